@@ -228,7 +228,7 @@ func (d *Dump) readDirectory() error {
 	return nil
 }
 
-// diagnose keeps a finding. TruncatedParts maxDiags it only counts, in the last entry's words.
+// diagnose keeps a finding. After maxDiags of them it only counts, in the last entry.
 func (d *Dump) diagnose(sev Severity, stream StreamType, err error) {
 	if err == nil {
 		return

@@ -41,7 +41,7 @@ type Frame struct {
 	// Module is the index in the dump's module list, or -1; RVA is Lookup relative to the module.
 	Module int
 	RVA    uint64
-	// Answer says whether the module's symbols were there; Symbol is set if it is symbol.Yes.
+	// Answer reports whether the module's symbols were there; Symbol is set if it is symbol.Yes.
 	Answer symbol.Answer
 	Symbol symbol.Symbol
 	// Win are the numbers that a STACK WIN record was evaluated with, where Row comes from one.

@@ -33,7 +33,7 @@ type Result struct {
 	Adjusted *Adjusted
 	// Place is the memory map's entry for the address that failed. It is nil without a map or an address.
 	Place *Place
-	// Overflow says whether the stack of the crashed thread overflowed.
+	// Overflow reports whether the stack of the crashed thread overflowed.
 	Overflow Certainty
 	// BitFlips are mapped addresses that differ from the crash address in one bit, the likeliest first.
 	BitFlips []BitFlip

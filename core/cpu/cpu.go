@@ -210,7 +210,7 @@ func (a *Arch) FamilyName() string { return cmp.Or(a.Family, a.Name) }
 
 // Code are the instructions that matter to a walk.
 type Code struct {
-	// IsCall says whether the instruction before a return address is a call. It sees the CallBytes bytes (at most MaxCallBytes) that end there, the return
+	// IsCall reports whether the instruction before a return address is a call. It sees the CallBytes bytes (at most MaxCallBytes) that end there, the return
 	// address, and the byte order of the dump's data. Every return address follows a call; a word on the stack that points elsewhere
 	// into code (a function's address in a table, a jump target, a stale pointer) does not.
 	IsCall    func(b []byte, next uint64, order binary.ByteOrder) bool

@@ -78,7 +78,7 @@ const (
 // scalar is a value to print, with a remark.
 type scalar struct {
 	text string // for text output
-	// kind says whether value or number is for JSON.
+	// kind reports whether value or number is for JSON.
 	kind   scalarKind
 	value  string
 	number uint64

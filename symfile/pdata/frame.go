@@ -5,8 +5,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// frame undoes a prologue on places instead of on values: the stack pointer is a base and a distance, and a register that was saved is
-// remembered by where. Most functions have one base, the stack pointer at the instruction, so that everything ends as distances from
+// frame undoes a prologue symbolically: the stack pointer is a base and a distance, and for a saved register it keeps the place. Most functions have one base, the stack pointer at the instruction, so that everything ends as distances from
 // the last stack pointer, the caller's: the CFA.
 type frame struct {
 	arch  *cpu.Arch
@@ -37,7 +36,7 @@ func newFrame(arch *cpu.Arch) *frame {
 // at is the place a distance above the stack pointer.
 func (f *frame) at(off int64) place { return place{f.sp.base, f.sp.off + off} }
 
-// save notes where a register's value in the caller is.
+// save records the place of a register's value in the caller.
 func (f *frame) save(r cpu.Reg, p place) {
 	if r == cpu.NoReg || f.unknown {
 		return
@@ -94,8 +93,8 @@ func (f *frame) load(p place) (unwind.Rule, error) {
 	return unwind.Deref(f.arch, ru)
 }
 
-// whence is a register's rule in the finished frame, whose CFA is the stack pointer's place.
-func (f *frame) whence(p place) (unwind.Rule, error) {
+// rule returns a register's rule in the finished frame, whose CFA is the stack pointer's place.
+func (f *frame) rule(p place) (unwind.Rule, error) {
 	if p.base == f.sp.base && !f.signal {
 		off := p.off - f.sp.off
 		if f.arch.WordSize == 4 {
@@ -106,7 +105,7 @@ func (f *frame) whence(p place) (unwind.Rule, error) {
 	return f.load(p)
 }
 
-// finish makes the row: the caller's stack pointer is where it is now, and its pc in ra, or, if that is cpu.NoReg, at the place at.
+// finish makes the row. The caller's stack pointer is the present one. Its pc is in ra, or, if that is cpu.NoReg, at the place at.
 // Registers in keep that were not saved are unchanged: those which a call preserves by this system's convention and not by that of
 // the processor's table.
 func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) error {
@@ -124,7 +123,7 @@ func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) er
 	}
 	if ra != cpu.NoReg {
 		row.RA, row.Topmost = unwind.Rule{Kind: unwind.FromReg, Reg: ra}, true
-	} else if row.RA, err = f.whence(at); err != nil {
+	} else if row.RA, err = f.rule(at); err != nil {
 		return err
 	}
 	return f.registers(row, keep)
@@ -136,7 +135,7 @@ func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
 		if r == f.arch.LR || r == f.arch.SP || r == f.arch.PC {
 			continue
 		}
-		ru, err := f.whence(f.saved[r])
+		ru, err := f.rule(f.saved[r])
 		if err != nil {
 			return err
 		}
@@ -154,8 +153,7 @@ func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
 	return nil
 }
 
-// machine makes the row of a frame that the processor or the system pushed: both the caller's pc and its stack pointer are words
-// there.
+// machine makes the row of a frame that the processor or the system pushed: it holds the caller's pc and stack pointer.
 func (f *frame) machine(row *unwind.Row, pc, sp int64, keep []cpu.Reg) error {
 	if f.unknown {
 		return errVector

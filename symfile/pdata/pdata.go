@@ -42,28 +42,28 @@ var (
 	errVector  = errors.New("the frame's size depends on the length of the processor's vector registers, which is not known")
 )
 
-// entry is a function of the table: where its code begins and ends, and the second word of an entry (the third of x64's).
+// entry is an entry of the table: the function's first address and end, and the entry's second word (x64: the third).
 type entry struct {
 	start, end uint64
 	data       uint32
 	off        int64 // in the table
 }
 
-// position says which of a function's operations have been done before an instruction. Its fields mean something to the processor's
-// reader alone; where two are equal, the rules are.
+// position says which of a function's operations have been done before an instruction. Only the processor's reader knows what its fields
+// mean. Equal positions of a function have equal rules.
 type position struct {
 	kind uint8
 	a, b int32
 }
 
-// reader is what differs between the processors.
+// reader is the part of a table that differs between processors.
 type reader interface {
-	// size is that of an entry in bytes; entry reads one. An entry whose end is not known without its record has end 0.
+	// size is the size of an entry in bytes. entry reads one; its end is 0 if only its record has it.
 	size() int64
 	entry(p []byte) entry
 	// open reads the record that an entry leads to.
 	open(e entry) (function, error)
-	// leaf is the row of a function that has no entry: it saves nothing and does not move the stack pointer.
+	// leaf returns the row of a function without an entry: it saves nothing and does not move the stack pointer.
 	leaf() unwind.Row
 }
 
@@ -71,15 +71,15 @@ type reader interface {
 type function interface {
 	// end is the address after the function's last byte.
 	end() uint64
-	// position is the place of an instruction in the function.
+	// position returns the position of an instruction.
 	position(rva uint64) (position, error)
 	// row adds the rules of a position.
 	row(p position, row *unwind.Row) error
-	// next is an address after rva up to which the position is the same.
+	// next returns an address after rva up to which the position is the same.
 	next(rva uint64) uint64
-	// place is the record's address; 0 if the entry itself is all there is.
+	// place returns the record's address, or 0 if the entry has no record.
 	place() uint64
-	// begin is where the function begins, which for a part of one that was moved away is elsewhere.
+	// begin returns the function's start. A part that the compiler has moved away belongs to a function that starts elsewhere.
 	begin() uint64
 }
 
@@ -89,14 +89,14 @@ type Table struct {
 	cfg   Config
 	r     reader
 	count int
-	// last is the function that was opened last.
+	// last is the function that was opened latest.
 	last     function
 	lastOff  int64
 	warnings unwind.Warnings
 }
 
-// Open opens the function table of an image: the bytes of its exception directory, which lie at an address. Lookups read the words
-// that they need and nothing else.
+// Open opens the function table of an image: the bytes of its exception directory, and their address. Lookups read only the words that
+// they need.
 func Open(src *input.Source, cfg Config) (*Table, error) {
 	t := &Table{src: src, cfg: cfg, lastOff: -1}
 	switch cfg.Arch {
@@ -117,7 +117,7 @@ func (t *Table) bad(off int64, want, have string) error {
 	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
 }
 
-// badRecord is what is wrong with a record; its offset is an RVA.
+// badRecord returns an error about a record; its offset is an RVA.
 func (t *Table) badRecord(rva uint64, want, have string) error {
 	section, off := t.cfg.Place(rva)
 	return &input.FormatError{File: t.cfg.File, Part: "unwind record in " + section, Offset: off, Want: want, Have: have}
@@ -139,7 +139,7 @@ func (t *Table) entry(i int) (entry, error) {
 	return e, nil
 }
 
-// find is the entry that covers an address; ok is false if none begins before it.
+// find returns the entry that covers an address; ok is false if none begins before it.
 func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
 	i := sort.Search(t.count, func(i int) bool {
 		if err != nil {
@@ -158,7 +158,7 @@ func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
 	return e, err == nil && e.start <= rva, err
 }
 
-// function opens the entry that covers an address; nil if there is none.
+// function opens the entry that covers an address. It returns nil if there is none.
 func (t *Table) function(rva uint64) (function, entry, error) {
 	e, ok, err := t.find(rva)
 	if err != nil || !ok || e.end != 0 && rva >= e.end {
@@ -186,7 +186,7 @@ func (t *Table) openEntry(e entry) (function, error) {
 	return f, nil
 }
 
-// blank is a row without rules, which says where they come from.
+// blank returns a row without rules, with the origin of those to come.
 func (t *Table) blank(f function, e entry) unwind.Row {
 	row := unwind.Row{Start: e.start, Origin: unwind.Origin{File: t.cfg.File, Part: part, Offset: e.off}}
 	if at := f.place(); at != 0 {
@@ -195,7 +195,7 @@ func (t *Table) blank(f function, e entry) unwind.Row {
 	return row
 }
 
-// unusable is an error that is no fault of the file: the rules cannot be said.
+// unusable is an error without a fault of the file: no row can express the rules.
 func unusable(err error) bool { return errors.Is(err, errVector) || errors.Is(err, errCustom) }
 
 var errCustom = errors.New("the function uses an unwind code for frames whose layout is the system's own")
@@ -250,7 +250,7 @@ func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
 }
 
 // each calls f for the functions of the table that are in order, each cut where the next one begins and where the file has no more
-// code. Those that cannot be read are passed over.
+// code. It skips entries that cannot be read.
 func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 	done := uint64(0)
 	for i := range t.count {
@@ -323,7 +323,7 @@ func (t *Table) eachOf(e entry, fn function, end uint64, f func(start, end uint6
 	return nil
 }
 
-// isCode says whether the file has code at an address.
+// isCode reports whether the file has code at an address.
 func (t *Table) isCode(rva uint64) bool {
 	for _, c := range t.cfg.Code {
 		if rva >= c[0] && rva < c[1] {
@@ -342,7 +342,7 @@ func (t *Table) word(rva uint64) (uint32, error) {
 	return binary.LittleEndian.Uint32(p), nil
 }
 
-// Leaves are the functions that the table does not mention: they save nothing, and their return address is where the call left it.
+// Leaves is a table of the functions without an entry: they save nothing, and their return address is where the call left it.
 func (t *Table) Leaves() unwind.Table { return leaves{t} }
 
 type leaves struct{ t *Table }
@@ -357,8 +357,7 @@ func (l leaves) row(start uint64) unwind.Row {
 	return row
 }
 
-// Row implements unwind.Table. A function that has called another one is not such a function, so that the rules are for the youngest
-// frame alone.
+// Row implements unwind.Table. A function that has called another one is no leaf, so the rules are valid for the youngest frame only.
 func (l leaves) Row(rva uint64) (unwind.Row, bool, error) {
 	if !l.t.isCode(rva) {
 		return unwind.Row{}, false, nil
@@ -370,7 +369,7 @@ func (l leaves) Row(rva uint64) (unwind.Row, bool, error) {
 	return l.row(rva), true, nil
 }
 
-// Each implements unwind.Table. It goes through the code and the table side by side.
+// Each implements unwind.Table. It reads the code and the table side by side.
 func (l leaves) Each(f func(start, end uint64, row unwind.Row) error) error {
 	code := slices.SortedFunc(slices.Values(l.t.cfg.Code), func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
 	at := uint64(0) // all before it is decided

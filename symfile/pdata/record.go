@@ -27,14 +27,14 @@ type savedReg struct {
 	off int64
 }
 
-// opKind tells operations apart that are more than an op's other fields say.
+// opKind distinguishes operations that an op's other fields do not describe completely.
 type opKind uint8
 
 const (
 	opPlain opKind = iota
 	// opEnd ends a sequence; its width is that of the instruction after it in an epilogue.
 	opEnd
-	// opEndScope ends the prologue of a part of a function; what follows was done elsewhere.
+	// opEndScope ends the prologue of a part of a function; the operations after it were done in another part.
 	opEndScope
 	// opSign signs the return address.
 	opSign
@@ -48,7 +48,7 @@ const (
 	opNotCalled
 )
 
-// codes is what differs between the two processors whose records are of this form.
+// codes is what differs between arm64 and arm, whose records have the same layout.
 type codes interface {
 	arch() *cpu.Arch
 	// unit is how many bytes a length or an offset of a record counts.

@@ -227,7 +227,7 @@ func (x *x64) info(rva uint64) (info *x64Info, parent *entry, err error) {
 	return info, parent, nil
 }
 
-// epilogue takes a code that says where an epilogue begins up. The first one has the size of all, and bit 0 of its information set if
+// epilogue adds a code that says where an epilogue begins. The first one has the size of all, and bit 0 of its information set if
 // one is at the function's end; the others have distances from the end, of twelve bits. 0 fills the list up.
 func (info *x64Info) epilogue(c x64Code, first bool) {
 	if first {

@@ -5,7 +5,7 @@ import "encoding/binary"
 // maxEpilogue is more than the pops and the jump of an epilogue can take: sixteen of two bytes, and one of eight.
 const maxEpilogue = 40
 
-// epilogue says whether an instruction belongs to an epilogue, after the stack pointer was set to where the registers were pushed, and
+// epilogue reports whether an instruction belongs to an epilogue, after the stack pointer was set to where the registers were pushed, and
 // how many of the pushes are still to be undone. Before that everything is as in the body.
 //
 // Records of version 1 do not mention epilogues: their instructions are recognized ("Epilog code"). An epilogue pops registers in
@@ -53,7 +53,7 @@ func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 	return pops, true, nil
 }
 
-// insideCall says whether a byte is the last one of an indirect call. Calls of other forms end with the upper byte of a distance, which
+// insideCall reports whether a byte is the last one of an indirect call. Calls of other forms end with the upper byte of a distance, which
 // in no program leads so far that it looks like an epilogue.
 //
 //	ff 14 sib         call [base + index]
@@ -70,7 +70,7 @@ func (f *x64Function) insideCall(rva uint64, last byte) (bool, error) {
 	return p[1] == 0xff && (p[2] == 0x14 || p[2]&0xf8 == 0x50 && p[2] != 0x54) || p[0] == 0xff && p[1] == 0x54, nil
 }
 
-// preserved says whether a call preserves a register, by its number.
+// preserved reports whether a call preserves a register, by its number.
 func preserved(reg uint8) bool { return reg == 3 || reg >= 5 && reg <= 7 || reg >= 12 }
 
 // pop decodes "pop reg"; n is its length, or 0 if it is something else.
@@ -84,8 +84,8 @@ func pop(code []byte) (reg uint8, n int) {
 	return 0, 0
 }
 
-// leaves says whether the instruction at an address ends an epilogue: it returns, or jumps to where another function begins. Indirect
-// jumps do so only with a REX.W prefix, which compilers put there for whoever unwinds; others are those of a switch.
+// leaves reports whether the instruction at an address ends an epilogue: it returns, or jumps to where another function begins. Indirect
+// jumps do so only with a REX.W prefix, which compilers add for unwinders; others are those of a switch.
 func (f *x64Function) leaves(rva uint64, code []byte) (bool, error) {
 	has := func(n int) bool { return len(code) >= n }
 	switch {
@@ -103,7 +103,7 @@ func (f *x64Function) leaves(rva uint64, code []byte) (bool, error) {
 	return false, nil
 }
 
-// isEntry says whether a jump to an address leaves the function: another one begins there, or this one, and has no frame yet. A part of
+// isEntry reports whether a jump to an address leaves the function: another one begins there, or this one, and has no frame yet. A part of
 // the function that was moved away begins with its frame there.
 func (f *x64Function) isEntry(to uint64) (bool, error) {
 	t := f.x.t

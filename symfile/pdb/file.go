@@ -70,7 +70,7 @@ func Open(src *input.Source) (*File, error) {
 // Name is the name of the file's source.
 func (f *File) Name() string { return f.src.Name }
 
-// Stripped says whether the file has no more than public names ("stripped", as vendors hand them out).
+// Stripped reports whether the file has no more than public names ("stripped", as vendors hand them out).
 func (f *File) Stripped() bool { return f.stripped }
 
 // Warnings are what was passed over so far.
@@ -244,5 +244,5 @@ func (f *File) Has() (functions, lines bool, err error) {
 	return functions && !f.stripped, lines, err
 }
 
-// HasFrameData says whether there are records of how frames of x86 code are found.
+// HasFrameData reports whether there are records of how frames of x86 code are found.
 func (f *File) HasFrameData() bool { return len(f.frames) > 0 }

@@ -47,7 +47,7 @@ type container struct {
 	sizes, before []uint32
 }
 
-// Is says whether a file begins as PDB files do, also as those of kinds that Open only has an error for.
+// Is reports whether a file begins as PDB files do, also as those of kinds that Open only has an error for.
 func Is(src *input.Source) bool {
 	head, err := src.Bytes(0, min(src.Size, int64(len(magic7))))
 	return err == nil && (bytes.HasPrefix(head, []byte(magic7)) || bytes.HasPrefix(head, []byte(magic2[:len(magic7)])) || bytes.HasPrefix(head, []byte(magicPortable)))

@@ -54,7 +54,7 @@ func (m *omap) find(rva uint64) (from, to, next uint64, err error) {
 	return from, to, max(next, from), err
 }
 
-// mapped says whether an OMAP's target is an address: what has no counterpart on the other side is mapped to 0 or beyond all images.
+// mapped reports whether an OMAP's target is an address: what has no counterpart on the other side is mapped to 0 or beyond all images.
 func mapped(to uint64) bool { return to != 0 && to < 1<<31 }
 
 // linked is the address that an address of the module had when it was linked. Code that was put in afterwards has none; it is given that

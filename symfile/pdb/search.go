@@ -203,7 +203,7 @@ func (m *moduleData) scan(from, to int64, at func(off int64, head []byte) (landm
 	return landmark{}, false, nil
 }
 
-// functionAt says whether a function's record that is in no scope begins at an offset: its kind, its addresses and the record at its end
+// functionAt reports whether a function's record that is in no scope begins at an offset: its kind, its addresses and the record at its end
 // agree. head are its first bytes.
 func (m *moduleData) functionAt(off int64, head []byte) (landmark, bool, error) {
 	end := m.symbols.off + m.symbols.size
@@ -227,7 +227,7 @@ func (m *moduleData) functionAt(off int64, head []byte) (landmark, bool, error) 
 	return landmark{off, at}, u16(b, 0) == 2 && (kind == symEnd || kind == symProcIDEnd), nil
 }
 
-// linesAt says whether a subsection of lines begins at an offset: its addresses and the size of its first part agree.
+// linesAt reports whether a subsection of lines begins at an offset: its addresses and the size of its first part agree.
 func (m *moduleData) linesAt(off int64, head []byte) (landmark, bool, error) {
 	const size = subsectionHeader + linesHeader + 12 // and the header of a part: 0 file, 4 count, 8 size
 	end := m.c13.off + m.c13.size
@@ -245,7 +245,7 @@ func (m *moduleData) linesAt(off int64, head []byte) (landmark, bool, error) {
 	return landmark{off, b.at}, ok, nil
 }
 
-// inSection says whether a range that is not empty is in its section.
+// inSection reports whether a range that is not empty is in its section.
 func (f *File) inSection(at uint64, size uint32) bool {
 	number := at >> 32
 	return size > 0 && number > 0 && number <= uint64(len(f.sections)) && uint64(uint32(at))+uint64(size) <= uint64(f.sections[number-1].size)

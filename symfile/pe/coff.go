@@ -97,5 +97,5 @@ func (f *File) symbolName(s *coffSymbol) (string, error) {
 	return string(bytes.TrimRight(s.name[:], "\x00")), nil
 }
 
-// HasSymbols says whether the file has a COFF symbol table.
+// HasSymbols reports whether the file has a COFF symbol table.
 func (f *File) HasSymbols() bool { return f.symbolsAt != 0 && f.symbolCount > 0 && !f.mapped }

@@ -1,9 +1,9 @@
 // Package pe reads PE files: the executables, libraries and drivers of Windows. It knows the container (headers, sections, data
-// directories), the ids that a dump names a module by, and the names in the export directory and in a COFF symbol table. What
-// .pdata says is for package pdata to read, what is in debug sections for others.
+// directories), the ids that a dump names a module by, and the names in the export directory and in a COFF symbol table. Package
+// pdata reads .pdata, other packages the debug sections.
 //
-// Files are untrusted. What is broken costs no more than itself: an export directory that leads nowhere leaves the sections, and
-// Warnings says what was left out.
+// Files are untrusted. A broken part costs only itself: with a bad export directory the sections are still read, and Warnings says
+// what was skipped.
 //
 // Source: "PE Format" (Microsoft), the sections named in the code.
 package pe
@@ -76,17 +76,17 @@ const (
 // Characteristics of the file header.
 const flagDLL = 0x2000
 
-// IsDLL says whether the file is a library.
+// IsDLL reports whether the file is a library.
 func (f *File) IsDLL() bool { return f.Characteristics&flagDLL != 0 }
 
-// IsDriver says whether the file runs without a subsystem: a driver or a part of the kernel.
+// IsDriver reports whether the file runs without a subsystem: a driver or a part of the kernel.
 func (f *File) IsDriver() bool { return f.Subsystem == 1 }
 
-// IsEFI says whether the file is an EFI program or driver.
+// IsEFI reports whether the file is an EFI program or driver.
 func (f *File) IsEFI() bool { return f.Subsystem >= 10 && f.Subsystem <= 13 }
 
 const (
-	// maxSections is the most that the Windows loader takes.
+	// maxSections is the loader's limit on Windows.
 	maxSections = 96
 	// maxSectionName bounds a section's name in the string table.
 	maxSectionName = 256
@@ -95,8 +95,8 @@ const (
 // Is reports whether a file may be PE, by its first bytes.
 func Is(head []byte) bool { return len(head) >= 2 && head[0] == 'M' && head[1] == 'Z' }
 
-// Open reads the headers of a file. An error means that the file header or the optional header is not sound; anything less is a
-// warning. Where parts of the file are not there yet, the error is a *input.NeedError.
+// Open reads the headers of a file. It returns an error if the file header or the optional header is bad; anything less is a
+// warning. If parts of the file are not there yet, the error is a *input.NeedError.
 func Open(src *input.Source) (*File, error) { return open(src, false) }
 
 // OpenMapped opens an image as the loader laid it out in memory: offsets of the source are RVAs.
@@ -123,7 +123,7 @@ func open(src *input.Source, mapped bool) (*File, error) {
 	return f, nil
 }
 
-// Warnings are what was wrong with the file's headers and has been passed over, in words.
+// Warnings returns what was wrong with the file's headers and was skipped, as text.
 func (f *File) Warnings() []string { return f.warnings }
 
 const maxWarnings = 100
@@ -138,8 +138,7 @@ func (f *File) bad(part string, off int64, want, have string) error {
 	return &input.FormatError{File: f.Src.Name, Part: part, Offset: off, Want: want, Have: have}
 }
 
-// headers reads the DOS header, the file header and the optional header; it answers the number of section headers and where they
-// begin.
+// headers reads the DOS header, the file header and the optional header. It returns the number of section headers and their offset.
 //
 //	DOS header:   0 "MZ" · 60 offset of the PE signature u32
 //	file header:  0 "PE\0\0" · 4 machine u16 · 6 sections u16 · 8 time stamp u32 · 12 symbol table u32 · 16 symbols u32 ·
@@ -215,7 +214,7 @@ func (f *File) arch() *cpu.Arch {
 // Section is one section header. Addresses are RVAs.
 type Section struct {
 	Name string
-	// RVA and Size are where the section lies in memory; Offset and FileSize its bytes in the file.
+	// RVA and Size are the section's address and size in memory, Offset and FileSize those of its bytes in the file.
 	RVA, Size        uint32
 	Offset, FileSize uint32
 	Flags            uint32
@@ -242,7 +241,7 @@ func (s *Section) span() uint32 {
 	return s.Size
 }
 
-// backed is how many of the section's bytes the file has. TruncatedParts the size in memory there is only padding.
+// backed is how many of the section's bytes the file has. Beyond the size in memory there is only padding.
 func (s *Section) backed() uint32 { return min(s.span(), s.FileSize) }
 
 // readSections reads the section headers.
@@ -316,7 +315,7 @@ func (f *File) Data(s *Section) (*input.Source, error) {
 	return f.Src.Sub(f.Src.Name+": section "+s.Name, int64(off), int64(size)), nil
 }
 
-// extent is where the bytes at an RVA lie in the file, and how many of them there are up to the end of the section; 0 if the file
+// extent returns the file offset of the bytes at an RVA, and how many there are up to the end of the section; 0 if the file
 // has none.
 func (f *File) extent(rva uint64) (off, n int64) {
 	if f.mapped {
@@ -380,7 +379,7 @@ func (f *File) Code() (out [][2]uint64) {
 }
 
 // ReadCode reads the program's bytes at an RVA, as far as they are the same in memory: those of sections that are not written to. It
-// answers how many there were.
+// returns how many there were.
 func (f *File) ReadCode(rva uint64, p []byte) int {
 	s := f.SectionAt(rva)
 	if s == nil || s.Write() {
@@ -405,7 +404,7 @@ func (f *File) Place(rva uint64) (section string, off int64) {
 	return "image", int64(rva)
 }
 
-// lookForEnd warns of a file that ends before what its headers tell of: one that was cut off on its way.
+// lookForEnd warns of a truncated file, which ends before the parts that its headers name.
 func (f *File) lookForEnd() {
 	if f.mapped {
 		return

@@ -113,7 +113,7 @@ func (p *Publics) addExports() error {
 	return nil
 }
 
-// add takes the name of an RVA up if there is code.
+// add adds the name of an RVA if there is code.
 func (p *Publics) add(rva uint64, from uint8, ref uint32) bool {
 	if p.f.Arch != nil && p.f.Arch.ThumbBit {
 		rva &^= 1 // Thumb
@@ -125,7 +125,7 @@ func (p *Publics) add(rva uint64, from uint8, ref uint32) bool {
 	return true
 }
 
-// addSymbols takes the functions of the COFF symbol table, and labels that other files may use.
+// addSymbols adds the functions of the COFF symbol table, and labels that other files may use.
 func (p *Publics) addSymbols() error {
 	const (
 		external, static = 2, 3

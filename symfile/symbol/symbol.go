@@ -2,7 +2,7 @@
 // Function for a list of all functions, Identity and Contents for what a file is. It has no code that reads files.
 package symbol
 
-// Answer says whether a source of symbols or unwind rules has a value. A source never waits for bytes: it returns Needs.
+// Answer reports whether a source of symbols or unwind rules has a value. A source never waits for bytes: it returns Needs.
 type Answer uint8
 
 const (

@@ -39,7 +39,7 @@ type slot struct {
 // Epilogue returns a STACK WIN program for the instruction with which the code begins, if an epilogue goes on from there to its return; "" if none
 // does. restored is how many bytes of preserved registers it still has to take from the stack.
 //
-// leaves says whether a jump to an address, which counts from the first byte of the code, leaves the function: then it is a call of another one that returns
+// leaves reports whether a jump to an address, which counts from the first byte of the code, leaves the function: then it is a call of another one that returns
 // in its place. A jump through a pointer leaves it if the stack pointer has been moved before, one through a variable always: those of a switch
 // have an index.
 //
