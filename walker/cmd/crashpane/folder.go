@@ -29,7 +29,7 @@ type folder struct {
 	// sameName are the symbol files that have the name of a module. others counts the symbol files that have not.
 	sameName []symbolHead
 	others   int
-	// archives are zip files, whose members are unknown before they are opened.
+	// archives are zip files and cabinets, whose members are unknown before they are opened.
 	archives []string
 }
 
@@ -72,7 +72,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 		}
-		if bytes.HasPrefix(first, []byte("PK\x03\x04")) {
+		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) {
 			f.archives = append(f.archives, path)
 			return nil
 		}

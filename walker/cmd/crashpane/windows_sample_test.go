@@ -45,6 +45,8 @@ func TestWindowsFiles(t *testing.T) {
 	put("store/app.pdb/"+id+"/app.pd_", read("app.pd_"))
 	put("flat/app.pdb", pdb)
 	put("flat/app.exe", read("app.exe"))
+	put("packed/app.pd_", read("app.pd_"))
+	put("packed/app.exe", read("app.exe"))
 	const missingPDB, missingProgram = "app.pdb is missing (its id is " + id + "): it has the functions and lines of app.exe\n",
 		"app.exe is missing (its identifier is 167a5eab6000): without it amd64 stacks are guessed\n"
 	for _, tc := range []struct {
@@ -56,6 +58,7 @@ func TestWindowsFiles(t *testing.T) {
 		{[]string{sample + "app.exe", sample + "app.pd_"}, true, true, ""},
 		{[]string{filepath.Join(dir, "store")}, true, true, ""},
 		{[]string{filepath.Join(dir, "flat")}, true, true, ""},
+		{[]string{filepath.Join(dir, "packed")}, true, true, ""},
 		{[]string{sample + "app.exe"}, true, false, missingPDB},
 		{[]string{alone}, false, true, missingProgram},
 	} {
