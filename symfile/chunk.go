@@ -2,14 +2,16 @@ package symfile
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"io"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 // A large file is read in chunks that begin with a record which does not depend on records before it, each into an index of its
@@ -234,67 +236,106 @@ func headAt(b []byte) int {
 	}
 }
 
-// The pass over a large file is shared among cores: each reads chunks of it (see Cuts), and their indexes are joined in their
-// order.
+// ErrIndivisible means that a file cannot be indexed in chunks, because records in one chunk belong to a record in another.
+var ErrIndivisible = errors.New("the chunks of the symbol file depend on each other")
 
 const (
 	// sharedFrom is the size in bytes from which a pass is shared.
 	sharedFrom = 4 << 20
-	// segmentSize is the size of a chunk, in bytes. What is in memory besides the index is a chunk's index for each worker.
-	segmentSize = 8 << 20
+	// chunkSize is the size of a chunk, in bytes. What is in memory besides the index is a chunk's index for each indexer.
+	chunkSize = 8 << 20
 )
 
-// runStreamed is runAll with the reader that streams. The scanner begins a byte before from, to see whether a line does.
-func (s *scanner) runStreamed(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
-	stream, end := src.Stream(max(0, from-1), to)
-	defer end()
-	return s.runAll(stream, from, to, workers, progress)
+// Chunk is a part of a file, from one of its cuts to the next.
+type Chunk struct {
+	Src      *input.Source
+	From, To int64
+	// Section is the only one of which records are indexed, lazy.None for all.
+	Section lazy.Section
 }
 
-// runAll is run by as many goroutines as are wanted and worth it.
-func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
-	s.shorten(to - from)
-	// wasm has one thread. That is known when the page's program is built, which so leaves the sharing out.
-	if runtime.GOARCH != "wasm" && workers > 1 && to-from >= sharedFrom {
-		size := min(segmentSize, (to-from)/int64(2*workers))
-		joined, err := s.runShared(src, from, to, workers, size, progress)
-		if err != nil || joined {
-			return err
+// ChunkIndexer indexes chunks of files, one after the other: an Indexer, or one in another process.
+type ChunkIndexer interface {
+	// Index returns the index of a chunk as bytes. Errors are the reader's, and ErrIndivisible unless the chunk is the whole file.
+	Index(c Chunk) ([]byte, error)
+	// Stop frees the memory when no chunk is left for now. A chunk that is being indexed ends with an error.
+	Stop()
+}
+
+// Indexer is the ChunkIndexer of this process. It reuses the memory of one chunk for the next. The zero Indexer is ready; it is not for use by several
+// goroutines at once.
+type Indexer struct{ s scanner }
+
+// Index implements ChunkIndexer.
+func (x *Indexer) Index(c Chunk) ([]byte, error) {
+	if c.From == 0 && c.To == c.Src.Size && c.Section == lazy.None {
+		f, err := Open(c.Src, Options{})
+		if err != nil {
+			return nil, err
 		}
-		*s.f = *newFile(src, s.f.opt)
-		*s = scanner{f: s.f, step: s.step, section: s.section}
+		return f.Index()
 	}
-	return s.run(src, from, to, progress)
+	x.s = scanner{f: x.s.f.again(c.Src), seg: &segment{first: c.From == 0}, section: c.Section, buf: x.s.buf, known: [2]bitset{x.s.known[0].again(), x.s.known[1].again()}}
+	if err := x.s.run(c.Src, c.From, c.To, nil); err != nil {
+		return nil, err
+	}
+	if x.s.seg.odd {
+		return nil, ErrIndivisible
+	}
+	return x.s.pack(nil, c.From, c.To, 0), nil
 }
 
-// runShared reads the chunks of a file at once. It reports false if they do not fit together.
-func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size int64, progress func(done, total int64)) (bool, error) {
+// Stop implements ChunkIndexer.
+func (x *Indexer) Stop() { x.s = scanner{} }
+
+// indexers are those of the options, or one for each goroutine that is wanted; none where a pass is not to be shared.
+func (o *Options) indexers() (list []ChunkIndexer) {
+	if o.Indexers != nil || o.Workers < 2 {
+		return o.Indexers
+	}
+	for range o.Workers {
+		list = append(list, &Indexer{})
+	}
+	return list
+}
+
+// runAll reads a part of a file, shared among the indexers if that is worth it. The error is ErrIndivisible if its chunks do not fit together.
+func (s *scanner) runAll(src *input.Source, from, to int64, progress func(done, total int64)) error {
+	indexers := s.f.opt.indexers()
+	if len(indexers) == 0 || to-from < sharedFrom {
+		return s.run(src, from, to, progress)
+	}
+	return s.runShared(src, from, to, indexers, min(chunkSize, (to-from)/int64(2*len(indexers))), progress)
+}
+
+// runShared has indexers make the indexes of chunks of about a size at once, and joins them.
+func (s *scanner) runShared(src *input.Source, from, to int64, indexers []ChunkIndexer, size int64, progress func(done, total int64)) error {
 	bounds, err := cuts(src, from, to, size)
 	if err != nil {
-		return false, err
+		return err
+	}
+	indexes := make([][]byte, len(bounds)-1)
+	if len(indexes) == 1 && s.section == lazy.None {
+		return ErrIndivisible
 	}
 	type result struct {
-		i   int
-		s   *scanner
-		err error
+		size int64
+		err  error
 	}
 	results := make(chan result)
 	var next atomic.Int64
-	var stop atomic.Bool
 	var wg sync.WaitGroup
-	used := make([][2]bitset, workers)
-	for w := range workers {
+	for _, x := range indexers {
 		wg.Go(func() {
-			var buf []byte
-			for !stop.Load() {
+			defer x.Stop()
+			for {
 				i := int(next.Add(1)) - 1
-				if i+1 >= len(bounds) {
+				if i >= len(indexes) {
 					return
 				}
-				chunk := &scanner{f: newFile(src, Options{}), step: s.step, section: s.section, buf: buf, seg: &segment{first: i == 0}, known: used[w]}
-				err := chunk.run(src, bounds[i], bounds[i+1], nil)
-				used[w], buf = chunk.known, chunk.buf
-				results <- result{i, chunk, err}
+				var err error
+				indexes[i], err = x.Index(Chunk{src, bounds[i], bounds[i+1], s.section})
+				results <- result{bounds[i+1] - bounds[i], err}
 			}
 		})
 	}
@@ -302,34 +343,17 @@ func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size
 		wg.Wait()
 		close(results)
 	}()
-	ready := make([]*scanner, len(bounds))
-	joined := 0
+	done := from
 	for r := range results {
-		switch {
-		case r.err != nil:
-			err = r.err
-			stop.Store(true)
-		case r.s.seg.odd:
-			stop.Store(true)
-		}
-		if stop.Load() {
-			continue
-		}
-		for ready[r.i] = r.s; ready[joined] != nil; joined++ {
-			s.join(ready[joined])
-			ready[joined] = nil
-			if progress != nil {
-				progress(bounds[joined+1], src.Size)
-			}
+		if r.err != nil {
+			err = cmp.Or(err, r.err)
+			next.Store(int64(len(indexes))) // no chunk is begun any more
+		} else if done += r.size; progress != nil && err == nil {
+			progress(done, src.Size)
 		}
 	}
-	if err != nil || stop.Load() {
-		return false, err
+	if err != nil {
+		return err
 	}
-	for i := range used {
-		for k := range used[i] {
-			s.known[k].join(&used[i][k])
-		}
-	}
-	return s.joined(from), nil
+	return s.joinAll(indexes, from, to)
 }

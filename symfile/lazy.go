@@ -168,6 +168,14 @@ func (f *File) Complete(progress func(done, total int64)) (changed bool, err err
 	return f.Revised(), nil
 }
 
+// Adopt takes the index of another File of the same Source, which Open or OpenIndexed made meanwhile. It reports whether any answer that was given
+// before is now another one.
+func (f *File) Adopt(full *File) (changed bool) {
+	f.become(full)
+	f.verify()
+	return f.Revised()
+}
+
 // Revised reports, once, whether answers were given that are others by now, because the file turned out not to be sorted
 // or was completed.
 func (f *File) Revised() bool {
@@ -178,12 +186,14 @@ func (f *File) Revised() bool {
 
 // readAll makes the pass over the whole file.
 func (f *File) readAll(progress func(done, total int64)) error {
-	s := &scanner{f: newFile(f.src, f.opt)}
-	if err := s.runStreamed(f.src, 0, f.src.Size, f.opt.Workers, progress); err != nil {
+	opt := f.opt
+	opt.Progress = progress
+	n, err := Open(f.src, opt)
+	if err != nil {
 		return err
 	}
-	s.f.finish(s)
-	f.become(s.f)
+	n.opt = f.opt
+	f.become(n)
 	return nil
 }
 
@@ -222,7 +232,7 @@ func (f *File) indexSection(section lazy.Section) error {
 		progress = func(done, _ int64) { f.opt.Progress(done-from, to-from) }
 		progress(from, 0)
 	}
-	if err := s.runStreamed(f.src, from, to, f.opt.Workers, progress); err != nil {
+	if err := s.runAll(f.src, from, to, progress); err != nil {
 		return err
 	}
 	for k := range f.tables {

@@ -2,7 +2,6 @@ package symfile
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"runtime"
 
@@ -40,24 +39,19 @@ type scanner struct {
 	known   [2]bitset
 	unknown [2]map[uint32]int32
 
-	step int      // how much is read at a time, 0 means readSize
-	buf  []byte   // of a step, and of the line that is not ended
-	seg  *segment // of a pass that is shared out; else nil
+	buf []byte   // of a step, and of the line that is not ended
+	seg *segment // of a pass that is shared out; else nil
 
 	section lazy.Section // the only one that is indexed, and of its records alone; None is all of them
-}
-
-// shorten has a pass over so many bytes read in small steps, if it is short.
-func (s *scanner) shorten(bytes int64) {
-	if runtime.GOARCH != "wasm" && bytes <= shortPass {
-		s.step = shortStep
-	}
 }
 
 // run reads the lines that start in [from, to) of the file, readSize bytes at a time, and passes them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	s.unknown = [2]map[uint32]int32{{}, {}}
-	step := cmp.Or(s.step, readSize)
+	step := readSize
+	if runtime.GOARCH != "wasm" && to-from <= shortPass {
+		step = shortStep
+	}
 	have := 0        // bytes of an unfinished line at the front
 	cutting := false // inside a line that is too long
 	pos := from

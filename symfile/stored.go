@@ -3,7 +3,6 @@ package symfile
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 
@@ -34,49 +33,6 @@ const (
 	mostStart = 64 << 20
 )
 
-// ErrIndivisible means that a file cannot be indexed in chunks, because records in one chunk belong to a record in another. Complete indexes such a
-// file in one pass.
-var ErrIndivisible = errors.New("the chunks of the symbol file depend on each other")
-
-// Cuts returns the offsets at which a file can be divided into chunks of about size bytes, for Indexer. The first is 0, the last the file's size.
-func Cuts(src *input.Source, size int64) ([]int64, error) {
-	return cuts(src, 0, src.Size, max(size, 1))
-}
-
-// Indexer indexes chunks of files, one after the other. It reuses the memory of one chunk for the next, so that a thousand of them leave no garbage.
-// The zero Indexer is ready; it is not for use by several goroutines at once.
-type Indexer struct {
-	s   scanner
-	out packer
-}
-
-// Chunk indexes a chunk of a file, from one of its Cuts to the next, for Adopt, which may be in another process. It needs
-// memory for the index, which is valid until the next call, and 1 MiB for reading. Errors are the reader's and ErrIndivisible, which the chunk that is
-// the whole file never returns.
-func (x *Indexer) Chunk(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
-	if from == 0 && to == src.Size {
-		f, err := Open(src, Options{Progress: progress})
-		if err != nil {
-			return nil, err
-		}
-		return f.Index()
-	}
-	return x.chunk(src, from, to, progress)
-}
-
-// chunk is Chunk without the special case of the whole file.
-func (x *Indexer) chunk(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
-	x.s = scanner{f: x.s.f.again(src), seg: &segment{first: from == 0}, buf: x.s.buf, known: [2]bitset{x.s.known[0].again(), x.s.known[1].again()}}
-	if err := x.s.run(src, from, to, progress); err != nil {
-		return nil, err
-	}
-	if x.s.seg.odd {
-		return nil, ErrIndivisible
-	}
-	x.out.b = x.s.pack(x.out.b[:0], from, to, 0)
-	return x.out.b, nil
-}
-
 // again is a File without an index, in the memory of another.
 func (f *File) again(src *input.Source) *File {
 	n := newFile(src, Options{})
@@ -96,26 +52,16 @@ func (b *bitset) again() bitset {
 	return bitset{words: b.words}
 }
 
-// Adopt takes the indexes of all n chunks of the file, in their order, or one that Index gave, instead of the pass that Complete makes. It calls
-// chunk twice for each, and is done with the result at the next call, so that only one has to be in memory. It keeps an index of the whole file. Like
-// Complete it reports whether an earlier answer has changed. An error changes nothing. It is ErrIndivisible, the reader's, or a *input.FormatError that
-// says what is wrong with an index, or which other file it is of.
-func (f *File) Adopt(n int, chunk func(i int) []byte) (changed bool, err error) {
-	s := &scanner{f: newFile(f.src, f.opt)}
-	// The tables get the room that they need at once: growing they would leave several times as much behind.
+// joinAll joins the indexes of all chunks from one offset of the file to another, in their order. The error is ErrIndivisible if the chunks
+// depend on each other, or a *input.FormatError that says what is wrong with an index.
+func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
+	f := s.f
+	// The tables get the room that they need at once: growing them would leave several times as much behind.
 	var room [numTables]struct{ heads, bytes int }
-	for i := range n {
-		b := chunk(i)
+	for _, b := range indexes {
 		h, err := f.unpackStart(&unpacker{b: b}, int64(len(b)))
 		if err != nil {
-			return false, err
-		}
-		if h.print != 0 && n == 1 {
-			g, err := OpenIndexed(f.src, input.FromBytes(f.src.Name, b), f.opt)
-			if err != nil {
-				return false, err
-			}
-			return f.adopted(g), nil
+			return err
 		}
 		for k := range room {
 			room[k].heads += h.room[k].heads
@@ -123,14 +69,13 @@ func (f *File) Adopt(n int, chunk func(i int) []byte) (changed bool, err error) 
 		}
 	}
 	for k, r := range room {
-		s.f.tables[k].heads = make([]head, 0, r.heads)
-		s.f.tables[k].data = make([]byte, 0, r.bytes)
+		f.tables[k].heads = make([]head, 0, r.heads)
+		f.tables[k].data = make([]byte, 0, r.bytes)
 	}
-	at := int64(0)
+	at := from
 	p := &scanner{}
-	for i := range n {
+	for i, b := range indexes {
 		p = &scanner{f: p.f.again(f.src), known: [2]bitset{p.known[0].again(), p.known[1].again()}}
-		b := chunk(i)
 		h, err := p.unpack(b, int64(len(b)))
 		if err == nil && h.from != at {
 			err = f.badIndex(fmt.Sprintf("the chunk from offset %d", at), fmt.Sprintf("that from %d", h.from))
@@ -146,34 +91,26 @@ func (f *File) Adopt(n int, chunk func(i int) []byte) (changed bool, err error) 
 			}
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
-		at = h.to
+		at, indexes[i] = h.to, nil
 		s.join(p)
 		for k := range s.known {
 			s.known[k].join(&p.known[k])
 		}
 	}
-	if at != f.src.Size {
-		return false, f.badIndex(fmt.Sprintf("an index to offset %d", f.src.Size), fmt.Sprintf("one to %d", at))
+	if at != to {
+		return f.badIndex(fmt.Sprintf("an index to offset %d", to), fmt.Sprintf("one to %d", at))
 	}
-	if !s.joined(0) {
-		return false, ErrIndivisible
+	if !s.joined(from) {
+		return ErrIndivisible
 	}
-	s.f.finish(s)
-	return f.adopted(s.f), nil
-}
-
-// adopted takes the index of another File, and reports whether any answer that was given before is now another one.
-func (f *File) adopted(n *File) (changed bool) {
-	f.become(n)
-	f.verify()
-	return f.Revised()
+	return nil
 }
 
 // OpenIndexed opens a file with the index that Index gave another time, of which lookups read what they need. It reads some slices of the
 // file to see that it is the same one; where a lookup finds that it is not after all, or that the index is damaged, the file is searched or read
-// anew, and Revised says so. Errors are those of Adopt.
+// anew, and Revised says so. Errors are the reader's, or a *input.FormatError that says what is wrong with the index, or which other file it is of.
 func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	f := newFile(src, opt)
 	f.reset()
@@ -217,7 +154,7 @@ func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	return f, nil
 }
 
-// Index is the index of a FullyIndexed file, for OpenIndexed or Adopt at another time; nil of a file that is not. An error is the reader's.
+// Index is the index of a FullyIndexed file, for OpenIndexed at another time; nil of a file that is not. An error is the reader's.
 func (f *File) Index() ([]byte, error) {
 	if f.lazy != nil {
 		return nil, nil

@@ -21,19 +21,31 @@ func sourceOf(text []byte) *input.Source {
 
 // adopt has a file take the indexes of its chunks.
 func adopt(f *File, chunks [][]byte) (changed bool, err error) {
-	return f.Adopt(len(chunks), func(i int) []byte { return chunks[i] })
+	if len(chunks) == 1 {
+		g, err := OpenIndexed(f.src, input.FromBytes(f.src.Name, chunks[0]), f.opt)
+		if err != nil {
+			return false, err
+		}
+		return f.Adopt(g), nil
+	}
+	s := &scanner{f: newFile(f.src, f.opt)}
+	if err := s.joinAll(slices.Clone(chunks), 0, f.src.Size); err != nil {
+		return false, err
+	}
+	s.f.finish(s)
+	return f.Adopt(s.f), nil
 }
 
 // chunksOf indexes a text in chunks of a size, as workers do that share nothing.
 func chunksOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
 	t.Helper()
-	bounds, err := Cuts(sourceOf(text), size)
+	bounds, err := cuts(sourceOf(text), 0, int64(len(text)), size)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var chunks [][]byte
 	for i := range len(bounds) - 1 {
-		p, err := new(Indexer).Chunk(sourceOf(text), bounds[i], bounds[i+1], nil)
+		p, err := new(Indexer).Index(Chunk{Src: sourceOf(text), From: bounds[i], To: bounds[i+1]})
 		if err != nil {
 			return nil, err
 		}

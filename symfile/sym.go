@@ -12,6 +12,7 @@ package symfile
 import (
 	"bytes"
 	"cmp"
+	"errors"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -30,6 +31,8 @@ type Options struct {
 	// Workers are the goroutines that share Open's pass over a large file; 0 and 1 mean no other than the caller's. They read
 	// the Source at once (see input.Source.ReadDirect).
 	Workers int
+	// Indexers, if set, share the pass instead, with a goroutine for each that waits for it.
+	Indexers []ChunkIndexer
 }
 
 // Counts are the numbers of records of each kind that were read, whether they are used or not.
@@ -111,12 +114,20 @@ const exactBlock = 4 << 10
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a
 // file that is no symbol file at all gives a File without a module and with a warning a line.
 func Open(src *input.Source, opt Options) (*File, error) {
-	f := newFile(src, opt)
-	f.reset()
-	if err := f.readAll(opt.Progress); err != nil {
+	s := &scanner{f: newFile(src, opt)}
+	s.f.reset()
+	err := s.runAll(src, 0, src.Size, opt.Progress)
+	if errors.Is(err, ErrIndivisible) { // then one indexer makes the pass over all of it
+		var index []byte
+		if index, err = opt.indexers()[0].Index(Chunk{Src: src, To: src.Size}); err == nil {
+			return OpenIndexed(src, input.FromBytes(src.Name, index), opt)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	s.f.finish(s)
+	return s.f, nil
 }
 
 // newFile is a File without an index, and without caches.

@@ -32,7 +32,7 @@ func sampleParts() parts {
 			"symbols.js":    {Data: []byte("")},
 			"ranges.js":     {Data: []byte("")},
 			"blocks.js":     {Data: []byte("")},
-			"stream.js":     {Data: []byte("")},
+			"kept.js":       {Data: []byte("")},
 			"unpack.js":     {Data: []byte("")},
 			"worker.js":     {Data: []byte("work();\n")},
 			"app.js":        {Data: []byte("app();\n")},

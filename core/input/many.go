@@ -42,23 +42,6 @@ func (s *Source) ReadMany(parts []Part) error {
 	return nil
 }
 
-// Streamer is a reader that can read ahead for a sequential pass, if that is cheaper than one read after the other.
-type Streamer interface {
-	// Stream returns a reader of the same file that reads from one offset to the other ahead of its caller, and a function that ends it. The
-	// reader is nil if reading ahead would not be worth it.
-	Stream(from, to int64) (r io.ReaderAt, end func())
-}
-
-// Stream returns the file for a sequential pass over a part of it. The caller calls end after the pass. Others may read the file meanwhile.
-func (s *Source) Stream(from, to int64) (src *Source, end func()) {
-	if st, ok := s.r.(Streamer); ok {
-		if r, end := st.Stream(from, to); r != nil {
-			return New(s.Name, r, s.Size), end
-		}
-	}
-	return s, func() {}
-}
-
 // within translates parts of this Source into parts of the whole file.
 func (s *Source) within(parts []Part) (whole *Source, moved []Part, err error) {
 	whole, base := s.Within()

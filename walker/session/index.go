@@ -7,12 +7,6 @@ import (
 	"github.com/crashpane/crashpane/symfile"
 )
 
-// ErrIndivisible means that a symbol file cannot be indexed in chunks (see symfile.ErrIndivisible). Complete indexes such a file.
-var ErrIndivisible = symfile.ErrIndivisible
-
-// Indexer indexes chunks of symbol files for Adopt, each from one of the file's Cuts to the next. It needs no session.
-type Indexer = symfile.Indexer
-
 // Unindexed returns the symbol files that lookups for a dump used and that have no full index.
 func (s *Session) Unindexed(dumpIndex int) []Item {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
@@ -38,23 +32,49 @@ func (s *Session) symItem(itemID int) (*item, error) {
 	return s.items[itemID], nil
 }
 
-// File returns the source of a symbol file, or nil.
-func (s *Session) File(itemID int) *input.Source {
-	it, err := s.symItem(itemID)
-	if err != nil {
-		return nil
-	}
-	return it.src
-}
-
-// Cuts returns the offsets at which a symbol file may be divided into chunks of about a size, in bytes, to have them indexed elsewhere
-// (symfile.Indexer) and adopted here.
-func (s *Session) Cuts(itemID int, size int64) ([]int64, error) {
+// Indexed opens a symbol file with its full index: with one that was kept, or, if index is nil, with one that it makes (symfile.Open). It may run in a
+// goroutine beside the session's other work, which goes on without the index until Adopt.
+func (s *Session) Indexed(itemID int, index []byte, progress func(done, total int64)) (*symfile.File, error) {
 	it, err := s.symItem(itemID)
 	if err != nil {
 		return nil, err
 	}
-	return symfile.Cuts(it.src, size)
+	opt := s.symOptions(it)
+	opt.Progress = progress
+	if index != nil {
+		return symfile.OpenIndexed(it.src, input.FromBytes(it.src.Name, index), opt)
+	}
+	return symfile.Open(it.src, opt)
+}
+
+// Adopt has lookups use the index of what Indexed returned. It reports whether an answer that was given before is another one now; the reports that
+// used it are then made anew at the next Report.
+func (s *Session) Adopt(itemID int, full *symfile.File) (changed bool, err error) {
+	it, err := s.symItem(itemID)
+	if err != nil || it.sym == nil {
+		return false, err
+	}
+	changed = it.sym.Adopt(full)
+	it.Warnings, it.WarningCount = warnings(it)
+	for _, d := range s.dumps {
+		switch {
+		case !d.uses(it):
+		case changed:
+			d.invalidate()
+		default:
+			d.report = nil // what it says about the file has changed, but not the stacks
+		}
+	}
+	return changed, nil
+}
+
+// Complete is Indexed and Adopt for a file that a stack needed.
+func (s *Session) Complete(itemID int) (changed bool, err error) {
+	full, err := s.Indexed(itemID, nil, nil)
+	if err != nil {
+		return false, err
+	}
+	return s.Adopt(itemID, full)
 }
 
 // Key names the index of a symbol file among those that are kept: by debug id, size and a checksum of parts of its content

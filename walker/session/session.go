@@ -90,6 +90,8 @@ type Options struct {
 	// Workers are the goroutines that share the reading of a large symbol file, and of which two share the walking; 0 and 1 mean none
 	// besides the caller's.
 	Workers int
+	// Indexers share the reading of a large symbol file instead, if they are set.
+	Indexers []symfile.ChunkIndexer
 	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers. If it is nil, such files are not read.
 	OpenBinary func(src *input.Source) (Binary, error)
 	// OpenImage opens a module's program as the loader placed it in the dump's own memory. It returns nil if the dump lacks it, or if it

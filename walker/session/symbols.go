@@ -185,13 +185,7 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 		if s.opt.IndexOnDemand {
 			open = symfile.OpenOnDemand
 		}
-		it.sym, it.openErr = open(it.src, symfile.Options{Slice: cmp.Or(it.src.Slice, s.opt.Slice), Workers: s.opt.Workers, Progress: func(done, total int64) {
-			stage := "reading symbols"
-			if total < it.src.Size {
-				stage = fmt.Sprintf("reading %d MB of unwind rules of", (total+500_000)/1_000_000)
-			}
-			s.progress(stage, it.Name, done, total)
-		}})
+		it.sym, it.openErr = open(it.src, s.symOptions(it))
 		if it.openErr != nil {
 			it.Message = it.openErr.Error()
 		} else {
@@ -201,53 +195,14 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 	return it.sym, it.openErr
 }
 
-// Complete reads a symbol file as a whole that was only searched so far, if a stack needed it. It reports whether an answer that
-// was given before is another one now; the reports that used it are then made anew at the next Report. An error is one of
-// the file's reader, and changes nothing.
-func (s *Session) Complete(itemID int) (changed bool, err error) {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
-		return false, nil
-	}
-	it := s.items[itemID]
-	return s.completed(it, func() (bool, error) {
-		return it.sym.Complete(func(done, total int64) { s.progress("reading symbols", it.Name, done, total) })
-	})
-}
-
-// Adopt is Complete with indexes that were made elsewhere or kept: those of all n chunks of the file in their order, or one of the whole file (see
-// symfile.File.Adopt, whose errors it gives).
-func (s *Session) Adopt(itemID, n int, index func(i int) []byte) (changed bool, err error) {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
-		return false, nil
-	}
-	it := s.items[itemID]
-	return s.completed(it, func() (bool, error) { return it.sym.Adopt(n, index) })
-}
-
-// Index returns the index of a symbol file that was read as a whole, to be kept (see symfile.File.Index), or nil.
-func (s *Session) Index(itemID int) ([]byte, error) {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
-		return nil, nil
-	}
-	return s.items[itemID].sym.Index()
-}
-
-// completed calls complete, which makes a file's full index, and invalidates the reports that used the file.
-func (s *Session) completed(it *item, complete func() (bool, error)) (changed bool, err error) {
-	if changed, err = complete(); err != nil {
-		return false, err
-	}
-	it.Warnings, it.WarningCount = warnings(it)
-	for _, d := range s.dumps {
-		switch {
-		case !d.uses(it):
-		case changed:
-			d.invalidate()
-		default:
-			d.report = nil // what it says about the file has changed, but not the stacks
+func (s *Session) symOptions(it *item) symfile.Options {
+	return symfile.Options{Slice: cmp.Or(it.src.Slice, s.opt.Slice), Workers: s.opt.Workers, Indexers: s.opt.Indexers, Progress: func(done, total int64) {
+		stage := "reading symbols"
+		if total < it.src.Size {
+			stage = fmt.Sprintf("reading %d MB of unwind rules of", (total+500_000)/1_000_000)
 		}
-	}
-	return changed, nil
+		s.progress(stage, it.Name, done, total)
+	}}
 }
 
 // uses reports whether one of the dump's modules takes its symbols from a file.

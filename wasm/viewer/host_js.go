@@ -121,13 +121,6 @@ func (h *host) System() string {
 	return app.SystemLinux
 }
 
-func (h *host) Cores() int {
-	if n := h.window.Get("navigator").Get("hardwareConcurrency"); n.Type() == js.TypeNumber {
-		return n.Int()
-	}
-	return 2
-}
-
 // kept calls a function of the loader's storage of indexes, and passes on the result of its promise: undefined if the browser refuses.
 func (h *host) kept(do func(js.Value), name string, args ...any) {
 	go func() {
@@ -140,22 +133,6 @@ func (h *host) kept(do func(js.Value), name string, args ...any) {
 		})
 		h.change(func(*app.Page) { do(answer) })
 	}()
-}
-
-func (h *host) Keep(key string, index app.File) {
-	if f, ok := index.(*jsFile); ok {
-		h.kept(func(js.Value) {}, "put", key, f.value)
-	}
-}
-
-func (h *host) Kept(key string, done func(app.File)) {
-	h.kept(func(found js.Value) {
-		if !found.Truthy() {
-			done(nil)
-			return
-		}
-		done(newBytes(found))
-	}, "get", key)
 }
 
 func (h *host) KeptSize(done func(int64, int)) {

@@ -48,7 +48,7 @@ func runPage() {
 	h.change, h.changeIf = change, changeIf
 	// Each event of the engine's worker changes the page.
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
-		answer:    func(a protocol.Answer, data app.File) { changeIf(func(p *app.Page) bool { return p.Answer(a, data) }) },
+		answer:    func(a protocol.Answer) { changeIf(func(p *app.Page) bool { return p.Answer(a) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why) }) },
 		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.FullEngine.Extending(done, total) }) },
 		extended:  func(problem string) { change(func(p *app.Page) { p.Work.FullEngine.Extended(problem) }) },
@@ -56,17 +56,10 @@ func runPage() {
 		made:      func(name, problem string) { change(func(p *app.Page) { p.Work.Making.Made(name, problem) }) },
 		download:  h.downloadBlob}
 	w.start()
-	x := &indexers{workerEngine: w,
-		indexed: func(n int, a protocol.Answer, index app.File) {
-			changeIf(func(p *app.Page) bool { return p.Work.Indexing.Indexed(n, a, index) })
-		},
-		died: func(n int, why string) { // in a task of its own, since it may be called from within a change
-			h.later(0, func() { change(func(p *app.Page) { p.Work.Indexing.IndexerStopped(n, why) }) })
-		}}
-	page = app.NewPage(h, x, h.hash())
+	page = app.NewPage(h, w, h.hash())
 	h.page = page
 	h.listen()
-	h.setControl(func() { w.terminate(); w.StopMaking(); x.StopIndexing() })
+	h.setControl(func() { w.terminate(); w.StopMaking() })
 	build, err := vugu.NewBuildEnv(env)
 	if err != nil {
 		panic(err)

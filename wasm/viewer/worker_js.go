@@ -14,7 +14,7 @@ type workerEngine struct {
 	module  js.Value // the compiled program for the next worker
 	worker  js.Value
 	abort   js.Value // cancels loading the full engine
-	answer  func(a protocol.Answer, data app.File)
+	answer  func(a protocol.Answer)
 	stopped func(string)
 	// extending is called with the number of bytes of the full engine that are loaded, and their total; extended when it is loaded, or with the problem.
 	extending func(done, total int64)
@@ -60,13 +60,7 @@ func (w *workerEngine) start() {
 			w.end("its answer could not be read: " + err.Error())
 			return
 		}
-		var bytes app.File
-		if array := data.Get("data"); array.Truthy() {
-			bytes = newBytes(array)
-		} else if f := data.Get("file"); f.Truthy() {
-			bytes = newFile(f, "")
-		}
-		w.answer(a, bytes)
+		w.answer(a)
 	})
 	on("error", func(e js.Value) {
 		e.Call("preventDefault")
@@ -103,10 +97,6 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 	message := map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, c))}
 	f, ok := file.(*jsFile)
 	switch {
-	case ok && f.isBytes: // transferred, which copies nothing
-		message["data"] = f.value
-		w.worker.Call("postMessage", message, []any{f.value.Get("buffer")})
-		return
 	case ok && f.remote:
 		message["remote"] = f.value
 	case ok:
@@ -162,16 +152,10 @@ func (w *workerEngine) StopExtending() {
 
 // jsFile implements app.File: a File of the browser with its path in the drop, or what stands in for one.
 type jsFile struct {
-	value   js.Value
-	name    string
-	size    int64 // -1 until Size is called
-	remote  bool  // value describes how to read parts of a file on a server (symbols.js)
-	isBytes bool  // value is a Uint8Array, which is transferred when it is sent: the page loses it
-}
-
-// newBytes makes a file of bytes, which the page passes on without reading them.
-func newBytes(array js.Value) *jsFile {
-	return &jsFile{value: array, size: int64(array.Get("byteLength").Float()), isBytes: true}
+	value  js.Value
+	name   string
+	size   int64 // -1 until Size is called
+	remote bool  // value describes how to read parts of a file on a server (symbols.js)
 }
 
 func newFile(value js.Value, name string) *jsFile {

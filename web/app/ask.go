@@ -190,7 +190,7 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	if p.Work.Background.Text == "" {
 		p.Work.Background.began = 0 // further work counts its time from its own start
 	}
-	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.passes) > 0) && p.Work.FullEngine.state != fullEngineLoading {
+	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.running) > 0) && p.Work.FullEngine.state != fullEngineLoading {
 		z.opening = false
 	}
 	switch {

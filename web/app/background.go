@@ -50,7 +50,7 @@ func (z *Background) value() any {
 func (z *Background) end() { *z = Background{page: z.page} }
 
 // canStop reports whether the user can stop the work: indexing is optional, walking the stacks is not.
-func (z *Background) canStop() bool { return len(z.page.Work.Indexing.passes) > 0 }
+func (z *Background) canStop() bool { return len(z.page.Work.Indexing.running) > 0 }
 
 // walked handles the message that all pending stacks are walked, and queries them. It reports whether the page must be drawn now; if a query
 // is pending, its result will draw it.

@@ -18,11 +18,21 @@ type Downloads struct {
 // partial returns the files that are read in parts, and that the user can have read completely instead. It bounds the number of buttons.
 func (z *Downloads) partial() (out []*Asked) {
 	for _, a := range z.Asked {
-		if a.State == askedPartial && z.page.Work.Indexing.passOf(a.item) == nil && len(out) < 20 {
+		if a.State == askedPartial && !z.page.Work.Indexing.running[a.item] && len(out) < 20 {
 			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// isPartial reports whether an item is a file that is read in parts.
+func (z *Downloads) isPartial(item int) bool {
+	for _, a := range z.Asked {
+		if a.State == askedPartial && a.item == item {
+			return true
+		}
+	}
+	return false
 }
 
 // indexed notes that a file is fully indexed.
@@ -192,14 +202,11 @@ func (z *Downloads) readAllOf(url string) {
 	}
 }
 
-// readAll has workers index the file chunk by chunk, as with a dropped file.
+// readAll has a file fully indexed, as a dropped one is.
 func (z *Downloads) readAll(a *Asked) {
-	x := &z.page.Work.Indexing
-	if z.page.Work.Indexing.passOf(a.item) != nil || x.sources[a.item] != a.file {
-		return
+	if !z.page.Reading.waits() { // else the engine may not have it yet
+		z.page.Work.Indexing.begin(a.item)
 	}
-	x.passes = append(x.passes, &pass{item: a.item, file: a.file})
-	z.page.send(&protocol.PlanIndex{Item: a.item, Cores: z.page.Work.Indexing.indexers(), Keep: z.page.Work.Kept.On}, nil)
 }
 
 // stop cancels the requests, and returns how many there were.

@@ -94,7 +94,7 @@ func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
 	drop(p, e)
 	answered(p, e)
 	p.Work.Exports.Export(protocol.ExportJSON, done)
-	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}"}}, nil)
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}"}})
 	p.Work.Exports.Export(protocol.ExportJSON, done)
 	p.Clear()
 	want := []string{"/there is no dump", "{}/", "/the engine was restarted"}

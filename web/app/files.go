@@ -141,9 +141,6 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		z.page.Work.FullEngine.want(z.reading)
 	default:
 		z.accepted = append(z.accepted, z.reading)
-		if len(r.Items) > 0 {
-			z.page.Work.Indexing.sources[r.Items[0].Item] = z.reading
-		}
 	}
 	if r.HoldsPrograms {
 		z.page.Work.FullEngine.want()

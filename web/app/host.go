@@ -15,8 +15,6 @@ type Host interface {
 	NextFrame(do func())
 	// System returns the user's operating system: one of the System… names.
 	System() string
-	// Cores returns the number of processors, as far as the browser tells.
-	Cores() int
 }
 
 // Document is the document in which the page is drawn.
@@ -47,10 +45,7 @@ type Storage interface {
 	// Load and Store read and write a preference. Load returns "" if there is none.
 	Load(key string) string
 	Store(key, value string)
-	// Keep stores an index under a key, Kept reads it (nil if there is none), KeptSize returns the size and the number of all indexes,
-	// ForgetKept deletes all of them.
-	Keep(key string, index File)
-	Kept(key string, done func(index File))
+	// KeptSize returns the size and the number of the indexes that the engine has stored, ForgetKept deletes all of them.
 	KeptSize(done func(bytes int64, indexes int))
 	ForgetKept(done func())
 }
@@ -87,14 +82,6 @@ type SymbolHost interface {
 	FromStore(paths []string, limit int, done func(found []File, problem string))
 }
 
-// Indexers are workers beside the engine that index chunks of symbol files. They are started when they are first used.
-type Indexers interface {
-	// Index sends a request with a file to a worker, numbered from 0. Its answers go to Indexing.Indexed; if it dies, Indexing.IndexerStopped is called.
-	Index(worker int, c protocol.Call, file File)
-	// StopIndexing ends all workers.
-	StopIndexing()
-}
-
 // File is a file of the browser. The page passes it on; only the engine reads it.
 type File interface {
 	Name() string // with its folders, as dropped
@@ -103,8 +90,7 @@ type File interface {
 
 // Engine is the engine in its worker. Answers go to Page.Answer; if the worker dies, Reading.EngineStopped is called.
 type Engine interface {
-	Indexers
-	// Send posts a call with a file: the File of an Add, the index of a JoinChunk, or nil.
+	// Send posts a call with a file: the File of an Add, or nil.
 	Send(c protocol.Call, file File)
 	// Restart ends the worker, even while it is busy, and starts a new one, which has no files.
 	Restart()

@@ -24,12 +24,12 @@ func (z *Kept) load() {
 
 // toggle switches whether indexes are stored. It does not delete those that are.
 func (z *Kept) toggle() {
-	z.On = !z.On
-	word := "no"
+	word := "yes"
 	if z.On {
-		word = "yes"
+		word = "no"
 	}
 	z.page.Host.Store("keep", word)
+	z.On = z.page.Host.Load("keep") == "yes" // not where the page may store nothing
 	z.measure()
 }
 

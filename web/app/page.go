@@ -75,7 +75,7 @@ func (p *Page) send(req protocol.Request, file File) (id int) {
 
 // Answer applies a message of the engine; data is the bytes or the file that came with it, or nil. It reports whether the page must be drawn. A
 // job of hundreds of files is drawn a few times a second, not after each file.
-func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
+func (p *Page) Answer(a protocol.Answer) (draw bool) {
 	switch r := a.Reply.(type) {
 	case *protocol.Progress:
 		if r.Background {
@@ -100,18 +100,14 @@ func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:
 		return p.Work.Background.walked(r)
-	case *protocol.IndexPlanned:
-		p.Work.Indexing.planned(r, a.Error, data)
 	case *protocol.Missing:
 		p.Panel.Sources.Missing, p.Panel.Sources.known = r.Rows, true
 	case *protocol.RemoteFailed:
 		p.Work.Downloads.remoteFailed(r, a.Error)
 	case *protocol.Closed:
 		p.Dumps.closed(r)
-	case *protocol.ChunkJoined:
-		return p.Work.Indexing.joined(r, a.Error, data)
-	case *protocol.WholeIndexed:
-		return p.Work.Indexing.wholeIndexed(r, a.Error)
+	case *protocol.FileIndexed:
+		return p.Work.Indexing.indexed(r, a.Error)
 	case *protocol.Changed:
 		if a.Error != "" {
 			p.Notices.show("error", a.Error)

@@ -61,15 +61,7 @@ func (h *fakeHost) Announce(text string)        { h.announced = text }
 func (h *fakeHost) NextFrame(do func())         { do() }
 func (h *fakeHost) After(_ int, do func() bool) { h.later = append(h.later, do) }
 
-func (h *fakeHost) Cores() int     { return 2 }
 func (h *fakeHost) System() string { return h.system }
-func (h *fakeHost) Keep(key string, index File) {
-	if h.kept == nil {
-		h.kept = map[string]File{}
-	}
-	h.kept[key] = index
-}
-func (h *fakeHost) Kept(key string, done func(File)) { done(h.kept[key]) }
 func (h *fakeHost) KeptSize(done func(int64, int)) {
 	n := int64(0)
 	for _, f := range h.kept {
@@ -112,11 +104,9 @@ type fakeEngine struct {
 	sent     []protocol.Call
 	files    []string
 	restarts int
-	pieces   map[int][]*protocol.IndexChunk // worker → what it was given to read
-	ended    int                            // how often all of them were ended
-	extends  int                            // how often the full engine was asked for
-	stops    int                            // and how often not any more
-	made     []string                       // what a file is made of: the operation, the name, the files
+	extends  int      // how often the full engine was asked for
+	stops    int      // and how often not any more
+	made     []string // what a file is made of: the operation, the name, the files
 }
 
 func (e *fakeEngine) Send(c protocol.Call, f File) {
@@ -142,14 +132,6 @@ func (e *fakeEngine) Make(files []File, req protocol.Request) {
 
 func (e *fakeEngine) StopExtending() { e.stops++ }
 
-func (e *fakeEngine) Index(worker int, c protocol.Call, f File) {
-	if e.pieces == nil {
-		e.pieces = map[int][]*protocol.IndexChunk{}
-	}
-	e.pieces[worker] = append(e.pieces[worker], c.Request.(*protocol.IndexChunk))
-}
-func (e *fakeEngine) StopIndexing() { e.pieces = nil; e.ended++ }
-
 func (e *fakeEngine) Restart() { e.restarts++; e.sent = nil; e.files = nil }
 
 // last returns the newest request of a type, or nil.
@@ -163,7 +145,7 @@ func last[R any](e *fakeEngine) *R {
 }
 
 // say passes an answer to the page.
-func say(p *Page, r protocol.Reply) (draw bool) { return p.Answer(protocol.Answer{Reply: r}, nil) }
+func say(p *Page, r protocol.Reply) (draw bool) { return p.Answer(protocol.Answer{Reply: r}) }
 
 // lastID returns the number of the newest call.
 func lastID(e *fakeEngine) int { return e.sent[len(e.sent)-1].ID }
@@ -218,7 +200,7 @@ func TestAddressComesWithTheStack(t *testing.T) {
 		if h.address != untouched {
 			t.Errorf("%s: before it came, the address is %q", c.name, h.address)
 		}
-		p.Answer(c.look, nil)
+		p.Answer(c.look)
 		if h.address != "dump=a.dmp" {
 			t.Errorf("%s: the address is %q", c.name, h.address)
 		}
@@ -424,12 +406,12 @@ func TestExports(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
 	p.Key("c", false)
-	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "the stack"}}, nil)
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "the stack"}})
 	if h.copied != "the stack" || p.Notices.Toast != "Stack copied" {
 		t.Errorf("copied %q, toast %q", h.copied, p.Notices.Toast)
 	}
 	p.Act("download", protocol.ExportJSON)
-	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}", FileName: "a.json"}}, nil)
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}", FileName: "a.json"}})
 	if h.downloaded != "a.json application/json {}" {
 		t.Errorf("downloaded %q", h.downloaded)
 	}

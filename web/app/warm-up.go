@@ -37,7 +37,7 @@ func (r *WarmUp) Step() bool {
 		p.Reading.Add([]File{nothing{}})
 		for _, a := range []protocol.Answer{{Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "a", Usable: true}}, Dumps: []protocol.DumpName{{Name: "a"}}}}, {Reply: madeUpResult()}} {
 			if back, err := protocol.ReadAnswer(protocol.AppendAnswer(nil, a, nil)); err == nil {
-				p.Answer(back, nil)
+				p.Answer(back)
 			}
 		}
 		return true
@@ -88,7 +88,6 @@ func (nothing) Name() string           { return "a" }
 func (nothing) Size() int64            { return 0 }
 func (nothing) After(int, func() bool) {}
 func (nothing) NextFrame(func())       {}
-func (nothing) Cores() int             { return 1 }
 func (nothing) System() string         { return SystemLinux }
 
 func (noDocument) SetTitle(string)            {}
@@ -103,8 +102,6 @@ func (noDocument) Announce(string)            {}
 
 func (noStorage) Load(string) string        { return "" }
 func (noStorage) Store(string, string)      {}
-func (noStorage) Keep(string, File)         {}
-func (noStorage) Kept(string, func(File))   {}
 func (noStorage) KeptSize(func(int64, int)) {}
 func (noStorage) ForgetKept(func())         {}
 
@@ -123,11 +120,9 @@ func (noSymbols) ResolveBase(string) (string, bool, string)                     
 func (noSymbols) FromStore([]string, int, func([]File, string))                        {}
 func (noSymbols) Fetch(string, string, bool, func(int64, int64), func(Fetched)) func() { return nil }
 
-func (noEngine) Send(c protocol.Call, _ File)   { protocol.AppendCall(nil, c) }
-func (noEngine) Restart()                       {}
-func (noEngine) Extend()                        {}
-func (noEngine) StopExtending()                 {}
-func (noEngine) Index(int, protocol.Call, File) {}
-func (noEngine) StopIndexing()                  {}
-func (noEngine) Make([]File, protocol.Request)  {}
-func (noEngine) StopMaking()                    {}
+func (noEngine) Send(c protocol.Call, _ File)  { protocol.AppendCall(nil, c) }
+func (noEngine) Restart()                      {}
+func (noEngine) Extend()                       {}
+func (noEngine) StopExtending()                {}
+func (noEngine) Make([]File, protocol.Request) {}
+func (noEngine) StopMaking()                   {}

@@ -18,7 +18,8 @@ type Work struct {
 
 func (z *Work) init(p *Page) {
 	z.page, z.FullEngine.page, z.Making.page, z.Downloads.page, z.Exports.page, z.Indexing.page, z.Kept.page, z.Background.page = p, p, p, p, p, p, p, p
-	z.Exports.waiting, z.Indexing.begun, z.Indexing.sources = map[int]export{}, map[int]bool{}, map[int]File{}
+	z.Exports.waiting = map[int]export{}
+	z.Indexing.forget()
 }
 
 // Busy reports whether there is work that can be cancelled.

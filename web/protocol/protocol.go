@@ -36,10 +36,8 @@ var ops = [...]struct {
 	{&ListMissing{}, &Missing{}},
 	{&Export{}, &Exported{}},
 	{&WriteSym{}, &SymWritten{}},
-	{&PlanIndex{}, &IndexPlanned{}},
-	{&IndexChunk{}, &ChunkIndexed{}},
-	{&JoinChunk{}, &ChunkJoined{}},
-	{&IndexWhole{}, &WholeIndexed{}},
+	{&IndexFile{}, &FileIndexed{}},
+	{&StopIndexing{}, &IndexingStopped{}},
 	// The engine sends these without a request.
 	{nil, &Progress{}},
 	{nil, &Walked{}},

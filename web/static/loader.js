@@ -120,46 +120,6 @@ function memoryOf() {
   return memory;
 }
 
-// Stores indexes of symbol files for the next visit, in IndexedDB. It opens the database at the first call.
-function keptIn(window) {
-  let opened;
-  const database = () =>
-    (opened ??= new Promise((done, fail) => {
-      const request = window.indexedDB.open("crashpane", 1);
-      request.onupgradeneeded = () => {
-        request.result.createObjectStore("indexes");
-        request.result.createObjectStore("sizes");
-      };
-      request.onsuccess = () => done(request.result);
-      request.onerror = () => fail(request.error);
-    }));
-  const run = async (mode, use) => {
-    const transaction = (await database()).transaction(["indexes", "sizes"], mode);
-    const request = use(transaction.objectStore("indexes"), transaction.objectStore("sizes"));
-    return new Promise((done, fail) => {
-      transaction.oncomplete = () => done(request?.result);
-      transaction.onabort = transaction.onerror = () => fail(transaction.error);
-    });
-  };
-  return {
-    get: (key) => run("readonly", (indexes) => indexes.get(key)),
-    put: (key, bytes) =>
-      run("readwrite", (indexes, sizes) => {
-        indexes.put(bytes, key);
-        sizes.put(bytes.byteLength, key);
-      }),
-    size: async () => {
-      const all = (await run("readonly", (_, sizes) => sizes.getAll())) ?? [];
-      return { bytes: all.reduce((sum, n) => sum + n, 0), count: all.length };
-    },
-    clear: () =>
-      run("readwrite", (indexes, sizes) => {
-        indexes.clear();
-        sizes.clear();
-      }),
-  };
-}
-
 // Returns the storage of preferences, or undefined if the browser refuses it.
 function storageOf(window) {
   try {

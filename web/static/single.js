@@ -18,11 +18,17 @@ function program(kind) {
   return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": "application/wasm" } });
 }
 
-const worker = URL.createObjectURL(new Blob([blocks("worker")[0].textContent], { type: "text/javascript" }));
+// A worker from a blob: URL of a file's page may not make workers from that URL, but from one of its own.
+const script = new Blob([blocks("worker")[0].textContent], { type: "text/javascript" });
+const makeWorker = () => {
+  const worker = new Worker(URL.createObjectURL(script));
+  worker.postMessage({ script });
+  return worker;
+};
 let full; // compiled once
 bootCrashpane({
   wasm: program("wasm"),
   full: () => (full ??= WebAssembly.compileStreaming(program("full"))),
-  makeWorker: () => new Worker(worker),
+  makeWorker,
   sample: async () => blocks("sample").map((block) => new File([bytesOf(block.textContent)], block.dataset.name)),
 });

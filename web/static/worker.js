@@ -1,13 +1,14 @@
 "use strict";
 
 // The object that the program and the scripts of this worker share; wasm/viewer/worker/protocol_js.go describes it. The scripts that are joined to this
-// one add blocks, stream, range and unpack; the program adds receive, read and fetched.
-const crashpaneWorker = (self.crashpaneWorker = {});
+// one add blocks, range and unpack; the program adds receive, read and fetched.
+const crashpaneWorker = (self.crashpaneWorker = { kept: keptIn(self) });
 
 // The engine's worker. It starts the program that the page sends, keeps messages until the program listens, and reports how the program ended.
 const waiting = [];
 let running = false;
 let lastWords = "";
+let script; // a Blob with this script, where the address of it is not for its workers (single.js)
 
 // A Go program that panics writes the reason to standard error, which Go's glue sends to the console. Keep the first line as the reason.
 for (const level of ["log", "error"]) {
@@ -29,6 +30,12 @@ async function start(module) {
   const go = new Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
   crashpaneWorker.memory = () => instance.exports.mem.buffer.byteLength;
+  let address;
+  crashpaneWorker.beside = () => {
+    const worker = new Worker((address ??= script ? URL.createObjectURL(script) : self.location.href));
+    worker.postMessage({ module, script });
+    return worker;
+  };
   const ended = go.run(instance);
   running = true;
   for (const message of waiting.splice(0)) crashpaneWorker.receive(message);
@@ -37,6 +44,7 @@ async function start(module) {
 }
 
 onmessage = ({ data }) => {
+  script ??= data.script;
   if (data.module) {
     start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
   } else if (running) {

@@ -22,7 +22,7 @@ import (
 // Engine is a session with the views of its reports, and caches for what the page scrolls through.
 type Engine struct {
 	session  *session.Session
-	opt      session.Options    // of the session
+	opt      Options
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → number of its reports so far
 	found    found
@@ -31,7 +31,6 @@ type Engine struct {
 	maps     []protocol.GridRow // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
-	writeSym func(io.Writer, session.Binary, string) error
 	demangle func(string) string
 	lines    []string // text of the stream linesOf
 	linesOf  string
@@ -45,7 +44,6 @@ type Engine struct {
 	rested                bool
 	indexing              indexing
 	redact                bool
-	fetched               func() int64
 }
 
 // maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack is walked only when the user selects its thread.
@@ -57,11 +55,12 @@ type Options struct {
 	Session session.Options
 	// Fetched returns how many bytes were read from servers; nil if there are no servers.
 	Fetched func() int64
-	// PostData sends a message with bytes beside it. Without it, indexes are not sent.
+	// PostData sends a message with bytes beside it. Without it, no symbol files are written.
 	PostData func(protocol.Answer, []byte)
-	// PostFile sends a message beside which goes the browser's file that a Source is read from. It returns false if there is none, because the
-	// Source is in the engine's own memory.
-	PostFile func(protocol.Answer, *input.Source) bool
+	// Beside does work in a goroutine, and then calls then between two requests. Nil does both at once.
+	Beside func(work, then func())
+	// Indexes stores indexes of symbol files; nil if there is no place for them.
+	Indexes IndexStore
 	// WriteSym writes a Breakpad symbol file from a binary, with a debug id, or with the binary's own if id is "".
 	WriteSym func(w io.Writer, b session.Binary, id string) error
 	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names mangled.
@@ -70,13 +69,15 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(protocol.Answer), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
-	e.indexing = indexing{chunks: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
+	e := &Engine{post: post, demangle: opt.Demangle, views: map[int]*view.View{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
+	e.indexing.before = map[int]*report.Report{}
 	// The session does not demangle names. The views do, and only those in visible rows: in WebAssembly a name takes a tenth of a millisecond.
-	o := opt.Session
-	o.Progress, o.IndexOnDemand = e.progress, true
-	e.opt = o
-	e.session = session.New(o)
+	opt.Session.Progress, opt.Session.IndexOnDemand = e.progress, true
+	if opt.Beside == nil {
+		opt.Beside = func(work, then func()) { work(); then() }
+	}
+	e.opt = opt
+	e.session = session.New(opt.Session)
 	if e.demangle == nil {
 		e.demangle = demangle.Name
 	}
@@ -87,31 +88,23 @@ func (e *Engine) progress(p session.Progress) {
 	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Background: e.id == 0}})
 }
 
-// Handle answers a call. src is the file of an Add or of an IndexChunk.
-func (e *Engine) Handle(c protocol.Call, src *input.Source) { e.HandleWith(c, src, nil) }
-
-// HandleWith is Handle for a call with bytes beside it. data copies them out of the browser each time it is called, into its argument if that is
-// large enough. The engine keeps the function and not the bytes, which stay outside of its memory until they are needed.
-func (e *Engine) HandleWith(c protocol.Call, src *input.Source, data func(into []byte) []byte) {
+// Handle answers a call. src is the file of an Add.
+func (e *Engine) Handle(c protocol.Call, src *input.Source) {
 	e.id = c.ID
 	e.setRedact(c.Redact)
-	reply, with, err := e.answer(c.Request, src, data)
-	if reply == nil { // it was already sent (plan)
+	reply, err := e.answer(c.Request, src)
+	if reply == nil { // it comes later
 		return
 	}
 	a := protocol.Answer{ID: c.ID, Reply: reply}
 	if err != nil {
 		a.Error = view.Clean(err.Error())
 	}
-	if with != nil && e.indexing.send != nil {
-		e.indexing.send(a, with)
-		return
-	}
 	e.post(a)
 }
 
-// answer makes the reply to a request, and bytes to send beside it.
-func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into []byte) []byte) (reply protocol.Reply, with []byte, err error) {
+// answer makes the reply to a request.
+func (e *Engine) answer(req protocol.Request, src *input.Source) (reply protocol.Reply, err error) {
 	switch q := req.(type) {
 	case *protocol.Add:
 		reply, err = e.add(q, src)
@@ -141,18 +134,16 @@ func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into 
 		reply, err = e.export(q)
 	case *protocol.WriteSym:
 		reply, err = e.sym(q.Name)
-	case *protocol.PlanIndex:
-		reply, err = e.plan(q)
-	case *protocol.IndexChunk:
-		reply, with, err = e.indexChunk(q, src)
-	case *protocol.JoinChunk:
-		reply, with, err = e.joinChunk(q, data)
-	case *protocol.IndexWhole:
-		reply, err = e.indexWhole(q)
+	case *protocol.IndexFile:
+		e.indexing.passes = append(e.indexing.passes, q)
+		e.nextPass()
+	case *protocol.StopIndexing:
+		e.stopIndexing()
+		reply = &protocol.IndexingStopped{}
 	default:
 		panic(fmt.Sprintf("the engine has no case for %T", req))
 	}
-	return reply, with, err
+	return reply, err
 }
 
 func (e *Engine) setPolicy(name string) error {
@@ -181,7 +172,7 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 		for _, it := range e.session.Add(f) {
 			r.Items = append(r.Items, fileRow(it))
 			r.NeedsReader = r.NeedsReader || it.NeedsDecoder
-			r.HoldsPrograms = r.HoldsPrograms || e.opt.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
+			r.HoldsPrograms = r.HoldsPrograms || e.opt.Session.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
 		}
 	}
 	// A dump that is a copy of another is not listed twice.
@@ -268,7 +259,7 @@ func (e *Engine) Idle() (more bool) {
 	if !e.walking || e.waits(e.lastDump) {
 		return false
 	}
-	if e.fetched != nil && e.fetched() > maxIdleFetched {
+	if e.opt.Fetched != nil && e.opt.Fetched() > maxIdleFetched {
 		e.walking = false // the other stacks are walked when the user selects their threads
 		return false
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -60,19 +59,54 @@ func grown(t testing.TB, megabytes int, moved string) []byte {
 	return out.Bytes()
 }
 
-// exactTalk is an engine with the sample and a large symbol file, and the bytes that were sent beside its answers.
-func exactTalk(t *testing.T, sym []byte) (*talk, *[][]byte) {
-	k := newTalk(t)
-	sent := &[][]byte{}
-	k.e.indexing.send = func(r protocol.Answer, data []byte) {
-		*sent = append(*sent, data)
-		k.answers = append(k.answers, r)
+// passes has an engine's passes done when a test says so, as if they were done beside other requests.
+type passes struct {
+	waiting []func()
+	kept    map[string][]byte
+}
+
+func (p *passes) Load(key string) []byte         { return p.kept[key] }
+func (p *passes) Store(key string, index []byte) { p.kept[key] = index }
+
+// run does what waits.
+func (p *passes) run() {
+	for len(p.waiting) > 0 {
+		do := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		do()
 	}
+}
+
+// exactTalk is an engine with the sample and a large symbol file.
+func exactTalk(t *testing.T, name string, sym []byte) (*talk, *passes) {
+	x := &passes{kept: map[string][]byte{}}
+	k := newTalkWith(t, Options{Indexes: x, Beside: func(work, then func()) { x.waiting = append(x.waiting, work, then) }})
 	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz")
-	if r, problem := k.add("tilecruncher.sym", sym); problem != "" || !r.Items[0].Usable {
+	if r, problem := k.add(name, sym); problem != "" || !r.Items[0].Usable {
 		t.Fatalf("%+v", r)
 	}
-	return k, sent
+	return k, x
+}
+
+// begin asks for the full index of a file, which has no answer yet.
+func (k *talk) begin(item int, keep bool) {
+	k.t.Helper()
+	n := len(k.answers)
+	k.id++
+	k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexFile{Item: item, Keep: keep}}, nil)
+	if len(k.answers) != n {
+		k.t.Fatalf("answered before the pass: %+v", k.answers[n:])
+	}
+}
+
+// indexed expects that the last answer says how a pass has ended.
+func (k *talk) indexed(item int) (problem string) {
+	k.t.Helper()
+	r, problem := last[*protocol.FileIndexed](k)
+	if r.Item != item {
+		k.t.Errorf("item %d is indexed", r.Item)
+	}
+	return problem
 }
 
 const largeItem = 3 + 1 // behind the dump, two files of symbols, and the archive that one of them came in
@@ -97,31 +131,6 @@ func (k *talk) walked() int {
 		return 0
 	}
 	return w.Changed
-}
-
-// index indexes a file as the page does, with workers that have only a chunk.
-func (k *talk) index(sym []byte, item int, keep bool) {
-	k.t.Helper()
-	k.ask(&protocol.PlanIndex{Item: item, Cores: 3, Keep: true}, nil)
-	plan, problem := last[*protocol.IndexPlanned](k)
-	if problem != "" || len(plan.Cuts) < 4 || plan.Key == "" {
-		k.t.Fatalf("plan: %+v", plan)
-	}
-	parts := len(plan.Cuts) - 1
-	for i := range parts {
-		part := (i + 2) % parts // in any order
-		var chunk []byte
-		w := New(func(protocol.Answer) {}, Options{PostData: func(_ protocol.Answer, data []byte) { chunk = data }})
-		w.Handle(protocol.Call{Request: &protocol.IndexChunk{From: plan.Cuts[part], To: plan.Cuts[part+1]}}, input.FromBytes("x.sym", sym))
-		if chunk == nil {
-			k.t.Fatalf("no index of chunk %d", part)
-		}
-		k.id++
-		k.e.HandleWith(protocol.Call{ID: k.id, Request: &protocol.JoinChunk{Item: item, Part: part, Parts: parts, Keep: keep}}, nil, func([]byte) []byte { return chunk })
-		if r, problem := last[*protocol.ChunkJoined](k); problem != "" || r.Complete != (i == parts-1) {
-			k.t.Fatalf("chunk %d: %+v, %s", part, r, problem)
-		}
-	}
 }
 
 func moduleWords(m *view.ModulePage) string {
@@ -149,7 +158,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 	}{{"sorted", "", false}, {"a function out of its place", "Pipeline::start()::{lambda()#5}>::_M_invoke", true}} {
 		t.Run(tc.name, func(t *testing.T) {
 			sym := grown(t, 12, tc.moved)
-			k, sent := exactTalk(t, sym)
+			k, x := exactTalk(t, "tilecruncher.sym", sym)
 			first := k.screen(-1)
 			if first.Pending == 0 || len(first.Unindexed) != 1 || first.Unindexed[0] != largeItem {
 				t.Errorf("%d threads pending, unread %v", first.Pending, first.Unindexed)
@@ -161,9 +170,10 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			if all.Pending != 0 || len(all.Unindexed) != 1 || all.Unindexed[0] != largeItem || moduleWords(all.Modules) != "indexed on demand" {
 				t.Fatalf("pending %d, unread %v, module %q", all.Pending, all.Unindexed, moduleWords(all.Modules))
 			}
-			k.index(sym, largeItem, true)
-			if len(*sent) != 1 {
-				t.Fatalf("%d indexes to keep", len(*sent))
+			k.begin(largeItem, true)
+			x.run()
+			if problem := k.indexed(largeItem); problem != "" || len(x.kept) != 1 {
+				t.Fatalf("%s; %d indexes are kept", problem, len(x.kept))
 			}
 			after := k.screen(-1)
 			if n := k.walked(); (n > 0) != tc.corrected {
@@ -186,21 +196,29 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				}
 			}
 
-			// Another visit uses the stored index, and reads only what it shows.
-			again, _ := exactTalk(t, sym)
-			again.screen(-1)
-			again.settle()
-			again.screen(-1)
-			kept := bytes.Clone((*sent)[0])
-			again.id++
-			again.e.HandleWith(protocol.Call{ID: again.id, Request: &protocol.JoinChunk{Item: largeItem, Parts: 1}}, nil, func([]byte) []byte { return kept })
-			if r, problem := last[*protocol.ChunkJoined](again); !r.Complete || problem != "" {
-				t.Errorf("a kept index: %+v, %s", r, problem)
-			}
-			again.settle()
-			if got := again.screen(-1); moduleWords(got.Modules) != "loaded" ||
-				strings.Join(functionsOf(got.Stack), "\n") != strings.Join(functionsOf(after.Stack), "\n") {
-				t.Error("with a kept index the stack is another one")
+			// Another visit uses the stored index, and one that is damaged is made anew.
+			for key := range x.kept {
+				for _, damaged := range []bool{false, true} {
+					again, y := exactTalk(t, "tilecruncher.sym", sym)
+					again.screen(-1)
+					again.settle()
+					again.screen(-1)
+					y.kept[key] = bytes.Clone(x.kept[key])
+					if damaged {
+						y.kept[key][20] ^= 1
+					}
+					was := bytes.Clone(y.kept[key])
+					again.begin(largeItem, true)
+					y.run()
+					if problem := again.indexed(largeItem); problem != "" || bytes.Equal(y.kept[key], was) == damaged {
+						t.Errorf("a kept index, damaged %v: %s", damaged, problem)
+					}
+					again.settle()
+					if got := again.screen(-1); moduleWords(got.Modules) != "loaded" ||
+						strings.Join(functionsOf(got.Stack), "\n") != strings.Join(functionsOf(after.Stack), "\n") {
+						t.Error("with a kept index the stack is another one")
+					}
+				}
 			}
 		})
 	}
@@ -209,11 +227,11 @@ func TestSearchedFirstExactLater(t *testing.T) {
 // TestThreadsWait: while a file is being indexed, threads that the user has not selected wait for the index. A selected thread does not wait, and
 // if indexing ends without an index, none does.
 func TestThreadsWait(t *testing.T) {
-	for _, end := range []string{"an index", "given up", "damaged"} {
+	for _, end := range []string{"an index", "stopped", "broken"} {
 		sym := grown(t, 12, "")
-		k, _ := exactTalk(t, sym)
+		k, x := exactTalk(t, "tilecruncher.sym", sym)
 		first := k.screen(-1)
-		k.ask(&protocol.PlanIndex{Item: largeItem, Cores: 2}, nil)
+		k.begin(largeItem, false)
 		for range 3 {
 			k.e.Idle()
 		}
@@ -226,12 +244,23 @@ func TestThreadsWait(t *testing.T) {
 		}
 		switch end {
 		case "an index":
-			k.index(sym, largeItem, false)
-		case "given up":
-			k.ask(&protocol.IndexWhole{Item: largeItem}, nil)
-		case "damaged":
-			k.e.HandleWith(protocol.Call{Request: &protocol.JoinChunk{Item: largeItem, Parts: 1}}, nil, func([]byte) []byte { return []byte("nothing") })
-			k.ask(&protocol.IndexWhole{Item: largeItem}, nil)
+			x.run()
+			if problem := k.indexed(largeItem); problem != "" {
+				t.Error(problem)
+			}
+		case "stopped":
+			k.ask(&protocol.StopIndexing{}, nil)
+			n := len(k.answers)
+			x.run()
+			if len(k.answers) != n {
+				t.Errorf("what was stopped is told of: %+v", k.answers[n:])
+			}
+		case "broken":
+			k.begin(0, false) // the dump
+			x.run()
+			if problem := k.indexed(0); !strings.Contains(problem, "tilecruncher.dmp was not fully indexed: there is no symbol file number 0") {
+				t.Error(problem)
+			}
 		}
 		k.screen(-1)
 		k.walked()
@@ -241,90 +270,41 @@ func TestThreadsWait(t *testing.T) {
 	}
 }
 
-func TestBadPieces(t *testing.T) {
-	sym := grown(t, 6, "")
-	k, _ := exactTalk(t, sym)
+// TestIndexedAgain: a file whose pass was stopped is indexed when that is asked for again, also while the first pass has not ended yet.
+func TestIndexedAgain(t *testing.T) {
+	k, x := exactTalk(t, "tilecruncher.sym", grown(t, 6, ""))
 	k.screen(-1)
-	k.settle()
-	before := functionsOf(k.screen(-1).Stack)
-	for name, req := range map[string]struct {
-		req  protocol.Request
-		data []byte
-	}{
-		"nonsense":            {&protocol.JoinChunk{Item: largeItem, Parts: 1}, []byte("nothing")},
-		"no bytes":            {&protocol.JoinChunk{Item: largeItem, Parts: 1}, nil},
-		"no such chunk":       {&protocol.JoinChunk{Item: largeItem, Part: 3, Parts: 2}, []byte("x")},
-		"too many chunks":     {&protocol.JoinChunk{Item: largeItem, Parts: 1 << 40}, []byte("x")},
-		"no such file":        {&protocol.PlanIndex{Item: 99}, nil},
-		"no file at all":      {&protocol.IndexChunk{To: 100}, nil},
-		"a plan of the dump":  {&protocol.PlanIndex{Item: 0, Cores: 2}, nil},
-		"of a negative place": {&protocol.JoinChunk{Item: -1, Part: -1, Parts: 1}, []byte("x")},
-	} {
-		k.id++
-		var data func([]byte) []byte
-		if req.data != nil {
-			data = func([]byte) []byte { return req.data }
-		}
-		k.e.HandleWith(protocol.Call{ID: k.id, Request: req.req}, nil, data)
-		r := k.answers[len(k.answers)-1]
-		if joined, ok := r.Reply.(*protocol.ChunkJoined); r.ID != k.id || r.Error == "" || ok && joined.Complete {
-			t.Errorf("%s: %+v", name, r)
-		}
+	k.begin(largeItem, false)
+	k.ask(&protocol.StopIndexing{}, nil)
+	k.begin(largeItem, false)
+	x.run()
+	if problem := k.indexed(largeItem); problem != "" {
+		t.Error(problem)
 	}
-	if got := functionsOf(k.screen(-1).Stack); strings.Join(got, "\n") != strings.Join(before, "\n") {
-		t.Error("what was shown is not what it was")
-	}
-	// The file can still be read.
-	k.e.Handle(protocol.Call{Request: &protocol.IndexWhole{Item: largeItem, On: true}}, nil)
-	if r, problem := last[*protocol.WholeIndexed](k); !r.Complete || problem != "" {
-		t.Errorf("%+v", r)
+	k.begin(99, false)
+	x.run()
+	if problem := k.indexed(99); problem == "" {
+		t.Error("a file that is not there was indexed")
 	}
 }
 
-// TestUnpackedHere: a file that is unpacked in the engine's memory is indexed by the engine.
+// TestUnpackedHere: a file that is unpacked in the engine's memory is indexed too.
 func TestUnpackedHere(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	z.Write(grown(t, 60, "Pipeline::start()::{lambda()#5}>::_M_invoke"))
 	z.Close()
-	k := newTalk(t)
-	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz")
-	if _, problem := k.add("tilecruncher.sym.gz", packed.Bytes()); problem != "" {
-		t.Fatal(problem)
-	}
+	k, x := exactTalk(t, "tilecruncher.sym.gz", packed.Bytes())
 	k.screen(-1)
 	k.settle()
 	shown := k.screen(-1)
-	if len(shown.Unindexed) != 1 {
-		t.Fatalf("to be read as a whole: %v", shown.Unindexed)
+	if len(shown.Unindexed) != 1 || moduleWords(shown.Modules) != "indexed on demand" {
+		t.Fatalf("to be read as a whole: %v, %s", shown.Unindexed, moduleWords(shown.Modules))
 	}
-	complete := func(on bool) {
-		k.id++
-		k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexWhole{Item: shown.Unindexed[0], On: on}}, nil)
-	}
-	// Workers get no chunks of it, unless the unpacked data is where they can read it.
-	plan := func() (*protocol.IndexPlanned, string) {
-		k.ask(&protocol.PlanIndex{Item: shown.Unindexed[0], Cores: 2, Send: true}, nil)
-		return last[*protocol.IndexPlanned](k)
-	}
-	if r, problem := plan(); !r.Whole || problem == "" {
-		t.Errorf("a plan of what only the engine can read: %+v", r)
-	}
-	handed := ""
-	k.e.indexing.hand = func(r protocol.Answer, src *input.Source) bool {
-		k.answers, handed = append(k.answers, r), src.Name
-		return true
-	}
-	if r, _ := plan(); r.Whole || len(r.Cuts) < 2 || handed != "tilecruncher.sym" {
-		t.Errorf("%+v with %q", r, handed)
-	}
-	complete(false)
-	if r := k.screen(-1); moduleWords(r.Modules) != "indexed on demand" {
-		t.Errorf("a pass that was given up: %s", moduleWords(r.Modules))
-	}
-	complete(true)
-	if r, problem := last[*protocol.WholeIndexed](k); !r.Complete || problem != "" {
-		t.Fatalf("%+v", r)
+	k.begin(shown.Unindexed[0], false)
+	x.run()
+	if problem := k.indexed(shown.Unindexed[0]); problem != "" {
+		t.Fatal(problem)
 	}
 	k.screen(-1)
 	if k.walked() == 0 {

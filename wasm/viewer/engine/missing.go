@@ -52,7 +52,7 @@ func (e *Engine) missing(dump int) []view.MissingRow {
 // fromServer returns the files in a server's answer. It accepts only symbol files, programs and debug files, and only those with the requested id.
 // Where only the full engine can read the answer, that checks the id.
 func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, error) {
-	files, err := intake.Expand(src, e.opt.Limits, func(name string, done, total int64) error {
+	files, err := intake.Expand(src, e.opt.Session.Limits, func(name string, done, total int64) error {
 		e.progress(session.Progress{Stage: "unpacking", Name: name, Done: done, Total: total})
 		return nil
 	})
@@ -71,7 +71,7 @@ func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, erro
 func (e *Engine) isOf(src *input.Source, id string) error {
 	var has []string
 	g := intake.Sniff(src)
-	if e.opt.OpenBinary == nil {
+	if e.opt.Session.OpenBinary == nil {
 		switch g.Kind {
 		case intake.ELF, intake.PE, intake.PDB, intake.Cab, intake.Zstd, intake.XZ:
 			return nil // the full engine reads it, and checks its id
@@ -86,7 +86,7 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 		m, _ := session.Identify(head)
 		has = append(has, m.ID)
 	case intake.ELF, intake.PE, intake.PDB:
-		b, err := e.opt.OpenBinary(src)
+		b, err := e.opt.Session.OpenBinary(src)
 		if err != nil {
 			return err
 		}

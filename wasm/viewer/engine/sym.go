@@ -18,11 +18,11 @@ func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 		if it.Name != name || b == nil {
 			continue
 		}
-		if e.writeSym == nil || e.indexing.send == nil {
+		if e.opt.WriteSym == nil || e.opt.PostData == nil {
 			return r, fmt.Errorf("this program does not write symbol files")
 		}
 		w := &chunks{e: e, name: name}
-		if err := e.writeSym(w, b, e.session.IDInUse(it.ID)); err != nil {
+		if err := e.opt.WriteSym(w, b, e.session.IDInUse(it.ID)); err != nil {
 			return r, err
 		}
 		w.flush()
@@ -68,7 +68,7 @@ func (c *chunks) flush() {
 	if len(c.piece) == 0 {
 		return
 	}
-	c.e.indexing.send(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
+	c.e.opt.PostData(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
 	c.e.progress(session.Progress{Stage: "writing symbols", Name: c.name, Done: c.written})
 	c.piece = c.piece[:0] // what was sent is a copy
 }

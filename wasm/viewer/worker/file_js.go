@@ -14,10 +14,12 @@ import (
 // what input.Source reads at a time.
 type fileReader struct {
 	file, sync js.Value
-	// whole has all of a small file, as a Uint8Array outside of the program's memory; else it is undefined. Each slice of a File takes a round trip
-	// through the browser's processes, as long as all the work with a small file's content.
-	whole js.Value
-	size  int64
+	// held has a part of the file from an offset on, as a Uint8Array outside of the program's memory: all of a small file, or the chunk that is indexed.
+	// Each slice of a File takes a round trip through the browser's processes, as long as all the work with a small file's content.
+	held   js.Value
+	heldAt int64
+	heldTo int64
+	size   int64
 	// kept has blocks around the last small reads: the readers of debug information jump back and forth by a few hundred bytes, and a slice of
 	// 16 KiB takes no longer than one of 1 KiB.
 	kept input.Blocks
@@ -43,17 +45,31 @@ func readerOf(file js.Value) *fileReader {
 	f := newFileReader(file)
 	if f.size <= wholeFile && wholeBytes+f.size <= wholeFiles {
 		wholeBytes += f.size
-		defer func() { recover() }() // if it cannot be read, ReadAt will say why
-		f.whole = f.slice(0, f.size)
+		f.hold(0, f.size) // if it cannot be read, ReadAt will say why
 	}
 	return f
 }
+
+// hold reads a part of the file at once.
+func (f *fileReader) hold(from, to int64) (err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = unreadable(e)
+		}
+	}()
+	f.held = f.slice(from, to)
+	f.heldAt, f.heldTo = from, to
+	return nil
+}
+
+// holds reports whether a part of the file is held.
+func (f *fileReader) holds(from, to int64) bool { return from >= f.heldAt && to <= f.heldTo }
 
 // SourceOf makes a Source of a File or a Uint8Array, which stays outside of the program's memory.
 func SourceOf(name string, value js.Value) *input.Source {
 	if value.InstanceOf(js.Global().Get("Uint8Array")) {
 		size := int64(value.Get("byteLength").Float())
-		return input.New(name, &fileReader{whole: value, size: size}, size)
+		return input.New(name, &fileReader{held: value, heldTo: size, size: size}, size)
 	}
 	r := newFileReader(value)
 	return input.New(name, r, r.size)
@@ -70,7 +86,7 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 		return 0, io.EOF
 	}
 	end := min(off+int64(len(p)), f.size)
-	if off/keptBlock == (end-1)/keptBlock && !f.whole.Truthy() {
+	if off/keptBlock == (end-1)/keptBlock && !f.holds(off, end) {
 		block, start := f.kept.Get(off)
 		if block == nil {
 			start = off &^ (keptBlock - 1)
@@ -97,7 +113,7 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 			err = unreadable(e)
 		}
 	}()
-	if len(parts) == 1 || f.whole.Truthy() { // nothing to read in parallel
+	if len(parts) == 1 || f.holds(0, f.size) { // nothing to read in parallel
 		for _, p := range parts {
 			js.CopyBytesToGo(p.Data, f.slice(p.Off, p.Off+int64(len(p.Data))))
 		}
@@ -145,8 +161,8 @@ func noteRead(n int64, file js.Value) {
 
 // slice reads [from, to) as a Uint8Array.
 func (f *fileReader) slice(from, to int64) js.Value {
-	if f.whole.Truthy() {
-		return f.whole.Call("subarray", float64(from), float64(to))
+	if f.holds(from, to) {
+		return f.held.Call("subarray", float64(from-f.heldAt), float64(to-f.heldAt))
 	}
 	noteRead(to-from, f.file)
 	blob := f.file.Call("slice", float64(from), float64(to))

@@ -6,41 +6,32 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // remoteReader reads parts of a file on a server. Whoever reads waits; the messages that come meanwhile wait too.
 type remoteReader struct {
+	remote js.Value // what the page was answered (symbols.js, ask)
 	name   string
 	size   int64
 	read   js.Value // from, to → promise of a Uint8Array
-	failed func(protocol.Answer)
+	failed func(err error, changed bool)
 	err    error // the first one; nothing is asked for after it
-	parts  []remotePart
-	end    int64 // of what was read last
-	ahead  int64 // what is read at least, while reads follow each other
-}
-
-// remotePart is a part that is kept, outside of the program's own memory.
-type remotePart struct {
+	// held is the part that was read last, outside of the program's own memory.
+	held     js.Value
 	from, to int64
-	bytes    js.Value // Uint8Array
 }
 
 const (
 	// remoteSlice is how much of a file on a server is read at a time where the reader may choose, in bytes: what a search needs of a
 	// place lies close together, and every frame needs some places of a file.
 	remoteSlice = 4 << 10
-	// remoteGap is up to how many bytes between two parts are fetched along: a request takes about as long.
-	remoteGap = 64 << 10
-	// Reads that follow each other are a pass over the file: each asks for twice as much, from leastAhead up to mostAhead.
-	leastAhead, mostAhead = 16 << 10, 2 << 20
-	maxRemoteParts        = 6
+	// remoteGap is up to how many bytes between two parts are fetched along: a request takes about as long. remoteMost is how much is asked for at once.
+	remoteGap, remoteMost = 64 << 10, 2 << 20
 )
 
-// newRemoteReader takes what the page was answered (symbols.js, ask). failed sends a message that nobody asked for.
-func newRemoteReader(remote js.Value, failed func(protocol.Answer)) *remoteReader {
-	return &remoteReader{name: remote.Get("url").String(), size: int64(remote.Get("size").Float()),
+// newRemoteReader makes a reader; failed is told when nothing can be read any more, and whether that is because the file has changed.
+func newRemoteReader(remote js.Value, failed func(err error, changed bool)) *remoteReader {
+	return &remoteReader{remote: remote, name: remote.Get("url").String(), size: int64(remote.Get("size").Float()),
 		read: scripts().Call("range", remote), failed: failed}
 }
 
@@ -49,58 +40,47 @@ func (r *remoteReader) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || off >= r.size {
 		return 0, io.EOF
 	}
-	want := min(int64(len(p)), r.size-off)
-	part, err := r.part(off, off+want)
-	if err != nil {
-		return 0, err
+	end := off + min(int64(len(p)), r.size-off)
+	if off < r.from || end > r.to {
+		if err := r.hold(off, end); err != nil {
+			return 0, err
+		}
 	}
-	from := int(off - part.from)
-	n := js.CopyBytesToGo(p, part.bytes.Call("subarray", from, from+int(want)))
+	n := js.CopyBytesToGo(p, r.held.Call("subarray", float64(off-r.from), float64(end-r.from)))
 	if n < len(p) {
 		return n, io.EOF
 	}
 	return n, nil
 }
 
-// part is one that holds [from, to): of those at hand, or fetched.
-func (r *remoteReader) part(from, to int64) (remotePart, error) {
-	for _, p := range r.parts {
-		if p.from <= from && to <= p.to {
-			return p, nil
-		}
-	}
+// hold reads a part of the file.
+func (r *remoteReader) hold(from, to int64) error {
 	if r.err != nil {
-		return remotePart{}, r.err
-	}
-	// Passes read a little twice where slices meet.
-	if from <= r.end && from > r.end-4096 && r.end > 0 {
-		r.ahead = min(max(2*r.ahead, leastAhead), mostAhead)
-		to = min(max(to, from+r.ahead), r.size)
-	} else {
-		r.ahead = 0
+		return r.err
 	}
 	bytes, why := await(r.read.Invoke(float64(from), float64(to)))
 	if err := r.took(to-from, why); err != nil {
-		return remotePart{}, err
+		return err
 	}
-	r.end = to
-	p := remotePart{from, to, bytes}
-	if len(r.parts) == maxRemoteParts {
-		r.parts = r.parts[:maxRemoteParts-1]
+	r.held, r.from, r.to = bytes, from, to
+	return nil
+}
+
+// fail notes that nothing can be read any more.
+func (r *remoteReader) fail(err error, changed bool) {
+	if r.err == nil {
+		r.err = err
+		r.failed(err, changed)
 	}
-	r.parts = append([]remotePart{p}, r.parts...)
-	return p, nil
 }
 
 // took notes that n bytes have come, or why not.
 func (r *remoteReader) took(n int64, why js.Value) error {
-	switch {
-	case r.err != nil: // of a part that was asked for at the same time
-	case why.Truthy():
-		r.err = errors.New(why.Get("message").String())
-		r.failed(protocol.Answer{Error: r.err.Error(), Reply: &protocol.RemoteFailed{URL: r.name, Changed: why.Get("changed").Truthy()}})
-	default:
-		if fetched += n; onFetch != nil && r.ahead == 0 { // a pass says itself how far it is
+	if why.Truthy() {
+		r.fail(errors.New(why.Get("message").String()), why.Get("changed").Truthy())
+	}
+	if r.err == nil {
+		if fetched += n; onFetch != nil {
 			onFetch(r.name)
 		}
 		scripts().Set("fetched", fetched)
@@ -113,11 +93,10 @@ func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 	if r.err != nil {
 		return r.err
 	}
-	r.ahead = 0
 	type run struct{ from, to int64 }
 	var runs []run
 	for _, p := range parts {
-		if n := len(runs); n == 0 || p.Off-runs[n-1].to > remoteGap || runs[n-1].to-runs[n-1].from > mostAhead {
+		if n := len(runs); n == 0 || p.Off-runs[n-1].to > remoteGap || runs[n-1].to-runs[n-1].from > remoteMost {
 			runs = append(runs, run{p.Off, p.Off})
 		}
 		last := &runs[len(runs)-1]

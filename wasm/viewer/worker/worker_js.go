@@ -28,10 +28,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	wake := make(chan struct{}, 1)
 	scripts().Set("receive", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		queue = append(queue, args[0])
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+		signal(wake)
 		return nil
 	}))
 	var e *engine.Engine
@@ -41,15 +38,16 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		message := map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
 		self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
-	opt.PostFile = func(a protocol.Answer, src *input.Source) bool {
-		blob := fileOf(src)
-		if !blob.Truthy() {
-			return false
-		}
-		named := self.Get("File").New([]any{blob}, src.Name)
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "file": named, "memory": memory()})
-		return true
+	var done []func() // what follows work beside the loop
+	opt.Beside = func(work, then func()) {
+		go func() {
+			if guarded(self, work) {
+				done = append(done, then)
+				signal(wake)
+			}
+		}()
 	}
+	opt.Indexes, opt.Session.Indexers = indexStore{}, newIndexers()
 	opt.Fetched = func() int64 { return fetched }
 	e = engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
@@ -58,7 +56,15 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
 	// The loop: handle all messages, rest if the engine says so, do a step of background work, and wait for the next wake.
 	for {
-		for len(queue) > 0 {
+		for len(queue)+len(done) > 0 {
+			if len(done) > 0 {
+				then := done[0]
+				done = done[1:]
+				if !guarded(self, then) {
+					return
+				}
+				continue
+			}
 			message := queue[0]
 			queue = queue[1:]
 			if !asked { // the first message
@@ -71,7 +77,11 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			}
 			asked = true
 			if !guarded(self, func() {
-				if own == nil || !own(message) {
+				switch {
+				case own != nil && own(message):
+				case message.Get("chunk").Truthy():
+					indexChunk(self, message)
+				default:
 					handle(e, post, message)
 				}
 			}) {
@@ -114,15 +124,17 @@ const (
 // some milliseconds.
 func turns(wake chan struct{}) func() {
 	channel := js.Global().Get("MessageChannel").New()
-	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-		return nil
-	}))
+	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any { signal(wake); return nil }))
 	port := channel.Get("port2")
 	return func() { port.Call("postMessage", js.Null()) }
+}
+
+// signal wakes the loop, unless it has been woken already.
+func signal(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
 }
 
 // poster makes the function that sends answers. text returns the function that replaces their texts (Engine.Text). Progress is sent at most ten times a
@@ -164,13 +176,6 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 	switch q := call.Request.(type) {
 	case *protocol.Add:
 		name = q.Name
-	case *protocol.IndexChunk:
-		if file := message.Get("file"); file.Truthy() {
-			part, end := sourceOfPart(q.Name, file, q.From-1, q.To)
-			defer end()
-			src = part
-		}
-		name = q.Name
 	case *protocol.WriteSym:
 		// Reading the binary takes most of the time, and the engine does not report it.
 		from := bytesRead
@@ -186,39 +191,58 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		}
 		defer func() { onRead = nil }()
 	}
-	if file := message.Get("file"); file.Truthy() && src == nil {
+	if file := message.Get("file"); file.Truthy() {
 		r := readerOf(file)
 		src = input.New(name, r, r.size)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
-		r := newRemoteReader(remote, post)
+		url := remote.Get("url").String()
+		r := newRemoteReader(remote, func(err error, changed bool) {
+			post(protocol.Answer{Error: err.Error(), Reply: &protocol.RemoteFailed{URL: url, Changed: changed}})
+		})
 		src = input.New(name, r, r.size)
 		src.Slice = remoteSlice
 		if index := remote.Get("index"); index.Truthy() {
-			r := newRemoteReader(index, func(protocol.Answer) {}) // without it the file is searched
+			r := newRemoteReader(index, func(error, bool) {}) // without it the file is searched
 			src.Index = input.New(name+".index", r, r.size)
 		}
 	}
-	if _, ok := call.Request.(*protocol.IndexChunk); !ok {
-		from := fetched
-		onFetch = func(name string) {
-			progress(protocol.Progress{Stage: "fetching parts of", Name: name, Done: fetched - from})
-		}
-		defer func() { onFetch = nil }()
+	from := fetched
+	onFetch = func(name string) {
+		progress(protocol.Progress{Stage: "fetching parts of", Name: name, Done: fetched - from})
 	}
-	var data func([]byte) []byte
-	if array := message.Get("data"); array.Truthy() {
-		data = func(into []byte) []byte { return bytesInto(into, array) }
-	}
-	e.HandleWith(call, src, data)
+	defer func() { onFetch = nil }()
+	e.Handle(call, src)
 }
 
-// memory returns the size of the program's memory in bytes, or nil if it is unknown.
+// memory returns the size of the program's memory and of that of its indexers in bytes, or nil if it is unknown.
 func memory() any {
-	if f := scripts().Get("memory"); f.Type() == js.TypeFunction {
-		return f.Invoke()
+	f := scripts().Get("memory")
+	if f.Type() != js.TypeFunction {
+		return nil
 	}
-	return nil
+	all := f.Invoke().Int()
+	for _, x := range beside {
+		all += x.memory
+	}
+	return all
+}
+
+// indexStore implements engine.IndexStore with the browser's database (web/static/kept.js).
+type indexStore struct{}
+
+// Load implements engine.IndexStore.
+func (indexStore) Load(key string) []byte {
+	found, why := await(scripts().Get("kept").Call("get", key))
+	if why.Truthy() || !found.Truthy() {
+		return nil
+	}
+	return BytesOf(found)
+}
+
+// Store implements engine.IndexStore. What the browser refuses is not there at the next visit.
+func (indexStore) Store(key string, index []byte) {
+	await(scripts().Get("kept").Call("put", key, ArrayOf(index)))
 }
 
 // longQuery is how long a query takes before the page says so.
@@ -247,15 +271,8 @@ func ArrayOf(b []byte) js.Value {
 }
 
 // BytesOf copies the contents of a Uint8Array.
-func BytesOf(array js.Value) []byte { return bytesInto(nil, array) }
-
-// bytesInto is BytesOf into a buffer, if that is large enough.
-func bytesInto(b []byte, array js.Value) []byte {
-	n := array.Get("byteLength").Int()
-	if cap(b) < n {
-		b = make([]byte, n)
-	}
-	b = b[:n]
+func BytesOf(array js.Value) []byte {
+	b := make([]byte, array.Get("byteLength").Int())
 	js.CopyBytesToGo(b, array)
 	return b
 }

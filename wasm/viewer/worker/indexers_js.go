@@ -1,0 +1,161 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/symfile/lazy"
+)
+
+// indexer implements symfile.ChunkIndexer with a worker of its own, beside the engine's. The first chunk starts it; it runs the same program.
+type indexer struct {
+	worker js.Value
+	heard  []js.Func
+	memory int       // of its program, in bytes
+	answer func(any) // of the chunk that it indexes
+}
+
+// maxIndexers bounds the workers: each needs memory of its own, and more of them do not read a disk faster.
+const maxIndexers = 4
+
+// beside are the engine's indexers.
+var beside []*indexer
+
+// newIndexers makes an indexer for each processor.
+func newIndexers() (list []symfile.ChunkIndexer) {
+	for range min(max(js.Global().Get("navigator").Get("hardwareConcurrency").Int(), 1), maxIndexers) {
+		x := &indexer{}
+		beside, list = append(beside, x), append(list, x)
+	}
+	return list
+}
+
+// Index implements symfile.ChunkIndexer. A file that only this program has, because it is unpacked in its memory and therefore small, is indexed here.
+func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("no worker could be started: %v", why)
+		}
+	}()
+	message := map[string]any{"chunk": []any{float64(c.From), float64(c.To), int(c.Section)}, "name": c.Src.Name}
+	whole, _ := c.Src.Within()
+	remote, isRemote := whole.Reader().(*remoteReader)
+	if isRemote {
+		message["remote"] = remote.remote
+	} else if file := fileOf(c.Src); file.Truthy() {
+		message["file"] = file
+	} else {
+		return new(symfile.Indexer).Index(c)
+	}
+	answered := make(chan any, 1)
+	x.answer = func(a any) {
+		select {
+		case answered <- a:
+		default: // it had ended
+		}
+	}
+	if !x.worker.Truthy() {
+		x.start()
+	}
+	x.worker.Call("postMessage", message)
+	a := <-answered
+	reply, ok := a.(js.Value)
+	if !ok {
+		return nil, a.(error)
+	}
+	if problem := reply.Get("problem"); problem.Truthy() {
+		err = errors.New(problem.String())
+		if reply.Get("indivisible").Bool() {
+			return nil, symfile.ErrIndivisible
+		}
+		if isRemote {
+			remote.fail(err, reply.Get("changed").Bool())
+		}
+		return nil, err
+	}
+	return BytesOf(reply.Get("index")), nil
+}
+
+func (x *indexer) start() {
+	w := scripts().Call("beside")
+	on := func(event string, do func(e js.Value)) {
+		f := js.FuncOf(func(_ js.Value, args []js.Value) any { do(args[0]); return nil })
+		x.heard = append(x.heard, f)
+		w.Call("addEventListener", event, f)
+	}
+	on("message", func(e js.Value) {
+		data := e.Get("data")
+		if m := data.Get("memory"); m.Type() == js.TypeNumber {
+			x.memory = m.Int()
+			js.Global().Call("postMessage", map[string]any{"memory": memory()})
+		}
+		if data.Get("indexed").Truthy() {
+			x.answer(data)
+		} else if why := data.Get("stopped"); why.Truthy() {
+			x.worker = js.Undefined()
+			x.answer(errors.New(why.String()))
+		}
+	})
+	on("error", func(e js.Value) {
+		e.Call("preventDefault")
+		x.worker = js.Undefined()
+		x.answer(errors.New("a worker could not run"))
+	})
+	x.worker = w
+}
+
+// Stop implements symfile.ChunkIndexer. Ending the worker frees its memory.
+func (x *indexer) Stop() {
+	if !x.worker.Truthy() {
+		return
+	}
+	x.worker.Call("terminate")
+	for _, f := range x.heard {
+		f.Release()
+	}
+	x.worker, x.heard, x.memory = js.Undefined(), nil, 0
+	x.answer(errors.New("it was stopped"))
+}
+
+// own indexes chunks in an indexer's worker.
+var own symfile.Indexer
+
+// indexChunk answers an indexer's message.
+func indexChunk(self, message js.Value) {
+	at := message.Get("chunk")
+	c := symfile.Chunk{From: int64(at.Index(0).Float()), To: int64(at.Index(1).Float()), Section: lazy.Section(at.Index(2).Int())}
+	name, changed := message.Get("name").String(), false
+	var err error
+	if remote := message.Get("remote"); remote.Truthy() {
+		r := newRemoteReader(remote, func(_ error, is bool) { changed = is })
+		err = r.hold(chunkRange(c, r.size))
+		c.Src = input.New(name, r, r.size)
+	} else {
+		r := newFileReader(message.Get("file"))
+		err = r.hold(chunkRange(c, r.size))
+		c.Src = input.New(name, r, r.size)
+	}
+	var index []byte
+	if err == nil {
+		index, err = own.Index(c)
+	}
+	reply := map[string]any{"indexed": true, "memory": memory()}
+	if err != nil {
+		reply["problem"], reply["changed"], reply["indivisible"] = err.Error(), changed, errors.Is(err, symfile.ErrIndivisible)
+		self.Call("postMessage", reply)
+		return
+	}
+	array := ArrayOf(index)
+	reply["index"] = array
+	self.Call("postMessage", reply, []any{array.Get("buffer")})
+}
+
+// chunkRange is what is read of a file at once for a chunk: a byte before it, which shows whether a line begins there, and some of the line after it.
+func chunkRange(c symfile.Chunk, size int64) (from, to int64) {
+	const mostHeld, lastLine = 16 << 20, 4 << 10
+	from = max(0, c.From-1)
+	return from, min(c.To+lastLine, size, from+mostHeld)
+}
