@@ -351,7 +351,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		}
 	}
 	if q.Summary {
-		s := v.Summary(q.Dump)
+		s := v.Summary()
 		r.Summary = &s
 		if d := e.session.Dump(q.Dump); d != nil {
 			r.Have = have(d)
@@ -370,7 +370,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		r.Detail = v.Frame(q.Thread, q.Frame, q.Inline)
 	}
 	if w := q.Modules; w != nil {
-		m := v.Modules(w.Span.From, w.Span.Count, w.Selected, search)
+		m := v.Modules(w.Span.From, w.Span.Count, w.Selected)
 		r.Modules = &m
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
@@ -400,8 +400,7 @@ func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core
 	if q.System != nil {
 		r.System = &protocol.SystemPage{Groups: system(d)}
 		if !e.redact {
-			private := privateGroups(d, *q.System)
-			r.System.Groups, r.System.Secrets = append(r.System.Groups, private...), len(private)
+			r.System.Groups = append(r.System.Groups, privateGroups(d, *q.System)...)
 		}
 	}
 }
