@@ -1,8 +1,6 @@
 package dumptest
 
-import (
-	"unicode/utf16"
-)
+import "unicode/utf16"
 
 // System is the SystemInfo stream's content.
 type System struct {

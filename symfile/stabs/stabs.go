@@ -46,11 +46,8 @@ type Table struct {
 	outsideLines []line     // lines that are not in a function's entries, sorted by address
 }
 
-// unit is a source file and the files that it includes. Names are offsets of strings, 0 for none.
-type unit struct {
-	dir, name uint64
-	start     uint64
-}
+// unit is a source file and the files that it includes. dir is the offset of its directory's name, 0 for none.
+type unit struct{ dir, start uint64 }
 
 // function is an N_FUN entry. Its start is a link-time address until indexer.finish makes it module-relative.
 type function struct {
