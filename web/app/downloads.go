@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -61,14 +62,20 @@ func (z *Downloads) text() string {
 
 // askedWord describes the latest request for a missing file, in its row.
 func (z *Downloads) askedWord(w view.MissingRow) string {
-	for i := len(z.Asked) - 1; i >= 0; i-- {
-		a := z.Asked[i]
-		for _, f := range w.Stores {
-			for _, path := range [...]string{f.Path, f.Else} {
-				if at := fileAddress("", path); at != "" && strings.HasSuffix(a.URL, at) {
-					return strings.TrimSpace(a.status())
-				}
+	if len(z.Asked) == 0 {
+		return ""
+	}
+	var ends []string // of the addresses on any server
+	for _, f := range w.Stores {
+		for _, path := range [...]string{f.Path, f.Else} {
+			if at := fileAddress("", path); at != "" {
+				ends = append(ends, at)
 			}
+		}
+	}
+	for _, a := range slices.Backward(z.Asked) {
+		if slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(a.URL, end) }) {
+			return strings.TrimSpace(a.status())
 		}
 	}
 	return ""
