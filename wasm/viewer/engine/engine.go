@@ -419,21 +419,21 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 	page.Total = len(items)
 	page.From = max(0, min(span.From, len(items)))
 	for i, it := range items {
-		row := e.sameAs(fileRow(it))
-		if !row.Usable || row.Assign {
+		// There may be tens of thousands of files: only those that are shown get a row.
+		if !it.Usable || it.NeedsAssignment {
 			page.Problems++
 		}
-		waits = waits || row.Assign
+		waits = waits || it.NeedsAssignment
 		switch {
-		case !row.Usable:
+		case !it.Usable:
 			if page.Rejections++; len(page.Rejected) < maxRejected {
-				page.Rejected = append(page.Rejected, row)
+				page.Rejected = append(page.Rejected, e.sameAs(fileRow(it)))
 			}
-		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
-			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(row.Name)})
+		case (it.Kind == session.KindSym || it.Kind == session.KindBinary) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
+			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(view.Clean(it.Name))})
 		}
 		if i >= page.From && i < page.From+span.Count {
-			page.Rows = append(page.Rows, row)
+			page.Rows = append(page.Rows, e.sameAs(fileRow(it)))
 		}
 	}
 	if !waits {
