@@ -123,14 +123,8 @@ func (d *Dump) Padded() *Dump { d.pad = true; return d }
 
 // Stream adds a stream with any content. A type may occur twice.
 func (d *Dump) Stream(typ uint32, content []byte) *Dump {
-	d.stream(typ, content)
+	d.dir = append(d.dir, entry{typ, d.Put(content), len(content)})
 	return d
-}
-
-func (d *Dump) stream(typ uint32, content []byte) int {
-	off := d.Put(content)
-	d.dir = append(d.dir, entry{typ, off, len(content)})
-	return off
 }
 
 // Entry adds a directory entry with any offset and size.
@@ -167,21 +161,21 @@ func (d *Dump) finish() {
 		for _, n := range d.names {
 			r.raw(n)
 		}
-		d.stream(24, r.b)
+		d.Stream(24, r.b)
 	}
 	if d.unloaded != nil {
 		r := d.w().u32(12).u32(24).u32(uint32(len(d.unloaded)))
 		for _, u := range d.unloaded {
 			r.raw(u)
 		}
-		d.stream(14, r.b)
+		d.Stream(14, r.b)
 	}
 	if d.infos != nil {
 		r := d.w().u32(16).u32(48).u64(uint64(len(d.infos)))
 		for _, i := range d.infos {
 			r.raw(i)
 		}
-		d.stream(16, r.b)
+		d.Stream(16, r.b)
 	}
 	if d.memory64 != nil {
 		var all []byte
@@ -193,7 +187,7 @@ func (d *Dump) finish() {
 		for _, m := range d.memory64 {
 			r.u64(m.addr).u64(uint64(len(m.data)))
 		}
-		d.stream(9, r.b)
+		d.Stream(9, r.b)
 	}
 }
 
@@ -208,5 +202,5 @@ func (d *Dump) list(typ uint32, entries [][]byte) {
 	for _, e := range entries {
 		r.raw(e)
 	}
-	d.stream(typ, r.b)
+	d.Stream(typ, r.b)
 }
