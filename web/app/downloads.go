@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -73,9 +72,11 @@ func (z *Downloads) askedWord(w view.MissingRow) string {
 			}
 		}
 	}
-	for _, a := range slices.Backward(z.Asked) {
-		if slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(a.URL, end) }) {
-			return strings.TrimSpace(a.status())
+	for i := len(z.Asked) - 1; i >= 0; i-- {
+		for _, end := range ends {
+			if strings.HasSuffix(z.Asked[i].URL, end) {
+				return strings.TrimSpace(z.Asked[i].status())
+			}
 		}
 	}
 	return ""
