@@ -1,11 +1,8 @@
 package core
 
-// Addr is an absolute address in the crashed process. FileOff is a position in the dump file ("RVA" in the format's
-// own words). Module-relative addresses are RVA in symfile and walker; the three never mix.
-type (
-	Addr    uint64
-	FileOff uint64
-)
+// FileOff is an offset in the dump file, which the format calls RVA. Addresses in the crashed process are plain uint64. In symfile and walker RVA is an
+// address relative to a module.
+type FileOff uint64
 
 // Location is a run of bytes in the dump file.
 type Location struct {

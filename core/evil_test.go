@@ -176,7 +176,7 @@ func TestEvilCorpus(t *testing.T) {
 // TestManyOverlaps: lists that all point to the same bytes cost memory for their entries only.
 func TestManyOverlaps(t *testing.T) {
 	b := dumptest.New(dumptest.LittleEndian)
-	off := b.Put("bytes", make([]byte, 64<<10))
+	off := b.Put(make([]byte, 64<<10))
 	for i := range 20000 {
 		b.MemoryAt(uint64(i)*16, off, 64<<10)
 	}
@@ -230,15 +230,15 @@ func TestSharedParts(t *testing.T) {
 	for range 5000 {
 		dict = word(dict, name, name)
 	}
-	at := uint32(b.Put("dictionary", dict))
-	module := uint32(b.Put("module", word(nil, 1, uint32(len(dict)), at, uint32(len(dict)), at, uint32(len(dict)), at)))
+	at := uint32(b.Put(dict))
+	module := uint32(b.Put(word(nil, 1, uint32(len(dict)), at, uint32(len(dict)), at, uint32(len(dict)), at)))
 	list := word(nil, 5000)
 	for i := range uint32(5000) {
 		list = word(list, i, 28, module)
 	}
-	mods := uint32(b.Put("modules", list))
+	mods := uint32(b.Put(list))
 	b.Stream(0x43500001, word(make([]byte, 36), uint32(len(dict)), at, uint32(len(list)), mods))
-	loop := b.Put("loop", make([]byte, 12))
+	loop := b.Put(make([]byte, 12))
 	binary.LittleEndian.PutUint32(b.Peek(loop), uint32(loop))
 	handles := word(nil, 16, 40, 20_000, 0)
 	for range 20_000 {

@@ -288,3 +288,9 @@ func decodeWord(p []byte, order binary.ByteOrder) (uint64, bool) {
 	}
 	return 0, false
 }
+
+// List returns the ranges of the memory list (stream 5) in file order, those with bytes in the file.
+func (m *Memory) List() []Region { return m.list }
+
+// List64 returns those of the full memory list (stream 9).
+func (m *Memory) List64() []Region { return m.list64 }

@@ -337,3 +337,14 @@ func (d *Dump) fit(s *Stream, c *input.Cursor, count, size, most int64) int {
 	}
 	return int(count)
 }
+
+// DecodedStreams returns the types of stream that this package decodes, in the order in which it does.
+func DecodedStreams() []StreamType {
+	var out []StreamType
+	for i := range streamTable {
+		if streamTable[i].Decode != nil {
+			out = append(out, streamTable[i].Type)
+		}
+	}
+	return out
+}

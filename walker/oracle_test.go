@@ -1,7 +1,6 @@
 package walker
 
 import (
-	"compress/gzip"
 	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
@@ -17,6 +16,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/dwarfcfi"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -58,14 +58,7 @@ var oracleCPUs = []struct {
 func openOracle(t *testing.T, name string, arch *cpu.Arch) *oracle {
 	t.Helper()
 	o := &oracle{name: name, arch: arch}
-	f, err := os.Open(filepath.Join(oracleDir, name+".json.gz"))
-	if err == nil {
-		defer f.Close()
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(f); err == nil {
-			err = json.NewDecoder(z).Decode(o)
-		}
-	}
+	err := json.Unmarshal(testfile.Read(t, filepath.Join(oracleDir, name+".json.gz")), o)
 	if err == nil {
 		o.file, err = elf.Open(filepath.Join(oracleDir, name+".elf"))
 	}

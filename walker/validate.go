@@ -59,7 +59,7 @@ func (s *walk) mayKeepSP(src Source, pc uint64) bool {
 }
 
 // check runs the tests that belong to one source. It returns the reason for a rejection, or "".
-func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
+func (s *walk) check(src Source, regs *cpu.Regs) string {
 	switch src {
 	case SourceCFI:
 		return s.checkCFI(regs)

@@ -159,7 +159,7 @@ func (s *walk) caller() (Frame, *Stop) {
 			continue
 		}
 		s.stripPointers(&regs, src)
-		if why := s.check(src, cand, &regs); why != "" {
+		if why := s.check(src, &regs); why != "" {
 			reject(src, cand.row, "%s", why)
 			continue
 		}

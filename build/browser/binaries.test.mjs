@@ -2,33 +2,15 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { test } from "node:test";
+import { inRepo } from "./harness.mjs";
+import { setUp, tab } from "./setup.mjs";
 
 const elf = "symfile/elf/testdata/x86_64-linux-gnu.elf";
 const made = "../shared/corpus/other/made-here/core2md";
 const skip = existsSync(inRepo(made)) ? false : "*** SKIPPED: the corpus with a dump and its binary is not here";
 
-let site;
-let chrome;
-let tab;
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-});
-afterEach(async () => {
-  const { problems, foreign } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
-  assert.deepEqual(foreign, []);
-});
+setUp();
 
 async function downloaded(click) {
   const [download] = await Promise.all([tab.page.waitForEvent("download"), click()]);

@@ -1,6 +1,6 @@
 // <crash-pane> in a host page with the strict policy of docs/EMBEDDING.md.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { startPortal } from "../portal/portal.mjs";
 import { inRepo, startChrome } from "./harness.mjs";
 

@@ -1,31 +1,13 @@
 // Findings: the page says beside a stack why it is incomplete, and the user can copy it. The Compare tab shows a thread's stack under several policies.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { startChrome, startSite } from "./harness.mjs";
+import { test } from "node:test";
+import { dump, setUp, symbols, tab } from "./setup.mjs";
 
-const files = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym"].map((name) => `testdata/sample/${name}`);
-
-let site;
-let chrome;
-let tab;
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-  await tab.drop(files);
-  await tab.sees("tile::blend_edges");
-});
-afterEach(async () => {
-  const { problems, foreign } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
-  assert.deepEqual(foreign, []);
+setUp({
+  each: async () => {
+    await tab.drop([dump, ...symbols.slice(0, 2)]);
+    await tab.sees("tile::blend_edges");
+  },
 });
 
 test("the headline, the end of the stack and a tab name the missing symbols and what to drop", async () => {

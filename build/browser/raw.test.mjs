@@ -1,34 +1,12 @@
 // The dump's own data: streams, the memory map, private data. Also splitters, the context menu, highlights of changed rows, and pasting.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { inRepo } from "./harness.mjs";
+import { chrome, dump, put, setUp, site, symbols, tab } from "./setup.mjs";
 
-const dump = "testdata/sample/tilecruncher.dmp";
-const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
-
-let site;
-let chrome;
-let tab;
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-  await chrome.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.origin });
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-});
-afterEach(async () => {
-  const { problems, foreign } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
-  assert.deepEqual(foreign, []);
+setUp({
+  once: () => chrome.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.origin }),
 });
 
 async function opened() {
@@ -62,11 +40,8 @@ test("a tab without data in the dump is disabled", async () => {
   for (let i = 0; i < bytes.readUInt32LE(8); i++) {
     if (bytes.readUInt32LE(directory + 12 * i) === handles) bytes.writeUInt32LE(0, directory + 12 * i);
   }
-  const dir = await mkdtemp(join(tmpdir(), "crashpane-raw-"));
-  await writeFile(join(dir, "bare.dmp"), bytes);
-  await tab.drop([join(dir, "bare.dmp")]);
+  await tab.drop(await put({ "bare.dmp": bytes }));
   await tab.page.locator("#tab-handles:disabled").waitFor();
-  await rm(dir, { recursive: true });
 });
 
 test("zones are resized by pointer and by keyboard, and keep their size", async () => {

@@ -42,6 +42,8 @@ var importRules = []importRule{
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
 	// It reads sources, for the tests of tables.
 	{"core/enumtest", nil},
+	// It reads files of test data.
+	{"core/testfile", nil},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 

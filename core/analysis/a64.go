@@ -40,7 +40,7 @@ func (m *machine) a64(w uint32) *decoded {
 	return in
 }
 
-// a64 is an instruction being decoded.
+// a64insn is an instruction being decoded.
 type a64insn struct {
 	m      *machine
 	in     *decoded

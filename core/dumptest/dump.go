@@ -40,7 +40,6 @@ type Dump struct {
 	order   binary.AppendByteOrder
 	buf     []byte
 	dir     []entry
-	labels  map[string]int
 	time    uint32
 	flags   uint64
 	version uint32
@@ -72,7 +71,7 @@ type region64 struct {
 
 // New returns an empty dump.
 func New(order binary.AppendByteOrder) *Dump {
-	return &Dump{order: order, buf: make([]byte, 32), labels: map[string]int{"header": 0}, version: 0xa793}
+	return &Dump{order: order, buf: make([]byte, 32), version: 0xa793}
 }
 
 // w is a record being written.
@@ -90,19 +89,15 @@ func (w *w) u64(v uint64) *w { w.b = w.AppendUint64(w.b, v); return w }
 func (w *w) raw(p []byte) *w { w.b = append(w.b, p...); return w }
 func (w *w) zero(n int) *w   { return w.raw(make([]byte, n)) }
 
-// put appends bytes to the file, aligned to 4, with a label, and returns their offset.
-func (d *Dump) put(label string, p []byte) int {
+// Put appends bytes to the file, aligned to 4, and returns their offset. No directory entry points to them.
+func (d *Dump) Put(p []byte) int {
 	for len(d.buf)%4 != 0 {
 		d.buf = append(d.buf, 0)
 	}
 	off := len(d.buf)
-	d.labels[label] = off
 	d.buf = append(d.buf, p...)
 	return off
 }
-
-// Put adds bytes that no directory entry points to, and returns their offset.
-func (d *Dump) Put(label string, p []byte) int { return d.put(label, p) }
 
 // Peek returns the file's bytes from an offset on, which a test may change.
 func (d *Dump) Peek(off int) []byte { return d.buf[off:] }
@@ -114,17 +109,7 @@ func (d *Dump) String(s string) int {
 	for _, u := range units {
 		r.u16(u)
 	}
-	return d.put("string "+s, r.u16(0).b)
-}
-
-// Label returns the offset of a part: "header", "directory", "stream 3", "context 7" (of thread id 7), "stack 7", "exception context",
-// "string …". Call it after Bytes. It panics on an unknown label, which is a mistake of the test.
-func (d *Dump) Label(name string) int {
-	off, ok := d.labels[name]
-	if !ok {
-		panic("dumptest: no label " + name)
-	}
-	return off
+	return d.Put(r.u16(0).b)
 }
 
 // Time sets the time of the dump, in seconds since 1970.
@@ -138,32 +123,14 @@ func (d *Dump) Padded() *Dump { d.pad = true; return d }
 
 // Stream adds a stream with any content. A type may occur twice.
 func (d *Dump) Stream(typ uint32, content []byte) *Dump {
-	d.stream(typ, content)
+	d.dir = append(d.dir, entry{typ, d.Put(content), len(content)})
 	return d
-}
-
-func (d *Dump) stream(typ uint32, content []byte) int {
-	off := d.put(streamLabel(typ), content)
-	d.dir = append(d.dir, entry{typ, off, len(content)})
-	return off
 }
 
 // Entry adds a directory entry with any offset and size.
 func (d *Dump) Entry(typ uint32, off, size int) *Dump {
 	d.dir = append(d.dir, entry{typ, off, size})
 	return d
-}
-
-func streamLabel(typ uint32) string {
-	const digits = "0123456789abcdef"
-	if typ < 10 {
-		return "stream " + string(digits[typ])
-	}
-	s := ""
-	for v := typ; v > 0; v /= 10 {
-		s = string(digits[v%10]) + s
-	}
-	return "stream " + s
 }
 
 // Bytes finishes the dump. Call it once, as the last method.
@@ -173,7 +140,7 @@ func (d *Dump) Bytes() []byte {
 	for _, e := range d.dir {
 		dir.u32(e.typ).u32(uint32(e.size)).u32(uint32(e.off))
 	}
-	at := d.put("directory", dir.b)
+	at := d.Put(dir.b)
 	head := d.w().u32(0x504d444d).u32(d.version).u32(uint32(len(d.dir))).u32(uint32(at)).u32(0).u32(d.time).u64(d.flags)
 	copy(d.buf, head.b)
 	return d.buf
@@ -194,33 +161,33 @@ func (d *Dump) finish() {
 		for _, n := range d.names {
 			r.raw(n)
 		}
-		d.stream(24, r.b)
+		d.Stream(24, r.b)
 	}
 	if d.unloaded != nil {
 		r := d.w().u32(12).u32(24).u32(uint32(len(d.unloaded)))
 		for _, u := range d.unloaded {
 			r.raw(u)
 		}
-		d.stream(14, r.b)
+		d.Stream(14, r.b)
 	}
 	if d.infos != nil {
 		r := d.w().u32(16).u32(48).u64(uint64(len(d.infos)))
 		for _, i := range d.infos {
 			r.raw(i)
 		}
-		d.stream(16, r.b)
+		d.Stream(16, r.b)
 	}
 	if d.memory64 != nil {
 		var all []byte
 		for _, m := range d.memory64 {
 			all = append(all, m.data...)
 		}
-		base := d.put("memory64 bytes", all)
+		base := d.Put(all)
 		r := d.w().u64(uint64(len(d.memory64))).u64(uint64(base))
 		for _, m := range d.memory64 {
 			r.u64(m.addr).u64(uint64(len(m.data)))
 		}
-		d.stream(9, r.b)
+		d.Stream(9, r.b)
 	}
 }
 
@@ -235,5 +202,5 @@ func (d *Dump) list(typ uint32, entries [][]byte) {
 	for _, e := range entries {
 		r.raw(e)
 	}
-	d.stream(typ, r.b)
+	d.Stream(typ, r.b)
 }

@@ -46,7 +46,7 @@ func (d *Dump) DSODebug(form string, version uint32, brk, ldbase, dynamic uint64
 		pad(list)
 		word(list, m.Dynamic)
 	}
-	at := d.put("link map", list.b)
+	at := d.Put(list.b)
 	r := d.w().u32(version).u32(uint32(at)).u32(uint32(len(dsos)))
 	pad(r)
 	for _, v := range []uint64{brk, ldbase, dynamic, 1, 1, 0, 0} {
@@ -57,7 +57,7 @@ func (d *Dump) DSODebug(form string, version uint32, brk, ldbase, dynamic uint64
 
 // UTF8 adds a MinidumpUTF8String and returns its offset.
 func (d *Dump) UTF8(s string) int {
-	return d.put("utf8 "+s, d.w().u32(uint32(len(s))).raw([]byte(s)).u8(0).b)
+	return d.Put(d.w().u32(uint32(len(s))).raw([]byte(s)).u8(0).b)
 }
 
 // CrashpadModule is a module's entry of Crashpad's stream.
@@ -84,7 +84,7 @@ func (d *Dump) dictionary(pairs [][2]string) (off, size int) {
 		key := d.UTF8(p[0])
 		r.u32(uint32(key)).u32(uint32(d.UTF8(p[1])))
 	}
-	return d.put("dictionary", r.b), len(r.b)
+	return d.Put(r.b), len(r.b)
 }
 
 // Crashpad adds the CrashpadInfo stream. mask 0 writes the older form without an address mask.
@@ -98,20 +98,20 @@ func (d *Dump) Crashpad(report, client [16]byte, mask uint64, annotations [][2]s
 		objects := d.w().u32(uint32(len(m.Objects)))
 		for _, o := range m.Objects {
 			name := d.UTF8(o.Name)
-			value := d.put("annotation", d.w().u32(uint32(len(o.Value))).raw(o.Value).b)
+			value := d.Put(d.w().u32(uint32(len(o.Value))).raw(o.Value).b)
 			objects.u32(uint32(name)).u16(o.Type).u16(0).u32(uint32(value))
 		}
 		dict, dictSize := d.dictionary(m.Simple)
-		info := d.w().u32(1).u32(uint32(len(strings.b))).u32(uint32(d.put("list", strings.b))).u32(uint32(dictSize)).u32(uint32(dict))
-		info.u32(uint32(len(objects.b))).u32(uint32(d.put("objects", objects.b)))
-		list.u32(m.Index).u32(uint32(len(info.b))).u32(uint32(d.put("crashpad module", info.b)))
+		info := d.w().u32(1).u32(uint32(len(strings.b))).u32(uint32(d.Put(strings.b))).u32(uint32(dictSize)).u32(uint32(dict))
+		info.u32(uint32(len(objects.b))).u32(uint32(d.Put(objects.b)))
+		list.u32(m.Index).u32(uint32(len(info.b))).u32(uint32(d.Put(info.b)))
 	}
 	dict, dictSize := d.dictionary(annotations)
 	r := d.w().u32(1)
 	for _, g := range [][16]byte{report, client} {
 		r.u32(uint32(g[0])<<24 | uint32(g[1])<<16 | uint32(g[2])<<8 | uint32(g[3])).u16(uint16(g[4])<<8 | uint16(g[5])).u16(uint16(g[6])<<8 | uint16(g[7])).raw(g[8:])
 	}
-	r.u32(uint32(dictSize)).u32(uint32(dict)).u32(uint32(len(list.b))).u32(uint32(d.put("crashpad modules", list.b)))
+	r.u32(uint32(dictSize)).u32(uint32(dict)).u32(uint32(len(list.b))).u32(uint32(d.Put(list.b)))
 	if mask != 0 {
 		r.u32(0).u64(mask)
 	}
@@ -132,7 +132,7 @@ func (d *Dump) MacCrashInfo(version uint64, numbers [3]uint64, texts ...string) 
 	for _, s := range texts {
 		r.raw([]byte(s)).u8(0)
 	}
-	at := d.put("mac crash info", r.b)
+	at := d.Put(r.b)
 	s := d.w().u32(0x4d7a0001).u32(1).u32(uint32(fixed)).u32(uint32(len(r.b))).u32(uint32(at))
 	return d.Stream(0x4d7a0001, s.zero(19*8).b)
 }

@@ -1,9 +1,6 @@
 package dumptest
 
-import (
-	"fmt"
-	"unicode/utf16"
-)
+import "unicode/utf16"
 
 // System is the SystemInfo stream's content.
 type System struct {
@@ -32,10 +29,10 @@ func (d *Dump) System(s System) *Dump {
 func (d *Dump) Thread(id uint32, context []byte, stackStart uint64, stack []byte) *Dump {
 	ctxOff, stackOff := 0, 0
 	if context != nil {
-		ctxOff = d.put(fmt.Sprintf("context %d", id), context)
+		ctxOff = d.Put(context)
 	}
 	if stack != nil {
-		stackOff = d.put(fmt.Sprintf("stack %d", id), stack)
+		stackOff = d.Put(stack)
 	}
 	return d.ThreadAt(id, ctxOff, len(context), stackStart, stackOff, len(stack))
 }
@@ -92,7 +89,7 @@ func (d *Dump) VersionedModule(base uint64, size, timestamp uint32, name string,
 	recOff := 0
 	if cv != nil {
 		rec = cv(d)
-		recOff = d.put("codeview "+name, rec)
+		recOff = d.Put(rec)
 	}
 	r := d.w().u64(base).u32(size).u32(0).u32(timestamp).u32(uint32(nameOff))
 	if hasVersion {
@@ -114,7 +111,7 @@ func (d *Dump) UnloadedModule(base uint64, size, timestamp uint32, name string) 
 
 // Memory adds a range of the MemoryList stream.
 func (d *Dump) Memory(addr uint64, p []byte) *Dump {
-	off := d.put(fmt.Sprintf("memory %#x", addr), p)
+	off := d.Put(p)
 	return d.MemoryAt(addr, off, len(p))
 }
 
@@ -140,7 +137,7 @@ func (d *Dump) MemoryInfo(base, size uint64, state, protect, typ uint32) *Dump {
 func (d *Dump) Exception(threadID, code, flags uint32, address uint64, context []byte, params ...uint64) *Dump {
 	off := 0
 	if context != nil {
-		off = d.put("exception context", context)
+		off = d.Put(context)
 	}
 	r := d.w().u32(threadID).u32(0).u32(code).u32(flags).u64(0).u64(address).u32(uint32(len(params))).u32(0)
 	for i := range 15 {
@@ -151,11 +148,6 @@ func (d *Dump) Exception(threadID, code, flags uint32, address uint64, context [
 		}
 	}
 	return d.Stream(6, r.u32(uint32(len(context))).u32(uint32(off)).b)
-}
-
-// Misc adds the MiscInfo stream of the first version: process id, and times in seconds.
-func (d *Dump) Misc(pid, created, user, kernel uint32) *Dump {
-	return d.Stream(15, d.w().u32(24).u32(3).u32(pid).u32(created).u32(user).u32(kernel).b)
 }
 
 // XState is one feature of Misc5's table.

@@ -4,8 +4,8 @@ import "unicode/utf16"
 
 // ThreadEx adds an entry of the ThreadExList stream: a thread and its backing store.
 func (d *Dump) ThreadEx(id uint32, context []byte, stackStart uint64, stack []byte, backingStart uint64, backing []byte) *Dump {
-	ctx, st := d.put("context ex", context), d.put("stack ex", stack)
-	bk := d.put("backing store", backing)
+	ctx, st := d.Put(context), d.Put(stack)
+	bk := d.Put(backing)
 	r := d.w().u32(id).u32(2).u32(0x20).u32(1).u64(0x7ffd0000).u64(stackStart).u32(uint32(len(stack))).u32(uint32(st))
 	r.u32(uint32(len(context))).u32(uint32(ctx)).u64(backingStart).u32(uint32(len(backing))).u32(uint32(bk))
 	d.threadsEx = append(d.threadsEx, r.b)
@@ -54,7 +54,7 @@ func (d *Dump) Handles(v2 bool, handles ...Handle) *Dump {
 		}
 		for i := len(h.Info) - 1; i >= 0; i-- { // the last first, so that each can point to the next
 			f := h.Info[i]
-			info = d.put("handle information", d.w().u32(uint32(info)).u32(f.Type).u32(uint32(len(f.Data))).raw(f.Data).b)
+			info = d.Put(d.w().u32(uint32(info)).u32(f.Type).u32(uint32(len(f.Data))).raw(f.Data).b)
 		}
 		r.u64(h.Handle).u32(uint32(typ)).u32(uint32(name)).u32(h.Attributes).u32(h.Access).u32(h.Handles).u32(h.Points)
 		if v2 {

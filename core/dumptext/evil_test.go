@@ -71,7 +71,7 @@ func TestEvil(t *testing.T) {
 // TestOverlapping: streams and ranges of memory that are all the whole file must not be printed all.
 func TestOverlapping(t *testing.T) {
 	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux})
-	d.Put("filler", make([]byte, 512<<10))
+	d.Put(make([]byte, 512<<10))
 	for i := range 2000 {
 		d.Entry(0x70000000+uint32(i), 0, 512<<10)
 		d.MemoryAt(uint64(i)<<32, 0, 512<<10)

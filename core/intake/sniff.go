@@ -53,15 +53,6 @@ type Guess struct {
 	What string
 }
 
-// Usable reports whether the file is one that this program works with: a dump, symbols, or an archive of them.
-func (g Guess) Usable() bool {
-	switch g.Kind {
-	case Minidump, Microdump, Sym, SymWithoutModule, Gzip, Zip:
-		return true
-	}
-	return false
-}
-
 // sniffSize is how many bytes of a file Sniff reads: one block of a Source.
 const sniffSize = 64 << 10
 

@@ -100,10 +100,6 @@ func TestSniff(t *testing.T) {
 		if g.Kind != tt.kind || tt.what != "" && g.What != tt.what {
 			t.Errorf("%q: have %s, %q; want %s, %q", clip(tt.data, 20), g.Kind, g.What, tt.kind, tt.what)
 		}
-		usable := tt.kind == Minidump || tt.kind == Microdump || tt.kind == Sym || tt.kind == SymWithoutModule || tt.kind == Gzip || tt.kind == Zip
-		if g.Usable() != usable {
-			t.Errorf("%q: usable %v", tt.data, g.Usable())
-		}
 	}
 }
 

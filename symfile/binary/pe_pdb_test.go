@@ -2,16 +2,15 @@ package binary_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -19,21 +18,8 @@ import (
 // madePair is a made program and a made PDB, whose id is put into the program: they are of different sources, but a reader cannot know.
 func madePair(t testing.TB, machine string) (program, pdb []byte, id string) {
 	t.Helper()
-	zipped, err := os.ReadFile("../pdb/testdata/" + machine + ".pdb.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(zipped))
-	if err == nil {
-		pdb, err = io.ReadAll(r)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err = os.ReadFile("../pe/testdata/" + machine + ".dll")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pdb = testfile.Read(t, "../pdb/testdata/"+machine+".pdb.gz")
+	program = testfile.Read(t, "../pe/testdata/"+machine+".dll")
 	f, err := binary.Open(input.FromBytes("t.pdb", pdb))
 	if err != nil {
 		t.Fatal(err)

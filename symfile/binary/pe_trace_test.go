@@ -2,7 +2,6 @@ package binary_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	encoding "encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -38,17 +38,8 @@ type trace struct {
 
 func readTrace(t *testing.T, path string) *trace {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	tr := &trace{}
-	if err := json.NewDecoder(z).Decode(tr); err != nil {
+	if err := json.Unmarshal(testfile.Read(t, path), tr); err != nil {
 		t.Fatal(err)
 	}
 	return tr

@@ -111,9 +111,9 @@ func (f *File) Unwind() ([]unwind.Table, error) {
 
 // Section is a section of unwind rules.
 type Section struct {
-	// Kind is the section's name (".eh_frame"), File the name of its file.
-	Kind, File string
-	table      *table
+	// Kind is the section's name (".eh_frame").
+	Kind  string
+	table *table
 }
 
 // Open opens the section. If bytes are not loaded yet, the error is an *input.NeedError.
@@ -123,7 +123,7 @@ func (s *Section) Open() (unwind.Table, error) { return s.table.get() }
 func (f *File) UnwindSections() []Section {
 	var out []Section
 	for _, t := range f.unwindTables() {
-		out = append(out, Section{Kind: t.kind, File: t.file, table: t})
+		out = append(out, Section{Kind: t.kind, table: t})
 	}
 	return out
 }

@@ -95,24 +95,6 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestCache(t *testing.T) {
-	var c Cache
-	for round := range 3 {
-		for i := range 3 * maxCached {
-			raw := fmt.Sprintf("_ZN3Foo%d%sEv", len(fmt.Sprint("f", i)), fmt.Sprint("f", i))
-			if have, want := c.Name(raw), fmt.Sprintf("Foo::f%d()", i); have != want {
-				t.Fatalf("round %d: have %s, want %s", round, have, want)
-			}
-		}
-		if n := len(c.young) + len(c.old); n > maxCached {
-			t.Fatalf("%d names are kept", n)
-		}
-	}
-	if c.Name("main") != "main" {
-		t.Error("main")
-	}
-}
-
 // FuzzName: no panic, and the result is bounded.
 func FuzzName(f *testing.F) {
 	for _, s := range []string{

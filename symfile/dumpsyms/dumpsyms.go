@@ -53,7 +53,7 @@ type Input struct {
 
 // Counts counts the records that were written, and what could not be.
 type Counts struct {
-	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas, WinFrames int
+	Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas, WinFrames int
 	// Overlapping counts functions, or parts of functions, that overlap another one. No reader would find them, so they are left out.
 	Overlapping int
 	// Inexpressible counts the ranges of code whose unwind rules the format cannot express. They are left out. InexpressibleFirst says of
@@ -222,7 +222,6 @@ func (o *output) files(s *spool) {
 		o.text(name)
 		o.end()
 	}
-	o.n.Files = len(s.files.list)
 }
 
 func (o *output) origins(s *spool) {
@@ -232,7 +231,6 @@ func (o *output) origins(s *spool) {
 		o.name(name)
 		o.end()
 	}
-	o.n.Origins = len(s.origins.list)
 }
 
 // appendHex is strconv.AppendUint(b, v, 16), and a third of a symbol file's time.

@@ -120,7 +120,7 @@ func (r *reader) skipEntry(steps []skipStep, e encoding) {
 		case skipLEB128:
 			r.skipLEB()
 		case skipText:
-			r.text()
+			r.skipText()
 		case skipBlock1:
 			r.skip(uint64(r.u8()))
 		case skipBlock2:

@@ -1,7 +1,6 @@
 package dwarf
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"io"
@@ -73,10 +72,6 @@ func sections(tb testing.TB, name string, r io.ReaderAt, size int64) Sections {
 		return more, nil
 	}
 	return s
-}
-
-func elfBytes(tb testing.TB, name string, b []byte) Sections {
-	return sections(tb, name, bytes.NewReader(b), int64(len(b)))
 }
 
 // openELF opens a file on the disk; its bytes are read as they are asked for.

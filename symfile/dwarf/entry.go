@@ -87,7 +87,7 @@ func (r *reader) word(e encoding, a *attribute, base int64) word {
 		w.v = uint64(r.sleb())
 	case formString:
 		w.v = uint64(base) + uint64(r.p)
-		r.text()
+		r.skipText()
 	case formBlock1:
 		r.skip(uint64(r.u8()))
 	case formBlock2:

@@ -145,12 +145,12 @@ func (p *program) names() error {
 	}
 	for p.left() > 0 && p.b[p.p] != 0 {
 		t.dirs = append(t.dirs, word{formString, uint64(base) + uint64(p.p)})
-		p.text()
+		p.skipText()
 	}
 	p.u8()
 	for p.left() > 0 && p.b[p.p] != 0 {
 		e := fileEntry{name: word{formString, uint64(base) + uint64(p.p)}}
-		p.text()
+		p.skipText()
 		e.dir = p.uleb()
 		p.uleb()
 		p.uleb()
@@ -301,7 +301,7 @@ func (p *program) extended() error {
 		}
 	case 0x03: // define_file
 		e := fileEntry{name: word{formString, uint64(p.at) + uint64(p.p)}}
-		p.text()
+		p.skipText()
 		e.dir = p.uleb()
 		if len(p.t.files) < maxFiles {
 			p.t.files = append(p.t.files, e)

@@ -149,14 +149,12 @@ func (r *reader) skip(n uint64) {
 	r.p += int(n)
 }
 
-// text reads the bytes up to the next NUL, and the NUL.
-func (r *reader) text() []byte {
+// skipText skips a string and the NUL that ends it.
+func (r *reader) skipText() {
 	n := bytes.IndexByte(r.b[r.p:], 0)
 	if n < 0 {
 		r.fail()
-		return nil
+		return
 	}
-	s := r.b[r.p : r.p+n]
 	r.p += n + 1
-	return s
 }

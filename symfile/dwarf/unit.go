@@ -31,7 +31,7 @@ type unit struct {
 	lang                                  uint64
 	stmts                                 int64
 	low, high, ranges                     word
-	name, compDir, dwoName                word
+	compDir, dwoName                      word
 	strBase, addrBase, rngBase, gnuRanges int64
 
 	// skeleton is the unit in the main file that a split unit completes.
@@ -318,8 +318,6 @@ func (u *unit) rootOf() error {
 			u.ranges = w
 		case atLanguage:
 			u.lang = w.v
-		case atName:
-			u.name = w
 		case atCompDir:
 			u.compDir = w
 		case atDwoName, atGNUDwoName:

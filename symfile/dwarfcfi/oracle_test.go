@@ -1,16 +1,15 @@
 package dwarfcfi_test
 
 import (
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/exidx"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -53,17 +52,8 @@ func (s *stackBytes) Word(addr uint64, size int) (uint64, bool) {
 
 func readOracle(t *testing.T, name string) *oracle {
 	t.Helper()
-	f, err := os.Open(oracles + name + ".json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := &oracle{}
-	if err := json.NewDecoder(z).Decode(o); err != nil {
+	if err := json.Unmarshal(testfile.Read(t, oracles+name+".json.gz"), o); err != nil {
 		t.Fatal(err)
 	}
 	return o

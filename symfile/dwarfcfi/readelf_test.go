@@ -90,7 +90,7 @@ func openELF(t testing.TB, path string) (*elf.File, dwarfcfi.Config) {
 	return f, cfg
 }
 
-// sections opens what a file has: ".eh_frame", ".eh_frame without hdr", ".debug_frame".
+// tables opens the sections that a file has: ".eh_frame", ".eh_frame without hdr", ".debug_frame".
 func tables(t testing.TB, path string) map[string]unwind.Table {
 	t.Helper()
 	f, cfg := openELF(t, path)

@@ -74,7 +74,7 @@ func (f *File) outside(s *Section) error {
 		Want: fmt.Sprintf("%d bytes", s.Size), Have: fmt.Sprintf("a file of %d bytes", f.Src.Size)}
 }
 
-// checkCompression sets Compressed and CompressedSizeClaims of a section.
+// checkCompression sets Compressed of a section.
 func (f *File) checkCompression(s *Section) {
 	if !s.HasBytes() {
 		return
@@ -82,14 +82,11 @@ func (f *File) checkCompression(s *Section) {
 	switch {
 	case s.Flags&flagCompressed != 0:
 		s.Compressed = true
-		_, s.CompressedSizeClaims, _, _ = f.compression(s)
 	case strings.HasPrefix(s.Name, ".zdebug_"):
 		// A .zdebug_ section that does not begin with "ZLIB" is plain: binutils writes it if compression does not make it smaller.
 		// If the section cannot be read, it counts as plain, and Data will return the error.
-		if head, err := f.raw(s).Bytes(0, 4); err == nil && string(head) == "ZLIB" {
-			s.Compressed = true
-			_, s.CompressedSizeClaims, _, _ = f.compression(s)
-		}
+		head, err := f.raw(s).Bytes(0, 4)
+		s.Compressed = err == nil && string(head) == "ZLIB"
 	}
 }
 

@@ -63,17 +63,16 @@ type File struct {
 
 // Section is one section header. Addresses are link-time addresses. Those of an object file are assigned by assignAddresses.
 type Section struct {
-	Name                 string
-	Index                int
-	Type                 uint32
-	Flags                uint64
-	Address, Offset      uint64
-	Size                 uint64 // in the file (compressed, if it is), or in memory for SHT_NOBITS
-	Link, Info           uint32
-	Align, EntSize       uint64
-	Compressed           bool   // by SHF_COMPRESSED, or in GNU's older form (.zdebug_…)
-	CompressedSizeClaims uint64 // the uncompressed size that the header of a Compressed section claims
-	nameAt               uint32
+	Name            string
+	Index           int
+	Type            uint32
+	Flags           uint64
+	Address, Offset uint64
+	Size            uint64 // in the file (compressed, if it is), or in memory for SHT_NOBITS
+	Link, Info      uint32
+	Align, EntSize  uint64
+	Compressed      bool // by SHF_COMPRESSED, or in GNU's older form (.zdebug_…)
+	nameAt          uint32
 }
 
 // HasBytes reports whether the file has the section's content. In a separate debug file the program's own sections have none.

@@ -19,8 +19,6 @@ type Sym struct {
 	// Section is the section's index: 0 if the symbol is undefined, 0xfffffff1 for an absolute value (SHN_ABS), 0xfffffff2 for common
 	// storage (SHN_COMMON). In the file the latter are 0xfff1 and 0xfff2, which can be indexes in a file with many sections.
 	Section uint32
-	// Dynamic: the symbol is from .dynsym, the table that the loader uses.
-	Dynamic bool
 	nameAt  uint32
 }
 
@@ -94,7 +92,6 @@ func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 	for i := uint32(1); c.Left() >= size; i++ {
 		s = Sym{}
 		f.entry(c, &s)
-		s.Dynamic = t.dynamic
 		if more != nil && more.Left() >= 4 {
 			if n := more.U32(); s.Section == indexMore {
 				s.Section = n
@@ -205,7 +202,6 @@ func (f *File) symbol(t *symTable, i uint32) (s Sym, err error) {
 		m := input.NewCursor(t.more, "symbol", 4*int64(i), 4, f.Order)
 		s.Section = m.U32()
 	}
-	s.Dynamic = t.dynamic
 	f.addSectionAddress(&s)
 	return s, nil
 }

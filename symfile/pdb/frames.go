@@ -39,7 +39,7 @@ func (f *File) openFrames(data, fpo *stream) {
 	}
 }
 
-// record is an entry; its Start is an address as it was linked. first says that nothing before it covers what it covers.
+// frame returns an entry; its Start is an address as it was linked. first: no entry before it covers what it covers.
 func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err error) {
 	b, err := t.s.record(int64(i)*t.step, t.step)
 	if err != nil {

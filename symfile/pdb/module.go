@@ -123,7 +123,7 @@ func (m *moduleData) index() error {
 	return nil
 }
 
-// record is a symbol record: where it is in the stream, where the next one begins that is not inside of its scope, and its first bytes.
+// symbolRecord is a symbol record: its offset and size in the stream, the offset of the next one after its scope, and its first bytes.
 type symbolRecord struct {
 	off, size, next int64
 	kind            uint16

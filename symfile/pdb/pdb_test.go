@@ -2,17 +2,15 @@ package pdb_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -20,25 +18,9 @@ import (
 // machines are the files of testdata, which make.sh makes of t.cc.
 var machines = []string{"x64", "x86", "arm64"}
 
-func unpacked(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = io.ReadAll(r); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func testFile(t testing.TB, machine string) *pdb.File {
 	t.Helper()
-	f, err := pdb.Open(input.FromBytes(machine+".pdb", unpacked(t, "testdata/"+machine+".pdb.gz")))
+	f, err := pdb.Open(input.FromBytes(machine+".pdb", testfile.Read(t, "testdata/"+machine+".pdb.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +51,7 @@ func TestAgainstLLVM(t *testing.T) {
 				Line                   uint32
 			}
 		}
-		if err := json.Unmarshal(unpacked(t, "testdata/"+machine+".json.gz"), &theirs); err != nil {
+		if err := json.Unmarshal(testfile.Read(t, "testdata/"+machine+".json.gz"), &theirs); err != nil {
 			t.Fatal(err)
 		}
 		f := testFile(t, machine)
@@ -246,7 +228,7 @@ func (p *partial) ReadAt(b []byte, off int64) (int, error) {
 // without the whole file.
 func TestNeeds(t *testing.T) {
 	for _, machine := range machines {
-		data := unpacked(t, "testdata/"+machine+".pdb.gz")
+		data := testfile.Read(t, "testdata/"+machine+".pdb.gz")
 		p := &partial{data: data, here: map[int64]bool{}}
 		src := input.New(machine+".pdb", p, int64(len(data)))
 		rounds := 0
@@ -299,7 +281,7 @@ func TestNeeds(t *testing.T) {
 
 // TestOtherFormats: what looks like a PDB and is none that can be read is told what it is and what to do.
 func TestOtherFormats(t *testing.T) {
-	good := unpacked(t, "testdata/x64.pdb.gz")
+	good := testfile.Read(t, "testdata/x64.pdb.gz")
 	fastlink := bytes.Replace(good, binary.LittleEndian.AppendUint32(nil, 20140508), []byte("MINI"), 1)
 	pageSize := slices.Clone(good)
 	pageSize[32] = 7

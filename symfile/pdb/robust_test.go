@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -35,7 +36,7 @@ func FuzzPDB(f *testing.F) {
 	small.machine, small.frames = 0x14c, make([]byte, 64)
 	small.toSource, small.fromSource = [][2]uint32{{0x1000, 0x1000}}, [][2]uint32{{0x1000, 0x1000}}
 	f.Add(small.bytes(), uint64(0x1030))
-	f.Add(unpacked(f, "testdata/x86.pdb.gz"), uint64(0x1030))
+	f.Add(testfile.Read(f, "testdata/x86.pdb.gz"), uint64(0x1030))
 	f.Add([]byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"), uint64(0))
 	f.Fuzz(func(t *testing.T, data []byte, rva uint64) {
 		if len(data) < 1<<20 {
@@ -47,7 +48,7 @@ func FuzzPDB(f *testing.F) {
 // TestDamaged turns bytes of files over, one place after another, writes large numbers there, and cuts files off.
 func TestDamaged(t *testing.T) {
 	for _, machine := range machines {
-		whole := unpacked(t, "testdata/"+machine+".pdb.gz")
+		whole := testfile.Read(t, "testdata/"+machine+".pdb.gz")
 		places := 6000
 		if runtime.GOOS == "js" || testing.Short() {
 			places = 200

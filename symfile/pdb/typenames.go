@@ -26,7 +26,6 @@ const (
 
 // typeWriter writes the names of types. Types may be made of each other without end in a damaged file.
 type typeWriter struct {
-	f     *File
 	types *types
 	out   strings.Builder
 	steps int
@@ -38,7 +37,7 @@ const maxSteps = 500
 
 func (f *File) typeWriter() (*typeWriter, error) {
 	t, err := f.openTypes(&f.types, streamTPI, "TPI")
-	return &typeWriter{f: f, types: t}, err
+	return &typeWriter{types: t}, err
 }
 
 // typeName is a type's name.

@@ -1,11 +1,9 @@
 package sframe
 
 import (
-	"compress/gzip"
 	"debug/elf"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -50,15 +49,7 @@ func (s *oracleStep) Word(addr uint64, size int) (uint64, bool) {
 func openOracle(t *testing.T, name string) *oracle {
 	t.Helper()
 	o := &oracle{}
-	f, err := os.Open(filepath.Join("testdata", "oracle", name+".json.gz"))
-	if err == nil {
-		defer f.Close()
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(f); err == nil {
-			err = json.NewDecoder(z).Decode(o)
-		}
-	}
-	if err != nil {
+	if err := json.Unmarshal(testfile.Read(t, filepath.Join("testdata", "oracle", name+".json.gz")), o); err != nil {
 		t.Fatal(err)
 	}
 	o.arch = cpu.ByName(o.CPU)

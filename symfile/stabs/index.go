@@ -145,7 +145,7 @@ func (x *indexer) source(i uint32, e entry) {
 		x.dir = name
 		return
 	}
-	x.t.units = append(x.t.units, unit{dir: x.dir, name: name, start: start})
+	x.t.units = append(x.t.units, unit{dir: x.dir, start: start})
 	x.inUnit, x.dir, x.file = true, 0, name
 }
 

@@ -46,11 +46,8 @@ type Table struct {
 	outsideLines []line     // lines that are not in a function's entries, sorted by address
 }
 
-// unit is a source file and the files that it includes. Names are offsets of strings, 0 for none.
-type unit struct {
-	dir, name uint64
-	start     uint64
-}
+// unit is a source file and the files that it includes. dir is the offset of its directory's name, 0 for none.
+type unit struct{ dir, start uint64 }
 
 // function is an N_FUN entry. Its start is a link-time address until indexer.finish makes it module-relative.
 type function struct {
@@ -77,13 +74,6 @@ type entry struct {
 	value uint64
 }
 
-// Open indexes a table. base is the link-time address of RVA 0. wordSize is the expected size in bytes of an entry's value: 4 in ELF
-// files of both classes, 8 in 64-bit Mach-O files. If the entries clearly have the other size, Open uses that. file is the file's
-// name for errors.
-func Open(stab, stabstr *input.Source, order binary.ByteOrder, base uint64, wordSize int, file string) (*Table, error) {
-	return open(&Table{stab: stab, strings: stabstr, order: order, base: base, file: file, resolve: func(a uint64) uint64 { return a }}, wordSize)
-}
-
 // OpenELF indexes the .stab section of an ELF file. It returns nil if the file has none.
 func OpenELF(f *elf.File) (*Table, error) {
 	s, names := f.Section(".stab"), f.Section(".stabstr")
@@ -98,14 +88,15 @@ func OpenELF(f *elf.File) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(&Table{stab: stab, strings: stabstr, order: f.Order, base: f.Base, file: f.Src.Name, resolve: f.CodeAddress}, 4)
+	return open(&Table{stab: stab, strings: stabstr, order: f.Order, base: f.Base, file: f.Src.Name, resolve: f.CodeAddress})
 }
 
-func open(t *Table, wordSize int) (*Table, error) {
+// open indexes a table of which the fields up to resolve are set.
+func open(t *Table) (*Table, error) {
 	if t.stab.Size/12 > math.MaxUint32-1 {
 		return nil, &input.FormatError{File: t.file, Part: ".stab", Offset: 0, Want: "less than 2^32 entries", Have: fmt.Sprintf("%d bytes", t.stab.Size)}
 	}
-	t.step = t.entrySize(wordSize)
+	t.step = t.entrySize()
 	x := indexer{t: t}
 	if err := x.run(); err != nil {
 		return nil, err
@@ -113,16 +104,13 @@ func open(t *Table, wordSize int) (*Table, error) {
 	return t, nil
 }
 
-// entrySize returns the size of the entries in bytes: the expected one, unless only the other is plausible.
-func (t *Table) entrySize(wordSize int) int64 {
-	expected, other := int64(12), int64(16)
-	if wordSize == 8 {
-		expected, other = other, expected
+// entrySize returns the size of the entries in bytes. In ELF files of both classes it is 12, with values of 4 bytes. It is 16, with values
+// of 8 bytes, only if 12 is not plausible.
+func (t *Table) entrySize() int64 {
+	if t.plausible(16) && !t.plausible(12) {
+		return 16
 	}
-	if t.plausible(other) && !t.plausible(expected) {
-		return other
-	}
-	return expected
+	return 12
 }
 
 // plausible reports whether, with entries of a size, the first ones have types of debugging entries (one of the three high bits is

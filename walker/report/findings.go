@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -261,7 +262,7 @@ func (b *builder) stateFinding(m int) {
 			where = " in all threads"
 		}
 		b.moduleFinding(FindingAssigned, m, nil, suggestion, "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it%s may be wrong",
-			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
+			BaseName(s.File), name, cmp.Or(s.ID, "none"), cmp.Or(mod.DebugID, "none"), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.addFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
@@ -479,13 +480,6 @@ func frames(n int, one, many string) string {
 		return strings.TrimSpace("1 frame " + one)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%d frames %s", n, many))
-}
-
-func orNone(id string) string {
-	if id == "" {
-		return "none"
-	}
-	return id
 }
 
 // oneOf returns the thread if all of a sorted list are the same, else -1.

@@ -71,7 +71,7 @@ func TestThreadTimesAndComments(t *testing.T) {
 			t.Errorf("the first frame does not say %q:\n%s", want, facts)
 		}
 	}
-	if s := factsText(v.Summary(0).Messages); s != "comment = hung for 30 s\ncomment = written by procdump\n" {
+	if s := factsText(v.Summary().Messages); s != "comment = hung for 30 s\ncomment = written by procdump\n" {
 		t.Errorf("said %q", s)
 	}
 	dump, thread := additionsOf(t, r)
@@ -111,7 +111,7 @@ func TestAuxiliaryVector(t *testing.T) {
 		Auxv(8, [2]uint64{9, 0x400080}, [2]uint64{6, 4096}, [2]uint64{15, 0x9000}, [2]uint64{31, 0x9007}, [2]uint64{24, 0x9010}, [2]uint64{999, 1}).
 		Bytes())
 	const want = "AT_ENTRY = 0x400080  app+0x80\nAT_PAGESZ = 4096\nAT_PLATFORM = 0x9000  x86_64\nAT_EXECFN = 0x9007  /opt/app\nAT_BASE_PLATFORM = 0x9010\nAT_999 = 0x1\n"
-	for _, g := range view.New(r, nil).Summary(0).System {
+	for _, g := range view.New(r, nil).Summary().System {
 		if have := factsText(g.Facts); g.Title == "Auxiliary vector" && have != want {
 			t.Errorf("have\n%swant\n%s", have, want)
 		}
@@ -162,18 +162,18 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 	}
 	r := s.Report(0)
 	v := view.New(r, nil)
-	shown := map[string]string{"the reason": v.Summary(0).Reason}
+	shown := map[string]string{"the reason": v.Summary().Reason}
 	show := func(what, text string) {
 		if text != "" {
 			shown[what+" "+text] = text
 		}
 	}
-	for _, g := range v.Summary(0).System {
+	for _, g := range v.Summary().System {
 		for _, f := range g.Facts {
 			show(g.Title+" "+f.Key, f.Value)
 		}
 	}
-	for _, f := range v.Summary(0).Facts {
+	for _, f := range v.Summary().Facts {
 		show("fact", f)
 	}
 	for i := range r.Threads {
@@ -198,7 +198,7 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range v.Modules(0, 1000, -1, "").Rows {
+	for _, m := range v.Modules(0, 1000, -1).Rows {
 		for _, text := range []string{m.Name, m.Path, m.DebugID, m.CodeID, m.Version, m.Base, m.SymbolFile} {
 			show("module", text)
 		}

@@ -3,14 +3,13 @@ package session_test
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -48,20 +47,10 @@ func golden(t *testing.T, path string) []byte {
 	if b, err := os.ReadFile(path); err == nil {
 		return b
 	}
-	f, err := os.Open(path + ".gz")
-	if err != nil {
+	if _, err := os.Stat(path + ".gz"); err != nil {
 		return nil
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return testfile.Read(t, path+".gz")
 }
 
 // ourFrames levels a thread of a report.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
@@ -85,7 +86,7 @@ func (d *dump) mismatch(sym symfile.Module) (why string, named bool) {
 		}
 		return fmt.Sprintf("%s: its id is %s, that of %s is %s", report.IDDifference(m.DebugID, sym.ID), sym.ID, name, m.DebugID), named
 	}
-	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", orNone(sym.Name), orNone(sym.ID)), false
+	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(sym.Name, "none"), cmp.Or(sym.ID, "none")), false
 }
 
 // lacks returns the module of the file's name whose symbols a walk needed and that has none, or -1.
@@ -97,13 +98,6 @@ func (d *dump) lacks(name string) int {
 		}
 	}
 	return -1
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // wrongArch says that a file is of another processor than the dump; "" if it is not, or if one of them is not known.

@@ -122,7 +122,7 @@ func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 // verdictRow are a dump's first lines: headline, signature, and why the first thread's stack ends.
 func verdictRow(t *testing.T, name string, r *report.Report) string {
 	v := view.New(r, demangle.Name)
-	s := v.Summary(0)
+	s := v.Summary()
 	var headline strings.Builder
 	for _, span := range s.Verdict {
 		headline.WriteString(span.Text)

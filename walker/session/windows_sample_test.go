@@ -2,10 +2,8 @@ package session_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	endian "encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -23,24 +22,7 @@ import (
 // called, and what is then said to be missing.
 func TestWindowsSample(t *testing.T) {
 	const dir = "../../testdata/windows"
-	read := func(name string) []byte {
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		var r io.Reader = f
-		if strings.HasSuffix(name, ".gz") {
-			if r, err = gzip.NewReader(f); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
+	read := func(name string) []byte { return testfile.Read(t, filepath.Join(dir, name)) }
 	opt := session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) session.Binary {
 		m := &d.Modules[module]
 		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {

@@ -2,11 +2,9 @@ package session_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	encoding "encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,30 +14,12 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
-
-// unzipped is a packed file's content.
-func unzipped(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // symbolsOf is the symbol file of binaries.
 func symbolsOf(t *testing.T, files ...*input.Source) []byte {
@@ -84,14 +64,14 @@ func TestX86Traces(t *testing.T) {
 				Words   map[string]uint64
 			}
 		}
-		if err := json.Unmarshal(unzipped(t, dir+name+".json.gz"), &tr); err != nil {
+		if err := json.Unmarshal(testfile.Read(t, dir+name+".json.gz"), &tr); err != nil {
 			t.Fatal(err)
 		}
 		exe, err := os.ReadFile(dir + name + ".dll")
 		if err != nil {
 			t.Fatal(err)
 		}
-		program, pdb := input.FromBytes("t.dll", exe), input.FromBytes("t.pdb", unzipped(t, dir+name+".pdb.gz"))
+		program, pdb := input.FromBytes("t.dll", exe), input.FromBytes("t.pdb", testfile.Read(t, dir+name+".pdb.gz"))
 		p, err := pe.Open(program)
 		if err != nil {
 			t.Fatal(err)

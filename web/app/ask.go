@@ -162,8 +162,8 @@ func (z *Screen) release(r *protocol.QueryResult) (was bool) {
 	return true
 }
 
-// looked handles the result of the pending query.
-func (z *Screen) looked(r *protocol.QueryResult, problem string) {
+// answered handles the result of the pending query.
+func (z *Screen) answered(r *protocol.QueryResult, problem string) {
 	z.asking = false
 	z.apply(r, problem)
 }

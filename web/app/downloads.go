@@ -71,13 +71,21 @@ func (z *Downloads) text() string {
 
 // askedWord describes the latest request for a missing file, in its row.
 func (z *Downloads) askedWord(w view.MissingRow) string {
+	if len(z.Asked) == 0 {
+		return ""
+	}
+	var ends []string // of the addresses on any server
+	for _, f := range w.Stores {
+		for _, path := range [...]string{f.Path, f.Else} {
+			if at := fileAddress("", path); at != "" {
+				ends = append(ends, at)
+			}
+		}
+	}
 	for i := len(z.Asked) - 1; i >= 0; i-- {
-		a := z.Asked[i]
-		for _, f := range w.Stores {
-			for _, path := range [...]string{f.Path, f.Else} {
-				if at := fileAddress("", path); at != "" && strings.HasSuffix(a.URL, at) {
-					return strings.TrimSpace(a.status())
-				}
+		for _, end := range ends {
+			if strings.HasSuffix(z.Asked[i].URL, end) {
+				return strings.TrimSpace(z.Asked[i].status())
 			}
 		}
 	}

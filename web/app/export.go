@@ -47,7 +47,7 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 		return
 	}
 	z.page.Notices.copy(r.Text, map[string]string{protocol.ExportStack: "Stack copied", protocol.ExportMarkdown: "Stack copied as Markdown",
-		protocol.ExportWanted: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
+		protocol.ExportMissing: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
 }
 
 // Export requests a text for the host page. done is called exactly once, whatever happens to the engine.

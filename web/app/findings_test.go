@@ -83,7 +83,7 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 	if look.Compare == nil || look.Thread != 1 || look.Compare.Row != -1 {
 		t.Fatalf("%+v", look)
 	}
-	c := view.ComparePage{Thread: 1, Selected: -1, Agreed: 1, Found: 2, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
+	c := view.ComparePage{Selected: -1, Agreed: 1, Found: 2, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
 		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "context"}, {Trust: "context", Word: "context"}}, Same: true},
 			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
 	c.Total = 2

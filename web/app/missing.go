@@ -12,6 +12,7 @@ type Missing struct {
 	pane
 	view.MissingPage
 	Sources *Sources
+	asked   []string // the latest request for each of Rows, in words
 	list    List
 }
 
@@ -36,6 +37,14 @@ func (z *Missing) Apply(r *protocol.QueryResult) {
 }
 
 // Count is for Tab.
+// Compute implements vugu's callback before each drawing.
+func (z *Missing) Compute() {
+	z.asked = z.asked[:0]
+	for _, w := range z.Rows {
+		z.asked = append(z.asked, z.page.Work.Downloads.askedWord(w))
+	}
+}
+
 func (z *Missing) Count() (n int, alert bool) {
 	return z.page.Summary.Missing, z.page.Summary.Missing > 0
 }

@@ -89,9 +89,9 @@ func (c *Missing) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x02span\x00class\x00asked")
-									setAttribute(vgn, "hidden", c.page.Work.Downloads.askedWord(w) == "")
-									setAttribute(vgn, "title", c.page.Work.Downloads.askedWord(w))
-									setContent(vgn, c.page.Work.Downloads.askedWord(w))
+									setAttribute(vgn, "hidden", c.asked[i] == "")
+									setAttribute(vgn, "title", c.asked[i])
+									setContent(vgn, c.asked[i])
 									if w.OtherFile != "" {
 										vgn = addNodes(vgparent, "\x02span\x00class\x00mismatch")
 										setAttribute(vgn, "title", mismatchTitle(w))

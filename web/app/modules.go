@@ -196,27 +196,27 @@ func idTitle(m view.ModuleRow) string {
 	return s
 }
 
-// canForce reports whether the row has a button that assigns symbols of another build, or that undoes this.
-func (z *Modules) canForce(m view.ModuleRow) bool {
+// canUse reports whether the row has a button that assigns symbols of another build, or that undoes this.
+func (z *Modules) canUse(m view.ModuleRow) bool {
 	return m.State == "forced" && z.page.Reading.assigned(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
 }
 
-// forceAct, forceArg and forceText are the action, the argument and the text of that button.
-func forceAct(m view.ModuleRow) string {
+// useAct, useArg and useText are the action, the argument and the text of that button.
+func useAct(m view.ModuleRow) string {
 	if m.State == "forced" {
 		return "unuse"
 	}
 	return "use"
 }
 
-func (z *Modules) forceArg(m view.ModuleRow) string {
+func (z *Modules) useArg(m view.ModuleRow) string {
 	if m.State == "forced" {
 		return pair(z.page.Reading.assigned(m.Index), m.Index)
 	}
 	return pair(m.Item, m.Index)
 }
 
-func forceText(m view.ModuleRow) string {
+func useText(m view.ModuleRow) string {
 	if m.State == "forced" {
 		return "Stop using"
 	}

@@ -61,11 +61,11 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x02span\x00class\x00state-words")
 									setContent(vgn, symbolWords(m))
-									if c.canForce(m) {
+									if c.canUse(m) {
 										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link")
-										setAttribute(vgn, "data-act", forceAct(m))
-										setAttribute(vgn, "data-arg", c.forceArg(m))
-										setContent(vgn, forceText(m))
+										setAttribute(vgn, "data-act", useAct(m))
+										setAttribute(vgn, "data-arg", c.useArg(m))
+										setContent(vgn, useText(m))
 									}
 								}
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell num\x00role\x00cell")

@@ -95,7 +95,7 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		if p.Screen.holdBack(r) {
 			return false
 		}
-		p.Screen.looked(r, a.Error)
+		p.Screen.answered(r, a.Error)
 	case *protocol.Exported:
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:

@@ -25,6 +25,7 @@ type fakeHost struct {
 	closed                                               bool // it may reach no server
 	fetches                                              []fetch
 	fetchStops                                           int
+	resolved                                             int
 	looked                                               []string
 	entries                                              []string // of the history
 	system                                               string
@@ -73,6 +74,7 @@ func (h *fakeHost) ForgetKept(done func()) { h.kept = nil; done() }
 
 func (h *fakeHost) SymbolBases() ([]string, bool) { return h.bases, !h.closed }
 func (h *fakeHost) ResolveBase(text string) (string, bool, string) {
+	h.resolved++
 	for _, b := range h.bases {
 		if b == text {
 			return b, true, ""

@@ -20,6 +20,9 @@ type Sources struct {
 	Missing  []view.MissingRow
 	of       protocol.ReportID // the report that Missing belongs to
 	known    bool              // Missing has arrived
+	// asks and problem are the result of toAsk for the drawing.
+	asks    []*Asked
+	problem string
 }
 
 // Asked is a request for a symbol file.
@@ -273,17 +276,13 @@ func (z *Sources) fromFolder() {
 	})
 }
 
-// problem says why nothing can be requested, or is "".
-func (z *Sources) problem() string {
-	_, problem := z.toAsk()
-	return problem
-}
+// Compute implements vugu's callback before each drawing. Several texts need the requests, of which there can be hundreds.
+func (z *Sources) Compute() { z.asks, z.problem = z.toAsk() }
 
 // addresses returns the addresses that the button would request, a line each.
 func (z *Sources) addresses() string {
-	rows, _ := z.toAsk()
-	lines := make([]string, len(rows))
-	for i, a := range rows {
+	lines := make([]string, len(z.asks))
+	for i, a := range z.asks {
 		if lines[i] = a.URL; a.Else != "" {
 			lines[i] += "\n" + a.Else + " if the server does not have that"
 		}
@@ -293,14 +292,13 @@ func (z *Sources) addresses() string {
 
 // askText is the text of the button.
 func (z *Sources) askText() string {
-	rows, _ := z.toAsk()
-	switch len(rows) {
+	switch len(z.asks) {
 	case 0:
 		return "Nothing to ask for"
 	case 1:
 		return "Ask the server for this file"
 	}
-	return "Ask the server for these " + files(len(rows))
+	return "Ask the server for these " + files(len(z.asks))
 }
 
 // leadText says what the button would send.
@@ -308,8 +306,7 @@ func (z *Sources) leadText() string {
 	if !z.known {
 		return "Finding out what is missing…"
 	}
-	rows, _ := z.toAsk()
-	if len(rows) == 0 {
+	if len(z.asks) == 0 {
 		return "Crashpane asks a server only for missing symbol files, by name and id. It sends nothing else from the dump."
 	}
 	also := ""
@@ -345,8 +342,5 @@ func (z *Sources) bases() []string {
 
 // storeText is the text of the button that looks in the chosen folder again.
 func (z *Sources) storeText() string {
-	if z.Folder != "" {
-		return "Look in the folder " + view.Clean(z.Folder)
-	}
-	return ""
+	return "Look in the folder " + view.Clean(z.Folder)
 }

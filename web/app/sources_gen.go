@@ -47,20 +47,20 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00source-problem\x00role\x00alert")
-		setAttribute(vgn, "hidden", c.problem() == "")
-		setContent(vgn, c.problem())
+		setAttribute(vgn, "hidden", c.problem == "")
+		setContent(vgn, c.problem)
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
-		setAttribute(vgn, "hidden", c.problem() != "")
+		setAttribute(vgn, "hidden", c.problem != "")
 		setContent(vgn, c.leadText())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-addresses")
-		setAttribute(vgn, "hidden", c.addresses() == "")
+		setAttribute(vgn, "hidden", len(c.asks) == 0)
 		setContent(vgn, c.addresses())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small primary\x00data-act\x00ask")
-			setAttribute(vgn, "disabled", c.addresses() == "")
+			setAttribute(vgn, "disabled", len(c.asks) == 0)
 			setContent(vgn, c.askText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00Crashpane fills in this address and this folder at your next visit. It still asks the server only when you press the button.\x00data-act\x00remember")
 			setAttribute(vgn, "aria-checked", boolWord(c.Remember))

@@ -50,6 +50,12 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	return p, h, e
 }
 
+// drawn returns the panel as a drawing has it.
+func drawn(p *Page) *Sources {
+	p.Panel.Sources.Compute()
+	return p.Panel.Sources
+}
+
 // TestLayoutOfSource: a server with a layout is asked for that layout's paths, for the second path of a file only if the first does not exist, and the
 // page has shown all of them before.
 func TestLayoutOfSource(t *testing.T) {
@@ -57,12 +63,12 @@ func TestLayoutOfSource(t *testing.T) {
 	p, h, e := openSources()
 	h.bases = []string{"microsoft+https://symbols.example", "debuginfod+https://debug.example"}
 	p.Act("base", "debuginfod+https://debug.example")
-	if got := p.Panel.Sources.addresses(); got != "https://debug.example/buildid/0123456789abcdef/debuginfo" {
+	if got := drawn(p).addresses(); got != "https://debug.example/buildid/0123456789abcdef/debuginfo" {
 		t.Errorf("shown are %s", got)
 	}
 	p.Act("base", "microsoft+https://symbols.example")
 	const pdb, exe = "https://symbols.example/app.pdb/" + id + "/app.pd", "https://symbols.example/app.exe/5F5E10003000/app.ex"
-	if got := p.Panel.Sources.addresses(); got != pdb+"b\n"+pdb+"_ if the server does not have that\n"+exe+"e\n"+exe+"_ if the server does not have that" {
+	if got := drawn(p).addresses(); got != pdb+"b\n"+pdb+"_ if the server does not have that\n"+exe+"e\n"+exe+"_ if the server does not have that" {
 		t.Errorf("shown are %s", got)
 	}
 	p.Act("ask", "")
@@ -87,6 +93,24 @@ func TestLayoutOfSource(t *testing.T) {
 	}
 }
 
+// TestSourcesAreDrawn: a drawing has the addresses, and then the requests in the panel and in their rows. It works them out once, whatever the number
+// of texts that need them.
+func TestSourcesAreDrawn(t *testing.T) {
+	p, h, _ := openSources()
+	p.Panel.Missing.Rows, p.Panel.Missing.Total = p.Panel.Sources.Missing, 2
+	h.resolved = 0
+	html := render(t, p)
+	if !strings.Contains(html, "Ask the server for these 2 files") || !strings.Contains(html, "https://symbols.example/app/") || h.resolved != 1 {
+		t.Errorf("worked out %d times for %s", h.resolved, html)
+	}
+	p.Act("ask", "")
+	h.fetches[0].done(Fetched{Status: 404})
+	html = render(t, p)
+	if !strings.Contains(html, "Nothing to ask for") || strings.Count(html, "not found (404)") != 3 { // in the panel, in the row and in its title
+		t.Error(html)
+	}
+}
+
 // The page shows the loader's message about a server without CORS.
 func TestSourceWithoutCORS(t *testing.T) {
 	p, h, _ := openSources()
@@ -102,7 +126,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	if last[protocol.ListMissing](e) == nil {
 		t.Fatal("the panel does not find out what is missing")
 	}
-	shown := strings.Split(p.Panel.Sources.addresses(), "\n")
+	shown := strings.Split(drawn(p).addresses(), "\n")
 	if len(shown) != 2 || len(h.fetches) != 0 {
 		t.Fatalf("%q are shown, and %d were asked", shown, len(h.fetches))
 	}
@@ -132,7 +156,7 @@ func TestSourceThatIsNotListed(t *testing.T) {
 	p, h, _ := openSources()
 	p.Input("symbols-token", "secret")
 	p.Input("symbols-base", "https://other.example")
-	if problem := p.Panel.Sources.problem(); !strings.Contains(problem, `make site SYMBOL_ORIGINS="https://other.example"`) {
+	if problem := drawn(p).problem; !strings.Contains(problem, `make site SYMBOL_ORIGINS="https://other.example"`) {
 		t.Errorf("the page says %q", problem)
 	}
 	if p.Panel.Sources.Token != "" {
@@ -140,7 +164,7 @@ func TestSourceThatIsNotListed(t *testing.T) {
 	}
 	p.Act("ask", "")
 	h.closed = true
-	if problem := p.Panel.Sources.problem(); !strings.Contains(problem, "connect-src 'none'") {
+	if problem := drawn(p).problem; !strings.Contains(problem, "connect-src 'none'") {
 		t.Errorf("the page says %q", problem)
 	}
 	p.Act("ask", "")

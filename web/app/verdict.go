@@ -96,11 +96,11 @@ func (z *Verdict) missingText() string {
 	return "Missing symbols: " + view.Number(z.page.Summary.Missing)
 }
 
-// hasSaid reports whether the program said something of its end, and said is that.
-func (z *Verdict) hasSaid() bool { return z.page.Summary != nil && len(z.page.Summary.Messages) > 0 }
+// hasMessage reports whether the program said something of its end, and message is that.
+func (z *Verdict) hasMessage() bool { return z.page.Summary != nil && len(z.page.Summary.Messages) > 0 }
 
-func (z *Verdict) said() view.Fact {
-	if !z.hasSaid() {
+func (z *Verdict) message() view.Fact {
+	if !z.hasMessage() {
 		return view.Fact{}
 	}
 	return z.page.Summary.Messages[0]

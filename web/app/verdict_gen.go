@@ -31,14 +31,14 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-said")
-		setAttribute(vgn, "hidden", !c.hasSaid())
+		setAttribute(vgn, "hidden", !c.hasMessage())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x02q\x00class\x00verdict-words")
-			setContent(vgn, c.said().Value)
+			setContent(vgn, c.message().Value)
 			vgn = addNodes(vgparent, "\x01 \x03\x02span\x00class\x00verdict-source")
-			setContent(vgn, c.said().Key)
+			setContent(vgn, c.message().Key)
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-facts")
 		{

@@ -13,7 +13,7 @@ const (
 	ExportText     = "text"     // Breakpad's text
 	ExportMachine  = "machine"  // Breakpad's machine-readable text
 	ExportJSON     = "json"     // rust-minidump's schema
-	ExportWanted   = "wanted"   // the missing symbol files
+	ExportMissing  = "wanted"   // the missing symbol files
 	ExportCompare  = "compare"  // the selected thread, unwound by six policies
 )
 

@@ -124,19 +124,15 @@ type GridPage struct {
 // ContentPage is a window of a stream's content.
 type ContentPage struct {
 	view.Page
-	Stream int
-	Title  string
-	Lines  []string
-	Bytes  bool // the lines are a hex dump; OnlyBytes: there is no other form
+	Title string
+	Lines []string
+	Bytes bool // the lines are a hex dump; OnlyBytes: there is no other form
 	// Private: it may contain private data, and is sent only if the query says so.
 	OnlyBytes, Private bool
 }
 
-// SystemPage has further groups of the System tab; the last Secrets of them are private.
-type SystemPage struct {
-	Groups  []view.Group
-	Secrets int
-}
+// SystemPage has further groups of the System tab.
+type SystemPage struct{ Groups []view.Group }
 
 func (*Query) request()     {}
 func (*QueryResult) reply() {}

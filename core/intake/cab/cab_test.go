@@ -3,15 +3,15 @@ package cab
 import (
 	"bytes"
 	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 // made is a cabinet to be written.
@@ -210,24 +210,8 @@ func TestMembers(t *testing.T) {
 // TestGcab: a PDB packed by another program, as symbol servers have it.
 func TestGcab(t *testing.T) {
 	const dir = "../../../testdata/windows/"
-	z, err := os.Open(dir + "app.pdb.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	r, err := gzip.NewReader(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(dir + "app.pd_")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := content(data, forward)
+	want := testfile.Read(t, dir+"app.pdb.gz")
+	got, err := content(testfile.Read(t, dir+"app.pd_"), forward)
 	if err != nil || len(got) != 1 || got["app.pdb"] != string(want) {
 		t.Errorf("%d members, %d bytes of %d: %v", len(got), len(got["app.pdb"]), len(want), err)
 	}

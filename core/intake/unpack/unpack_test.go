@@ -2,26 +2,15 @@ package unpack
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 const dir = "../../../testdata/windows/"
-
-func read(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(dir + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // spool is a Spool in memory that counts what is put into it.
 type spool struct {
@@ -41,15 +30,8 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 // TestCabinet: a PDB in a cabinet is what it was, held in memory or put into a spool; of what is not unpacked here it is said what to do; and a cabinet that
 // claims to hold much costs nothing.
 func TestCabinet(t *testing.T) {
-	z, err := gzip.NewReader(bytes.NewReader(read(t, "app.pdb.gz")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := read(t, "app.pd_")
+	want := testfile.Read(t, dir+"app.pdb.gz")
+	data := testfile.Read(t, dir+"app.pd_")
 	var put spool
 	for name, limits := range map[string]intake.Limits{
 		"memory": {Archives: Archives},

@@ -131,7 +131,7 @@ func idsOf(id symbol.Identity) []string {
 	return append([]string{id.DebugID}, id.HashIDs...)
 }
 
-// sourceFile is an open file.
+// sourceFile is an open file. close also removes the temporary files of what was unpacked from it.
 type sourceFile struct {
 	*input.Source
 	close func() error
@@ -156,8 +156,12 @@ func openSources(paths []string) (out []sourceFile, err error) {
 			return nil, err
 		}
 		src := input.New(path, f, st.Size())
-		src.Spool = (&spools{}).create
-		out = append(out, sourceFile{src, f.Close})
+		unpacked := &spools{}
+		src.Spool = unpacked.create
+		out = append(out, sourceFile{src, func() error {
+			unpacked.close()
+			return f.Close()
+		}})
 	}
 	return out, nil
 }

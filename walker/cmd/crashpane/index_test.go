@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile"
 )
 
 // TestIndex: the index that the command writes is one that the file is opened with.
 func TestIndex(t *testing.T) {
-	text := unzipped(t, filepath.Join(sample, "tilecruncher.sym.gz"))
+	text := testfile.Read(t, filepath.Join(sample, "tilecruncher.sym.gz"))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.sym")
 	writeFile(t, path, text)

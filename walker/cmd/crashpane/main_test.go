@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 const sample = "../../../testdata/sample"
@@ -94,7 +94,7 @@ func TestSymbols(t *testing.T) {
 
 	store, loose := t.TempDir(), t.TempDir()
 	for i, path := range files {
-		data := unzipped(t, path)
+		data := testfile.Read(t, path)
 		fields := strings.SplitN(strings.SplitN(string(data), "\n", 2)[0], " ", 5)
 		id, name := fields[3], fields[4]
 		writeFile(t, filepath.Join(store, name, id, name+".sym"), data)
@@ -140,26 +140,6 @@ func TestFormats(t *testing.T) {
 	if strings.Count(compact, "\n") != 1 || len(compact) >= len(js) {
 		t.Error("--compact is not")
 	}
-}
-
-func unzipped(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(path, ".gz") {
-		return data
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 func writeFile(t *testing.T, path string, data []byte) {

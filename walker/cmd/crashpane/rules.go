@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -87,7 +88,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	tables := slices.DeleteFunc(file.tables, func(t ruleTable) bool { return r.source != "" && t.source != r.source })
 	if len(tables) == 0 {
-		return fmt.Errorf("%s: there are no %s rules in it", args[0], cmpOr(r.source, "unwind"))
+		return fmt.Errorf("%s: there are no %s rules in it", args[0], cmp.Or(r.source, "unwind"))
 	}
 	p := &rulesPrinter{stdout: stdout, arch: file.arch, base: file.base}
 	if r.format == "json" {
@@ -153,13 +154,6 @@ func parseAddress(text string) (uint64, error) {
 		return 0, usageError(fmt.Sprintf("%q is no address", text))
 	}
 	return address, nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // rulesPrinter writes rows as a table or as JSON.

@@ -2,11 +2,12 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/testfile"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
@@ -16,19 +17,7 @@ import (
 func TestPackedSymbols(t *testing.T) {
 	dump := filepath.Join(sample, "tilecruncher.dmp")
 	_, want, _ := crashpane("walk", dump, filepath.Join(sample, "tilecruncher.sym.gz"))
-	file, err := os.Open(filepath.Join(sample, "tilecruncher.sym.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, filepath.Join(sample, "tilecruncher.sym.gz"))
 	for ext, pack := range map[string]func(w io.Writer) (io.WriteCloser, error){
 		".zst": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
 		".xz":  func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -132,7 +133,7 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 	for _, i := range r.AssignedModules() {
 		m := &r.Modules[i]
 		fmt.Fprintf(s.stderr, "%s: used for %s because of --use, although its id %s is not the module's, %s: what it says of frames may be wrong\n",
-			m.SymbolFile, report.BaseName(m.Name), textOr(m.SymbolID, "(none)"), textOr(m.DebugID, "(none)"))
+			m.SymbolFile, report.BaseName(m.Name), cmp.Or(m.SymbolID, "(none)"), cmp.Or(m.DebugID, "(none)"))
 	}
 }
 
@@ -141,13 +142,6 @@ func countFiles(n int) string {
 		return "1 more symbol file is"
 	}
 	return fmt.Sprintf("%d more symbol files are", n)
-}
-
-func textOr(s, none string) string {
-	if s == "" {
-		return none
-	}
-	return s
 }
 
 // remedy returns what the user can do about a file that is not used. It is "" if the file cannot help: it is for another processor, or a better file is

@@ -1,34 +1,20 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 // TestWindowsFiles: what a person has of a crash on Windows, on the command line and in folders laid out as symbol servers are; what is missing is said.
 func TestWindowsFiles(t *testing.T) {
 	const sample = "../../../testdata/windows/"
 	dir := t.TempDir()
-	read := func(name string) []byte {
-		b, err := os.ReadFile(sample + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	z, err := gzip.NewReader(bytes.NewReader(read("app.pdb.gz")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pdb, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := func(name string) []byte { return testfile.Read(t, sample+name) }
+	pdb := read("app.pdb.gz")
 	put := func(name string, data []byte) string {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -137,10 +137,10 @@ func (p *printer) missingSymbols() {
 
 func (p *printer) traceFrame(f *report.Frame) {
 	p.StrOrNull("file", f.File)
-	p.functionOrNull("function", f.Function)
+	p.function(f.Function)
 	p.List("inlines", len(f.Inlines), func(i int) { p.PutString(f.Inlines[i].Function.Shown()) })
 	p.line(f.HasLine, f.Line)
-	p.moduleOrNull("module", f.Module)
+	p.moduleName(f.Module)
 	if f.Module >= 0 {
 		p.hex("offset", f.RVA)
 	} else {

@@ -34,8 +34,8 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 						p.PutInt(int64(row.At[j]))
 					}
 				})
-				p.functionOrNull("function", f.Function)
-				p.moduleOrNull("module", f.Module)
+				p.function(f.Function)
+				p.moduleName(f.Module)
 				p.hex("pc", row.PC)
 				p.Bool("same", row.Same)
 				p.hex("sp", row.SP)

@@ -48,11 +48,11 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	if alone {
 		p.end(x.End)
 		p.Int("frame", int64(x.Frame))
-		p.functionOrNull("function", f.Function)
+		p.function(f.Function)
 	}
 	p.instruction(x.Instruction)
 	if alone {
-		p.moduleOrNull("module", f.Module)
+		p.moduleName(f.Module)
 	}
 	p.strings("notes", x.Notes)
 	if alone {
@@ -93,8 +93,8 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 		p.PutObject(func() {
 			p.hex("address", w.Addr)
 			p.Str("for", w.For)
-			p.functionOrNull("function", w.Place.Function)
-			p.moduleOrNull("module", w.Place.Module)
+			p.function(w.Place.Function)
+			p.moduleName(w.Place.Module)
 			if w.Place.Module >= 0 {
 				p.hex("offset", w.Place.Offset)
 			} else {
@@ -114,8 +114,8 @@ func (p *printer) instruction(in *report.Instruction) {
 	p.Object("instruction", func() {
 		p.hex("address", in.Address)
 		p.StrOrNull("bytes", hex.EncodeToString(in.Bytes))
-		p.functionOrNull("function", in.Place.Function)
-		p.moduleOrNull("module", in.Place.Module)
+		p.function(in.Place.Function)
+		p.moduleName(in.Place.Module)
 		if in.Place.Module >= 0 {
 			p.hex("offset", in.Place.Offset)
 		} else {
@@ -165,7 +165,7 @@ func (p *printer) scanned(s *report.Scanned) {
 			w := &s.Rejected[i]
 			p.PutObject(func() {
 				p.hex("address", w.Addr)
-				p.moduleOrNull("module", w.Module)
+				p.moduleName(w.Module)
 				p.Str("reason", w.Reason)
 				p.hex("value", w.Value)
 			})
@@ -178,14 +178,16 @@ func (p *printer) strings(key string, all []string) {
 	p.List(key, len(all), func(i int) { p.PutString(all[i]) })
 }
 
-func (p *printer) functionOrNull(key string, n report.Name) { p.StrOrNull(key, n.Shown()) }
+// function writes the key of a function's name, null if there is none.
+func (p *printer) function(n report.Name) { p.StrOrNull("function", n.Shown()) }
 
-func (p *printer) moduleOrNull(key string, m int) {
+// moduleName writes the key of a module's name, null if there is none.
+func (p *printer) moduleName(m int) {
 	if m < 0 {
-		p.Null(key)
+		p.Null("module")
 		return
 	}
-	p.Str(key, report.BaseName(p.r.Modules[m].Name))
+	p.Str("module", report.BaseName(p.r.Modules[m].Name))
 }
 
 // findings writes the findings: [{kind, module, suggestion, text, thread}].

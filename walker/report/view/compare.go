@@ -10,7 +10,6 @@ import (
 // ComparePage is a window of the comparison of one thread's stacks under several unwind policies.
 type ComparePage struct {
 	Page
-	Thread int
 	// Problem is why there is nothing to compare, or "".
 	Problem string
 	Walks   []CompareWalk
@@ -29,7 +28,6 @@ type CompareWalk struct {
 	Policy, What string
 	Frames       int
 	Stop         string
-	Best         bool
 }
 
 // CompareRow is a frame that some of the walks found. Cells are in the order of the columns, "" where a walk does not have it.
@@ -38,7 +36,6 @@ type CompareRow struct {
 	Function, Full string
 	NoSymbol       bool
 	SP, Address    string
-	Module         string
 	Cells          []CompareCell
 	Same           bool // all walks that use all sources have it, or none does
 	Diverges       bool // the first row after walks diverge
@@ -94,11 +91,11 @@ func agreed(c *report.Comparison, row int) (have, all int) {
 
 // Compare makes a window of a comparison. selected is a row's number or -1.
 func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage {
-	out := ComparePage{Thread: c.Thread, Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Branches: []CompareBranch{}}
+	out := ComparePage{Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Branches: []CompareBranch{}}
 	for i := range c.Walks {
 		w := &c.Walks[i]
 		out.Walks = append(out.Walks, CompareWalk{Policy: Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
-			Stop: stopSentence(&report.Thread{Stop: w.Stop}), Best: w.Policy == "best"})
+			Stop: stopSentence(&report.Thread{Stop: w.Stop})})
 	}
 	// A divergence shows at the rows after it (leads); divergences has the rows before it, which the walks share.
 	divergences, leads := map[int]*report.Divergence{}, map[int]*report.Divergence{}
@@ -147,8 +144,7 @@ func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) Com
 		// Show the innermost inlined call: it is the code that was running. The stack has all of them.
 		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
 	}
-	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: in.Address,
-		Module: strings.TrimSpace(in.Module + " " + in.Offset), Cells: []CompareCell{}}
+	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: in.Address, Cells: []CompareCell{}}
 	have, all := agreed(c, i)
 	row.Same = have == 0 || have == all
 	row.Diverges = afterDivergence && !c.Rows[i].Same

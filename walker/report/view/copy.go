@@ -42,7 +42,7 @@ func RowText(row StackRow) string {
 	if row.Source != "" {
 		line += "  [" + row.Source + "]"
 	}
-	return line + "  (" + row.Word + ")" + forcedWord(row)
+	return line + "  (" + row.Word + ")" + assignedWord(row)
 }
 
 // CopyMarkdown returns one thread's stack as Markdown, for a bug tracker.
@@ -71,7 +71,7 @@ func (v *View) CopyMarkdown(ti int) string {
 			src = "`" + ticks(row.Source) + "`"
 		}
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s%s | %s%s |\n", number, ticks(nameOf(row)), src, markdown(row.Module), row.Offset,
-			row.Word, forcedWord(row))
+			row.Word, assignedWord(row))
 	})
 	fmt.Fprintf(&b, "\n%s\n", markdown(stopSentence(t)))
 	return b.String()
@@ -93,7 +93,7 @@ func crashedWord(t *report.Thread) string {
 	return ""
 }
 
-func forcedWord(row StackRow) string {
+func assignedWord(row StackRow) string {
 	if row.AssignedSymbols {
 		return ", assigned symbols"
 	}

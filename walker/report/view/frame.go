@@ -29,10 +29,10 @@ type Register struct {
 
 // Why says how a frame was found.
 type Why struct {
-	Word, Trust, Sentence string
-	Rules                 []string // the rules that produced the frame, one per line
-	Origin                string
-	Attempts              []Attempt // what was rejected before
+	Sentence string
+	Rules    []string // the rules that produced the frame, one per line
+	Origin   string
+	Attempts []Attempt // what was rejected before
 	// Stop says why the stack has no frame after frame Last. StopAttempts is set for that frame only.
 	Stop         string
 	Last         int
@@ -254,8 +254,7 @@ func (v *View) valueNote(x uint64) string {
 func (v *View) why(d *FrameDetail, t *report.Thread, fi int) {
 	f := &t.Frames[fi]
 	w := &d.Why
-	w.Trust = f.Trust
-	w.Word, w.Sentence = Word(f.Trust)
+	_, w.Sentence = Word(f.Trust)
 	if d.Inline >= 0 {
 		_, s := Word("inline")
 		w.Sentence = s + " The frame that holds it: " + strings.ToLower(w.Sentence[:1]) + w.Sentence[1:]

@@ -106,12 +106,9 @@ type ModuleRow struct {
 	SymbolFile, Other string // Other is the id of symbols of another build
 	Item              int    // of the file that "use anyway" would use, or -1
 	Frames            int
-	Main              bool
 	Warnings          []string
 	IndexedOnDemand   bool   // the symbol file has no full index; lookups search it
-	Hit               bool   // it contains the searched text
 	Has               string // what its files contain
-	Ignored           bool   // its call frame information is not used
 }
 
 // ModulePage is a window of the modules.
@@ -176,8 +173,8 @@ func (v *View) Assignable(n int) (out []int) {
 	return out
 }
 
-// Modules lists the modules. search is a Query.
-func (v *View) Modules(from, n, selected int, search string) ModulePage {
+// Modules lists the modules.
+func (v *View) Modules(from, n, selected int) ModulePage {
 	out := ModulePage{Selected: -1, Rows: []ModuleRow{}}
 	order := v.moduleOrder()
 	lo, hi := window(len(order), from, n)
@@ -190,7 +187,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(start),
 			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
-			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI, Hit: v.moduleHolds(m, search)}
+			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}
 		if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
 			row.Word = "indexed on demand"
 		}

@@ -8,7 +8,6 @@ import (
 
 // Summary is the top of a dump's page, and the counts of its lists.
 type Summary struct {
-	Dump    int
 	Name    string
 	Verdict []Span
 	// Reason is the exception as rust-minidump or Breakpad print it, Facts the line below the verdict.
@@ -18,14 +17,12 @@ type Summary struct {
 	Messages []Fact
 	// Signature is the crash's signature, or "" without a crash.
 	Signature string
-	// NoCrash: the process did not crash. FirstThread is the thread to show first.
-	NoCrash                         bool
+	// FirstThread is the thread to show first.
 	FirstThread                     int
 	Threads, Modules, Missing, Diag int
 	Errors                          int // number of diagnostics that are errors
 	System                          []Group
 	Log                             []LogRow
-	Policy                          string
 	// Findings say why stacks are incomplete.
 	Findings []FindingRow
 }
@@ -45,12 +42,12 @@ type Fact struct {
 // LogRow is a diagnostic.
 type LogRow struct{ Severity, Text string }
 
-// Summary makes the summary. dump is the number of the dump in the session.
-func (v *View) Summary(dump int) Summary {
+// Summary makes the summary.
+func (v *View) Summary() Summary {
 	r := v.r
-	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
+	s := Summary{Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(),
 		FirstThread: r.FirstThread, Threads: len(r.Threads), Missing: len(r.Missing),
-		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings(), Messages: []Fact{}}
+		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Findings: v.Findings(), Messages: []Fact{}}
 	for _, said := range v.messages {
 		s.Messages = append(s.Messages, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
 	}

@@ -53,7 +53,7 @@ func TestVerdict(t *testing.T) {
 	if got := New(r, nil).sentence(); got != "app did not crash: the dump holds no exception. The dump was requested by thread 1 “main”." {
 		t.Errorf("%q", got)
 	}
-	if f := v.Summary(0).Facts; f[0] != "i.h:1" || f[1] != "thread 1 “main”" || f[2] != "Linux 6.1, amd64" {
+	if f := v.Summary().Facts; f[0] != "i.h:1" || f[1] != "thread 1 “main”" || f[2] != "Linux 6.1, amd64" {
 		t.Errorf("facts %q", f)
 	}
 }
@@ -95,7 +95,7 @@ func TestExportedNamesAreNotAll(t *testing.T) {
 	if got, want := v.Stack(StackQuery{Thread: 1, Count: 1}).Quality, "Symbols for 0 of 2 modules on this stack · only exported names for 1 module · add x.dll first · "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	for _, m := range v.Modules(0, 10, -1, "").Rows {
+	for _, m := range v.Modules(0, 10, -1).Rows {
 		if m.Name == "app" && (m.State != "exports" || m.Word != "only exports") {
 			t.Errorf("%+v", m)
 		}
@@ -172,7 +172,7 @@ func TestLists(t *testing.T) {
 	if th := v.Threads(0, 10, 1, "", "forced"); th.Total != 2 || th.Rows[0].Hits != 1 || th.Rows[1].Hits != 0 {
 		t.Errorf("searched: %+v", th)
 	}
-	m := v.Modules(0, 10, -1, "")
+	m := v.Modules(0, 10, -1)
 	if m.Total != 3 || m.Rows[0].State != "forced" || m.Rows[2].Name != "unused.so" || m.Rows[0].Item != 4 {
 		t.Errorf("%+v", m.Rows)
 	}

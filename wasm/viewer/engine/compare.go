@@ -22,7 +22,7 @@ const maxCompared = 20_000
 func (e *Engine) compare(v *view.View, q protocol.Query) view.ComparePage {
 	c, problem := e.comparison(q.Dump, v.Report(), q.Thread)
 	if problem != "" {
-		return view.ComparePage{Thread: q.Thread, Selected: -1, Problem: problem}
+		return view.ComparePage{Selected: -1, Problem: problem}
 	}
 	return v.Compare(c, q.Compare.Span.From, q.Compare.Span.Count, q.Compare.Row)
 }

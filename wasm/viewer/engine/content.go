@@ -24,7 +24,7 @@ func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *proto
 		return nil
 	}
 	s := &d.Streams[q.Stream]
-	out := &protocol.ContentPage{Stream: q.Stream, Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
+	out := &protocol.ContentPage{Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
 	if e.redact {
 		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The host page does not let this viewer show the contents of streams."}
 		return out

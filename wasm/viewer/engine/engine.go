@@ -342,7 +342,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		}
 	}
 	if q.Summary {
-		s := v.Summary(q.Dump)
+		s := v.Summary()
 		r.Summary = &s
 		if d := e.session.Dump(q.Dump); d != nil {
 			r.Have = have(d)
@@ -361,7 +361,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		r.Detail = v.Frame(q.Thread, q.Frame, q.Inline)
 	}
 	if w := q.Modules; w != nil {
-		m := v.Modules(w.Span.From, w.Span.Count, w.Selected, search)
+		m := v.Modules(w.Span.From, w.Span.Count, w.Selected)
 		r.Modules = &m
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
@@ -391,8 +391,7 @@ func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core
 	if q.System != nil {
 		r.System = &protocol.SystemPage{Groups: system(d)}
 		if !e.redact {
-			private := privateGroups(d, *q.System)
-			r.System.Groups, r.System.Secrets = append(r.System.Groups, private...), len(private)
+			r.System.Groups = append(r.System.Groups, privateGroups(d, *q.System)...)
 		}
 	}
 }
@@ -411,21 +410,21 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 	page.Total = len(items)
 	page.From = max(0, min(span.From, len(items)))
 	for i, it := range items {
-		row := e.sameAs(fileRow(it))
-		if !row.Usable || row.Assign {
+		// There may be tens of thousands of files: only those that are shown get a row.
+		if !it.Usable || it.NeedsAssignment {
 			page.Problems++
 		}
-		waits = waits || row.Assign
+		waits = waits || it.NeedsAssignment
 		switch {
-		case !row.Usable:
+		case !it.Usable:
 			if page.Rejections++; len(page.Rejected) < maxRejected {
-				page.Rejected = append(page.Rejected, row)
+				page.Rejected = append(page.Rejected, e.sameAs(fileRow(it)))
 			}
-		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
-			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(row.Name)})
+		case (it.Kind == session.KindSym || it.Kind == session.KindBinary) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
+			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(view.Clean(it.Name))})
 		}
 		if i >= page.From && i < page.From+span.Count {
-			page.Rows = append(page.Rows, row)
+			page.Rows = append(page.Rows, e.sameAs(fileRow(it)))
 		}
 	}
 	if !waits {

@@ -30,7 +30,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 		b.WriteString(v.CopyStack(thread))
 	case protocol.ExportMarkdown:
 		b.WriteString(v.CopyMarkdown(thread))
-	case protocol.ExportWanted:
+	case protocol.ExportMissing:
 		b.WriteString(v.MissingText())
 	case protocol.ExportCompare:
 		c, problem := e.comparison(req.Dump, rep, thread)

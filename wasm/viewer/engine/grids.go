@@ -174,11 +174,17 @@ func moduleAt(rep *report.Report, start, size uint64) string {
 	return ""
 }
 
-// protection describes a PAGE_* value: the access in letters, as Linux writes it, then its modifiers.
+// The values of PAGE_* in letters, as Linux writes them, of MEM_* for states, and of MEM_* for kinds of memory. They are made once, because a memory
+// map has thousands of rows.
+var (
+	accessWords = map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copy-on-write", 0x10: "x", 0x20: "rx", 0x40: "rwx", 0x80: "rx, copy-on-write"}
+	stateWords  = map[uint32]string{0x1000: "committed", 0x2000: "reserved", 0x10000: "free"}
+	kindWords   = map[uint32]string{0x20000: "private", 0x40000: "mapped", 0x1000000: "image"}
+)
+
+// protection describes a PAGE_* value: the access, then its modifiers.
 func protection(p uint32) string {
-	words := map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copy-on-write", 0x10: "x", 0x20: "rx", 0x40: "rwx",
-		0x80: "rx, copy-on-write"}
-	s, ok := words[p&0xff]
+	s, ok := accessWords[p&0xff]
 	if !ok {
 		s = fmt.Sprintf("0x%x", p)
 	}
@@ -189,11 +195,10 @@ func protection(p uint32) string {
 }
 
 func regionState(r *core.MemoryInfo) string {
-	state := map[uint32]string{0x1000: "committed", 0x2000: "reserved", 0x10000: "free"}[r.State]
-	if kind := map[uint32]string{0x20000: "private", 0x40000: "mapped", 0x1000000: "image"}[r.Type]; kind != "" {
-		return join(state, kind)
+	if kind := kindWords[r.Type]; kind != "" {
+		return join(stateWords[r.State], kind)
 	}
-	return state
+	return stateWords[r.State]
 }
 
 // traces makes rows for annotations that are lists of addresses: a row for each frame.

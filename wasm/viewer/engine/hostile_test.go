@@ -34,7 +34,7 @@ func TestHostileNamesInExports(t *testing.T) {
 			t.Fatal(r.Error)
 		}
 	}
-	for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportWanted, protocol.ExportCompare, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON} {
+	for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportMissing, protocol.ExportCompare, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON} {
 		for thread := range 3 {
 			r, problem := k.export(kind, thread)
 			if problem != "" || r.Text == "" {

@@ -29,13 +29,16 @@ func (e *Engine) missing(dump int) []view.MissingRow {
 	}
 	var first []view.MissingRow
 	taken := map[int]bool{}
+	seen := map[int]bool{} // modules: a deep recursion has thousands of frames in one
 	for i := range rep.Threads[rep.FirstThread].Frames {
 		m := rep.Threads[rep.FirstThread].Frames[i].Module
-		if m < 0 || m >= len(rep.Modules) {
+		if m < 0 || m >= len(rep.Modules) || seen[m] {
 			continue
 		}
+		seen[m] = true
+		mod := &rep.Modules[m]
 		for k, row := range w.Rows {
-			if mod := &rep.Modules[m]; !taken[k] && rep.Modules[row.Module].DebugID == mod.DebugID && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
+			if !taken[k] && rep.Modules[row.Module].DebugID == mod.DebugID && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
 				taken[k] = true
 				first = append(first, row)
 			}

@@ -109,7 +109,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 				ask(fmt.Sprint("stream ", i, bytes), &protocol.Query{Content: &protocol.ContentQuery{Stream: i, Bytes: bytes, Private: true, Span: all}}, nil)
 			}
 		}
-		for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON, protocol.ExportWanted, protocol.ExportCompare} {
+		for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON, protocol.ExportMissing, protocol.ExportCompare} {
 			ask("export "+kind, &protocol.Export{Kind: kind, Thread: -1}, nil)
 		}
 		found := 0

@@ -112,15 +112,13 @@ func (a *account) saw(part string, off, n int64) {
 	a.paint(Location{FileOff(off), uint64(n)}, c)
 }
 
-// paint sets the class of those bytes of a run that have none, and says how many they were.
-func (a *account) paint(l Location, c ByteClass) (n int64) {
+// paint sets the class of those bytes of a range that have none.
+func (a *account) paint(l Location, c ByteClass) {
 	for i := min(uint64(l.Off), uint64(len(a.class))); i < uint64(len(a.class)) && i-uint64(l.Off) < l.Size; i++ {
 		if a.class[i] == ByteLoose {
 			a.class[i] = c
-			n++
 		}
 	}
-	return n
 }
 
 // left marks the ranges of a part that no decoder read, and records them.

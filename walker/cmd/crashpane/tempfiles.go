@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
+)
+
+// tempFile is a temporary file, which is removed when it is closed.
+type tempFile struct{ *os.File }
+
+func newTempFile() (tempFile, error) {
+	f, err := os.CreateTemp("", "crashpane-*")
+	if err != nil {
+		return tempFile{}, err
+	}
+	// Where a file that is open can be removed, it does not stay behind whatever becomes of the program.
+	os.Remove(f.Name())
+	return tempFile{f}, nil
+}
+
+// Close implements io.Closer.
+func (f tempFile) Close() error {
+	err := f.File.Close()
+	os.Remove(f.Name())
+	return err
+}
+
+func openScratch() (dumpsyms.Scratch, error) { return newTempFile() }
+
+// spools are the temporary files for data that is unpacked.
+type spools struct{ files []tempFile }
+
+func (s *spools) create() (intake.Spool, error) {
+	f, err := newTempFile()
+	if err != nil {
+		return nil, err
+	}
+	s.files = append(s.files, f)
+	return f, nil
+}
+
+func (s *spools) close() {
+	for _, f := range s.files {
+		f.Close()
+	}
+}
