@@ -94,6 +94,8 @@ func (d *Dump) ExceptionContext() (*Context, error) {
 	return d.readContext(d.Exception.ContextLoc, "exception context")
 }
 
+// readContext reads the context record at a location. Its layout is a table of the CPU (core/cpu), so this function has no
+// case for a processor.
 func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	wrong := func(want, have string) error {
 		return &input.FormatError{File: d.Src.Name, Part: part, Offset: int64(loc.Off), Want: want, Have: have}
@@ -123,6 +125,7 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 		case f.Reg != cpu.NoReg:
 			v, _ := decodeWord(raw[f.Off:f.Off+f.Size], d.Header.Order)
 			c.Regs.Set(f.Reg, v)
+		// "_" is padding.
 		case f.Name != "_":
 			c.Extra = append(c.Extra, d.extra(raw, f))
 		}
@@ -163,6 +166,7 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 	var bySystem, best *cpu.ContextLayout
 	for _, a := range archsOf(proc) {
 		for _, l := range a.Contexts {
+			// Several kinds of records may have one processor number; usual is the one that its writers use.
 			usual := l.Usual == proc
 			if bySystem == nil || usual {
 				bySystem = l
@@ -176,6 +180,7 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 	if best != nil {
 		return best, nil
 	}
+	// The processor is known and no record of it fits: the message says which one is expected.
 	if l := bySystem; l != nil {
 		if len(raw) < l.Size {
 			return nil, wrong(fmt.Sprintf("%d bytes of %s context", l.Size, l.What), fmt.Sprintf("%d", len(raw)))

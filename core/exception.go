@@ -7,6 +7,8 @@ import (
 )
 
 // Exception is stream 6.
+// Its meaning depends on the system: on Linux, Code is the signal and Flags its si_code, and Address is si_addr; on
+// Windows, they are those of an EXCEPTION_RECORD. Package reason knows the values.
 type Exception struct {
 	ThreadID   uint32
 	Code       uint32
@@ -40,6 +42,7 @@ func decodeException(d *Dump, s *Stream, c *input.Cursor) {
 		d.remark(Warning, s.Type, at, fmt.Sprintf("at most %d parameters", maxExceptionParams), fmt.Sprintf("%d", n))
 		n = maxExceptionParams
 	}
+	// The array always has 15 elements, so those behind the claimed number are read and left out.
 	for i := range uint32(maxExceptionParams) {
 		v := c.U64()
 		if i < n && c.Err() == nil {
@@ -92,4 +95,5 @@ func decodeAssertion(d *Dump, _ *Stream, c *input.Cursor) {
 	}
 }
 
+// hexNum formats a number of a message.
 func hexNum(v uint64) string { return fmt.Sprintf("0x%x", v) }

@@ -84,6 +84,7 @@ func decodeMemory64List(d *Dump, s *Stream, c *input.Cursor) {
 		if base+size < base {
 			return // every later range would be beyond the end of any file
 		}
+		// There are no file offsets: each range's bytes begin where those of the range before end.
 		base += size
 	}
 }
@@ -165,6 +166,8 @@ func (m *Memory) build() {
 }
 
 // merge adds the parts of the sorted regions add that no region of have covers; have is sorted and free of overlap.
+//
+// Example: have [10, 20) and add [5, 30) give [5, 10), [10, 20) of have, [20, 30).
 func merge(have, add []Region) []Region {
 	out := make([]Region, 0, len(have)+len(add))
 	hi := 0
@@ -216,6 +219,7 @@ func (m *Memory) Region(addr uint64) (Region, bool) {
 	return Region{}, false
 }
 
+// find returns the index of the region that holds an address, or -1. Reads come in runs, so the last region is tried first.
 func (m *Memory) find(addr uint64) int {
 	if m.last < len(m.regions) && m.regions[m.last].Contains(addr) {
 		return m.last

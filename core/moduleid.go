@@ -34,6 +34,8 @@ func (m *Module) debugFile() string {
 
 // guidID writes a GUID's fields as hex numbers and the age after them, the way of Microsoft's symbol stores: the first
 // three fields are numbers, so a GUID read as bytes has theirs swapped. Both peers write the age in lower case.
+//
+// Example: the bytes 33 22 11 00 55 44 77 66 88 99 aa bb cc dd ee ff and the age 10 give 00112233445566778899AABBCCDDEEFFa.
 func guidID(g []byte, age uint32) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X%x", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:16], age)
 }
@@ -70,6 +72,7 @@ func (m *Module) buildGUID() []byte {
 	return g
 }
 
+// allZero reports whether all bytes are 0.
 func allZero(p []byte) bool {
 	for _, b := range p {
 		if b != 0 {
@@ -194,6 +197,7 @@ func (m *Module) VersionRust() string {
 	return m.versionText()
 }
 
+// versionText returns the version's four numbers: 10.0.19041.1.
 func (m *Module) versionText() string {
 	return fmt.Sprintf("%d.%d.%d.%d", m.Version[0], m.Version[1], m.Version[2], m.Version[3])
 }

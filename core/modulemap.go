@@ -83,6 +83,7 @@ func NewModuleMap(mappings []ModuleMapping, overlap Overlap) *ModuleMap {
 //
 // Source: Breakpad, src/processor/range_map-inl.h (kTruncateUpper).
 func storeUpper(list []moduleRange, r moduleRange) []moduleRange {
+	// Each round cuts r or the range that it overlaps first, and the loop ends when r has a place or nothing of it is left.
 	for r.start < r.end {
 		i := sort.Search(len(list), func(i int) bool { return list[i].end > r.start })
 		if i == len(list) || list[i].start >= r.end {

@@ -93,6 +93,7 @@ func decodeHostModules(d *Dump, s *Stream, c *input.Cursor) {
 	flagModules(d.HostModules)
 }
 
+// moduleList reads a list of MINIDUMP_MODULE entries. What was read before an entry is cut off is kept.
 func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 	n := d.countedList(s, c, moduleSize, maxModules)
 	for range n {
@@ -103,6 +104,7 @@ func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 		m.StructVersion, m.FileVersionMS, m.FileVersionLS = c.U32(), c.U32(), c.U32()
 		m.ProductVersionMS, m.ProductVersionLS = c.U32(), c.U32()
 		m.FileFlagsMask, m.FileFlags, m.FileOS, m.FileType, m.FileSubtype = c.U32(), c.U32(), c.U32(), c.U32(), c.U32()
+		// The upper half comes first.
 		m.FileDate = uint64(c.U32())<<32 | uint64(c.U32())
 		m.CodeViewLoc, m.MiscLoc = location(c), location(c)
 		c.Skip(4 * 4)
@@ -183,6 +185,7 @@ func (d *Dump) readDebugMisc(m *Module) {
 	}
 }
 
+// putLE32 and putLE16 store numbers as a little-endian file has them.
 func putLE32(p []byte, v uint32) {
 	p[0], p[1], p[2], p[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
 }

@@ -18,6 +18,7 @@ type span struct {
 	blockOff    int64
 }
 
+// newSpan makes a span of a region.
 func newSpan(d *Dump, r Region) span {
 	return span{start: r.Start, size: r.Loc.Size, off: int64(r.Loc.Off), src: d.Src, little: d.Header.Order == binary.ByteOrder(binary.LittleEndian)}
 }
@@ -82,6 +83,7 @@ func (s *StackMemory) Word(addr uint64, size int) (uint64, bool) { return s.span
 // Contains reports whether an address is in the region.
 func (s *StackMemory) Contains(addr uint64) bool { return addr >= s.Start && addr < s.End }
 
+// newStack makes a stack of a region.
 func (d *Dump) newStack(r Region) *StackMemory {
 	end := r.End()
 	if end < r.Start { // the region ends with the address space

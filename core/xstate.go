@@ -59,6 +59,7 @@ func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) 
 	}
 	watch(base, contextExSize)
 	p := raw[base+contextExXState:]
+	// The offset may be negative in other chunks, as the legacy part precedes the CONTEXT_EX.
 	rel, length := int64(int32(order.Uint32(p))), int64(order.Uint32(p[4:]))
 	start := int64(base) + rel
 	if rel < contextExSize || start > int64(len(raw)) {
@@ -75,6 +76,7 @@ func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) 
 		if mask&(1<<p.Index) == 0 {
 			continue // in its initial state: nothing was stored
 		}
+		// The area begins with the header, since the legacy part is in the CONTEXT.
 		off := p.Off - xsaveLegacy
 		if off < xsaveHeader || off >= len(area) {
 			continue
@@ -108,6 +110,7 @@ func (d *Dump) placeFeatures(compaction uint64) []xfeature {
 			}
 		}
 	}
+	// Standard form: the offsets of the table hold. Features 0 and 1 are the legacy part.
 	if compaction>>63 == 0 {
 		return table[2:]
 	}

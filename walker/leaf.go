@@ -10,8 +10,10 @@ import (
 // proposeLeaf simulates the return of a function that has made no call and whose return address is still where its caller's call put it.
 func (s *walk) proposeLeaf() (candidate, string) {
 	switch {
+	// The call pushed its return address, and nothing ran since: the word at sp, or no caller.
 	case s.Policy.NullLeaf && s.interrupted() && s.arch.LR == cpu.NoReg && s.holdsNoCode(s.top().PC):
 		return s.leafAtSP(1)
+	// A function that called another one is no leaf.
 	case !s.atContext():
 	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
 		return s.leafByLR()
@@ -43,6 +45,7 @@ func (s *walk) leafByLR() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s 0x%x is no return address into a known function%s", name, lr, why)
 	}
 	f, own := s.top(), s.symbol(s.top())
+	// The lowest bit of an arm address says Thumb, and is no part of it.
 	if to&^1 == f.PC&^1 {
 		return candidate{}, fmt.Sprintf("%s 0x%x is this very instruction: the function has just come back from a call", name, lr)
 	}

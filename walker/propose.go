@@ -46,6 +46,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 		return candidate{}, "there are no symbols for the module"
 	case symbol.Needs:
 		return candidate{}, "this part of the symbol file has not been read yet"
+	// A row without rules may still say which record covers the address, for the explanation.
 	case symbol.No:
 		if row.Origin.Part != "" {
 			return candidate{row: unwind.Row{Origin: row.Origin}}, "the record that covers the address cannot be used"
@@ -58,6 +59,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.FixSwapped && row.EntryFromFP {
 		row = s.unswap(row)
 	}
+	// Rules that load the stack pointer from memory, as those of a saved context do, lead to another stack.
 	if s.Policy.OtherStacks && !row.Signal {
 		row.Signal = restoresContext(s.arch, &row)
 	}
@@ -140,6 +142,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 	if rules.Aligned && s.arch.FPAligned && fp%uint64(s.arch.WordSize) != 0 {
 		return candidate{}, fmt.Sprintf("%s is 0x%x, which is not aligned", s.arch.RegName(fpReg), fp)
 	}
+	// fp + 2 words would wrap around.
 	if fp > s.arch.Mask(^uint64(0))-uint64(2*s.arch.WordSize) {
 		return candidate{}, fmt.Sprintf("%s is 0x%x", s.arch.RegName(fpReg), fp)
 	}
@@ -207,6 +210,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		}
 		return ""
 	}
+	// An lr that points into no module is no return address: the frame record has one, perhaps.
 	if fromLR && rules.LRInModule && s.atContext() && !s.Modules.Covers(s.strip(value)-1) {
 		if fp == 0 {
 			return fmt.Sprintf("neither lr (0x%x) nor fp (0) leads to a caller", value)
@@ -266,6 +270,7 @@ func (s *walk) fromLR() bool {
 
 // fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's context had.
 func (s *walk) fpWasRead() bool {
+	// A rule other than Same read the register, in the frame or in one of its callees.
 	for i := len(s.frames) - 1; i > 0; i-- {
 		for _, r := range s.frames[i].Row.Saved {
 			if r.Reg == s.arch.FP && r.Rule.Kind != unwind.Same {

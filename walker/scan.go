@@ -15,6 +15,9 @@ const maxFrameGap = 128 << 10
 const scanPart = "stack scan"
 
 // scanFor searches words from an address upwards for a plausible return address. It returns where it is, and its value.
+//
+// The search goes upwards since stacks grow down: callers' frames are at higher addresses. It ends at the first word that the dump
+// lacks, since no frame continues beyond the stack's memory.
 func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 	size := uint64(s.arch.WordSize)
 	for i := 0; i < words; i++ {
@@ -34,6 +37,7 @@ func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 }
 
 // readable returns how many words from an address upwards the dump's stack memory has without a gap.
+// It is for messages alone: whether a search failed for want of memory.
 func (s *walk) readable(from uint64, words int) int {
 	for i := 0; i < words; i++ {
 		if _, ok := s.word(from + uint64(i)*uint64(s.arch.WordSize)); !ok {
@@ -44,6 +48,8 @@ func (s *walk) readable(from uint64, words int) int {
 }
 
 // scanWords returns how many words to search above the top frame.
+// The frame that crashed may have large local arrays or be half way through a call, so the search above it is longer, as in
+// Breakpad. Other searches are short: each additional word may be a stale return address.
 func (s *walk) scanWords() int {
 	f := s.top()
 	if f.Trust == TrustContext || s.afterLeaf() ||
@@ -54,6 +60,8 @@ func (s *walk) scanWords() int {
 }
 
 // proposeScan returns rules for the first word above sp that could be a return address.
+//
+// The row is constant: the CFA is the address above the word that was found, the return address that word.
 func (s *walk) proposeScan() (candidate, string) {
 	if s.scanned >= s.Policy.MaxScanned {
 		return candidate{}, fmt.Sprintf("%d frames of this stack were found by scanning already", s.scanned)
@@ -104,6 +112,7 @@ func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
 	unchanged := unwind.Rule{Kind: unwind.Same, Reg: fp}
 	saved := unwind.Rule{Kind: unwind.AtConst, Offset: int64(below)}
 	if s.arch.ScanFP == cpu.ScanFPAbove {
+		// What is below the return address points up the stack, not far: this looks like a saved frame pointer.
 		if v, ok := s.word(below); ok && v > below && v-below <= maxFrameGap {
 			return saved, true
 		}
@@ -116,16 +125,19 @@ func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
 	last, known := s.top().Regs.Get(fp)
 	switch {
 	case !known:
+	// The callee's frame pointer points at the word below the return address, where "push rbp; mov rbp, rsp" stores the caller's.
 	case last == below:
 		if v, ok := s.word(below); ok && v > at {
 			return saved, true
 		}
+	// It points above this frame already, so it is the caller's, or that of an older frame.
 	case last >= at+size:
 		return unchanged, true
 	}
 	return unwind.Rule{}, false
 }
 
+// scannedFPRust is scannedFP by rust-minidump's rules, which the policy of that name repeats.
 func (s *walk) scannedFPRust(sp, at uint64) (unwind.Rule, bool) {
 	if at == sp {
 		// The frame is its return address alone: no room for a saved frame pointer.

@@ -10,6 +10,7 @@ import (
 )
 
 // firstPage: an instruction address below it is the end of a stack (a return address of 0, in practice).
+// Systems map nothing there, so that null pointers fault.
 const firstPage = 1 << 12
 
 // ends decides whether the walk ends at a caller that a source proposes: its pc is null-like, or its sp has not moved up.
@@ -18,9 +19,11 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	if pc < firstPage && !s.calledNull(cand, regs) {
 		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x", src, pc)}
 	}
+	// Stacks grow down: a caller's frame is above its callee's. Without this test a damaged stack could lead round in a circle.
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
 		return nil
 	}
+	// A signal's handler may run on a stack of its own (sigaltstack), so the interrupted one may be anywhere.
 	if cand.row.Signal && s.interruptedElsewhere(sp) {
 		return nil
 	}
@@ -72,6 +75,7 @@ func (s *walk) check(src Source, regs *cpu.Regs) string {
 	return ""
 }
 
+// checkCFI runs the tests of Breakpad's CFI on registers, as far as the policy and the CPU have them.
 func (s *walk) checkCFI(regs *cpu.Regs) string {
 	if s.Policy.CFINonZero && s.arch.CFINonZero && (regs.PC() == 0 || regs.SP() == 0) {
 		return fmt.Sprintf("it gives pc 0x%x and sp 0x%x", regs.PC(), regs.SP())
@@ -88,6 +92,7 @@ func (s *walk) implausible(regs *cpu.Regs) string {
 	if !s.Policy.FramePointer.Verify || pc < firstPage {
 		return ""
 	}
+	// A frame pointer that is used as a general register leads anywhere; what it leads to rarely follows a call.
 	if call, known := s.callBefore(pc); known && !call && s.Modules.Covers(pc) {
 		return fmt.Sprintf("the instruction before its return address 0x%x is not a call", pc)
 	}
@@ -106,6 +111,7 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 		if !s.arch.Canonical(pc) {
 			return fmt.Sprintf("its return address 0x%x is not canonical", pc)
 		}
+		// The caller's frame is above this one, so its saved rbp is too.
 		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp && !s.lastOfChain(pc) {
 			return fmt.Sprintf("the saved rbp 0x%x is below the caller's sp 0x%x", fp, sp)
 		}
@@ -155,6 +161,7 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if addr == 0 {
 		return false, ""
 	}
+	// The last byte of the call: see above.
 	m, rva := s.Modules.Find(addr - 1)
 	if m < 0 {
 		return false, ""
@@ -168,6 +175,7 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 		return false, "the instruction before it is not a call"
 	}
 	sym, ans := s.lookup(m, rva)
+	// Without symbols every address of the module may be code of a function.
 	if ans == symbol.NoFile {
 		return true, ""
 	}
@@ -203,6 +211,7 @@ func (s *walk) strip(v uint64) uint64 {
 	return t
 }
 
+// stripRegister removes the code from a register, if its value is known.
 func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 	if v, ok := regs.Get(r); ok && s.arch.PointerAuth {
 		regs.Set(r, s.strip(v))

@@ -64,6 +64,7 @@ type walk struct {
 	params []paramSize
 }
 
+// paramSize is the size in bytes of a function's parameters on the stack; ok is false if no record states it.
 type paramSize struct {
 	bytes uint32
 	ok    bool
@@ -127,6 +128,10 @@ type candidate struct {
 
 // caller tries the sources in order for the frame above the top one. The first accepted candidate decides:
 // if it then breaks an invariant of stacks, the walk ends there, as in both peers.
+//
+// A candidate goes through five steps: propose makes rules, apply computes registers by them, check and refuted test the
+// registers, and ends decides whether they are a frame or the end of the stack. What fails on the way is kept as an Attempt, with
+// the reason, for the explanation of the frame.
 func (s *walk) caller() (Frame, *Stop) {
 	var attempts []Attempt
 	reject := func(src Source, row unwind.Row, format string, args ...any) {
@@ -174,13 +179,17 @@ func (s *walk) caller() (Frame, *Stop) {
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())
 		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Attempts: attempts}
+		// A return address is that of the instruction after the call, which may be on another line or in another function. Looked up
+		// is an address inside of the call.
 		f.Lookup = f.PC - s.arch.CallSize
+		// An interrupted function continues at its pc, which is no return address.
 		if cand.row.Signal {
 			f.Lookup = f.PC
 		}
 		s.callPC(&f)
 		return f, nil
 	}
+	// No source found a caller. Three reasons follow, the most telling one first.
 	if sp := s.top().Regs.SP(); s.Policy.Refute && !s.atContext() && !s.holdsStack(sp) {
 		return Frame{}, &Stop{Kind: StopLeftStack, Attempts: attempts,
 			Detail: fmt.Sprintf("the stack pointer 0x%x has left the memory that the dump has: nothing of what called 0x%x can be read", sp, s.top().PC)}
@@ -193,6 +202,8 @@ func (s *walk) caller() (Frame, *Stop) {
 }
 
 // apply evaluates a candidate's rules for the top frame.
+//
+// With CFIWhole, a record whose rules do not all work is refused as a whole, as Breakpad does.
 func (s *walk) apply(src Source, row *unwind.Row) (cpu.Regs, error) {
 	if !s.Policy.CFIWhole || src != SourceCFI {
 		regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)

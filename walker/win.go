@@ -60,6 +60,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 		return candidate{}, "esp is not known"
 	}
 	esp, params := uint32(esp64), s.calleeParams()
+	// The frame, from low to high: arguments of the function that was called, local variables, saved registers, return address.
 	search := esp + params + fd.Locals + fd.SavedRegs
 	place := WinPlace{CalleeParams: params, Computed: search}
 	if s.Policy.Win.Scan {
@@ -91,6 +92,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	unsaved := s.Policy.Win.UnsavedSame && fd.HasProgram && restoresAll(&row, fd.SavedRegs)
 	s.keepBP(&row)
 	row.OthersUndefined = s.Policy.Win.OnlyAssigned && !unsaved
+	// Some corrections depend on the result, so the rules are tried here and then handed on.
 	got, _, err := row.Apply(&s.top().Regs, s.mem, nil)
 	if err != nil {
 		return s.winByScan(row, err.Error())
@@ -161,6 +163,7 @@ func (s *walk) winByScan(tried unwind.Row, why string) (candidate, string) {
 	return candidate{row: row, trust: TrustScan}, ""
 }
 
+// winScanWords is scanWords for a failed record.
 func (s *walk) winScanWords() int {
 	if s.atContext() {
 		return s.Policy.Scan.ExtendedWords
@@ -179,6 +182,7 @@ func (s *walk) correctWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 	if eip == 0 && ebp == 0 {
 		return candidate{row: row, trust: trust}
 	}
+	// offset is how much higher than expected the return address was found: the saved registers are as much higher.
 	var offset uint32
 	if !s.Modules.Covers(uint64(eip)) && s.scanned < s.Policy.MaxScanned {
 		start := search + 4
@@ -198,6 +202,7 @@ func (s *walk) correctWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 		return candidate{row: row, trust: trust}
 	}
 	low := uint32(s.top().Regs.SP()) + params
+	// The saved ebp is searched downwards from the end of the area of saved registers: a word that points into the stack.
 	for at := low + fd.SavedRegs + offset; at >= low && at-low <= maxFrameGap; at -= 4 {
 		v, ok := s.word(uint64(at))
 		if !ok {

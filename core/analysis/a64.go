@@ -16,6 +16,8 @@ import (
 // Source: Arm Architecture Reference Manual for A-profile (DDI 0487), section C4.1 "A64 instruction set encoding".
 
 // a64 decodes the instruction w at the program counter.
+//
+// Example: f9400408 is "ldr x8, [x0, #8]": size 11, V 0, scaled 1, opc 01 (load), imm12 1 (times 8), Rn 0, Rt 8.
 func (m *machine) a64(w uint32) *decoded {
 	in := &decoded{len: 4}
 	a := &a64insn{m: m, in: in, w: w, rt: w & 31, rn: w >> 5 & 31}
@@ -52,6 +54,7 @@ type a64insn struct {
 func (a *a64insn) bits(hi, lo uint) uint32 { return a.w >> lo & (1<<(hi-lo+1) - 1) }
 
 // signed returns the bits hi to lo as a signed number.
+// It shifts the field to the top and back, which copies its sign.
 func (a *a64insn) signed(hi, lo uint) int64 {
 	n := hi - lo + 1
 	return int64(a.bits(hi, lo)) << (64 - n) >> (64 - n)
@@ -156,6 +159,7 @@ func (a *a64insn) exclusive() bool {
 		return ""
 	}
 	switch {
+	// Compare and swap: of one register, or (o2 0) of a pair.
 	case o2 == 1 && o1 == 1, o2 == 0 && o1 == 1 && size < 2:
 		name = "cas"
 		if o2 == 0 {
@@ -174,6 +178,7 @@ func (a *a64insn) exclusive() bool {
 		}
 		a.say(name+suffix, other, reg, a.at(0))
 		a.access(ReadWrite, bytes, 0)
+	// Acquire and release without an exclusive monitor. Those of limited ordering have o0 0.
 	case o2 == 1:
 		if o0 {
 			name += map[bool]string{true: "ar", false: "lr"}[load]
@@ -182,6 +187,7 @@ func (a *a64insn) exclusive() bool {
 		}
 		a.say(name+suffix, reg, a.at(0))
 		a.access(kind, bytes, 0)
+	// Exclusive: a store also has a register that gets the result, 0 or 1.
 	default:
 		operands := []string{reg}
 		name += rel("a", "l") + "xr" + suffix
@@ -219,6 +225,7 @@ func (a *a64insn) ordered() bool {
 
 // registerForm returns the width of the general register in bytes and the mnemonic's suffix, by size and opc.
 func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
+	// Registers of 32 bits, but for 64-bit data and for loads that extend the sign to 64 bits (opc 2).
 	width = 4
 	if size == 3 {
 		width = 8
@@ -384,6 +391,7 @@ func (a *a64insn) register() bool {
 // registerOffset decodes an access at [Rn, Rm, extend #amount].
 func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size uint32, quad bool) bool {
 	rm, option, shift := a.bits(20, 16), a.bits(15, 13), a.bits(12, 12)
+	// Indexes of 8 and 16 bits do not exist for loads and stores.
 	if option&2 == 0 {
 		return false
 	}
@@ -398,6 +406,7 @@ func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size ui
 	value := index.Value
 	word, extend := xname(rm, false), "lsl"
 	switch option {
+	// The low half of the index register, zero-extended or sign-extended.
 	case 2:
 		value, word, extend = uint64(uint32(value)), general(rm, 4), "uxtw"
 	case 6:

@@ -45,6 +45,8 @@ func peerPoison(b byte) bool {
 
 // confidence computes 1 − the product of (1 − weight) over the facts, halved for poison. It uses 32-bit floating point like
 // rust-minidump, whose output shows every digit.
+//
+// Example: a non-canonical address alone gives 1 − 0.75 · 0.1 = 0.925.
 func (f BitFlipDetails) confidence() float32 {
 	const baseline, high, medium = float32(0.25), float32(0.90), float32(0.50)
 	miss := float32(1)
@@ -85,10 +87,12 @@ func (c *crash) bitFlips() {
 		return
 	}
 	seen := map[uint64]bool{}
+	// A value that may be accessed as it is has no need of an explanation.
 	try := func(value uint64, register string) {
 		if p := c.places.At(value); p.Mapped && p.Allows(a.Kind) {
 			return
 		}
+		// A result at a low address is a null pointer, which programs make themselves.
 		for bit := range uint(64) {
 			addr := value ^ 1<<bit
 			p := c.places.At(addr)

@@ -10,6 +10,9 @@ import (
 const nullPage = 0x10000
 
 // findCause finds the access that failed.
+//
+// An instruction may access memory twice: "push [rax]" reads at rax and writes to the stack. The tests below go from certain to
+// plausible, and the first that an access passes makes it the cause.
 func (c *crash) findCause() {
 	if c.insn == nil || !c.aboutMemory() || c.execution() {
 		return
@@ -30,9 +33,11 @@ func (c *crash) findCause() {
 		}
 		return false
 	}
+	// The address may be inside of the access, as for one that reaches into the next page.
 	if !gpf && c.why.HasAddress && pick(func(a *Access) bool { return reported-c.untagged(a.Address) < uint64(max(1, a.Size)) }) {
 		return
 	}
+	// x86 has two general protection faults of memory: a non-canonical address, and an operand that must be aligned.
 	if gpf && pick(func(a *Access) bool { return !c.possible(a.Address) }) {
 		return
 	}
@@ -54,6 +59,7 @@ func (c *crash) findCause() {
 	}
 }
 
+// fits reports whether an access of a kind can fail as the system says.
 func (k Kind) fits(a reason.Access) bool {
 	switch a {
 	case reason.Read:
@@ -101,6 +107,7 @@ func (c *crash) faultWithoutAddress() bool {
 		return false
 	}
 	switch c.d.OS() {
+	// Windows writes all bits set as the address, and the access as a read.
 	case core.Windows:
 		return c.why.Access == reason.Read && c.why.HasAddress && c.arch.Mask(^uint64(0)) == c.why.Address
 	case core.MacOS, core.IOS:
@@ -115,9 +122,11 @@ func (c *crash) faultWithoutAddress() bool {
 		}
 		return c.insn != nil && len(c.insn.accesses) > 0
 	}
+	// Linux has no si_addr for such a fault, and says that the kernel sent the signal.
 	return c.why.Rust == "SIGSEGV / SI_KERNEL" || c.why.Rust == "SIGBUS / SI_KERNEL"
 }
 
+// accessesOrNone returns the accesses, none if the instruction could not be decoded.
 func (in *decoded) accessesOrNone() []Access {
 	if in == nil {
 		return nil
@@ -178,11 +187,13 @@ func (c *crash) adjust() {
 	}
 }
 
+// adjustAccess explains the address of an access: not canonical, or that of a null pointer plus an offset.
 func (c *crash) adjustAccess(a *Access) {
 	offset := int64(a.Address)
 	if c.arch.WordSize == 4 {
 		offset = int64(int32(uint32(a.Address)))
 	}
+	// A non-canonical address has the fault in one of the registers that it was computed from.
 	wild := func(r Register) bool { return r.Name != "" && !c.possible(r.Value) }
 	switch {
 	case !c.possible(a.Address):
@@ -196,6 +207,7 @@ func (c *crash) adjustAccess(a *Access) {
 			adj.Register = a.Base
 		}
 		c.out.Adjusted = adj
+	// Small negative offsets count too: a member before the object, such as the header of an array.
 	case offset > -nullPage && offset < nullPage && (offset >= 0 || a.Base.Name != "" && a.Base.Value < nullPage):
 		c.out.Adjusted = &Adjusted{Kind: NullPointer, Address: a.Address, Offset: offset, Register: a.Base}
 	case a.Base.Name != "" && a.Base.Value == 0 && a.Index.Name != "":

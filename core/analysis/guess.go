@@ -41,6 +41,8 @@ var poisons = []poison{
 const near = 1 << 16
 
 // findPoison returns the pattern of a value, possibly plus an offset, or nil.
+//
+// Example: 0xe5e5e5e5e5e5e5ed is the member at offset 8 of an object that Firefox's allocator has freed.
 func findPoison(v uint64, wordSize int) *poison {
 	for i := range poisons {
 		p := &poisons[i]
@@ -61,8 +63,11 @@ func findPoison(v uint64, wordSize int) *poison {
 
 // asText returns a value as text if all its bytes are printable ASCII: a string that overwrote a pointer leaves such a value. In 64 bits
 // four letters suffice, which overwrote an int.
+//
+// Example: 0x6f772c6f6c6c6548 is "Hello,wo", whose first letter is the lowest byte.
 func asText(v uint64) string {
 	n := (bits.Len64(v) + 7) / 8
+	// Three letters are likely by chance, and a value of five bytes can be an ordinary address.
 	if n < 4 || n == 5 {
 		return ""
 	}
@@ -83,6 +88,7 @@ func (c *crash) guess() {
 	if c.arch == nil || c.out.Overflow != No {
 		return
 	}
+	// Base, index and address often have the same pattern: one sentence is enough.
 	seen := map[string]bool{}
 	for _, r := range c.suspects() {
 		what := "the address"
@@ -173,6 +179,7 @@ func (c *crash) guessMismatch(say func(string, ...any)) {
 	}
 }
 
+// allKnown reports whether the dump has all values that the addresses were computed from.
 func allKnown(all []Access) bool {
 	for i := range all {
 		if !all[i].AddressKnown {

@@ -114,6 +114,7 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start < all[j].Start })
+	// Of entries that overlap, the one that begins first keeps its range, and the other what is left.
 	for _, p := range all {
 		if n := len(m.places); n > 0 && (m.places[n-1].End > p.Start || m.places[n-1].End == 0) {
 			if p.End != 0 && p.End <= m.places[n-1].End || m.places[n-1].End == 0 {
@@ -183,6 +184,7 @@ func (m *MemoryMap) At(addr uint64) *Place {
 		p := m.places[i-1]
 		return &p
 	}
+	// Between two entries nothing is mapped.
 	hole := &Place{}
 	if i > 0 {
 		hole.Start = m.places[i-1].End

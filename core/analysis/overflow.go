@@ -17,6 +17,12 @@ const (
 
 // overflow sets Overflow. Windows reports a stack overflow as an exception of its own. On other systems it is an access that failed just
 // below the stack, in its guard page or in unmapped memory, with the stack pointer close to it.
+//
+// A stack grows down into the page below it. From high to low:
+//
+//	the stack, "rw-", which the stack pointer is in or was in
+//	guard page, "---", or a gap where nothing is mapped
+//	addr, which the instruction accessed
 func (c *crash) overflow() {
 	if c.why.Kind == reason.Stack {
 		c.out.Overflow = Yes
@@ -37,8 +43,10 @@ func (c *crash) overflow() {
 		if region.Loc.Size == 0 && (below || c.stackInUse() >= deep) {
 			c.out.Overflow = Likely
 		}
+	// Memory that may be written to ends no stack.
 	case p.Write:
 	default:
+		// The access is in the range right below writable memory, near its upper end, and the stack pointer is near too.
 		up := c.places.above(p)
 		if up == nil || !up.Write || up.Start-addr > gap+probe || c.sp >= up.Start+probe || p.End-addr > gap+probe {
 			return
@@ -59,6 +67,7 @@ func (c *crash) nearStack(a *Access) bool {
 	return a.Implicit || distance(a.Address, c.sp) <= probe
 }
 
+// distance is the distance of two addresses, in bytes.
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
 // stackInUse returns how many bytes of the crashed thread's stack were in use, or 0 if the dump does not have the stack.

@@ -42,6 +42,7 @@ func decodeX86(p []byte, mode int) *x86Insn {
 			return nil // a lock prefix that is not allowed
 		}
 	}
+	// "mov cs, x" is an invalid opcode: only far jumps and calls load cs.
 	if i.Op == x86asm.MOV && i.Args[0] == x86asm.Arg(x86asm.CS) {
 		return nil
 	}
@@ -84,6 +85,8 @@ func (x *x86Insn) plain() string {
 }
 
 // x86 decodes the instruction at pc and its effects.
+//
+// The order of the accesses matters: operands first, then the stack. x86Jump relies on it.
 func (m *machine) x86(p []byte, mode int) *decoded {
 	x := decodeX86(p, mode)
 	if x == nil {
@@ -160,6 +163,7 @@ func (x *x86Insn) kind(n int) Kind {
 	switch {
 	case strings.HasPrefix(s, "MOV"), strings.HasPrefix(s, "SET"), strings.HasPrefix(s, "VMOV"), strings.HasPrefix(s, "XSAVE"):
 		return Write
+	// x87 instructions read their operand; those that store it are listed above.
 	case s[0] == 'F':
 		return Read
 	}
@@ -167,6 +171,8 @@ func (x *x86Insn) kind(n int) Kind {
 }
 
 // x86Access computes the address of a memory operand.
+//
+//	address = segment base + (base + index · scale + displacement), the sum in brackets cut to the size of the registers
 func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
 	a := Access{Size: x.size, Kind: kind, AddressKnown: true, Scale: mem.Scale, Offset: mem.Disp}
 	mask := ^uint64(0)
@@ -228,9 +234,11 @@ func (m *machine) x86Reg(r x86asm.Reg) (uint64, bool) {
 	switch {
 	case x86asm.AL <= r && r <= x86asm.BL:
 		return whole(int(r-x86asm.AL), 8)
+	// ah, ch, dh and bh are the second bytes of the first four registers.
 	case x86asm.AH <= r && r <= x86asm.BH:
 		v, ok := whole(int(r-x86asm.AH), 16)
 		return v >> 8, ok
+	// spl, bpl, sil and dil are numbers 4 to 7.
 	case x86asm.SPB <= r && r <= x86asm.R15B:
 		return whole(int(r-x86asm.SPB)+4, 8)
 	case x86asm.AX <= r && r <= x86asm.R15W:

@@ -62,6 +62,7 @@ type Gatherer interface {
 // DefaultLimits suit a browser's tab, where all memory together is 4 GB.
 var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, KeepWhole: 96 << 20}
 
+// orDefault returns the limits with the defaults in place of fields that are zero.
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
 	if l.MaxTotal > 0 {
@@ -116,6 +117,7 @@ func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Sourc
 	return e.out, e.problems.err()
 }
 
+// expander is the state of one Expand.
 type expander struct {
 	limits   Limits
 	budget   budget
@@ -148,6 +150,7 @@ func (e *expander) progressOf(name string, src *input.Source) func(done int64) {
 		if e.progress == nil || e.over {
 			return
 		}
+		// The caller cancelled: what was unpacked so far is kept, and the error is the first of the problems.
 		if err := e.progress(name, done, total); err != nil && !e.ended {
 			e.over = true
 			e.problems.First = append(e.problems.First, err)

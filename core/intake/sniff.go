@@ -109,6 +109,7 @@ var signatures = []struct {
 	{0, "bplist00", Guess{Binary, "a binary property list"}},
 }
 
+// bySignature recognizes formats by their magic numbers.
 func bySignature(_ *input.Source, head []byte) Guess {
 	for _, s := range signatures {
 		if len(head) >= s.at+len(s.bytes) && string(head[s.at:s.at+len(s.bytes)]) == s.bytes {

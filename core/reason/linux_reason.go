@@ -71,6 +71,7 @@ func (x *record) linux(r Reason) Reason {
 			x.sender(&r, sig.name)
 		}
 		switch {
+		// The other codes of SIGBUS are of memory that could not be had: a file that was truncated, or failing hardware.
 		case e.name == "BUS_ADRALN":
 			r.Kind = Misaligned
 		case x.code == sigbus && e.name != "":

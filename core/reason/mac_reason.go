@@ -57,6 +57,7 @@ func (x *record) mac(r Reason) Reason {
 	r.Kind, r.Text = macKind(x.code), exc.text
 	if name, ok := exc.breakpad(); ok {
 		r.Breakpad = name
+		// Apple's own exceptions are printed with their first code, Crashpad's (above them) without.
 		if x.code <= excGuard {
 			r.Breakpad = fmt.Sprintf("%s / 0x%08x", name, x.flags)
 		}
@@ -76,6 +77,7 @@ func (x *record) mac(r Reason) Reason {
 		e = find(tMacKern, x.flags)
 		_, inBreakpad = e.breakpad()
 		_, inRust = e.rust()
+		// The code is a kern_return_t, or else one of the processor's.
 		if e.name == "" {
 			e, inBreakpad, inRust = x.macCPU()
 		}
@@ -155,6 +157,7 @@ func (x *record) resource(r *Reason) {
 		"RESOURCE_TYPE_IO": tMacResIo, "RESOURCE_TYPE_THREADS": tMacResThreads,
 	}
 	r.Rust = "EXC_RESOURCE / " + typ.name + " / "
+	// The flavor is in bits 58 to 60 of the code; what the lower bits mean depends on the type.
 	flavor := find(flavors[typ.name], uint32(code>>58&7)).name
 	if flavor == "" {
 		r.Rust += fmt.Sprintf("0x%016x / 0x%016x", code, sub)
@@ -206,6 +209,7 @@ func (x *record) guard(r *Reason) {
 	case "GUARD_TYPE_REJECTED_SC":
 		t = tMacGuardSyscall
 	}
+	// The flavor is in the upper half of the code, below the type.
 	flavor := find(t, uint32(code>>32&0x1fffffff)).name
 	if flavor == "" {
 		r.Rust += fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)

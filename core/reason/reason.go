@@ -105,6 +105,9 @@ func micro(m *core.Micro, r Reason, addr uint64) Reason {
 
 // DecodeFor decodes an exception record. processor is the dump's processor_architecture (core.ProcX86 …), addr the record's
 // ExceptionAddress, params its ExceptionInformation.
+//
+// Breakpad and rust-minidump print the two numbers of an exception that they do not know, which is what the fields begin with. The
+// system's decoder replaces what it knows.
 func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, params []uint64) Reason {
 	x := record{processor, code, flags, addr, params}
 	r := Reason{

@@ -26,6 +26,7 @@ type entry struct {
 }
 
 // find returns the entry of a code in a small table, or the zero entry.
+// codes is sorted by table and code, so one binary search finds both.
 func find(t table, code uint32) entry {
 	i := sort.Search(len(codes), func(i int) bool {
 		e := &codes[i]
@@ -60,6 +61,7 @@ func (n *names) lookup(code uint32) (name string, peers uint8, ok bool) {
 	var have uint64
 	for pos, line := 0, 0; pos < len(n.codes); line++ {
 		var diff uint64
+		// A varint as encoding/binary writes it: seven bits a byte, the lowest first.
 		for shift := 0; pos < len(n.codes); shift += 7 {
 			b := n.codes[pos]
 			pos++

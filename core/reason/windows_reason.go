@@ -21,10 +21,12 @@ var winKinds = [...]struct {
 	{0x80000001, Memory}, {0x80000002, Misaligned}, {0x80000003, Trap}, {0x80000004, Trap},
 	{winAccessViolation, Memory}, {winInPageError, InPage},
 	{0xc000001d, Instruction}, {0xc0000096, Instruction},
+	// Array bounds, then exceptions of floating-point and of integer arithmetic.
 	{0xc000008c, Arithmetic}, {0xc000008d, Arithmetic}, {0xc000008e, Arithmetic}, {0xc000008f, Arithmetic},
 	{0xc0000090, Arithmetic}, {0xc0000091, Arithmetic}, {0xc0000092, Arithmetic}, {0xc0000093, Arithmetic},
 	{0xc0000094, Arithmetic}, {0xc0000095, Arithmetic},
 	{0xc00000fd, Stack}, {0xc0000374, Corruption}, {winFastFail, Abort}, {0xc0000417, Abort},
+	// Codes of programs: Chromium's for memory that ran out, C++ (Visual C++), .NET (two), Delphi, Crashpad without a crash.
 	{0xe0000008, OutOfMemory}, {0xe06d7363, Exception}, {0xe0434352, Exception}, {0xe0434f4d, Exception},
 	{0xeedfade, Exception}, {0x0517a7ed, NoCrash},
 }
@@ -147,6 +149,7 @@ func (x *record) fastFail(r *Reason) {
 		r.Why = fmt.Sprintf("reason %d", reason)
 	}
 	switch reason {
+	// FAST_FAIL_ codes of winnt.h whose checks found damaged data, such as stack cookies, lists and virtual tables.
 	case 0, 1, 2, 3, 4, 8, 18, 21, 29, 35, 50, 60, 61, 71:
 		r.Kind = Corruption
 	case 72:

@@ -18,6 +18,7 @@ type splitFile struct {
 	sections  *dwarf.Sections
 }
 
+// attach attaches a debug file, a supplementary file of dwz, or a file of split units. It returns nil for a file of another program.
 func (f *elfProgram) attach(src *input.Source) (program, error) {
 	if attached, err := f.attachFile(src); !attached || err != nil {
 		return nil, err
@@ -94,6 +95,7 @@ func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 		case len(id) > 0 && bytes.Equal(id, e.BuildID):
 			f.alt = e
 			return true, nil
+		// The name is right and the id is not: this is the supplementary file of another version.
 		case baseName(name) == baseName(e.Src.Name) && !hasCode(e):
 			return false, &input.FormatError{File: e.Src.Name, Part: "notes", Offset: -1,
 				Want: fmt.Sprintf("the build id %x, which the .gnu_debugaltlink section of %s names", id, of.Src.Name), Have: fmt.Sprintf("%x", e.BuildID)}
@@ -108,6 +110,7 @@ func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	if f.debug != nil || e.Machine != f.elf.Machine || e.Class != f.elf.Class {
 		return false, nil
 	}
+	// A program and its debug file have one build id, so a copy of the program itself has it too.
 	useful := e.HasSymtab() || e.Section(".debug_info") != nil || e.Section(".debug_frame") != nil || e.Section(".stab") != nil
 	if len(e.BuildID) > 0 && len(f.elf.BuildID) > 0 {
 		if !useful || !bytes.Equal(e.BuildID, f.elf.BuildID) || e.Src.Name == f.src.Name {

@@ -24,6 +24,8 @@ var unwindSections = []struct {
 	{".ARM.exidx", openExidx},
 }
 
+// unwindTables returns the tables by kind, and of each kind that of the program before that of its debug file, whose .eh_frame is
+// mostly a section without bytes.
 func (f *elfProgram) unwindTables() []*table {
 	out := []*table{}
 	for _, kind := range unwindSections {
@@ -79,6 +81,7 @@ const (
 	segExidx   = 0x70000001
 )
 
+// openEHFrame opens .eh_frame, with the header that makes it searchable if the file has one.
 func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	hdr, hdrAt, _ := section(e, ".eh_frame_hdr", segEHFrame)
 	s := e.Section(".eh_frame")
@@ -130,6 +133,7 @@ func frameByHeader(e *elf.File, head *input.Source, at uint64, cfg dwarfcfi.Conf
 	return nil, 0, &input.FormatError{File: head.Name, Offset: 4, Want: "the address of .eh_frame", Have: fmt.Sprintf("0x%x, which no segment has", address)}
 }
 
+// openDebugFrame opens .debug_frame, which strip removes and debug files keep.
 func openDebugFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	s := e.Section(".debug_frame")
 	if s == nil {
@@ -144,6 +148,7 @@ func openDebugFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	}
 }
 
+// openSFrame opens .sframe, found by its name, its section's type, or its segment's.
 func openSFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	open, at, ok := section(e, sframe.SectionName, 0)
 	// Linkers give the section different types, and tools may rename it. Its segment remains.
@@ -169,6 +174,7 @@ func openSFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	}
 }
 
+// openExidx opens the index table of 32-bit ARM. Its last entry has no end, so cfg.End is that of the file's code.
 func openExidx(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	open, at, ok := section(e, ".ARM.exidx", segExidx)
 	if !ok || f.elf.Arch != cpu.ARM {

@@ -31,6 +31,7 @@ type peProgram struct {
 	exported *pe.Publics
 }
 
+// openPE opens a PE file.
 func openPE(src *input.Source) (*peProgram, error) {
 	p, err := pe.Open(src)
 	if err != nil {
@@ -64,6 +65,7 @@ func openImage(src *input.Source) (*peProgram, error) {
 	if table == nil || table.Size == 0 {
 		return nil, &input.FormatError{File: src.Name, Part: "exception directory", Offset: -1, Want: "a function table", Have: "none"}
 	}
+	// The first and the last byte of the table show that the dump has it.
 	for _, at := range []int64{0, table.Size - 1} {
 		if _, err := table.Bytes(at, 1); err != nil {
 			return nil, src.Wrap("exception directory", int64(rva)+at, err)
@@ -91,6 +93,7 @@ func (f *peProgram) sources() []*input.Source {
 	return []*input.Source{f.src}
 }
 
+// frameData returns the frame data of a PDB, on x86 with what the program's code adds to it.
 func (f *peProgram) frameData() frameTable {
 	var t frameTable
 	names := func(func(uint64, string) error) error { return nil }
@@ -103,6 +106,7 @@ func (f *peProgram) frameData() frameTable {
 	return t
 }
 
+// attach attaches a PDB. It returns nil for another file, and for a PDB of another program.
 func (f *peProgram) attach(src *input.Source) (program, error) {
 	if f.pdb != nil || !pdb.Is(src) {
 		return nil, nil
@@ -120,6 +124,7 @@ func (f *peProgram) attachPDB(p *pdbProgram) (program, error) {
 	case strings.EqualFold(p.pdb.DebugID, want):
 		f.pdb = p
 		return f, nil
+	// A PDB of this name with another id is that of another build: the error says so.
 	case want != "" && strings.EqualFold(baseName(p.src.Name), baseName(f.pe.CodeView.File)):
 		return nil, &input.FormatError{File: p.src.Name, Offset: -1, Want: "the id " + want + ", which " + baseName(f.src.Name) + " names", Have: p.pdb.DebugID}
 	}
@@ -209,6 +214,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
+		// With a COFF symbol table every function has a name, so the function table is not needed to end one.
 		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.hasWin() || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
@@ -240,6 +246,8 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 	return s, true
 }
 
+// unwindTables returns the tables in the order in which they are asked. .pdata is what Windows itself uses. The DWARF sections are those of
+// compilers of the GNU family, and leaves are what no table has.
 func (f *peProgram) unwindTables() []*table {
 	out := []*table{}
 	add := func(kind string, open func() (unwind.Table, error)) {

@@ -82,6 +82,7 @@ func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error
 		}
 	}
 	program, saved, err := t.epilogue(rva)
+	// Where the code runs to the end of the function, that is certain. Else the function's beginning may say something.
 	if err == nil && program == "" {
 		program, saved, err = t.beginningAt(rva, ans == symbol.Yes)
 	}
@@ -106,6 +107,7 @@ func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error
 	if err != nil || len(code) == 0 {
 		return "", 0, err
 	}
+	// A jump leaves the function if its target is where another function begins.
 	leaves := func(to int64) bool {
 		var own, other uint64
 		ok := false
@@ -120,6 +122,7 @@ func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error
 		return "", 0, err
 	}
 	const longestCall = 7
+	// The lookup may be for the last byte of a call: see x86code.AfterCall.
 	before := min(rva, longestCall-1)
 	if code, err = t.code.read(rva-before, int(before)+1); err != nil || x86code.AfterCall(code, func(d int64) bool { return t.code.has(rva + 1 + uint64(d)) }) {
 		return "", 0, err
@@ -159,6 +162,7 @@ func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 		if err := f(d); err != nil {
 			return err
 		}
+		// Records are nested, so code that an earlier one covers has been gone through.
 		start, stop := max(d.Start, end), d.Start+d.Size
 		end = max(end, stop)
 		return t.epilogues(start, stop, func(rva uint64, program string, saved uint32) error {
@@ -181,6 +185,7 @@ func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 	if err := t.names(each); err != nil {
 		return err
 	}
+	// The last name ends where no further one does.
 	return each(last+maxNamed, "")
 }
 

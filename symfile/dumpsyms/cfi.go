@@ -14,6 +14,7 @@ type rules struct {
 	regs    []regText
 }
 
+// regText is a register's rule.
 type regText struct {
 	reg  cpu.Reg
 	text string
@@ -35,6 +36,7 @@ type cfiWriter struct {
 	byAddresses uint64
 }
 
+// delta is the text of a STACK CFI record, "" for none; ok is false if only a new INIT record can say it.
 type delta struct {
 	text string
 	ok   bool
@@ -64,6 +66,7 @@ func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 	var last unwind.Origin
 	var open ruleRange // the one that the next may continue; empty if there is none
 	w.entries++
+	// A table has a row for each range. Ranges that follow each other with one row, and belong to one entry, become one.
 	err := t.Each(func(start, end uint64, row unwind.Row) error {
 		if start >= end {
 			return nil

@@ -10,6 +10,8 @@ import (
 )
 
 // number returns the number of a row's rules; why is the reason if the format cannot express them.
+//
+// A program of a million ranges has a few hundred different rows, so a row is made to text once and then known by its bytes.
 func (w *cfiWriter) number(row *unwind.Row) (n uint32, why string) {
 	k := w.key[:0]
 	add := func(r cpu.Reg, ru *unwind.Rule) {
@@ -135,6 +137,7 @@ func (w *cfiWriter) plain(text string) string {
 	return string(b)
 }
 
+// rule is one rule of a record, with a blank before it.
 func rule(name, text string) string { return " " + name + ": " + text }
 
 // init returns all rules of a row.
@@ -157,6 +160,8 @@ func (w *cfiWriter) init(n uint32) string {
 // delta returns the rules of one row that another one does not have. A register that has none any more gets its own value, which is what
 // "no rule" means for those that a call preserves. For others, and for a return address that is lost from here on, only a new INIT
 // record can express it.
+//
+// Both lists are sorted by register, so they are compared side by side, as in a merge.
 func (w *cfiWriter) delta(from, to uint32) delta {
 	if from == to {
 		return delta{"", true}

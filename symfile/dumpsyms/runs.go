@@ -27,6 +27,7 @@ const (
 )
 
 // store writes the records in memory as a run.
+// A run is sorted by itself; each then merges the runs, which reads all of them side by side.
 func (s *spool) store() error {
 	if s.stored == nil {
 		to, err := s.open()
@@ -100,6 +101,9 @@ func (h *runs) Pop() any {
 }
 
 // each calls fn for all records by address. The text is valid only during the call.
+//
+// The heap has the next record of each run, and of what is still in memory. Each round hands on the lowest one and takes the next
+// of its run, so that only one buffer a run is in memory.
 func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
 	s.sort()
 	i := -1
@@ -172,6 +176,7 @@ func (s *spool) reader(of storedRun) func(*run) (bool, error) {
 		if err := have(recordHeader); err != nil || len(left) == 0 {
 			return false, err
 		}
+		// Go makes these calls from left to right, which is the order of store.
 		u := unpacker(left)
 		r.spooled = spooled{start: u.num(), size: u.num(), multiple: u.num() == 1, length: uint32(u.num())}
 		left = u

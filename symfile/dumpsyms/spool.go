@@ -17,6 +17,7 @@ type table struct {
 	lastNum uint32
 }
 
+// of is the number of a text, which is new if the text was not seen before.
 func (t *table) of(s string) uint32 {
 	if s == t.last && len(t.list) > 0 {
 		return t.lastNum
@@ -66,6 +67,7 @@ type spooled struct {
 	multiple           bool
 }
 
+// newSpool makes an empty spool.
 func newSpool(open func() (Scratch, error)) *spool {
 	return &spool{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}, open: open}
 }
@@ -160,6 +162,7 @@ func (s *spool) pack(f *symbol.Function, r symbol.Range) error {
 func (s *spool) keep(r spooled, text []byte) error {
 	s.packed = text
 	if s.used == 0 || cap(s.chunks[s.used-1])-len(s.chunks[s.used-1]) < len(text) {
+		// The chunks of an earlier run are used again. One that is too small for this text is replaced.
 		if s.used == len(s.chunks) || cap(s.chunks[s.used]) < len(text) {
 			s.chunks = append(s.chunks[:s.used], make([]byte, 0, max(chunkSize, len(text))))
 		}
@@ -207,6 +210,7 @@ func (s *spool) sort() {
 // unpacker reads a packed function. This package wrote it, so nothing is checked.
 type unpacker []byte
 
+// num reads an unsigned number.
 func (u *unpacker) num() uint64 {
 	// Most numbers are small.
 	if b := *u; b[0] < 0x80 {
@@ -218,11 +222,13 @@ func (u *unpacker) num() uint64 {
 	return v
 }
 
+// signed reads what binary.AppendVarint wrote: the sign is the lowest bit.
 func (u *unpacker) signed() int64 {
 	v := u.num()
 	return int64(v>>1) ^ -int64(v&1)
 }
 
+// text reads a length and so many bytes.
 func (u *unpacker) text() string {
 	n := u.num()
 	s := string((*u)[:n])
@@ -230,4 +236,5 @@ func (u *unpacker) text() string {
 	return s
 }
 
+// at is the packed text of a record in memory.
 func (s *spool) at(r *spooled) unpacker { return s.chunks[r.chunk][r.off : r.off+r.length] }

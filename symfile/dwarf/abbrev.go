@@ -145,6 +145,7 @@ func (r *reader) skipEntry(steps []skipStep, e encoding) {
 	}
 }
 
+// abbrevKey identifies a table. Units of different versions may share one, and the sizes of its forms then differ.
 type abbrevKey struct {
 	off int64
 	encoding
@@ -160,6 +161,7 @@ type abbrevTable struct {
 	code, inlines, split bool
 }
 
+// get returns the abbreviation with a code, or nil. For code 0, i wraps around and is no index.
 func (t *abbrevTable) get(code uint64) *abbrev {
 	if i := code - 1; i < uint64(len(t.dense)) {
 		return &t.dense[i]
@@ -193,6 +195,7 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 		rest := sec.size - off
 		var enough bool
 		t, enough, err = parseAbbrevs(reader{b: b, big: o.big}, e, sec, off)
+		// Tables may begin anywhere, so a crafted file could have each of many units read a large one from another offset.
 		if !o.d.allow(workAbbrevs, int64(t.size), sec.size) {
 			return nil, sec.errorf(off, "tables of abbreviations that do not overlap", "many that do")
 		}
@@ -213,6 +216,10 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 }
 
 // parseAbbrevs parses a table. enough is false if the table continues beyond r's bytes.
+//
+// Example: 01 11 01 25 0e 13 0b 00 00 is the abbreviation with code 1, DW_TAG_compile_unit, with children:
+// DW_AT_producer as DW_FORM_strp, DW_AT_language as DW_FORM_data1, and {0, 0} as the end of the attributes. An entry that
+// uses it begins with 01 and then has 4 and 1 bytes.
 func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTable, enough bool, err error) {
 	t = &abbrevTable{}
 	var attrs []attribute
@@ -232,6 +239,8 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 		a.tag = uint16(min(tag, 0xffff))
 		a.children = r.u8() != 0
 		first := len(attrs)
+		// where is the distance from the entry's code as long as all forms have a fixed size; run is the size of the step under
+		// construction.
 		where, fixed := 0, true
 		run := 0
 		for {
@@ -290,6 +299,7 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 	}
 }
 
+// has reports whether an abbreviation has one of the attributes.
 func (a *abbrev) has(names ...uint16) bool {
 	for i := range a.attrs {
 		for _, n := range names {

@@ -19,6 +19,7 @@ type collector struct {
 	numbers map[nameKey]uint32
 	paths   map[string]string
 
+	// Buffers of unitEncoder.function, used again for each function.
 	pieces, within []lineSpan
 	// Arrays from which allocate takes the slices of the next functions.
 	lines  []symbol.Line
@@ -32,6 +33,7 @@ type nameKey struct {
 	r ref
 }
 
+// keptFunction is a function whose lines and calls are encoded in its unit's bytes.
 type keptFunction struct {
 	name string
 	unit int32
@@ -115,6 +117,7 @@ func (all *collector) add(d *unitData) error {
 	}
 	e := &unitEncoder{all: all, d: d, number: int32(len(all.units)), files: map[uint32]uint64{},
 		b: make([]byte, 0, 4*len(d.table.rows)+16*len(d.calls))}
+	// d.index is by address; sorted by function, the ranges of one function follow each other.
 	owns := slices.Clone(d.index)
 	slices.SortStableFunc(owns, func(a, b owned) int { return cmp.Compare(a.fn, b.fn) })
 	folded := map[int32][]int32{} // by function: up to 8 others that start at the same address
@@ -190,6 +193,7 @@ func (e *unitEncoder) lines(start uint64, lines []lineSpan) error {
 		if err != nil {
 			return err
 		}
+		// Gaps and differences are small numbers, which LEB128 writes in one byte mostly.
 		e.uint(p.start - last)
 		e.uint(p.end - p.start)
 		e.uint(n)
@@ -228,6 +232,7 @@ func (e *unitEncoder) calls(start uint64, calls []call) error {
 	return nil
 }
 
+// uint appends an unsigned number.
 func (e *unitEncoder) uint(v uint64) { e.b = putUint(e.b, v) }
 
 // file returns the index in paths of a file of the line table. Units share equal paths.
@@ -269,6 +274,7 @@ func (all *collector) function(d *unitData, fn *function) (string, error) {
 // name returns the index in names of an inlined function.
 func (all *collector) name(d *unitData, c *call) (uint32, error) {
 	o, r := d.body.obj, c.origin
+	// A call without an origin names its function itself.
 	if r == noRef {
 		r = d.body.ref(c.off)
 	}
@@ -289,6 +295,7 @@ func (all *collector) name(d *unitData, c *call) (uint32, error) {
 	return n, nil
 }
 
+// putUint appends v as unsigned LEB128 (DWARF 5, section 7.6). Example: 624485 is e5 8e 26.
 func putUint(b []byte, v uint64) []byte {
 	for v >= 0x80 {
 		b = append(b, byte(v)|0x80)
@@ -297,8 +304,10 @@ func putUint(b []byte, v uint64) []byte {
 	return append(b, byte(v))
 }
 
+// putInt appends v so that small negative numbers are short too: 0, -1, 1, -2 become 0, 1, 2, 3.
 func putInt(b []byte, v int64) []byte { return putUint(b, uint64(v)<<1^uint64(v>>63)) }
 
+// unzig is the reverse of putInt's mapping.
 func unzig(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
 // dropOverlaps sorts the ranges by address and drops each that overlaps the one before it.
@@ -372,6 +381,7 @@ func (all *collector) fill(out *symbol.Function, fn *keptFunction) {
 		file := u.files[r.uleb()]
 		line += unzig(r.uleb())
 		at = start + size
+		// dropOverlaps gave this part of the function's code to another one.
 		if fn.lost && !inside(out.Ranges, start) {
 			continue
 		}

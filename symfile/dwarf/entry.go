@@ -2,6 +2,8 @@ package dwarf
 
 // entry reads the entry at an offset and calls see for each attribute. It reads 256 bytes first, which suffice for most entries. If
 // they do not, it reads more and calls see for all attributes again.
+//
+// So see must only assign: it may be called twice for one attribute.
 func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) error {
 	sec := u.sec()
 	if off < u.root || off >= u.end {
@@ -18,6 +20,7 @@ func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) erro
 		}
 		r := reader{b: b, big: u.obj.big}
 		code := r.uleb()
+		// A code of 0 closes the list of children and is no entry.
 		if !r.bad && code == 0 {
 			return nil
 		}
@@ -48,10 +51,13 @@ func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) erro
 }
 
 // word reads an attribute's value (DWARF 5, section 7.5.5). base is the section offset of the reader's first byte.
+//
+// Blocks and expressions are skipped: no attribute that is read has one. Of a string in place, the value is its section offset.
 func (r *reader) word(e encoding, a *attribute, base int64) word {
 	form := a.form
 	if form == formIndirect {
 		form = uint16(min(r.uleb(), 0xffff))
+		// DW_FORM_indirect has the form in the entry. An implicit constant has its value in the abbreviation, so it cannot be indirect.
 		if form == formIndirect || form == formImplicitConst {
 			r.fail()
 			return word{}
@@ -132,6 +138,7 @@ func (u *unit) indexed(i uint64) (uint64, error) {
 		return 0, home.obj.missing(secAddr)
 	}
 	base := home.addrBase
+	// A unit of GNU's extension may have the base in the split unit itself.
 	if base < 0 {
 		base = u.addrBase
 	}

@@ -17,6 +17,7 @@ type unitRange struct {
 // and stops where high is not above it.
 type unitRanges []unitRange
 
+// settle sorts the ranges and computes high, which searches rely on.
 func (s unitRanges) settle() {
 	slices.SortStableFunc(s, func(a, b unitRange) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.unit, b.unit)) })
 	var high uint64
@@ -96,6 +97,8 @@ func (d *Data) readAranges() error {
 //
 //	unit_length 4 or 12 | version 2 | debug_info_offset o | address_size 1 | segment_selector_size 1 | padding to 2*address_size
 //	{address, length} … , each of address_size bytes; the last is {0, 0}
+//
+// A set is aligned as a pair of addresses is, so the first pair begins at a multiple of two addresses from the set's start.
 func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	x := &d.byAddress
 	b, err := sec.upTo(at, 32)
@@ -138,6 +141,7 @@ func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	var dst [1]span
 	for int64(r.left()) >= two {
 		lo, n := r.uint(int(u.addr)), r.uint(int(u.addr))
+		// add leaves out empty and discarded ranges, and with them the last pair, {0, 0}.
 		for _, s := range u.add(dst[:0], lo, lo+n) {
 			x.aranges = append(x.aranges, unitRange{span: s, unit: off})
 		}
@@ -185,6 +189,7 @@ func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 		return dst, true, err
 	}
 	switch {
+	// Types and names that other units import: no code.
 	case u.partial:
 		return dst, true, nil
 	case u.ranges.form != 0:
@@ -194,6 +199,7 @@ func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 		dst, err = u.lowHigh(dst, u.low, u.high)
 		return dst, err == nil, err
 	}
+	// Without ranges in the first entry, the abbreviations say whether a function with an address can be in the unit.
 	t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
 	if err != nil {
 		return dst, true, err

@@ -71,11 +71,13 @@ func (d *Data) lines(u *unit) (*lineTable, error) {
 		return t, err
 	}
 	err = p.run()
+	// A program that breaks off leaves its last sequence open. The last row then covers one byte.
 	p.endSequence(p.prev + 1)
 	t.sortSequences()
 	return t, err
 }
 
+// errorf returns an error at the reader's position.
 func (p *program) errorf(want, have string, args ...any) error {
 	return p.sec.errorf(p.at+int64(p.p), want, have, args...)
 }
@@ -104,6 +106,7 @@ func (p *program) header() error {
 		p.maxOps = max(1, uint64(p.u8()))
 	}
 	p.u8() // default_is_stmt
+	// Special opcodes depend on these three, see run. "first" is opcode_base: the number of the first special opcode.
 	p.lineBase = int8(p.u8())
 	p.lineRange = p.u8()
 	p.first = p.u8()
@@ -113,6 +116,7 @@ func (p *program) header() error {
 	if p.bad {
 		return p.errorf("the header of a line program", "the end of it")
 	}
+	// Most rows come from special opcodes, so their effects are computed once.
 	for i := int(p.first); i < 256 && p.lineRange > 0; i++ {
 		adj := i - int(p.first)
 		p.bytesOf[i] = int32(adj/int(p.lineRange)) * int32(p.minInst)
@@ -121,6 +125,7 @@ func (p *program) header() error {
 	if err := p.names(); err != nil {
 		return err
 	}
+	// The program begins where the header's length says, whatever the tables were.
 	p.bad = false
 	p.p = start
 	return nil
@@ -213,6 +218,8 @@ func (p *program) run() error {
 		if op >= p.first {
 			// A special opcode (section 6.2.5.1), with a = op - opcode_base:
 			//   address += a / line_range * minimum_instruction_length     line += line_base + a % line_range
+			// Example: with opcode_base 13, line_base -5 and line_range 14, opcode 0x4b (75) has a = 62: the address
+			// advances by 62/14 = 4, the line by -5 + 62%14 = 1.
 			if p.lineRange == 0 {
 				return p.errorf("a line range that is not 0, for special opcodes", "opcode 0x%x", op)
 			}
@@ -241,10 +248,12 @@ func (p *program) run() error {
 		case 0x05: // set_column
 			p.skipLEB()
 		case 0x06, 0x07, 0x0a, 0x0b: // negate_stmt, set_basic_block, set_prologue_end, set_epilogue_begin
+		// The address advances as special opcode 255 does it; no row is made.
 		case 0x08: // const_add_pc
 			if p.lineRange > 0 {
 				p.advance(uint64((255 - p.first) / p.lineRange))
 			}
+		// The only operand that is no LEB128 number: assemblers use it where a linker still changes sizes.
 		case 0x09: // fixed_advance_pc
 			p.addr += uint64(p.u16())
 			p.opIndex = 0
@@ -296,6 +305,7 @@ func (p *program) extended() error {
 		}
 		p.addr = p.uint(size)
 		p.opIndex = 0
+		// The first address of a sequence says whether its code is in the file.
 		if !p.open {
 			p.dead = p.u.discarded(p.addr)
 		}
@@ -324,9 +334,11 @@ func (p *program) emit() {
 	}
 	rows := p.t.rows
 	r := row{p.addr, p.line, p.file}
+	// The row before covers no code.
 	if last := len(rows) - 1; p.open && rows[last].addr == p.addr {
 		rows = rows[:last]
 	}
+	// Programs make a row for each statement and view, so the same line often follows itself: it stays one row.
 	if last := len(rows) - 1; last < p.began || rows[last].line != r.line || rows[last].file != r.file {
 		rows = append(rows, r)
 	}
@@ -346,6 +358,7 @@ func (p *program) endSequence(end uint64) {
 	for i := p.began; i < len(t.rows); i++ {
 		t.rows[i].addr -= base
 	}
+	// The end is before the last row, so the last row gets one byte.
 	if end < p.prev {
 		end = p.prev + 1
 	}

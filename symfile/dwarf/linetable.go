@@ -28,11 +28,13 @@ type lineTable struct {
 	compDir string
 }
 
+// fileEntry is a file of the header's table: its name, and the number of its directory in dirs.
 type fileEntry struct {
 	dir  uint64
 	name word
 }
 
+// sortSequences sorts by address: a linker puts functions into another order than their sequences have.
 func (t *lineTable) sortSequences() {
 	sort.SliceStable(t.seqs, func(i, j int) bool { return t.seqs[i].start < t.seqs[j].start })
 	var high uint64
@@ -49,6 +51,8 @@ type lineSpan struct {
 }
 
 // within appends to dst the lines of the code from lo to hi.
+//
+// Each round takes the part of [lo, hi) in one sequence, or skips to the next sequence if none covers lo.
 func (t *lineTable) within(dst []lineSpan, lo, hi uint64) []lineSpan {
 	for lo < hi {
 		i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i].start > lo })
@@ -138,6 +142,7 @@ func (t *lineTable) path(n uint32) (string, error) {
 	if t.version < 5 {
 		number-- // 0 is the directory of the compilation
 	}
+	// For directory 0 before DWARF 5, number wraps around and is no index: the path is then relative to compDir.
 	if number < uint64(len(t.dirs)) && !absolute(name) {
 		dir, err = t.name(t.dirs[number])
 		if err = d.note(err); err != nil {
@@ -151,6 +156,7 @@ func (t *lineTable) path(n uint32) (string, error) {
 	return t.paths[i], nil
 }
 
+// name reads the text of a table's entry. In the older tables it is in .debug_line itself.
 func (t *lineTable) name(w word) (string, error) {
 	if w.form == formString {
 		return t.u.obj.cstring(secLine, int64(w.v), maxName)

@@ -39,6 +39,7 @@ func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error)
 		return "", 0, false, err
 	}
 	for _, data := range units {
+		// within makes at most one span of one byte of code.
 		for _, p := range data.table.within(nil, rva, rva+1) {
 			file, err := data.table.path(p.file)
 			return file, p.line, err == nil, err
@@ -148,6 +149,7 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 	if s.Multiple, err = d.multiple(data, o, s.Name); err != nil {
 		return s, err
 	}
+	// A recursive function is looked up again and again, so the lines of the last one are kept.
 	if data.lastRange != o.span {
 		data.lastLines = data.table.within(data.lastLines[:0], o.start, o.end)
 		data.lastRange = o.span
@@ -171,6 +173,10 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 		return s, nil
 	}
 	// The position inside an inlined call is the call site of the next inner call. For the innermost it is the line.
+	//
+	//	calls, outermost first    h inlined in g at g.c:7, g inlined in f at f.c:3; the line is h.c:9
+	//	s                         f, f.c:3
+	//	s.Inlines, innermost first  h at h.c:9, g at g.c:7
 	s.Inlines = make([]symbol.Inline, len(calls))
 	for level, c := range calls {
 		out := &s.Inlines[len(calls)-1-level]
@@ -249,6 +255,7 @@ func (d *unitData) callName(c *call) (string, error) {
 // callsAt returns the inlined calls that cover an address, outermost first, and the start of each one's range. If calls of one depth
 // overlap, the range that starts last counts, and of two that start together the shorter. The list ends at the first depth
 // without a call.
+// Nested calls are nested in their ranges too, but optimizers move code: what a depth lacks ends the list.
 func (d *unitData) callsAt(fn *function, rva uint64) ([]*call, []uint64) {
 	var calls []*call
 	var at []span

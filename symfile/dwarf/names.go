@@ -18,6 +18,7 @@ const (
 
 // refer returns the entry that an attribute of class reference refers to (DWARF 5, section 7.5.5). DW_FORM_ref1 and the like count
 // from the unit's header, DW_FORM_ref_addr from the start of .debug_info.
+// The offset of a DW_FORM_ref_sig8 is not known from the value; scopeName handles that form.
 func (u *unit) refer(w word) ref {
 	if w.v >= 1<<62 {
 		return noRef
@@ -117,6 +118,8 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 	var plain string
 	var at entryAt
 	external := false
+	// Each round reads one entry. The last plain name that was met counts if no linkage name is found: that of the declaration,
+	// which is in its class.
 	for hop := 0; hop < maxHops && r != noRef; hop++ {
 		p, err := o.find(r, near)
 		if err != nil {
@@ -185,6 +188,7 @@ func (u *unit) within(off int64) (_ string, class bool, err error) {
 	if err := u.readScopes(); err != nil {
 		return "", false, err
 	}
+	// The last scope that begins before the entry may have ended before it; then one of its parents is the scope.
 	i := int32(sort.Search(len(u.scopes), func(i int) bool { return u.scopes[i].off >= off })) - 1
 	for i >= 0 && u.scopes[i].end <= off {
 		i = u.scopes[i].parent
@@ -198,6 +202,7 @@ func (u *unit) within(off int64) (_ string, class bool, err error) {
 		}
 		names = append(names, name)
 	}
+	// The loop went from the inside out.
 	for a, b := 0, len(names)-1; a < b; a, b = a+1, b-1 {
 		names[a], names[b] = names[b], names[a]
 	}
@@ -281,6 +286,7 @@ func (u *unit) readScopes() error {
 	if err != nil {
 		return err
 	}
+	// scope is the innermost scope around the children, opened the one that ends with them (-1: none).
 	type level struct{ scope, opened int32 }
 	stack := []level{{-1, -1}}
 	r := reader{b: b, big: u.obj.big}

@@ -12,6 +12,7 @@ func drive(p string) bool {
 	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
+// slash reports whether a byte separates the parts of a path, on one system or the other.
 func slash(c byte) bool { return c == '/' || c == '\\' }
 
 // joinPath joins a path to a directory, with the directory's separator. An absolute path stays as it is.
@@ -57,6 +58,7 @@ func cleanPath(p string) string {
 			out = append(out, part)
 		}
 	}
+	// FieldsFunc drops leading separators: one of "/src", two of `\\server\share`.
 	root := ""
 	for root != p && len(root) < 2 && slash(p[len(root)]) {
 		root += string(sep)

@@ -14,6 +14,7 @@ func (u *unit) discarded(addr uint64) bool {
 	return u.highest()-addr <= 1
 }
 
+// highest is the largest address that fits in the unit's address size.
 func (u *unit) highest() uint64 {
 	switch u.addr {
 	case 2:
@@ -25,6 +26,7 @@ func (u *unit) highest() uint64 {
 }
 
 // lowHigh appends the range from DW_AT_low_pc to DW_AT_high_pc.
+// Since DWARF 4, DW_AT_high_pc may be a size: see word.constant.
 func (u *unit) lowHigh(dst []span, low, high word) ([]span, error) {
 	if low.form == 0 || high.form == 0 {
 		return dst, nil
@@ -52,6 +54,7 @@ func (u *unit) add(dst []span, lo, hi uint64) []span {
 }
 
 // rangeList appends the ranges of a DW_AT_ranges.
+// A list has no length of its own, and many entries may refer to one long list, so its work is counted.
 func (u *unit) rangeList(dst []span, w word) ([]span, error) {
 	from := len(dst)
 	dst, err := u.listed(dst, w)
@@ -77,6 +80,7 @@ func (u *unit) listed(dst []span, w word) ([]span, error) {
 	}
 	home := u.home()
 	off := int64(w.v)
+	// GNU's split units count from the skeleton's DW_AT_GNU_ranges_base.
 	if u.skeleton != nil {
 		off += home.gnuRanges
 	}
@@ -188,6 +192,7 @@ func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 				return dst, err
 			}
 		}
+		// DW_RLE_ numbers (section 7.25).
 		op := r.u8()
 		var lo, hi uint64
 		switch op {
@@ -208,6 +213,7 @@ func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 		case 0x03: // startx_length
 			lo, err = u.indexed(r.uleb())
 			hi = lo + r.uleb()
+		// Relative to the base; a base of discarded code would wrap around to a low address.
 		case 0x04: // offset_pair
 			lo, hi = r.uleb(), r.uleb()
 			if u.highest()-base <= 1 {

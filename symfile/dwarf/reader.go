@@ -11,11 +11,13 @@ type reader struct {
 	bad bool
 }
 
+// fail marks the reader as having read beyond the end.
 func (r *reader) fail() {
 	r.p = len(r.b)
 	r.bad = true
 }
 
+// left is how many bytes are not read yet.
 func (r *reader) left() int { return len(r.b) - r.p }
 
 func (r *reader) u8() uint8 {
@@ -84,6 +86,8 @@ func (r *reader) uint(n int) uint64 {
 }
 
 // uleb reads an unsigned LEB128 number (DWARF 5, section 7.6) and drops bits beyond the 64th. Most numbers are one byte.
+//
+// Seven bits a byte, the lowest first; the upper bit says that more follow. Example: e5 8e 26 is 0x65 | 0x0e<<7 | 0x26<<14 = 624485.
 func (r *reader) uleb() uint64 {
 	if r.p < len(r.b) {
 		if c := r.b[r.p]; c < 0x80 {
@@ -94,6 +98,7 @@ func (r *reader) uleb() uint64 {
 	return r.longLEB()
 }
 
+// longLEB is uleb for numbers of more than one byte. Linkers pad numbers, so 80 80 00 is a 0 of three bytes.
 func (r *reader) longLEB() uint64 {
 	var v uint64
 	for shift := uint(0); r.p < len(r.b); shift += 7 {
@@ -111,6 +116,7 @@ func (r *reader) longLEB() uint64 {
 }
 
 // sleb reads a signed LEB128 number.
+// Bit 6 of its last byte is the sign. Example: 7f is -1, 80 7f is -128.
 func (r *reader) sleb() int64 {
 	var v uint64
 	for shift := uint(0); r.p < len(r.b); {
@@ -131,6 +137,7 @@ func (r *reader) sleb() int64 {
 	return 0
 }
 
+// skipLEB skips a LEB128 number of either kind.
 func (r *reader) skipLEB() {
 	for r.p < len(r.b) {
 		r.p++
@@ -141,6 +148,7 @@ func (r *reader) skipLEB() {
 	r.fail()
 }
 
+// skip skips n bytes.
 func (r *reader) skip(n uint64) {
 	if n > uint64(len(r.b)-r.p) {
 		r.fail()

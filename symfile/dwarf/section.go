@@ -78,6 +78,7 @@ type object struct {
 	names     map[ref]string
 }
 
+// newObject makes an object of a file's sections. It finds out the byte order by how Order writes a number.
 func newObject(d *Data, s Sections, dwo bool) *object {
 	o := &object{d: d, s: s, dwo: dwo, byOff: map[int64]*unit{}, abbrevs: map[abbrevKey]*abbrevTable{}, names: map[ref]string{}}
 	if s.Order != nil {
@@ -142,6 +143,7 @@ type section struct {
 	readTo     int64 // end of the last read
 }
 
+// window is a range of the section that was read.
 type window struct {
 	at   int64
 	data []byte
@@ -161,6 +163,7 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 	if s.mem != nil {
 		return s.mem[off:], nil
 	}
+	// A large read is kept apart, so that small ones do not replace it.
 	if at := off - s.held.at; at >= 0 && at+n <= int64(len(s.held.data)) {
 		return s.held.data[at:], nil
 	}
@@ -178,6 +181,7 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 	}
 	size = min(max(n, size), s.size-off)
 	var p []byte
+	// A pass over a file reads unit after unit: the memory of the last large read is used again.
 	if large := size > 64<<10; large && int64(cap(s.held.data)) >= size {
 		p, s.held.data = s.held.data[:size], s.held.data[:0]
 	} else {
@@ -221,6 +225,7 @@ func (s *section) number(off int64, size int, big bool) (uint64, error) {
 	return r.uint(size), nil
 }
 
+// wrap adds the section and the offset to an error of reading.
 func (s *section) wrap(off int64, err error) error { return s.src.Wrap(s.name, off, err) }
 
 // maxKept is the size of the largest section that keep reads into memory.

@@ -23,6 +23,8 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 	}
 	sec.step = skimStep
 	defer func() { sec.step = 0 }()
+	// Each round reads one entry: the unit's first one, then its children. at is its offset, n how many bytes to ask for; an entry
+	// that is longer is read again with eight times as many.
 	for at, n := u.root, int64(64); at < u.end; {
 		b, err := sec.upTo(at, min(n, u.end-at))
 		if err != nil {
@@ -52,6 +54,7 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 			n *= 8
 			continue
 		}
+		// A unit without children has no functions.
 		if !a.children && at == u.root {
 			return true, nil
 		}
@@ -62,6 +65,7 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 				next = u.end
 			}
 		}
+		// What is between the entry and its sibling are its variables, blocks and inlined calls. expand reads them if they are needed.
 		if fn >= 0 {
 			data.fns[fn].end, data.fns[fn].open = next, a.children
 		}
@@ -93,6 +97,7 @@ func (d *Data) expand(data *unitData, n int32) error {
 	r.skipEntry(a.skips, u.encoding)
 	fn.open = false
 	from := len(data.calls)
+	// The two levels are the unit's first entry and the function, as if the walk had come here from the start.
 	err = d.entries(data, r, fn.off, []level{{fn: -1}, {fn: n}})
 	if d.note(err) != nil {
 		data.fns[n].open = true

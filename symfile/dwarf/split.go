@@ -8,6 +8,10 @@ import (
 
 // split returns the split unit of a skeleton (DWARF 5, section 7.3.2), from a .dwo or .dwp file that Options.Split returns, or nil if
 // the file is missing.
+//
+// "gcc -gsplit-dwarf" leaves in the program a skeleton of a few attributes: ranges, the line program, the name of the .dwo
+// file, and an id. The functions are in the .dwo file, whose address attributes are indexes in the program's .debug_addr. dwp
+// packs many .dwo files into one .dwp file, with an index by id.
 func (d *Data) split(u *unit) (*unit, error) {
 	name, err := u.text(u.dwoName, maxName)
 	if err != nil {
@@ -55,6 +59,7 @@ func (d *Data) split(u *unit) (*unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	// With type units in sections of their own, .debug_info.dwo occurs several times, and the unit may be in any of them.
 	if body == nil {
 		if err := o.readOthers(); err != nil {
 			return nil, err
@@ -224,6 +229,7 @@ func (o *object) unitIndex(sec *section) (*unitIndex, error) {
 }
 
 // row returns the row of an id, counted from 1, or 0 if the index lacks it.
+// slots is a power of two and the step is odd, so that a search meets every slot once.
 func (x *unitIndex) row(id uint64) (int64, error) {
 	slot, step := id&uint64(x.slots-1), (id>>32)&uint64(x.slots-1)|1
 	for range x.slots {
@@ -232,6 +238,7 @@ func (x *unitIndex) row(id uint64) (int64, error) {
 			return 0, err
 		}
 		n, err := x.sec.number(16+8*x.slots+4*int64(slot), 4, x.big)
+		// An empty slot: the id would have been put here.
 		if err != nil || n == 0 {
 			return 0, err
 		}
@@ -258,6 +265,7 @@ func (x *unitIndex) section(o *object, row, c int64) (which sectionID, part *sec
 	if !ok {
 		return numSections, nil, nil
 	}
+	// Row 0 of the tables would be the list of section numbers, so row 1 begins right after it.
 	at := table + 4*x.columns*row + 4*c
 	off, err := x.sec.number(at, 4, x.big)
 	if err != nil {

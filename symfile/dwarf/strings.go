@@ -5,6 +5,7 @@ import (
 	"strconv"
 )
 
+// hex and decimal are used in place of fmt, on paths that many entries take.
 func hex(v uint64) string     { return strconv.FormatUint(v, 16) }
 func decimal(v uint64) string { return strconv.FormatUint(v, 10) }
 
@@ -57,6 +58,7 @@ func (o *object) cstring(id sectionID, off, most int64) (string, error) {
 	if sec == nil {
 		return "", o.missing(id)
 	}
+	// Most names are short, so the first read is.
 	for n := min(most, 120); ; n = min(4*n, most) {
 		b, err := sec.upTo(off, n)
 		if err != nil {

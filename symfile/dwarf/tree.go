@@ -70,12 +70,14 @@ type unitData struct {
 	lastLines []lineSpan
 }
 
+// of returns the spans that an indexRange selects.
 func (d *unitData) of(s indexRange) []span { return d.spans[s.from:s.to] }
 
 // load returns a decoded unit, from the cache if possible. It adds a warning for each part that it could not decode.
 func (d *Data) load(u *unit) (*unitData, error) {
 	for i, c := range d.cache {
 		if c.u == u {
+			// The .dwo file may have been opened since.
 			if c.splitMissing {
 				body, err := d.split(u)
 				if err = d.note(err); err != nil {
@@ -108,6 +110,7 @@ func (d *Data) loadWhole(u *unit) (*unitData, error) {
 	if data, err = d.decode(u, true); err != nil {
 		return nil, err
 	}
+	// load has put the skimmed unit in front; the whole one replaces it.
 	d.cache = d.cache[1:]
 	d.remember(data)
 	return data, nil
@@ -163,6 +166,7 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 	if err = d.note(err); err != nil {
 		return nil, err
 	}
+	// The sizes of the structs, in bytes.
 	data.size = 1000 + 88*len(data.fns) + 40*len(data.calls) + 16*len(data.spans) + 40*len(data.index) + 16*len(data.table.rows) + 40*len(data.table.files)
 	return data, nil
 }
@@ -188,6 +192,8 @@ func (d *Data) walk(data *unitData) error {
 // entries reads functions and inlined calls from base on. inner has a level for each entry that is open at base. The walk ends when
 // the second of them, the unit's first entry or the function that expand reads, is closed. An entry with children is followed by
 // them and by a code of 0, which closes it (DWARF 5, section 2.3).
+//
+// Invariant: r.p is at an entry or a closing 0, and inner has a level for each entry whose children are being read.
 func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) error {
 	u := data.body
 	sec := u.sec()
@@ -213,6 +219,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 		here := inner[len(inner)-1]
 		switch a.kind {
 		case kindFunction:
+			// A declaration, or the abstract instance of an inlined function. Nested functions may have code.
 			if !a.code {
 				r.skipEntry(a.skips, u.encoding)
 				here = level{fn: -1, scoped: here.scoped}
@@ -223,6 +230,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 				bad = err
 			}
 			here = level{fn: fn, scoped: here.scoped}
+		// An inlined call in no function with code is in an abstract instance: it says nothing of addresses.
 		case kindInlined:
 			if here.fn < 0 {
 				r.skipEntry(a.skips, u.encoding)
@@ -237,6 +245,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 			}
 		default:
 			if a.children && a.kind == kindLeaf {
+				// Types have many children and no functions among them, so the sibling skips them at once.
 				if to := u.siblingOf(r, a, base, r.p); to > 0 && to-base <= int64(len(r.b)) {
 					r.p = int(to - base)
 					continue
@@ -255,6 +264,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 				return sec.errorf(base+int64(at), "entries at most 16384 deep", "more")
 			}
 			inner = append(inner, here)
+			// The unit's first entry has no children.
 		} else if len(inner) == 1 {
 			break
 		}
@@ -344,6 +354,7 @@ func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level
 	if c.spans, err = d.spansOf(data, low, high, ranges, true); c.spans.from == c.spans.to {
 		return false, err
 	}
+	// A function that is nested in another one comes between the calls of the outer one.
 	if n := len(data.calls); n > 0 && data.calls[n-1].fn > in.fn {
 		data.unsortedCalls = true
 	}

@@ -63,6 +63,7 @@ func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
 	r := reader{b: b, big: o.big}
 	u := &unit{obj: o, types: types, off: off, kind: utCompile, strBase: -1, addrBase: -1, rngBase: -1}
 	u.encoding.off = 4
+	// 64-bit DWARF begins with 0xffffffff and then has a length of 8 bytes (section 7.4).
 	length := uint64(r.u32())
 	switch {
 	case length == 0xffffffff:
@@ -80,6 +81,7 @@ func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
 	switch {
 	case version < 2 || version > 5:
 		return u, sec.errorf(off, "a unit of DWARF 2 to 5", "version %d", version)
+	// DWARF 5 put the unit's type and the address size before the offset of the abbreviations.
 	case version == 5:
 		u.kind = r.u8()
 		u.addr = r.u8()
@@ -147,6 +149,7 @@ func (o *object) headers(sec *section, types bool, visit func(*unit) error) ([]*
 		if !types {
 			u = o.byOff[off]
 		}
+		// The length of this unit is wrong, so the next one cannot be found.
 		if u == nil {
 			var err error
 			if u, err = o.header(sec, types, off); err != nil {
@@ -342,6 +345,7 @@ func (u *unit) rootOf() error {
 	if u.hasStmts && u.stmts < 0 {
 		return sec.errorf(u.root, "the offset of a line program", "0x%x", uint64(u.stmts))
 	}
+	// "GNU C17 13.2.0 …": see skim.
 	if producer.form != 0 {
 		text, err := u.text(producer, 8)
 		if u.obj.d.note(err) != nil {

@@ -59,6 +59,7 @@ func (s *section) head(p []byte, off int64) (head, error) {
 		return h, s.bad(off, "an entry inside of the section", fmt.Sprintf("one of %d bytes, %d before its end", length, left))
 	}
 	h.end = r.at() + int64(length)
+	// The entry is shorter than what was read: nothing behind its end may be taken for a part of it.
 	if h.end-r.at() < int64(len(r.data)-r.pos) {
 		r.data = r.data[:h.end-off]
 	}
@@ -112,6 +113,7 @@ func (s *section) wideMark(r reader) bool {
 	return s.Order.Uint64(q[12:]) == 0
 }
 
+// knownVersion reports whether a CIE's version is one that exists: 1 of .eh_frame and DWARF 2, 3 of DWARF 3, 4 of DWARF 4 and 5.
 func knownVersion(v uint8) bool { return v == 1 || v == 3 || v == 4 }
 
 // cie is a common information entry (DWARF 5, section 6.4.1): what the FDEs of many functions share.
@@ -177,6 +179,14 @@ func (t *table) cie(off int64) (*cie, error) {
 //	version 1 | augmentation string\0 | version 4: address_size 1, segment_selector_size 1
 //	code_alignment_factor ULEB | data_alignment_factor SLEB | return_address_register (version 1: 1 byte, later ULEB)
 //	augmentation data | initial instructions
+//
+// Example, that of GCC for x86-64, from the version on:
+//
+//	01                version 1
+//	7a 52 00          "zR": a size of augmentation data, and in it the encoding of pointers
+//	01 78 10          code alignment 1, data alignment -8, return address in column 16
+//	01 1b             one byte of augmentation data: pointers of 4 signed bytes, relative to themselves
+//	0c 07 08 90 01    initial instructions: cfa = rsp + 8, return address at cfa - 8
 func (t *table) parseCIE(r reader, off int64) (*cie, error) {
 	s := r.sec
 	c := &cie{off: off, addressSize: s.AddressSize, pointers: peAbsolute}
@@ -262,6 +272,7 @@ func (t *table) augment(r *reader, c *cie, letters string) error {
 	return r.err
 }
 
+// clip shortens text of the file for a message.
 func clip(s string) string {
 	if len(s) > 16 {
 		return s[:16] + "…"

@@ -117,6 +117,7 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 // probe returns the index of the pair that is probe i.
 func (h *header) probe(i int) int { return int(int64(h.count-1) * int64(i) / probes) }
 
+// unsorted is the error for pair i, whose start is below that of a pair before it.
 func (h *header) unsorted(i int, start, last uint64) error {
 	return h.bad(h.table+int64(i)*int64(h.width), fmt.Sprintf("pairs by address, after 0x%x", last), fmt.Sprintf("0x%x", start))
 }
@@ -176,6 +177,8 @@ func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, err
 		from, low = i+1, start
 		return false, nil
 	}
+	// Each round reads one window of the file around the guess, and compares its first and its last pair with pc. The range then
+	// ends in the window, begins after it, or is inside of it.
 	for n := 0; int64(to-from)*int64(h.width) > h.near/2; n++ {
 		guess := from + (to-from)/2
 		if n < guesses && high > low && pc >= low {
@@ -210,6 +213,7 @@ func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	if k == 0 {
 		return fde{}, false, nil
 	}
+	// The pair at probe k-1 starts at or below pc, and that at probe k above it, so the result is between them.
 	from = h.probe(k-1) + 1
 	if k < len(h.probeStarts) {
 		to = h.probe(k)

@@ -45,6 +45,14 @@ const maxRemembered = 256
 
 // machine executes the instructions of one FDE. Executing them up to an address gives the row of the unwind table for it (DWARF 5,
 // section 6.4.1).
+//
+// Example, for "push rbp; mov rbp, rsp", after the initial instructions of the example at parseCIE:
+//
+//	41        location + 1
+//	0e 10     cfa = rsp + 16
+//	86 02     rbp (column 6) at cfa + 2·(-8)
+//	43        location + 3
+//	0d 06     cfa = rbp + 16: the offset stays
 type machine struct {
 	t        *table
 	cie      *cie
@@ -113,6 +121,7 @@ func (t *table) runCIE(c *cie) {
 }
 
 // step executes one instruction. It returns true if the location moved.
+// The order of the operands is that of the instruction, so each is read in a statement of its own where two follow each other.
 func (m *machine) step(r *reader) bool {
 	at := r.at()
 	op := r.u8()
@@ -180,6 +189,7 @@ func (m *machine) step(r *reader) bool {
 	case opValExpression:
 		col := r.uleb()
 		m.set(colRule{col: col, kind: ruleValExpression, expr: r.expression()})
+	// Compilers write the pair around an epilogue in the middle of a function: after it the state is that of the body again.
 	case opRememberState:
 		if m.used >= maxRemembered {
 			r.fail(fmt.Sprintf("at most %d remembered states", maxRemembered), "one more")
@@ -234,6 +244,7 @@ func (m *machine) step(r *reader) bool {
 	return false
 }
 
+// unknown fails at an instruction that is not known. Its operands are not either, so nothing after it can be read.
 func (m *machine) unknown(r *reader, at int64, op uint8) {
 	r.pos = int(at - r.off)
 	r.fail("a known call frame instruction", fmt.Sprintf("0x%02x", op))

@@ -73,6 +73,8 @@ func (r *reader) plain(enc uint8, addressSize int) uint64 {
 }
 
 // pointer reads a pointer. function is the base of peFunction, data that of peData. It returns false for peOmit.
+//
+// Example: the bytes f0 ff ff ff at address 0x2000 are, with the encoding 0x1b, the address 0x1ff0.
 func (r *reader) pointer(enc uint8, addressSize int, function, data uint64) (uint64, bool) {
 	s := r.sec
 	if enc == peOmit {

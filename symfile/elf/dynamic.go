@@ -50,6 +50,7 @@ func (f *File) readDynamic() {
 		if tag == 0 || c.Err() != nil {
 			break
 		}
+		// DT_NEEDED occurs once for each library; the other tags occur once.
 		if tag != dynNeeded {
 			d.values[tag] = value
 		}
@@ -92,6 +93,7 @@ func (d *dynamic) symbols(f *File) *symTable {
 		return nil
 	}
 	names := f.loaded(d.values[dynStrtab], d.values[dynStrSize])
+	// DT_HASH is exact and cheap. Many linkers write DT_GNU_HASH alone, whose chains must be followed to the end.
 	count := d.countByHash(f)
 	if count == 0 {
 		count = d.countByGNUHash(f)

@@ -104,6 +104,7 @@ func Open(src *input.Source) (*File, error) {
 		return nil, err
 	}
 	f.Arch, f.cpu = cpu.ByELF(f.Machine, f.Class, f.Flags), cpu.ELFOf(f.Machine)
+	// The order matters: names and the base need the headers, and notes and hashes need the names of sections.
 	f.readSections(&h)
 	f.readSegments(&h)
 	f.checkEnd(&h)

@@ -82,6 +82,7 @@ func (f *File) symSize() int64 {
 func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 	size := f.symSize()
 	c := input.NewCursor(t.entries, "", 0, t.entries.Size, f.Order)
+	// Entry 0 is the null symbol.
 	c.Skip(min(size, t.entries.Size))
 	var more *input.Cursor
 	if t.more != nil {
@@ -121,6 +122,7 @@ func (f *File) entry(c *input.Cursor, s *Sym) {
 	s.Type, s.Bind = info&15, info>>4
 	s.Other = c.U8()
 	s.Section = uint32(c.U16())
+	// Special indexes (0xff00 and above) are moved out of the range of real ones: see Sym.Section.
 	if s.Section >= indexReserve&0xffff {
 		s.Section |= 0xffff0000
 	}
@@ -164,6 +166,7 @@ func (f *File) DynamicSymbols(fn func(Sym) error) error {
 // HasSymtab reports whether the file has .symtab, and not only .dynsym.
 func (f *File) HasSymtab() bool { return f.table(secSymtab) != nil }
 
+// named calls fn for the symbols of a table, with their names.
 func (f *File) named(t *symTable, fn func(Sym) error) error {
 	return f.each(t, func(_ uint32, s *Sym) error {
 		s.Name = f.symbolName(t, s.nameAt)

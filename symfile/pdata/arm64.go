@@ -21,6 +21,7 @@ func (arm64Codes) header(w uint32) header {
 // scope: 0 start 18 bits · 22 index 10.
 func (arm64Codes) scope(w uint32) (uint64, int) { return uint64(w&0x3ffff) * 4, int(w >> 22) }
 
+// machineFrame: the frame has sp in its first word and pc in its second.
 func (arm64Codes) machineFrame() (pc, sp int64) { return 8, 0 }
 
 // context: CONTEXT has flags and cpsr, then x0 to x28, fp, lr, sp, pc.
@@ -39,6 +40,7 @@ func xreg(n int) cpu.Reg {
 	return cpu.Reg(n)
 }
 
+// plain is an instruction of four bytes that adds to the stack pointer when it is undone.
 func plain(alloc int64) op { return op{width: 4, alloc: alloc, set: cpu.NoReg} }
 
 // stored is a store of count registers from a first one on, at a distance from the stack pointer; one that moves the stack pointer
@@ -61,6 +63,13 @@ func storedFloats(at int64) op { return plain(max(0, -at)) }
 var arm64Lengths = map[byte]int{0xe0: 4, 0xe2: 2, 0xe7: 3, 0xf8: 2, 0xf9: 3, 0xfa: 4, 0xfb: 5}
 
 // decode implements codes ("Unwind codes" of ARM64 exception handling).
+//
+// Example: the codes 01 e1 83 e4 are, in reverse order, those of
+//
+//	83  save_fplr_x 3    stp x29, x30, [sp, #-32]!   z = 3 is 8·(z + 1) bytes
+//	e1  set_fp           mov x29, sp
+//	01  alloc_s 1        sub sp, sp, #16             in units of 16 bytes
+//	e4  end
 func (a arm64Codes) decode(p []byte) (op, int, error) {
 	b, n := p[0], 1
 	if b >= 0xc0 && b < 0xe0 {
@@ -75,6 +84,8 @@ func (a arm64Codes) decode(p []byte) (op, int, error) {
 	if n > 1 {
 		v = v<<8 | int(p[1])
 	}
+	// Most codes end with a distance in words: six bits of it, or five. The forms "_x" store at [sp, #-n]! and move the stack
+	// pointer; they have n/8 − 1.
 	z6, z5 := int64(v&0x3f)*8, int64(v&0x1f)*8
 	o := plain(0)
 	switch {
@@ -96,6 +107,7 @@ func (a arm64Codes) decode(p []byte) (op, int, error) {
 		o = stored(19+v>>6&15, 1, z6)
 	case b < 0xd6: // save_reg_x
 		o = stored(19+v>>5&15, 1, -z5-8)
+	// A register with an even distance from x19, and lr in the next word.
 	case b < 0xd8: // save_lrpair
 		o = stored(19+2*(v>>6&7), 1, z6)
 		o.regs = append(o.regs, savedReg{cpu.ARM64.LR, z6 + 8})
@@ -192,6 +204,13 @@ func anyReg(p []byte) (op, int, error) {
 // packed makes the canonical function of an entry without a record ("Packed unwind data").
 //
 //	0 flag 2 bits · 2 length 11 · 13 RegF 3 · 16 RegI 4 · 20 H · 21 CR 2 · 23 frame size 9, times 16
+//
+// CR says what the function does with lr: 0 leaves it alone, 1 stores it with the other registers, 2 and 3 make a
+// frame of x29 and lr, 2 with a signed lr. H stores x0 to x7, for functions with "...". RegI registers from x19 on and RegF+1
+// vector registers from d8 on are stored (0: none). From that the prologue follows:
+//
+//	stp x19, x20, [sp, #-saved]!  ...  the integer, vector and parameter registers in this order
+//	stp x29, lr, [sp, #-local]!   mov x29, sp      or sub sp, sp, #local without a frame
 func (arm64Codes) packed(e entry) (*armFunction, error) {
 	w := e.data
 	f := &armFunction{length: uint64(w>>2&0x7ff) * 4}
@@ -200,6 +219,7 @@ func (arm64Codes) packed(e entry) (*armFunction, error) {
 		return nil, fmt.Errorf("%d saved registers", regI)
 	}
 	const unchained, savesLR, signed, chained = 0, 1, 2, 3
+	// Sizes in bytes: RegF 1 is d8 and d9, since one register alone has no encoding.
 	ints, floats := int64(regI)*8, int64(0)
 	if cr == savesLR {
 		ints += 8
@@ -252,6 +272,7 @@ func (arm64Codes) packed(e entry) (*armFunction, error) {
 		}
 	}
 	homeEnd := len(ops)
+	// The immediate of sub has 12 bits; 4080 is the largest multiple of 16 in them.
 	const most = 4080 // of one subtraction
 	subtract := func() {
 		if local > most {
@@ -265,6 +286,7 @@ func (arm64Codes) packed(e entry) (*armFunction, error) {
 	case cr != chained && cr != signed:
 		subtract()
 	default:
+		// stp with a decrement reaches 512 bytes. A larger frame is subtracted first.
 		if local <= 512 && local > 0 {
 			ops = append(ops, stored(29, 2, -local))
 		} else {

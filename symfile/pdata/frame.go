@@ -5,8 +5,17 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// frame undoes a prologue symbolically: the stack pointer is a base and a distance, and for a saved register it keeps the place. Most functions have one base, the stack pointer at the instruction, so that everything ends as distances from
-// the last stack pointer, the caller's: the CFA.
+// frame undoes a prologue symbolically: the stack pointer is a base and a distance, and for a saved register it keeps the place.
+// Most functions have one base, the stack pointer at the instruction, so that everything ends as distances from the last stack
+// pointer, the caller's: the CFA.
+//
+// Example, x64, in the body of "push rbx; sub rsp, 32". The last operation is undone first:
+//
+//	sub rsp, 32   sp = rsp + 32
+//	push rbx      rbx = [rsp + 32], sp = rsp + 40
+//	the call      pc = [rsp + 40], sp = rsp + 48, which is the CFA
+//
+// finish then writes it from the CFA: cfa = rsp + 48, ra = [cfa − 8], rbx = [cfa − 16].
 type frame struct {
 	arch  *cpu.Arch
 	bases []unwind.Rule // what the stack pointer was set to; the first is its value at the instruction
@@ -29,6 +38,7 @@ type place struct {
 	off  int64
 }
 
+// newFrame returns a frame in which nothing is undone yet: sp is the register itself.
 func newFrame(arch *cpu.Arch) *frame {
 	return &frame{arch: arch, bases: []unwind.Rule{{Kind: unwind.FromReg, Reg: arch.SP}}}
 }
@@ -37,6 +47,7 @@ func newFrame(arch *cpu.Arch) *frame {
 func (f *frame) at(off int64) place { return place{f.sp.base, f.sp.off + off} }
 
 // save records the place of a register's value in the caller.
+// After a distance that is not known, no place is, until a frame pointer sets the stack pointer anew.
 func (f *frame) save(r cpu.Reg, p place) {
 	if r == cpu.NoReg || f.unknown {
 		return
@@ -52,6 +63,9 @@ func (f *frame) save(r cpu.Reg, p place) {
 const maxBases = 8
 
 // set makes a register's value, less a distance, the stack pointer: what was saved of it, or what it still is.
+//
+// Example: with "lea rbp, [rsp + 32]" in the prologue, set(rbp, 32) makes it rbp − 32, whatever was
+// allocated since (alloca).
 func (f *frame) set(r cpu.Reg, less int64) error {
 	ru := unwind.Rule{Kind: unwind.FromReg, Reg: r}
 	if f.has&(1<<r) != 0 {
@@ -63,6 +77,8 @@ func (f *frame) set(r cpu.Reg, less int64) error {
 	return f.setRule(ru, less)
 }
 
+// setRule makes the value of a rule, less a distance, the stack pointer. Equal rules share one base, so that places
+// behind them can be written as distances from the CFA.
 func (f *frame) setRule(ru unwind.Rule, less int64) error {
 	for i, b := range f.bases {
 		if b == ru {
@@ -85,6 +101,7 @@ func (f *frame) value(p place) (unwind.Rule, error) {
 	return unwind.Sum(f.arch, f.bases[p.base], p.off)
 }
 
+// load is the word at a place, as a rule.
 func (f *frame) load(p place) (unwind.Rule, error) {
 	ru, err := f.value(p)
 	if err != nil {
@@ -97,11 +114,13 @@ func (f *frame) load(p place) (unwind.Rule, error) {
 func (f *frame) rule(p place) (unwind.Rule, error) {
 	if p.base == f.sp.base && !f.signal {
 		off := p.off - f.sp.off
+		// Distances wrap with the word, as unwind.Rule has them.
 		if f.arch.WordSize == 4 {
 			off = int64(int32(off))
 		}
 		return unwind.Rule{Kind: unwind.AtCFA, Offset: off}, nil
 	}
+	// The place has another base than the CFA, so its own address is written.
 	return f.load(p)
 }
 
@@ -117,11 +136,13 @@ func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) er
 		return err
 	}
 	row.CFA = cfa
+	// The prologue stored the link register: the return address is there, and holds after calls too.
 	if ra != cpu.NoReg && f.has&(1<<ra) != 0 {
 		at = f.saved[ra]
 		ra = cpu.NoReg
 	}
 	if ra != cpu.NoReg {
+		// Still in the link register, which any call overwrites.
 		row.RA, row.Topmost = unwind.Rule{Kind: unwind.FromReg, Reg: ra}, true
 	} else if row.RA, err = f.rule(at); err != nil {
 		return err
@@ -132,6 +153,7 @@ func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) er
 // registers adds the rules of saved registers.
 func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
 	for _, r := range f.order {
+		// A call overwrites lr, and the row has sp and pc already.
 		if r == f.arch.LR || r == f.arch.SP || r == f.arch.PC {
 			continue
 		}
@@ -147,6 +169,7 @@ func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
 		}
 	}
 	if f.signed {
+		// Windows signs with pacibsp, the key B ("pac_sign_lr").
 		row.Signed = unwind.KeyB
 	}
 	row.Signal = f.signal

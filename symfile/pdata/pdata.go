@@ -35,11 +35,14 @@ type Config struct {
 	Place func(rva uint64) (section string, off int64)
 }
 
+// part is the Origin's part of rows, unless they come from a record, and that of errors about the table.
 const part = ".pdata"
 
 var (
+	// A record that moves the stack pointer to one register after another is damaged.
 	errTooMany = fmt.Errorf("more than %d changes of the stack pointer", maxBases)
-	errVector  = errors.New("the frame's size depends on the length of the processor's vector registers, which is not known")
+	// arm64 code that allocates with the scalable vector extension (alloc_z) has frames of this kind.
+	errVector = errors.New("the frame's size depends on the length of the processor's vector registers, which is not known")
 )
 
 // entry is an entry of the table: the function's first address and end, and the entry's second word (x64: the third).
@@ -113,6 +116,7 @@ func Open(src *input.Source, cfg Config) (*Table, error) {
 	return t, nil
 }
 
+// bad returns an error about the table at an offset in it.
 func (t *Table) bad(off int64, want, have string) error {
 	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
 }
@@ -127,6 +131,7 @@ func (t *Table) badRecord(rva uint64, want, have string) error {
 func (t *Table) Warnings() []string { return t.warnings.List(t.cfg.File + ": " + part) }
 
 // entry reads entry i.
+// The buffer has the size of the larger entry, that of x64, so that a search allocates nothing.
 func (t *Table) entry(i int) (entry, error) {
 	var p [12]byte
 	n := t.r.size()
@@ -140,6 +145,7 @@ func (t *Table) entry(i int) (entry, error) {
 }
 
 // find returns the entry that covers an address; ok is false if none begins before it.
+// Linkers sort the table by address, as Windows itself searches it by halves.
 func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
 	i := sort.Search(t.count, func(i int) bool {
 		if err != nil {
@@ -164,6 +170,7 @@ func (t *Table) function(rva uint64) (function, entry, error) {
 	if err != nil || !ok || e.end != 0 && rva >= e.end {
 		return nil, e, err
 	}
+	// arm and arm64 entries have no end: only the record says how long the function is.
 	f, err := t.openEntry(e)
 	if err != nil {
 		return nil, e, err
@@ -174,6 +181,7 @@ func (t *Table) function(rva uint64) (function, entry, error) {
 	return f, e, nil
 }
 
+// openEntry opens an entry. Each and a walk ask for one function many times in a row, so the last one is kept.
 func (t *Table) openEntry(e entry) (function, error) {
 	if t.last != nil && t.lastOff == e.off {
 		return t.last, nil
@@ -198,6 +206,7 @@ func (t *Table) blank(f function, e entry) unwind.Row {
 // unusable is an error without a fault of the file: no row can express the rules.
 func unusable(err error) bool { return errors.Is(err, errVector) || errors.Is(err, errCustom) }
 
+// errCustom is for frames of traps and of kernel stubs, whose layout Microsoft does not document.
 var errCustom = errors.New("the function uses an unwind code for frames whose layout is the system's own")
 
 // Row implements unwind.Table.
@@ -206,6 +215,7 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 	if err != nil || f == nil {
 		return unwind.Row{}, false, err
 	}
+	// Two steps: how far the prologue or epilogue is at this instruction, then what undoes that much.
 	p, err := f.position(rva)
 	if err != nil {
 		return unwind.Row{}, false, err
@@ -221,6 +231,9 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 }
 
 // DifferentFunctions reports whether the table shows that two addresses, from before to, are in different functions.
+//
+// After the end of to's entry, code without an entry follows, which may be several leaf functions. Then
+// the two differ at least if from is still in the entry.
 func (t *Table) DifferentFunctions(from, to uint64) (bool, error) {
 	e, ok, err := t.find(to)
 	if err != nil || !ok {
@@ -237,6 +250,8 @@ func (t *Table) DifferentFunctions(from, to uint64) (bool, error) {
 }
 
 // Each implements unwind.Table.
+//
+// A record that cannot be read costs its function only. What stops the walk is missing bytes and errors of f.
 func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	return t.each(func(e entry, fn function, end uint64) error {
 		err := t.eachOf(e, fn, end, f)
@@ -350,6 +365,7 @@ type leaves struct{ t *Table }
 // leafPart is the Origin's part of such rows.
 const leafPart = "no .pdata entry (leaf function)"
 
+// row returns the row of a leaf. Its Start is the address itself: nothing says where a leaf begins.
 func (l leaves) row(start uint64) unwind.Row {
 	row := l.t.r.leaf()
 	row.Topmost = true
@@ -388,6 +404,7 @@ func (l leaves) Each(f func(start, end uint64, row unwind.Row) error) error {
 		}
 		return nil
 	}
+	// Gaps between entries are leaves. The last gap reaches to the end of the code.
 	err := l.t.each(func(e entry, _ function, end uint64) error {
 		err := before(e.start)
 		at = end

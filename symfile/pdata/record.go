@@ -22,6 +22,7 @@ type op struct {
 	kind  opKind
 }
 
+// savedReg is a register and how far from the stack pointer its value is, before alloc is undone.
 type savedReg struct {
 	reg cpu.Reg
 	off int64
@@ -31,6 +32,7 @@ type savedReg struct {
 type opKind uint8
 
 const (
+	// opPlain is what set, regs and alloc say.
 	opPlain opKind = iota
 	// opEnd ends a sequence; its width is that of the instruction after it in an epilogue.
 	opEnd
@@ -121,6 +123,8 @@ type epilogueAt struct {
 	index int
 }
 
+// open finds out by the lowest two bits of the entry's word what it is: 0 the RVA of a record, 1 packed data, 2 packed data of a
+// part that has no prologue of its own, 3 another entry's RVA.
 func (r *armReader) open(e entry) (function, error) {
 	const record, packed, fragment, indirect = 0, 1, 2, 3
 	data := e.data
@@ -138,6 +142,7 @@ func (r *armReader) open(e entry) (function, error) {
 	if data&3 == record {
 		return r.record(e)
 	}
+	// Packed data describes the canonical prologue and one epilogue at the function's end.
 	f, err := r.codes.packed(e)
 	if err != nil {
 		return nil, r.t.bad(e.off, "packed unwind data that is known", err.Error())
@@ -149,6 +154,7 @@ func (r *armReader) open(e entry) (function, error) {
 	}
 	if f.ops != nil {
 		size := sizeOf(f.ops) + uint64(f.ops[len(f.ops)-1].width)
+		// A function that never returns may end before an epilogue would: it has none.
 		if size > f.length {
 			f.ops = nil
 		} else {
@@ -159,6 +165,11 @@ func (r *armReader) open(e entry) (function, error) {
 }
 
 // record reads an .xdata record: its header, the places of epilogues, and the codes.
+//
+//	0 header · 4 counts, if those of the header are 0 · epilogues, 4 bytes each, unless E says that it is at
+//	the end · codes, padded to words · the RVA of an exception handler, if X says so
+//
+// The codes of the prologue begin at index 0. Epilogues name the index at which theirs begin; they often share those of the prologue.
 func (r *armReader) record(e entry) (function, error) {
 	rva := uint64(e.data)
 	w, err := r.t.word(rva)
@@ -206,6 +217,9 @@ func (r *armReader) record(e entry) (function, error) {
 
 // sequence decodes the codes from an index on up to the end. Those after the end of a scope belong to it only in the body and the
 // prologue.
+//
+// Example: a part of a function that was moved away has "end_c" (e5) before the codes that describe what the other
+// part's prologue did. In its own prologue nothing of those is done, in unwinding all is.
 func (f *armFunction) sequence(index int, body bool) (ops []op, err error) {
 	for at := index; at < len(f.codes); {
 		o, n, err := f.r.codes.decode(f.codes[at:])
@@ -241,6 +255,7 @@ func (f *armFunction) begin() uint64 { return f.e.start }
 func (f *armFunction) place() uint64 { return f.rva }
 
 // at is where epilogue i begins.
+// One word gives both its start and the index of its codes.
 func (f *armFunction) at(i int) (epilogueAt, error) {
 	if f.scopes == 0 {
 		return f.only, nil
@@ -251,6 +266,7 @@ func (f *armFunction) at(i int) (epilogueAt, error) {
 }
 
 // after is the number of the first epilogue that begins after an offset.
+// The list is sorted by start and read word by word, so only a few words of a long one are read.
 func (f *armFunction) after(off uint64) (int, error) {
 	lo, hi := 0, f.count
 	for lo < hi {
@@ -269,6 +285,7 @@ func (f *armFunction) after(off uint64) (int, error) {
 }
 
 // epilogueOf is the epilogue at an offset, and how many of its bytes are behind.
+// The last instruction, the return, belongs to it too: there everything is undone already.
 func (f *armFunction) epilogueOf(off uint64) (i int, done uint64, ok bool, err error) {
 	i, err = f.after(off)
 	if err != nil || i == 0 {
@@ -310,6 +327,7 @@ func (f *armFunction) epilogue(i int) ([]op, error) {
 func (f *armFunction) position(rva uint64) (position, error) {
 	off := rva - f.e.start
 	if off < f.prologueSize {
+		// prologue is in reverse, so the walk begins at its end and goes back to off.
 		left, at := 0, f.prologueSize
 		for at > off { // the instruction at off has not been done
 			at -= uint64(f.prologue[left].width)
@@ -326,6 +344,7 @@ func (f *armFunction) position(rva uint64) (position, error) {
 		if err != nil {
 			return position{}, err
 		}
+		// n operations end at or before done: these were executed.
 		n, at := 0, uint64(0)
 		for ops[n].kind != opEnd && ops[n].kind != opEndScope && at+uint64(ops[n].width) <= done {
 			at += uint64(ops[n].width)
@@ -337,6 +356,8 @@ func (f *armFunction) position(rva uint64) (position, error) {
 }
 
 // next skips a body up to the next epilogue.
+// A body may have thousands of instructions with one row, so they are not stepped through. In a prologue or an epilogue each
+// instruction is a step.
 func (f *armFunction) next(rva uint64) uint64 {
 	off := rva - f.e.start
 	step := rva + f.r.codes.unit()
@@ -378,6 +399,7 @@ func (f *armFunction) row(p position, row *unwind.Row) error {
 			return errCustom
 		case opMachineFrame:
 			pc, sp := f.r.codes.machineFrame()
+			// What is older than a machine frame is the interrupted function's, so nothing after it is undone.
 			return fr.machine(row, pc, sp, nil)
 		case opContext:
 			pc, sp, regs := f.r.codes.context()

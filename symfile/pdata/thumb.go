@@ -21,6 +21,7 @@ func (thumbCodes) header(w uint32) header {
 // scope: 0 start 18 bits · 20 condition 4 · 24 index 8.
 func (thumbCodes) scope(w uint32) (uint64, int) { return uint64(w&0x3ffff) * 2, int(w >> 24) }
 
+// machineFrame: the frame has sp in its first word and pc in its second.
 func (thumbCodes) machineFrame() (pc, sp int64) { return 4, 0 }
 
 // context: CONTEXT has flags, then r0 to r12, sp, lr, pc.
@@ -36,9 +37,11 @@ func (thumbCodes) context() (pc, sp int64, regs []savedReg) {
 // lrBit is lr in a mask of registers.
 const lrBit = 1 << 14
 
+// move is an instruction of a width that adds alloc to the stack pointer when it is undone.
 func move(width, alloc int64) op { return op{width: width, alloc: alloc, set: cpu.NoReg} }
 
 // pushed is a push of the registers of a mask, the lowest number at the lowest address.
+// cpu.ARM.DWARF gives the register by its number, as DWARF's numbers of arm are those of instructions.
 func pushed(width int64, mask int) op {
 	o := move(width, 0)
 	for r := range 16 {
@@ -59,6 +62,14 @@ func lr(set bool) int {
 }
 
 // decode implements codes ("Unwind codes" of ARM exception handling).
+//
+// Codes are named after the epilogue's instruction, which is also what undoes the prologue's. Example: 04 d7 ff are those of
+//
+//	d7  pop {r4-r7, lr}   of the prologue's push {r4-r7, lr}
+//	04  add sp, sp, #16   of the prologue's sub sp, sp, #16
+//	ff  end, where an epilogue has popped pc already
+//
+// The width of the instruction matters too: it says how far the code is at an address.
 func (thumbCodes) decode(p []byte) (op, int, error) {
 	b, n := p[0], 1
 	switch {
@@ -112,6 +123,7 @@ func (thumbCodes) decode(p []byte) (op, int, error) {
 			return op{}, 0, fmt.Errorf("0x%02x 0x%02x: registers down from %d to %d", b, p[1], first, last)
 		}
 		o = move(4, (last-first+1)*8)
+	// The same with larger numbers, by short instructions and by long ones.
 	case b == 0xf7: // add sp, sp, #x
 		o = move(2, int64(v&0xffff)*4)
 	case b == 0xf8:
@@ -141,6 +153,9 @@ func from4(last int) int { return 1<<(last+1) - 1<<4 }
 // packed makes the canonical function of an entry without a record ("Packed unwind data").
 //
 //	0 flag 2 bits · 2 length 11 · 13 Ret 2 · 15 H · 16 Reg 3 · 19 R · 20 L · 21 C · 22 stack adjustment 10, times 4
+//
+// Ret is how it returns: 0 by popping pc, 1 by a short branch, 2 by a long one, 3 not at all. H stores r0 to r3, R says
+// that Reg counts vector registers, not integer ones, L stores lr, C makes a chain of frames by r11.
 func (thumbCodes) packed(e entry) (*armFunction, error) {
 	w := e.data
 	f := &armFunction{length: uint64(w>>2&0x7ff) * 2}
@@ -150,6 +165,7 @@ func (thumbCodes) packed(e entry) (*armFunction, error) {
 	foldPrologue, foldEpilogue := false, false
 	if adjust >= 0x3f4 {
 		foldPrologue, foldEpilogue = adjust&4 != 0, adjust&8 != 0
+		// 0x3f4 to 0x3ff are no sizes: bit 2 folds the prologue's, bit 3 the epilogue's, and the lowest bits are words less one.
 		adjust = adjust&3 + 1
 	}
 	const byPop, noEpilogue = 0, 3
@@ -159,6 +175,7 @@ func (thumbCodes) packed(e entry) (*armFunction, error) {
 			m = from4(reg + 4)
 		}
 		if fold {
+			// So many registers up to r3: with two words, r2 and r3.
 			m |= 0xf &^ (1<<(4-adjust) - 1)
 		}
 		if chain {
@@ -235,6 +252,7 @@ func (thumbCodes) packed(e entry) (*armFunction, error) {
 		f.ops = append(f.ops, push(mask(foldEpilogue, withLR), more))
 	}
 	switch {
+	// One instruction pops pc and drops the four stored parameters: 4 + 16 bytes.
 	case homes && pop: // ldr pc, [sp], #20
 		o := move(4, 20)
 		o.regs = []savedReg{{cpu.ARM.LR, 0}}

@@ -30,6 +30,7 @@ var x64Regs = registers(cpu.AMD64, "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rs
 // x64Keep are registers that calls preserve on Windows and not elsewhere.
 var x64Keep = registers(cpu.AMD64, "rsi", "rdi")
 
+// registers are registers by their names; NoReg for a name that the processor lacks.
 func registers(arch *cpu.Arch, names ...string) (out []cpu.Reg) {
 	for _, n := range names {
 		r, ok := arch.Lookup(n)
@@ -43,6 +44,8 @@ func registers(arch *cpu.Arch, names ...string) (out []cpu.Reg) {
 
 // The operations ("Unwind operation code").
 const (
+	// Names in Microsoft's text: UWOP_PUSH_NONVOL, _ALLOC_LARGE, _ALLOC_SMALL, _SET_FPREG, _SAVE_NONVOL, _SAVE_NONVOL_FAR, _EPILOG, _SPARE_CODE,
+	// _SAVE_XMM128, _SAVE_XMM128_FAR, _PUSH_MACHFRAME.
 	opPush     = 0
 	opAllocBig = 1
 	opAlloc    = 2
@@ -95,8 +98,11 @@ type x64Function struct {
 // maxChain bounds how many records a function's record may lead to.
 const maxChain = 32
 
+// open reads an entry's record and its chain of parents. A compiler moves rarely used code away, or saves more registers only on some
+// paths; such a part has a record of its own, which leads to that of the function.
 func (x *x64) open(e entry) (function, error) {
 	f := &x64Function{x: x, e: e}
+	// An odd RVA is that of another entry, of which this one is a part. Then the prologue was done elsewhere.
 	own, at := true, e
 	for n := 0; at.data&1 != 0; n++ { // the entry stands for another one
 		if n == maxChain {
@@ -136,6 +142,7 @@ func (x *x64) open(e entry) (function, error) {
 			}
 		}
 	}
+	// The records have the last operation first; an epilogue undoes them from the end of this list.
 	for i, j := 0, len(f.ops)-1; i < j; i, j = i+1, j-1 {
 		f.ops[i], f.ops[j] = f.ops[j], f.ops[i]
 	}
@@ -146,6 +153,13 @@ func (x *x64) open(e entry) (function, error) {
 //
 //	0 version 3 bits, flags 5 · 1 size of the prologue · 2 number of codes · 3 frame register 4 bits, its offset 4 (times 16) ·
 //	codes, u16 each · with flag 4: a parent's entry, 12 bytes, after an even number of codes
+//
+// Example: 01 06 02 00 06 32 02 30 is the record of "push rbx; sub rsp, 32":
+//
+//	01       version 1, no flags
+//	06 02 00 six bytes of prologue, two codes, no frame pointer
+//	06 32    after byte 6: operation 2 (allocate) of 3·8 + 8 = 32 bytes
+//	02 30    after byte 2: operation 0 (push) of register 3, rbx
 func (x *x64) info(rva uint64) (info *x64Info, parent *entry, err error) {
 	const chained = 4
 	bad := func(off uint64, want, have string) error { return x.t.badRecord(rva+off, want, have) }
@@ -208,6 +222,7 @@ func (x *x64) info(rva uint64) (info *x64Info, parent *entry, err error) {
 			}
 		case opAlloc:
 			c.n = int64(c.reg)*8 + 8
+		// The near form counts words, the far one bytes.
 		case opSave, opSaveFar:
 			if c.op = opSave; slots == 2 {
 				c.n *= 8
@@ -219,6 +234,7 @@ func (x *x64) info(rva uint64) (info *x64Info, parent *entry, err error) {
 				info.epilogue(c, i == 0)
 			}
 		}
+		// Vector registers are not shown, so what saves them only takes its slots.
 		i += slots
 		if c.op == opPush || c.op == opAlloc || c.op == opSetFP || c.op == opSave || c.op == opMachine {
 			info.codes = append(info.codes, c)
@@ -229,6 +245,8 @@ func (x *x64) info(rva uint64) (info *x64Info, parent *entry, err error) {
 
 // epilogue adds a code that says where an epilogue begins. The first one has the size of all, and bit 0 of its information set if
 // one is at the function's end; the others have distances from the end, of twelve bits. 0 fills the list up.
+//
+// Source: LLVM, Support/Win64EH.h (UOP_Epilog).
 func (info *x64Info) epilogue(c x64Code, first bool) {
 	if first {
 		info.epilogueSize = c.after
@@ -308,8 +326,12 @@ func (f *x64Function) position(rva uint64) (position, error) {
 //
 //	push       reg = [sp], sp += 8              allocate   sp += n            set frame pointer   sp = fp − offset
 //	save       reg = [frame + n]; frame is fp − offset once fp is set, else sp at the instruction
+//
+// In the prologue of a function with a frame pointer, the stack pointer is what counts until the pointer is set. In the body the
+// frame pointer counts, as the stack pointer may have moved since.
 func (f *x64Function) row(p position, row *unwind.Row) error {
 	fr := newFrame(cpu.AMD64)
+	// An epilogue pops what was pushed first last: ops[:a] are still on the stack.
 	if p.kind == inEpilogue {
 		for i := int(p.a) - 1; i >= 0; i-- {
 			if op := f.ops[i]; op.op == opPush {
@@ -323,10 +345,12 @@ func (f *x64Function) row(p position, row *unwind.Row) error {
 	if p.kind == inPrologue {
 		skip = int(p.a)
 	}
+	// Parents' prologues are complete, so only the first record's codes may be skipped.
 	for info := f.info; info != nil; info, skip = info.parent, 0 {
 		codes := info.codes[min(skip, len(info.codes)):]
 		base := fr.sp
 		if info.hasFP && (info != f.info || p.kind == inBody || setsFP(codes)) {
+			// base is where saved registers are counted from; the stack pointer itself is set when opSetFP is undone.
 			now := *fr
 			if err := fr.set(x64Regs[info.fpReg], info.fpOff); err != nil {
 				return err
@@ -346,6 +370,7 @@ func (f *x64Function) row(p position, row *unwind.Row) error {
 				}
 			case opSave:
 				fr.save(x64Regs[c.reg], place{base.base, base.off + c.n})
+			// From the lowest address on, the processor pushed: an error code (n is 8 with one), rip, cs, eflags, rsp, ss.
 			case opMachine:
 				return fr.machine(row, c.n, c.n+24, x64Keep)
 			}
@@ -354,6 +379,7 @@ func (f *x64Function) row(p position, row *unwind.Row) error {
 	return f.finish(fr, row)
 }
 
+// setsFP reports whether the frame pointer was set by what has been done of a prologue.
 func setsFP(codes []x64Code) bool {
 	for _, c := range codes {
 		if c.op == opSetFP {
@@ -363,6 +389,7 @@ func setsFP(codes []x64Code) bool {
 	return false
 }
 
+// finish takes the return address, which the call pushed last, and makes the row.
 func (f *x64Function) finish(fr *frame, row *unwind.Row) error {
 	ra := fr.sp
 	fr.sp.off += 8
@@ -378,8 +405,10 @@ func (x *x64) leaf() unwind.Row {
 }
 
 // bytes reads up to n bytes of code, fewer at the end of the file's code. They hold until the next call.
+// An error that is not of missing bytes gives no bytes, as code that the file lacks.
 func (x *x64) bytes(rva, end uint64, n int) ([]byte, error) {
 	if rva < x.codeAt || rva+uint64(n) > x.codeAt+uint64(len(x.code)) {
+		// Each asks for one instruction after the other, so it reads the code in blocks.
 		const block = 1024
 		x.code, x.codeAt = nil, 0
 		size := int64(0)

@@ -11,6 +11,9 @@ const maxEpilogue = 40
 // Records of version 1 do not mention epilogues: their instructions are recognized ("Epilog code"). An epilogue pops registers in
 // the reverse order of the prologue's pushes and ends with a return or with a jump out of the function. What only looks like one
 // pops others. Records of version 2 say where they are.
+//
+// Example: "add rsp, 32; pop rbx; ret". At the add nothing is undone, so it counts as the body. At 5b, one push is left, at c3
+// none.
 func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 	if f.info.version == 2 {
 		pops, ok = f.listed(rva)
@@ -58,6 +61,8 @@ func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 //
 //	ff 14 sib         call [base + index]
 //	ff 5r disp        call [base + disp]; ff 54 sib disp with an index
+//
+// last is the byte itself: only those that begin a pop, a return or a jump are worth the look.
 func (f *x64Function) insideCall(rva uint64, last byte) (bool, error) {
 	const most = 3
 	if pop := last&0xf8 == 0x58; !pop && last != 0xc3 && last != 0xc2 && last&0xf8 != 0x48 && last != 0xeb && last != 0xe9 || rva < f.e.start+most {
@@ -71,9 +76,11 @@ func (f *x64Function) insideCall(rva uint64, last byte) (bool, error) {
 }
 
 // preserved reports whether a call preserves a register, by its number.
+// These are rbx, rbp, rsi, rdi and r12 to r15 ("Caller/callee saved registers" of "x64 calling convention").
 func preserved(reg uint8) bool { return reg == 3 || reg >= 5 && reg <= 7 || reg >= 12 }
 
 // pop decodes "pop reg"; n is its length, or 0 if it is something else.
+// A prefix 40 to 4f has the register's fourth bit: 5b is "pop rbx", 41 5e "pop r14".
 func pop(code []byte) (reg uint8, n int) {
 	switch {
 	case len(code) >= 1 && code[0]&0xf8 == 0x58:
@@ -93,6 +100,7 @@ func (f *x64Function) leaves(rva uint64, code []byte) (bool, error) {
 		return true, nil
 	case has(2) && (code[0] == 0xf3 || code[0] == 0xf2) && code[1] == 0xc3:
 		return true, nil
+	// 48 ff e0 is "rex.w jmp rax", 48 ff 25 n "rex.w jmp [rip + n]".
 	case has(3) && code[0]&0xf8 == 0x48 && code[1] == 0xff && (code[2]>>3 == 0b11100 || code[2]>>3 == 0b00100):
 		return true, nil
 	case has(2) && code[0] == 0xeb:
@@ -128,6 +136,7 @@ func (f *x64Function) isEntry(to uint64) (bool, error) {
 	if !o.info.applies || o.info.parent != nil {
 		return false, nil
 	}
+	// A code that is done before the first byte describes a frame that is there at the start: code that was moved away.
 	for _, c := range o.info.codes {
 		if c.after == 0 {
 			return false, nil
@@ -147,6 +156,7 @@ func (f *x64Function) listed(rva uint64) (pops int, ok bool) {
 			continue
 		}
 		at := start
+		// Pops of rax to rdi take one byte, those of r8 to r15 two. The walk ends at rva or past it, if rva is inside of a pop.
 		for pops = len(f.pushes()); pops > 0 && at < rva; pops-- {
 			at++
 			if f.ops[pops-1].reg >= 8 {

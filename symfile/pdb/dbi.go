@@ -38,6 +38,17 @@ const (
 	debugSectionsAsBuilt = 10
 )
 
+// dbiHeaderSize is the size of the DBI stream's header, in bytes:
+//
+//	 0 signature, -1 since 1999      24 sizes of: list of modules, section contributions, section map,
+//	 4 version                          list of sources, type server map
+//	 8 age                           44 index of the MFC type server, which is no size
+//	12 stream of globals, u16        48 sizes of: list of debug streams, edit-and-continue names
+//	16 stream of publics, u16        56 flags, u16; bit 1: private symbols were stripped
+//	20 stream of records, u16        58 machine, u16, as in a PE header
+//
+// The substreams follow the header in the order of the sizes, but the edit-and-continue names
+// are before the list of debug streams.
 const dbiHeaderSize = 64
 
 // readDBI reads the header and the list of debug streams, and answers the age. The list of modules, of megabytes in large files, is read when
@@ -68,13 +79,16 @@ func (f *File) readDBI(s *stream) (age uint32, err error) {
 		return 0, err
 	}
 	f.Arch = cpu.ByPE(f.machine)
+	// A name for each of the eight numbers; sizes[5], the type server's index, is left out.
 	modules, contribs, sectionMap, sources, servers, debug, ec := sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[6], sizes[7]
 	f.dbi, f.moduleList = s, part{dbiHeaderSize, modules}
 	if f.contributions, err = openContributions(s, dbiHeaderSize+modules, contribs); err != nil {
 		return 0, err
 	}
+	// C's names begin with an underscore on 32-bit x86 only; publics takes it off there.
 	f.publics = &publics{stream: int(public), number: int(records), x86: f.Arch != nil && f.Arch.Underscore}
 	list := cursor(s, dbiHeaderSize+modules+contribs+sectionMap+sources+servers+ec, debug)
+	// Linkers write up to 11 numbers of streams. A short list lacks the last kinds.
 	numbers := make([]int, 0, 11)
 	for list.Left() >= 2 && len(numbers) < cap(numbers) {
 		numbers = append(numbers, int(list.U16()))
@@ -101,6 +115,13 @@ func (f *File) modules() ([]module, error) {
 }
 
 // readModules reads the list of object files: for each a section contribution (28 bytes), flags, stream, sizes, two names.
+//
+//	 0 unused, 4 section contribution (28 bytes), 32 flags u16
+//	34 stream u16, 36 bytes of symbols, 40 of old lines, 44 of lines
+//	48 number of sources u16, 52 unused, 56 and 60 indexes of names
+//	64 name of the object file, name of its library; both end with a zero byte
+//
+// An entry begins at a multiple of 4 from the start of the list.
 func (f *File) readModules() ([]module, error) {
 	list := []module{}
 	off, size := f.moduleList.off, f.moduleList.size
@@ -131,6 +152,9 @@ func (f *File) readModules() ([]module, error) {
 }
 
 // readDebug opens the streams that the list at the DBI stream's end names.
+//
+// A tool that moves code after linking leaves two lists of section headers: those of the module as it
+// is now, and those as it was built. Symbols speak of the latter, so with an OMAP the latter are read.
 func (f *File) readDebug(numbers []int) error {
 	stream := func(i int, what string) *stream {
 		if i >= len(numbers) {
@@ -169,6 +193,7 @@ func (f *File) readDebug(numbers []int) error {
 }
 
 // rva is the address of a section's byte, as it was linked. Section numbers count from 1.
+// It is false for a section that the file does not have, such as 0.
 func (f *File) rva(section uint16, off uint32) (uint64, bool) {
 	if section == 0 || int(section) > len(f.sections) {
 		return 0, false
@@ -177,6 +202,7 @@ func (f *File) rva(section uint16, off uint32) (uint64, bool) {
 }
 
 // split is the section of an address, as it was linked, and the offset in it.
+// ok is false for an address between sections, and for the headers before the first.
 func (f *File) split(rva uint64) (uint16, uint32, bool) {
 	for i, s := range f.sections {
 		if rva >= uint64(s.rva) && rva-uint64(s.rva) < uint64(s.size) {
@@ -195,6 +221,7 @@ type contribution struct {
 }
 
 // contributions is the table of them, sorted by section and offset.
+// base is the offset of the first entry in the stream, step the size of an entry.
 type contributions struct {
 	s       *stream
 	base    int64
@@ -204,12 +231,16 @@ type contributions struct {
 
 // Versions of the table, which differ in the size of an entry.
 const (
+	// "Ver60" in LLVM's names, of 28 bytes an entry.
 	contribVersion1 = 0xeffe0000 + 19970605
+	// "V2", which adds four bytes with the section's number in the object file.
 	contribVersion2 = 0xeffe0000 + 20140516
 )
 
+// openContributions reads the version and leaves the entries, which are thousands, to searches.
 func openContributions(s *stream, off, size int64) (*contributions, error) {
 	t := &contributions{s: s, base: off + 4, step: 28}
+	// Without a table every address is uncovered, and only public names answer.
 	if size < 4 {
 		return t, nil
 	}
@@ -229,6 +260,9 @@ func openContributions(s *stream, off, size int64) (*contributions, error) {
 }
 
 // sectionOffset is an address as linkers write it, a section's number and an offset in it, as one number.
+// Symbol records have addresses in this form. As numbers they sort as the table of contributions does.
+//
+// Example: byte 0x10 of section 1 is 0x1_0000_0010.
 func sectionOffset(section uint16, off uint32) uint64 { return uint64(section)<<32 | uint64(off) }
 
 func (e *contribution) key() uint64 { return sectionOffset(e.section, e.off) }

@@ -32,6 +32,7 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 		if err != nil {
 			return err
 		}
+		// end is how far the functions before reach. A function that begins before it is inside of another.
 		end := uint64(0)
 		for k := range m.functions {
 			if err := m.each(&m.functions[k], m.functions[k].at < end, fn); err != nil {
@@ -56,6 +57,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	if inside {
 		return fn(out)
 	}
+	// Most lines of a function are of one file, so its path is read once.
 	files := map[uint32]string{}
 	file := func(entry uint32) string {
 		path, ok := files[entry]
@@ -76,6 +78,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 		}
 		m.f.note(e.Error())
 	}
+	// Lines and calls have offsets only; all are in the section in which the function begins.
 	section := f.at &^ 0xffffffff
 	var parts []symbol.Range
 	add := func(list []span) error {
@@ -94,6 +97,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	if e := add(innermost(lines, sites)); e != nil {
 		return e
 	}
+	// A part that the linker moved away, such as the code of rare branches, has lines of its own.
 	for _, r := range m.separated {
 		if r.parent != f.at {
 			continue
@@ -113,6 +117,8 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	}
 	// Calls that are over each other would be cut by all lines, each of them.
 	left := len(lines) + int(f.limit-f.off)
+	// A site's lines are those of the inlined function's source. Where it was called is the line that the
+	// code around it has at the same addresses: a line of the outer site, or of the function itself.
 	for i := range sites {
 		around := lines
 		if p := sites[i].parent; p >= 0 {
@@ -142,6 +148,7 @@ func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint
 		return nil, err
 	}
 	var out []symbol.InlineCall
+	// of is the index in out by calling line: a span without a range, of the file and line only.
 	of := map[span]int{}
 	for _, r := range parts {
 		from := span{file: r.file, line: r.line}
@@ -150,6 +157,7 @@ func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint
 			i = len(out)
 			of[from] = i
 			out = append(out, symbol.InlineCall{Depth: s.depth, Name: name, CallLine: from.line})
+			// The calling line is not known where the code around has no line. Then the record has no file.
 			if from != (span{}) {
 				out[i].CallFile = file(from.file)
 			}
@@ -165,6 +173,7 @@ func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint
 func byLine(ranges, lines []span, most int) []span {
 	var out []span
 	for _, r := range ranges {
+		// A range may begin in the middle of a line, so the search begins with the last line up to it.
 		i := max(lastUpTo(lines, uint64(r.start), func(l *span) uint64 { return uint64(l.start) }), 0)
 		for at := r.start; at < r.end && len(out) < most; {
 			for i < len(lines) && lines[i].end <= at {
@@ -178,6 +187,7 @@ func byLine(ranges, lines []span, most int) []span {
 			default:
 				part.end, part.file, part.line = min(r.end, lines[i].end), lines[i].file, lines[i].line
 			}
+			// Two ranges that touch, with the same line, are one part.
 			if n := len(out); n > 0 && out[n-1].end == at && out[n-1].file == part.file && out[n-1].line == part.line {
 				out[n-1].end = part.end
 			} else {
@@ -226,6 +236,12 @@ func (h *layers) pop() {
 
 // innermost are the lines of code where it was written: of the deepest inlined call that it is in. A line of the function in which a
 // call was inlined goes on behind it as a record of its own.
+//
+// Example: the function's line 10 covers 0 to 20, and a call inlined there has line 3 at 5 to 9.
+// The result is 0-5 line 10, 5-9 line 3, 9-20 line 10.
+//
+// It sweeps over the addresses once. The heap has the spans that cover the current address; its first
+// element is the deepest, whose line counts up to its end or to where the next span begins.
 func innermost(lines []span, sites []site) []span {
 	if len(sites) == 0 {
 		return lines
@@ -248,6 +264,7 @@ func innermost(lines []span, sites []site) []span {
 	var covering layers
 	at := uint32(0)
 	for i := 0; i < len(all) || len(covering) > 0; {
+		// Nothing covers the address: go on where the next span begins.
 		if len(covering) == 0 {
 			at = all[i].start
 		}
@@ -255,6 +272,7 @@ func innermost(lines []span, sites []site) []span {
 			covering.push(all[i])
 		}
 		top := covering[0]
+		// A span that ended while a deeper one was on top is dropped when it comes up.
 		if top.end <= at {
 			covering.pop()
 			continue
@@ -263,6 +281,8 @@ func innermost(lines []span, sites []site) []span {
 		if i < len(all) {
 			end = min(end, all[i].start)
 		}
+		// A new span may begin below the top one, which cuts nothing: the top one is continued. One that
+		// begins here (top.start == at) stays a record of its own, even with an equal line.
 		if n := len(out); n > 0 && out[n-1].end == at && out[n-1].file == top.file && out[n-1].line == top.line && top.start < at {
 			out[n-1].end = end
 		} else {
@@ -292,6 +312,8 @@ func (f *File) appendMoved(to []symbol.Range, at uint64, size uint32) ([]symbol.
 }
 
 // Publics calls fn for every public name of code, by address.
+//
+// The stream of publics has data too, such as vtables; the section's flags tell code from data.
 func (f *File) Publics(fn func(rva uint64, name string) error) error {
 	p, err := f.openPublics()
 	if err != nil {

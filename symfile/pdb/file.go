@@ -105,6 +105,14 @@ const (
 // streams); features.
 //
 // Source: LLVM, docs/PDB/PdbStream.rst.
+//
+//	 0 version, 4 time, 8 age, 12 GUID (16 bytes)
+//	28 size of the names' text, text
+//	   hash table: entries, capacity, words and bits of used ones, words and bits of deleted ones,
+//	   then (offset of the name, number of the stream) for each used one
+//	   features, 4 bytes each, up to the end
+//
+// A GUID's first three fields are little-endian numbers; its last eight bytes are printed in their order.
 func (f *File) readInfo() (guid string, age uint32, err error) {
 	s := f.msf.stream(streamInfo, "info")
 	if s == nil {
@@ -124,10 +132,12 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 	words := c.U32() // of the bits that say which entries of the table are used
 	used := 0
 	for i := uint32(0); i < words && c.Err() == nil; i++ {
+		// Each step clears the lowest bit that is set.
 		for bits := c.U32(); bits != 0; bits &= bits - 1 {
 			used++
 		}
 	}
+	// The bits of deleted entries say nothing more.
 	c.Skip(int64(c.U32()) * 4)
 	if c.Err() == nil && int64(used) != int64(count) {
 		f.note(fmt.Sprintf("%s: %d names of streams, of which %d are used", s.Name, count, used))
@@ -172,6 +182,7 @@ const (
 )
 
 // text is the text at an offset; "" where the table has none.
+// A stream that is not as expected leaves all texts empty: files then have no names, but functions do.
 func (f *File) text(off uint32) (string, error) {
 	if f.names == nil {
 		number, ok := f.named["/names"]
@@ -235,6 +246,7 @@ func readText(s *input.Source, off, end int64) (string, int64, error) {
 }
 
 // Has says what there is, by the headers.
+// Four bytes of symbols are the signature alone.
 func (f *File) Has() (functions, lines bool, err error) {
 	list, err := f.modules()
 	for i := range list {

@@ -26,6 +26,7 @@ const (
 	frameFunctionStart = 4
 )
 
+// openFrames opens what there is of the two. Frame data is asked first: its programs say more than FPO's numbers.
 func (f *File) openFrames(data, fpo *stream) {
 	for _, t := range []*frameTable{{kind: 4, what: "frame data", step: frameDataSize, s: data}, {kind: 0, what: "FPO", step: fpoSize, s: fpo}} {
 		if t.s == nil || t.s.Size < t.step {
@@ -46,6 +47,7 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 		return d, false, err
 	}
 	le := binary.LittleEndian
+	// Both begin with 0 start, 4 size in bytes.
 	d = unwind.FrameData{Type: t.kind, Start: uint64(le.Uint32(b)), Size: uint64(le.Uint32(b[4:])),
 		Origin: unwind.Origin{File: f.src.Name, Part: t.what, Offset: int64(i) * t.step}}
 	if t.kind == 0 {
@@ -59,6 +61,7 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 	d.Locals, d.Params, d.MaxStack = le.Uint32(b[8:]), le.Uint32(b[12:]), le.Uint32(b[16:])
 	d.Prolog, d.SavedRegs = uint32(le.Uint16(b[24:])), uint32(le.Uint16(b[26:]))
 	first = le.Uint32(b[28:])&frameFunctionStart != 0
+	// The program is a text in "/names", such as "$T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =".
 	d.Program, err = f.text(le.Uint32(b[20:]))
 	d.HasProgram = true
 	return d, first, err
@@ -66,6 +69,10 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 
 // FrameData is the entry that covers an address of the module: of frame data before FPO; of several the one that starts last. The
 // Answer is as of Lookup.
+//
+// The search finds the last entry that begins up to the address. It may have ended before the address, for entries are nested:
+// one covers the function, further ones begin at each push of its prologue. So the entries before it
+// are tried too, up to the one that is marked as its function's start.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	f.allowMoves()
 	linked, _, ok, err := f.linked(rva)
@@ -96,6 +103,7 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 					}
 					d = before
 				}
+				// The entry covers the address as it was linked. What counts is the part of it that is now at rva.
 				parts, err := f.movedFrame(d)
 				if err != nil {
 					return unwind.FrameData{}, answerOf(err), err
@@ -149,6 +157,7 @@ func (f *File) movedFrame(d unwind.FrameData) ([]unwind.FrameData, error) {
 		return []unwind.FrameData{d}, nil
 	}
 	prolog := min(uint64(d.Prolog), d.Size)
+	// FRAMEDATA and FPO_DATA say nothing of epilogues, so this is 0 for both.
 	epilog := min(uint64(d.Epilog), d.Size-prolog)
 	var out []unwind.FrameData
 	start := d.Start
@@ -170,6 +179,7 @@ func (f *File) movedFrame(d unwind.FrameData) ([]unwind.FrameData, error) {
 			out = append(out, e)
 		}
 	}
+	// Parts that still follow each other are written as the one entry that they were.
 	whole := len(out) > 0
 	for i := 1; i < len(out); i++ {
 		whole = whole && out[i].Start == out[i-1].Start+out[i-1].Size

@@ -23,6 +23,7 @@ func (m *moduleData) origin(id uint32) (origin, error) {
 		return origin{}, err
 	}
 	if !m.read {
+		// Lookups search by id, and the records are in no order, so all of them are read and sorted once.
 		var all []origin
 		for _, p := range m.inlinees {
 			c := cursor(m.s, p.off, p.size)
@@ -62,6 +63,8 @@ const importedID = 1 << 31
 
 // global is an id as the stream of ids has it; 0 if an imported one is not found. The list of imports has for each module its name, a
 // count, and the ids there; that of exports pairs of such an id and the global one.
+//
+// Example: 0x80300005 is the sixth id in the fourth module of the list of imports.
 func (m *moduleData) global(id uint32) (uint32, error) {
 	if id&importedID == 0 {
 		return id, nil
@@ -80,11 +83,13 @@ func (m *moduleData) global(id uint32) (uint32, error) {
 	return g, nil
 }
 
+// findImport is the global id of an import: the number-th id of the from-th module in the list of imports. 0 if a table lacks it.
 func (m *moduleData) findImport(from int, number int64) (uint32, error) {
 	if err := m.indexLines(); err != nil {
 		return 0, err
 	}
 	c := cursor(m.s, m.imports.off, m.imports.size)
+	// Entries have no fixed size, so those before it are passed over one by one.
 	for ; c.Left() >= 8; from-- {
 		file, count := c.U32(), int64(c.U32())
 		if from > 0 {
@@ -106,6 +111,7 @@ func (m *moduleData) findImport(from int, number int64) (uint32, error) {
 		if err := other.indexLines(); err != nil {
 			return 0, err
 		}
+		// The other module's exports lead from its own id to the one in the stream of ids.
 		for c := cursor(other.s, other.exports.off, other.exports.size); c.Left() >= 8; {
 			if id, global := c.U32(), c.U32(); id == local && c.Err() == nil {
 				return global &^ importedID, nil
@@ -173,6 +179,8 @@ func (m *moduleData) inlineSites(fn *function) ([]site, error) {
 	var sites []site
 	var open []int // the sites around, -1 for other scopes
 	spans := int64(0)
+	// The records form a tree by nesting: a site's record opens a scope, an end record closes the last
+	// one that is open. Each scope that opens is kept in open, so that ends are matched.
 	for off+4 <= limit {
 		head, err := m.bytes(off, 4)
 		if err != nil {
@@ -189,6 +197,7 @@ func (m *moduleData) inlineSites(fn *function) ([]site, error) {
 				return nil, err
 			}
 			s := site{parent: -1, id: u32(rec, 12)}
+			// The nearest scope around that is a site, not a block, is the caller.
 			for i := len(open) - 1; i >= 0 && s.parent < 0; i-- {
 				s.parent = open[i]
 			}
@@ -203,6 +212,8 @@ func (m *moduleData) inlineSites(fn *function) ([]site, error) {
 			if kind == symInlineSite2 {
 				text = rec[min(20, len(rec)):]
 			}
+			// A call's code is inside of the code of the call around it. What a damaged file has outside
+			// of that is cut off, so that the depth of a site says which one is the innermost.
 			s.lines = annotated(text, uint32(fn.at), from)
 			if s.parent >= 0 {
 				s.lines = within(s.lines, sites[s.parent].ranges)
@@ -251,6 +262,14 @@ const (
 )
 
 // annotated runs the annotations of an inlined call. start is the function's offset in its section.
+//
+// Example, in a function that begins at 0x100, for an inlined function of line 20:
+//
+//	0b 23   change line by signed(2) = +1 and code by 3: a span of line 21 begins at 0x103
+//	04 05   that span has 5 bytes; code is at 0x108
+//	06 04   change line by signed(4) = +2, which begins no span
+//	0c 02 06  code by 6, and a span of 2 bytes: line 23 at 0x10e to 0x110
+//	00      end; the record is padded with zero bytes to a multiple of 4
 func annotated(text []byte, start uint32, from origin) []span {
 	var out []span
 	// ends says of which spans the end is known.
@@ -258,6 +277,7 @@ func annotated(text []byte, start uint32, from origin) []span {
 	file, line, off, base := from.file, from.line, uint32(0), uint32(0)
 	emit := func(length uint32, known bool) {
 		at := start + base + off
+		// Without a length a span reaches up to the next one.
 		if n := len(out); n > 0 && !ended {
 			out[n-1].end = at
 		}
@@ -305,6 +325,12 @@ func annotated(text []byte, start uint32, from origin) []span {
 }
 
 // number is the next number of annotations: of 1, 2 or 4 bytes, which its high bits say. The end of the text is a 0.
+//
+//	0xxxxxxx                              7 bits:  0x05 is 5
+//	10xxxxxx xxxxxxxx                    14 bits:  0x81 0x02 is 0x102
+//	110xxxxx xxxxxxxx xxxxxxxx xxxxxxxx  29 bits
+//
+// Source: microsoft-pdb, include/cvinfo.h (CVUncompressData).
 func number(b []byte) (uint32, []byte) {
 	switch {
 	case len(b) >= 1 && b[0] < 0x80:
@@ -318,6 +344,7 @@ func number(b []byte) (uint32, []byte) {
 }
 
 // signed is a number whose lowest bit is its sign.
+// 4 is 2, and 5 is -2. The sum of a line and a negative number wraps as intended.
 func signed(v uint32) uint32 {
 	if v&1 != 0 {
 		return -(v >> 1)
@@ -357,6 +384,7 @@ func joined(list []span) []span {
 }
 
 // within cuts spans to ranges.
+// Both lists are sorted by start and have no spans over each other.
 func within(list, ranges []span) []span {
 	var out []span
 	for _, s := range list {

@@ -12,11 +12,15 @@ import (
 //
 // Source: microsoft-pdb, include/cvinfo.h (DEBUG_S_SUBSECTION_TYPE).
 const (
-	subsectionLines     = 0xf2
+	// Lines of a range of code: see readLines.
+	subsectionLines = 0xf2
+	// One entry for each source file, to whose offset lines and inlined functions refer.
 	subsectionChecksums = 0xf4
-	subsectionInlinees  = 0xf6
-	subsectionImports   = 0xf7
-	subsectionExports   = 0xf8
+	// Where the source of each inlined function begins: see origin.
+	subsectionInlinees = 0xf6
+	// With link-time code generation, ids of inlined functions refer to other modules: see global.
+	subsectionImports = 0xf7
+	subsectionExports = 0xf8
 )
 
 // Numbers that are no lines, but tell a debugger how to step over code that the compiler added. That code belongs to the line before it.
@@ -128,6 +132,7 @@ func (m *moduleData) walkSubsections(off int64, fn func(s *subsection) (enough b
 		if enough, err := fn(&s); err != nil || enough {
 			return err
 		}
+		// Subsections are aligned to 4 bytes; their sizes leave the padding out.
 		off = s.off + (s.size+3)&^3
 	}
 	return nil
@@ -151,6 +156,8 @@ func (m *moduleData) lines(b *lineBlock) ([]span, error) {
 	return out, err
 }
 
+// readLines reads the lines of a block. The upper 8 bits of a line's number are flags (how many lines the statement has, and
+// whether it is a statement), of which nothing is shown.
 func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 	var out []span
 	c := cursor(m.s, b.part.off, b.part.size)
@@ -179,6 +186,7 @@ func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 	if !slices.IsSortedFunc(out, byStart) {
 		slices.SortStableFunc(out, byStart)
 	}
+	// Of several lines at one address the last one stays.
 	kept := out[:0]
 	for _, l := range out {
 		if n := len(kept); n > 0 && kept[n-1].start == l.start {
@@ -187,6 +195,7 @@ func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 		}
 		kept = append(kept, l)
 	}
+	// Lines have no sizes: each reaches to the next, the last to the end of the block.
 	for i := range kept {
 		kept[i].end = base + b.size
 		if i+1 < len(kept) {
@@ -208,6 +217,7 @@ func (m *moduleData) linesIn(at uint64, size uint32) ([]span, error) {
 	for i > 0 && blocks[i-1].at == blocks[i].at {
 		i--
 	}
+	// Spans have 32-bit offsets. The end is computed in 64 bits, since a damaged size may pass 4 GiB.
 	start, end := uint32(at), uint32(min(uint64(uint32(at))+uint64(size), 1<<32-1))
 	for ; i < len(blocks) && blocks[i].at < at+uint64(size); i++ {
 		b := &blocks[i]

@@ -5,6 +5,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
+// answerOf is the answer that goes with an error: Needs if bytes are missing that the caller can fetch, else No.
 func answerOf(err error) symbol.Answer {
 	if input.Needs(err) {
 		return symbol.Needs
@@ -44,6 +45,15 @@ func (f *File) around(rva, linked uint64, exact bool, start, size uint64) (symbo
 	return symbol.Range{Start: start + (rva - linked), Size: size}, exact, nil
 }
 
+// lookup is Lookup, with false for an address of which nothing is known. The way from an address to a name has five steps:
+//
+//	rva       by OMAP    the address as it was linked
+//	linked    split      section and offset
+//	section   contributions.find   the object file ("module") that gave this code
+//	module    function   the function's record in the module's stream
+//	record    describe   name, line, inlined calls
+//
+// Code of an object file without symbols has the nearest public name instead.
 func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 	linked, exact, ok, err := f.linked(rva)
 	if err != nil || !ok || f.contributions == nil {
@@ -83,6 +93,8 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 			return s, true, err
 		}
 	}
+	// Code that was put in after linking may be in a function, which a size bounds. A public name has no size, so it
+	// may be the name of other code.
 	if !exact {
 		return symbol.Symbol{}, false, nil
 	}
@@ -110,6 +122,7 @@ type beginning func(at uint64, size uint32) (uint64, bool, error)
 
 // describe is what a module says of an address (key) in a function, whose part around it begins at at and has size bytes.
 func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin beginning) (symbol.Symbol, error) {
+	// The spans of sites are nested, so the deepest one that covers the address has all the others around it.
 	s := symbol.Symbol{Inlines: []symbol.Inline{}}
 	var err error
 	if s.Name, err = m.name(fn); err != nil {
@@ -147,6 +160,7 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 			deepest = i
 		}
 	}
+	// From the innermost call outwards, as symbol.Symbol has them. Each site's line is one inside of it.
 	for i := deepest; i >= 0; i = sites[i].parent {
 		l, r := spanAt(sites[i].lines, off), spanAt(sites[i].ranges, off)
 		in := symbol.Inline{Line: l.line, HasLine: true}
@@ -170,6 +184,7 @@ func (m *moduleData) name(fn *function) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// The record has the bare name with its namespaces, "std::swap<int>". The parameters come from its type.
 	text := name(fn.kind, rec, procName)
 	number := u32(rec, 28)
 	if typeIsID(fn.kind) {
@@ -199,6 +214,7 @@ func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, cover
 		f.note(err.Error())
 		ok = false
 	}
+	// A name before the start of the contribution belongs to another object file.
 	if covered && at < from.key() {
 		ok = false
 	}

@@ -16,10 +16,13 @@ import (
 // Source: LLVM, docs/PDB/MsfFile.rst.
 
 const (
+	// Visual Studio 2002 and later; the format before that; and that of .NET's compilers, which has other contents.
 	magic7        = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
 	magic2        = "Microsoft C/C++ program database 2.00\r\n"
 	magicPortable = "BSJB"
 
+	// The super block: 0 signature (32 bytes), 32 page size, 36 page of the free page map, 40 pages in the file,
+	// 44 size of the directory in bytes, 48 unused, 52 number of the page that lists the directory's pages.
 	superBlockSize = 56
 	minPage        = 512
 	maxPage        = 32 << 10
@@ -90,6 +93,7 @@ func openContainer(src *input.Source) (*container, error) {
 	// writers differ in whether they call its further pages by number or take those that follow it in the file, so they are the same.
 	listSize := (size + c.page - 1) / c.page * 4
 	name := src.Name + ": stream directory"
+	// Three levels: lists has the numbers of the pages of list, list those of the directory's pages.
 	lists := src.Sub(name, superBlockSize-4, (listSize+c.page-1)/c.page*4)
 	list := input.New(name, &paged{c: c, name: name, list: lists, listPart: "list of its pages' numbers", listAt: superBlockSize - 4, size: listSize}, listSize)
 	c.directory = input.New(name, &paged{c: c, name: name, list: list, listPart: "its pages' numbers", size: size}, size)
@@ -100,6 +104,12 @@ func openContainer(src *input.Source) (*container, error) {
 }
 
 // readSizes reads the head of the directory: the number of streams and the size of each.
+//
+//	0 number of streams n
+//	4 size of each stream in bytes, n words; 0xffffffff for a deleted one
+//	  numbers of the pages of stream 0, then of stream 1, ... one word a page
+//
+// A stream has size/page pages, rounded up, so where its list begins follows from the sizes of all streams before it.
 func (c *container) readSizes(whole int64) error {
 	cur := input.NewCursor(c.directory, "", 0, c.directory.Size, binary.LittleEndian)
 	n := int64(cur.U32())
@@ -227,6 +237,7 @@ func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 	}
 	var missing *input.NeedError
 	done := 0
+	// Each round reads a run of pages whose numbers follow each other: start, start+1, ... start+run-1.
 	for numberAt := p.listAt + first*4; len(numbers) > 0; {
 		start := int64(binary.LittleEndian.Uint32(numbers))
 		run := int64(1)
@@ -234,6 +245,7 @@ func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 			run++
 		}
 		numbers = numbers[run*4:]
+		// The first page may be entered in its middle.
 		skip := int64(0)
 		if done == 0 {
 			skip = off % page
@@ -246,6 +258,8 @@ func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 				Want: fmt.Sprintf("pages of a file of %d bytes", p.c.src.Size), Have: fmt.Sprintf("page %d of %d bytes", outside, page)}
 		}
 		numberAt += run * 4
+		// Bytes that are not here yet do not end the loop: the error that is returned has the ranges of all runs, and
+		// the caller fetches them in one go.
 		_, err := p.c.src.ReadDirect(b[done:done+int(n)], at)
 		var need *input.NeedError
 		switch {

@@ -13,11 +13,15 @@ import (
 const omapSize = 8
 
 // omap maps addresses of an image whose code was moved after it was linked to those as it was linked, or back.
+//
+// A table has entries of two addresses, 0 from, 4 to, sorted by from. An entry holds up to the next one: an address
+// that is n bytes behind its from is n bytes behind its to.
 type omap struct {
 	s       *stream
 	ordered ordered
 }
 
+// openOMAP prepares a table for searches; nothing is read yet.
 func openOMAP(s *stream) *omap {
 	m := &omap{s: s}
 	m.ordered = ordered{n: int(s.Size / omapSize), key: func(i int) (uint64, error) {
@@ -27,6 +31,7 @@ func openOMAP(s *stream) *omap {
 	return m
 }
 
+// at is the entry number i.
 func (m *omap) at(i int) (from, to uint64, err error) {
 	b, err := m.s.record(int64(i)*omapSize, omapSize)
 	if err != nil {
@@ -67,6 +72,7 @@ func (f *File) linked(rva uint64) (linked uint64, exact, ok bool, err error) {
 	if err != nil || mapped(to) {
 		return to + (rva - from), true, err == nil, err
 	}
+	// There is nothing before the first address that could stand for it.
 	if from == 0 {
 		return 0, false, false, nil
 	}
@@ -99,6 +105,8 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 	}
 	var pieces []piece
 	// Addresses have 32 bits.
+	// Each round of the outer loop takes one entry of the table from linked addresses, the inner one the entries of
+	// the other table from there on.
 	begin, end := rva, min(rva+size, 1<<32)
 	seenFrom, seenTo := uint64(0), uint64(0) // a range of the module that was gone through
 	for rva < end {
@@ -131,6 +139,7 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.Start, b.Start) })
 	var out []symbol.Range
+	// Pieces that touch, or with only new code between them that is not longer than what is left, become one range.
 	left := uint64(0)
 	for _, p := range pieces {
 		if n := len(out); n > 0 {

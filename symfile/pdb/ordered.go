@@ -17,8 +17,10 @@ type ordered struct {
 	order []uint32
 }
 
+// maxKnown bounds the memory of keys: 4,096 keys are hundreds of searches.
 const maxKnown = 1 << 12
 
+// at is the key of the record number i, in the order of the file.
 func (o *ordered) at(i int) (uint64, error) {
 	if k, ok := o.known[i]; ok {
 		return k, nil
@@ -47,6 +49,9 @@ func (o *ordered) record(pos int) int {
 // Keys are spread about evenly within a section. So once both ends are in the same section, a place is guessed by their keys; from there the
 // search goes in steps that double until the key is passed, and what is left is halved. All but the guess and its neighbours are mostly in
 // what was read already.
+//
+// Example: the key is 700, between record 0 (key 0) and record 100 (key 1000). The guess is record 70. If its key is 640, records 71,
+// 73, 77, ... follow until one has a larger key, and the last step is halved.
 func (o *ordered) search(key uint64) (int, error) {
 	lo, hi := -1, o.n // key(lo) <= key < key(hi)
 	least, most := uint64(0), ^uint64(0)
@@ -55,8 +60,10 @@ func (o *ordered) search(key uint64) (int, error) {
 	for up := false; hi-lo > 1; {
 		mid := int(uint(lo+hi) / 2)
 		switch {
+		// The upper end is known now, the lower one not: look at the first record.
 		case lo < 0 && hi < o.n && step == 0:
 			mid = 0
+		// An end is not known or in another section, so there is nothing to guess from: halve.
 		case lo < 0 || hi == o.n || least>>32 != most>>32 || step == halved:
 		case step == 0:
 			mid = lo + int(float64(hi-lo)*(float64(key-least)/float64(most-least)))
@@ -71,12 +78,14 @@ func (o *ordered) search(key uint64) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		// A key outside of those around it proves that the table is not sorted.
 		if o.order == nil && (k < least || k > most) {
 			if err := o.sort(); err != nil {
 				return 0, err
 			}
 			return o.search(key)
 		}
+		// The steps have passed the key.
 		if step >= 2 && up != (k <= key) {
 			step = halved
 		}

@@ -48,6 +48,7 @@ func (f *File) openPublics() (*publics, error) {
 		if input.Needs(err) {
 			return nil, err
 		}
+		// A damaged table costs the public names only: the two streams stay nil, and searches find nothing.
 		f.note(err.Error())
 		p.opened = true
 		return p, nil
@@ -107,6 +108,7 @@ func (p *publics) find(key uint64) (text string, at uint64, ok bool, err error) 
 		}
 		pos, off = pos-1, o
 	}
+	// The last name up to the address may be of the section before, which says nothing of this one.
 	if err != nil || at>>32 != key>>32 {
 		return "", 0, false, err
 	}

@@ -45,6 +45,8 @@ func isProc(kind uint16) bool {
 const procName = 39
 
 // typeIsID: the function's type is a number in the stream of ids.
+// Object files have these kinds. Linkers mostly replace them: LLVM's writes S_GPROC32 with the type's own number
+// (lld, COFF/PDB.cpp, translateIdSymbols).
 func typeIsID(kind uint16) bool {
 	return kind == symGProcID || kind == symLProcID || kind == symLProcDPCID
 }

@@ -24,6 +24,10 @@ type landmark struct {
 
 // narrow is the start of a record, in a part of the stream, behind which that for an address follows, within a block if addresses are spread
 // evenly. next finds the first landmark in a range; ok=false says that there is none. found=false: landmarks are out of order, or there are none.
+//
+// Invariant: the record for key is at lo or behind it and before hi, and the addresses of lo and hi are
+// known or are the ends. Each round moves one of them to a block's start, so the loop ends. Guesses by address and
+// halvings alternate, since addresses may be spread very unevenly.
 func narrow(p part, key uint64, next func(from, to int64) (landmark, bool, error)) (from int64, found bool, err error) {
 	end := p.off + p.size
 	lo, ok, err := next(p.off, end)
@@ -58,6 +62,7 @@ func narrow(p part, key uint64, next func(from, to int64) (landmark, bool, error
 		switch {
 		case err != nil:
 			return 0, false, err
+		// No landmark from mid on: what is sought is before mid.
 		case !ok:
 			hi.off = mid
 		case l.at < lo.at || l.at > hi.at:
@@ -80,6 +85,9 @@ func between(lo, hi landmark, key uint64) int64 {
 }
 
 // searchFunction is the function that covers a section's byte, if it is found without the index; else nil.
+//
+// Records from there on are walked until a function begins behind the address. Of those that cover it, the last start counts, as
+// in function.
 func (m *moduleData) searchFunction(key uint64) (*function, error) {
 	if m.s == nil || m.symbols.size <= searchBlock {
 		return nil, nil
@@ -205,6 +213,9 @@ func (m *moduleData) scan(from, to int64, at func(off int64, head []byte) (landm
 
 // functionAt reports whether a function's record that is in no scope begins at an offset: its kind, its addresses and the record at its end
 // agree. head are its first bytes.
+//
+// A wrong guess would need all of this by chance: a kind of function, no parent, an end record where the record says that it is,
+// a prologue and epilogue inside of the function, and an address inside of a section.
 func (m *moduleData) functionAt(off int64, head []byte) (landmark, bool, error) {
 	end := m.symbols.off + m.symbols.size
 	if !isProc(u16(head, 2)) || off+procName > end {

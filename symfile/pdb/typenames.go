@@ -95,8 +95,10 @@ func (w *typeWriter) record(number uint32) []byte {
 }
 
 // list writes parameters: 4 their count, 8 their types.
+// A damaged list may claim more types than its record has bytes for; those that are there are written.
 func (w *typeWriter) list(number uint32) {
 	w.out.WriteByte('(')
+	// Numbers from firstRecord on have a record in the TPI stream.
 	rec := w.record(number)
 	if u16(rec, 2) == leafArgList {
 		count := min(int64(u32(rec, 4)), int64(len(rec)-8)/4)
@@ -135,6 +137,7 @@ func (w *typeWriter) write(number uint32, behind bool) {
 		return
 	}
 	switch u16(rec, 2) {
+	// Example: the target of a pointer is "char const", which gives "char const*"; elsewhere it is "const char".
 	case leafModifier: // 4 type, 8 flags
 		words, of := modifiers(rec), u32(rec, 4)
 		if pointer := of < firstRecord && of>>8 != 0 && of != typeNullptr; behind || pointer {
@@ -174,6 +177,11 @@ func (w *typeWriter) write(number uint32, behind bool) {
 
 // pointer writes pointers and references. One to a function goes into the function's type: "int (*)(char)".
 func (w *typeWriter) pointer(rec []byte) {
+	// The attributes: bits 0-4 kind of pointer, 5-7 mode (1 reference, 2 and 3 to members, 4 rvalue reference),
+	// 9 volatile, 10 const, 13-18 size.
+	//
+	// A chain of pointers is read from the outside in, and written from the inside out: for int*&, the reference is read
+	// first, and signs grows to the left to "*&".
 	const isConst, isVolatile = 1 << 10, 1 << 9
 	signs := ""
 	for {
@@ -248,6 +256,7 @@ var (
 		0x74: 4, 0x75: 4, 0x13: 8, 0x76: 8, 0x23: 8, 0x77: 8, 0x14: 16, 0x78: 16, 0x24: 16, 0x79: 16, 0x46: 2, 0x40: 4, 0x41: 8, 0x42: 10, 0x43: 16,
 		0x30: 1, 0x31: 2, 0x32: 4, 0x33: 8,
 	}
+	// Modes of pointers: near, far and huge 16-bit; near and far 32-bit; 64-bit; 128-bit.
 	pointerSizes = map[uint32]uint64{1: 2, 2: 4, 3: 4, 4: 4, 5: 6, 6: 8, 7: 16}
 )
 
@@ -278,6 +287,8 @@ func (w *typeWriter) size(number uint32) uint64 {
 }
 
 // numberAt is the number at an offset of a record, 0 for one that is negative or has no such form.
+// A number below 0x8000 is its own form. 0x8000 has one byte, 8001 and 8002 two, 8003 and 8004 four, 8009 and 800a eight (LF_CHAR,
+// LF_SHORT, LF_USHORT, LF_LONG, LF_ULONG, LF_QUADWORD, LF_UQUADWORD).
 func numberAt(rec []byte, off int) uint64 {
 	switch form := u16(rec, off); form {
 	case 0x8000:

@@ -28,6 +28,12 @@ type types struct {
 const seenEach = 256
 
 // openTypes opens the stream once.
+//
+//	 0 version, 4 size of this header, 8 first number, 12 number behind the last, 16 bytes of records
+//	20 stream of the hash u16, 22 further stream u16, 24 key size, 28 buckets
+//	32 offset and size of the hashes, 40 of the table of (number, offset), 48 of adjustments
+//
+// The two last pairs are ranges of the stream of the hash.
 func (f *File) openTypes(t **types, number int, what string) (*types, error) {
 	if *t != nil {
 		return *t, nil
@@ -66,6 +72,9 @@ func (f *File) openTypes(t **types, number int, what string) (*types, error) {
 }
 
 // record is a record by its number, from its length field on: 0 length, 2 kind. It is nil if there is none.
+//
+// Records are found from a known one near it: by the table, or, where a stream has none, by what was seen on earlier
+// walks from the start. From there each record's length leads to the next.
 func (t *types) record(number uint32) ([]byte, error) {
 	if t.s == nil || number < t.first || number >= t.last {
 		return nil, nil
@@ -96,6 +105,7 @@ func (t *types) record(number uint32) ([]byte, error) {
 			return nil, err
 		}
 		i := t.base + at - start
+		// A record that begins in the last byte of a block has its length across two blocks.
 		var head [2]byte
 		if copy(head[:], block[i:]) < 2 {
 			b, err := t.s.Bytes(t.base+at, 2)
@@ -139,6 +149,9 @@ const (
 )
 
 // functionName is an inlined function's name with its scope and parameters, by its id.
+//
+// A free function's record (LF_FUNC_ID) has the namespace as text, a method's (LF_MFUNC_ID) its class as a type. Names
+// inside of classes are without it: "push_back" becomes "std::vector<int>::push_back(int const&)".
 func (f *File) functionName(id uint32) (string, error) {
 	ids, err := f.openTypes(&f.ids, streamIPI, "IPI")
 	if err != nil {

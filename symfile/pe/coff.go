@@ -16,6 +16,7 @@ const symbolSize = 18
 const maxName = 16 << 10
 
 // stringAt reads a string of the string table, whose offsets count from its own size field.
+// In an image that was copied from memory there is none: the loader does not map it.
 func (f *File) stringAt(off, limit int64) (string, error) {
 	at := f.symbolsAt + f.symbolCount*symbolSize + off
 	if f.symbolsAt == 0 || f.mapped {
@@ -47,6 +48,7 @@ func zeroEnded(src *input.Source, off, limit int64) (string, error) {
 }
 
 // sectionName is a section's name: eight bytes, or "/" and an offset in the string table, in decimal digits ("Section table").
+// GNU's linker writes ".debug_info" as "/4" or the like; Microsoft's cuts long names in images.
 func (f *File) sectionName(raw []byte) (string, error) {
 	name := string(bytes.TrimRight(raw, "\x00"))
 	digits, ok := strings.CutPrefix(name, "/")
@@ -65,6 +67,8 @@ func (f *File) sectionName(raw []byte) (string, error) {
 }
 
 // coffSymbol is a record of the symbol table.
+// value is the distance from the start of its section, whose number counts from 1; 0 and below are no sections. aux is how many
+// of the records that follow belong to the symbol.
 type coffSymbol struct {
 	name    [8]byte
 	value   uint32

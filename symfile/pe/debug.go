@@ -19,6 +19,7 @@ type CodeView struct {
 }
 
 const (
+	// An entry of the debug directory: 0 characteristics, 4 time, 8 version, 12 type, 16 size, 20 RVA, 24 file offset.
 	debugEntrySize = 28
 	debugCodeView  = 2 // IMAGE_DEBUG_TYPE_CODEVIEW
 	// maxDebugEntries bounds the debug directory; linkers write up to eight.
@@ -49,6 +50,7 @@ func (f *File) readDebug() error {
 		if kind != debugCodeView {
 			continue
 		}
+		// File offsets mean nothing in an image that was copied from memory, and RVAs are 0 for data that is not loaded.
 		at := int64(off)
 		if f.mapped || off == 0 {
 			at, _ = f.extent(uint64(rva))
@@ -94,6 +96,8 @@ func (f *File) readCodeView(at, size int64) error {
 
 // DebugID is the PDB's id as in a symbol store: the GUID's fields as numbers, or the time of an older PDB, and the age; "" if the file
 // has none. A GUID of zeros names no file.
+//
+// Example: the GUID {497B72F6-390A-44FC-878E-5A2D63B6CC4B} and the age 1 give 497B72F6390A44FC878E5A2D63B6CC4B1.
 func (f *File) DebugID() string {
 	cv := &f.CodeView
 	switch {
@@ -109,6 +113,7 @@ func (f *File) DebugID() string {
 
 // CodeID names the image as symbol servers do, in lower case: eight digits of the time stamp, and the size of the image. It is "" for
 // files without a time stamp: theirs is that of many others.
+// Example: the stamp 0x45D35F6C and the size 0x2D000 give "45d35f6c2d000".
 func (f *File) CodeID() string {
 	if f.Stamp == 0 {
 		return ""
@@ -118,6 +123,9 @@ func (f *File) CodeID() string {
 
 // readHybrid finds out whether the file has code of two processors: its load configuration then leads to metadata of the kind that
 // Microsoft calls CHPE ("Load configuration directory", the field CHPEMetadataPointer).
+//
+// Windows on arm64 has two kinds of such files: ARM64EC for x64 processes, whose header says x64, and ARM64X for both, whose header says
+// arm64.
 func (f *File) readHybrid() error {
 	switch f.Machine {
 	case MachineARM64EC:
@@ -130,6 +138,7 @@ func (f *File) readHybrid() error {
 	default:
 		return nil
 	}
+	// The directory begins with its size, and older ones end before the field. Its value is an address, not an RVA.
 	const field = 0xc8
 	d := f.dirs[dirLoadConfig]
 	if d.rva == 0 {
@@ -177,6 +186,7 @@ const maxRanges = 1 << 12
 //	4 code map RVA, 8 its count (4 bytes start, of which the lowest two bits are the kind; 4 bytes length) · 64 second function table RVA, 68 its size
 //
 // Source: LLVM, Object/COFF.h (chpe_metadata, chpe_range_entry).
+// Example: an entry 0x1002, 0x500 is x64 code from 0x1000 to 0x1500.
 func (f *File) readCodeMap(rva uint64) error {
 	m, err := f.At(rva, 72)
 	if err != nil {

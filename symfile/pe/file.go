@@ -80,6 +80,7 @@ const flagDLL = 0x2000
 func (f *File) IsDLL() bool { return f.Characteristics&flagDLL != 0 }
 
 // IsDriver reports whether the file runs without a subsystem: a driver or a part of the kernel.
+// Its subsystem is then IMAGE_SUBSYSTEM_NATIVE.
 func (f *File) IsDriver() bool { return f.Subsystem == 1 }
 
 // IsEFI reports whether the file is an EFI program or driver.
@@ -102,6 +103,7 @@ func Open(src *input.Source) (*File, error) { return open(src, false) }
 // OpenMapped opens an image as the loader laid it out in memory: offsets of the source are RVAs.
 func OpenMapped(src *input.Source) (*File, error) { return open(src, true) }
 
+// The sections come first, since directories are found by RVA. An id or a hybrid's map that cannot be read costs itself only.
 func open(src *input.Source, mapped bool) (*File, error) {
 	f := &File{Src: src, mapped: mapped}
 	count, at, err := f.headers()
@@ -183,10 +185,12 @@ func (f *File) headers() (sections int, at int64, err error) {
 	default:
 		return 0, 0, f.bad("optional header", opt, "magic number 0x10b (32 bit) or 0x20b (64 bit)", fmt.Sprintf("0x%x", magic))
 	}
+	// From the image base to the size of the image: alignments, versions.
 	c.Skip(24)
 	f.ImageSize, f.headersSize = c.U32(), c.U32()
 	c.Skip(4)
 	f.Subsystem = c.U16()
+	// Characteristics, then the stack's and heap's sizes, which have the width of an address, and the loader's flags.
 	c.Skip(2 + 4*int64(f.Class/8) + 4)
 	dirs := c.U32()
 	if c.Err() != nil {
@@ -203,6 +207,7 @@ func (f *File) headers() (sections int, at int64, err error) {
 }
 
 // arch is the processor's table.
+// A header of 64 bits for a 32-bit processor, or the reverse, is of no program that runs, so it has no table.
 func (f *File) arch() *cpu.Arch {
 	a := cpu.ByPE(f.Machine)
 	if a != nil && a.WordSize*8 != f.Class {
@@ -265,6 +270,7 @@ func (f *File) readSections(count int, at int64) error {
 			f.warnErr(err)
 			return nil
 		}
+		// Data that is all zeros has no bytes in the file.
 		if s.Offset == 0 {
 			s.FileSize = 0
 		}
@@ -326,6 +332,7 @@ func (f *File) extent(rva uint64) (off, n int64) {
 	}
 	if s := f.SectionAt(rva); s != nil {
 		in := rva - uint64(s.RVA)
+		// The rest of a section in memory is filled with zeros, which no file has.
 		if in >= uint64(s.backed()) {
 			return 0, 0
 		}
@@ -405,6 +412,7 @@ func (f *File) Place(rva uint64) (section string, off int64) {
 }
 
 // lookForEnd warns of a truncated file, which ends before the parts that its headers name.
+// A partial download lacks the last sections or the symbol table.
 func (f *File) lookForEnd() {
 	if f.mapped {
 		return
@@ -424,6 +432,7 @@ func (f *File) lookForEnd() {
 }
 
 // lookForPacker warns of a program whose code is packed.
+// A packed file has sections UPX0 (empty, where the code is unpacked to) and UPX1 (the packed code).
 func (f *File) lookForPacker() {
 	for i := range f.Sections {
 		if n := f.Sections[i].Name; n == "UPX0" || n == "UPX1" {

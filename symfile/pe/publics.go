@@ -30,6 +30,7 @@ type public struct {
 }
 
 const (
+	// Their order is which name wins where two are of one address.
 	fromName = iota
 	fromSymbol
 	fromOrdinal
@@ -62,6 +63,9 @@ func (f *File) Publics() (*Publics, error) {
 //
 //	16 first ordinal u32 · 20 addresses u32 · 24 names u32 · 28 RVA of the addresses u32 · 32 RVA of the names' RVAs u32 ·
 //	36 RVA of their ordinals, u16 each, which count from the first
+//
+// The table of addresses is by ordinal; the tables of names and of ordinals go side by side, sorted by name. Example: if names[5] is "Sleep"
+// and ordinals[5] is 9, then addresses[9] is Sleep's code, and its ordinal is 9 plus the first.
 func (p *Publics) addExports() error {
 	const part = "export directory"
 	f, d := p.f, p.f.dirs[dirExport]
@@ -105,6 +109,7 @@ func (p *Publics) addExports() error {
 			named[i] = add(i, fromName, uint32(n)) || named[i]
 		}
 	}
+	// What no name leads to is exported by its ordinal alone, as in many of Microsoft's libraries.
 	for i := range named {
 		if !named[i] {
 			add(i, fromOrdinal, uint32(i))
@@ -126,6 +131,9 @@ func (p *Publics) add(rva uint64, from uint8, ref uint32) bool {
 }
 
 // addSymbols adds the functions of the COFF symbol table, and labels that other files may use.
+//
+// GNU's and LLVM's linkers for MinGW leave the table in programs; Microsoft's linker does not write it. Static labels and names
+// that begin with a dot (".text", ".file") are no functions.
 func (p *Publics) addSymbols() error {
 	const (
 		external, static = 2, 3
@@ -145,6 +153,7 @@ func (p *Publics) addSymbols() error {
 		if (s.class == external || s.class == static && s.kind == function) && n >= 0 && n < len(f.Sections) && s.name[0] != '.' {
 			p.add(uint64(f.Sections[n].RVA)+uint64(s.value), fromSymbol, uint32(i))
 		}
+		// Auxiliary records have the same size and are passed over.
 		i += int64(s.aux)
 	}
 	return nil

@@ -27,6 +27,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	var buf [cpu.MaxRegs]unparsedRule
 	regs := buf[:0]
 
+	// Most records have fewer than ten rules, so a list is searched faster than a map.
 	set := func(name, expr string) {
 		switch name {
 		case ".cfa":
@@ -55,6 +56,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	}
 	note := func(n string) { notes = append(notes, n) }
 	splitRules(init, set, note)
+	// The deltas may replace the rule of .cfa, and EntryFromFP needs the one at the function's first instruction.
 	atEntry := cfa
 	for _, d := range deltas {
 		splitRules(d, set, note)
@@ -75,6 +77,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	if row.CFA, err = parseExpr(arch, cfa); err != nil {
 		return Row{}, notes, wrapRule("rule of .cfa", err)
 	}
+	// Apply finds a .cfa inside of an Expr; here the compact forms are refused.
 	if row.CFA.Kind == FromCFA || row.CFA.Kind == AtCFA {
 		return Row{}, notes, &RuleError{Reason: "the rule of .cfa reads .cfa", Text: cfa}
 	}
@@ -93,6 +96,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 			ru = Rule{Kind: Undefined}
 			notes = append(notes, "rule for $"+arch.RegName(p.reg)+" ignored: "+err.Error())
 		}
+		// "$rbx: $rbx" says that the register is unchanged.
 		if ru.Kind == FromReg && ru.Reg == p.reg && ru.Offset == 0 {
 			ru = Rule{Kind: Same}
 		}

@@ -113,6 +113,7 @@ type evaluation struct {
 	want   target
 }
 
+// name is the value's name in errors and traces.
 func (e *evaluation) name(t target) string {
 	switch t {
 	case forCFA:
@@ -123,6 +124,7 @@ func (e *evaluation) name(t target) string {
 	return "$" + e.callee.Arch.RegName(cpu.Reg(t))
 }
 
+// err makes an error of a fault, about the value that is being computed.
 func (e *evaluation) err(f fault) *EvalError {
 	err := &EvalError{For: e.name(e.want), Cause: f.cause, Text: f.text}
 	switch f.cause {
@@ -134,6 +136,7 @@ func (e *evaluation) err(f fault) *EvalError {
 	return err
 }
 
+// reg returns the callee's value of a register.
 func (e *evaluation) reg(r cpu.Reg) (uint64, fault) {
 	v, ok := e.callee.Get(r)
 	if !ok {
@@ -142,6 +145,7 @@ func (e *evaluation) reg(r cpu.Reg) (uint64, fault) {
 	return v, fault{}
 }
 
+// word returns the word of the CPU's size at addr.
 func (e *evaluation) word(addr uint64) (uint64, fault) { return e.read(addr, e.callee.Arch.WordSize) }
 
 // read returns the word of size bytes at addr, and traces it.
@@ -178,6 +182,7 @@ func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 	arch := e.callee.Arch
 	switch ru.Kind {
 	case Same:
+		// The CFA and the return address are not registers of the callee, so they cannot stay as they are.
 		if e.want < 0 {
 			return 0, fault{cause: BadProgram, text: "only a register can be \"unchanged\""}
 		}
@@ -241,6 +246,7 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 		return caller, cfa, e.err(f)
 	}
 
+	// Calling conventions have a function preserve these, so a row without a rule says that it did.
 	if !r.OthersUndefined {
 		for _, s := range arch.CalleeSaved {
 			if v, ok := callee.Get(s); ok {
@@ -248,6 +254,7 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 			}
 		}
 	}
+	// The CFA is by definition the caller's stack pointer. A rule for sp in Saved replaces it below.
 	caller.Set(arch.SP, cfa)
 	caller.Set(arch.PC, ra)
 	for i := range r.Saved {
@@ -261,6 +268,7 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 			caller.Set(s.Reg, v)
 			continue
 		}
+		// Without its stack pointer the caller's frame cannot be found, so this is no loss of one register.
 		if s.Reg == arch.SP {
 			return caller, cfa, e.err(f)
 		}

@@ -37,6 +37,7 @@ func literal(tok string) (uint64, bool) {
 	if len(tok) > 1 && tok[0] == '-' {
 		neg, tok = true, tok[1:]
 	}
+	// 2^64 − 1 has 20 digits.
 	if len(tok) == 0 || len(tok) > 20 {
 		return 0, false
 	}
@@ -72,6 +73,8 @@ func isOp(tok string) bool {
 // binary computes l op r in 64 bits. The caller masks the result to the CPU's word size.
 //
 //	@  rounds l down to a multiple of r, which must be a power of two (the alignment of a stack)
+//
+// Example: 0x1237 @ 16 is 0x1230.
 func binary(op byte, l, r uint64) (uint64, Cause) {
 	switch op {
 	case '+':

@@ -21,6 +21,7 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 		return fail("the expression is too long")
 	}
 	var stack [maxDepth]Rule
+	// stack[:n] are rules: what each item of the program's stack is in terms of registers and memory.
 	n, rest, jumps := 0, text, false
 	count := 0
 	for ; ; count++ {
@@ -31,6 +32,7 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 		if count >= maxSteps {
 			return fail("the expression has too many tokens")
 		}
+		// How many items the token pops and pushes. Those of words.go are known; Breakpad's operators and operands follow below.
 		takes, gives, known := arity(tok)
 		if word, _ := numbered(tok); word == "if" || word == "jump" {
 			jumps = true
@@ -79,6 +81,7 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 		if err != nil {
 			return Rule{}, err
 		}
+		// What was computed is the new top. shuffle has moved its items itself.
 		n += gives - takes
 		if gives == 1 {
 			stack[n-1] = ru
@@ -164,11 +167,13 @@ func joinWord(arch *cpu.Arch, op string, l, r Rule) (Rule, error) {
 	}
 	if op == "and" && r.Kind == Const {
 		// "x & 0xfff…f0" is Breakpad's "x 16 @".
+		// −0xfff…f0 is 16: a mask with upper bits set and lower ones clear rounds down to a power of two.
 		if step := arch.Mask(-uint64(r.Offset)); step != 0 && step&(step-1) == 0 {
 			op, r.Offset = "@", int64(step)
 		}
 	}
 	if op == "+" || op == "-" {
+		// A base and a number stay one compact rule with another offset.
 		plain := func(ru Rule) bool { return ru.Kind == FromReg || ru.Kind == FromCFA || ru.Kind == Const }
 		if plain(l) && r.Kind == Const || op == "+" && l.Kind == Const && plain(r) {
 			return join(arch, op[0], l, r)

@@ -32,6 +32,7 @@ func (e *RuleError) Error() string {
 //	^        AtCFA -16
 
 // canon gives equal rules equal offsets: on a 32-bit CPU an offset to a base is sign-extended, a constant zero-extended.
+// Example: on a 32-bit CPU "$esp 4294967292 +" and "$esp -4 +" are both FromReg −4.
 func canon(arch *cpu.Arch, ru Rule) Rule {
 	if arch.WordSize == 4 {
 		switch ru.Kind {
@@ -45,6 +46,7 @@ func canon(arch *cpu.Arch, ru Rule) Rule {
 }
 
 // join returns the rule "l op r" for Breakpad's operators.
+// If one operand has no value, the result has none.
 func join(arch *cpu.Arch, op byte, l, r Rule) (Rule, error) {
 	if l.Kind == Undefined || r.Kind == Undefined {
 		return Rule{Kind: Undefined}, nil
@@ -91,6 +93,7 @@ func deref(arch *cpu.Arch, ru Rule) (Rule, error) {
 }
 
 // postfix returns the rule as a postfix expression.
+// Example: AtCFA −16 is ".cfa -16 + ^".
 func postfix(arch *cpu.Arch, ru Rule) string {
 	s := ru.Text
 	switch ru.Kind {

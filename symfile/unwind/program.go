@@ -54,6 +54,7 @@ func ParseProgram(arch *cpu.Arch, text string, vars func(name string) (uint64, b
 		if steps >= maxSteps {
 			return Row{}, &RuleError{Reason: "the program has too many words"}
 		}
+		// "=$eip" is split into two tokens.
 		if tok[0] == '=' && len(tok) > 1 {
 			tok, rest = "=", tok[1:]+rest
 		}
@@ -66,6 +67,7 @@ func ParseProgram(arch *cpu.Arch, text string, vars func(name string) (uint64, b
 			if err != nil {
 				return Row{}, err
 			}
+			// The name is below the value: "$T0 $ebp =" pushes the name, the value, and assigns.
 			name := stack[n-2].name
 			if len(name) < 2 || name[0] != '$' {
 				return Row{}, &RuleError{Reason: "only a name that begins with $ can be assigned", Text: text}
@@ -112,6 +114,7 @@ func ParseProgram(arch *cpu.Arch, text string, vars func(name string) (uint64, b
 			if v, ok := literal(tok); ok {
 				stack[n] = entry{value: canon(arch, Rule{Kind: Const, Offset: int64(v)})}
 			} else {
+				// Names are looked up when an operator reads them, since "=" needs the name itself.
 				stack[n] = entry{name: tok}
 			}
 			n++
@@ -177,6 +180,7 @@ func (p *program) row(order []string) (Row, error) {
 	case row.CFA.Kind == Unset || row.CFA.Kind == Undefined:
 		return Row{}, &RuleError{Reason: "the program gives no value to $" + arch.RegName(arch.SP)}
 	}
+	// See ParseProgram: esi and edi, which the program does not mention, may have been overwritten.
 	ebx, _ := arch.Lookup("ebx")
 	for _, r := range arch.CalleeSaved {
 		if !seen[r] && r != arch.FP && r != ebx && r != arch.SP && r != arch.PC {

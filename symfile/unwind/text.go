@@ -55,6 +55,7 @@ func (ru Rule) Describe(arch *cpu.Arch) string {
 
 // infix rewrites a postfix expression in infix notation: "$rsp 8 + ^" becomes "[$rsp + 8]". A broken or long expression stays as
 // it is.
+// Each entry of the stack is an operand in infix form; operators put parentheses around what they join.
 func infix(text string) string {
 	var stack []string
 	size := 0

@@ -46,6 +46,7 @@ func arity(tok string) (takes, gives int, known bool) {
 }
 
 // numbered splits a word like "pick:2". word is "" if tok is not of that form.
+// A number beyond maxSteps is no valid jump, as no program has so many words.
 func numbered(tok string) (word string, n int) {
 	word, digits, ok := strings.Cut(tok, ":")
 	v, number := literal(digits)
@@ -79,6 +80,7 @@ func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
 		return l | r, 0
 	case "xor":
 		return l ^ r, 0
+	// As in Go, a shift by the word size or more gives 0, or −1 for shra of a negative value.
 	case "shl":
 		return l << r, 0
 	case "shr":
@@ -143,6 +145,7 @@ func wordAt(text string, i int) string {
 }
 
 // program evaluates a Program's text.
+// Unlike expr it may jump, also back. maxSteps counts executed words, so that a loop ends.
 func (e *evaluation) program(text string) (uint64, fault) {
 	arch := e.callee.Arch
 	bad := func(why string) (uint64, fault) { return 0, fault{cause: BadProgram, text: why} }

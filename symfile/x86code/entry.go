@@ -7,6 +7,7 @@ import (
 )
 
 // MaxEntry bounds the code of a function's beginning.
+// Prologues of compilers take a dozen bytes; long ones that push and allocate take a few more.
 const MaxEntry = 64
 
 // entry is what the beginning of a function has done.
@@ -20,6 +21,7 @@ type entry struct {
 	saved []pushed
 }
 
+// pushed is a register that was pushed.
 type pushed struct {
 	reg  byte
 	down int32
@@ -28,7 +30,12 @@ type pushed struct {
 // Entry returns a STACK WIN program for the instruction at an offset of a function's code, if the code runs straight to it from the function's first
 // byte on; "" if it may not. saved is how many bytes of preserved registers were pushed. odd says that no frame data of its kind could say the same: the return
 // address is in a register, as in functions that move the stack pointer of their caller (_chkstk), or the frame's size is.
+//
+// Example: 55 8b ec is "push ebp; mov ebp, esp". At offset 1, esp is 8 below the caller's stack pointer, and the program is
+//
+//	$T0 $esp 8 + = $eip $T0 4 - ^ = $esp $T0 = $ebp $T0 8 - ^ =
 func Entry(code []byte, offset int) (program string, saved uint32, odd bool) {
+	// The call pushed the return address.
 	e := entry{down: 4}
 	for at := 0; at < offset; {
 		n := e.step(code[at:])
@@ -55,6 +62,7 @@ func (e *entry) step(code []byte) int {
 			e.saved = append(e.saved, pushed{c & 7, e.down})
 		}
 		return 1
+	// A pop at the very start takes the return address.
 	case c&0xf8 == 0x58 && e.down == 4 && !e.inReg && !e.grown && !preserved(c&7) && c&7 != esp:
 		e.ra, e.inReg, e.down = c&7, true, 0
 		return 1
@@ -80,6 +88,7 @@ func (e *entry) step(code []byte) int {
 		}
 		e.by, e.grown = reg, true
 		return 2
+	// "mov ebp, esp" is only accepted after ebp was pushed, so that the caller's value is known.
 	case (two(0x8b, 0xec) || two(0x89, 0xe5)) && e.isSaved(ebp) && e.by != ebp:
 		return 2
 	case two(0x8b, 0xff):
@@ -88,6 +97,7 @@ func (e *entry) step(code []byte) int {
 	return 0
 }
 
+// isSaved reports whether a register was pushed. The first push has the caller's value.
 func (e *entry) isSaved(reg byte) bool {
 	for _, p := range e.saved {
 		if p.reg == reg {

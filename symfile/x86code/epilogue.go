@@ -45,10 +45,19 @@ type slot struct {
 //
 //	5r pop · c9 leave · 83 c4, 81 c4 add esp, n · 8d 65, 8d a5 lea esp, [ebp + n] · 8b e5, 89 ec mov esp, ebp · c3, c2 n, f3 c3 ret ·
 //	e9, eb, ff 25, ff er jmp
+//
+// Example: 5f 5e 8b e5 5d c3 is "pop edi; pop esi; mov esp, ebp; pop ebp; ret". It gives, with 12 bytes restored:
+//
+//	$T0 $ebp 4 + = $T1 $esp = $eip $T0 ^ = $esp $T0 4 + =
+//	$ebp $T0 4 - ^ =  $esi $T1 4 + ^ =  $edi $T1 0 + ^ =
+//
+// Each round decodes one instruction and moves sp, the place of the stack pointer after it. Anything that is not in the list ends it
+// without an answer.
 func Epilogue(code []byte, leaves func(to int64) bool) (program string, restored uint32) {
 	at := int64(0)
 	var sp slot
 	var saved [8]*slot
+	// A register has one saved value. A second pop of it is refused.
 	pop := func(reg byte) bool {
 		if reg == esp || saved[reg] != nil {
 			return false
@@ -77,6 +86,7 @@ func Epilogue(code []byte, leaves func(to int64) bool) (program string, restored
 			return leave(sp, &saved)
 		case c&0xf8 == 0x58 && pop(c&7):
 			n = 1
+		// leave is "mov esp, ebp; pop ebp". With ebp popped already, it would no longer be the frame's.
 		case c == 0xc9 && saved[ebp] == nil:
 			sp, n = slot{byEBP: true}, 1
 			pop(ebp)
@@ -85,6 +95,7 @@ func Epilogue(code []byte, leaves func(to int64) bool) (program string, restored
 		case len(code) >= 3 && c == 0x83 && code[1] == 0xc4 && int8(code[2]) > 0:
 			sp.off += int32(int8(code[2]))
 			n = 3
+		// With the upper bit set it would be a subtraction, which no epilogue has.
 		case len(code) >= 6 && c == 0x81 && code[1] == 0xc4 && code[5]&0x80 == 0:
 			sp.off += int32(binary.LittleEndian.Uint32(code[2:]))
 			n = 6
@@ -101,6 +112,7 @@ func Epilogue(code []byte, leaves func(to int64) bool) (program string, restored
 }
 
 // leave writes the program: $T0 is where the return address is, $T1 what esp was.
+// Registers that calls may overwrite are left out: compilers pop them (pop ecx) to drop four bytes.
 func leave(ra slot, saved *[8]*slot) (program string, restored uint32) {
 	base := func(s slot) string {
 		if s.byEBP {
@@ -116,6 +128,7 @@ func leave(ra slot, saved *[8]*slot) (program string, restored uint32) {
 			continue
 		}
 		restored += 4
+		// From the same base the distance is certain; else $T1 keeps esp, since the program assigns $esp before.
 		if s.byEBP == ra.byEBP {
 			fmt.Fprintf(&b, " %s $T0 %d - ^ =", names[reg], ra.off-s.off)
 		} else {
@@ -130,11 +143,14 @@ func leave(ra slot, saved *[8]*slot) (program string, restored uint32) {
 // from the byte after the call.
 //
 //	e8 n · ff /2 with its ModRM, SIB and displacement
+//
+// Example: ff 51 58 is "call [ecx + 58h]", as virtual methods are called. Its last byte alone is "pop eax".
 func AfterCall(before []byte, isCode func(distance int64) bool) bool {
 	n := len(before)
 	if n >= 5 && before[n-5] == 0xe8 && isCode(int64(int32(binary.LittleEndian.Uint32(before[n-4:])))) {
 		return true
 	}
+	// ff /2 is an indirect call of 2 (call eax) to 7 bytes (call [eax + ecx*4 + n]).
 	for size := 2; size <= 7 && size <= n; size++ {
 		if p := before[n-size:]; p[0] == 0xff && p[1]>>3&7 == 2 && operand(p[1:]) == size-1 {
 			return true
@@ -144,6 +160,7 @@ func AfterCall(before []byte, isCode func(distance int64) bool) bool {
 }
 
 // operand returns the length of a ModRM byte with its SIB byte and displacement.
+// mod 3 is a register; rm 4 has a SIB byte; rm 5 with mod 0, and base 5 with mod 0, have a displacement of four bytes and no register.
 func operand(p []byte) int {
 	mod, rm := p[0]>>6, p[0]&7
 	n := 1

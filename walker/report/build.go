@@ -58,6 +58,8 @@ type ModuleSymbols struct {
 }
 
 // Build makes a report.
+// The order of the steps matters: threads counts frames in modules, symbolStates and missing read those counts, and findings reads
+// all of it.
 func Build(in Input) *Report {
 	d := in.Dump
 	b := &builder{in: in, d: d, r: &Report{Version: Version, Policy: in.Policy, MainModule: -1, FirstThread: -1}}
@@ -86,6 +88,7 @@ func Build(in Input) *Report {
 	return r
 }
 
+// builder is the state of one Build. symbols has an element for each module of the dump.
 type builder struct {
 	in        Input
 	d         *core.Dump
@@ -132,6 +135,7 @@ func sameRules(a, b *unwind.Row) bool {
 	return true
 }
 
+// modules makes the list of modules, in the dump's order, so that an index means the same in both.
 func (b *builder) modules() {
 	d, r := b.d, b.r
 	r.Modules = make([]Module, len(d.Modules))
@@ -164,6 +168,7 @@ func (b *builder) modules() {
 	}
 }
 
+// threads makes the threads with the frames of those that are walked.
 func (b *builder) threads() {
 	d, r := b.d, b.r
 	r.Threads = make([]Thread, len(d.Threads))
@@ -205,6 +210,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	}
 	m := &b.r.Modules[f.Module]
 	m.Frames++
+	// A file that is mapped in parts has several entries in the dump's list; Listed is the entry that has the frame.
 	for _, p := range m.Mappings {
 		if f.Lookup-p.Start < p.Size {
 			out.Listed = p.Listed
@@ -238,6 +244,7 @@ func (b *builder) assigned(module int) bool { return b.symbols[module].State == 
 // fromSymbols reports whether a frame was found with its callee's symbols. If those are assigned, so is the frame.
 func fromSymbols(t walker.Trust) bool { return t == walker.TrustCFI || t == walker.TrustCFIScan }
 
+// attempts makes the plain form of rejected candidates. One without any rule has no text of rules.
 func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {
 	out := make([]Attempt, len(all))
 	for i := range all {
@@ -300,6 +307,7 @@ func firstThread(d *core.Dump) (first int, requesting bool) {
 	if thread >= 0 && !WroteDump(d, thread) {
 		return thread, true
 	}
+	// Without such a thread: the first one that did not write the dump, else the first one.
 	first = -1
 	for i := range d.Threads {
 		if first < 0 || WroteDump(d, first) {
@@ -317,6 +325,7 @@ func WroteDump(d *core.Dump, thread int) bool {
 
 // Demangle sets the display name of every function.
 func (r *Report) Demangle(f func(string) string) {
+	// Functions recur in the stacks of all threads, and demangling is the dearest part of a report.
 	seen := map[string]string{}
 	fill := func(n *Name) {
 		if n.Raw == "" {

@@ -92,6 +92,7 @@ func (b *builder) findings() {
 		// The overflow explains why this thread's stack memory is missing.
 		byStop[FindingOutside] = slices.DeleteFunc(byStop[FindingOutside], func(t int) bool { return t == ran })
 	}
+	// The order of a map does not matter here: the findings are sorted at the end.
 	for kind, threads := range byStop {
 		if len(threads) == 0 {
 			continue
@@ -113,6 +114,7 @@ func (b *builder) findings() {
 
 // tallyStack adds one thread's stack to the tallies.
 func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
+	// A frame is found by the symbols of the frame that it called, so what is wrong with a caller counts for its callee's module.
 	for j := range s.Frames {
 		callee := s.Frames[j].Module
 		if callee < 0 {
@@ -153,6 +155,7 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 	}
 }
 
+// scannedFrame reports whether a frame was found by a search of the stack.
 func scannedFrame(f *walker.Frame) bool {
 	return f.Trust == walker.TrustScan || f.Trust == walker.TrustCFIScan
 }
@@ -180,6 +183,7 @@ func (b *builder) cut(s *walker.Stack) bool {
 	return n > 0 && (s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress) && b.hasWord(s.Frames[n-1].Regs.SP())
 }
 
+// hasWord reports whether the dump has the word at an address.
 func (b *builder) hasWord(addr uint64) bool {
 	if b.d.Memory == nil {
 		return false

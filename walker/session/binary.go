@@ -125,6 +125,7 @@ func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	if it.answers(m.DebugID, it.sameName(m)) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
 		return true, false
 	}
+	// Loaders round sizes up to pages, and writers of dumps take the size from the file or from memory.
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
 	same := noID && (id.Size+page-1)/page == (m.Size+page-1)/page
@@ -277,8 +278,10 @@ type process struct {
 	places *analysis.MemoryMap
 }
 
+// Read implements walker.Code.
 func (p *process) Read(addr uint64, into []byte) int { return p.Code(addr, into) }
 
+// Executable implements walker.Space. The memory map is read when it is first asked for.
 func (p *process) Executable(addr uint64) (yes, known bool) {
 	if p.places == nil {
 		p.places = analysis.NewMemoryMap(p.Dump)

@@ -146,6 +146,7 @@ type dump struct {
 	needs   []*input.NeedError
 }
 
+// assignment is what the user's choice is for: a module, and a kind of file.
 type assignment struct {
 	module int
 	kind   ItemKind
@@ -198,11 +199,13 @@ func (s *Session) Add(src *input.Source) []Item {
 	return out
 }
 
+// add is Add for one file, or for a member of an archive.
 func (s *Session) add(src *input.Source, member bool) {
 	it := &item{Item: Item{ID: len(s.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
 	src.Spool = s.opt.Limits.Spool
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
+	// Without a reader for the compression, the item says that the page should load the larger program.
 	it.Detected = guess.Kind
 	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil ||
 		guess.Kind == intake.Cab && s.opt.Limits.Archives[guess.Kind] == nil {
@@ -230,6 +233,7 @@ func (s *Session) add(src *input.Source, member bool) {
 	}
 }
 
+// addDump opens a minidump. A file of which no stream could be read is refused, with the first error as the reason.
 func (s *Session) addDump(it *item) {
 	it.Kind = KindDump
 	d, err := core.Open(it.src)
@@ -259,6 +263,7 @@ func (s *Session) use(it *item, d *core.Dump) {
 		d.Program = one.program
 	}
 	s.dumps = append(s.dumps, one)
+	// Symbols may have come before the dump, so they are matched to it now.
 	s.match(one)
 	s.attachAll()
 }
@@ -283,6 +288,7 @@ func (s *Session) addMicrodumps(it *item) {
 	}
 }
 
+// addArchive unpacks an archive and adds its members. What could be unpacked before an error is used.
 func (s *Session) addArchive(it *item) {
 	it.Kind = KindArchive
 	members, err := intake.Expand(it.src, s.opt.Limits, func(name string, done, total int64) error {
@@ -302,6 +308,7 @@ func (s *Session) addArchive(it *item) {
 	}
 }
 
+// progress calls Options.Progress, if it is set.
 func (s *Session) progress(stage, name string, done, total int64) {
 	if s.opt.Progress != nil {
 		s.opt.Progress(Progress{stage, name, done, total})

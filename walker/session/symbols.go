@@ -78,6 +78,7 @@ func storePath(name string) (file, id string) {
 		return "", ""
 	}
 	id = parts[len(parts)-2]
+	// The shortest id is that of an old PDB: eight digits of time and an age.
 	if len(id) < 9 || strings.Trim(id, "0123456789abcdefABCDEF") != "" {
 		return "", ""
 	}
@@ -133,6 +134,8 @@ func (s *Session) SameName(dumpIndex, module int, name string) bool {
 
 // match finds the symbol file of every module anew. If anything changed, the dump's report is out of date.
 func (s *Session) match(d *dump) {
+	// Everything is matched anew and then compared with what was in use, since a new file may be better than one that is used, and the user's
+	// choice may have been taken back.
 	fresh := make([]moduleSymbols, len(d.Modules))
 	for i := range d.Modules {
 		m, ms := &d.Modules[i], &fresh[i]
@@ -217,6 +220,7 @@ func (d *dump) uses(it *item) bool {
 
 // revised reports whether a symbol file of the dump has found earlier answers to be wrong.
 func (d *dump) revised() bool {
+	// Revised is asked of all files, so that the warnings of all are up to date.
 	any := false
 	for i := range d.modules {
 		if it := d.modules[i].item; it != nil && it.sym != nil && it.sym.Revised() {
@@ -260,6 +264,7 @@ func (y *symbols) file(module int) *symfile.File {
 	return f
 }
 
+// Known implements walker.Symbols.
 func (y *symbols) Known(module int) symbol.Answer {
 	if y.file(module) == nil && y.binary(module) == nil {
 		return symbol.NoFile
@@ -300,6 +305,7 @@ func once(list []string, text string) []string {
 	return append(list, text)
 }
 
+// Lookup implements walker.Symbols. The order of a symbol file and a binary is that of moduleSymbols.
 func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	var sym symbol.Symbol
 	ans := symbol.NoFile
@@ -314,6 +320,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	}
 	if ans == symbol.Yes {
 		sym.From = y.d.modules[module].item.Name
+		// The binary cannot know more than this.
 		if !sym.Public && sym.HasLine {
 			return sym, ans
 		}
@@ -332,6 +339,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	return sym, ans
 }
 
+// Row implements walker.Symbols. A binary's row counts first where exact says so, else the symbol file's.
 func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	f, b := y.file(module), y.binary(module)
 	if f == nil && b == nil {
@@ -370,6 +378,7 @@ func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, s
 	return row, y.failed(y.d.modules[module].item, ans, err)
 }
 
+// FrameData implements walker.Symbols.
 func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer) {
 	var fd unwind.FrameData
 	ans := symbol.NoFile
@@ -391,6 +400,7 @@ func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 
 // note keeps what was passed over in a record. Registers without a place here (xmm6) are left out: nothing is lost by them.
 func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
+	// Offsets count from 0, so they are kept as −1, −2, … beside the numbers of lines.
 	key, text := -at.Offset-1, fmt.Sprintf("at offset 0x%x", at.Offset)
 	if at.Line > 0 {
 		key, text = int64(at.Line), fmt.Sprintf("line %d", at.Line)

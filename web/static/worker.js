@@ -44,12 +44,12 @@ async function start(module) {
 }
 
 onmessage = ({ data }) => {
-  script ??= data.script;
+  if (data.script) script = data.script;
   if (data.module) {
     start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
   } else if (running) {
     crashpaneWorker.receive(data);
-  } else {
+  } else if (!data.script) {
     waiting.push(data);
   }
 };

@@ -99,6 +99,7 @@ func (p *parser) charByte() byte {
 // guessWidth guesses the width of a character in bytes, which "_0" does not state: by the terminating zeros if the name has the whole
 // string, else by the share of zero bytes. llvm-undname guesses the same.
 func guessWidth(bytes []byte, size uint64) int {
+	// An odd number of bytes cannot be of wide characters.
 	if size%2 != 0 {
 		return 1
 	}

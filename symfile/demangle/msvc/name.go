@@ -29,6 +29,7 @@ func (p *parser) nameReference() *node {
 // text reads up to an "@" and the "@".
 func (p *parser) text() string {
 	n := strings.IndexByte(p.rest(), '@')
+	// An empty identifier is an error: a lone "@" ends the scopes, and scopes reads it.
 	if n <= 0 {
 		p.failed = true
 		return ""
@@ -111,6 +112,7 @@ func (p *parser) operator() *node {
 	start := p.at
 	p.expect("?")
 	code := p.at
+	// Codes have one, two ("_U") or three ("__K") characters.
 	if !p.take("__") {
 		p.take("_")
 	}
@@ -126,6 +128,7 @@ func (p *parser) operator() *node {
 		n.kind = destructor
 	case "B":
 		n.kind = conversion
+	// A user-defined literal, whose name follows: "?__K_km@@".
 	case "__K":
 		n.text = "operator \"\"" + p.text()
 	default:
@@ -145,6 +148,7 @@ func (p *parser) template(isType bool) *node {
 	defer p.leave()
 	start := p.at
 	p.expect("?$")
+	// Digits in the arguments count from the first name in them. After them the outer ones count again.
 	outer := p.refs
 	p.refs = backReferences{}
 	id := p.symbolIdentifier()
@@ -175,6 +179,7 @@ func (p *parser) scopes(id *node) *node {
 		return nil
 	}
 	list := p.list(from)
+	// The outermost scope comes first in the result.
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}
@@ -225,6 +230,7 @@ func (p *parser) startsLocalScope() bool {
 	if len(rest) >= 2 && rest[1] == '?' && (rest[0] == '@' || isDigit(rest[0])) {
 		return true
 	}
+	// A number of letters A to P, up to "@".
 	for i := 0; i < len(rest); i++ {
 		c := rest[i]
 		if c == '@' {

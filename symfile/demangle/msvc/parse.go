@@ -23,6 +23,9 @@ type backReferences struct {
 }
 
 // parser parses one name by recursive descent. The first error sets failed, after which nothing more is read.
+//
+// Example, for "?foo@Bar@@QEAAXH@Z": symbol reads the "?", symbolName "foo@Bar@@" up to the "@" that ends the scopes, function
+// the class letter Q, signature "EAA" of this and of the convention, "X" and "H@", and the final Z.
 type parser struct {
 	in     string
 	at     int
@@ -41,6 +44,7 @@ type parser struct {
 	stackArray [32]*node
 }
 
+// newParser makes a parser with room for the nodes and lists of an ordinary name.
 func newParser(name string) *parser {
 	p := &parser{in: name, nodes: make([]node, 0, 8+len(name)/4), links: make([]*node, 0, 8+len(name)/4)}
 	p.stack = p.stackArray[:0]
@@ -49,6 +53,7 @@ func newParser(name string) *parser {
 
 // add returns a new node.
 func (p *parser) add(k kind, text string, inner *node) *node {
+	// The old array is left as it is, since nodes in it are referred to.
 	if len(p.nodes) == cap(p.nodes) {
 		p.nodes = make([]node, 0, 2*cap(p.nodes))
 	}
@@ -115,6 +120,7 @@ func (p *parser) enter() bool {
 
 func (p *parser) leave() { p.depth-- }
 
+// rest is what has not been read yet.
 func (p *parser) rest() string { return p.in[p.at:] }
 
 // peek returns the next byte without reading it, or 0 at the end.
@@ -135,6 +141,7 @@ func (p *parser) next() byte {
 	return p.in[p.at-1]
 }
 
+// starts reports whether the rest begins with a prefix.
 func (p *parser) starts(prefix string) bool { return strings.HasPrefix(p.rest(), prefix) }
 
 // take reads a prefix if the rest begins with it.
@@ -153,6 +160,7 @@ func (p *parser) expect(prefix string) {
 	}
 }
 
+// isDigit reports whether a byte is an ASCII digit.
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // number reads a number. A "?" in front makes it negative.
@@ -248,6 +256,7 @@ func (p *parser) hashed() *node {
 		return p.fail()
 	}
 	p.at += end + 1
+	// A "complete object locator" of a class with a hashed name has its own code after the hash.
 	p.take("??_R4@")
 	text := p.in[start:p.at]
 	s := p.add(verbatim, text, nil)
@@ -267,6 +276,7 @@ func (p *parser) declarator() *node {
 	if p.failed {
 		return nil
 	}
+	// Only the outermost symbol: names inside of template arguments are parts of another one.
 	if p.depth == 1 {
 		p.named = name
 	}
@@ -297,6 +307,7 @@ func (p *parser) variable(name *node) *node {
 	if p.failed {
 		return nil
 	}
+	// A pointer's own type is followed by the qualifiers of what it points to once more: "?p@@3PEAHEA" is int *p.
 	if t.kind == pointer {
 		t.quals |= p.extendedQualifiers(nil)
 		q := p.qualifiers()
@@ -332,6 +343,7 @@ func (p *parser) function(name *node) *node {
 	}
 	letter := p.next()
 	var thunk string
+	// A thunk of a virtual base ("$4PPPPPPPM@A@" …): the next character says private, protected or public, and numbers follow.
 	if letter == '$' {
 		c |= vtordisp
 		if p.take("R") {

@@ -59,6 +59,7 @@ func (p *parser) specialName(text string) *node {
 // "??_7Foo@@6BBar@@@" is const Foo::`vftable'{for `Bar'}.
 func (p *parser) vtable(text string) *node {
 	name := p.specialName(text)
+	// 6 is a vftable, 7 a vbtable.
 	if c := p.next(); c != '6' && c != '7' {
 		return p.fail()
 	}
@@ -117,6 +118,7 @@ func (p *parser) untyped(text string) *node {
 	return p.symbolOf(variable, name, nil)
 }
 
+// typeDescriptor reads the type that a type descriptor is of: "??_R0?AVFoo@@@8" is that of class Foo.
 func (p *parser) typeDescriptor(text string) *node {
 	t := p.typ(qualifiedResult)
 	p.expect("@8")
@@ -126,6 +128,8 @@ func (p *parser) typeDescriptor(text string) *node {
 	return p.add(typeInfo, text, t)
 }
 
+// baseClassDescriptor reads the four numbers of a base class in a hierarchy (offset of the member, offset of the vbtable pointer,
+// offset in the vbtable, attributes) and the class. The second one may be negative: -1 says that there is no vbtable.
 func (p *parser) baseClassDescriptor(text string) *node {
 	for i := range 4 {
 		if i > 0 {

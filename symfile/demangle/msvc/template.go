@@ -20,6 +20,7 @@ func (p *parser) templateArguments() []*node {
 	return p.list(from)
 }
 
+// templateArgument reads one argument. Example: in "?$array@H$02" the type H is int, and the value $02 is 3.
 func (p *parser) templateArgument() *node {
 	if !p.enter() {
 		return nil
@@ -170,6 +171,7 @@ func (p *parser) anyValue() *node {
 	return v
 }
 
+// offsets reads the n numbers of a pointer to a member: the member's offset and the adjustments of this.
 func (p *parser) offsets(v *node, n int) {
 	from := len(p.stack)
 	for range n {

@@ -32,6 +32,7 @@ func (p *parser) typ(w qualifierMode) *node {
 	return t
 }
 
+// plainType reads a type without its own qualifiers. The first letter says which kind of type it is.
 func (p *parser) plainType() *node {
 	switch c := p.peek(); {
 	case byLetter(&tags, c) != "":
@@ -40,6 +41,7 @@ func (p *parser) plainType() *node {
 		return p.pointerType()
 	case c == 'Y':
 		return p.arrayType()
+	// A function type that is no pointer's, as of a template argument: with qualifiers of this, and without.
 	case p.take("$$A8@@"):
 		return p.functionType(true)
 	case p.take("$$A6"):
@@ -55,6 +57,7 @@ func (p *parser) plainType() *node {
 	return p.primitiveType()
 }
 
+// primitiveType reads a built-in type: one letter, or "_" and a letter. H is int, _N bool, _W wchar_t.
 func (p *parser) primitiveType() *node {
 	start := p.at
 	p.take("_")
@@ -140,12 +143,14 @@ func (p *parser) pointerType() *node {
 	if p.take("__ptrauth") {
 		n.source = "__ptrauth(" + p.decimal() + ", " + p.decimal() + ", " + p.decimal() + ")"
 	}
+	// A pointer to a member function: the class, then the function's type.
 	if n.text == "*" && p.take("8") {
 		n.name = p.typeName()
 		n.inner = p.functionType(true)
 		return n
 	}
 	q := p.qualifiers()
+	// A pointer to a data member: the letters Q to T are the qualifiers A to D with a class.
 	if n.text == "*" && q&isMember != 0 {
 		n.name = p.typeName()
 		if n.inner = p.typ(unqualified); !p.failed {
@@ -158,6 +163,7 @@ func (p *parser) pointerType() *node {
 	}
 	n.inner.quals |= q &^ isMember
 	switch {
+	// C++/CLI: % is a tracking reference, ^ a handle.
 	case handle == "":
 	case handle == "C" || n.text == "&":
 		n.text = "%"
@@ -184,6 +190,7 @@ func (p *parser) arrayType() *node {
 			return nil
 		}
 		d := p.add(literal, "", nil)
+		// An array of unknown size is "[]".
 		if size != 0 {
 			d.text = strconv.FormatUint(size, 10)
 		}
@@ -270,6 +277,7 @@ func (p *parser) parameters(s *signature) {
 			if p.failed {
 				return
 			}
+			// A type of one letter is as short as a digit, so it is not counted.
 			if p.at-start > 1 && p.refs.nParams < maxBackReferences {
 				p.refs.params[p.refs.nParams] = t
 				p.refs.nParams++

@@ -124,6 +124,7 @@ func (s *fileSet) ignore() error {
 	return nil
 }
 
+// close closes the files and removes temporary ones.
 func (s *fileSet) close() {
 	for _, f := range s.open {
 		f.Close()
@@ -235,6 +236,7 @@ func (s *fileSet) findMissing() {
 	}
 	asked := map[string]bool{}
 	s.addStored(asked)
+	// Each round walks, and looks for what that walk lacked. asked has what was looked for, so the loop ends.
 	for {
 		r := s.session.Report(0)
 		if r == nil {
@@ -399,6 +401,7 @@ func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
 	return out
 }
 
+// isFile reports whether a path is that of a regular file, also through a symbolic link.
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()

@@ -55,6 +55,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	f.scanned = true
 	f.byID, f.byName = map[string]string{}, map[string]string{}
 	f.binariesByID, f.binariesByName = map[string][]string{}, map[string][]string{}
+	// What the dump's modules are known by. The id of a module without one is "", which no file has.
 	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range r.Modules {
 		ids[idKey(r.Modules[i].DebugID)] = true
@@ -72,6 +73,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 		}
+		// The signatures of zip files and cabinets.
 		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) {
 			f.archives = append(f.archives, path)
 			return nil
@@ -92,6 +94,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		switch sym, _ := session.Identify(first); {
 		case !names[name]:
 			f.others++
+		// Kept for the message that a file of the right name is of another build, if none matches.
 		case f.byName[name] == "":
 			f.byName[name] = path
 			fallthrough
@@ -187,6 +190,7 @@ func firstBytes(path string) ([]byte, error) {
 	if err != nil {
 		return nil, readError(path, err)
 	}
+	// A gzip stream that is cut off still gives its first bytes.
 	out := make([]byte, 1024)
 	n, err = io.ReadFull(z, out)
 	return out[:n], readError(path, err)

@@ -28,6 +28,7 @@ var version string
 
 // collectLate lets the first garbage collection wait until the heap has 32 MB instead of 4: most runs are over by then. From then on
 // collections are as always.
+// The finalizer of an object without references runs after the first collection.
 func collectLate() {
 	debug.SetGCPercent(800)
 	runtime.SetFinalizer(new([64]byte), func(*[64]byte) { debug.SetGCPercent(100) })
@@ -98,6 +99,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // which may neither command a terminal nor forge a line (see package visible).
 type messages struct{ w io.Writer }
 
+// Write writes one message as one line, with unsafe characters made visible.
 func (m messages) Write(p []byte) (int, error) {
 	line := visible.Text(strings.TrimSuffix(string(p), "\n")) + "\n"
 	if _, err := io.WriteString(m.w, line); err != nil {
@@ -106,6 +108,7 @@ func (m messages) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// findCommand returns a command by its name, or nil.
 func findCommand(name string) *command {
 	for i := range commands {
 		if commands[i].name == name {
@@ -115,6 +118,7 @@ func findCommand(name string) *command {
 	return nil
 }
 
+// run parses the command's arguments and runs it. A wrong command line gives a usageError.
 func (c *command) run(args []string, stdout, stderr io.Writer) error {
 	fs := c.flagSet()
 	do := c.flags(fs)
@@ -128,6 +132,7 @@ func (c *command) run(args []string, stdout, stderr io.Writer) error {
 	return do(rest, stdout, stderr)
 }
 
+// flagSet returns the command's set of flags, still empty.
 func (c *command) flagSet() *flag.FlagSet {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // run prints the error, once
@@ -135,6 +140,7 @@ func (c *command) flagSet() *flag.FlagSet {
 }
 
 // parse takes flags from anywhere among the arguments; "--" ends them.
+// Package flag stops at the first argument that is no flag, so parse takes that one out and goes on behind it.
 func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for len(args) > 0 {
 		if err := fs.Parse(args); err != nil {
@@ -151,6 +157,7 @@ func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	return rest, nil
 }
 
+// helpFor prints the help of one command.
 func helpFor(name string, stdout, stderr io.Writer) int {
 	c := findCommand(name)
 	if c == nil {
@@ -161,6 +168,7 @@ func helpFor(name string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
+// writeHelp prints the help of the command, with its flags.
 func (c *command) writeHelp(w io.Writer) {
 	fmt.Fprintf(w, "usage: crashpane %s\n\n%s\n\nFlags:\n", c.line, c.help)
 	fs := c.flagSet()
@@ -169,6 +177,7 @@ func (c *command) writeHelp(w io.Writer) {
 	fs.PrintDefaults()
 }
 
+// writeHelp prints the list of commands.
 func writeHelp(w io.Writer) {
 	fmt.Fprint(w, "crashpane reads minidumps and shows what crashed.\n\nusage: crashpane COMMAND …\n\nCommands:\n")
 	for i := range commands {
@@ -178,6 +187,7 @@ func writeHelp(w io.Writer) {
 	fmt.Fprint(w, "Exit status: 0 done, 1 something could not be read, 2 the command line is wrong.\n")
 }
 
+// versionText is the version that the linker set, else that of the module in the build information.
 func versionText() string {
 	if version != "" {
 		return version

@@ -86,6 +86,7 @@ var formats = []struct {
 	}},
 }
 
+// formatNames are the names of the formats, as the flag takes them.
 func formatNames() []string {
 	var names []string
 	for _, f := range formats {
@@ -94,6 +95,7 @@ func formatNames() []string {
 	return names
 }
 
+// policyNames are the names of the unwind policies.
 func policyNames() []string {
 	var names []string
 	for _, p := range walker.Policies() {
@@ -116,6 +118,7 @@ type walkRun struct {
 	choices
 }
 
+// run checks the flags before it opens a file, so that a mistake is reported at once.
 func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	format := slices.Index(formatNames(), w.format)
 	if format < 0 {
