@@ -1,6 +1,7 @@
 package pdb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -114,6 +115,15 @@ func (f *File) modules() ([]module, error) {
 	return f.listed, nil
 }
 
+const (
+	// listChunk is how much of the list of modules is read at once. That of 20,000 modules has 3 MB, and in a browser each read is a round trip.
+	listChunk = 1 << 20
+	// moduleHeader is the size of a module's entry up to its names.
+	moduleHeader = 64
+	// maxModule bounds an entry: its header and two texts.
+	maxModule = moduleHeader + 2*maxText
+)
+
 // readModules reads the list of object files: for each a section contribution (28 bytes), flags, stream, sizes, two names.
 //
 //	 0 unused, 4 section contribution (28 bytes), 32 flags u16
@@ -124,31 +134,58 @@ func (f *File) modules() ([]module, error) {
 // An entry begins at a multiple of 4 from the start of the list.
 func (f *File) readModules() ([]module, error) {
 	list := []module{}
-	off, size := f.moduleList.off, f.moduleList.size
-	c := cursor(f.dbi, off, size)
-	for c.Left() > 0 {
-		var m module
-		c.Skip(4 + 28 + 2)
-		m.stream = c.U16()
-		m.symbols, m.oldLines, m.lines = c.U32(), c.U32(), c.U32()
-		c.Skip(2 + 2 + 4 + 4 + 4)
-		m.name = uint32(c.Off())
-		for range 2 {
-			if c.Err() != nil {
-				break
-			}
-			_, end, err := readText(f.dbi.Source, c.Off(), off+size)
+	fail := func(at int64, want, have string) error {
+		return &input.FormatError{File: f.dbi.Name, Part: "list of modules", Offset: at, Want: want, Have: have}
+	}
+	at, left := f.moduleList.off, f.moduleList.size // of what is not read yet
+	var b []byte                                    // what is read, and not in the list yet
+	for left > 0 || len(b) > 0 {
+		entry, size := moduleOf(b, left == 0)
+		switch {
+		case size > maxModule, size == 0 && len(b) > maxModule:
+			return list, fail(at-int64(len(b)), fmt.Sprintf("the entry of a module, of at most %d bytes", maxModule), "a longer one")
+		case size > 0:
+			entry.name += uint32(at - int64(len(b)))
+			list, b = append(list, entry), b[size:]
+		case left == 0:
+			return list, fail(at-int64(len(b)), fmt.Sprintf("%d bytes", moduleHeader), fmt.Sprintf("%d bytes to the end of the list", len(b)))
+		default:
+			more, err := f.dbi.Bytes(at, min(listChunk, left))
 			if err != nil {
 				return list, err
 			}
-			c.Skip(end - c.Off())
-		}
-		c.Skip(min(-(c.Off()-off)&3, c.Left()))
-		if c.Err() == nil {
-			list = append(list, m)
+			b, at, left = append(b, more...), at+int64(len(more)), left-int64(len(more))
 		}
 	}
-	return list, c.Err()
+	return list, nil
+}
+
+// moduleOf reads the first entry of a list, and returns its size with what aligns the next one to 4 bytes. name is relative to the start of b. The size
+// is 0 if b ends before the entry does; in the last part of the list it ends a name.
+func moduleOf(b []byte, last bool) (m module, size int) {
+	if len(b) < moduleHeader {
+		return m, 0
+	}
+	m = module{stream: u16(b, 34), symbols: u32(b, 36), oldLines: u32(b, 40), lines: u32(b, 44), name: moduleHeader}
+	size = moduleHeader
+	for range 2 {
+		n := bytes.IndexByte(b[size:], 0)
+		switch {
+		case n >= 0:
+			size += n + 1
+		case last:
+			size = len(b)
+		default:
+			return m, 0
+		}
+	}
+	if aligned := (size + 3) &^ 3; aligned <= len(b) {
+		return m, aligned
+	}
+	if !last {
+		return m, 0
+	}
+	return m, len(b)
 }
 
 // readDebug opens the streams that the list at the DBI stream's end names.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -59,5 +60,41 @@ func TestReads(t *testing.T) {
 	}
 	if table := modules * each * 28; c.bytes > table {
 		t.Errorf("%d lookups read %d bytes, more than the %d of the table of contributions", lookups, c.bytes, table)
+	}
+}
+
+// TestLongList: the list of modules is read in chunks, and its entries end anywhere in them. Each module's code is found, so each entry was read.
+func TestLongList(t *testing.T) {
+	const modules, size = 400, 32
+	m := &made{machine: 0x8664, page: 4096, names: []string{"a.c"}, textSize: modules * size}
+	for i := range modules {
+		m.modules = append(m.modules, madeModule{name: strings.Repeat("x", 1+i*7919%9000), contributions: [][2]uint32{{uint32(i * size), size}},
+			symbols: proc(4, 0x1110, uint32(i*size), size, fmt.Sprintf("f%d", i))})
+	}
+	f := m.open(t)
+	for i := range modules {
+		if s, ans, err := f.Lookup(0x1000 + uint64(i*size) + 5); ans != symbol.Yes || err != nil || s.Name != fmt.Sprintf("f%d", i) {
+			t.Errorf("module %d: %v %v %q", i, ans, err, s.Name)
+		}
+	}
+	if w := f.Warnings(); len(w) > 0 {
+		t.Error(w)
+	}
+}
+
+// TestEndlessName: an entry whose name has no end costs the modules from it on, and says so.
+func TestEndlessName(t *testing.T) {
+	m := &made{machine: 0x8664, page: 4096, names: []string{"a.c"}, textSize: 64}
+	for i, name := range []string{"a.obj", strings.Repeat("x", 300<<10)} {
+		m.modules = append(m.modules, madeModule{name: name, contributions: [][2]uint32{{uint32(i * 32), 32}}, symbols: proc(4, 0x1110, uint32(i*32), 32, name[:1])})
+	}
+	f := m.open(t)
+	for i, want := range []symbol.Answer{symbol.Yes, symbol.No} {
+		if s, ans, err := f.Lookup(0x1000 + uint64(i*32) + 5); ans != want || err != nil {
+			t.Errorf("%d: %v %v %q", i, ans, err, s.Name)
+		}
+	}
+	if w := f.Warnings(); len(w) != 1 || !strings.Contains(w[0], "list of modules at offset") {
+		t.Errorf("the warnings are %q", w)
 	}
 }

@@ -191,12 +191,12 @@ func (m *moduleData) aroundLines() error {
 	return nil
 }
 
-// scan looks for the first landmark that starts in a range: in a chunk first, then block by block. at says of an offset whether there is one.
+// scan looks for the first landmark that starts in a range, block by block: what is read around the landmark afterwards is mostly in the same block. at
+// says of an offset whether there is one.
 func (m *moduleData) scan(from, to int64, at func(off int64, head []byte) (landmark, bool, error)) (landmark, bool, error) {
-	n := min(chunkSize-from&(chunkSize-1), to-from)
-	read := m.s.record
 	for off := from; off < to; {
-		b, err := read(off, n)
+		n := min(searchBlock-off&(searchBlock-1), to-off)
+		b, err := m.bytes(off, n)
 		if err != nil {
 			return landmark{}, false, err
 		}
@@ -206,7 +206,6 @@ func (m *moduleData) scan(from, to int64, at func(off int64, head []byte) (landm
 			}
 		}
 		off += n
-		n, read = min(searchBlock-off&(searchBlock-1), to-off), m.bytes
 	}
 	return landmark{}, false, nil
 }
@@ -221,7 +220,7 @@ func (m *moduleData) functionAt(off int64, head []byte) (landmark, bool, error) 
 	if !isProc(u16(head, 2)) || off+procName > end {
 		return landmark{}, false, nil
 	}
-	rec, err := m.s.record(off, procName)
+	rec, err := m.bytes(off, procName)
 	if err != nil {
 		return landmark{}, false, err
 	}
@@ -230,7 +229,7 @@ func (m *moduleData) functionAt(off int64, head []byte) (landmark, bool, error) 
 	if u32(rec, 4) != 0 || next < off+procName || until < next || until+4 > end || u32(rec, 20) > size || u32(rec, 24) > size || !m.f.inSection(at, size) {
 		return landmark{}, false, nil
 	}
-	b, err := m.s.record(until, 4)
+	b, err := m.bytes(until, 4)
 	if err != nil {
 		return landmark{}, false, err
 	}
@@ -245,7 +244,7 @@ func (m *moduleData) linesAt(off int64, head []byte) (landmark, bool, error) {
 	if u32(head, 0) != subsectionLines || off+size > end {
 		return landmark{}, false, nil
 	}
-	rec, err := m.s.record(off, size)
+	rec, err := m.bytes(off, size)
 	if err != nil {
 		return landmark{}, false, err
 	}

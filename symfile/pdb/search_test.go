@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	largeFunctions = 3000
+	largeFunctions = 6000
 	largeCode      = 64 // bytes of a function
 )
 

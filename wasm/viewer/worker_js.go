@@ -13,6 +13,7 @@ type workerEngine struct {
 	viewer  js.Value // the loader's object: makeWorker(), module, full()
 	module  js.Value // the compiled program for the next worker
 	worker  js.Value
+	spare   js.Value // the next worker, made while its program is loaded
 	abort   js.Value // cancels loading the full engine
 	answer  func(a protocol.Answer)
 	stopped func(string)
@@ -30,13 +31,25 @@ type workerEngine struct {
 
 // start makes a worker and sends it the program. The worker keeps messages until the program listens, so Send may follow at once.
 func (w *workerEngine) start() {
-	w.worker = w.viewer.Call("makeWorker")
-	made := w.worker
+	if w.worker = w.spare; !w.worker.Truthy() {
+		w.worker = w.newWorker()
+	}
+	w.spare = js.Undefined()
+	w.worker.Call("postMessage", map[string]any{"module": w.module})
+	w.viewer.Get("memory").Call("watch", w.worker)
+}
+
+// newWorker makes a worker, which loads its scripts and waits for its program.
+func (w *workerEngine) newWorker() js.Value {
+	made := w.viewer.Call("makeWorker")
 	// Messages of a worker that was replaced may still arrive.
 	current := func() bool { return w.worker.Equal(made) }
 	on := func(event string, do func(js.Value)) {
 		f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 			defer recoverPanic()
+			if w.spare.Equal(made) { // it could not run
+				w.spare = js.Undefined()
+			}
 			if current() {
 				do(args[0])
 			}
@@ -71,8 +84,7 @@ func (w *workerEngine) start() {
 		w.end(why)
 	})
 	on("messageerror", func(js.Value) { w.end("its answer could not be read") })
-	made.Call("postMessage", map[string]any{"module": w.module})
-	w.viewer.Get("memory").Call("watch", made)
+	return made
 }
 
 // end stops the worker and tells the page.
@@ -120,6 +132,9 @@ func (w *workerEngine) Extend() {
 	}
 	abort := js.Global().Get("AbortController").New()
 	w.abort = abort
+	if !w.spare.Truthy() {
+		w.spare = w.newWorker()
+	}
 	progress := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		defer recoverPanic()
 		if w.abort.Equal(abort) {

@@ -67,7 +67,7 @@ func (z *Screen) ask(zones ...Zone) {
 	}
 	p := z.page
 	// Without a dump only the list of files can be queried.
-	if z.asking || p.Reading.stopped || len(z.dirty) == 0 || len(p.Dumps.List) == 0 && !z.dirty[p.Panel.Files] || z.waitsForSmallFile() {
+	if z.asking || p.Reading.stopped || len(z.dirty) == 0 || len(p.Dumps.List) == 0 && !z.dirty[p.Panel.Files] || z.waitsForFile() {
 		return
 	}
 	q := &protocol.Query{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: z.top,
@@ -118,11 +118,15 @@ const (
 	firstNames = 800 * time.Millisecond
 )
 
-// waitsForSmallFile reports whether the first screen should wait, because the next file will be read in a moment.
-func (z *Screen) waitsForSmallFile() bool {
+// waitsForFile reports whether a query should wait, because the next file will be read in a moment: that of the first screen for small files, and each
+// for those that the full engine reads when it has come.
+func (z *Screen) waitsForFile() bool {
 	f := z.page.Reading.reading
 	if f == nil && len(z.page.Reading.queue) > 0 {
 		f = z.page.Reading.queue[0]
+	}
+	if f != nil && z.page.Reading.Job.again && !takesLong(f) && z.page.Reading.Job.began.ago() < firstNames {
+		return true // before the full engine has the files that need it, it knows no more than the first one
 	}
 	if z.page.Summary != nil || f == nil || isRemote(f) || z.page.Reading.Job.Done >= firstFiles || z.page.Reading.Job.began.ago() > firstLook {
 		return false

@@ -20,7 +20,8 @@ type Job struct {
 	shown       bool   // a dump of the job was opened
 	drawnText   string // the Text that was drawn last
 	began       moment
-	known       int // how many of the files were read before, by a worker that has ended
+	known       int  // how many of the files were read before, by a worker that has ended
+	again       bool // the full engine, which has just come, reads all files
 }
 
 // Reading has the engine read files, one after the other. It keeps a list of those that were read, because a new engine must read them all again.
@@ -60,6 +61,7 @@ func (z *Reading) Add(files []File) {
 	if z.stopped {
 		z.restore()
 	}
+	z.page.Work.FullEngine.expect(files)
 	z.queue = append(z.queue, files...)
 	z.Job.Total += len(files)
 	z.next()

@@ -2,6 +2,8 @@ package app
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
 )
@@ -13,6 +15,7 @@ type FullEngine struct {
 	state       fullEngineState
 	done, total int64
 	files       []File // waiting for it
+	expected    bool   // it is loaded for the names of files, and no content has asked for it yet
 }
 
 type fullEngineState int
@@ -26,10 +29,30 @@ const (
 // want begins to load the full engine, and keeps the files that need it until it is there. Without files it is needed for the programs in a
 // dump's memory.
 func (z *FullEngine) want(f ...File) {
-	z.files = append(z.files, f...)
+	z.files, z.expected = append(z.files, f...), false
+	z.load(f)
+}
+
+// expect begins to load the full engine if the names of dropped files say that it will be needed. The first engine reads the files meanwhile, and says
+// which ones are.
+func (z *FullEngine) expect(dropped []File) {
+	if z.state == fullEngineAbsent && slices.ContainsFunc(dropped, namedLikeBinary) {
+		z.expected = true
+		z.load(dropped)
+	}
+}
+
+// namedLikeBinary reports whether a file is named like those that the full engine reads.
+func namedLikeBinary(f File) bool {
+	name := strings.ToLower(f.Name())
+	return slices.Contains([]string{"exe", "dll", "sys", "pdb", "so", "debug", "dwo", "dwp", "zst", "xz", "cab"}, name[strings.LastIndexByte(name, '.')+1:])
+}
+
+// load begins to load the full engine, unless that has begun.
+func (z *FullEngine) load(f []File) {
 	if z.state == fullEngineAbsent {
 		z.state, z.done, z.total = fullEngineLoading, 0, 0
-		z.page.Host.Announce("Loading the reader for " + waitingNames(z.files))
+		z.page.Host.Announce("Loading the reader for " + waitingNames(f))
 		z.page.Engine.Extend()
 	}
 }
@@ -43,10 +66,13 @@ func (z *FullEngine) Extended(problem string) {
 	if z.state != fullEngineLoading {
 		return
 	}
-	waiting := z.files
+	waiting, expected := z.files, z.expected
 	*z = FullEngine{page: z.page, state: fullEngineLoaded}
 	if problem != "" {
 		z.state = fullEngineAbsent
+		if expected {
+			return // a file that needs it tries again
+		}
 		z.page.Notices.show("warning", fmt.Sprintf("Crashpane could not load its reader for %s (%s). To try again, add the files again.",
 			waitingNames(waiting), view.Clean(problem)))
 		// The engine has listed them: the Files tab says what they are.
@@ -63,6 +89,7 @@ func (z *FullEngine) Extended(problem string) {
 		z.page.Engine.Restart()
 	}
 	z.page.Reading.restore()
+	z.page.Reading.Job.again = true
 	z.page.Screen.resetRevisions()
 	z.page.Reading.queue = append(z.page.Reading.queue, waiting...)
 	z.page.Reading.Job.Total += len(waiting)

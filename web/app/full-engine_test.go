@@ -18,8 +18,8 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	p.Reading.Add([]File{fakeFile("libx.so.debug"), fakeFile("later.sym")})
-	if e.extends != 0 {
-		t.Fatal("the full engine is asked for before the content of a file says so")
+	if e.extends != 1 {
+		t.Fatal("the full engine is not asked for when the name of a file says that it is needed")
 	}
 	// Files are sorted by size: later.sym is read first.
 	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "later.sym", Usable: true}}})
@@ -51,6 +51,54 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 	say(p, screen())
 	if p.Work.Busy() || p.Summary == nil {
 		t.Error("the work does not end")
+	}
+}
+
+// A file whose name does not say so brings the full engine by its content.
+func TestContentBringsTheFullEngine(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Reading.Add([]File{fakeFile("program")})
+	if e.extends != 0 {
+		t.Fatal("the full engine is asked for without a reason")
+	}
+	needsReader(p, e, oneDump)
+	if e.extends != 1 {
+		t.Errorf("it is asked for %d times", e.extends)
+	}
+}
+
+// The name of a file may be wrong, and what was loaded for the name alone may fail; that is shown only when a content asks for it.
+func TestNameBringsTheFullEngineInVain(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Reading.Add([]File{fakeFile("libx.so.debug")})
+	p.Work.FullEngine.Extended("Failed to fetch")
+	if len(p.Notices.List) != 0 || e.restarts != 0 {
+		t.Errorf("%d restarts, %v", e.restarts, p.Notices.List)
+	}
+	needsReader(p, e, oneDump) // its content says so, too
+	p.Work.FullEngine.Extended("Failed to fetch")
+	if e.extends != 2 || len(p.Notices.List) != 1 {
+		t.Errorf("asked %d times, %v", e.extends, p.Notices.List)
+	}
+}
+
+// The full engine walks the stacks when it has read the files that need it, and not before.
+func TestFullEngineReadsBeforeItWalks(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Reading.Add([]File{fakeFile("a.dmp"), fakeFile("b.dll"), fakeFile("cc.pdb")})
+	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
+	p.Work.FullEngine.Extended("")
+	e.sent = nil
+	for range 3 {
+		if last[protocol.Query](e) != nil {
+			t.Fatal("a query is sent before all files are read")
+		}
+		say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "x", Usable: true}}})
+	}
+	if last[protocol.Query](e) == nil {
+		t.Error("nothing is queried")
 	}
 }
 
