@@ -92,7 +92,7 @@ var importRules = []importRule{
 	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
 	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
-	{"wasm/viewer/worker", []string{"core/input", "core/intake", "web/protocol", "wasm/viewer/engine"}},
+	{"wasm/viewer/worker", []string{"core/input", "core/intake", "symfile", "symfile/lazy", "web/protocol", "wasm/viewer/engine"}},
 	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
 	// The engine with the readers of binaries: it registers them with the viewer's engine.
 	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},

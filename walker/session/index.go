@@ -32,9 +32,12 @@ func (s *Session) symItem(itemID int) (*item, error) {
 	return s.items[itemID], nil
 }
 
+// FullIndex is a symbol file with its full index.
+type FullIndex = symfile.File
+
 // Indexed opens a symbol file with its full index: with one that was kept, or, if index is nil, with one that it makes (symfile.Open). It may run in a
 // goroutine beside the session's other work, which goes on without the index until Adopt.
-func (s *Session) Indexed(itemID int, index []byte, progress func(done, total int64)) (*symfile.File, error) {
+func (s *Session) Indexed(itemID int, index []byte, progress func(done, total int64)) (*FullIndex, error) {
 	it, err := s.symItem(itemID)
 	if err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func (s *Session) Indexed(itemID int, index []byte, progress func(done, total in
 
 // Adopt has lookups use the index of what Indexed returned. It reports whether an answer that was given before is another one now; the reports that
 // used it are then made anew at the next Report.
-func (s *Session) Adopt(itemID int, full *symfile.File) (changed bool, err error) {
+func (s *Session) Adopt(itemID int, full *FullIndex) (changed bool, err error) {
 	it, err := s.symItem(itemID)
 	if err != nil || it.sym == nil {
 		return false, err

@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -47,7 +47,7 @@ func (e *Engine) nextPass() {
 	if items := e.session.Items(); q.Item >= 0 && q.Item < len(items) {
 		name = view.Clean(view.BaseName(items[q.Item].Name))
 	}
-	var full *symfile.File
+	var full *session.FullIndex
 	var err error
 	x.running = true
 	e.opt.Beside(func() { full, err = e.index(q, name) }, func() {
@@ -69,7 +69,7 @@ func (e *Engine) nextPass() {
 }
 
 // index opens a file with its full index, beside the engine's other work.
-func (e *Engine) index(q *protocol.IndexFile, name string) (*symfile.File, error) {
+func (e *Engine) index(q *protocol.IndexFile, name string) (*session.FullIndex, error) {
 	key := ""
 	if q.Keep && e.opt.Indexes != nil {
 		key, _ = e.session.Key(q.Item) // without a key the next visit indexes the file again
