@@ -63,6 +63,7 @@ var endings = []func(*walk) string{
 	(*walk).usedShadow,
 }
 
+// isCommon returns why a frame's function has no caller, by the names that runtimes give to the first function of a thread; "" for others.
 func (s *walk) isCommon() string {
 	name := s.symbol(s.top()).Name
 	for _, c := range common {

@@ -208,6 +208,7 @@ var RustMinidump = Policy{
 // times as many.
 var Best = best()
 
+// best is Breakpad's policy with what has been found to give more or better frames.
 func best() Policy {
 	p := Breakpad
 	p.Name = "best"
@@ -250,6 +251,7 @@ var (
 	ScanOnly = only("scan", SourceScan)
 )
 
+// only returns the policy of some sources alone, for comparing.
 func only(name string, sources ...Source) Policy {
 	p := best()
 	p.Name = name

@@ -55,11 +55,13 @@ func (s *walk) onOwnStack(addr uint64) bool {
 	return ok
 }
 
+// noCallBefore reports whether the instruction before an address is known not to be a call.
 func (s *walk) noCallBefore(addr uint64) bool {
 	call, known := s.callBefore(addr)
 	return known && !call
 }
 
+// executable asks the memory map whether code can run at an address.
 func (s *walk) executable(addr uint64) (yes, known bool) {
 	if s.Space == nil {
 		return false, false

@@ -225,6 +225,7 @@ func (v *vector) setSize(row *vectorRow, op uint16, f *vexPrefix) (width int) {
 	return width
 }
 
+// findVector returns the row of an opcode, or nil. A row without a name is one of EVEX alone.
 func findVector(pp byte, op uint16, evex bool) *vectorRow {
 	for i := range vectorTable {
 		row := &vectorTable[i]

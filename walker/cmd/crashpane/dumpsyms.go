@@ -137,6 +137,7 @@ type sourceFile struct {
 	close func() error
 }
 
+// openSources opens files, which the caller closes.
 func openSources(paths []string) (out []sourceFile, err error) {
 	for _, path := range paths {
 		f, err := os.Open(path)

@@ -59,6 +59,7 @@ Without --thread it is the thread that crashed or asked for the dump. SYMBOLS ar
 // plainFormats are those of explain and compare.
 var plainFormats = []string{"text", "json"}
 
+// checkPlain checks what explain and compare have in common: the format, and that a dump is named.
 func checkPlain(format string, args []string) error {
 	if !slices.Contains(plainFormats, format) {
 		return usageError(fmt.Sprintf("there is no format %q; there are %s", format, strings.Join(plainFormats, ", ")))

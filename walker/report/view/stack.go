@@ -161,6 +161,7 @@ func (v *View) Stack(q StackQuery) StackPage {
 	return out
 }
 
+// rowNumber returns the row of a frame or of one of its inlined calls. starts is nil if inlined calls are hidden.
 func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) int {
 	if starts == nil {
 		return frame
@@ -175,6 +176,7 @@ func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) in
 // holds reports whether s contains want, which is in lower case, ignoring the case of s.
 func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), want) }
 
+// frameRow returns a frame's row with its name.
 func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	row := v.placedRow(f, i)
 	v.nameRow(&row, f)
@@ -271,6 +273,7 @@ func named(f *report.Frame) bool {
 	return f.HasFunction && !f.Far() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
 }
 
+// inlineRow returns the row of inlined call k of a frame.
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	in := &f.Inlines[k]
 	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
