@@ -65,6 +65,7 @@ func (t *table) index() error {
 	return nil
 }
 
+// zero reports whether all bytes are 0.
 func zero(p []byte) bool {
 	for _, b := range p {
 		if b != 0 {

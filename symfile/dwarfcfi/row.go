@@ -22,16 +22,19 @@ type rowBuilder struct {
 	exprs map[exprKey]exprRule
 }
 
+// exprKey identifies an expression of the function by its offset. One expression means different rules for different uses.
 type exprKey struct {
 	off  int64
 	kind uint8 // of its use: 0 the CFA, 1 a register's location, 2 a register's value
 }
 
+// exprRule is what an expression was turned into, or why it could not be.
 type exprRule struct {
 	rule unwind.Rule
 	err  error
 }
 
+// begin starts with the rows of a function. Its expressions were not seen before.
 func (b *rowBuilder) begin(t *table, f *fde) {
 	b.t, b.f, b.made = t, f, false
 	clear(b.exprs)

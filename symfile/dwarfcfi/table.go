@@ -41,6 +41,7 @@ type Config struct {
 	At func(address uint64, n int64) ([]byte, error)
 }
 
+// check finds mistakes of the caller, which are no faults of a file.
 func (c *Config) check() error {
 	switch {
 	case c.Arch == nil || c.Order == nil:
@@ -94,6 +95,7 @@ func DebugFrame(src *input.Source, cfg Config) (unwind.Table, error) {
 	return open(src, ".debug_frame", cfg)
 }
 
+// open makes a table of a section; nothing is read yet.
 func open(src *input.Source, name string, cfg Config) (*table, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

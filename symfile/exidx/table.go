@@ -42,6 +42,7 @@ const (
 	addressSpace = math.MaxUint32
 )
 
+// table is an opened .ARM.exidx section.
 type table struct {
 	src     *input.Source
 	address uint64
@@ -67,6 +68,7 @@ func Open(section *input.Source, address uint64, at func(address uint64, n int64
 	return t, nil
 }
 
+// bad returns an error about the index at an offset.
 func (t *table) bad(off int64, want, have string) error {
 	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
 }

@@ -240,6 +240,7 @@ func (x *indexer) finish() {
 	sortLines(t.outsideLines)
 }
 
+// sortLines sorts by address and keeps the order of lines at one address.
 func sortLines(l []line) {
 	slices.SortStableFunc(l, func(a, b line) int { return cmp.Compare(a.at, b.at) })
 }

@@ -173,6 +173,7 @@ func (w *printer) node(n *node) {
 	}
 }
 
+// list writes nodes with a text between them.
 func (w *printer) list(list []*node, between string) {
 	for i, n := range list {
 		if i > 0 {
@@ -207,6 +208,7 @@ func (w *printer) reference(n *node) {
 	w.write("}")
 }
 
+// access writes "public: static " and the like, in the complete form.
 func (w *printer) access(c class) {
 	switch {
 	case c&public != 0:
@@ -227,6 +229,7 @@ func (w *printer) access(c class) {
 	}
 }
 
+// function writes a function: access, return type, convention, name, parameters. The short form has the name and the parameters.
 func (w *printer) function(n *node) {
 	s := n.sig
 	if s.isThunk {
@@ -246,6 +249,7 @@ func (w *printer) function(n *node) {
 	}
 }
 
+// variable writes a variable. The type surrounds the name, as in "int (*p)[3]". The short form is the name.
 func (w *printer) variable(n *node) {
 	w.access(n.class)
 	if w.short {
@@ -352,6 +356,7 @@ func (w *printer) before(n *node) {
 	}
 }
 
+// pointer writes what comes before a declared name: "int (*" of a pointer to an array or a function needs a parenthesis.
 func (w *printer) pointer(n *node) {
 	to := n.inner
 	if to.kind == functionType {
