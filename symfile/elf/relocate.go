@@ -163,12 +163,14 @@ func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, in
 		return
 	}
 	at = at[:k.Size]
+	// Object files of RISC-V and LoongArch compute differences of addresses by two relocations of one place: one adds, one subtracts.
 	old := f.load(at)
 	if inPlace {
 		switch k.Form {
 		case cpu.Relative31:
 			addend = int64(old<<33) >> 33
 		default:
+			// The addend in the place has the place's size, and a sign.
 			shift := 64 - 8*uint(k.Size)
 			addend = int64(old<<shift) >> shift
 		}
@@ -235,6 +237,7 @@ func (f *File) applyULEB(at []byte, k cpu.RelocationForm, v uint64) {
 	case cpu.AddULEB:
 		v = old + v
 	}
+	// The same number of bytes is written, with the continuation bit in all but the last.
 	for i := range n {
 		at[i] = byte(v & 0x7f)
 		if i < n-1 {

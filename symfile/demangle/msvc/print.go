@@ -68,6 +68,7 @@ func (w *printer) last() byte {
 	return w.out[len(w.out)-1]
 }
 
+// isWord reports whether a byte ends a word, or template arguments, after which a name needs a space.
 func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '>'
 }
@@ -116,6 +117,7 @@ func (w *printer) node(n *node) {
 		w.write("'::`")
 		w.write(n.text)
 		w.write("'")
+	// "`dynamic initializer for 'x''" for a name alone; before a whole declaration, the inner quote is a "`".
 	case structor:
 		w.write(n.text)
 		if n.inner.kind == qualified {
@@ -336,6 +338,7 @@ func (w *printer) before(n *node) {
 		w.qualifiers(n.quals, " ")
 	case custom:
 		w.node(n.inner)
+	// Without the parenthesis, "int *p[3]" would be an array of pointers.
 	case array:
 		w.before(n.inner)
 		w.qualifiers(n.quals, " ")
@@ -346,6 +349,7 @@ func (w *printer) before(n *node) {
 			w.write(", " + n.text)
 		}
 		w.write(">")
+	// "int (__cdecl *p)(char)": the convention is inside of the parenthesis, before the asterisk.
 	case functionType:
 		w.result(n.sig)
 		w.convention(n.sig)

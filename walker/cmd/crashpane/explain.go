@@ -88,6 +88,7 @@ type explainRun struct {
 	choices
 }
 
+// run walks the dump first, since a frame is explained by the walk that found it.
 func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(e.format, args); err != nil {
 		return err
@@ -152,6 +153,7 @@ type compareRun struct {
 	choices
 }
 
+// run walks one thread by all policies.
 func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(c.format, args); err != nil {
 		return err

@@ -34,6 +34,7 @@ func Write(w io.Writer, r *report.Report, opt Options) error {
 }
 
 // write writes an object whose members body writes.
+// Addresses have as many digits as those of the crashed machine, 8 or 16, as rust-minidump writes them.
 func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) error {
 	form := jsonwriter.Compact
 	if opt.Pretty {
@@ -230,6 +231,7 @@ func (p *printer) registers(regs *cpu.Regs) {
 	values := map[string]uint64{}
 	for i, name := range regs.Arch.Names {
 		if v, known := regs.Get(cpu.Reg(i)); known {
+			// The table's name is that of CONTEXT; the schema has the usual one.
 			if name == "efl" {
 				name = "eflags"
 			}
