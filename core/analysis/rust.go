@@ -420,6 +420,7 @@ func (v *rustView) inconsistencies() {
 	}
 }
 
+// violation compares an access violation with the instruction and with the memory map.
 func (v *rustView) violation(say func(string)) {
 	if v.notAmongAccesses() {
 		say("crashing_access_not_found_in_memory_accesses")
