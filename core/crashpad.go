@@ -88,6 +88,8 @@ func (d *Dump) part(s *Stream, loc Location, what string) *input.Cursor {
 }
 
 // elements reads the count of a list that fills the rest of a cursor and cuts it to the room there is.
+//
+// Lists may point at the same bytes many times, so what they take in memory is counted against the dump's size (afford).
 func (d *Dump) elements(s *Stream, c *input.Cursor, size int64) int {
 	n := int64(c.U32())
 	if c.Err() != nil || n == 0 {
@@ -135,6 +137,7 @@ func (d *Dump) crashpadModules(s *Stream, i *CrashpadInfo, loc Location) {
 			m.Version = mc.U32()
 			list, simple := location(mc), location(mc)
 			var objects Location
+			// Older writers end the record before the annotation objects.
 			if at.Size >= crashpadModuleSize {
 				objects = location(mc)
 			}

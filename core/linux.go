@@ -77,11 +77,13 @@ func clean(s string) string {
 	return strings.ToValidUTF8(strings.Trim(s, " \t\r\n\v\f\x00"), "\uFFFD")
 }
 
+// decodeLinuxCPUInfo reads a copy of /proc/cpuinfo: lines of "key : value".
 func decodeLinuxCPUInfo(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.CPUInfo = s.Loc
 	d.Linux.CPUFields = fields(text(c), ":")
 }
 
+// decodeLinuxStatus reads a copy of /proc/PID/status, of which the process id is used.
 func decodeLinuxStatus(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.Status = s.Loc
 	d.Linux.StatusFields = fields(text(c), ":")
@@ -101,6 +103,7 @@ func decodeLinuxStatus(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
+// decodeLinuxLSB reads a copy of /etc/lsb-release: lines of KEY=value, the value perhaps in quotes.
 func decodeLinuxLSB(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.LSBRelease, d.Linux.HasLSB = s.Loc, true
 	d.Linux.LSB = map[string]string{}
@@ -161,6 +164,7 @@ func decodeLinuxMaps(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
+// parseMapping reads one line of /proc/PID/maps: "start-end perms offset device inode path". The path may have blanks.
 func parseMapping(line string) (m Mapping, ok bool) {
 	rest := clean(line)
 	next := func() string {

@@ -279,6 +279,7 @@ func (m *Memory) Word(addr uint64, size int) (uint64, bool) {
 	return decodeWord(buf[:size], m.d.Header.Order)
 }
 
+// decodeWord reads a number of 1, 2, 4 or 8 bytes; false for other sizes.
 func decodeWord(p []byte, order binary.ByteOrder) (uint64, bool) {
 	switch len(p) {
 	case 8:

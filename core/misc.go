@@ -28,6 +28,7 @@ type MiscInfo struct {
 // which day of it is meant, 0 being Sunday.
 type SystemTime struct{ Year, Month, DayOfWeek, Day, Hour, Minute, Second, Milliseconds uint16 }
 
+// systemTime reads a SYSTEMTIME of Windows: eight numbers of 16 bits.
 func systemTime(c *input.Cursor) SystemTime {
 	return SystemTime{c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16()}
 }

@@ -44,6 +44,7 @@ func (f ModuleFlags) Words() []string {
 	return out
 }
 
+// deletedSuffix is what Linux appends to the path of a mapped file that has been deleted (/proc/PID/maps).
 const deletedSuffix = " (deleted)"
 
 // File returns the module's name without what the kernel appends to it, and the member's name if it is inside a package.

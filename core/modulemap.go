@@ -27,6 +27,7 @@ type ModuleMap struct {
 	top    uint64        // highest end of any module
 }
 
+// moduleRange is a range of addresses of one module; rva is the module-relative address of its start.
 type moduleRange struct {
 	start, end, rva uint64 // end exclusive
 	module          int

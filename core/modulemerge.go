@@ -95,6 +95,7 @@ type merger struct {
 // maxMergeWork bounds the lines that are looked at; a real process has some thousands, and some files that are several entries.
 const maxMergeWork = 32 * maxMaps
 
+// read keeps the lines that map something, by address, and notes those of executable files that no entry of the module list covers.
 func (m *merger) read(lines []Mapping) {
 	listed := NewModuleMap(m.out, OverlapTruncate)
 	for i := range lines {

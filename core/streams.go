@@ -165,6 +165,7 @@ func init() {
 	}
 }
 
+// row returns the stream's row of the table, or nil for a type that the table lacks.
 func (t StreamType) row() *streamRow {
 	for i := range streamTable {
 		if streamTable[i].Type == t {
@@ -204,6 +205,7 @@ func (t StreamType) Vendor() string {
 	return "Unknown"
 }
 
+// form returns how a stream's content is shown: as bytes for a type that the table lacks.
 func (t StreamType) form() Form {
 	if r := t.row(); r != nil {
 		return r.Form
@@ -219,6 +221,7 @@ func (t StreamType) part() string {
 	return fmt.Sprintf("stream 0x%x", uint32(t))
 }
 
+// decodeStreams decodes the streams in the order of the table, not of the file: some need what others say, such as the system.
 func (d *Dump) decodeStreams() {
 	for i := range streamTable {
 		row := &streamTable[i]

@@ -14,6 +14,7 @@ type Thread struct {
 	Named bool
 }
 
+// threadSize is the size of a MINIDUMP_THREAD in bytes.
 const threadSize = 48
 
 // decodeThreadList reads MINIDUMP_THREAD entries.
@@ -31,6 +32,7 @@ func decodeThreadList(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
+// readThread reads one entry; ThreadExList's entries begin in the same way.
 func readThread(c *input.Cursor) Thread {
 	t := Thread{ID: c.U32(), SuspendCount: c.U32(), PriorityClass: c.U32(), Priority: c.U32(), TEB: c.U64(), StackStart: c.U64()}
 	t.Stack = location(c)

@@ -90,6 +90,7 @@ func decodeCommentA(d *Dump, _ *Stream, c *input.Cursor) {
 	d.Windows.CommentA = &t
 }
 
+// decodeCommentW reads the comment that a debugger or a program put into the dump, in UTF-16.
 func decodeCommentW(d *Dump, _ *Stream, c *input.Cursor) {
 	t := utf16Field([]byte(text(c)), c.Order)
 	d.Windows.CommentW = &t

@@ -165,6 +165,7 @@ func (i *SystemInfo) armInfo(d *Dump) Words {
 	return w
 }
 
+// named returns the name of an id, or "what(0x12)" for one without a name.
 func named(table map[uint32]string, id uint32, what string) string {
 	if n := table[id]; n != "" {
 		return n

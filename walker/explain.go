@@ -108,6 +108,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 	}
 	f := &stack.Frames[frame]
 	x := &Explanation{Source: f.Source, Row: f.Row, After: f.Regs, Win: f.Win, Attempts: f.Attempts}
+	// The walk is set up as it was when it looked for this frame: the frames below it, on the stack that the last of them was on.
 	s := &walk{Walker: w, arch: f.Regs.Arch, mem: mem, frames: stack.Frames[:frame]}
 	if frame > 0 {
 		s.enterStacks()
@@ -188,6 +189,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 		}
 		return
 	}
+	// What follows compares the frame with its callee, which the first frame does not have.
 	call, known := s.callBefore(pc)
 	add(call, CheckAfterCall, 0)
 	if known && !call {

@@ -63,6 +63,7 @@ var endings = []func(*walk) string{
 	(*walk).usedShadow,
 }
 
+// isCommon returns why a frame's function has no caller, by the names that runtimes give to the first function of a thread; "" for others.
 func (s *walk) isCommon() string {
 	name := s.symbol(s.top()).Name
 	for _, c := range common {
@@ -73,6 +74,7 @@ func (s *walk) isCommon() string {
 	return ""
 }
 
+// noCaller is the Stop's detail for a function that is known by its name.
 func noCaller(name string) string { return name + " is where a stack begins: it has no caller" }
 
 // entered reports whether the system enters a frame's function: by its reserved name, or because it is the program's entry point.
@@ -129,6 +131,7 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 		return nil
 	}
 	sp := s.top().Regs.SP()
+	// The loop ends at the end of the stack's memory, or at a word that may be a return address.
 	at := sp
 	for ; ; at += uint64(s.arch.WordSize) {
 		v, ok := s.word(at)
@@ -179,6 +182,7 @@ func (s *walk) endAtOutermost() *Stop {
 	if !s.Policy.EndAtOutermost {
 		return nil
 	}
+	// Frame 0 is left out, as is a frame that a signal interrupted: such a thread may not have entered its new stack yet.
 	for i := 1; i+1 < len(s.frames); i++ {
 		f := &s.frames[i]
 		if f.Row.Signal {

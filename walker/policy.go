@@ -9,7 +9,7 @@ package walker
 import "github.com/crashpane/crashpane/core"
 
 // Policy is how to walk, as data: which sources in which order, how far to scan, and which checks hold. The two peers are
-// policies, and so is the best that we know. The loop is the same for all of them.
+// policies, and so is Best. The loop is the same for all of them.
 type Policy struct {
 	// Name is the stable word of --unwind.
 	Name string
@@ -203,11 +203,12 @@ var RustMinidump = Policy{
 	EqualSP:      EqualSPArm,
 }
 
-// Best is what we believe most: Breakpad's walk, changed where an oracle shows that another way is right. What it keeps of Breakpad's
+// Best is the policy of the page and the command: Breakpad's walk, changed where an oracle shows that another way is right. What it keeps of Breakpad's
 // guesses (the length of a scan, how ebp is carried over it) no oracle contradicts; longer scans find a few frames more and invent ten
 // times as many.
 var Best = best()
 
+// best is Breakpad's policy with what has been found to give more or better frames.
 func best() Policy {
 	p := Breakpad
 	p.Name = "best"
@@ -250,6 +251,7 @@ var (
 	ScanOnly = only("scan", SourceScan)
 )
 
+// only returns the policy of some sources alone, for comparing.
 func only(name string, sources ...Source) Policy {
 	p := best()
 	p.Name = name

@@ -43,6 +43,7 @@ func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	if why != "" {
 		return fmt.Sprintf("its return address 0x%x %s", pc, why)
 	}
+	// If neither stack pointer is in memory that the dump has, the rules read nothing of a stack and lead nowhere.
 	if sp, callee := regs.SP(), s.top().Regs.SP(); !s.atContext() && !s.holdsStack(callee) && !s.holdsStack(sp) {
 		return fmt.Sprintf("the dump has no memory at its sp 0x%x, nor at this frame's 0x%x", sp, callee)
 	}
@@ -55,11 +56,13 @@ func (s *walk) onOwnStack(addr uint64) bool {
 	return ok
 }
 
+// noCallBefore reports whether the instruction before an address is known not to be a call.
 func (s *walk) noCallBefore(addr uint64) bool {
 	call, known := s.callBefore(addr)
 	return known && !call
 }
 
+// executable asks the memory map whether code can run at an address.
 func (s *walk) executable(addr uint64) (yes, known bool) {
 	if s.Space == nil {
 		return false, false

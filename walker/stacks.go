@@ -59,6 +59,7 @@ func restoresContext(arch *cpu.Arch, row *unwind.Row) bool {
 	}
 	for _, r := range row.Saved {
 		switch r.Rule.Kind {
+		// Ordinary functions restore only what they must preserve. A register beyond those was saved by the kernel.
 		case unwind.AtReg, unwind.AtCFA, unwind.Expr:
 			if r.Reg != arch.SP && r.Reg != arch.PC && r.Reg != arch.LR && !slices.Contains(arch.CalleeSaved, r.Reg) {
 				return true

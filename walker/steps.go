@@ -103,6 +103,7 @@ func (t *Steps) Stack() Stack {
 	if stop := s.endAtOutermost(); stop != nil {
 		t.stop = stop
 	}
+	// The result gets a slice of its size, and the large one is used again for the next thread.
 	if room := s.frames; cap(room) <= mostSpare && cap(room) > len(room) {
 		s.frames, s.spare = slices.Clone(room), room[:0]
 	}

@@ -80,6 +80,7 @@ func (a *a64insn) structures() bool {
 	return true
 }
 
+// arrangement returns the name of a vector's elements: "4s" is four of 32 bits. q is the vector's size: 64 or 128 bits.
 func arrangement(size, q uint32) string {
 	return [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d"}[size<<1|q]
 }

@@ -121,11 +121,13 @@ func (m *machine) whichCall(ends []*decoded, ret, function uint64) *decoded {
 	return ends[0]
 }
 
+// inModule reports whether an address is in a module.
 func (m *machine) inModule(address uint64) bool {
 	module, _ := m.d.ModuleAt(address)
 	return module >= 0
 }
 
+// isCall reports whether an instruction is a call, on any of the processors.
 func (in *decoded) isCall() bool {
 	switch {
 	case in == nil:

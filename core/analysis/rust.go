@@ -211,6 +211,7 @@ func derivable(op x86asm.Op) bool {
 	return conditionalJump(op)
 }
 
+// conditionalJump reports whether an instruction is a jump by flags; jcxz and the like depend on a register.
 func conditionalJump(op x86asm.Op) bool {
 	s := op.String()
 	return s[0] == 'J' && op != x86asm.JMP && !strings.HasSuffix(s, "CXZ")
@@ -345,6 +346,7 @@ func (v *rustView) bitFlips() {
 	}
 }
 
+// reg returns a register of the context by its name.
 func (c *crash) reg(name string) (uint64, bool) {
 	r, ok := c.arch.Lookup(name)
 	if !ok {
@@ -418,6 +420,7 @@ func (v *rustView) inconsistencies() {
 	}
 }
 
+// violation compares an access violation with the instruction and with the memory map.
 func (v *rustView) violation(say func(string)) {
 	if v.notAmongAccesses() {
 		say("crashing_access_not_found_in_memory_accesses")

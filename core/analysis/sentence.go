@@ -83,6 +83,7 @@ func kindOf(a reason.Access) Kind {
 	return [...]Kind{KindUnknown, Read, Write, Exec}[a&3]
 }
 
+// hexWord formats a number with 0x and without leading zeros.
 func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
 // maxPID is the highest process id of Linux (PID_MAX_LIMIT, 64-bit).

@@ -133,6 +133,7 @@ func isString(op x86asm.Op) bool {
 	return false
 }
 
+// hasPrefix reports whether an instruction has a prefix, also one that it implies.
 func hasPrefix(i *x86asm.Inst, want x86asm.Prefix) bool {
 	for _, p := range i.Prefix {
 		if p == 0 {

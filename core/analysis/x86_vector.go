@@ -23,6 +23,7 @@ type vectorRow struct {
 	evex [2]string
 }
 
+// vectorTable has the instructions whose names a crash needs: copies, comparisons, and what string functions use.
 var vectorTable = []vectorRow{
 	{0, 0x10, 'l', 0, "vmovups", none}, {0, 0x11, 's', 0, "vmovups", none},
 	{1, 0x10, 'l', 0, "vmovupd", none}, {1, 0x11, 's', 0, "vmovupd", none},
@@ -225,6 +226,7 @@ func (v *vector) setSize(row *vectorRow, op uint16, f *vexPrefix) (width int) {
 	return width
 }
 
+// findVector returns the row of an opcode, or nil. A row without a name is one of EVEX alone.
 func findVector(pp byte, op uint16, evex bool) *vectorRow {
 	for i := range vectorTable {
 		row := &vectorTable[i]

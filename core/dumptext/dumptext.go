@@ -98,6 +98,8 @@ type walk struct {
 	budget int64
 }
 
+// printDump prints the sections in the order of their table. Fields of core.Dump are found by reflection, so that a new one is printed
+// without a line here.
 func printDump(p printer, d *core.Dump, o Options) {
 	w := &walk{printer: p, d: d, o: o, budget: d.Src.Size + 1<<20}
 	w.value("file", quoted(d.Src.Name))

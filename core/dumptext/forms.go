@@ -58,6 +58,7 @@ var times = words("Time TimeDateStamp CreateTime ExitTime")
 // durations has the fields with a duration: 32 bits are seconds, 64 bits units of 100 ns.
 var durations = words("UserTime KernelTime")
 
+// words makes a set of a text's words.
 func words(s string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(s) {
@@ -81,6 +82,7 @@ func fieldValue(goName string, v reflect.Value) scalar {
 	return quoted(fmt.Sprint(v.Interface()))
 }
 
+// number chooses the form of a number by the name of its field: a count is decimal, an address hexadecimal, a time a date.
 func number(goName string, v uint64, bits int) scalar {
 	hex := hexadecimal(v, 0)
 	switch {
@@ -128,6 +130,7 @@ func dateText(t time.Time) string {
 	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d%sZ", y, int(m), d, h, min, sec, fraction)
 }
 
+// durationText formats a duration: seconds in 32 bits, units of 100 ns in 64.
 func durationText(v uint64, bits int) string {
 	if bits <= 32 {
 		return fmt.Sprintf("%d s", v)
@@ -144,6 +147,7 @@ type flagWord struct {
 	names []flagName
 }
 
+// flagName is the name of a bit.
 type flagName struct {
 	value uint64
 	name  string

@@ -38,12 +38,14 @@ func (p *textPrinter) path(name string) string {
 	return top.path + "." + name
 }
 
+// open begins an object or a list, whose members have its path before their names.
 func (p *textPrinter) open(name string, list bool) {
 	p.stack = append(p.stack, level{path: p.path(name), list: list})
 }
 
 func (p *textPrinter) close() { p.stack = p.stack[:len(p.stack)-1] }
 
+// value prints one line: "path = value", and a remark behind it.
 func (p *textPrinter) value(name string, s scalar) {
 	p.b.WriteString(p.path(name))
 	p.b.WriteString(" = ")
@@ -111,6 +113,7 @@ func (p *jsonPrinter) name(name string) {
 
 func (p *jsonPrinter) inObject() bool { return len(p.lists) > 0 && !p.lists[len(p.lists)-1] }
 
+// open begins an object or a list.
 func (p *jsonPrinter) open(name string, list bool) {
 	p.name(name)
 	p.lists = append(p.lists, list)
@@ -122,6 +125,7 @@ func (p *jsonPrinter) close() {
 	p.w.End()
 }
 
+// value writes a value in the type that JSON has for it.
 func (p *jsonPrinter) value(name string, s scalar) {
 	p.name(name)
 	switch s.kind {

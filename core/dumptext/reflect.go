@@ -35,6 +35,7 @@ const maxDepth = 16
 // any prints a value of any type. goName is the Go name of its field, by which the tables of forms.go find its meaning, or "".
 func (w *walk) any(name string, v reflect.Value, goName string) { w.anyAt(name, v, goName, 0) }
 
+// anyAt is any at a depth. What is nil is left out: the dump does not have it.
 func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
 	if !v.IsValid() || depth > maxDepth {
 		return
@@ -55,6 +56,7 @@ func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
 		if v.Kind() == reflect.Slice && v.IsNil() {
 			return
 		}
+		// Bytes are printed as one hexadecimal text.
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			raw := make([]byte, v.Len())
 			reflect.Copy(reflect.ValueOf(raw), v)
@@ -67,6 +69,7 @@ func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
 		}
 		w.close()
 	case reflect.Map:
+		// Sorted, so that the output is the same each time.
 		keys := v.MapKeys()
 		sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
 		w.open(name, false)
@@ -173,6 +176,7 @@ func (w *walk) special(name string, v reflect.Value, goName string) bool {
 	return true
 }
 
+// orderName is the name of a byte order.
 func orderName(o binary.ByteOrder) string {
 	if o == binary.ByteOrder(binary.BigEndian) {
 		return "big-endian"
@@ -180,6 +184,7 @@ func orderName(o binary.ByteOrder) string {
 	return "little-endian"
 }
 
+// orText returns s, or another text if s is empty.
 func orText(s, other string) string {
 	if s == "" {
 		return other

@@ -134,6 +134,7 @@ func sniffMachO(_ *input.Source, head []byte) Guess {
 	return Guess{}
 }
 
+// machO says what kind of Mach-O file a header is of, by its field filetype.
 func machO(head []byte, order binary.ByteOrder) string {
 	what := "a Mach-O file"
 	switch order.Uint32(head[12:]) {

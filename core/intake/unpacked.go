@@ -334,6 +334,7 @@ func (u *unpacked) finish() {
 	u.stop(err)
 }
 
+// stop ends the stream, with io.EOF or with what is wrong.
 func (u *unpacked) stop(err error) {
 	u.err, u.r, u.spare = err, nil, nil
 	if err == io.EOF {

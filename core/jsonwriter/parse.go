@@ -58,6 +58,7 @@ func (w *Writer) Put(v Value) {
 	}
 }
 
+// reader parses a text from its start; s is what has not been read.
 type reader struct{ s string }
 
 func (j *reader) blanks() { j.s = strings.TrimLeft(j.s, " \t\r\n") }
@@ -72,6 +73,7 @@ func (j *reader) take(c byte) bool {
 	return true
 }
 
+// value reads a value. depth is how many lists and objects are around it.
 func (j *reader) value(depth int) (Value, bool) {
 	j.blanks()
 	if j.s == "" || depth > maxDepth {
@@ -89,6 +91,7 @@ func (j *reader) value(depth int) (Value, bool) {
 	return j.token()
 }
 
+// array reads a list.
 func (j *reader) array(depth int) (Value, bool) {
 	j.take('[')
 	list := []Value{}
@@ -110,6 +113,7 @@ func (j *reader) array(depth int) (Value, bool) {
 	}
 }
 
+// object reads an object. Of members with one key the last counts.
 func (j *reader) object(depth int) (Value, bool) {
 	j.take('{')
 	object := map[string]Value{}

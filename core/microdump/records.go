@@ -26,6 +26,7 @@ type dump struct {
 	regions []core.Region
 }
 
+// newDump begins the microdump whose first record is in a line of the log.
 func newDump(r *reader, line int) *dump {
 	d := &dump{r: r}
 	d.micro.FirstLine, d.micro.LastLine = line, line
@@ -97,6 +98,7 @@ func known(s string) string {
 	return s
 }
 
+// product reads the product's name and version, which writers without one leave as UNKNOWN:0.0.0.0.
 func (d *dump) product(text string, _ int) bool {
 	if d.micro.Product = known(text); d.micro.Product == "UNKNOWN:0.0.0.0" {
 		d.micro.Product = ""
@@ -104,6 +106,7 @@ func (d *dump) product(text string, _ int) bool {
 	return true
 }
 
+// process reads the type of the process, such as "renderer".
 func (d *dump) process(text string, _ int) bool {
 	d.micro.ProcessType = known(text)
 	return true
@@ -165,6 +168,7 @@ func (d *dump) reason(text string, _ int) bool {
 	return true
 }
 
+// gpu reads what the program knew of the graphics driver: up to four texts with "|" between them.
 func (d *dump) gpu(text string, _ int) bool {
 	if known(text) == "" {
 		return true

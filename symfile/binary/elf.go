@@ -21,6 +21,7 @@ type elfProgram struct {
 	embedded   *splitFile // see packed
 }
 
+// openELF opens an ELF file. A core file is refused: it is a dump of a process and no program.
 func openELF(src *input.Source, n *warningList) (program, error) {
 	e, err := elf.Open(src)
 	if err != nil {
@@ -166,6 +167,7 @@ func (f *elfProgram) code(rva uint64, p []byte) int {
 	return copy(p, b)
 }
 
+// isCode reports whether an address is in code: by the sections, or in a file without them by the segments.
 func (f *elfProgram) isCode(rva uint64) bool {
 	address := f.elf.Base + rva
 	if s := f.elf.SectionAt(address); s != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
+// symbolSources returns what has functions and lines, of the program and of its debug file.
 func (f *elfProgram) symbolSources() []*symbolSource {
 	out := []*symbolSource{}
 	for _, e := range f.files() {
@@ -56,6 +57,7 @@ func (f *elfProgram) sections(e *elf.File) dwarf.Sections {
 	}
 }
 
+// openDWARF opens the debug information of a file, with the files that its units may refer to.
 func (f *elfProgram) openDWARF(e *elf.File) (*dwarf.Data, error) {
 	opt := dwarf.Options{Split: f.findSplit}
 	if f.alt != nil {
@@ -133,6 +135,7 @@ func (n elfNames) Lookup(rva uint64) (symbol.Symbol, bool) {
 	return n.symbol(p), true
 }
 
+// symbolTables returns the symbol tables in the order in which they are asked: complete ones first.
 func (f *elfProgram) symbolTables() ([]*names, error) {
 	if err := f.openMini(); err != nil {
 		return nil, err

@@ -175,6 +175,7 @@ func (f *File) Warnings() []string {
 // warningList collects errors about parts of the files, each once.
 type warningList struct{ list []string }
 
+// add adds a warning, once.
 func (n *warningList) add(err error) {
 	text := err.Error()
 	for _, have := range n.list {
@@ -188,6 +189,7 @@ func (n *warningList) add(err error) {
 	}
 }
 
+// baseName returns a path's last part; both kinds of slash separate.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // withBuildID returns a file's name and build id.

@@ -17,6 +17,7 @@ type pdbProgram struct {
 	pdb *pdb.File
 }
 
+// openPDB opens a PDB without its program: it has functions and lines, and on x86 frame data, but no code.
 func openPDB(src *input.Source) (program, error) {
 	p, err := pdb.Open(src)
 	if err != nil {

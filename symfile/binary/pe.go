@@ -78,6 +78,7 @@ func (f *peProgram) arch() *cpu.Arch               { return f.pe.Arch }
 func (f *peProgram) base() uint64                  { return f.pe.Base }
 func (f *peProgram) code(rva uint64, p []byte) int { return f.pe.ReadCode(rva, p) }
 
+// warnings returns what is wrong with the file, and what of a hybrid file cannot be read.
 func (f *peProgram) warnings() []string {
 	out := append([]string(nil), f.pe.Warnings()...)
 	if f.pe.Hybrid == "arm64ec" && f.pe.ExtraExceptions() == nil {
@@ -86,6 +87,7 @@ func (f *peProgram) warnings() []string {
 	return out
 }
 
+// sources returns the files that answers may come from, the PDB first, whose names are used.
 func (f *peProgram) sources() []*input.Source {
 	if f.pdb != nil {
 		return append(f.pdb.sources(), f.src)
@@ -131,6 +133,7 @@ func (f *peProgram) attachPDB(p *pdbProgram) (program, error) {
 	return nil, nil
 }
 
+// isCode reports whether an address is in a section of code.
 func (f *peProgram) isCode(rva uint64) bool {
 	s := f.pe.SectionAt(rva)
 	return s != nil && s.Exec()
@@ -188,6 +191,7 @@ func (f *peProgram) section(name string) (*input.Source, error) {
 	return d, err
 }
 
+// symbolSources returns what has functions and lines: the PDB, and DWARF sections, which compilers of the GNU family put into the program.
 func (f *peProgram) symbolSources() []*symbolSource {
 	out := []*symbolSource{}
 	if f.pdb != nil {
@@ -340,6 +344,7 @@ func (f *peProgram) pdata() (*pdata.Table, error) {
 	return f.functions, nil
 }
 
+// cfiConfig returns what package dwarfcfi must know of the program.
 func (f *peProgram) cfiConfig() dwarfcfi.Config {
 	cfg := dwarfcfi.Config{Arch: f.pe.Arch, Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: f.pe.Base, File: f.src.Name,
 		At: func(address uint64, n int64) ([]byte, error) { return f.pe.At(address-f.pe.Base, n) }}

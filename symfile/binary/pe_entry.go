@@ -16,6 +16,7 @@ type atEntry struct {
 	arch *cpu.Arch
 }
 
+// Row implements unwind.Table for the instructions before the frame.
 func (t atEntry) Row(rva uint64) (unwind.Row, bool, error) {
 	row, ok, err := t.Table.Row(rva)
 	if !ok || !t.entry(&row) {

@@ -17,6 +17,7 @@ type kindTable struct {
 	turn func(row unwind.Row) (unwind.Row, bool) // nil if rows are as they should be
 }
 
+// Row implements unwind.Table for the code of one kind.
 func (t kindTable) Row(rva uint64) (unwind.Row, bool, error) {
 	if kind, ok := t.pe.CodeKind(rva); !ok || !t.is(kind) {
 		return unwind.Row{}, false, nil

@@ -69,6 +69,7 @@ type cachedRow struct {
 
 const maxRows = 4096
 
+// findRow asks the tables in their order. An entry without usable rules does not end the search, since another section may have some.
 func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 	var noRules unwind.Row // its Origin is that of the first section that covers the RVA without rules
 	var failed error

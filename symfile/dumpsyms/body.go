@@ -39,6 +39,7 @@ func (o *output) body(s *spool) error {
 	return err
 }
 
+// public writes a PUBLIC record. The size of its parameters is not known and written as 0.
 func (o *output) public(rva uint64, name string) {
 	o.n.Publics++
 	o.str("PUBLIC")

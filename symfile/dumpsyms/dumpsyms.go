@@ -126,6 +126,7 @@ func (o *output) end() {
 	}
 }
 
+// flush writes what is in the buffer. After an error nothing more is written; err keeps the first one.
 func (o *output) flush() {
 	if o.err == nil && len(o.buf) > 0 {
 		_, o.err = o.w.Write(o.buf)
@@ -193,6 +194,7 @@ func (o *output) name(raw string) {
 	o.text(raw)
 }
 
+// module writes the MODULE record and the INFO records. Blanks in a word would end it, so they become "_".
 func (o *output) module(m *Module) {
 	word := func(s string) string {
 		if s = strings.Join(strings.Fields(s), "_"); s == "" {
@@ -212,6 +214,7 @@ func (o *output) module(m *Module) {
 	}
 }
 
+// files writes the FILE records. Numbers are those of the spool's table, so its order is the order of first use.
 func (o *output) files(s *spool) {
 	for i, name := range s.files.list {
 		o.str("FILE")
@@ -224,6 +227,7 @@ func (o *output) files(s *spool) {
 	}
 }
 
+// origins writes the INLINE_ORIGIN records, the names of inlined functions.
 func (o *output) origins(s *spool) {
 	for i, name := range s.origins.list {
 		o.str("INLINE_ORIGIN")

@@ -112,6 +112,7 @@ func (d *Data) Warnings() []string {
 // file.
 func (d *Data) Wanted() []string { return d.wanted }
 
+// want adds a file to Wanted, once.
 func (d *Data) want(what string) {
 	if !d.wants[what] {
 		d.wants[what] = true

@@ -26,6 +26,7 @@ func (t *table) index() error {
 	var have []byte // the filled part of buf, whose first byte is at section offset at
 	var at int64
 	for off := int64(0); off < s.src.Size; {
+		// The next entry's first bytes must be in the buffer; the rest of an entry is never needed here.
 		if want := min(entryPrefix, s.src.Size-off); off < at || off+want > at+int64(len(have)) {
 			n := min(int64(len(buf)), s.src.Size-off)
 			if _, err := s.src.ReadDirect(buf[:n], off); err != nil {
@@ -58,6 +59,7 @@ func (t *table) index() error {
 				list = append(list, pl)
 			}
 		}
+		// The length leads to the next entry, whatever this one has.
 		off = h.end
 	}
 	slices.SortStableFunc(list, func(a, b fdeRange) int { return cmp.Compare(a.start, b.start) })
@@ -65,6 +67,7 @@ func (t *table) index() error {
 	return nil
 }
 
+// zero reports whether all bytes are 0.
 func zero(p []byte) bool {
 	for _, b := range p {
 		if b != 0 {

@@ -266,10 +266,12 @@ func (m *machine) advance(r *reader, units uint64) bool {
 	return true
 }
 
+// cfa sets the rule of the CFA to a register and an offset.
 func (m *machine) cfa(reg uint64, off int64) {
 	m.cur.cfaReg, m.cur.cfaOff, m.cur.cfaExpr, m.cur.hasCFA = reg, off, span{}, true
 }
 
+// saved sets the rule of a column to one with an offset at most.
 func (m *machine) saved(col uint64, kind ruleKind, off int64) {
 	m.set(colRule{col: col, kind: kind, off: off})
 }

@@ -113,8 +113,10 @@ func (s *section) reader(data []byte, off int64) reader { return reader{sec: s, 
 // at returns the section offset of the next byte.
 func (r *reader) at() int64 { return r.off + int64(r.pos) }
 
+// left is how many bytes are not read yet.
 func (r *reader) left() int { return len(r.data) - r.pos }
 
+// fail keeps the first error and moves to the end, so that loops over the bytes end.
 func (r *reader) fail(want, have string) {
 	if r.err == nil {
 		r.err = r.sec.bad(r.at(), want, have)
@@ -122,6 +124,7 @@ func (r *reader) fail(want, have string) {
 	r.pos = len(r.data)
 }
 
+// take returns the next n bytes.
 func (r *reader) take(n int) []byte {
 	if n < 0 || n > r.left() {
 		r.fail(fmt.Sprintf("%d more bytes", n), fmt.Sprintf("%d to the end of the entry", r.left()))
@@ -140,6 +143,7 @@ func (r *reader) uint(size int) uint64 {
 	return number(p, r.sec.Order)
 }
 
+// number reads an unsigned number of 1, 2, 4 or 8 bytes.
 func number(p []byte, order binary.ByteOrder) uint64 {
 	switch len(p) {
 	case 1:

@@ -22,16 +22,19 @@ type rowBuilder struct {
 	exprs map[exprKey]exprRule
 }
 
+// exprKey identifies an expression of the function by its offset. One expression means different rules for different uses.
 type exprKey struct {
 	off  int64
 	kind uint8 // of its use: 0 the CFA, 1 a register's location, 2 a register's value
 }
 
+// exprRule is what an expression was turned into, or why it could not be.
 type exprRule struct {
 	rule unwind.Rule
 	err  error
 }
 
+// begin starts with the rows of a function. Its expressions were not seen before.
 func (b *rowBuilder) begin(t *table, f *fde) {
 	b.t, b.f, b.made = t, f, false
 	clear(b.exprs)
@@ -57,6 +60,7 @@ func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 		}
 		row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: reg, Offset: t.signed(s.cfaOff)}
 	}
+	// Most advances change the CFA alone, and the registers of the last row still hold.
 	if !b.made || b.version != s.version {
 		b.registers(s)
 		b.made, b.version = true, s.version
@@ -93,6 +97,7 @@ func (b *rowBuilder) registers(s *state) {
 	t, arch := b.t, b.t.Arch
 	b.why, b.ra = "", unwind.Rule{}
 	b.saved = nil
+	// One array of a thousand rules serves many rows. Slices of it are handed out, so a full one is left to them and a new one begins.
 	if need := len(s.rules) + 1; cap(b.pool)-len(b.pool) < need {
 		b.pool = make([]unwind.RegRule, 0, max(1024, need))
 	}
@@ -106,6 +111,7 @@ func (b *rowBuilder) registers(s *state) {
 			continue
 		}
 		reg, ok := t.register(c.col)
+		// Vector registers have columns too, and no place in a Row.
 		if !ok || reg == arch.PC {
 			continue
 		}
@@ -196,6 +202,7 @@ func (b *rowBuilder) expr(e span, kind uint8) exprRule {
 	}
 	var r exprRule
 	r.rule, r.err = b.t.expression(e, kind == 0)
+	// The expression computes where the register is saved.
 	if r.err == nil && kind == 1 {
 		r.rule, r.err = b.t.deref(r.rule, e)
 	}
@@ -240,6 +247,7 @@ func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
 		return
 	}
 	var votes [2]int
+	// The sample is spread over the section, since a linker may have joined code of several compilers.
 	step := max(1, n/sampled)
 	for i := 0; i < n; i += step {
 		off, err := at(i)

@@ -49,6 +49,7 @@ type state struct {
 	version int
 }
 
+// find returns the index of a column's rule, or -1. A function saves about ten registers, so a list is searched.
 func (s *state) find(col uint64) int {
 	for i := range s.rules {
 		if s.rules[i].col == col {
@@ -58,6 +59,7 @@ func (s *state) find(col uint64) int {
 	return -1
 }
 
+// set replaces a column's rule or adds it, and counts the change: rowBuilder makes a row anew only after one.
 func (s *state) set(r colRule) {
 	s.version++
 	if i := s.find(r.col); i >= 0 {

@@ -41,6 +41,7 @@ type Config struct {
 	At func(address uint64, n int64) ([]byte, error)
 }
 
+// check finds mistakes of the caller, which are no faults of a file.
 func (c *Config) check() error {
 	switch {
 	case c.Arch == nil || c.Order == nil:
@@ -94,6 +95,7 @@ func DebugFrame(src *input.Source, cfg Config) (unwind.Table, error) {
 	return open(src, ".debug_frame", cfg)
 }
 
+// open makes a table of a section; nothing is read yet.
 func open(src *input.Source, name string, cfg Config) (*table, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -134,6 +136,7 @@ func (t *table) find(pc uint64) (fde, bool, error) {
 	if err := t.index(); err != nil {
 		return fde{}, false, err
 	}
+	// The last FDE that starts at or before pc may have ended before it, while a longer one that starts earlier covers pc.
 	i := sort.Search(len(t.fdes), func(i int) bool { return t.fdes[i].start > pc })
 	for n := 0; n < entries && i > 0; n++ {
 		i--
@@ -215,6 +218,7 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.ensureNumbered(); err != nil {
 		return err
 	}
+	// A pass reads entry after entry, so it reads whole blocks of the Source.
 	near := t.near
 	t.near = 0
 	defer func() { t.near = near }()
@@ -304,6 +308,7 @@ func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) 
 	}
 	at := e.start
 	for r.pos < len(r.data) && r.err == nil {
+		// Only an instruction that moves the location ends a range. Before it, the state is that of the range from at on.
 		if op := r.data[r.pos]; op&0xc0 != opAdvanceLoc && (op < opSetLoc || op > opAdvanceLoc4) && op != opMIPSAdvanceLoc8 {
 			m.step(&r)
 			continue

@@ -67,6 +67,7 @@ func (f *File) plt(b *publicsBuilder) error {
 		if err != nil {
 			return err
 		}
+		// A stub's size is known when the next one is found: it reaches to there, or to the entry size of the section.
 		var last cpu.Stub
 		keep := func(next uint64) {
 			if symbol, ok := known[last.Slot]; ok && last.Size == 0 {
@@ -106,6 +107,7 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 		return nil, nil, nil
 	}
 	known = slots{}
+	// The last type of the table is JUMP_SLOT. The stubs of lazy binding are in the order of these records.
 	jump := types[len(types)-1]
 	var budget relocBudget
 	for i := range f.Sections {
@@ -170,6 +172,7 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 			size := uint64(4)
 			if !v2 {
 				size = 8
+				// The index no longer fits in the immediate of one instruction.
 				if i >= 0x8000 {
 					size = 12
 				}
@@ -197,10 +200,12 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 	const saveTOC1, saveTOC2 = 0xf8410028, 0xf8410018 // std r2, 40(r1) and 24(r1)
 	for i := 0; i+12 <= len(code); i += 4 {
 		base, high, n := uint32(2), uint64(0), i
+		// 0x3d62 and 0x3d82 are "addis r11, r2" and "addis r12, r2".
 		if addis := f.Order.Uint32(code[i:]); addis>>16 == 0x3d62 || addis>>16 == 0x3d82 {
 			base, high, n = addis>>21&31, uint64(int64(int32(addis<<16))), i+4
 		}
 		ld := f.Order.Uint32(code[n:])
+		// 58 is the primary opcode of ld; the lowest two bits are 0, which distinguishes it from ldu and lwa.
 		if ld>>26 != 58 || ld&3 != 0 || ld>>16&31 != base || ld>>21&31 != 12 || !mtctrFollows(f, code[n+4:]) {
 			continue
 		}

@@ -94,6 +94,7 @@ func (p *Publics) Nearest(rva uint64) (Public, bool) {
 	return Public{}, false
 }
 
+// last returns the index of the last name at or before an address, or -1.
 func (p *Publics) last(rva uint64) int {
 	return sort.Search(len(p.list), func(i int) bool { return p.list[i].rva > rva }) - 1
 }
@@ -229,6 +230,7 @@ func (b *publicsBuilder) executable(s *Sym) bool {
 	return int(s.Section) < len(b.exec) && b.exec[s.Section] || int(s.Section) == b.opd && b.opd != 0
 }
 
+// add adds a name. rank decides between several names of one address.
 func (b *publicsBuilder) add(address, size uint64, symbol, flags, rank uint32) {
 	if address < b.f.Base {
 		return

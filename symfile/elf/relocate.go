@@ -20,6 +20,7 @@ func (f *File) eachReloc(s *Section, fn func(relocation) error) error {
 	return f.relocRecords(f.raw(s), s.Type == secRela, fn)
 }
 
+// relocRecords calls fn for the records of a section: SHT_RELA has an addend in each, SHT_REL has it in the place to be changed.
 func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocation) error) error {
 	step := 2 * f.word()
 	if withAddend {
@@ -97,6 +98,7 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 // relocBudget limits the bytes of relocation sections to the size of the file: in a crafted file they can overlap.
 type relocBudget struct{ used uint64 }
 
+// allows counts a section's bytes. All relocation sections together are no larger than the file, unless they overlap.
 func (b *relocBudget) allows(f *File, s *Section) bool {
 	b.used += min(s.Size, uint64(f.Src.Size))
 	if b.used > uint64(f.Src.Size) {
@@ -161,12 +163,14 @@ func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, in
 		return
 	}
 	at = at[:k.Size]
+	// Object files of RISC-V and LoongArch compute differences of addresses by two relocations of one place: one adds, one subtracts.
 	old := f.load(at)
 	if inPlace {
 		switch k.Form {
 		case cpu.Relative31:
 			addend = int64(old<<33) >> 33
 		default:
+			// The addend in the place has the place's size, and a sign.
 			shift := 64 - 8*uint(k.Size)
 			addend = int64(old<<shift) >> shift
 		}
@@ -191,6 +195,7 @@ func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, in
 	f.store(at, v)
 }
 
+// load and store read and write the number in the place of a relocation.
 func (f *File) load(b []byte) (v uint64) {
 	switch len(b) {
 	case 1:
@@ -232,6 +237,7 @@ func (f *File) applyULEB(at []byte, k cpu.RelocationForm, v uint64) {
 	case cpu.AddULEB:
 		v = old + v
 	}
+	// The same number of bytes is written, with the continuation bit in all but the last.
 	for i := range n {
 		at[i] = byte(v & 0x7f)
 		if i < n-1 {

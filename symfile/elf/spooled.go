@@ -45,6 +45,7 @@ func newSpooled(src *input.Source, part string, skip, size int64) (*input.Source
 	return input.New(part, s, size), nil
 }
 
+// fail keeps an error of unpacking for later reads; bytes that are still to be fetched are none.
 func (s *spooled) fail(off int64, err error) error {
 	var need *input.NeedError
 	if errors.As(err, &need) {

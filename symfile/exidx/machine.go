@@ -37,10 +37,12 @@ type stackSlot struct {
 	off  int64
 }
 
+// bad returns an error about the byte that was read last.
 func (m *machine) bad(want, have string) error {
 	return &input.FormatError{File: m.t.cfg.File, Part: m.part, Offset: m.at + int64(m.pos) - 1, Want: want, Have: have}
 }
 
+// next returns the next byte of the unwind instructions; false at their end.
 func (m *machine) next() (byte, bool) {
 	if m.pos >= len(m.code) {
 		return 0, false

@@ -42,6 +42,7 @@ const (
 	addressSpace = math.MaxUint32
 )
 
+// table is an opened .ARM.exidx section.
 type table struct {
 	src     *input.Source
 	address uint64
@@ -67,6 +68,7 @@ func Open(section *input.Source, address uint64, at func(address uint64, n int64
 	return t, nil
 }
 
+// bad returns an error about the index at an offset.
 func (t *table) bad(off int64, want, have string) error {
 	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
 }
@@ -85,6 +87,7 @@ func (t *table) offset(i int) int64 {
 }
 
 // prel31 decodes a relocation R_ARM_PREL31: the lower 31 bits of word are a signed distance from the word's own address.
+// Example: the word 0x7ffffff0 at 0x2000 is the distance −16, so it stands for 0x1ff0.
 func prel31(word uint32, address uint64) uint64 {
 	return uint64(uint32(address) + uint32(int32(word<<1)>>1))
 }
@@ -129,6 +132,7 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 				return i, start, word, nil
 			}
 		}
+		// Each round searches once. A second one follows only after the first has found the table out of order and sorted it.
 		if t.sortTried {
 			return 0, 0, 0, broken
 		}

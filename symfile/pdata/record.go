@@ -118,6 +118,7 @@ type armFunction struct {
 	lastOps []op
 }
 
+// epilogueAt is where an epilogue begins, from the function's start, and the index of its codes.
 type epilogueAt struct {
 	start uint64
 	index int

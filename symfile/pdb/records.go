@@ -64,6 +64,7 @@ func name(kind uint16, rec []byte, off int) string {
 	return zeroEnded(b)
 }
 
+// zeroEnded returns a text up to its zero byte, or all of it if it has none.
 func zeroEnded(b []byte) string {
 	for i, c := range b {
 		if c == 0 {

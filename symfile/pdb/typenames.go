@@ -35,6 +35,7 @@ type typeWriter struct {
 // maxSteps bounds how many types one name is made of.
 const maxSteps = 500
 
+// typeWriter makes a writer for one name.
 func (f *File) typeWriter() (*typeWriter, error) {
 	t, err := f.openTypes(&f.types, streamTPI, "TPI")
 	return &typeWriter{types: t}, err

@@ -130,12 +130,14 @@ func (f *File) Warnings() []string { return f.warnings }
 
 const maxWarnings = 100
 
+// warnErr makes a warning of an error. Files with many damaged parts get the first hundred.
 func (f *File) warnErr(err error) {
 	if len(f.warnings) < maxWarnings {
 		f.warnings = append(f.warnings, err.Error())
 	}
 }
 
+// bad returns an error about a part of the file, with -1 for an offset that is not known.
 func (f *File) bad(part string, off int64, want, have string) error {
 	return &input.FormatError{File: f.Src.Name, Part: part, Offset: off, Want: want, Have: have}
 }

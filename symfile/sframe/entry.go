@@ -29,11 +29,13 @@ const (
 	rowSigned = 1 << 7
 )
 
+// count and wordSize are the number of words and their size in bytes.
 func (e *entry) count() int    { return int(e.info >> 1 & 15) }
 func (e *entry) wordSize() int { return 1 << (e.info >> 5 & 3) }
 
 // signed returns word i as a signed number.
 func (e *entry) signed(i int) int64 {
+	// The shifts copy the sign of the word's upper bit.
 	shift := 32 - 8*e.wordSize()
 	return int64(int32(e.words[i]<<shift) >> shift)
 }
@@ -86,6 +88,7 @@ func (t *table) fill(fn *function, e *entry) error {
 func (t *table) entry(fn *function, off uint32) (found entry, ok bool, err error) {
 	at := fn.rowsAt
 	var e entry
+	// Rows have no fixed size, so they are read from the first one on. Their words are read of the one that counts alone.
 	for i := uint32(0); i < fn.rows; i++ {
 		next, err := t.read(fn, at, &e)
 		if err != nil {

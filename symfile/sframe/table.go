@@ -108,6 +108,7 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	if why := fn.unusable(); why != "" {
 		return t.none(fn.at, why), false, nil
 	}
+	// The rows of a function that repeats, such as .plt, are those of one block of code: a stub of 16 bytes.
 	inside := uint32(off - fn.start)
 	block := uint32(0)
 	if fn.repeats() {
@@ -165,6 +166,7 @@ func (t *table) find(off int64) (function, bool, error) {
 		return fn, ok, err
 	}
 	t.verified = true
+	// A search in an unsorted section can miss a function that is there. So the first miss checks the order of all functions, once.
 	last := int64(math.MinInt64)
 	for i := range t.Functions {
 		v, err := t.start(i)
@@ -209,6 +211,7 @@ func (t *table) search(off int64) (function, bool, error) {
 			}
 			return fn, true, nil
 		}
+		// Functions of no size cover nothing. The one before them may cover the address.
 		if fn.size != 0 {
 			break
 		}
@@ -228,6 +231,7 @@ func (t *table) upTo(off int64) (uint32, error) {
 			if err != nil {
 				return 0, err
 			}
+			// A start outside of those around it proves that the section is not sorted.
 			if v < least || v > most {
 				t.notSorted(mid)
 				break

@@ -90,6 +90,7 @@ func (x *indexer) entry(i uint32, e entry) {
 		text := t.text(name)
 		continued := x.continued
 		x.continued = strings.HasSuffix(text, "\\")
+		// Long texts continue in the next entry of the same kind, which is no function of its own.
 		if continued || !isFunction(text) {
 			return
 		}
@@ -220,6 +221,7 @@ func (x *indexer) finish() {
 		if f.size&unknownEnd != 0 {
 			f.size &^= unknownEnd
 			end := limit
+			// The first unit's end above the start. Where it is lower than the next function's start, padding or other code follows.
 			if n, _ := slices.BinarySearch(x.ends, f.start+1); n < len(x.ends) {
 				end = min(end, x.ends[n]-f.start)
 			}
@@ -240,6 +242,7 @@ func (x *indexer) finish() {
 	sortLines(t.outsideLines)
 }
 
+// sortLines sorts by address and keeps the order of lines at one address.
 func sortLines(l []line) {
 	slices.SortStableFunc(l, func(a, b line) int { return cmp.Compare(a.at, b.at) })
 }

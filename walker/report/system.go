@@ -49,6 +49,7 @@ func wordSize(in Input) int {
 	return 8
 }
 
+// process sets what the dump says of the process itself.
 func (b *builder) process() {
 	p := &b.r.Process
 	p.Name, p.Aux = ProgramName(b.d), aux(b.d)
@@ -125,6 +126,7 @@ func assertion(d *core.Dump) string {
 	return s
 }
 
+// lastError returns a thread's GetLastError value, or nil if the dump lacks the memory that has it.
 func lastError(d *core.Dump, thread int) *LastError {
 	v, ok := reason.LastErrorAt(d, thread)
 	if !ok {

@@ -62,6 +62,7 @@ func (b *builder) addresses(text string) (list []uint64) {
 	return list
 }
 
+// traceFrame makes a frame of a return address that the program itself recorded.
 func (b *builder) traceFrame(pc uint64) Frame {
 	f := walker.Frame{PC: pc, Lookup: pc, Answer: symbol.NoFile}
 	if a := b.d.Arch(); a != nil {

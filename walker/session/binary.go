@@ -80,6 +80,7 @@ func (s *Session) attachAll() {
 }
 
 // attach offers a binary the files that it has not seen yet, and says whether it took one.
+// The list is gone through from where the last call ended (offered), so a file is offered once.
 func (s *Session) attach(main *item) bool {
 	took := false
 	for ; main.offered < len(s.items); main.offered++ {

@@ -28,6 +28,7 @@ func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, po
 	if why != nil {
 		return walker.Stack{Stop: *why}
 	}
+	// Before each step, what it looks up is asked for together with what later steps probably need.
 	p := prefetch{y: syms, steps: steps}
 	for p.rules(); steps.Next(); {
 		p.rules()
@@ -74,6 +75,7 @@ func threadContext(d *core.Dump, i int) (*core.Context, error) {
 // shadowStack reads the return addresses that the CPU itself kept (Intel CET), from the context's ssp upwards; nil if the
 // context has no ssp or the dump not that memory.
 func shadowStack(d *core.Dump, c *core.Context) []uint64 {
+	// A damaged ssp may point into any memory; no real stack is so deep.
 	const most = 1 << 16
 	for _, r := range c.Extra {
 		if r.Name != "ssp" || len(r.Bytes) < 8 {

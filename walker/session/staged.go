@@ -70,6 +70,7 @@ func (s *Session) WalkOn(i int) (left int) {
 	if next < 0 || w.done[next] {
 		next = w.next
 	}
+	// What the stacks of several threads need is looked up at once before this one is walked.
 	s.ahead(d)
 	s.walk(d, next)
 	return w.left
@@ -81,6 +82,7 @@ func (s *Session) begin(d *dump) {
 		return
 	}
 	d.needs = nil
+	// A new walk may need other modules than the last one, so what the last one recorded is dropped.
 	for m := range d.modules {
 		d.modules[m].requested, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
 	}

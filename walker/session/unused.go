@@ -21,6 +21,7 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 	if !it.Usable || it.Kind != KindSym && it.Kind != KindBinary || it.part || it.NeedsAssignment {
 		return "", false
 	}
+	// A file in use needs no reason. The next loop finds a module that the file fits, and the file that is used there instead.
 	for i := range d.modules {
 		if ms := &d.modules[i]; ms.item == it || ms.bin == it {
 			return "", false

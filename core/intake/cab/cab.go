@@ -37,6 +37,7 @@ type Member struct {
 	offset int64 // in the folder's unpacked bytes
 }
 
+// folder is a run of blocks that are compressed as one stream. Its files follow each other in that stream.
 type folder struct {
 	offset int64 // of its first block
 	blocks int

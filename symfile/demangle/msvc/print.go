@@ -68,6 +68,7 @@ func (w *printer) last() byte {
 	return w.out[len(w.out)-1]
 }
 
+// isWord reports whether a byte ends a word, or template arguments, after which a name needs a space.
 func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '>'
 }
@@ -116,6 +117,7 @@ func (w *printer) node(n *node) {
 		w.write("'::`")
 		w.write(n.text)
 		w.write("'")
+	// "`dynamic initializer for 'x''" for a name alone; before a whole declaration, the inner quote is a "`".
 	case structor:
 		w.write(n.text)
 		if n.inner.kind == qualified {
@@ -173,6 +175,7 @@ func (w *printer) node(n *node) {
 	}
 }
 
+// list writes nodes with a text between them.
 func (w *printer) list(list []*node, between string) {
 	for i, n := range list {
 		if i > 0 {
@@ -207,6 +210,7 @@ func (w *printer) reference(n *node) {
 	w.write("}")
 }
 
+// access writes "public: static " and the like, in the complete form.
 func (w *printer) access(c class) {
 	switch {
 	case c&public != 0:
@@ -227,6 +231,7 @@ func (w *printer) access(c class) {
 	}
 }
 
+// function writes a function: access, return type, convention, name, parameters. The short form has the name and the parameters.
 func (w *printer) function(n *node) {
 	s := n.sig
 	if s.isThunk {
@@ -246,6 +251,7 @@ func (w *printer) function(n *node) {
 	}
 }
 
+// variable writes a variable. The type surrounds the name, as in "int (*p)[3]". The short form is the name.
 func (w *printer) variable(n *node) {
 	w.access(n.class)
 	if w.short {
@@ -332,6 +338,7 @@ func (w *printer) before(n *node) {
 		w.qualifiers(n.quals, " ")
 	case custom:
 		w.node(n.inner)
+	// Without the parenthesis, "int *p[3]" would be an array of pointers.
 	case array:
 		w.before(n.inner)
 		w.qualifiers(n.quals, " ")
@@ -342,6 +349,7 @@ func (w *printer) before(n *node) {
 			w.write(", " + n.text)
 		}
 		w.write(">")
+	// "int (__cdecl *p)(char)": the convention is inside of the parenthesis, before the asterisk.
 	case functionType:
 		w.result(n.sig)
 		w.convention(n.sig)
@@ -352,6 +360,7 @@ func (w *printer) before(n *node) {
 	}
 }
 
+// pointer writes what comes before a declared name: "int (*" of a pointer to an array or a function needs a parenthesis.
 func (w *printer) pointer(n *node) {
 	to := n.inner
 	if to.kind == functionType {

@@ -55,6 +55,7 @@ type dumpsymsRun struct {
 	id             string
 }
 
+// run writes the symbol file to the output and what is missing to the error output.
 func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no file is named")
@@ -137,6 +138,7 @@ type sourceFile struct {
 	close func() error
 }
 
+// openSources opens files, which the caller closes.
 func openSources(paths []string) (out []sourceFile, err error) {
 	for _, path := range paths {
 		f, err := os.Open(path)
@@ -199,6 +201,7 @@ func joined(files []sourceFile) (*binary.File, error) {
 		return nil, err
 	}
 	rest := files[1:]
+	// "dumpsyms app.pdb app.exe" is as good as the other order: the file with the code is the one that others belong to.
 	if len(rest) > 0 && !b.Identity().Code {
 		if other, err := binary.Open(rest[0].Source); err == nil && other.Identity().Code {
 			b, rest = other, append([]sourceFile{files[0]}, rest[1:]...)

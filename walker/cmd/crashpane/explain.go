@@ -59,6 +59,7 @@ Without --thread it is the thread that crashed or asked for the dump. SYMBOLS ar
 // plainFormats are those of explain and compare.
 var plainFormats = []string{"text", "json"}
 
+// checkPlain checks what explain and compare have in common: the format, and that a dump is named.
 func checkPlain(format string, args []string) error {
 	if !slices.Contains(plainFormats, format) {
 		return usageError(fmt.Sprintf("there is no format %q; there are %s", format, strings.Join(plainFormats, ", ")))
@@ -87,6 +88,7 @@ type explainRun struct {
 	choices
 }
 
+// run walks the dump first, since a frame is explained by the walk that found it.
 func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(e.format, args); err != nil {
 		return err
@@ -151,6 +153,7 @@ type compareRun struct {
 	choices
 }
 
+// run walks one thread by all policies.
 func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(c.format, args); err != nil {
 		return err

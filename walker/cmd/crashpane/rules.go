@@ -60,6 +60,7 @@ type rulesRun struct {
 	source, address, format string
 }
 
+// run prints the tables of the file one after the other. One that cannot be read does not stop the others, but the command then fails.
 func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	switch {
 	case !slices.Contains(plainFormats, r.format):
@@ -211,6 +212,7 @@ func (p *rulesPrinter) end() error {
 	return err
 }
 
+// width is that of an address with 0x, in characters.
 func (p *rulesPrinter) width() int { return 2 + 2*p.arch.WordSize }
 
 // one prints the row of an address.
@@ -242,6 +244,7 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	digits := strconv.FormatUint(address, 16)
 	line = append(line, "0000000000000000"[:max(0, p.width()-2-len(digits))]...)
 	line = append(line, digits...)
+	// Columns that are too narrow for their text are widened, so a long rule moves the rest of its line.
 	column := func(at int, text string) {
 		line = append(line, ' ', ' ')
 		from := len(line)

@@ -42,6 +42,7 @@ func openRules(files []sourceFile) (*rulesFile, error) {
 	return symRules(src)
 }
 
+// symRules opens a symbol file's rules.
 func symRules(src *input.Source) (*rulesFile, error) {
 	f, err := symfile.Open(src, symfile.Options{})
 	if err != nil {
@@ -72,6 +73,7 @@ func symRules(src *input.Source) (*rulesFile, error) {
 var kinds = map[string]string{".eh_frame": "eh_frame", ".debug_frame": "debug_frame", ".sframe": "sframe", ".ARM.exidx": "exidx",
 	".pdata": "pdata", "leaf functions": "leaf"}
 
+// binaryRules opens the rules of a binary and its debug file.
 func binaryRules(files []sourceFile) (*rulesFile, error) {
 	b, err := joined(files)
 	if err != nil {

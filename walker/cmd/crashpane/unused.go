@@ -39,6 +39,7 @@ func (s *fileSet) useFiles() error {
 	return nil
 }
 
+// useFile assigns one file. A spec that is itself the name of a file is no MODULE=FILE, even if it has a "=".
 func (s *fileSet) useFile(spec string) error {
 	module, path := "", spec
 	if name, file, ok := strings.Cut(spec, "="); ok && !isFile(spec) {

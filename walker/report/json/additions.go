@@ -149,6 +149,7 @@ func (p *printer) traceFrame(f *report.Frame) {
 	p.hex("pc", f.PC)
 }
 
+// symbolWarnings writes what was wrong with symbol files, each with its module.
 func (p *printer) symbolWarnings() {
 	type warning struct {
 		module int
@@ -315,6 +316,7 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	}
 }
 
+// attempts writes the rejected candidates, in the order in which the walker tried them.
 func (p *printer) attempts(all []report.Attempt) {
 	p.List("attempts", len(all), func(i int) {
 		a := &all[i]

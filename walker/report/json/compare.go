@@ -58,6 +58,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 	})
 }
 
+// branch writes how some of the walks went on from a frame at which walks part.
 func (p *printer) branch(c *report.Comparison, w *report.Branch) {
 	p.attempts(w.Attempts)
 	if w.Next < 0 {

@@ -80,6 +80,7 @@ func (p *printer) crash() {
 	p.Str("type", c.Reason.Rust)
 }
 
+// noCrash writes crash_info of a dump without an exception: all keys, and null for most.
 func (p *printer) noCrash() {
 	for _, k := range []string{"address", "adjusted_address", "assertion", "crash_inconsistencies"} {
 		p.Null(k)
@@ -90,6 +91,7 @@ func (p *printer) noCrash() {
 	}
 }
 
+// crashingThread writes the index of the thread that crashed or requested the dump, or null.
 func (p *printer) crashingThread() {
 	if p.r.HasRequesting {
 		p.Int("crashing_thread", int64(p.r.FirstThread))

@@ -106,6 +106,7 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	})
 }
 
+// instruction writes the instruction that a frame is at, or null.
 func (p *printer) instruction(in *report.Instruction) {
 	if in == nil {
 		p.Null("instruction")
@@ -130,6 +131,7 @@ func (p *printer) instruction(in *report.Instruction) {
 	})
 }
 
+// end writes why the stack ends after the frame, or null for other frames.
 func (p *printer) end(e *report.End) {
 	if e == nil {
 		p.Null("end")
@@ -153,6 +155,7 @@ func (p *printer) changes(x *report.Explanation, side func(c *report.RegisterCha
 	}
 }
 
+// scanned writes which words a scan rejected, or null if nothing was scanned.
 func (p *printer) scanned(s *report.Scanned) {
 	if s == nil {
 		p.Null("scanned")

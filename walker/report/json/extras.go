@@ -2,6 +2,7 @@ package jsonreport
 
 import "github.com/crashpane/crashpane/core/jsonwriter"
 
+// handles writes the handles of a Windows process, null if the dump has no list of them.
 func (p *printer) handles() {
 	if !p.r.HasHandles {
 		p.Null("handles")
@@ -47,6 +48,7 @@ func (p *printer) procLimits() {
 	})
 }
 
+// macCrashInfo writes the records that Apple's libraries keep of a crash (__crash_info), null if the dump has no such stream.
 func (p *printer) macCrashInfo() {
 	if !p.r.HasMacCrashInfo {
 		p.Null("mac_crash_info")
@@ -77,6 +79,7 @@ func (p *printer) macCrashInfo() {
 	})
 }
 
+// macBootArgs writes the kernel's boot arguments, null if the dump does not have them.
 func (p *printer) macBootArgs() {
 	if p.r.MacBootArgs == nil {
 		p.Null("mac_boot_args")

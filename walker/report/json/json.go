@@ -34,6 +34,7 @@ func Write(w io.Writer, r *report.Report, opt Options) error {
 }
 
 // write writes an object whose members body writes.
+// Addresses have as many digits as those of the crashed machine, 8 or 16, as rust-minidump writes them.
 func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) error {
 	form := jsonwriter.Compact
 	if opt.Pretty {
@@ -63,6 +64,7 @@ type printer struct {
 func (p *printer) hex(k string, v uint64) { p.Key(k); p.PutHex(v, p.digits) }
 func (p *printer) hexValue(v uint64)      { p.PutHex(v, p.digits) }
 
+// report writes the schema's top level.
 func (p *printer) report() {
 	r := p.r
 	p.Object("crash_info", p.crash)
@@ -114,6 +116,7 @@ func (p *printer) report() {
 	p.List("unloaded_modules", len(r.Unloaded), p.unloaded)
 }
 
+// system writes the schema's system_info.
 func (p *printer) system() {
 	s := &p.r.System
 	p.Str("cpu_arch", s.CPU.Rust)
@@ -156,6 +159,7 @@ func (p *printer) thread(t *report.Thread, crashing bool) {
 	}
 }
 
+// frame writes a frame of the schema. registers is set for the first frame of the key crashing_thread.
 func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.Explanation) {
 	p.Object("crashpane", func() { p.frameAdditions(f, x) })
 	p.StrOrNull("file", f.File)
@@ -209,6 +213,7 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 	}
 }
 
+// line writes a line number, null if there is none.
 func (p *printer) line(has bool, line uint32) {
 	if has {
 		p.Uint("line", uint64(line))
@@ -226,6 +231,7 @@ func (p *printer) registers(regs *cpu.Regs) {
 	values := map[string]uint64{}
 	for i, name := range regs.Arch.Names {
 		if v, known := regs.Get(cpu.Reg(i)); known {
+			// The table's name is that of CONTEXT; the schema has the usual one.
 			if name == "efl" {
 				name = "eflags"
 			}

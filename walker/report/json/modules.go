@@ -7,6 +7,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
+// module writes element i of the schema's list of modules.
 func (p *printer) module(i int) {
 	m := &p.r.Modules[i]
 	s := p.symbols(m)
@@ -62,6 +63,7 @@ func debugID(id string) string {
 	return id
 }
 
+// unloaded writes element i of the list of modules that had been unloaded before the crash.
 func (p *printer) unloaded(i int) {
 	u := &p.r.Unloaded[i]
 	p.PutObject(func() {
@@ -73,4 +75,5 @@ func (p *printer) unloaded(i int) {
 	})
 }
 
+// unpadded formats a number that is no address.
 func unpadded(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

@@ -58,12 +58,15 @@ func finish(name string, f *Frame, lists Lists) string {
 	return name
 }
 
+// normalizeRust leaves out what differs between equal crashes of Rust code: type arguments and parameters. Brackets around
+// "Type as Trait" are part of a method's path and stay.
 func normalizeRust(name string) string {
 	name = lastToken(name)
 	name = collapse(name, '<', '>', "<T>", " as ")
 	return collapse(name, '(', ')', "")
 }
 
+// normalizeCPP leaves out the qualifiers behind a C++ function's name, what is before it, and its template arguments.
 func normalizeCPP(name string) string {
 	for _, qualifier := range []string{"const", "const&", "const &", "&&", "&"} {
 		if rest, ok := strings.CutSuffix(name, qualifier); ok {

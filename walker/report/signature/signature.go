@@ -117,6 +117,7 @@ func joined(c *Crash, lists Lists) string {
 	return "EMPTY: no frame data available"
 }
 
+// outOfMemory reports whether a signature is that of a program which ran out of memory, as crash-stats finds it out.
 func outOfMemory(c *Crash, signature string) bool {
 	for _, part := range []string{"NS_ABORT_OOM", "mozalloc_handle_oom", "CrashAtUnhandlableOOM", "AutoEnterOOMUnsafeRegion", "alloc::oom::oom"} {
 		if strings.Contains(signature, part) {

@@ -80,6 +80,7 @@ func cellWord(trust string) string {
 	return trust
 }
 
+// short cuts a text to a width in characters, with "…" at its end.
 func short(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
@@ -88,6 +89,7 @@ func short(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
+// writeDivergence writes a place at which walks part: how each went on, and what it rejected.
 func writeDivergence(b *printer, c *report.Comparison, titles []string, p *report.Divergence) {
 	b.printf("\nAbove %s (sp 0x%x):\n", titles[p.Row], c.Rows[p.Row].SP)
 	for i := range p.Branches {

@@ -152,6 +152,7 @@ func writeSteps(b *printer, r *report.Report, x *report.Explanation) {
 	}
 }
 
+// label writes a value's name as symbol files do: ".cfa:" and ".ra:" have a dot.
 func label(target string) string {
 	if target == "cfa" || target == "ra" {
 		target = "." + target
@@ -159,6 +160,7 @@ func label(target string) string {
 	return target + ":"
 }
 
+// words counts the words of memory that a value needed.
 func words(x *report.Explanation, target string) int {
 	n := 0
 	for i := range x.Words {
@@ -178,6 +180,7 @@ func pad(s string, width int) string {
 
 func shown(n report.Name) string { return n.Shown() }
 
+// writeRecord writes the lines of the symbol file that the rules are from.
 func writeRecord(b *printer, x *report.Explanation) {
 	if len(x.Record) == 0 {
 		return
@@ -192,6 +195,7 @@ func writeRecord(b *printer, x *report.Explanation) {
 	}
 }
 
+// writeScanned writes which words a scan rejected and why.
 func writeScanned(b *printer, r *report.Report, s *report.Scanned, which string, wordSize int) {
 	if s == nil {
 		return

@@ -26,6 +26,7 @@ func Write(w io.Writer, r *report.Report) error {
 	return b.flush()
 }
 
+// writeSystem writes the first lines of minidump_stackwalk's output: operating system, processor, graphics.
 func writeSystem(b *printer, r *report.Report) {
 	s := &r.System
 	b.printf("Operating system: %s\n", s.OS.Breakpad)
@@ -47,6 +48,7 @@ func writeSystem(b *printer, r *report.Report) {
 	}
 }
 
+// writeCrash writes the reason, the address and the uptime, or that there was no crash.
 func writeCrash(b *printer, r *report.Report) {
 	if c := r.Crash; c != nil {
 		b.printf("Crash reason:  %s\n", c.Reason.Breakpad)
@@ -71,6 +73,7 @@ func writeCrash(b *printer, r *report.Report) {
 	}
 }
 
+// threadNote returns what minidump_stackwalk writes behind the number of the thread that crashed or requested the dump.
 func threadNote(r *report.Report, n numberedThread) string {
 	switch {
 	case !n.requesting:
@@ -81,6 +84,7 @@ func threadNote(r *report.Report, n numberedThread) string {
 	return " (requested dump, did not crash)"
 }
 
+// writeStack writes the frames of a thread. Inlined calls have numbers of their own, as in minidump_stackwalk.
 func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	if len(t.Frames) == 0 {
 		b.printf(" <no frames>\n")
@@ -118,6 +122,7 @@ func writePlace(b *printer, r *report.Report, l line) {
 	}
 }
 
+// writeModules writes the modules by address.
 func writeModules(b *printer, r *report.Report) {
 	b.printf("\nLoaded modules:\n")
 	for _, i := range r.ModulesByAddress {

@@ -137,6 +137,7 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 	return out
 }
 
+// compareRow makes row i of a comparison. afterDivergence says that walks part above it.
 func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) CompareRow {
 	f := c.Frame(i)
 	in := v.frameRow(f, 0)

@@ -119,6 +119,7 @@ func place(row StackRow) string {
 	return row.Module + "!" + row.Full
 }
 
+// eachRow calls do for the rows of a stack, for copying; a deep stack is cut.
 func (v *View) eachRow(t *report.Thread, do func(StackRow)) {
 	for i := range t.Frames {
 		if i == maxCopied {

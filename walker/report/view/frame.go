@@ -62,6 +62,9 @@ type Change struct{ Name, Before, After, How string }
 type Attempt struct{ Source, Rule, Origin, Reason string }
 
 // Frame returns the details of a row.
+//
+// What the report has comes at once. Numbers and words of memory need the walk to be made again (explain), which the engine does only
+// for a frame that is shown.
 func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	t := v.thread(ti)
 	if t == nil {
@@ -105,6 +108,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 	name, file, line, has, start := f.Function, f.File, f.Line, f.HasLine, f.FunctionStart
 	named := named(f)
+	// The row is an inlined call: its name and line, and the frame's address.
 	if d.Inline >= 0 && d.Inline < len(f.Inlines) {
 		in := &f.Inlines[d.Inline]
 		name, file, line, has, start, named = in.Function, in.File, in.Line, in.HasLine, in.Start, true

@@ -181,10 +181,12 @@ func factsHold(query string, facts []Fact) bool {
 	return false
 }
 
+// threadWords returns what a search for a thread looks in: its name, its index, and its id in both bases.
 func threadWords(t *report.Thread) string {
 	return t.Name + "\nthread " + strconv.Itoa(t.Index) + "\nid " + strconv.FormatUint(uint64(t.ID), 10) + "\n" + short(uint64(t.ID))
 }
 
+// moduleHolds reports whether a module has the searched text in what the list shows of it.
 func (v *View) moduleHolds(m *report.Module, query string) bool {
 	start, end := m.Range()
 	return Holds(query, m.Name, m.DebugFile, m.DebugID, m.CodeID, m.SymbolFile, m.SymbolID, version(m), v.hex(start), v.hex(end))

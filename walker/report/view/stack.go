@@ -88,6 +88,9 @@ func Word(trust string) (word, sentence string) {
 }
 
 // rowsOf returns the number of the first row of each frame, and the number of rows. Inlined calls are rows, unless hide is set.
+//
+// Example: frames with 0, 2 and 0 inlined calls begin at the rows 0, 1 and 4, and there are 5 rows. The numbers are kept,
+// because the page asks for a window of rows at each step of scrolling.
 func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 	t := v.thread(ti)
 	if hide {
@@ -138,6 +141,8 @@ func (v *View) Stack(q StackQuery) StackPage {
 			}
 		}
 	}
+	// fi is the frame that row lo belongs to, perhaps by one of its inlined calls; k counts the rows of a frame, and the frame itself is
+	// the last of them.
 	for row := lo; row < hi && fi < len(t.Frames); fi++ {
 		f := &t.Frames[fi]
 		first, inl := fi, 0
@@ -155,12 +160,14 @@ func (v *View) Stack(q StackQuery) StackPage {
 			row++
 		}
 	}
+	// The rows behind the last frame say why the walk ended.
 	for row := max(lo, n); row < hi; row++ {
 		out.Rows = append(out.Rows, tail[row-n])
 	}
 	return out
 }
 
+// rowNumber returns the row of a frame or of one of its inlined calls. starts is nil if inlined calls are hidden.
 func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) int {
 	if starts == nil {
 		return frame
@@ -175,6 +182,7 @@ func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) in
 // holds reports whether s contains want, which is in lower case, ignoring the case of s.
 func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), want) }
 
+// frameRow returns a frame's row with its name.
 func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	row := v.placedRow(f, i)
 	v.nameRow(&row, f)
@@ -271,6 +279,7 @@ func named(f *report.Frame) bool {
 	return f.HasFunction && !f.Far() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
 }
 
+// inlineRow returns the row of inlined call k of a frame.
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	in := &f.Inlines[k]
 	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
@@ -336,6 +345,7 @@ func (v *View) quality(t *report.Thread) string {
 	if len(t.Frames) == 0 {
 		return ""
 	}
+	// Modules are counted once, however many frames they have.
 	seen, have, exports, total, assigned := map[int]bool{}, 0, 0, 0, 0
 	weak, distant := 0, 0
 	for i := range t.Frames {

@@ -22,6 +22,7 @@ func add(list *[]string, line string) {
 	}
 }
 
+// emptyWhy returns a Why whose lists are empty and not nil, which JavaScript would get as null.
 func emptyWhy() Why {
 	return Why{Rules: []string{}, Attempts: []Attempt{}, StopAttempts: []Attempt{}, Steps: []Step{}, Record: []string{}, Words: []ReadWord{},
 		Checks: []string{}, Notes: []string{}, Scanned: []string{}, Changes: []Change{}}
