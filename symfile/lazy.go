@@ -46,7 +46,6 @@ func openOnDemand(src *input.Source, opt Options) (*File, error) {
 		return f, err
 	}
 	f := newFile(src, opt)
-	f.answers = map[question]uint64{}
 	f.reset()
 	var err error
 	if f.lazy, err = lazy.Open(src, cmp.Or(opt.Slice, lazy.BlockSize), searchedLine); err == nil {
@@ -156,31 +155,23 @@ func (f *File) HasInlines() bool {
 	return f.lazy.Present(lazy.Origins)
 }
 
-// Complete reads the whole file, and from then on answers come from its index. It reports whether any answer that was given
-// before is now another one. Nothing is changed by an error, which is one of the Source.
-func (f *File) Complete(progress func(done, total int64)) (changed bool, err error) {
+// Complete reads the whole file, and from then on answers come from its index. Nothing is changed by an error, which is one of the Source.
+func (f *File) Complete(progress func(done, total int64)) error {
 	if f.lazy != nil || f.index != nil {
-		if err := f.readAll(progress); err != nil {
-			return false, err
-		}
-		f.verify()
+		return f.readAll(progress)
 	}
-	return f.Revised(), nil
+	return nil
 }
 
-// Adopt takes the index of another File of the same Source, which Open or OpenIndexed made meanwhile. It reports whether any answer that was given
-// before is now another one.
-func (f *File) Adopt(full *File) (changed bool) {
-	f.become(full)
-	f.verify()
-	return f.Revised()
-}
+// Adopt takes the index of another File of the same Source, which Open or OpenIndexed made meanwhile.
+func (f *File) Adopt(full *File) { f.become(full) }
 
-// Revised reports, once, whether answers were given that are others by now, because the file turned out not to be sorted
-// or was completed.
+// Revised reports, once, whether lookups have to be made again, because others were answered before an index was there.
 func (f *File) Revised() bool {
 	r := f.revised
-	f.revised = false
+	if r {
+		f.revised, f.answered = false, false
+	}
 	return r
 }
 
@@ -201,7 +192,6 @@ func (f *File) readAll(progress func(done, total int64)) error {
 func (f *File) dropIndex() error {
 	n, err := openWithout(f.src, f.opt, f.wrong)
 	if err == nil {
-		f.answers = n.answers
 		f.become(n)
 	}
 	return err
@@ -209,7 +199,7 @@ func (f *File) dropIndex() error {
 
 // become takes the index of another File.
 func (f *File) become(n *File) {
-	n.answers, n.lost, n.revised = f.answers, f.lost, f.revised
+	n.revised = f.revised || f.answered
 	for _, w := range f.Warnings {
 		if w.kind == unusedIndex && n.warn(unusedIndex, 0) {
 			n.say("%s", w.Text)
@@ -241,7 +231,7 @@ func (f *File) indexSection(section lazy.Section) error {
 			f.tables[k] = s.f.tables[k]
 		}
 	}
-	f.indexed[section] = true
+	f.indexed[section], f.revised = true, f.revised || f.answered
 	f.lazy.SetIndexed(section)
 	f.reset()
 	return nil
@@ -259,9 +249,6 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 			return v, a, err
 		}
 		var failed error
-		if f.lazy == nil { // see sure; what was answered was not noted
-			f.revised = true
-		}
 		if f.lazy != nil && (u.Section == lazy.CFI || u.Section == lazy.Win) && !f.indexed[u.Section] {
 			failed = f.indexSection(u.Section)
 		} else if f.index != nil && f.index == f.src.Index {
@@ -275,7 +262,6 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 		if failed != nil {
 			return v, a, failed
 		}
-		f.verify()
 	}
 }
 

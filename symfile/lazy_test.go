@@ -188,10 +188,10 @@ func TestOnDemandCorpus(t *testing.T) {
 					}
 				}
 				was := state(f)
-				if changed, err := f.Complete(nil); err != nil || wrong != "" && !changed {
+				if err := f.Complete(nil); err != nil || wrong != "" && !f.Revised() {
 					t.Errorf("%s by %d, %s: %v %s", p, slice, was, err, wrong)
 				} else if wrong != "" {
-					t.Logf("%s by %d, %s: answers differ, and Complete says so: %s", filepath.Base(p), slice, was, wrong)
+					t.Logf("%s by %d, %s: answers differ, and are to be asked for again: %s", filepath.Base(p), slice, was, wrong)
 				}
 				continue
 			}
@@ -215,9 +215,8 @@ func TestOnDemandLarge(t *testing.T) {
 			if f.FullyIndexed() {
 				t.Errorf("%s: read as a whole", name)
 			}
-			changed, err := f.Complete(nil)
-			if err != nil || changed || !f.FullyIndexed() || f.Counts != exact.Counts {
-				t.Errorf("%s: completed: %v %v %+v", name, changed, err, f.Counts)
+			if err := f.Complete(nil); err != nil || !f.FullyIndexed() || f.Counts != exact.Counts {
+				t.Errorf("%s: completed: %v %+v", name, err, f.Counts)
 			}
 		}
 	}
@@ -311,9 +310,8 @@ func TestOnDemandMixed(t *testing.T) {
 			for _, slice := range []int64{97, 512, 4 << 10, 1 << 20} {
 				for i, f := range byBoth(t, "m.sym", text, slice) {
 					same(t, fmt.Sprintf("round %d, %s, slices of %d, %s, reader %d", round, publics, slice, state(f), i), f, exact, 1000)
-					noticed := f.FullyIndexed() // twins overlap, which is noticed where a block ends between them
-					if changed, err := f.Complete(nil); changed && !noticed || err != nil {
-						t.Fatalf("round %d, %s, slices of %d, reader %d: completed: %v %v", round, publics, slice, i, changed, err)
+					if err := f.Complete(nil); err != nil {
+						t.Fatalf("round %d, %s, slices of %d, reader %d: completed: %v", round, publics, slice, i, err)
 					}
 				}
 			}
@@ -347,11 +345,10 @@ func TestOnDemandUnsorted(t *testing.T) {
 		if f.FullyIndexed() || f.indexed[lazy.CFI] {
 			noticed++
 		}
-		changed, err := f.Complete(nil)
-		if err != nil || wrong && !changed {
-			t.Fatalf("round %d: wrong answers, and Complete said %v %v", round, changed, err)
+		if err := f.Complete(nil); err != nil || wrong && !f.Revised() {
+			t.Fatalf("round %d: the lookups are not to be made again: %v", round, err)
 		}
-		if changed {
+		if wrong {
 			told++
 		}
 		for _, x := range xs {
@@ -401,8 +398,8 @@ func TestOnDemandEvil(t *testing.T) {
 						t.Errorf("%s by %d, reader %d, %s: %.600s", name, slice, i, state(f), d)
 					}
 				}
-				if changed, err := f.Complete(nil); wrong && !changed || err != nil {
-					t.Errorf("%s by %d, reader %d: answers differ, and Complete says %v %v", name, slice, i, changed, err)
+				if err := f.Complete(nil); wrong && !f.Revised() || err != nil {
+					t.Errorf("%s by %d, reader %d: answers differ, and need not be asked for again: %v", name, slice, i, err)
 				}
 			}
 		}
@@ -460,8 +457,8 @@ func TestOnDemandReaderErrors(t *testing.T) {
 	if _, ans, err := f.Row(cpu.AMD64, rva); ans != symbol.Needs || err != need {
 		t.Errorf("Row: %v %v", ans, err)
 	}
-	if changed, err := f.Complete(nil); err != need || changed || f.FullyIndexed() {
-		t.Errorf("Complete: %v %v", changed, err)
+	if err := f.Complete(nil); err != need || f.Revised() || f.FullyIndexed() {
+		t.Errorf("Complete: %v", err)
 	}
 	r.err = nil
 	if d := differs(f, exact, rva); d != "" {
@@ -492,8 +489,8 @@ func FuzzOnDemand(f *testing.F) {
 		for _, x := range xs {
 			wrong = differs(a, exact, x) != "" || wrong
 		}
-		if changed, err := a.Complete(nil); err != nil || wrong && !changed {
-			t.Fatalf("answers differ, and Complete says %v %v", changed, err)
+		if err := a.Complete(nil); err != nil || wrong && !a.Revised() {
+			t.Fatalf("answers differ, and need not be asked for again: %v", err)
 		}
 		for _, x := range xs {
 			if d := differs(a, exact, x); d != "" {

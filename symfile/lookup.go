@@ -211,7 +211,7 @@ type locatedInline struct {
 
 // locate finds what is at an address, without the names that are elsewhere in the file. The Answer is that of Lookup.
 func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
-	fn, found, err := f.at(tableFuncs, rva)
+	fn, found, err := f.find(tableFuncs, rva)
 	if err != nil {
 		return located{}, answerOf(err), err
 	}
@@ -222,7 +222,7 @@ func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 		}
 		return at, symbol.Yes, nil
 	}
-	p, ok, err := f.at(tablePublics, rva)
+	p, ok, err := f.find(tablePublics, rva)
 	if err != nil {
 		return located{}, answerOf(err), err
 	}

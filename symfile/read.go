@@ -80,7 +80,7 @@ func (f *File) fileName(num uint32) (string, error) {
 	if s, ok := f.fileNames.get(num); ok {
 		return s, nil
 	}
-	r, ok, err := f.at(tableFiles, uint64(num))
+	r, ok, err := f.find(tableFiles, uint64(num))
 	if !ok {
 		return "", err
 	}
@@ -102,7 +102,7 @@ func (f *File) originName(num uint32) (string, error) {
 	if s, ok := f.origNames.get(num); ok {
 		return s, nil
 	}
-	r, ok, err := f.at(tableOrigins, uint64(num))
+	r, ok, err := f.find(tableOrigins, uint64(num))
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
 }
 
 func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
-	r, covers, err := f.at(tableInits, rva)
+	r, covers, err := f.find(tableInits, rva)
 	if err != nil || !covers {
 		return CFIRecord{}, false, err
 	}
@@ -116,7 +116,7 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 
 func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	for i, typ := range [2]int{4, 0} {
-		r, ok, err := f.at(tableWin4+tableKind(i), rva)
+		r, ok, err := f.find(tableWin4+tableKind(i), rva)
 		if err != nil {
 			return unwind.FrameData{}, answerOf(err), err
 		}
@@ -173,7 +173,7 @@ func (f *File) CFIText(rva uint64) ([]RecordLine, error) {
 }
 
 func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
-	r, covers, err := f.at(tableInits, rva)
+	r, covers, err := f.find(tableInits, rva)
 	if err != nil || !covers {
 		return nil, false, err
 	}
@@ -214,7 +214,7 @@ func (f *File) WinText(rva uint64) (RecordLine, bool, error) {
 
 func (f *File) winText(rva uint64) (RecordLine, bool, error) {
 	for i := range 2 {
-		r, ok, err := f.at(tableWin4+tableKind(i), rva)
+		r, ok, err := f.find(tableWin4+tableKind(i), rva)
 		if err != nil {
 			return RecordLine{}, false, err
 		}
@@ -253,7 +253,7 @@ const maxDeltas = 4096
 // Each implements unwind.Table. A file that was opened by OpenOnDemand is read as a whole.
 func (t *cfiTable) Each(fn func(start, end uint64, row unwind.Row) error) error {
 	f := t.f
-	if _, err := f.Complete(nil); err != nil {
+	if err := f.Complete(nil); err != nil {
 		return err
 	}
 	for _, r := range f.tables[tableInits].all() {

@@ -170,6 +170,11 @@ func (f *File) Index() ([]byte, error) {
 	return s.pack(nil, 0, f.src.Size, print), nil
 }
 
+// sum is a checksum in the making.
+type sum uint64
+
+func (h *sum) add(v uint64) { *h = (*h ^ sum(v)) * 0x9e3779b97f4a7c15; *h ^= *h >> 29 }
+
 // Fingerprint tells files of one module and size apart without reading them: a checksum over 16 slices of 4 KiB, evenly spread, the
 // first and the last of the file among them. It is never 0. An error is the reader's.
 func Fingerprint(src *input.Source) (uint64, error) {

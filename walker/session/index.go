@@ -50,32 +50,29 @@ func (s *Session) Indexed(itemID int, index []byte, progress func(done, total in
 	return symfile.Open(it.src, opt)
 }
 
-// Adopt has lookups use the index of what Indexed returned. It reports whether an answer that was given before is another one now; the reports that
-// used it are then made anew at the next Report.
-func (s *Session) Adopt(itemID int, full *FullIndex) (changed bool, err error) {
+// Adopt has lookups use the index of what Indexed returned. The stacks that used the file are walked again at the next Report, because a search may have
+// answered wrongly.
+func (s *Session) Adopt(itemID int, full *FullIndex) error {
 	it, err := s.symItem(itemID)
 	if err != nil || it.sym == nil {
-		return false, err
+		return err
 	}
-	changed = it.sym.Adopt(full)
+	it.sym.Adopt(full)
+	it.sym.Revised() // all is walked again
 	it.Warnings, it.WarningCount = warnings(it)
 	for _, d := range s.dumps {
-		switch {
-		case !d.uses(it):
-		case changed:
+		if d.uses(it) {
 			d.invalidate()
-		default:
-			d.report = nil // what it says about the file has changed, but not the stacks
 		}
 	}
-	return changed, nil
+	return nil
 }
 
 // Complete is Indexed and Adopt for a file that a stack needed.
-func (s *Session) Complete(itemID int) (changed bool, err error) {
+func (s *Session) Complete(itemID int) error {
 	full, err := s.Indexed(itemID, nil, nil)
 	if err != nil {
-		return false, err
+		return err
 	}
 	return s.Adopt(itemID, full)
 }

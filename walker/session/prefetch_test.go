@@ -94,7 +94,7 @@ func complete(t *testing.T, s *session.Session) {
 	t.Helper()
 	for _, it := range s.Items() {
 		if it.Name == "tilecruncher.sym" {
-			if _, err := s.Complete(it.ID); err != nil {
+			if err := s.Complete(it.ID); err != nil {
 				t.Fatal(err)
 			}
 		}

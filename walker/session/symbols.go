@@ -218,7 +218,7 @@ func (d *dump) uses(it *item) bool {
 	return false
 }
 
-// revised reports whether a symbol file of the dump has found earlier answers to be wrong.
+// revised reports whether lookups in a symbol file of the dump have to be made again.
 func (d *dump) revised() bool {
 	// Revised is asked of all files, so that the warnings of all are up to date.
 	any := false

@@ -57,7 +57,7 @@ func (e *Engine) nextPass() {
 			a := protocol.Answer{Reply: &protocol.FileIndexed{Item: q.Item}}
 			if err == nil {
 				e.remember()
-				_, err = e.session.Adopt(q.Item, full)
+				err = e.session.Adopt(q.Item, full)
 			}
 			if err != nil {
 				a.Error = name + " was not fully indexed: " + view.Clean(err.Error())

@@ -2,17 +2,8 @@ package symfile
 
 import "github.com/crashpane/crashpane/symfile/lazy"
 
-// Where records are is asked here: of the index, or of a search. What a search has answered is compared with what an index says when there is
-// one. An answer is made of the text at the offsets where its records were found, so these are logged and compared.
-
-// question is about where a record is: an address, or a number.
-type question struct {
-	of  tableKind
-	arg uint64
-}
-
-// maxAnswers bounds how many answers are logged.
-const maxAnswers = 1 << 17
+// Where records are is asked here: of the index, or of a search. Blocks that were not read may contradict a search, so everything that was answered by
+// one is asked again when an index takes its place (Revised).
 
 // searches reports whether a section is searched.
 func (f *File) searches(s lazy.Section) bool { return f.lazy != nil && !f.indexed[s] }
@@ -22,6 +13,7 @@ func recOf(e lazy.Entry) rec { return rec{rva: e.Key, size: e.Size, off: e.Off} 
 // find is where the record is for an address or a number: the last FUNC that counts and starts at or below it, which need not cover it, the
 // PUBLIC that it belongs to, the STACK record that covers it, the FILE or INLINE_ORIGIN of that number.
 func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
+	defer func() { f.answered = f.answered || err == nil }()
 	if k == tablePublics {
 		fn, has, err := f.find(tableFuncs, arg)
 		if err != nil {
@@ -113,55 +105,4 @@ func (f *File) findPublic(rva uint64, fn rec, has bool) (rec, bool, error) {
 			return recOf(e), ok, err
 		}
 	}
-}
-
-// at is find for an answer, which is logged.
-func (f *File) at(k tableKind, arg uint64) (rec, bool, error) {
-	r, ok, err := f.find(k, arg)
-	if f.lazy == nil || err != nil {
-		return r, ok, err
-	}
-	q := question{k, arg}
-	if _, has := f.answers[q]; !has && len(f.answers) >= maxAnswers {
-		f.lost = true
-	} else if !has {
-		f.answers[q] = sumOf(&r, ok)
-	}
-	return r, ok, err
-}
-
-// verify asks everything again that was asked before, as far as there is an index to answer it.
-func (f *File) verify() {
-	for q, was := range f.answers {
-		if f.searches(tableSection[q.of]) {
-			continue
-		}
-		r, ok, err := f.find(q.of, q.arg)
-		// Lines that are apart from their record were not found by reading on from it.
-		apart := ok && (q.of == tableFuncs || q.of == tableInits) && len(f.extrasOf(&r)) > 0
-		if err != nil || apart || sumOf(&r, ok) != was {
-			f.revised = true
-			delete(f.answers, q)
-		}
-	}
-	if f.lost {
-		f.revised, f.lost = true, false
-	}
-}
-
-// sum is a checksum in the making.
-type sum uint64
-
-func (h *sum) add(v uint64) { *h = (*h ^ sum(v)) * 0x9e3779b97f4a7c15; *h ^= *h >> 29 }
-
-// sumOf is a checksum of where a record is.
-func sumOf(r *rec, ok bool) uint64 {
-	if !ok {
-		return 0
-	}
-	h := sum(1)
-	h.add(uint64(r.off))
-	h.add(r.rva)
-	h.add(r.size)
-	return uint64(h)
 }
