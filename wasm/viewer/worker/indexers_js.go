@@ -24,9 +24,9 @@ const maxIndexers = 4
 // beside are the engine's indexers.
 var beside []*indexer
 
-// newIndexers makes an indexer for each processor.
+// newIndexers makes one more indexer than there are processors: while one waits for the bytes of its chunk, the others work.
 func newIndexers() (list []symfile.ChunkIndexer) {
-	for range min(max(js.Global().Get("navigator").Get("hardwareConcurrency").Int(), 1), maxIndexers) {
+	for range min(js.Global().Get("navigator").Get("hardwareConcurrency").Int()+1, maxIndexers) {
 		x := &indexer{}
 		beside, list = append(beside, x), append(list, x)
 	}
