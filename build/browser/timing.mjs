@@ -21,15 +21,13 @@ const replies = [...readFileSync(new URL("../../web/protocol/protocol.go", impor
 for (const name of ["QueryResult", "Walked"]) if (!replies.includes(name)) throw new Error(`web/protocol has no reply ${name}`);
 
 // Runs before the page's scripts, and notes the workers' messages, when the stack is painted, and long tasks.
-function note({ cores, replies }) {
-  if (cores) Object.defineProperty(navigator, "hardwareConcurrency", { value: cores });
-  const at = (globalThis.noted = { tasks: [], said: {}, workers: 0 });
+function note({ replies }) {
+  const at = (globalThis.noted = { tasks: [], said: {} });
   new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
   const Made = globalThis.Worker;
   globalThis.Worker = class extends Made {
     constructor(...args) {
       super(...args);
-      if (at.workers++ === 1) at.said.pass ??= performance.now();
       this.addEventListener("message", ({ data }) => {
         if (data.reply) (at.said[replies[data.reply[0]]] ??= []).push?.(performance.now());
       });
@@ -55,10 +53,10 @@ function note({ cores, replies }) {
 // The interval in milliseconds at which the page is polled. By default Playwright polls in each frame, for which the browser has to make frames.
 export const polling = 50;
 
-export async function open(site, files, { cores, timeout = 600_000 } = {}) {
+export async function open(site, files, { timeout = 600_000 } = {}) {
   const chrome = await startChrome({ record: false });
   const page = await chrome.context.newPage();
-  await page.addInitScript(note, { cores, replies });
+  await page.addInitScript(note, { replies });
   await page.goto(site.origin);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
   await page.waitForTimeout(5000); // the page is open, and its warm-up is over
