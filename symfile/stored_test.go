@@ -452,3 +452,27 @@ func FuzzIndex(f *testing.F) {
 		}
 	})
 }
+
+// TestIndexEnds: a record whose text ends before it begins, or beyond the file, is not believed, although the checksums are right.
+func TestIndexEnds(t *testing.T) {
+	text := generate(300)
+	for _, end := range []int64{-5, 0, int64(len(text)) + 2} {
+		f := open(t, "x.sym", text)
+		recs := f.tables[tableFuncs].all()
+		for i := range recs {
+			recs[i].end = end
+		}
+		f.tables[tableFuncs].fill(recs)
+		index, err := f.Index()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := OpenIndexed(sourceOf(text), input.FromBytes("x.sym.index", index), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := differs(g, open(t, "x.sym", text), recs[100].rva); d != "" || g.wrong == nil && g.index != nil {
+			t.Errorf("an end of %d: %s", end, d)
+		}
+	}
+}

@@ -24,14 +24,14 @@ func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8
 // fieldLen returns how many bytes precede the first blank or line end, or 8 if there is none. Other bytes below a blank count as blanks.
 func fieldLen(w uint64) int { return bits.TrailingZeros64((w-0x21*ones)&^w&highs) >> 3 }
 
-// nibbles turns the first n bytes of w, 1 to 8 hexadecimal digits, into their values, the last digit in the highest byte. ok is 0 if
-// they are digits, and letters has a bit for each that is a letter.
-func nibbles(w uint64, n int) (v, letters, ok uint64) {
+// nibbles turns the first n bytes of w, 1 to 8 hexadecimal digits, into their values, the last digit in the highest byte. bad is 0 if
+// they are digits.
+func nibbles(w uint64, n int) (v, bad uint64) {
 	w = w<<(64-8*uint(n)) | zeros>>(8*uint(n)) // zeros in front
-	letters = w >> 6 & ones
+	letters := w >> 6 & ones
 	v = (w | letters<<5) - zeros - letters*('a'-'0')
-	ok = (v | (v + 0x76*ones + letters*4)) & highs // a digit is below 10, a letter below 6
-	return v + letters*10, letters, ok
+	bad = (v | (v + 0x76*ones + letters*4)) & highs // a digit is below 10, a letter below 6
+	return v + letters*10, bad
 }
 
 // decimals is nibbles for decimal digits; bad is 0 if they are. Where only that is asked, the rest costs nothing.
@@ -99,7 +99,7 @@ run:
 				if n == 0 || n == 8 {
 					break run
 				}
-				if _, _, bad := nibbles(w, n); bad != 0 {
+				if _, bad := nibbles(w, n); bad != 0 {
 					break run
 				}
 				j += n + 1
@@ -132,7 +132,7 @@ run:
 		if n == 0 || n == 8 {
 			break
 		}
-		v, _, bad := nibbles(w, n)
+		v, bad := nibbles(w, n)
 		rva := hexNumber(v)
 		j := i + n
 		gap := b[j] ^ ' '
@@ -141,7 +141,7 @@ run:
 		if n = fieldLen(w); n == 0 || n == 8 {
 			break
 		}
-		v, _, not := nibbles(w, n)
+		v, not := nibbles(w, n)
 		bytes := hexNumber(v)
 		bad |= not
 		j += n + 1
@@ -212,28 +212,14 @@ func hexField(b []byte, i int) (v uint64, next int) {
 	if n == 0 || b[i+n] > ' ' {
 		return 0, 0
 	}
-	digits, _, bad := nibbles(w, n)
+	digits, bad := nibbles(w, n)
 	if bad != 0 {
 		return 0, 0
 	}
 	return hexNumber(digits), i + n + 1
 }
 
-// decField is hexField for decimal numbers of up to seven digits.
-func decField(b []byte, i int) (v uint32, next int) {
-	w := eight(b, i)
-	n := fieldLen(w)
-	if n == 0 || n == 8 {
-		return 0, 0
-	}
-	digits, bad := decimals(w, n)
-	if bad != 0 {
-		return 0, 0
-	}
-	return decNumber(digits), i + n + 1
-}
-
-// slack is what the two may look at behind a line.
+// slack is what hexField may look at behind a line.
 const slack = 9
 
 // lineEnd returns the index of the next newline from i on; b ends with one.
@@ -326,7 +312,7 @@ func (s *scanner) plainCFI(b []byte, i int) int {
 		if n == 0 || n == 8 || b[i+10+n] != ' ' {
 			break
 		}
-		digits, _, bad := nibbles(w, n)
+		digits, bad := nibbles(w, n)
 		rva := hexNumber(digits)
 		if bad != 0 || rva-low >= size || rva < last {
 			break

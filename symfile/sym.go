@@ -135,6 +135,7 @@ func newFile(src *input.Source, opt Options) *File {
 	for k := tablePublics; k < numTables; k++ {
 		f.tables[k].thin = true
 	}
+	f.tables[tableFuncs].lined, f.tables[tableInits].lined = true, true
 	return f
 }
 

@@ -47,6 +47,7 @@ const blockLen = 64
 // to follow, and a table is on a disk what it is in memory.
 type table struct {
 	thin  bool // records have no size and no end
+	lined bool // the end of a record is that of its lines in the file
 	data  []byte
 	heads []head
 	n     int
@@ -166,7 +167,7 @@ func (t *table) decode(b int, recs []rec) []rec {
 			r.end += u.signed()
 		}
 		// A last line without an end was indexed as if it had one.
-		if t.sums != nil && (r.off < 0 || r.off > t.size || r.line < 0 || r.rva+r.size < r.rva) {
+		if t.sums != nil && (r.off < 0 || r.off > t.size || r.line < 0 || r.rva+r.size < r.rva || t.lined && (r.end < r.off || r.end > t.size+1)) {
 			u.bad = true
 		}
 		recs = append(recs, r)
