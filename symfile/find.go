@@ -13,7 +13,6 @@ func recOf(e lazy.Entry) rec { return rec{rva: e.Key, size: e.Size, off: e.Off} 
 // find is where the record is for an address or a number: the last FUNC that counts and starts at or below it, which need not cover it, the
 // PUBLIC that it belongs to, the STACK record that covers it, the FILE or INLINE_ORIGIN of that number.
 func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
-	defer func() { f.answered = f.answered || err == nil }()
 	if k == tablePublics {
 		fn, has, err := f.find(tableFuncs, arg)
 		if err != nil {

@@ -166,12 +166,10 @@ func (f *File) Complete(progress func(done, total int64)) error {
 // Adopt takes the index of another File of the same Source, which Open or OpenIndexed made meanwhile.
 func (f *File) Adopt(full *File) { f.become(full) }
 
-// Revised reports, once, whether lookups have to be made again, because others were answered before an index was there.
+// Revised reports, once, whether lookups have to be made again, because an index has taken the place of a search, or a search that of an index.
 func (f *File) Revised() bool {
 	r := f.revised
-	if r {
-		f.revised, f.answered = false, false
-	}
+	f.revised = false
 	return r
 }
 
@@ -199,7 +197,7 @@ func (f *File) dropIndex() error {
 
 // become takes the index of another File.
 func (f *File) become(n *File) {
-	n.revised = f.revised || f.answered
+	n.revised = true
 	for _, w := range f.Warnings {
 		if w.kind == unusedIndex && n.warn(unusedIndex, 0) {
 			n.say("%s", w.Text)
@@ -231,7 +229,7 @@ func (f *File) indexSection(section lazy.Section) error {
 			f.tables[k] = s.f.tables[k]
 		}
 	}
-	f.indexed[section], f.revised = true, f.revised || f.answered
+	f.indexed[section], f.revised = true, true
 	f.lazy.SetIndexed(section)
 	f.reset()
 	return nil

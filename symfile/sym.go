@@ -81,13 +81,12 @@ type File struct {
 	index *input.Source
 	wrong error
 
-	text     *lazy.Text     // the file
-	lazy     *lazy.File     // how the file is searched until it is read as a whole; then nil
-	indexed  [lazy.All]bool // of a file that is searched: sections that the tables have
-	batch    bool           // lookups are those of Prefetch
-	answered bool           // a lookup was, since the file was opened or Revised
-	revised  bool
-	opt      Options
+	text    *lazy.Text     // the file
+	lazy    *lazy.File     // how the file is searched until it is read as a whole; then nil
+	indexed [lazy.All]bool // of a file that is searched: sections that the tables have
+	batch   bool           // lookups are those of Prefetch
+	revised bool           // see Revised
+	opt     Options
 
 	fns       map[int64]*function
 	fnLines   int

@@ -72,7 +72,11 @@ func TestFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, network := read(t, "../../web/app/files.go"), read(t, "../../web/app/embed.go")
+	expected := read(t, "../../web/app/full-engine.go")
 	for kind, f := range formats {
+		if ending, packed := strings.CutPrefix(f.readme, "."); packed && f.later && !strings.Contains(expected, `"`+ending+`"`) {
+			t.Errorf("namedLikeBinary in web/app/full-engine.go does not have %q for %s", ending, kind)
+		}
 		// Archives and compressed files are known by their names' endings where the page has to tell before it reads them.
 		if packed := strings.HasPrefix(f.readme, "."); packed && f.item != session.KindBinary && !strings.Contains(files, `"`+f.readme+`"`) {
 			t.Errorf("isPacked in web/app/files.go does not have %q for %s", f.readme, kind)
