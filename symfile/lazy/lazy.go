@@ -6,7 +6,7 @@
 // where that misses. A batch of lookups runs in rounds: each round reads the blocks that all of them lack at once.
 //
 // Fences out of order mean that a section is not sorted. A lookup there returns Unsorted, and its caller indexes that section.
-// Disorder in blocks that were not read stays unnoticed, so a full index has to verify the answers.
+// Disorder in blocks that were not read stays unnoticed, so lookups are made again when there is a full index.
 package lazy
 
 import (
