@@ -7,8 +7,6 @@ import (
 	"io"
 	"math/bits"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/lazy"
@@ -318,38 +316,41 @@ func (s *scanner) runShared(src *input.Source, from, to int64, indexers []ChunkI
 	if len(indexes) == 1 && s.section == lazy.None {
 		return ErrIndivisible
 	}
+	chunks := make(chan int, len(indexes))
+	for i := range indexes {
+		chunks <- i
+	}
+	close(chunks)
 	type result struct {
 		size int64
 		err  error
+		last bool // of an indexer
 	}
 	results := make(chan result)
-	var next atomic.Int64
-	var wg sync.WaitGroup
 	for _, x := range indexers {
-		wg.Go(func() {
-			defer x.Stop()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(indexes) {
-					return
-				}
+		go func() {
+			for i := range chunks {
 				var err error
 				indexes[i], err = x.Index(Chunk{src, bounds[i], bounds[i+1], s.section})
-				results <- result{bounds[i+1] - bounds[i], err}
+				results <- result{size: bounds[i+1] - bounds[i], err: err}
 			}
-		})
+			x.Stop()
+			results <- result{last: true}
+		}()
 	}
-	go func() {
-		wg.Wait()
-		close(results)
-	}()
 	done := from
-	for r := range results {
-		if r.err != nil {
+	for left := len(indexers); left > 0; {
+		switch r := <-results; {
+		case r.last:
+			left--
+		case r.err != nil:
 			err = cmp.Or(err, r.err)
-			next.Store(int64(len(indexes))) // no chunk is begun any more
-		} else if done += r.size; progress != nil && err == nil {
-			progress(done, src.Size)
+			for range chunks { // no other is begun any more
+			}
+		default:
+			if done += r.size; progress != nil && err == nil {
+				progress(done, src.Size)
+			}
 		}
 	}
 	if err != nil {
