@@ -47,7 +47,9 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			}
 		}()
 	}
-	opt.Indexes, opt.Session.Indexers = indexStore{}, newIndexers()
+	if scripts().Get("beside").Truthy() { // not in analyze (web/embed/analyze.js)
+		opt.Indexes, opt.Session.Indexers = indexStore{}, newIndexers()
+	}
 	opt.Fetched = func() int64 { return fetched }
 	e = engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
