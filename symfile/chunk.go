@@ -256,7 +256,7 @@ type Chunk struct {
 type ChunkIndexer interface {
 	// Index returns the index of a chunk as bytes. Errors are the reader's, and ErrIndivisible unless the chunk is the whole file.
 	Index(c Chunk) ([]byte, error)
-	// Stop frees the memory when no chunk is left for now. A chunk that is being indexed ends with an error.
+	// Stop frees the memory after the last chunk of a file; another file may follow. A chunk that is being indexed ends with an error.
 	Stop()
 }
 

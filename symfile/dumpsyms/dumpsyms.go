@@ -105,7 +105,7 @@ func Write(w io.Writer, in Input) (Counts, error) {
 const (
 	// bufferSize is how much text is collected before it is written.
 	bufferSize = 64 << 10
-	// bufferSpare is room for the record that exceeds it.
+	// bufferSpare is how many bytes more are allocated, because the last record may exceed it.
 	bufferSpare = 4 << 10
 )
 

@@ -44,7 +44,7 @@ type parser struct {
 	stackArray [32]*node
 }
 
-// newParser makes a parser with room for the nodes and lists of an ordinary name.
+// newParser makes a parser with the memory that the nodes and lists of an ordinary name take.
 func newParser(name string) *parser {
 	p := &parser{in: name, nodes: make([]node, 0, 8+len(name)/4), links: make([]*node, 0, 8+len(name)/4)}
 	p.stack = p.stackArray[:0]
