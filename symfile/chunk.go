@@ -333,6 +333,9 @@ func (s *scanner) runShared(src *input.Source, from, to int64, indexers []ChunkI
 				var err error
 				indexes[i], err = x.Index(Chunk{src, bounds[i], bounds[i+1], s.section})
 				results <- result{size: bounds[i+1] - bounds[i], err: err}
+				if err != nil {
+					break // it may have been stopped, and must not begin again
+				}
 			}
 			x.Stop()
 			results <- result{last: true}

@@ -15,7 +15,7 @@ import "syscall/js"
 //	  full(progress, signal)     → promise of the full engine, compiled
 //	  sample()                   → promise of the sample's files; undefined without a sample
 //	  storage                    the storage of preferences
-//	  kept                       the storage of indexes: get, put, size, clear
+//	  kept                       the storage of indexes: size, clear (kept.js)
 //	  sources                    symbols from servers and folders (symbols.js): bases, resolve, ask, folder
 //	  network, limits            whether servers may be asked; what the host page forbids: {noFiles, readOnly, redact}
 //	  memory                     measures the memory of all programs of the page: watch(worker)

@@ -95,20 +95,21 @@ func (x *indexer) start() {
 		if data.Get("indexed").Truthy() {
 			x.answer(data)
 		} else if why := data.Get("stopped"); why.Truthy() {
-			x.worker = js.Undefined()
-			x.answer(errors.New(why.String()))
+			x.end(errors.New(why.String()))
 		}
 	})
 	on("error", func(e js.Value) {
 		e.Call("preventDefault")
-		x.worker = js.Undefined()
-		x.answer(errors.New("a worker could not run"))
+		x.end(errors.New("a worker could not run"))
 	})
 	x.worker = w
 }
 
 // Stop implements symfile.ChunkIndexer. Ending the worker frees its memory.
-func (x *indexer) Stop() {
+func (x *indexer) Stop() { x.end(errors.New("it was stopped")) }
+
+// end ends the worker, if there is one, and answers the chunk that it indexes with an error.
+func (x *indexer) end(why error) {
 	if !x.worker.Truthy() {
 		return
 	}
@@ -117,7 +118,7 @@ func (x *indexer) Stop() {
 		f.Release()
 	}
 	x.worker, x.heard, x.memory = js.Undefined(), nil, 0
-	x.answer(errors.New("it was stopped"))
+	x.answer(why)
 }
 
 // own indexes chunks in an indexer's worker.
