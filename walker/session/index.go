@@ -54,11 +54,15 @@ func (s *Session) Indexed(itemID int, index []byte, progress func(done, total in
 // answered wrongly.
 func (s *Session) Adopt(itemID int, full *FullIndex) error {
 	it, err := s.symItem(itemID)
-	if err != nil || it.sym == nil {
+	if err != nil {
 		return err
 	}
-	it.sym.Adopt(full)
-	it.sym.Revised() // all is walked again
+	if it.sym == nil { // no stack needed it yet
+		it.sym, it.opened = full, true
+	} else {
+		it.sym.Adopt(full)
+		it.sym.Revised() // all is walked again
+	}
 	it.Warnings, it.WarningCount = warnings(it)
 	for _, d := range s.dumps {
 		if d.uses(it) {

@@ -18,7 +18,7 @@ type Downloads struct {
 // partial returns the files that are read in parts, and that the user can have read completely instead. It bounds the number of buttons.
 func (z *Downloads) partial() (out []*Asked) {
 	for _, a := range z.Asked {
-		if a.State == askedPartial && !z.page.Work.Indexing.running[a.item] && len(out) < 20 {
+		if a.State == askedPartial && !a.all && !z.page.Work.Indexing.running[a.item] && len(out) < 20 {
 			out = append(out, a)
 		}
 	}
@@ -106,7 +106,7 @@ func (z *Downloads) next() {
 
 // fetch requests a file. whole has it sent completely, although the server could send parts.
 func (z *Downloads) fetch(a *Asked, whole bool) {
-	a.State, a.done, a.total = askedRunning, 0, 0
+	a.State, a.done, a.total, a.item, a.all = askedRunning, 0, 0, -1, false
 	z.running++
 	a.stop = z.page.Host.Fetch(a.URL, a.token, whole, func(done, total int64) { a.done, a.total = done, total },
 		func(f Fetched) { z.fetched(a, f) })
@@ -162,6 +162,20 @@ func (z *Downloads) failure(a *Asked, f Fetched) string {
 	return fmt.Sprintf("the server answered %d", f.Status)
 }
 
+// forgetItems prepares for a new engine, which numbers its files from the start.
+func (z *Downloads) forgetItems() {
+	for _, a := range z.Asked {
+		a.item = -1
+	}
+}
+
+// stopAll has the files that are read in parts stay so, until the user wants all of one again.
+func (z *Downloads) stopAll() {
+	for _, a := range z.Asked {
+		a.all = false
+	}
+}
+
 // added notes the engine's answer to a file, and reports whether the file came from a server.
 func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
 	for _, a := range z.Asked {
@@ -173,6 +187,9 @@ func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
 			a.State, a.Text, a.file = askedFailed, "not used: "+problem, nil
 		case len(r.Items) > 0:
 			a.item = r.Items[0].Item
+			if a.all {
+				z.page.Work.Indexing.begin(a.item)
+			}
 		}
 		return true
 	}
@@ -212,7 +229,7 @@ func (z *Downloads) readAllOf(url string) {
 
 // readAll has a file fully indexed, as a dropped one is.
 func (z *Downloads) readAll(a *Asked) {
-	if !z.page.Reading.waits() { // else the engine may not have it yet
+	if a.all = true; a.item >= 0 {
 		z.page.Work.Indexing.begin(a.item)
 	}
 }

@@ -43,6 +43,7 @@ func (z *Indexing) indexed(r *protocol.FileIndexed, problem string) (draw bool) 
 		z.page.Work.Background.end()
 	}
 	if problem != "" {
+		z.page.Work.Downloads.stopAll()
 		z.page.Notices.show("warning", problem)
 		return true
 	}
@@ -60,6 +61,7 @@ func (z *Indexing) stopByUser() {
 		delete(z.begun, item)
 	}
 	z.running, z.stopped = map[int]bool{}, true
+	z.page.Work.Downloads.stopAll()
 	z.page.send(&protocol.StopIndexing{}, nil)
 	z.page.Work.Background.end()
 	z.page.Notices.show("note", "Stopped. The symbol files were not fully indexed.")
@@ -68,6 +70,7 @@ func (z *Indexing) stopByUser() {
 // forget prepares for a new engine, which numbers its files from the start.
 func (z *Indexing) forget() {
 	z.running, z.begun, z.stopped = map[int]bool{}, map[int]bool{}, false
+	z.page.Work.Downloads.forgetItems()
 	z.page.Work.Background.end()
 }
 

@@ -149,3 +149,54 @@ func TestPendingRows(t *testing.T) {
 		t.Error("what the thread does vanished while it is walked again")
 	}
 }
+
+// remoteFile is a file on a server, of which the engine reads parts.
+type remoteFile string
+
+func (f remoteFile) Name() string { return string(f) }
+func (f remoteFile) Size() int64  { return 1 << 30 }
+func (f remoteFile) Remote() bool { return true }
+
+// TestAllOfARemoteFile: a file on a server is fully indexed only if the user wants that, also if the engine has not read it yet, as after a restart.
+func TestAllOfARemoteFile(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	f := remoteFile("https://symbols.example/big.sym")
+	a := &Asked{URL: string(f)}
+	p.Work.Downloads.Asked = append(p.Work.Downloads.Asked, a)
+	read := func(item int) {
+		say(p, &protocol.Added{Items: []protocol.FileRow{{Item: item, Usable: true}}})
+		say(p, searchedScreen(item))
+	}
+	p.Work.Downloads.next()
+	h.fetches[len(h.fetches)-1].done(Fetched{File: f, Status: 206})
+	read(4)
+	if q := last[protocol.IndexFile](e); q != nil {
+		t.Fatalf("all of it is read without being asked for: %+v", q)
+	}
+	p.Reading.restore()
+	p.Reading.next()
+	p.Act("read-all", string(f))
+	if q := last[protocol.IndexFile](e); q != nil || len(p.Work.Downloads.partial()) != 0 {
+		t.Fatalf("the engine does not have it yet: %+v, or the button is still there", q)
+	}
+	for item := 0; p.Reading.reading != File(f); item++ {
+		if item > 5 {
+			t.Fatalf("reading %v, queue %v, accepted %v", p.Reading.reading, p.Reading.queue, p.Reading.accepted)
+		}
+		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: item, Usable: true}}})
+	}
+	read(7)
+	if q := last[protocol.IndexFile](e); q == nil || q.Item != 7 {
+		t.Fatalf("the click is forgotten: %+v", q)
+	}
+	p.Act("stop-indexing", "")
+	if len(p.Work.Downloads.partial()) != 1 {
+		t.Error("the button does not come back")
+	}
+	p.Act("read-all", string(f))
+	say(p, &protocol.FileIndexed{Item: 7})
+	if a.State != askedReceived {
+		t.Errorf("%+v", a)
+	}
+}

@@ -33,7 +33,8 @@ type Asked struct {
 	State   asked
 	Text    string // the result, in words
 	file    File
-	item    int
+	item    int  // its number in the engine, -1 while the engine has not read it
+	all     bool // the user wants all of a file that is read in parts
 	done    int64
 	total   int64
 	stop    func()
