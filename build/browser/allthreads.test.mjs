@@ -24,21 +24,18 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-// The first worker is the engine. The workers that would index the file never start.
-const onlyTheEngine = () => {
-  const Made = globalThis.Worker;
-  let made = 0;
-  globalThis.Worker = class extends Made {
-    constructor(...args) {
-      if (made++) return Object.assign(new EventTarget(), { postMessage() {}, terminate() {} });
-      super(...args);
-    }
+// The workers that would index the file beside the engine never start.
+const noIndexers = () => {
+  globalThis.Worker = class extends EventTarget {
+    postMessage() {}
+    terminate() {}
   };
 };
 
 test("all stacks are those of the command, before the file is fully indexed", async () => {
-  await chrome.context.addInitScript(onlyTheEngine);
   const tab = await chrome.open(site.origin);
+  const engine = tab.page.workers()[0] ?? (await tab.page.waitForEvent("worker"));
+  await engine.evaluate(noIndexers);
   await tab.drop([join(dir, "big.dmp"), join(dir, "big.sym")]);
   await tab.page.locator("#stack .row .src").first().waitFor();
   await tab.page.locator("#menu-download").click();

@@ -92,7 +92,7 @@ const peak = () => tab.page.evaluate(() => document.querySelector(".crashpane-ro
 // Counts the workers, and notes the values of the progress bar.
 async function noteBars() {
   let workers = 0;
-  tab.page.on("worker", (w) => (workers += !w.url().endsWith("#places")));
+  tab.page.on("worker", () => workers++);
   await tab.page.evaluate(() => {
     globalThis.bars = new Set();
     const look = () => {
