@@ -46,8 +46,8 @@ type CoverageGap struct {
 	Loc  Location
 }
 
-// Cover opens a dump, reads everything in it and accounts for each byte. It takes one byte of memory per byte of the file. Errors
-// are those of Open.
+// Cover opens a dump, reads everything in it and accounts for each byte. It takes one byte of
+// memory per byte of the file. Errors are those of Open.
 func Cover(src *input.Source) (*Dump, *Coverage, error) {
 	d, a, err := cover(src)
 	if err != nil {
@@ -147,7 +147,8 @@ func (a *account) context(d *Dump, l Location, err error) {
 		a.paint(l, ByteBroken)
 		return
 	}
-	// Compilers round a record up with zeros. What follows the records of the CPUs with extended state is its area.
+	// Compilers round a record up with zeros. What follows the records of the CPUs with extended
+	// state is its area.
 	for i := len(p); i > 0 && i > len(p)-8 && p[i-1] == 0; i-- {
 		a.paint(Location{l.Off + FileOff(i-1), 1}, ByteContext)
 	}

@@ -1,7 +1,7 @@
 package core
 
-// FileOff is an offset in the dump file, which the format calls RVA. Addresses in the crashed process are plain uint64. In symfile and walker RVA is an
-// address relative to a module.
+// FileOff is an offset in the dump file, which the format calls RVA. Addresses in the crashed
+// process are plain uint64. In symfile and walker RVA is an address relative to a module.
 type FileOff uint64
 
 // Location is a run of bytes in the dump file.

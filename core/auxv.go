@@ -7,10 +7,12 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// AuxEntry is an entry of the auxiliary vector, which the kernel hands to a program at its start (getauxval(3)).
+// AuxEntry is an entry of the auxiliary vector, which the kernel hands to a program at its start
+// (getauxval(3)).
 type AuxEntry struct{ Type, Value uint64 }
 
-// auxNames are the AT_ constants of the kernel's include/uapi/linux/auxvec.h and of the architectures' asm/auxvec.h.
+// auxNames are the AT_ constants of the kernel's include/uapi/linux/auxvec.h and of the
+// architectures' asm/auxvec.h.
 var auxNames = map[uint64]string{
 	0: "AT_NULL", 1: "AT_IGNORE", 2: "AT_EXECFD", 3: "AT_PHDR", 4: "AT_PHENT", 5: "AT_PHNUM", 6: "AT_PAGESZ", 7: "AT_BASE",
 	8: "AT_FLAGS", 9: "AT_ENTRY", 10: "AT_NOTELF", 11: "AT_UID", 12: "AT_EUID", 13: "AT_GID", 14: "AT_EGID", 15: "AT_PLATFORM",
@@ -30,7 +32,8 @@ func (e AuxEntry) Name() string {
 	return fmt.Sprintf("AT_%d", e.Type)
 }
 
-// maxAux bounds the vector; the kernel writes some 20 entries, and /proc/PID/auxv has room for a page.
+// maxAux bounds the vector; the kernel writes some 20 entries, and /proc/PID/auxv has room for a
+// page.
 const maxAux = 4096
 
 // wordSize returns the size of the process' words in bytes: that of its CPU, 8 if it is not known.
@@ -63,7 +66,8 @@ func decodeLinuxAuxv(d *Dump, s *Stream, c *input.Cursor) {
 	c.Skip(c.Left())
 }
 
-// AuxValue returns the value of an entry of the auxiliary vector by its name ("AT_ENTRY"); false if it is not there.
+// AuxValue returns the value of an entry of the auxiliary vector by its name ("AT_ENTRY"); false if
+// it is not there.
 func (l *Linux) AuxValue(name string) (uint64, bool) {
 	for _, e := range l.Aux {
 		if e.Name() == name {
@@ -73,17 +77,19 @@ func (l *Linux) AuxValue(name string) (uint64, bool) {
 	return 0, false
 }
 
-// LinuxDebug is stream 0x4767000A: the dynamic linker's r_debug and its list of modules, and the program's dynamic section.
+// LinuxDebug is stream 0x4767000A: the dynamic linker's r_debug and its list of modules, and the
+// program's dynamic section.
 type LinuxDebug struct {
 	Version uint32
-	// Break is the function that the linker calls at each change, LDBase the linker's address, Dynamic where the program's
-	// dynamic section does.
+	// Break is the function that the linker calls at each change, LDBase the linker's address,
+	// Dynamic where the program's dynamic section does.
 	Break, LDBase, Dynamic uint64
 	Modules                []LinkMap
 	Entries                []DynamicEntry
 }
 
-// LinkMap is a module as the dynamic linker knows it. Addr is what is added to the file's addresses.
+// LinkMap is a module as the dynamic linker knows it. Addr is what is added to the file's
+// addresses.
 type LinkMap struct {
 	Addr, Dynamic uint64
 	Name          string
@@ -92,9 +98,10 @@ type LinkMap struct {
 // DynamicEntry is an entry of the program's dynamic section (ELF, "Dynamic Section").
 type DynamicEntry struct{ Tag, Value uint64 }
 
-// dsoLayout is one of the three forms of the stream: sizes in bytes, and the padding after the third field and after a link
-// map's name. Breakpad's structures are not packed (minidump_format.h: MDRawDebug32, MDRawDebug64), so 64-bit writers put
-// padding in; the minidump-writer crate packs them.
+// dsoLayout is one of the three forms of the stream: sizes in bytes, and the padding after the
+// third field and after a link map's name. Breakpad's structures are not packed (minidump_format.h:
+// MDRawDebug32, MDRawDebug64), so 64-bit writers put padding in; the minidump-writer crate packs
+// them.
 type dsoLayout struct{ word, header, headerPad, entry, entryPad int64 }
 
 var (
@@ -153,12 +160,12 @@ func decodeLinuxDSODebug(d *Dump, s *Stream, c *input.Cursor) {
 	d.diagnose(Bad, s.Type, m.Err())
 }
 
-// CommandLine returns the program's arguments, its name first. They may contain secrets, so they are shown only on request. Nil if the dump has
-// none.
+// CommandLine returns the program's arguments, its name first. They may contain secrets, so they
+// are shown only on request. Nil if the dump has none.
 func (d *Dump) CommandLine() []string { return d.zeroTerminated(d.Linux.CmdLine) }
 
-// Environment returns the variables that the program was started with. They contain personal data, so they are shown only on request. Nil
-// if the dump has none.
+// Environment returns the variables that the program was started with. They contain personal data,
+// so they are shown only on request. Nil if the dump has none.
 func (d *Dump) Environment() (out []KeyValue) {
 	for _, v := range d.zeroTerminated(d.Linux.Environ) {
 		key, value, _ := strings.Cut(v, "=")

@@ -15,7 +15,8 @@ type Context struct {
 	Flags uint32
 	// Regs are the general registers, all of them known.
 	Regs cpu.Regs
-	// Extra are the flag, segment, floating-point and vector registers by name, in the order of the context record.
+	// Extra are the flag, segment, floating-point and vector registers by name, in the order of the
+	// context record.
 	Extra []ExtraReg
 	Loc   Location
 }
@@ -26,11 +27,12 @@ type ExtraReg struct {
 	Bytes []byte // little-endian, as wide as the register
 }
 
-// maxContext bounds a context record with everything that a CPU can append to it (AMX tiles take 8 KiB).
+// maxContext bounds a context record with everything that a CPU can append to it (AMX tiles take 8
+// KiB).
 const maxContext = 64 << 10
 
-// Arch returns the CPU table of the dump's processor, or nil if this build has none for it. The contexts decide if SystemInfo is
-// missing or names an unknown processor.
+// Arch returns the CPU table of the dump's processor, or nil if this build has none for it. The
+// contexts decide if SystemInfo is missing or names an unknown processor.
 func (d *Dump) Arch() *cpu.Arch {
 	var named *cpu.Arch
 	if d.System != nil {
@@ -55,7 +57,8 @@ func (d *Dump) Arch() *cpu.Arch {
 	return named
 }
 
-// archsOf returns the CPUs that SystemInfo can mean by a processor number: several, where ports of the writers took the same one.
+// archsOf returns the CPUs that SystemInfo can mean by a processor number: several, where ports of
+// the writers took the same one.
 func archsOf(processor uint16) []*cpu.Arch {
 	var out []*cpu.Arch
 	for _, a := range cpu.All() {
@@ -76,8 +79,9 @@ func otherProcessor(number uint16) string {
 	return ""
 }
 
-// ThreadContext reads thread i's registers as the thread list has them. For the crashed thread these are usually those of
-// the code that wrote the dump; see ExceptionContext. The error (*input.FormatError or *input.NeedError) says what is wrong.
+// ThreadContext reads thread i's registers as the thread list has them. For the crashed thread
+// these are usually those of the code that wrote the dump; see ExceptionContext. The error
+// (*input.FormatError or *input.NeedError) says what is wrong.
 func (d *Dump) ThreadContext(i int) (*Context, error) {
 	if i < 0 || i >= len(d.Threads) {
 		return nil, &input.FormatError{File: d.Src.Name, Part: StreamThreadList.part(), Offset: -1,
@@ -94,8 +98,8 @@ func (d *Dump) ExceptionContext() (*Context, error) {
 	return d.readContext(d.Exception.ContextLoc, "exception context")
 }
 
-// readContext reads the context record at a location. Its layout is a table of the CPU (core/cpu), so this function has no
-// case for a processor.
+// readContext reads the context record at a location. Its layout is a table of the CPU (core/cpu),
+// so this function has no case for a processor.
 func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	wrong := func(want, have string) error {
 		return &input.FormatError{File: d.Src.Name, Part: part, Offset: int64(loc.Off), Want: want, Have: have}
@@ -147,16 +151,18 @@ func (d *Dump) extra(raw []byte, f cpu.Field) ExtraReg {
 }
 
 const (
-	// contextCPUMask are the bits of ContextFlags that tell the CPU; the lower ones say which parts are filled in.
+	// contextCPUMask are the bits of ContextFlags that tell the CPU; the lower ones say which parts
+	// are filled in.
 	contextCPUMask = 0xffffff00
 	// contextXState says that extended state follows the record.
 	contextXState = 0x40
 )
 
-// chooseLayout finds the kind of record. As in both peers SystemInfo's processor decides where it is known, because the
-// flags are not at the same offset in all records, and the flags must agree; a record without any CPU flag (written by
-// RtlCaptureContext) is taken at SystemInfo's word. Of several that fit, the longest is the one.
-// Without a processor, flags and size together must fit one kind.
+// chooseLayout finds the kind of record. As in both peers SystemInfo's processor decides where it
+// is known, because the flags are not at the same offset in all records, and the flags must agree;
+// a record without any CPU flag (written by RtlCaptureContext) is taken at SystemInfo's word. Of
+// several that fit, the longest is the one. Without a processor, flags and size together must fit
+// one kind.
 func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*cpu.ContextLayout, error) {
 	proc := uint16(ProcUnknown)
 	if d.System != nil {
@@ -166,7 +172,8 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 	var bySystem, best *cpu.ContextLayout
 	for _, a := range archsOf(proc) {
 		for _, l := range a.Contexts {
-			// Several kinds of records may have one processor number; usual is the one that its writers use.
+			// Several kinds of records may have one processor number; usual is the one that its
+			// writers use.
 			usual := l.Usual == proc
 			if bySystem == nil || usual {
 				bySystem = l

@@ -13,7 +13,8 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 )
 
-// kinds are the records that are read: the builder's name, the CPU, the processor word of SystemInfo.
+// kinds are the records that are read: the builder's name, the CPU, the processor word of
+// SystemInfo.
 var kinds = []struct {
 	kind string
 	arch *cpu.Arch
@@ -42,7 +43,8 @@ var kinds = []struct {
 	{"loongarch64-528", cpu.LoongArch64, ProcRISCV},
 }
 
-// TestContexts gives every register of every CPU a value of its own, in both byte orders, with and without SystemInfo.
+// TestContexts gives every register of every CPU a value of its own, in both byte orders, with and
+// without SystemInfo.
 func TestContexts(t *testing.T) {
 	for _, k := range kinds {
 		for _, order := range []binary.AppendByteOrder{dumptest.LittleEndian, dumptest.BigEndian} {
@@ -124,8 +126,8 @@ func layoutOf(kind string) *cpu.ContextLayout {
 	return nil
 }
 
-// TestContextLayouts: every register of the CPU is in the layout once, inside the record, the Extra registers have names of
-// their own, and every byte of the record is somebody's.
+// TestContextLayouts: every register of the CPU is in the layout once, inside the record, the Extra
+// registers have names of their own, and every byte of the record is somebody's.
 func TestContextLayouts(t *testing.T) {
 	written := map[*cpu.ContextLayout]bool{}
 	for _, k := range kinds {
@@ -220,7 +222,8 @@ func TestNoFlags(t *testing.T) {
 	}
 }
 
-// TestXState: what Windows appends for AVX and for shadow stacks, in compacted form, with and without MiscInfo's table.
+// TestXState: what Windows appends for AVX and for shadow stacks, in compacted form, with and
+// without MiscInfo's table.
 func TestXState(t *testing.T) {
 	ymm := make([]byte, 256)
 	for i := range ymm {
@@ -251,7 +254,8 @@ func TestXState(t *testing.T) {
 	}
 }
 
-// TestXStateX86: 32-bit code has eight vector registers; the record's base is another, the form the standard one.
+// TestXStateX86: 32-bit code has eight vector registers; the record's base is another, the form the
+// standard one.
 func TestXStateX86(t *testing.T) {
 	ymm := make([]byte, 128)
 	for i := range ymm {
@@ -268,8 +272,8 @@ func TestXStateX86(t *testing.T) {
 	}
 }
 
-// TestXStateUnknownFeature: in compacted form a feature without known size hides those behind it, and one that MiscInfo
-// has a size for does not.
+// TestXStateUnknownFeature: in compacted form a feature without known size hides those behind it,
+// and one that MiscInfo has a size for does not.
 func TestXStateUnknownFeature(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		b := dumptest.New(dumptest.LittleEndian)

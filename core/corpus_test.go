@@ -15,10 +15,12 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// corpusDir is the corpus of other projects' dumps beside the module's root. It is no part of this repository.
+// corpusDir is the corpus of other projects' dumps beside the module's root. It is no part of this
+// repository.
 const corpusDir = "../../shared/corpus"
 
-// corpusDumps are the corpus' dumps and the folder of their reference outputs; the test is skipped if there is no corpus.
+// corpusDumps are the corpus' dumps and the folder of their reference outputs; the test is skipped
+// if there is no corpus.
 func corpusDumps(t testing.TB) map[string]string {
 	dumps := map[string]string{}
 	for pattern, golden := range map[string]string{
@@ -49,7 +51,8 @@ func openFile(t testing.TB, path string) (*Dump, error) {
 	return Open(input.New(filepath.Base(path), bytes.NewReader(data), int64(len(data))))
 }
 
-// golden reads a reference output, unpacked; nil if there is none. The large case has one per symbol file.
+// golden reads a reference output, unpacked; nil if there is none. The large case has one per
+// symbol file.
 func golden(dir, name, suffix string) []byte {
 	for _, n := range []string{name + suffix, name + ".breakpad" + suffix + ".gz"} {
 		data, err := os.ReadFile(filepath.Join(dir, n))
@@ -178,8 +181,8 @@ func deref[T any](p *T) any {
 	return *p
 }
 
-// compareRustModules compares the module list. The JSON has it in order of address, without modules that overlap an earlier one
-// or have no size.
+// compareRustModules compares the module list. The JSON has it in order of address, without modules
+// that overlap an earlier one or have no size.
 func compareRustModules(t *testing.T, d *Dump, g rustGolden, same func(string, any, any)) {
 	byRange := map[string]*Module{}
 	for i := range d.Modules {
@@ -246,7 +249,8 @@ func compareRegisters(t *testing.T, d *Dump, g rustGolden, same func(string, any
 	}
 }
 
-// TestCorpusAgainstBreakpad compares the OS, CPU and Module lines of Breakpad's machine output, and its text's uptime.
+// TestCorpusAgainstBreakpad compares the OS, CPU and Module lines of Breakpad's machine output, and
+// its text's uptime.
 func TestCorpusAgainstBreakpad(t *testing.T) {
 	dumps := corpusDumps(t)
 	n, fields, modules := 0, 0, 0
@@ -316,7 +320,8 @@ func TestCorpusAgainstBreakpad(t *testing.T) {
 	t.Logf("compared with Breakpad: %d dumps, %d fields, %d modules", n, fields, modules)
 }
 
-// TestCorpusOpens opens everything and reads every context and stack; what is wrong in a dump is listed with -v.
+// TestCorpusOpens opens everything and reads every context and stack; what is wrong in a dump is
+// listed with -v.
 func TestCorpusOpens(t *testing.T) {
 	paths := []string{}
 	for p := range corpusDumps(t) {

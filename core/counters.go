@@ -12,15 +12,15 @@ type Counter struct {
 	Value uint64
 }
 
-// SystemMemory is stream 21: the whole machine's memory and its performance counters, those that the flags call valid. Pages are
-// PageSize bytes.
+// SystemMemory is stream 21: the whole machine's memory and its performance counters, those that
+// the flags call valid. Pages are PageSize bytes.
 type SystemMemory struct {
 	Revision, Flags uint16
 	Counters        []Counter
 }
 
-// VMCounters is stream 22: the process' use of memory, those figures that the flags call valid, in bytes unless their name says
-// otherwise.
+// VMCounters is stream 22: the process' use of memory, those figures that the flags call valid, in
+// bytes unless their name says otherwise.
 type VMCounters struct {
 	Revision, Flags uint16
 	Counters        []Counter
@@ -33,8 +33,9 @@ type counterRun struct {
 	Names string // between blanks
 }
 
-// MINIDUMP_SYSTEM_MEMORY_INFO_1 and _2 after Revision u16 and Flags u16: the basic, file cache, basic performance and performance
-// information of minidumpapiset.h. The last run is that of version 2.
+// MINIDUMP_SYSTEM_MEMORY_INFO_1 and _2 after Revision u16 and Flags u16: the basic, file cache,
+// basic performance and performance information of minidumpapiset.h. The last run is that of
+// version 2.
 var systemMemoryRuns = []counterRun{
 	{4, 0, "TimerResolution PageSize NumberOfPhysicalPages LowestPhysicalPageNumber HighestPhysicalPageNumber AllocationGranularity"},
 	{8, 0, "MinimumUserModeAddress MaximumUserModeAddress ActiveProcessorsAffinityMask"},
@@ -65,7 +66,8 @@ var systemMemoryRuns = []counterRun{
 // systemMemory1Runs is how many of the runs version 1 has.
 const systemMemory1Runs = 12
 
-// MINIDUMP_PROCESS_VM_COUNTERS_1 after Revision u16 and padding, and _2 after Revision u16 and Flags u16.
+// MINIDUMP_PROCESS_VM_COUNTERS_1 after Revision u16 and padding, and _2 after Revision u16 and
+// Flags u16.
 var (
 	vmCounters1Runs = []counterRun{
 		{4, 0, "PageFaultCount"},

@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// TestNothingIsLost accounts for every byte of every corpus dump: what is inside of a stream, or pointed to by one, is decoded, or
-// raw because nobody describes it, or reported as broken.
+// TestNothingIsLost accounts for every byte of every corpus dump: what is inside of a stream, or
+// pointed to by one, is decoded, or raw because nobody describes it, or reported as broken.
 func TestNothingIsLost(t *testing.T) {
 	paths := []string{}
 	for p := range corpusDumps(t) {
@@ -44,8 +44,8 @@ func TestNothingIsLost(t *testing.T) {
 	t.Logf("%d dumps: %s", n, &sum)
 }
 
-// leftovers are the dumps whose writers left content that nothing points to: Wine puts its version behind SystemInfo's string,
-// linux-mini's writer left a hole, and one dump is broken.
+// leftovers are the dumps whose writers left content that nothing points to: Wine puts its version
+// behind SystemInfo's string, linux-mini's writer left a hole, and one dump is broken.
 var leftovers = map[string]bool{"crash64c.dmp": true, "crash64c-cv.dmp": true, "linux-mini.dmp": true, "invalid-range.dmp": true}
 
 // looseContent is the first run of loose bytes that is no padding: 8 or more of them are not 0.

@@ -7,14 +7,15 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// CrashpadInfo is stream 0x43500001. Source of the layouts: Crashpad's minidump/minidump_extensions.h (all packed to 4 bytes).
+// CrashpadInfo is stream 0x43500001. Source of the layouts: Crashpad's
+// minidump/minidump_extensions.h (all packed to 4 bytes).
 type CrashpadInfo struct {
 	Version            uint32
 	ReportID, ClientID string // "9d1d9732-da36-41ec-bdb4-fec91b8ed292"; "" if all zeros
 	Annotations        []KeyValue
 	Modules            []CrashpadModule
-	// AddressMask has a one for each bit of a pointer that is not part of the address (pointer authentication codes); nil if
-	// the writer knew none.
+	// AddressMask has a one for each bit of a pointer that is not part of the address (pointer
+	// authentication codes); nil if the writer knew none.
 	AddressMask *uint64
 }
 
@@ -34,7 +35,8 @@ type Annotation struct {
 	Value []byte
 }
 
-// Text returns the annotation's text, with anything that is not UTF-8 as U+FFFD; false if it is not a text.
+// Text returns the annotation's text, with anything that is not UTF-8 as U+FFFD; false if it is not
+// a text.
 func (a *Annotation) Text() (string, bool) {
 	return strings.ToValidUTF8(strings.TrimRight(string(a.Value), "\x00"), "\uFFFD"), a.Type == 1
 }
@@ -87,9 +89,11 @@ func (d *Dump) part(s *Stream, loc Location, what string) *input.Cursor {
 	return input.NewCursor(d.Src, s.Type.part()+", "+what, int64(loc.Off), int64(loc.Size), d.Header.Order)
 }
 
-// elements reads the count of a list that fills the rest of a cursor and cuts it to the room there is.
+// elements reads the count of a list that fills the rest of a cursor and cuts it to the room there
+// is.
 //
-// Lists may point at the same bytes many times, so what they take in memory is counted against the dump's size (afford).
+// Lists may point at the same bytes many times, so what they take in memory is counted against the
+// dump's size (afford).
 func (d *Dump) elements(s *Stream, c *input.Cursor, size int64) int {
 	n := int64(c.U32())
 	if c.Err() != nil || n == 0 {
@@ -105,7 +109,8 @@ func (d *Dump) elements(s *Stream, c *input.Cursor, size int64) int {
 	return int(fit)
 }
 
-// simpleDictionary reads MinidumpSimpleStringDictionary: count u32, then {key Rva u32, value Rva u32}.
+// simpleDictionary reads MinidumpSimpleStringDictionary: count u32, then {key Rva u32, value Rva
+// u32}.
 func (d *Dump) simpleDictionary(s *Stream, loc Location) (out []KeyValue) {
 	c := d.part(s, loc, "annotations")
 	if c == nil {
@@ -118,8 +123,8 @@ func (d *Dump) simpleDictionary(s *Stream, loc Location) (out []KeyValue) {
 	return out
 }
 
-// crashpadModules reads MinidumpModuleCrashpadInfoList: count u32, then {index u32, DataSize u32, Rva u32} that point to
-// MinidumpModuleCrashpadInfo:
+// crashpadModules reads MinidumpModuleCrashpadInfoList: count u32, then {index u32, DataSize u32,
+// Rva u32} that point to MinidumpModuleCrashpadInfo:
 //
 //	0 version u32 · 4 list_annotations: DataSize u32 · Rva u32 · 12 simple_annotations · 20 annotation_objects
 func (d *Dump) crashpadModules(s *Stream, i *CrashpadInfo, loc Location) {
@@ -164,7 +169,8 @@ func (d *Dump) rvaList(s *Stream, loc Location) (out []string) {
 	return out
 }
 
-// annotationObjects reads MinidumpAnnotationList: count u32, then {name Rva u32, type u16, reserved u16, value Rva u32}.
+// annotationObjects reads MinidumpAnnotationList: count u32, then {name Rva u32, type u16, reserved
+// u16, value Rva u32}.
 func (d *Dump) annotationObjects(s *Stream, loc Location) (out []Annotation) {
 	c := d.part(s, loc, "annotation objects")
 	if c == nil {
@@ -186,7 +192,8 @@ func (d *Dump) utf8At(s *Stream, off uint32, what string) string {
 	return strings.ToValidUTF8(string(d.counted(s, off, what)), "\uFFFD")
 }
 
-// counted reads bytes with their number before them (u32). The 0 behind a text is not counted; it goes with it here.
+// counted reads bytes with their number before them (u32). The 0 behind a text is not counted; it
+// goes with it here.
 func (d *Dump) counted(s *Stream, off uint32, what string) []byte {
 	if off == 0 {
 		return nil

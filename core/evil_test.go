@@ -80,10 +80,11 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// sweep breaks a dump: cut at every 64th byte, and each of the 32-bit words of the header, the directory and the first bytes of
-// every stream (all: every word of the file, also in what streams point to) set to the values that break readers. Memory
-// must stay within 4 × the file + 64 MB, and no run takes five seconds. Under wasm, which is some ten times slower, every
-// eighth of them is tried.
+// sweep breaks a dump: cut at every 64th byte, and each of the 32-bit words of the header, the
+// directory and the first bytes of every stream (all: every word of the file, also in what streams
+// point to) set to the values that break readers. Memory must stay within 4 × the file + 64 MB, and
+// no run takes five seconds. Under wasm, which is some ten times slower, every eighth of them is
+// tried.
 func sweep(t *testing.T, data []byte, all bool) int {
 	limit := uint64(4*len(data) + 64<<20)
 	runs, turn, step := 0, 0, 1
@@ -190,7 +191,8 @@ func TestManyOverlaps(t *testing.T) {
 	}
 }
 
-// TestSharedName: modules that all have the same long name cost what the file has, not that many times.
+// TestSharedName: modules that all have the same long name cost what the file has, not that many
+// times.
 func TestSharedName(t *testing.T) {
 	b := dumptest.New(dumptest.LittleEndian)
 	name := b.String(strings.Repeat("n", 60_000))
@@ -216,7 +218,8 @@ func TestSharedName(t *testing.T) {
 	}
 }
 
-// TestSharedParts: annotations, handles' facts and link maps that all share their parts, or point to themselves, cost what the file has.
+// TestSharedParts: annotations, handles' facts and link maps that all share their parts, or point
+// to themselves, cost what the file has.
 func TestSharedParts(t *testing.T) {
 	word := func(p []byte, v ...uint32) []byte {
 		for _, x := range v {

@@ -7,8 +7,9 @@ import (
 )
 
 // Exception is stream 6.
-// Its meaning depends on the system: on Linux, Code is the signal and Flags its si_code, and Address is si_addr; on
-// Windows, they are those of an EXCEPTION_RECORD. Package reason knows the values.
+// Its meaning depends on the system: on Linux, Code is the signal and Flags its si_code, and
+// Address is si_addr; on Windows, they are those of an EXCEPTION_RECORD. Package reason knows the
+// values.
 type Exception struct {
 	ThreadID   uint32
 	Code       uint32

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// Handle is an entry of stream 12: something that the process had open. Source of the layouts: minidumpapiset.h.
+// Handle is an entry of stream 12: something that the process had open. Source of the layouts:
+// minidumpapiset.h.
 type Handle struct {
 	Handle                                               uint64
 	Type, Name                                           string // "File", `\Device\…`; "" if not stored
@@ -15,7 +16,8 @@ type Handle struct {
 	Info []HandleInfo
 }
 
-// HandleInfo is a MINIDUMP_HANDLE_OBJECT_INFORMATION. What it holds depends on its type and Windows' version.
+// HandleInfo is a MINIDUMP_HANDLE_OBJECT_INFORMATION. What it holds depends on its type and
+// Windows' version.
 type HandleInfo struct {
 	Type uint32
 	Data Location
@@ -33,7 +35,8 @@ func (i HandleInfo) Name() string {
 	return fmt.Sprintf("information %d", i.Type)
 }
 
-// HandleOperation is an entry of stream 18: what Application Verifier saw done to a handle. Source: avrfsdk.h.
+// HandleOperation is an entry of stream 18: what Application Verifier saw done to a handle. Source:
+// avrfsdk.h.
 type HandleOperation struct {
 	Handle              uint64
 	ProcessID, ThreadID uint32
@@ -85,7 +88,8 @@ func decodeHandleData(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// handleInfo reads the chain of an object's facts: NextInfoRva u32 · InfoType u32 · SizeOfInfo u32 · the facts.
+// handleInfo reads the chain of an object's facts: NextInfoRva u32 · InfoType u32 · SizeOfInfo u32
+// · the facts.
 func (d *Dump) handleInfo(s *Stream, off uint32) (out []HandleInfo) {
 	for off != 0 {
 		if len(out) >= maxHandleInfo || !d.afford(s.Type, handleInfoCost) {

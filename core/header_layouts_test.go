@@ -9,16 +9,18 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// headerField is a field of a structure in a header: how many bytes each of its elements has, and what the layout calls these, in
-// order. "x0-28" are x0 to x28. A name that begins with _ is one of padding or of what the format reserves.
+// headerField is a field of a structure in a header: how many bytes each of its elements has, and
+// what the layout calls these, in order. "x0-28" are x0 to x28. A name that begins with _ is one of
+// padding or of what the format reserves.
 type headerField struct {
 	width int
 	names string
 }
 
-// headers are the context records as the headers declare them: fields in order, each aligned to its width (one of 16 bytes, which is
-// a structure of two numbers, to 8), but to no more than pack bytes. They are the headers' words and not the layouts', so that
-// a layout which is wrong does not agree with them.
+// headers are the context records as the headers declare them: fields in order, each aligned to its
+// width (one of 16 bytes, which is a structure of two numbers, to 8), but to no more than pack
+// bytes. They are the headers' words and not the layouts', so that a layout which is wrong does not
+// agree with them.
 var headers = []struct {
 	name   string
 	arch   *cpu.Arch
@@ -74,7 +76,8 @@ var loongArchFields = []headerField{
 
 var ppcFields = []headerField{{8, "f0-31"}, {4, "_ fpscr"}, {16, "v0-31"}, {16, "vscr"}, {4, "_ _ _ _"}, {4, "vrvalid"}, {4, "_ _ _ _ _ _ _"}}
 
-// fxsave is XMM_SAVE_AREA32, the FXSAVE area, up to its last xmm register. Of the 16 bytes of an x87 register, 10 are used.
+// fxsave is XMM_SAVE_AREA32, the FXSAVE area, up to its last xmm register. Of the 16 bytes of an
+// x87 register, 10 are used.
 func fxsave(prefix string, xmm int) []headerField {
 	p := func(names string) string { return prefix + strings.ReplaceAll(names, " ", " "+prefix) }
 	f := []headerField{{2, p("fctrl fstat")}, {1, p("ftag") + " _"}, {2, p("fop")}, {4, p("fioff")}, {2, p("fiseg") + " _"},
@@ -93,8 +96,8 @@ func riscvFields(version bool, word, fpr int) []headerField {
 	return append(f, headerField{word, "pc ra sp gp tp t0-2 s0-1 a0-7 s2-11 t3-6"}, headerField{fpr, "f0-31"}, headerField{4, "fcsr"})
 }
 
-// TestLayoutsAreTheHeaders: each field of the headers' records is read where C puts it, as wide as it is, and nothing else is read;
-// the record has the header's size and flag.
+// TestLayoutsAreTheHeaders: each field of the headers' records is read where C puts it, as wide as
+// it is, and nothing else is read; the record has the header's size and flag.
 func TestLayoutsAreTheHeaders(t *testing.T) {
 	seen := map[*cpu.ContextLayout]bool{}
 	for _, h := range headers {
@@ -121,7 +124,8 @@ func TestLayoutsAreTheHeaders(t *testing.T) {
 	}
 }
 
-// sortedFields are the fields that a layout reads, in the order of the record, without the numbers of their registers.
+// sortedFields are the fields that a layout reads, in the order of the record, without the numbers
+// of their registers.
 func sortedFields(l *cpu.ContextLayout) []cpu.Field {
 	f := []cpu.Field{{Name: "context_flags", Off: l.FlagsAt, Size: l.FlagsSize()}}
 	for _, field := range l.Fields() {

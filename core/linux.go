@@ -25,7 +25,8 @@ type Linux struct {
 	Distribution                                                  Distribution // from LSB
 }
 
-// Distribution is what /etc/lsb-release or /etc/os-release, whichever the writer found, says of the system.
+// Distribution is what /etc/lsb-release or /etc/os-release, whichever the writer found, says of the
+// system.
 type Distribution struct{ ID, Release, Codename, Description string }
 
 // KeyValue is one line of a /proc file.
@@ -48,7 +49,8 @@ const (
 	maxMaps       = 200000
 )
 
-// text reads a whole text stream. What ends it early is the cursor's error, after what could be read.
+// text reads a whole text stream. What ends it early is the cursor's error, after what could be
+// read.
 func text(c *input.Cursor) string {
 	if c.Left() > maxText {
 		p := c.Bytes(maxText)
@@ -58,8 +60,8 @@ func text(c *input.Cursor) string {
 	return string(c.Bytes(c.Left()))
 }
 
-// fields splits lines at sep and trims blanks around both. Lines without sep are left out: none of these files has any that
-// carry a value.
+// fields splits lines at sep and trims blanks around both. Lines without sep are left out: none of
+// these files has any that carry a value.
 func fields(s string, sep string) []KeyValue {
 	var out []KeyValue
 	for line := range strings.Lines(s) {
@@ -72,7 +74,8 @@ func fields(s string, sep string) []KeyValue {
 	return out
 }
 
-// clean trims white space and the 0 bytes that some writers leave at the end, and makes the rest valid UTF-8.
+// clean trims white space and the 0 bytes that some writers leave at the end, and makes the rest
+// valid UTF-8.
 func clean(s string) string {
 	return strings.ToValidUTF8(strings.Trim(s, " \t\r\n\v\f\x00"), "\uFFFD")
 }
@@ -124,7 +127,8 @@ func decodeLinuxLSB(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// decodeLinuxRaw only notes where the bytes are: command line and environment are shown on demand (CommandLine, Environment).
+// decodeLinuxRaw only notes where the bytes are: command line and environment are shown on demand
+// (CommandLine, Environment).
 func decodeLinuxRaw(d *Dump, s *Stream, c *input.Cursor) {
 	switch s.Type {
 	case StreamLinuxCmdLine:
@@ -164,7 +168,8 @@ func decodeLinuxMaps(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// parseMapping reads one line of /proc/PID/maps: "start-end perms offset device inode path". The path may have blanks.
+// parseMapping reads one line of /proc/PID/maps: "start-end perms offset device inode path". The
+// path may have blanks.
 func parseMapping(line string) (m Mapping, ok bool) {
 	rest := clean(line)
 	next := func() string {
@@ -192,6 +197,7 @@ func parseMapping(line string) (m Mapping, ok bool) {
 	bad = nil
 	m.Offset, m.Device, m.Inode = num(next(), 16), next(), num(next(), 10)
 	m.Path = strings.TrimLeft(rest, " \t")
-	// The numbers after the permissions are of no use to anybody if they are broken; the range still is.
+	// The numbers after the permissions are of no use to anybody if they are broken; the range
+	// still is.
 	return m, true
 }

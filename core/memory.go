@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// Memory is the crashed process' memory as far as the dump holds it: streams 5 and 9 and every thread's stack.
-// It implements unwind.Memory. It is not for use by several goroutines at once.
+// Memory is the crashed process' memory as far as the dump holds it: streams 5 and 9 and every
+// thread's stack. It implements unwind.Memory. It is not for use by several goroutines at once.
 type Memory struct {
 	d       *Dump
 	list    []Region // stream 5, file order
@@ -46,7 +46,8 @@ const (
 
 func newMemory(d *Dump) *Memory { return &Memory{d: d} }
 
-// decodeMemoryList reads MINIDUMP_MEMORY_DESCRIPTOR entries: StartOfMemoryRange u64 · DataSize u32 · Rva u32.
+// decodeMemoryList reads MINIDUMP_MEMORY_DESCRIPTOR entries: StartOfMemoryRange u64 · DataSize u32
+// · Rva u32.
 func decodeMemoryList(d *Dump, s *Stream, c *input.Cursor) {
 	n := d.countedList(s, c, memoryDescriptorSize, maxRegions)
 	for range n {
@@ -62,8 +63,8 @@ func decodeMemoryList(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// decodeMemory64List reads MINIDUMP_MEMORY64_LIST: NumberOfMemoryRanges u64 · BaseRva u64, then StartOfMemoryRange u64 ·
-// DataSize u64. The bytes of all ranges follow each other from BaseRva on.
+// decodeMemory64List reads MINIDUMP_MEMORY64_LIST: NumberOfMemoryRanges u64 · BaseRva u64, then
+// StartOfMemoryRange u64 · DataSize u64. The bytes of all ranges follow each other from BaseRva on.
 func decodeMemory64List(d *Dump, s *Stream, c *input.Cursor) {
 	claimed, base := c.U64(), c.U64()
 	if c.Err() != nil {
@@ -89,8 +90,9 @@ func decodeMemory64List(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// checkRegion cuts a region to what the file has and to the address space; false if nothing is left of it. Rust-minidump
-// drops a region that reaches beyond the file, Breakpad fails to read it; the part that is there is kept here.
+// checkRegion cuts a region to what the file has and to the address space; false if nothing is left
+// of it. Rust-minidump drops a region that reaches beyond the file, Breakpad fails to read it; the
+// part that is there is kept here.
 func (d *Dump) checkRegion(stream StreamType, at int64, r *Region) bool {
 	size := uint64(d.Src.Size)
 	switch {
@@ -130,8 +132,9 @@ func decodeMemoryInfoList(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// build sorts the regions of all sources. Where they overlap, a region keeps what no earlier one has: the lists come first (9
-// before 5, as in rust-minidump), then stacks and backing stores that no list holds; within a list the lower address wins, then the larger size.
+// build sorts the regions of all sources. Where they overlap, a region keeps what no earlier one
+// has: the lists come first (9 before 5, as in rust-minidump), then stacks and backing stores that
+// no list holds; within a list the lower address wins, then the larger size.
 func (m *Memory) build() {
 	add := func(rs []Region) {
 		rs = append([]Region(nil), rs...)
@@ -165,7 +168,8 @@ func (m *Memory) build() {
 	}
 }
 
-// merge adds the parts of the sorted regions add that no region of have covers; have is sorted and free of overlap.
+// merge adds the parts of the sorted regions add that no region of have covers; have is sorted and
+// free of overlap.
 //
 // Example: have [10, 20) and add [5, 30) give [5, 10), [10, 20) of have, [20, 30).
 func merge(have, add []Region) []Region {
@@ -193,7 +197,8 @@ func merge(have, add []Region) []Region {
 				r = Region{lastEnd, Location{r.Loc.Off + FileOff(cut), r.Loc.Size - cut}}
 			}
 			if hi < len(have) && have[hi].Start <= last {
-				// The next region is in the middle of this one: keep the part before it, continue after it.
+				// The next region is in the middle of this one: keep the part before it, continue
+				// after it.
 				if n := have[hi].Start - r.Start; n > 0 {
 					push(Region{r.Start, Location{r.Loc.Off, n}})
 				}
@@ -219,7 +224,8 @@ func (m *Memory) Region(addr uint64) (Region, bool) {
 	return Region{}, false
 }
 
-// find returns the index of the region that holds an address, or -1. Reads come in runs, so the last region is tried first.
+// find returns the index of the region that holds an address, or -1. Reads come in runs, so the
+// last region is tried first.
 func (m *Memory) find(addr uint64) int {
 	if m.last < len(m.regions) && m.regions[m.last].Contains(addr) {
 		return m.last
@@ -232,7 +238,8 @@ func (m *Memory) find(addr uint64) int {
 	return i
 }
 
-// Read copies the bytes from addr on into p, across regions that touch each other, and returns how many there were.
+// Read copies the bytes from addr on into p, across regions that touch each other, and returns how
+// many there were.
 func (m *Memory) Read(addr uint64, p []byte) int {
 	done := 0
 	for done < len(p) {
@@ -252,8 +259,8 @@ func (m *Memory) Read(addr uint64, p []byte) int {
 	return done
 }
 
-// Code reads the program's code: from the dump's memory, and where that ends from the files that were loaded (Program). It answers
-// how many bytes there were.
+// Code reads the program's code: from the dump's memory, and where that ends from the files that
+// were loaded (Program). It answers how many bytes there were.
 func (d *Dump) Code(addr uint64, p []byte) int {
 	n := d.Memory.Read(addr, p)
 	if n < len(p) && d.Program != nil {
@@ -262,7 +269,8 @@ func (d *Dump) Code(addr uint64, p []byte) int {
 	return n
 }
 
-// Word reads the size-byte word (1, 2, 4 or 8) at addr in the dump's byte order; false if any byte of it is not there.
+// Word reads the size-byte word (1, 2, 4 or 8) at addr in the dump's byte order; false if any byte
+// of it is not there.
 func (m *Memory) Word(addr uint64, size int) (uint64, bool) {
 	i := m.find(addr)
 	if i < 0 {
@@ -294,7 +302,8 @@ func decodeWord(p []byte, order binary.ByteOrder) (uint64, bool) {
 	return 0, false
 }
 
-// List returns the ranges of the memory list (stream 5) in file order, those with bytes in the file.
+// List returns the ranges of the memory list (stream 5) in file order, those with bytes in the
+// file.
 func (m *Memory) List() []Region { return m.list }
 
 // List64 returns those of the full memory list (stream 9).

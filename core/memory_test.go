@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// TestOverlaps compares the merged regions with a simple model: each address belongs to the first source that has it.
+// TestOverlaps compares the merged regions with a simple model: each address belongs to the first
+// source that has it.
 func TestOverlaps(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for round := range 300 {
@@ -92,7 +93,8 @@ func TestEndOfAddressSpace(t *testing.T) {
 	}
 }
 
-// TestWords reads words at every position through files of every kind: in memory, through the block cache, across blocks.
+// TestWords reads words at every position through files of every kind: in memory, through the block
+// cache, across blocks.
 func TestWords(t *testing.T) {
 	stack := make([]byte, 200<<10)
 	for i := range stack {
@@ -139,7 +141,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestStacks: where the stack is looked for if the thread's own descriptor is of no use, and which region each peer takes.
+// TestStacks: where the stack is looked for if the thread's own descriptor is of no use, and which
+// region each peer takes.
 func TestStacks(t *testing.T) {
 	stack, other := []byte("the thread's own stack.."), []byte("a signal stack elsewhere")
 	b := dumptest.New(dumptest.LittleEndian)

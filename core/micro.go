@@ -6,9 +6,11 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// Micro is what only a microdump says; package core/microdump reads it. A Dump that was read from a minidump has none.
+// Micro is what only a microdump says; package core/microdump reads it. A Dump that was read from a
+// minidump has none.
 type Micro struct {
-	// FirstLine and LastLine are its first and last line in the log, counted from 1; Size is that part of the log in bytes.
+	// FirstLine and LastLine are its first and last line in the log, counted from 1; Size is that
+	// part of the log in bytes.
 	FirstLine, LastLine int
 	Size                int64
 	// Complete: its last line is there.
@@ -22,24 +24,28 @@ type Micro struct {
 	Fingerprint string
 	// GPU is nil if the writer knew none.
 	GPU *GPU
-	// Signal is the signal's name, "SIGSEGV"; "" if the microdump does not say why the process crashed, as older ones do not.
+	// Signal is the signal's name, "SIGSEGV"; "" if the microdump does not say why the process
+	// crashed, as older ones do not.
 	Signal string
 	// Stack is what the stack's header promises; nil if it is missing.
 	Stack *MicroStack
-	// ModuleOffsets are the offsets of Dump.Modules in their files, in bytes: not 0 for a library inside an APK.
+	// ModuleOffsets are the offsets of Dump.Modules in their files, in bytes: not 0 for a library
+	// inside an APK.
 	ModuleOffsets []uint64
-	// Space is what is free of the address space; nil if the writer did not say (it does on 32-bit processors).
+	// Space is what is free of the address space; nil if the writer did not say (it does on 32-bit
+	// processors).
 	Space *AddressSpace
 }
 
 // GPU is the graphics driver's description of itself (glGetString).
 type GPU struct{ Version, Vendor, Renderer string }
 
-// MicroStack is the header of a microdump's stack: the stack pointer, and the address and size in bytes of what was copied.
+// MicroStack is the header of a microdump's stack: the stack pointer, and the address and size in
+// bytes of what was copied.
 type MicroStack struct{ Pointer, Start, Size uint64 }
 
-// AddressSpace is a summary of the gaps between mappings. Low is the lowest mapping's address, High the highest's end; sizes are
-// in bytes.
+// AddressSpace is a summary of the gaps between mappings. Low is the lowest mapping's address, High
+// the highest's end; sizes are in bytes.
 type AddressSpace struct {
 	Low, High    uint64
 	Gaps         uint32
@@ -51,9 +57,10 @@ type AddressSpace struct {
 // GapCount is how many gaps are of 2^Bit bytes or more, and less than twice that.
 type GapCount struct{ Bit, Count uint8 }
 
-// Complete makes a Dump ready that was filled in by the reader of another format. Src holds the decoded bytes (contexts, memory);
-// all Locations point into it. memory are the regions that hold memory, as the memory list of a minidump names them. Modules get
-// their ids from their CodeView records.
+// Complete makes a Dump ready that was filled in by the reader of another format. Src holds the
+// decoded bytes (contexts, memory); all Locations point into it. memory are the regions that hold
+// memory, as the memory list of a minidump names them. Modules get their ids from their CodeView
+// records.
 func (d *Dump) Complete(order binary.ByteOrder, memory []Region) {
 	d.Header.Order = order
 	d.Memory = newMemory(d)
@@ -69,11 +76,13 @@ func (d *Dump) Complete(order binary.ByteOrder, memory []Region) {
 	d.Memory.build()
 }
 
-// AddDiagnostic keeps a finding of the reader of another format, bounded as those of this package are.
+// AddDiagnostic keeps a finding of the reader of another format, bounded as those of this package
+// are.
 func (d *Dump) AddDiagnostic(sev Severity, err *input.FormatError) { d.diagnose(sev, 0, err) }
 
-// microWords returns the system's words of a microdump. It has no version numbers: Breakpad prints the fingerprint alone, and nothing
-// of the CPU but its name. Rust-minidump reads no microdumps; its words get the machine's own name as the CPU's make.
+// microWords returns the system's words of a microdump. It has no version numbers: Breakpad prints
+// the fingerprint alone, and nothing of the CPU but its name. Rust-minidump reads no microdumps;
+// its words get the machine's own name as the CPU's make.
 func (d *Dump) microWords(w SystemWords) SystemWords {
 	m := d.Micro
 	if d.System.OS == OSUnknown {

@@ -1,11 +1,13 @@
-// Package core reads minidumps. It decodes what the dump says into plain Go data, with a diagnostic for everything that is
-// wrong in it. It knows nothing of symbols or stacks.
+// Package core reads minidumps. It decodes what the dump says into plain Go data, with a diagnostic
+// for everything that is wrong in it. It knows nothing of symbols or stacks.
 //
-// Start at Open in this file. It reads the header and the directory, and then the streams by the table in streams.go, which has a row with a decoder
-// for each stream type. The decoders fill Dump. context.go reads registers, memory.go joins what the streams have of the process' memory.
+// Start at Open in this file. It reads the header and the directory, and then the streams by the
+// table in streams.go, which has a row with a decoder for each stream type. The decoders fill Dump.
+// context.go reads registers, memory.go joins what the streams have of the process' memory.
 //
-// Source of the layouts: Microsoft's minidumpapiset.h and Breakpad's minidump_format.h and its per-CPU headers. All
-// integers are in the byte order that the signature shows; all positions in the file count from its first byte.
+// Source of the layouts: Microsoft's minidumpapiset.h and Breakpad's minidump_format.h and its
+// per-CPU headers. All integers are in the byte order that the signature shows; all positions in
+// the file count from its first byte.
 package core
 
 import (
@@ -58,8 +60,8 @@ type Dump struct {
 
 	Micro  *Micro  // what only a microdump says; nil for minidumps
 	Memory *Memory // never nil
-	// Program, if somebody sets it, reads what the dump has not of the program's code, from the files that it was loaded from: the
-	// bytes at addr into p, answering how many there were.
+	// Program, if somebody sets it, reads what the dump has not of the program's code, from the
+	// files that it was loaded from: the bytes at addr into p, answering how many there were.
 	Program func(addr uint64, p []byte) int
 
 	merged    []ModuleMapping // see ModuleMappings
@@ -98,9 +100,10 @@ const (
 	maxDiags = 200
 )
 
-// Open reads the header, the directory and the streams of a dump. What is wrong with a stream is in Diags; the error is for
-// files that are not minidumps or have no readable directory (*input.FormatError), and for bytes that the source does not
-// have yet (*input.NeedError: fetch them and call Open again).
+// Open reads the header, the directory and the streams of a dump. What is wrong with a stream is in
+// Diags; the error is for files that are not minidumps or have no readable directory
+// (*input.FormatError), and for bytes that the source does not have yet (*input.NeedError: fetch
+// them and call Open again).
 func Open(src *input.Source) (*Dump, error) {
 	d := &Dump{Src: src}
 	d.Memory = newMemory(d)
@@ -118,8 +121,9 @@ func Open(src *input.Source) (*Dump, error) {
 	return d, nil
 }
 
-// TruncatedParts returns how many parts that the dump names (streams, stacks and contexts of threads, memory ranges) are beyond the end of
-// the file, wholly or in part. It is more than 0 for a file that was cut short.
+// TruncatedParts returns how many parts that the dump names (streams, stacks and contexts of
+// threads, memory ranges) are beyond the end of the file, wholly or in part. It is more than 0 for
+// a file that was cut short.
 func (d *Dump) TruncatedParts() int {
 	n := d.truncated
 	for i := range d.Streams {
@@ -137,7 +141,8 @@ func (d *Dump) TruncatedParts() int {
 	return n
 }
 
-// IsMinidump reports whether a file begins like a minidump of either byte order; first are its first bytes, 4 or more.
+// IsMinidump reports whether a file begins like a minidump of either byte order; first are its
+// first bytes, 4 or more.
 func IsMinidump(first []byte) bool {
 	if len(first) < 4 {
 		return false
@@ -146,7 +151,8 @@ func IsMinidump(first []byte) bool {
 	return s == signature || s == signatureSwapped
 }
 
-// readHeader reads MINIDUMP_HEADER and finds out the byte order by its signature. Its errors are those of a file that is no minidump.
+// readHeader reads MINIDUMP_HEADER and finds out the byte order by its signature. Its errors are
+// those of a file that is no minidump.
 func (d *Dump) readHeader() error {
 	wrong := func(off int64, want, have string) error {
 		return &input.FormatError{File: d.Src.Name, Part: "minidump header", Offset: off, Want: want, Have: have}
@@ -214,8 +220,9 @@ func (d *Dump) readDirectory() error {
 			return c.Err()
 		}
 		s.Name, s.Vendor, s.Form = s.Type.Name(), s.Type.Vendor(), s.Type.form()
-		// 0 marks an entry that the writer reserved and did not use; it may occur often. Of several streams of a type rust-minidump
-		// uses the last; so does Breakpad, but it refuses dumps with a second one of the basic types.
+		// 0 marks an entry that the writer reserved and did not use; it may occur often. Of several
+		// streams of a type rust-minidump uses the last; so does Breakpad, but it refuses dumps
+		// with a second one of the basic types.
 		if s.Type != StreamUnused {
 			if first, twice := seen[s.Type]; twice {
 				d.Streams[first].Duplicate = true

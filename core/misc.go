@@ -24,8 +24,8 @@ type MiscInfo struct {
 	HasProcessID, HasTimes, HasPower, HasIntegrity, HasBuild bool
 }
 
-// SystemTime is a SYSTEMTIME. In a time zone with year 0, Day counts the weeks of the month (5 is the last one) and DayOfWeek says
-// which day of it is meant, 0 being Sunday.
+// SystemTime is a SYSTEMTIME. In a time zone with year 0, Day counts the weeks of the month (5 is
+// the last one) and DayOfWeek says which day of it is meant, 0 being Sunday.
 type SystemTime struct{ Year, Month, DayOfWeek, Day, Hour, Minute, Second, Milliseconds uint16 }
 
 // systemTime reads a SYSTEMTIME of Windows: eight numbers of 16 bits.
@@ -33,8 +33,8 @@ func systemTime(c *input.Cursor) SystemTime {
 	return SystemTime{c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16()}
 }
 
-// XStateFeature is the range of one feature's bytes in an extended context: Offset counts from the start of the XSAVE area,
-// whose first 512 bytes are the legacy area, in bytes.
+// XStateFeature is the range of one feature's bytes in an extended context: Offset counts from the
+// start of the XSAVE area, whose first 512 bytes are the legacy area, in bytes.
 type XStateFeature struct{ Index, Offset, Size uint32 }
 
 // The flags that say which fields are valid (MINIDUMP_MISC*).
@@ -55,8 +55,8 @@ const (
 	misc5Size = 1364
 )
 
-// decodeMiscInfo reads MINIDUMP_MISC_INFO to MINIDUMP_MISC_INFO_5; a version is there if its bytes are, and a field is
-// valid if its flag is set too.
+// decodeMiscInfo reads MINIDUMP_MISC_INFO to MINIDUMP_MISC_INFO_5; a version is there if its bytes
+// are, and a field is valid if its flag is set too.
 //
 //	   0 SizeOfInfo u32 · 4 Flags1 u32 · 8 ProcessId u32 · 12 CreateTime · 16 UserTime · 20 KernelTime u32
 //	  24 MaxMhz · 28 CurrentMhz · 32 MhzLimit · 36 MaxIdleState · 40 CurrentIdleState u32                        (2)

@@ -5,27 +5,32 @@ import (
 	"strings"
 )
 
-// ModuleFlags are the oddities of a module, by which a viewer can explain why it has no symbols, or two names.
+// ModuleFlags are the oddities of a module, by which a viewer can explain why it has no symbols, or
+// two names.
 type ModuleFlags uint16
 
 const (
-	// ModuleNoSize: it has no bytes, or reaches beyond the end of the address space; it holds no address.
+	// ModuleNoSize: it has no bytes, or reaches beyond the end of the address space; it holds no
+	// address.
 	ModuleNoSize ModuleFlags = 1 << iota
 	// ModuleOverlap: it shares addresses with another module that is not its duplicate.
 	ModuleOverlap
 	// ModuleDuplicate: a module with the same name and range stood earlier in the list.
 	ModuleDuplicate
-	// ModuleDeleted: its file was deleted or replaced while the program ran ("… (deleted)", which the kernel appends).
+	// ModuleDeleted: its file was deleted or replaced while the program ran ("… (deleted)", which
+	// the kernel appends).
 	ModuleDeleted
 	// ModuleMemfd: it never was a file but memory with a name (memfd_create).
 	ModuleMemfd
-	// ModuleAPK: it is inside an Android package ("base.apk!/lib/arm64-v8a/libapp.so", or the package itself).
+	// ModuleAPK: it is inside an Android package ("base.apk!/lib/arm64-v8a/libapp.so", or the
+	// package itself).
 	ModuleAPK
 	// ModuleNoID: it has no debug id, so that no symbol file can be matched to it.
 	ModuleNoID
 	// ModuleNoName: it has no name.
 	ModuleNoName
-	// ModuleVirtual: it is no file but a part of the kernel that it maps ("linux-gate.so", "[vdso]").
+	// ModuleVirtual: it is no file but a part of the kernel that it maps ("linux-gate.so",
+	// "[vdso]").
 	ModuleVirtual
 )
 
@@ -44,10 +49,12 @@ func (f ModuleFlags) Words() []string {
 	return out
 }
 
-// deletedSuffix is what Linux appends to the path of a mapped file that has been deleted (/proc/PID/maps).
+// deletedSuffix is what Linux appends to the path of a mapped file that has been deleted
+// (/proc/PID/maps).
 const deletedSuffix = " (deleted)"
 
-// File returns the module's name without what the kernel appends to it, and the member's name if it is inside a package.
+// File returns the module's name without what the kernel appends to it, and the member's name if it
+// is inside a package.
 func (m *Module) File() (file, member string) {
 	file, member, _ = strings.Cut(strings.TrimSuffix(m.Name, deletedSuffix), "!/")
 	return file, member
@@ -74,7 +81,8 @@ func flagModules(list []Module) {
 			order = append(order, i)
 		}
 	}
-	// A module overlaps if it begins before the furthest end of those with lower addresses; then the one with that end does too.
+	// A module overlaps if it begins before the furthest end of those with lower addresses; then
+	// the one with that end does too.
 	sort.SliceStable(order, func(a, b int) bool { return list[order[a]].Base < list[order[b]].Base })
 	far := -1
 	for _, i := range order {

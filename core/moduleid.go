@@ -8,8 +8,8 @@ import (
 
 // identify fills DebugFile, DebugID and CodeID from what was read.
 //
-// The peers differ in places (see the methods below); these fields follow rust-minidump, which leaves out ids that are all zeros,
-// because such an id names no symbol file.
+// The peers differ in places (see the methods below); these fields follow rust-minidump, which
+// leaves out ids that are all zeros, because such an id names no symbol file.
 func (m *Module) identify() {
 	m.DebugFile = m.debugFile()
 	if m.DebugFile == "" {
@@ -32,17 +32,21 @@ func (m *Module) debugFile() string {
 	return ""
 }
 
-// guidID writes a GUID's fields as hex numbers and the age after them, the way of Microsoft's symbol stores: the first
-// three fields are numbers, so a GUID read as bytes has theirs swapped. Both peers write the age in lower case.
+// guidID writes a GUID's fields as hex numbers and the age after them, the way of Microsoft's
+// symbol stores: the first three fields are numbers, so a GUID read as bytes has theirs swapped.
+// Both peers write the age in lower case.
 //
-// Example: the bytes 33 22 11 00 55 44 77 66 88 99 aa bb cc dd ee ff and the age 10 give 00112233445566778899AABBCCDDEEFFa.
+// Example: the bytes 33 22 11 00 55 44 77 66 88 99 aa bb cc dd ee ff and the age 10 give
+// 00112233445566778899AABBCCDDEEFFa.
 func guidID(g []byte, age uint32) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X%x", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:16], age)
 }
 
-// SameID reports whether two debug ids name one build: they are equal, or would be if one of them had the bytes of the GUID's first
-// three fields, which are numbers, the other way round. Of a big-endian ELF file, Breakpad's dump_syms and ours write the build id
-// with these bytes swapped, as of any file; Mozilla's, and whatever is made with the symbolic crate, writes them as they are. No id is the same as none.
+// SameID reports whether two debug ids name one build: they are equal, or would be if one of them
+// had the bytes of the GUID's first three fields, which are numbers, the other way round. Of a
+// big-endian ELF file, Breakpad's dump_syms and ours write the build id with these bytes swapped,
+// as of any file; Mozilla's, and whatever is made with the symbolic crate, writes them as they are.
+// No id is the same as none.
 func SameID(a, b string) bool {
 	if a == "" || len(a) != len(b) {
 		return false
@@ -50,7 +54,8 @@ func SameID(a, b string) bool {
 	return strings.EqualFold(a, b) || len(a) > 32 && strings.EqualFold(a[16:], b[16:]) && strings.EqualFold(a, ByteSwappedID(b))
 }
 
-// ByteSwappedID returns a debug id with the bytes of the GUID's first three fields the other way round, see SameID; "" if the id has no GUID.
+// ByteSwappedID returns a debug id with the bytes of the GUID's first three fields the other way
+// round, see SameID; "" if the id has no GUID.
 func ByteSwappedID(id string) string {
 	if len(id) <= 32 {
 		return ""
@@ -62,7 +67,8 @@ func ByteSwappedID(id string) string {
 	return string(b)
 }
 
-// swapOrder is where each of a debug id's first 16 digits comes from when the bytes of a u32 and of two u16 are swapped.
+// swapOrder is where each of a debug id's first 16 digits comes from when the bytes of a u32 and of
+// two u16 are swapped.
 var swapOrder = [16]uint8{6, 7, 4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 14, 15, 12, 13}
 
 // buildGUID returns the first 16 bytes of a build id, filled up with zeros.
@@ -95,7 +101,8 @@ func (m *Module) DebugIDBreakpad() string {
 	return ""
 }
 
-// nilID says that the debug record has an id of zeros (a nil GUID, an empty build id): it names no symbol file.
+// nilID says that the debug record has an id of zeros (a nil GUID, an empty build id): it names no
+// symbol file.
 func (m *Module) nilID() bool {
 	return m.CodeView.Signature == SigRSDS && allZero(m.CodeView.GUID[:]) ||
 		m.CodeView.Signature == SigBpEL && allZero(m.CodeView.BuildID)
@@ -104,8 +111,9 @@ func (m *Module) nilID() bool {
 // noDebugID is what rust-minidump's JSON has for a module without a debug id.
 const noDebugID = "000000000000000000000000000000000"
 
-// DebugIDRust returns rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs, then the debugid crate): 33
-// zeros for a module without one. It takes a build id for a GUID in the dump's byte order, so that of a big-endian dump is not swapped.
+// DebugIDRust returns rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs,
+// then the debugid crate): 33 zeros for a module without one. It takes a build id for a GUID in the
+// dump's byte order, so that of a big-endian dump is not swapped.
 func (m *Module) DebugIDRust() string {
 	id := m.DebugIDBreakpad()
 	switch {
@@ -117,7 +125,8 @@ func (m *Module) DebugIDRust() string {
 	return id
 }
 
-// DebugFileBreakpad returns Breakpad's debug_file: the CodeView record's name, else the IMAGE_DEBUG_MISC record's, else "".
+// DebugFileBreakpad returns Breakpad's debug_file: the CodeView record's name, else the
+// IMAGE_DEBUG_MISC record's, else "".
 func (m *Module) DebugFileBreakpad() string {
 	if f := m.debugFile(); f != "" {
 		return f
@@ -128,7 +137,8 @@ func (m *Module) DebugFileBreakpad() string {
 // DebugFileRust returns rust-minidump's debug_file: the CodeView record's name, else "".
 func (m *Module) DebugFileRust() string { return m.debugFile() }
 
-// CodeIDBreakpad returns Breakpad's code_identifier: it is "id" for systems whose ids it does not know.
+// CodeIDBreakpad returns Breakpad's code_identifier: it is "id" for systems whose ids it does not
+// know.
 func (m *Module) CodeIDBreakpad() string {
 	switch m.os {
 	case Windows:
@@ -144,8 +154,9 @@ func (m *Module) CodeIDBreakpad() string {
 	return ""
 }
 
-// CodeIDRust returns rust-minidump's code_id, in lower case as it prints it: the uuid on Apple's systems, the build id of
-// ELF modules, timestamp and size for what has a PDB or stems from Windows.
+// CodeIDRust returns rust-minidump's code_id, in lower case as it prints it: the uuid on Apple's
+// systems, the build id of ELF modules, timestamp and size for what has a PDB or stems from
+// Windows.
 func (m *Module) CodeIDRust() string {
 	cv := &m.CodeView
 	switch {
@@ -165,7 +176,8 @@ func (m *Module) CodeIDRust() string {
 	return ""
 }
 
-// windowsCodeID names an image as Microsoft's symbol servers do: eight digits of timestamp, the size without padding.
+// windowsCodeID names an image as Microsoft's symbol servers do: eight digits of timestamp, the
+// size without padding.
 func windowsCodeID(timestamp uint32, size uint64) string {
 	return fmt.Sprintf("%08X%x", timestamp, size)
 }
@@ -175,8 +187,8 @@ func (u *UnloadedModule) CodeID() string {
 	return strings.ToLower(windowsCodeID(u.TimeDateStamp, u.Size))
 }
 
-// VersionBreakpad returns the file version as Breakpad prints it, or "" (it prints "???"): the structure's version must have the bit of
-// version 1.0.
+// VersionBreakpad returns the file version as Breakpad prints it, or "" (it prints "???"): the
+// structure's version must have the bit of version 1.0.
 func (m *Module) VersionBreakpad() string {
 	if !m.HasVersion || m.StructVersion&versionStruct == 0 {
 		return ""
@@ -184,9 +196,9 @@ func (m *Module) VersionBreakpad() string {
 	return m.versionText()
 }
 
-// VersionRust returns the file version as rust-minidump prints it, or "": the structure's version must be 1.0 exactly. Where modules are
-// ELF files, its own writer puts each number of the version into a field of 32 bits, and that is how it reads them from any
-// writer.
+// VersionRust returns the file version as rust-minidump prints it, or "": the structure's version
+// must be 1.0 exactly. Where modules are ELF files, its own writer puts each number of the version
+// into a field of 32 bits, and that is how it reads them from any writer.
 func (m *Module) VersionRust() string {
 	if !m.HasVersion || m.StructVersion != versionStruct {
 		return ""

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSameID: one build may have two ids, which differ in the order of bytes; anything else makes another build.
+// TestSameID: one build may have two ids, which differ in the order of bytes; anything else makes
+// another build.
 func TestSameID(t *testing.T) {
 	const id, swapped = "00112233445566778899AABBCCDDEEFF0", "33221100554477668899AABBCCDDEEFF0"
 	if got := ByteSwappedID(id); got != swapped {

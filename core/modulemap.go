@@ -2,7 +2,8 @@ package core
 
 import "sort"
 
-// ModuleMapping is a part of a module in memory: Size bytes from Start on, the first of which has the module-relative address RVA.
+// ModuleMapping is a part of a module in memory: Size bytes from Start on, the first of which has
+// the module-relative address RVA.
 type ModuleMapping struct {
 	Start, Size, RVA uint64
 	Module           int // index into Dump.Modules
@@ -16,8 +17,9 @@ const (
 	OverlapTruncate Overlap = iota
 	// OverlapDrop: a module that begins inside another is left out.
 	OverlapDrop
-	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
-	// their file's first byte would have, which may be inside the module below.
+	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps
+	// give modules the address that their file's first byte would have, which may be inside the
+	// module below.
 	OverlapTruncateUpper
 )
 
@@ -27,14 +29,15 @@ type ModuleMap struct {
 	top    uint64        // highest end of any module
 }
 
-// moduleRange is a range of addresses of one module; rva is the module-relative address of its start.
+// moduleRange is a range of addresses of one module; rva is the module-relative address of its
+// start.
 type moduleRange struct {
 	start, end, rva uint64 // end exclusive
 	module          int
 }
 
-// NewModuleMap sorts mappings by address and resolves overlaps as the policy says. Mappings of size 0 cover nothing; one
-// that would run past the end of the address space ends there.
+// NewModuleMap sorts mappings by address and resolves overlaps as the policy says. Mappings of size
+// 0 cover nothing; one that would run past the end of the address space ends there.
 func NewModuleMap(mappings []ModuleMapping, overlap Overlap) *ModuleMap {
 	m := &ModuleMap{}
 	all := make([]moduleRange, 0, len(mappings))
@@ -68,7 +71,8 @@ func NewModuleMap(mappings []ModuleMapping, overlap Overlap) *ModuleMap {
 			last := &m.ranges[n-1]
 			switch {
 			case overlap == OverlapDrop, last.start == r.start:
-				// Two modules at one address: the first keeps it (a duplicate entry of the list, in practice).
+				// Two modules at one address: the first keeps it (a duplicate entry of the list, in
+				// practice).
 				continue
 			default:
 				last.end = r.start
@@ -79,12 +83,13 @@ func NewModuleMap(mappings []ModuleMapping, overlap Overlap) *ModuleMap {
 	return m
 }
 
-// storeUpper puts r into the sorted list of disjoint ranges. Of two that overlap, the one that reaches higher is cut at its lower
-// end; one that is covered wholly is left out.
+// storeUpper puts r into the sorted list of disjoint ranges. Of two that overlap, the one that
+// reaches higher is cut at its lower end; one that is covered wholly is left out.
 //
 // Source: Breakpad, src/processor/range_map-inl.h (kTruncateUpper).
 func storeUpper(list []moduleRange, r moduleRange) []moduleRange {
-	// Each round cuts r or the range that it overlaps first, and the loop ends when r has a place or nothing of it is left.
+	// Each round cuts r or the range that it overlaps first, and the loop ends when r has a place
+	// or nothing of it is left.
 	for r.start < r.end {
 		i := sort.Search(len(list), func(i int) bool { return list[i].end > r.start })
 		if i == len(list) || list[i].start >= r.end {

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// TestTruncateUpper: Android's microdumps, where the higher of two overlapping modules is cut. Its addresses stay relative to its base.
+// TestTruncateUpper: Android's microdumps, where the higher of two overlapping modules is cut. Its
+// addresses stay relative to its base.
 func TestTruncateUpper(t *testing.T) {
 	m := core.NewModuleMap([]core.ModuleMapping{
 		{Module: 0, Start: 0x2000, Size: 0x2000}, // its start moves up to 1's end

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Breakpad's and rust-minidump's Linux writers make an entry of the module list for each contiguous part of a program: one whose
-// segments have gaps between them is several entries of one name and id, and so is one whose code is mapped once more, as V8 does
-// with its builtins. All that is known of a program is relative to the address where it begins, so these are one module.
+// Breakpad's and rust-minidump's Linux writers make an entry of the module list for each contiguous
+// part of a program: one whose segments have gaps between them is several entries of one name and
+// id, and so is one whose code is mapped once more, as V8 does with its builtins. All that is known
+// of a program is relative to the address where it begins, so these are one module.
 //
 //	/proc/PID/maps (node 20)                 entry of the list      module-relative
 //	00400000-00b71000 … 00000000 node        00400000               0
@@ -15,10 +16,12 @@ import (
 //	02600000-0565d000 … 02200000 node        02600000               2200000
 //	7f3e4000-7f576000 … 014c4000 node        7f3e4000               14c4000: the second mapping's bytes at that offset
 
-// ModuleMappings returns the address ranges of the modules: a mapping for each entry of the list, in its order. With merged, the entries of one
-// file are mappings of one module, the first entry's that is not a copy; and behind the entries' there are mappings of code that the
-// writer left out of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own, as stored.
-// Merged on Linux and Android alone: other systems list each module once. The answer is not to be changed.
+// ModuleMappings returns the address ranges of the modules: a mapping for each entry of the list,
+// in its order. With merged, the entries of one file are mappings of one module, the first entry's
+// that is not a copy; and behind the entries' there are mappings of code that the writer left out
+// of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own,
+// as stored. Merged on Linux and Android alone: other systems list each module once. The answer is
+// not to be changed.
 func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	if merged && d.merged != nil {
 		return d.merged
@@ -40,8 +43,8 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	return out
 }
 
-// ModuleMap finds modules by address, with the entries of one file merged or not. In Android's microdumps it is the higher one of two
-// overlapping modules that is cut, not the lower.
+// ModuleMap finds modules by address, with the entries of one file merged or not. In Android's
+// microdumps it is the higher one of two overlapping modules that is cut, not the lower.
 func (d *Dump) ModuleMap(merged bool, overlap Overlap) *ModuleMap {
 	if d.Micro != nil && d.OS() == Android && overlap == OverlapTruncate {
 		overlap = OverlapTruncateUpper
@@ -49,8 +52,8 @@ func (d *Dump) ModuleMap(merged bool, overlap Overlap) *ModuleMap {
 	return NewModuleMap(d.ModuleMappings(merged), overlap)
 }
 
-// ModuleAt returns the module that covers an address, entries of one file merged, and the module-relative address; -1 and 0 if there is
-// none.
+// ModuleAt returns the module that covers an address, entries of one file merged, and the
+// module-relative address; -1 and 0 if there is none.
 func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
 	if d.modules == nil {
 		d.modules = d.ModuleMap(true, OverlapTruncate)
@@ -58,8 +61,9 @@ func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
 	return d.modules.Find(addr)
 }
 
-// eachFile yields the entries that have their name and their id in common, in the order of addresses. A name without an id says
-// nothing: libraries of one name are common, and all of an Android package are "base.apk".
+// eachFile yields the entries that have their name and their id in common, in the order of
+// addresses. A name without an id says nothing: libraries of one name are common, and all of an
+// Android package are "base.apk".
 func (d *Dump) eachFile(yield func(entries []int)) {
 	var all []int
 	for i := range d.Modules {
@@ -92,10 +96,12 @@ type merger struct {
 	work     int        // how many lines may still be looked at
 }
 
-// maxMergeWork bounds the lines that are looked at; a real process has some thousands, and some files that are several entries.
+// maxMergeWork bounds the lines that are looked at; a real process has some thousands, and some
+// files that are several entries.
 const maxMergeWork = 32 * maxMaps
 
-// read keeps the lines that map something, by address, and notes those of executable files that no entry of the module list covers.
+// read keeps the lines that map something, by address, and notes those of executable files that no
+// entry of the module list covers.
 func (m *merger) read(lines []Mapping) {
 	listed := NewModuleMap(m.out, OverlapTruncate)
 	for i := range lines {
@@ -125,7 +131,8 @@ func (m *Mapping) sameFile(o *Mapping) bool {
 	return m.Path == o.Path && m.Inode == o.Inode && m.Device == o.Device
 }
 
-// linesOf returns the lines of the same file. One without permissions is a gap that the loader keeps free.
+// linesOf returns the lines of the same file. One without permissions is a gap that the loader
+// keeps free.
 func (m *Mapping) linesOf(lines []*Mapping) (out []*Mapping) {
 	for _, l := range lines {
 		if l.sameFile(m) && !strings.HasPrefix(l.Perms, "---") {
@@ -159,12 +166,13 @@ func (m *merger) merge(entries []int) {
 	}
 }
 
-// reach is the most bytes that a program spans in memory: its parts address each other by signed displacements of 32 bits (System V
-// ABI, AMD64, 3.5.1, the small code model).
+// reach is the most bytes that a program spans in memory: its parts address each other by signed
+// displacements of 32 bits (System V ABI, AMD64, 3.5.1, the small code model).
 const reach = 1 << 31
 
-// mergeNear merges entries of one name and id that are within reach of the lowest, where the dump has no memory map. A library
-// that is mapped twice, as by dlmopen, is recognized by its shape: the same sizes again, at the same distances.
+// mergeNear merges entries of one name and id that are within reach of the lowest, where the dump
+// has no memory map. A library that is mapped twice, as by dlmopen, is recognized by its shape: the
+// same sizes again, at the same distances.
 func (m *merger) mergeNear(entries []int) {
 	for len(entries) > 0 {
 		base := m.out[entries[0]].Start
@@ -201,7 +209,8 @@ func (m *merger) repeats(entries []int, part int) bool {
 	return true
 }
 
-// load is a program as the system mapped it: lines of its file in the order of addresses, and so of offsets.
+// load is a program as the system mapped it: lines of its file in the order of addresses, and so of
+// offsets.
 type load struct {
 	lines  []*Mapping
 	module int // or -1, if it contains no entry
@@ -213,8 +222,8 @@ func (l *load) covers(addr uint64) bool {
 	return addr >= l.base() && addr < l.lines[len(l.lines)-1].End
 }
 
-// mergeFile merges entries of one file. An entry that is in none of the file's loads is a copy of that part of a load which has its
-// bytes; if there is no such part it stays as it is.
+// mergeFile merges entries of one file. An entry that is in none of the file's loads is a copy of
+// that part of a load which has its bytes; if there is no such part it stays as it is.
 func (m *merger) mergeFile(entries []int, file *Mapping) {
 	unlisted := file.linesOf(m.unlisted)
 	if len(entries)+len(unlisted) < 2 {
@@ -254,8 +263,8 @@ func (m *merger) mergeFile(entries []int, file *Mapping) {
 	}
 }
 
-// place finds the load that contains a part of the file, or else the one that has the bytes from its offset on, as far as they are
-// contiguous in both; false if there is none.
+// place finds the load that contains a part of the file, or else the one that has the bytes from
+// its offset on, as far as they are contiguous in both; false if there is none.
 func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
 	for k := range loads {
 		if l := &loads[k]; l.module >= 0 && l.covers(start) {
@@ -273,8 +282,9 @@ func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping,
 	return ModuleMapping{}, false
 }
 
-// contiguous returns how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
-// them: V8's copied builtins are in the middle of memory that it reserves for generated code.
+// contiguous returns how many bytes of a file are mapped from an address on, one after the other.
+// The writer's entry may go on behind them: V8's copied builtins are in the middle of memory that
+// it reserves for generated code.
 func (m *merger) contiguous(start uint64) uint64 {
 	first := m.at(start)
 	end := first.End
@@ -284,9 +294,11 @@ func (m *merger) contiguous(start uint64) uint64 {
 	return end - start
 }
 
-// loadsOf finds the loads of a program among the lines of its file, which may hold others too. A load begins with the program's
-// lowest offset, and goes on while offsets rise with addresses: linkers place segments in this order, and a second load, or a part that is
-// mapped once more, begins lower. A file that is only read is mapped from its start too, but nothing of it can be executed.
+// loadsOf finds the loads of a program among the lines of its file, which may hold others too. A
+// load begins with the program's lowest offset, and goes on while offsets rise with addresses:
+// linkers place segments in this order, and a second load, or a part that is mapped once more,
+// begins lower. A file that is only read is mapped from its start too, but nothing of it can be
+// executed.
 func loadsOf(lines []*Mapping, lowest uint64) []load {
 	var all, executed []load
 	open := false

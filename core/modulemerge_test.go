@@ -40,8 +40,9 @@ func withEntries(t testing.TB, platform uint32, entries []entry, maps string) *c
 	return out
 }
 
-// The list and the maps of Node 20 as rust-minidump's writer had them: the entry with the entry point comes first, and V8 has mapped
-// its builtins once more, in memory that it keeps for generated code.
+// The list and the maps of Node 20 as rust-minidump's writer had them: the entry with the entry
+// point comes first, and V8 has mapped its builtins once more, in memory that it keeps for
+// generated code.
 var nodeEntries = []entry{
 	{0xb72000, 0x1a8c000, "/usr/bin/node", "n"},
 	{0x400000, 0x771000, "/usr/bin/node", "n"},
@@ -89,7 +90,8 @@ func heldMaps(base uint64) string {
 		base, base+0x2000, base+0x2000, base+0x10000, base+0x10000, base+0x14000)
 }
 
-// Frames of a program with gaps are named by where the program begins, and those of what only looks like it are not.
+// Frames of a program with gaps are named by where the program begins, and those of what only looks
+// like it are not.
 func TestModuleMappings(t *testing.T) {
 	const a, b = 0x7f0000100000, 0x7f0000200000
 	apart := func(entries []entry) (out []core.ModuleMapping) {
@@ -168,7 +170,8 @@ func TestModuleMappings(t *testing.T) {
 	}
 }
 
-// Addresses are found in every mapping of a module, and what the writer counted to it behind a copy is in none.
+// Addresses are found in every mapping of a module, and what the writer counted to it behind a copy
+// is in none.
 func TestModuleAt(t *testing.T) {
 	d := withEntries(t, dumptest.OSLinux, nodeEntries, nodeMaps)
 	for _, c := range []struct {
@@ -183,7 +186,8 @@ func TestModuleAt(t *testing.T) {
 	}
 }
 
-// FuzzModuleMappings: whatever the maps say, every entry has a mapping, and the modules that mappings belong to are entries of their own.
+// FuzzModuleMappings: whatever the maps say, every entry has a mapping, and the modules that
+// mappings belong to are entries of their own.
 func FuzzModuleMappings(f *testing.F) {
 	f.Add(nodeMaps)
 	f.Add(gappedMaps("/usr/bin/node", 0, 1, 0x400000, 0x2600000))

@@ -19,9 +19,11 @@ type Module struct {
 	FileVersionMS uint32
 	FileVersionLS uint32
 	StructVersion uint32 // of VS_FIXEDFILEINFO
-	// ProductVersion is the version's second half in dumps of ELF modules by rust-minidump's writer; see VersionRust.
+	// ProductVersion is the version's second half in dumps of ELF modules by rust-minidump's
+	// writer; see VersionRust.
 	ProductVersionMS, ProductVersionLS uint32
-	// The rest of VS_FIXEDFILEINFO (verrsrc.h). FileDate is a FILETIME: units of 100 ns since 1601-01-01 UTC.
+	// The rest of VS_FIXEDFILEINFO (verrsrc.h). FileDate is a FILETIME: units of 100 ns since
+	// 1601-01-01 UTC.
 	FileFlagsMask, FileFlags, FileOS, FileType, FileSubtype uint32
 	FileDate                                                uint64
 
@@ -75,8 +77,8 @@ const (
 	versionStruct    = 0x00010000 // VS_FFI_STRUCVERSION
 )
 
-// decodeModuleList reads MINIDUMP_MODULE entries. A module without bytes or beyond the end of the address space is kept in
-// the list, with a diagnostic: it can contain no address.
+// decodeModuleList reads MINIDUMP_MODULE entries. A module without bytes or beyond the end of the
+// address space is kept in the list, with a diagnostic: it can contain no address.
 //
 //	 0 BaseOfImage u64 · 8 SizeOfImage u32 · 12 CheckSum u32 · 16 TimeDateStamp u32 · 20 ModuleNameRva u32
 //	24 VS_FIXEDFILEINFO, 13 × u32: Signature · StrucVersion · FileVersionMS · FileVersionLS · ProductVersionMS ·
@@ -87,13 +89,15 @@ func decodeModuleList(d *Dump, s *Stream, c *input.Cursor) {
 	flagModules(d.Modules)
 }
 
-// decodeHostModules reads Wine's list of the host system's modules, ELF or Mach-O files, which has the form of the module list.
+// decodeHostModules reads Wine's list of the host system's modules, ELF or Mach-O files, which has
+// the form of the module list.
 func decodeHostModules(d *Dump, s *Stream, c *input.Cursor) {
 	d.HostModules = d.moduleList(s, c)
 	flagModules(d.HostModules)
 }
 
-// moduleList reads a list of MINIDUMP_MODULE entries. What was read before an entry is cut off is kept.
+// moduleList reads a list of MINIDUMP_MODULE entries. What was read before an entry is cut off is
+// kept.
 func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 	n := d.countedList(s, c, moduleSize, maxModules)
 	for range n {
@@ -125,7 +129,8 @@ func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 	return out
 }
 
-// readCodeView reads a module's debug record; one that is cut off or unknown leaves what could be read.
+// readCodeView reads a module's debug record; one that is cut off or unknown leaves what could be
+// read.
 //
 //	RSDS: 0 signature u32 · 4 GUID 16 · 20 age u32 · 24 PDB name, ends with 0
 //	NB10: 0 signature u32 · 4 offset u32 · 8 time u32 · 12 age u32 · 16 PDB name, ends with 0
@@ -139,7 +144,8 @@ func (d *Dump) readCodeView(m *Module) {
 	cv := CodeView{Signature: c.U32()}
 	switch cv.Signature {
 	case SigRSDS:
-		// A GUID is a u32, two u16 and eight bytes; it is kept in the order that it has in a little-endian file.
+		// A GUID is a u32, two u16 and eight bytes; it is kept in the order that it has in a
+		// little-endian file.
 		putLE32(cv.GUID[0:], c.U32())
 		putLE16(cv.GUID[4:], c.U16())
 		putLE16(cv.GUID[6:], c.U16())
@@ -152,7 +158,8 @@ func (d *Dump) readCodeView(m *Module) {
 	case SigBpEL:
 		cv.BuildID = c.Bytes(c.Left())
 	default:
-		// A record of a kind that names no file (CodeView inside the image, NB09 and NB11): CodeViewLoc has its bytes.
+		// A record of a kind that names no file (CodeView inside the image, NB09 and NB11):
+		// CodeViewLoc has its bytes.
 		d.Src.NoteRead(part+", unknown", c.Off(), c.Left())
 	}
 	d.diagnose(Warning, StreamModuleList, c.Err())

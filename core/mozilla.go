@@ -8,8 +8,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// MacCrashInfo is a record of stream 0x4d7a0001: what a module left for macOS' crash reporter in its __crash_info section. Source
-// of the layouts: rust-minidump's format.rs.
+// MacCrashInfo is a record of stream 0x4d7a0001: what a module left for macOS' crash reporter in
+// its __crash_info section. Source of the layouts: rust-minidump's format.rs.
 type MacCrashInfo struct {
 	Version uint64
 	// Thread and DialogMode are there from version 4 on, AbortCause from version 5 on.
@@ -29,8 +29,8 @@ const (
 	limitName = 26
 )
 
-// decodeMacCrashInfo reads MINIDUMP_MAC_CRASH_INFO: stream_type u32 · record_count u32 · record_start_size u32 · 20 × {DataSize
-// u32, Rva u32}. A record is
+// decodeMacCrashInfo reads MINIDUMP_MAC_CRASH_INFO: stream_type u32 · record_count u32 ·
+// record_start_size u32 · 20 × {DataSize u32, Rva u32}. A record is
 //
 //	0 stream_type u64 · 8 version u64 · (4:) 16 thread u64 · 24 dialog_mode u64 · (5:) 32 abort_cause u64
 //	from record_start_size on: five texts, each ended by a 0
@@ -81,8 +81,8 @@ func (d *Dump) macCrashRecord(s *Stream, loc Location, fixed int64) {
 	d.MacCrashInfo = append(d.MacCrashInfo, r)
 }
 
-// decodeMacBootArgs reads MINIDUMP_MAC_BOOTARGS: stream_type u32 · bootargs Rva u64, of a MINIDUMP_STRING; writers that do not
-// pack have padding between them.
+// decodeMacBootArgs reads MINIDUMP_MAC_BOOTARGS: stream_type u32 · bootargs Rva u64, of a
+// MINIDUMP_STRING; writers that do not pack have padding between them.
 func decodeMacBootArgs(d *Dump, s *Stream, c *input.Cursor) {
 	c.Skip(4)
 	if s.Loc.Size == 16 {
@@ -101,7 +101,8 @@ func decodeMacBootArgs(d *Dump, s *Stream, c *input.Cursor) {
 	d.MacBootArgs = &args
 }
 
-// decodeLinuxLimits reads /proc/PID/limits (proc_pid_limits(5)): a header, then a line a limit, in columns:
+// decodeLinuxLimits reads /proc/PID/limits (proc_pid_limits(5)): a header, then a line a limit, in
+// columns:
 //
 //	Max cpu time              unlimited            unlimited            seconds
 func decodeLinuxLimits(d *Dump, _ *Stream, c *input.Cursor) {

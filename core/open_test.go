@@ -14,7 +14,8 @@ import (
 
 var buildID = []byte{0xd6, 0xd1, 0xfe, 0xc9, 0xa1, 0x5d, 0xe7, 0xf3, 0x8a, 0x23, 0x68, 0x98, 0x87, 0x1a, 0x2e, 0x77, 1, 2, 3, 4}
 
-// everything is a dump with all streams that are decoded; basics are those that nearly all dumps have.
+// everything is a dump with all streams that are decoded; basics are those that nearly all dumps
+// have.
 func everything(order binary.AppendByteOrder) *dumptest.Dump {
 	return rareStreams(basics(order), order)
 }
@@ -108,7 +109,8 @@ func TestEverything(t *testing.T) {
 			same("name", m[0].Name, "/opt/app")
 			same("end", m[0].End(), 0x402000)
 			same("id", m[0].DebugID, "C9FED1D65DA1F3E78A236898871A2E770")
-			// Breakpad turns the first three numbers of a build id in any dump, rust-minidump (0.26.1) in a little-endian one.
+			// Breakpad turns the first three numbers of a build id in any dump, rust-minidump
+			// (0.26.1) in a little-endian one.
 			rust := map[bool]string{false: "C9FED1D65DA1F3E78A236898871A2E770", true: "D6D1FEC9A15DE7F38A236898871A2E770"}
 			same("id", m[0].DebugIDBreakpad(), rust[false])
 			same("id", m[0].DebugIDRust(), rust[order == dumptest.BigEndian])

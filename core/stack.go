@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// span reads words of one region. It keeps the block of the file that it read last, so that going up a stack costs a
-// bounds check and a load a word.
+// span reads words of one region. It keeps the block of the file that it read last, so that going
+// up a stack costs a bounds check and a load a word.
 type span struct {
 	start, size uint64
 	off         int64 // file offset of start
@@ -68,8 +68,8 @@ func (s *span) split(at int64, size int) (uint64, bool) {
 	return decodeWord(buf[:size], binary.BigEndian)
 }
 
-// StackMemory is the one region of memory that a thread's stack is unwound in. Both peers read nothing else while they
-// walk. It implements unwind.Memory.
+// StackMemory is the one region of memory that a thread's stack is unwound in. Both peers read
+// nothing else while they walk. It implements unwind.Memory.
 type StackMemory struct {
 	Start uint64
 	End   uint64 // exclusive
@@ -92,8 +92,9 @@ func (d *Dump) newStack(r Region) *StackMemory {
 	return &StackMemory{Start: r.Start, End: end, Loc: r.Loc, span: newSpan(d, r)}
 }
 
-// ThreadStack returns the memory that thread i's descriptor names. Windows sometimes writes a descriptor whose file offset is 0 or
-// points nowhere, with the right address: the memory lists (5, then 9 as well) are asked then. Nil if there is none.
+// ThreadStack returns the memory that thread i's descriptor names. Windows sometimes writes a
+// descriptor whose file offset is 0 or points nowhere, with the right address: the memory lists (5,
+// then 9 as well) are asked then. Nil if there is none.
 func (d *Dump) ThreadStack(i int) *StackMemory {
 	if i < 0 || i >= len(d.Threads) {
 		return nil
@@ -110,14 +111,16 @@ func (d *Dump) ThreadStack(i int) *StackMemory {
 	return nil
 }
 
-// StackBreakpad returns the region that Breakpad unwinds thread i in (minidump_processor.cc): always the thread's own, also if the
-// exception's context has its stack pointer elsewhere. Its memory list is stream 5 only; a dump with stream 9 alone
-// gets that here, where Breakpad would have nothing.
+// StackBreakpad returns the region that Breakpad unwinds thread i in (minidump_processor.cc):
+// always the thread's own, also if the exception's context has its stack pointer elsewhere. Its
+// memory list is stream 5 only; a dump with stream 9 alone gets that here, where Breakpad would
+// have nothing.
 func (d *Dump) StackBreakpad(i int) *StackMemory { return d.ThreadStack(i) }
 
-// StackRust returns the region that rust-minidump unwinds thread i in (processor.rs): the thread's own if it holds 8 bytes at the
-// stack pointer of the context that is walked; else the memory list's region that holds the stack pointer, because the
-// exception may have happened on another stack than the thread's (a signal stack, a fiber); else the thread's own after all.
+// StackRust returns the region that rust-minidump unwinds thread i in (processor.rs): the thread's
+// own if it holds 8 bytes at the stack pointer of the context that is walked; else the memory
+// list's region that holds the stack pointer, because the exception may have happened on another
+// stack than the thread's (a signal stack, a fiber); else the thread's own after all.
 func (d *Dump) StackRust(i int, sp uint64) *StackMemory {
 	own := d.ThreadStack(i)
 	if own != nil {
@@ -134,8 +137,8 @@ func (d *Dump) StackRust(i int, sp uint64) *StackMemory {
 // regionMap finds regions by address as the peers' range maps do.
 type regionMap struct{ regions []Region }
 
-// listed finds an address in the memory lists, stacks not included. With rust true only one list counts: stream 9 if the
-// dump has it, else stream 5 (UnifiedMemoryList); else both do, 5 first.
+// listed finds an address in the memory lists, stacks not included. With rust true only one list
+// counts: stream 9 if the dump has it, else stream 5 (UnifiedMemoryList); else both do, 5 first.
 func (m *Memory) listed(addr uint64, rust bool) (Region, bool) {
 	if m.peerMem == nil {
 		m.peerMem = map[bool]*regionMap{}
@@ -160,8 +163,9 @@ func (m *Memory) listed(addr uint64, rust bool) (Region, bool) {
 	return rm.regions[i], true
 }
 
-// add keeps the regions that overlap none that is there already. Breakpad gives up the whole list at the first overlap, and
-// rust-minidump leaves the later region out (into_rangemap_safe, in order of address); whole regions, never parts.
+// add keeps the regions that overlap none that is there already. Breakpad gives up the whole list
+// at the first overlap, and rust-minidump leaves the later region out (into_rangemap_safe, in order
+// of address); whole regions, never parts.
 func (rm *regionMap) add(list []Region) {
 	list = append([]Region(nil), list...)
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Start < list[j].Start })

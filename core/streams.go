@@ -59,16 +59,17 @@ const (
 	StreamLinuxMaps      StreamType = 0x47670009
 )
 
-// The most entries that are read of a list. An entry takes more room in memory than in the file, and a file can be made of nothing
-// else; the largest real dumps stay far below (Breakpad's own limits are 2048 modules and 4096 threads or regions).
+// The most entries that are read of a list. An entry takes more room in memory than in the file,
+// and a file can be made of nothing else; the largest real dumps stay far below (Breakpad's own
+// limits are 2048 modules and 4096 threads or regions).
 const (
 	maxModules = 50_000
 	maxThreads = 50_000
 	maxRegions = 200_000
 )
 
-// decoder reads one stream from its cursor into the dump. What stops it is the cursor's error; what it can live with goes
-// to Dump.diagnose.
+// decoder reads one stream from its cursor into the dump. What stops it is the cursor's error; what
+// it can live with goes to Dump.diagnose.
 type decoder func(d *Dump, s *Stream, c *input.Cursor)
 
 // streamRow is all there is to know of a stream type.
@@ -80,12 +81,13 @@ type streamRow struct {
 	Decode decoder // nil: named, shown as bytes
 }
 
-// streamTable has one row a stream type. Decoding goes through it from top to bottom, not in the order of the file:
-// SystemInfo comes first because modules and contexts depend on it.
+// streamTable has one row a stream type. Decoding goes through it from top to bottom, not in the
+// order of the file: SystemInfo comes first because modules and contexts depend on it.
 //
-// Types 0 to 24: minidumpapiset.h; 0x4767: minidump_format.h; 0x4350: Crashpad's minidump_extensions.h; 0x4d7a: Mozilla's
-// additions in rust-minidump's format.rs; 0xfff0: Wine's dlls/dbghelp/minidump.c (inside Microsoft's range); 0xFACE and 0x4C4C4442: LLVM's MinidumpConstants.def; 0x4b6b: Chromium's
-// stability report.
+// Types 0 to 24: minidumpapiset.h; 0x4767: minidump_format.h; 0x4350: Crashpad's
+// minidump_extensions.h; 0x4d7a: Mozilla's additions in rust-minidump's format.rs; 0xfff0: Wine's
+// dlls/dbghelp/minidump.c (inside Microsoft's range); 0xFACE and 0x4C4C4442: LLVM's
+// MinidumpConstants.def; 0x4b6b: Chromium's stability report.
 var streamTable []streamRow
 
 // Set in init because decoders refer, through diagnostics, to the table's names.
@@ -183,7 +185,8 @@ func (t StreamType) Name() string {
 	return ""
 }
 
-// Vendor returns who defined the stream. Types that are not known go by their upper half, which is each vendor's mark.
+// Vendor returns who defined the stream. Types that are not known go by their upper half, which is
+// each vendor's mark.
 func (t StreamType) Vendor() string {
 	if r := t.row(); r != nil {
 		return r.Vendor
@@ -221,7 +224,8 @@ func (t StreamType) part() string {
 	return fmt.Sprintf("stream 0x%x", uint32(t))
 }
 
-// decodeStreams decodes the streams in the order of the table, not of the file: some need what others say, such as the system.
+// decodeStreams decodes the streams in the order of the table, not of the file: some need what
+// others say, such as the system.
 func (d *Dump) decodeStreams() {
 	for i := range streamTable {
 		row := &streamTable[i]
@@ -259,8 +263,8 @@ func (d *Dump) endPadding(s *Stream, c *input.Cursor) {
 // maxPadding is the most that a writer pads a stream with, in bytes.
 const maxPadding = 16
 
-// StreamBytes returns the content of the i-th directory entry, whatever it is, cut to what the file has and to most bytes
-// (0: everything). The error is an *input.FormatError or an *input.NeedError.
+// StreamBytes returns the content of the i-th directory entry, whatever it is, cut to what the file
+// has and to most bytes (0: everything). The error is an *input.FormatError or an *input.NeedError.
 func (d *Dump) StreamBytes(i int, most int64) ([]byte, error) {
 	if i < 0 || i >= len(d.Streams) {
 		return nil, &input.FormatError{File: d.Src.Name, Part: "stream directory", Offset: -1,
@@ -288,9 +292,10 @@ func (d *Dump) Stream(t StreamType) *Stream {
 	return nil
 }
 
-// countedList reads the count of the old kind of list (a 32-bit number, then the entries) and says how many entries of
-// size bytes to read, at most most of them. Writers with 8-byte alignment put 4 bytes between the count and the entries; both peers know those by
-// the stream's size. A count that the stream has no room for is cut.
+// countedList reads the count of the old kind of list (a 32-bit number, then the entries) and says
+// how many entries of size bytes to read, at most most of them. Writers with 8-byte alignment put 4
+// bytes between the count and the entries; both peers know those by the stream's size. A count that
+// the stream has no room for is cut.
 func (d *Dump) countedList(s *Stream, c *input.Cursor, size, most int64) int {
 	count := int64(c.U32())
 	if c.Err() != nil {
@@ -302,8 +307,8 @@ func (d *Dump) countedList(s *Stream, c *input.Cursor, size, most int64) int {
 	return d.fit(s, c, count, size, most)
 }
 
-// sizedList reads the header of the newer kind of list, which says its own size and that of an entry. It leaves the cursor
-// at the first entry.
+// sizedList reads the header of the newer kind of list, which says its own size and that of an
+// entry. It leaves the cursor at the first entry.
 //
 //	0 SizeOfHeader u32 · 4 SizeOfEntry u32 · 8 NumberOfEntries u32 or u64
 func (d *Dump) sizedList(s *Stream, c *input.Cursor, minEntry, most int64, wide bool) (count int, entry int64) {
@@ -341,7 +346,8 @@ func (d *Dump) fit(s *Stream, c *input.Cursor, count, size, most int64) int {
 	return int(count)
 }
 
-// DecodedStreams returns the types of stream that this package decodes, in the order in which it does.
+// DecodedStreams returns the types of stream that this package decodes, in the order in which it
+// does.
 func DecodedStreams() []StreamType {
 	var out []StreamType
 	for i := range streamTable {

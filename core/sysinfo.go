@@ -18,7 +18,8 @@ const (
 	Fuchsia
 )
 
-// The processor_architecture words (PROCESSOR_ARCHITECTURE_* of winnt.h; from 0x8001 on Breakpad's own).
+// The processor_architecture words (PROCESSOR_ARCHITECTURE_* of winnt.h; from 0x8001 on Breakpad's
+// own).
 const (
 	ProcX86      = 0
 	ProcMIPS     = 1
@@ -75,8 +76,8 @@ type SystemInfo struct {
 	CSDVersion string
 	SuiteMask  uint16
 	OS         OS
-	// CPUBytes is the processor-specific part (24 bytes): x86 vendor and feature words, ARM cpuid and hwcaps, or
-	// two 64-bit feature words.
+	// CPUBytes is the processor-specific part (24 bytes): x86 vendor and feature words, ARM cpuid
+	// and hwcaps, or two 64-bit feature words.
 	CPUBytes [24]byte
 	Loc      Location
 }

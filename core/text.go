@@ -11,8 +11,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// maxString is the longest MINIDUMP_STRING that is read, in bytes of UTF-16. Breakpad's limit is 1024 units; paths on Windows can
-// have 32767.
+// maxString is the longest MINIDUMP_STRING that is read, in bytes of UTF-16. Breakpad's limit is
+// 1024 units; paths on Windows can have 32767.
 const maxString = 128 << 10
 
 // utf16String decodes UTF-16; a surrogate without its partner becomes U+FFFD.
@@ -45,8 +45,8 @@ func utf16Field(p []byte, order binary.ByteOrder) string {
 	return utf16String(p, order)
 }
 
-// stringAt reads a MINIDUMP_STRING: its length in bytes (u32), then UTF-16. Offset 0 is the header, so it means "none".
-// What is wrong with it is a diagnostic of the stream that points to it.
+// stringAt reads a MINIDUMP_STRING: its length in bytes (u32), then UTF-16. Offset 0 is the header,
+// so it means "none". What is wrong with it is a diagnostic of the stream that points to it.
 func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 	if off == 0 {
 		return ""
@@ -54,7 +54,8 @@ func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 	c := input.NewCursor(d.Src, stream.part()+", "+what, int64(off), 4+maxString, d.Header.Order)
 	n := int64(c.U32())
 	if c.Err() == nil && n > c.Left() {
-		// Without its end a string is still worth reading, but a length that no writer would write is a wrong offset.
+		// Without its end a string is still worth reading, but a length that no writer would write
+		// is a wrong offset.
 		if n > maxString {
 			c.FailAt(int64(off), fmt.Sprintf("a string of at most %d bytes", maxString), fmt.Sprintf("%d bytes", n))
 		} else {
@@ -75,8 +76,8 @@ func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 	return utf16String(p, d.Header.Order)
 }
 
-// ending goes over the zero behind a text, which its length does not count. No value needs it: this is only for the account of
-// bytes only.
+// ending goes over the zero behind a text, which its length does not count. No value needs it: this
+// is only for the account of bytes only.
 func (d *Dump) ending(c *input.Cursor, size int64) {
 	if d.Src.OnRead == nil || c.Left() < size {
 		return
@@ -86,8 +87,9 @@ func (d *Dump) ending(c *input.Cursor, size int64) {
 	}
 }
 
-// afford counts the bytes of names and debug records that were read. Honest entries point to bytes of their own, so all of them
-// together are smaller than the file; entries that share one long name could fill any memory.
+// afford counts the bytes of names and debug records that were read. Honest entries point to bytes
+// of their own, so all of them together are smaller than the file; entries that share one long name
+// could fill any memory.
 func (d *Dump) afford(stream StreamType, n int64) bool {
 	if n < 0 || d.namesRead < 0 {
 		return n <= 0

@@ -46,8 +46,9 @@ func location(c *input.Cursor) Location {
 	return Location{Size: uint64(size), Off: FileOff(c.U32())}
 }
 
-// decodeThreadNames reads MINIDUMP_THREAD_NAME_LIST: a count, then {ThreadId u32, RvaOfThreadName u64} packed to 12 bytes.
-// It runs after decodeThreadList (the order of streamTable), so the threads are there.
+// decodeThreadNames reads MINIDUMP_THREAD_NAME_LIST: a count, then {ThreadId u32, RvaOfThreadName
+// u64} packed to 12 bytes. It runs after decodeThreadList (the order of streamTable), so the
+// threads are there.
 func decodeThreadNames(d *Dump, s *Stream, c *input.Cursor) {
 	n := d.countedList(s, c, 12, maxThreads)
 	names := make(map[uint32]string)

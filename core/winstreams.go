@@ -6,8 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// WindowsInfo is what only Windows' own writer (MiniDumpWriteDump) puts into a dump. Source of the layouts: minidumpapiset.h, which is
-// packed to 4 bytes, and avrfsdk.h for the handle operations.
+// WindowsInfo is what only Windows' own writer (MiniDumpWriteDump) puts into a dump. Source of the
+// layouts: minidumpapiset.h, which is packed to 4 bytes, and avrfsdk.h for the handle operations.
 type WindowsInfo struct {
 	// ThreadsEx is stream 8: threads with a backing store, which Itanium has.
 	ThreadsEx []ThreadEx
@@ -31,17 +31,20 @@ type ThreadEx struct {
 	Backing      Location
 }
 
-// ThreadInfo is an entry of stream 17. Times are in units of 100 ns, those of day since 1601-01-01 UTC.
+// ThreadInfo is an entry of stream 17. Times are in units of 100 ns, those of day since 1601-01-01
+// UTC.
 type ThreadInfo struct {
 	ThreadID uint32
-	// DumpFlags say how the thread could be dumped (MINIDUMP_THREAD_INFO_*: 1 error, 2 writing thread, 4 exited, 8 without
-	// info, 16 without context, 32 without TEB); DumpError is the HRESULT if it could not.
+	// DumpFlags say how the thread could be dumped (MINIDUMP_THREAD_INFO_*: 1 error, 2 writing
+	// thread, 4 exited, 8 without info, 16 without context, 32 without TEB); DumpError is the
+	// HRESULT if it could not.
 	DumpFlags, DumpError, ExitStatus           uint32
 	CreateTime, ExitTime, KernelTime, UserTime uint64
 	StartAddress, Affinity                     uint64
 }
 
-// FunctionTable is an entry of stream 13: a range of addresses and its functions' entries, whose form depends on the CPU.
+// FunctionTable is an entry of stream 13: a range of addresses and its functions' entries, whose
+// form depends on the CPU.
 type FunctionTable struct {
 	Minimum, Maximum, Base uint64
 	EntryCount             uint32
@@ -50,7 +53,8 @@ type FunctionTable struct {
 	Entries                Location
 }
 
-// Token is an entry of stream 19: an access token. Data is in a form that Microsoft does not describe.
+// Token is an entry of stream 19: an access token. Data is in a form that Microsoft does not
+// describe.
 type Token struct {
 	ID     uint32 // of the process or thread that it is for
 	Handle uint64
@@ -64,8 +68,9 @@ const (
 	maxTokens      = 50_000
 )
 
-// decodeThreadExList reads MINIDUMP_THREAD_EX entries: a MINIDUMP_THREAD, then BackingStore: StartOfMemoryRange u64 · DataSize
-// u32 · Rva u32. They are the dump's threads if it has no ThreadList.
+// decodeThreadExList reads MINIDUMP_THREAD_EX entries: a MINIDUMP_THREAD, then BackingStore:
+// StartOfMemoryRange u64 · DataSize u32 · Rva u32. They are the dump's threads if it has no
+// ThreadList.
 func decodeThreadExList(d *Dump, s *Stream, c *input.Cursor) {
 	n := d.countedList(s, c, threadExSize, maxThreads)
 	for range n {
@@ -123,7 +128,8 @@ func (d *Dump) ThreadInfo(id uint32) *ThreadInfo {
 	return nil
 }
 
-// decodeFunctionTable reads MINIDUMP_FUNCTION_TABLE_STREAM and its tables, each with what belongs to it behind it.
+// decodeFunctionTable reads MINIDUMP_FUNCTION_TABLE_STREAM and its tables, each with what belongs
+// to it behind it.
 //
 //	0 SizeOfHeader u32 · 4 SizeOfDescriptor u32 · 8 SizeOfNativeDescriptor u32 · 12 SizeOfFunctionEntry u32
 //	16 NumberOfDescriptors u32 · 20 SizeOfAlignPad u32 · padding
@@ -168,8 +174,8 @@ func skipped(c *input.Cursor, n int64) Location {
 //	0 TokenListSize u32 · 4 TokenListEntries u32 · 8 ListHeaderSize u32 · 12 ElementHeaderSize u32
 //	then: 0 TokenSize u32 · 4 TokenId u32 · 8 TokenHandle u64 · data
 //
-// The header's comment leaves open whether TokenSize counts the element's header. It does not where counting it would not
-// reach the end of the stream.
+// The header's comment leaves open whether TokenSize counts the element's header. It does not where
+// counting it would not reach the end of the stream.
 func decodeTokens(d *Dump, s *Stream, c *input.Cursor) {
 	const headerMin, elementMin = 16, 16
 	start := c.Off()
@@ -201,7 +207,8 @@ func decodeTokens(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// tokenSums returns the sizes of all elements if TokenSize counts the header, and if it does not; -1 where that cannot be.
+// tokenSums returns the sizes of all elements if TokenSize counts the header, and if it does not;
+// -1 where that cannot be.
 func (d *Dump) tokenSums(c *input.Cursor, count, element int64) (with, without int64) {
 	walk := func(header int64) int64 {
 		at, sum := c.Off(), int64(0)

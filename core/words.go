@@ -12,7 +12,8 @@ import (
 // Words are one fact in both peers' words.
 type Words struct{ Breakpad, Rust string }
 
-// SystemWords is what both peers print of the system. An empty CPUInfo means that the peer prints none.
+// SystemWords is what both peers print of the system. An empty CPUInfo means that the peer prints
+// none.
 type SystemWords struct {
 	OS        Words // "Windows NT", "Linux", …
 	OSVersion Words // "10.0.19042"
@@ -22,8 +23,9 @@ type SystemWords struct {
 	Microcode *uint64 // rust-minidump only: from /proc/cpuinfo
 }
 
-// SystemWords puts SystemInfo into the peers' words: Breakpad's GetOSInfo and GetCPUInfo (minidump_processor.cc),
-// rust-minidump's MinidumpSystemInfo (minidump.rs) and its JSON. Without a SystemInfo stream everything is empty.
+// SystemWords puts SystemInfo into the peers' words: Breakpad's GetOSInfo and GetCPUInfo
+// (minidump_processor.cc), rust-minidump's MinidumpSystemInfo (minidump.rs) and its JSON. Without a
+// SystemInfo stream everything is empty.
 func (d *Dump) SystemWords() SystemWords {
 	var w SystemWords
 	w.Microcode = d.Microcode()
@@ -55,9 +57,10 @@ func (d *Dump) SystemWords() SystemWords {
 	return w
 }
 
-// osVersion is "major.minor.build", then a space and the system's own text (a service pack, Apple's build,
-// uname). Linux writers leave the numbers 0 and uname has them: rust-minidump takes the version out of
-// "Linux <version> <build …> <arch> [Linux/GNU]" then and leaves the rest as the build.
+// osVersion is "major.minor.build", then a space and the system's own text (a service pack, Apple's
+// build, uname). Linux writers leave the numbers 0 and uname has them: rust-minidump takes the
+// version out of "Linux <version> <build …> <arch> [Linux/GNU]" then and leaves the rest as the
+// build.
 func (d *Dump) osVersion() Words {
 	i := d.System
 	numbers := fmt.Sprintf("%d.%d.%d", i.Major, i.Minor, i.Build)
@@ -88,13 +91,15 @@ func (d *Dump) osVersion() Words {
 	return w
 }
 
-// hasCSD reports whether SystemInfo points to a version string, be it empty: Breakpad prints the space before it all the same.
+// hasCSD reports whether SystemInfo points to a version string, be it empty: Breakpad prints the
+// space before it all the same.
 func (d *Dump) hasCSD() bool {
 	p, err := d.Src.Bytes(int64(d.System.Loc.Off)+24, 4)
 	return err == nil && d.Header.Order.Uint32(p) != 0
 }
 
-// cpuName returns how the peers call the processor. Where two CPUs have its number, the dump's registers say which it is.
+// cpuName returns how the peers call the processor. Where two CPUs have its number, the dump's
+// registers say which it is.
 func (i *SystemInfo) cpuName(d *Dump) Words {
 	w := Words{fmt.Sprintf("0x%04x", i.Processor), "unknown"}
 	archs := archsOf(i.Processor)
@@ -113,7 +118,8 @@ func (i *SystemInfo) cpuName(d *Dump) Words {
 	return w
 }
 
-// cpuInfo returns the CPU's make. Only x86 has the vendor in SystemInfo; arm has an id and feature bits.
+// cpuInfo returns the CPU's make. Only x86 has the vendor in SystemInfo; arm has an id and feature
+// bits.
 func (i *SystemInfo) cpuInfo(d *Dump) Words {
 	family := fmt.Sprintf("family %d model %d stepping %d", i.Level, i.Revision>>8, i.Revision&0xff)
 	switch i.Processor {
@@ -139,8 +145,8 @@ func (i *SystemInfo) vendor(d *Dump) string {
 	return string(bytes.ToValidUTF8(p[:], []byte("\uFFFD")))
 }
 
-// armInfo spells an ARM CPU: its architecture, maker and part from the MIDR register (with revision and variant masked), and
-// Linux' hwcaps by name.
+// armInfo spells an ARM CPU: its architecture, maker and part from the MIDR register (with revision
+// and variant masked), and Linux' hwcaps by name.
 func (i *SystemInfo) armInfo(d *Dump) Words {
 	s := fmt.Sprintf("ARMv%d", i.Level)
 	id, caps := d.Header.Order.Uint32(i.CPUBytes[0:]), d.Header.Order.Uint32(i.CPUBytes[4:])
@@ -173,8 +179,8 @@ func named(table map[uint32]string, id uint32, what string) string {
 	return fmt.Sprintf("%s(0x%x)", what, id)
 }
 
-// The makers and parts that both peers name (Main ID Register, Arm ARM section B4.1.105), and the hwcaps of the kernel's
-// arch/arm/include/uapi/asm/hwcap.h, bit 0 first, in Breakpad's spelling.
+// The makers and parts that both peers name (Main ID Register, Arm ARM section B4.1.105), and the
+// hwcaps of the kernel's arch/arm/include/uapi/asm/hwcap.h, bit 0 first, in Breakpad's spelling.
 var (
 	armMakers = map[uint32]string{0x41: "ARM", 0x51: "Qualcomm", 0x56: "Marvell", 0x69: "Intel/Marvell"}
 	armParts  = map[uint32]string{
@@ -187,7 +193,8 @@ var (
 		"thumbee", "neon", "vfpv3", "vfpv3d16", "tls", "vfpv4", "idiva", "idivt"}
 )
 
-// Microcode returns the CPU's microcode version out of /proc/cpuinfo's first "microcode" line ("0x2b"), or nil.
+// Microcode returns the CPU's microcode version out of /proc/cpuinfo's first "microcode" line
+// ("0x2b"), or nil.
 func (d *Dump) Microcode() *uint64 {
 	for _, f := range d.Linux.CPUFields {
 		if f.Key != "microcode" {
@@ -209,8 +216,8 @@ func (d *Dump) PID() *uint32 {
 	return d.PIDRust()
 }
 
-// PIDRust returns the process id as rust-minidump takes it: MiscInfo's, else the line Pid of /proc/PID/status, which is the id of a thread. Breakpad
-// prints none.
+// PIDRust returns the process id as rust-minidump takes it: MiscInfo's, else the line Pid of
+// /proc/PID/status, which is the id of a thread. Breakpad prints none.
 func (d *Dump) PIDRust() *uint32 {
 	if d.Misc != nil && d.Misc.HasProcessID {
 		return &d.Misc.ProcessID
@@ -229,8 +236,8 @@ func (d *Dump) CreateTime() *uint32 {
 	return &d.Misc.CreateTime
 }
 
-// UptimeRust returns how long the process had run, in seconds: the dump's time minus the start, nil if the start is missing or later
-// than the dump (rust-minidump's process_uptime).
+// UptimeRust returns how long the process had run, in seconds: the dump's time minus the start, nil
+// if the start is missing or later than the dump (rust-minidump's process_uptime).
 func (d *Dump) UptimeRust() *uint64 {
 	start := d.CreateTime()
 	if start == nil || *start > d.Header.Time {
@@ -240,7 +247,8 @@ func (d *Dump) UptimeRust() *uint64 {
 	return &up
 }
 
-// UptimeBreakpad returns Breakpad's "Process uptime": nil ("not available") if either time is 0 or the start is later than the dump.
+// UptimeBreakpad returns Breakpad's "Process uptime": nil ("not available") if either time is 0 or
+// the start is later than the dump.
 func (d *Dump) UptimeBreakpad() *uint64 {
 	start := d.CreateTime()
 	if start == nil || *start == 0 || d.Header.Time == 0 {

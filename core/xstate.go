@@ -4,27 +4,30 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// The extended part of an x86 or amd64 context, as winnt.h and "Working with XState Context" (learn.microsoft.com) describe it. After
-// the CONTEXT is followed by a CONTEXT_EX; its third chunk says where the XSAVE area continues after the legacy part:
+// The extended part of an x86 or amd64 context, as winnt.h and "Working with XState Context"
+// (learn.microsoft.com) describe it. After the CONTEXT is followed by a CONTEXT_EX; its third chunk
+// says where the XSAVE area continues after the legacy part:
 //
 //	CONTEXT_EX at 1232 (x86: 716): All {Offset i32, Length u32} · Legacy {…} · XState {…}, offsets from the CONTEXT_EX itself
 //	XSAVE header, 64 bytes: Mask u64 · CompactionMask u64 · reserved, then the features
 //
-// A feature's standard offset counts from the start of the XSAVE area: 512 bytes of legacy part, which are in the CONTEXT, and
-// the header come before. If bit 63 of CompactionMask is set, the features follow each other without gaps instead
-// (Intel SDM vol. 1, 13.4.3).
+// A feature's standard offset counts from the start of the XSAVE area: 512 bytes of legacy part,
+// which are in the CONTEXT, and the header come before. If bit 63 of CompactionMask is set, the
+// features follow each other without gaps instead (Intel SDM vol. 1, 13.4.3).
 const (
 	xsaveLegacy = 512
 	xsaveHeader = 64
-	// contextExSize is the size of a CONTEXT_EX in bytes, contextExXState the offset of its third chunk.
+	// contextExSize is the size of a CONTEXT_EX in bytes, contextExXState the offset of its third
+	// chunk.
 	contextExSize   = 24
 	contextExXState = 16
 	// maxFeatures is the number of feature bits in the mask.
 	maxFeatures = 63
 )
 
-// xfeature is one feature: the architecture's offset and size (Intel SDM vol. 1, 13.5), used if MiscInfo has no table, and
-// how its registers are named. An offset of 0 is that of a feature which exists in compacted form only.
+// xfeature is one feature: the architecture's offset and size (Intel SDM vol. 1, 13.5), used if
+// MiscInfo has no table, and how its registers are named. An offset of 0 is that of a feature which
+// exists in compacted form only.
 type xfeature struct {
 	Index     uint32
 	Off, Size int
@@ -46,12 +49,13 @@ var xfeatures = []xfeature{
 	{12, 0, 24, false, "0 8 pl0_ssp pl1_ssp pl2_ssp"},
 	{17, 2752, 64, true, "0 64 tilecfg"},
 	{18, 2816, 8192, true, "0 1024 tmm0-7"},
-	// r16 to r31 of Intel's Advanced Performance Extensions (architecture specification 355828, section 3.1.4), in the place of the bound registers, which no CPU has beside them
+	// r16 to r31 of Intel's Advanced Performance Extensions (architecture specification 355828,
+	// section 3.1.4), in the place of the bound registers, which no CPU has beside them
 	{19, 960, 128, false, "0 8 r16-31"},
 }
 
-// xstate reads the features that have registers by name of a context record, whose fixed part they follow. What does not fit is
-// left out: the record is optional to every reader.
+// xstate reads the features that have registers by name of a context record, whose fixed part they
+// follow. What does not fit is left out: the record is optional to every reader.
 func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) []ExtraReg {
 	order, base := d.Header.Order, l.Size
 	if len(raw) < base+contextExSize {
@@ -95,8 +99,9 @@ func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) 
 	return out
 }
 
-// placeFeatures computes the offset of each feature's bytes in the XSAVE area. Sizes come from MiscInfo's table where it has one. In
-// compacted form a feature of unknown size hides the places of those behind it, which are left out.
+// placeFeatures computes the offset of each feature's bytes in the XSAVE area. Sizes come from
+// MiscInfo's table where it has one. In compacted form a feature of unknown size hides the places
+// of those behind it, which are left out.
 func (d *Dump) placeFeatures(compaction uint64) []xfeature {
 	var table [maxFeatures]xfeature
 	for _, f := range xfeatures {

@@ -15,8 +15,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// generate writes a symbol file of n functions, shaped like those of large programs: per function about 36 lines, 16
-// inlined calls and four unwind records.
+// generate writes a symbol file of n functions, shaped like those of large programs: per function
+// about 36 lines, 16 inlined calls and four unwind records.
 func generate(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 big\nINFO CODE_ID 0123456789 big\n")
@@ -97,8 +97,9 @@ func BenchmarkOpenShared(b *testing.B) {
 	b.Run("bigcrash.mozilla", func(b *testing.B) { benchShared(b, unpack(b, "bigcrash.mozilla.sym.gz"), workers) })
 }
 
-// BenchmarkOnDemand searches files of growing size, of which nothing is known at first: what it costs to open one, and to find
-// what a frame needs (its function, lines, inlined calls, and unwind rules) each time in another part of the file.
+// BenchmarkOnDemand searches files of growing size, of which nothing is known at first: what it
+// costs to open one, and to find what a frame needs (its function, lines, inlined calls, and unwind
+// rules) each time in another part of the file.
 func BenchmarkOnDemand(b *testing.B) {
 	for _, n := range []int{5000, 50000} {
 		text := generate(n)

@@ -12,11 +12,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// A large file is read in chunks that begin with a record which does not depend on records before it, each into an index of its
-// own, and these are joined in their order. The result is that of one pass to the last warning; a file whose chunks turn
-// out to depend on each other is indexed in one pass after all.
+// A large file is read in chunks that begin with a record which does not depend on records before
+// it, each into an index of its own, and these are joined in their order. The result is that of one
+// pass to the last warning; a file whose chunks turn out to depend on each other is indexed in one
+// pass after all.
 
-// maxUsed bounds the FILE and INLINE_ORIGIN numbers whose use is recorded, a bit each. A file with higher ones is indexed in one pass.
+// maxUsed bounds the FILE and INLINE_ORIGIN numbers whose use is recorded, a bit each. A file with
+// higher ones is indexed in one pass.
 const maxUsed = 1 << 24
 
 // segment is what a scanner of a chunk keeps for the joining.
@@ -157,8 +159,8 @@ func (s *scanner) join(p *scanner) {
 	s.lineCount += p.lineCount
 }
 
-// joined ends the joining of the chunks from an offset on. It reports false if a number is referred to that has no record: only one
-// pass knows by which line.
+// joined ends the joining of the chunks from an offset on. It reports false if a number is referred
+// to that has no record: only one pass knows by which line.
 func (s *scanner) joined(from int64) bool {
 	s.f.Counts.Lines = max(s.line, 0)
 	s.f.Counts.LineRecords = s.lineCount
@@ -193,8 +195,8 @@ func (c *Counts) add(d *Counts) {
 // heads are the records that a chunk may begin with.
 var heads = [][]byte{[]byte("FUNC "), []byte("PUBLIC "), []byte("FILE "), []byte("INLINE_ORIGIN "), []byte("STACK CFI INIT "), []byte("STACK WIN ")}
 
-// cuts divides [from, to) of a file into chunks of about a size, each from the start of a line that is a head. Where none is
-// near, two chunks stay one.
+// cuts divides [from, to) of a file into chunks of about a size, each from the start of a line that
+// is a head. Where none is near, two chunks stay one.
 func cuts(src *input.Source, from, to, size int64) ([]int64, error) {
 	const near = 256 << 10
 	bounds := []int64{from}
@@ -234,13 +236,15 @@ func headAt(b []byte) int {
 	}
 }
 
-// ErrIndivisible means that a file cannot be indexed in chunks, because records in one chunk belong to a record in another.
+// ErrIndivisible means that a file cannot be indexed in chunks, because records in one chunk belong
+// to a record in another.
 var ErrIndivisible = errors.New("the chunks of the symbol file depend on each other")
 
 const (
 	// sharedFrom is the size in bytes from which a pass is shared.
 	sharedFrom = 4 << 20
-	// chunkSize is the size of a chunk, in bytes. What is in memory besides the index is a chunk's index for each indexer.
+	// chunkSize is the size of a chunk, in bytes. What is in memory besides the index is a chunk's
+	// index for each indexer.
 	chunkSize = 8 << 20
 )
 
@@ -254,14 +258,16 @@ type Chunk struct {
 
 // ChunkIndexer indexes chunks of files, one after the other: an Indexer, or one in another process.
 type ChunkIndexer interface {
-	// Index returns the index of a chunk as bytes. Errors are the reader's, and ErrIndivisible unless the chunk is the whole file.
+	// Index returns the index of a chunk as bytes. Errors are the reader's, and ErrIndivisible
+	// unless the chunk is the whole file.
 	Index(c Chunk) ([]byte, error)
-	// Stop frees the memory after the last chunk of a file; another file may follow. A chunk that is being indexed ends with an error.
+	// Stop frees the memory after the last chunk of a file; another file may follow. A chunk that
+	// is being indexed ends with an error.
 	Stop()
 }
 
-// Indexer is the ChunkIndexer of this process. It reuses the memory of one chunk for the next. The zero Indexer is ready; it is not for use by several
-// goroutines at once.
+// Indexer is the ChunkIndexer of this process. It reuses the memory of one chunk for the next. The
+// zero Indexer is ready; it is not for use by several goroutines at once.
 type Indexer struct{ s scanner }
 
 // Index implements ChunkIndexer.
@@ -286,7 +292,8 @@ func (x *Indexer) Index(c Chunk) ([]byte, error) {
 // Stop implements ChunkIndexer.
 func (x *Indexer) Stop() { x.s = scanner{} }
 
-// indexers are those of the options, or one for each goroutine that is wanted; none where a pass is not to be shared.
+// indexers are those of the options, or one for each goroutine that is wanted; none where a pass is
+// not to be shared.
 func (o *Options) indexers() (list []ChunkIndexer) {
 	if o.Indexers != nil || o.Workers < 2 {
 		return o.Indexers
@@ -297,7 +304,8 @@ func (o *Options) indexers() (list []ChunkIndexer) {
 	return list
 }
 
-// runAll reads a part of a file, shared among the indexers if that is worth it. The error is ErrIndivisible if its chunks do not fit together.
+// runAll reads a part of a file, shared among the indexers if that is worth it. The error is
+// ErrIndivisible if its chunks do not fit together.
 func (s *scanner) runAll(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	indexers := s.f.opt.indexers()
 	if len(indexers) == 0 || to-from < sharedFrom {

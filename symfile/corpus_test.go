@@ -11,7 +11,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// corpusRoot is a folder of real dumps and symbol files that lives beside the module and is not part of it.
+// corpusRoot is a folder of real dumps and symbol files that lives beside the module and is not
+// part of it.
 const corpusRoot = "../../shared/corpus"
 
 // corpus lists every .sym file of the corpus, or skips the test.
@@ -46,7 +47,8 @@ func open(t testing.TB, name string, text []byte) *File {
 	return f
 }
 
-// TestCorpusAgainstReference looks every interesting address of every file up, and compares with the plain reading.
+// TestCorpusAgainstReference looks every interesting address of every file up, and compares with
+// the plain reading.
 func TestCorpusAgainstReference(t *testing.T) {
 	for _, p := range corpus(t) {
 		text, err := os.ReadFile(p)

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestInlinesAt: of the inlined calls of a nest level that cover an address, the one that starts last counts, of these the shortest, in
-// whatever order they stand; a level that is missing ends the list.
+// TestInlinesAt: of the inlined calls of a nest level that cover an address, the one that starts
+// last counts, of these the shortest, in whatever order they stand; a level that is missing ends
+// the list.
 func TestInlinesAt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 200 {
@@ -44,7 +45,8 @@ func TestInlinesAt(t *testing.T) {
 	}
 }
 
-// TestOneAddress: a function answers the same whichever address it was asked for first, with lines in order and out of it.
+// TestOneAddress: a function answers the same whichever address it was asked for first, with lines
+// in order and out of it.
 func TestOneAddress(t *testing.T) {
 	for _, lines := range []string{"1000 10 1 0\n1010 10 2 0\n1020 10 3 0\n", "1010 10 2 0\n1000 10 1 0\n1020 10 3 0\n", "1000 18 1 0\n1010 10 2 0\n1018 4 3 0\n1020 10 4 0\n"} {
 		text := "MODULE Linux x86_64 000 a\nFILE 0 a.c\nINLINE_ORIGIN 0 f\nINLINE_ORIGIN 1 g\nFUNC 1000 30 0 main\nINLINE 0 7 0 0 1008 10\nINLINE 1 8 0 1 100c 4 1014 2\n" + lines

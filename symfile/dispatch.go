@@ -1,6 +1,7 @@
 package symfile
 
-// record indexes one line that is not a plain line record. line ends with a newline and is at offset off of the file.
+// record indexes one line that is not a plain line record. line ends with a newline and is at
+// offset off of the file.
 func (s *scanner) record(line []byte, off int64) {
 	f := s.f
 	end := off + int64(len(line))
@@ -91,7 +92,8 @@ func (s *scanner) bad(what string) {
 	}
 }
 
-// code checks a range of code: one of no bytes and one beyond the end of the address space have none.
+// code checks a range of code: one of no bytes and one beyond the end of the address space have
+// none.
 func (s *scanner) code(what string, rva, size uint64) uint64 {
 	switch {
 	case size == 0:
@@ -198,8 +200,9 @@ func (s *scanner) gotPublic(rest []byte, off int64) {
 	case !ok:
 		s.bad("PUBLIC")
 	case r.rva == 0:
-		// No code is at a module's first byte. Breakpad saw such records in files made from ntdll.pdb and leaves them out;
-		// rust-minidump lets them name everything up to the first function.
+		// No code is at a module's first byte. Breakpad saw such records in files made from
+		// ntdll.pdb and leaves them out; rust-minidump lets them name everything up to the first
+		// function.
 		if s.f.warn(noCode, s.line) {
 			s.f.say("PUBLIC at address 0 is not used")
 		}
@@ -324,7 +327,8 @@ func classify(line []byte) found {
 	if len(line) == 0 {
 		return found{}
 	}
-	// A line as every writer writes it is recognized by its first bytes. A search reads thousands of lines to find one record.
+	// A line as every writer writes it is recognized by its first bytes. A search reads thousands
+	// of lines to find one record.
 	switch c := line[0]; {
 	case c == 'I' && len(line) > 14 && line[6] == ' ' && string(line[:6]) == "INLINE":
 		return found{is: recordInline}
@@ -408,8 +412,8 @@ func classify(line []byte) found {
 	return found{is: recordLine}
 }
 
-// plainCode reads the address, the size and further hexadecimal numbers of a record at line[i:], n in all, as writers write them, with
-// something behind them.
+// plainCode reads the address, the size and further hexadecimal numbers of a record at line[i:], n
+// in all, as writers write them, with something behind them.
 func plainCode(line []byte, i, n int) (r found, ok bool) {
 	if cap(line) < len(line)+slack {
 		return r, false

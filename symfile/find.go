@@ -2,16 +2,18 @@ package symfile
 
 import "github.com/crashpane/crashpane/symfile/lazy"
 
-// Where records are is asked here: of the index, or of a search. Blocks that were not read may contradict a search, so everything that was answered by
-// one is asked again when an index takes its place (Revised).
+// Where records are is asked here: of the index, or of a search. Blocks that were not read may
+// contradict a search, so everything that was answered by one is asked again when an index takes
+// its place (Revised).
 
 // searches reports whether a section is searched.
 func (f *File) searches(s lazy.Section) bool { return f.lazy != nil && !f.indexed[s] }
 
 func recOf(e lazy.Entry) rec { return rec{rva: e.Key, size: e.Size, off: e.Off} }
 
-// find is where the record is for an address or a number: the last FUNC that counts and starts at or below it, which need not cover it, the
-// PUBLIC that it belongs to, the STACK record that covers it, the FILE or INLINE_ORIGIN of that number.
+// find is where the record is for an address or a number: the last FUNC that counts and starts at
+// or below it, which need not cover it, the PUBLIC that it belongs to, the STACK record that covers
+// it, the FILE or INLINE_ORIGIN of that number.
 func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	if k == tablePublics {
 		fn, has, err := f.find(tableFuncs, arg)
@@ -31,8 +33,8 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	case search:
 		e, found, err := f.lazy.Find(s, arg)
 		if err == nil && k == tableInits && !(found && e.Has(arg)) && f.lazy.Present(s) && f.src.Slice == 0 {
-			// Few objects of those that were linked may be out of order, so that no fence shows it. Not of a file on a server: that
-			// would be to fetch all of the section.
+			// Few objects of those that were linked may be out of order, so that no fence shows it.
+			// Not of a file on a server: that would be to fetch all of the section.
 			err = lazy.Unsorted{Section: s}
 		}
 		if err != nil {
@@ -64,8 +66,9 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	return r, ok, nil
 }
 
-// numbered finds the record of a number of a file whose index is in another one: what two blocks of the index begin with tells within some
-// kilobytes where the record is, so that neither of the blocks has to be read. It may miss one.
+// numbered finds the record of a number of a file whose index is in another one: what two blocks of
+// the index begin with tells within some kilobytes where the record is, so that neither of the
+// blocks has to be read. It may miss one.
 func (f *File) numbered(k tableKind, num uint64) (r rec, ok bool, err error) {
 	off, to, known := f.tables[k].near(num)
 	if !known {
@@ -82,7 +85,8 @@ func (f *File) numbered(k tableKind, num uint64) (r rec, ok bool, err error) {
 	return r, ok, err
 }
 
-// findPublic is the last PUBLIC record at or below an address, where fn is the last such FUNC; one before that may be left out.
+// findPublic is the last PUBLIC record at or below an address, where fn is the last such FUNC; one
+// before that may be left out.
 func (f *File) findPublic(rva uint64, fn rec, has bool) (rec, bool, error) {
 	if !f.searches(lazy.Publics) {
 		r, ok, err := f.tables[tablePublics].last(rva)

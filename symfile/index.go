@@ -13,15 +13,18 @@ type extra struct {
 	line            int32
 }
 
-// settle brings a table into order: records by address, without those that have no code and those that overlap one before them.
+// settle brings a table into order: records by address, without those that have no code and those
+// that overlap one before them.
 //
-// Both peers keep one record for an address and drop an overlapping one whole, so that an address which only the dropped
-// one covers has none. They differ in which one stays: Breakpad's the one that comes first in the file, rust-minidump's the
-// one with the lower start, then the shorter. Here it is the latter, which does not depend on the order of the file; in a
-// file that is sorted, as all writers' are, the two differ only for records with the same start.
+// Both peers keep one record for an address and drop an overlapping one whole, so that an address
+// which only the dropped one covers has none. They differ in which one stays: Breakpad's the one
+// that comes first in the file, rust-minidump's the one with the lower start, then the shorter.
+// Here it is the latter, which does not depend on the order of the file; in a file that is sorted,
+// as all writers' are, the two differ only for records with the same start.
 //
-// Of several PUBLICs at one address, the first in the file stays (Breakpad; rust-minidump takes the last by name), and so of
-// several FILE or INLINE_ORIGIN records of one number (as in Breakpad; rust-minidump keeps the last).
+// Of several PUBLICs at one address, the first in the file stays (Breakpad; rust-minidump takes the
+// last by name), and so of several FILE or INLINE_ORIGIN records of one number (as in Breakpad;
+// rust-minidump keeps the last).
 func (f *File) settle(k tableKind) {
 	t := &f.tables[k]
 	if k == tableWin4 || k == tableWin0 {
@@ -58,12 +61,13 @@ func (f *File) settle(k tableKind) {
 // tableWords are the records of the tables, as warnings name them.
 var tableWords = [numTables]string{tableFuncs: "FUNC", tableInits: "STACK CFI INIT", tableFiles: "FILE", tableOrigins: "INLINE_ORIGIN"}
 
-// nested sorts STACK WIN records so that a search from the end finds the best one first: the one with the highest start;
-// among equals the shortest; among those the first in the file.
+// nested sorts STACK WIN records so that a search from the end finds the best one first: the one
+// with the highest start; among equals the shortest; among those the first in the file.
 //
-// For records inside one another that is Breakpad's rule (the innermost wins) and for runs that all reach to the function's
-// end it is what rust-minidump cuts them to. Where two overlap in part, Breakpad drops the later in the file and
-// rust-minidump shortens the first: here, as in the latter, the one that starts later counts from its start on.
+// For records inside one another that is Breakpad's rule (the innermost wins) and for runs that all
+// reach to the function's end it is what rust-minidump cuts them to. Where two overlap in part,
+// Breakpad drops the later in the file and rust-minidump shortens the first: here, as in the
+// latter, the one that starts later counts from its start on.
 func nested(recs []rec) {
 	order := func(a, b rec) int {
 		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(b.size, a.size), cmp.Compare(b.off, a.off))
@@ -158,8 +162,8 @@ func (w Warning) String() string {
 	return fmt.Sprintf("line %d: %s", w.Line, w.Text)
 }
 
-// warn counts a warning and reports whether its text is wanted; say then gives it. Two steps, so that a file of nothing but
-// mistakes does not format each.
+// warn counts a warning and reports whether its text is wanted; say then gives it. Two steps, so
+// that a file of nothing but mistakes does not format each.
 //
 //go:noinline
 func (f *File) warn(k kind, line int) bool {
@@ -176,14 +180,16 @@ func (f *File) say(format string, args ...any) {
 	f.Warnings[len(f.Warnings)-1].Text = fmt.Sprintf(format, args...)
 }
 
-// sayOf is say about a record that belongs to the one at line of; the number is added when all numbers are known.
+// sayOf is say about a record that belongs to the one at line of; the number is added when all
+// numbers are known.
 func (f *File) sayOf(of int32, format string, args ...any) {
 	f.say(format, args...)
 	f.Warnings[len(f.Warnings)-1].of = of
 }
 
-// sortFew sorts a short list, keeping equal ones in their order. slices.SortStableFunc would be compiled anew for each type, and
-// each copy is kilobytes of program that the page has to fetch; only the big lists of the index are worth that.
+// sortFew sorts a short list, keeping equal ones in their order. slices.SortStableFunc would be
+// compiled anew for each type, and each copy is kilobytes of program that the page has to fetch;
+// only the big lists of the index are worth that.
 func sortFew[T any](s []T, order func(a, b T) int) {
 	sort.SliceStable(s, func(i, j int) bool { return order(s[i], s[j]) < 0 })
 }

@@ -11,15 +11,19 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// smallFile is the size in bytes up to which OpenOnDemand makes the full index at once: it takes some milliseconds.
+// smallFile is the size in bytes up to which OpenOnDemand makes the full index at once: it takes
+// some milliseconds.
 const smallFile = 4 << 20
 
-// OpenOnDemand opens a symbol file without reading it: lookups search the file where it lies (see package lazy). They answer what
-// Open's File answers, as far as the file is sorted as all writers sort it. A STACK section that is not sorted is indexed by a pass over that
-// section, any other file by one over all of it. Only what was read can be noticed: Complete reads the rest. Small files are read at once.
+// OpenOnDemand opens a symbol file without reading it: lookups search the file where it lies (see
+// package lazy). They answer what Open's File answers, as far as the file is sorted as all writers
+// sort it. A STACK section that is not sorted is indexed by a pass over that section, any other
+// file by one over all of it. Only what was read can be noticed: Complete reads the rest. Small
+// files are read at once.
 //
-// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is FullyIndexed. It is at once with the index that is beside
-// the file (input.Source.Index); one that cannot be used leaves a warning. Errors are as of Open.
+// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is
+// FullyIndexed. It is at once with the index that is beside the file (input.Source.Index); one that
+// cannot be used leaves a warning. Errors are as of Open.
 func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	if src.Size < smallFile {
 		return Open(src, opt)
@@ -114,7 +118,8 @@ func (f *File) header() error {
 // FullyIndexed reports whether lookups are answered from an index of the whole file.
 func (f *File) FullyIndexed() bool { return f.lazy == nil }
 
-// Reads are how many blocks lookups and opening have read of a file that is not FullyIndexed, and how many bytes these were; 0 of one that is.
+// Reads are how many blocks lookups and opening have read of a file that is not FullyIndexed, and
+// how many bytes these were; 0 of one that is.
 func (f *File) Reads() (reads, bytes int64) {
 	if f.lazy == nil {
 		return 0, 0
@@ -138,8 +143,8 @@ func (f *File) HasUnwind() bool {
 	return f.lazy.Present(lazy.Win) || f.lazy.Present(lazy.CFI)
 }
 
-// HasLines reports whether the file knows source files, and HasInlines whether it knows calls that were inlined. Both are known without
-// reading the file.
+// HasLines reports whether the file knows source files, and HasInlines whether it knows calls that
+// were inlined. Both are known without reading the file.
 func (f *File) HasLines() bool {
 	if f.lazy == nil {
 		return f.Counts.LineRecords > 0
@@ -155,7 +160,8 @@ func (f *File) HasInlines() bool {
 	return f.lazy.Present(lazy.Origins)
 }
 
-// Complete reads the whole file, and from then on answers come from its index. Nothing is changed by an error, which is one of the Source.
+// Complete reads the whole file, and from then on answers come from its index. Nothing is changed
+// by an error, which is one of the Source.
 func (f *File) Complete(progress func(done, total int64)) error {
 	if f.lazy != nil || f.index != nil {
 		return f.readAll(progress)
@@ -163,10 +169,12 @@ func (f *File) Complete(progress func(done, total int64)) error {
 	return nil
 }
 
-// Adopt takes the index of another File of the same Source, which Open or OpenIndexed made meanwhile.
+// Adopt takes the index of another File of the same Source, which Open or OpenIndexed made
+// meanwhile.
 func (f *File) Adopt(full *File) { f.become(full) }
 
-// Revised reports, once, whether lookups have to be made again, because an index has taken the place of a search, or a search that of an index.
+// Revised reports, once, whether lookups have to be made again, because an index has taken the
+// place of a search, or a search that of an index.
 func (f *File) Revised() bool {
 	r := f.revised
 	f.revised = false
@@ -208,7 +216,8 @@ func (f *File) become(n *File) {
 	f.reset()
 }
 
-// indexSection indexes a STACK section by a pass over it. What belongs to its records is read when it is wanted, as in a search.
+// indexSection indexes a STACK section by a pass over it. What belongs to its records is read when
+// it is wanted, as in a search.
 func (f *File) indexSection(section lazy.Section) error {
 	from, to, err := f.lazy.Range(section)
 	if err != nil {
@@ -263,8 +272,9 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 	}
 }
 
-// Prefetch looks up the unwind records at some addresses, and the symbols at others, where a reader reads many places at once better than
-// one after the other; what it finds is there when it is asked for. It changes no answer: errors are left to whoever asks.
+// Prefetch looks up the unwind records at some addresses, and the symbols at others, where a reader
+// reads many places at once better than one after the other; what it finds is there when it is
+// asked for. It changes no answer: errors are left to whoever asks.
 func (f *File) Prefetch(rules, functions []uint64) {
 	f.prefetch(rules, f.NeedsPrefetch, func(rva uint64) error {
 		c, covered, err := f.cfi(rva)

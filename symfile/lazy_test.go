@@ -51,7 +51,8 @@ func byBoth(t testing.TB, name string, text []byte, slice int64) (both [2]*File)
 	return both
 }
 
-// lineless takes out of a record what only a reading of the whole file knows, and which of two equal records it is.
+// lineless takes out of a record what only a reading of the whole file knows, and which of two
+// equal records it is.
 func lineless(c CFIRecord) CFIRecord {
 	c.Line, c.Offset = 0, 0
 	for i := range c.Deltas {
@@ -102,7 +103,8 @@ func borders(f *File, rng *rand.Rand) []uint64 {
 	return xs
 }
 
-// inOrder reads a file the plain way: the records of each kind are sorted, as are FUNC and PUBLIC together where they mix.
+// inOrder reads a file the plain way: the records of each kind are sorted, as are FUNC and PUBLIC
+// together where they mix.
 func inOrder(text []byte) bool {
 	last := map[string]uint64{}
 	end := map[string]uint64{}
@@ -179,7 +181,8 @@ func TestOnDemandCorpus(t *testing.T) {
 			if inOrder(text) {
 				same(t, p, f, exact, probes(4000))
 			} else {
-				// What is out of order in places that no lookup came to cannot be noticed; but it is told.
+				// What is out of order in places that no lookup came to cannot be noticed; but it
+				// is told.
 				wrong := ""
 				xs := borders(exact, rand.New(rand.NewPCG(15, 16)))
 				for _, x := range xs[:min(len(xs), probes(4000))] {
@@ -236,7 +239,8 @@ func TestOnDemandGenerated(t *testing.T) {
 	}
 }
 
-// mixed writes a sorted file with every kind of record, functions of all sizes and PUBLIC records where the layout puts them.
+// mixed writes a sorted file with every kind of record, functions of all sizes and PUBLIC records
+// where the layout puts them.
 func mixed(rng *rand.Rand, n int, publics string) []byte {
 	var b, pub, cfi, win4, win0 strings.Builder
 	b.WriteString("MODULE windows x86 0123456789ABCDEF0123456789ABCDEF1 m.pdb\nINFO CODE_ID 5E6F m.dll\n")
@@ -297,7 +301,8 @@ func mixed(rng *rand.Rand, n int, publics string) []byte {
 	return []byte(b.String())
 }
 
-// TestOnDemandMixed: PUBLIC records before, behind and among functions, twins, STACK WIN records inside one another.
+// TestOnDemandMixed: PUBLIC records before, behind and among functions, twins, STACK WIN records
+// inside one another.
 func TestOnDemandMixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for round := range probes(60) {
@@ -319,8 +324,8 @@ func TestOnDemandMixed(t *testing.T) {
 	}
 }
 
-// TestOnDemandUnsorted breaks the order of a file in one place after the other: what is noticed is answered right, what is
-// not, Complete tells.
+// TestOnDemandUnsorted breaks the order of a file in one place after the other: what is noticed is
+// answered right, what is not, Complete tells.
 func TestOnDemandUnsorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	noticed, told := 0, 0
@@ -466,8 +471,8 @@ func TestOnDemandReaderErrors(t *testing.T) {
 	}
 }
 
-// FuzzOnDemand: nothing panics or hangs; what is answered from slices is what the index says, unless a part of the file that
-// was not read breaks its order, which Complete tells.
+// FuzzOnDemand: nothing panics or hangs; what is answered from slices is what the index says,
+// unless a part of the file that was not read breaks its order, which Complete tells.
 func FuzzOnDemand(f *testing.F) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	f.Add([]byte(sample), uint8(0))
@@ -500,7 +505,8 @@ func FuzzOnDemand(f *testing.F) {
 	})
 }
 
-// TestSectionAnnounced: how much of a file the pass over an unsorted section reads is known before it is read.
+// TestSectionAnnounced: how much of a file the pass over an unsorted section reads is known before
+// it is read.
 func TestSectionAnnounced(t *testing.T) {
 	text := linked(rand.New(rand.NewPCG(91, 92)), 9000, false)
 	var calls [][2]int64

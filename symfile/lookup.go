@@ -28,14 +28,17 @@ type fnInline struct {
 }
 
 const (
-	// maxFns and maxFnLines bound the cache of decoded functions, in functions and in their lines and inlined ranges.
+	// maxFns and maxFnLines bound the cache of decoded functions, in functions and in their lines
+	// and inlined ranges.
 	maxFns     = 1024
 	maxFnLines = 256 << 10
-	// maxInlined bounds how many inlined calls one address has; the deepest seen in a real program is 27.
+	// maxInlined bounds how many inlined calls one address has; the deepest seen in a real program
+	// is 27.
 	maxInlined = 1000
 )
 
-// function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same one again and again.
+// function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same
+// one again and again.
 func (f *File) function(r *rec) (*function, error) {
 	if fn := f.fns[r.off]; fn != nil {
 		return fn, nil
@@ -83,7 +86,8 @@ func (f *File) decode(r *rec) (*function, error) {
 	return fn, nil
 }
 
-// addInline takes an INLINE record in, unless a field of it is wrong. Code of no bytes, or beyond the last address, is left out.
+// addInline takes an INLINE record in, unless a field of it is wrong. Code of no bytes, or beyond
+// the last address, is left out.
 func (fn *function) addInline(rest []byte) {
 	r, ok := parseInline(rest)
 	if !ok {
@@ -133,9 +137,10 @@ func (fn *function) lineAt(rva uint64) (fnLine, bool) {
 	return fn.lines[i], true
 }
 
-// inlinesAt returns the inlined calls that cover an address, the outermost first: of each nest level the one that starts last, of these
-// the shortest. The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
-// them by address, a child sometimes before its parent.
+// inlinesAt returns the inlined calls that cover an address, the outermost first: of each nest
+// level the one that starts last, of these the shortest. The nest level and the address say which
+// call holds which, never the order of the records: Mozilla's dump_syms writes them by address, a
+// child sometimes before its parent.
 func (fn *function) inlinesAt(rva uint64) (calls []*fnInline) {
 	for i := range fn.inlines {
 		in := &fn.inlines[i]
@@ -155,19 +160,19 @@ func (fn *function) inlinesAt(rva uint64) (calls []*fnInline) {
 	return calls
 }
 
-// Lookup returns the function, source line and inlined calls at a module-relative address. The caller gives the address inside
-// the call, not the return address.
+// Lookup returns the function, source line and inlined calls at a module-relative address. The
+// caller gives the address inside the call, not the return address.
 //
-// A FUNC that covers the address wins. Else it is the nearest PUBLIC at or below it, which reaches to the next PUBLIC or to
-// the start of the next FUNC: if a FUNC starts between the two, or where the PUBLIC does, there is no symbol. Both peers do
-// so.
+// A FUNC that covers the address wins. Else it is the nearest PUBLIC at or below it, which reaches
+// to the next PUBLIC or to the start of the next FUNC: if a FUNC starts between the two, or where
+// the PUBLIC does, there is no symbol. Both peers do so.
 //
-// Line records describe the innermost inlined call; each call further out has the place of the call site in it. A line
-// number of 0 (code of no line) is returned as it is, with HasLine. A FILE number without a record gives a line without
-// File.
+// Line records describe the innermost inlined call; each call further out has the place of the call
+// site in it. A line number of 0 (code of no line) is returned as it is, with HasLine. A FILE
+// number without a record gives a line without File.
 //
-// The Answer is Yes or No. With an error of the Source the Answer is Needs if it is a *input.NeedError, else No. The
-// Inlines of two Symbols never share memory.
+// The Answer is Yes or No. With an error of the Source the Answer is Needs if it is a
+// *input.NeedError, else No. The Inlines of two Symbols never share memory.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	if s, ok := f.symbols.get(rva); ok { // a recursion asks for the same few again and again
 		s.Inlines = slices.Clone(s.Inlines)
@@ -209,7 +214,8 @@ type locatedInline struct {
 	hasLine      bool
 }
 
-// locate finds what is at an address, without the names that are elsewhere in the file. The Answer is that of Lookup.
+// locate finds what is at an address, without the names that are elsewhere in the file. The Answer
+// is that of Lookup.
 func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 	fn, found, err := f.find(tableFuncs, rva)
 	if err != nil {
@@ -274,14 +280,15 @@ func (f *File) locateIn(r *rec, rva uint64) (located, error) {
 	if depth == 0 {
 		return at, nil
 	}
-	// The place inside a call is the call site of the next inner one; of the innermost it is the line record.
+	// The place inside a call is the call site of the next inner one; of the innermost it is the
+	// line record.
 	at.inlines = make([]locatedInline, depth)
 	for level := uint32(0); level < depth; level++ {
 		in := calls[level]
 		out := &at.inlines[depth-1-level]
 		out.origin, out.start = in.origin, in.start
-		// INLINE records of the old form do not have the file of the call site; Breakpad then takes the file of the line record, which is
-		// right as long as all is in one file.
+		// INLINE records of the old form do not have the file of the call site; Breakpad then takes
+		// the file of the line record, which is right as long as all is in one file.
 		site := in.callFile
 		if site == noFile {
 			site = own

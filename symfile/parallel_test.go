@@ -80,7 +80,8 @@ func TestSharedCorpus(t *testing.T) {
 	}
 }
 
-// TestSharedMixed joins chunks of files with warnings of every kind, and with what makes chunks depend on each other.
+// TestSharedMixed joins chunks of files with warnings of every kind, and with what makes chunks
+// depend on each other.
 func TestSharedMixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	joins := 0
@@ -106,7 +107,8 @@ func TestSharedMixed(t *testing.T) {
 	}
 }
 
-// TestSharedFallback: a file whose chunks depend on each other is read by one pass, and an error of the reader comes through.
+// TestSharedFallback: a file whose chunks depend on each other is read by one pass, and an error of
+// the reader comes through.
 func TestSharedFallback(t *testing.T) {
 	text := []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\nFUNC 0 ffffff 0 f\n" + manyLines(200000) +
 		strings.Repeat("PUBLIC 10 0 p\n", 120000) + manyLines(200000))

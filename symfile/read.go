@@ -5,7 +5,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// lineAt is the line at a file offset, without its end, cut at 1 MiB. It is valid until the next read.
+// lineAt is the line at a file offset, without its end, cut at 1 MiB. It is valid until the next
+// read.
 func (f *File) lineAt(off int64) (line []byte, err error) {
 	err = f.text.Lines(off, 0, func(b []byte) bool {
 		line = trimEOL(b)
@@ -14,8 +15,8 @@ func (f *File) lineAt(off int64) (line []byte, err error) {
 	return line, err
 }
 
-// spans calls fn with every line that belongs to a record, in the order of the file: first the record's own line. Line
-// numbers are 0 where the file was not read up to there.
+// spans calls fn with every line that belongs to a record, in the order of the file: first the
+// record's own line. Line numbers are 0 where the file was not read up to there.
 func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 	if f.lazy != nil {
 		return f.searchedSpans(r.off, fn)
@@ -33,8 +34,8 @@ func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 	return nil
 }
 
-// searchedSpans is spans for the FUNC or STACK CFI INIT record at an offset of a file that is searched: its lines are those up to the next
-// record.
+// searchedSpans is spans for the FUNC or STACK CFI INIT record at an offset of a file that is
+// searched: its lines are those up to the next record.
 func (f *File) searchedSpans(off int64, fn func(b []byte, line int)) error {
 	var own recordKind
 	return f.text.Lines(off, 0, func(b []byte) bool {
@@ -57,8 +58,9 @@ func (f *File) searchedSpans(off int64, fn func(b []byte, line int)) error {
 	})
 }
 
-// sure is an error if a record that the index tells of is not where it says: the index is kept from another time, and the file has
-// changed since in a place that its fingerprint does not see. settled then reads the file anew.
+// sure is an error if a record that the index tells of is not where it says: the index is kept from
+// another time, and the file has changed since in a place that its fingerprint does not see.
+// settled then reads the file anew.
 func (f *File) sure(ok bool) error {
 	if f.index != nil && !ok {
 		return f.distrust(f.badIndex("a record where the index says", "another line"))
@@ -66,7 +68,8 @@ func (f *File) sure(ok bool) error {
 	return nil
 }
 
-// distrust is the error of a lookup that an index did not serve, unless it only has to be made again.
+// distrust is the error of a lookup that an index did not serve, unless it only has to be made
+// again.
 func (f *File) distrust(why error) error {
 	if why == nil || why == lazy.ErrMissing || input.Needs(why) {
 		return why
@@ -96,8 +99,8 @@ func (f *File) fileName(num uint32) (string, error) {
 	return f.fileNames.put(num, string(name)), nil
 }
 
-// originName is the name of an INLINE_ORIGIN record. An inlined call without a name stays a call (Breakpad shows it so;
-// rust-minidump leaves it out).
+// originName is the name of an INLINE_ORIGIN record. An inlined call without a name stays a call
+// (Breakpad shows it so; rust-minidump leaves it out).
 func (f *File) originName(num uint32) (string, error) {
 	if s, ok := f.origNames.get(num); ok {
 		return s, nil
@@ -124,15 +127,16 @@ func (f *File) originName(num uint32) (string, error) {
 	return f.origNames.put(num, string(name)), nil
 }
 
-// recent keeps what was put into it last: at least most values, and at most twice as many. What it forgets it forgets by halves, since who
-// has put thousands in, to look them up one by one, must find all of them.
+// recent keeps what was put into it last: at least most values, and at most twice as many. What it
+// forgets it forgets by halves, since who has put thousands in, to look them up one by one, must
+// find all of them.
 type recent[K comparable, V any] struct {
 	most     int
 	now, old map[K]V
 }
 
-// How many are kept of what a stack of 10,000 frames in as many functions needs: its symbols, and their names, are prepared together, unwind
-// records a few thousand at a time for each walk.
+// How many are kept of what a stack of 10,000 frames in as many functions needs: its symbols, and
+// their names, are prepared together, unwind records a few thousand at a time for each walk.
 const (
 	mostSymbols, mostNames = 16 << 10, 16 << 10
 	mostRules              = 8 << 10

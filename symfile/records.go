@@ -5,10 +5,12 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// The records, one parser each. Each takes what follows the record's keyword and reports whether the fields that it needs
-// are there. Format: Breakpad's docs/symbol_files.md; each parser says what both peers accept beyond it.
+// The records, one parser each. Each takes what follows the record's keyword and reports whether
+// the fields that it needs are there. Format: Breakpad's docs/symbol_files.md; each parser says
+// what both peers accept beyond it.
 
-// nameless is the name of a function whose name the file does not have. Breakpad's dump_syms writes the same.
+// nameless is the name of a function whose name the file does not have. Breakpad's dump_syms writes
+// the same.
 const nameless = "<name omitted>"
 
 // noFile is the file number of a call site whose file is not known. No FILE record can have it.
@@ -65,8 +67,9 @@ func parseFile(b []byte) (num uint32, name []byte, ok bool) {
 	return num, name, !f.bad && len(name) > 0 && num != noFile
 }
 
-// INLINE_ORIGIN number name; the form before 2021 has a file number (or -1) before the name. As in Breakpad, a field of
-// digits alone is that number; a name that is nothing but digits is taken as a name.
+// INLINE_ORIGIN number name; the form before 2021 has a file number (or -1) before the name. As in
+// Breakpad, a field of digits alone is that number; a name that is nothing but digits is taken as a
+// name.
 func parseOrigin(b []byte) (num uint32, name []byte, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	num = f.dec()
@@ -110,8 +113,8 @@ type inlineRecord struct {
 
 // INLINE nest_level call_line call_file origin [address size]+
 //
-// The form before 2021 has no call_file. The two differ in the parity of the number of fields, as Breakpad does;
-// callFile is noFile in the old form, and for the -1 of a call without a file.
+// The form before 2021 has no call_file. The two differ in the parity of the number of fields, as
+// Breakpad does; callFile is noFile in the old form, and for the -1 of a call without a file.
 func parseInline(b []byte) (r inlineRecord, ok bool) {
 	b = trimEOL(b)
 	n := 0
@@ -139,7 +142,8 @@ func parseInline(b []byte) (r inlineRecord, ok bool) {
 	return r, n >= 5 && !f.bad
 }
 
-// next returns the next range of an INLINE record; false at the end or at something that is no range.
+// next returns the next range of an INLINE record; false at the end or at something that is no
+// range.
 func (f *fields) next() (rva, size uint64, ok bool) {
 	f.skipBlanks()
 	if len(f.rest) == 0 {
@@ -157,10 +161,11 @@ type winRecord struct {
 	program                                             []byte
 }
 
-// STACK WIN type rva code_size prologue epilogue params saved_regs locals max_stack has_program program|allocates_bp
+// STACK WIN type rva code_size prologue epilogue params saved_regs locals max_stack has_program
+// program|allocates_bp
 //
-// What the last field is, has_program says and not the type (Breakpad does so; rust-minidump drops records where the two do
-// not agree).
+// What the last field is, has_program says and not the type (Breakpad does so; rust-minidump drops
+// records where the two do not agree).
 func parseWin(b []byte) (r winRecord, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	r.typ, r.rva, r.size = f.hex(), f.hex(), f.hex()
@@ -200,8 +205,8 @@ func parseCFI(b []byte) (r cfiRecord, ok bool) {
 	return r, !f.bad
 }
 
-// hexVal maps a byte to the value of the hexadecimal digit that it is, or to 0xff. Breakpad writes lower case; both peers
-// read upper case too.
+// hexVal maps a byte to the value of the hexadecimal digit that it is, or to 0xff. Breakpad writes
+// lower case; both peers read upper case too.
 var hexVal = func() (t [256]uint8) {
 	for i := range t {
 		t[i] = 0xff
@@ -215,7 +220,8 @@ var hexVal = func() (t [256]uint8) {
 	return t
 }()
 
-// fields takes the fields of one record off its front. The first field that does not fit sticks in bad.
+// fields takes the fields of one record off its front. The first field that does not fit sticks in
+// bad.
 type fields struct {
 	rest []byte
 	bad  bool
@@ -317,7 +323,8 @@ func (f *fields) name() []byte {
 	return trimEOL(f.rest)
 }
 
-// multiple takes the optional "m" of FUNC and PUBLIC, which says that several symbols were folded into one address.
+// multiple takes the optional "m" of FUNC and PUBLIC, which says that several symbols were folded
+// into one address.
 func (f *fields) multiple() bool {
 	f.skipBlanks()
 	if len(f.rest) > 1 && f.rest[0] == 'm' && (f.rest[1] == ' ' || f.rest[1] == '\t') {

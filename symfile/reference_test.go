@@ -13,8 +13,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// reference reads a symbol file the plain way: everything into memory, strings.Fields, linear searches. It shares nothing
-// with the reader.
+// reference reads a symbol file the plain way: everything into memory, strings.Fields, linear
+// searches. It shares nothing with the reader.
 type reference struct {
 	funcs   []*refFunc
 	pubs    []refPub

@@ -25,18 +25,21 @@ func probe(f *File, rva uint64) {
 	f.FrameData(rva)
 }
 
-// TestTruncation cuts a file after every byte. What is left must read like a file that was written so.
+// TestTruncation cuts a file after every byte. What is left must read like a file that was written
+// so.
 func TestTruncation(t *testing.T) {
 	for n := range len(sample) {
 		text := sample[:n]
 		f := open(t, "cut.sym", []byte(text))
 		r := newReference(text)
-		// The reference takes a number that is cut in two as it stands, like the reader, so the two must agree everywhere.
+		// The reference takes a number that is cut in two as it stands, like the reader, so the two
+		// must agree everywhere.
 		compare(t, fmt.Sprintf("cut at %d", n), f, r, 1000)
 	}
 }
 
-// TestAnyOrder shuffles the records of a file, leaving lines, INLINEs and deltas behind some record that owns them.
+// TestAnyOrder shuffles the records of a file, leaving lines, INLINEs and deltas behind some record
+// that owns them.
 func TestAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
@@ -88,7 +91,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestLongLines: a line longer than one read is one line, its start counts, and what follows is right.
+// TestLongLines: a line longer than one read is one line, its start counts, and what follows is
+// right.
 func TestLongLines(t *testing.T) {
 	for _, n := range []int{readSize - 40, readSize - 14, readSize - 13, readSize, readSize + 1, 3*readSize + 5} {
 		long := strings.Repeat("n", n)
@@ -156,8 +160,8 @@ func manyInlines(n int) string {
 	return b.String()
 }
 
-// TestSweep: what is read eight bytes at a time is what the parsers make of it: a blank at the end of each line keeps the sweep away,
-// and changes nothing.
+// TestSweep: what is read eight bytes at a time is what the parsers make of it: a blank at the end
+// of each line keeps the sweep away, and changes nothing.
 func TestSweep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	words := []string{"0", "1", "7", "12", "a0", "1fff", "2fff", "3fff", "40", "9999", "63", "64", "1234567", "12345678", "-1", "fF", "FF", "@", "g", "`", "/", ":",
@@ -233,7 +237,8 @@ func (f *flaky) ReadAt(p []byte, off int64) (int, error) {
 	return f.r.ReadAt(p, off)
 }
 
-// TestReaderErrors: an error of the reader comes through every lookup, and the next try answers right.
+// TestReaderErrors: an error of the reader comes through every lookup, and the next try answers
+// right.
 func TestReaderErrors(t *testing.T) {
 	text := []byte(sample + strings.Repeat("\n", 2*readSize))
 	need := &input.NeedError{Name: "my.sym", Ranges: []input.Range{{Offset: 5, Size: 6}}}

@@ -10,12 +10,15 @@ import (
 )
 
 const (
-	// readSize is the size in bytes of one read of the pass, and the length beyond which a line is cut.
+	// readSize is the size in bytes of one read of the pass, and the length beyond which a line is
+	// cut.
 	readSize = 1 << 20
-	// shortPass is up to how many bytes a pass of a process takes shortStep at a time: it ends so soon that touching readSize bytes of memory
-	// for the first time, and then for each part of the file a cold one, would be a good part of it. In a browser each read costs more.
+	// shortPass is up to how many bytes a pass of a process takes shortStep at a time: it ends so
+	// soon that touching readSize bytes of memory for the first time, and then for each part of the
+	// file a cold one, would be a good part of it. In a browser each read costs more.
 	shortPass, shortStep = 32 << 20, 128 << 10
-	// maxUnknown bounds how many FILE and INLINE_ORIGIN numbers without a record (so far) are remembered.
+	// maxUnknown bounds how many FILE and INLINE_ORIGIN numbers without a record (so far) are
+	// remembered.
 	maxUnknown = 4096
 )
 
@@ -25,17 +28,19 @@ type scanner struct {
 	line int   // number of the current line
 	base int64 // file offset of the buffer
 
-	// The record that the next line, INLINE or delta belongs to, which goes into its table when the next one begins; nil if there
-	// is none. And the end of its last run of lines: when extras moves, that pointer goes stale if the run has ended, but
-	// something else then follows it in the file.
+	// The record that the next line, INLINE or delta belongs to, which goes into its table when the
+	// next one begins; nil if there is none. And the end of its last run of lines: when extras
+	// moves, that pointer goes stale if the run has ended, but something else then follows it in
+	// the file.
 	fn, cfi       *rec
 	fnRec, cfiRec rec
 	fnEnd, cfiEnd *int64
 	lastDelta     uint64
 	lineCount     int
 
-	// FILE and INLINE_ORIGIN numbers: those that have records (of a pass that is shared out, those that are referred to), and
-	// those that have none so far, with the line that refers to them first.
+	// FILE and INLINE_ORIGIN numbers: those that have records (of a pass that is shared out, those
+	// that are referred to), and those that have none so far, with the line that refers to them
+	// first.
 	known   [2]bitset
 	unknown [2]map[uint32]int32
 
@@ -45,7 +50,8 @@ type scanner struct {
 	section lazy.Section // the only one that is indexed, and of its records alone; None is all of them
 }
 
-// run reads the lines that start in [from, to) of the file, readSize bytes at a time, and passes them to lines.
+// run reads the lines that start in [from, to) of the file, readSize bytes at a time, and passes
+// them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	s.unknown = [2]map[uint32]int32{{}, {}}
 	step := readSize
@@ -215,8 +221,8 @@ func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 	s.refer(0, file)
 }
 
-// refer notes that a FILE (kind 0) or INLINE_ORIGIN (1) number is referred to. finish looks again at those that have no record
-// so far, since records may come in any order.
+// refer notes that a FILE (kind 0) or INLINE_ORIGIN (1) number is referred to. finish looks again
+// at those that have no record so far, since records may come in any order.
 func (s *scanner) refer(kind int, num uint32) {
 	switch known := &s.known[kind]; {
 	case s.seg != nil:

@@ -14,12 +14,14 @@ import (
 type CFIRecord struct {
 	// Start and Size are the code that the INIT record covers: a module-relative address and bytes.
 	Start, Size uint64
-	// Line is the INIT record's line in the file, 0 if it is not known (see OpenOnDemand); Offset is its file offset.
+	// Line is the INIT record's line in the file, 0 if it is not known (see OpenOnDemand); Offset
+	// is its file offset.
 	Line   int
 	Offset int64
 	// Rules are the INIT record's rules.
 	Rules string
-	// Deltas are the STACK CFI records at or below the address, by address; those at one address in the order of the file.
+	// Deltas are the STACK CFI records at or below the address, by address; those at one address in
+	// the order of the file.
 	Deltas []CFIDelta
 }
 
@@ -30,9 +32,9 @@ type CFIDelta struct {
 	Rules   string
 }
 
-// CFI returns the STACK CFI record that covers a module-relative address, as it is in the file, or false if none does. A delta
-// belongs to the INIT record before it in the file; one that is outside of its INIT is not used. An error is one of the
-// Source.
+// CFI returns the STACK CFI record that covers a module-relative address, as it is in the file, or
+// false if none does. A delta belongs to the INIT record before it in the file; one that is outside
+// of its INIT is not used. An error is one of the Source.
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
 	if c, ok := f.cfis.get(rva); ok {
 		return c, true, nil
@@ -69,9 +71,10 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 	return c, true, nil
 }
 
-// Row returns the unwind rules of STACK CFI at a module-relative address, for a CPU. No says that no record covers the address;
-// with a *unwind.RuleError, that one does and gives no rules, and why; the Row then has its Origin. Other errors are those of
-// the Source, with the Answer Needs if it is a *input.NeedError. The Row is shared: its Saved must not be changed.
+// Row returns the unwind rules of STACK CFI at a module-relative address, for a CPU. No says that
+// no record covers the address; with a *unwind.RuleError, that one does and gives no rules, and
+// why; the Row then has its Origin. Other errors are those of the Source, with the Answer Needs if
+// it is a *input.NeedError. The Row is shared: its Saved must not be changed.
 func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error) {
 	if f.rowArch != arch {
 		f.rows.clear()
@@ -108,8 +111,9 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 	return e.row, e.answer, e.err
 }
 
-// FrameData returns the STACK WIN record that covers a module-relative address: one of type 4 before one of type 0; among those
-// of a type, the one that starts last and is shortest. The Answer is as of Lookup.
+// FrameData returns the STACK WIN record that covers a module-relative address: one of type 4
+// before one of type 0; among those of a type, the one that starts last and is shortest. The Answer
+// is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	return settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })
 }
@@ -158,15 +162,15 @@ type RecordLine struct {
 	Text string
 }
 
-// RowNotes returns what was passed over when the rules of the last Row at an address were read (see unwind.ParseCFI); nil if there is
-// nothing to say, or Row was not asked for the address.
+// RowNotes returns what was passed over when the rules of the last Row at an address were read (see
+// unwind.ParseCFI); nil if there is nothing to say, or Row was not asked for the address.
 func (f *File) RowNotes(rva uint64) []string {
 	e, _ := f.rows.get(rva)
 	return e.notes
 }
 
-// CFIText returns the STACK CFI INIT record that covers a module-relative address and the deltas in force there, as text, by
-// address; nil if none does. An error is one of the Source.
+// CFIText returns the STACK CFI INIT record that covers a module-relative address and the deltas in
+// force there, as text, by address; nil if none does. An error is one of the Source.
 func (f *File) CFIText(rva uint64) ([]RecordLine, error) {
 	text, _, err := settled(f, func() ([]RecordLine, bool, error) { return f.cfiText(rva) })
 	return text, err
@@ -207,7 +211,8 @@ func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
 	return out, true, err
 }
 
-// WinText returns the STACK WIN record that FrameData gives, as text; false if none covers the address.
+// WinText returns the STACK WIN record that FrameData gives, as text; false if none covers the
+// address.
 func (f *File) WinText(rva uint64) (RecordLine, bool, error) {
 	return settled(f, func() (RecordLine, bool, error) { return f.winText(rva) })
 }
@@ -234,7 +239,8 @@ type cfiTable struct {
 	warnings []string
 }
 
-// CFITable returns the file's STACK CFI records for a CPU, as other kinds of unwind information are asked.
+// CFITable returns the file's STACK CFI records for a CPU, as other kinds of unwind information are
+// asked.
 func (f *File) CFITable(arch *cpu.Arch) unwind.Table { return &cfiTable{f: f, arch: arch} }
 
 // Row implements unwind.Table.

@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// An index as bytes: of a chunk of a file, to be joined where others are, or of all of it, to be kept for another time or to be beside the file
-// on a server.
+// An index as bytes: of a chunk of a file, to be joined where others are, or of all of it, to be
+// kept for another time or to be beside the file on a server.
 //
 //	"symindex" version
 //	the length of all that is before the tables, 4 bytes, little-endian
@@ -24,7 +24,8 @@ import (
 //	CRC-32 of all that
 //	the tables' blocks, one behind the other
 //
-// Numbers are varints, texts have their length in front. Of the index of all of a file a lookup reads single blocks.
+// Numbers are varints, texts have their length in front. Of the index of all of a file a lookup
+// reads single blocks.
 const (
 	storedMagic   = "symindex"
 	storedVersion = 3
@@ -52,11 +53,13 @@ func (b *bitset) again() bitset {
 	return bitset{words: b.words}
 }
 
-// joinAll joins the indexes of all chunks from one offset of the file to another, in their order. The error is ErrIndivisible if the chunks
-// depend on each other, or a *input.FormatError that says what is wrong with an index.
+// joinAll joins the indexes of all chunks from one offset of the file to another, in their order.
+// The error is ErrIndivisible if the chunks depend on each other, or a *input.FormatError that says
+// what is wrong with an index.
 func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 	f := s.f
-	// The tables get the room that they need at once: growing them would leave several times as much behind.
+	// The tables get the room that they need at once: growing them would leave several times as
+	// much behind.
 	var room [numTables]struct{ heads, bytes int }
 	for _, b := range indexes {
 		h, err := f.unpackStart(&unpacker{b: b}, int64(len(b)))
@@ -108,9 +111,11 @@ func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 	return nil
 }
 
-// OpenIndexed opens a file with the index that Index gave another time, of which lookups read what they need. It reads some slices of the
-// file to see that it is the same one; where a lookup finds that it is not after all, or that the index is damaged, the file is searched or read
-// anew, and Revised says so. Errors are the reader's, or a *input.FormatError that says what is wrong with the index, or which other file it is of.
+// OpenIndexed opens a file with the index that Index gave another time, of which lookups read what
+// they need. It reads some slices of the file to see that it is the same one; where a lookup finds
+// that it is not after all, or that the index is damaged, the file is searched or read anew, and
+// Revised says so. Errors are the reader's, or a *input.FormatError that says what is wrong with
+// the index, or which other file it is of.
 func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	f := newFile(src, opt)
 	f.reset()
@@ -154,7 +159,8 @@ func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	return f, nil
 }
 
-// Index is the index of a FullyIndexed file, for OpenIndexed at another time; nil of a file that is not. An error is the reader's.
+// Index is the index of a FullyIndexed file, for OpenIndexed at another time; nil of a file that is
+// not. An error is the reader's.
 func (f *File) Index() ([]byte, error) {
 	if f.lazy != nil {
 		return nil, nil
@@ -175,8 +181,9 @@ type sum uint64
 
 func (h *sum) add(v uint64) { *h = (*h ^ sum(v)) * 0x9e3779b97f4a7c15; *h ^= *h >> 29 }
 
-// Fingerprint tells files of one module and size apart without reading them: a checksum over 16 slices of 4 KiB, evenly spread, the
-// first and the last of the file among them. It is never 0. An error is the reader's.
+// Fingerprint tells files of one module and size apart without reading them: a checksum over 16
+// slices of 4 KiB, evenly spread, the first and the last of the file among them. It is never 0. An
+// error is the reader's.
 func Fingerprint(src *input.Source) (uint64, error) {
 	const slices = 16
 	n := min(4<<10, src.Size)
@@ -311,8 +318,8 @@ func (f *File) unpackStart(u *unpacker, size int64) (h storedHead, err error) {
 	return h, nil
 }
 
-// unpack reads an index of a size up to its tables, into a scanner that is ready to be joined. No number in it is believed before it was
-// looked at.
+// unpack reads an index of a size up to its tables, into a scanner that is ready to be joined. No
+// number in it is believed before it was looked at.
 func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	f := s.f
 	u := &unpacker{b: b}

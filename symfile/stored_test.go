@@ -56,8 +56,8 @@ func chunksOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
 	return chunks, nil
 }
 
-// TestIndexInChunks: a file whose chunks were indexed separately is the file that one pass reads, to the last warning; and so it is from an index
-// that was kept.
+// TestIndexInChunks: a file whose chunks were indexed separately is the file that one pass reads,
+// to the last warning; and so it is from an index that was kept.
 func TestIndexInChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	texts := [][]byte{generate(4000), {}, []byte("nothing\n")}
@@ -102,7 +102,8 @@ func TestIndexInChunks(t *testing.T) {
 	}
 }
 
-// TestIndivisible: chunks that need each other are refused, and so are some that are missing, in disorder, or of another file.
+// TestIndivisible: chunks that need each other are refused, and so are some that are missing, in
+// disorder, or of another file.
 func TestIndivisible(t *testing.T) {
 	text := []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\nFUNC 0 ffffff 0 f\n" + manyLines(40000) +
 		strings.Repeat("PUBLIC 10 0 p\n", 60000) + manyLines(40000))
@@ -158,8 +159,9 @@ func smallIndex(t testing.TB) (text, index []byte) {
 	return text, index
 }
 
-// TestIndexDamaged: an index that is cut anywhere, or changed in what is read at once, is an error that says so. Where a block is changed, the
-// file is read without the index as soon as a lookup meets it.
+// TestIndexDamaged: an index that is cut anywhere, or changed in what is read at once, is an error
+// that says so. Where a block is changed, the file is read without the index as soon as a lookup
+// meets it.
 func TestIndexDamaged(t *testing.T) {
 	text, index := smallIndex(t)
 	whole := open(t, "x.sym", text)
@@ -208,7 +210,8 @@ func TestIndexDamaged(t *testing.T) {
 	}
 }
 
-// linked is a file with its STACK CFI records in another order, some FILE numbers twice and in disorder if they are, and records of all kinds.
+// linked is a file with its STACK CFI records in another order, some FILE numbers twice and in
+// disorder if they are, and records of all kinds.
 func linked(rng *rand.Rand, n int, numbers bool) []byte {
 	var heads, files, funcs []string
 	for _, line := range strings.SplitAfter(string(mixed(rng, n, "after")), "\n") {
@@ -244,8 +247,8 @@ func indexBeside(text, index []byte, many bool) *input.Source {
 	return src
 }
 
-// TestIndexBeside: what is looked up by an index of which single blocks are read is what the index in memory says, and what the full
-// index does, one by one and prefetched.
+// TestIndexBeside: what is looked up by an index of which single blocks are read is what the index
+// in memory says, and what the full index does, one by one and prefetched.
 func TestIndexBeside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82))
 	texts := [][]byte{generate(9000), linked(rng, 9000, false), linked(rng, 9000, true)}
@@ -283,8 +286,9 @@ func TestIndexBeside(t *testing.T) {
 	}
 }
 
-// TestIndexBesideWrong: an index that is of another file, of another version, cut, or damaged where only a lookup sees it is not used, a warning
-// says so, and what is looked up is right all the same.
+// TestIndexBesideWrong: an index that is of another file, of another version, cut, or damaged where
+// only a lookup sees it is not used, a warning says so, and what is looked up is right all the
+// same.
 func TestIndexBesideWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(83, 84))
 	text := linked(rng, 9000, false)
@@ -346,7 +350,8 @@ func TestIndexBesideWrong(t *testing.T) {
 	}
 }
 
-// TestIndexOld: a file that was changed where its fingerprint does not see it is read anew as soon as a lookup meets the place.
+// TestIndexOld: a file that was changed where its fingerprint does not see it is read anew as soon
+// as a lookup meets the place.
 func TestIndexOld(t *testing.T) {
 	text := generate(3000)
 	index, err := open(t, "x.sym", text).Index()
@@ -364,7 +369,8 @@ func TestIndexOld(t *testing.T) {
 	}
 	want := open(t, "x.sym", text)
 	if d := differs(f, want, 0x3cd38); d != "" && !f.Revised() {
-		// The function before still ends where it ended: only an address of the one that was changed tells.
+		// The function before still ends where it ended: only an address of the one that was
+		// changed tells.
 		t.Log(d)
 	}
 	if d := differs(f, want, 0x3cd48); d != "" || !f.Revised() || f.Revised() {
@@ -385,7 +391,8 @@ func withSum(index []byte) []byte {
 	return index
 }
 
-// trusted gives the blocks of an index the checksums that they should have, too; read has them read where they are.
+// trusted gives the blocks of an index the checksums that they should have, too; read has them read
+// where they are.
 func trusted(f *File, read bool) {
 	if read {
 		f.text.Beside = lazy.NewText(f.index, 1<<10)
@@ -453,7 +460,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// TestIndexEnds: a record whose text ends before it begins, or beyond the file, is not believed, although the checksums are right.
+// TestIndexEnds: a record whose text ends before it begins, or beyond the file, is not believed,
+// although the checksums are right.
 func TestIndexEnds(t *testing.T) {
 	text := generate(300)
 	for _, end := range []int64{-5, 0, int64(len(text)) + 2} {

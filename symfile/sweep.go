@@ -7,9 +7,10 @@ import (
 	"runtime"
 )
 
-// Lines and INLINE records are most of a file, so a run of them is read eight bytes at a time: a field is found, checked and turned
-// into a number by arithmetic on all its digits at once, without a step for each of them. That makes a pass half again as fast in
-// wasm, where each step of a loop is a jump through a table. What is not as every writer writes it ends the run, and the parsers
+// Lines and INLINE records are most of a file, so a run of them is read eight bytes at a time: a
+// field is found, checked and turned into a number by arithmetic on all its digits at once, without
+// a step for each of them. That makes a pass half again as fast in wasm, where each step of a loop
+// is a jump through a table. What is not as every writer writes it ends the run, and the parsers
 // judge it.
 
 const (
@@ -21,11 +22,12 @@ const (
 // eight returns the bytes at b[i:], the first in the lowest bits. There must be so many.
 func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
-// fieldLen returns how many bytes precede the first blank or line end, or 8 if there is none. Other bytes below a blank count as blanks.
+// fieldLen returns how many bytes precede the first blank or line end, or 8 if there is none. Other
+// bytes below a blank count as blanks.
 func fieldLen(w uint64) int { return bits.TrailingZeros64((w-0x21*ones)&^w&highs) >> 3 }
 
-// nibbles turns the first n bytes of w, 1 to 8 hexadecimal digits, into their values, the last digit in the highest byte. bad is 0 if
-// they are digits.
+// nibbles turns the first n bytes of w, 1 to 8 hexadecimal digits, into their values, the last
+// digit in the highest byte. bad is 0 if they are digits.
 func nibbles(w uint64, n int) (v, bad uint64) {
 	w = w<<(64-8*uint(n)) | zeros>>(8*uint(n)) // zeros in front
 	letters := w >> 6 & ones
@@ -34,7 +36,8 @@ func nibbles(w uint64, n int) (v, bad uint64) {
 	return v + letters*10, bad
 }
 
-// decimals is nibbles for decimal digits; bad is 0 if they are. Where only that is asked, the rest costs nothing.
+// decimals is nibbles for decimal digits; bad is 0 if they are. Where only that is asked, the rest
+// costs nothing.
 func decimals(w uint64, n int) (v, bad uint64) {
 	v = w<<(64-8*uint(n)) | zeros>>(8*uint(n)) ^ zeros
 	return v, (v | (v + 0x76*ones)) & highs
@@ -53,8 +56,9 @@ func decNumber(v uint64) uint32 {
 	return uint32(v*10000 + v>>32)
 }
 
-// sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, as far as they are plain, inside of it, and refer
-// to numbers that have records. It gives the index behind the run.
+// sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, as far as they
+// are plain, inside of it, and refer to numbers that have records. It gives the index behind the
+// run.
 func (s *scanner) sweep(b []byte, i int) int {
 	if s.fn == nil || *s.fnEnd != s.base+int64(i) {
 		return i
@@ -189,8 +193,9 @@ run:
 	return i
 }
 
-// The records between the runs that sweep reads, FUNC, INLINE_ORIGIN and STACK CFI, are read eight bytes at a time too, as far as the
-// pass needs them. What is not as every writer writes it is left to the parsers.
+// The records between the runs that sweep reads, FUNC, INLINE_ORIGIN and STACK CFI, are read eight
+// bytes at a time too, as far as the pass needs them. What is not as every writer writes it is left
+// to the parsers.
 
 // The keywords, as eight finds them.
 const (
@@ -201,11 +206,12 @@ const (
 	wordInit    = 'I' | ' '<<8 | 'I'<<16 | 'N'<<24 | 'I'<<32 | 'T'<<40 | ' '<<48
 )
 
-// plainRoom is what is looked at of a record at most, besides its name or rules: a keyword of 15 bytes and three numbers of 8.
+// plainRoom is what is looked at of a record at most, besides its name or rules: a keyword of 15
+// bytes and three numbers of 8.
 const plainRoom = 40
 
-// hexField reads a hexadecimal number of up to eight digits before a blank or a line end at b[i:]. It gives the index behind that,
-// or 0 if there is none. b has nine bytes there.
+// hexField reads a hexadecimal number of up to eight digits before a blank or a line end at b[i:].
+// It gives the index behind that, or 0 if there is none. b has nine bytes there.
 func hexField(b []byte, i int) (v uint64, next int) {
 	w := eight(b, i)
 	n := fieldLen(w)
@@ -239,7 +245,8 @@ func lineEnd(b []byte, i int) int {
 	return i
 }
 
-// plain reads the record at b[i:] and returns the index after it, or 0 if it is of another kind or not plain.
+// plain reads the record at b[i:] and returns the index after it, or 0 if it is of another kind or
+// not plain.
 func (s *scanner) plain(b []byte, i int) int {
 	if i+plainRoom > len(b) {
 		return 0
@@ -285,7 +292,8 @@ func (s *scanner) plainFunc(b []byte, i int) int {
 	return end
 }
 
-// plainCFI is plain for STACK CFI INIT records, and for STACK CFI records that follow one, or each other, inside of its range.
+// plainCFI is plain for STACK CFI INIT records, and for STACK CFI records that follow one, or each
+// other, inside of its range.
 func (s *scanner) plainCFI(b []byte, i int) int {
 	w := eight(b, i+8)
 	if w&(1<<56-1) == wordInit {

@@ -1,12 +1,16 @@
-// Package symfile reads Breakpad symbol files (.sym), the text that dump_syms makes of a binary's debug information.
+// Package symfile reads Breakpad symbol files (.sym), the text that dump_syms makes of a binary's
+// debug information.
 //
-// There are two ways to find a record. Open indexes the whole file in one pass, and keeps only where each function, public symbol and
-// unwind record is; OpenOnDemand reads some blocks, and finds records by the order that writers sort them in (package lazy). With
-// either, names, lines, inlined calls and unwind rules are decoded when a lookup hits them. Memory grows with the number of functions
-// and unwind records, not with the size of the file, and nothing is allocated from a number that the file claims.
+// There are two ways to find a record. Open indexes the whole file in one pass, and keeps only
+// where each function, public symbol and unwind record is; OpenOnDemand reads some blocks, and
+// finds records by the order that writers sort them in (package lazy). With either, names, lines,
+// inlined calls and unwind rules are decoded when a lookup hits them. Memory grows with the number
+// of functions and unwind records, not with the size of the file, and nothing is allocated from a
+// number that the file claims.
 //
-// Nothing in a file makes it unreadable: what cannot be understood is passed over with a warning that names the line.
-// Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
+// Nothing in a file makes it unreadable: what cannot be understood is passed over with a warning
+// that names the line. Format:
+// https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
 package symfile
 
 import (
@@ -23,13 +27,14 @@ import (
 
 // Options are the wishes of Open's caller.
 type Options struct {
-	// Progress is called about once a MiB with the bytes read so far and the file's size. It may be nil.
+	// Progress is called about once a MiB with the bytes read so far and the file's size. It may be
+	// nil.
 	Progress func(done, total int64)
-	// Slice is how much OpenOnDemand's lookups read at a time, in bytes; 0 means 64 KiB, which suits a File in a browser. On a
-	// disk 4 KiB are faster.
+	// Slice is how much OpenOnDemand's lookups read at a time, in bytes; 0 means 64 KiB, which
+	// suits a File in a browser. On a disk 4 KiB are faster.
 	Slice int64
-	// Workers are the goroutines that share Open's pass over a large file; 0 and 1 mean no other than the caller's. They read
-	// the Source at once (see input.Source.ReadDirect).
+	// Workers are the goroutines that share Open's pass over a large file; 0 and 1 mean no other
+	// than the caller's. They read the Source at once (see input.Source.ReadDirect).
 	Workers int
 	// Indexers, if set, share the pass instead, with a goroutine for each that waits for it.
 	Indexers []ChunkIndexer
@@ -39,11 +44,13 @@ type Options struct {
 type Counts struct {
 	// Lines of text, blank ones included.
 	Lines int
-	// Files, Origins, Funcs, Publics, LineRecords, Inlines: FILE, INLINE_ORIGIN, FUNC, PUBLIC, line and INLINE records.
+	// Files, Origins, Funcs, Publics, LineRecords, Inlines: FILE, INLINE_ORIGIN, FUNC, PUBLIC, line
+	// and INLINE records.
 	Files, Origins, Funcs, Publics, LineRecords, Inlines int
 	// CFIInits and CFIDeltas: STACK CFI INIT and STACK CFI records.
 	CFIInits, CFIDeltas int
-	// WinFrameData, WinFPO, WinOther: STACK WIN records of type 4, of type 0, and of the types that nobody uses.
+	// WinFrameData, WinFPO, WinOther: STACK WIN records of type 4, of type 0, and of the types that
+	// nobody uses.
 	WinFrameData, WinFPO, WinOther int
 	// Infos are INFO records, Unknown are lines that are no record of the format.
 	Infos, Unknown int
@@ -55,19 +62,21 @@ func (c *Counts) HasSymbols() bool { return c.Funcs+c.Publics > 0 }
 // HasUnwind reports whether the file can unwind any code.
 func (c *Counts) HasUnwind() bool { return c.CFIInits+c.WinFrameData+c.WinFPO > 0 }
 
-// File is an indexed symbol file. It reads its Source during lookups, so the two live equally long, and like the Source it
-// is not for use by several goroutines at once.
+// File is an indexed symbol file. It reads its Source during lookups, so the two live equally long,
+// and like the Source it is not for use by several goroutines at once.
 type File struct {
 	// Module is the MODULE record; the zero Module if HasModule is false.
 	Module    Module
 	HasModule bool
-	// CodeID and CodeFile are the two fields of INFO CODE_ID: the binary's own identifier, and its name.
+	// CodeID and CodeFile are the two fields of INFO CODE_ID: the binary's own identifier, and its
+	// name.
 	CodeID, CodeFile string
 	// URL is where a supplier of symbols got the file from (INFO URL).
 	URL string
 	// Counts are the numbers of records; zero until the whole file is indexed, see FullyIndexed.
 	Counts Counts
-	// Warnings are what was passed over, in order of lines; of each kind the first are kept. WarningCount counts all.
+	// Warnings are what was passed over, in order of lines; of each kind the first are kept.
+	// WarningCount counts all.
 	Warnings     []Warning
 	WarningCount int
 
@@ -76,8 +85,8 @@ type File struct {
 
 	tables [numTables]table
 	extras []extra
-	// index was made another time, so that what lies where it says must be looked at (see sure); nil if the tables were made here. wrong is
-	// what was found wrong with it.
+	// index was made another time, so that what lies where it says must be looked at (see sure);
+	// nil if the tables were made here. wrong is what was found wrong with it.
 	index *input.Source
 	wrong error
 
@@ -109,8 +118,9 @@ type rowEntry struct {
 // exactBlock is the unit in which a file is read of which an index is there, in bytes.
 const exactBlock = 4 << 10
 
-// Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a
-// file that is no symbol file at all gives a File without a module and with a warning a line.
+// Open indexes a symbol file in one pass over src. The only errors are the reader's own
+// (*input.NeedError among them): a file that is no symbol file at all gives a File without a module
+// and with a warning a line.
 func Open(src *input.Source, opt Options) (*File, error) {
 	s := &scanner{f: newFile(src, opt)}
 	s.f.reset()
@@ -153,8 +163,8 @@ func (f *File) reset() {
 // Name is the name of the Source.
 func (f *File) Name() string { return f.src.Name }
 
-// Identify reads the MODULE record that a symbol file starts with. prefix is the beginning of a file; 1 KiB is plenty. A
-// name that is longer than the prefix is cut.
+// Identify reads the MODULE record that a symbol file starts with. prefix is the beginning of a
+// file; 1 KiB is plenty. A name that is longer than the prefix is cut.
 func Identify(prefix []byte) (Module, bool) {
 	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
 	if i := bytes.IndexByte(prefix, '\n'); i >= 0 {
@@ -167,7 +177,8 @@ func Identify(prefix []byte) (Module, bool) {
 	return parseModule(rest)
 }
 
-// CodeID reads the id of the INFO CODE_ID record among those that follow the MODULE record at the beginning of a symbol file; "" if there is none.
+// CodeID reads the id of the INFO CODE_ID record among those that follow the MODULE record at the
+// beginning of a symbol file; "" if there is none.
 func CodeID(prefix []byte) string {
 	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
 	for _, line := range bytes.Split(prefix, []byte{'\n'})[1:] {

@@ -174,7 +174,8 @@ func tf(b bool) string {
 	return "false"
 }
 
-// TestOddities: each text is read, gives exactly these warnings (text of the first, in order), and some answers.
+// TestOddities: each text is read, gives exactly these warnings (text of the first, in order), and
+// some answers.
 func TestOddities(t *testing.T) {
 	const mod = "MODULE Linux x86 ABC x\n"
 	for _, c := range []struct {
@@ -266,7 +267,8 @@ func TestDeltaOrder(t *testing.T) {
 	}
 }
 
-// TestWinNesting: the record that starts last wins, and what it does not cover belongs to the one around it.
+// TestWinNesting: the record that starts last wins, and what it does not cover belongs to the one
+// around it.
 func TestWinNesting(t *testing.T) {
 	f := open(t, "x.sym", []byte(strings.ReplaceAll(`STACK WIN 4 1000 100 0 0 A 0 0 0 1 a
 STACK WIN 4 1010 10 0 0 B 0 0 0 1 b

@@ -16,8 +16,9 @@ type rec struct {
 	// rva and size are its code; of FILE and INLINE_ORIGIN records rva is the number.
 	rva, size uint64
 	off       int64 // file offset of the record's line
-	// end is the file offset behind the lines that belong to the record and follow it without a gap: line and INLINE records
-	// of a FUNC, deltas of an INIT. In the table of STACK WIN it is the highest end address of the records up to this one.
+	// end is the file offset behind the lines that belong to the record and follow it without a
+	// gap: line and INLINE records of a FUNC, deltas of an INIT. In the table of STACK WIN it is
+	// the highest end address of the records up to this one.
 	end  int64
 	line int32 // of the record in the file, counted from 1
 }
@@ -39,12 +40,14 @@ const (
 	numTables
 )
 
-// blockLen is how many records of a table are packed relative to each other, and unpacked for a lookup.
+// blockLen is how many records of a table are packed relative to each other, and unpacked for a
+// lookup.
 const blockLen = 64
 
-// table is the records of one kind: a gigabyte of text has millions, so they are kept as the differences from one to the next,
-// in some ten bytes each, and a block of them is unpacked to look one up. There are no pointers in it for the garbage collector
-// to follow, and a table is on a disk what it is in memory.
+// table is the records of one kind: a gigabyte of text has millions, so they are kept as the
+// differences from one to the next, in some ten bytes each, and a block of them is unpacked to look
+// one up. There are no pointers in it for the garbage collector to follow, and a table is on a disk
+// what it is in memory.
 type table struct {
 	thin  bool // records have no size and no end
 	lined bool // the end of a record is that of its lines in the file
@@ -53,7 +56,8 @@ type table struct {
 	n     int
 	prev  rec // what was put last
 	left  int // room in the last block
-	// mixed: the records are not by address, or some lie over each other; settle then has work to do.
+	// mixed: the records are not by address, or some lie over each other; settle then has work to
+	// do.
 	mixed bool
 	// moved: the records were mixed, so that they are not in the order of the file.
 	moved bool
@@ -62,8 +66,9 @@ type table struct {
 	recs []rec
 	err  error // why a block could not be unpacked
 
-	// Of a table that was stored: the checksums of its blocks, and the size of the file that its records are in. With text its data are not
-	// in memory but in another file, far bytes from base on.
+	// Of a table that was stored: the checksums of its blocks, and the size of the file that its
+	// records are in. With text its data are not in memory but in another file, far bytes from base
+	// on.
 	sums []uint32
 	size int64
 	text *lazy.Text
@@ -131,7 +136,8 @@ func (t *table) span(b int) (from, to int) {
 // errBlock says that a block of a stored table is not what was stored.
 var errBlock = errors.New("a block of the index does not match its checksum, or is none of this file")
 
-// block unpacks a block. What it gives is valid until the next call; it is empty where err then says why.
+// block unpacks a block. What it gives is valid until the next call; it is empty where err then
+// says why.
 func (t *table) block(b int) []rec {
 	if t.open != b+1 {
 		t.open = b + 1
@@ -195,7 +201,8 @@ func (t *table) all() []rec {
 	return out
 }
 
-// byAddress is the order of tables: by address, of equal ones the shorter first, of these the first in the file.
+// byAddress is the order of tables: by address, of equal ones the shorter first, of these the first
+// in the file.
 func byAddress(a, b *rec) int {
 	switch { // nearly all differ here
 	case a.rva < b.rva:
@@ -206,7 +213,8 @@ func byAddress(a, b *rec) int {
 	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
 }
 
-// inOrder calls fn with all records in their order. Only their keys are unpacked and sorted: neighbors are mostly in one block.
+// inOrder calls fn with all records in their order. Only their keys are unpacked and sorted:
+// neighbors are mostly in one block.
 func (t *table) inOrder(fn func(r *rec)) {
 	type place struct {
 		key uint64
@@ -273,7 +281,8 @@ func (t *table) join(o *table, line int32) {
 	t.prev.line += line
 }
 
-// dense reports whether a table in order has the records of all numbers between its first and its last.
+// dense reports whether a table in order has the records of all numbers between its first and its
+// last.
 func (t *table) dense() (first, last uint64, ok bool) {
 	if t.n == 0 || t.mixed {
 		return 0, 0, false
@@ -292,7 +301,8 @@ func (t *table) find(key uint64) (b, i int) {
 	return b, sort.Search(len(recs), func(i int) bool { return recs[i].rva > key }) - 1
 }
 
-// last is the last record at or below a key of a table in order. An error is of a block that could not be read.
+// last is the last record at or below a key of a table in order. An error is of a block that could
+// not be read.
 func (t *table) last(key uint64) (r rec, ok bool, err error) {
 	if _, i := t.find(key); i >= 0 {
 		r, ok = t.recs[i], true
@@ -300,7 +310,8 @@ func (t *table) last(key uint64) (r rec, ok bool, err error) {
 	return r, ok, t.failed()
 }
 
-// near is the part of the file that has the record of a key, by what two blocks begin with; false if that is not to be told, or long.
+// near is the part of the file that has the record of a key, by what two blocks begin with; false
+// if that is not to be told, or long.
 func (t *table) near(key uint64) (from, to int64, ok bool) {
 	b := sort.Search(len(t.heads), func(i int) bool { return t.heads[i].rva > key }) - 1
 	if t.moved || b < 0 || b+1 == len(t.heads) {
@@ -322,7 +333,8 @@ func (t *table) number(num uint32) (int64, bool) {
 	return r.off, ok && r.rva == uint64(num)
 }
 
-// innermost is the STACK WIN record that is best for an address (see nested). The error is that of last.
+// innermost is the STACK WIN record that is best for an address (see nested). The error is that of
+// last.
 func (t *table) innermost(rva uint64) (rec, bool, error) {
 	b, i := t.find(rva)
 	for ; b >= 0 && t.err == nil; b, i = b-1, blockLen {
@@ -339,7 +351,8 @@ func (t *table) innermost(rva uint64) (rec, bool, error) {
 	return rec{}, false, t.failed()
 }
 
-// packHeads writes where the blocks are and what they begin with, for unpackHeads; their bytes, data, go elsewhere.
+// packHeads writes where the blocks are and what they begin with, for unpackHeads; their bytes,
+// data, go elsewhere.
 func (t *table) packHeads(p *packer) {
 	for b, h := range t.heads {
 		from, to := t.span(b)
@@ -402,8 +415,9 @@ func (p *packer) bytes(b []byte) {
 
 func (p *packer) text(s string) { p.bytes([]byte(s)) }
 
-// unpacker reads what a packer wrote. What does not fit sticks in bad, and everything after it is zero. It counts where it is and leaves
-// b alone: moving a slice's start is a write that the garbage collector looks at, at each byte of an index.
+// unpacker reads what a packer wrote. What does not fit sticks in bad, and everything after it is
+// zero. It counts where it is and leaves b alone: moving a slice's start is a write that the
+// garbage collector looks at, at each byte of an index.
 type unpacker struct {
 	b   []byte
 	at  int
@@ -455,7 +469,8 @@ func (u *unpacker) upTo(most uint64) uint64 {
 	return v
 }
 
-// count is a number of things that follow, each of at least so many bytes: no more than there is room for behind the number itself.
+// count is a number of things that follow, each of at least so many bytes: no more than there is
+// room for behind the number itself.
 func (u *unpacker) count(each int) int {
 	v := u.unsigned()
 	if v > uint64(u.left()/each) {

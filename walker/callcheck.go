@@ -12,11 +12,12 @@ type Code interface {
 	Read(addr uint64, p []byte) int
 }
 
-// afterCall reports whether the instruction before an address is a call. known is false if the bytes are missing, or if the policy does not
-// check calls.
+// afterCall reports whether the instruction before an address is a call. known is false if the
+// bytes are missing, or if the policy does not check calls.
 //
-// A return address always follows a call; a word on the stack that points elsewhere into code (a function's address in a
-// table, a jump target, a stale pointer) does not. rust-minidump 738 asks for this check.
+// A return address always follows a call; a word on the stack that points elsewhere into code (a
+// function's address in a table, a jump target, a stale pointer) does not. rust-minidump 738 asks
+// for this check.
 func (s *walk) afterCall(addr uint64) (call, known bool) {
 	if !s.Policy.Scan.AfterCall {
 		return false, false
@@ -26,7 +27,8 @@ func (s *walk) afterCall(addr uint64) (call, known bool) {
 
 // callBefore is afterCall under any policy.
 //
-// It reads as many bytes as the longest call of the CPU has: on x86 calls have 2 to 7 bytes, and several lengths are tried.
+// It reads as many bytes as the longest call of the CPU has: on x86 calls have 2 to 7 bytes, and
+// several lengths are tried.
 func (s *walk) callBefore(addr uint64) (call, known bool) {
 	if s.Code == nil {
 		return false, false
@@ -44,9 +46,10 @@ func (s *walk) callBefore(addr uint64) (call, known bool) {
 	return a.IsCall(b[:n], addr, order), true
 }
 
-// calledBefore returns the function that the instruction before a return address calls. ok is false if the bytes are missing, or if the
-// instruction is not a call of a constant address.
-// Four bytes hold the call's instruction: arm, which alone has a Target, calls by one of four bytes or two of two.
+// calledBefore returns the function that the instruction before a return address calls. ok is false
+// if the bytes are missing, or if the instruction is not a call of a constant address.
+// Four bytes hold the call's instruction: arm, which alone has a Target, calls by one of four bytes
+// or two of two.
 func (s *walk) calledBefore(addr uint64) (target uint64, ok bool) {
 	var b [4]byte
 	if s.Code == nil || s.arch.Target == nil || s.Code.Read(s.arch.CodeAddress(addr)-4, b[:]) != 4 {

@@ -6,11 +6,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxScannedFrame is the largest size of a frame in bytes, for scans that require a frame pointer below the return address.
+// maxScannedFrame is the largest size of a frame in bytes, for scans that require a frame pointer
+// below the return address.
 const maxScannedFrame = 1024
 
-// callPC changes a caller's registers as Breakpad's walker does on mips: the link register has the return address, and pc is that of the call, so many bytes
-// before it as the CPU's table says. That pc is the address that is looked up.
+// callPC changes a caller's registers as Breakpad's walker does on mips: the link register has the
+// return address, and pc is that of the call, so many bytes before it as the CPU's table says. That
+// pc is the address that is looked up.
 func (s *walk) callPC(f *Frame) {
 	if !s.Policy.CallPC || s.arch.CallPC == 0 {
 		return
@@ -20,8 +22,8 @@ func (s *walk) callPC(f *Frame) {
 	f.Regs.Set(s.arch.PC, f.Lookup)
 }
 
-// scanWithFP looks for a return address that has a frame pointer below it: one into the next 1024 bytes. Return addresses alone are
-// too frequent among what a frame holds.
+// scanWithFP looks for a return address that has a frame pointer below it: one into the next 1024
+// bytes. Return addresses alone are too frequent among what a frame holds.
 //
 // Source: Breakpad, src/processor/stackwalker_mips.cc (GetCallerByStackScan).
 func (s *walk) scanWithFP(sp uint64) (candidate, string) {

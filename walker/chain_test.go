@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// PowerPC frames hang on r1; the callee's return address lies in its caller's frame: two words up, or one by the System V
-// convention of 32 bits, which Breakpad does not know.
+// PowerPC frames hang on r1; the callee's return address lies in its caller's frame: two words up,
+// or one by the System V convention of 32 bits, which Breakpad does not know.
 func TestBackChain(t *testing.T) {
 	for _, tc := range []struct {
 		arch   *cpu.Arch
@@ -25,8 +25,8 @@ func TestBackChain(t *testing.T) {
 	}
 }
 
-// A sparc caller's stack pointer is the callee's fp, where the register window is saved: i6 is the next fp, i7 the
-// address of the call, whose return address lies behind it and its delay slot.
+// A sparc caller's stack pointer is the callee's fp, where the register window is saved: i6 is the
+// next fp, i7 the address of the call, whose return address lies behind it and its delay slot.
 func TestRegisterWindow(t *testing.T) {
 	sc := &scene{arch: cpu.SPARC, os: core.Solaris, pc: code(0x1010)}
 	sc.regs = map[string]uint64{"fp": sc.at(4)}
@@ -39,7 +39,8 @@ func TestRegisterWindow(t *testing.T) {
 	}
 }
 
-// A frame pointer of RISC-V and LoongArch is the CFA, and the pair of return address and saved frame pointer lies below it.
+// A frame pointer of RISC-V and LoongArch is the CFA, and the pair of return address and saved
+// frame pointer lies below it.
 func TestFramePointerIsCFA(t *testing.T) {
 	for _, a := range []*cpu.Arch{cpu.RISCV, cpu.RISCV64, cpu.LoongArch64} {
 		sc := &scene{arch: a, os: core.OSLinux, pc: code(0x1010), policy: RustMinidump}

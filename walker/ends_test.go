@@ -8,8 +8,9 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// A stack is called complete where something tells that its last frame has no caller, and nowhere else: for each thing that tells, a stack
-// that ends by it, and one that looks like it and is cut off.
+// A stack is called complete where something tells that its last frame has no caller, and nowhere
+// else: for each thing that tells, a stack that ends by it, and one that looks like it and is cut
+// off.
 func TestCompleteStacks(t *testing.T) {
 	// 8192 words of stackBase go on to a multiple of 64 KB, where stacks of Windows begin.
 	stack := func(n int, words ...uint64) []uint64 { return append(words, make([]uint64, n-len(words))...) }

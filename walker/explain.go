@@ -8,8 +8,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Explanation is the computation of one frame, done again with a trace: the same rules on the same registers and memory, by the
-// same evaluator.
+// Explanation is the computation of one frame, done again with a trace: the same rules on the same
+// registers and memory, by the same evaluator.
 type Explanation struct {
 	Source Source
 	// Row are the rules; zero for frame 0.
@@ -17,7 +17,8 @@ type Explanation struct {
 	// Before are the callee's registers, After the frame's. Before has no Arch for frame 0.
 	Before, After cpu.Regs
 	CFA           uint64
-	// Values are the results of the rules in the order of evaluation, before pointer authentication codes were removed.
+	// Values are the results of the rules in the order of evaluation, before pointer authentication
+	// codes were removed.
 	Values   []unwind.RuleResult
 	Words    []ReadWord
 	Stripped []Stripped
@@ -45,8 +46,8 @@ type Place struct {
 	// Module is an index in the dump's module list, or -1; RVA is Addr relative to the module.
 	Module int
 	RVA    uint64
-	// Symbol covers the place of the call if the address is a return address, else the address itself; its Name is "" if
-	// nothing is known.
+	// Symbol covers the place of the call if the address is a return address, else the address
+	// itself; its Name is "" if nothing is known.
 	Symbol symbol.Symbol
 }
 
@@ -83,8 +84,8 @@ type Scanned struct {
 	// From is where it began, Words how many were looked at, the accepted one included.
 	From  uint64
 	Words int
-	// Rejected are those that point into a module and are no return addresses, the first of them; the others of Words are no
-	// addresses of code. More says how many are left out.
+	// Rejected are those that point into a module and are no return addresses, the first of them;
+	// the others of Words are no addresses of code. More says how many are left out.
 	Rejected []RejectedWord
 	More     int
 }
@@ -100,15 +101,17 @@ type RejectedWord struct {
 // keptRejected is how many rejected words an explanation lists.
 const keptRejected = 32
 
-// Explain computes a frame of a stack again, with everything that was read and checked. The Walker, mem and stack must be those
-// of the walk. An error says that there is no such frame, or that the rules fail, which they do not where they did not before.
+// Explain computes a frame of a stack again, with everything that was read and checked. The Walker,
+// mem and stack must be those of the walk. An error says that there is no such frame, or that the
+// rules fail, which they do not where they did not before.
 func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanation, error) {
 	if frame < 0 || frame >= len(stack.Frames) {
 		return nil, fmt.Errorf("there is no frame %d; the stack has %d frames", frame, len(stack.Frames))
 	}
 	f := &stack.Frames[frame]
 	x := &Explanation{Source: f.Source, Row: f.Row, After: f.Regs, Win: f.Win, Attempts: f.Attempts}
-	// The walk is set up as it was when it looked for this frame: the frames below it, on the stack that the last of them was on.
+	// The walk is set up as it was when it looked for this frame: the frames below it, on the stack
+	// that the last of them was on.
 	s := &walk{Walker: w, arch: f.Regs.Arch, mem: mem, frames: stack.Frames[:frame]}
 	if frame > 0 {
 		s.enterStacks()
@@ -212,7 +215,8 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	}
 }
 
-// passedBy reads words as a scan does, and returns why each that points into a module was not taken for a return address.
+// passedBy reads words as a scan does, and returns why each that points into a module was not taken
+// for a return address.
 func (s *walk) passedBy(from uint64, words int) Scanned {
 	out := Scanned{From: from}
 	size := uint64(s.arch.WordSize)

@@ -44,7 +44,8 @@ func (x *Explanation) checkWords() string {
 	return strings.Join(out, ", ")
 }
 
-// Explaining is computing again: on every CPU the explanation of every frame ends in the frame's own registers.
+// Explaining is computing again: on every CPU the explanation of every frame ends in the frame's
+// own registers.
 func TestExplainIsTheWalk(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
 		for _, p := range Policies() {

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Trust says how a frame was found, weakest first. The words are stable; Breakpad's and rust-minidump's are in the renderers.
+// Trust says how a frame was found, weakest first. The words are stable; Breakpad's and
+// rust-minidump's are in the renderers.
 type Trust uint8
 
 const (
@@ -28,8 +29,9 @@ func (t Trust) String() string {
 type Frame struct {
 	// PC is the address as recovered: for frame 0 the instruction, for a caller its return address.
 	PC uint64
-	// Lookup is the address that symbols and rules are looked up with: PC, or PC minus the CPU's call size for a caller,
-	// because the instruction after a call may belong to another line, inline or function.
+	// Lookup is the address that symbols and rules are looked up with: PC, or PC minus the CPU's
+	// call size for a caller, because the instruction after a call may belong to another line,
+	// inline or function.
 	Lookup uint64
 	// Regs are the frame's registers as far as they are known.
 	Regs  cpu.Regs
@@ -46,22 +48,23 @@ type Frame struct {
 	Symbol symbol.Symbol
 	// Win are the numbers that a STACK WIN record was evaluated with, where Row comes from one.
 	Win WinPlace
-	// Attempts are the sources that were tried for this frame before the one that worked, and why each was rejected.
+	// Attempts are the sources that were tried for this frame before the one that worked, and why
+	// each was rejected.
 	Attempts []Attempt
 
 	unnamed bool // Symbol and Answer were not looked up yet
 }
 
-// Address returns the address of a part of the frame's function, which has the module-relative address rva. A module may be mapped in
-// several places; the function is in that of the frame.
+// Address returns the address of a part of the frame's function, which has the module-relative
+// address rva. A module may be mapped in several places; the function is in that of the frame.
 func (f *Frame) Address(rva uint64) uint64 { return f.Lookup - (f.RVA - rva) }
 
 // WinPlace has the values that a STACK WIN record's program uses and that are not in the record.
 type WinPlace struct {
 	// CalleeParams is the size in bytes of the arguments at the callee's esp: .cbCalleeParams.
 	CalleeParams uint32
-	// Computed is where the return address should be by the record's sizes, SearchStart where it was then looked for:
-	// .raSearchStart. Both are 0 in frames without a record.
+	// Computed is where the return address should be by the record's sizes, SearchStart where it
+	// was then looked for: .raSearchStart. Both are 0 in frames without a record.
 	Computed, SearchStart uint32
 	// Aligned: the program aligns esp, so that SearchStart was taken from ebp.
 	Aligned bool

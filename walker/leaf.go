@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// proposeLeaf simulates the return of a function that has made no call and whose return address is still where its caller's call put it.
+// proposeLeaf simulates the return of a function that has made no call and whose return address is
+// still where its caller's call put it.
 func (s *walk) proposeLeaf() (candidate, string) {
 	switch {
 	// The call pushed its return address, and nothing ran since: the word at sp, or no caller.
@@ -23,13 +24,15 @@ func (s *walk) proposeLeaf() (candidate, string) {
 	return candidate{}, notApplicable
 }
 
-// leafByLR uses the link register. A function's lr is its return address until it makes a call; afterwards lr points behind that
-// call, into the function itself. So where the symbols tell functions apart, an lr in another function leads to the caller,
-// and one in the same function is useless, except at the function's first instruction. Without symbols only arm64's lr is
-// used, as in Breakpad.
+// leafByLR uses the link register. A function's lr is its return address until it makes a call;
+// afterwards lr points behind that call, into the function itself. So where the symbols tell
+// functions apart, an lr in another function leads to the caller, and one in the same function is
+// useless, except at the function's first instruction. Without symbols only arm64's lr is used, as
+// in Breakpad.
 //
-// On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls left there: after a call, lr points
-// anywhere below. There the instruction before lr must call this very function (rust-minidump 460 ignores lr altogether).
+// On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls
+// left there: after a call, lr points anywhere below. There the instruction before lr must call
+// this very function (rust-minidump 460 ignores lr altogether).
 //
 //	cfa = sp     pc = lr
 func (s *walk) leafByLR() (candidate, string) {
@@ -87,9 +90,10 @@ func (s *walk) atEntry(f *Frame) bool {
 // afterLeaf: the top frame was found by frame 0's link register, with its sp.
 func (s *walk) afterLeaf() bool { return s.top().Source == SourceLeaf && s.arch.LR != cpu.NoReg }
 
-// leafAtSP simulates the return of a function that has not moved sp: one that does not exist, since a null pointer was called, or one without
-// unwind data on Windows amd64, where the ABI lets a function that calls nothing and moves no registers go without. The return address is the
-// first plausible one of some words at sp; for Windows Breakpad looks at two.
+// leafAtSP simulates the return of a function that has not moved sp: one that does not exist, since
+// a null pointer was called, or one without unwind data on Windows amd64, where the ABI lets a
+// function that calls nothing and moves no registers go without. The return address is the first
+// plausible one of some words at sp; for Windows Breakpad looks at two.
 func (s *walk) leafAtSP(words int) (candidate, string) {
 	at, _, ok := s.scanFor(s.top().Regs.SP(), words)
 	if !ok {
@@ -107,7 +111,8 @@ func (s *walk) leafAtSP(words int) (candidate, string) {
 	return candidate{row: row, trust: TrustLeaf}, ""
 }
 
-// holdsNoCode: no code can be at an address. Where the memory map has the stack and not the address, nothing is mapped there.
+// holdsNoCode: no code can be at an address. Where the memory map has the stack and not the
+// address, nothing is mapped there.
 func (s *walk) holdsNoCode(pc uint64) bool {
 	if yes, known := s.executable(pc); pc < firstPage || known {
 		return !yes

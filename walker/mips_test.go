@@ -40,8 +40,8 @@ func (noSymbols) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 	return unwind.FrameData{}, symbol.NoFile
 }
 
-// TestMIPSBreakpad: Breakpad's scan on mips wants a frame pointer below the return address, and its callers' pc lies two words before
-// it.
+// TestMIPSBreakpad: Breakpad's scan on mips wants a frame pointer below the return address, and its
+// callers' pc lies two words before it.
 func TestMIPSBreakpad(t *testing.T) {
 	for _, c := range []struct {
 		arch *cpu.Arch

@@ -89,7 +89,8 @@ func openOracle(t *testing.T, name string, arch *cpu.Arch) *oracle {
 	return o
 }
 
-// Known and the rest answer for the program as a .sym file with nothing but FUNC records would. The module begins at 0.
+// Known and the rest answer for the program as a .sym file with nothing but FUNC records would. The
+// module begins at 0.
 func (o *oracle) Known(int) symbol.Answer { return symbol.Yes }
 
 func (o *oracle) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
@@ -171,8 +172,8 @@ func (o *oracle) walk(st *oracleStep, p Policy, code bool) Stack {
 	return w.Walk(regs, &oracleMemory{st.At, raw, o.file.ByteOrder})
 }
 
-// right says how many of gdb's frames a stack has in their places, by pc, until the first that is not there, and whether all are and
-// the stack then ends.
+// right says how many of gdb's frames a stack has in their places, by pc, until the first that is
+// not there, and whether all are and the stack then ends.
 func (st *oracleStep) right(s Stack, thumb uint64) (n int, whole bool) {
 	for n < len(st.Frames) && n < len(s.Frames) && s.Frames[n].PC&^thumb == st.Frames[n].PC {
 		n++
@@ -180,9 +181,10 @@ func (st *oracleStep) right(s Stack, thumb uint64) (n int, whole bool) {
 	return n, n == len(st.Frames) && n == len(s.Frames)
 }
 
-// What is found without any call frame information, with the functions' names and sizes alone, at every instruction of a program
-// that was compiled without frame pointers: how many stacks are gdb's, frame by frame, and how many frames of gdb's are found
-// before the first wrong or missing one. Both peers' ways stand beside ours. The golden is what it is; it may only become better.
+// What is found without any call frame information, with the functions' names and sizes alone, at
+// every instruction of a program that was compiled without frame pointers: how many stacks are
+// gdb's, frame by frame, and how many frames of gdb's are found before the first wrong or missing
+// one. Both peers' ways stand beside ours. The golden is what it is; it may only become better.
 func TestOracleWithoutCallFrameInformation(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-8s %6s %7s", "cpu", "stacks", "frames")
@@ -262,7 +264,8 @@ func (o *oracle) section(t *testing.T, name string) (*input.Source, uint64) {
 	return input.FromBytes(o.name+".elf", data), s.Addr
 }
 
-// With the program's call frame information every stack is gdb's: each frame's pc and sp, at every instruction, up to _start.
+// With the program's call frame information every stack is gdb's: each frame's pc and sp, at every
+// instruction, up to _start.
 func TestOracleWithCallFrameInformation(t *testing.T) {
 	for _, c := range oracleCPUs {
 		o := openOracle(t, c.name, c.arch)

@@ -8,17 +8,21 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// reserved are the names of outermost functions, which have no caller: the system enters them with a made-up stack, so whatever a search
-// above them finds is left over from something else. rust-minidump 918 asks for this; both peers scan on, and print what the dynamic loader
-// left there as callers of _start.
+// reserved are the names of outermost functions, which have no caller: the system enters them with
+// a made-up stack, so whatever a search above them finds is left over from something else.
+// rust-minidump 918 asks for this; both peers scan on, and print what the dynamic loader left there
+// as callers of _start.
 //
-// gdb stops at the same functions: their call frame information says that there is no return address (System V ABI, AMD64,
-// 3.4.1: the frame pointer of _start is 0 to mark the deepest frame). Mozilla's dump_syms writes that as a record without .ra; Breakpad's
-// drops it and writes the rule of an ordinary function, which gives whatever is there. So reserved names, which no program gives to
-// a function of its own, end a stack whatever the rules say; common ones do where the rules lead to no caller.
+// gdb stops at the same functions: their call frame information says that there is no return
+// address (System V ABI, AMD64, 3.4.1: the frame pointer of _start is 0 to mark the deepest frame).
+// Mozilla's dump_syms writes that as a record without .ra; Breakpad's drops it and writes the rule
+// of an ordinary function, which gives whatever is there. So reserved names, which no program gives
+// to a function of its own, end a stack whatever the rules say; common ones do where the rules lead
+// to no caller.
 //
-// Go's runtime has its own on every system. A goroutine's stack says that goexit called its first function; clone and rt0_go begin the stacks
-// of threads; mcall and morestack leave a goroutine's stack for the scheduler's and never return, so that their callers are not on it.
+// Go's runtime has its own on every system. A goroutine's stack says that goexit called its first
+// function; clone and rt0_go begin the stacks of threads; mcall and morestack leave a goroutine's
+// stack for the scheduler's and never return, so that their callers are not on it.
 var reserved = []string{
 	"_start", "__clone", "__clone3", "_dl_start_user", "__bionic_clone",
 	"start_wqthread",
@@ -36,13 +40,15 @@ var common = []struct {
 	{core.Windows, "BaseProcessStart"}, {core.Windows, "BaseThreadStart"},
 }
 
-// isReserved: a function has a reserved name, but for the suffix by which Go names a calling convention.
+// isReserved: a function has a reserved name, but for the suffix by which Go names a calling
+// convention.
 func isReserved(name string) bool {
 	return slices.Contains(reserved, strings.TrimSuffix(name, ".abi0"))
 }
 
-// ended returns why the top frame has no caller, or "". Something must show it, and the frame's rules must find no caller. Where a thread was
-// stopped or interrupted by a signal in clone, that may have been before it entered the new stack.
+// ended returns why the top frame has no caller, or "". Something must show it, and the frame's
+// rules must find no caller. Where a thread was stopped or interrupted by a signal in clone, that
+// may have been before it entered the new stack.
 func (s *walk) ended() *Stop {
 	if !s.Policy.EndAtOutermost || s.interrupted() {
 		return nil
@@ -55,7 +61,8 @@ func (s *walk) ended() *Stop {
 	return nil
 }
 
-// endings are the signs that the top frame is the outermost one of its stack. Each returns how it is known, or "".
+// endings are the signs that the top frame is the outermost one of its stack. Each returns how it
+// is known, or "".
 var endings = []func(*walk) string{
 	(*walk).isCommon,
 	func(s *walk) string { return s.entered(s.top()) },
@@ -63,7 +70,8 @@ var endings = []func(*walk) string{
 	(*walk).usedShadow,
 }
 
-// isCommon returns why a frame's function has no caller, by the names that runtimes give to the first function of a thread; "" for others.
+// isCommon returns why a frame's function has no caller, by the names that runtimes give to the
+// first function of a thread; "" for others.
 func (s *walk) isCommon() string {
 	name := s.symbol(s.top()).Name
 	for _, c := range common {
@@ -77,7 +85,8 @@ func (s *walk) isCommon() string {
 // noCaller is the Stop's detail for a function that is known by its name.
 func noCaller(name string) string { return name + " is where a stack begins: it has no caller" }
 
-// entered reports whether the system enters a frame's function: by its reserved name, or because it is the program's entry point.
+// entered reports whether the system enters a frame's function: by its reserved name, or because it
+// is the program's entry point.
 func (s *walk) entered(f *Frame) string {
 	sym := s.symbol(f)
 	if isReserved(sym.Name) {
@@ -89,12 +98,14 @@ func (s *walk) entered(f *Frame) string {
 	return ""
 }
 
-// startSize is how far behind the entry point the return address of its call may be. The _start of glibc, musl and Bionic makes its one call
-// within 64 bytes on all CPUs of the dumps that have an auxiliary vector, and the next function that calls anything begins later.
+// startSize is how far behind the entry point the return address of its call may be. The _start of
+// glibc, musl and Bionic makes its one call within 64 bytes on all CPUs of the dumps that have an
+// auxiliary vector, and the next function that calls anything begins later.
 const startSize = 64
 
-// endsFrameChain: all code of Apple's systems keeps frame pointers, and a thread's first function finds 0 in that register. So the chain
-// of a caller's frame pointer ends where the saved one is 0 and no return address is beside it.
+// endsFrameChain: all code of Apple's systems keeps frame pointers, and a thread's first function
+// finds 0 in that register. So the chain of a caller's frame pointer ends where the saved one is 0
+// and no return address is beside it.
 func (s *walk) endsFrameChain() string {
 	if s.OS != core.MacOS && s.OS != core.IOS {
 		return ""
@@ -112,7 +123,8 @@ func (s *walk) endsFrameChain() string {
 	return fmt.Sprintf("the chain of frame pointers ends here: the word at %s 0x%x is 0", s.arch.RegName(reg), fp)
 }
 
-// usedShadow: the CPU's shadow stack has every return address of the thread, and the top frame's was the last.
+// usedShadow: the CPU's shadow stack has every return address of the thread, and the top frame's
+// was the last.
 func (s *walk) usedShadow() string {
 	if !s.shadowed || len(s.shadow) > 0 {
 		return ""
@@ -120,12 +132,15 @@ func (s *walk) usedShadow() string {
 	return fmt.Sprintf("0x%x is the last return address on the shadow stack", s.top().PC)
 }
 
-// stackBegins reports whether a walk that found no caller has reached the start of the stack. On Windows stacks begin at a multiple of 64 KB
-// (the allocation granularity, GetSystemInfo), and every thread in a function of ntdll.dll. So if the memory goes on to such an address, and no
-// word of it points into a module, no return address can be there. Other systems have pointers into modules behind a stack's first frame.
+// stackBegins reports whether a walk that found no caller has reached the start of the stack. On
+// Windows stacks begin at a multiple of 64 KB (the allocation granularity, GetSystemInfo), and
+// every thread in a function of ntdll.dll. So if the memory goes on to such an address, and no word
+// of it points into a module, no return address can be there. Other systems have pointers into
+// modules behind a stack's first frame.
 //
-// A scan takes leftovers for callers, behind the first frame too. So a stack with scanned frames is complete only if its thread's start is on it,
-// and the frames that the scan found beyond it are removed.
+// A scan takes leftovers for callers, behind the first frame too. So a stack with scanned frames is
+// complete only if its thread's start is on it, and the frames that the scan found beyond it are
+// removed.
 func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	if !s.Policy.EndAtOutermost || s.OS != core.Windows || s.atContext() {
 		return nil
@@ -161,8 +176,9 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	return stop
 }
 
-// threadStart returns the last frame of ntdll.dll above one of kernel32.dll, or -1. Since Windows Vista every thread begins in RtlUserThreadStart of the
-// former, on x86 in two functions of it, and BaseThreadInitThunk of the latter calls the program's function.
+// threadStart returns the last frame of ntdll.dll above one of kernel32.dll, or -1. Since Windows
+// Vista every thread begins in RtlUserThreadStart of the former, on x86 in two functions of it, and
+// BaseThreadInitThunk of the latter calls the program's function.
 func (s *walk) threadStart() int {
 	for i := len(s.frames) - 1; i > 0; i-- {
 		if m := s.frames[i].Module; m < 0 || m != s.NTDLL || s.frames[i-1].Module != s.Kernel32 {
@@ -176,13 +192,15 @@ func (s *walk) threadStart() int {
 	return -1
 }
 
-// endAtOutermost removes the frames above the first one that is known to have no caller (see entered). It runs when the walk is over and all
-// names are known: looking up each name during the walk would read much more of a symbol file than the rules alone.
+// endAtOutermost removes the frames above the first one that is known to have no caller (see
+// entered). It runs when the walk is over and all names are known: looking up each name during the
+// walk would read much more of a symbol file than the rules alone.
 func (s *walk) endAtOutermost() *Stop {
 	if !s.Policy.EndAtOutermost {
 		return nil
 	}
-	// Frame 0 is left out, as is a frame that a signal interrupted: such a thread may not have entered its new stack yet.
+	// Frame 0 is left out, as is a frame that a signal interrupted: such a thread may not have
+	// entered its new stack yet.
 	for i := 1; i+1 < len(s.frames); i++ {
 		f := &s.frames[i]
 		if f.Row.Signal {

@@ -1,22 +1,25 @@
-// Package walker finds out what the stack was: one loop that asks sources for rules (Rows), applies them with the one
-// evaluator of package unwind, checks the result, and keeps why.
+// Package walker finds out what the stack was: one loop that asks sources for rules (Rows), applies
+// them with the one evaluator of package unwind, checks the result, and keeps why.
 //
-// Start with walk.go, the loop. propose.go asks the sources, one after the other; validate.go and refute.go check what they propose;
-// outermost.go says where a stack is complete. What differs between the peers and us is in a Policy, what differs between CPUs in
-// core/cpu's tables: there is no code for one policy or one CPU.
+// Start with walk.go, the loop. propose.go asks the sources, one after the other; validate.go and
+// refute.go check what they propose; outermost.go says where a stack is complete. What differs
+// between the peers and us is in a Policy, what differs between CPUs in core/cpu's tables: there is
+// no code for one policy or one CPU.
 package walker
 
 import "github.com/crashpane/crashpane/core"
 
-// Policy is how to walk, as data: which sources in which order, how far to scan, and which checks hold. The two peers are
-// policies, and so is Best. The loop is the same for all of them.
+// Policy is how to walk, as data: which sources in which order, how far to scan, and which checks
+// hold. The two peers are policies, and so is Best. The loop is the same for all of them.
 type Policy struct {
 	// Name is the stable word of --unwind.
 	Name string
-	// Sources are tried in this order for every frame; one that has nothing to say about a CPU or system proposes nothing.
+	// Sources are tried in this order for every frame; one that has nothing to say about a CPU or
+	// system proposes nothing.
 	Sources []Source
 
-	// MaxFrames ends a walk; MaxScanned is how many scanned frames a stack may have before scanning is given up.
+	// MaxFrames ends a walk; MaxScanned is how many scanned frames a stack may have before scanning
+	// is given up.
 	MaxFrames, MaxScanned int
 
 	Scan         ScanRules
@@ -26,59 +29,74 @@ type Policy struct {
 
 	// Overlap says what becomes of two modules that cover the same address.
 	Overlap core.Overlap
-	// MergeEntries: entries of the module list that are parts of one file are one module, whose addresses are relative to where the
-	// file's first part is. Otherwise, as in both peers, each entry is a module with a base of its own.
+	// MergeEntries: entries of the module list that are parts of one file are one module, whose
+	// addresses are relative to where the file's first part is. Otherwise, as in both peers, each
+	// entry is a module with a base of its own.
 	MergeEntries bool
 	// CFINotOnIOSArm: the STACK CFI of 32-bit iOS binaries is not used (Breakpad issue 764).
 	CFINotOnIOSArm bool
-	// CFIWhole: call frame information is rejected if any of its rules fails, not only those of cfa and ra.
+	// CFIWhole: call frame information is rejected if any of its rules fails, not only those of cfa
+	// and ra.
 	CFIWhole bool
-	// CFINonZero: call frame information that yields pc or sp 0 is rejected, and the next source is tried; amd64 only.
+	// CFINonZero: call frame information that yields pc or sp 0 is rejected, and the next source is
+	// tried; amd64 only.
 	CFINonZero bool
 	// CFINeedsFP: on x86 a CFI result without ebp is rejected.
 	CFINeedsFP bool
 	// FixSwapped: x86 rules that have esp and ebp in each other's place are put right.
 	FixSwapped bool
-	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's return address may be the
-	// word at sp, or the one above it.
+	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's
+	// return address may be the word at sp, or the one above it.
 	LeafOnWindows bool
-	// NullLeaf: on CPUs that push return addresses, a thread that was stopped or interrupted by a signal at an address in the first page
-	// called a null pointer: its return address is still at sp. Otherwise such an address in a signal's frame ends the stack, as it does
-	// where no return address is at sp.
+	// NullLeaf: on CPUs that push return addresses, a thread that was stopped or interrupted by a
+	// signal at an address in the first page called a null pointer: its return address is still at
+	// sp. Otherwise such an address in a signal's frame ends the stack, as it does where no return
+	// address is at sp.
 	NullLeaf bool
-	// EqualSP: frame 0's caller may have the same sp, as a leaf's does that keeps its return address in a register.
+	// EqualSP: frame 0's caller may have the same sp, as a leaf's does that keeps its return
+	// address in a register.
 	EqualSP EqualSP
-	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone, RtlUserThreadStart).
+	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone,
+	// RtlUserThreadStart).
 	EndAtOutermost bool
-	// CallPC: on CPUs whose table says so (mips) a caller's pc is that of the call, before the return address, which is in ra.
+	// CallPC: on CPUs whose table says so (mips) a caller's pc is that of the call, before the
+	// return address, which is in ra.
 	CallPC bool
-	// PPCByOS: on 32-bit powerpc a frame keeps its return address where the system's convention has it: one word above the
-	// caller's frame, and two on macOS. Otherwise two everywhere.
+	// PPCByOS: on 32-bit powerpc a frame keeps its return address where the system's convention has
+	// it: one word above the caller's frame, and two on macOS. Otherwise two everywhere.
 	PPCByOS bool
-	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
+	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that
+	// the thread names.
 	StackAtSP bool
-	// Refute: a caller is not taken where its pc cannot be that of an instruction, or where the stack pointer has left the dump's memory;
-	// the next source is asked. The same holds for the words of a scan.
+	// Refute: a caller is not taken where its pc cannot be that of an instruction, or where the
+	// stack pointer has left the dump's memory; the next source is asked. The same holds for the
+	// words of a scan.
 	Refute bool
-	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal handler that has a stack of its own, words
-	// are read from the memory that the dump has there. Above a signal's frame that stack may be at lower addresses.
+	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal
+	// handler that has a stack of its own, words are read from the memory that the dump has there.
+	// Above a signal's frame that stack may be at lower addresses.
 	OtherStacks bool
-	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
+	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's
+	// stack.
 	WholeMemory bool
 }
 
 // ScanRules say how the stack is searched for return addresses.
 type ScanRules struct {
-	// Words are searched above sp, ExtendedWords if the callee is frame 0: its state is the least certain.
+	// Words are searched above sp, ExtendedWords if the callee is frame 0: its state is the least
+	// certain.
 	Words, ExtendedWords int
-	// ExtendAfterCFI: the long search also above a frame that call frame information found. A trusted frame above code
-	// without unwind data is what generated code looks like. On CPUs with words of 64 bits.
+	// ExtendAfterCFI: the long search also above a frame that call frame information found. A
+	// trusted frame above code without unwind data is what generated code looks like. On CPUs with
+	// words of 64 bits.
 	ExtendAfterCFI bool
 	// RejectNonCanonical: words that cannot be addresses are not looked up.
 	RejectNonCanonical bool
-	// AfterCall: a word counts only if the instruction before the place it points to is a call, where the dump has the code.
+	// AfterCall: a word counts only if the instruction before the place it points to is a call,
+	// where the dump has the code.
 	AfterCall bool
-	// WithFP: on CPUs whose table says so (mips) a return address counts only with a frame pointer below it, within a frame of 1024 bytes.
+	// WithFP: on CPUs whose table says so (mips) a return address counts only with a frame pointer
+	// below it, within a frame of 1024 bytes.
 	WithFP bool
 	// FP says how the frame pointer is carried over a scanned frame.
 	FP ScanFP
@@ -88,11 +106,12 @@ type ScanRules struct {
 type ScanFP uint8
 
 const (
-	// ScanFPBreakpad: amd64: rbp pointed to the word below → that word if it is above the return address; or unchanged
-	// if it is above. x86: the word below if its value is above, less than 128 KB away, else unchanged.
+	// ScanFPBreakpad: amd64: rbp pointed to the word below → that word if it is above the return
+	// address; or unchanged if it is above. x86: the word below if its value is above, less than
+	// 128 KB away, else unchanged.
 	ScanFPBreakpad ScanFP = iota
-	// ScanFPRust: the same ideas with a limit of 128 KB on both, the result inside the stack, and nothing if the return
-	// address was the first word.
+	// ScanFPRust: the same ideas with a limit of 128 KB on both, the result inside the stack, and
+	// nothing if the return address was the first word.
 	ScanFPRust
 )
 
@@ -104,40 +123,47 @@ type FramePointerRules struct {
 	Aligned bool
 	// SPInStack: on amd64 the caller's sp must be in the stack.
 	SPInStack bool
-	// WindowsAMD64: tried on Windows amd64 too, where a frame register may point up to 240 bytes into the frame.
+	// WindowsAMD64: tried on Windows amd64 too, where a frame register may point up to 240 bytes
+	// into the frame.
 	WindowsAMD64 bool
-	// FromLR: on arm64 and iOS arm the caller's pc is the callee's lr, and the word at fp+8 its next lr. Otherwise pc is
-	// the word at fp+8.
+	// FromLR: on arm64 and iOS arm the caller's pc is the callee's lr, and the word at fp+8 its
+	// next lr. Otherwise pc is the word at fp+8.
 	FromLR bool
-	// LeafByLR: frame 0's lr is its return address if the function made no call yet, which the functions that pc and lr are in
-	// tell. Otherwise all CPUs but 32-bit arm take the saved word beside the frame pointer, whatever FromLR says, and a frame pointer of 0
-	// ends a stack only if it was read from a frame.
+	// LeafByLR: frame 0's lr is its return address if the function made no call yet, which the
+	// functions that pc and lr are in tell. Otherwise all CPUs but 32-bit arm take the saved word
+	// beside the frame pointer, whatever FromLR says, and a frame pointer of 0 ends a stack only if
+	// it was read from a frame.
 	LeafByLR bool
-	// Verify: a frame whose return address is known not to follow a call, or that does not move up the stack, is rejected,
-	// and the next source is tried. Otherwise the latter ends the walk.
+	// Verify: a frame whose return address is known not to follow a call, or that does not move up
+	// the stack, is rejected, and the next source is tried. Otherwise the latter ends the walk.
 	Verify bool
-	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's saved frame pointer need not be in the stack if the
-	// instruction before the return address is a call: functions that keep a frame pointer are called by others that do not.
+	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's
+	// saved frame pointer need not be in the stack if the instruction before the return address is
+	// a call: functions that keep a frame pointer are called by others that do not.
 	LastOfChain bool
-	// LRInModule: frame 0's lr counts only if it is in a module: functions that have saved it use it as they like. Else pc
-	// is the word at fp+8.
+	// LRInModule: frame 0's lr counts only if it is in a module: functions that have saved it use
+	// it as they like. Else pc is the word at fp+8.
 	LRInModule bool
 }
 
 // WinRules are the helps for STACK WIN.
 type WinRules struct {
-	// Scan: the return address is searched near the computed place, and again where the rules end outside of modules.
+	// Scan: the return address is searched near the computed place, and again where the rules end
+	// outside of modules.
 	Scan bool
-	// YoungestParams: of all callees that have a parameter size, the youngest one's is used, as Breakpad's loop does that
-	// does not stop at the first; otherwise the direct callee's.
+	// YoungestParams: of all callees that have a parameter size, the youngest one's is used, as
+	// Breakpad's loop does that does not stop at the first; otherwise the direct callee's.
 	YoungestParams bool
 	// FuncParams: a FUNC record's parameter size counts where there is no STACK WIN record.
 	FuncParams bool
-	// OnlyAssigned: registers that the program does not assign are unknown; otherwise callee-saved ones are unchanged.
+	// OnlyAssigned: registers that the program does not assign are unknown; otherwise callee-saved
+	// ones are unchanged.
 	OnlyAssigned bool
-	// UnsavedSame: OnlyAssigned does not count where the program assigns as many registers as the record says were saved.
+	// UnsavedSame: OnlyAssigned does not count where the program assigns as many registers as the
+	// record says were saved.
 	UnsavedSame bool
-	// NumberedRegs: a program's $17 to $24 are registers by Microsoft's numbers, and not temporaries.
+	// NumberedRegs: a program's $17 to $24 are registers by Microsoft's numbers, and not
+	// temporaries.
 	NumberedRegs bool
 }
 
@@ -159,8 +185,8 @@ type EqualSP uint8
 const (
 	// EqualSPAtContext: at frame 0, on every CPU.
 	EqualSPAtContext EqualSP = iota
-	// EqualSPArm: where the CPU's table says so (cpu.EqualSP): at frame 0 on arm and arm64; on arm64 also by call frame information if pc
-	// changed.
+	// EqualSPArm: where the CPU's table says so (cpu.EqualSP): at frame 0 on arm and arm64; on
+	// arm64 also by call frame information if pc changed.
 	EqualSPArm
 )
 
@@ -203,9 +229,10 @@ var RustMinidump = Policy{
 	EqualSP:      EqualSPArm,
 }
 
-// Best is the policy of the page and the command: Breakpad's walk, changed where an oracle shows that another way is right. What it keeps of Breakpad's
-// guesses (the length of a scan, how ebp is carried over it) no oracle contradicts; longer scans find a few frames more and invent ten
-// times as many.
+// Best is the policy of the page and the command: Breakpad's walk, changed where an oracle shows
+// that another way is right. What it keeps of Breakpad's guesses (the length of a scan, how ebp is
+// carried over it) no oracle contradicts; longer scans find a few frames more and invent ten times
+// as many.
 var Best = best()
 
 // best is Breakpad's policy with what has been found to give more or better frames.
@@ -220,7 +247,8 @@ func best() Policy {
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	p.PPCByOS = true
-	// The delay slot is one instruction: the call is 8 bytes before the return address on mips64 too.
+	// The delay slot is one instruction: the call is 8 bytes before the return address on mips64
+	// too.
 	p.CallPC = false
 	// Compilers for mips keep no frame pointer by default.
 	p.Scan.WithFP = false
@@ -229,7 +257,8 @@ func best() Policy {
 	p.Scan.AfterCall = true
 	// A register that is lost does not make the others wrong.
 	p.CFIWhole = false
-	// Rules that give a return address of 0 are how the outermost frame's say that it has no caller.
+	// Rules that give a return address of 0 are how the outermost frame's say that it has no
+	// caller.
 	p.CFINonZero = false
 	p.FramePointer.LRInModule = true
 	p.FramePointer.LastOfChain = true

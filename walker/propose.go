@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// notApplicable is the reason of a source that does not exist for the CPU or system. It is not recorded as an attempt.
+// notApplicable is the reason of a source that does not exist for the CPU or system. It is not
+// recorded as an attempt.
 const notApplicable = "\x00"
 
 // propose returns the rules of one source, or the reason why it has none.
@@ -59,7 +60,8 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.FixSwapped && row.EntryFromFP {
 		row = s.unswap(row)
 	}
-	// Rules that load the stack pointer from memory, as those of a saved context do, lead to another stack.
+	// Rules that load the stack pointer from memory, as those of a saved context do, lead to
+	// another stack.
 	if s.Policy.OtherStacks && !row.Signal {
 		row.Signal = restoresContext(s.arch, &row)
 	}
@@ -69,10 +71,11 @@ func (s *walk) proposeCFI() (candidate, string) {
 // interrupted: the top frame did not make a call; its thread was stopped in it, or a signal came.
 func (s *walk) interrupted() bool { return s.atContext() || s.top().Row.Signal }
 
-// unswap puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
-// numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the
-// function's entry makes it suspect; what the stack holds decides: the record's own rules find nothing, swapped they lead
-// to a return address. A correct record is not suspect, and one that finds a caller is not changed.
+// unswap puts esp and ebp back in their places if the record has them the other way round: clang
+// for macOS i386 numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the
+// record finds the cfa from ebp at the function's entry makes it suspect; what the stack holds
+// decides: the record's own rules find nothing, swapped they lead to a return address. A correct
+// record is not suspect, and one that finds a caller is not changed.
 func (s *walk) unswap(row unwind.Row) unwind.Row {
 	if s.leadsToCode(row) {
 		return row
@@ -98,9 +101,10 @@ func (s *walk) leadsToCode(row unwind.Row) bool {
 	return good
 }
 
-// dropStaleLR removes rules from a row that would read an arm64 lr that is only a guess. A frame found by its frame pointer
-// gets the word beside it as lr, which is the lr that the function had on entry: rules that hold at the function's first
-// instruction may use it, others would take a value that has long been overwritten.
+// dropStaleLR removes rules from a row that would read an arm64 lr that is only a guess. A frame
+// found by its frame pointer gets the word beside it as lr, which is the lr that the function had
+// on entry: rules that hold at the function's first instruction may use it, others would take a
+// value that has long been overwritten.
 func (s *walk) dropStaleLR(row unwind.Row) unwind.Row {
 	if !s.arch.LinkInRecord || s.top().Trust != TrustFramePointer || s.fromLR() {
 		return row
@@ -112,7 +116,8 @@ func (s *walk) dropStaleLR(row unwind.Row) unwind.Row {
 	return row
 }
 
-// returnAt returns the rules for a return address that is stored at an address: pc = [at], sp = at + word.
+// returnAt returns the rules for a return address that is stored at an address: pc = [at], sp = at
+// + word.
 func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
 	return unwind.Row{
 		CFA:             unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
@@ -197,14 +202,16 @@ func savedReturn(lay cpu.FrameLayout) unwind.Rule {
 	return unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}
 }
 
-// linkFrame adapts the rules to a CPU with a link register, or returns the reason why there are none.
+// linkFrame adapts the rules to a CPU with a link register, or returns the reason why there are
+// none.
 func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	lay, lr := s.arch.Frame, s.arch.LR
 	rules := s.Policy.FramePointer
 	value, known := s.reg(lr)
 	fromLR := s.fromLR()
 	if !known && fromLR {
-		// Call frame information seldom recovers lr. A caller has saved it beside its fp, if it keeps one.
+		// Call frame information seldom recovers lr. A caller has saved it beside its fp, if it
+		// keeps one.
 		if fp == 0 {
 			return "lr is not known and fp is 0"
 		}
@@ -222,7 +229,8 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 			return "fp is 0 since the crash: no chain of frames hangs on it"
 		}
 		if fp == 0 {
-			// The end of the chain: a caller whose sp has not moved ends the walk, or is rejected for its pc.
+			// The end of the chain: a caller whose sp has not moved ends the walk, or is rejected
+			// for its pc.
 			sp := s.top().Regs.SP()
 			row.CFA = unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}
 			row.RA = unwind.Rule{Kind: unwind.Const}
@@ -261,14 +269,16 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	return ""
 }
 
-// fromLR: the caller's pc is the callee's lr, and not the saved word beside the frame pointer. Where LeafByLR uses frame 0's lr, other
-// values of lr are left over from earlier calls. For iOS on 32-bit arm there is no reference to test against, so it works as in Breakpad.
+// fromLR: the caller's pc is the callee's lr, and not the saved word beside the frame pointer.
+// Where LeafByLR uses frame 0's lr, other values of lr are left over from earlier calls. For iOS on
+// 32-bit arm there is no reference to test against, so it works as in Breakpad.
 func (s *walk) fromLR() bool {
 	rules := s.Policy.FramePointer
 	return rules.FromLR && !(rules.LeafByLR && !s.arch.LinkStale)
 }
 
-// fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's context had.
+// fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's
+// context had.
 func (s *walk) fpWasRead() bool {
 	// A rule other than Same read the register, in the frame or in one of its callees.
 	for i := len(s.frames) - 1; i > 0; i-- {
@@ -281,8 +291,8 @@ func (s *walk) fpWasRead() bool {
 	return false
 }
 
-// linkFromCallee finds the top frame's lr in its callee's frame record, if call frame information and the chain of frame
-// pointers agree on the top frame's fp.
+// linkFromCallee finds the top frame's lr in its callee's frame record, if call frame information
+// and the chain of frame pointers agree on the top frame's fp.
 func (s *walk) linkFromCallee() (uint64, bool) {
 	if len(s.frames) < 2 {
 		return 0, false

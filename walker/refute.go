@@ -9,16 +9,18 @@ import (
 
 // Space is what a dump knows about the process's address space.
 type Space interface {
-	// Executable reports whether there may be code at an address. known is false where the dump's memory map does not have the address, as
-	// where a library was unloaded, or where there is no map.
+	// Executable reports whether there may be code at an address. known is false where the dump's
+	// memory map does not have the address, as where a library was unloaded, or where there is no
+	// map.
 	Executable(addr uint64) (yes, known bool)
 	// Stack is the memory that the dump has around a stack pointer; nil if it has none there.
 	Stack(sp uint64) unwind.Memory
 }
 
-// refuted returns why a candidate of any source cannot be a caller, or "". signal means that the caller was interrupted and made no call. Rules of
-// symbol files may be wrong too: Breakpad's dump_syms drops DWARF's statement that outermost functions have no return address, and writes the rule of
-// ordinary functions for them.
+// refuted returns why a candidate of any source cannot be a caller, or "". signal means that the
+// caller was interrupted and made no call. Rules of symbol files may be wrong too: Breakpad's
+// dump_syms drops DWARF's statement that outermost functions have no return address, and writes the
+// rule of ordinary functions for them.
 func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	pc := regs.PC()
 	if !s.Policy.Refute || pc < firstPage {
@@ -43,7 +45,8 @@ func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	if why != "" {
 		return fmt.Sprintf("its return address 0x%x %s", pc, why)
 	}
-	// If neither stack pointer is in memory that the dump has, the rules read nothing of a stack and lead nowhere.
+	// If neither stack pointer is in memory that the dump has, the rules read nothing of a stack
+	// and lead nowhere.
 	if sp, callee := regs.SP(), s.top().Regs.SP(); !s.atContext() && !s.holdsStack(callee) && !s.holdsStack(sp) {
 		return fmt.Sprintf("the dump has no memory at its sp 0x%x, nor at this frame's 0x%x", sp, callee)
 	}
@@ -70,8 +73,8 @@ func (s *walk) executable(addr uint64) (yes, known bool) {
 	return s.Space.Executable(addr)
 }
 
-// holdsStack: a stack pointer is in memory that the dump has, or at its end. It may be the memory of another stack than the thread's own:
-// a signal's, a goroutine's.
+// holdsStack: a stack pointer is in memory that the dump has, or at its end. It may be the memory
+// of another stack than the thread's own: a signal's, a goroutine's.
 func (s *walk) holdsStack(sp uint64) bool {
 	return s.onStack(s.mem, sp) || s.Space != nil && (s.Space.Stack(sp) != nil || s.Space.Stack(sp-1) != nil)
 }

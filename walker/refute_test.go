@@ -58,8 +58,8 @@ func walkBy(p Policy, rows map[uint64]unwind.Row, funcs map[uint64]string, words
 	return w.Walk(regs, mem), w, mem
 }
 
-// Rules may lead anywhere; a caller is taken unless something in the dump says that it cannot be one. The scan that follows finds the
-// caller at the next word.
+// Rules may lead anywhere; a caller is taken unless something in the dump says that it cannot be
+// one. The scan that follows finds the caller at the next word.
 func TestRefutedPC(t *testing.T) {
 	const jit, heap, gone = 0x7f1200001234, 0x55550000abc8, 0x7f9900000010
 	space := &fakeSpace{exec: map[uint64]bool{jit &^ 0xfff: true, heap &^ 0xfff: false, codeBase + 0x1000: true, codeBase + 0x2000: true, codeBase + 0x9000: false}}
@@ -123,7 +123,8 @@ func TestRefutedPC(t *testing.T) {
 	}
 }
 
-// A word that points to a module's data is no return address; an explanation lists it with the reason.
+// A word that points to a module's data is no return address; an explanation lists it with the
+// reason.
 func TestScanOfDataPointers(t *testing.T) {
 	space := &fakeSpace{exec: map[uint64]bool{codeBase + 0x2000: true, codeBase + 0x3000: false}}
 	words := []uint64{1, code(0x3030), code(0x2020), 4}
@@ -138,8 +139,9 @@ func TestScanOfDataPointers(t *testing.T) {
 	}
 }
 
-// Rules that read no memory could go on without end. Where the stack pointer has left the dump's memory, and the caller's is not in it
-// either, nothing can be known. Other stacks that the dump has are followed.
+// Rules that read no memory could go on without end. Where the stack pointer has left the dump's
+// memory, and the caller's is not in it either, nothing can be known. Other stacks that the dump
+// has are followed.
 func TestStackPointerLeavesTheMemory(t *testing.T) {
 	a := cpu.AMD64
 	forever := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.Const, Offset: int64(code(0x1020))}}
@@ -173,8 +175,9 @@ func TestStackPointerLeavesTheMemory(t *testing.T) {
 	}
 }
 
-// A function that the system or a runtime enters has no caller, whatever the symbol file's rules give: dump_syms may have lost that they
-// have none. Names that a program may use itself end a stack only where the rules lead nowhere.
+// A function that the system or a runtime enters has no caller, whatever the symbol file's rules
+// give: dump_syms may have lost that they have none. Names that a program may use itself end a
+// stack only where the rules lead nowhere.
 func TestOutermostByName(t *testing.T) {
 	ordinary := *cfaRow(cpu.AMD64, 2)
 	signal := ordinary

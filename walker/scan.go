@@ -7,17 +7,19 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxFrameGap is the largest distance between two frames at which a guessed frame pointer is accepted. 99.5 % of the frames
-// of popular libraries are smaller, says Breakpad's stackwalker_x86.cc.
+// maxFrameGap is the largest distance between two frames at which a guessed frame pointer is
+// accepted. 99.5 % of the frames of popular libraries are smaller, says Breakpad's
+// stackwalker_x86.cc.
 const maxFrameGap = 128 << 10
 
 // scanPart is the Origin's Part of rules that a search of the stack made.
 const scanPart = "stack scan"
 
-// scanFor searches words from an address upwards for a plausible return address. It returns where it is, and its value.
+// scanFor searches words from an address upwards for a plausible return address. It returns where
+// it is, and its value.
 //
-// The search goes upwards since stacks grow down: callers' frames are at higher addresses. It ends at the first word that the dump
-// lacks, since no frame continues beyond the stack's memory.
+// The search goes upwards since stacks grow down: callers' frames are at higher addresses. It ends
+// at the first word that the dump lacks, since no frame continues beyond the stack's memory.
 func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 	size := uint64(s.arch.WordSize)
 	for i := 0; i < words; i++ {
@@ -36,8 +38,8 @@ func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 	return 0, 0, false
 }
 
-// readable returns how many words from an address upwards the dump's stack memory has without a gap.
-// It is for messages alone: whether a search failed for want of memory.
+// readable returns how many words from an address upwards the dump's stack memory has without a
+// gap. It is for messages alone: whether a search failed for want of memory.
 func (s *walk) readable(from uint64, words int) int {
 	for i := 0; i < words; i++ {
 		if _, ok := s.word(from + uint64(i)*uint64(s.arch.WordSize)); !ok {
@@ -48,8 +50,9 @@ func (s *walk) readable(from uint64, words int) int {
 }
 
 // scanWords returns how many words to search above the top frame.
-// The frame that crashed may have large local arrays or be half way through a call, so the search above it is longer, as in
-// Breakpad. Other searches are short: each additional word may be a stale return address.
+// The frame that crashed may have large local arrays or be half way through a call, so the search
+// above it is longer, as in Breakpad. Other searches are short: each additional word may be a stale
+// return address.
 func (s *walk) scanWords() int {
 	f := s.top()
 	if f.Trust == TrustContext || s.afterLeaf() ||
@@ -61,7 +64,8 @@ func (s *walk) scanWords() int {
 
 // proposeScan returns rules for the first word above sp that could be a return address.
 //
-// The row is constant: the CFA is the address above the word that was found, the return address that word.
+// The row is constant: the CFA is the address above the word that was found, the return address
+// that word.
 func (s *walk) proposeScan() (candidate, string) {
 	if s.scanned >= s.Policy.MaxScanned {
 		return candidate{}, fmt.Sprintf("%d frames of this stack were found by scanning already", s.scanned)
@@ -97,8 +101,9 @@ func (s *walk) proposeScan() (candidate, string) {
 	return candidate{row: row, trust: TrustScan}, ""
 }
 
-// scannedFP guesses the caller's frame pointer from a return address at an address. A function that keeps one pushed its
-// caller's right below the return address; one that does not left the register alone.
+// scannedFP guesses the caller's frame pointer from a return address at an address. A function that
+// keeps one pushed its caller's right below the return address; one that does not left the register
+// alone.
 func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
 	if s.arch.ScanFP == cpu.ScanFPUnknown {
 		return unwind.Rule{}, false
@@ -112,7 +117,8 @@ func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
 	unchanged := unwind.Rule{Kind: unwind.Same, Reg: fp}
 	saved := unwind.Rule{Kind: unwind.AtConst, Offset: int64(below)}
 	if s.arch.ScanFP == cpu.ScanFPAbove {
-		// What is below the return address points up the stack, not far: this looks like a saved frame pointer.
+		// What is below the return address points up the stack, not far: this looks like a saved
+		// frame pointer.
 		if v, ok := s.word(below); ok && v > below && v-below <= maxFrameGap {
 			return saved, true
 		}
@@ -125,7 +131,8 @@ func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
 	last, known := s.top().Regs.Get(fp)
 	switch {
 	case !known:
-	// The callee's frame pointer points at the word below the return address, where "push rbp; mov rbp, rsp" stores the caller's.
+	// The callee's frame pointer points at the word below the return address, where "push rbp; mov
+	// rbp, rsp" stores the caller's.
 	case last == below:
 		if v, ok := s.word(below); ok && v > at {
 			return saved, true

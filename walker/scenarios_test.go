@@ -22,7 +22,8 @@ func (p *partial) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	return p.fakeSymbols.Row(module, rva)
 }
 
-// A frame that only a scan finds lies between two that the rules find; the rules take over again at once.
+// A frame that only a scan finds lies between two that the rules find; the rules take over again at
+// once.
 func TestScanBetweenGoodFrames(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
 		syms := &partial{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "leaf", 0x2000: "bare", 0x3000: "middle", 0x4000: "main"},
@@ -43,7 +44,8 @@ func TestScanBetweenGoodFrames(t *testing.T) {
 	})
 }
 
-// The rules are those of the address: at the entry, after a push, and in the body a frame ends at another place.
+// The rules are those of the address: at the entry, after a push, and in the body a frame ends at
+// another place.
 func TestRulesAtEachAddress(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
 		for words := int64(1); words < 5; words++ {
@@ -59,8 +61,9 @@ func TestRulesAtEachAddress(t *testing.T) {
 	})
 }
 
-// A stack that overflowed has no memory below the guard page, often none at all where sp points: what is above is still
-// reached by rules that do not read below it, or not at all, and the walk says which word was missing.
+// A stack that overflowed has no memory below the guard page, often none at all where sp points:
+// what is above is still reached by rules that do not read below it, or not at all, and the walk
+// says which word was missing.
 func TestStackOverflow(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
 		sc := &scene{arch: a, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named, row: cfaRow(a, 2)}, words: []uint64{1, 2}}
@@ -72,7 +75,8 @@ func TestStackOverflow(t *testing.T) {
 	})
 }
 
-// 32-bit iOS keeps a chain in r7 and its rules are not believed; everywhere else r7 is a register like others.
+// 32-bit iOS keeps a chain in r7 and its rules are not believed; everywhere else r7 is a register
+// like others.
 func TestARMOnIOS(t *testing.T) {
 	sc := &scene{arch: cpu.ARM, os: core.IOS, pc: code(0x1010), policy: Breakpad}
 	sc.regs = map[string]uint64{"r7": sc.at(2), "lr": code(0x2020)}
@@ -86,7 +90,8 @@ func TestARMOnIOS(t *testing.T) {
 	}
 }
 
-// A caller in no module (generated code, an unloaded library) does not end the walk: the frame pointer goes on.
+// A caller in no module (generated code, an unloaded library) does not end the walk: the frame
+// pointer goes on.
 func TestThroughCodeOfNoModule(t *testing.T) {
 	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010)}
 	sc.regs = map[string]uint64{"rbp": sc.at(2)}
@@ -98,8 +103,9 @@ func TestThroughCodeOfNoModule(t *testing.T) {
 	}
 }
 
-// Rules that take the return address from a register hold where a thread was stopped and where a signal interrupted it. In a
-// frame that made a call the register holds something else: what is right there is to give no frame, not the same one again.
+// Rules that take the return address from a register hold where a thread was stopped and where a
+// signal interrupted it. In a frame that made a call the register holds something else: what is
+// right there is to give no frame, not the same one again.
 func TestReturnAddressInRegister(t *testing.T) {
 	for _, a := range []*cpu.Arch{cpu.ARM64, cpu.S390X} {
 		link := unwind.Row{Topmost: true, CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}}
@@ -158,8 +164,8 @@ func (f *rowsByFunction) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	return row, symbol.Yes
 }
 
-// Rules that say of a function that nobody calls it end the stack there; where the thread was stopped in it, other sources may
-// still find something.
+// Rules that say of a function that nobody calls it end the stack there; where the thread was
+// stopped in it, other sources may still find something.
 func TestRulesOfTheOutermost(t *testing.T) {
 	a := cpu.AMD64
 	last := unwind.Row{Outermost: true, CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 8}, RA: unwind.Rule{Kind: unwind.Undefined},

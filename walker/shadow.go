@@ -2,12 +2,14 @@ package walker
 
 import "fmt"
 
-// shadowReach is how many words above sp a frame's return address is looked for when its value is known.
+// shadowReach is how many words above sp a frame's return address is looked for when its value is
+// known.
 const shadowReach = 1 << 14
 
-// proposeShadow takes the caller's pc from the shadow stack, where the CPU keeps a second copy of every return address that no
-// program can overwrite (Intel SDM volume 1, chapter 17, "Control-flow Enforcement Technology"). Where the same value is on
-// the ordinary stack, there is the frame's end.
+// proposeShadow takes the caller's pc from the shadow stack, where the CPU keeps a second copy of
+// every return address that no program can overwrite (Intel SDM volume 1, chapter 17, "Control-flow
+// Enforcement Technology"). Where the same value is on the ordinary stack, there is the frame's
+// end.
 func (s *walk) proposeShadow() (candidate, string) {
 	if len(s.shadow) == 0 {
 		return candidate{}, notApplicable
@@ -32,8 +34,9 @@ func (s *walk) proposeShadow() (candidate, string) {
 	return candidate{}, fmt.Sprintf("the shadow stack says 0x%x, which is not on the stack above sp 0x%x", want, sp)
 }
 
-// passShadow keeps shadow in step with the walk. A caller that another source found removes its own entry, and the entries before it, whose frames the
-// source skipped. A caller that is not on the shadow stack removes none.
+// passShadow keeps shadow in step with the walk. A caller that another source found removes its own
+// entry, and the entries before it, whose frames the source skipped. A caller that is not on the
+// shadow stack removes none.
 func (s *walk) passShadow(pc uint64) {
 	for i, v := range s.shadow {
 		if v == pc {
@@ -46,5 +49,6 @@ func (s *walk) passShadow(pc uint64) {
 	}
 }
 
-// maxSkipped is how many frames a walk may have missed and still be considered to follow the shadow stack.
+// maxSkipped is how many frames a walk may have missed and still be considered to follow the shadow
+// stack.
 const maxSkipped = 16

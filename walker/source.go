@@ -18,16 +18,16 @@ const (
 	SourceScan         Source = "scan"
 )
 
-// Symbols looks up symbols and unwind rules for the walker. Modules are indices of the dump's module list, addresses are
-// module-relative. It is synchronous and reads only what is at hand: for other bytes it returns symbol.Needs, and records which they are
-// for the session's caller.
+// Symbols looks up symbols and unwind rules for the walker. Modules are indices of the dump's
+// module list, addresses are module-relative. It is synchronous and reads only what is at hand: for
+// other bytes it returns symbol.Needs, and records which they are for the session's caller.
 type Symbols interface {
 	// Known returns whether there is a file for the module: NoFile, Yes, or Needs.
 	Known(module int) symbol.Answer
 	// Lookup finds the function, line and inlined calls at an address.
 	Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer)
-	// Row finds the call frame information that covers an address. No with an Origin means that a record covers it but has
-	// no usable rules; the Origin's Note says why.
+	// Row finds the call frame information that covers an address. No with an Origin means that a
+	// record covers it but has no usable rules; the Origin's Note says why.
 	Row(module int, rva uint64) (unwind.Row, symbol.Answer)
 	// FrameData finds the STACK WIN record that covers an address, type 4 before type 0.
 	FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer)

@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// enterStack switches the walk to the memory around a frame's sp, if the frame is on another stack than its callee.
+// enterStack switches the walk to the memory around a frame's sp, if the frame is on another stack
+// than its callee.
 func (s *walk) enterStack(sp uint64) {
 	if !s.Policy.OtherStacks || s.Space == nil || s.mem == nil || len(s.frames) == 0 || s.onStack(s.mem, sp) {
 		return
@@ -37,8 +38,9 @@ func (s *walk) onStack(m unwind.Memory, sp uint64) bool {
 	return ok
 }
 
-// interruptedElsewhere: the rules of a signal's frame lead to a stack that the walk was not on before. A signal handler may have a stack of
-// its own, above or below the one that was interrupted (sigaltstack(2)).
+// interruptedElsewhere: the rules of a signal's frame lead to a stack that the walk was not on
+// before. A signal handler may have a stack of its own, above or below the one that was interrupted
+// (sigaltstack(2)).
 func (s *walk) interruptedElsewhere(sp uint64) bool {
 	if !s.Policy.OtherStacks || s.onStack(s.mem, sp) {
 		return false
@@ -51,15 +53,17 @@ func (s *walk) interruptedElsewhere(sp uint64) bool {
 	return true
 }
 
-// restoresContext: the rules read the stack pointer from memory, and registers that no function preserves: those of the frame that a signal
-// handler returns to. DWARF marks them (augmentation 'S'), symbol files cannot.
+// restoresContext: the rules read the stack pointer from memory, and registers that no function
+// preserves: those of the frame that a signal handler returns to. DWARF marks them (augmentation
+// 'S'), symbol files cannot.
 func restoresContext(arch *cpu.Arch, row *unwind.Row) bool {
 	if row.CFA.Kind != unwind.AtReg && row.CFA.Kind != unwind.Expr {
 		return false
 	}
 	for _, r := range row.Saved {
 		switch r.Rule.Kind {
-		// Ordinary functions restore only what they must preserve. A register beyond those was saved by the kernel.
+		// Ordinary functions restore only what they must preserve. A register beyond those was
+		// saved by the kernel.
 		case unwind.AtReg, unwind.AtCFA, unwind.Expr:
 			if r.Reg != arch.SP && r.Reg != arch.PC && r.Reg != arch.LR && !slices.Contains(arch.CalleeSaved, r.Reg) {
 				return true

@@ -7,8 +7,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// signalStacks is a signal handler on a stack of its own: the handler at 0x1000 returns to the trampoline at 0x2000, whose rules read pc and sp
-// of the function at 0x3000 from the handler's stack; that has its frame at held.
+// signalStacks is a signal handler on a stack of its own: the handler at 0x1000 returns to the
+// trampoline at 0x2000, whose rules read pc and sp of the function at 0x3000 from the handler's
+// stack; that has its frame at held.
 func signalStacks(p Policy, trampoline unwind.Row, held uint64) (Stack, *Walker, unwind.Memory) {
 	rows := map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2), 0x2000: trampoline, 0x3000: *cfaRow(cpu.AMD64, 2)}
 	words := []uint64{1, code(0x2020), 3, code(0x3000), held, 7}
@@ -16,7 +17,8 @@ func signalStacks(p Policy, trampoline unwind.Row, held uint64) (Stack, *Walker,
 		&fakeSpace{held: held, words: []uint64{9, code(0x4040)}}, nil)
 }
 
-// trampolineRow are the rules of a function that a signal handler returns to, as they are in the symbol file.
+// trampolineRow are the rules of a function that a signal handler returns to, as they are in the
+// symbol file.
 func trampolineRow(registers ...string) unwind.Row {
 	a := cpu.AMD64
 	row := unwind.Row{CFA: unwind.Rule{Kind: unwind.AtReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtReg, Reg: a.SP, Offset: 8}}
@@ -27,8 +29,8 @@ func trampolineRow(registers ...string) unwind.Row {
 	return row
 }
 
-// The interrupted frame is found wherever its stack is, its pc is that of the instruction, and the walk goes on in the memory that the dump
-// has there. Without that memory the frame is the last.
+// The interrupted frame is found wherever its stack is, its pc is that of the instruction, and the
+// walk goes on in the memory that the dump has there. Without that memory the frame is the last.
 func TestSignalOnAnotherStack(t *testing.T) {
 	for _, held := range []uint64{stackBase - 0x100000, stackBase + 0x100000} {
 		s, w, mem := signalStacks(Best, trampolineRow("rbx", "rax"), held)
@@ -51,7 +53,8 @@ func TestSignalOnAnotherStack(t *testing.T) {
 			t.Errorf("%v %+v", err, x)
 		}
 	}
-	// Rules that restore only what calls preserve are no signal's: the stack pointer has to move up.
+	// Rules that restore only what calls preserve are no signal's: the stack pointer has to move
+	// up.
 	s, _, _ := signalStacks(Best, trampolineRow("rbx", "rbp"), stackBase-0x100000)
 	expect(t, s, "1010 context, 2020 cfi, no-progress")
 	s, _, _ = signalStacks(Breakpad, trampolineRow("rbx", "rax"), stackBase-0x100000)

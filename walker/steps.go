@@ -8,8 +8,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Steps is a walk that is made frame by frame, so that a caller with several threads can fetch together what all of them need of
-// a symbol file. The result equals that of Walker.Walk.
+// Steps is a walk that is made frame by frame, so that a caller with several threads can fetch
+// together what all of them need of a symbol file. The result equals that of Walker.Walk.
 type Steps struct {
 	walk *walk
 	stop *Stop
@@ -58,7 +58,8 @@ func (t *Steps) Frames() int { return len(t.walk.frames) }
 // Arch returns the CPU of the thread.
 func (t *Steps) Arch() *cpu.Arch { return t.walk.arch }
 
-// Wants returns the address whose unwind rules the next step looks up, as a module and an address in it. The module is -1 if it looks up none.
+// Wants returns the address whose unwind rules the next step looks up, as a module and an address
+// in it. The module is -1 if it looks up none.
 func (t *Steps) Wants() (module int, rva uint64) {
 	if t.stop != nil || t.walk.top().Module < 0 {
 		return -1, 0
@@ -66,8 +67,9 @@ func (t *Steps) Wants() (module int, rva uint64) {
 	return t.walk.top().Module, t.walk.top().RVA
 }
 
-// Words returns the words of the stack from an address or the top frame's sp on, whichever is higher, that point into modules: return
-// addresses among others, each as the address that would be looked up. It reads n words, and returns where it stopped.
+// Words returns the words of the stack from an address or the top frame's sp on, whichever is
+// higher, that point into modules: return addresses among others, each as the address that would be
+// looked up. It reads n words, and returns where it stopped.
 func (t *Steps) Words(from uint64, n int, yield func(module int, rva uint64)) (next uint64) {
 	s := t.walk
 	if s.mem == nil {

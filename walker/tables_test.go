@@ -19,7 +19,8 @@ func TestTrustHasWords(t *testing.T) {
 	}
 }
 
-// TestSourcesAreAsked: every source but the thread's context is in Best, and is one that propose knows.
+// TestSourcesAreAsked: every source but the thread's context is in Best, and is one that propose
+// knows.
 func TestSourcesAreAsked(t *testing.T) {
 	for name, src := range enumtest.Strings[Source](t, ".", "Source") {
 		if src != SourceContext && !slices.Contains(Best.Sources, src) {

@@ -9,21 +9,24 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// firstPage: an instruction address below it is the end of a stack (a return address of 0, in practice).
-// Systems map nothing there, so that null pointers fault.
+// firstPage: an instruction address below it is the end of a stack (a return address of 0, in
+// practice). Systems map nothing there, so that null pointers fault.
 const firstPage = 1 << 12
 
-// ends decides whether the walk ends at a caller that a source proposes: its pc is null-like, or its sp has not moved up.
+// ends decides whether the walk ends at a caller that a source proposes: its pc is null-like, or
+// its sp has not moved up.
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
 	if pc < firstPage && !s.calledNull(cand, regs) {
 		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x", src, pc)}
 	}
-	// Stacks grow down: a caller's frame is above its callee's. Without this test a damaged stack could lead round in a circle.
+	// Stacks grow down: a caller's frame is above its callee's. Without this test a damaged stack
+	// could lead round in a circle.
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
 		return nil
 	}
-	// A signal's handler may run on a stack of its own (sigaltstack), so the interrupted one may be anywhere.
+	// A signal's handler may run on a stack of its own (sigaltstack), so the interrupted one may be
+	// anywhere.
 	if cand.row.Signal && s.interruptedElsewhere(sp) {
 		return nil
 	}
@@ -31,7 +34,8 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 		"the caller found by %s (pc 0x%x) has sp 0x%x, not above this frame's 0x%x", src, pc, sp, callee)}
 }
 
-// calledNull: a signal's frame says that the thread called a null pointer, and the return address of that call is where it has to be.
+// calledNull: a signal's frame says that the thread called a null pointer, and the return address
+// of that call is where it has to be.
 func (s *walk) calledNull(cand candidate, regs *cpu.Regs) bool {
 	if !s.Policy.NullLeaf || !cand.row.Signal || s.arch.LR != cpu.NoReg {
 		return false
@@ -75,7 +79,8 @@ func (s *walk) check(src Source, regs *cpu.Regs) string {
 	return ""
 }
 
-// checkCFI runs the tests of Breakpad's CFI on registers, as far as the policy and the CPU have them.
+// checkCFI runs the tests of Breakpad's CFI on registers, as far as the policy and the CPU have
+// them.
 func (s *walk) checkCFI(regs *cpu.Regs) string {
 	if s.Policy.CFINonZero && s.arch.CFINonZero && (regs.PC() == 0 || regs.SP() == 0) {
 		return fmt.Sprintf("it gives pc 0x%x and sp 0x%x", regs.PC(), regs.SP())
@@ -86,13 +91,15 @@ func (s *walk) checkCFI(regs *cpu.Regs) string {
 	return ""
 }
 
-// implausible returns why a frame that was guessed from a register is rejected, or "". It runs after the CPU's own check.
+// implausible returns why a frame that was guessed from a register is rejected, or "". It runs
+// after the CPU's own check.
 func (s *walk) implausible(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
 	if !s.Policy.FramePointer.Verify || pc < firstPage {
 		return ""
 	}
-	// A frame pointer that is used as a general register leads anywhere; what it leads to rarely follows a call.
+	// A frame pointer that is used as a general register leads anywhere; what it leads to rarely
+	// follows a call.
 	if call, known := s.callBefore(pc); known && !call && s.Modules.Covers(pc) {
 		return fmt.Sprintf("the instruction before its return address 0x%x is not a call", pc)
 	}
@@ -138,8 +145,8 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	return ""
 }
 
-// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may not
-// keep one and have any value in that register.
+// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which
+// is known to have made a call, may not keep one and have any value in that register.
 func (s *walk) lastOfChain(pc uint64) bool {
 	if !s.Policy.FramePointer.LastOfChain || s.top().Source != SourceFramePointer {
 		return false
@@ -148,9 +155,9 @@ func (s *walk) lastOfChain(pc uint64) bool {
 	return known && call
 }
 
-// plausibleReturn tests a word of a scan: the call before it is in a module, and if the module's symbols
-// are there, in something that has a name. One is subtracted because a function that ends in a call that never returns
-// leaves a return address past its end.
+// plausibleReturn tests a word of a scan: the call before it is in a module, and if the module's
+// symbols are there, in something that has a name. One is subtracted because a function that ends
+// in a call that never returns leaves a return address past its end.
 func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if s.Policy.Scan.RejectNonCanonical {
 		if a := s.arch; addr == 0 || a.Canonical != nil && !a.Canonical(addr) ||
@@ -185,7 +192,8 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	return true, ""
 }
 
-// addressMask returns a mask of the bits that an address may use: those of the highest module's end, and at least minBits.
+// addressMask returns a mask of the bits that an address may use: those of the highest module's
+// end, and at least minBits.
 func addressMask(top uint64, minBits int) uint64 {
 	if n := bits.Len64(top); n > minBits {
 		minBits = n
@@ -218,7 +226,8 @@ func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 	}
 }
 
-// stripPointers removes authentication codes from recovered values. Those of scanned words cannot be recognized.
+// stripPointers removes authentication codes from recovered values. Those of scanned words cannot
+// be recognized.
 func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
 	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf {
 		return

@@ -17,11 +17,14 @@ type Walker struct {
 	Symbols Symbols
 	Modules *core.ModuleMap
 	OS      core.OS
-	// Code, if set, reads instructions, which distinguish return addresses from other pointers into code.
+	// Code, if set, reads instructions, which distinguish return addresses from other pointers into
+	// code.
 	Code Code
-	// Space, if set, is what the dump knows about the process's address space: the memory map, and which memory is in the dump.
+	// Space, if set, is what the dump knows about the process's address space: the memory map, and
+	// which memory is in the dump.
 	Space Space
-	// Entry is the program's entry point as the system reports it (Linux' AT_ENTRY), or 0 if unknown.
+	// Entry is the program's entry point as the system reports it (Linux' AT_ENTRY), or 0 if
+	// unknown.
 	Entry uint64
 	// NTDLL and Kernel32 are the indexes of these modules on Windows, or -1.
 	NTDLL, Kernel32 int
@@ -36,7 +39,8 @@ type Walker struct {
 // mostSpare is the largest capacity of spare, in frames.
 const mostSpare = 1024
 
-// New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and MergeEntries.
+// New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and
+// MergeEntries.
 func New(p Policy, os core.OS, modules *core.ModuleMap, syms Symbols) *Walker {
 	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules, NTDLL: -1, Kernel32: -1}
 	w.pacMask = addressMask(w.Modules.Top(), p.Pointer.MinBits)
@@ -49,14 +53,15 @@ type walk struct {
 	arch   *cpu.Arch
 	mem    unwind.Memory
 	frames []Frame
-	// stale are the last known values of all registers, including those that are unknown in the top frame. Breakpad's frames keep their callee's
-	// values, and some of its sources read them.
+	// stale are the last known values of all registers, including those that are unknown in the top
+	// frame. Breakpad's frames keep their callee's values, and some of its sources read them.
 	stale cpu.Regs
 	// left is the memory of the stacks that the walk was on before it switched to another.
 	left []unwind.Memory
 	// scanned counts frames that a scan found.
 	scanned int
-	// shadow are the return addresses of the CPU's shadow stack, youngest first, that no frame has used yet.
+	// shadow are the return addresses of the CPU's shadow stack, youngest first, that no frame has
+	// used yet.
 	shadow []uint64
 	// shadowed: the dump has the thread's shadow stack.
 	shadowed bool
@@ -64,16 +69,19 @@ type walk struct {
 	params []paramSize
 }
 
-// paramSize is the size in bytes of a function's parameters on the stack; ok is false if no record states it.
+// paramSize is the size in bytes of a function's parameters on the stack; ok is false if no record
+// states it.
 type paramSize struct {
 	bytes uint32
 	ok    bool
 }
 
-// Walk recovers the stack whose youngest frame has the registers regs. It reads words from mem, which is nil if the dump has no stack for the thread.
+// Walk recovers the stack whose youngest frame has the registers regs. It reads words from mem,
+// which is nil if the dump has no stack for the thread.
 func (w *Walker) Walk(regs cpu.Regs, mem unwind.Memory) Stack { return w.WalkShadowed(regs, mem, nil) }
 
-// WalkShadowed is Walk for a thread whose shadow stack the dump has: the return addresses on it, youngest first.
+// WalkShadowed is Walk for a thread whose shadow stack the dump has: the return addresses on it,
+// youngest first.
 func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64) Stack {
 	t := w.Begin(regs, mem, shadow)
 	for t.Next() {
@@ -81,7 +89,8 @@ func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64)
 	return t.Stack()
 }
 
-// push appends a frame. Its symbol is looked up when it is first needed, at the latest when the walk ends: most rules need none.
+// push appends a frame. Its symbol is looked up when it is first needed, at the latest when the
+// walk ends: most rules need none.
 func (s *walk) push(f Frame) {
 	f.Module, f.RVA = s.Modules.Find(f.Lookup)
 	f.unnamed = true
@@ -126,12 +135,13 @@ type candidate struct {
 	win   WinPlace
 }
 
-// caller tries the sources in order for the frame above the top one. The first accepted candidate decides:
-// if it then breaks an invariant of stacks, the walk ends there, as in both peers.
+// caller tries the sources in order for the frame above the top one. The first accepted candidate
+// decides: if it then breaks an invariant of stacks, the walk ends there, as in both peers.
 //
-// A candidate goes through five steps: propose makes rules, apply computes registers by them, check and refuted test the
-// registers, and ends decides whether they are a frame or the end of the stack. What fails on the way is kept as an Attempt, with
-// the reason, for the explanation of the frame.
+// A candidate goes through five steps: propose makes rules, apply computes registers by them, check
+// and refuted test the registers, and ends decides whether they are a frame or the end of the
+// stack. What fails on the way is kept as an Attempt, with the reason, for the explanation of the
+// frame.
 func (s *walk) caller() (Frame, *Stop) {
 	var attempts []Attempt
 	reject := func(src Source, row unwind.Row, format string, args ...any) {
@@ -179,8 +189,8 @@ func (s *walk) caller() (Frame, *Stop) {
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())
 		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Attempts: attempts}
-		// A return address is that of the instruction after the call, which may be on another line or in another function. Looked up
-		// is an address inside of the call.
+		// A return address is that of the instruction after the call, which may be on another line
+		// or in another function. Looked up is an address inside of the call.
 		f.Lookup = f.PC - s.arch.CallSize
 		// An interrupted function continues at its pc, which is no return address.
 		if cand.row.Signal {
@@ -247,7 +257,8 @@ func (s *walk) reg(r cpu.Reg) (uint64, bool) {
 	return 0, false
 }
 
-// fromReg returns the rule "value of r + off". A stale value becomes a constant, since the frame itself does not know it.
+// fromReg returns the rule "value of r + off". A stale value becomes a constant, since the frame
+// itself does not know it.
 func (s *walk) fromReg(r cpu.Reg, value uint64, off int64) unwind.Rule {
 	if s.top().Regs.Known(r) {
 		return unwind.Rule{Kind: unwind.FromReg, Reg: r, Offset: off}

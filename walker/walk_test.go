@@ -85,7 +85,8 @@ func (f *fakeSymbols) FrameData(_ int, rva uint64) (unwind.FrameData, symbol.Ans
 	return *f.win, symbol.Yes
 }
 
-// scene is a stack to walk on any CPU. Words of the stack may be given as code(off) and stack(index).
+// scene is a stack to walk on any CPU. Words of the stack may be given as code(off) and
+// stack(index).
 type scene struct {
 	arch   *cpu.Arch
 	os     core.OS
@@ -183,7 +184,8 @@ func TestCallFrameInformation(t *testing.T) {
 	})
 }
 
-// A return address just behind a function's end (its last instruction calls something that never returns) belongs to it.
+// A return address just behind a function's end (its last instruction calls something that never
+// returns) belongs to it.
 func TestCallAtTheEndOfAFunction(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
 		s := (&scene{arch: a, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named, row: cfaRow(a, 2)},
@@ -209,7 +211,8 @@ func TestScanWithSymbolsWantsANamedFunction(t *testing.T) {
 	})
 }
 
-// The search above frame 0 goes four times as far; Breakpad's loop takes one word more than its constant says.
+// The search above frame 0 goes four times as far; Breakpad's loop takes one word more than its
+// constant says.
 func TestScanReach(t *testing.T) {
 	for _, tc := range []struct {
 		policy Policy
@@ -249,8 +252,8 @@ func TestFramePointerChain(t *testing.T) {
 	}
 }
 
-// The outermost function that keeps rbp is called by one that does not, and that has a number in it. The return address is right all the
-// same if it follows a call; else the stack is searched.
+// The outermost function that keeps rbp is called by one that does not, and that has a number in
+// it. The return address is right all the same if it follows a call; else the stack is searched.
 func TestLastOfTheFramePointers(t *testing.T) {
 	after := fakeCode{code(0x3030), []byte{0xe8, 1, 2, 3, 4}}
 	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), code: eachCall{code(0x2020), code(0x3030)}}
@@ -300,7 +303,8 @@ func TestNoFramePointerOnWindowsAMD64(t *testing.T) {
 	expect(t, sc.walk(t), "1010 context, 2020 scan, 3030 scan, nothing-found")
 }
 
-// A Windows amd64 function without unwind data has its return address at rsp; nothing else has moved.
+// A Windows amd64 function without unwind data has its return address at rsp; nothing else has
+// moved.
 func TestLeafOnWindowsAMD64(t *testing.T) {
 	sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), policy: Breakpad, regs: map[string]uint64{"rsi": 77}}
 	sc.words = []uint64{code(0x2020), 0, 0}
@@ -312,8 +316,8 @@ func TestLeafOnWindowsAMD64(t *testing.T) {
 	}
 }
 
-// A function that was just entered has its caller in the link register, whatever the CPU; one that has made a call has its own
-// address there, and then the stack is searched.
+// A function that was just entered has its caller in the link register, whatever the CPU; one that
+// has made a call has its own address there, and then the stack is searched.
 func TestLeafByLinkRegister(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
 		if a.LR == cpu.NoReg {
@@ -332,7 +336,8 @@ func TestLeafByLinkRegister(t *testing.T) {
 	})
 }
 
-// Breakpad takes arm64's caller from lr, rust-minidump from the frame record: with lr set they name different frames.
+// Breakpad takes arm64's caller from lr, rust-minidump from the frame record: with lr set they name
+// different frames.
 func TestARM64LinkRegister(t *testing.T) {
 	sc := &scene{arch: cpu.ARM64, os: core.OSLinux, pc: code(0x1010)}
 	sc.regs = map[string]uint64{"lr": code(0x2020), "fp": sc.at(2)}
@@ -411,7 +416,8 @@ func TestSignalFrame(t *testing.T) {
 	}
 }
 
-// A call through a null pointer has pushed its return address and nothing else: frame pointer and all other registers are still the caller's.
+// A call through a null pointer has pushed its return address and nothing else: frame pointer and
+// all other registers are still the caller's.
 func TestCallOfNull(t *testing.T) {
 	for _, a := range []*cpu.Arch{cpu.X86, cpu.AMD64} {
 		sc := &scene{arch: a, os: core.OSLinux, pc: 0, syms: &fakeSymbols{loaded: true, funcs: named}}
@@ -432,7 +438,8 @@ func TestCallOfNull(t *testing.T) {
 	if len(s.Frames) < 3 || s.Frames[1].PC != 0 || s.Frames[1].Source != SourceCFI || s.Frames[2].PC != code(0x2020) || s.Frames[2].Trust != TrustLeaf {
 		t.Errorf("in a handler: %s", shape(s))
 	}
-	// So it is with a call to where the memory map has data or nothing, in a handler and where the thread stopped.
+	// So it is with a call to where the memory map has data or nothing, in a handler and where the
+	// thread stopped.
 	space := &fakeSpace{exec: map[uint64]bool{codeBase + 0x1000: true, codeBase + 0x2000: true, codeBase + 0x3000: true, stackBase &^ 0xfff: false, 0x600000: false}}
 	for _, to := range []uint64{0x600010, 0x41414141} {
 		sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: to, syms: &fakeSymbols{loaded: true, funcs: named}, space: space}

@@ -34,12 +34,14 @@ func (s *walk) proposeWin() (candidate, string) {
 	return s.winFrame(fd)
 }
 
-// numberedRegs are the registers that Microsoft's compiler names by number in programs. Both peers take "$20" for a temporary.
+// numberedRegs are the registers that Microsoft's compiler names by number in programs. Both peers
+// take "$20" for a temporary.
 //
 // Source: microsoft-pdb, include/cvconst.h (CV_HREG_e).
 var numberedRegs = [...]string{"$17 ", "$eax ", "$18 ", "$ecx ", "$19 ", "$edx ", "$20 ", "$ebx ", "$22 ", "$ebp ", "$23 ", "$esi ", "$24 ", "$edi "}
 
-// calleeParams returns the size of the arguments that esp points at: those of the frame that the top one called.
+// calleeParams returns the size of the arguments that esp points at: those of the frame that the
+// top one called.
 func (s *walk) calleeParams() uint32 {
 	var size uint32
 	for i := len(s.params) - 2; i >= 0; i-- {
@@ -53,14 +55,16 @@ func (s *walk) calleeParams() uint32 {
 	return size
 }
 
-// winFrame turns a record into a Row. It computes the values that the record's program refers to first.
+// winFrame turns a record into a Row. It computes the values that the record's program refers to
+// first.
 func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	esp64, ok := s.reg(s.arch.SP)
 	if !ok {
 		return candidate{}, "esp is not known"
 	}
 	esp, params := uint32(esp64), s.calleeParams()
-	// The frame, from low to high: arguments of the function that was called, local variables, saved registers, return address.
+	// The frame, from low to high: arguments of the function that was called, local variables,
+	// saved registers, return address.
 	search := esp + params + fd.Locals + fd.SavedRegs
 	place := WinPlace{CalleeParams: params, Computed: search}
 	if s.Policy.Win.Scan {
@@ -72,9 +76,11 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 			program = strings.ReplaceAll(program, numberedRegs[i], numberedRegs[i+1])
 		}
 	}
-	// An FPO record has no rule for ebp if its function does not use it; every other program is expected to recover it.
+	// An FPO record has no rule for ebp if its function does not use it; every other program is
+	// expected to recover it.
 	plainFPO := (!fd.HasProgram || fd.Program == "") && !fd.AllocatesBP
-	// "@" aligns esp, which loses its old value: then only ebp knows where the frame ends, and the return address is above it.
+	// "@" aligns esp, which loses its old value: then only ebp knows where the frame ends, and the
+	// return address is above it.
 	if ebp, ok := s.reg(s.arch.FP); ok && strings.Contains(program, "@") {
 		search, place.Aligned = uint32(ebp)+4, true
 	}
@@ -105,8 +111,9 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	return cand, ""
 }
 
-// restoresAll: a program restores as many bytes of registers as its record says were saved. The registers that it does not mention are then unchanged,
-// and not unknown as they are after programs that do not restore everything. Their rules are removed.
+// restoresAll: a program restores as many bytes of registers as its record says were saved. The
+// registers that it does not mention are then unchanged, and not unknown as they are after programs
+// that do not restore everything. Their rules are removed.
 func restoresAll(row *unwind.Row, saved uint32) bool {
 	var kept []unwind.RegRule
 	for _, r := range row.Saved {
@@ -131,9 +138,9 @@ func (s *walk) keepBP(row *unwind.Row) {
 	row.Saved = append(row.Saved, unwind.RegRule{Reg: s.arch.FP, Rule: unwind.Rule{Kind: unwind.Same, Reg: s.arch.FP}})
 }
 
-// searchReturnAddress looks for the return address at the computed address and up to three words above it, since esp may have been
-// aligned. A frame 0 whose first word is its own pc is a system call on its way out, with the stub's return address still
-// on the stack: that word is skipped.
+// searchReturnAddress looks for the return address at the computed address and up to three words
+// above it, since esp may have been aligned. A frame 0 whose first word is its own pc is a system
+// call on its way out, with the stub's return address still on the stack: that word is skipped.
 func (s *walk) searchReturnAddress(search uint32, fd unwind.FrameData) uint32 {
 	at, value, ok := s.scanFor(uint64(search), 4)
 	if !ok {
@@ -171,9 +178,10 @@ func (s *walk) winScanWords() int {
 	return s.Policy.Scan.Words
 }
 
-// correctWin corrects results of STACK WIN records of link-time code generation, which are often wrong: a return address outside of every module is
-// searched above its address, and an ebp outside of the stack in the area of saved registers. If eip and ebp are both 0 the
-// stack has ended and nothing is searched.
+// correctWin corrects results of STACK WIN records of link-time code generation, which are often
+// wrong: a return address outside of every module is searched above its address, and an ebp outside
+// of the stack in the area of saved registers. If eip and ebp are both 0 the stack has ended and
+// nothing is searched.
 func (s *walk) correctWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, search, params uint32, assignsBP bool) candidate {
 	trust := TrustCFI
 	eip := uint32(got.PC())
@@ -182,7 +190,8 @@ func (s *walk) correctWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 	if eip == 0 && ebp == 0 {
 		return candidate{row: row, trust: trust}
 	}
-	// offset is how much higher than expected the return address was found: the saved registers are as much higher.
+	// offset is how much higher than expected the return address was found: the saved registers are
+	// as much higher.
 	var offset uint32
 	if !s.Modules.Covers(uint64(eip)) && s.scanned < s.Policy.MaxScanned {
 		start := search + 4
@@ -196,13 +205,15 @@ func (s *walk) correctWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 	if !assignsBP {
 		return candidate{row: row, trust: trust}
 	}
-	// After a scan frames may have been skipped; an ebp below the return address belongs to one of them.
+	// After a scan frames may have been skipped; an ebp below the return address belongs to one of
+	// them.
 	skipped := trust != TrustCFI && ebp <= search+offset
 	if _, ok := s.word(uint64(ebp)); ok && !skipped {
 		return candidate{row: row, trust: trust}
 	}
 	low := uint32(s.top().Regs.SP()) + params
-	// The saved ebp is searched downwards from the end of the area of saved registers: a word that points into the stack.
+	// The saved ebp is searched downwards from the end of the area of saved registers: a word that
+	// points into the stack.
 	for at := low + fd.SavedRegs + offset; at >= low && at-low <= maxFrameGap; at -= 4 {
 		v, ok := s.word(uint64(at))
 		if !ok {

@@ -129,8 +129,9 @@ func TestStackWin(t *testing.T) {
 	}
 }
 
-// TestWinRegisters: programs restore registers, which Microsoft's compiler names by number. Where a program restores as much as its record says was saved, the
-// other registers are unchanged; else they are lost. To the peers a number is a temporary, and what is not assigned is lost.
+// TestWinRegisters: programs restore registers, which Microsoft's compiler names by number. Where a
+// program restores as much as its record says was saved, the other registers are unchanged; else
+// they are lost. To the peers a number is a temporary, and what is not assigned is lost.
 func TestWinRegisters(t *testing.T) {
 	record := func(saved uint32, p string) unwind.FrameData {
 		fd := program(p)

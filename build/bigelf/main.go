@@ -1,8 +1,10 @@
-// Bigelf makes a large program with debug information, and a minidump of it, for benchmarks of reading binaries without symbol files:
+// Bigelf makes a large program with debug information, and a minidump of it, for benchmarks of
+// reading binaries without symbol files:
 //
 //	bigelf [-units 480] -out DIR        big (some 1.2 MB a unit, like those of large C++ programs), big.dmp
 //
-// It needs gcc and objcopy. It compiles one unit of C once, and links copies of the object file in which objcopy has prefixed the symbols.
+// It needs gcc and objcopy. It compiles one unit of C once, and links copies of the object file in
+// which objcopy has prefixed the symbols.
 package main
 
 import (
@@ -50,7 +52,8 @@ func run(dir string, units int) error {
 	if err := os.WriteFile(at("main.c"), []byte(mainUnit(units)), 0o644); err != nil {
 		return err
 	}
-	// Without -ffile-prefix-map the debug information would contain the temporary folder, and the file would differ from run to run.
+	// Without -ffile-prefix-map the debug information would contain the temporary folder, and the
+	// file would differ from run to run.
 	compile := []string{"-g", "-O2", "-fno-ipa-ra", "-ffile-prefix-map=" + work + "=.", "-c"}
 	for _, name := range []string{"unit", "main"} {
 		if err := tool("gcc", append(compile, at(name+".c"), "-o", at(name+".o"))...); err != nil {
@@ -120,9 +123,10 @@ func mainUnit(units int) string {
 	return b.String()
 }
 
-// dumpOf returns a dump of threads whose stacks contain return addresses only. Each is one byte into a function, where by the call frame
-// information the next return address is at the stack pointer (CFA = rsp+8). As in real dumps, where threads have most functions in
-// common, all frames are in some fifty functions, anywhere in the program.
+// dumpOf returns a dump of threads whose stacks contain return addresses only. Each is one byte
+// into a function, where by the call frame information the next return address is at the stack
+// pointer (CFA = rsp+8). As in real dumps, where threads have most functions in common, all frames
+// are in some fifty functions, anywhere in the program.
 func dumpOf(program string) ([]byte, error) {
 	const threads, frames, distinct = 8, 60, 50
 	f, err := elf.Open(program)

@@ -15,11 +15,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// frames is how many the stack has: each in another part of the library's code, and so in another unit.
+// frames is how many the stack has: each in another part of the library's code, and so in another
+// unit.
 const frames = 20
 
-// writeDump makes a dump of one thread. Each frame is at an instruction of an inlined call whose unwind rules find the caller by the
-// stack pointer alone; the stack has the words that those rules ask for.
+// writeDump makes a dump of one thread. Each frame is at an instruction of an inlined call whose
+// unwind rules find the caller by the stack pointer alone; the stack has the words that those rules
+// ask for.
 func writeDump(dll, pdb, out string) error {
 	f, close, err := open(dll, pdb)
 	if err != nil {
@@ -131,7 +133,8 @@ func codeView(id symbol.Identity) (dumptest.CodeView, uint32, error) {
 	return dumptest.RSDS(be.Uint32(guid), be.Uint16(guid[4:]), be.Uint16(guid[6:]), [8]byte(guid[8:]), uint32(age), id.Name), uint32(stamp), nil
 }
 
-// place is the first address of a range at which the frame is as writeDump needs it, and the frame's size on the stack.
+// place is the first address of a range at which the frame is as writeDump needs it, and the
+// frame's size on the stack.
 func place(f *program.File, from, to uint64) (rva uint64, size int, err error) {
 	for rva = from; rva < to; rva++ {
 		s, answer, err := f.Lookup(rva)

@@ -1,10 +1,12 @@
-// Bigpdb makes a large Windows library with its PDB, and a minidump of it, for benchmarks of reading PDBs as they are:
+// Bigpdb makes a large Windows library with its PDB, and a minidump of it, for benchmarks of
+// reading PDBs as they are:
 //
 //	bigpdb [-units 20000] [-functions 40] [-page 4096] -out DIR        big.dll, big.pdb (930 MB), big.dmp
 //	bigpdb -units 500 -functions 4000 -page 8192 -out DIR              the same with large units (2.0 GB); compiling takes minutes
 //	bigpdb -dll FILE -pdb FILE -dump FILE                              the dump alone, of a library that is there
 //
-// It needs clang++ and lld-link. One unit of C++ is compiled once; its copies have static functions only, so that the linker keeps all.
+// It needs clang++ and lld-link. One unit of C++ is compiled once; its copies have static functions
+// only, so that the linker keeps all.
 package main
 
 import (
@@ -95,8 +97,8 @@ func tool(dir, name string, args ...string) error {
 	return nil
 }
 
-// source is a unit of C++: functions with names that are long as those of templates are, and calls of members of a hundred classes in
-// them, each inlined and with another inlined in it.
+// source is a unit of C++: functions with names that are long as those of templates are, and calls
+// of members of a hundred classes in them, each inlined and with another inlined in it.
 func source(functions int) []byte {
 	const classes = 100
 	var b bytes.Buffer

@@ -1,6 +1,6 @@
-// Command bigsym writes a Breakpad symbol file of any size, like those that dump_syms writes of large programs, and a minidump (Linux
-// amd64) of the program. The file's STACK CFI records suffice to walk each stack of the dump to its end. The same arguments give the same
-// bytes.
+// Command bigsym writes a Breakpad symbol file of any size, like those that dump_syms writes of
+// large programs, and a minidump (Linux amd64) of the program. The file's STACK CFI records suffice
+// to walk each stack of the dump to its end. The same arguments give the same bytes.
 //
 //	bigsym [-size 1G] [-threads 32] [-frames 60] -out DIR     DIR/big.sym, DIR/big.dmp
 //	bigsym … -dump NAME -out DIR                              DIR/NAME only, another dump for the same symbol file
@@ -55,8 +55,8 @@ func parseSize(s string) (int64, error) {
 
 const debugID = "0BADCAFE5EEDF00D0123456789ABCDEF0"
 
-// idBytes are the bytes of the build id that Breakpad turns into debugID: it reads them as a GUID, whose first three fields are
-// little-endian, and appends the age 0.
+// idBytes are the bytes of the build id that Breakpad turns into debugID: it reads them as a GUID,
+// whose first three fields are little-endian, and appends the age 0.
 var idBytes = []byte{0xfe, 0xca, 0xad, 0x0b, 0xed, 0x5e, 0x0d, 0xf0, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef}
 
 // function is a function of the program.
@@ -110,7 +110,8 @@ func writeSymbols(path string, funcs []function, rng *rand.Rand) error {
 		fmt.Fprintf(w, "INLINE_ORIGIN %d %s::%s<%s::%s, %s>::%s_%s(%s::%s const&, unsigned long)\n", i, word(), word(), word(), word(),
 			word(), word(), word(), word(), word())
 	}
-	// As in real programs, a few functions are inlined everywhere, and most of the inlined ones once or twice.
+	// As in real programs, a few functions are inlined everywhere, and most of the inlined ones
+	// once or twice.
 	origin := func() int { r := rng.Float64(); return int(float64(origins) * r * r * r) }
 	for i := range funcs {
 		fn := &funcs[i]

@@ -1,5 +1,5 @@
-// Accessibility: every zone is reachable at any size of the window, nothing important is cut on a phone, and keys and roles follow their standards.
-// axe-core checks roles, names and contrast.
+// Accessibility: every zone is reachable at any size of the window, nothing important is cut on a
+// phone, and keys and roles follow their standards. axe-core checks roles, names and contrast.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { after, afterEach, before, test } from "node:test";

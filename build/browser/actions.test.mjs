@@ -1,5 +1,5 @@
-// What a user does when a dump is open: using symbols of another build, keys, copying and downloading, cancelling long work; and an engine that
-// dies.
+// What a user does when a dump is open: using symbols of another build, keys, copying and
+// downloading, cancelling long work; and an engine that dies.
 import assert from "node:assert/strict";
 import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -188,7 +188,8 @@ test("no task on the page's thread is long while the user opens dumps and steps 
     await tab.page.waitForTimeout(60);
   }
   const long = await tab.page.evaluate(() => globalThis.longTasks);
-  // A busy machine can lengthen any task. So the test prints the figures, and fails only at what load cannot explain.
+  // A busy machine can lengthen any task. So the test prints the figures, and fails only at what
+  // load cannot explain.
   console.log(`long tasks: ${long.length === 0 ? "none" : `${long.join(", ")} ms`}`);
   assert.ok(long.every((ms) => ms < 500), `tasks of ${long} ms`);
 });

@@ -1,4 +1,5 @@
-// While a large symbol file is searched and not yet fully indexed, the page finds the same stacks of all threads as the command.
+// While a large symbol file is searched and not yet fully indexed, the page finds the same stacks
+// of all threads as the command.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

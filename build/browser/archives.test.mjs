@@ -1,5 +1,6 @@
-// Large compressed symbol files: the browser unpacks them once, outside of the programs' memory, and the user sees the progress and can cancel. The page
-// reports damaged, truncated and too large data, and uses what is intact.
+// Large compressed symbol files: the browser unpacks them once, outside of the programs' memory,
+// and the user sees the progress and can cancel. The page reports damaged, truncated and too large
+// data, and uses what is intact.
 import assert from "node:assert/strict";
 import { readFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Measures the time from navigation until the page is ready, in a new Chromium, cold (nothing cached) and warm.
+// Measures the time from navigation until the page is ready, in a new Chromium, cold (nothing
+// cached) and warm.
 //
 //     node build/browser/bench.mjs [RUNS]
 import { startChrome, startSite } from "./harness.mjs";
@@ -6,7 +7,8 @@ import { startChrome, startSite } from "./harness.mjs";
 const runs = Number(process.argv[2] ?? 15);
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
-// The page sets an attribute when it is ready; an observer, which is set up before the page's scripts, notes the time.
+// The page sets an attribute when it is ready; an observer, which is set up before the page's
+// scripts, notes the time.
 function note() {
   const at = () => {
     if (document.documentElement?.dataset.ready === "1" && !globalThis.readyAt) globalThis.readyAt = performance.now();

@@ -1,11 +1,14 @@
-// Measures large symbol files in Chromium beside rust-minidump, in one run on the same machine: a generated gigabyte with a dump of 32 threads, dropped
-// into a new browser each time. Also measures memory, long tasks and scrolling.
+// Measures large symbol files in Chromium beside rust-minidump, in one run on the same machine: a
+// generated gigabyte with a dump of 32 threads, dropped into a new browser each time. Also measures
+// memory, long tasks and scrolling.
 //
 //     node build/browser/big.mjs [RUNS [SIZE…]]        default: 3 runs of 100M and 1G
 //
-// The files are those of build/bigsym, and of the other generator if make bench has made them (CRASHPANE_GENERATED).
+// The files are those of build/bigsym, and of the other generator if make bench has made them
+// (CRASHPANE_GENERATED).
 //
-// On a busy machine everything is slower, and not in proportion, because a browser's reads go through three processes. Compare only figures of one run.
+// On a busy machine everything is slower, and not in proportion, because a browser's reads go
+// through three processes. Compare only figures of one run.
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -38,7 +41,8 @@ function generated(size) {
   return { dir, dump: join(dir, "big_synth.dmp"), sym, store: dir, bytes: statSync(sym).size };
 }
 
-// A real symbol file with its dump, as `make bench` has unpacked or enlarged it, in the layout of a symbol store for the peer.
+// A real symbol file with its dump, as `make bench` has unpacked or enlarged it, in the layout of a
+// symbol store for the peer.
 function real(name, dump) {
   const sym = join(process.env.CRASHPANE_GENERATED ?? inRepo("dist/generated"), name);
   if (!existsSync(sym) || !existsSync(dump)) return console.log(`*** SKIPPED: there is no ${sym}, or no ${dump}: real files are not timed ***`);
@@ -93,8 +97,8 @@ async function large(site, size, files) {
   console.log(`  long tasks of the page's thread   ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
 }
 
-// Compares the time to the crashed thread for two files. They are opened in turn, because a machine that is busy for some minutes would change the ratio
-// by more than the difference.
+// Compares the time to the crashed thread for two files. They are opened in turn, because a machine
+// that is busy for some minutes would change the ratio by more than the difference.
 async function growth(site, from, to) {
   const times = [[], []];
   for (let i = 0; i < 6 * runs; i++) {
@@ -118,7 +122,8 @@ async function passes(site, { dump, sym, store, bytes }) {
   console.log(`\nexact pass over ${bytes >> 20} MB, from the stack to the full index: ${ms(pass)}, ${ratio(pass, cli)} of crashpane walk --exact on one core, ${cli ? ms(cli) : "–"} (wanted: 2.5×)`);
 }
 
-// Measures the time between frames while a list is scrolled, and from the arrival of rows until they are painted.
+// Measures the time between frames while a list is scrolled, and from the arrival of rows until
+// they are painted.
 async function scrolling(site, name, files, list, wait) {
   const tab = await open(site, files);
   await tab.page.waitForFunction(() => globalThis.noted.said.Walked || ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000, polling });

@@ -1,4 +1,5 @@
-// Dropped binaries: they give names and unwind rules, the page says what they contain, and makes symbol files from them.
+// Dropped binaries: they give names and unwind rules, the page says what they contain, and makes
+// symbol files from them.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";

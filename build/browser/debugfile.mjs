@@ -1,15 +1,18 @@
-// Measures large programs with debug information, dropped with their dumps: the time until the stack is there, how much of the files was read for it, and
-// the memory of all programs of the page.
+// Measures large programs with debug information, dropped with their dumps: the time until the
+// stack is there, how much of the files was read for it, and the memory of all programs of the
+// page.
 //
 //     node build/browser/debugfile.mjs [elf|pdb|pdb-8k…] [--sym]
 //
-// With --sym it also presses "Download .sym", which takes minutes, and prints the size of the file and the memory that making it took.
+// With --sym it also presses "Download .sym", which takes minutes, and prints the size of the file
+// and the memory that making it took.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { inRepo, startChrome, startSite } from "./harness.mjs";
 
-// For each case: the files to drop, the commands that make them and the tools these need, and texts of the first frames.
+// For each case: the files to drop, the commands that make them and the tools these need, and texts
+// of the first frames.
 const cases = [
   { name: "elf", what: "a program with DWARF, 8 threads of 60 frames in 50 functions of as many units", tools: ["gcc", "objcopy"],
     make: ["./build/bigelf"], files: ["big.dmp", "big"], says: "unit.c", wanted: "10 % read, 256 MB of memory" },

@@ -1,5 +1,6 @@
-// Data between a host page and a viewer, in the element and in the frame: streams and buffers that are transferred, symbol servers that the host page
-// names, and private data, which a viewer with redact does not give away.
+// Data between a host page and a viewer, in the element and in the frame: streams and buffers that
+// are transferred, symbol servers that the host page names, and private data, which a viewer with
+// redact does not give away.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -173,7 +174,8 @@ test("if the host page names symbol servers, the user can ask them: the element"
 });
 
 test("if the host page names symbol servers, the user can ask them: the frame", async () => {
-  // The viewer offers the servers that the site was built with; if the host page names servers, only those of them that the site was built with.
+  // The viewer offers the servers that the site was built with; if the host page names servers,
+  // only those of them that the site was built with.
   for (const hash of ["#network", `#network=${encodeURIComponent(`${stranger.base} ${source.base}`)}`]) {
     const viewer = await frame(hash);
     await askBySource(viewer);
@@ -197,7 +199,8 @@ test("without the network attribute no server can be asked", async () => {
   }
 });
 
-// The dump has "hunter2" in the command line, the environment, annotations, handles, memory and the name of a user.
+// The dump has "hunter2" in the command line, the environment, annotations, handles, memory and the
+// name of a user.
 for (const [where, open] of [
   ["the element", () => element("/redact.html")],
   ["the frame, by its options", () => frame("", { redact: true })],

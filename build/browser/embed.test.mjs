@@ -1,4 +1,5 @@
-// The viewer in frames and elements of a demo portal, and attacks by a hostile host page and by a hostile dump.
+// The viewer in frames and elements of a demo portal, and attacks by a hostile host page and by a
+// hostile dump.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -75,8 +76,8 @@ async function bare(src, { origin = portal.origin } = {}) {
 }
 const post = (message, to = "*") => tab.page.evaluate(([m, t]) => document.querySelector("iframe").contentWindow.postMessage(m, t), [message, to]);
 const got = () => tab.page.evaluate(() => window.got);
-// Waits for a message for which test returns true. It polls from here, because waiting in the page would evaluate text as code there, which the portal's
-// policy forbids.
+// Waits for a message for which test returns true. It polls from here, because waiting in the page
+// would evaluate text as code there, which the portal's policy forbids.
 async function answered(test) {
   for (const until = Date.now() + 20_000; ; await tab.page.waitForTimeout(20)) {
     const all = await got();
@@ -207,7 +208,8 @@ test("other windows, and origins that the frame's address excludes, are ignored"
   assert.deepEqual(await got(), []);
 });
 
-// Opens every tab of a viewer with the hostile dump and its symbols: names of modules, functions, threads and annotations must be text.
+// Opens every tab of a viewer with the hostile dump and its symbols: names of modules, functions,
+// threads and annotations must be text.
 async function lookAround(frame, inside, select) {
   for (const name of ["modules", "wanted", "findings", "files", "system", "streams", "annotations", "log"]) {
     await select(name);

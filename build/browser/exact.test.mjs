@@ -1,5 +1,5 @@
-// Large symbol files: the engine searches them first, workers index them later, frames are corrected if a file was not sorted, indexes are stored if
-// the user wants it, and nothing is sent.
+// Large symbol files: the engine searches them first, workers index them later, frames are
+// corrected if a file was not sorted, indexes are stored if the user wants it, and nothing is sent.
 import assert from "node:assert/strict";
 import { createReadStream, createWriteStream } from "node:fs";
 import { copyFile, mkdtemp, rm, truncate } from "node:fs/promises";
@@ -196,7 +196,8 @@ test("a large compressed file is indexed in the same way, with the same memory",
   const packed = join(dir, "packed.sym.gz");
   await pipeline(createReadStream(plain), createGzip({ level: 1 }), createWriteStream(packed));
   await rm(plain);
-  // The engine answers during indexing: select a thread while the symbols are indexed on demand, and note their state when its stack is there.
+  // The engine answers during indexing: select a thread while the symbols are indexed on demand,
+  // and note their state when its stack is there.
   const meanwhile = tab.page.evaluate(
     () =>
       new Promise((done) => {
@@ -226,7 +227,8 @@ test("a large compressed file is indexed in the same way, with the same memory",
   assert.ok(workers > 0, "workers have read what was unpacked");
 });
 
-// Makes a zstd frame of a file, with blocks that are not compressed (RFC 8878, 3.1.1): magic number, no options, a window of 2 MB, blocks of 128 KiB.
+// Makes a zstd frame of a file, with blocks that are not compressed (RFC 8878, 3.1.1): magic
+// number, no options, a window of 2 MB, blocks of 128 KiB.
 async function* zstd(chunks) {
   yield Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]);
   for await (const chunk of chunks) {
@@ -252,7 +254,8 @@ test("a large file that can only be unpacked from its start is not held in memor
 });
 
 test("only the visible parts of a dump of several gigabytes are read", async () => {
-  // The rest of the file is a hole, which takes no disk space; reading all of it would take seconds.
+  // The rest of the file is a hole, which takes no disk space; reading all of it would take
+  // seconds.
   const path = join(dir, "full.dmp");
   await copyFile(inRepo(dump), path);
   await truncate(path, 6 * 2 ** 30);

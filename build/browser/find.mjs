@@ -1,5 +1,5 @@
-// Finds a Chrome or Chromium; on Debian, as root, it installs one if there is none. As a program it prints the browser's path, or one line that says what
-// is missing.
+// Finds a Chrome or Chromium; on Debian, as root, it installs one if there is none. As a program it
+// prints the browser's path, or one line that says what is missing.
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";

@@ -1,4 +1,5 @@
-// Tests of what makes the first screen of a dump fast. They do not depend on the speed of the machine.
+// Tests of what makes the first screen of a dump fast. They do not depend on the speed of the
+// machine.
 import assert from "node:assert/strict";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,8 +21,8 @@ after(async () => {
   await site?.stop();
 });
 
-// For the first text in a font's family, size and weight Chromium asks another process, while the page waits. So the start screen invisibly writes a
-// text in each of them (warmUpFonts).
+// For the first text in a font's family, size and weight Chromium asks another process, while the
+// page waits. So the start screen invisibly writes a text in each of them (warmUpFonts).
 test("the warm-up has used every font of a dump's screen", async () => {
   const tab = await chrome.open(site.origin);
   const fonts = (all) =>
@@ -57,7 +58,8 @@ test("the warm-up has used every font of a dump's screen", async () => {
   await tab.close();
 });
 
-// A screen without names would be visible only for a moment. It is held back for up to 0.8 s (firstNames).
+// A screen without names would be visible only for a moment. It is held back for up to 0.8 s
+// (firstNames).
 test("the first screen has the names from a large symbol file, unless they take long", async () => {
   const dir = await mkdtemp(join(tmpdir(), "crashpane-first-"));
   try {
@@ -80,7 +82,8 @@ test("the first screen has the names from a large symbol file, unless they take 
   }
 });
 
-// The program may take long to load; without a listener, the browser would meanwhile open a dropped file in place of the page.
+// The program may take long to load; without a listener, the browser would meanwhile open a dropped
+// file in place of the page.
 test("files and folders that are dropped before the program is loaded are opened when it is", async () => {
   const slow = await startChrome({ serviceWorkers: "block" });
   let send;

@@ -3,9 +3,10 @@ import { open, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import { inRepo } from "./harness.mjs";
 
-// Writes symbols of the sample with megabytes of functions at higher addresses. moved is the name of a function to move far from its sorted position:
-// a search does not find it there, and what it reads does not show that. lines is the number of lines for each function; real files have about 20, but
-// it is functions that need memory.
+// Writes symbols of the sample with megabytes of functions at higher addresses. moved is the name
+// of a function to move far from its sorted position: a search does not find it there, and what it
+// reads does not show that. lines is the number of lines for each function; real files have about
+// 20, but it is functions that need memory.
 export async function grownSymbols(path, megabytes, { moved, lines = 2, from = "testdata/sample/tilecruncher.sym.gz" } = {}) {
   const bytes = await readFile(inRepo(from));
   const sym = (from.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();

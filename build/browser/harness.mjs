@@ -1,4 +1,5 @@
-// The harness of the browser tests: the built page on the project's server, a new Chromium, and a record of every request.
+// The harness of the browser tests: the built page on the project's server, a new Chromium, and a
+// record of every request.
 //
 //     const site = await startSite();
 //     const chrome = await startChrome();
@@ -47,8 +48,8 @@ export async function startSite({ dir = "dist/site" } = {}) {
   };
 }
 
-// Starts a proxy for all of Chromium's traffic, so that no request is missed, whether of a page, a worker or the browser itself. It passes on only
-// requests to this machine.
+// Starts a proxy for all of Chromium's traffic, so that no request is missed, whether of a page, a
+// worker or the browser itself. It passes on only requests to this machine.
 async function startRecorder() {
   const seen = [];
   const server = http.createServer((request, response) => {
@@ -90,7 +91,8 @@ async function startRecorder() {
   };
 }
 
-// Hosts that Chromium itself asks, whatever page is open. A request of the page to one of them is still in tab.asked.
+// Hosts that Chromium itself asks, whatever page is open. A request of the page to one of them is
+// still in tab.asked.
 const browsersOwn = /(^|\.)(google\.com|googleapis\.com|gvt1\.com|gstatic\.com|chromium\.org)(:\d+)?$/;
 
 const flags = [
@@ -104,8 +106,8 @@ const flags = [
   "--disable-sync",
 ];
 
-// Starts Chromium with a new profile. record: false leaves the proxy out, for benchmarks; serviceWorkers: "block" disables them; bypassCSP lets a test run
-// scripts of its own in the page.
+// Starts Chromium with a new profile. record: false leaves the proxy out, for benchmarks;
+// serviceWorkers: "block" disables them; bypassCSP lets a test run scripts of its own in the page.
 export async function startChrome({ record = true, serviceWorkers = "allow", bypassCSP = false } = {}) {
   const recorder = record ? await startRecorder() : { seen: [], stop: async () => {} };
   const profile = await mkdtemp(join(tmpdir(), "crashpane-chrome-"));
@@ -184,12 +186,14 @@ class Tab {
     await this.page.waitForFunction(() => navigator.serviceWorker.ready.then((r) => r.active?.state === "activated"), undefined, { timeout });
   }
 
-  // All requests on the wire to the page's own origin since the tab was opened: {method, url, body, status, came}; came is the bytes received.
+  // All requests on the wire to the page's own origin since the tab was opened: {method, url, body,
+  // status, came}; came is the bytes received.
   get requests() {
     return this.recorder.seen.slice(this.from).filter((r) => r.url.startsWith(`${this.origin}/`));
   }
 
-  // Requests to other origins: those of the page, as the browser reports them, and those on the wire, except the browser's own.
+  // Requests to other origins: those of the page, as the browser reports them, and those on the
+  // wire, except the browser's own.
   get foreign() {
     const wire = this.recorder.seen.slice(this.from).filter((r) => {
       if (r.url.startsWith(`${this.origin}/`)) return false;
@@ -208,8 +212,8 @@ class Tab {
     }
   }
 
-  // Drags files over the page and out of its window again, without dropping. If a drag is only cancelled (dragCancel), Chromium sends no dragleave event,
-  // so first move out of the window.
+  // Drags files over the page and out of its window again, without dropping. If a drag is only
+  // cancelled (dragCancel), Chromium sends no dragleave event, so first move out of the window.
   async dragAcross(paths, { x = 400, y = 300 } = {}) {
     const data = { items: [], files: paths.map(inRepo), dragOperationsMask: 1 };
     const to = (type, x, y) => this.cdp.send("Input.dispatchDragEvent", { type, x, y, data });
@@ -235,8 +239,8 @@ class Tab {
     }
   }
 
-  // Waits for an element with a text, and presses a button in it in the same task, because the element may be gone a moment later. Returns how many
-  // milliseconds the click took.
+  // Waits for an element with a text, and presses a button in it in the same task, because the
+  // element may be gone a moment later. Returns how many milliseconds the click took.
   async pressWhen(element, text, button) {
     const pressed = await this.page.waitForFunction(
       ([element, text, button]) => {

@@ -1,4 +1,5 @@
-// Back returns to where the user was, and the page asks before it is closed. Several dumps are distinguished, can be closed, and are listed once.
+// Back returns to where the user was, and the page asks before it is closed. Several dumps are
+// distinguished, can be closed, and are listed once.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// A dump of Windows dropped with a program or PDB that somebody has changed to mislead or to hold up its reader. The dump is shown all the same, what
-// is wrong is said with the file, the part of it and the offset, and the page goes on answering.
+// A dump of Windows dropped with a program or PDB that somebody has changed to mislead or to hold
+// up its reader. The dump is shown all the same, what is wrong is said with the file, the part of
+// it and the offset, and the page goes on answering.
 import assert from "node:assert/strict";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,7 +33,8 @@ const changed = (bytes, change) => {
   return copy;
 };
 
-// Where things are in the sample's program: PE format, "Optional Header Data Directories" and "Section Table".
+// Where things are in the sample's program: PE format, "Optional Header Data Directories" and
+// "Section Table".
 function programParts(bytes) {
   const header = bytes.readUInt32LE(0x3c);
   const sections = [];
@@ -105,7 +107,8 @@ async function said() {
   return `${files}\n${await tab.page.locator(".module-detail").innerText()}`;
 }
 
-// The processor time of the page's own thread so far, in ms: other programs on the machine do not add to it.
+// The processor time of the page's own thread so far, in ms: other programs on the machine do not
+// add to it.
 async function busy() {
   const { metrics } = await tab.cdp.send("Performance.getMetrics");
   return metrics.find((m) => m.name === "TaskDuration").value * 1000;
@@ -143,7 +146,8 @@ test("a PDB with a module of a gigabyte of symbols is left out at once when that
   const page = 32 << 10;
   const { streams } = layout(pdb);
   const contents = streams.map(({ size, at }) => ({ data: Buffer.from(Array.from({ length: size }, (_, i) => pdb[at(i)])) }));
-  // Records of 64 bytes without meaning, the first after the signature (4), so that all pages are alike.
+  // Records of 64 bytes without meaning, the first after the signature (4), so that all pages are
+  // alike.
   const symbols = Buffer.alloc(page);
   for (let at = 0; at < page; at += 64) {
     symbols.writeUInt32LE(4, at);
@@ -164,7 +168,8 @@ test("a PDB with a module of a gigabyte of symbols is left out at once when that
   const took = [];
   // A machine that is busy may take its time once.
   for (let tries = 0; tries < 3 && !took.some((ms) => ms < 100); tries++) {
-    // Whether the stack without the PDB is painted before depends on how soon the reader of binaries is there.
+    // Whether the stack without the PDB is painted before depends on how soon the reader of
+    // binaries is there.
     await tab.drop([dump, ...(await put({ "app.exe": exe })), path]);
     took.push(await tab.pressWhen(".job:not([hidden])", /Reading app\.pdb\s+Cancel/, '[data-act="cancel"]'));
     await tab.sees("Cancelled: 2 files left out");

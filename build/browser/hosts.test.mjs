@@ -1,5 +1,5 @@
-// The configurations for web servers (dist/hosting, .htaccess) in those of nginx, Apache and Caddy that are installed: a browser must get the same as from
-// the project's own server.
+// The configurations for web servers (dist/hosting, .htaccess) in those of nginx, Apache and Caddy
+// that are installed: a browser must get the same as from the project's own server.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -40,7 +40,8 @@ after(async () => {
   if (dir) await rm(dir, { recursive: true, force: true });
 });
 
-// For each server: its program, and the arguments with which it serves the folder site in the foreground. It writes files to home.
+// For each server: its program, and the arguments with which it serves the folder site in the
+// foreground. It writes files to home.
 const servers = {
   nginx: {
     path: program("nginx"),

@@ -1,4 +1,5 @@
-// Draws the icons of the installed application from web/static/icon.svg: node build/browser/icons.mjs
+// Draws the icons of the installed application from web/static/icon.svg: node
+// build/browser/icons.mjs
 import { readFile } from "node:fs/promises";
 import { inRepo, startChrome } from "./harness.mjs";
 

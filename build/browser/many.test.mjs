@@ -1,4 +1,5 @@
-// Symbols of hundreds of modules dropped at once: the page stays responsive, shows progress, can be cancelled, and the time grows in proportion.
+// Symbols of hundreds of modules dropped at once: the page stays responsive, shows progress, can be
+// cancelled, and the time grows in proportion.
 import assert from "node:assert/strict";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -77,8 +78,8 @@ test("three hundred files take three times as long as a hundred, and the bar mov
     await tab.sees("main.cc:156");
     const { tasks, bar, ended, entries, sizes, drop } = await noted(tab);
     took.push(ended);
-    // Each of these takes at least a third of a millisecond. Chromium itself takes about 90 ms of the longest task to deliver a drop of 300 files, before
-    // the page gets the event.
+    // Each of these takes at least a third of a millisecond. Chromium itself takes about 90 ms of
+    // the longest task to deliver a drop of 300 files, before the page gets the event.
     console.log(`the drop was handled within ${drop.toFixed(1)} ms, ${entries} entries and ${sizes} sizes were asked for`);
     assert.ok(entries < 24 && drop < 500, `${entries} entries, ${drop} ms`);
     console.log(`${n} modules: ${ended.toFixed(0)} ms, the bar stood at ${bar.length} places; long tasks ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);

@@ -1,7 +1,8 @@
-// The container of a PDB, for tests that change one: the numbers of pages are in the header (of the lists), in the lists (of the directory) and
-// behind the sizes of streams in the directory.
+// The container of a PDB, for tests that change one: the numbers of pages are in the header (of the
+// lists), in the lists (of the directory) and behind the sizes of streams in the directory.
 
-// Answers where those numbers are in the file: those of the lists, those of the directory, and for each stream its size and those of its pages.
+// Answers where those numbers are in the file: those of the lists, those of the directory, and for
+// each stream its size and those of its pages.
 export function layout(pdb) {
   const u32 = (off) => pdb.readUInt32LE(off);
   const [page, pages, directorySize] = [u32(32), u32(40), u32(44)];
@@ -23,7 +24,8 @@ export function layout(pdb) {
   return { page, pages, directorySize, lists, list, directory, streams };
 }
 
-// Writes a PDB with each page at so many times its place; what is between them takes no room on the disk. Answers the file's size.
+// Writes a PDB with each page at so many times its place; what is between them takes no room on the
+// disk. Answers the file's size.
 export async function spread(pdb, file, times) {
   const { page, pages, lists, list, streams } = layout(pdb);
   for (const at of [...lists, ...list, ...streams.flatMap((s) => s.numbers)]) pdb.writeUInt32LE(pdb.readUInt32LE(at) * times, at);
@@ -33,8 +35,9 @@ export async function spread(pdb, file, times) {
   return whole * page;
 }
 
-// Writes a PDB of pages of a size with such streams: {data, times}. The pages of data that comes several times are there once, and counted as often, so
-// that a stream may be larger than what is on the disk.
+// Writes a PDB of pages of a size with such streams: {data, times}. The pages of data that comes
+// several times are there once, and counted as often, so that a stream may be larger than what is
+// on the disk.
 export async function assemble(file, page, streams) {
   let pages = 3; // the header, and two that say which pages are free
   const add = async (data) => {

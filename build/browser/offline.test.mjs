@@ -1,5 +1,5 @@
-// The hosted page as an installed application: it starts and works without its server, stores only its own files, opens files that the system passes to
-// it, and says when there is a newer version.
+// The hosted page as an installed application: it starts and works without its server, stores only
+// its own files, opens files that the system passes to it, and says when there is a newer version.
 import assert from "node:assert/strict";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

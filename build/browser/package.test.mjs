@@ -1,4 +1,5 @@
-// The package, as npm packs it: it is complete, its types describe the report, and its engine returns the same report as the command.
+// The package, as npm packs it: it is complete, its types describe the report, and its engine
+// returns the same report as the command.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -141,7 +142,8 @@ function types(text) {
   return found;
 }
 
-// Lists where a value does not match its type: "path: what is wrong". A member that the type lacks is wrong too.
+// Lists where a value does not match its type: "path: what is wrong". A member that the type lacks
+// is wrong too.
 function check(value, type, declared, path = "report") {
   const any = type.split(" | ").map((t) => t.trim());
   if (any.length > 1) {

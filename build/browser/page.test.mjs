@@ -48,7 +48,8 @@ async function readsBoth() {
 }
 
 test("a real dump and its symbols are read without a single request", async () => {
-  // Without a service worker, because the browser checks for newer versions of one at any time; the next test has one.
+  // Without a service worker, because the browser checks for newer versions of one at any time; the
+  // next test has one.
   const alone = await startChrome({ serviceWorkers: "block" });
   try {
     await withTab(await alone.open(site.origin), async () => {

@@ -1,5 +1,6 @@
-// A Windows library and its PDB, dropped with a dump. The PDB is as large as those of large programs, because its pages are far apart in the file: the
-// engine must read only the parts that it needs.
+// A Windows library and its PDB, dropped with a dump. The PDB is as large as those of large
+// programs, because its pages are far apart in the file: the engine must read only the parts that
+// it needs.
 import assert from "node:assert/strict";
 import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// The dump's own data: streams, the memory map, private data. Also splitters, the context menu, highlights of changed rows, and pasting.
+// The dump's own data: streams, the memory map, private data. Also splitters, the context menu,
+// highlights of changed rows, and pasting.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// The full engine: it is fetched when a binary is dropped, and not before; it takes over what the first engine has shown.
+// The full engine: it is fetched when a binary is dropped, and not before; it takes over what the
+// first engine has shown.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +37,8 @@ async function library(name) {
   return path;
 }
 
-// Makes a zstd frame with blocks that are not compressed (RFC 8878, 3.1.1): a size of four bytes, one segment, no checksum.
+// Makes a zstd frame with blocks that are not compressed (RFC 8878, 3.1.1): a size of four bytes,
+// one segment, no checksum.
 function zstd(content) {
   const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0]);
   head.writeUInt32LE(content.length, 5);

@@ -1,9 +1,11 @@
-// What the page fetches of a large symbol file on a server for the crashed thread alone, with the index beside it (crashpane index) and without:
-// requests, bytes, and the time from the press to the named stack.
+// What the page fetches of a large symbol file on a server for the crashed thread alone, with the
+// index beside it (crashpane index) and without: requests, bytes, and the time from the press to
+// the named stack.
 //
 //     node build/browser/remote.mjs DIR…        folders as make_big_sym.py makes them: NAME.dmp, NAME/ID/NAME.sym
 //
-// For a thread of 60 frames in 1 GB, 300 requests and 8 MB are wanted with the index, the index's own among them.
+// For a thread of 60 frames in 1 GB, 300 requests and 8 MB are wanted with the index, the index's
+// own among them.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +14,8 @@ import { inRepo, startChrome, startSite } from "./harness.mjs";
 import { siteWith, startSource } from "./symbols.mjs";
 import { ms } from "./timing.mjs";
 
-// A dump with the crashed thread and no other: the list of threads (stream 3), which has it first, is cut to one of 48 bytes.
+// A dump with the crashed thread and no other: the list of threads (stream 3), which has it first,
+// is cut to one of 48 bytes.
 function oneThread(path, to) {
   const dump = readFileSync(path);
   for (let i = 0, row = dump.readUInt32LE(12); i < dump.readUInt32LE(8); i++, row += 12) {

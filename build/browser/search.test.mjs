@@ -1,4 +1,5 @@
-// The search finds everything that the page shows or copies, marks hits, and goes from hit to hit without hiding other rows.
+// The search finds everything that the page shows or copies, marks hits, and goes from hit to hit
+// without hiding other rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dump, setUp, symbols, tab } from "./setup.mjs";

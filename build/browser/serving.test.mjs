@@ -1,4 +1,5 @@
-// The built page on its server: headers, compression, caching, and what the policy forbids in a browser.
+// The built page on its server: headers, compression, caching, and what the policy forbids in a
+// browser.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import http from "node:http";

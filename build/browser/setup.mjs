@@ -1,5 +1,6 @@
-// The setup of the page's tests: the built page, a Chromium, a temporary folder, and for each test a tab, which must not log errors and must not make
-// requests to other origins. Node runs each test file in a process of its own, so these variables are not shared.
+// The setup of the page's tests: the built page, a Chromium, a temporary folder, and for each test
+// a tab, which must not log errors and must not make requests to other origins. Node runs each test
+// file in a process of its own, so these variables are not shared.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +16,8 @@ export let chrome;
 export let tab;
 export let dir;
 
-// Registers the setup. once is called after it, each when a test's tab is open. browser has the options of startChrome.
+// Registers the setup. once is called after it, each when a test's tab is open. browser has the
+// options of startChrome.
 export function setUp({ once, each, browser } = {}) {
   before(async () => {
     site = await startSite();

@@ -1,4 +1,5 @@
-// The page as one file: opened from disk without a network, it does everything that the hosted page does, and its policy forbids every request.
+// The page as one file: opened from disk without a network, it does everything that the hosted page
+// does, and its policy forbids every request.
 import assert from "node:assert/strict";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import http from "node:http";

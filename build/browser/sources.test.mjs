@@ -1,5 +1,6 @@
-// Symbol servers: the page requests nothing before it has shown the addresses and the user has pressed the button, requests nothing else, and reads only
-// the parts of a large file that a stack needs.
+// Symbol servers: the page requests nothing before it has shown the addresses and the user has
+// pressed the button, requests nothing else, and reads only the parts of a large file that a stack
+// needs.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -155,7 +156,8 @@ test("debuginfod is asked by build id", async () => {
   assert.deepEqual([...new Set(urls())].sort(), [...shown].sort());
 });
 
-// The sample's dump, as if its library were one of the repository's small programs, and had crashed in its function inner.
+// The sample's dump, as if its library were one of the repository's small programs, and had crashed
+// in its function inner.
 async function dumpOf(program) {
   const bytes = await readFile(inRepo(dump));
   const file = await readFile(inRepo(program));

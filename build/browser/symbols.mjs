@@ -1,4 +1,5 @@
-// A symbol server for the tests: files in Breakpad's layout, and a record of all requests and of the bytes sent.
+// A symbol server for the tests: files in Breakpad's layout, and a record of all requests and of
+// the bytes sent.
 import { spawn } from "node:child_process";
 import { createReadStream, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,8 +9,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { inRepo } from "./harness.mjs";
 
-// files: path after /store → {file} on the disk, or {text}. Settings may be changed while it runs: ranges, packed (gzip), token, cors,
-// edition (the ETag), broken (answers with that status), slow (milliseconds between pieces of a body).
+// files: path after /store → {file} on the disk, or {text}. Settings may be changed while it runs:
+// ranges, packed (gzip), token, cors, edition (the ETag), broken (answers with that status), slow
+// (milliseconds between pieces of a body).
 export async function startSource(files = {}, settings = {}) {
   const source = { files, ranges: true, cors: true, edition: "1", token: "", packed: false, broken: 0, slow: 0, seen: [], preflights: 0, ...settings };
   const server = http.createServer((request, response) => {

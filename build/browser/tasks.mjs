@@ -1,5 +1,6 @@
-// Measures the longest tasks of the page's thread while a dump is opened, stepped through and scrolled, and counts the page's elements. A task should take
-// less than 50 ms, the limit of the Long Tasks API.
+// Measures the longest tasks of the page's thread while a dump is opened, stepped through and
+// scrolled, and counts the page's elements. A task should take less than 50 ms, the limit of the
+// Long Tasks API.
 //
 //     node build/browser/tasks.mjs [RUNS] [DUMP [SYMBOLS…]]
 import { inRepo, startChrome, startSite } from "./harness.mjs";

@@ -1,5 +1,5 @@
-// What the page's benchmarks have in common: opening the page, dropping files on it, noting what its thread and its workers do from then on, and running
-// other tools.
+// What the page's benchmarks have in common: opening the page, dropping files on it, noting what
+// its thread and its workers do from then on, and running other tools.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { startChrome } from "./harness.mjs";
@@ -16,11 +16,13 @@ export function native(bin, args) {
   return performance.now() - begun;
 }
 
-// The types of the engine's replies, in the order of the protocol's table: a message begins with the number of its row.
+// The types of the engine's replies, in the order of the protocol's table: a message begins with
+// the number of its row.
 const replies = [...readFileSync(new URL("../../web/protocol/protocol.go", import.meta.url), "utf8").matchAll(/^\t\{(?:&\w+\{\}|nil), &(\w+)\{\}\},$/gm)].map((row) => row[1]);
 for (const name of ["QueryResult", "Walked"]) if (!replies.includes(name)) throw new Error(`web/protocol has no reply ${name}`);
 
-// Runs before the page's scripts, and notes the workers' messages, when the stack is painted, and long tasks.
+// Runs before the page's scripts, and notes the workers' messages, when the stack is painted, and
+// long tasks.
 function note({ replies }) {
   const at = (globalThis.noted = { tasks: [], said: {} });
   new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
@@ -33,9 +35,10 @@ function note({ replies }) {
       });
     }
   };
-  // Check the page when the document has changed, and not in each frame, because having the browser make frames all the time would slow down what is
-  // measured. The document is painted at the end of the frame's task, so the next task comes after the painting. That task must have a high priority: a
-  // message of a MessageChannel would arrive only after the next answer was drawn.
+  // Check the page when the document has changed, and not in each frame, because having the browser
+  // make frames all the time would slow down what is measured. The document is painted at the end
+  // of the frame's task, so the next task comes after the painting. That task must have a high
+  // priority: a message of a MessageChannel would arrive only after the next answer was drawn.
   addEventListener("drop", () => {
     at.drop = performance.now();
     let seen = false;
@@ -50,7 +53,8 @@ function note({ replies }) {
   }, true);
 }
 
-// The interval in milliseconds at which the page is polled. By default Playwright polls in each frame, for which the browser has to make frames.
+// The interval in milliseconds at which the page is polled. By default Playwright polls in each
+// frame, for which the browser has to make frames.
 export const polling = 50;
 
 export async function open(site, files, { timeout = 600_000 } = {}) {

@@ -1,4 +1,5 @@
-// A crash on Windows with the files that a user may have: the program and the PDB, one of them, or a dump with all memory.
+// A crash on Windows with the files that a user may have: the program and the PDB, one of them, or
+// a dump with all memory.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,7 +31,8 @@ const findings = async () => {
   await tab.page.click("#tab-findings");
   return tab.page.locator("#panel-body").innerText();
 };
-// Reports whether the page has requested the full engine, from its server or from the browser's cache.
+// Reports whether the page has requested the full engine, from its server or from the browser's
+// cache.
 const fetched = () => tab.page.evaluate(() => performance.getEntriesByType("resource").filter((r) => r.name.includes("crashpane-full")).length);
 
 test("with the program and its PDB every frame has a name, a line, and a caller by the program's own rules", async () => {

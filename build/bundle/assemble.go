@@ -28,8 +28,9 @@ type parts struct {
 	symbols  []string // the sources of symbol files that the page may ask (site.Bases)
 }
 
-// required are the files that index.html must name, each as the value of an attribute. assemble replaces these values by the names with
-// hashes. A file that index.html names in another way would be requested without its hash, and not be found.
+// required are the files that index.html must name, each as the value of an attribute. assemble
+// replaces these values by the names with hashes. A file that index.html names in another way would
+// be requested without its hash, and not be found.
 var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "crashpane-worker.js", "crashpane-full.wasm"}
 
 // assemble returns the files of the site by their names.
@@ -69,8 +70,8 @@ func assemble(p parts) (map[string][]byte, error) {
 	}
 
 	files := map[string][]byte{"licenses.txt": p.licenses}
-	// The loader shows how much of the engine has arrived. Content-Length of a compressed response is not the unpacked size, so the page
-	// states it.
+	// The loader shows how much of the engine has arrived. Content-Length of a compressed response
+	// is not the unpacked size, so the page states it.
 	size := fmt.Sprintf(`data-full-size="%d"`, len(p.full))
 	html := strings.Replace(string(index), `data-full-size="0"`, size, 1)
 	frame = strings.Replace(frame, `data-full-size="0"`, size, 1)
@@ -82,7 +83,8 @@ func assemble(p parts) (map[string][]byte, error) {
 	html = site.AddBases(html, p.symbols)
 	for name, content := range assets {
 		quoted := `="` + name + `"`
-		// A browser identifies an installed application by its manifest's URL, so its name has no hash.
+		// A browser identifies an installed application by its manifest's URL, so its name has no
+		// hash.
 		if strings.Contains(html+frame, quoted) && path.Ext(name) != ".webmanifest" {
 			hashed := hashedName(name, content)
 			html = strings.ReplaceAll(html, quoted, `="`+hashed+`"`)
@@ -109,8 +111,9 @@ func assemble(p parts) (map[string][]byte, error) {
 // scripts are the page's scripts that it loads on demand, and the sources that each is made of.
 var scripts = map[string]string{"crashpane-app.js": "app.js"}
 
-// addServiceWorker adds sw.js, which caches the page for use without a network: all files but the licenses and sw.js itself, which the
-// browser stores. The cache's version is the hash of all cached files.
+// addServiceWorker adds sw.js, which caches the page for use without a network: all files but the
+// licenses and sw.js itself, which the browser stores. The cache's version is the hash of all
+// cached files.
 func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	script, err := fs.ReadFile(static, "sw.js")
 	if err != nil {
@@ -129,7 +132,8 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 		fmt.Fprintf(version, "%s %d\n", name, len(files[name]))
 		version.Write(files[name])
 	}
-	// The cache has the page under its folder's URL: some hosts redirect requests for index.html there.
+	// The cache has the page under its folder's URL: some hosts redirect requests for index.html
+	// there.
 	list, err := json.Marshal(append([]string{"./"}, names...))
 	if err != nil {
 		return err
@@ -141,8 +145,8 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	return nil
 }
 
-// scriptsOf returns the page's own script and the worker's. The worker's includes the parts that fetch symbol files from a server, read
-// ranges of a file, and unpack compressed files.
+// scriptsOf returns the page's own script and the worker's. The worker's includes the parts that
+// fetch symbol files from a server, read ranges of a file, and unpack compressed files.
 func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 	read := func(names ...string) (all []byte) {
 		for _, name := range names {
@@ -182,7 +186,8 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 	})
 }
 
-// styleFolder may hold the style sheet in parts. The bundle joins them to crashpane.css in the order of their names.
+// styleFolder may hold the style sheet in parts. The bundle joins them to crashpane.css in the
+// order of their names.
 const styleFolder = "css"
 
 func addStyle(assets map[string][]byte, static fs.FS) error {
@@ -210,8 +215,9 @@ func hashedName(name string, content []byte) string {
 	return strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:])[:site.HashLen] + ext
 }
 
-// addPolicy inserts the content security policy into the page as a meta element, so that it also applies on a host that sends no headers.
-// It must precede all scripts and styles: browsers apply it to what follows it.
+// addPolicy inserts the content security policy into the page as a meta element, so that it also
+// applies on a host that sends no headers. It must precede all scripts and styles: browsers apply
+// it to what follows it.
 func addPolicy(html, policy string) (string, error) {
 	if strings.Contains(strings.ToLower(html), "content-security-policy") {
 		return "", fmt.Errorf("index.html has a Content-Security-Policy of its own; build/site has the one that counts")
@@ -224,7 +230,8 @@ func addPolicy(html, policy string) (string, error) {
 	return strings.Replace(html, after, after+"\n"+meta, 1), nil
 }
 
-// sampleFile is one row of sample/files.json, the list of files that the button "Open the sample" opens.
+// sampleFile is one row of sample/files.json, the list of files that the button "Open the sample"
+// opens.
 type sampleFile struct {
 	Name string `json:"name"`
 	Size int    `json:"size"`
@@ -255,7 +262,8 @@ func addSample(files map[string][]byte, sample fs.FS) error {
 	return nil
 }
 
-// sampleNames returns the names of the sample's files, the dump first: the page walks it while it still fetches the symbol files.
+// sampleNames returns the names of the sample's files, the dump first: the page walks it while it
+// still fetches the symbol files.
 func sampleNames(sample fs.FS) ([]string, error) {
 	entries, err := fs.ReadDir(sample, ".")
 	if err != nil {

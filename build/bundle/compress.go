@@ -17,9 +17,10 @@ import (
 //go:embed compress.mjs
 var compressor string
 
-// compress adds the .br and .gz form of each file. Brotli at level 11 takes about ten seconds for the wasm, so compress caches each result
-// under the SHA-256 of its input and of the compressor. With quick it compresses files that the cache lacks at a low level, in less than a second: developers use
-// this to look at a change.
+// compress adds the .br and .gz form of each file. Brotli at level 11 takes about ten seconds for
+// the wasm, so compress caches each result under the SHA-256 of its input and of the compressor.
+// With quick it compresses files that the cache lacks at a low level, in less than a second:
+// developers use this to look at a change.
 func compress(files map[string][]byte, cache string, quick bool) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	kept := map[string]string{}    // name of a file, where its compressed forms are kept

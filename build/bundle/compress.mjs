@@ -1,6 +1,6 @@
-// Compresses files by brotli and gzip. The bundle starts it with `node -` and gives it, as arguments, the two qualities, and
-// pairs of a file and the name, without its suffix, under which the results shall lie. Node is here anyway for the tests,
-// and Go's library cannot write brotli.
+// Compresses files by brotli and gzip. The bundle starts it with `node -` and gives it, as
+// arguments, the two qualities, and pairs of a file and the name, without its suffix, under which
+// the results shall lie. Node is here anyway for the tests, and Go's library cannot write brotli.
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
@@ -25,8 +25,9 @@ for (let i = 0; i < args.length; i += 2) {
           params: {
             [zlib.constants.BROTLI_PARAM_QUALITY]: Number(brotliQuality),
             [zlib.constants.BROTLI_PARAM_LGWIN]: 24,
-            // Blocks of 128 KiB instead of the encoder's choice of 256 KiB make the page's program 0.5 % smaller, and codes of distances
-            // for data of which most is aligned to 8 bytes (RFC 7932, section 4) 0.3 %.
+            // Blocks of 128 KiB instead of the encoder's choice of 256 KiB make the page's program
+            // 0.5 % smaller, and codes of distances for data of which most is aligned to 8 bytes
+            // (RFC 7932, section 4) 0.3 %.
             [zlib.constants.BROTLI_PARAM_LGBLOCK]: 17,
             [zlib.constants.BROTLI_PARAM_NPOSTFIX]: 3,
             [zlib.constants.BROTLI_PARAM_NDIRECT]: 64,

@@ -14,7 +14,8 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// embedders are the pages that may embed the viewer without asking the user. The site contains the token's SHA-256 only.
+// embedders are the pages that may embed the viewer without asking the user. The site contains the
+// token's SHA-256 only.
 type embedders struct{ origins, token string }
 
 // list returns the origins. It is an error if one is not an origin.
@@ -74,14 +75,14 @@ var (
 	exportWord = regexp.MustCompile(`(?m)^export `)
 )
 
-// classic turns a module into a classic script by removing its imports and exports: the caller puts the imported code before it, or it is
-// a global.
+// classic turns a module into a classic script by removing its imports and exports: the caller puts
+// the imported code before it, or it is a global.
 func classic(module string) string {
 	return exportWord.ReplaceAllString(importLine.ReplaceAllString(module, ""), "")
 }
 
-// npm returns the files of the npm package "crashpane": modules that load the wasm programs from their own folder, and embed.html with
-// the files that it needs.
+// npm returns the files of the npm package "crashpane": modules that load the wasm programs from
+// their own folder, and embed.html with the files that it needs.
 func npm(p parts, version string) (map[string][]byte, error) {
 	files := map[string][]byte{"crashpane.wasm": p.wasm, "crashpane-full.wasm": p.full, "licenses.txt": p.licenses}
 	for i, from := range []fs.FS{p.embed, p.static} {
@@ -159,8 +160,9 @@ func packFrame(p parts, files map[string][]byte) error {
 	return nil
 }
 
-// runtimeModule returns Go's wasm_exec.js, Vugu's helper and the loader as a module. The globals that they set become variables of the
-// module, because the embedding page may have globals of the same names.
+// runtimeModule returns Go's wasm_exec.js, Vugu's helper and the loader as a module. The globals
+// that they set become variables of the module, because the embedding page may have globals of the
+// same names.
 func runtimeModule(wasmExec []byte, helper string, loader []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
@@ -193,8 +195,9 @@ var narrow = regexp.MustCompile(`@media \((max-width: \d+px)\)`)
 // ofWindow matches a length in units of the window's size.
 var ofWindow = regexp.MustCompile(`(\d)d?v([hw])\b`)
 
-// styleModule returns the style sheet of the custom element as a module. Rules of the page that depend on the window's size become rules
-// that depend on the element's size (container queries and their units).
+// styleModule returns the style sheet of the custom element as a module. Rules of the page that
+// depend on the window's size become rules that depend on the element's size (container queries and
+// their units).
 func styleModule(files map[string][]byte) ([]byte, error) {
 	var sheet strings.Builder
 	for _, name := range []string{"crashpane.css", "embed.css", "element.css"} {
@@ -211,8 +214,8 @@ func styleModule(files map[string][]byte) ([]byte, error) {
 
 var described = regexp.MustCompile(`^v?(\d+\.\d+\.\d+)(?:-(.+))?$`)
 
-// semver converts the output of git describe to a semantic version. It may be v1.2.3, v1.2.3-4-gabcdef (four commits after v1.2.3), or the
-// hash of a commit.
+// semver converts the output of git describe to a semantic version. It may be v1.2.3,
+// v1.2.3-4-gabcdef (four commits after v1.2.3), or the hash of a commit.
 func semver(describe string) string {
 	describe = strings.TrimSpace(describe)
 	if m := described.FindStringSubmatch(describe); m != nil {

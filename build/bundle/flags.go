@@ -1,8 +1,10 @@
 package main
 
-// hot are the packages whose speed matters: those that parse or copy megabytes, and those that every allocation, collection and call to
-// the browser uses. The compiler inlines calls in these only. With inlining everywhere a browser has to fetch 1.63 MB instead of 1.49 MB
-// (brotli 11), and code that draws the page, prints a report or reads a small message does not become measurably faster.
+// hot are the packages whose speed matters: those that parse or copy megabytes, and those that
+// every allocation, collection and call to the browser uses. The compiler inlines calls in these
+// only. With inlining everywhere a browser has to fetch 1.63 MB instead of 1.49 MB (brotli 11), and
+// code that draws the page, prints a report or reads a small message does not become measurably
+// faster.
 var hot = []string{
 	"runtime", "internal/runtime/...", "internal/bytealg", "syscall/js",
 	"bytes", "math/bits", "unicode/utf8",
@@ -13,16 +15,17 @@ var hot = []string{
 
 const module = "github.com/crashpane/crashpane"
 
-// tags are the build tags. With the tag tinygo Vugu leaves out encoding/json (60 KB at brotli 11), which it needs to read the events of
-// "@" listeners; this page has no such listeners. The tag changes no other package.
+// tags are the build tags. With the tag tinygo Vugu leaves out encoding/json (60 KB at brotli 11),
+// which it needs to read the events of "@" listeners; this page has no such listeners. The tag
+// changes no other package.
 const tags = "-tags=tinygo"
 
-// common are the flags of all programs. -buildvcs=false leaves out the commit, so that the hash in a program's name changes only if the
-// program does.
+// common are the flags of all programs. -buildvcs=false leaves out the commit, so that the hash in
+// a program's name changes only if the program does.
 var common = []string{tags, "-trimpath", "-buildvcs=false", "-ldflags=-s -w"}
 
-// fullFlags are the flags of the engine with the readers of binaries. The page loads it to read megabytes, so speed matters more than
-// size: calls are inlined everywhere.
+// fullFlags are the flags of the engine with the readers of binaries. The page loads it to read
+// megabytes, so speed matters more than size: calls are inlined everywhere.
 func fullFlags() []string { return common }
 
 // buildFlags are the flags of the page's program.

@@ -11,7 +11,8 @@ import (
 
 const goName = "The Go programming language"
 
-// licenses returns the licenses of everything that is linked into the page: this project's, Go's, and those of the linked modules.
+// licenses returns the licenses of everything that is linked into the page: this project's, Go's,
+// and those of the linked modules.
 func licenses(src, goroot string, programs ...string) ([]byte, error) {
 	listed, err := goList(src, []string{"GOOS=js", "GOARCH=wasm"}, append([]string{"-deps", "-f",
 		"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"}, programs...)...)
@@ -46,7 +47,8 @@ func licenses(src, goroot string, programs ...string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// addLicense appends the license file of a folder. A module without a license must not be distributed, so its absence is an error.
+// addLicense appends the license file of a folder. A module without a license must not be
+// distributed, so its absence is an error.
 func addLicense(b *bytes.Buffer, name, dir string) error {
 	for _, file := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"} {
 		text, err := os.ReadFile(filepath.Join(dir, file))

@@ -1,12 +1,14 @@
-// Bundle builds three things: dist/site, the page as plain files that any static host can serve; dist/crashpane.html, the page as one
-// file that needs no host; and dist/npm, the npm package "crashpane". It compiles the wasm programs, joins and patches the scripts, and
-// compresses the results. run lists the steps in order.
+// Bundle builds three things: dist/site, the page as plain files that any static host can serve;
+// dist/crashpane.html, the page as one file that needs no host; and dist/npm, the npm package
+// "crashpane". It compiles the wasm programs, joins and patches the scripts, and compresses the
+// results. run lists the steps in order.
 //
 //	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-servers "microsoft+https://symbols.example"] [-quick]
 //
-// The names of scripts and programs contain the hash of their content (crashpane.0123abcd.js), so that browsers can cache them for ever,
-// and index.html refers to these names. The site also has the brotli and gzip form of each file (NAME.br, NAME.gz), for servers that
-// send files already compressed.
+// The names of scripts and programs contain the hash of their content (crashpane.0123abcd.js), so
+// that browsers can cache them for ever, and index.html refers to these names. The site also has
+// the brotli and gzip form of each file (NAME.br, NAME.gz), for servers that send files already
+// compressed.
 package main
 
 import (
@@ -126,7 +128,8 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, bases
 	return write(filepath.Join(filepath.Dir(out), "npm"), pack)
 }
 
-// gzipped returns a function that looks up the gzip form of a content among those made for the site.
+// gzipped returns a function that looks up the gzip form of a content among those made for the
+// site.
 func gzipped(packed map[string][]byte) func([]byte) ([]byte, error) {
 	return func(content []byte) ([]byte, error) {
 		for name, gz := range packed {
@@ -166,7 +169,8 @@ func buildWasm(src, pkg, to string, flags []string) ([]byte, error) {
 	return os.ReadFile(target)
 }
 
-// goRoot returns the GOROOT of the go command that compiles the wasm. Its lib/wasm/wasm_exec.js must be of the compiler's version.
+// goRoot returns the GOROOT of the go command that compiles the wasm. Its lib/wasm/wasm_exec.js
+// must be of the compiler's version.
 func goRoot() (string, error) {
 	text, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -177,7 +181,8 @@ func goRoot() (string, error) {
 
 // moduleDir returns the folder with a module's source.
 func moduleDir(src, module string) (string, error) {
-	// go list -m does not fetch a module that the module cache lacks. go mod download does, and nothing if the cache has it.
+	// go list -m does not fetch a module that the module cache lacks. go mod download does, and
+	// nothing if the cache has it.
 	download := exec.Command("go", "mod", "download", module)
 	download.Dir = src
 	if text, err := download.CombinedOutput(); err != nil {

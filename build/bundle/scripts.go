@@ -11,17 +11,20 @@ import (
 	"strings"
 )
 
-// helperOpening is the beginning of Vugu's helper. Vugu evaluates the helper with eval, which the content security policy forbids. The
-// loader recognizes that call by this text and ignores it, because the bundle contains the helper. If a new version of Vugu changed the
-// text, the loader would not recognize the call, so the bundle fails.
+// helperOpening is the beginning of Vugu's helper. Vugu evaluates the helper with eval, which the
+// content security policy forbids. The loader recognizes that call by this text and ignores it,
+// because the bundle contains the helper. If a new version of Vugu changed the text, the loader
+// would not recognize the call, so the bundle fails.
 const helperOpening = "(function(){if(window.vuguRender)"
 
-// helperSum is the SHA-256 of Vugu's helper. The bundle patches the helper's minified code, the only form in which Vugu contains it. A
-// developer has to read another helper before the patches may be applied to it, even if all of them match.
+// helperSum is the SHA-256 of Vugu's helper. The bundle patches the helper's minified code, the
+// only form in which Vugu contains it. A developer has to read another helper before the patches
+// may be applied to it, even if all of them match.
 const helperSum = "522085e7ca94752984d46fbfc4f86596f2a3e5eafd8c4f81d936d3fb8a7fdf98"
 
-// vuguHelper returns the helper script from a constant in Vugu's Go source. The .js file in the same folder is not the same: it logs every
-// instruction. It is an error if the script's SHA-256 is not wantSum, in hexadecimal digits.
+// vuguHelper returns the helper script from a constant in Vugu's Go source. The .js file in the
+// same folder is not the same: it logs every instruction. It is an error if the script's SHA-256 is
+// not wantSum, in hexadecimal digits.
 func vuguHelper(goFile, wantSum string) (string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), goFile, nil, 0)
 	if err != nil {
@@ -53,10 +56,12 @@ func vuguHelper(goFile, wantSum string) (string, error) {
 	return script, nil
 }
 
-// quicker are patches of Vugu's helper that make rendering faster. Unpatched, the helper writes every element again at each render, also
-// if nothing changed: innerHTML starts a parser for each element, and the writes make the browser compute the layout again. Comparing
-// before writing halves the time of a render. Other patches avoid repeated reads: of texts through a decoder that takes a microsecond to
-// start, of attributes as objects that the browser makes for each, and of a number for an element without listeners.
+// quicker are patches of Vugu's helper that make rendering faster. Unpatched, the helper writes
+// every element again at each render, also if nothing changed: innerHTML starts a parser for each
+// element, and the writes make the browser compute the layout again. Comparing before writing
+// halves the time of a render. Other patches avoid repeated reads: of texts through a decoder that
+// takes a microsecond to start, of attributes as objects that the browser makes for each, and of a
+// number for an element without listeners.
 var quicker = []struct{ slow, quick string }{
 	{`x.el.innerHTML=(x.bufferedInnerHTML||"")+e`, `crashpaneContent(x.el,(x.bufferedInnerHTML||"")+e)`},
 	{`e.setAttribute(t,n),x.elAttrNames`, `e.getAttribute(t)===n||e.setAttribute(t,n),x.elAttrNames`},
@@ -67,7 +72,8 @@ var quicker = []struct{ slow, quick string }{
 	{`x.el.nodeName.toUpperCase()!=e.toUpperCase()){let t=document.createElement(e)`, `x.el.localName!==e&&x.el.nodeName.toUpperCase()!=e.toUpperCase()){let t=document.createElement(e)`},
 }
 
-// content gives an element its content. Text, as html.EscapeString leaves it, goes into the text node that is there.
+// content gives an element its content. Text, as html.EscapeString leaves it, goes into the text
+// node that is there.
 const content = `const crashpaneSigns = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&#34;": '"', "&#39;": "'" };
 function crashpaneContent(element, html) {
   if (/<|&(?!(?:lt|gt|amp|#34|#39);)/.test(html)) {
@@ -120,9 +126,10 @@ function crashpaneEmpty(object) {
 
 // pageScript returns crashpane.js: Go's wasm_exec.js, Vugu's helper, and the loader.
 //
-// The helper becomes a function whose parameters are the window and the document that it uses, so that a viewer in a shadow root can pass
-// substitutes. It stays in sloppy mode, as eval would run it. Each other part is in a function of its own, in which the "use strict" at
-// its beginning applies and its names are local.
+// The helper becomes a function whose parameters are the window and the document that it uses, so
+// that a viewer in a shadow root can pass substitutes. It stays in sloppy mode, as eval would run
+// it. Each other part is in a function of its own, in which the "use strict" at its beginning
+// applies and its names are local.
 func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
@@ -134,7 +141,8 @@ func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	return b.Bytes()
 }
 
-// workerScript returns crashpane-worker.js: wasm_exec.js and the engine's worker, without Vugu, because a worker has no document.
+// workerScript returns crashpane-worker.js: wasm_exec.js and the engine's worker, without Vugu,
+// because a worker has no document.
 func workerScript(wasmExec, worker []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js, with its license in licenses.txt; then the engine's worker of Crashpane.\n")
@@ -149,8 +157,8 @@ func enclose(b *bytes.Buffer, script []byte) {
 	b.WriteString("\n})();\n")
 }
 
-// withoutRemarks removes the lines of a script that are only a comment, so that browsers need not fetch them. It keeps lines inside a
-// template literal of several lines.
+// withoutRemarks removes the lines of a script that are only a comment, so that browsers need not
+// fetch them. It keeps lines inside a template literal of several lines.
 func withoutRemarks(script string) string {
 	var b strings.Builder
 	text := false // the line begins within a text

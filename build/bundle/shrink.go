@@ -7,13 +7,15 @@ import (
 	"fmt"
 )
 
-// shrink removes data that a program does not need to run. At brotli 11 this is more than an eighth of it.
+// shrink removes data that a program does not need to run. At brotli 11 this is more than an eighth
+// of it.
 //
-// First, it joins data segments. Go's linker writes up to 100,000 of them to leave out zeros, but in the compressed file a segment's header
-// takes more bytes than the zeros would (writeSegments).
+// First, it joins data segments. Go's linker writes up to 100,000 of them to leave out zeros, but
+// in the compressed file a segment's header takes more bytes than the zeros would (writeSegments).
 //
-// Second, it removes the tables of files and line numbers, which only tracebacks use. A traceback then prints "?:0" for the line, and still
-// the function's name and the offset in it. To get the lines, build the same sources with go build (dropLines).
+// Second, it removes the tables of files and line numbers, which only tracebacks use. A traceback
+// then prints "?:0" for the line, and still the function's name and the offset in it. To get the
+// lines, build the same sources with go build (dropLines).
 func shrink(wasm []byte) ([]byte, error) {
 	sections, err := splitSections(wasm)
 	if err != nil {
@@ -42,9 +44,9 @@ func shrink(wasm []byte) ([]byte, error) {
 	return out, nil
 }
 
-// WebAssembly Core Specification 2.0, chapter 5: the preamble of a module (magic "\0asm" and version 1), the id of its data section, and
-// the bytes of an active data segment in memory 0 at a constant address: 0x00, i32.const (0x41), the address, end (0x0b), the bytes'
-// count, the bytes.
+// WebAssembly Core Specification 2.0, chapter 5: the preamble of a module (magic "\0asm" and
+// version 1), the id of its data section, and the bytes of an active data segment in memory 0 at a
+// constant address: 0x00, i32.const (0x41), the address, end (0x0b), the bytes' count, the bytes.
 const (
 	wasmHead    = "\x00asm\x01\x00\x00\x00"
 	dataSection = 11
@@ -110,8 +112,8 @@ func readSegments(body []byte) ([]byte, error) {
 	return image, nil
 }
 
-// minGap is the number of consecutive zeros that writeSegments leaves out of the file, by beginning another segment after them. It is so
-// large that only big empty tables reach it.
+// minGap is the number of consecutive zeros that writeSegments leaves out of the file, by beginning
+// another segment after them. It is so large that only big empty tables reach it.
 const minGap = 256
 
 func writeSegments(image []byte) []byte {
@@ -138,8 +140,9 @@ func writeSegments(image []byte) []byte {
 	return append(binary.AppendUvarint(nil, count), segments...)
 }
 
-// signed decodes a signed LEB128 number (section 5.2.2): 7 bits a byte, the lowest first, bit 7 set in all bytes but the last; bit 6 of
-// the last byte is the sign. It returns the number and how many bytes it has, 0 if p ends before it does.
+// signed decodes a signed LEB128 number (section 5.2.2): 7 bits a byte, the lowest first, bit 7 set
+// in all bytes but the last; bit 6 of the last byte is the sign. It returns the number and how many
+// bytes it has, 0 if p ends before it does.
 func signed(p []byte) (v int64, n int) {
 	for shift := 0; n < len(p) && shift < 63; shift += 7 {
 		c := p[n]
@@ -164,8 +167,9 @@ func appendSigned(p []byte, v int64) []byte {
 	return append(p, byte(v))
 }
 
-// The layout of Go's table of functions, the pclntab (runtime/symtab.go and internal/abi/symtab.go), as Go 1.20 to 1.26 write it for
-// 64-bit little-endian programs. Its header's instruction size is 1 for wasm.
+// The layout of Go's table of functions, the pclntab (runtime/symtab.go and
+// internal/abi/symtab.go), as Go 1.20 to 1.26 write it for 64-bit little-endian programs. Its
+// header's instruction size is 1 for wasm.
 const (
 	tableMagic = "\xf1\xff\xff\xff\x00\x00\x01\x08"
 	tableWords = 8 // of 8 bytes: functions, files, text's start, offsets of names, units, files, pc tables, functions
@@ -178,8 +182,9 @@ const (
 	funcSize      = 44
 )
 
-// dropLines fills the pc tables of files and lines with zeros and sets their offsets in each function's record to 0. The runtime reads
-// offset 0 as "no table", which functions without instructions have.
+// dropLines fills the pc tables of files and lines with zeros and sets their offsets in each
+// function's record to 0. The runtime reads offset 0 as "no table", which functions without
+// instructions have.
 func dropLines(image []byte) error {
 	at := bytes.Index(image, []byte(tableMagic))
 	if at < 0 || bytes.Contains(image[at+1:], []byte(tableMagic)) {
@@ -232,8 +237,9 @@ func dropLines(image []byte) error {
 	return nil
 }
 
-// tableEnd returns the offset after a pc table. The table is pairs of varints, a delta of the value and a delta of the pc (runtime's step
-// function). A value's delta of 0 ends it, except in the first pair.
+// tableEnd returns the offset after a pc table. The table is pairs of varints, a delta of the value
+// and a delta of the pc (runtime's step function). A value's delta of 0 ends it, except in the
+// first pair.
 func tableEnd(pcs []byte, start uint32) (uint32, error) {
 	for at := start; at < uint32(len(pcs)); {
 		if pcs[at] == 0 && at != start {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// small is a program that uses the parts that shrink rewrites: its data, and the tables that the garbage collector, a growing stack, a
-// recovered panic and a traceback read.
+// small is a program that uses the parts that shrink rewrites: its data, and the tables that the
+// garbage collector, a growing stack, a recovered panic and a traceback read.
 const small = `package main
 
 import (

@@ -12,9 +12,10 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// single returns the page as one file, which works from a disk without a server. It contains the scripts and styles, which its policy
-// allows by their hashes. The programs are in blocks of base64 of gzip, which every browser that can run them can unpack
-// (DecompressionStream). The page makes the worker from a block by a blob: URL. The policy has connect-src 'none', so that the page can
+// single returns the page as one file, which works from a disk without a server. It contains the
+// scripts and styles, which its policy allows by their hashes. The programs are in blocks of base64
+// of gzip, which every browser that can run them can unpack (DecompressionStream). The page makes
+// the worker from a block by a blob: URL. The policy has connect-src 'none', so that the page can
 // neither fetch nor send anything.
 //
 // pack compresses by gzip.
@@ -119,8 +120,9 @@ func (s *singlePage) icon() {
 	s.html = strings.Replace(s.html, "</head>", icon+"</head>", 1)
 }
 
-// inside returns text if an element of that name can contain it. It records an error if text has the element's end tag, or "<!--", after
-// which a script's end tag may not end it (HTML Standard, section 4.12.1.3).
+// inside returns text if an element of that name can contain it. It records an error if text has
+// the element's end tag, or "<!--", after which a script's end tag may not end it (HTML Standard,
+// section 4.12.1.3).
 func (s *singlePage) inside(element, text string) string {
 	lower := strings.ToLower(text)
 	if strings.Contains(lower, "</"+element) || strings.Contains(text, "<!--") {

@@ -8,9 +8,10 @@ import (
 	"sort"
 )
 
-// write makes the folder contain exactly these files. It does not touch a file that already has the right content, because build/serve
-// makes the ETag from the file's time. It writes index.html after the files that index.html names, and removes old files last, so that a
-// page that a browser loads meanwhile finds all its files.
+// write makes the folder contain exactly these files. It does not touch a file that already has the
+// right content, because build/serve makes the ETag from the file's time. It writes index.html
+// after the files that index.html names, and removes old files last, so that a page that a browser
+// loads meanwhile finds all its files.
 func write(dir string, files map[string][]byte) error {
 	names := make([]string, 0, len(files))
 	for name := range files {
@@ -43,8 +44,8 @@ func write(dir string, files map[string][]byte) error {
 	})
 }
 
-// writeFile writes a file by renaming a temporary one, so that readers never see a part of it. It does nothing if the file already has
-// the content.
+// writeFile writes a file by renaming a temporary one, so that readers never see a part of it. It
+// does nothing if the file already has the content.
 func writeFile(full string, content []byte) error {
 	if old, err := os.ReadFile(full); err == nil && bytes.Equal(old, content) {
 		return nil

@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// compact makes the code that Vugu's generator writes smaller. A literal of vugu.VGNode for each node, with its attributes, is compiled to an
-// allocation and a store for each field, a thousand times. As far as nodes are known beforehand, they become a text (see encode) that a function
-// of the components' package reads (web/app/nodes.go): a node whose attributes or children are computed ends such a text and is what the call
-// answers.
+// compact makes the code that Vugu's generator writes smaller. A literal of vugu.VGNode for each
+// node, with its attributes, is compiled to an allocation and a store for each field, a thousand
+// times. As far as nodes are known beforehand, they become a text (see encode) that a function of
+// the components' package reads (web/app/nodes.go): a node whose attributes or children are
+// computed ends such a text and is what the call answers.
 //
 //	vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}       vgn = addNodes(vgparent, "\x01\n  \x02p\x00class\x00lead")
 //	vgparent.AppendChild(vgn)
@@ -27,7 +28,8 @@ import (
 //
 //	{ var vgcomp vugu.Builder = x … }                                addComponent(vgin, vgout, vgparent, x)
 //
-// Copies of loop variables are left out, since each round has its own anyway. A statement of another form is left as it is.
+// Copies of loop variables are left out, since each round has its own anyway. A statement of
+// another form is left as it is.
 func compact(name string, code []byte) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, code, parser.ParseComments)
 	if err != nil {
@@ -80,7 +82,8 @@ func (c *compactor) within(n ast.Node, from, to token.Pos) string {
 	return out.String() + c.source(from, to)
 }
 
-// statements is a list of them. What is known beforehand is gathered until a node is computed, or something else is done.
+// statements is a list of them. What is known beforehand is gathered until a node is computed, or
+// something else is done.
 func (c *compactor) statements(list []ast.Stmt) string {
 	var out strings.Builder
 	gathered := ""
@@ -141,8 +144,8 @@ func (c *compactor) statement(s ast.Stmt) string {
 	return c.within(s, s.Pos(), s.End()) + "\n"
 }
 
-// setters are methods of a node and functions of nodes.go in their place. Those are generic: a value becomes an interface in them, and not at each
-// call.
+// setters are methods of a node and functions of nodes.go in their place. Those are generic: a
+// value becomes an interface in them, and not at each call.
 var setters = map[string]string{"AddAttrInterface": "setAttribute", "SetInnerHTML": "setContent"}
 
 // setter is the call of one of those methods.
@@ -326,8 +329,9 @@ func attributesOf(e ast.Expr) (out []string, ok bool) {
 	return out, true
 }
 
-// constant tells of vgn.AddAttrInterface and vgn.SetInnerHTML what they set: "constant" with the attribute's name, or "" for the content, and
-// the value; "computed" if the value is; "" for another statement.
+// constant tells of vgn.AddAttrInterface and vgn.SetInnerHTML what they set: "constant" with the
+// attribute's name, or "" for the content, and the value; "computed" if the value is; "" for
+// another statement.
 func constant(s ast.Stmt) (key, value, is string) {
 	e, ok := s.(*ast.ExprStmt)
 	if !ok {
@@ -373,8 +377,8 @@ func (c *compactor) isCopy(s ast.Stmt) bool {
 	return ok && isName(define.Lhs[0], from.Name)
 }
 
-// loopKey reports whether a statement is of vgiterkey, by which components in a loop are told apart, and what that is set to. makesKey reports
-// whether it is used.
+// loopKey reports whether a statement is of vgiterkey, by which components in a loop are told
+// apart, and what that is set to. makesKey reports whether it is used.
 func (c *compactor) loopKey(s ast.Stmt) (value string, is bool) {
 	switch s := s.(type) {
 	case *ast.DeclStmt:

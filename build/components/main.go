@@ -1,5 +1,5 @@
-// Components writes the Go code of the Vugu components of a folder: Vugu's own generator runs first, then a pass over what it wrote, which
-// makes the page's program smaller.
+// Components writes the Go code of the Vugu components of a folder: Vugu's own generator runs
+// first, then a pass over what it wrote, which makes the page's program smaller.
 //
 //	components web/app
 package main

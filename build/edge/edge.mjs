@@ -22,7 +22,8 @@ async function headerRules(site) {
   return { version: 2, rules };
 }
 
-// A Worker that streams uploads into the bucket, because Node's interface would hold each file in memory. Only these tests can reach it.
+// A Worker that streams uploads into the bucket, because Node's interface would hold each file in
+// memory. Only these tests can reach it.
 const filler = {
   name: "filler",
   modules: true,

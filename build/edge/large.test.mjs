@@ -1,4 +1,5 @@
-// A page of the Worker shows a crash with a symbol file of 1 GB in the Worker's bucket, and downloads only a small part of it.
+// A page of the Worker shows a crash with a symbol file of 1 GB in the Worker's bucket, and
+// downloads only a small part of it.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, stat } from "node:fs/promises";

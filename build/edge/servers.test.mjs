@@ -1,4 +1,5 @@
-// Symbol servers without CORS: the page says so, and the Worker of the page's own host can ask them; it asks no other server.
+// Symbol servers without CORS: the page says so, and the Worker of the page's own host can ask
+// them; it asks no other server.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import http from "node:http";

@@ -15,8 +15,9 @@ import (
 	"strings"
 )
 
-// listFiles returns the files of the repository: those that git tracks or would add. In an unpacked archive without .git they are
-// all files except those in folders that builds create (dist, node_modules, target).
+// listFiles returns the files of the repository: those that git tracks or would add. In an unpacked
+// archive without .git they are all files except those in folders that builds create (dist,
+// node_modules, target).
 func listFiles(root string) ([]string, error) {
 	var names []string
 	git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -53,9 +54,10 @@ func listFiles(root string) ([]string, error) {
 	return names, err
 }
 
-// platforms are the known values of GOOS and GOARCH. The go command builds a file x_GOOS.go, x_GOARCH.go or x_GOOS_GOARCH.go for that
-// platform only, and leaves it out of all others without a message (go help buildconstraint). So a file with the table of Windows'
-// exceptions called reason_windows.go would be missing from the page, which is built for js/wasm.
+// platforms are the known values of GOOS and GOARCH. The go command builds a file x_GOOS.go,
+// x_GOARCH.go or x_GOOS_GOARCH.go for that platform only, and leaves it out of all others without a
+// message (go help buildconstraint). So a file with the table of Windows' exceptions called
+// reason_windows.go would be missing from the page, which is built for js/wasm.
 var platforms = strings.Fields(`
 	aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos
 	386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le ppc ppc64
@@ -98,7 +100,8 @@ func handWritten(name string, content []byte) bool {
 	return !generatedLine.Match(content)
 }
 
-// generatedLine matches the line by which Go's own tools recognize generated files (go help generate).
+// generatedLine matches the line by which Go's own tools recognize generated files (go help
+// generate).
 var generatedLine = regexp.MustCompile(`(?m)^(//|#|/\*) Code generated .* DO NOT EDIT\.`)
 
 func checkLength(t *tree) ([]string, string, error) {
@@ -123,9 +126,9 @@ func checkLength(t *tree) ([]string, string, error) {
 	return wrong, fmt.Sprintf("the longest file written by hand: %s, %d lines", at, longest), nil
 }
 
-// machinePath finds absolute paths of a developer's machine, for example in a debug file that a compiler wrote. They do not exist on
-// a reader's machine, and they tell the developer's user name. A letter, digit, dot or dash before the slash means that it is the
-// middle of another path.
+// machinePath finds absolute paths of a developer's machine, for example in a debug file that a
+// compiler wrote. They do not exist on a reader's machine, and they tell the developer's user name.
+// A letter, digit, dot or dash before the slash means that it is the middle of another path.
 var machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9_.\-/~*])/(work|root|workspace|Users|home/[a-z][a-z0-9_-]*)/[A-Za-z0-9_.\-]`)
 
 func checkPaths(t *tree) ([]string, string, error) {

@@ -16,8 +16,9 @@ type goMod struct {
 	Tool []struct{ Path string }
 }
 
-// checkGoMod compares the "// indirect" comments of go.mod with the imports of the packages, as go mod tidy does. Unlike go mod tidy,
-// which also reads the tests of other modules, it needs no network.
+// checkGoMod compares the "// indirect" comments of go.mod with the imports of the packages, as go
+// mod tidy does. Unlike go mod tidy, which also reads the tests of other modules, it needs no
+// network.
 func checkGoMod(t *tree) ([]string, string, error) {
 	edit := exec.Command("go", "mod", "edit", "-json")
 	edit.Dir = t.root
@@ -49,8 +50,9 @@ func checkGoMod(t *tree) ([]string, string, error) {
 	return judgeGoMod(file, imports), fmt.Sprintf("%d modules", len(file.Require)), nil
 }
 
-// judgeGoMod returns the requirements of go.mod that have the wrong comment, given the import paths of all packages. An import belongs
-// to the module with the longest path that is a prefix of it: a/b/x to a/b, not to a.
+// judgeGoMod returns the requirements of go.mod that have the wrong comment, given the import paths
+// of all packages. An import belongs to the module with the longest path that is a prefix of it:
+// a/b/x to a/b, not to a.
 func judgeGoMod(file goMod, imports map[string]bool) []string {
 	used := map[string]bool{}
 	for path := range imports {

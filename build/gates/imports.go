@@ -13,16 +13,16 @@ import (
 
 const module = "github.com/crashpane/crashpane"
 
-// importRule says which packages of this module the packages of one name may import. A name that ends in /... means a folder and
-// everything under it, as in the go command's patterns.
+// importRule says which packages of this module the packages of one name may import. A name that
+// ends in /... means a folder and everything under it, as in the go command's patterns.
 type importRule struct {
 	name string
 	may  []string
 }
 
-// importRules is the architecture of docs/ARCHITECTURE.md as a table: bytes → core → walker → walker/report → renderers, and never
-// back. The first row that matches a package counts. A package that no row matches is a violation, so that its author decides what it
-// may import.
+// importRules is the architecture of docs/ARCHITECTURE.md as a table: bytes → core → walker →
+// walker/report → renderers, and never back. The first row that matches a package counts. A package
+// that no row matches is a violation, so that its author decides what it may import.
 var importRules = []importRule{
 	{"core/input", nil},
 	{"core/cpu", nil},
@@ -144,7 +144,8 @@ func fitsAny(patterns []string, pkg string) bool {
 	return false
 }
 
-// judgeImport returns what is wrong with one import by a package of this module, or "". from is without the module's path, to with it.
+// judgeImport returns what is wrong with one import by a package of this module, or "". from is
+// without the module's path, to with it.
 func judgeImport(from, to string) string {
 	if inside, ours := strings.CutPrefix(to, module+"/"); ours {
 		for _, r := range importRules {
@@ -185,7 +186,8 @@ type goPackage struct {
 var inBrowser = []string{"GOOS=js", "GOARCH=wasm"}
 
 func checkImports(t *tree) ([]string, string, error) {
-	// The go command lists the imports of one platform's files, so both platforms are listed. Tests may import anything.
+	// The go command lists the imports of one platform's files, so both platforms are listed. Tests
+	// may import anything.
 	found := map[string]bool{}
 	count := 0
 	for _, env := range [][]string{nil, inBrowser} {
@@ -206,7 +208,8 @@ func checkImports(t *tree) ([]string, string, error) {
 	return sorted(found), fmt.Sprintf("%d packages", count), nil
 }
 
-// kept lists packages that must not be linked into a program or a package, whichever package imports them.
+// kept lists packages that must not be linked into a program or a package, whichever package
+// imports them.
 var kept = []struct {
 	out  []string // patterns
 	of   []string // packages, with all that they import
@@ -218,7 +221,8 @@ var kept = []struct {
 		"the engine knows the protocol, and no page"},
 }
 
-// judgeLinked returns a line for each package that matches one of the patterns out, with the packages that import it.
+// judgeLinked returns a line for each package that matches one of the patterns out, with the
+// packages that import it.
 func judgeLinked(packages []goPackage, out []string, what string) []string {
 	var wrong []string
 	for _, bad := range out {

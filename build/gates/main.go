@@ -1,6 +1,7 @@
-// Gates checks the repository as a whole, for rules that neither the compiler nor the tests of one package check: which packages
-// may import which, what is linked into the page, file names and lengths, formats, generated files, sizes. It prints one line for
-// each violation and exits with 1 if there is any. The list of checks is gates, below.
+// Gates checks the repository as a whole, for rules that neither the compiler nor the tests of one
+// package check: which packages may import which, what is linked into the page, file names and
+// lengths, formats, generated files, sizes. It prints one line for each violation and exits with 1
+// if there is any. The list of checks is gates, below.
 //
 //	gates [-root .] [-site dist/site] [NAME...]
 package main
@@ -14,7 +15,8 @@ import (
 	"time"
 )
 
-// gate is one check. It returns the violations, one line each, and a summary to print if there is none.
+// gate is one check. It returns the violations, one line each, and a summary to print if there is
+// none.
 type gate struct {
 	name  string
 	check func(*tree) (wrong []string, summary string, err error)

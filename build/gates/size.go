@@ -11,8 +11,9 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// maxFetched is how many bytes, compressed by brotli at level 11, a browser may fetch until a dump is open. maxFull is the limit for
-// the engine with the readers of binaries, which the page fetches when a user adds a binary.
+// maxFetched is how many bytes, compressed by brotli at level 11, a browser may fetch until a dump
+// is open. maxFull is the limit for the engine with the readers of binaries, which the page fetches
+// when a user adds a binary.
 const (
 	maxFetched = 1_600_000
 	maxFull    = 2_500_000
@@ -26,14 +27,16 @@ func checkSize(t *tree) ([]string, string, error) {
 	return judgeSize(os.DirFS(t.site), maxFetched, maxFull)
 }
 
-// notCounted are the files that a browser does not fetch before a dump is open: those for people and hosts, those that the browser
-// fetches when the page is idle, and those for pages that embed the viewer.
+// notCounted are the files that a browser does not fetch before a dump is open: those for people
+// and hosts, those that the browser fetches when the page is idle, and those for pages that embed
+// the viewer.
 var notCounted = map[string]bool{"licenses.txt": true, "_headers": true, ".htaccess": true, ".assetsignore": true,
 	"sw.js": true, "crashpane-app.js": true, "manifest.webmanifest": true, "icon-192.png": true, "icon-512.png": true, "icon-maskable.png": true,
 	"embed.html": true, "crashpane-embed.js": true, "crashpane-embed.css": true}
 
-// judgeSize adds up the sizes of the site's files, each as its .br file if there is one, without those in notCounted and without the
-// sample, which the page fetches on a click. It compares the sum with limit, and the full engine's size with limitFull.
+// judgeSize adds up the sizes of the site's files, each as its .br file if there is one, without
+// those in notCounted and without the sample, which the page fetches on a click. It compares the
+// sum with limit, and the full engine's size with limitFull.
 func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 	total, full := int64(0), int64(-1)
 	var parts []string

@@ -31,7 +31,8 @@ func checkFormat(t *tree) ([]string, string, error) {
 	return wrong, "", nil
 }
 
-// checkVet runs go vet twice, natively and for js/wasm, because it reads the files of one platform only.
+// checkVet runs go vet twice, natively and for js/wasm, because it reads the files of one platform
+// only.
 func checkVet(t *tree) ([]string, string, error) {
 	var wrong []string
 	for _, env := range [][]string{nil, inBrowser} {
@@ -52,11 +53,12 @@ func checkVet(t *tree) ([]string, string, error) {
 // components is the folder of the Vugu components.
 const components = "web/app"
 
-// checkGenerated generates the components' Go code in a copy of the folder and compares it with the committed code.
+// checkGenerated generates the components' Go code in a copy of the folder and compares it with the
+// committed code.
 func checkGenerated(t *tree) ([]string, string, error) {
 	source := filepath.Join(t.root, filepath.FromSlash(components))
-	// The copy is inside the module, so that the generator resolves imports as in the original. The go command leaves folders that
-	// begin with an underscore out of "./...".
+	// The copy is inside the module, so that the generator resolves imports as in the original. The
+	// go command leaves folders that begin with an underscore out of "./...".
 	copied := filepath.Join(t.root, "dist", "_generated")
 	defer os.RemoveAll(copied)
 	if err := os.RemoveAll(copied); err != nil {
@@ -127,7 +129,8 @@ func readGenerated(dir string) (map[string]string, error) {
 	return files, nil
 }
 
-// compareGenerated returns a line for each file that is missing in committed, differs there, or is only there.
+// compareGenerated returns a line for each file that is missing in committed, differs there, or is
+// only there.
 func compareGenerated(generated, committed map[string]string) []string {
 	wrong := map[string]bool{}
 	for name, content := range generated {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Types of the page and of its protocol stay small: one that does everything is one that nobody can change.
+// Types of the page and of its protocol stay small: one that does everything is one that nobody can
+// change.
 const (
 	maxMethods = 25
 	maxFields  = 20
@@ -66,7 +67,8 @@ func judgeTypes(folder string, sizes map[string]typeSize) []string {
 	return sorted(wrong)
 }
 
-// sizeTypes counts the methods and fields of the types of a package. What an interface asks for are methods, too.
+// sizeTypes counts the methods and fields of the types of a package. What an interface asks for are
+// methods, too.
 func sizeTypes(sources [][]byte) (map[string]typeSize, error) {
 	sizes := map[string]typeSize{}
 	for _, content := range sources {

@@ -15,7 +15,8 @@ var dumpers = []tool{
 	{name: "dump_syms", bin: "dump_syms", args: func(file string, _ []string) []string { return []string{"-j1", "--inlines", file} }},
 }
 
-// runDumpsyms compares the dumpers on this repository's own command, built with debug information, and on another binary if there is one.
+// runDumpsyms compares the dumpers on this repository's own command, built with debug information,
+// and on another binary if there is one.
 func runDumpsyms(runs int, binary, dir string) error {
 	here := installed(dumpers)
 	own := filepath.Join(dir, "crashpane")

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Command peers compares the time of `crashpane walk` with that of other stack walkers on the same files, and prints the ratios. It times
-// whole processes, from the start to the last byte of output, and runs the tools in turn. It skips a tool that is not installed, with a
-// message.
+// Command peers compares the time of `crashpane walk` with that of other stack walkers on the same
+// files, and prints the ratios. It times whole processes, from the start to the last byte of
+// output, and runs the tools in turn. It skips a tool that is not installed, with a message.
 //
 // It also compares `crashpane dumpsyms` with Mozilla's dump_syms on one thread (dumpsyms.go).
 //
@@ -29,8 +29,8 @@ type tool struct {
 	name string
 	bin  string
 	args func(dump string, symbols []string) []string
-	// heavy is set for a tool that takes gigabytes of memory, so that the system may drop the others' files from its cache. It runs
-	// after the others.
+	// heavy is set for a tool that takes gigabytes of memory, so that the system may drop the
+	// others' files from its cache. It runs after the others.
 	heavy bool
 }
 
@@ -139,7 +139,8 @@ func sizeOf(dir string) string {
 	return fmt.Sprintf("%d MB", n/1e6)
 }
 
-// compare runs the tools in turn, so that other work of the machine slows all of them alike, and heavy ones after the others.
+// compare runs the tools in turn, so that other work of the machine slows all of them alike, and
+// heavy ones after the others.
 func compare(b bench, tools []tool, runs int) error {
 	times := make([][]time.Duration, len(tools))
 	cpu := make([][]time.Duration, len(tools))

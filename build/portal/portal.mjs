@@ -1,5 +1,6 @@
-// Serves the demo portal with a strict policy: node build/portal/portal.mjs [PORT [FRAME]]. FRAME is the address of an embed.html of another
-// origin; `make portal` gives that of a server of dist/site.
+// Serves the demo portal with a strict policy: node build/portal/portal.mjs [PORT [FRAME]]. FRAME
+// is the address of an embed.html of another origin; `make portal` gives that of a server of
+// dist/site.
 import { readFile, readdir } from "node:fs/promises";
 import http from "node:http";
 import { basename, extname, join, resolve } from "node:path";
@@ -9,7 +10,8 @@ const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const sample = join(root, "testdata/sample");
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".json": "application/json" };
 
-// The policy that docs/EMBEDDING.md states for pages with the element, and what this page's frame needs; connect are sources of symbols.
+// The policy that docs/EMBEDDING.md states for pages with the element, and what this page's frame
+// needs; connect are sources of symbols.
 export const policy = (frame, connect = []) =>
   ["default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", ["connect-src 'self'", ...connect.map((address) => new URL(address).origin)].join(" "), "style-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'", `frame-src ${[frame].flat().filter(Boolean).map((address) => new URL(address).origin).join(" ") || "'none'"}`].join("; ");
 
@@ -27,7 +29,8 @@ async function symbolFiles() {
   return found;
 }
 
-// reports are {name, content}; pages are further pages of tests, by name, frames what these may frame, connect what they may ask.
+// reports are {name, content}; pages are further pages of tests, by name, frames what these may
+// frame, connect what they may ask.
 export async function startPortal({ port = 0, frame, frames = [], connect = [], reports, pages = {} } = {}) {
   const symbols = await symbolFiles();
   const shown = reports ?? [{ name: "tilecruncher.dmp", content: await readFile(join(sample, "tilecruncher.dmp")) }];

@@ -21,7 +21,8 @@ import (
 //go:embed frames.py
 var gdbScript []byte
 
-// capture is what captureProcess saves of a process: gdb's frames, a dump, and the files that the process had mapped.
+// capture is what captureProcess saves of a process: gdb's frames, a dump, and the files that the
+// process had mapped.
 type capture struct {
 	gdb   map[uint32]*gdbThread
 	maps  []mapping
@@ -36,7 +37,8 @@ type running struct {
 	pid    int // the process to capture
 }
 
-// start runs the program without the caller's environment and waits until it is ready to be captured.
+// start runs the program without the caller's environment and waits until it is ready to be
+// captured.
 func start(p *program, dir string) (*running, error) {
 	argv := fill(p.run, dir)
 	path, err := find(argv[0])
@@ -84,7 +86,8 @@ func (r *running) kill() {
 	r.cmd.Wait()
 }
 
-// captureProcess stops a process and runs gdb and the dump's writer on it. It leaves the process stopped; the caller kills it.
+// captureProcess stops a process and runs gdb and the dump's writer on it. It leaves the process
+// stopped; the caller kills it.
 func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 	if err := stop(pid); err != nil {
 		return nil, err
@@ -138,7 +141,8 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 	return c, nil
 }
 
-// symbolFiles returns the files with code that a process has mapped. An unlinked file is in the folder under the name of kept.
+// symbolFiles returns the files with code that a process has mapped. An unlinked file is in the
+// folder under the name of kept.
 func symbolFiles(maps []mapping, dir string) []string {
 	var files []string
 	seen := map[string]bool{}
@@ -170,8 +174,8 @@ func symbolFiles(maps []mapping, dir string) []string {
 	return files
 }
 
-// saveVDSO writes the vDSO, the library that the kernel maps into every process and that is not in any file, from the process' memory to
-// a file for the walker. gdb also reads it from memory.
+// saveVDSO writes the vDSO, the library that the kernel maps into every process and that is not in
+// any file, from the process' memory to a file for the walker. gdb also reads it from memory.
 func saveVDSO(pid int, maps []mapping, dir string) (string, error) {
 	for _, m := range maps {
 		if m.path != "[vdso]" {
@@ -192,10 +196,12 @@ func saveVDSO(pid int, maps []mapping, dir string) (string, error) {
 	return "", nil
 }
 
-// kept returns the path of the hard link to a program's file that the harness makes before it unlinks the file.
+// kept returns the path of the hard link to a program's file that the harness makes before it
+// unlinks the file.
 func kept(dir string) string { return filepath.Join(dir, "kept") }
 
-// stackRanges returns the mappings that contain gdb's stack pointers, each from one page below the lowest stack pointer on.
+// stackRanges returns the mappings that contain gdb's stack pointers, each from one page below the
+// lowest stack pointer on.
 func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 	var out []mapping
 	for _, m := range maps {
@@ -207,8 +213,8 @@ func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 				}
 			}
 		}
-		// The page below the innermost frame's stack pointer may contain its return address, and the memory above the outermost frame's
-		// its arguments.
+		// The page below the innermost frame's stack pointer may contain its return address, and
+		// the memory above the outermost frame's its arguments.
 		const page = 4096
 		if low < m.end && m.read { // a stack pointer may be in the guard page
 			out = append(out, mapping{start: max(low&^(page-1), m.start), end: min(high+page, m.end)})

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// gdbFrame is a physical frame that gdb unwound. Signal is set for the signal trampoline: the kernel has saved all its caller's registers
-// on the stack. FramePointer is set for code that is known to keep the frame pointer, with which gdb found its caller.
+// gdbFrame is a physical frame that gdb unwound. Signal is set for the signal trampoline: the
+// kernel has saved all its caller's registers on the stack. FramePointer is set for code that is
+// known to keep the frame pointer, with which gdb found its caller.
 type gdbFrame struct {
 	PC           uint64 `json:"pc"`
 	SP           uint64 `json:"sp"`
@@ -34,10 +35,11 @@ const (
 	fileCode             // a mapped file
 )
 
-// known returns gdb's frames up to the first whose caller gdb guessed. gdb has no unwind rules for code that is not in a file, such as a
-// JIT compiler's. It guesses the caller of such a frame, and may continue with values that are not addresses. The frame itself is correct,
-// because gdb found it with the rules of its callee. word is the size of a word in bytes. complete reports whether gdb reached the end of
-// the stack.
+// known returns gdb's frames up to the first whose caller gdb guessed. gdb has no unwind rules for
+// code that is not in a file, such as a JIT compiler's. It guesses the caller of such a frame, and
+// may continue with values that are not addresses. The frame itself is correct, because gdb found
+// it with the rules of its callee. word is the size of a word in bytes. complete reports whether
+// gdb reached the end of the stack.
 func (t *gdbThread) known(at func(pc uint64) code, word uint64) (frames []gdbFrame, complete bool) {
 	for i, f := range t.Frames {
 		kind := at(f.PC)
@@ -87,11 +89,13 @@ func (d *difference) String() string {
 // threadResult is the result of comparing one thread. The counts are of frames.
 type threadResult struct {
 	known int
-	// equal counts the frames before the first that differs. Later frames do not count: in a recursion they may look alike by chance.
+	// equal counts the frames before the first that differs. Later frames do not count: in a
+	// recursion they may look alike by chance.
 	equal int
 	// absent counts gdb's frames that need memory that the dump does not have.
 	absent int
-	// moved is set if the thread ran between gdb's visit and the dump, so that its frames cannot be compared.
+	// moved is set if the thread ran between gdb's visit and the dump, so that its frames cannot be
+	// compared.
 	moved bool
 	diff  *difference
 }
@@ -118,7 +122,8 @@ func (p *process) compareThread(id uint32, ours *ourThread, gdb *gdbThread) thre
 		r.diff = &difference{id, 0, "no such thread", frames[0].String()}
 		return r
 	}
-	// The innermost frame is the thread's context. No walker computes it, so a difference there means that the thread has moved.
+	// The innermost frame is the thread's context. No walker computes it, so a difference there
+	// means that the thread has moved.
 	if len(ours.frames) > 0 && (ours.frames[0].pc != frames[0].PC || ours.frames[0].sp != frames[0].SP) {
 		r.moved = true
 		return r
@@ -169,7 +174,8 @@ func (t *ourThread) at(i int) string {
 	return fmt.Sprintf("pc 0x%x sp 0x%x (%s, %s)", f.pc, f.sp, f.name, f.trust)
 }
 
-// landmarks are parts of names of functions. Some thread's stack must have them all in this order, the innermost first.
+// landmarks are parts of names of functions. Some thread's stack must have them all in this order,
+// the innermost first.
 type landmarks []string
 
 // missing returns the first landmark that no thread reaches, or "".

@@ -1,13 +1,15 @@
 //go:build linux
 
-// Command real compares the walker with gdb on real programs. For each program of its table (programs.go) that the machine has, it starts
-// the program and stops it. gdb then writes every thread's physical frames, and the Rust crate minidump-writer writes a dump. The walker
-// walks the dump with the program's own files, and the command compares pc and sp of each frame with gdb's. It prints a table and exits
-// with 1 if an installed program differs.
+// Command real compares the walker with gdb on real programs. For each program of its table
+// (programs.go) that the machine has, it starts the program and stops it. gdb then writes every
+// thread's physical frames, and the Rust crate minidump-writer writes a dump. The walker walks the
+// dump with the program's own files, and the command compares pc and sp of each frame with gdb's.
+// It prints a table and exits with 1 if an installed program differs.
 //
 //	real [-run NAMES] [-keep] [-all]
 //
-// The dumps contain memory of this machine's processes. The command writes them to a temporary folder and removes it at the end, unless
+// The dumps contain memory of this machine's processes. The command writes them to a temporary
+// folder and removes it at the end, unless
 // -keep is given.
 package main
 

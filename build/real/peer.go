@@ -16,7 +16,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/binary"
 )
 
-// peerFrame is a frame in rust-minidump's JSON. Offset is the address that it looked up: for callers the return address minus one.
+// peerFrame is a frame in rust-minidump's JSON. Offset is the address that it looked up: for
+// callers the return address minus one.
 type peerFrame struct {
 	Offset string `json:"offset"`
 }
@@ -34,7 +35,8 @@ func findPeer() string {
 	return path
 }
 
-// peerStacks runs rust-minidump on a dump, with the arguments for its symbols, and returns its frames by thread id.
+// peerStacks runs rust-minidump on a dump, with the arguments for its symbols, and returns its
+// frames by thread id.
 func peerStacks(bin, dump string, symbols ...string) (map[uint32][]peerFrame, error) {
 	out := dump + ".peer.json"
 	args := append([]string{"--json", "--no-interactive", "--output-file", out}, append(symbols, dump)...)
@@ -85,8 +87,8 @@ func (p *process) comparePeer(stacks map[uint32][]peerFrame, ours map[uint32]*ou
 	return equal
 }
 
-// makeSymbols writes a symbol file of each module that has a frame, unless the folder has it, in the layout that rust-minidump expects:
-// NAME/ID/NAME.sym.
+// makeSymbols writes a symbol file of each module that has a frame, unless the folder has it, in
+// the layout that rust-minidump expects: NAME/ID/NAME.sym.
 func makeSymbols(w *walked, dir string) error {
 	r := w.session.Report(0)
 	needed := map[string]bool{}

@@ -29,7 +29,8 @@ func readMaps(pid int) ([]mapping, error) {
 	return parseMaps(string(text)), nil
 }
 
-// parseMaps parses lines "START-END PERMISSIONS OFFSET DEVICE INODE PATH" (proc(5)) and ignores others.
+// parseMaps parses lines "START-END PERMISSIONS OFFSET DEVICE INODE PATH" (proc(5)) and ignores
+// others.
 func parseMaps(text string) []mapping {
 	var out []mapping
 	for line := range strings.Lines(text) {
@@ -63,7 +64,8 @@ func codeAt(maps []mapping, pc uint64) code {
 	return noCode
 }
 
-// taskStates returns the state letters of a process' threads (the third field of stat, proc(5)), one for each thread.
+// taskStates returns the state letters of a process' threads (the third field of stat, proc(5)),
+// one for each thread.
 func taskStates(pid int) string {
 	var states strings.Builder
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
@@ -72,7 +74,8 @@ func taskStates(pid int) string {
 		if err != nil {
 			continue
 		}
-		// The command's name, the second field, is in parentheses and may contain any character, also parentheses and spaces.
+		// The command's name, the second field, is in parentheses and may contain any character,
+		// also parentheses and spaces.
 		if at := strings.LastIndexByte(string(text), ')'); at >= 0 && len(text) > at+2 {
 			states.WriteByte(text[at+2])
 		}
@@ -80,8 +83,9 @@ func taskStates(pid int) string {
 	return states.String()
 }
 
-// settle waits until the process has had the same threads for the time calm, all of them asleep. Some programs never are: after the time
-// limit settle returns without an error, and the harness captures them in whatever state they are.
+// settle waits until the process has had the same threads for the time calm, all of them asleep.
+// Some programs never are: after the time limit settle returns without an error, and the harness
+// captures them in whatever state they are.
 func settle(pid int, calm, limit time.Duration) error {
 	const step = 25 * time.Millisecond
 	last, since := "", time.Now()
@@ -113,7 +117,8 @@ func stop(pid int) error {
 	return fmt.Errorf("process %d does not stop: its threads are %s", pid, taskStates(pid))
 }
 
-// descendant returns a child, or a child's child and so on, of a process whose command line contains a text. It returns 0 if there is none.
+// descendant returns a child, or a child's child and so on, of a process whose command line
+// contains a text. It returns 0 if there is none.
 func descendant(pid int, text string) int {
 	entries, _ := filepath.Glob("/proc/[0-9]*")
 	parents := map[int]int{}
@@ -145,7 +150,8 @@ func descendant(pid int, text string) int {
 	return 0
 }
 
-// waitForMarker reads lines until one is "ready", or "ready PID" for the process to capture instead.
+// waitForMarker reads lines until one is "ready", or "ready PID" for the process to capture
+// instead.
 func waitForMarker(lines *bufio.Scanner, pid int) (int, error) {
 	for lines.Scan() {
 		word, rest, _ := strings.Cut(lines.Text(), " ")

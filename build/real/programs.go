@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// program is a row of the table of programs: how to build and start it, and which functions must be on its stacks. In commands, $SRC is
-// testdata/real and $DIR the program's own temporary folder.
+// program is a row of the table of programs: how to build and start it, and which functions must be
+// on its stacks. In commands, $SRC is testdata/real and $DIR the program's own temporary folder.
 type program struct {
 	name string
 	// needs are the tools that must be installed: commands, or files (with a slash).
@@ -19,23 +19,27 @@ type program struct {
 	build []string
 	run   string
 	env   []string
-	// marker is set if the program prints a line "ready" when it can be captured, or "ready PID" to have another process captured. The
-	// harness captures other programs when their threads have been asleep for three seconds.
+	// marker is set if the program prints a line "ready" when it can be captured, or "ready PID" to
+	// have another process captured. The harness captures other programs when their threads have
+	// been asleep for three seconds.
 	marker bool
-	// children are parts of command lines. The harness also captures a descendant of the program for each.
+	// children are parts of command lines. The harness also captures a descendant of the program
+	// for each.
 	children []string
 	// unlink is a file that the harness removes while the program runs.
 	unlink string
-	// memory is set if the dump needs all stacks that gdb's stack pointers are in, not only each thread's current one. A program with
-	// sigaltstack has frames on both.
+	// memory is set if the dump needs all stacks that gdb's stack pointers are in, not only each
+	// thread's current one. A program with sigaltstack has frames on both.
 	memory bool
 	// bits32 is set for a 32-bit process, whose dump a 32-bit writer must write.
 	bits32 bool
-	// framePointers names code that keeps the frame pointer and has no unwind rules for gdb (frames.py).
+	// framePointers names code that keeps the frame pointer and has no unwind rules for gdb
+	// (frames.py).
 	framePointers string
 	// complete is set if the walker must reach the end of every stack, also where gdb cannot.
 	complete bool
-	// landmarks are functions that must be on a stack where gdb cannot tell: beyond a JIT compiler's code.
+	// landmarks are functions that must be on a stack where gdb cannot tell: beyond a JIT
+	// compiler's code.
 	landmarks []landmarks
 }
 
@@ -50,12 +54,13 @@ var (
 	gcc32  = need{"/usr/include/x86_64-linux-gnu/c++/12/32/bits/c++config.h", "apt-get install gcc-multilib g++-multilib"}
 )
 
-// waitingThreads are functions on the stacks of testdata/real/frames.c. The walker finds them by a scan of the stack if a library has no
-// unwind rules.
+// waitingThreads are functions on the stacks of testdata/real/frames.c. The walker finds them by a
+// scan of the stack if a library has no unwind rules.
 var waitingThreads = []landmarks{{"wait_here", "main"}, {"wait_here", "with_recursion", "thread"}, {"wait_here", "never_returns", "with_noreturn", "thread"},
 	{"wait_here", "compare"}, {"wait_here", "with_longjmp", "thread"}}
 
-// programs are in the order of the printed table: first small programs of testdata/real that are hard to unwind, then widely used programs.
+// programs are in the order of the printed table: first small programs of testdata/real that are
+// hard to unwind, then widely used programs.
 var programs = []program{
 	{name: "frames-O0", needs: []need{gcc}, build: []string{"gcc -O0 -g -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
 	{name: "frames-O2", needs: []need{gcc}, build: []string{"gcc -O2 -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
@@ -106,7 +111,8 @@ var programs = []program{
 	{name: "go-no-build-id", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -ldflags=-B=none -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
 	{name: "cgo", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true},
 	{name: "java", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -cp $DIR Frames", marker: true,
-		// The JIT compiler's code uses rbp as a general register, so gdb stops there. The landmarks check whether the walker goes on.
+		// The JIT compiler's code uses rbp as a general register, so gdb stops there. The landmarks
+		// check whether the walker goes on.
 		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
 	{name: "java-frame-pointers", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"},
 		run: "java -XX:+PreserveFramePointer -cp $DIR Frames", marker: true, framePointers: "made", complete: true},
@@ -121,10 +127,12 @@ var programs = []program{
 		children: []string{"--type=renderer", "--type=zygote", "--type=utility"}, framePointers: "chromium,made,Builtins_", complete: true},
 }
 
-// minimalPath is the PATH that the programs are searched in, and the only variable in their environment.
+// minimalPath is the PATH that the programs are searched in, and the only variable in their
+// environment.
 const minimalPath = "/usr/local/bin:/usr/bin:/bin"
 
-// fill splits a command at spaces and replaces $SRC and $DIR by folders. In an argument & means a space.
+// fill splits a command at spaces and replaces $SRC and $DIR by folders. In an argument & means a
+// space.
 func fill(command, dir string) []string {
 	src, _ := filepath.Abs(sources)
 	words := strings.Fields(command)

@@ -34,7 +34,8 @@ func (w *walked) hasMemory(addr uint64) bool {
 	return ok
 }
 
-// walk reads the dump and the program's files with walker/session, as the page and the command do, and walks with the policy "best".
+// walk reads the dump and the program's files with walker/session, as the page and the command do,
+// and walks with the policy "best".
 func walk(dump string, files []string) (*walked, error) {
 	w := &walked{threads: map[uint32]*ourThread{}}
 	w.session = session.New(session.Options{Demangle: demangle.Name, Workers: runtime.GOMAXPROCS(0),
@@ -95,7 +96,8 @@ func (w *walked) add(path string) error {
 	return nil
 }
 
-// debugFile returns the path of the separate debug file of a build id, /usr/lib/debug/.build-id/xx/yyyy.debug, or "".
+// debugFile returns the path of the separate debug file of a build id,
+// /usr/lib/debug/.build-id/xx/yyyy.debug, or "".
 func debugFile(id string) string {
 	if len(id) < 4 {
 		return ""

@@ -15,10 +15,12 @@ const target32 = "i686-unknown-linux-gnu"
 
 var errNoTarget = errors.New("Rust cannot compile for 32-bit x86: rustup target add " + target32)
 
-// writers are the built programs that write dumps, 64-bit and 32-bit. A 32-bit process' dump needs a 32-bit writer.
+// writers are the built programs that write dumps, 64-bit and 32-bit. A 32-bit process' dump needs
+// a 32-bit writer.
 type writers struct{ paths [2]string }
 
-// get builds the writer and returns its path. The first build takes minutes; later ones use cargo's files under dist.
+// get builds the writer and returns its path. The first build takes minutes; later ones use cargo's
+// files under dist.
 func (w *writers) get(bits32 bool) (string, error) {
 	at, folder, args := 0, "release", []string{"build", "--release", "--locked", "--quiet"}
 	if bits32 {

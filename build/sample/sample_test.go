@@ -1,4 +1,5 @@
-// Package sample tests the page's sample: the engine's report must equal golden.txt, which golden.py made from rust-minidump's output.
+// Package sample tests the page's sample: the engine's report must equal golden.txt, which
+// golden.py made from rust-minidump's output.
 package sample
 
 import (
@@ -47,8 +48,8 @@ func openSample(t *testing.T) *report.Report {
 	return r
 }
 
-// lines formats a report as golden.txt is formatted. A stack ends with _start, which has no caller: what a scan finds beyond it differs
-// from walker to walker.
+// lines formats a report as golden.txt is formatted. A stack ends with _start, which has no caller:
+// what a scan finds beyond it differs from walker to walker.
 func lines(r *report.Report) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -151,7 +152,8 @@ func TestSampleTellsItsStory(t *testing.T) {
 	}
 }
 
-// TestSampleHoldsNothingPrivate: every visitor of the page can open the dump, so it must not contain data of the machine that made it.
+// TestSampleHoldsNothingPrivate: every visitor of the page can open the dump, so it must not
+// contain data of the machine that made it.
 func TestSampleHoldsNothingPrivate(t *testing.T) {
 	dump, err := os.ReadFile(filepath.Join(folder, "tilecruncher.dmp"))
 	if err != nil {

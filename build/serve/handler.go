@@ -12,17 +12,19 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// handler serves the files of one folder. It lists no folders, computes nothing, and refuses all methods but GET and HEAD, so that a
-// request cannot change anything.
+// handler serves the files of one folder. It lists no folders, computes nothing, and refuses all
+// methods but GET and HEAD, so that a request cannot change anything.
 type handler struct {
 	files fs.FS
 	bases []string // the sources of symbols that the page was built with
 }
 
-// encodings are the content encodings that the bundle makes for a file (NAME.br, NAME.gz), the smallest first.
+// encodings are the content encodings that the bundle makes for a file (NAME.br, NAME.gz), the
+// smallest first.
 var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// ServeHTTP sends a file with the site's headers, in the smallest encoding that the site has and the client accepts.
+// ServeHTTP sends a file with the site's headers, in the smallest encoding that the site has and
+// the client accepts.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	name := strings.TrimPrefix(r.URL.Path, "/")
@@ -74,7 +76,8 @@ func (h *handler) stat(name string) fs.FileInfo {
 	return info
 }
 
-// send writes the stored file name, which holds a file of the site in the given encoding ("" for as it is).
+// send writes the stored file name, which holds a file of the site in the given encoding ("" for as
+// it is).
 func (h *handler) send(w http.ResponseWriter, r *http.Request, name, encoding string) {
 	file, err := h.files.Open(name)
 	if err != nil {
@@ -88,20 +91,22 @@ func (h *handler) send(w http.ResponseWriter, r *http.Request, name, encoding st
 		http.Error(w, "cannot read "+path.Base(name), http.StatusInternalServerError)
 		return
 	}
-	// The bundle writes a file only when its content changes, so two contents differ in size or time. Each encoding has its own ETag
-	// (RFC 9110, section 8.8.3.3).
+	// The bundle writes a file only when its content changes, so two contents differ in size or
+	// time. Each encoding has its own ETag (RFC 9110, section 8.8.3.3).
 	w.Header().Set("ETag", fmt.Sprintf(`"%x-%x%s"`, info.ModTime().UnixNano(), info.Size(), encoding))
 	if encoding != "" {
 		w.Header().Set("Content-Encoding", encoding)
-		// A range would select bytes of the compressed file, which a client cannot decompress alone.
+		// A range would select bytes of the compressed file, which a client cannot decompress
+		// alone.
 		r.Header.Del("Range")
 		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	}
 	http.ServeContent(w, r, name, info.ModTime(), content)
 }
 
-// accepts parses an Accept-Encoding header (RFC 9110, section 12.5.3) and returns a function that reports whether it allows an encoding.
-// An encoding that the header does not name is allowed only by "*", and q=0 forbids it: "br;q=0, *" allows gzip and not br.
+// accepts parses an Accept-Encoding header (RFC 9110, section 12.5.3) and returns a function that
+// reports whether it allows an encoding. An encoding that the header does not name is allowed only
+// by "*", and q=0 forbids it: "br;q=0, *" allows gzip and not br.
 func accepts(header string) func(encoding string) bool {
 	allowed := map[string]bool{}
 	for _, item := range strings.Split(header, ",") {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// This file writes the site's headers as configuration of the usual hosts. All of it comes from Headers and CacheControl, so that these
-// hosts send the same headers as build/serve.
+// This file writes the site's headers as configuration of the usual hosts. All of it comes from
+// Headers and CacheControl, so that these hosts send the same headers as build/serve.
 
-// HeadersFile returns the contents of _headers, which Cloudflare (Workers' static assets, Pages) and Netlify read from the site's
-// folder. names are the site's files.
+// HeadersFile returns the contents of _headers, which Cloudflare (Workers' static assets, Pages)
+// and Netlify read from the site's folder. names are the site's files.
 func HeadersFile(names []string, bases ...string) string {
 	var b strings.Builder
 	b.WriteString("/*\n")
-	// The host sends the headers of all rules that match a file. So the first rule has the headers of all files, embed.html among
-	// them, and the page gets noFrames from a rule of its own.
+	// The host sends the headers of all rules that match a file. So the first rule has the headers
+	// of all files, embed.html among them, and the page gets noFrames from a rule of its own.
 	for _, h := range HeadersFor(Framed, bases...) {
 		fmt.Fprintf(&b, "  %s: %s\n", h[0], h[1])
 	}
@@ -53,8 +53,9 @@ func endings() []string {
 // hashPattern matches what Hashed matches, as a regular expression.
 var hashPattern = fmt.Sprintf(`\.[0-9a-f]{%d}\.[a-z]+$`, HashLen)
 
-// Apache returns the contents of .htaccess, which the Apache server reads from the site's folder if its configuration allows it
-// (AllowOverride FileInfo). With it the server sends the compressed forms in the folder.
+// Apache returns the contents of .htaccess, which the Apache server reads from the site's folder if
+// its configuration allows it (AllowOverride FileInfo). With it the server sends the compressed
+// forms in the folder.
 func Apache(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("<IfModule mod_headers.c>\n")
@@ -68,12 +69,14 @@ func Apache(bases ...string) string {
 	for _, ext := range endings() {
 		fmt.Fprintf(&b, "AddType %q %s\n", types[ext], ext)
 	}
-	// Apache's default configuration maps .gz to an encoding (AddEncoding) and .br to the language Breton (AddLanguage).
+	// Apache's default configuration maps .gz to an encoding (AddEncoding) and .br to the language
+	// Breton (AddLanguage).
 	b.WriteString("RemoveEncoding .gz .br\nRemoveLanguage .br\n")
 	b.WriteString("<IfModule mod_rewrite.c>\n  RewriteEngine On\n")
 	b.WriteString("  RewriteCond %{REQUEST_METHOD} !^(GET|HEAD)$\n  RewriteRule ^ - [R=405,L]\n")
-	// The server must not compress the compressed forms again (mod_deflate and mod_brotli read these variables). Apache applies the
-	// rules of .htaccess again to the path that a rule below has written, so the variables are set then too.
+	// The server must not compress the compressed forms again (mod_deflate and mod_brotli read
+	// these variables). Apache applies the rules of .htaccess again to the path that a rule below
+	// has written, so the variables are set then too.
 	b.WriteString("  RewriteRule \\.(br|gz)$ - [E=no-gzip:1,E=no-brotli:1,L]\n")
 	for _, enc := range []struct{ name, ending string }{{"br", "br"}, {"gzip", "gz"}} {
 		fmt.Fprintf(&b, "  RewriteCond %%{HTTP:Accept-Encoding} \\b%s\\b\n  RewriteCond %%{REQUEST_FILENAME}.%s -f\n", enc.name, enc.ending)
@@ -92,8 +95,8 @@ func Apache(bases ...string) string {
 // hashedExample is a name that Hashed accepts.
 const hashedExample = "a.00000000.js"
 
-// Nginx returns the body of a server block for nginx, whose root is the site's folder. add_header in a location replaces those of the
-// server, so each location has all headers.
+// Nginx returns the body of a server block for nginx, whose root is the site's folder. add_header
+// in a location replaces those of the server, so each location has all headers.
 func Nginx(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("# Inside of a server { } whose root is the site's folder.\n")
@@ -116,8 +119,9 @@ func Nginx(bases ...string) string {
 	return b.String()
 }
 
-// Caddy returns a Caddyfile. Its first line is the address to serve. Caddy applies rules with a matcher before those without, so that a
-// general rule would replace a special one: each header has matchers that exclude each other.
+// Caddy returns a Caddyfile. Its first line is the address to serve. Caddy applies rules with a
+// matcher before those without, so that a general rule would replace a special one: each header has
+// matchers that exclude each other.
 func Caddy(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("crashpane.example.com {\n\troot * site\n")
@@ -140,7 +144,8 @@ func Caddy(bases ...string) string {
 	return b.String()
 }
 
-// Ignored returns the contents of .assetsignore: the files that Cloudflare should not upload. Cloudflare compresses by itself.
+// Ignored returns the contents of .assetsignore: the files that Cloudflare should not upload.
+// Cloudflare compresses by itself.
 func Ignored() string {
 	return "*.br\n*.html.gz\n*.css.gz\n*.js.gz\n*.wasm.gz\n*.svg.gz\n*.json.gz\n*.txt.gz\n.htaccess\n"
 }

@@ -67,7 +67,8 @@ func TestOnlyOneFileMayBeFramed(t *testing.T) {
 	if strings.Contains(policy(Framed), "frame-ancestors") || !strings.HasPrefix(policy(Framed), "default-src 'none'; ") {
 		t.Errorf("%s: %s", Framed, policy(Framed))
 	}
-	// A host sends the headers of every rule of _headers that matches, so the common rule must not forbid frames.
+	// A host sends the headers of every rule of _headers that matches, so the common rule must not
+	// forbid frames.
 	for _, rule := range strings.Split(HeadersFile(nil), "\n/") {
 		if strings.HasPrefix(rule, "/*") && strings.Contains(rule, "frame-ancestors") {
 			t.Errorf("_headers forbids frames for all: %s", rule)

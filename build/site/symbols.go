@@ -22,8 +22,9 @@ func cutLayout(base string) (layout, address string) {
 	return "", base
 }
 
-// Servers parses the list of symbol servers that the page's own Worker asks on its behalf, and returns the Worker's paths for them:
-// "microsoft+/servers/symbols.example" for "microsoft+https://symbols.example/download/symbols".
+// Servers parses the list of symbol servers that the page's own Worker asks on its behalf, and
+// returns the Worker's paths for them: "microsoft+/servers/symbols.example" for
+// "microsoft+https://symbols.example/download/symbols".
 func Servers(text string) ([]string, error) {
 	var out []string
 	for _, server := range fields(text) {
@@ -40,9 +41,10 @@ func Servers(text string) ([]string, error) {
 
 func fields(text string) []string { return strings.Fields(strings.ReplaceAll(text, ",", " ")) }
 
-// Bases parses the list of symbol sources that the page may ask, given when the page is built. They are separated by spaces or commas.
-// Each is "https://host[:port][/path]", or "/path" for one on the page's own server. A prefix names a layout other than Breakpad's
-// ("microsoft+https://…"). Bases returns them without a slash at the end.
+// Bases parses the list of symbol sources that the page may ask, given when the page is built. They
+// are separated by spaces or commas. Each is "https://host[:port][/path]", or "/path" for one on
+// the page's own server. A prefix names a layout other than Breakpad's ("microsoft+https://…").
+// Bases returns them without a slash at the end.
 func Bases(text string) ([]string, error) {
 	var out []string
 	for _, base := range fields(text) {
@@ -65,7 +67,8 @@ func Bases(text string) ([]string, error) {
 	return out, nil
 }
 
-// origins returns the origins of bases, each once, for connect-src. The policy allows the page's own by 'self'.
+// origins returns the origins of bases, each once, for connect-src. The policy allows the page's
+// own by 'self'.
 func origins(bases []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -81,7 +84,8 @@ func origins(bases []string) []string {
 	return out
 }
 
-// basesAttribute is the attribute in index.html and embed.html from which the page's script reads its bases.
+// basesAttribute is the attribute in index.html and embed.html from which the page's script reads
+// its bases.
 const basesAttribute = `data-symbols="`
 
 // AddBases returns the page with bases written into basesAttribute.
@@ -89,7 +93,8 @@ func AddBases(html string, bases []string) string {
 	return strings.Replace(html, basesAttribute+`"`, basesAttribute+strings.Join(bases, " ")+`"`, 1)
 }
 
-// BasesOf returns the bases that a page was built with, so that a server sends the same policy as the page's meta element.
+// BasesOf returns the bases that a page was built with, so that a server sends the same policy as
+// the page's meta element.
 func BasesOf(html string) []string {
 	_, rest, _ := strings.Cut(html, basesAttribute)
 	text, _, _ := strings.Cut(rest, `"`)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLayouts: the page gets a base with its layout, and the policy has the address without it. A server that the Worker asks is a path on
-// the page's own server, so the policy does not name it.
+// TestLayouts: the page gets a base with its layout, and the policy has the address without it. A
+// server that the Worker asks is a path on the page's own server, so the policy does not name it.
 func TestLayouts(t *testing.T) {
 	got, err := Bases("microsoft+https://symbols.example/download/symbols debuginfod+https://debug.example/ microsoft+/servers/a breakpad+/b")
 	want := []string{"microsoft+https://symbols.example/download/symbols", "debuginfod+https://debug.example", "microsoft+/servers/a", "/b"}
@@ -31,7 +31,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestBases: the bases become a part of the policy, so Bases must refuse everything but plain addresses.
+// TestBases: the bases become a part of the policy, so Bases must refuse everything but plain
+// addresses.
 func TestBases(t *testing.T) {
 	got, err := Bases("https://symbols.example/v1/, /symbols http://127.0.0.1:9000 https://symbols.example/other")
 	if err != nil {

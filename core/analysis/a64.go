@@ -6,18 +6,21 @@ import (
 	"strings"
 )
 
-// This decoder knows the arm64 instructions that can crash by what they access or where they jump: loads, stores, branches through
-// registers, traps. golang.org/x/arch/arm64/arm64asm is no replacement: it hides the offsets of memory operands, lacks the atomics of
-// Armv8.1 and pointer authentication, and would add 35 KB to the page's program. Tests compare the two. Other instructions have
-// the text "" and no accesses.
+// This decoder knows the arm64 instructions that can crash by what they access or where they jump:
+// loads, stores, branches through registers, traps. golang.org/x/arch/arm64/arm64asm is no
+// replacement: it hides the offsets of memory operands, lacks the atomics of Armv8.1 and pointer
+// authentication, and would add 35 KB to the page's program. Tests compare the two. Other
+// instructions have the text "" and no accesses.
 //
 // Fields in comments are as in the manual, from bit 31 down: "size 001000 o2 L o1 Rs o0 Rt2 Rn Rt".
 //
-// Source: Arm Architecture Reference Manual for A-profile (DDI 0487), section C4.1 "A64 instruction set encoding".
+// Source: Arm Architecture Reference Manual for A-profile (DDI 0487), section C4.1 "A64 instruction
+// set encoding".
 
 // a64 decodes the instruction w at the program counter.
 //
-// Example: f9400408 is "ldr x8, [x0, #8]": size 11, V 0, scaled 1, opc 01 (load), imm12 1 (times 8), Rn 0, Rt 8.
+// Example: f9400408 is "ldr x8, [x0, #8]": size 11, V 0, scaled 1, opc 01 (load), imm12 1 (times
+// 8), Rn 0, Rt 8.
 func (m *machine) a64(w uint32) *decoded {
 	in := &decoded{len: 4}
 	a := &a64insn{m: m, in: in, w: w, rt: w & 31, rn: w >> 5 & 31}
@@ -87,7 +90,8 @@ func general(n uint32, width int) string {
 	return s
 }
 
-// scalar returns a vector register's name for a scalar of a size in bytes: "b1", "h1", "s1", "d1", "q1".
+// scalar returns a vector register's name for a scalar of a size in bytes: "b1", "h1", "s1", "d1",
+// "q1".
 func scalar(n uint32, size int) string {
 	return "?bh?s???d???????q"[size:size+1] + strconv.Itoa(int(n))
 }
@@ -120,7 +124,8 @@ func loadKind(load bool) (Kind, string) {
 	return Write, "st"
 }
 
-// loadStore decodes the class "Loads and Stores", C4.1.94. It returns false for instructions that it does not know.
+// loadStore decodes the class "Loads and Stores", C4.1.94. It returns false for instructions that
+// it does not know.
 func (a *a64insn) loadStore() bool {
 	switch {
 	case a.bits(29, 24) == 0x08:
@@ -223,9 +228,11 @@ func (a *a64insn) ordered() bool {
 	return true
 }
 
-// registerForm returns the width of the general register in bytes and the mnemonic's suffix, by size and opc.
+// registerForm returns the width of the general register in bytes and the mnemonic's suffix, by
+// size and opc.
 func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
-	// Registers of 32 bits, but for 64-bit data and for loads that extend the sign to 64 bits (opc 2).
+	// Registers of 32 bits, but for 64-bit data and for loads that extend the sign to 64 bits (opc
+	// 2).
 	width = 4
 	if size == 3 {
 		width = 8

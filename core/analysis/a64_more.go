@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// structures decodes loads and stores of several vector registers, or of one element of each (ld1 to ld4, st1 to st4):
+// structures decodes loads and stores of several vector registers, or of one element of each (ld1
+// to ld4, st1 to st4):
 //
 //	0 Q 001100 post L 0 Rm opcode size Rn Rt      0 Q 001101 post L R Rm opcode S size Rn Rt
 func (a *a64insn) structures() bool {
@@ -80,7 +81,8 @@ func (a *a64insn) structures() bool {
 	return true
 }
 
-// arrangement returns the name of a vector's elements: "4s" is four of 32 bits. q is the vector's size: 64 or 128 bits.
+// arrangement returns the name of a vector's elements: "4s" is four of 32 bits. q is the vector's
+// size: 64 or 128 bits.
 func arrangement(size, q uint32) string {
 	return [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d"}[size<<1|q]
 }

@@ -91,7 +91,8 @@ func TestA64(t *testing.T) {
 	}
 }
 
-// TestA64Against compares random loads and stores with golang.org/x/arch, where both know the instruction.
+// TestA64Against compares random loads and stores with golang.org/x/arch, where both know the
+// instruction.
 func TestA64Against(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	compared := 0
@@ -105,7 +106,8 @@ func TestA64Against(t *testing.T) {
 			continue
 		}
 		name, _, _ := strings.Cut(ours, " ")
-		// The two agree on the mnemonic; operands are spelled otherwise, but each of our registers is among theirs.
+		// The two agree on the mnemonic; operands are spelled otherwise, but each of our registers
+		// is among theirs.
 		text := strings.ToLower(arm64asm.GNUSyntax(theirs))
 		if theirName, _, _ := strings.Cut(text, " "); theirName != name {
 			t.Errorf("%08x is %q, x/arch says %q", w, ours, text)

@@ -1,12 +1,14 @@
-// Package analysis analyzes a crash: which instruction crashed, which memory it accessed through which registers, whether that memory
-// is mapped and accessible, and the cause that follows: a null pointer, a non-canonical address, a stack overflow, a flipped bit.
-// The result includes an Event, a sentence for users.
+// Package analysis analyzes a crash: which instruction crashed, which memory it accessed through
+// which registers, whether that memory is mapped and accessible, and the cause that follows: a null
+// pointer, a non-canonical address, a stack overflow, a flipped bit. The result includes an Event,
+// a sentence for users.
 //
-// Start at Analyze in this file. Its steps: decode.go, x86_insn.go and a64.go decode the instruction; cause.go finds the access that
-// failed; overflow.go, bitflip.go and guess.go look for causes; sentence.go makes the Event. memorymap.go is the memory map.
+// Start at Analyze in this file. Its steps: decode.go, x86_insn.go and a64.go decode the
+// instruction; cause.go finds the access that failed; overflow.go, bitflip.go and guess.go look for
+// causes; sentence.go makes the Event. memorymap.go is the memory map.
 //
-// Result.Rust (rust.go) has the fields that rust-minidump prints, with its mistakes, so that outputs can be compared. The other
-// fields are Crashpane's own. Nothing here rates exploitability.
+// Result.Rust (rust.go) has the fields that rust-minidump prints, with its mistakes, so that
+// outputs can be compared. The other fields are Crashpane's own. Nothing here rates exploitability.
 package analysis
 
 import (
@@ -20,22 +22,28 @@ type Result struct {
 	// Event says what happened. Guesses are sentences about likely causes, which may be wrong.
 	Event   Event
 	Guesses []string
-	// Instruction is the instruction at pc. It is nil if the dump lacks its bytes or this package cannot decode it.
+	// Instruction is the instruction at pc. It is nil if the dump lacks its bytes or this package
+	// cannot decode it.
 	Instruction *Instruction
-	// Accesses are all memory accesses of the instruction. AccessesKnown distinguishes none from unknown.
+	// Accesses are all memory accesses of the instruction. AccessesKnown distinguishes none from
+	// unknown.
 	Accesses      []Access
 	AccessesKnown bool
 	// Cause is the index of the access that failed, or -1.
 	Cause int
-	// Jump is the instruction's branch. It is nil if the instruction does not branch or the target is unknown.
+	// Jump is the instruction's branch. It is nil if the instruction does not branch or the target
+	// is unknown.
 	Jump *Jump
-	// Adjusted is the address that explains the crash, if the reported one does not. It is nil if there is none.
+	// Adjusted is the address that explains the crash, if the reported one does not. It is nil if
+	// there is none.
 	Adjusted *Adjusted
-	// Place is the memory map's entry for the address that failed. It is nil without a map or an address.
+	// Place is the memory map's entry for the address that failed. It is nil without a map or an
+	// address.
 	Place *Place
 	// Overflow reports whether the stack of the crashed thread overflowed.
 	Overflow Certainty
-	// BitFlips are mapped addresses that differ from the crash address in one bit, the likeliest first.
+	// BitFlips are mapped addresses that differ from the crash address in one bit, the likeliest
+	// first.
 	BitFlips []BitFlip
 	// Rust is rust-minidump's analysis.
 	Rust Rust
@@ -46,7 +54,8 @@ type Instruction struct {
 	Address uint64
 	// Text is the instruction in assembler, or "" if this package knows only its accesses.
 	Text string
-	// Bytes is its machine code. It is empty unless the instruction is in a module or in executable memory.
+	// Bytes is its machine code. It is empty unless the instruction is in a module or in executable
+	// memory.
 	Bytes []byte
 	// Module is the index of its module, or -1.
 	Module int
@@ -98,7 +107,8 @@ type Jump struct {
 	Target uint64
 	// How is "call", "jump" or "return".
 	How string
-	// Register is the register with the target, or its Name is "". Slot is the address of the memory with the target, if InMemory.
+	// Register is the register with the target, or its Name is "". Slot is the address of the
+	// memory with the target, if InMemory.
 	Register Register
 	Slot     uint64
 	InMemory bool
@@ -110,7 +120,8 @@ type Adjusted struct {
 	// Address is the accessed address. Offset is its distance from the null pointer, for that kind.
 	Address uint64
 	Offset  int64
-	// Register is the register with the null pointer or the non-canonical address, or its Name is "".
+	// Register is the register with the null pointer or the non-canonical address, or its Name is
+	// "".
 	Register Register
 }
 
@@ -163,7 +174,8 @@ type crash struct {
 	out    Result
 }
 
-// Analyze analyzes the dump's exception. It returns nil if there is none. It never fails: what the dump lacks, the result lacks.
+// Analyze analyzes the dump's exception. It returns nil if there is none. It never fails: what the
+// dump lacks, the result lacks.
 func Analyze(d *core.Dump) *Result {
 	if d.Exception == nil {
 		return nil
@@ -186,8 +198,8 @@ func Analyze(d *core.Dump) *Result {
 	return &c.out
 }
 
-// address returns the address that failed: that of the access in Cause, else the one that the system reports. It returns false if the
-// crash is not about memory.
+// address returns the address that failed: that of the access in Cause, else the one that the
+// system reports. It returns false if the crash is not about memory.
 func (c *crash) address() (uint64, bool) {
 	if c.out.Cause >= 0 {
 		return c.out.Accesses[c.out.Cause].Address, true

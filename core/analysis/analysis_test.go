@@ -22,8 +22,8 @@ func openBytes(raw []byte) *core.Dump {
 	return d
 }
 
-// scene is a crash to be made up: one thread (id 7, "worker") with code at 0x400010, 4 KiB of stack at 0x7000000, and data at
-// 0x600000.
+// scene is a crash to be made up: one thread (id 7, "worker") with code at 0x400010, 4 KiB of stack
+// at 0x7000000, and data at 0x600000.
 type scene struct {
 	name        string
 	cpu         uint16 // dumptest.CPU…; 0 for amd64

@@ -10,10 +10,11 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// At returns the instruction that a frame is at, and where it calls to, if the instruction alone says so: the one at the program counter, or for a
-// caller, whose program counter is a return address, the call before it. It is nil where neither the dump nor the program's files have the code, on
-// other processors than x86, amd64 and arm64, and where no call ends at a return address. function is the address at which the frame's function
-// begins, 0 if that is not known.
+// At returns the instruction that a frame is at, and where it calls to, if the instruction alone
+// says so: the one at the program counter, or for a caller, whose program counter is a return
+// address, the call before it. It is nil where neither the dump nor the program's files have the
+// code, on other processors than x86, amd64 and arm64, and where no call ends at a return address.
+// function is the address at which the frame's function begins, 0 if that is not known.
 func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruction, calls uint64, known bool) {
 	m := &machine{d: d, arch: regs.Arch, regs: regs}
 	at := regs.PC()
@@ -62,14 +63,16 @@ func (m *machine) code(at uint64, n int) []byte {
 	return p[:m.d.Code(at, p)]
 }
 
-// minCall and maxCall are the lengths that calls of x86 have: FF with a register; FF with a REX prefix, ModRM, SIB and 32 bits.
+// minCall and maxCall are the lengths that calls of x86 have: FF with a register; FF with a REX
+// prefix, ModRM, SIB and 32 bits.
 const (
 	minCall = 2
 	maxCall = 8
 )
 
-// callBefore returns the call that ends at a return address. Where instructions have no fixed size, several may seem to; then the function's
-// instructions say which one does, and where those are not known, the longest that does not call where no module is.
+// callBefore returns the call that ends at a return address. Where instructions have no fixed size,
+// several may seem to; then the function's instructions say which one does, and where those are not
+// known, the longest that does not call where no module is.
 func (m *machine) callBefore(ret, function uint64) (at uint64, call *decoded) {
 	if m.arch.Instructions == cpu.DecodedA64 {
 		if in := m.decodeAt(ret - 4); in.isCall() {

@@ -10,7 +10,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The instruction of a frame: the one at the program counter, for a caller the call that ends there, told from bytes that only look like one.
+// The instruction of a frame: the one at the program counter, for a caller the call that ends
+// there, told from bytes that only look like one.
 func TestAt(t *testing.T) {
 	const base = 0x400000
 	for _, c := range []struct {

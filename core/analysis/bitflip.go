@@ -6,13 +6,15 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// nearby is the distance within which a register supports an address, low the limit below which an address counts as low.
+// nearby is the distance within which a register supports an address, low the limit below which an
+// address counts as low.
 const (
 	nearby = 1 << 12
 	low    = 2 * nearby
 )
 
-// flipDetails collects the evidence that value should have been addr (rust-minidump's calculate_heuristics).
+// flipDetails collects the evidence that value should have been addr (rust-minidump's
+// calculate_heuristics).
 func (c *crash) flipDetails(addr, value uint64, wasNonCanonical bool) BitFlipDetails {
 	f := BitFlipDetails{WasNonCanonical: wasNonCanonical, IsNull: addr == 0}
 	f.WasLow = f.IsNull && value <= low
@@ -34,7 +36,8 @@ func (c *crash) flipDetails(addr, value uint64, wasNonCanonical bool) BitFlipDet
 	return f
 }
 
-// peerPoison reports whether rust-minidump knows a byte as poison: those of SpiderMonkey's js/src/util/Poison.h and of jemalloc.
+// peerPoison reports whether rust-minidump knows a byte as poison: those of SpiderMonkey's
+// js/src/util/Poison.h and of jemalloc.
 func peerPoison(b byte) bool {
 	switch b {
 	case 0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5:
@@ -43,8 +46,8 @@ func peerPoison(b byte) bool {
 	return false
 }
 
-// confidence computes 1 − the product of (1 − weight) over the facts, halved for poison. It uses 32-bit floating point like
-// rust-minidump, whose output shows every digit.
+// confidence computes 1 − the product of (1 − weight) over the facts, halved for poison. It uses
+// 32-bit floating point like rust-minidump, whose output shows every digit.
 //
 // Example: a non-canonical address alone gives 1 − 0.75 · 0.1 = 0.925.
 func (f BitFlipDetails) confidence() float32 {
@@ -72,9 +75,9 @@ func (f BitFlipDetails) confidence() float32 {
 	return sum
 }
 
-// bitFlips finds addresses that differ in one bit from the one that failed and at which the access is allowed. It ignores null pointers,
-// with and without an offset, because programs make them. It ignores 32-bit processors, where most addresses are mapped and a
-// match means little.
+// bitFlips finds addresses that differ in one bit from the one that failed and at which the access
+// is allowed. It ignores null pointers, with and without an offset, because programs make them. It
+// ignores 32-bit processors, where most addresses are mapped and a match means little.
 func (c *crash) bitFlips() {
 	if c.arch == nil || c.arch.WordSize != 8 || !c.places.known() || c.out.Cause < 0 || c.out.Overflow != No {
 		return
@@ -105,7 +108,8 @@ func (c *crash) bitFlips() {
 			c.out.BitFlips = append(c.out.BitFlips, f)
 		}
 	}
-	// Try the registers first: a flip happens in a register, or in the memory from which it was loaded.
+	// Try the registers first: a flip happens in a register, or in the memory from which it was
+	// loaded.
 	for _, r := range []Register{a.Base, a.Index} {
 		if r.Name != "" {
 			try(r.Value, r.Name)

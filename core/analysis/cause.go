@@ -5,14 +5,14 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// nullPage is the distance from 0 within which an address comes from a null pointer: the 64 KiB that Windows never maps, and Linux does
-// not by default (vm.mmap_min_addr).
+// nullPage is the distance from 0 within which an address comes from a null pointer: the 64 KiB
+// that Windows never maps, and Linux does not by default (vm.mmap_min_addr).
 const nullPage = 0x10000
 
 // findCause finds the access that failed.
 //
-// An instruction may access memory twice: "push [rax]" reads at rax and writes to the stack. The tests below go from certain to
-// plausible, and the first that an access passes makes it the cause.
+// An instruction may access memory twice: "push [rax]" reads at rax and writes to the stack. The
+// tests below go from certain to plausible, and the first that an access passes makes it the cause.
 func (c *crash) findCause() {
 	if c.insn == nil || !c.aboutMemory() || c.execution() {
 		return
@@ -20,7 +20,8 @@ func (c *crash) findCause() {
 	reported := c.untagged(c.why.Address)
 	gpf := c.faultWithoutAddress()
 	all := c.out.Accesses
-	// A single access whose address depends on a value that the dump lacks must be the one: take the reported address.
+	// A single access whose address depends on a value that the dump lacks must be the one: take
+	// the reported address.
 	if len(all) == 1 && !all[0].AddressKnown && !gpf && c.why.HasAddress {
 		all[0].Address, all[0].AddressKnown = reported, true
 	}
@@ -37,7 +38,8 @@ func (c *crash) findCause() {
 	if !gpf && c.why.HasAddress && pick(func(a *Access) bool { return reported-c.untagged(a.Address) < uint64(max(1, a.Size)) }) {
 		return
 	}
-	// x86 has two general protection faults of memory: a non-canonical address, and an operand that must be aligned.
+	// x86 has two general protection faults of memory: a non-canonical address, and an operand that
+	// must be aligned.
 	if gpf && pick(func(a *Access) bool { return !c.possible(a.Address) }) {
 		return
 	}
@@ -53,7 +55,8 @@ func (c *crash) findCause() {
 			return
 		}
 	}
-	// The crate minidumper reports 0 for every crash. Then the only access of the instruction is the cause.
+	// The crate minidumper reports 0 for every crash. Then the only access of the instruction is
+	// the cause.
 	if c.why.HasAddress && reported == 0 && len(all) == 1 {
 		pick(func(a *Access) bool { return true })
 	}
@@ -79,7 +82,8 @@ func (c *crash) aboutMemory() bool {
 	return false
 }
 
-// execution reports whether the address that failed is pc itself: the program jumped to a bad address.
+// execution reports whether the address that failed is pc itself: the program jumped to a bad
+// address.
 func (c *crash) execution() bool {
 	if !c.aboutMemory() || c.ctx == nil {
 		return false
@@ -100,8 +104,8 @@ func (c *crash) noCode(addr uint64) bool {
 	return !c.possible(addr) || p != nil && (!p.Mapped || !p.Exec)
 }
 
-// faultWithoutAddress reports whether the fault was a general protection fault of x86 or amd64, for which the processor gives the
-// system no address.
+// faultWithoutAddress reports whether the fault was a general protection fault of x86 or amd64, for
+// which the processor gives the system no address.
 func (c *crash) faultWithoutAddress() bool {
 	if c.arch == nil || !c.arch.NoFaultAddress {
 		return false
@@ -134,8 +138,8 @@ func (in *decoded) accessesOrNone() []Access {
 	return in.accesses
 }
 
-// untagged clears the top byte of an arm64 data address, which the processor ignores (Arm ARM D8.8, "top byte ignore"). Systems report
-// addresses without it.
+// untagged clears the top byte of an arm64 data address, which the processor ignores (Arm ARM D8.8,
+// "top byte ignore"). Systems report addresses without it.
 func (c *crash) untagged(addr uint64) uint64 {
 	if c.arch != nil && c.arch.TopByteIgnored {
 		return addr << 8 >> 8
@@ -148,8 +152,9 @@ func (c *crash) possible(addr uint64) bool {
 	return c.arch == nil || c.arch.Canonical == nil || c.arch.Canonical(addr)
 }
 
-// misaligned returns the alignment in bytes that the instruction needs and the address does not have, or 0. Only some SSE and AVX
-// instructions need one; a violation is a general protection fault.
+// misaligned returns the alignment in bytes that the instruction needs and the address does not
+// have, or 0. Only some SSE and AVX instructions need one; a violation is a general protection
+// fault.
 func (c *crash) misaligned(a *Access) int {
 	if c.insn.x86 == nil || a.Size < 16 || a.Address%uint64(a.Size) == 0 {
 		return 0
@@ -160,7 +165,8 @@ func (c *crash) misaligned(a *Access) int {
 	return a.Size
 }
 
-// adjust sets Adjusted and Place: what explains the address that failed, and its entry in the memory map.
+// adjust sets Adjusted and Place: what explains the address that failed, and its entry in the
+// memory map.
 func (c *crash) adjust() {
 	if c.sentSignal(nil) {
 		return
@@ -187,7 +193,8 @@ func (c *crash) adjust() {
 	}
 }
 
-// adjustAccess explains the address of an access: not canonical, or that of a null pointer plus an offset.
+// adjustAccess explains the address of an access: not canonical, or that of a null pointer plus an
+// offset.
 func (c *crash) adjustAccess(a *Access) {
 	offset := int64(a.Address)
 	if c.arch.WordSize == 4 {
@@ -216,7 +223,8 @@ func (c *crash) adjustAccess(a *Access) {
 	}
 }
 
-// badTarget reports whether the instruction branches to a non-canonical address. The processor faults at the branch, not at its target.
+// badTarget reports whether the instruction branches to a non-canonical address. The processor
+// faults at the branch, not at its target.
 func (c *crash) badTarget() bool {
 	j := c.out.Jump
 	return j != nil && c.out.Cause < 0 && c.aboutMemory() && !c.execution() && c.faultWithoutAddress() && !c.possible(j.Target)

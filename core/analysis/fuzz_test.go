@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 )
 
-// FuzzInstruction gives any bytes to the crash, as code, with registers and a map made of them as well: nothing panics, and what is
-// said holds together.
+// FuzzInstruction gives any bytes to the crash, as code, with registers and a map made of them as
+// well: nothing panics, and what is said holds together.
 func FuzzInstruction(f *testing.F) {
 	table, err := os.ReadFile("testdata/x86.tsv")
 	if err != nil {

@@ -14,9 +14,9 @@ type poison struct {
 	means   string
 }
 
-// poisons has the known patterns. Sources: Microsoft's CRT debug heap (MSVC documentation) and heap manager, jemalloc's and
-// mozjemalloc's junk bytes, Apple's malloc(3) (MallocScribble), SpiderMonkey's Poison.h, Chromium's PartitionAlloc. 0xdeadbeef is a
-// convention of programmers.
+// poisons has the known patterns. Sources: Microsoft's CRT debug heap (MSVC documentation) and heap
+// manager, jemalloc's and mozjemalloc's junk bytes, Apple's malloc(3) (MallocScribble),
+// SpiderMonkey's Poison.h, Chromium's PartitionAlloc. 0xdeadbeef is a convention of programmers.
 var poisons = []poison{
 	{0xdddddddd, "memory that Microsoft's debug heap has freed"},
 	{0xfeeefeee, "memory that the Windows heap has freed under a debugger"},
@@ -42,14 +42,16 @@ const near = 1 << 16
 
 // findPoison returns the pattern of a value, possibly plus an offset, or nil.
 //
-// Example: 0xe5e5e5e5e5e5e5ed is the member at offset 8 of an object that Firefox's allocator has freed.
+// Example: 0xe5e5e5e5e5e5e5ed is the member at offset 8 of an object that Firefox's allocator has
+// freed.
 func findPoison(v uint64, wordSize int) *poison {
 	for i := range poisons {
 		p := &poisons[i]
 		full := uint64(p.pattern)
 		if wordSize == 8 {
 			full |= full << 32
-			// A 32-bit field gives the pattern once. But four equal bytes alone may be a valid address.
+			// A 32-bit field gives the pattern once. But four equal bytes alone may be a valid
+			// address.
 			if distance(v, uint64(p.pattern)) < near && p.pattern != p.pattern&0xff*0x01010101 {
 				return p
 			}
@@ -61,8 +63,8 @@ func findPoison(v uint64, wordSize int) *poison {
 	return nil
 }
 
-// asText returns a value as text if all its bytes are printable ASCII: a string that overwrote a pointer leaves such a value. In 64 bits
-// four letters suffice, which overwrote an int.
+// asText returns a value as text if all its bytes are printable ASCII: a string that overwrote a
+// pointer leaves such a value. In 64 bits four letters suffice, which overwrote an int.
 //
 // Example: 0x6f772c6f6c6c6548 is "Hello,wo", whose first letter is the lowest byte.
 func asText(v uint64) string {
@@ -155,7 +157,8 @@ func (c *crash) suspects() []Register {
 	return nil
 }
 
-// guessMismatch adds a sentence if the exception and the instruction, or the memory map, contradict each other.
+// guessMismatch adds a sentence if the exception and the instruction, or the memory map, contradict
+// each other.
 func (c *crash) guessMismatch(say func(string, ...any)) {
 	if !c.aboutMemory() || c.insn == nil || c.execution() || c.insn.unknown {
 		return
@@ -189,7 +192,8 @@ func allKnown(all []Access) bool {
 	return true
 }
 
-// alignedMove reports whether an instruction needs its memory operand aligned to the operand's size.
+// alignedMove reports whether an instruction needs its memory operand aligned to the operand's
+// size.
 func alignedMove(text string) bool {
 	name, _, _ := strings.Cut(text, " ")
 	switch strings.TrimPrefix(name, "v") {
@@ -199,8 +203,8 @@ func alignedMove(text string) bool {
 	return false
 }
 
-// sseOperand reports whether an instruction is an SSE operation with a 16-byte memory operand, which must be aligned too, except that of
-// the unaligned moves.
+// sseOperand reports whether an instruction is an SSE operation with a 16-byte memory operand,
+// which must be aligned too, except that of the unaligned moves.
 func (in *decoded) sseOperand() bool {
 	name, rest, _ := strings.Cut(in.text, " ")
 	switch name {

@@ -33,7 +33,8 @@ type Place struct {
 	Read, Write, Exec bool
 	// Mapped: there is memory. Reserved ranges and gaps between entries have none.
 	Mapped bool
-	// Guard: it is a guard page, by its flag, or because it is small, has no permissions, and is adjacent to memory that has.
+	// Guard: it is a guard page, by its flag, or because it is small, has no permissions, and is
+	// adjacent to memory that has.
 	Guard bool
 	// Name is what is mapped there (a file, "[stack]"), or "".
 	Name string
@@ -65,7 +66,8 @@ func (p *Place) Allows(k Kind) bool {
 	return true
 }
 
-// MemoryMap is the memory map of the process: the dump's MemoryInfoListStream if it has one, else /proc/PID/maps.
+// MemoryMap is the memory map of the process: the dump's MemoryInfoListStream if it has one, else
+// /proc/PID/maps.
 type MemoryMap struct {
 	places []Place // sorted, without overlaps; empty if the dump has no map
 	rust   []rustRange
@@ -97,7 +99,8 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 			if r.State&memFree == 0 { // free memory is listed too
 				all = append(all, p)
 			}
-			// rust-minidump uses every entry, by its protection alone, and does not count copy-on-write pages as readable.
+			// rust-minidump uses every entry, by its protection alone, and does not count
+			// copy-on-write pages as readable.
 			if r.Base+r.Size > r.Base {
 				m.rust = append(m.rust, rustRange{r.Base, r.Base + r.Size - 1,
 					r.Protect&readable != 0, r.Protect&writable != 0, r.Protect&executable != 0})
@@ -109,12 +112,14 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 			if l.End > l.Start {
 				all = append(all, Place{Start: l.Start, End: l.End, Read: r, Write: w, Exec: x, Mapped: true, Name: l.Path})
 			}
-			// rust-minidump takes the end for the last address, so that adjacent mappings overlap (see dropOverlaps).
+			// rust-minidump takes the end for the last address, so that adjacent mappings overlap
+			// (see dropOverlaps).
 			m.rust = append(m.rust, rustRange{l.Start, l.End, r, w, x})
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start < all[j].Start })
-	// Of entries that overlap, the one that begins first keeps its range, and the other what is left.
+	// Of entries that overlap, the one that begins first keeps its range, and the other what is
+	// left.
 	for _, p := range all {
 		if n := len(m.places); n > 0 && (m.places[n-1].End > p.Start || m.places[n-1].End == 0) {
 			if p.End != 0 && p.End <= m.places[n-1].End || m.places[n-1].End == 0 {
@@ -132,11 +137,12 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 	return m
 }
 
-// maxGuard is the size in bytes of the largest range without permissions that counts as a guard page. Larger ones are reserved address
-// space. rust-minidump has the same limit.
+// maxGuard is the size in bytes of the largest range without permissions that counts as a guard
+// page. Larger ones are reserved address space. rust-minidump has the same limit.
 const maxGuard = 32 << 10
 
-// looksLikeGuard reports whether entry i is a small range without permissions, adjacent to one that has some.
+// looksLikeGuard reports whether entry i is a small range without permissions, adjacent to one that
+// has some.
 func (m *MemoryMap) looksLikeGuard(i int) bool {
 	p := &m.places[i]
 	if p.Read || p.Write || p.Exec || p.End-p.Start > maxGuard {
@@ -152,8 +158,9 @@ func (m *MemoryMap) looksLikeGuard(i int) bool {
 	return open(i-1) || open(i+1)
 }
 
-// dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): sorted, without those that overlap the
-// previous one. Since it takes the end of a Linux mapping for its last address, it loses every mapping that begins where another ends.
+// dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): sorted,
+// without those that overlap the previous one. Since it takes the end of a Linux mapping for its
+// last address, it loses every mapping that begins where another ends.
 func (m *MemoryMap) dropOverlaps() {
 	sort.SliceStable(m.rust, func(i, j int) bool {
 		if m.rust[i].First != m.rust[j].First {
@@ -174,7 +181,8 @@ func (m *MemoryMap) dropOverlaps() {
 // known reports whether the dump has a map.
 func (m *MemoryMap) known() bool { return len(m.places) > 0 }
 
-// At returns the place of an address. It is nil without a map, and a Place that is not Mapped for an address in no entry.
+// At returns the place of an address. It is nil without a map, and a Place that is not Mapped for
+// an address in no entry.
 func (m *MemoryMap) At(addr uint64) *Place {
 	if !m.known() {
 		return nil
@@ -195,13 +203,15 @@ func (m *MemoryMap) At(addr uint64) *Place {
 	return hole
 }
 
-// find returns how many entries begin at or below an address, and whether the last of them contains it.
+// find returns how many entries begin at or below an address, and whether the last of them contains
+// it.
 func (m *MemoryMap) find(addr uint64) (n int, inside bool) {
 	n = sort.Search(len(m.places), func(i int) bool { return m.places[i].Start > addr })
 	return n, n > 0 && (m.places[n-1].End > addr || m.places[n-1].End == 0)
 }
 
-// Executable reports whether an address is in executable memory. known is false if nothing is mapped there or there is no map.
+// Executable reports whether an address is in executable memory. known is false if nothing is
+// mapped there or there is no map.
 func (m *MemoryMap) Executable(addr uint64) (yes, known bool) {
 	n, inside := m.find(addr)
 	if !inside || !m.places[n-1].Mapped {

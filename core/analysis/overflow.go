@@ -5,18 +5,20 @@ import (
 )
 
 const (
-	// probe is how far below the stack pointer a function may access its frame before it moves the stack pointer (stack probes), and
-	// how close to the end of the stack the stack pointer must be.
+	// probe is how far below the stack pointer a function may access its frame before it moves the
+	// stack pointer (stack probes), and how close to the end of the stack the stack pointer must
+	// be.
 	probe = 64 << 10
 	// gap is what Linux keeps unmapped below a growing stack (stack_guard_gap: 256 pages).
 	gap = 1 << 20
-	// deep is the least stack in use that suggests an overflow if there is no memory map. The smallest usual stacks have 128 KiB
-	// (musl) and 512 KiB (macOS).
+	// deep is the least stack in use that suggests an overflow if there is no memory map. The
+	// smallest usual stacks have 128 KiB (musl) and 512 KiB (macOS).
 	deep = 120 << 10
 )
 
-// overflow sets Overflow. Windows reports a stack overflow as an exception of its own. On other systems it is an access that failed just
-// below the stack, in its guard page or in unmapped memory, with the stack pointer close to it.
+// overflow sets Overflow. Windows reports a stack overflow as an exception of its own. On other
+// systems it is an access that failed just below the stack, in its guard page or in unmapped
+// memory, with the stack pointer close to it.
 //
 // A stack grows down into the page below it. From high to low:
 //
@@ -37,7 +39,8 @@ func (c *crash) overflow() {
 	}
 	switch p := c.places.At(addr); {
 	case p == nil:
-		// Without a map: an access just below the stack pointer can fail only if the stack has overflowed.
+		// Without a map: an access just below the stack pointer can fail only if the stack has
+		// overflowed.
 		region, _ := c.d.Memory.Region(addr)
 		below := addr < c.sp+2*uint64(c.arch.WordSize) && distance(addr, c.sp) <= probe
 		if region.Loc.Size == 0 && (below || c.stackInUse() >= deep) {
@@ -46,7 +49,8 @@ func (c *crash) overflow() {
 	// Memory that may be written to ends no stack.
 	case p.Write:
 	default:
-		// The access is in the range right below writable memory, near its upper end, and the stack pointer is near too.
+		// The access is in the range right below writable memory, near its upper end, and the stack
+		// pointer is near too.
 		up := c.places.above(p)
 		if up == nil || !up.Write || up.Start-addr > gap+probe || c.sp >= up.Start+probe || p.End-addr > gap+probe {
 			return
@@ -58,7 +62,8 @@ func (c *crash) overflow() {
 	}
 }
 
-// nearStack reports whether an access uses the stack pointer or the frame pointer, or is close to the stack pointer.
+// nearStack reports whether an access uses the stack pointer or the frame pointer, or is close to
+// the stack pointer.
 func (c *crash) nearStack(a *Access) bool {
 	switch a.Base.Name {
 	case "rsp", "esp", "sp", "rbp", "ebp", "x29":
@@ -70,7 +75,8 @@ func (c *crash) nearStack(a *Access) bool {
 // distance is the distance of two addresses, in bytes.
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// stackInUse returns how many bytes of the crashed thread's stack were in use, or 0 if the dump does not have the stack.
+// stackInUse returns how many bytes of the crashed thread's stack were in use, or 0 if the dump
+// does not have the stack.
 func (c *crash) stackInUse() uint64 {
 	if c.thread < 0 {
 		return 0

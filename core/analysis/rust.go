@@ -9,8 +9,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// Rust has the values that rust-minidump prints in crash_info (minidump-processor's op_analysis.rs and processor.rs). Known differences
-// from the other fields of Result:
+// Rust has the values that rust-minidump prints in crash_info (minidump-processor's op_analysis.rs
+// and processor.rs). Known differences from the other fields of Result:
 //
 //   - It analyzes amd64 only.
 //   - It computes an address relative to rip from the start of the instruction instead of its end.
@@ -27,7 +27,8 @@ type Rust struct {
 	HasAccesses bool
 	// Jump is instruction_pointer_update, printed as null if nil.
 	Jump *uint64
-	// Adjusted is printed as null if nil. Its Address is printed as "address" or, for a null pointer, as "offset".
+	// Adjusted is printed as null if nil. Its Address is printed as "address" or, for a null
+	// pointer, as "offset".
 	Adjusted *Adjusted
 	// BitFlips are printed as null if there are none.
 	BitFlips []BitFlip
@@ -99,7 +100,8 @@ func (v *rustView) instruction() {
 	v.adjust()
 }
 
-// address computes a memory operand as MemoryAddressInfo::try_from_operand does. It returns false if the context lacks a register.
+// address computes a memory operand as MemoryAddressInfo::try_from_operand does. It returns false
+// if the context lacks a register.
 func (v *rustView) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	addr = uint64(m.Disp)
 	if m.Base != 0 {
@@ -130,7 +132,8 @@ func (v *rustView) reg(r x86asm.Reg) (uint64, bool) {
 	return v.c.ctx.Regs.Get(reg)
 }
 
-// accesses lists the accesses. It returns false if it cannot compute one; rust-minidump then drops all.
+// accesses lists the accesses. It returns false if it cannot compute one; rust-minidump then drops
+// all.
 func (v *rustView) accesses() bool {
 	size := v.rustSize()
 	if size == 0 && !v.unsized() {
@@ -211,7 +214,8 @@ func derivable(op x86asm.Op) bool {
 	return conditionalJump(op)
 }
 
-// conditionalJump reports whether an instruction is a jump by flags; jcxz and the like depend on a register.
+// conditionalJump reports whether an instruction is a jump by flags; jcxz and the like depend on a
+// register.
 func conditionalJump(op x86asm.Op) bool {
 	s := op.String()
 	return s[0] == 'J' && op != x86asm.JMP && !strings.HasSuffix(s, "CXZ")
@@ -261,8 +265,8 @@ func (v *rustView) jump() {
 // canonical is rust-minidump's test, the same for all systems.
 func canonical(addr uint64) bool { return addr < 0x0000_8000_0000_0000 || addr > 0xffff_7fff_ffff_ffff }
 
-// adjust sets adjusted_address: an access with a null base, else a non-canonical address if the exception was a general protection
-// fault.
+// adjust sets adjusted_address: an access with a null base, else a non-canonical address if the
+// exception was a general protection fault.
 func (v *rustView) adjust() {
 	if !v.out.HasAccesses {
 		return
@@ -293,8 +297,9 @@ func (v *rustView) adjust() {
 	}
 }
 
-// protectionFault reports whether the exception is a general protection fault of amd64, for which the processor gives no address.
-// Windows reports a read of -1, macOS EXC_I386_GPFLT at 0, Linux SI_KERNEL at 0.
+// protectionFault reports whether the exception is a general protection fault of amd64, for which
+// the processor gives no address. Windows reports a read of -1, macOS EXC_I386_GPFLT at 0, Linux
+// SI_KERNEL at 0.
 func (c *crash) protectionFault() bool {
 	if c.d.System == nil || c.d.System.Processor != core.ProcAMD64 {
 		return false
@@ -430,7 +435,8 @@ func (v *rustView) violation(say func(string)) {
 	}
 }
 
-// notAmongAccesses reports whether the instruction does not access the crash address as the reason says.
+// notAmongAccesses reports whether the instruction does not access the crash address as the reason
+// says.
 func (v *rustView) notAmongAccesses() bool {
 	if !v.out.HasAccesses {
 		return false
@@ -465,7 +471,8 @@ func (v *rustView) allCanonical() bool {
 	return v.out.Jump == nil || canonical(*v.out.Jump)
 }
 
-// rustPrivileged is rust-minidump's list of privileged instructions. It has every mov, because those to control registers are.
+// rustPrivileged is rust-minidump's list of privileged instructions. It has every mov, because
+// those to control registers are.
 func rustPrivileged(op x86asm.Op) bool {
 	switch op {
 	case x86asm.MOV, x86asm.INT, x86asm.INTO, x86asm.ICEBP, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.RDPMC, x86asm.RDTSC, x86asm.RDTSCP, x86asm.LRET:

@@ -8,8 +8,9 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// Event says what happened, as parts of a sentence whose subject is the process: "app tried to read 8 bytes at 0x10 (null pointer plus
-// 16, through rax)". The page's headline, reports and the JSON all print this Event.
+// Event says what happened, as parts of a sentence whose subject is the process: "app tried to read
+// 8 bytes at 0x10 (null pointer plus 16, through rax)". The page's headline, reports and the JSON
+// all print this Event.
 type Event struct {
 	// Did is what the process did: "hit a breakpoint", "tried to read 8 bytes at".
 	Did string
@@ -20,7 +21,8 @@ type Event struct {
 	Why string
 }
 
-// String returns the sentence without its subject: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+// String returns the sentence without its subject: "tried to read 8 bytes at 0x10: null pointer
+// plus 16, through rax".
 func (e *Event) String() string {
 	s := e.Did
 	if e.HasAddress {
@@ -89,8 +91,9 @@ func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 // maxPID is the highest process id of Linux (PID_MAX_LIMIT, 64-bit).
 const maxPID = 1 << 22
 
-// sender returns the process id of who sent the signal, or 0 if the dump has none. siginfo has it in the place of the address, since si_pid
-// shares memory with si_addr (sigaction(2)); Crashpad has it as the first parameter. An address would be that of the instruction.
+// sender returns the process id of who sent the signal, or 0 if the dump has none. siginfo has it
+// in the place of the address, since si_pid shares memory with si_addr (sigaction(2)); Crashpad has
+// it as the first parameter. An address would be that of the instruction.
 func (c *crash) sender() uint32 {
 	v := c.d.Exception.Address
 	if params := c.d.Exception.Params; len(params) > 0 {
@@ -102,9 +105,10 @@ func (c *crash) sender() uint32 {
 	return uint32(v)
 }
 
-// sentSignal reports whether a process sent the signal: si_code is 0 (SI_USER) and the instruction did not raise it. As many writers leave
-// si_code 0 for every signal, that is not enough. For SIGSEGV and SIGBUS, the instruction must be known to access no memory; for all others,
-// the sender must be recorded. sentSignal sets the event, if e is not nil.
+// sentSignal reports whether a process sent the signal: si_code is 0 (SI_USER) and the instruction
+// did not raise it. As many writers leave si_code 0 for every signal, that is not enough. For
+// SIGSEGV and SIGBUS, the instruction must be known to access no memory; for all others, the sender
+// must be recorded. sentSignal sets the event, if e is not nil.
 func (c *crash) sentSignal(e *Event) bool {
 	if c.d.Exception.Flags != 0 || !strings.HasPrefix(c.why.Rust, "SIG") {
 		return false
@@ -134,7 +138,8 @@ func (c *crash) sentSignal(e *Event) bool {
 	return true
 }
 
-// accessEvent sets the event of the access that failed: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+// accessEvent sets the event of the access that failed: "tried to read 8 bytes at 0x10: null
+// pointer plus 16, through rax".
 func (c *crash) accessEvent(e *Event, a *Access) {
 	kind := a.Kind
 	// If an instruction reads and writes, the reported access says which of the two failed.
@@ -166,7 +171,8 @@ func (c *crash) accessEvent(e *Event, a *Access) {
 	}
 }
 
-// through names the register of an address. An address relative to pc is a constant of the code, so pc is not named.
+// through names the register of an address. An address relative to pc is a constant of the code, so
+// pc is not named.
 func through(r Register, offset int64) string {
 	switch {
 	case r.Name == "" || r.Name == "rip" || r.Name == "pc":
@@ -200,7 +206,8 @@ func nullPointer(a *Access, adj *Adjusted) string {
 	return fmt.Sprintf("null pointer plus %d, through %s", adj.Offset, r.Name)
 }
 
-// because returns why an access to an address failed. through, if not "", is where the address came from.
+// because returns why an access to an address failed. through, if not "", is where the address came
+// from.
 func (c *crash) because(addr uint64, kind Kind, through string) string {
 	why := c.refusal(addr, kind)
 	if why != "" && through != "" {
@@ -273,7 +280,8 @@ func (c *crash) where(p *Place) string {
 	return " (" + name + ")"
 }
 
-// divisionEvent sets why a division failed. Systems report a quotient that does not fit as a division by zero too.
+// divisionEvent sets why a division failed. Systems report a quotient that does not fit as a
+// division by zero too.
 func (c *crash) divisionEvent(e *Event) {
 	in := c.insn
 	if in == nil || !in.division || !in.divisorKnown {
@@ -290,7 +298,8 @@ func (c *crash) divisionEvent(e *Event) {
 	e.Did, e.Why = "divided integers and the result does not fit", fmt.Sprintf("%s is %s, not 0", what, hexWord(in.divisor))
 }
 
-// overflowEvent returns the event of a stack overflow: "ran out of stack: it reached its guard page after 8192 KB".
+// overflowEvent returns the event of a stack overflow: "ran out of stack: it reached its guard page
+// after 8192 KB".
 func (c *crash) overflowEvent() Event {
 	e := Event{Did: "ran out of stack", Why: "it reached its end"}
 	if c.out.Overflow == Likely {

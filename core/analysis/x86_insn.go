@@ -6,7 +6,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// x86Insn is a decoded instruction of x86 or amd64: in vec if it has a VEX or EVEX prefix, else in Inst.
+// x86Insn is a decoded instruction of x86 or amd64: in vec if it has a VEX or EVEX prefix, else in
+// Inst.
 type x86Insn struct {
 	x86asm.Inst
 	vec    *vector
@@ -16,7 +17,8 @@ type x86Insn struct {
 	size   int          // size of each in bytes, or 0 if unknown
 }
 
-// decodeX86 decodes one instruction. It returns nil if the bytes are incomplete or not a known instruction.
+// decodeX86 decodes one instruction. It returns nil if the bytes are incomplete or not a known
+// instruction.
 func decodeX86(p []byte, mode int) *x86Insn {
 	// endbr64 and endbr32 (f3 0f 1e fa and fb), which x86asm does not know.
 	if len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa {
@@ -70,7 +72,8 @@ func (x *x86Insn) text() string {
 	return x86Text(&x.Inst)
 }
 
-// plain is text, but prints the immediate of a 32-bit move unsigned: 0xc000000d for rust-minidump's -0x3ffffff3.
+// plain is text, but prints the immediate of a 32-bit move unsigned: 0xc000000d for rust-minidump's
+// -0x3ffffff3.
 func (x *x86Insn) plain() string {
 	s := x.text()
 	v, ok := x.Args[1].(x86asm.Imm)
@@ -123,7 +126,8 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 	return in
 }
 
-// noAccess is the kind of a memory operand that the instruction does not access, such as that of lea.
+// noAccess is the kind of a memory operand that the instruction does not access, such as that of
+// lea.
 const noAccess Kind = 0xff
 
 // kind returns how the instruction accesses its n-th memory operand.
@@ -209,8 +213,8 @@ func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
 	return a
 }
 
-// segmentBase returns the base of a segment, or false if it is unknown. Only fs and gs have another base than 0. A dump has it on Windows
-// only, where one of them is the thread's TEB.
+// segmentBase returns the base of a segment, or false if it is unknown. Only fs and gs have another
+// base than 0. A dump has it on Windows only, where one of them is the thread's TEB.
 func (m *machine) segmentBase(mode int, s x86asm.Reg) (uint64, bool) {
 	switch {
 	case s != x86asm.FS && s != x86asm.GS:
@@ -295,7 +299,8 @@ func (m *machine) x86Stack(x *x86Insn, in *decoded, word int) {
 	}
 }
 
-// x86Jump sets the target of a branch. It ignores conditional branches, because they depend on the flags.
+// x86Jump sets the target of a branch. It ignores conditional branches, because they depend on the
+// flags.
 func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 	if x.vec != nil {
 		return
@@ -325,7 +330,8 @@ func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 		}
 		return
 	}
-	// A return reads the top of the stack, which is the last access; calls and jumps read their operand, which is the first.
+	// A return reads the top of the stack, which is the last access; calls and jumps read their
+	// operand, which is the first.
 	if len(in.accesses) == 0 || !in.accesses[0].AddressKnown {
 		return
 	}
@@ -336,7 +342,8 @@ func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 	}
 }
 
-// x86Privileged reports whether user code may not execute an instruction, or may not as systems configure processors.
+// x86Privileged reports whether user code may not execute an instruction, or may not as systems
+// configure processors.
 func x86Privileged(op x86asm.Op) bool {
 	switch op {
 	case x86asm.CLI, x86asm.STI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.OUT, x86asm.INSB, x86asm.INSW, x86asm.INSD,

@@ -45,7 +45,8 @@ func TestX86Text(t *testing.T) {
 	}
 }
 
-// TestX86Known: what yaxpeax says and we do not, or otherwise. A change here is a change of the parity with rust-minidump.
+// TestX86Known: what yaxpeax says and we do not, or otherwise. A change here is a change of the
+// parity with rust-minidump.
 func TestX86Known(t *testing.T) {
 	for code, want := range map[string]string{
 		"c0f005":       "",          // sal in its second encoding: no compiler makes it
@@ -83,7 +84,8 @@ func TestX86Plain(t *testing.T) {
 	}
 }
 
-// TestX86Access: kinds, sizes and addresses. Registers: rax 0x1000, rbx 0x2000, rcx 4, rsp 0x7000, rbp 0x7100, rip 0x400010.
+// TestX86Access: kinds, sizes and addresses. Registers: rax 0x1000, rbx 0x2000, rcx 4, rsp 0x7000,
+// rbp 0x7100, rip 0x400010.
 func TestX86Access(t *testing.T) {
 	cases := []struct {
 		mode  int

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// x86Text formats an instruction like yaxpeax-x86 (long_mode/display.rs), whose text rust-minidump prints as "instruction": operands in
-// Intel's order, "$+0x5" for branches, each index with its scale, signed immediates.
+// x86Text formats an instruction like yaxpeax-x86 (long_mode/display.rs), whose text rust-minidump
+// prints as "instruction": operands in Intel's order, "$+0x5" for branches, each index with its
+// scale, signed immediates.
 //
 //	mov dword [rax + rcx * 1 - 0x8], -0x1
 func x86Text(i *x86asm.Inst) string {
@@ -79,7 +80,8 @@ func isCompareString(op x86asm.Op) bool {
 	return op == x86asm.CMPSB || op == x86asm.CMPSW || op == x86asm.CMPSD || op == x86asm.CMPSQ
 }
 
-// conditions has the condition codes for which yaxpeax uses Intel's other name. SETcc has an exception of its own.
+// conditions has the condition codes for which yaxpeax uses Intel's other name. SETcc has an
+// exception of its own.
 var conditions = map[string]string{"AE": "nb", "BE": "na", "E": "z", "NE": "nz"}
 
 // x86Names has the other mnemonics that differ.
@@ -121,7 +123,8 @@ func x86Name(i *x86asm.Inst) string {
 	return strings.ToLower(s)
 }
 
-// isString reports whether an instruction is a string instruction, which works on [rsi] and [rdi] and may be repeated.
+// isString reports whether an instruction is a string instruction, which works on [rsi] and [rdi]
+// and may be repeated.
 func isString(op x86asm.Op) bool {
 	switch op {
 	case x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSD, x86asm.MOVSQ, x86asm.CMPSB, x86asm.CMPSW, x86asm.CMPSD, x86asm.CMPSQ,
@@ -146,7 +149,8 @@ func hasPrefix(i *x86asm.Inst, want x86asm.Prefix) bool {
 	return false
 }
 
-// regText returns a register's name. x86asm has 128-bit registers in the few 256-bit moves that it knows.
+// regText returns a register's name. x86asm has 128-bit registers in the few 256-bit moves that it
+// knows.
 func regText(i *x86asm.Inst, r x86asm.Reg) string {
 	switch {
 	case x86asm.X0 <= r && r <= x86asm.X15:
@@ -224,8 +228,8 @@ func memText(i *x86asm.Inst, m x86asm.Mem) string {
 	return b.String()
 }
 
-// disp returns the displacement, sign-extended from 32 bits, which x86asm does not do. Only moves with a 64-bit absolute address have
-// more bits.
+// disp returns the displacement, sign-extended from 32 bits, which x86asm does not do. Only moves
+// with a 64-bit absolute address have more bits.
 func disp(i *x86asm.Inst, m x86asm.Mem) int64 {
 	if i.Opcode>>24&^3 == 0xa0 && m.Base == 0 && m.Index == 0 && i.AddrSize == 64 {
 		return m.Disp
@@ -233,7 +237,8 @@ func disp(i *x86asm.Inst, m x86asm.Mem) int64 {
 	return int64(int32(m.Disp))
 }
 
-// segment returns the segment register to show: fs and gs, in 32-bit code any, and those of string instructions.
+// segment returns the segment register to show: fs and gs, in 32-bit code any, and those of string
+// instructions.
 func segment(i *x86asm.Inst, m x86asm.Mem) x86asm.Reg {
 	lods := x86asm.LODSB <= i.Op && i.Op <= x86asm.LODSW
 	if i.Mode == 64 && m.Segment != x86asm.FS && m.Segment != x86asm.GS && (!isString(i.Op) || lods) {
@@ -250,7 +255,8 @@ func signed(v int64, plus, minus string) string {
 	return plus + "0x" + strconv.FormatUint(uint64(v), 16)
 }
 
-// immText returns an immediate. It is signed, except interrupt numbers, ports and stack adjustments.
+// immText returns an immediate. It is signed, except interrupt numbers, ports and stack
+// adjustments.
 func immText(i *x86asm.Inst, v int64) string {
 	switch i.Op {
 	case x86asm.INT, x86asm.IN, x86asm.OUT, x86asm.RET, x86asm.LRET, x86asm.ENTER:
@@ -263,8 +269,8 @@ func immText(i *x86asm.Inst, v int64) string {
 	return signed(v, "", "-")
 }
 
-// byteImm reports whether an immediate is encoded in one byte and x86asm has not extended it. Moves, arithmetic and pushes also have
-// wider immediates.
+// byteImm reports whether an immediate is encoded in one byte and x86asm has not extended it.
+// Moves, arithmetic and pushes also have wider immediates.
 func byteImm(i *x86asm.Inst) bool {
 	r, reg := i.Args[0].(x86asm.Reg)
 	switch i.Op {
@@ -278,7 +284,8 @@ func byteImm(i *x86asm.Inst) bool {
 	return true
 }
 
-// x86MemSize returns the size of a memory operand in bytes, or 0 if the instruction alone does not determine it.
+// x86MemSize returns the size of a memory operand in bytes, or 0 if the instruction alone does not
+// determine it.
 func x86MemSize(i *x86asm.Inst) int {
 	switch i.Op {
 	case x86asm.LEA, x86asm.NOP:

@@ -7,13 +7,16 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// x86asm ignores the VEX prefixes of AVX and decodes the legacy instruction with the same opcode byte, and it does not know EVEX
-// (AVX-512). This decoder reads both as far as a crash needs: the memory operand of every instruction, whose encoding is the same for
-// all, and the names of instructions that copy, compare and search memory.
+// x86asm ignores the VEX prefixes of AVX and decodes the legacy instruction with the same opcode
+// byte, and it does not know EVEX (AVX-512). This decoder reads both as far as a crash needs: the
+// memory operand of every instruction, whose encoding is the same for all, and the names of
+// instructions that copy, compare and search memory.
 //
-// Source: Intel's SDM volume 2, sections 2.3 (VEX) and 2.7 (EVEX), and the opcode tables of appendix A.
+// Source: Intel's SDM volume 2, sections 2.3 (VEX) and 2.7 (EVEX), and the opcode tables of
+// appendix A.
 
-// vectorRow is an instruction, by its prefix, map and opcode. op is the opcode, with the map in the upper byte if it is not map 1.
+// vectorRow is an instruction, by its prefix, map and opcode. op is the opcode, with the map in the
+// upper byte if it is not map 1.
 type vectorRow struct {
 	pp   byte // 0 none, 1 66, 2 f3, 3 f2
 	op   uint16
@@ -23,7 +26,8 @@ type vectorRow struct {
 	evex [2]string
 }
 
-// vectorTable has the instructions whose names a crash needs: copies, comparisons, and what string functions use.
+// vectorTable has the instructions whose names a crash needs: copies, comparisons, and what string
+// functions use.
 var vectorTable = []vectorRow{
 	{0, 0x10, 'l', 0, "vmovups", none}, {0, 0x11, 's', 0, "vmovups", none},
 	{1, 0x10, 'l', 0, "vmovupd", none}, {1, 0x11, 's', 0, "vmovupd", none},
@@ -65,8 +69,9 @@ type vector struct {
 	store   bool
 }
 
-// vectorPrefix finds a VEX or EVEX prefix after legacy prefixes. In 32-bit code its first byte is also the opcode of lds, les or bound,
-// whose ModRM byte must have a memory operand: it is a prefix if the next byte would not.
+// vectorPrefix finds a VEX or EVEX prefix after legacy prefixes. In 32-bit code its first byte is
+// also the opcode of lds, les or bound, whose ModRM byte must have a memory operand: it is a prefix
+// if the next byte would not.
 func vectorPrefix(p []byte, mode int) (at int, ok bool) {
 	for at < len(p) && at < 4 {
 		switch p[at] {
@@ -81,8 +86,9 @@ func vectorPrefix(p []byte, mode int) (at int, ok bool) {
 	return 0, false
 }
 
-// vexPrefix is the fields of a VEX or EVEX prefix, those that the encoding inverts turned back. Fields that a form of the prefix lacks are 0.
-// The inverted bits are those marked ~ (SDM volume 2, figures 2-9 and 2-11):
+// vexPrefix is the fields of a VEX or EVEX prefix, those that the encoding inverts turned back.
+// Fields that a form of the prefix lacks are 0. The inverted bits are those marked ~ (SDM volume 2,
+// figures 2-9 and 2-11):
 //
 //	VEX2  c5  ~R ~vvvv L pp
 //	VEX3  c4  ~R ~X ~B mmmmm   W ~vvvv L pp
@@ -98,7 +104,8 @@ type vexPrefix struct {
 	zero, broadcast bool // z, b
 }
 
-// readVEX reads the prefix at the start of p. ok is false if fewer than two bytes follow it, or if no instruction has it.
+// readVEX reads the prefix at the start of p. ok is false if fewer than two bytes follow it, or if
+// no instruction has it.
 func readVEX(p []byte) (f vexPrefix, ok bool) {
 	f.size = 2
 	switch p[0] {
@@ -126,7 +133,8 @@ func readVEX(p []byte) (f vexPrefix, ok bool) {
 	return f, f.m >= 1 && f.m <= 3 && f.l <= 2
 }
 
-// decodeVector decodes the VEX or EVEX instruction at p. ok is false if there is none, or not all of it.
+// decodeVector decodes the VEX or EVEX instruction at p. ok is false if there is none, or not all
+// of it.
 func decodeVector(p []byte, mode int) (v vector, ok bool) {
 	at, ok := vectorPrefix(p, mode)
 	if !ok {
@@ -191,7 +199,8 @@ func decodeVector(p []byte, mode int) (v vector, ok bool) {
 		return v, false
 	}
 	v.len = at
-	// In map 1 these have one too: 70 to 73 shift and shuffle, c2 and c4 to c6 compare, insert, extract and shuffle.
+	// In map 1 these have one too: 70 to 73 shift and shuffle, c2 and c4 to c6 compare, insert,
+	// extract and shuffle.
 	if f.m == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
 		v.len++
 	}
@@ -202,7 +211,8 @@ func decodeVector(p []byte, mode int) (v vector, ok bool) {
 	return v, true
 }
 
-// setSize sets memSize, and returns the width in bytes of the vector registers. row is nil for an instruction that is not in the table.
+// setSize sets memSize, and returns the width in bytes of the vector registers. row is nil for an
+// instruction that is not in the table.
 func (v *vector) setSize(row *vectorRow, op uint16, f *vexPrefix) (width int) {
 	width = 16 << f.l
 	v.memSize = width
@@ -237,7 +247,8 @@ func findVector(pp byte, op uint16, evex bool) *vectorRow {
 	return nil
 }
 
-// vectorMem reads the memory operand after a ModRM byte: SIB byte and displacement. unit is that of an 8-bit displacement.
+// vectorMem reads the memory operand after a ModRM byte: SIB byte and displacement. unit is that of
+// an 8-bit displacement.
 func vectorMem(p []byte, modrm, x, b byte, addr32 bool, mode int, unit int64) (m x86asm.Mem, n int, ok bool) {
 	first := x86asm.RAX
 	if addr32 {

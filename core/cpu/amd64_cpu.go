@@ -2,8 +2,8 @@ package cpu
 
 import "encoding/binary"
 
-// AMD64 is the 64-bit Intel and AMD architecture. DWARF numbers are those of the System V x86-64 psABI, figure 3.36;
-// number 16 is the return address column.
+// AMD64 is the 64-bit Intel and AMD architecture. DWARF numbers are those of the System V x86-64
+// psABI, figure 3.36; number 16 is the return address column.
 var AMD64 = newArch(&Arch{regs: registers{
 	names: "rax rdx rcx rbx rsi rdi rbp rsp r8-15 rip",
 	order: "rax rbx rcx rdx rsi rdi rbp rsp r8-15 rip",
@@ -29,8 +29,9 @@ var AMD64 = newArch(&Arch{regs: registers{
 	Code:  Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
 	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
 	Contexts: []*ContextLayout{
-		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64, MDXmmSaveArea32AMD64; format.rs 976 and 923.
-		// From 256 on it is the FXSAVE area (Intel SDM vol. 1, table 10-2).
+		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64,
+		// MDXmmSaveArea32AMD64; format.rs 976 and 923. From 256 on it is the FXSAVE area (Intel SDM
+		// vol. 1, table 10-2).
 		{Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: `
 			0	8	p1-6_home
 			52	4	mx_csr
@@ -56,8 +57,9 @@ var AMD64 = newArch(&Arch{regs: registers{
 	},
 })
 
-// canonical48: bits 47 to 63 of a 48-bit virtual address are all equal. Both peers use these limits, also on machines
-// with five-level paging, where user space asks for the larger addresses explicitly.
+// canonical48: bits 47 to 63 of a 48-bit virtual address are all equal. Both peers use these
+// limits, also on machines with five-level paging, where user space asks for the larger addresses
+// explicitly.
 func canonical48(a uint64) bool {
 	return a <= 0x00007fffffffffff || a >= 0xffff800000000000
 }
@@ -70,9 +72,9 @@ var amd64ELF = ELF{
 	Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, true, found) },
 }
 
-// x86Stubs looks for the indirect jump: ff 25 with a 32-bit displacement, which is relative to the next instruction on amd64 and
-// an address on x86; ff a3 on x86 is relative to ebx, the table of slots. It may be preceded by a bnd prefix (f2) and endbr
-// (f3 0f 1e fa or fb).
+// x86Stubs looks for the indirect jump: ff 25 with a 32-bit displacement, which is relative to the
+// next instruction on amd64 and an address on x86; ff a3 on x86 is relative to ebx, the table of
+// slots. It may be preceded by a bnd prefix (f2) and endbr (f3 0f 1e fa or fb).
 func x86Stubs(p *PLT, amd64 bool, found func(Stub)) {
 	code := p.Code
 	for i := 0; i+6 <= len(code); i++ {
@@ -98,8 +100,8 @@ func x86Stubs(p *PLT, amd64 bool, found func(Stub)) {
 	}
 }
 
-// isX86Call reports whether some call instruction ends with the last byte. Instructions have no fixed size, so every
-// length that a call can have is tried (Intel SDM volume 2A, CALL):
+// isX86Call reports whether some call instruction ends with the last byte. Instructions have no
+// fixed size, so every length that a call can have is tried (Intel SDM volume 2A, CALL):
 //
 //	E8 rel32          5 bytes
 //	FF /2 ModRM …     2 to 7 bytes, and a REX or segment prefix before it
@@ -116,7 +118,8 @@ func isX86Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	return false
 }
 
-// modRMSize returns the length of the ModRM byte with SIB and displacement, if its middle field is 2 (CALL); else 0.
+// modRMSize returns the length of the ModRM byte with SIB and displacement, if its middle field is
+// 2 (CALL); else 0.
 func modRMSize(b []byte) int {
 	mod, reg, rm := b[0]>>6, b[0]>>3&7, b[0]&7
 	if reg != 2 {

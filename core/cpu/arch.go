@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// all are the CPUs that have a table. Adding one: a file NAME_cpu.go with everything that is true of it, and a line here and in elfs; its
-// context record and its frames in the tests that fail until they have them.
+// all are the CPUs that have a table. Adding one: a file NAME_cpu.go with everything that is true
+// of it, and a line here and in elfs; its context record and its frames in the tests that fail
+// until they have them.
 var all = []*Arch{X86, AMD64, ARM, ARM64, MIPS, MIPS64, PPC, PPC64, SPARC, RISCV, RISCV64, S390X, LoongArch64}
 
-// elfs are what the readers of ELF files need to know of each CPU. They are a list of their own because the page's first program reads no ELF
-// files: nothing there refers to it, so that the linker leaves it out.
+// elfs are what the readers of ELF files need to know of each CPU. They are a list of their own
+// because the page's first program reads no ELF files: nothing there refers to it, so that the
+// linker leaves it out.
 var elfs = []*ELF{&x86ELF, &amd64ELF, &armELF, &arm64ELF, &mipsELF, &ppcELF, &ppc64ELF, &sparcELF, &riscvELF, &s390xELF, &loongArch64ELF}
 
 // All returns the CPUs that have a table.
@@ -22,8 +24,9 @@ func ByName(name string) *Arch {
 	return find(func(a *Arch) bool { return a.Name == name })
 }
 
-// ByELF finds a CPU by an ELF file's e_machine, its class in bits (32 or 64) and e_flags; nil if there is no table for it. 32-bit code of a 64-bit
-// machine (x32, MIPS n32) is no CPU of ours: its registers have 64 bits, its addresses 32.
+// ByELF finds a CPU by an ELF file's e_machine, its class in bits (32 or 64) and e_flags; nil if
+// there is no table for it. 32-bit code of a 64-bit machine (x32, MIPS n32) is no CPU of ours: its
+// registers have 64 bits, its addresses 32.
 func ByELF(machine uint16, class int, flags uint32) *Arch {
 	return find(func(a *Arch) bool {
 		return a.WordSize*8 == class && slices.Contains(a.ELFMachines[:], machine) && a.NotELFFlags&flags == 0
@@ -45,7 +48,8 @@ func ByModuleWord(word string) *Arch {
 	return find(func(a *Arch) bool { return a.ModuleWord() == word })
 }
 
-// BySFrame finds a CPU by the ABI of an SFrame section, or nil; big says that it is its big-endian form.
+// BySFrame finds a CPU by the ABI of an SFrame section, or nil; big says that it is its big-endian
+// form.
 func BySFrame(abi uint8) (a *Arch, big bool) {
 	a = find(func(a *Arch) bool { return abi != 0 && (a.SFrameBig == abi || a.SFrameLittle == abi) })
 	return a, a != nil && a.SFrameBig == abi
@@ -60,8 +64,8 @@ func find(fits func(*Arch) bool) *Arch {
 	return nil
 }
 
-// ByWord finds a CPU by a word that begins with one of its names in MODULE records, ELF files or this program: "x86_64", "i686", "aarch64". The
-// longest such name counts.
+// ByWord finds a CPU by a word that begins with one of its names in MODULE records, ELF files or
+// this program: "x86_64", "i686", "aarch64". The longest such name counts.
 func ByWord(word string) *Arch {
 	var best *Arch
 	length := 0
@@ -75,7 +79,8 @@ func ByWord(word string) *Arch {
 	return best
 }
 
-// registers are the names of a CPU's registers, as lists that expand reads. newArch turns them into numbers.
+// registers are the names of a CPU's registers, as lists that expand reads. newArch turns them into
+// numbers.
 type registers struct {
 	// names are in the order of Arch.Names, order in that of Arch.Order; "" is the same order.
 	names, order string
@@ -85,14 +90,15 @@ type registers struct {
 	pc, sp, fp, lr string
 	// saved are the callee-saved registers.
 	saved string
-	// dwarf are the registers in the order of their DWARF numbers, from 0 on. "65=lr" goes on at number 65.
+	// dwarf are the registers in the order of their DWARF numbers, from 0 on. "65=lr" goes on at
+	// number 65.
 	dwarf string
 	// iosFP is the frame pointer on iOS, if it is another register there.
 	iosFP string
 }
 
-// newArch turns the names in a table into register numbers. The tables are fixed at compile time, so a name that does not
-// exist is a mistake in this package and panics when the program starts.
+// newArch turns the names in a table into register numbers. The tables are fixed at compile time,
+// so a name that does not exist is a mistake in this package and panics when the program starts.
 func newArch(a *Arch) *Arch {
 	r := &a.regs
 	num := func(name string) Reg {
@@ -151,7 +157,8 @@ func newArch(a *Arch) *Arch {
 	return a
 }
 
-// expand lists the names in a text: "x0-28 fp" are x0 to x28 and fp, "p1-6_home" are p1_home to p6_home.
+// expand lists the names in a text: "x0-28 fp" are x0 to x28 and fp, "p1-6_home" are p1_home to
+// p6_home.
 func expand(text string) []string {
 	var out []string
 	for _, item := range strings.Fields(text) {

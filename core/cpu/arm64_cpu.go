@@ -2,8 +2,9 @@ package cpu
 
 import "encoding/binary"
 
-// ARM64 is the 64-bit ARM architecture (AArch64); one register file serves Windows' context layout and Breakpad's old one.
-// DWARF numbers are those of "DWARF for the Arm 64-bit Architecture", section 4.1: 31 is sp, 32 is pc.
+// ARM64 is the 64-bit ARM architecture (AArch64); one register file serves Windows' context layout
+// and Breakpad's old one. DWARF numbers are those of "DWARF for the Arm 64-bit Architecture",
+// section 4.1: 31 is sp, 32 is pc.
 var ARM64 = newArch(&Arch{regs: registers{
 	names:   "x0-28 fp lr sp pc",
 	aliases: "x29=fp x30=lr x31=sp",
@@ -29,7 +30,8 @@ var ARM64 = newArch(&Arch{regs: registers{
 	},
 	Code: Code{IsCall: isARM64Call, CallBytes: 4, Instructions: DecodedA64},
 	Contexts: []*ContextLayout{
-		// winnt.h ARM64_NT_CONTEXT; minidump_cpu_arm64.h MDRawContextARM64, MDFloatingSaveAreaARM64; format.rs 1150
+		// winnt.h ARM64_NT_CONTEXT; minidump_cpu_arm64.h MDRawContextARM64,
+		// MDFloatingSaveAreaARM64; format.rs 1150
 		{Flag: 0x00400000, Size: 912, Lines: `
 			4	4	cpsr
 			8	8	x0-28 fp lr sp pc
@@ -39,7 +41,8 @@ var ARM64 = newArch(&Arch{regs: registers{
 			888	4	wcr0-1
 			896	8	wvr0-1
 			`},
-		// minidump_cpu_arm64.h MDRawContextARM64_Old, packed to 4 bytes, MDFloatingSaveAreaARM64_Old; format.rs 1103
+		// minidump_cpu_arm64.h MDRawContextARM64_Old, packed to 4 bytes,
+		// MDFloatingSaveAreaARM64_Old; format.rs 1103
 		{What: "old arm64", Usual: 0x8003, Flag: 0x80000000, WideFlags: true, Size: 796, Lines: `
 			8	8	x0-28 fp lr sp pc
 			272	4	cpsr fpsr fpcr
@@ -48,8 +51,8 @@ var ARM64 = newArch(&Arch{regs: registers{
 	},
 })
 
-// isARM64Call: BL imm26, BLR, and BLR with pointer authentication (Arm ARM, C4.1.66 "Branches"). Instructions are little-endian whatever
-// the data is.
+// isARM64Call: BL imm26, BLR, and BLR with pointer authentication (Arm ARM, C4.1.66 "Branches").
+// Instructions are little-endian whatever the data is.
 func isARM64Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	w := le32(b)
 	return w>>26 == 0b100101 || w&0xfffffc1f == 0xd63f0000 || w&0xfefff800 == 0xd63f0800
@@ -64,7 +67,8 @@ var arm64ELF = ELF{
 	MappingSymbols: true,
 }
 
-// arm64Stubs: adrp x16, page; ldr x17, [x16, #offset]; …; br x17; perhaps after bti c. x17 may be any register.
+// arm64Stubs: adrp x16, page; ldr x17, [x16, #offset]; …; br x17; perhaps after bti c. x17 may be
+// any register.
 func arm64Stubs(p *PLT, found func(Stub)) {
 	code := p.Code
 	for i := 0; i+8 <= len(code); i += 4 {

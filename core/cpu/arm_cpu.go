@@ -2,9 +2,9 @@ package cpu
 
 import "encoding/binary"
 
-// ARM is the 32-bit ARM architecture. The order is Breakpad's: r12 precedes the registers that have a role. Symbol
-// files call those by number or by role; both are understood. FP is r11, and r7 on iOS. DWARF numbers are those of "DWARF for the Arm
-// Architecture", section 4.1.
+// ARM is the 32-bit ARM architecture. The order is Breakpad's: r12 precedes the registers that have
+// a role. Symbol files call those by number or by role; both are understood. FP is r11, and r7 on
+// iOS. DWARF numbers are those of "DWARF for the Arm Architecture", section 4.1.
 var ARM = newArch(&Arch{regs: registers{
 	names:   "r0-10 r12 fp sp lr pc",
 	order:   "r0-10 fp r12 sp lr pc",
@@ -16,7 +16,8 @@ var ARM = newArch(&Arch{regs: registers{
 	Name:     "arm",
 	WordSize: 4,
 	CallSize: 2,
-	// caller (frames that push {fp, lr} and point fp at the pair): sp = fp + 8, pc = [fp + 4], fp = [fp]
+	// caller (frames that push {fp, lr} and point fp at the pair): sp = fp + 8, pc = [fp + 4], fp =
+	// [fp]
 	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
 	Conventions: Conventions{
 		EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown,
@@ -30,7 +31,8 @@ var ARM = newArch(&Arch{regs: registers{
 	Code:  Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, ThumbBit: true, Instructions: NotDecoded},
 	Peers: Peers{CFINotOnIOS: true},
 	Contexts: []*ContextLayout{
-		// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where Breakpad has them.
+		// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where
+		// Breakpad has them.
 		{Flag: 0x00200000, CEFlag: 0x40, Size: 416, Lines: `
 			4	4	r0-10 fp r12 sp lr pc cpsr fpscr _
 			80	8	d0-31
@@ -45,8 +47,8 @@ var ARM = newArch(&Arch{regs: registers{
 	},
 })
 
-// isARMCall: BL and BLX with an immediate, BLX with a register, and, from before ARMv5, any branch behind MOV lr, pc
-// (Arm ARM, A8.8.25, A8.8.26).
+// isARMCall: BL and BLX with an immediate, BLX with a register, and, from before ARMv5, any branch
+// behind MOV lr, pc (Arm ARM, A8.8.25, A8.8.26).
 func isARMCall(b []byte, next uint64, _ binary.ByteOrder) bool {
 	if next&1 != 0 {
 		return isThumbCall(b)
@@ -61,8 +63,8 @@ func isARMCall(b []byte, next uint64, _ binary.ByteOrder) bool {
 	return before&0x0fffffff == 0x01a0e00f
 }
 
-// isThumbCall: BL and BLX with an immediate are two halves, BLX and BLXNS with a register are the second alone
-// (Arm ARM, A6.7.18, A6.7.19).
+// isThumbCall: BL and BLX with an immediate are two halves, BLX and BLXNS with a register are the
+// second alone (Arm ARM, A6.7.18, A6.7.19).
 func isThumbCall(b []byte) bool {
 	first, second := binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])
 	return first&0xf800 == 0xf000 && second&0xc000 == 0xc000 || second&0xff83 == 0x4780
@@ -108,8 +110,9 @@ var armELF = ELF{
 	ThumbSymbols:   true,
 }
 
-// armStubs: one to three "add ip, pc|ip, #immediate", then "ldr pc, [ip, #offset]!"; lld's long form has "ldr ip, [pc, #4];
-// add ip, ip, pc; ldr pc, [ip]". Thumb callers enter 4 bytes earlier, at "bx pc; nop".
+// armStubs: one to three "add ip, pc|ip, #immediate", then "ldr pc, [ip, #offset]!"; lld's long
+// form has "ldr ip, [pc, #4]; add ip, ip, pc; ldr pc, [ip]". Thumb callers enter 4 bytes earlier,
+// at "bx pc; nop".
 func armStubs(p *PLT, found func(Stub)) {
 	code, at, word := p.Code, p.Address, p.Order.Uint32
 	if p.Flags&0x00800000 != 0 { // EF_ARM_BE8: data is big-endian, instructions are not

@@ -8,33 +8,37 @@ import (
 	"sync"
 )
 
-// ContextLayout is one kind of context record: where a thread's registers are in it. Above each is where it is defined: the structure of Windows'
-// winnt.h, that of Breakpad's header (src/google_breakpad/common, as of 2024), and the line of minidump-common 0.26.1's format.rs.
+// ContextLayout is one kind of context record: where a thread's registers are in it. Above each is
+// where it is defined: the structure of Windows' winnt.h, that of Breakpad's header
+// (src/google_breakpad/common, as of 2024), and the line of minidump-common 0.26.1's format.rs.
 type ContextLayout struct {
 	Arch *Arch
 	What string // in errors, if it is not the CPU's name
-	// Usual is the processor number whose threads usually have this record, if it is not the CPU's first. A record without any CPU flag is only taken to
-	// be the usual one.
+	// Usual is the processor number whose threads usually have this record, if it is not the CPU's
+	// first. A record without any CPU flag is only taken to be the usual one.
 	Usual uint16
-	// Flag is the bit of ContextFlags that marks the CPU, FlagsAt the offset of ContextFlags. WideFlags: they have 64 bits.
+	// Flag is the bit of ContextFlags that marks the CPU, FlagsAt the offset of ContextFlags.
+	// WideFlags: they have 64 bits.
 	Flag      uint32
 	FlagsAt   int
 	WideFlags bool
 	// CEFlag is the bit that marked the CPU in dumps of Windows CE; 0 for none.
 	CEFlag uint32
-	// Size is the record's in bytes. A larger one is fine if XState says that a CPU with extended state (XSTATE) appends it.
+	// Size is the record's in bytes. A larger one is fine if XState says that a CPU with extended
+	// state (XSTATE) appends it.
 	Size   int
 	XState bool
-	// Lines are the record's parts, a line each: the offset of the first register, the size of each in bytes, and their names (a list for expand), which follow
-	// each other. A size of "10/16" is one of 10 bytes, every 16 bytes. A name of "_" is a gap that carries nothing.
+	// Lines are the record's parts, a line each: the offset of the first register, the size of each
+	// in bytes, and their names (a list for expand), which follow each other. A size of "10/16" is
+	// one of 10 bytes, every 16 bytes. A name of "_" is a gap that carries nothing.
 	Lines string
 
 	once   sync.Once
 	fields []Field
 }
 
-// Field is one register of a context record: its name, its offset, its size in bytes. Reg is NoReg where it plays no part in unwinding. A Name of "_" is
-// padding or reserved.
+// Field is one register of a context record: its name, its offset, its size in bytes. Reg is NoReg
+// where it plays no part in unwinding. A Name of "_" is padding or reserved.
 type Field struct {
 	Name string
 	Off  int
@@ -55,7 +59,8 @@ func (l *ContextLayout) Fields() []Field {
 	return l.fields
 }
 
-// Fields returns the registers in the parts of a record, see ContextLayout.Lines, without their numbers.
+// Fields returns the registers in the parts of a record, see ContextLayout.Lines, without their
+// numbers.
 func Fields(lines string) []Field {
 	var out []Field
 	for _, line := range strings.Split(lines, "\n") {

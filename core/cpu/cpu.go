@@ -1,7 +1,9 @@
-// Package cpu describes processors as data. A CPU is one file, NAME_cpu.go: the names of its registers and their DWARF numbers, the roles that some of
-// them play (pc, sp, fp, lr), what a call preserves, how a standard frame is laid out, its context records, its numbers and words in file formats,
-// and the instructions that calls and PLT stubs are made of. There is no code for walking stacks or reading files here, and no list of CPUs anywhere else:
-// other packages read what they need from a CPU's table.
+// Package cpu describes processors as data. A CPU is one file, NAME_cpu.go: the names of its
+// registers and their DWARF numbers, the roles that some of them play (pc, sp, fp, lr), what a call
+// preserves, how a standard frame is laid out, its context records, its numbers and words in file
+// formats, and the instructions that calls and PLT stubs are made of. There is no code for walking
+// stacks or reading files here, and no list of CPUs anywhere else: other packages read what they
+// need from a CPU's table.
 //
 // Start with Arch, the table, and amd64_cpu.go, an example of one.
 package cpu
@@ -11,7 +13,8 @@ import (
 	"encoding/binary"
 )
 
-// Reg is a register of an Arch: an index into Arch.Names. The same number means different registers on different CPUs.
+// Reg is a register of an Arch: an index into Arch.Names. The same number means different registers
+// on different CPUs.
 type Reg uint8
 
 // NoReg says that a CPU has no register of some role.
@@ -20,14 +23,16 @@ const NoReg Reg = 0xff
 // MaxRegs is the largest number of general registers that a Regs can hold.
 const MaxRegs = 48
 
-// Arch is one CPU, as a table. Its registers come first; the other groups are embedded, one for each kind of reader.
+// Arch is one CPU, as a table. Its registers come first; the other groups are embedded, one for
+// each kind of reader.
 type Arch struct {
 	regs registers
 	// Name is the stable lower-case name: "x86", "amd64", "arm", "arm64", …
 	Name string
 	// Names are the register names in the order in which Breakpad prints them, without "$".
 	Names []string
-	// Order are the same names in the order in which debuggers show them; nil where Names is in that order.
+	// Order are the same names in the order in which debuggers show them; nil where Names is in
+	// that order.
 	Order []string
 	// Aliases are further names that symbol files have for a register (arm: "r13" for "sp").
 	Aliases map[string]Reg
@@ -37,22 +42,25 @@ type Arch struct {
 	PC, SP, FP, LR Reg
 	// IOSFramePointer is the register that has FP's role on iOS: r7 on arm, FP itself elsewhere.
 	IOSFramePointer Reg
-	// CalleeSaved are the registers that a function must give back unchanged, so that a caller's value is the callee's
-	// if no rule says otherwise.
+	// CalleeSaved are the registers that a function must give back unchanged, so that a caller's
+	// value is the callee's if no rule says otherwise.
 	CalleeSaved []Reg
-	// CallSize is the distance that is taken from a return address to land inside the call instruction: 1 on x86 and
-	// amd64 (an instruction has no fixed size), 2 on arm (Thumb), 4 on arm64, 8 on mips (delay slot).
+	// CallSize is the distance that is taken from a return address to land inside the call
+	// instruction: 1 on x86 and amd64 (an instruction has no fixed size), 2 on arm (Thumb), 4 on
+	// arm64, 8 on mips (delay slot).
 	CallSize uint64
-	// DWARF maps DWARF register numbers to registers (NoReg where a number has no general register here).
+	// DWARF maps DWARF register numbers to registers (NoReg where a number has no general register
+	// here).
 	DWARF []Reg
-	// CFABias is the distance in bytes from the caller's stack pointer up to what DWARF calls the CFA: 160 on s390x, whose
-	// callers reserve a register save area; 0 elsewhere.
+	// CFABias is the distance in bytes from the caller's stack pointer up to what DWARF calls the
+	// CFA: 160 on s390x, whose callers reserve a register save area; 0 elsewhere.
 	CFABias int64
 	// Canonical reports whether an address can exist on this CPU. Nil means that every address can.
 	Canonical func(addr uint64) bool
 	// Frame is the layout of a frame that keeps a frame pointer.
 	Frame FrameLayout
-	// Contexts are the records in which dumps have its registers; of those with the same number and flag the longest that fits is the one.
+	// Contexts are the records in which dumps have its registers; of those with the same number and
+	// flag the longest that fits is the one.
 	Contexts []*ContextLayout
 
 	Conventions
@@ -69,7 +77,8 @@ const (
 	NoFrame FrameStyle = iota
 	// FrameRecord: a register points into the frame; CFA = FP + CFAOffset.
 	FrameRecord
-	// BackChain: the stack pointer points at the caller's stack pointer; CFA = [SP]. The frame pointer plays no part.
+	// BackChain: the stack pointer points at the caller's stack pointer; CFA = [SP]. The frame
+	// pointer plays no part.
 	BackChain
 )
 
@@ -80,15 +89,17 @@ const (
 type FrameLayout struct {
 	Style                         FrameStyle
 	CFAOffset, RAOffset, FPOffset int64
-	// RABias is the distance from the saved word to the return address: 8 on sparc, whose calls save their own address, 0
-	// elsewhere.
+	// RABias is the distance from the saved word to the return address: 8 on sparc, whose calls
+	// save their own address, 0 elsewhere.
 	RABias int64
-	// SysVRAOffset is RAOffset on systems other than macOS under a policy that tells them apart (PPCByOS); 0 where it is the same.
+	// SysVRAOffset is RAOffset on systems other than macOS under a policy that tells them apart
+	// (PPCByOS); 0 where it is the same.
 	SysVRAOffset int64
 }
 
-// Conventions are what the walker has to know of a CPU's functions beyond the standard frame. Where a CPU may not be left out, the value 0 means that
-// the table has a gap, and the package's test fails.
+// Conventions are what the walker has to know of a CPU's functions beyond the standard frame. Where
+// a CPU may not be left out, the value 0 means that the table has a gap, and the package's test
+// fails.
 type Conventions struct {
 	// EqualSP says when a caller may have its callee's stack pointer.
 	EqualSP EqualSP
@@ -97,37 +108,48 @@ type Conventions struct {
 	// ScanFP says how a frame pointer is carried over a frame that was found by scanning.
 	ScanFP ScanFP
 
-	// FPOnlyOnIOS: no system but iOS keeps frame pointers (arm: lr and the frame register are free for other uses elsewhere; rust-minidump 460).
+	// FPOnlyOnIOS: no system but iOS keeps frame pointers (arm: lr and the frame register are free
+	// for other uses elsewhere; rust-minidump 460).
 	FPOnlyOnIOS bool
-	// WindowsTables: on Windows functions without unwind data are leaves, and no compiler makes frames that a chain of frame pointers would follow.
+	// WindowsTables: on Windows functions without unwind data are leaves, and no compiler makes
+	// frames that a chain of frame pointers would follow.
 	WindowsTables bool
-	// LinkInRecord: the word beside a saved frame pointer is the link register that the caller had on entry, so that it can be recovered.
+	// LinkInRecord: the word beside a saved frame pointer is the link register that the caller had
+	// on entry, so that it can be recovered.
 	LinkInRecord bool
-	// LinkAlone: the link register of a thread's context is used without symbols that show whether it is stale, as Breakpad does.
+	// LinkAlone: the link register of a thread's context is used without symbols that show whether
+	// it is stale, as Breakpad does.
 	LinkAlone bool
-	// LinkStale: functions return by loading pc from the stack, and leave in the link register what the last of their calls put there.
+	// LinkStale: functions return by loading pc from the stack, and leave in the link register what
+	// the last of their calls put there.
 	LinkStale bool
-	// PointerAuth: return addresses carry an authentication code in their upper bits (Arm ARM, D8.10).
+	// PointerAuth: return addresses carry an authentication code in their upper bits (Arm ARM,
+	// D8.10).
 	PointerAuth bool
 	// TopByteIgnored: the top byte of a data address means nothing (Arm ARM, D8.8).
 	TopByteIgnored bool
 	// AddressEnd is the first address that no program has; 0 where Canonical or nothing says it.
 	AddressEnd uint64
-	// RegisterWindow: DW_CFA_GNU_window_save says that the registers of the CPU's window are in the frame.
+	// RegisterWindow: DW_CFA_GNU_window_save says that the registers of the CPU's window are in the
+	// frame.
 	RegisterWindow bool
-	// NoFaultAddress: after an access to an address that cannot exist the system does not know which it was (a general protection fault).
+	// NoFaultAddress: after an access to an address that cannot exist the system does not know
+	// which it was (a general protection fault).
 	NoFaultAddress bool
 	// StackWIN: symbol files have STACK WIN records for it, and PE files no tables of functions.
 	StackWIN bool
-	// SwappedDWARF: some compilers for Apple's systems swap the DWARF numbers of the stack pointer and the frame pointer.
+	// SwappedDWARF: some compilers for Apple's systems swap the DWARF numbers of the stack pointer
+	// and the frame pointer.
 	SwappedDWARF bool
 }
 
-// EqualSP says when a caller may have its callee's stack pointer under the policies that ask the CPU (walker.EqualSPArm).
+// EqualSP says when a caller may have its callee's stack pointer under the policies that ask the
+// CPU (walker.EqualSPArm).
 type EqualSP uint8
 
 const (
-	// EqualSPNever: calls push the return address, or rust-minidump, whose rule it is, makes no difference for the CPU.
+	// EqualSPNever: calls push the return address, or rust-minidump, whose rule it is, makes no
+	// difference for the CPU.
 	EqualSPNever EqualSP = 1 + iota
 	// EqualSPInterrupted: where the function did not make a call itself.
 	EqualSPInterrupted
@@ -141,14 +163,15 @@ type FPCheck uint8
 const (
 	// FPUnchecked: by what is true of every caller (its pc, its sp).
 	FPUnchecked FPCheck = 1 + iota
-	// FPInStack: the return address is canonical, and the saved frame pointer is above the caller's sp, in the stack.
+	// FPInStack: the return address is canonical, and the saved frame pointer is above the caller's
+	// sp, in the stack.
 	FPInStack
 	// FPInRange: the return address is below AddressEnd.
 	FPInRange
 )
 
-// ScanFP says how a frame pointer is carried over a frame that was found by scanning. Functions that keep one push their caller's right below the
-// return address, where calls push that.
+// ScanFP says how a frame pointer is carried over a frame that was found by scanning. Functions
+// that keep one push their caller's right below the return address, where calls push that.
 type ScanFP uint8
 
 const (
@@ -162,13 +185,16 @@ const (
 
 // Formats are the numbers and words by which files know a CPU.
 type Formats struct {
-	// Processors are its processor_architecture numbers in MINIDUMP_SYSTEM_INFO (PROCESSOR_ARCHITECTURE_* of winnt.h; from 0x8001 on Breakpad's own), the
-	// usual one first. Two CPUs may have the same number: then the context records decide.
+	// Processors are its processor_architecture numbers in MINIDUMP_SYSTEM_INFO
+	// (PROCESSOR_ARCHITECTURE_* of winnt.h; from 0x8001 on Breakpad's own), the usual one first.
+	// Two CPUs may have the same number: then the context records decide.
 	Processors []uint16
 	// RustUnknown: rust-minidump has no name for it.
 	RustUnknown bool
-	// Module is the word of a symbol file's MODULE record and of a microdump, if it is not Name. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture), and the words that its
-	// minidump_processor has for what that function does not know; symbolic's Arch::name, which Mozilla's dump_syms prints, has the same.
+	// Module is the word of a symbol file's MODULE record and of a microdump, if it is not Name.
+	// Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture), and the words that its
+	// minidump_processor has for what that function does not know; symbolic's Arch::name, which
+	// Mozilla's dump_syms prints, has the same.
 	Module string
 	// Words are other words for it, or beginnings of such, than Name and Module.
 	Words []string
@@ -176,10 +202,12 @@ type Formats struct {
 	Family string
 	// Underscore: Windows' compilers put one before the names of C functions.
 	Underscore bool
-	// PlainCFI: STACK CFI records name its registers without "$". Breakpad's readers look up exactly the names that its dump_syms writes (RegisterNames
-	// in src/common/dwarf_cfi_to_module.cc).
+	// PlainCFI: STACK CFI records name its registers without "$". Breakpad's readers look up
+	// exactly the names that its dump_syms writes (RegisterNames in
+	// src/common/dwarf_cfi_to_module.cc).
 	PlainCFI bool
-	// ELFMachines are its e_machine numbers, 0 for none; NotELFFlags are bits of e_flags that say that the file is for another convention.
+	// ELFMachines are its e_machine numbers, 0 for none; NotELFFlags are bits of e_flags that say
+	// that the file is for another convention.
 	ELFMachines [3]uint16
 	NotELFFlags uint32
 	// PEMachines are its IMAGE_FILE_MACHINE_* numbers, in PE and PDB files.
@@ -210,15 +238,18 @@ func (a *Arch) FamilyName() string { return cmp.Or(a.Family, a.Name) }
 
 // Code are the instructions that matter to a walk.
 type Code struct {
-	// IsCall reports whether the instruction before a return address is a call. It sees the CallBytes bytes (at most MaxCallBytes) that end there, the return
-	// address, and the byte order of the dump's data. Every return address follows a call; a word on the stack that points elsewhere
-	// into code (a function's address in a table, a jump target, a stale pointer) does not.
+	// IsCall reports whether the instruction before a return address is a call. It sees the
+	// CallBytes bytes (at most MaxCallBytes) that end there, the return address, and the byte order
+	// of the dump's data. Every return address follows a call; a word on the stack that points
+	// elsewhere into code (a function's address in a table, a jump target, a stale pointer) does
+	// not.
 	IsCall    func(b []byte, next uint64, order binary.ByteOrder) bool
 	CallBytes int
-	// Target is where the call before a return address goes, whose last 4 bytes it sees; false if that is no call with an immediate. It is nil where
-	// nobody asks for it, which LinkStale does.
+	// Target is where the call before a return address goes, whose last 4 bytes it sees; false if
+	// that is no call with an immediate. It is nil where nobody asks for it, which LinkStale does.
 	Target func(b []byte, next uint64) (uint64, bool)
-	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is no part of the address.
+	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is no part
+	// of the address.
 	ThumbBit bool
 	// Instructions says who decodes the crashing instruction.
 	Instructions Instructions
@@ -247,7 +278,8 @@ const (
 	DecodedA64
 )
 
-// Peers are what Breakpad's walker and printer do on this CPU and on no other, for the policies and texts that are held to theirs.
+// Peers are what Breakpad's walker and printer do on this CPU and on no other, for the policies and
+// texts that are held to theirs.
 type Peers struct {
 	// CFINonZero: call frame information that yields pc or sp 0 is rejected (Policy.CFINonZero).
 	CFINonZero bool
@@ -257,15 +289,19 @@ type Peers struct {
 	CFINotOnIOS bool
 	// FPAligned: a frame pointer must be a multiple of the word size (FramePointerRules.Aligned).
 	FPAligned bool
-	// CallPC is how far before the return address a caller's pc is taken to be, which its link register has; 0 for pc as it is everywhere else.
+	// CallPC is how far before the return address a caller's pc is taken to be, which its link
+	// register has; 0 for pc as it is everywhere else.
 	CallPC uint64
-	// ScanWithFP: a scan wants a frame pointer below the return address (ScanRules.WithFP); ScanSkip is how many words it leaves out at sp, above frame 0.
+	// ScanWithFP: a scan wants a frame pointer below the return address (ScanRules.WithFP);
+	// ScanSkip is how many words it leaves out at sp, above frame 0.
 	ScanWithFP bool
 	ScanSkip   int
-	// PrintsReturn: a frame's printed address is its return address, elsewhere that inside of the call.
+	// PrintsReturn: a frame's printed address is its return address, elsewhere that inside of the
+	// call.
 	PrintsReturn bool
-	// Printed are the registers that are printed, nil for all. From WhenComplete on they are only printed if a frame knows them all, as
-	// a thread's context does; 0 means nowhere. Digits are those of a value, 0 for the word size. Source: PrintStack in stackwalk_common.cc.
+	// Printed are the registers that are printed, nil for all. From WhenComplete on they are only
+	// printed if a frame knows them all, as a thread's context does; 0 means nowhere. Digits are
+	// those of a value, 0 for the word size. Source: PrintStack in stackwalk_common.cc.
 	Printed      []string
 	WhenComplete int
 	Digits       int
@@ -285,7 +321,8 @@ func (a *Arch) Lookup(name string) (Reg, bool) {
 	return r, ok
 }
 
-// Shown returns the registers in the order in which debuggers show them. Numbers without a name are not among them.
+// Shown returns the registers in the order in which debuggers show them. Numbers without a name are
+// not among them.
 func (a *Arch) Shown() []Reg {
 	names := a.Order
 	if names == nil {
@@ -316,7 +353,8 @@ func (a *Arch) Mask(v uint64) uint64 {
 	return v
 }
 
-// Regs are the general registers of one frame: a value each, and whether it is known. Absent is not zero.
+// Regs are the general registers of one frame: a value each, and whether it is known. Absent is not
+// zero.
 type Regs struct {
 	Arch  *Arch
 	vals  [MaxRegs]uint64

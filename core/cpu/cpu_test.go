@@ -81,7 +81,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// checkConventions: where the walker does something else for each CPU, the table has decided, and says what that needs.
+// checkConventions: where the walker does something else for each CPU, the table has decided, and
+// says what that needs.
 func checkConventions(t *testing.T, a *Arch) {
 	c := a.Conventions
 	if c.EqualSP == 0 || c.FPCheck == 0 || c.ScanFP == 0 {
@@ -151,7 +152,8 @@ func checkFormats(t *testing.T, a *Arch) {
 	}
 }
 
-// TestSecondProcessors: numbers with a name of their own are further ones of some CPU, and all of those have one.
+// TestSecondProcessors: numbers with a name of their own are further ones of some CPU, and all of
+// those have one.
 func TestSecondProcessors(t *testing.T) {
 	names := map[uint16]string{}
 	for _, p := range SecondProcessors {
@@ -190,8 +192,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// checkFrame holds the layouts to what the ABIs say: a pair of words below the CFA, but for sparc's register window and
-// powerpc's back chain.
+// checkFrame holds the layouts to what the ABIs say: a pair of words below the CFA, but for sparc's
+// register window and powerpc's back chain.
 func checkFrame(t *testing.T, a *Arch) {
 	f, w := a.Frame, int64(a.WordSize)
 	if f.SysVRAOffset != 0 && f.SysVRAOffset != w {

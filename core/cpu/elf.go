@@ -7,28 +7,34 @@ import (
 
 // ELF is what the readers of ELF files have to know of a CPU, for all of its e_machine numbers.
 type ELF struct {
-	// CPU is the name of one that the table is for; its ELFMachines are the numbers. A name, and no pointer: tables that only need what the compiler knows are
-	// not initialized when a program starts, so that the linker can leave them out.
+	// CPU is the name of one that the table is for; its ELFMachines are the numbers. A name, and no
+	// pointer: tables that only need what the compiler knows are not initialized when a program
+	// starts, so that the linker can leave them out.
 	CPU string
-	// Relocations are those that compilers write into debug sections and unwind tables. Sources: the processor supplements of the System V ABI, each its
-	// table of relocation types.
+	// Relocations are those that compilers write into debug sections and unwind tables. Sources:
+	// the processor supplements of the System V ABI, each its table of relocation types.
 	Relocations []Relocation
-	// Slots are the relocations that fill the pointers through which imported functions are called (GLOB_DAT and JUMP_SLOT, the latter last).
+	// Slots are the relocations that fill the pointers through which imported functions are called
+	// (GLOB_DAT and JUMP_SLOT, the latter last).
 	Slots []uint32
-	// Stubs finds PLT stubs. What it takes for one by accident has no slot and is dropped. StubsInText: linkers put them into .text.
+	// Stubs finds PLT stubs. What it takes for one by accident has no slot and is dropped.
+	// StubsInText: linkers put them into .text.
 	Stubs       func(p *PLT, found func(Stub))
 	StubsInText bool
-	// SlotsAreStubs: the loader writes into the stubs themselves. Glink: they are branches into .glink, with descriptors of functions (powerpc64).
+	// SlotsAreStubs: the loader writes into the stubs themselves. Glink: they are branches into
+	// .glink, with descriptors of functions (powerpc64).
 	SlotsAreStubs, Glink bool
-	// MappingSymbols: symbols such as $a, $x, $d and _ftext mark code and data, and name no function.
+	// MappingSymbols: symbols such as $a, $x, $d and _ftext mark code and data, and name no
+	// function.
 	MappingSymbols bool
 	// WideHash: the entries of DT_HASH have 8 bytes in 64-bit files.
 	WideHash bool
-	// TripleTypes: a 64-bit relocation record has three types. TypeMask are the bits of a type that tell it, if others are data; 0 for all.
+	// TripleTypes: a 64-bit relocation record has three types. TypeMask are the bits of a type that
+	// tell it, if others are data; 0 for all.
 	TripleTypes bool
 	TypeMask    uint32
-	// ThumbSymbols: the lowest bit of a function's address says that it has another instruction set: of every symbol with a type, or (MIPS16, microMIPS) of those
-	// whose st_other says so.
+	// ThumbSymbols: the lowest bit of a function's address says that it has another instruction
+	// set: of every symbol with a type, or (MIPS16, microMIPS) of those whose st_other says so.
 	ThumbSymbols, OtherISA bool
 }
 
@@ -47,7 +53,8 @@ type PLT struct {
 	Code []byte
 	// Address is that of the first byte.
 	Address uint64
-	// Order is the file's byte order, Flags its e_flags, Table the address that DT_PLTGOT has, or 0.
+	// Order is the file's byte order, Flags its e_flags, Table the address that DT_PLTGOT has, or
+	// 0.
 	Order binary.ByteOrder
 	Flags uint32
 	Table uint64
@@ -63,7 +70,8 @@ type Relocation struct {
 	Size uint8
 }
 
-// RelocationForm is what a relocation computes: S is the symbol's value, A the addend, P the address of the place.
+// RelocationForm is what a relocation computes: S is the symbol's value, A the addend, P the
+// address of the place.
 type RelocationForm uint8
 
 const (

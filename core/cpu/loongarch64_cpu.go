@@ -2,16 +2,18 @@ package cpu
 
 import "encoding/binary"
 
-// LoongArch64 is the 64-bit LoongArch architecture (lp64). Registers have the names that the port of Breakpad writes into symbol files; "x" is r21, which is
-// reserved. DWARF numbers are those of the LoongArch ABI's DWARF document: 0 to 31 are r0 to r31, 32 to 63 the floating-point registers. The program counter
-// is the exception return address, csr_era.
+// LoongArch64 is the 64-bit LoongArch architecture (lp64). Registers have the names that the port
+// of Breakpad writes into symbol files; "x" is r21, which is reserved. DWARF numbers are those of
+// the LoongArch ABI's DWARF document: 0 to 31 are r0 to r31, 32 to 63 the floating-point registers.
+// The program counter is the exception return address, csr_era.
 //
 // The frame pointer holds the CFA itself, as on riscv.
 //
 //	caller: sp = fp, pc = [fp - 8], fp = [fp - 16]
 //
-// Breakpad itself does not know it. The port's patches to Breakpad and Crashpad gave it the processor number and the context flag that Breakpad later gave
-// 32-bit riscv: the size of a context record tells which of them a dump is of.
+// Breakpad itself does not know it. The port's patches to Breakpad and Crashpad gave it the
+// processor number and the context flag that Breakpad later gave 32-bit riscv: the size of a
+// context record tells which of them a dump is of.
 var LoongArch64 = newArch(&Arch{regs: registers{
 	names:   loongArchGeneral + " pc",
 	aliases: "r0=zero r1=ra r2=tp r3=sp r4-11=a0-7 r12-20=t0-8 r21=x r22=fp r23-31=s0-8 s9=fp",
@@ -31,7 +33,8 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 	},
 	Code: Code{IsCall: isLoongArchCall, CallBytes: 4, Instructions: NotDecoded},
 	Contexts: []*ContextLayout{
-		// minidump_cpu_loongarch64.h MDRawContextLOONGARCH64 with MDFloatingSaveAreaLoongarch64 of the port's patches; Crashpad's has the same layout
+		// minidump_cpu_loongarch64.h MDRawContextLOONGARCH64 with MDFloatingSaveAreaLoongarch64 of
+		// the port's patches; Crashpad's has the same layout
 		{Flag: 0x00800000, Size: 540, Lines: `
 			4	4	_
 			8	8	` + loongArchGeneral + ` pc f0-31 fcc
@@ -47,7 +50,8 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 
 const loongArchGeneral = "zero ra tp sp a0-7 t0-8 x fp s0-8"
 
-// isLoongArchCall: BL, and JIRL that keeps its address in ra (LoongArch Reference Manual, volume 1, 2.2.7).
+// isLoongArchCall: BL, and JIRL that keeps its address in ra (LoongArch Reference Manual, volume 1,
+// 2.2.7).
 func isLoongArchCall(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	w := le32(b)
 	return w>>26 == 0x15 || w>>26 == 0x13 && w&31 == 1

@@ -2,15 +2,17 @@ package cpu
 
 import "encoding/binary"
 
-// MIPS and MIPS64 are the 32-bit (o32) and 64-bit (n64) MIPS architectures. Both have the same registers; their names are
-// those of o32, which Breakpad's symbol files use for both ("$to" is its spelling of t0). DWARF numbers are those of the MIPS
-// processor supplement: 0 to 31 are the general registers.
+// MIPS and MIPS64 are the 32-bit (o32) and 64-bit (n64) MIPS architectures. Both have the same
+// registers; their names are those of o32, which Breakpad's symbol files use for both ("$to" is its
+// spelling of t0). DWARF numbers are those of the MIPS processor supplement: 0 to 31 are the
+// general registers.
 //
-// A call is followed by its delay slot, so the return address is two instructions after it. There is no chain of
-// frame pointers: the return address is where the compiler saw fit.
+// A call is followed by its delay slot, so the return address is two instructions after it. There
+// is no chain of frame pointers: the return address is where the compiler saw fit.
 var (
 	MIPS = newMIPS("mips", 4, "", 1, 0x00040000,
-		// Functions that call others keep room for four arguments. Registers are printed in the 64-bit CPU's form.
+		// Functions that call others keep room for four arguments. Registers are printed in the
+		// 64-bit CPU's form.
 		Peers{CallPC: 8, ScanWithFP: true, ScanSkip: 4, Printed: mipsPrinted, Digits: 16})
 	// Breakpad takes two words for two instructions: pc is one call too far.
 	MIPS64 = newMIPS("mips64", 8, " gp", 0x8004, 0x00080000,
@@ -21,7 +23,8 @@ const mipsGeneral = "zero at v0-1 a0-3 t0-7 s0-7 t8-9 k0-1 gp sp fp ra"
 
 var mipsPrinted = []string{"gp", "sp", "fp", "ra", "pc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
 
-// newMIPS makes the table of one of them. saved are callee-saved registers of its own: n64 lets the callee keep its caller's gp, o32 does not.
+// newMIPS makes the table of one of them. saved are callee-saved registers of its own: n64 lets the
+// callee keep its caller's gp, o32 does not.
 func newMIPS(name string, word int, saved string, number uint16, flag uint32, peers Peers) *Arch {
 	f := Formats{Processors: []uint16{number}, ELFMachines: [3]uint16{8, 10}}
 	if word == 8 {
@@ -44,7 +47,8 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 		Code:        Code{IsCall: isMIPSCall, CallBytes: 8, Instructions: NotDecoded},
 		Peers:       peers,
 		Contexts: []*ContextLayout{
-			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and 1189. Registers have 64 bits on both.
+			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and
+			// 1189. Registers have 64 bits on both.
 			{Flag: flag, Size: 600, Lines: `
 			4	4	_
 			8	8	` + mipsGeneral + ` mdhi mdlo
@@ -58,8 +62,9 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 	})
 }
 
-// isMIPSCall: JAL, JALX, JALR and the branches that link (BLTZAL, BGEZAL and their likely forms), which precede their delay
-// slot (MIPS32 Architecture, volume II); BALC and JIALC of release 6, which have no delay slot.
+// isMIPSCall: JAL, JALX, JALR and the branches that link (BLTZAL, BGEZAL and their likely forms),
+// which precede their delay slot (MIPS32 Architecture, volume II); BALC and JIALC of release 6,
+// which have no delay slot.
 func isMIPSCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 	if w := order.Uint32(b[4:]); w>>26 == 0x3a || w>>21 == 0x3e<<5 {
 		return true

@@ -2,23 +2,27 @@ package cpu
 
 import "encoding/binary"
 
-// PPC and PPC64 are the 32-bit and 64-bit PowerPC architectures. The program counter is the one that the machine saves at an
-// exception, srr0. DWARF numbers are those of the Power Architecture ABI supplement, table 3.37 (and GCC's): 0 to 31 are the
-// general registers, 65 is lr, 66 ctr, 76 xer; the supplement's own numbers of those, which compilers use in .debug_frame, are
-// 100 and the number of the special purpose register: 108, 109, 101. The condition register has no number of its own, only its eight fields have.
+// PPC and PPC64 are the 32-bit and 64-bit PowerPC architectures. The program counter is the one
+// that the machine saves at an exception, srr0. DWARF numbers are those of the Power Architecture
+// ABI supplement, table 3.37 (and GCC's): 0 to 31 are the general registers, 65 is lr, 66 ctr, 76
+// xer; the supplement's own numbers of those, which compilers use in .debug_frame, are 100 and the
+// number of the special purpose register: 108, 109, 101. The condition register has no number of
+// its own, only its eight fields have.
 //
-// Frames form a chain through r1 (Breakpad's stackwalker_ppc.cc and stackwalker_ppc64.cc): the word at r1 is the caller's r1,
-// and the callee has put its return address into its caller's frame.
+// Frames form a chain through r1 (Breakpad's stackwalker_ppc.cc and stackwalker_ppc64.cc): the word
+// at r1 is the caller's r1, and the callee has put its return address into its caller's frame.
 //
 //	ppc:   caller: r1 = [r1], srr0 = [caller's r1 + 8]
 //	ppc64: caller: r1 = [r1], srr0 = [caller's r1 + 16]
 //
-// System V's convention for 32 bits (PowerPC processor supplement, 3-18) has the return address right behind the back chain.
+// System V's convention for 32 bits (PowerPC processor supplement, 3-18) has the return address
+// right behind the back chain.
 var (
 	PPC = newPPC("ppc", 4, FrameLayout{Style: BackChain, RAOffset: 8, SysVRAOffset: 4},
 		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18},
 		Peers{Printed: []string{"srr0", "r1"}},
-		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC, MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
+		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC,
+		// MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
 		&ContextLayout{Flag: 0x20000000, Size: 1004, Lines: `
 			4	4	srr0 srr1 r0-31 cr xer lr ctr mq vrsave
 			164	8	f0-31
@@ -61,7 +65,8 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 	})
 }
 
-// isPPCCall: a branch whose LK bit is set, with an immediate (18, 16) or to LR, CTR or TAR (19) (Power ISA, book I, 2.4).
+// isPPCCall: a branch whose LK bit is set, with an immediate (18, 16) or to LR, CTR or TAR (19)
+// (Power ISA, book I, 2.4).
 func isPPCCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 	w := order.Uint32(b)
 	if w&1 == 0 {
@@ -93,8 +98,9 @@ var ppc64ELF = ELF{
 	Glink: true,
 }
 
-// ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11; bctr. Those of libraries
-// are relative to a register that each object file sets in its own way; linkers name these themselves. Both are in .text.
+// ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11;
+// bctr. Those of libraries are relative to a register that each object file sets in its own way;
+// linkers name these themselves. Both are in .text.
 func ppcStubs(p *PLT, found func(Stub)) {
 	code := p.Code
 	for i := 0; i+16 <= len(code); i += 4 {

@@ -5,15 +5,16 @@ import (
 	"strconv"
 )
 
-// RISCV and RISCV64 are the 32-bit and 64-bit RISC-V architectures. The order is that of Breakpad's context record: pc, then
-// x1 to x31 by their names in the calling convention. x0 is always 0 and no register of anybody's. DWARF numbers are those
-// of the RISC-V ELF psABI, section 8.1: 1 to 31 are x1 to x31.
+// RISCV and RISCV64 are the 32-bit and 64-bit RISC-V architectures. The order is that of Breakpad's
+// context record: pc, then x1 to x31 by their names in the calling convention. x0 is always 0 and
+// no register of anybody's. DWARF numbers are those of the RISC-V ELF psABI, section 8.1: 1 to 31
+// are x1 to x31.
 //
-// A call has 4 bytes, or 2 where it is compressed; 2 bytes before the return address is inside either. (Breakpad
-// takes 4, which is the instruction before a compressed call.)
+// A call has 4 bytes, or 2 where it is compressed; 2 bytes before the return address is inside
+// either. (Breakpad takes 4, which is the instruction before a compressed call.)
 //
-// The frame pointer holds the CFA itself (psABI, section "Frame Pointer Convention"). Breakpad's walker reads the
-// pair above it, at arm64's place, where no compiler puts it.
+// The frame pointer holds the CFA itself (psABI, section "Frame Pointer Convention"). Breakpad's
+// walker reads the pair above it, at arm64's place, where no compiler puts it.
 //
 //	caller: sp = s0, pc = [s0 - word], s0 = [s0 - 2 words]
 //
@@ -52,10 +53,11 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 	return newArch(a)
 }
 
-// riscvForm is one form of a RISC-V record: the size of a floating-point register in bytes, and whether a version follows the flags. Breakpad's header of
-// 2022 (minidump_cpu_riscv.h MDRawContextRISCV and MDRawContextRISCV64) had no version, and floating-point registers as wide as those of the
-// machine that wrote the record. That of 2023 has a version, and 4 bytes for 32-bit machines, 8 for 64-bit ones. Crashpad's for riscv64 has the same layout,
-// rust-minidump none.
+// riscvForm is one form of a RISC-V record: the size of a floating-point register in bytes, and
+// whether a version follows the flags. Breakpad's header of 2022 (minidump_cpu_riscv.h
+// MDRawContextRISCV and MDRawContextRISCV64) had no version, and floating-point registers as wide
+// as those of the machine that wrote the record. That of 2023 has a version, and 4 bytes for 32-bit
+// machines, 8 for 64-bit ones. Crashpad's for riscv64 has the same layout, rust-minidump none.
 type riscvForm struct {
 	fpr       int
 	versioned bool
@@ -65,7 +67,8 @@ type riscvForm struct {
 //
 //	0 flags u32 · version u32, if there is one · pc and x1 to x31, a word each · 32 floating-point registers · fcsr u32
 //
-// Each number is aligned to its size, one of 16 bytes to 8. So where words have 8 bytes, a version takes the place of padding.
+// Each number is aligned to its size, one of 16 bytes to 8. So where words have 8 bytes, a version
+// takes the place of padding.
 func (r riscvForm) layout(word int, flag uint32) *ContextLayout {
 	l := &ContextLayout{Flag: flag}
 	at := 4
@@ -86,7 +89,8 @@ func (r riscvForm) layout(word int, flag uint32) *ContextLayout {
 	return l
 }
 
-// isRISCV64Call: JAL and JALR that keep their address in ra, and the short C.JALR (RISC-V unprivileged ISA, 2.5 and 27.5).
+// isRISCV64Call: JAL and JALR that keep their address in ra, and the short C.JALR (RISC-V
+// unprivileged ISA, 2.5 and 27.5).
 func isRISCV64Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	w := le32(b)
 	half := w >> 16

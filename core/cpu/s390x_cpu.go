@@ -2,15 +2,16 @@ package cpu
 
 import "encoding/binary"
 
-// S390X is the 64-bit z/Architecture. No writer of minidumps is known for it; the table serves unwind data (SFrame has it). The
-// program counter is the address half of the PSW. DWARF numbers are those of the s390x ELF ABI supplement, section 1.6.1: 0 to
-// 15 are the general registers, 16 to 31 the floating-point registers in the order of their pairs, 65 is the PSW's address.
+// S390X is the 64-bit z/Architecture. No writer of minidumps is known for it; the table serves
+// unwind data (SFrame has it). The program counter is the address half of the PSW. DWARF numbers
+// are those of the s390x ELF ABI supplement, section 1.6.1: 0 to 15 are the general registers, 16
+// to 31 the floating-point registers in the order of their pairs, 65 is the PSW's address.
 //
-// The floating-point registers are here because functions that call nothing keep their return address and their caller's
-// registers in them.
+// The floating-point registers are here because functions that call nothing keep their return
+// address and their caller's registers in them.
 //
-// Calls have 2, 4 or 6 bytes; 2 bytes before the return address is inside each of them. A frame pointer, where there is one, is
-// r11, and points at no record.
+// Calls have 2, 4 or 6 bytes; 2 bytes before the return address is inside each of them. A frame
+// pointer, where there is one, is r11, and points at no record.
 var S390X = newArch(&Arch{regs: registers{
 	names:   "r0-15 pc f0-15",
 	aliases: "pswa=pc sp=r15",
@@ -27,8 +28,8 @@ var S390X = newArch(&Arch{regs: registers{
 	Code:        Code{IsCall: isZCall, CallBytes: 6, Instructions: NotDecoded},
 })
 
-// isZCall: BRASL of six bytes, BRAS, BAS and BAL of four, BASR, BALR and BASSM of two (z/Architecture Principles of Operation,
-// chapter 7).
+// isZCall: BRASL of six bytes, BRAS, BAS and BAL of four, BASR, BALR and BASSM of two
+// (z/Architecture Principles of Operation, chapter 7).
 func isZCall(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	n := len(b)
 	switch b[n-2] {
@@ -53,7 +54,8 @@ var s390xELF = ELF{
 	WideHash: true,
 }
 
-// s390xStubs: larl %r1, slot; lg %r1, 0(%r1); br %r1; … in 32 bytes. larl counts in halfwords from itself.
+// s390xStubs: larl %r1, slot; lg %r1, 0(%r1); br %r1; … in 32 bytes. larl counts in halfwords from
+// itself.
 func s390xStubs(p *PLT, found func(Stub)) {
 	code := p.Code
 	for i := 0; i+14 <= len(code); i += 2 {

@@ -2,12 +2,14 @@ package cpu
 
 import "encoding/binary"
 
-// SPARC is the SPARC architecture as Breakpad's dumps have it: registers of 64 bits in the context, words of 32 bits on the
-// stack. g are the global registers, o those for calls, l the local ones, i the parameters; o6 is sp and i6 is fp. DWARF
-// numbers are those of the SPARC processor supplement: g0 to i7 are 0 to 31.
+// SPARC is the SPARC architecture as Breakpad's dumps have it: registers of 64 bits in the context,
+// words of 32 bits on the stack. g are the global registers, o those for calls, l the local ones, i
+// the parameters; o6 is sp and i6 is fp. DWARF numbers are those of the SPARC processor supplement:
+// g0 to i7 are 0 to 31.
 //
-// A call's register window is saved where the caller's stack pointer, the callee's fp, points (stackwalker_sparc.cc). i7 there is
-// the address of the call itself; the return address follows it and its delay slot.
+// A call's register window is saved where the caller's stack pointer, the callee's fp, points
+// (stackwalker_sparc.cc). i7 there is the address of the call itself; the return address follows it
+// and its delay slot.
 //
 //	caller: sp = fp, pc = [fp + 60] + 8, fp = [fp + 56]
 var SPARC = newArch(&Arch{regs: registers{
@@ -30,8 +32,9 @@ var SPARC = newArch(&Arch{regs: registers{
 	Peers: Peers{Printed: []string{"sp", "fp", "pc"}},
 	Contexts: []*ContextLayout{
 		// minidump_cpu_sparc.h MDRawContextSPARC, MDFloatingSaveAreaSPARC; format.rs 1341 and 1330.
-		// The registers have 64 bits in the record also where the CPU has 32; on a 64-bit one, the lower halves are what Breakpad reads.
-		// ccr, asi and fprs are psr, wim and tbr on SPARC V7 and V8. The double registers have even numbers.
+		// The registers have 64 bits in the record also where the CPU has 32; on a 64-bit one, the
+		// lower halves are what Breakpad reads. ccr, asi and fprs are psr, wim and tbr on SPARC V7
+		// and V8. The double registers have even numbers.
 		{Flag: 0x10000000, Size: 584, Lines: `
 			4	4	_
 			8	8	` + sparcGeneral + `
@@ -44,7 +47,8 @@ var SPARC = newArch(&Arch{regs: registers{
 
 const sparcGeneral = "g0-7 o0-5 sp o7 l0-7 i0-5 fp i7"
 
-// isSPARCCall: CALL, and JMPL that keeps its address in o7; both are followed by a delay slot (SPARC V9, A.8, A.24).
+// isSPARCCall: CALL, and JMPL that keeps its address in o7; both are followed by a delay slot
+// (SPARC V9, A.8, A.24).
 func isSPARCCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 	w := order.Uint32(b)
 	return w>>30 == 1 || w>>30 == 2 && w>>19&0x3f == 0x38 && w>>25&31 == 15

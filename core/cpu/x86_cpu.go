@@ -1,7 +1,7 @@
 package cpu
 
-// X86 is the 32-bit Intel architecture. The order of the names is the one in which Breakpad's stackwalk_common.cc prints
-// them; DWARF numbers are those of the System V i386 psABI, table 2.14.
+// X86 is the 32-bit Intel architecture. The order of the names is the one in which Breakpad's
+// stackwalk_common.cc prints them; DWARF numbers are those of the System V i386 psABI, table 2.14.
 var X86 = newArch(&Arch{regs: registers{
 	names:   "eip esp ebp ebx esi edi eax ecx edx efl",
 	order:   "eax ebx ecx edx esi edi ebp esp eip efl",
@@ -20,7 +20,8 @@ var X86 = newArch(&Arch{regs: registers{
 		NoFaultAddress: true, StackWIN: true, SwappedDWARF: true,
 	},
 	Formats: Formats{
-		// Both peers have a word of their own, or none, for a program of 32 bits whose dump Windows' 64-bit debugger wrote.
+		// Both peers have a word of their own, or none, for a program of 32 bits whose dump
+		// Windows' 64-bit debugger wrote.
 		Processors: []uint16{0, 10},
 		Words:      []string{"i386", "i686"}, Underscore: true,
 		ELFMachines: [3]uint16{3}, PEMachines: [3]uint16{0x14c}, MachO: 7,
@@ -29,8 +30,9 @@ var X86 = newArch(&Arch{regs: registers{
 	// eax, ecx, edx and efl are printed for the thread's context only.
 	Peers: Peers{CFINeedsFP: true, PrintsReturn: true, WhenComplete: 6},
 	Contexts: []*ContextLayout{
-		// winnt.h CONTEXT; minidump_cpu_x86.h MDRawContextX86, MDFloatingSaveAreaX86; format.rs 1384 and 1366.
-		// The last 512 bytes are an FXSAVE area (Intel SDM vol. 1, table 10-2), which repeats the x87 registers.
+		// winnt.h CONTEXT; minidump_cpu_x86.h MDRawContextX86, MDFloatingSaveAreaX86; format.rs
+		// 1384 and 1366. The last 512 bytes are an FXSAVE area (Intel SDM vol. 1, table 10-2),
+		// which repeats the x87 registers.
 		{Flag: 0x00010000, Size: 716, XState: true, Lines: `
 			4	4	dr0-3 dr6-7
 			28	4	fctrl fstat ftag fioff fiseg fooff foseg

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// The context builders write whole little-endian records with the given registers and zeros elsewhere. They panic on a register name that
-// the CPU lacks, which is a mistake of the test. Context does the same for any byte order.
+// The context builders write whole little-endian records with the given registers and zeros
+// elsewhere. They panic on a register name that the CPU lacks, which is a mistake of the test.
+// Context does the same for any byte order.
 
 // X86 returns a 716-byte record: eip esp ebp ebx esi edi eax ecx edx eflags.
 func X86(regs map[string]uint64) []byte { return Context(LittleEndian, "x86", regs) }
@@ -24,10 +25,11 @@ func ARM64(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64"
 // ARM64Old returns Breakpad's 796-byte record with the same registers.
 func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64-old", regs) }
 
-// Context writes a record of a kind in a byte order: "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
-// "arm-windows", "sparc", "riscv", "riscv64", "loongarch64". The older records of riscv and riscv64, without a version, have the size of
-// a floating-point register in bits as a suffix ("riscv64-128"), and the first one of loongarch64 its size in bytes ("loongarch64-528").
-// Registers of more than 8 bytes get the value in their lower ones.
+// Context writes a record of a kind in a byte order: "x86", "amd64", "arm", "arm64", "arm64-old",
+// "mips", "mips64", "ppc", "ppc64", "arm-windows", "sparc", "riscv", "riscv64", "loongarch64". The
+// older records of riscv and riscv64, without a version, have the size of a floating-point register
+// in bits as a suffix ("riscv64-128"), and the first one of loongarch64 its size in bytes
+// ("loongarch64-528"). Registers of more than 8 bytes get the value in their lower ones.
 func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) []byte {
 	r := &record{w: w{AppendByteOrder: order}, regs: regs, used: map[string]bool{}}
 	size := 0
@@ -229,7 +231,8 @@ func (r *record) riscv(kind string, size int) {
 	r.gap(size - len(r.b)) // compilers round up
 }
 
-// X86XState returns an X86 record with the extended state that Windows appends, not compacted: the high halves of ymm0 to ymm7.
+// X86XState returns an X86 record with the extended state that Windows appends, not compacted: the
+// high halves of ymm0 to ymm7.
 func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
 	rec := X86(regs)
 	binary.LittleEndian.PutUint32(rec, 0x1007f)
@@ -241,8 +244,8 @@ func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
 	return append(append(rec, ex.b...), area.b...)
 }
 
-// AMD64XState returns an AMD64 record with the extended state that Windows appends, in compacted form: the high halves of ymm0 to ymm15 (nil
-// for none) and the user shadow stack pointer.
+// AMD64XState returns an AMD64 record with the extended state that Windows appends, in compacted
+// form: the high halves of ymm0 to ymm15 (nil for none) and the user shadow stack pointer.
 func AMD64XState(regs map[string]uint64, ymmHigh []byte, ssp uint64) []byte {
 	rec := AMD64(regs)
 	binary.LittleEndian.PutUint32(rec[48:], 0x10005f) // with CONTEXT_XSTATE

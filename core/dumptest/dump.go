@@ -1,5 +1,6 @@
-// Package dumptest writes minidumps for tests: small ones, damaged ones, in either byte order. It shares no layout with package core, so
-// that tests find a wrong offset in either. Like the headers of the format, it writes record by record, field by field.
+// Package dumptest writes minidumps for tests: small ones, damaged ones, in either byte order. It
+// shares no layout with package core, so that tests find a wrong offset in either. Like the headers
+// of the format, it writes record by record, field by field.
 //
 //	dump := dumptest.New(dumptest.LittleEndian).
 //		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
@@ -89,7 +90,8 @@ func (w *w) u64(v uint64) *w { w.b = w.AppendUint64(w.b, v); return w }
 func (w *w) raw(p []byte) *w { w.b = append(w.b, p...); return w }
 func (w *w) zero(n int) *w   { return w.raw(make([]byte, n)) }
 
-// Put appends bytes to the file, aligned to 4, and returns their offset. No directory entry points to them.
+// Put appends bytes to the file, aligned to 4, and returns their offset. No directory entry points
+// to them.
 func (d *Dump) Put(p []byte) int {
 	for len(d.buf)%4 != 0 {
 		d.buf = append(d.buf, 0)
@@ -118,7 +120,8 @@ func (d *Dump) Time(t uint32) *Dump { d.time = t; return d }
 // Version sets the header's version field.
 func (d *Dump) Version(v uint32) *Dump { d.version = v; return d }
 
-// Padded puts 4 bytes between the count and the entries of the thread, module and memory lists, as some writers do.
+// Padded puts 4 bytes between the count and the entries of the thread, module and memory lists, as
+// some writers do.
 func (d *Dump) Padded() *Dump { d.pad = true; return d }
 
 // Stream adds a stream with any content. A type may occur twice.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Micro is a microdump, text as Breakpad's microdump_writer.cc logs it. Empty fields are absent from the log, unless the writer has a word
-// for "unknown".
+// Micro is a microdump, text as Breakpad's microdump_writer.cc logs it. Empty fields are absent
+// from the log, unless the writer has a word for "unknown".
 type Micro struct {
 	Product, Process, GPU string
 	OS, Arch              string // "A", "arm"

@@ -1,6 +1,7 @@
 package dumptest
 
-// Auxv adds the LinuxAuxv stream: pairs of words of 4 or 8 bytes, then the end, then bytes that must be ignored.
+// Auxv adds the LinuxAuxv stream: pairs of words of 4 or 8 bytes, then the end, then bytes that
+// must be ignored.
 func (d *Dump) Auxv(word int, pairs ...[2]uint64) *Dump {
 	r := d.w()
 	put := func(v uint64) {
@@ -23,8 +24,8 @@ type DSO struct {
 	Name          string
 }
 
-// DSODebug adds the LinuxDsoDebug stream in one of its forms: "32", "64" (with padding), "packed" (64-bit). The dynamic section is
-// {1, 1} and {0, 0}.
+// DSODebug adds the LinuxDsoDebug stream in one of its forms: "32", "64" (with padding), "packed"
+// (64-bit). The dynamic section is {1, 1} and {0, 0}.
 func (d *Dump) DSODebug(form string, version uint32, brk, ldbase, dynamic uint64, dsos ...DSO) *Dump {
 	list := d.w()
 	word := func(r *w, v uint64) {
@@ -118,8 +119,8 @@ func (d *Dump) Crashpad(report, client [16]byte, mask uint64, annotations [][2]s
 	return d.Stream(0x43500001, r.b)
 }
 
-// MacCrashInfo adds the MozMacosCrashInfo stream with one record of a version (1, 4 or 5): thread, dialog mode and abort cause,
-// and texts.
+// MacCrashInfo adds the MozMacosCrashInfo stream with one record of a version (1, 4 or 5): thread,
+// dialog mode and abort cause, and texts.
 func (d *Dump) MacCrashInfo(version uint64, numbers [3]uint64, texts ...string) *Dump {
 	r := d.w().u64(0x4d7a0001).u64(version)
 	if version >= 4 {

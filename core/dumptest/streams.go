@@ -184,7 +184,8 @@ func (d *Dump) wide(s string, n int) []byte {
 	return r.b[:2*n]
 }
 
-// BreakpadInfo adds the stream that names the thread that wrote the dump and the one that requested it. nil omits one.
+// BreakpadInfo adds the stream that names the thread that wrote the dump and the one that requested
+// it. nil omits one.
 func (d *Dump) BreakpadInfo(dumpThread, requestingThread *uint32) *Dump {
 	var valid, a, b uint32
 	if dumpThread != nil {

@@ -23,7 +23,8 @@ func (d *Dump) CommentW(s string) *Dump {
 	return d.Stream(11, r.u16(0).b)
 }
 
-// Handle is a descriptor of the HandleData stream. Info has information about the object, each with its type.
+// Handle is a descriptor of the HandleData stream. Info has information about the object, each with
+// its type.
 type Handle struct {
 	Handle                              uint64
 	Type, Name                          string
@@ -64,7 +65,8 @@ func (d *Dump) Handles(v2 bool, handles ...Handle) *Dump {
 	return d.Stream(12, r.b)
 }
 
-// FunctionTable adds the FunctionTable stream with one table of entries of 12 bytes, and with all optional padding.
+// FunctionTable adds the FunctionTable stream with one table of entries of 12 bytes, and with all
+// optional padding.
 func (d *Dump) FunctionTable(minimum, maximum, base uint64, native []byte, entries ...[3]uint32) *Dump {
 	r := d.w().u32(24).u32(32).u32(uint32(len(native))).u32(12).u32(1).u32(8).zero(8)
 	r.u64(minimum).u64(maximum).u64(base).u32(uint32(len(entries))).u32(4).raw(native)
@@ -74,8 +76,8 @@ func (d *Dump) FunctionTable(minimum, maximum, base uint64, native []byte, entri
 	return d.Stream(13, r.zero(4).b)
 }
 
-// ThreadInfo adds the ThreadInfoList stream with one entry: dump flags, error, exit status; then create, exit, kernel and user time,
-// start address, affinity.
+// ThreadInfo adds the ThreadInfoList stream with one entry: dump flags, error, exit status; then
+// create, exit, kernel and user time, start address, affinity.
 func (d *Dump) ThreadInfo(id uint32, words [3]uint32, longs [6]uint64) *Dump {
 	r := d.w().u32(12).u32(64).u32(1).u32(id)
 	for _, v := range words {

@@ -15,8 +15,8 @@ import (
 
 const corpus = "../../../shared/corpus"
 
-// rustFields are fields of rust-minidump's --dump, by the record that they stand in, and where the same stands here. The record's lines
-// follow a line with its place in a list, "thread[0]".
+// rustFields are fields of rust-minidump's --dump, by the record that they stand in, and where the
+// same stands here. The record's lines follow a line with its place in a list, "thread[0]".
 var rustFields = map[string]map[string]string{
 	"MINIDUMP_THREAD": {"thread_id": "thread[%d].id", "suspend_count": "thread[%d].suspend_count", "priority_class": "thread[%d].priority_class",
 		"priority": "thread[%d].priority", "teb": "thread[%d].teb", "stack.start_of_memory_range": "thread[%d].stack_start",
@@ -55,7 +55,8 @@ var rustFields = map[string]map[string]string{
 		"context_flags": "%s.context.flags", "mx_csr": "%s.context.mx_csr"},
 }
 
-// TestCorpus prints every dump of the corpus in both forms, and compares values with rust-minidump's --dump.
+// TestCorpus prints every dump of the corpus in both forms, and compares values with
+// rust-minidump's --dump.
 func TestCorpus(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("SKIPPED: the corpus is compared natively only; under js/wasm it would take too long")

@@ -1,4 +1,5 @@
-// Package dumptext prints the whole content of a dump, as text or as JSON: every stream, decoded or as bytes. It analyzes nothing.
+// Package dumptext prints the whole content of a dump, as text or as JSON: every stream, decoded or
+// as bytes. It analyzes nothing.
 //
 // Each line of the text has its full path, so that grep can search it:
 //
@@ -7,12 +8,14 @@
 //	header.time = 0x523a284a 2013-09-18T22:25:14Z
 //	stream[12].bytes 0x00000010: 73 6f 00 00 …  |so..|
 //
-// Names are those of core's fields, as some_field. Numbers are hexadecimal, except counts and the like. Text is quoted as in Go. JSON has
-// the same names; its hexadecimal numbers are strings, because JSON readers lose digits of 64-bit numbers. The text after a number
-// has a key of its own in JSON (time_utc, flags_names).
+// Names are those of core's fields, as some_field. Numbers are hexadecimal, except counts and the
+// like. Text is quoted as in Go. JSON has the same names; its hexadecimal numbers are strings,
+// because JSON readers lose digits of 64-bit numbers. The text after a number has a key of its own
+// in JSON (time_utc, flags_names).
 //
-// Start at Write in this file. sections.go is the table of what is printed, reflect.go finds the fields of core's types by reflection, so
-// that new fields are printed without a change here. The tables in forms.go say what a field means: a time, flags, private data.
+// Start at Write in this file. sections.go is the table of what is printed, reflect.go finds the
+// fields of core's types by reflection, so that new fields are printed without a change here. The
+// tables in forms.go say what a field means: a time, flags, private data.
 package dumptext
 
 import (
@@ -53,7 +56,8 @@ func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 	return err
 }
 
-// printer is one output format. Calls between open and close print the members of an object or the elements of a list.
+// printer is one output format. Calls between open and close print the members of an object or the
+// elements of a list.
 type printer interface {
 	// open begins an object, or a list. name is "" for an element of a list.
 	open(name string, list bool)
@@ -61,7 +65,8 @@ type printer interface {
 	close()
 	// value prints one value; name is "" for a list's element.
 	value(name string, s scalar)
-	// bytes prints raw bytes. at is the address or offset of the first. next returns the next bytes, or none at the end.
+	// bytes prints raw bytes. at is the address or offset of the first. next returns the next
+	// bytes, or none at the end.
 	bytes(name string, at uint64, next func() []byte)
 }
 
@@ -82,7 +87,8 @@ type scalar struct {
 	kind   scalarKind
 	value  string
 	number uint64
-	// remark explains the value: a time as text, the name of a flag. remarkName is the suffix of its key in JSON.
+	// remark explains the value: a time as text, the name of a flag. remarkName is the suffix of
+	// its key in JSON.
 	remark     string
 	remarks    []string // several remarks, instead of remark
 	remarkName string
@@ -93,13 +99,14 @@ type walk struct {
 	printer
 	d *core.Dump
 	o Options
-	// budget is how many raw bytes may still be printed. In a real file streams and memory ranges do not overlap, so they are smaller
-	// than the file together. In a crafted file each could be the whole file.
+	// budget is how many raw bytes may still be printed. In a real file streams and memory ranges
+	// do not overlap, so they are smaller than the file together. In a crafted file each could be
+	// the whole file.
 	budget int64
 }
 
-// printDump prints the sections in the order of their table. Fields of core.Dump are found by reflection, so that a new one is printed
-// without a line here.
+// printDump prints the sections in the order of their table. Fields of core.Dump are found by
+// reflection, so that a new one is printed without a line here.
 func printDump(p printer, d *core.Dump, o Options) {
 	w := &walk{printer: p, d: d, o: o, budget: d.Src.Size + 1<<20}
 	w.value("file", quoted(d.Src.Name))

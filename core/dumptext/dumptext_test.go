@@ -177,7 +177,8 @@ func unquote(s string) string {
 	return s
 }
 
-// TestEveryStream: a stream that core decodes is in a section, or known as text. Add it to sections or textStreams if this fails.
+// TestEveryStream: a stream that core decodes is in a section, or known as text. Add it to sections
+// or textStreams if this fails.
 func TestEveryStream(t *testing.T) {
 	for _, s := range core.DecodedStreams() {
 		if !dumptext.Claimed(s) && !dumptext.IsText(s) {
@@ -186,8 +187,8 @@ func TestEveryStream(t *testing.T) {
 	}
 }
 
-// TestEveryField fills a Dump with numbers and texts that occur once, and looks for each of them in the outputs: what is added to a type
-// of core is printed.
+// TestEveryField fills a Dump with numbers and texts that occur once, and looks for each of them in
+// the outputs: what is added to a type of core is printed.
 func TestEveryField(t *testing.T) {
 	d := open(t, sample())
 	var f filler

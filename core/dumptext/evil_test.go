@@ -68,7 +68,8 @@ func TestEvil(t *testing.T) {
 	}
 }
 
-// TestOverlapping: streams and ranges of memory that are all the whole file must not be printed all.
+// TestOverlapping: streams and ranges of memory that are all the whole file must not be printed
+// all.
 func TestOverlapping(t *testing.T) {
 	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux})
 	d.Put(make([]byte, 512<<10))

@@ -18,13 +18,15 @@ var fieldNames = map[string]string{
 	"XStateFeatures": "xstate_features", "XStateEnabled": "xstate_enabled", "XStateSize": "xstate_size",
 }
 
-// omitIfEmpty has the strings that are omitted if they are empty, because then the dump does not have them.
+// omitIfEmpty has the strings that are omitted if they are empty, because then the dump does not
+// have them.
 var omitIfEmpty = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.CodeID Exception.Name Micro.Signal Micro.Product Micro.ProcessType")
 
 // recordFields has the fields of a CodeView record that only one kind of record has.
 var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB10, "Time": core.SigNB10, "BuildID": core.SigBpEL}
 
-// notInMicro has the structs of which microdumps set only some fields. Zero fields of them are omitted for a microdump.
+// notInMicro has the structs of which microdumps set only some fields. Zero fields of them are
+// omitted for a microdump.
 var notInMicro = words("Header SystemInfo Thread Exception")
 
 // onlyIf has the fields that are valid only if another field of their struct is true.
@@ -37,22 +39,25 @@ var onlyIf = map[string]string{
 	"Thread.Name": "Named",
 }
 
-// private reports whether a field is a command line or an environment, which are printed only with Options.All. It decides by name, so
-// that a new field of this kind is private at once.
+// private reports whether a field is a command line or an environment, which are printed only with
+// Options.All. It decides by name, so that a new field of this kind is private at once.
 func private(goName string) bool {
 	s := strings.ToLower(goName)
 	return strings.Contains(s, "environ") || strings.Contains(s, "cmdline") || strings.Contains(s, "commandline")
 }
 
-// Private reports whether a stream is a command line or an environment, which are shown only at the user's request.
+// Private reports whether a stream is a command line or an environment, which are shown only at the
+// user's request.
 func Private(t core.StreamType) bool { return private(t.Name()) }
 
-// counts has the unsigned fields that are printed in decimal: counts, lengths, versions. Others are hexadecimal.
+// counts has the unsigned fields that are printed in decimal: counts, lengths, versions. Others are
+// hexadecimal.
 var counts = words(`Count StreamCount SuspendCount CPUCount Major Minor Build Level Age Line Number Size32 PID Gaps ProcessID
 	MaxMHz CurrentMHz MHzLimit MaxIdle CurrentIdle Bit Index FirstLine LastLine Version4 Inode HandleCount PointerCount
 	Iteration ReferenceCount OpenCount`)
 
-// times has the fields with a time: 32 bits are seconds since 1970, 64 bits a FILETIME, units of 100 ns since 1601.
+// times has the fields with a time: 32 bits are seconds since 1970, 64 bits a FILETIME, units of
+// 100 ns since 1601.
 var times = words("Time TimeDateStamp CreateTime ExitTime")
 
 // durations has the fields with a duration: 32 bits are seconds, 64 bits units of 100 ns.
@@ -82,7 +87,8 @@ func fieldValue(goName string, v reflect.Value) scalar {
 	return quoted(fmt.Sprint(v.Interface()))
 }
 
-// number chooses the form of a number by the name of its field: a count is decimal, an address hexadecimal, a time a date.
+// number chooses the form of a number by the name of its field: a count is decimal, an address
+// hexadecimal, a time a date.
 func number(goName string, v uint64, bits int) scalar {
 	hex := hexadecimal(v, 0)
 	switch {
@@ -118,7 +124,8 @@ func utc(v uint64, bits int) string {
 	return dateText(t)
 }
 
-// dateText formats a time in UTC as of RFC 3339, to 100 ns. It does without time.Format, which is a large part of the page's program.
+// dateText formats a time in UTC as of RFC 3339, to 100 ns. It does without time.Format, which is a
+// large part of the page's program.
 func dateText(t time.Time) string {
 	t = t.UTC()
 	y, m, d := t.Date()
@@ -179,8 +186,9 @@ func (f *flagWord) form(v uint64) scalar {
 	return s
 }
 
-// flagWords has the names of flags. The first row that matches a field and its width counts. Sources: minidumpapiset.h (MINIDUMP_TYPE, MINIDUMP_MISC*), winnt.h (MEM_*,
-// PAGE_*, VER_NT_*, VER_SUITE_*, PROCESSOR_ARCHITECTURE_*), minidump_format.h (MD_OS_*, MD_CPU_ARCHITECTURE_*).
+// flagWords has the names of flags. The first row that matches a field and its width counts.
+// Sources: minidumpapiset.h (MINIDUMP_TYPE, MINIDUMP_MISC*), winnt.h (MEM_*, PAGE_*, VER_NT_*,
+// VER_SUITE_*, PROCESSOR_ARCHITECTURE_*), minidump_format.h (MD_OS_*, MD_CPU_ARCHITECTURE_*).
 var flagWords = []flagWord{
 	{field: "Flags", bits: 64, names: []flagName{
 		{0x1, "MiniDumpWithDataSegs"}, {0x2, "MiniDumpWithFullMemory"}, {0x4, "MiniDumpWithHandleData"}, {0x8, "MiniDumpFilterMemory"},

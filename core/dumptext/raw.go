@@ -16,7 +16,8 @@ import (
 const (
 	// chunkSize is how many bytes are read at a time.
 	chunkSize = 64 << 10
-	// maxTextStream is the size in bytes of the largest stream that is printed as text if it is text.
+	// maxTextStream is the size in bytes of the largest stream that is printed as text if it is
+	// text.
 	maxTextStream = 16 << 20
 )
 
@@ -74,7 +75,8 @@ func (w *walk) text(name string, loc core.Location) bool {
 	return true
 }
 
-// textBytes reads a run of the file's bytes without the zeros at its end; false if it is not UTF-8, or has control characters.
+// textBytes reads a run of the file's bytes without the zeros at its end; false if it is not UTF-8,
+// or has control characters.
 func (w *walk) textBytes(loc core.Location) ([]byte, bool) {
 	if loc.Size == 0 || loc.Size > maxTextStream || !loc.In(w.d.Src.Size) || int64(loc.Size) > w.budget {
 		return nil, false
@@ -123,7 +125,8 @@ func (w *walk) location(name string, loc core.Location, goName string) {
 	w.close()
 }
 
-// privateText prints a command line or an environment, whose parts are NUL-terminated, if Options.All is set.
+// privateText prints a command line or an environment, whose parts are NUL-terminated, if
+// Options.All is set.
 func (w *walk) privateText(name string, loc core.Location) {
 	switch {
 	case loc.Size == 0:

@@ -13,7 +13,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// fieldName returns the printed name of a Go field: stack_start for StackStart, teb for TEB, thread_id for ThreadID.
+// fieldName returns the printed name of a Go field: stack_start for StackStart, teb for TEB,
+// thread_id for ThreadID.
 func fieldName(s string) string {
 	if n := fieldNames[s]; n != "" {
 		return n
@@ -32,7 +33,8 @@ func fieldName(s string) string {
 // maxDepth limits nesting. core's types have four levels.
 const maxDepth = 16
 
-// any prints a value of any type. goName is the Go name of its field, by which the tables of forms.go find its meaning, or "".
+// any prints a value of any type. goName is the Go name of its field, by which the tables of
+// forms.go find its meaning, or "".
 func (w *walk) any(name string, v reflect.Value, goName string) { w.anyAt(name, v, goName, 0) }
 
 // anyAt is any at a depth. What is nil is left out: the dump does not have it.
@@ -82,7 +84,8 @@ func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
 	}
 }
 
-// mapKey returns a map's key as a name: characters that could break a line or look like "=" become "_".
+// mapKey returns a map's key as a name: characters that could break a line or look like "=" become
+// "_".
 func mapKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == ' ' || r == '=' {

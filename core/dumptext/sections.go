@@ -10,7 +10,8 @@ import (
 type section struct {
 	field string // of core.Dump
 	name  string // as printed; "" for the field's own
-	// streams are the streams whose content the section prints. Other streams are printed as text or bytes.
+	// streams are the streams whose content the section prints. Other streams are printed as text
+	// or bytes.
 	streams []core.StreamType
 	// how prints the section. nil prints the field by reflection.
 	how func(w *walk, name string, v reflect.Value)
@@ -31,7 +32,8 @@ func (s *section) print(w *walk, v reflect.Value) {
 	w.any(name, v, s.field)
 }
 
-// sections has the sections in the order of the output. A test checks that each stream that core decodes is here or in textStreams.
+// sections has the sections in the order of the output. A test checks that each stream that core
+// decodes is here or in textStreams.
 var sections []section
 
 // textStreams has the streams of text that core does not decode.
@@ -99,8 +101,8 @@ func printStreams(w *walk, name string, _ reflect.Value) {
 	w.close()
 }
 
-// content prints a stream as lines if it is text, else as bytes. It also prints a stream that core could not read without errors, in
-// addition to its section.
+// content prints a stream as lines if it is text, else as bytes. It also prints a stream that core
+// could not read without errors, in addition to its section.
 func (w *walk) content(s *core.Stream) {
 	if s.Loc.Size == 0 {
 		return
@@ -114,7 +116,8 @@ func (w *walk) content(s *core.Stream) {
 	}
 }
 
-// printMisc gives the flags a Go name of their own, because Flags of other structs mean other things.
+// printMisc gives the flags a Go name of their own, because Flags of other structs mean other
+// things.
 func printMisc(w *walk, name string, v reflect.Value) {
 	if v.IsNil() {
 		return
@@ -209,7 +212,8 @@ func (w *walk) context(c *core.Context, err error) {
 	w.close()
 }
 
-// printMemory prints the two memory lists as they are in the file, and with Options.Memory the bytes of all memory, each address once.
+// printMemory prints the two memory lists as they are in the file, and with Options.Memory the
+// bytes of all memory, each address once.
 func printMemory(w *walk, _ string, _ reflect.Value) {
 	for _, l := range []struct {
 		name string

@@ -1,5 +1,5 @@
-// Package enumtest lists the constants of a type from a package's source. Tests compare a table with them, so that a new constant without a row fails
-// a test.
+// Package enumtest lists the constants of a type from a package's source. Tests compare a table
+// with them, so that a new constant without a row fails a test.
 package enumtest
 
 import (
@@ -16,7 +16,8 @@ import (
 	"testing"
 )
 
-// Strings returns the exported constants of a string type, by their names. dir is the folder of the package's source, from that of the test.
+// Strings returns the exported constants of a string type, by their names. dir is the folder of the
+// package's source, from that of the test.
 func Strings[T ~string](t testing.TB, dir, typeName string) map[string]T {
 	t.Helper()
 	out := map[string]T{}
@@ -37,7 +38,8 @@ func Numbers[T ~uint8 | ~uint16 | ~uint32](t testing.TB, dir, typeName string) m
 	return out
 }
 
-// nothing imports no package: constants of a package's own types need none, and what else is wrong then is of no interest.
+// nothing imports no package: constants of a package's own types need none, and what else is wrong
+// then is of no interest.
 type nothing struct{}
 
 func (nothing) Import(string) (*types.Package, error) { return nil, errors.New("not needed") }

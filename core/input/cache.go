@@ -1,14 +1,15 @@
 package input
 
 const (
-	// blockSize is the size of one read, in bytes. In a browser a read of a File costs about the same up to this size.
+	// blockSize is the size of one read, in bytes. In a browser a read of a File costs about the
+	// same up to this size.
 	blockSize = 64 << 10
 	// maxBlocks is how many blocks of a file are cached. Those of a Source are 4 MiB.
 	maxBlocks = 64
 )
 
-// Blocks is an LRU cache of a file's blocks, at most maxBlocks. The bytes of an evicted block are never reused, because callers of Source.Block
-// may still hold them.
+// Blocks is an LRU cache of a file's blocks, at most maxBlocks. The bytes of an evicted block are
+// never reused, because callers of Source.Block may still hold them.
 type Blocks struct {
 	blocks []cachedBlock // most recently used first
 }
@@ -18,7 +19,8 @@ type cachedBlock struct {
 	data  []byte
 }
 
-// Get returns the block that contains the byte at off, and the block's offset. The block is nil if it is not cached.
+// Get returns the block that contains the byte at off, and the block's offset. The block is nil if
+// it is not cached.
 func (c *Blocks) Get(off int64) (data []byte, start int64) {
 	for i := range c.blocks {
 		b := c.blocks[i]

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Cursor reads a part of a file from front to back. The first error stays: every later read returns zeros, so that a decoder can read all fields
-// of a record and check Err once at the end. All reads go through one bounds check (take).
+// Cursor reads a part of a file from front to back. The first error stays: every later read returns
+// zeros, so that a decoder can read all fields of a record and check Err once at the end. All reads
+// go through one bounds check (take).
 type Cursor struct {
 	// Order of multi-byte values.
 	Order binary.ByteOrder
@@ -22,8 +23,8 @@ type Cursor struct {
 	tmp        [8]byte
 }
 
-// NewCursor returns a Cursor over size bytes at off of src. part is their name in errors. A part that reaches beyond the end of the file is
-// clipped; an error of a read past it says so.
+// NewCursor returns a Cursor over size bytes at off of src. part is their name in errors. A part
+// that reaches beyond the end of the file is clipped; an error of a read past it says so.
 func NewCursor(src *Source, part string, off, size int64, order binary.ByteOrder) *Cursor {
 	c := &Cursor{Order: order, src: src, part: part, pos: off, end: off, claimedEnd: off}
 	if off < 0 || size < 0 {
@@ -119,7 +120,8 @@ func (c *Cursor) I32() int32  { return int32(c.U32()) }
 // Skip moves over n bytes.
 func (c *Cursor) Skip(n int64) { c.take(n) }
 
-// Bytes reads n bytes into a new slice, or returns nil after an error. It allocates nothing for bytes that the part does not have.
+// Bytes reads n bytes into a new slice, or returns nil after an error. It allocates nothing for
+// bytes that the part does not have.
 func (c *Cursor) Bytes(n int64) []byte {
 	if !c.take(n) {
 		return nil

@@ -22,7 +22,8 @@ func (b badSector) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-// TestFailed: what a caller may take for bytes that are not there stays known as an error of the reader, whichever way it was read.
+// TestFailed: what a caller may take for bytes that are not there stays known as an error of the
+// reader, whichever way it was read.
 func TestFailed(t *testing.T) {
 	const size = 4 * blockSize
 	for what, read := range map[string]func(s *Source){

@@ -1,8 +1,9 @@
-// Package input gives every parser random access to a named file, and errors that name the file, the offset, what was expected and what was
-// found.
+// Package input gives every parser random access to a named file, and errors that name the file,
+// the offset, what was expected and what was found.
 //
-// Start at Source, a file or a part of one. Parsers of binary formats read a Source with a Cursor, whose first error stays, so that they check
-// for errors once at the end. Bytes that a source does not have yet are a *NeedError with the ranges, which callers pass on unchanged.
+// Start at Source, a file or a part of one. Parsers of binary formats read a Source with a Cursor,
+// whose first error stays, so that they check for errors once at the end. Bytes that a source does
+// not have yet are a *NeedError with the ranges, which callers pass on unchanged.
 package input
 
 import (
@@ -12,24 +13,30 @@ import (
 	"io"
 )
 
-// Source is one file: its name for messages, random access to its bytes, and its size. All parsers of a file share one Source. Reads go
-// through a small block cache, because reading from a File in the browser costs the same for 4 bytes and for 64 KiB. Only one goroutine
-// may use a Source at a time; ReadDirect is the exception.
+// Source is one file: its name for messages, random access to its bytes, and its size. All parsers
+// of a file share one Source. Reads go through a small block cache, because reading from a File in
+// the browser costs the same for 4 bytes and for 64 KiB. Only one goroutine may use a Source at a
+// time; ReadDirect is the exception.
 type Source struct {
-	// Name is the file's path as the user chose it, after the archive's name if it is a member: "crash.zip/a.dmp". It is untrusted text.
+	// Name is the file's path as the user chose it, after the archive's name if it is a member:
+	// "crash.zip/a.dmp". It is untrusted text.
 	Name string
 	// Size in bytes.
 	Size int64
-	// Slice is the best number of bytes for one read, for readers that may choose; 0 leaves it to them.
+	// Slice is the best number of bytes for one read, for readers that may choose; 0 leaves it to
+	// them.
 	Slice int64
-	// Index is what `crashpane index` made of the file, a symbol file, if that is beside it; else nil.
+	// Index is what `crashpane index` made of the file, a symbol file, if that is beside it; else
+	// nil.
 	Index *Source
-	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if there is no such storage.
+	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if
+	// there is no such storage.
 	Spool func() (Spool, error)
 	// Parallel: several goroutines may use the underlying reader at once, as they may an *os.File.
 	Parallel bool
-	// OnRead, if it is set, is called for each range that a parser understood, with the part of the file that the range belongs to: for all
-	// bytes that a Cursor passes, skipped ones included, and for those reported by NoteRead. It is not called for reads of a Sub.
+	// OnRead, if it is set, is called for each range that a parser understood, with the part of the
+	// file that the range belongs to: for all bytes that a Cursor passes, skipped ones included,
+	// and for those reported by NoteRead. It is not called for reads of a Sub.
 	OnRead func(part string, off, n int64)
 
 	r     io.ReaderAt
@@ -59,8 +66,9 @@ func (s *Source) NoteRead(part string, off, n int64) {
 	}
 }
 
-// Sub returns a part of a file as a file of its own, for example a member of an archive that is stored without compression. The part is
-// clipped to the file. Offsets in its errors count from its own start.
+// Sub returns a part of a file as a file of its own, for example a member of an archive that is
+// stored without compression. The part is clipped to the file. Offsets in its errors count from its
+// own start.
 func (s *Source) Sub(name string, off, size int64) *Source {
 	off = min(max(off, 0), s.Size)
 	size = min(max(size, 0), s.Size-off)
@@ -73,13 +81,16 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	return sub
 }
 
-// Materializer is a reader for which random access is costly, such as a compressed member of an archive, which is unpacked from its start.
+// Materializer is a reader for which random access is costly, such as a compressed member of an
+// archive, which is unpacked from its start.
 type Materializer interface {
-	// Materialize unpacks everything and returns a reader of the same bytes that replaces this one, or nil if there is none.
+	// Materialize unpacks everything and returns a reader of the same bytes that replaces this one,
+	// or nil if there is none.
 	Materialize() io.ReaderAt
 }
 
-// Materialize prepares a file for random access. Without it, each read that goes back may unpack the file from its start again.
+// Materialize prepares a file for random access. Without it, each read that goes back may unpack
+// the file from its start again.
 func (s *Source) Materialize() {
 	if s.whole != nil {
 		s.whole.Materialize()
@@ -90,7 +101,8 @@ func (s *Source) Materialize() {
 	}
 }
 
-// Within returns the Source that this one is a part of, and the part's offset in it. For a whole file these are the file itself and 0.
+// Within returns the Source that this one is a part of, and the part's offset in it. For a whole
+// file these are the file itself and 0.
 func (s *Source) Within() (whole *Source, base int64) {
 	if s.whole != nil {
 		whole, base = s.whole.Within()
@@ -102,7 +114,8 @@ func (s *Source) Within() (whole *Source, base int64) {
 // Reader returns the underlying reader of a Source that is not a part of another one.
 func (s *Source) Reader() io.ReaderAt { return s.r }
 
-// ReadAt implements io.ReaderAt: if fewer than len(p) bytes are left, the error is io.EOF. Errors of the underlying reader, including a
+// ReadAt implements io.ReaderAt: if fewer than len(p) bytes are left, the error is io.EOF. Errors
+// of the underlying reader, including a
 // *NeedError, are returned unchanged.
 func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || off >= s.Size {
@@ -122,8 +135,8 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// ReadDirect is ReadAt without the cache, for readers that have a cache of their own or read everything once. Several goroutines may call it
-// at once if Parallel is set.
+// ReadDirect is ReadAt without the cache, for readers that have a cache of their own or read
+// everything once. Several goroutines may call it at once if Parallel is set.
 func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
 	if off < 0 || off >= s.Size {
 		if len(p) == 0 {
@@ -178,8 +191,9 @@ func (s *Source) full(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Failed returns the first error of the underlying reader that is not a *NeedError, or nil. A report mentions it: most parsers treat bytes that
-// cannot be read like bytes that the file lacks, so their results may be incomplete without any other sign.
+// Failed returns the first error of the underlying reader that is not a *NeedError, or nil. A
+// report mentions it: most parsers treat bytes that cannot be read like bytes that the file lacks,
+// so their results may be incomplete without any other sign.
 func (s *Source) Failed() *FormatError {
 	if s.whole != nil {
 		return s.whole.Failed()
@@ -187,9 +201,9 @@ func (s *Source) Failed() *FormatError {
 	return s.failed
 }
 
-// Block returns a block of the file that contains the byte at off, and the block's offset. It is the fastest way to read many small values that
-// are close together. The bytes belong to the Source: the caller must not change them, and may keep them, because they are never
-// overwritten.
+// Block returns a block of the file that contains the byte at off, and the block's offset. It is
+// the fastest way to read many small values that are close together. The bytes belong to the
+// Source: the caller must not change them, and may keep them, because they are never overwritten.
 func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 	if off < 0 || off >= s.Size {
 		return nil, 0, s.outside(off, 1)
@@ -220,8 +234,8 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 	return block, start, nil
 }
 
-// Bytes reads n bytes at off into a new slice. If the file has fewer, the error is a *FormatError and nothing is allocated, however large n
-// is.
+// Bytes reads n bytes at off into a new slice. If the file has fewer, the error is a *FormatError
+// and nothing is allocated, however large n is.
 func (s *Source) Bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.Size || n > s.Size-off {
 		return nil, s.outside(off, n)
@@ -241,7 +255,8 @@ func (s *Source) outside(off, n int64) error {
 	return &FormatError{File: s.Name, Offset: off, Want: fmt.Sprintf("%d bytes", n), Have: have}
 }
 
-// Needs reports whether an error is or wraps a *NeedError, which says that bytes have to be fetched first.
+// Needs reports whether an error is or wraps a *NeedError, which says that bytes have to be fetched
+// first.
 func Needs(err error) bool {
 	var need *NeedError
 	return errors.As(err, &need)
@@ -256,8 +271,8 @@ func (s *Source) Wrap(part string, off int64, err error) error {
 	return &FormatError{File: s.Name, Part: part, Offset: off, Have: "a read error", Err: err}
 }
 
-// readFull fills p or returns an error. A reader that ends before the Source's size is an error, as a file is that became shorter while it was
-// open.
+// readFull fills p or returns an error. A reader that ends before the Source's size is an error, as
+// a file is that became shorter while it was open.
 func readFull(r io.ReaderAt, p []byte, off int64) (int, error) {
 	n, err := r.ReadAt(p, off)
 	if n == len(p) {
@@ -306,8 +321,9 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// NeedError is the error of a reader that has only parts of a file, such as one that fetches ranges by HTTP. It names the ranges that are needed
-// before the read can succeed. It is not a failure: the caller passes it on, fetches the ranges and tries again.
+// NeedError is the error of a reader that has only parts of a file, such as one that fetches ranges
+// by HTTP. It names the ranges that are needed before the read can succeed. It is not a failure:
+// the caller passes it on, fetches the ranges and tries again.
 type NeedError struct {
 	Name   string
 	Ranges []Range

@@ -74,7 +74,8 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// TestBlockOfPart: a part's blocks are those of the whole file, kept there, and never show what lies around the part.
+// TestBlockOfPart: a part's blocks are those of the whole file, kept there, and never show what
+// lies around the part.
 func TestBlockOfPart(t *testing.T) {
 	data := pattern(3*blockSize + 123)
 	c := &counter{r: bytes.NewReader(data)}

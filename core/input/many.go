@@ -8,8 +8,8 @@ type Part struct {
 	Data []byte
 }
 
-// ManyReader is a reader for which one read of several ranges is cheaper than several reads, such as a File in a browser, where each read
-// passes through three processes.
+// ManyReader is a reader for which one read of several ranges is cheaper than several reads, such
+// as a File in a browser, where each read passes through three processes.
 type ManyReader interface {
 	io.ReaderAt
 	// ReadManyAt fills all parts, which are sorted by offset, or returns an error.
@@ -25,7 +25,8 @@ func (s *Source) ReadsMany() bool {
 	return many
 }
 
-// ReadMany fills all parts, which must be sorted by offset, without the cache. Errors are those of ReadDirect.
+// ReadMany fills all parts, which must be sorted by offset, without the cache. Errors are those of
+// ReadDirect.
 func (s *Source) ReadMany(parts []Part) error {
 	whole, moved, err := s.within(parts)
 	if err != nil {

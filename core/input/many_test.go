@@ -23,7 +23,8 @@ func (m *together) ReadManyAt(parts []input.Part) error {
 	return nil
 }
 
-// TestReadMany: the bytes are those of the places, of a file and of a part of it, and a place outside of them is an error.
+// TestReadMany: the bytes are those of the places, of a file and of a part of it, and a place
+// outside of them is an error.
 func TestReadMany(t *testing.T) {
 	data := []byte("0123456789abcdefghij")
 	reader := &together{Reader: bytes.NewReader(data)}

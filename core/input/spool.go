@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Spool stores unpacked bytes outside of memory: in a temporary file, or in the browser's storage. They are written in order, from offset 0 on
-// each time the file is unpacked.
+// Spool stores unpacked bytes outside of memory: in a temporary file, or in the browser's storage.
+// They are written in order, from offset 0 on each time the file is unpacked.
 type Spool interface {
 	io.ReaderAt
 	io.WriterAt

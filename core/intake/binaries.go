@@ -8,15 +8,17 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The processors that have no table in core/cpu, or are another form of one there, by their numbers in the formats. Sources: elf.h (e_machine), winnt.h
-// (IMAGE_FILE_MACHINE_*), mach/machine.h (cpu_type_t).
+// The processors that have no table in core/cpu, or are another form of one there, by their numbers
+// in the formats. Sources: elf.h (e_machine), winnt.h (IMAGE_FILE_MACHINE_*), mach/machine.h
+// (cpu_type_t).
 var (
 	otherELF = map[uint32]string{43: "sparc64", 50: "ia64", 247: "bpf"}
 	otherPE  = map[uint32]string{0x200: "ia64", 0xa641: "arm64ec"}
 	otherMac = map[uint32]string{0x200000c: "arm64_32"}
 )
 
-// cpuName returns the name of a processor by its number in a format: the table's that was found, or that in others.
+// cpuName returns the name of a processor by its number in a format: the table's that was found, or
+// that in others.
 func cpuName(a *cpu.Arch, others map[uint32]string, number uint32) string {
 	if name := others[number]; name != "" {
 		return name
@@ -27,7 +29,8 @@ func cpuName(a *cpu.Arch, others map[uint32]string, number uint32) string {
 	return fmt.Sprintf("processor %#x", number)
 }
 
-// elfCPU returns the processor of an ELF header. Flags, which distinguish calling conventions, and an unusual class are ignored.
+// elfCPU returns the processor of an ELF header. Flags, which distinguish calling conventions, and
+// an unusual class are ignored.
 func elfCPU(head []byte, machine uint16) string {
 	a := cpu.ByELF(machine, 32*int(head[4]), 0)
 	for _, class := range []int{32, 64} {
@@ -38,8 +41,9 @@ func elfCPU(head []byte, machine uint16) string {
 	return cpuName(a, otherELF, uint32(machine))
 }
 
-// sniffELF reads the header: 4 class, 5 byte order, 16 type u16, 18 machine u16, and the program headers, in which an
-// executable that can be loaded anywhere differs from a library by naming its interpreter.
+// sniffELF reads the header: 4 class, 5 byte order, 16 type u16, 18 machine u16, and the program
+// headers, in which an executable that can be loaded anywhere differs from a library by naming its
+// interpreter.
 func sniffELF(_ *input.Source, head []byte) Guess {
 	if len(head) < 20 || string(head[:4]) != "\x7fELF" {
 		return Guess{}
@@ -69,7 +73,8 @@ func sniffELF(_ *input.Source, head []byte) Guess {
 	return Guess{ELF, what}
 }
 
-// hasInterpreter looks for a PT_INTERP program header, as far as the headers are in the first bytes.
+// hasInterpreter looks for a PT_INTERP program header, as far as the headers are in the first
+// bytes.
 func hasInterpreter(head []byte, order binary.ByteOrder) bool {
 	const ptInterp = 3
 	if len(head) < 64 {
@@ -94,13 +99,15 @@ func hasInterpreter(head []byte, order binary.ByteOrder) bool {
 	return false
 }
 
-// sniffPE follows the DOS header's pointer at 60 to "PE\0\0", the machine and, 18 bytes behind that, the characteristics.
+// sniffPE follows the DOS header's pointer at 60 to "PE\0\0", the machine and, 18 bytes behind
+// that, the characteristics.
 func sniffPE(_ *input.Source, head []byte) Guess {
 	const isDLL = 0x2000
 	if len(head) < 64 || string(head[:2]) != "MZ" {
 		return Guess{}
 	}
-	// The pointer is a few hundred bytes in all real files; a far one must not make us unpack a whole archive.
+	// The pointer is a few hundred bytes in all real files; a far one must not make us unpack a
+	// whole archive.
 	at := int64(binary.LittleEndian.Uint32(head[60:]))
 	if at+24 > int64(len(head)) || string(head[at:at+4]) != "PE\x00\x00" {
 		return Guess{PE, "a DOS program, or a damaged Windows program"}
@@ -113,7 +120,8 @@ func sniffPE(_ *input.Source, head []byte) Guess {
 	return Guess{PE, what + " for " + cpuName(cpu.ByPE(machine), otherPE, uint32(machine))}
 }
 
-// sniffMachO reads the header: magic, 4 cpu type, 12 file type; or a fat header: magic, 4 the number of files in it.
+// sniffMachO reads the header: magic, 4 cpu type, 12 file type; or a fat header: magic, 4 the
+// number of files in it.
 func sniffMachO(_ *input.Source, head []byte) Guess {
 	if len(head) < 16 {
 		return Guess{}

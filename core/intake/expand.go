@@ -16,23 +16,27 @@ type Limits struct {
 	MaxTotal int64
 	// MaxStream bounds the unpacked size of a file of which only parts are in memory at once.
 	MaxStream int64
-	// MaxRatio is how many times its compressed size a file may unpack to, once it is larger than RatioFloor bytes.
+	// MaxRatio is how many times its compressed size a file may unpack to, once it is larger than
+	// RatioFloor bytes.
 	MaxRatio, RatioFloor int64
 	// MaxMembers is how many members are taken from an archive and the archives in it.
 	MaxMembers int
 	// MaxDepth is how deep archives may be nested: 3 is a .sym.gz in a .zip in a .zip.
 	MaxDepth int
 
-	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by their Kind. The caller sets them, because the page's first program
-	// has no room for them.
+	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by their Kind. The
+	// caller sets them, because the page's first program has no room for them.
 	Unpackers map[Kind]func(packed io.Reader) (io.Reader, error)
-	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every member in turn, until it returns false. member reads the
-	// result of open before it returns. An error says which part of the archive could not be read.
+	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every
+	// member in turn, until it returns false. member reads the result of open before it returns. An
+	// error says which part of the archive could not be read.
 	Archives map[Kind]func(src *input.Source, member func(name string, size int64, open func() (io.Reader, error)) bool) error
-	// Spool creates storage outside of memory for large unpacked files. If it is nil, they are in memory, within MaxTotal.
+	// Spool creates storage outside of memory for large unpacked files. If it is nil, they are in
+	// memory, within MaxTotal.
 	Spool func() (Spool, error)
-	// Inflate unpacks deflate data at once to storage outside of memory, with an inflater that is faster than this program's, such as the browser's.
-	// After an error of it the data are unpacked here, which finds out what is wrong with them.
+	// Inflate unpacks deflate data at once to storage outside of memory, with an inflater that is
+	// faster than this program's, such as the browser's. After an error of it the data are unpacked
+	// here, which finds out what is wrong with them.
 	Inflate func(d Deflated) (unpacked io.ReaderAt, n int64, err error)
 	// KeepWhole is the unpacked size in bytes up to which a file stays in memory.
 	KeepWhole int64
@@ -41,11 +45,13 @@ type Limits struct {
 // Deflated is what Limits.Inflate unpacks.
 type Deflated struct {
 	Src *input.Source
-	// Raw: Src is deflate data alone, with the CRC-32 and the size of the result. Otherwise it is a gzip file, which contains these.
+	// Raw: Src is deflate data alone, with the CRC-32 and the size of the result. Otherwise it is a
+	// gzip file, which contains these.
 	Raw  bool
 	Sum  uint32
 	Size int64
-	// MaxSize bounds the result in bytes. If it would be larger, Inflate returns a larger n and no reader.
+	// MaxSize bounds the result in bytes. If it would be larger, Inflate returns a larger n and no
+	// reader.
 	MaxSize int64
 	// Progress is called now and then with the number of bytes of Src that were read.
 	Progress func(done int64)
@@ -54,7 +60,8 @@ type Deflated struct {
 // Spool is an input.Spool.
 type Spool = input.Spool
 
-// Gatherer is a Spool that can make a better reader of its bytes once it has all of them. After an error the bytes are lost.
+// Gatherer is a Spool that can make a better reader of its bytes once it has all of them. After an
+// error the bytes are lost.
 type Gatherer interface {
 	Gather() (io.ReaderAt, error)
 }
@@ -90,21 +97,25 @@ func (l Limits) orDefault() Limits {
 	return d
 }
 
-// Progress is called with the name of the file that is being unpacked, and the number of its archive's packed bytes that were read. If it returns an
-// error, Expand stops and returns the error with the members so far. It is also called while a caller reads a member that is unpacked only
+// Progress is called with the name of the file that is being unpacked, and the number of its
+// archive's packed bytes that were read. If it returns an error, Expand stops and returns the error
+// with the members so far. It is also called while a caller reads a member that is unpacked only
 // then, with the numbers of that member; there its error is ignored.
 type Progress func(name string, done, total int64) error
 
-// eagerSize is the size in bytes up to which Expand unpacks a member of a zip, so that it finds damage. Larger members are unpacked when a
-// caller reads them, and damage is then an error of that read.
+// eagerSize is the size in bytes up to which Expand unpacks a member of a zip, so that it finds
+// damage. Larger members are unpacked when a caller reads them, and damage is then an error of that
+// read.
 const eagerSize = 8 << 20
 
-// Expand opens an archive: the result are its members, and those of the archives in it, by content. A file that is no
-// archive comes back as it is. The error is *Problems, everything that could not be used (*input.FormatError with the
-// file and the offset in it); what could be used is returned with it. A *input.NeedError comes alone.
+// Expand opens an archive: the result are its members, and those of the archives in it, by content.
+// A file that is no archive comes back as it is. The error is *Problems, everything that could not
+// be used (*input.FormatError with the file and the offset in it); what could be used is returned
+// with it. A *input.NeedError comes alone.
 //
-// Members that a zip stores without compression are parts of the archive's Source and are not copied. Others are held unpacked in
-// memory, in chunks; those that are large go to a spool (Limits.Spool).
+// Members that a zip stores without compression are parts of the archive's Source and are not
+// copied. Others are held unpacked in memory, in chunks; those that are large go to a spool
+// (Limits.Spool).
 func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
 	e := &expander{limits: limits.orDefault(), progress: progress}
 	e.top, _ = src.Within()
@@ -139,7 +150,8 @@ func (e *expander) problem(file, part string, off int64, have string, err error)
 	}
 }
 
-// progressOf returns the function that is called with the number of bytes of a packed file that were read.
+// progressOf returns the function that is called with the number of bytes of a packed file that
+// were read.
 func (e *expander) progressOf(name string, src *input.Source) func(done int64) {
 	whole, base := src.Within()
 	return func(done int64) {
@@ -150,7 +162,8 @@ func (e *expander) progressOf(name string, src *input.Source) func(done int64) {
 		if e.progress == nil || e.over {
 			return
 		}
-		// The caller cancelled: what was unpacked so far is kept, and the error is the first of the problems.
+		// The caller cancelled: what was unpacked so far is kept, and the error is the first of the
+		// problems.
 		if err := e.progress(name, done, total); err != nil && !e.ended {
 			e.over = true
 			e.problems.First = append(e.problems.First, err)
@@ -159,7 +172,8 @@ func (e *expander) progressOf(name string, src *input.Source) func(done int64) {
 	}
 }
 
-// expand adds a file to the result: the members of an archive, any other file as it is. mem has its bytes if they were unpacked.
+// expand adds a file to the result: the members of an archive, any other file as it is. mem has its
+// bytes if they were unpacked.
 func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) {
 	if e.over || e.need != nil {
 		return
@@ -186,8 +200,9 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	}
 }
 
-// unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. It is unpacked at once, because that is the only
-// way to know its size. Of a damaged file, the bytes before the damage are used.
+// unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. It is
+// unpacked at once, because that is the only way to know its size. Of a damaged file, the bytes
+// before the damage are used.
 func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked) {
 	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, progress: e.progressOf(src.Name, src)}
 	if kind == Gzip {
@@ -207,7 +222,8 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	switch {
 	case u.err == io.EOF:
 	case u.n > 0 && errors.Is(u.err, errNotGzip):
-		// Something else follows the last member. Zeros are padding, which tapes and some tools add.
+		// Something else follows the last member. Zeros are padding, which tapes and some tools
+		// add.
 		if !zeros(src, u.read) {
 			e.problem(src.Name, part, u.read, "other data after the compressed data, which is ignored", nil)
 		}
@@ -295,7 +311,8 @@ func (e *expander) unzip(src *input.Source, depth int) {
 	}
 }
 
-// unarchive adds the members of an archive that one of Limits.Archives reads. It unpacks each at once, because the archive is read from front to back.
+// unarchive adds the members of an archive that one of Limits.Archives reads. It unpacks each at
+// once, because the archive is read from front to back.
 func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
 	err := e.limits.Archives[kind](src, func(name string, size int64, open func() (io.Reader, error)) bool {
 		name = strings.ReplaceAll(name, `\`, "/")
@@ -342,7 +359,8 @@ func (e *expander) fits(size int64, fail func(have string, err error)) bool {
 	return true
 }
 
-// isMetadata reports whether a member is metadata of the system that made the archive, such as __MACOSX.
+// isMetadata reports whether a member is metadata of the system that made the archive, such as
+// __MACOSX.
 func isMetadata(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(name, "__MACOSX/") || strings.Contains(name, "/__MACOSX/") || strings.HasPrefix(base, "._") ||
@@ -410,7 +428,8 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 	e.unpackMember(u, full, now, depth, at)
 }
 
-// unpackMember unpacks a member of an archive, whole or as far as it must be now, and adds it. Of damaged data it adds the bytes before the damage.
+// unpackMember unpacks a member of an archive, whole or as far as it must be now, and adds it. Of
+// damaged data it adds the bytes before the damage.
 func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, fail func(have string, err error)) {
 	u.fill(now)
 	if u.err != nil && u.err != io.EOF {

@@ -167,7 +167,8 @@ func TestExpandDamaged(t *testing.T) {
 	wantProblem(t, err, "a.gz", "offset 0x2")
 	check(t, out, nil)
 
-	// A zip: damage in one member, an encrypted one, one with an unknown method, one that is cut; the others are used.
+	// A zip: damage in one member, an encrypted one, one with an unknown method, one that is cut;
+	// the others are used.
 	whole := zipOf(member{"good.sym", symText, zip.Deflate}, member{"bad.bin", text, zip.Deflate}, member{"last.sym", symText, zip.Store})
 	patched := func(change func(b []byte)) string {
 		b := []byte(whole)
@@ -323,7 +324,8 @@ func TestExpandNeedsBytes(t *testing.T) {
 	}
 }
 
-// FuzzExpand: no panic, no more memory than the limits allow, and everything that comes out can be read or says why not.
+// FuzzExpand: no panic, no more memory than the limits allow, and everything that comes out can be
+// read or says why not.
 func FuzzExpand(f *testing.F) {
 	f.Add([]byte(zipOf(member{"a.sym", symText, zip.Deflate}, member{"b.sym.gz", gz(symText), zip.Store}, member{"c.zip", zipOf(member{"d", "x", 8}), 8})))
 	f.Add([]byte(gz(symText) + gz("more")))

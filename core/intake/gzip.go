@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// errNotGzip says that no gzip header is where one should be: at the file's start, or behind a member.
+// errNotGzip says that no gzip header is where one should be: at the file's start, or behind a
+// member.
 var errNotGzip = errors.New("no gzip header")
 
 // The bits of a gzip header's flags (RFC 1952, section 2.3.1).
@@ -18,10 +19,11 @@ const (
 	gzipComment
 )
 
-// members unpacks a gzip file, which may have several members (RFC 1952, section 2.2). Anything after the last one is errNotGzip.
+// members unpacks a gzip file, which may have several members (RFC 1952, section 2.2). Anything
+// after the last one is errNotGzip.
 //
-// compress/gzip is not used: its Header holds a time.Time, with which the linker keeps the formatting of times. That is 60 KB of the page's
-// program.
+// compress/gzip is not used: its Header holds a time.Time, with which the linker keeps the
+// formatting of times. That is 60 KB of the page's program.
 type members struct {
 	in     *countedReader
 	data   io.Reader // of the member that is being read; nil between two

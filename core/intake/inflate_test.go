@@ -12,7 +12,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// outside stands for a browser with an inflater of its own: what comes out lies somewhere else. It knows gzip files of one member.
+// outside stands for a browser with an inflater of its own: what comes out lies somewhere else. It
+// knows gzip files of one member.
 type outside struct {
 	calls int
 	most  int64
@@ -55,8 +56,8 @@ func (o *outside) inflate(d Deflated) (io.ReaderAt, int64, error) {
 	}
 }
 
-// TestInflatedOutside: large deflate data are unpacked once and by another inflater where there is one: a .gz at once, a member of a zip
-// when somebody reads on in it.
+// TestInflatedOutside: large deflate data are unpacked once and by another inflater where there is
+// one: a .gz at once, a member of a zip when somebody reads on in it.
 func TestInflatedOutside(t *testing.T) {
 	text := string(append([]byte(symText), symLike(9<<20)...))
 	for name, data := range map[string]string{"a.sym.gz": gz(text), "a.zip": zipOf(member{"a.sym", text, 8}, member{"small.sym", symText, 8})} {
@@ -93,8 +94,8 @@ func TestInflatedOutside(t *testing.T) {
 	}
 }
 
-// TestInflatedOutsideRefused: what is too much is refused by what the other inflater says; anything else that is wrong is found out
-// here, with the same words as without one.
+// TestInflatedOutsideRefused: what is too much is refused by what the other inflater says; anything
+// else that is wrong is found out here, with the same words as without one.
 func TestInflatedOutsideRefused(t *testing.T) {
 	text := string(append([]byte(symText), symLike(5<<20)...))
 	packed := gz(text)

@@ -26,7 +26,8 @@ func symLike(n int) []byte {
 	return b.Bytes()[:n]
 }
 
-// TestUnpackedLarge: reads anywhere in a large file, by one and by several, give what went in, and a spool holds what was unpacked.
+// TestUnpackedLarge: reads anywhere in a large file, by one and by several, give what went in, and
+// a spool holds what was unpacked.
 func TestUnpackedLarge(t *testing.T) {
 	const size = 12 << 20
 	text := append([]byte(symText), symLike(size)...)

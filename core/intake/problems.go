@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// Problems lists the members of an archive that could not be used. Its text is one line, however many there are.
+// Problems lists the members of an archive that could not be used. Its text is one line, however
+// many there are.
 type Problems struct {
-	// First are the first keptProblems, and of later ones the first of a kind that a caller asks for (ErrNoUnpacker). Count is how
-	// many there are in all.
+	// First are the first keptProblems, and of later ones the first of a kind that a caller asks
+	// for (ErrNoUnpacker). Count is how many there are in all.
 	First []error
 	Count int
 }

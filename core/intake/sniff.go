@@ -1,8 +1,10 @@
-// Package intake recognizes files by their content, never by their name, and unpacks archives and compressed files. It reads only the first bytes
-// of a file, and searches logs for microdumps; whether a dump or a symbol file is valid is for its parser to find out.
+// Package intake recognizes files by their content, never by their name, and unpacks archives and
+// compressed files. It reads only the first bytes of a file, and searches logs for microdumps;
+// whether a dump or a symbol file is valid is for its parser to find out.
 //
-// Start at Sniff in this file, which returns a Guess, and at Expand (expand.go), which returns the members of an archive and of archives
-// in it. unpacked.go is a compressed file as an io.ReaderAt. Limits bounds what a hostile archive can cost.
+// Start at Sniff in this file, which returns a Guess, and at Expand (expand.go), which returns the
+// members of an archive and of archives in it. unpacked.go is a compressed file as an io.ReaderAt.
+// Limits bounds what a hostile archive can cost.
 package intake
 
 import (
@@ -124,8 +126,8 @@ func bySignature(_ *input.Source, head []byte) Guess {
 	return Guess{}
 }
 
-// dsymPart recognizes the property lists and tables beside the debug information in a dSYM folder. It is the
-// only recognition by name, because nothing in these files is characteristic.
+// dsymPart recognizes the property lists and tables beside the debug information in a dSYM folder.
+// It is the only recognition by name, because nothing in these files is characteristic.
 func dsymPart(name string) Guess {
 	for _, part := range strings.Split(strings.ReplaceAll(name, `\`, "/"), "/") {
 		if strings.HasSuffix(part, ".dSYM") && part != name {
@@ -178,11 +180,13 @@ func byText(src *input.Source, head []byte) Guess {
 const (
 	// microdumpMark is in a microdump's first line.
 	microdumpMark = "-----BEGIN BREAKPAD MICRODUMP-----"
-	// maxLog is how far into an unrecognized text a microdump is searched for: the crash is at the end of its log.
+	// maxLog is how far into an unrecognized text a microdump is searched for: the crash is at the
+	// end of its log.
 	maxLog = 64 << 20
 )
 
-// hasMicrodump searches a log after the bytes that byText has checked. A part that cannot be read ends the search.
+// hasMicrodump searches a log after the bytes that byText has checked. A part that cannot be read
+// ends the search.
 func hasMicrodump(src *input.Source) bool {
 	back := int64(len(microdumpMark) - 1)
 	for off := int64(sniffSize); off < min(src.Size, maxLog); off += sniffSize {
@@ -207,8 +211,9 @@ func firstLine(text []byte) []byte {
 	return text
 }
 
-// isRecords reports whether the first lines are records of a symbol file. Line records (hexadecimal numbers) do not count,
-// but may be between others. The last line may be cut off and is left out if there are others.
+// isRecords reports whether the first lines are records of a symbol file. Line records (hexadecimal
+// numbers) do not count, but may be between others. The last line may be cut off and is left out if
+// there are others.
 func isRecords(text []byte) bool {
 	lines := bytes.SplitN(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"), 12)
 	if len(lines) > 1 {
@@ -250,8 +255,8 @@ func appleReport(text []byte) Guess {
 	return Guess{}
 }
 
-// isText reports whether bytes are text: UTF-8 without control characters. whole says that the bytes are not cut off, so
-// that a broken last character counts.
+// isText reports whether bytes are text: UTF-8 without control characters. whole says that the
+// bytes are not cut off, so that a broken last character counts.
 func isText(b []byte, whole bool) bool {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)

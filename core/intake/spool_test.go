@@ -10,7 +10,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// memorySpool is a Spool for tests; of one that is full, writes fail, from a size on if there is one.
+// memorySpool is a Spool for tests; of one that is full, writes fail, from a size on if there is
+// one.
 type memorySpool struct {
 	data []byte
 	full error
@@ -31,7 +32,8 @@ func (m *memorySpool) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(m.data).ReadAt(p, off)
 }
 
-// TestUnpackers: a format that somebody brings is unpacked into a spool if it is large, alone and in a zip, and read from there.
+// TestUnpackers: a format that somebody brings is unpacked into a spool if it is large, alone and
+// in a zip, and read from there.
 func TestUnpackers(t *testing.T) {
 	const magic = "\x28\xb5\x2f\xfd"
 	text := append([]byte(symText), symLike(10<<20)...)
@@ -66,7 +68,8 @@ func TestUnpackers(t *testing.T) {
 			t.Errorf("at %d: %v", at, err)
 		}
 	}
-	// Damage and a spool without room are errors that name the file; what came before the damage is used.
+	// Damage and a spool without room are errors that name the file; what came before the damage is
+	// used.
 	limits.Spool = func() (Spool, error) { return &memorySpool{full: errors.New("no room")}, nil }
 	if _, err := Expand(src(), limits, nil); err == nil || !bytes.Contains([]byte(err.Error()), []byte("a.sym.zst: zstd data")) {
 		t.Errorf("no room: %v", err)
@@ -82,7 +85,8 @@ func TestUnpackers(t *testing.T) {
 	}
 }
 
-// TestDeflateSpooled: large deflate data are read from a spool, and never unpacked again; one that has no room (any more) is an error that names the file.
+// TestDeflateSpooled: large deflate data are read from a spool, and never unpacked again; one that
+// has no room (any more) is an error that names the file.
 func TestDeflateSpooled(t *testing.T) {
 	text := append([]byte(symText), symLike(10<<20)...)
 	packed := []byte(gz(string(text)))

@@ -13,10 +13,12 @@ import (
 )
 
 const (
-	// chunkSize is the unit in which unpacked bytes are stored. Memory grows by the bytes that were unpacked, a chunk at a time, whatever size the file
-	// claims, and nothing is copied to a larger slice.
+	// chunkSize is the unit in which unpacked bytes are stored. Memory grows by the bytes that were
+	// unpacked, a chunk at a time, whatever size the file claims, and nothing is copied to a larger
+	// slice.
 	chunkSize = 256 << 10
-	// packedSize is the size of one read of the compressed data. In a browser a small read costs nearly as much.
+	// packedSize is the size of one read of the compressed data. In a browser a small read costs
+	// nearly as much.
 	packedSize = 256 << 10
 )
 
@@ -29,21 +31,23 @@ var (
 	ErrTooLarge = errors.New("it unpacks to more than is allowed")
 	// ErrRatio: a file unpacks to suspiciously many times its size.
 	ErrRatio = errors.New("it unpacks to implausibly many times its size")
-	// ErrNoUnpacker: Limits.Unpackers lacks the reader of a member's format, which another program has.
+	// ErrNoUnpacker: Limits.Unpackers lacks the reader of a member's format, which another program
+	// has.
 	ErrNoUnpacker = errors.New("this program cannot unpack it; unpack it first")
 	// ErrChecksum: the unpacked bytes do not have the checksum that the file states.
 	ErrChecksum = errors.New("the checksum does not match")
 )
 
-// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as callers read. The result is kept in
-// chunks, or in a spool if it is large.
+// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as callers
+// read. The result is kept in chunks, or in a spool if it is large.
 type unpacked struct {
 	open   func() (io.Reader, error) // begins anew
 	packed int64                     // the compressed size, bytes
 	size   int64                     // the expected size in bytes, or -1 if unknown
 	limits Limits
 	budget *budget
-	// sum is the CRC-32 that the unpacked bytes should have, where the reader below does not check it.
+	// sum is the CRC-32 that the unpacked bytes should have, where the reader below does not check
+	// it.
 	sum    uint32
 	hasSum bool
 
@@ -93,7 +97,8 @@ func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.
 	}
 }
 
-// countedReader counts what is read. It is an io.ByteReader, of which flate reads no more than it needs.
+// countedReader counts what is read. It is an io.ByteReader, of which flate reads no more than it
+// needs.
 type countedReader struct {
 	*bufio.Reader
 	n *int64
@@ -113,8 +118,9 @@ func (c *countedReader) ReadByte() (byte, error) {
 	return b, err
 }
 
-// ReadAt unpacks as far as it must. Of damaged data, the bytes before the damage can be read, except for the last one (the last one of all if only
-// the checksum is wrong): a read of that byte returns the error.
+// ReadAt unpacks as far as it must. Of damaged data, the bytes before the damage can be read,
+// except for the last one (the last one of all if only the checksum is wrong): a read of that byte
+// returns the error.
 func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("negative offset %d", off)
@@ -188,7 +194,8 @@ func (u *unpacked) Materialize() io.ReaderAt {
 	return u.whole
 }
 
-// keep stores the next unpacked bytes: in memory, or in a spool if the file is large and Limits has one.
+// keep stores the next unpacked bytes: in memory, or in a spool if the file is large and Limits has
+// one.
 func (u *unpacked) keep(b []byte) error {
 	u.n += int64(len(b))
 	if u.spool == nil && u.limits.Spool != nil && (u.large || u.n > u.limits.KeepWhole) {
@@ -301,8 +308,8 @@ func (u *unpacked) step() {
 	}
 }
 
-// readUntil fills p or returns the reader's own error. (io.ReadFull makes the regular end of data and data that
-// were cut off the same error.)
+// readUntil fills p or returns the reader's own error. (io.ReadFull makes the regular end of data
+// and data that were cut off the same error.)
 func readUntil(r io.Reader, p []byte) (n int, err error) {
 	for idle := 0; n < len(p) && err == nil; idle++ {
 		var k int
@@ -355,14 +362,16 @@ func (u *unpacked) gather() {
 	}
 }
 
-// rewind frees what was unpacked if it is not the whole file, so that a file that was only sniffed costs no memory.
+// rewind frees what was unpacked if it is not the whole file, so that a file that was only sniffed
+// costs no memory.
 func (u *unpacked) rewind() {
 	if u.err == nil {
 		u.drop()
 	}
 }
 
-// drop frees what was unpacked, which is unpacked again if a caller reads it. What is stored outside of memory stays.
+// drop frees what was unpacked, which is unpacked again if a caller reads it. What is stored
+// outside of memory stays.
 func (u *unpacked) drop() {
 	if u.whole != nil {
 		return
@@ -371,7 +380,8 @@ func (u *unpacked) drop() {
 	u.r, u.err, u.chunks, u.spool, u.spare, u.n, u.crc = nil, nil, nil, nil, nil, 0, 0
 }
 
-// endHere makes what was unpacked so far the whole file, after its error was reported, so that readers get what there is.
+// endHere makes what was unpacked so far the whole file, after its error was reported, so that
+// readers get what there is.
 func (u *unpacked) endHere() {
 	if u.whole == nil && u.err != io.EOF {
 		u.gather()

@@ -11,10 +11,12 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The list of a zip archive's members, by PKWARE's APPNOTE.TXT 6.3.10. The standard library's reader of it would bring its own inflater
-// and its compressor, which nothing here uses, into the page.
+// The list of a zip archive's members, by PKWARE's APPNOTE.TXT 6.3.10. The standard library's
+// reader of it would bring its own inflater and its compressor, which nothing here uses, into the
+// page.
 
-// zipMember is one member, as the list has it. Sizes and offsets are in bytes, below 0 where the archive claims more than there can be.
+// zipMember is one member, as the list has it. Sizes and offsets are in bytes, below 0 where the
+// archive claims more than there can be.
 type zipMember struct {
 	name          string
 	flags, method uint16
@@ -30,8 +32,9 @@ const (
 )
 
 const (
-	// zipEndSize is the size of the record at the end (4.3.16), which a comment of up to 64 KiB may follow; of the locator and the
-	// record with wider numbers that may precede it (4.3.15, 4.3.14); and of the fixed part of a member's two headers (4.3.12, 4.3.7).
+	// zipEndSize is the size of the record at the end (4.3.16), which a comment of up to 64 KiB may
+	// follow; of the locator and the record with wider numbers that may precede it (4.3.15,
+	// 4.3.14); and of the fixed part of a member's two headers (4.3.12, 4.3.7).
 	zipEndSize, zipMaxComment  = 22, 1<<16 - 1
 	zipLocatorSize, zipEnd64   = 20, 56
 	zipListedSize, zipHeadSize = 46, 30
@@ -90,8 +93,9 @@ func openZip(src *input.Source) (*zipList, error) {
 	if size > uint64(ends) {
 		return nil, fmt.Errorf("a list with a claimed size of %d bytes ends at %d", size, ends)
 	}
-	// The list comes directly before its end, whatever offset it claims to begin at. If that offset is smaller, something was put
-	// before the archive, and offsets do not count it, or between the list and its end.
+	// The list comes directly before its end, whatever offset it claims to begin at. If that offset
+	// is smaller, something was put before the archive, and offsets do not count it, or between the
+	// list and its end.
 	z := &zipList{src: src, at: ends - int64(size), end: ends, count: count}
 	if off >= uint64(z.at) {
 		return z, nil

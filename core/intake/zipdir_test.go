@@ -48,7 +48,8 @@ func theirs(data []byte) (lines []string, err error) {
 	return lines, nil
 }
 
-// wide is an archive of one stored member whose numbers stand in fields of 64 bits (APPNOTE.TXT 4.3.14, 4.3.15, 4.5.3).
+// wide is an archive of one stored member whose numbers stand in fields of 64 bits (APPNOTE.TXT
+// 4.3.14, 4.3.15, 4.5.3).
 func wide(name, text string) []byte {
 	var b bytes.Buffer
 	put := func(values ...any) {
@@ -124,7 +125,8 @@ func TestZipListComment(t *testing.T) {
 	}
 }
 
-// TestZipListCut: an archive that is cut off anywhere, or claims anything, is an error or a shorter list, and no panic.
+// TestZipListCut: an archive that is cut off anywhere, or claims anything, is an error or a shorter
+// list, and no panic.
 func TestZipListCut(t *testing.T) {
 	whole := zipLists()["plain"][:]
 	for n := range len(whole) {
@@ -173,7 +175,8 @@ func TestZipListRest(t *testing.T) {
 	}
 }
 
-// FuzzZipList: what the standard library reads of a list is read here, too, and the other way round for archives without damage.
+// FuzzZipList: what the standard library reads of a list is read here, too, and the other way round
+// for archives without damage.
 func FuzzZipList(f *testing.F) {
 	for name, data := range zipLists() {
 		if name != "many" {

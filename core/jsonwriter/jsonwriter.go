@@ -1,4 +1,5 @@
-// Package jsonwriter writes JSON (RFC 8259) as a stream, so that a report with a hundred thousand frames is never in memory as JSON.
+// Package jsonwriter writes JSON (RFC 8259) as a stream, so that a report with a hundred thousand
+// frames is never in memory as JSON.
 //
 //	w := jsonwriter.New(out, jsonwriter.Pretty)
 //	w.PutObject(func() {
@@ -7,9 +8,10 @@
 //	})
 //	err := w.Flush()
 //
-// All JSON with text from files is written here. Keys and strings are always escaped, and JSON text of a file can only be passed on as a
-// Value, which Parse makes. The formats are those of serde_json: two spaces a level if pretty, no spaces if compact. Control and other
-// hidden characters are escaped too (see package visible), so that output on a terminal is harmless.
+// All JSON with text from files is written here. Keys and strings are always escaped, and JSON text
+// of a file can only be passed on as a Value, which Parse makes. The formats are those of
+// serde_json: two spaces a level if pretty, no spaces if compact. Control and other hidden
+// characters are escaped too (see package visible), so that output on a terminal is harmless.
 package jsonwriter
 
 import (
@@ -23,7 +25,8 @@ import (
 	"github.com/crashpane/crashpane/core/visible"
 )
 
-// Writer writes one JSON value. In an object each value follows a Key. The caller chooses the order of keys and must not repeat one.
+// Writer writes one JSON value. In an object each value follows a Key. The caller chooses the order
+// of keys and must not repeat one.
 type Writer struct {
 	w    io.Writer
 	buf  []byte
@@ -186,7 +189,8 @@ func (w *Writer) PutInt(v int64) { w.value(); w.buf = strconv.AppendInt(w.buf, v
 // PutUint writes a number.
 func (w *Writer) PutUint(v uint64) { w.value(); w.buf = strconv.AppendUint(w.buf, v, 10) }
 
-// PutFloat writes the shortest number that reads back as v, or null for NaN and infinities, which JSON does not have.
+// PutFloat writes the shortest number that reads back as v, or null for NaN and infinities, which
+// JSON does not have.
 func (w *Writer) PutFloat(v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		w.PutNull()
@@ -211,7 +215,8 @@ func (w *Writer) PutHex(v uint64, digits int) {
 	w.buf = append(w.buf, tmp[at:]...)
 }
 
-// PutBytes writes bytes as a string of hexadecimal digits. next returns the next bytes, or none at the end.
+// PutBytes writes bytes as a string of hexadecimal digits. next returns the next bytes, or none at
+// the end.
 func (w *Writer) PutBytes(next func() []byte) {
 	w.value()
 	w.buf = append(w.buf, '"')
@@ -272,8 +277,9 @@ func (w *Writer) quote(s string) {
 	w.char('"')
 }
 
-// plainPrefix returns how many bytes of s are certainly ASCII without need of an escape. It checks 8 bytes at a time: (w ^ c*ones) - ones
-// has a high bit set if a byte equals c, (w - 0x20*ones) if a byte is below 0x20.
+// plainPrefix returns how many bytes of s are certainly ASCII without need of an escape. It checks
+// 8 bytes at a time: (w ^ c*ones) - ones has a high bit set if a byte equals c, (w - 0x20*ones) if
+// a byte is below 0x20.
 func plainPrefix(s string) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0

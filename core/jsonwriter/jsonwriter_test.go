@@ -67,7 +67,8 @@ func TestForms(t *testing.T) {
 var texts = []string{"", "plain", "\x00\x1f\"\\\n\r\t\b\f<>&\u2028\u2029\x7fäö😀", "bad \xff utf-8", `"},"status":"forged`, "eight by\x7f", "eight by\"te", "\u0080\u009b[31m",
 	"exe.\u202etxt", "\ufffd", "\xed\xa0\x80", "\\", "\"", strings.Repeat("x", 100000) + "\x1b"}
 
-// checkText writes a text as a key and as a value: both must come back, and nothing hidden may reach a terminal.
+// checkText writes a text as a key and as a value: both must come back, and nothing hidden may
+// reach a terminal.
 func checkText(t *testing.T, s string) {
 	t.Helper()
 	got := written(jsonwriter.Compact, func(w *jsonwriter.Writer) { w.PutObject(func() { w.Str(s, s) }) })
@@ -122,7 +123,8 @@ var jsonTexts = []string{
 	"\"a\nb\"", `[] []`, `"\ud83d"`, `"\ude00\ud83d"`, `1_0`, "\"\u2028\u0085\x7f\"", strings.Repeat("[", 129) + strings.Repeat("]", 129), strings.Repeat("[", 1<<20),
 }
 
-// checkParse compares with encoding/json, which reads the same language but for lone surrogates, depth, and numbers out of range.
+// checkParse compares with encoding/json, which reads the same language but for lone surrogates,
+// depth, and numbers out of range.
 func checkParse(t *testing.T, s string) {
 	t.Helper()
 	v, ok := jsonwriter.Parse(s)
@@ -142,7 +144,8 @@ func checkParse(t *testing.T, s string) {
 	if err := json.Unmarshal([]byte(got), &have); err != nil {
 		t.Fatalf("%.200q became %.200q: %v", s, got, err)
 	}
-	// encoding/json takes two keys for one only after it has read both; the text here has each once.
+	// encoding/json takes two keys for one only after it has read both; the text here has each
+	// once.
 	if valid := strings.ToValidUTF8(s, "") == s; valid && !reflect.DeepEqual(want, have) {
 		t.Errorf("%.200q became %.200q", s, got)
 	}

@@ -21,9 +21,10 @@ type (
 // maxDepth limits the nesting of lists and objects. rust-minidump's reader has the same limit.
 const maxDepth = 128
 
-// Parse parses a whole JSON text (RFC 8259). It returns false for invalid JSON, for numbers out of the range of float64, for lone
-// surrogates, and for nesting deeper than 128 levels. Of members with the same name the last counts. encoding/json would add more to
-// the page's program than this whole package.
+// Parse parses a whole JSON text (RFC 8259). It returns false for invalid JSON, for numbers out of
+// the range of float64, for lone surrogates, and for nesting deeper than 128 levels. Of members
+// with the same name the last counts. encoding/json would add more to the page's program than this
+// whole package.
 func Parse(s string) (Value, bool) {
 	r := reader{s}
 	v, ok := r.value(0)
@@ -149,7 +150,8 @@ func (j *reader) token() (Value, bool) {
 	if t == "true" || t == "false" || t == "null" {
 		return Value{token(t)}, true
 	}
-	// ParseFloat accepts every number of RFC 8259, section 6, and some others, which are excluded here.
+	// ParseFloat accepts every number of RFC 8259, section 6, and some others, which are excluded
+	// here.
 	digits := strings.TrimPrefix(t, "-")
 	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' ||
 		strings.ContainsAny(t, "xXpP_") || strings.HasSuffix(t, ".") || strings.Contains(t, ".e") || strings.Contains(t, ".E") {
@@ -159,7 +161,8 @@ func (j *reader) token() (Value, bool) {
 	return Value{token(t)}, err == nil
 }
 
-// text reads a string. It replaces invalid UTF-8 here, and not when writing, so that two keys cannot become equal then.
+// text reads a string. It replaces invalid UTF-8 here, and not when writing, so that two keys
+// cannot become equal then.
 func (j *reader) text() (string, bool) {
 	if j.s == "" || j.s[0] != '"' {
 		return "", false

@@ -13,7 +13,8 @@ import (
 	"github.com/crashpane/crashpane/core/microdump"
 )
 
-// TestBroken changes one line of a sound microdump; the diagnostic names that line, and the rest is read.
+// TestBroken changes one line of a sound microdump; the diagnostic names that line, and the rest is
+// read.
 func TestBroken(t *testing.T) {
 	lines := sample().Lines()
 	at := func(start string) int {
@@ -194,7 +195,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { try(data) })
 }
 
-// TestCorpus reads Breakpad's own microdumps; session's tests compare what comes of them with Breakpad's output.
+// TestCorpus reads Breakpad's own microdumps; session's tests compare what comes of them with
+// Breakpad's output.
 func TestCorpus(t *testing.T) {
 	const corpus = "../../../shared/corpus/breakpad/dumps"
 	files, _ := filepath.Glob(filepath.Join(corpus, "microdump-*.dmp"))

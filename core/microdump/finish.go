@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// finish makes the dump. Its Src is a file in memory: the bytes of the context, then those of the stack, to which its locations refer.
+// finish makes the dump. Its Src is a file in memory: the bytes of the context, then those of the
+// stack, to which its locations refer.
 func (d *dump) finish(name string) *core.Dump {
 	out := &d.core
 	m := &d.micro

@@ -1,5 +1,6 @@
-// Package microdump reads Breakpad's microdumps: a crash as lines of text in a log, as Android's WebView writes it. A log may have several.
-// Read makes a core.Dump with one thread of each, so that the rest of the program treats them like minidumps.
+// Package microdump reads Breakpad's microdumps: a crash as lines of text in a log, as Android's
+// WebView writes it. A log may have several. Read makes a core.Dump with one thread of each, so
+// that the rest of the program treats them like minidumps.
 //
 //	F/google-breakpad(16162): -----BEGIN BREAKPAD MICRODUMP-----
 //	F/google-breakpad(16162): V WebView:48.0.2564.106              product and version
@@ -14,8 +15,8 @@
 //	F/google-breakpad(16162): M AAB37000 00000000 00005000 CDDB… x modules: address, offset, size, id, file name
 //	F/google-breakpad(16162): -----END BREAKPAD MICRODUMP-----
 //
-// All numbers are hexadecimal. Start at Read in this file; records.go has the table of records. Sources of the format: Breakpad's
-// microdump_writer.cc, and its reader, microdump.cc.
+// All numbers are hexadecimal. Start at Read in this file; records.go has the table of records.
+// Sources of the format: Breakpad's microdump_writer.cc, and its reader, microdump.cc.
 package microdump
 
 import (
@@ -35,7 +36,8 @@ const (
 	begin = "-----BEGIN BREAKPAD MICRODUMP-----"
 	end   = "-----END BREAKPAD MICRODUMP-----"
 
-	// maxLine is the length in bytes to which lines are read. The writer's limit is 2048 plus a prefix.
+	// maxLine is the length in bytes to which lines are read. The writer's limit is 2048 plus a
+	// prefix.
 	maxLine = 64 << 10
 	// Limits of a log: a short line can become a larger value in memory.
 	maxDumps   = 256
@@ -43,8 +45,9 @@ const (
 	maxRegions = 10_000
 )
 
-// Read reads every microdump of a log, in the order of their first lines. Errors in a microdump are in its Diags, with the line number in
-// the log. Read returns an error for a log without microdumps (*input.FormatError) and if a read fails.
+// Read reads every microdump of a log, in the order of their first lines. Errors in a microdump are
+// in its Diags, with the line number in the log. Read returns an error for a log without microdumps
+// (*input.FormatError) and if a read fails.
 //
 // If there are several, they are named after the log with a number: "log.txt #1".
 func Read(src *input.Source) ([]*core.Dump, error) {
@@ -75,7 +78,8 @@ func Read(src *input.Source) ([]*core.Dump, error) {
 	return out, nil
 }
 
-// readLine returns the next line without its end, cut to maxLine, and its full size in bytes. The line is a slice of the buffer.
+// readLine returns the next line without its end, cut to maxLine, and its full size in bytes. The
+// line is a slice of the buffer.
 func readLine(buf *bufio.Reader) (line []byte, size int64, err error) {
 	line, err = buf.ReadSlice('\n')
 	size = int64(len(line))
@@ -134,8 +138,9 @@ func (r *reader) line(line []byte, number int, size int64) {
 	}
 }
 
-// split splits a line into the log's prefix and the record that the microdump's writer wrote. writer identifies the process, if the
-// prefix does. Logs without the tag (logcat -v raw or long, a terminal) have only the record in a line. logcat's prefixes are
+// split splits a line into the log's prefix and the record that the microdump's writer wrote.
+// writer identifies the process, if the prefix does. Logs without the tag (logcat -v raw or long, a
+// terminal) have only the record in a line. logcat's prefixes are
 //
 //	F/google-breakpad( 1234):                                  with or without a time before it
 //	02-23 15:49:14.700  1740  1739 F google-breakpad:          with the process and thread ids

@@ -143,8 +143,8 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// TestSeveral: several microdumps in a log, some of them between each other's lines, one cut off by the next, and a log that begins in
-// the middle of one.
+// TestSeveral: several microdumps in a log, some of them between each other's lines, one cut off by
+// the next, and a log that begins in the middle of one.
 func TestSeveral(t *testing.T) {
 	one, two := sample(), sample()
 	two.Product, two.Address = "Other:1.0", 0x20

@@ -21,7 +21,8 @@ type dump struct {
 	context     []byte
 	contextLine int
 	stackLine   int // line of the stack's header
-	// memory has the bytes of the stack's chunks, regions their addresses. There is one region, unless lines are missing.
+	// memory has the bytes of the stack's chunks, regions their addresses. There is one region,
+	// unless lines are missing.
 	memory  []byte
 	regions []core.Region
 }
@@ -43,7 +44,8 @@ func (d *dump) note(sev core.Severity, letter string, line int, want, have strin
 	d.core.AddDiagnostic(sev, &input.FormatError{File: d.r.name, Part: part, Offset: -1, Line: line, Want: want, Have: have})
 }
 
-// recordRow is a kind of record: its letter, a description of its fields for diagnostics, and its reader.
+// recordRow is a kind of record: its letter, a description of its fields for diagnostics, and its
+// reader.
 type recordRow struct {
 	letter string
 	form   string
@@ -63,8 +65,8 @@ var records = []recordRow{
 	{"M", "address, offset, size, id and file name", (*dump).module},
 }
 
-// record reads one line of the microdump. A log without tags has other programs' lines too, so an unknown letter is an error only in a
-// tagged line.
+// record reads one line of the microdump. A log without tags has other programs' lines too, so an
+// unknown letter is an error only in a tagged line.
 func (d *dump) record(text string, line int, tagged bool) {
 	letter, rest, _ := strings.Cut(text, " ")
 	for i := range records {
@@ -112,7 +114,8 @@ func (d *dump) process(text string, _ int) bool {
 	return true
 }
 
-// platforms has the letters of the systems that write microdumps, with their numbers in minidump_format.h.
+// platforms has the letters of the systems that write microdumps, with their numbers in
+// minidump_format.h.
 var platforms = map[string]struct {
 	id uint32
 	os core.OS
@@ -182,8 +185,8 @@ func (d *dump) gpu(text string, _ int) bool {
 	return true
 }
 
-// space reads "12C00000 FFF73000 00D9 31E89000 975F4000 0C:18 0D:0B": lowest and highest address, number of gaps, largest and total size;
-// then counts of gaps by the highest bit of their size.
+// space reads "12C00000 FFF73000 00D9 31E89000 975F4000 0C:18 0D:0B": lowest and highest address,
+// number of gaps, largest and total size; then counts of gaps by the highest bit of their size.
 func (d *dump) space(text string, _ int) bool {
 	f := strings.Fields(text)
 	if len(f) < 5 {
@@ -217,8 +220,9 @@ func unhex(s string) (p []byte, whole bool) {
 	return p[:n], err == nil && len(s)&1 == 0
 }
 
-// stack reads the header, "0 pointer start size", or a chunk, "address bytes". A chunk begins where the last one ended. If it does not, a
-// line is missing or misplaced, and a new region begins. Of a damaged chunk, the bytes before the damage are kept.
+// stack reads the header, "0 pointer start size", or a chunk, "address bytes". A chunk begins where
+// the last one ended. If it does not, a line is missing or misplaced, and a new region begins. Of a
+// damaged chunk, the bytes before the damage are kept.
 func (d *dump) stack(text string, line int) bool {
 	f := strings.Fields(text)
 	if len(f) > 0 && f[0] == "0" {
@@ -264,7 +268,8 @@ func (d *dump) stack(text string, line int) bool {
 	return whole
 }
 
-// cpu reads the context record. A damaged one is unusable, because it is unknown which registers are wrong.
+// cpu reads the context record. A damaged one is unusable, because it is unknown which registers
+// are wrong.
 func (d *dump) cpu(text string, line int) bool {
 	p, whole := unhex(strings.TrimSpace(text))
 	if !whole || len(p) == 0 {
@@ -274,8 +279,9 @@ func (d *dump) cpu(text string, line int) bool {
 	return true
 }
 
-// module reads "AAB37000 00000000 00005000 CDDB210E1401729DD9368E97D91BFA6F0 app_process32": address, offset, size, id, name. The name
-// extends to the end of the line; Breakpad's reader ends it at the first space.
+// module reads "AAB37000 00000000 00005000 CDDB210E1401729DD9368E97D91BFA6F0 app_process32":
+// address, offset, size, id, name. The name extends to the end of the line; Breakpad's reader ends
+// it at the first space.
 func (d *dump) module(text string, line int) bool {
 	f := strings.SplitN(clean(text), " ", 5)
 	if len(f) < 5 {
@@ -307,8 +313,9 @@ func (d *dump) module(text string, line int) bool {
 	return true
 }
 
-// codeView makes the debug record of a module's id. The writer truncates the build id to the 16 bytes of a GUID and prints the GUID's
-// first three fields as numbers, so their bytes are reversed. The age after them is always 0.
+// codeView makes the debug record of a module's id. The writer truncates the build id to the 16
+// bytes of a GUID and prints the GUID's first three fields as numbers, so their bytes are reversed.
+// The age after them is always 0.
 func codeView(id string) (cv core.CodeView, ok bool) {
 	if len(id) < 33 {
 		return cv, false

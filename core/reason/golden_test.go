@@ -35,7 +35,8 @@ func goldens(t *testing.T) []golden {
 		base := filepath.Base(path)
 		for i, suffix := range []string{".rust.json", ".breakpad-m.txt"} {
 			if stem, ok := strings.CutSuffix(strings.TrimSuffix(base, ".gz"), suffix); ok {
-				// The large case has an output for each of its two symbol files; the reason is the same.
+				// The large case has an output for each of its two symbol files; the reason is the
+				// same.
 				stem = strings.TrimSuffix(stem, ".mozilla")
 				o := outputs[stem]
 				o[i] = path
@@ -89,7 +90,8 @@ func TestGoldens(t *testing.T) {
 		}
 		d, err := core.Open(input.FromBytes(g.dump, data))
 		if err != nil {
-			// The tools have no output for what they cannot read; if they have, we must read it too.
+			// The tools have no output for what they cannot read; if they have, we must read it
+			// too.
 			t.Errorf("%s: %v", g.dump, err)
 			continue
 		}
@@ -116,7 +118,8 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// compareBreakpad reads the line Crash|reason|0xaddress|thread; "No crash" and assertions stand there without an address.
+// compareBreakpad reads the line Crash|reason|0xaddress|thread; "No crash" and assertions stand
+// there without an address.
 func compareBreakpad(t *testing.T, g golden, r Reason, d *core.Dump) bool {
 	text, err := readGolden(g.machine)
 	if err != nil {

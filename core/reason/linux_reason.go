@@ -12,8 +12,9 @@ const (
 	sigsys  = 31
 )
 
-// linux decodes a signal: the exception code is its number, the flags are siginfo's si_code. Many writers leave si_code 0, which would be
-// SI_USER ("sent by kill"), so linux concludes nothing from 0.
+// linux decodes a signal: the exception code is its number, the flags are siginfo's si_code. Many
+// writers leave si_code 0, which would be SI_USER ("sent by kill"), so linux concludes nothing from
+// 0.
 func (x *record) linux(r Reason) Reason {
 	sig := find(tLinux, x.code)
 	if sig.name == "" {
@@ -60,8 +61,9 @@ func (x *record) linux(r Reason) Reason {
 
 	switch {
 	case x.code == sigsegv || x.code == sigbus:
-		// si_addr is an address only if the kernel raised the signal for an access. It is not if a process sent the signal, or for
-		// SI_KERNEL: then the fault was a general protection fault of a non-canonical address, and si_addr is 0.
+		// si_addr is an address only if the kernel raised the signal for an access. It is not if a
+		// process sent the signal, or for SI_KERNEL: then the fault was a general protection fault
+		// of a non-canonical address, and si_addr is 0.
 		switch {
 		case e.name != "" || x.flags == 0:
 			r.HasAddress, r.Why = true, e.text
@@ -71,7 +73,8 @@ func (x *record) linux(r Reason) Reason {
 			x.sender(&r, sig.name)
 		}
 		switch {
-		// The other codes of SIGBUS are of memory that could not be had: a file that was truncated, or failing hardware.
+		// The other codes of SIGBUS are of memory that could not be had: a file that was truncated,
+		// or failing hardware.
 		case e.name == "BUS_ADRALN":
 			r.Kind = Misaligned
 		case x.code == sigbus && e.name != "":
@@ -88,7 +91,8 @@ func (x *record) linux(r Reason) Reason {
 // siKernel is SI_KERNEL: the kernel raised the signal, for example for int3 on x86.
 const siKernel = 0x80
 
-// sender adds who sent a signal, if si_code has it. It adds nothing for SIGABRT, which abort() sends to its own thread.
+// sender adds who sent a signal, if si_code has it. It adds nothing for SIGABRT, which abort()
+// sends to its own thread.
 func (x *record) sender(r *Reason, name string) {
 	if e := find(tSiCode, x.flags); e.text != "" && x.flags != siKernel && r.Kind != Abort {
 		r.Text, r.Why = "was stopped by "+name, e.text

@@ -48,7 +48,8 @@ func macKind(code uint32) Kind {
 	return Signal
 }
 
-// mac decodes a Mach exception: the exception code is the exception type (EXC_…), the flags are its first code.
+// mac decodes a Mach exception: the exception code is the exception type (EXC_…), the flags are its
+// first code.
 func (x *record) mac(r Reason) Reason {
 	exc := find(tMac, x.code)
 	if exc == (entry{}) {
@@ -57,7 +58,8 @@ func (x *record) mac(r Reason) Reason {
 	r.Kind, r.Text = macKind(x.code), exc.text
 	if name, ok := exc.breakpad(); ok {
 		r.Breakpad = name
-		// Apple's own exceptions are printed with their first code, Crashpad's (above them) without.
+		// Apple's own exceptions are printed with their first code, Crashpad's (above them)
+		// without.
 		if x.code <= excGuard {
 			r.Breakpad = fmt.Sprintf("%s / 0x%08x", name, x.flags)
 		}
@@ -118,8 +120,9 @@ func (x *record) mac(r Reason) Reason {
 	return r
 }
 
-// macCPU returns the entry of the flags in the exception's codes for the processor. The two tools use ARM's codes for different
-// processors: Breakpad for 32-bit ARM and the old number of ARM64, rust-minidump for both numbers of ARM64.
+// macCPU returns the entry of the flags in the exception's codes for the processor. The two tools
+// use ARM's codes for different processors: Breakpad for 32-bit ARM and the old number of ARM64,
+// rust-minidump for both numbers of ARM64.
 func (x *record) macCPU() (e entry, inBreakpad, inRust bool) {
 	t := macTables[x.code]
 	switch x.processor {
@@ -142,9 +145,10 @@ func (x *record) macCPU() (e entry, inBreakpad, inRust bool) {
 	return e, inBreakpad, inRust
 }
 
-// resource decodes EXC_RESOURCE as rust-minidump prints it (Breakpad prints the flags). The type is in the top three bits of the flags.
-// params[1] and params[2] are the exception's code and subcode, packed as in XNU's osfmk/kern/exc_resource.h. The masks are
-// rust-minidump's, which are not all as wide as XNU's.
+// resource decodes EXC_RESOURCE as rust-minidump prints it (Breakpad prints the flags). The type is
+// in the top three bits of the flags. params[1] and params[2] are the exception's code and subcode,
+// packed as in XNU's osfmk/kern/exc_resource.h. The masks are rust-minidump's, which are not all as
+// wide as XNU's.
 func (x *record) resource(r *Reason) {
 	typ := find(tMacResource, x.flags>>29)
 	if typ.name == "" {
@@ -178,8 +182,9 @@ func (x *record) resource(r *Reason) {
 	}
 }
 
-// guard decodes EXC_GUARD as rust-minidump prints it (Breakpad prints the flags). The type is in the top three bits of the flags.
-// params[1] and params[2] are the exception's code and subcode, packed as in XNU's osfmk/kern/exc_guard.h.
+// guard decodes EXC_GUARD as rust-minidump prints it (Breakpad prints the flags). The type is in
+// the top three bits of the flags. params[1] and params[2] are the exception's code and subcode,
+// packed as in XNU's osfmk/kern/exc_guard.h.
 func (x *record) guard(r *Reason) {
 	typ := find(tMacGuard, x.flags>>29)
 	if typ.name == "" {

@@ -1,15 +1,16 @@
-// Package reason decodes the exception record of a dump: why the system stopped the process. A Reason has the text that Breakpad prints,
-// the text that rust-minidump prints, and a sentence for users. The first two are exact, also for codes that a tool does not know,
-// so that outputs can be compared.
+// Package reason decodes the exception record of a dump: why the system stopped the process. A
+// Reason has the text that Breakpad prints, the text that rust-minidump prints, and a sentence for
+// users. The first two are exact, also for codes that a tool does not know, so that outputs can be
+// compared.
 //
 //	Linux, code 11, flags 1    SIGSEGV /SEGV_MAPERR      (Breakpad)
 //	                           SIGSEGV / SEGV_MAPERR     (rust-minidump)
 //
-// Start at Decode in this file; linux_reason.go, mac_reason.go and windows_reason.go decode for each system. The tables of codes are
-// generated from data/*.tsv by internal/gen.
+// Start at Decode in this file; linux_reason.go, mac_reason.go and windows_reason.go decode for
+// each system. The tables of codes are generated from data/*.tsv by internal/gen.
 //
-// Sources: Breakpad's minidump_processor.cc (GetCrashReason), rust-minidump's minidump.rs (CrashReason), and the systems' headers
-// that data/*.tsv name.
+// Sources: Breakpad's minidump_processor.cc (GetCrashReason), rust-minidump's minidump.rs
+// (CrashReason), and the systems' headers that data/*.tsv name.
 package reason
 
 import (
@@ -57,17 +58,20 @@ const (
 
 // Reason is a decoded exception.
 type Reason struct {
-	// Breakpad and Rust are the texts that Breakpad and rust-minidump print, or "" without an exception.
+	// Breakpad and Rust are the texts that Breakpad and rust-minidump print, or "" without an
+	// exception.
 	Breakpad, Rust string
-	// Address is the crash address as Breakpad prints it: the accessed address of an access violation on Windows, else the exception's
-	// address. RustAddress is rust-minidump's. They differ on processors for which only one of the two truncates it to 32 bits.
+	// Address is the crash address as Breakpad prints it: the accessed address of an access
+	// violation on Windows, else the exception's address. RustAddress is rust-minidump's. They
+	// differ on processors for which only one of the two truncates it to 32 bits.
 	Address, RustAddress uint64
 
 	Kind   Kind
 	Access Access
 	// HasAddress: Address is an accessed address, not that of an instruction.
 	HasAddress bool
-	// Text is what the process did, to follow its name: "divided an integer by zero", "tried to read memory".
+	// Text is what the process did, to follow its name: "divided an integer by zero", "tried to
+	// read memory".
 	Text string
 	// Why is the cause as the system reports it, "nothing is mapped there", or "".
 	Why string
@@ -90,8 +94,8 @@ func Decode(d *core.Dump) Reason {
 	return r
 }
 
-// micro corrects the Reason for a microdump, which has the signal's name and no si_code. Breakpad prints that name and does not truncate
-// the address. Older microdumps have no signal.
+// micro corrects the Reason for a microdump, which has the signal's name and no si_code. Breakpad
+// prints that name and does not truncate the address. Older microdumps have no signal.
 func micro(m *core.Micro, r Reason, addr uint64) Reason {
 	r.Breakpad, r.Address = m.Signal, addr
 	if m.Signal == "" {
@@ -103,11 +107,11 @@ func micro(m *core.Micro, r Reason, addr uint64) Reason {
 	return r
 }
 
-// DecodeFor decodes an exception record. processor is the dump's processor_architecture (core.ProcX86 …), addr the record's
-// ExceptionAddress, params its ExceptionInformation.
+// DecodeFor decodes an exception record. processor is the dump's processor_architecture
+// (core.ProcX86 …), addr the record's ExceptionAddress, params its ExceptionInformation.
 //
-// Breakpad and rust-minidump print the two numbers of an exception that they do not know, which is what the fields begin with. The
-// system's decoder replaces what it knows.
+// Breakpad and rust-minidump print the two numbers of an exception that they do not know, which is
+// what the fields begin with. The system's decoder replaces what it knows.
 func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, params []uint64) Reason {
 	x := record{processor, code, flags, addr, params}
 	r := Reason{
@@ -159,7 +163,8 @@ func (x *record) param(i int) uint64 {
 	return 0
 }
 
-// plain decodes the codes of a system that only Breakpad knows. Breakpad prints the name, on Fuchsia also the flags.
+// plain decodes the codes of a system that only Breakpad knows. Breakpad prints the name, on
+// Fuchsia also the flags.
 func (x *record) plain(r Reason, t table) Reason {
 	e := find(t, x.code)
 	if e.name == "" {
@@ -188,7 +193,8 @@ func (x *record) plain(r Reason, t table) Reason {
 	return r
 }
 
-// breakpad32 and rust32 report whether a tool truncates crash addresses to 32 bits for a processor: some writers sign-extend them.
+// breakpad32 and rust32 report whether a tool truncates crash addresses to 32 bits for a processor:
+// some writers sign-extend them.
 func breakpad32(processor uint16) bool {
 	switch processor {
 	case core.ProcX86, core.ProcMIPS, core.ProcPPC, core.ProcSHX, core.ProcARM, core.ProcX86Win64:

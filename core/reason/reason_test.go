@@ -153,7 +153,8 @@ func TestLastError(t *testing.T) {
 	}
 }
 
-// TestBigTables walks the compact tables: every code is found, and what lies between two codes is not.
+// TestBigTables walks the compact tables: every code is found, and what lies between two codes is
+// not.
 func TestBigTables(t *testing.T) {
 	for _, tt := range []struct {
 		n     *names

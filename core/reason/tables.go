@@ -10,7 +10,8 @@ import (
 // table is one of the small tables of codes: signals, exceptions, fast-fail codes …
 type table uint8
 
-// entry.peers says which of the two tools knows a code. For others a tool prints its text for unknown codes.
+// entry.peers says which of the two tools knows a code. For others a tool prints its text for
+// unknown codes.
 const (
 	inBreakpad = 1 << iota
 	inRust
@@ -44,15 +45,17 @@ func (e entry) breakpad() (string, bool) { return e.name, e.peers&inBreakpad != 
 // rust returns rust-minidump's name of a code.
 func (e entry) rust() (string, bool) { return e.name, e.peers&inRust != 0 }
 
-// names is a table of thousands of codes in two strings, so that the program needs no pointers and offsets for them. A lookup scans both,
-// which takes microseconds and happens a few times for a dump.
+// names is a table of thousands of codes in two strings, so that the program needs no pointers and
+// offsets for them. A lookup scans both, which takes microseconds and happens a few times for a
+// dump.
 type names struct {
 	// prefix is added to every name that does not begin with '='.
 	prefix string
 	// codes are the differences between consecutive codes, ascending, as unsigned varints.
 	codes string
-	// names has the names, one per line. By default both tools know an error code (0xc0000000 and above), and only rust-minidump
-	// others. A last character '!' means that only rust-minidump knows the code, '?' that neither does.
+	// names has the names, one per line. By default both tools know an error code (0xc0000000 and
+	// above), and only rust-minidump others. A last character '!' means that only rust-minidump
+	// knows the code, '?' that neither does.
 	names string
 }
 

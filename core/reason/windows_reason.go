@@ -26,7 +26,8 @@ var winKinds = [...]struct {
 	{0xc0000090, Arithmetic}, {0xc0000091, Arithmetic}, {0xc0000092, Arithmetic}, {0xc0000093, Arithmetic},
 	{0xc0000094, Arithmetic}, {0xc0000095, Arithmetic},
 	{0xc00000fd, Stack}, {0xc0000374, Corruption}, {winFastFail, Abort}, {0xc0000417, Abort},
-	// Codes of programs: Chromium's for memory that ran out, C++ (Visual C++), .NET (two), Delphi, Crashpad without a crash.
+	// Codes of programs: Chromium's for memory that ran out, C++ (Visual C++), .NET (two), Delphi,
+	// Crashpad without a crash.
 	{0xe0000008, OutOfMemory}, {0xe06d7363, Exception}, {0xe0434352, Exception}, {0xe0434f4d, Exception},
 	{0xeedfade, Exception}, {0x0517a7ed, NoCrash},
 }
@@ -62,7 +63,8 @@ func (x *record) windows(r Reason) Reason {
 		}
 		r.Text = "tried to access memory that it may not"
 		if r.Address == ^uint64(0) && x.processor == core.ProcAMD64 {
-			// For a non-canonical address the processor raises a general protection fault without an address, and Windows reports -1.
+			// For a non-canonical address the processor raises a general protection fault without
+			// an address, and Windows reports -1.
 			r.Why = "probably another address that is not canonical; Windows does not say which"
 		}
 	case winInPageError:
@@ -73,8 +75,8 @@ func (x *record) windows(r Reason) Reason {
 	return r
 }
 
-// access sets the address and the kind of an access violation or in-page error. params[0] is 0 for a read, 1 for a write, 8 for an
-// execution (data execution prevention); params[1] is the address.
+// access sets the address and the kind of an access violation or in-page error. params[0] is 0 for
+// a read, 1 for a write, 8 for an execution (data execution prevention); params[1] is the address.
 func (x *record) access(r *Reason) {
 	switch accessWord(x.params) {
 	case "READ":
@@ -106,8 +108,9 @@ func accessWord(params []uint64) string {
 	return ""
 }
 
-// inPage decodes an in-page error: an access as in an access violation, and in params[2] the NTSTATUS that says why the page could not
-// be loaded. rust-minidump prints READ, WRITE or EXEC only if there is a status.
+// inPage decodes an in-page error: an access as in an access violation, and in params[2] the
+// NTSTATUS that says why the page could not be loaded. rust-minidump prints READ, WRITE or EXEC
+// only if there is a status.
 func (x *record) inPage(r *Reason) {
 	x.access(r)
 	word := accessWord(x.params)
@@ -127,8 +130,9 @@ func (x *record) inPage(r *Reason) {
 	r.Why += ", " + nameOrNumber(name, ok, status)
 }
 
-// fastFail decodes __fastfail, whose reason is in params[0]. Breakpad prints the reason only, and does not know 0, the old stack cookie
-// check. rust-minidump prints the exception and the reason, or without a reason the NTSTATUS name.
+// fastFail decodes __fastfail, whose reason is in params[0]. Breakpad prints the reason only, and
+// does not know 0, the old stack cookie check. rust-minidump prints the exception and the reason,
+// or without a reason the NTSTATUS name.
 func (x *record) fastFail(r *Reason) {
 	if len(x.params) == 0 {
 		return
@@ -149,7 +153,8 @@ func (x *record) fastFail(r *Reason) {
 		r.Why = fmt.Sprintf("reason %d", reason)
 	}
 	switch reason {
-	// FAST_FAIL_ codes of winnt.h whose checks found damaged data, such as stack cookies, lists and virtual tables.
+	// FAST_FAIL_ codes of winnt.h whose checks found damaged data, such as stack cookies, lists and
+	// virtual tables.
 	case 0, 1, 2, 3, 4, 8, 18, 21, 29, 35, 50, 60, 61, 71:
 		r.Kind = Corruption
 	case 72:
@@ -157,8 +162,9 @@ func (x *record) fastFail(r *Reason) {
 	}
 }
 
-// windowsError returns the name of an error code as rust-minidump finds it. The kind of code is unknown, so it tries WinError, then
-// NTSTATUS, then a WinError in the facility of Visual C++ (delay loading).
+// windowsError returns the name of an error code as rust-minidump finds it. The kind of code is
+// unknown, so it tries WinError, then NTSTATUS, then a WinError in the facility of Visual C++
+// (delay loading).
 func windowsError(code uint32) string {
 	if name, _, ok := winError.lookup(code); ok {
 		return name
@@ -175,12 +181,15 @@ func windowsError(code uint32) string {
 	return fmt.Sprintf("unknown 0x%08x", code)
 }
 
-// LastError returns the name of a GetLastError value as in rust-minidump's last_error_value: "ERROR_SUCCESS", "unknown 0x12345678".
+// LastError returns the name of a GetLastError value as in rust-minidump's last_error_value:
+// "ERROR_SUCCESS", "unknown 0x12345678".
 func LastError(value uint32) string { return windowsError(value) }
 
-// LastErrorAt reads a thread's GetLastError value from its thread environment block: TEB.LastErrorValue, a 32-bit word after 13
-// pointers. It returns false if the dump lacks that memory. Like rust-minidump it reads the word for dumps of every system, but it is
-// meaningful on Windows only: Crashpad for Apple's systems stores another address in the thread record's TEB field.
+// LastErrorAt reads a thread's GetLastError value from its thread environment block:
+// TEB.LastErrorValue, a 32-bit word after 13 pointers. It returns false if the dump lacks that
+// memory. Like rust-minidump it reads the word for dumps of every system, but it is meaningful on
+// Windows only: Crashpad for Apple's systems stores another address in the thread record's TEB
+// field.
 func LastErrorAt(d *core.Dump, thread int) (value uint32, ok bool) {
 	if d.System == nil || thread < 0 || thread >= len(d.Threads) {
 		return 0, false

@@ -1,5 +1,6 @@
-// Package visible makes text of files safe to show: it replaces characters that control a terminal, end a line, or change how adjacent
-// characters are displayed by visible ones. "a\x1b[31m" becomes "a␛[31m". Start at Text.
+// Package visible makes text of files safe to show: it replaces characters that control a terminal,
+// end a line, or change how adjacent characters are displayed by visible ones. "a\x1b[31m" becomes
+// "a␛[31m". Start at Text.
 package visible
 
 import (
@@ -7,11 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Control reports whether a character is a control character, which a terminal obeys: C0, DEL or C1 (ECMA-48).
+// Control reports whether a character is a control character, which a terminal obeys: C0, DEL or C1
+// (ECMA-48).
 func Control(r rune) bool { return r >= 0 && r < ' ' || r >= 0x7f && r < 0xa0 }
 
-// Hidden reports whether a character is invisible and can change how others are displayed: control characters, bidirectional controls,
-// zero-width characters, separators of lines and paragraphs.
+// Hidden reports whether a character is invisible and can change how others are displayed: control
+// characters, bidirectional controls, zero-width characters, separators of lines and paragraphs.
 func Hidden(r rune) bool {
 	switch {
 	case Control(r):
@@ -27,7 +29,8 @@ func Hidden(r rune) bool {
 	return true
 }
 
-// Text returns s as one line without hidden characters. Bytes that are not UTF-8 become U+FFFD, tabs become spaces.
+// Text returns s as one line without hidden characters. Bytes that are not UTF-8 become U+FFFD,
+// tabs become spaces.
 func Text(s string) string {
 	from := clean(s)
 	if from == len(s) {
@@ -60,7 +63,8 @@ func clean(s string) int {
 	return len(s)
 }
 
-// Write writes a character, or its visible replacement: control pictures (␛) for C0 and DEL, U+FFFD for C1, ‹U+202E› for others.
+// Write writes a character, or its visible replacement: control pictures (␛) for C0 and DEL, U+FFFD
+// for C1, ‹U+202E› for others.
 func Write(b *strings.Builder, r rune) {
 	switch {
 	case r >= 0 && r < ' ':

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// accepted are the differences that are known, with how many of each kind and why: a line each of file, kind, count and reason,
-// between tabs.
+// accepted are the differences that are known, with how many of each kind and why: a line each of
+// file, kind, count and reason, between tabs.
 type accepted struct {
 	path    string
 	header  []string

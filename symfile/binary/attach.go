@@ -18,7 +18,8 @@ type splitFile struct {
 	sections  *dwarf.Sections
 }
 
-// attach attaches a debug file, a supplementary file of dwz, or a file of split units. It returns nil for a file of another program.
+// attach attaches a debug file, a supplementary file of dwz, or a file of split units. It returns
+// nil for a file of another program.
 func (f *elfProgram) attach(src *input.Source) (program, error) {
 	if attached, err := f.attachFile(src); !attached || err != nil {
 		return nil, err
@@ -74,7 +75,8 @@ func (f *elfProgram) files() []*elf.File {
 	return out
 }
 
-// isSplit reports whether some units are in .dwo files. Those use the addresses in .debug_addr of this file.
+// isSplit reports whether some units are in .dwo files. Those use the addresses in .debug_addr of
+// this file.
 func (f *elfProgram) isSplit() bool {
 	for _, e := range f.files() {
 		if e.Section(".debug_addr") != nil {
@@ -84,7 +86,8 @@ func (f *elfProgram) isSplit() bool {
 	return false
 }
 
-// attachAlt attaches the supplementary file of dwz if it has the build id that .gnu_debugaltlink names.
+// attachAlt attaches the supplementary file of dwz if it has the build id that .gnu_debugaltlink
+// names.
 func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 	for _, of := range f.files() {
 		name, id, ok := of.AltLink()
@@ -104,8 +107,8 @@ func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 	return false, nil
 }
 
-// attachDebug attaches the separate debug file: by the build id if both files have one, else by the name and the CRC in
-// .gnu_debuglink.
+// attachDebug attaches the separate debug file: by the build id if both files have one, else by the
+// name and the CRC in .gnu_debuglink.
 func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	if f.debug != nil || e.Machine != f.elf.Machine || e.Class != f.elf.Class {
 		return false, nil

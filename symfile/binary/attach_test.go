@@ -14,8 +14,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// program is an amd64 library with one exported function at 0x1000 and room for more sections; debug is the same with a full symbol
-// table and without the code.
+// program is an amd64 library with one exported function at 0x1000 and room for more sections;
+// debug is the same with a full symbol table and without the code.
 func program(more ...elftest.Section) *elftest.File {
 	f := &elftest.File{Class: 64, Machine: 62, Type: 3}
 	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: make([]byte, 0x100)})
@@ -62,7 +62,8 @@ func nameAt(t *testing.T, b *files.File, rva uint64) (string, symbol.Answer) {
 	return s.Name, ans
 }
 
-// A debug file belongs to a program by the build id of both, else by its name and the check sum that the program has of it.
+// A debug file belongs to a program by the build id of both, else by its name and the check sum
+// that the program has of it.
 func TestAttachDebugFile(t *testing.T) {
 	id, other := []byte("0123456789abcdefghij"), []byte("another build's id..")
 	plain := debug().Bytes()

@@ -15,7 +15,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// symText is a symbol file as text that can be asked what it lists, and opened, so that it can be asked what it answers.
+// symText is a symbol file as text that can be asked what it lists, and opened, so that it can be
+// asked what it answers.
 type symText struct {
 	text   string
 	header []string // MODULE and INFO
@@ -25,7 +26,8 @@ type symText struct {
 	file   *symfile.File
 	// plain: its writer leaves inlined calls out, and gives the lines that they were called from.
 	plain bool
-	// Where answers may change: the bounds of functions, lines and inlined calls, and of unwind rules.
+	// Where answers may change: the bounds of functions, lines and inlined calls, and of unwind
+	// rules.
 	codeAt, ruleAt []uint64
 }
 
@@ -125,8 +127,8 @@ func (d *differences) String() string {
 	return b.String()
 }
 
-// compare says how our symbol file differs from another one of the same binary: in what is listed, and in what is answered at every
-// address that either of them covers.
+// compare says how our symbol file differs from another one of the same binary: in what is listed,
+// and in what is answered at every address that either of them covers.
 func compare(ours, theirs *symText) *differences {
 	d := &differences{}
 	for i, line := range theirs.header {
@@ -308,7 +310,8 @@ func otherRule(arch *cpu.Arch, ours, theirs *unwind.Row) string {
 	return "pcs with another rule"
 }
 
-// sameRow compares rows as what a .sym can say of them: a register that a call preserves is unchanged without a rule.
+// sameRow compares rows as what a .sym can say of them: a register that a call preserves is
+// unchanged without a rule.
 func sameRow(arch *cpu.Arch, a, b *unwind.Row) bool {
 	strip := func(r *unwind.Row) unwind.Row {
 		out := unwind.Row{CFA: r.CFA, RA: r.RA}

@@ -7,8 +7,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Has returns what the module's files contain, which file has what, and which files are missing. It reads headers, and abbreviations
-// of DWARF until it has seen each kind. A part that cannot be read counts as absent, and Warnings has the error.
+// Has returns what the module's files contain, which file has what, and which files are missing. It
+// reads headers, and abbreviations of DWARF until it has seen each kind. A part that cannot be read
+// counts as absent, and Warnings has the error.
 func (f *File) Has() symbol.Contents {
 	out := symbol.Contents{Parts: []symbol.Part{}, Missing: []string{}}
 	for _, t := range f.unwindTables() {

@@ -99,8 +99,9 @@ func (f *elfProgram) identity() symbol.Identity {
 	return id
 }
 
-// otherArchs has Breakpad's words for machines (e_machine) without a table of registers in core/cpu: MIPS with the n32 ABI, 31-bit
-// S/390, SPARC V9. Their files still have names and lines. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture).
+// otherArchs has Breakpad's words for machines (e_machine) without a table of registers in
+// core/cpu: MIPS with the n32 ABI, 31-bit S/390, SPARC V9. Their files still have names and lines.
+// Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture).
 var otherArchs = map[uint16]string{8: "mips", 22: "s390", 43: "sparcv9"}
 
 // Numbers of the gABI, chapter 5: p_type and p_flags.
@@ -111,7 +112,8 @@ const (
 	flagWrite = 1 // SHF_WRITE
 )
 
-// hasCode reports whether the file has the program's code. A separate debug file has headers for it, but no bytes.
+// hasCode reports whether the file has the program's code. A separate debug file has headers for
+// it, but no bytes.
 func hasCode(e *elf.File) bool {
 	sections := false
 	for i := range e.Sections {
@@ -133,7 +135,8 @@ func hasCode(e *elf.File) bool {
 	return false
 }
 
-// code reads bytes that are the same in memory: those of sections, or else segments, that are not writable.
+// code reads bytes that are the same in memory: those of sections, or else segments, that are not
+// writable.
 func (f *elfProgram) code(rva uint64, p []byte) int {
 	if !hasCode(f.elf) {
 		return 0
@@ -167,7 +170,8 @@ func (f *elfProgram) code(rva uint64, p []byte) int {
 	return copy(p, b)
 }
 
-// isCode reports whether an address is in code: by the sections, or in a file without them by the segments.
+// isCode reports whether an address is in code: by the sections, or in a file without them by the
+// segments.
 func (f *elfProgram) isCode(rva uint64) bool {
 	address := f.elf.Base + rva
 	if s := f.elf.SectionAt(address); s != nil {

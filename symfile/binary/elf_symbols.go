@@ -67,8 +67,9 @@ func (f *elfProgram) openDWARF(e *elf.File) (*dwarf.Data, error) {
 	return dwarf.Open(f.sections(e), opt)
 }
 
-// findSplit returns the .dwo file of a unit, or the package that may have the unit. Dumps and users have other folders than the
-// compiler had, so it chooses the .dwo file whose path has the longest common end with the unit's.
+// findSplit returns the .dwo file of a unit, or the package that may have the unit. Dumps and users
+// have other folders than the compiler had, so it chooses the .dwo file whose path has the longest
+// common end with the unit's.
 func (f *elfProgram) findSplit(dwoName, _ string, _ uint64) (*dwarf.Sections, bool) {
 	var best *splitFile
 	most := 0
@@ -112,8 +113,8 @@ func commonSuffix(a, b string) int {
 	}
 }
 
-// elfNames is an ELF file's names with the program's RVAs. The base of a debug file may differ from the program's, since it may lack
-// the program headers.
+// elfNames is an ELF file's names with the program's RVAs. The base of a debug file may differ from
+// the program's, since it may lack the program headers.
 type elfNames struct {
 	*elf.Publics
 	shift uint64

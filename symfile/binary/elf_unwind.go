@@ -12,8 +12,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// unwindSections has the kinds of sections with unwind rules, in the order in which Row asks them. open returns nil for a file without
-// such a section, else a function that opens it.
+// unwindSections has the kinds of sections with unwind rules, in the order in which Row asks them.
+// open returns nil for a file without such a section, else a function that opens it.
 var unwindSections = []struct {
 	kind string
 	open func(f *elfProgram, e *elf.File) func() (unwind.Table, error)
@@ -24,8 +24,8 @@ var unwindSections = []struct {
 	{".ARM.exidx", openExidx},
 }
 
-// unwindTables returns the tables by kind, and of each kind that of the program before that of its debug file, whose .eh_frame is
-// mostly a section without bytes.
+// unwindTables returns the tables by kind, and of each kind that of the program before that of its
+// debug file, whose .eh_frame is mostly a section without bytes.
 func (f *elfProgram) unwindTables() []*table {
 	out := []*table{}
 	for _, kind := range unwindSections {
@@ -54,8 +54,9 @@ func (f *elfProgram) cfiConfig(e *elf.File) dwarfcfi.Config {
 	return cfg
 }
 
-// section returns a function that reads a section, the section's address, and whether the file has it. In a file without section
-// headers it is the segment of a type; 0 means that there is no such type.
+// section returns a function that reads a section, the section's address, and whether the file has
+// it. In a file without section headers it is the segment of a type; 0 means that there is no such
+// type.
 func section(e *elf.File, name string, segment uint32) (open func() (*input.Source, error), address uint64, ok bool) {
 	if s := e.Section(name); s != nil {
 		return func() (*input.Source, error) { return e.Data(s) }, s.Address, true
@@ -75,7 +76,8 @@ func part(e *elf.File, name string, off, size uint64) *input.Source {
 	return e.Src.Sub(e.Src.Name+": "+name, int64(min(off, 1<<62)), int64(min(size, 1<<62)))
 }
 
-// Types of segments with one section: PT_GNU_EH_FRAME (LSB core specification) and PT_ARM_EXIDX (ELF for the Arm Architecture).
+// Types of segments with one section: PT_GNU_EH_FRAME (LSB core specification) and PT_ARM_EXIDX
+// (ELF for the Arm Architecture).
 const (
 	segEHFrame = 0x6474e550
 	segExidx   = 0x70000001
@@ -118,8 +120,8 @@ func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	}
 }
 
-// frameByHeader finds .eh_frame in a file without section headers, by its .eh_frame_hdr. The result ends with the segment, since the
-// size of .eh_frame is unknown; its terminator ends it earlier.
+// frameByHeader finds .eh_frame in a file without section headers, by its .eh_frame_hdr. The result
+// ends with the segment, since the size of .eh_frame is unknown; its terminator ends it earlier.
 func frameByHeader(e *elf.File, head *input.Source, at uint64, cfg dwarfcfi.Config) (*input.Source, uint64, error) {
 	address, err := dwarfcfi.FrameAddress(head, at, cfg)
 	if err != nil {
@@ -174,7 +176,8 @@ func openSFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	}
 }
 
-// openExidx opens the index table of 32-bit ARM. Its last entry has no end, so cfg.End is that of the file's code.
+// openExidx opens the index table of 32-bit ARM. Its last entry has no end, so cfg.End is that of
+// the file's code.
 func openExidx(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	open, at, ok := section(e, ".ARM.exidx", segExidx)
 	if !ok || f.elf.Arch != cpu.ARM {
@@ -195,8 +198,9 @@ func openExidx(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	}
 }
 
-// baseOf returns the link-time address of RVA 0 in a file. A debug file has the program's base, unless prelink has moved the program
-// since; then the debug file's own program headers have the old base.
+// baseOf returns the link-time address of RVA 0 in a file. A debug file has the program's base,
+// unless prelink has moved the program since; then the debug file's own program headers have the
+// old base.
 func (f *elfProgram) baseOf(e *elf.File) uint64 {
 	if e == f.elf {
 		return e.Base

@@ -1,10 +1,12 @@
-// Package binary makes one source of symbols and unwind rules from a binary and the files that belong to it: the executable or
-// library, its separate debug file or PDB, split and supplementary DWARF, and the symbol table in .gnu_debugdata. It decides which
-// sections to use and in which order; other packages read the sections.
+// Package binary makes one source of symbols and unwind rules from a binary and the files that
+// belong to it: the executable or library, its separate debug file or PDB, split and supplementary
+// DWARF, and the symbol table in .gnu_debugdata. It decides which sections to use and in which
+// order; other packages read the sections.
 //
-// Open opens the first file, File.Attach adds further ones. Then File.Lookup (symbols.go) finds symbols, File.Row (unwind.go)
-// for unwind rules, File.Has (contents.go) says what there is and what is missing, File.WriteSym (sym.go) writes a symbol file. The
-// formats are behind the interface program: elf.go, pe.go, pdb.go.
+// Open opens the first file, File.Attach adds further ones. Then File.Lookup (symbols.go) finds
+// symbols, File.Row (unwind.go) for unwind rules, File.Has (contents.go) says what there is and
+// what is missing, File.WriteSym (sym.go) writes a symbol file. The formats are behind the
+// interface program: elf.go, pe.go, pdb.go.
 //
 // Order of unwind rules in ELF files (unwindSections):
 //
@@ -13,8 +15,9 @@
 //	.sframe       no registers but the frame pointer
 //	.ARM.exidx    rules that hold only after the function's prologue
 //
-// In PE files .pdata comes first and is complete too. The last source is the rule of leaf functions, which have no entry in .pdata.
-// Names come from the PDB, then DWARF, STABS, symbol tables.
+// In PE files .pdata comes first and is complete too. The last source is the rule of leaf
+// functions, which have no entry in .pdata. Names come from the PDB, then DWARF, STABS, symbol
+// tables.
 package binary
 
 import (
@@ -29,7 +32,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// File is an opened binary or debug file with the files attached to it. Opening reads headers only. It is not safe for concurrent use.
+// File is an opened binary or debug file with the files attached to it. Opening reads headers only.
+// It is not safe for concurrent use.
 type File struct {
 	src     *input.Source
 	program program
@@ -49,16 +53,19 @@ type program interface {
 	arch() *cpu.Arch
 	// base is the link-time address of RVA 0.
 	base() uint64
-	// code reads bytes of read-only sections at an RVA and returns how many there were. isCode reports whether an RVA is code.
+	// code reads bytes of read-only sections at an RVA and returns how many there were. isCode
+	// reports whether an RVA is code.
 	code(rva uint64, p []byte) int
 	isCode(rva uint64) bool
-	// unwindTables, symbolSources and symbolTables return the sources in the order in which File asks them.
+	// unwindTables, symbolSources and symbolTables return the sources in the order in which File
+	// asks them.
 	unwindTables() []*table
 	symbolSources() []*symbolSource
 	symbolTables() ([]*names, error)
 	// frameData returns the frame data of x86, or nil.
 	frameData() frameTable
-	// attach attaches another file and returns the program that has both, or nil if the other file does not belong to this one.
+	// attach attaches another file and returns the program that has both, or nil if the other file
+	// does not belong to this one.
 	attach(src *input.Source) (program, error)
 	// missing adds files that should exist and are not loaded.
 	missing(id *symbol.Identity, out *symbol.Contents)
@@ -67,7 +74,8 @@ type program interface {
 	sources() []*input.Source
 }
 
-// Open reads a file's headers. It returns an error for a file that is not ELF, PE or PDB, and for ELF core files.
+// Open reads a file's headers. It returns an error for a file that is not ELF, PE or PDB, and for
+// ELF core files.
 func Open(src *input.Source) (*File, error) {
 	head, err := src.Bytes(0, min(4, src.Size))
 	if err != nil {
@@ -90,8 +98,9 @@ func Open(src *input.Source) (*File, error) {
 	return f, nil
 }
 
-// OpenImage opens a PE image that the loader mapped in memory at base. read copies bytes at an address and returns how many there
-// were. It returns an error if there is no image, or if its function table is not completely in memory.
+// OpenImage opens a PE image that the loader mapped in memory at base. read copies bytes at an
+// address and returns how many there were. It returns an error if there is no image, or if its
+// function table is not completely in memory.
 func OpenImage(name string, read func(address uint64, p []byte) int, base, size uint64) (*File, error) {
 	src := input.New(name, memory{read, base}, int64(min(size, 1<<40)))
 	f := &File{src: src, notes: &warningList{}}
@@ -121,8 +130,8 @@ func (f *File) Base() uint64 { return f.program.base() }
 // Identity returns what the headers say about the file.
 func (f *File) Identity() symbol.Identity { return f.id }
 
-// Code reads the program's bytes at an RVA, from read-only sections, so that they are the same in memory. It returns how many there
-// were.
+// Code reads the program's bytes at an RVA, from read-only sections, so that they are the same in
+// memory. It returns how many there were.
 func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
 
 // Attach attaches another file if it belongs to this one, and reports whether it does:
@@ -142,7 +151,8 @@ func (f *File) Attach(src *input.Source) (bool, error) {
 	return true, nil
 }
 
-// Warnings lists what could not be read so far, in headers and sections, including each part that could not be opened.
+// Warnings lists what could not be read so far, in headers and sections, including each part that
+// could not be opened.
 func (f *File) Warnings() []string {
 	out := append(f.program.warnings(), f.notes.list...)
 	add := func(err error, more []string) {

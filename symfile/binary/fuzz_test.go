@@ -12,7 +12,8 @@ import (
 	files "github.com/crashpane/crashpane/symfile/binary"
 )
 
-// exercise calls every method of a file. None may panic, or take longer than the file's size allows.
+// exercise calls every method of a file. None may panic, or take longer than the file's size
+// allows.
 func exercise(data, other []byte, rvas []uint64) {
 	f, err := files.Open(input.FromBytes("f", data))
 	if err != nil {
@@ -34,7 +35,8 @@ func exercise(data, other []byte, rvas []uint64) {
 	f.Warnings()
 }
 
-// FuzzBinary opens a file that may be anything, with itself as its debug file, and asks it all that there is.
+// FuzzBinary opens a file that may be anything, with itself as its debug file, and asks it all that
+// there is.
 func FuzzBinary(f *testing.F) {
 	f.Add([]byte("\x7fELF"), uint64(0x1000), uint64(4))
 	for _, name := range []string{moz + "basic.full", moz + "basic.dbg", symbolic + "arm64/cfi_test", made + "stabs/t-stabs32", made + "sframe/arm64be-O2.so",

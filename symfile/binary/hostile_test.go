@@ -37,7 +37,8 @@ func elfFiles(t *testing.T) []string {
 	return out
 }
 
-// tableOf is where a file's section headers are, how large each is, and how many there are (gABI, chapter 4).
+// tableOf is where a file's section headers are, how large each is, and how many there are (gABI,
+// chapter 4).
 func tableOf(data []byte) (order binary.ByteOrder, at, size, count int, wide bool) {
 	order = binary.LittleEndian
 	if data[5] == 2 {
@@ -53,7 +54,8 @@ func tableOf(data []byte) (order binary.ByteOrder, at, size, count int, wide boo
 var needed = []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".debug_info", ".debug_abbrev", ".debug_line", ".debug_str",
 	".symtab", ".strtab", ".gnu_debuglink", ".gnu_debugaltlink", ".gnu_debugdata", ".stab", ".stabstr"}
 
-// TestUnreadableSections moves each section that is needed out of its file: whatever is asked, a warning or an error names the section.
+// TestUnreadableSections moves each section that is needed out of its file: whatever is asked, a
+// warning or an error names the section.
 func TestUnreadableSections(t *testing.T) {
 	tried := map[string]int{}
 	for _, path := range elfFiles(t) {
@@ -95,7 +97,8 @@ func TestUnreadableSections(t *testing.T) {
 	}
 }
 
-// asked asks a file for everything, as dumpsyms, rules and a walk do, and gives all that it says of what it could not read.
+// asked asks a file for everything, as dumpsyms, rules and a walk do, and gives all that it says of
+// what it could not read.
 func asked(data []byte) string {
 	f, err := files.Open(input.FromBytes("f", data))
 	if err != nil {
@@ -117,7 +120,8 @@ func asked(data []byte) string {
 	return strings.Join(append(said, f.Warnings()...), "\n")
 }
 
-// TestMutatedHeaders turns over each byte of the headers of sections and of .eh_frame_hdr: nothing panics.
+// TestMutatedHeaders turns over each byte of the headers of sections and of .eh_frame_hdr: nothing
+// panics.
 func TestMutatedHeaders(t *testing.T) {
 	step := 1
 	if runtime.GOOS == "js" || testing.Short() { // it is ten times as slow

@@ -7,7 +7,8 @@ import (
 
 // names is a symbol table of a file, opened when it is needed.
 type names struct {
-	// section is the table's name, file the name of its file. full: the table has more than the exported symbols.
+	// section is the table's name, file the name of its file. full: the table has more than the
+	// exported symbols.
 	section, file string
 	full          bool
 	open          func() (nameTable, error)
@@ -15,8 +16,8 @@ type names struct {
 	err           error
 }
 
-// nameTable is a list of names by RVA, one for each address. At returns name i in the order of addresses, Lookup the name of the code
-// at an RVA. The results have Public set.
+// nameTable is a list of names by RVA, one for each address. At returns name i in the order of
+// addresses, Lookup the name of the code at an RVA. The results have Public set.
 type nameTable interface {
 	Len() int
 	At(i int) symbol.Symbol
@@ -59,10 +60,12 @@ func full(tables []*names) bool {
 	return false
 }
 
-// nameless is the name that debug information has for a function whose name is in a file that is missing.
+// nameless is the name that debug information has for a function whose name is in a file that is
+// missing.
 const nameless = "<name omitted>"
 
-// nameAt returns the name that a symbol table has for the function that starts at an RVA, or nameless.
+// nameAt returns the name that a symbol table has for the function that starts at an RVA, or
+// nameless.
 func (f *File) nameAt(start uint64) (string, error) {
 	tables, err := f.symbolTables()
 	if err != nil {
@@ -88,7 +91,8 @@ type publicNames interface {
 	Publics(fn func(rva uint64, name string) error) error
 }
 
-// Publics calls fn for every public name of a PDB and every name of the symbol tables, table by table, each by address.
+// Publics calls fn for every public name of a PDB and every name of the symbol tables, table by
+// table, each by address.
 func (f *File) Publics(fn func(rva uint64, name string) error) error {
 	for _, s := range f.symbolSources() {
 		t, err := s.get()

@@ -10,14 +10,15 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// pdbProgram is a PDB without its program. It has names, lines, inlined calls, and for x86 the frame data; the unwind rules of other
-// processors are in the program.
+// pdbProgram is a PDB without its program. It has names, lines, inlined calls, and for x86 the
+// frame data; the unwind rules of other processors are in the program.
 type pdbProgram struct {
 	src *input.Source
 	pdb *pdb.File
 }
 
-// openPDB opens a PDB without its program: it has functions and lines, and on x86 frame data, but no code.
+// openPDB opens a PDB without its program: it has functions and lines, and on x86 frame data, but
+// no code.
 func openPDB(src *input.Source) (program, error) {
 	p, err := pdb.Open(src)
 	if err != nil {
@@ -63,7 +64,8 @@ func (f *pdbProgram) missing(_ *symbol.Identity, out *symbol.Contents) {
 	out.NoProgram = f.pdb.Arch == nil || !f.pdb.Arch.StackWIN
 }
 
-// FrameData returns the frame data of x86 at an RVA, which symbol files have as STACK WIN. The answer is NoFile if there is no PDB.
+// FrameData returns the frame data of x86 at an RVA, which symbol files have as STACK WIN. The
+// answer is NoFile if there is no PDB.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	if p := f.program.frameData(); p != nil {
 		return p.FrameData(rva)

@@ -35,7 +35,8 @@ var linePairs = []string{
 	"other/mstange+samply/fixtures/win64-ci/WriteArgument.exe",
 }
 
-// otherWords are words of types that Mozilla's dump_syms writes otherwise or leaves out, after blanks were taken out.
+// otherWords are words of types that Mozilla's dump_syms writes otherwise or leaves out, after
+// blanks were taken out.
 var otherWords = strings.NewReplacer("volatile", "", "<NoType>", "...", "`anonymousnamespace'", "(anonymousnamespace)", "__float128", "longdouble",
 	"__half", "float16_t", "unsigned__int128", "uint128_t", "__int128", "int128_t", "conststd::nullptr_t", "voidconst*", "std::nullptr_t", "void*",
 	"wchar_tconst[3]&", "constwchar_t[3]&")
@@ -43,7 +44,8 @@ var otherWords = strings.NewReplacer("volatile", "", "<NoType>", "...", "`anonym
 // placed is one step of a stack: a function or inlined call and the line in it.
 type placed struct{ name, at string }
 
-// stackOf is what a symbol file says of an address, the innermost call first. at is a file's name without folders, and a line.
+// stackOf is what a symbol file says of an address, the innermost call first. at is a file's name
+// without folders, and a line.
 func stackOf(s *symbol.Symbol) (out []placed) {
 	base := func(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 	name := func(raw string) string { return otherWords.Replace(squeeze(raw)) }
@@ -66,8 +68,8 @@ func places(stack []placed) string {
 	return strings.Join(out, " < ")
 }
 
-// A lineClass is a kind of difference between two readers of a PDB of which it is known who is right. testdata/pdb-lines.tsv says why, and
-// has an example of each.
+// A lineClass is a kind of difference between two readers of a PDB of which it is known who is
+// right. testdata/pdb-lines.tsv says why, and has an example of each.
 type lineClass struct {
 	name string
 	is   func(ours, theirs *symbol.Symbol) bool
@@ -93,8 +95,8 @@ var mozillaClasses = []lineClass{
 	}},
 }
 
-// llvmClass is in which way llvm-symbolizer's answer differs from ours at an address; next says whether its answer at the byte behind it
-// is ours there. "" is for what is not known.
+// llvmClass is in which way llvm-symbolizer's answer differs from ours at an address; next says
+// whether its answer at the byte behind it is ours there. "" is for what is not known.
 func llvmClass(ours, llvm string, next bool) string {
 	x, y := strings.Split(ours, " < "), strings.Split(llvm, " < ")
 	switch {
@@ -110,7 +112,8 @@ func llvmClass(ours, llvm string, next bool) string {
 	return ""
 }
 
-// symbolized is what llvm-symbolizer says of addresses: of each the lines, the innermost call first; "no line" as stackOf has it.
+// symbolized is what llvm-symbolizer says of addresses: of each the lines, the innermost call
+// first; "no line" as stackOf has it.
 func symbolized(t *testing.T, tool, program string, addresses []uint64) []string {
 	t.Helper()
 	var in bytes.Buffer
@@ -159,10 +162,11 @@ type tally struct {
 	example string
 }
 
-// TestPDBLines compares lines and inlined calls, byte by byte, with what Mozilla's dump_syms makes of the same PDBs, and has llvm-symbolizer
-// judge each difference. All but one byte of a thousand are equal, or differ in a way that is in testdata/pdb-lines.tsv, with as many bytes
-// as it says (-update writes the numbers); and llvm-symbolizer agrees with Mozilla's in none. Where it agrees with neither, and where it differs from both, its own
-// mistakes are in the table.
+// TestPDBLines compares lines and inlined calls, byte by byte, with what Mozilla's dump_syms makes
+// of the same PDBs, and has llvm-symbolizer judge each difference. All but one byte of a thousand
+// are equal, or differ in a way that is in testdata/pdb-lines.tsv, with as many bytes as it says
+// (-update writes the numbers); and llvm-symbolizer agrees with Mozilla's in none. Where it agrees
+// with neither, and where it differs from both, its own mistakes are in the table.
 func TestPDBLines(t *testing.T) {
 	corpus(t)
 	tool, err := exec.LookPath("dump_syms")
@@ -232,8 +236,9 @@ func readLineTable(t *testing.T, path string) (header string, rows []string) {
 	return header, rows
 }
 
-// comparePDBLines compares two symbol files of a program, and ours with llvm-symbolizer. all is how many bytes of code there are, open in how many
-// of them Mozilla's differs in a way that is not known.
+// comparePDBLines compares two symbol files of a program, and ours with llvm-symbolizer. all is how
+// many bytes of code there are, open in how many of them Mozilla's differs in a way that is not
+// known.
 func comparePDBLines(t *testing.T, llvm, program string, ours, theirs *symText) (all, open int, found map[string]*tally) {
 	t.Helper()
 	type piece struct {

@@ -11,7 +11,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 )
 
-// TestPublicNames makes every decorated public name of the PDBs at hand, of code and of data, readable, and compares it with what llvm-undname says.
+// TestPublicNames makes every decorated public name of the PDBs at hand, of code and of data,
+// readable, and compares it with what llvm-undname says.
 func TestPublicNames(t *testing.T) {
 	corpus(t)
 	util, err := exec.LookPath("llvm-pdbutil-19")

@@ -15,8 +15,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// pdbCases are PDBs and the symbol files that Breakpad's (with Microsoft's own reader) and Mozilla's dump_syms made of them. Those of
-// Breakpad, and older ones, have no inlined calls: their lines are those of the calls.
+// pdbCases are PDBs and the symbol files that Breakpad's (with Microsoft's own reader) and
+// Mozilla's dump_syms made of them. Those of Breakpad, and older ones, have no inlined calls: their
+// lines are those of the calls.
 var pdbCases = []peerCase{
 	{"breakpad regtest", []string{"winapple/breakpad/dump_syms_regtest.pdb"}, "winapple/breakpad/dump_syms_regtest.sym"},
 	{"breakpad omap reordered", []string{"winapple/breakpad/omap_reorder_funcs.pdb"}, "winapple/breakpad/omap_reorder_funcs.sym"},
@@ -44,8 +45,9 @@ func pdbSym(t testing.TB, p *binary.File) string {
 	return buf.String()
 }
 
-// TestPDBAgainstPeers compares what we write of PDBs with what others wrote, as TestAgainstPeers does; and their STACK WIN records, which
-// are to be the same texts. What differs is in testdata/pdb-differences.tsv, with a reason.
+// TestPDBAgainstPeers compares what we write of PDBs with what others wrote, as TestAgainstPeers
+// does; and their STACK WIN records, which are to be the same texts. What differs is in
+// testdata/pdb-differences.tsv, with a reason.
 func TestPDBAgainstPeers(t *testing.T) {
 	corpus(t)
 	known := readAccepted(t, "testdata/pdb-differences.tsv")
@@ -95,8 +97,8 @@ func compareWin(d *differences, ours, theirs *symText) {
 	}
 }
 
-// TestPDBIsItsSym holds lookups in PDBs against the symbol files made of them: at every address the same function, line and inlined
-// calls, and the same record for x86 frames.
+// TestPDBIsItsSym holds lookups in PDBs against the symbol files made of them: at every address the
+// same function, line and inlined calls, and the same record for x86 frames.
 func TestPDBIsItsSym(t *testing.T) {
 	corpus(t)
 	for i, c := range pdbCases {
@@ -116,7 +118,8 @@ func TestPDBIsItsSym(t *testing.T) {
 				checked++
 				same := err == nil && ans == wantAns && have.Name == want.Name && have.Start == want.Start && have.Size == want.Size &&
 					fmt.Sprint(linesOf(&have)) == fmt.Sprint(linesOf(&want)) && (!want.HasLine || have.LineStart == want.LineStart)
-				// Of functions that became one, a symbol file has the first of the whole file, a PDB that of the module that the code is from.
+				// Of functions that became one, a symbol file has the first of the whole file, a
+				// PDB that of the module that the code is from.
 				if !same && !(want.Multiple || want.Name != have.Name && want.Start == have.Start) {
 					if bad++; bad < 6 {
 						t.Errorf("%s: %x: %v %+v, its symbol file %v %+v (%v)", c.name, at, ans, have, wantAns, want, err)
@@ -125,7 +128,8 @@ func TestPDBIsItsSym(t *testing.T) {
 				fd, fdAns, err := p.FrameData(at)
 				wantFD, wantFDAns, _ := s.file.FrameData(at)
 				fd.Origin = wantFD.Origin
-				// Where entries were moved in pieces, a PDB knows which of two is of the inner one; in a symbol file both are ranges.
+				// Where entries were moved in pieces, a PDB knows which of two is of the inner one;
+				// in a symbol file both are ranges.
 				if fd.Program = strings.TrimSpace(fd.Program); err != nil || fdAns != wantFDAns || fd != wantFD && c.name != "breakpad omap stretched" {
 					if bad++; bad < 6 {
 						t.Errorf("%s: %x: %v %+v, its symbol file %v %+v (%v)", c.name, at, fdAns, fd, wantFDAns, wantFD, err)
@@ -149,8 +153,8 @@ func linesOf(s *symbol.Symbol) (out []string) {
 	return append(out, fmt.Sprintf("%s:%d", s.File, s.Line))
 }
 
-// TestPDBLive compares PDBs with what Mozilla's dump_syms says now, if it is installed: the functions, and how many bytes have another
-// line or other inlined calls.
+// TestPDBLive compares PDBs with what Mozilla's dump_syms says now, if it is installed: the
+// functions, and how many bytes have another line or other inlined calls.
 func TestPDBLive(t *testing.T) {
 	corpus(t)
 	tool, err := exec.LookPath("dump_syms")
@@ -159,7 +163,8 @@ func TestPDBLive(t *testing.T) {
 	}
 	paths, _ := filepath.Glob(filepath.Join(corpusRoot, "winapple/*/*.pdb"))
 	for _, path := range paths {
-		// Of reordered images Mozilla's tool writes the addresses before the move; Breakpad's goldens hold those (TestPDBAgainstPeers).
+		// Of reordered images Mozilla's tool writes the addresses before the move; Breakpad's
+		// goldens hold those (TestPDBAgainstPeers).
 		if strings.HasPrefix(filepath.Base(path), "omap_") {
 			continue
 		}

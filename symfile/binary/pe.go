@@ -55,7 +55,8 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// openImage opens an image in memory, if its whole function table is there. Dumps often have an image's headers and nothing else.
+// openImage opens an image in memory, if its whole function table is there. Dumps often have an
+// image's headers and nothing else.
 func openImage(src *input.Source) (*peProgram, error) {
 	p, err := pe.OpenMapped(src)
 	if err != nil {
@@ -139,7 +140,8 @@ func (f *peProgram) isCode(rva uint64) bool {
 	return s != nil && s.Exec()
 }
 
-// identity returns the program's identity. As in Breakpad, a Windows module has the name of its PDB, if it names one.
+// identity returns the program's identity. As in Breakpad, a Windows module has the name of its
+// PDB, if it names one.
 func (f *peProgram) identity() symbol.Identity {
 	p := f.pe
 	id := symbol.Identity{Name: baseName(p.CodeView.File), DebugID: p.DebugID(), CodeID: p.CodeID(), CodeName: baseName(f.src.Name),
@@ -191,7 +193,8 @@ func (f *peProgram) section(name string) (*input.Source, error) {
 	return d, err
 }
 
-// symbolSources returns what has functions and lines: the PDB, and DWARF sections, which compilers of the GNU family put into the program.
+// symbolSources returns what has functions and lines: the PDB, and DWARF sections, which compilers
+// of the GNU family put into the program.
 func (f *peProgram) symbolSources() []*symbolSource {
 	out := []*symbolSource{}
 	if f.pdb != nil {
@@ -208,7 +211,8 @@ func (f *peProgram) symbolSources() []*symbolSource {
 	return out
 }
 
-// symbolTables returns the exports or the COFF symbol table. With a PDB there is none, because the PDB's public names include them.
+// symbolTables returns the exports or the COFF symbol table. With a PDB there is none, because the
+// PDB's public names include them.
 func (f *peProgram) symbolTables() ([]*names, error) {
 	if f.pdb != nil {
 		return nil, nil
@@ -218,7 +222,8 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		// With a COFF symbol table every function has a name, so the function table is not needed to end one.
+		// With a COFF symbol table every function has a name, so the function table is not needed
+		// to end one.
 		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.hasWin() || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
@@ -231,14 +236,15 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 	return []*names{n}, nil
 }
 
-// exports is the export table. Most functions are not exported, so a lookup must not give an export's name to the function after it:
-// the function table says where functions end.
+// exports is the export table. Most functions are not exported, so a lookup must not give an
+// export's name to the function after it: the function table says where functions end.
 type exports struct {
 	*pe.Publics
 	functions *pdata.Table
 }
 
-// Lookup implements nameTable. If the function table cannot be read, it returns the last name before the address.
+// Lookup implements nameTable. If the function table cannot be read, it returns the last name
+// before the address.
 func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 	s, ok := n.Publics.Lookup(rva)
 	if !ok {
@@ -250,8 +256,9 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 	return s, true
 }
 
-// unwindTables returns the tables in the order in which they are asked. .pdata is what Windows itself uses. The DWARF sections are those of
-// compilers of the GNU family, and leaves are what no table has.
+// unwindTables returns the tables in the order in which they are asked. .pdata is what Windows
+// itself uses. The DWARF sections are those of compilers of the GNU family, and leaves are what no
+// table has.
 func (f *peProgram) unwindTables() []*table {
 	out := []*table{}
 	add := func(kind string, open func() (unwind.Table, error)) {
@@ -289,7 +296,8 @@ func (f *peProgram) unwindTables() []*table {
 	if debugFrame {
 		add(".debug_frame", f.debugFrame)
 	}
-	// In a hybrid file the table covers one processor, so an address that it lacks may be code of the other.
+	// In a hybrid file the table covers one processor, so an address that it lacks may be code of
+	// the other.
 	if hasTable && f.pe.Hybrid == "" {
 		add("leaf functions", func() (unwind.Table, error) {
 			t, err := f.pdata()
@@ -302,7 +310,8 @@ func (f *peProgram) unwindTables() []*table {
 	return out
 }
 
-// hasWin reports whether frames of the program's processor are found by frame data and not by a function table: those of x86.
+// hasWin reports whether frames of the program's processor are found by frame data and not by a
+// function table: those of x86.
 func (f *peProgram) hasWin() bool { return f.pe.Arch != nil && f.pe.Arch.StackWIN }
 
 // debugFrame opens .debug_frame.
@@ -314,7 +323,8 @@ func (f *peProgram) debugFrame() (unwind.Table, error) {
 	return dwarfcfi.DebugFrame(src, f.cfiConfig())
 }
 
-// beginning returns where the function around an address begins, by the PDB or the program's own names.
+// beginning returns where the function around an address begins, by the PDB or the program's own
+// names.
 func (f *peProgram) beginning(rva uint64) (uint64, bool, error) {
 	if f.pdb != nil {
 		s, ans, err := f.pdb.pdb.Lookup(rva)

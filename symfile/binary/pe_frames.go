@@ -18,8 +18,9 @@ type frameTable interface {
 	Name() string
 }
 
-// x86Frames adds to the frame data of a PDB, if one is here, what the program's code says: of epilogues, which frame data does not know and where it
-// is wrong, and of the first instructions of functions without frame data.
+// x86Frames adds to the frame data of a PDB, if one is here, what the program's code says: of
+// epilogues, which frame data does not know and where it is wrong, and of the first instructions of
+// functions without frame data.
 type x86Frames struct {
 	code *codeReader
 	pdb  frameTable // nil if none is here
@@ -46,7 +47,8 @@ func (r *codeReader) has(rva uint64) bool {
 	return false
 }
 
-// read returns up to n bytes of code from an address on; fewer at the end of a section, none where there is no code.
+// read returns up to n bytes of code from an address on; fewer at the end of a section, none where
+// there is no code.
 func (r *codeReader) read(rva uint64, n int) ([]byte, error) {
 	if rva < r.at || rva+uint64(n) > r.at+uint64(len(r.block)) {
 		const size = 1024
@@ -72,7 +74,8 @@ func (t x86Frames) Name() string { return t.pdb.Name() }
 
 func (t x86Frames) HasFrameData() bool { return t.pdb != nil && t.pdb.HasFrameData() }
 
-// FrameData returns what the code says at an address, else the PDB's record. The size of the parameters is the PDB's in either case.
+// FrameData returns what the code says at an address, else the PDB's record. The size of the
+// parameters is the PDB's in either case.
 func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	d, ans := unwind.FrameData{}, symbol.NoFile
 	if t.pdb != nil {
@@ -82,7 +85,8 @@ func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error
 		}
 	}
 	program, saved, err := t.epilogue(rva)
-	// Where the code runs to the end of the function, that is certain. Else the function's beginning may say something.
+	// Where the code runs to the end of the function, that is certain. Else the function's
+	// beginning may say something.
 	if err == nil && program == "" {
 		program, saved, err = t.beginningAt(rva, ans == symbol.Yes)
 	}
@@ -101,7 +105,8 @@ func (t x86Frames) record(rva uint64, program string, saved, params uint32) unwi
 		Origin: unwind.Origin{File: t.code.pe.Src.Name, Part: "code", Offset: int64(rva)}}
 }
 
-// epilogue returns the program of an instruction of an epilogue, "" for others. Its error is that bytes are not here yet.
+// epilogue returns the program of an instruction of an epilogue, "" for others. Its error is that
+// bytes are not here yet.
 func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error) {
 	code, err := t.code.read(rva, x86code.MaxEpilogue)
 	if err != nil || len(code) == 0 {
@@ -130,7 +135,8 @@ func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error
 	return program, saved, nil
 }
 
-// beginningAt returns the program of one of a function's first instructions, "" for others and where frame data is known that says as much.
+// beginningAt returns the program of one of a function's first instructions, "" for others and
+// where frame data is known that says as much.
 func (t x86Frames) beginningAt(rva uint64, known bool) (program string, saved uint32, err error) {
 	start, ok, err := t.beginning(rva)
 	if err != nil || !ok || rva < start || rva-start >= x86code.MaxEntry {
@@ -152,7 +158,8 @@ func (t x86Frames) beginningOf(start, rva uint64, known bool) (program string, s
 	return program, saved, nil
 }
 
-// EachFrameData calls f for the PDB's records, and for what the code says in the ranges that they cover and at public names.
+// EachFrameData calls f for the PDB's records, and for what the code says in the ranges that they
+// cover and at public names.
 func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 	if t.pdb == nil {
 		return nil
@@ -192,7 +199,8 @@ func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 // maxNamed bounds the code that a public name without a size is taken to name.
 const maxNamed = 4096
 
-// eachOf calls f for what the code says at a public name, up to the next, where frame data does not say as much.
+// eachOf calls f for what the code says at a public name, up to the next, where frame data does not
+// say as much.
 func (t x86Frames) eachOf(start, next uint64, f func(unwind.FrameData) error) error {
 	if start == 0 || next <= start {
 		return nil
@@ -202,7 +210,8 @@ func (t x86Frames) eachOf(start, next uint64, f func(unwind.FrameData) error) er
 		return err
 	}
 	for at := start; at < min(next, start+x86code.MaxEntry); at++ {
-		// What is no instruction of its own has no program; what is behind a function's end is no part of it.
+		// What is no instruction of its own has no program; what is behind a function's end is no
+		// part of it.
 		program, saved, err := t.beginningOf(start, at, ans == symbol.Yes)
 		if err == nil && program != "" {
 			var own uint64

@@ -13,8 +13,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// TestGoForWindows: a program of Go has a function table and .debug_frame, which contradict each other where a function calls for more stack: it has no frame
-// yet. In its body the table is right, which knows where rbp is saved.
+// TestGoForWindows: a program of Go has a function table and .debug_frame, which contradict each
+// other where a function calls for more stack: it has no frame yet. In its body the table is right,
+// which knows where rbp is saved.
 func TestGoForWindows(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("*** SKIPPED: there is no compiler")

@@ -15,7 +15,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// madePair is a made program and a made PDB, whose id is put into the program: they are of different sources, but a reader cannot know.
+// madePair is a made program and a made PDB, whose id is put into the program: they are of
+// different sources, but a reader cannot know.
 func madePair(t testing.TB, machine string) (program, pdb []byte, id string) {
 	t.Helper()
 	pdb = testfile.Read(t, "../pdb/testdata/"+machine+".pdb.gz")
@@ -37,7 +38,8 @@ func madePair(t testing.TB, machine string) (program, pdb []byte, id string) {
 	return program, pdb, id
 }
 
-// TestPEWithPDB: a program and its PDB know together what each of them knows, whichever comes first.
+// TestPEWithPDB: a program and its PDB know together what each of them knows, whichever comes
+// first.
 func TestPEWithPDB(t *testing.T) {
 	for machine, rules := range map[string]string{"x64": "STACK CFI INIT ", "arm64": "STACK CFI INIT ", "x86": "STACK WIN 4 "} {
 		program, pdb, id := madePair(t, machine)
@@ -135,7 +137,8 @@ func TestWithoutUnderscore(t *testing.T) {
 	}
 }
 
-// TestPublicNameAndDWARF: where a PDB has no more than a public name and the program's DWARF has the function, the function answers.
+// TestPublicNameAndDWARF: where a PDB has no more than a public name and the program's DWARF has
+// the function, the function answers.
 func TestPublicNameAndDWARF(t *testing.T) {
 	corpus(t)
 	dir := filepath.Join(corpusRoot, "other/made-here/wine")

@@ -19,7 +19,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// peTraces are PE files and what an emulator saw at each of their instructions (../pe/testdata/make.sh).
+// peTraces are PE files and what an emulator saw at each of their instructions
+// (../pe/testdata/make.sh).
 const peTraces = "../pe/testdata/"
 
 // trace is what trace.py wrote: the callers of every instruction, as the calls made them.
@@ -61,8 +62,9 @@ func (m *traceWords) Word(addr uint64, size int) (uint64, bool) {
 // rowsOf are the unwind rules of a file, by RVA.
 type rowsOf func(rva uint64) (unwind.Row, symbol.Answer, error)
 
-// At every instruction of a program, prologues and epilogues among them, the rules of a PE file lead through all callers, with all
-// registers that calls preserve; and so do those of the symbol file that is made of it.
+// At every instruction of a program, prologues and epilogues among them, the rules of a PE file
+// lead through all callers, with all registers that calls preserve; and so do those of the symbol
+// file that is made of it.
 func TestTracesPE(t *testing.T) {
 	paths, err := filepath.Glob(peTraces + "*.json.gz")
 	if err != nil || len(paths) < 16 {
@@ -110,11 +112,12 @@ func TestTracesPE(t *testing.T) {
 	}
 }
 
-// changesR4 is the second instruction of arm's __chkstk, the first function of the files: it hands its result back in r4, which calls
-// preserve otherwise.
+// changesR4 is the second instruction of arm's __chkstk, the first function of the files: it hands
+// its result back in r4, which calls preserve otherwise.
 const changesR4 = 0x1004
 
-// follow unwinds one instruction's stack and says in what it differs; n is how many frames were right.
+// follow unwinds one instruction's stack and says in what it differs; n is how many frames were
+// right.
 func (tr *trace) follow(i int, b *binary.File, rows rowsOf) (n int, why string) {
 	step, arch := &tr.Steps[i], b.Arch()
 	mem := &traceWords{map[uint64]uint64{}, step.SP, tr.Top}
@@ -174,9 +177,10 @@ func (tr *trace) follow(i int, b *binary.File, rows rowsOf) (n int, why string) 
 	return n, ""
 }
 
-// TestTracesARM64EC: in a file for x64 code of ARM64EC is unwound by its own function table, with x64's registers in which the system keeps those of ARM64. Where a
-// function has not stored its return address, it is in lr, which an x64 context has elsewhere: there are no rules. Code of x64 is unwound
-// by the exception directory.
+// TestTracesARM64EC: in a file for x64 code of ARM64EC is unwound by its own function table, with
+// x64's registers in which the system keeps those of ARM64. Where a function has not stored its
+// return address, it is in lr, which an x64 context has elsewhere: there are no rules. Code of x64
+// is unwound by the exception directory.
 func TestTracesARM64EC(t *testing.T) {
 	b, tr := open(t, peTraces+"arm64ec.dll"), readTrace(t, peTraces+"arm64ec.json.gz")
 	if w := b.Warnings(); len(w) > 0 || b.Arch() != cpu.AMD64 || b.Identity().Kind != "library (arm64ec)" {
@@ -237,7 +241,8 @@ func TestTracesARM64EC(t *testing.T) {
 	}
 }
 
-// What a PE file says of itself, and what there is of it: with a PDB that is not here, or with DWARF.
+// What a PE file says of itself, and what there is of it: with a PDB that is not here, or with
+// DWARF.
 func TestPE(t *testing.T) {
 	b := open(t, peTraces+"x64.dll")
 	id := b.Identity()
@@ -288,7 +293,8 @@ func TestPE(t *testing.T) {
 	}
 }
 
-// A file with code of two processors has a function table that is not that of its header's processor.
+// A file with code of two processors has a function table that is not that of its header's
+// processor.
 func TestHybridPE(t *testing.T) {
 	data, err := os.ReadFile(peTraces + "x64.dll")
 	if err != nil {

@@ -113,9 +113,9 @@ var liveCases = []peerCase{
 	{"live libsoftokn3", []string{framehop + "x86_64/nofp/release-libsoftokn3.so"}, ""},
 }
 
-// TestAgainstPeers compares what we write with what Mozilla's and Breakpad's dump_syms wrote: the same functions with the same
-// ranges, and at every address the same line, the same inlined calls and the same unwind rule. What differs is in
-// testdata/differences.tsv, with a reason.
+// TestAgainstPeers compares what we write with what Mozilla's and Breakpad's dump_syms wrote: the
+// same functions with the same ranges, and at every address the same line, the same inlined calls
+// and the same unwind rule. What differs is in testdata/differences.tsv, with a reason.
 func TestAgainstPeers(t *testing.T) {
 	corpus(t)
 	known := readAccepted(t, "testdata/differences.tsv")

@@ -46,8 +46,8 @@ const (
 	winapple   = "winapple/"
 )
 
-// TestReadBack: a symbol file that we wrote answers at every address of a function what the binary answers, and at every address
-// that has unwind rules the same rules.
+// TestReadBack: a symbol file that we wrote answers at every address of a function what the binary
+// answers, and at every address that has unwind rules the same rules.
 func TestReadBack(t *testing.T) {
 	corpus(t)
 	for _, files := range readBackFiles {
@@ -60,7 +60,8 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// TestReadBackTargets is TestReadBack for a program of each processor, as 32 and 64 bits and in both byte orders.
+// TestReadBackTargets is TestReadBack for a program of each processor, as 32 and 64 bits and in
+// both byte orders.
 func TestReadBackTargets(t *testing.T) {
 	words := map[string]string{}
 	for _, pattern := range []string{"../../testdata/oracle/*.elf", "../elf/testdata/*.elf"} {

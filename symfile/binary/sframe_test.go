@@ -10,8 +10,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// SFrame is found by its section's name, by the section's type where it has another name, and by its segment, with section headers
-// and without. The section is testdata's, with rules at 0x1008 and on, loaded at 0x3000.
+// SFrame is found by its section's name, by the section's type where it has another name, and by
+// its segment, with section headers and without. The section is testdata's, with rules at 0x1008
+// and on, loaded at 0x3000.
 func TestSFrameIsFound(t *testing.T) {
 	data, err := os.ReadFile("../sframe/testdata/arm64.sframe")
 	if err != nil {

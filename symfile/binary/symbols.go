@@ -51,15 +51,17 @@ func (f *File) symbolSources() []*symbolSource {
 	return f.symbols
 }
 
-// Lookup returns the function, source line and inlined calls at an RVA. If no source has a function there, it returns the name that a
-// symbol table has, with Public set. Names are as the file has them.
+// Lookup returns the function, source line and inlined calls at an RVA. If no source has a function
+// there, it returns the name that a symbol table has, with Public set. Names are as the file has
+// them.
 //
-// The answer No means that there is no function. If a stripped file has code and no name at the RVA, the answer is NoFile, because
-// nothing can be concluded from it. An error is that of the first source that could not be read; a later source may have answered.
+// The answer No means that there is no function. If a stripped file has code and no name at the
+// RVA, the answer is NoFile, because nothing can be concluded from it. An error is that of the
+// first source that could not be read; a later source may have answered.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	var failed error
-	// public is the first name without a function's bounds and lines. It counts if no source knows the function: a PDB may have only names
-	// of what DWARF describes.
+	// public is the first name without a function's bounds and lines. It counts if no source knows
+	// the function: a PDB may have only names of what DWARF describes.
 	var public *symbol.Symbol
 	for _, s := range f.symbolSources() {
 		t, err := s.get()

@@ -41,9 +41,10 @@ func (t *table) get() (unwind.Table, error) {
 	return t.table, t.err
 }
 
-// Row returns the unwind rules at an RVA. The answer is No if no section has rules there. If a section covers the RVA but has no
-// rules, the returned Row has its Origin, with the reason in Note. An error is that of the first section that could not be read; a
-// later section may have answered.
+// Row returns the unwind rules at an RVA. The answer is No if no section has rules there. If a
+// section covers the RVA but has no rules, the returned Row has its Origin, with the reason in
+// Note. An error is that of the first section that could not be read; a later section may have
+// answered.
 func (f *File) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 	if known, ok := f.rows[rva]; ok {
 		return known.row, known.answer, known.err
@@ -69,7 +70,8 @@ type cachedRow struct {
 
 const maxRows = 4096
 
-// findRow asks the tables in their order. An entry without usable rules does not end the search, since another section may have some.
+// findRow asks the tables in their order. An entry without usable rules does not end the search,
+// since another section may have some.
 func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 	var noRules unwind.Row // its Origin is that of the first section that covers the RVA without rules
 	var failed error
@@ -96,7 +98,8 @@ func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 	return noRules, symbol.No, failed
 }
 
-// Unwind returns the readable sections of unwind rules, in the order in which Row asks them. Warnings has the errors of the others.
+// Unwind returns the readable sections of unwind rules, in the order in which Row asks them.
+// Warnings has the errors of the others.
 func (f *File) Unwind() ([]unwind.Table, error) {
 	var out []unwind.Table
 	for _, t := range f.unwindTables() {

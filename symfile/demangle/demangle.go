@@ -1,9 +1,9 @@
-// Package demangle makes function names readable: those of the Itanium C++ ABI (Linux, macOS, Android, MinGW) and of Rust, in its
-// legacy and v0 manglings. Name returns other names as they are: readable ones, and those of Swift and D. Microsoft's names are
-// the package msvc's.
+// Package demangle makes function names readable: those of the Itanium C++ ABI (Linux, macOS,
+// Android, MinGW) and of Rust, in its legacy and v0 manglings. Name returns other names as they
+// are: readable ones, and those of Swift and D. Microsoft's names are the package msvc's.
 //
-// Names come from untrusted files. Name limits the length of its input and output, and returns a name mangled if the library
-// below panics on it.
+// Names come from untrusted files. Name limits the length of its input and output, and returns a
+// name mangled if the library below panics on it.
 package demangle
 
 import (
@@ -14,21 +14,24 @@ import (
 )
 
 const (
-	// maxIn is the length in bytes of the longest name that Name demangles. On a crafted name the library's time grows with the
-	// square of the length (65 ms at this limit natively, about 13 times that in wasm), and its recursion with the length. The
-	// longest names of real symbol files are about half as long.
+	// maxIn is the length in bytes of the longest name that Name demangles. On a crafted name the
+	// library's time grows with the square of the length (65 ms at this limit natively, about 13
+	// times that in wasm), and its recursion with the length. The longest names of real symbol
+	// files are about half as long.
 	maxIn = 8 << 10
-	// maxOutPower limits the result to 2^maxOutPower bytes. With substitutions a result can be exponential in the input.
+	// maxOutPower limits the result to 2^maxOutPower bytes. With substitutions a result can be
+	// exponential in the input.
 	maxOutPower = 13
-	// MaxLen is the length in bytes of the longest result of Name. A longer name is cut and ends in "…".
+	// MaxLen is the length in bytes of the longest result of Name. A longer name is cut and ends in
+	// "…".
 	MaxLen = 1<<maxOutPower + len(cutMark) + maxSuffix
 	// maxSuffix limits the suffix after a demangled name.
 	maxSuffix = 256
 	cutMark   = "…"
 )
 
-// Name returns the readable form of a function's name. It shows compilers' suffixes as "[clone .cold]", keeps a symbol's version
-// and "@plt", and drops the hash of a legacy Rust name:
+// Name returns the readable form of a function's name. It shows compilers' suffixes as "[clone
+// .cold]", keeps a symbol's version and "@plt", and drops the hash of a legacy Rust name:
 //
 //	_ZN3foo3barEi.cold                       foo::bar(int) [clone .cold]
 //	_ZN3foo3bar17h0123456789abcdefE          foo::bar
@@ -53,8 +56,8 @@ func Name(raw string) string {
 	return cut(readable) + suffix
 }
 
-// looksMangled rejects most names that are not mangled, quickly: a mangled one begins with _Z or _R, and up to three underscores
-// more.
+// looksMangled rejects most names that are not mangled, quickly: a mangled one begins with _Z or
+// _R, and up to three underscores more.
 func looksMangled(s string) bool {
 	if len(s) < 3 || s[0] != '_' {
 		return false
@@ -63,8 +66,9 @@ func looksMangled(s string) bool {
 	return s != "" && (s[0] == 'Z' || s[0] == 'R')
 }
 
-// dropUnderscore removes the underscore that macOS puts before every symbol: "__ZN…" is the mangled name "_ZN…", and "____ZN…" is
-// "___ZN…", the name of a block. Without that underscore a mangled name begins with one underscore, a block's with three.
+// dropUnderscore removes the underscore that macOS puts before every symbol: "__ZN…" is the mangled
+// name "_ZN…", and "____ZN…" is "___ZN…", the name of a block. Without that underscore a mangled
+// name begins with one underscore, a block's with three.
 func dropUnderscore(s string) string {
 	if strings.HasPrefix(s, "__Z") || strings.HasPrefix(s, "____Z") || strings.HasPrefix(s, "__R") {
 		return s[1:]
@@ -72,7 +76,8 @@ func dropUnderscore(s string) string {
 	return s
 }
 
-// toString demangles a name. ok is false if the name is not mangled or broken, or the library fails.
+// toString demangles a name. ok is false if the name is not mangled or broken, or the library
+// fails.
 func toString(name string) (s string, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -83,7 +88,8 @@ func toString(name string) (s string, ok bool) {
 	return s, err == nil && s != ""
 }
 
-// rustSuffix returns the compiler's suffix of a Rust name as " [clone .llvm.123]". The library drops it, though it keeps those of C++.
+// rustSuffix returns the compiler's suffix of a Rust name as " [clone .llvm.123]". The library
+// drops it, though it keeps those of C++.
 func rustSuffix(name string) string {
 	end := -1
 	if strings.HasPrefix(name, "_R") {
@@ -97,7 +103,8 @@ func rustSuffix(name string) string {
 	return " [clone " + name[end:] + "]"
 }
 
-// dropRustHash removes "::h0123456789abcdef" from a name that was demangled before it was written to the symbol file.
+// dropRustHash removes "::h0123456789abcdef" from a name that was demangled before it was written
+// to the symbol file.
 func dropRustHash(s string) string {
 	const hash = len("::h0123456789abcdef")
 	at := len(s) - hash

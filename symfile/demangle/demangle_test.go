@@ -61,7 +61,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// bomb is a C++ name whose readable form is exponential in its length: n pairs, at most 8, each of two of the pair before.
+// bomb is a C++ name whose readable form is exponential in its length: n pairs, at most 8, each of
+// two of the pair before.
 func bomb(n int) string {
 	var b strings.Builder
 	b.WriteString("_Z1f1ASt4pairIS_S_E")

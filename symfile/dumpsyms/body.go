@@ -2,8 +2,9 @@ package dumpsyms
 
 // body writes FUNC and PUBLIC records by address, as Mozilla's dump_syms does.
 //
-// A PUBLIC inside of a FUNC would never be found: readers ask for functions first. Functions of one address become one record,
-// with the name of the first, marked "m" (several functions) if their names differ. Of several PUBLIC records at one address the first counts.
+// A PUBLIC inside of a FUNC would never be found: readers ask for functions first. Functions of one
+// address become one record, with the name of the first, marked "m" (several functions) if their
+// names differ. Of several PUBLIC records at one address the first counts.
 func (o *output) body(s *spool) error {
 	var last spooled // the function that is to be written, of size 0 if there is none
 	var text []byte
@@ -49,8 +50,8 @@ func (o *output) public(rva uint64, name string) {
 	o.end()
 }
 
-// function writes FUNC [m] address size parameter_size name, and the records under it: INLINE nest_level call_line call_file
-// origin [address size]+ and address size line file.
+// function writes FUNC [m] address size parameter_size name, and the records under it: INLINE
+// nest_level call_line call_file origin [address size]+ and address size line file.
 func (o *output) function(u unpacker, r *spooled) {
 	o.n.Funcs++
 	name := u.text()

@@ -5,12 +5,14 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxByAddress bounds how many addresses of a file byAddress evaluates: all stubs of a program with 30,000 imports.
+// maxByAddress bounds how many addresses of a file byAddress evaluates: all stubs of a program with
+// 30,000 imports.
 const maxByAddress = 512 << 10
 
-// byAddress writes one rule for each address where an expression computes the CFA from the program counter and the stack pointer alone. The
-// format cannot express that otherwise. Linkers describe the stubs of .plt so, one entry for all of them: within a stub of 16 bytes a
-// word is pushed at byte 11.
+// byAddress writes one rule for each address where an expression computes the CFA from the program
+// counter and the stack pointer alone. The format cannot express that otherwise. Linkers describe
+// the stubs of .plt so, one entry for all of them: within a stub of 16 bytes a word is pushed at
+// byte 11.
 func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start, end uint64, row *unwind.Row) string) bool {
 	if size := end - start; row.CFA.Kind != unwind.Program || size > maxByAddress || w.byAddresses+size > maxByAddress {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// rules is a row as STACK CFI writes it: an expression for .cfa, one for .ra ("" if there is no caller), and those of registers,
-// by register.
+// rules is a row as STACK CFI writes it: an expression for .cfa, one for .ra ("" if there is no
+// caller), and those of registers, by register.
 type rules struct {
 	cfa, ra string
 	regs    []regText
@@ -27,7 +27,8 @@ type cfiWriter struct {
 	rows []rules
 	num  map[string]uint32 // number of the rules for a row's bytes, see key
 	key  []byte
-	// deltas are the rules of a STACK CFI record that leads from one row to another; ok is false if none does.
+	// deltas are the rules of a STACK CFI record that leads from one row to another; ok is false if
+	// none does.
 	deltas map[[2]uint32]delta
 	inits  map[uint32]string
 	// entries counts the entries of tables so far.
@@ -36,7 +37,8 @@ type cfiWriter struct {
 	byAddresses uint64
 }
 
-// delta is the text of a STACK CFI record, "" for none; ok is false if only a new INIT record can say it.
+// delta is the text of a STACK CFI record, "" for none; ok is false if only a new INIT record can
+// say it.
 type delta struct {
 	text string
 	ok   bool
@@ -45,7 +47,8 @@ type delta struct {
 // inexpressible is the value in cfiWriter.num of rows that the format cannot express.
 const inexpressible = ^uint32(0)
 
-// cfi writes the STACK CFI records of all tables, by address: what an earlier table covers is left out of a later one.
+// cfi writes the STACK CFI records of all tables, by address: what an earlier table covers is left
+// out of a later one.
 func (o *output) cfi(arch *cpu.Arch, tables []unwind.Table) error {
 	w := &cfiWriter{o: o, arch: arch, num: map[string]uint32{}, deltas: map[[2]uint32]delta{}, inits: map[uint32]string{}}
 	all := (&ruleRanges{}).each()
@@ -59,14 +62,15 @@ func (o *output) cfi(arch *cpu.Arch, tables []unwind.Table) error {
 	return w.write(all)
 }
 
-// collect returns the ranges of a table by address, without overlaps: of two that overlap the one that starts first counts, and of those that
-// start at one address the table's first.
+// collect returns the ranges of a table by address, without overlaps: of two that overlap the one
+// that starts first counts, and of those that start at one address the table's first.
 func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 	var out ruleRanges
 	var last unwind.Origin
 	var open ruleRange // the one that the next may continue; empty if there is none
 	w.entries++
-	// A table has a row for each range. Ranges that follow each other with one row, and belong to one entry, become one.
+	// A table has a row for each range. Ranges that follow each other with one row, and belong to
+	// one entry, become one.
 	err := t.Each(func(start, end uint64, row unwind.Row) error {
 		if start >= end {
 			return nil
@@ -111,8 +115,8 @@ func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 	return apart(out.each()), nil
 }
 
-// write writes the records: STACK CFI INIT address size rules for the first range of an entry, and STACK CFI address rules for
-// those that follow it without a gap, with the rules that differ there.
+// write writes the records: STACK CFI INIT address size rules for the first range of an entry, and
+// STACK CFI address rules for those that follow it without a gap, with the rules that differ there.
 func (w *cfiWriter) write(all series) error {
 	o := w.o
 	var one []ruleRange // those of one INIT record

@@ -1,9 +1,11 @@
-// Package dumpsyms writes Breakpad symbol files: the functions, names and unwind rules of a module, from any kind of file, as the text that
-// crash reporters and their servers read. Begin with Write, which shows the order of the records.
+// Package dumpsyms writes Breakpad symbol files: the functions, names and unwind rules of a module,
+// from any kind of file, as the text that crash reporters and their servers read. Begin with Write,
+// which shows the order of the records.
 //
-// Functions are taken in one pass and kept in a packed form, less than half of the text, because the records that go in front of
-// them (FILE, INLINE_ORIGIN) are only known after the last one, and because readers search a file fastest whose records are
-// sorted by address. Of large programs the packed form is sorted in runs, which go to a temporary file. The text itself is never kept.
+// Functions are taken in one pass and kept in a packed form, less than half of the text, because
+// the records that go in front of them (FILE, INLINE_ORIGIN) are only known after the last one, and
+// because readers search a file fastest whose records are sorted by address. Of large programs the
+// packed form is sorted in runs, which go to a temporary file. The text itself is never kept.
 //
 // Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
 package dumpsyms
@@ -23,11 +25,14 @@ import (
 type Module struct {
 	// OS and Arch are Breakpad's names for them (see Arch).
 	OS, Arch string
-	// ID is the debug id: 32 hexadecimal digits and an age. Name is the binary's own name, without folders.
+	// ID is the debug id: 32 hexadecimal digits and an age. Name is the binary's own name, without
+	// folders.
 	ID, Name string
-	// CodeID is the binary's own identifier (of ELF files the build id), in any case; "" if there is none.
+	// CodeID is the binary's own identifier (of ELF files the build id), in any case; "" if there
+	// is none.
 	CodeID string
-	// CodeName is the binary's name beside CodeID where Name is that of its debug information, else "".
+	// CodeName is the binary's name beside CodeID where Name is that of its debug information, else
+	// "".
 	CodeName string
 }
 
@@ -38,34 +43,38 @@ type Input struct {
 	CPU *cpu.Arch
 	// Functions become FUNC, line and INLINE records.
 	Functions symbol.Functions
-	// Publics calls its argument for every name of an address that is no function's, in any order; of several at one address the
-	// first counts.
+	// Publics calls its argument for every name of an address that is no function's, in any order;
+	// of several at one address the first counts.
 	Publics func(f func(rva uint64, name string) error) error
 	// Unwind are the tables of unwind rules. Where several cover an address, the first counts.
 	Unwind []unwind.Table
-	// FrameData calls its argument for every record of how a frame of x86 code is found (STACK WIN), in any order.
+	// FrameData calls its argument for every record of how a frame of x86 code is found (STACK
+	// WIN), in any order.
 	FrameData func(f func(unwind.FrameData) error) error
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
-	// Scratch opens a temporary file for what should not stay in memory; nil keeps everything in memory.
+	// Scratch opens a temporary file for what should not stay in memory; nil keeps everything in
+	// memory.
 	Scratch func() (Scratch, error)
 }
 
 // Counts counts the records that were written, and what could not be.
 type Counts struct {
 	Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas, WinFrames int
-	// Overlapping counts functions, or parts of functions, that overlap another one. No reader would find them, so they are left out.
+	// Overlapping counts functions, or parts of functions, that overlap another one. No reader
+	// would find them, so they are left out.
 	Overlapping int
-	// Inexpressible counts the ranges of code whose unwind rules the format cannot express. They are left out. InexpressibleFirst says of
-	// the first of them which it is, and why.
+	// Inexpressible counts the ranges of code whose unwind rules the format cannot express. They
+	// are left out. InexpressibleFirst says of the first of them which it is, and why.
 	Inexpressible      int
 	InexpressibleFirst string
-	// LostRegisters counts the different rows with a rule for a register that the format cannot express. They are written without
-	// it, because the frame can be found all the same.
+	// LostRegisters counts the different rows with a rule for a register that the format cannot
+	// express. They are written without it, because the frame can be found all the same.
 	LostRegisters int
 }
 
-// Write writes a symbol file to w. It returns an error of w or of what Input reads; the text is then incomplete.
+// Write writes a symbol file to w. It returns an error of w or of what Input reads; the text is
+// then incomplete.
 func Write(w io.Writer, in Input) (Counts, error) {
 	s := newSpool(in.Scratch)
 	defer func() { s.close() }()
@@ -126,7 +135,8 @@ func (o *output) end() {
 	}
 }
 
-// flush writes what is in the buffer. After an error nothing more is written; err keeps the first one.
+// flush writes what is in the buffer. After an error nothing more is written; err keeps the first
+// one.
 func (o *output) flush() {
 	if o.err == nil && len(o.buf) > 0 {
 		_, o.err = o.w.Write(o.buf)
@@ -142,9 +152,10 @@ func (o *output) hex(v uint64) { o.buf = appendHex(append(o.buf, ' '), v) }
 // dec writes a blank and a decimal number.
 func (o *output) dec(v uint64) { o.buf = appendDec(append(o.buf, ' '), v) }
 
-// text writes a blank and the rest of a record. A line end in it would begin another record, and readers
-// drop blanks around a name and refuse an empty one. Terminals obey control characters, and some readers end lines at them; no compiler writes
-// them into names. All other bytes stay as they are, because names are searched by them.
+// text writes a blank and the rest of a record. A line end in it would begin another record, and
+// readers drop blanks around a name and refuse an empty one. Terminals obey control characters, and
+// some readers end lines at them; no compiler writes them into names. All other bytes stay as they
+// are, because names are searched by them.
 func (o *output) text(s string) {
 	o.buf = append(o.buf, ' ')
 	if mayControl(s) {
@@ -194,7 +205,8 @@ func (o *output) name(raw string) {
 	o.text(raw)
 }
 
-// module writes the MODULE record and the INFO records. Blanks in a word would end it, so they become "_".
+// module writes the MODULE record and the INFO records. Blanks in a word would end it, so they
+// become "_".
 func (o *output) module(m *Module) {
 	word := func(s string) string {
 		if s = strings.Join(strings.Fields(s), "_"); s == "" {
@@ -214,7 +226,8 @@ func (o *output) module(m *Module) {
 	}
 }
 
-// files writes the FILE records. Numbers are those of the spool's table, so its order is the order of first use.
+// files writes the FILE records. Numbers are those of the spool's table, so its order is the order
+// of first use.
 func (o *output) files(s *spool) {
 	for i, name := range s.files.list {
 		o.str("FILE")

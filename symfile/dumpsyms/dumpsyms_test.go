@@ -156,7 +156,8 @@ STACK CFI INIT 1040 4 .cfa: $rsp 32 + .ra: .cfa -8 + ^
 	}
 }
 
-// TestByAddress: the cfa of linkers' stubs is said address by address, and a file of crafted expressions costs a bounded time.
+// TestByAddress: the cfa of linkers' stubs is said address by address, and a file of crafted
+// expressions costs a bounded time.
 func TestByAddress(t *testing.T) {
 	// .plt's expression: rsp + 8 + ((rip & 15) >= 11) << 3.
 	plt := unwind.Row{CFA: unwind.Rule{Kind: unwind.Program, Text: "$rsp 8 + $rip 15 and 11 ge 3 shl +"}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}
@@ -227,8 +228,8 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// TestTables: of several tables the first that covers an address counts, and within a table the entry that starts first, whatever
-// order the entries are in.
+// TestTables: of several tables the first that covers an address counts, and within a table the
+// entry that starts first, whatever order the entries are in.
 func TestTables(t *testing.T) {
 	const top = 0x400
 	for seed := range int64(200) {
@@ -272,7 +273,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// same compares rows as what they recover: "unchanged" and "no rule" are one for registers that calls preserve.
+// same compares rows as what they recover: "unchanged" and "no rule" are one for registers that
+// calls preserve.
 func same(arch *cpu.Arch, a, b *unwind.Row) bool {
 	strip := func(r unwind.Row) unwind.Row {
 		r.Saved = slices.DeleteFunc(slices.Clone(r.Saved), func(s unwind.RegRule) bool {
@@ -360,7 +362,8 @@ func lookup(fns functions, rva uint64) symbol.Symbol {
 			if !ok {
 				continue
 			}
-			// The place so far is that of the code itself, which belongs to the innermost call; the call site is the outer one's.
+			// The place so far is that of the code itself, which belongs to the innermost call; the
+			// call site is the outer one's.
 			call := symbol.Inline{Name: in.Name, File: line.File, Line: line.Line, HasLine: line.HasLine, Start: part.Start}
 			if len(s.Inlines) == 0 {
 				s.File, s.Line, s.HasLine = in.CallFile, in.CallLine, true

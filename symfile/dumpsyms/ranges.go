@@ -14,9 +14,9 @@ type ruleRange struct {
 	entry uint32
 }
 
-// ruleRanges is a list of ranges, packed: a library of 2 GB has four million of them, and they take 5 bytes each instead of 24. Each is
-// the distance of its start from the end of the one before, its size, its rules, and the distance of its entry, as numbers of variable
-// length.
+// ruleRanges is a list of ranges, packed: a library of 2 GB has four million of them, and they take
+// 5 bytes each instead of 24. Each is the distance of its start from the end of the one before, its
+// size, its rules, and the distance of its entry, as numbers of variable length.
 type ruleRanges struct {
 	chunks   [][]byte
 	n        int
@@ -103,7 +103,8 @@ func apart(all series) series {
 	}
 }
 
-// join adds to ranges what others cover of the code between them. Both are by address, and within each none covers another.
+// join adds to ranges what others cover of the code between them. Both are by address, and within
+// each none covers another.
 func join(first, more series) series {
 	f, haveFirst := first()
 	m, haveMore := more()

@@ -11,7 +11,8 @@ import (
 
 // number returns the number of a row's rules; why is the reason if the format cannot express them.
 //
-// A program of a million ranges has a few hundred different rows, so a row is made to text once and then known by its bytes.
+// A program of a million ranges has a few hundred different rows, so a row is made to text once and
+// then known by its bytes.
 func (w *cfiWriter) number(row *unwind.Row) (n uint32, why string) {
 	k := w.key[:0]
 	add := func(r cpu.Reg, ru *unwind.Rule) {
@@ -63,8 +64,8 @@ func (w *cfiWriter) text(row *unwind.Row) (r rules, why string) {
 	return r, ""
 }
 
-// expr returns a rule as a postfix expression, or "" where none is needed: for a register without a rule, and for one that is lost, which
-// the format cannot express.
+// expr returns a rule as a postfix expression, or "" where none is needed: for a register without a
+// rule, and for one that is lost, which the format cannot express.
 func (w *cfiWriter) expr(of cpu.Reg, ru *unwind.Rule) (string, bool) {
 	base := ""
 	switch ru.Kind {
@@ -157,9 +158,10 @@ func (w *cfiWriter) init(n uint32) string {
 	return s
 }
 
-// delta returns the rules of one row that another one does not have. A register that has none any more gets its own value, which is what
-// "no rule" means for those that a call preserves. For others, and for a return address that is lost from here on, only a new INIT
-// record can express it.
+// delta returns the rules of one row that another one does not have. A register that has none any
+// more gets its own value, which is what "no rule" means for those that a call preserves. For
+// others, and for a return address that is lost from here on, only a new INIT record can express
+// it.
 //
 // Both lists are sorted by register, so they are compared side by side, as in a merge.
 func (w *cfiWriter) delta(from, to uint32) delta {

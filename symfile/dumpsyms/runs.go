@@ -8,18 +8,20 @@ import (
 	"io"
 )
 
-// Scratch is where a spool stores what should not stay in memory. It is written in order, from offset 0 on, and then read. If it is
-// an io.Closer, it is closed at the end.
+// Scratch is where a spool stores what should not stay in memory. It is written in order, from
+// offset 0 on, and then read. If it is an io.Closer, it is closed at the end.
 type Scratch interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// storedRun is a range of a Scratch: records by address, each as its start, size and 1 for several names, the length of its text, and that.
+// storedRun is a range of a Scratch: records by address, each as its start, size and 1 for several
+// names, the length of its text, and that.
 type storedRun struct{ off, end int64 }
 
 const (
-	// storeBuffer is how many bytes are written at a time, readBuffer how many of each run are read.
+	// storeBuffer is how many bytes are written at a time, readBuffer how many of each run are
+	// read.
 	storeBuffer = 1 << 20
 	readBuffer  = 256 << 10
 	// recordHeader is the most bytes before a record's text.
@@ -85,7 +87,8 @@ type run struct {
 	order int
 }
 
-// runs is a heap of the runs that have a record left: the lowest address first, and of equal addresses the run that was written first.
+// runs is a heap of the runs that have a record left: the lowest address first, and of equal
+// addresses the run that was written first.
 type runs []*run
 
 func (h runs) Len() int { return len(h) }
@@ -102,8 +105,8 @@ func (h *runs) Pop() any {
 
 // each calls fn for all records by address. The text is valid only during the call.
 //
-// The heap has the next record of each run, and of what is still in memory. Each round hands on the lowest one and takes the next
-// of its run, so that only one buffer a run is in memory.
+// The heap has the next record of each run, and of what is still in memory. Each round hands on the
+// lowest one and takes the next of its run, so that only one buffer a run is in memory.
 func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
 	s.sort()
 	i := -1

@@ -42,7 +42,8 @@ func (s *scratch) ReadAt(p []byte, off int64) (int, error) {
 
 func (s *scratch) Close() error { s.closed = true; return nil }
 
-// many are functions in no order, made anew at each call: some at one address under other names, some over each other.
+// many are functions in no order, made anew at each call: some at one address under other names,
+// some over each other.
 type many int
 
 func (n many) Each(f func(symbol.Function) error) error {
@@ -60,7 +61,8 @@ func (n many) Each(f func(symbol.Function) error) error {
 	return nil
 }
 
-// TestScratch: with a place beside memory the text is the same, byte for byte, and less is in memory. If that place is full, the error says so.
+// TestScratch: with a place beside memory the text is the same, byte for byte, and less is in
+// memory. If that place is full, the error says so.
 func TestScratch(t *testing.T) {
 	const n = 100_000 // of half a kilobyte, in two ranges
 	publics := func(f func(uint64, string) error) error {

@@ -33,16 +33,19 @@ func (t *table) of(s string) uint32 {
 }
 
 const (
-	// chunkSize is how many bytes are allocated at a time: a growing slice would be copied again and again.
+	// chunkSize is how many bytes are allocated at a time: a growing slice would be copied again
+	// and again.
 	chunkSize = 1 << 20
 	// maxRun is how many bytes are kept in memory if there is a Scratch for the rest.
 	maxRun = 32 << 20
 )
 
-// spool holds functions packed: each range that becomes a FUNC record as numbers of variable length. The numbers are, in order:
-// length of the name and the name, parameter size, count of lines and for each the distance from the end of the one before, its
-// size, line (as the difference to the one before) and file; count of inlined calls and for each depth, line and file of the call,
-// origin, count of ranges, and for each the distance from the function's start and the size. Of a PUBLIC record it holds the name.
+// spool holds functions packed: each range that becomes a FUNC record as numbers of variable
+// length. The numbers are, in order: length of the name and the name, parameter size, count of
+// lines and for each the distance from the end of the one before, its size, line (as the difference
+// to the one before) and file; count of inlined calls and for each depth, line and file of the
+// call, origin, count of ranges, and for each the distance from the function's start and the size.
+// Of a PUBLIC record it holds the name.
 //
 // They are read by address. What exceeds maxRun goes to a Scratch, as sorted runs (see runs.go).
 type spool struct {
@@ -162,7 +165,8 @@ func (s *spool) pack(f *symbol.Function, r symbol.Range) error {
 func (s *spool) keep(r spooled, text []byte) error {
 	s.packed = text
 	if s.used == 0 || cap(s.chunks[s.used-1])-len(s.chunks[s.used-1]) < len(text) {
-		// The chunks of an earlier run are used again. One that is too small for this text is replaced.
+		// The chunks of an earlier run are used again. One that is too small for this text is
+		// replaced.
 		if s.used == len(s.chunks) || cap(s.chunks[s.used]) < len(text) {
 			s.chunks = append(s.chunks[:s.used], make([]byte, 0, max(chunkSize, len(text))))
 		}
@@ -199,7 +203,8 @@ func inside(all []symbol.Range, in symbol.Range) int {
 	return n
 }
 
-// sort sorts what is in memory by address. Records at one address stay in the order in which they came.
+// sort sorts what is in memory by address. Records at one address stay in the order in which they
+// came.
 func (s *spool) sort() {
 	byStart := func(a, b spooled) int { return cmp.Compare(a.start, b.start) }
 	if !slices.IsSortedFunc(s.recs, byStart) {

@@ -14,8 +14,9 @@ func same(a, b *unwind.FrameData) bool {
 	return x == *b
 }
 
-// frames writes STACK WIN type address size prologue epilogue parameters saved_registers locals max_stack has_program program, or at
-// the end whether ebp is used: all numbers in hexadecimal, by address, those of frame data (type 4) before those of FPO (type 0).
+// frames writes STACK WIN type address size prologue epilogue parameters saved_registers locals
+// max_stack has_program program, or at the end whether ebp is used: all numbers in hexadecimal, by
+// address, those of frame data (type 4) before those of FPO (type 0).
 func (o *output) frames(each func(func(unwind.FrameData) error) error) error {
 	var all []unwind.FrameData
 	if err := each(func(d unwind.FrameData) error { all = append(all, d); return nil }); err != nil {

@@ -1,13 +1,15 @@
 package dwarf
 
-// encoding is what the sizes of forms depend on: version, address size and offset size of the unit (DWARF 5, section 7.5.6).
+// encoding is what the sizes of forms depend on: version, address size and offset size of the unit
+// (DWARF 5, section 7.5.6).
 type encoding struct {
 	version uint8
 	addr    uint8 // bytes of an address
 	off     uint8 // bytes of an offset: 4, or 8 in 64-bit DWARF
 }
 
-// refAddr returns the size of DW_FORM_ref_addr in bytes: that of an address in DWARF 2, that of an offset since DWARF 3.
+// refAddr returns the size of DW_FORM_ref_addr in bytes: that of an address in DWARF 2, that of an
+// offset since DWARF 3.
 func (e encoding) refAddr() uint8 {
 	if e.version <= 2 {
 		return e.addr
@@ -32,21 +34,23 @@ const (
 	kindInlined              // DW_TAG_inlined_subroutine
 )
 
-// abbrev is one declaration of .debug_abbrev (DWARF 5, section 7.5.3), and how to skip an entry that uses it.
+// abbrev is one declaration of .debug_abbrev (DWARF 5, section 7.5.3), and how to skip an entry
+// that uses it.
 type abbrev struct {
 	tag      uint16
 	children bool
 	kind     kind
 	code     bool // DW_AT_low_pc or DW_AT_ranges is among its attributes
-	// sibling is the index of DW_AT_sibling in attrs, or -1. sibBytes is its distance from the entry's code in bytes, or -1 if an
-	// attribute before it has a variable size.
+	// sibling is the index of DW_AT_sibling in attrs, or -1. sibBytes is its distance from the
+	// entry's code in bytes, or -1 if an attribute before it has a variable size.
 	sibling, sibBytes int32
 	attrs             []attribute
 	skips             []skipStep
 }
 
-// skipStep is one step of skipping an entry: a number of bytes, or a form of variable size. Adjacent forms of fixed size are one
-// step. The lower skipBits bits have the kind of step, the upper ones the number of bytes. An entry of
+// skipStep is one step of skipping an entry: a number of bytes, or a form of variable size.
+// Adjacent forms of fixed size are one step. The lower skipBits bits have the kind of step, the
+// upper ones the number of bytes. An entry of
 //
 //	DW_FORM_strp, DW_FORM_data1, DW_FORM_udata, DW_FORM_ref4
 //
@@ -65,8 +69,8 @@ const (
 	skipBits     = 3
 )
 
-// fixed returns the size of a form in bytes, or -1 and the kind of step that skips it. It returns false for an unknown form: its
-// size cannot be known, so nothing after it can be read.
+// fixed returns the size of a form in bytes, or -1 and the kind of step that skips it. It returns
+// false for an unknown form: its size cannot be known, so nothing after it can be read.
 func (e encoding) fixed(form uint64) (int, skipStep, bool) {
 	switch form {
 	case formFlagPresent, formImplicitConst:
@@ -145,7 +149,8 @@ func (r *reader) skipEntry(steps []skipStep, e encoding) {
 	}
 }
 
-// abbrevKey identifies a table. Units of different versions may share one, and the sizes of its forms then differ.
+// abbrevKey identifies a table. Units of different versions may share one, and the sizes of its
+// forms then differ.
 type abbrevKey struct {
 	off int64
 	encoding
@@ -156,8 +161,8 @@ type abbrevTable struct {
 	dense  []abbrev // codes 1, 2, 3 ... as every compiler numbers them
 	others map[uint64]*abbrev
 	size   int
-	// What the abbreviations declare. code: functions with an address (a unit without them has no code). inlines: inlined calls.
-	// split: a skeleton unit, whose entries are in a .dwo file.
+	// What the abbreviations declare. code: functions with an address (a unit without them has no
+	// code). inlines: inlined calls. split: a skeleton unit, whose entries are in a .dwo file.
 	code, inlines, split bool
 }
 
@@ -172,8 +177,8 @@ func (t *abbrevTable) get(code uint64) *abbrev {
 // maxAbbrevs limits the tables that an object caches, in bytes of the section.
 const maxAbbrevs = 2 << 20
 
-// abbrevsOf returns the table at an offset of .debug_abbrev. A table does not say how long it is, so abbrevsOf reads 4 KiB and, if
-// that was not all of it, four times as much.
+// abbrevsOf returns the table at an offset of .debug_abbrev. A table does not say how long it is,
+// so abbrevsOf reads 4 KiB and, if that was not all of it, four times as much.
 func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 	key := abbrevKey{off, e}
 	if t, ok := o.abbrevs[key]; ok {
@@ -195,7 +200,8 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 		rest := sec.size - off
 		var enough bool
 		t, enough, err = parseAbbrevs(reader{b: b, big: o.big}, e, sec, off)
-		// Tables may begin anywhere, so a crafted file could have each of many units read a large one from another offset.
+		// Tables may begin anywhere, so a crafted file could have each of many units read a large
+		// one from another offset.
 		if !o.d.allow(workAbbrevs, int64(t.size), sec.size) {
 			return nil, sec.errorf(off, "tables of abbreviations that do not overlap", "many that do")
 		}
@@ -217,9 +223,9 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 
 // parseAbbrevs parses a table. enough is false if the table continues beyond r's bytes.
 //
-// Example: 01 11 01 25 0e 13 0b 00 00 is the abbreviation with code 1, DW_TAG_compile_unit, with children:
-// DW_AT_producer as DW_FORM_strp, DW_AT_language as DW_FORM_data1, and {0, 0} as the end of the attributes. An entry that
-// uses it begins with 01 and then has 4 and 1 bytes.
+// Example: 01 11 01 25 0e 13 0b 00 00 is the abbreviation with code 1, DW_TAG_compile_unit, with
+// children: DW_AT_producer as DW_FORM_strp, DW_AT_language as DW_FORM_data1, and {0, 0} as the end
+// of the attributes. An entry that uses it begins with 01 and then has 4 and 1 bytes.
 func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTable, enough bool, err error) {
 	t = &abbrevTable{}
 	var attrs []attribute
@@ -239,8 +245,8 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 		a.tag = uint16(min(tag, 0xffff))
 		a.children = r.u8() != 0
 		first := len(attrs)
-		// where is the distance from the entry's code as long as all forms have a fixed size; run is the size of the step under
-		// construction.
+		// where is the distance from the entry's code as long as all forms have a fixed size; run
+		// is the size of the step under construction.
 		where, fixed := 0, true
 		run := 0
 		for {
@@ -311,7 +317,8 @@ func (a *abbrev) has(names ...uint16) bool {
 	return false
 }
 
-// kindOf returns the kind of a tag. Unknown tags are kindOther, so that functions below them are found.
+// kindOf returns the kind of a tag. Unknown tags are kindOther, so that functions below them are
+// found.
 func kindOf(tag uint16) kind {
 	switch tag {
 	case tagSubprogram:

@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// benchFile is the file to measure with: CRASHPANE_DWARF, an ELF file with sections that are not compressed, else the largest
-// one of the corpus.
+// benchFile is the file to measure with: CRASHPANE_DWARF, an ELF file with sections that are not
+// compressed, else the largest one of the corpus.
 func benchFile(b *testing.B) (Sections, int64) {
 	path := os.Getenv("CRASHPANE_DWARF")
 	if path == "" {

@@ -1,6 +1,7 @@
 package dwarf
 
-// Numbers of DWARF 5, section 7, and of GNU's extensions: tag for DW_TAG_, at for DW_AT_, form for DW_FORM_, ut for DW_UT_.
+// Numbers of DWARF 5, section 7, and of GNU's extensions: tag for DW_TAG_, at for DW_AT_, form for
+// DW_FORM_, ut for DW_UT_.
 const (
 	tagClassType         = 0x02
 	tagEntryPoint        = 0x03
@@ -99,8 +100,8 @@ const (
 	formGNUStrpAlt    = 0x1f21
 )
 
-// qualified has the languages (DW_LANG_…) whose DW_AT_name lacks the namespace and class: a C++ function ns::f has the name "f". In
-// the other languages the name is used as it is.
+// qualified has the languages (DW_LANG_…) whose DW_AT_name lacks the namespace and class: a C++
+// function ns::f has the name "f". In the other languages the name is used as it is.
 var qualified = map[uint64]bool{
 	0x04: true, // C_plus_plus
 	0x0b: true, // Java

@@ -20,7 +20,8 @@ func corpusFile(t *testing.T, path string) string {
 	return path
 }
 
-// TestMozilla holds every address of other projects' files to the .sym files that Mozilla's dump_syms made of them.
+// TestMozilla holds every address of other projects' files to the .sym files that Mozilla's
+// dump_syms made of them.
 func TestMozilla(t *testing.T) {
 	const dir = "mozilla+dump_syms/test_data/linux/"
 	for _, c := range []struct {
@@ -28,8 +29,8 @@ func TestMozilla(t *testing.T) {
 		names     bool
 	}{
 		{"basic.full", "basic.full.inlines.sym", true},
-		// Its names and DW_AT_comp_dir are in a supplementary file that the corpus lacks. dump_syms took the
-		// functions' names from the symbol table.
+		// Its names and DW_AT_comp_dir are in a supplementary file that the corpus lacks. dump_syms
+		// took the functions' names from the symbol table.
 		{"basic.dwz", "basic.dwz.inlines.sym", false},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -64,7 +65,8 @@ func TestMozilla(t *testing.T) {
 	}
 }
 
-// TestCorpus: real files of other projects are read without a warning, and lookups answer what the list of functions says.
+// TestCorpus: real files of other projects are read without a warning, and lookups answer what the
+// list of functions says.
 func TestCorpus(t *testing.T) {
 	for _, c := range []struct {
 		file, alt, split string

@@ -1,7 +1,9 @@
-// Package dwarf reads functions, source lines and inlined calls from DWARF debug information, versions 2 to 5. The caller gives it
-// sections by name (Sections), so it does not depend on the container: ELF, Mach-O or PE.
+// Package dwarf reads functions, source lines and inlined calls from DWARF debug information,
+// versions 2 to 5. The caller gives it sections by name (Sections), so it does not depend on the
+// container: ELF, Mach-O or PE.
 //
-// Open returns a Data. Data.Lookup looks up one address, Data.Each lists all functions. Start at Lookup in lookup.go.
+// Open returns a Data. Data.Lookup looks up one address, Data.Each lists all functions. Start at
+// Lookup in lookup.go.
 //
 // A lookup reads only what its address needs:
 //
@@ -11,11 +13,12 @@
 //	names.go     the names of the function and of the inlined calls, when they are asked for
 //	split.go     the .dwo or .dwp file that has the unit's entries, if it is a skeleton
 //
-// Decoded units are cached. A damaged part of a file does not make the rest unreadable: the package skips what it cannot parse and
-// adds a warning with the section and the offset. The work for one lookup is limited by the size of the sections (Data.allow).
+// Decoded units are cached. A damaged part of a file does not make the rest unreadable: the package
+// skips what it cannot parse and adds a warning with the section and the offset. The work for one
+// lookup is limited by the size of the sections (Data.allow).
 //
-// Format: https://dwarfstd.org/dwarf5std.html. GNU's extensions to DWARF 4: https://gcc.gnu.org/wiki/DebugFission and
-// https://gcc.gnu.org/wiki/DebugFissionDWP.
+// Format: https://dwarfstd.org/dwarf5std.html. GNU's extensions to DWARF 4:
+// https://gcc.gnu.org/wiki/DebugFission and https://gcc.gnu.org/wiki/DebugFissionDWP.
 package dwarf
 
 import (
@@ -29,9 +32,11 @@ import (
 
 // Sections are the debug sections of one file.
 type Sections struct {
-	// Get returns a section by its ELF name (".debug_info", ".debug_line.dwo" …), uncompressed, or (nil, nil) if there is none.
+	// Get returns a section by its ELF name (".debug_info", ".debug_line.dwo" …), uncompressed, or
+	// (nil, nil) if there is none.
 	Get func(name string) (*input.Source, error)
-	// More returns the further sections of a name: GCC gives each type of a .dwo file a section of its own. It may be nil.
+	// More returns the further sections of a name: GCC gives each type of a .dwo file a section of
+	// its own. It may be nil.
 	More func(name string) ([]*input.Source, error)
 	// Order is the byte order.
 	Order binary.ByteOrder
@@ -47,23 +52,26 @@ type Sections struct {
 type Options struct {
 	// Alt is the supplementary file that dwz makes (.gnu_debugaltlink, .debug_sup), or nil.
 	Alt *Sections
-	// Split returns a unit's .dwo file, or a .dwp file that may have the unit, or false if there is neither. Each lookup that needs
-	// the file calls it again. It may be nil.
+	// Split returns a unit's .dwo file, or a .dwp file that may have the unit, or false if there is
+	// neither. Each lookup that needs the file calls it again. It may be nil.
 	Split func(dwoName, compDir string, dwoID uint64) (*Sections, bool)
-	// ZeroIsCode: a function at address 0 exists. Otherwise the linker discarded it (see discarded).
+	// ZeroIsCode: a function at address 0 exists. Otherwise the linker discarded it (see
+	// discarded).
 	ZeroIsCode bool
 }
 
 const (
 	// maxWarnings limits the warnings that are kept. Further ones are only counted.
 	maxWarnings = 100
-	// maxCached limits the cache of decoded units, in bytes. The unit used last stays whatever its size.
+	// maxCached limits the cache of decoded units, in bytes. The unit used last stays whatever its
+	// size.
 	maxCached = 40 << 20
 	// nameless is the name of a function without one. Writers of .sym files use the same text.
 	nameless = "<name omitted>"
 )
 
-// Data is the debug information of a file. It reads sections during lookups. It is not safe for concurrent use.
+// Data is the debug information of a file. It reads sections during lookups. It is not safe for
+// concurrent use.
 type Data struct {
 	opt  Options
 	main *object
@@ -100,7 +108,8 @@ func Open(s Sections, opt Options) (*Data, error) {
 	return d, nil
 }
 
-// Warnings lists what Data skipped so far, without repetitions: the first hundred warnings, then the number of the rest.
+// Warnings lists what Data skipped so far, without repetitions: the first hundred warnings, then
+// the number of the rest.
 func (d *Data) Warnings() []string {
 	if d.numWarnings > len(d.warnings) {
 		return append(d.warnings[:len(d.warnings):len(d.warnings)], fmt.Sprintf("%s: %d more warnings", d.main.s.File, d.numWarnings-len(d.warnings)))
@@ -108,8 +117,8 @@ func (d *Data) Warnings() []string {
 	return d.warnings
 }
 
-// Wanted lists the files that lookups needed and did not have: .dwo and .dwp files with the ids of units, and the supplementary
-// file.
+// Wanted lists the files that lookups needed and did not have: .dwo and .dwp files with the ids of
+// units, and the supplementary file.
 func (d *Data) Wanted() []string { return d.wanted }
 
 // want adds a file to Wanted, once.
@@ -120,8 +129,8 @@ func (d *Data) want(what string) {
 	}
 }
 
-// note turns an error about the file's content into a warning and returns nil. It returns errors of reading: bytes that are still
-// to be fetched (input.NeedError), and those of the reader itself.
+// note turns an error about the file's content into a warning and returns nil. It returns errors of
+// reading: bytes that are still to be fetched (input.NeedError), and those of the reader itself.
 func (d *Data) note(err error) error {
 	if err == nil {
 		return nil
@@ -143,7 +152,8 @@ func (d *Data) note(err error) error {
 	return nil
 }
 
-// work is a kind of work that a crafted file can ask for repeatedly, by many references to one part of a section.
+// work is a kind of work that a crafted file can ask for repeatedly, by many references to one part
+// of a section.
 type work uint8
 
 const (
@@ -155,8 +165,9 @@ const (
 	numWork
 )
 
-// allow adds n bytes of work on a section of size bytes, and reports whether the current call is within its limit: 16 times the
-// section and 4 MiB. A real file needs each byte a few times at most, in a lookup as well as in a pass over the whole file.
+// allow adds n bytes of work on a section of size bytes, and reports whether the current call is
+// within its limit: 16 times the section and 4 MiB. A real file needs each byte a few times at
+// most, in a lookup as well as in a pass over the whole file.
 func (d *Data) allow(w work, n, size int64) bool {
 	d.spent[w] += n
 	return d.spent[w] <= 16*size+(1<<22)

@@ -8,8 +8,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// collector holds what Each needs of all units until it can sort the functions by address. Lines and inlined calls are encoded as
-// LEB128 numbers, a few bytes each, so that a file with millions of lines fits in memory.
+// collector holds what Each needs of all units until it can sort the functions by address. Lines
+// and inlined calls are encoded as LEB128 numbers, a few bytes each, so that a file with millions
+// of lines fits in memory.
 type collector struct {
 	spans []owned // ranges of all functions; fn is an index in fns
 	fns   []keptFunction
@@ -46,7 +47,8 @@ type keptFunction struct {
 	multiple bool
 }
 
-// keptUnit is the encoded functions of a unit and the paths that they refer to by index. add writes the bytes, fill reads them.
+// keptUnit is the encoded functions of a unit and the paths that they refer to by index. add writes
+// the bytes, fill reads them.
 //
 //	function: start, number of lines,  {gap, size, file, line difference} …,
 //	                 number of calls,  {depth, name, file, line, number of ranges, {gap, size} …} …
@@ -55,10 +57,11 @@ type keptUnit struct {
 	bytes []byte
 }
 
-// Each calls f for every function with code, sorted by the address of its first range, and stops with f's first error. It reports
-// the lines, inlined calls and ranges that Lookup does. If functions overlap, the code belongs to the one that starts first, and
-// of two that start together to the first in the file. Each leaves out a function that loses all its code, and sets Multiple of
-// the other if their names differ.
+// Each calls f for every function with code, sorted by the address of its first range, and stops
+// with f's first error. It reports the lines, inlined calls and ranges that Lookup does. If
+// functions overlap, the code belongs to the one that starts first, and of two that start together
+// to the first in the file. Each leaves out a function that loses all its code, and sets Multiple
+// of the other if their names differ.
 //
 // Each decodes every unit once and keeps about four bytes a line. f may keep a Function's slices.
 func (d *Data) Each(f func(symbol.Function) error) error {
@@ -155,7 +158,8 @@ type unitEncoder struct {
 	b      []byte
 }
 
-// function encodes a function and its ranges, of which there is at least one. folded are functions with the same code.
+// function encodes a function and its ranges, of which there is at least one. folded are functions
+// with the same code.
 func (e *unitEncoder) function(fn *function, spans []span, folded []int32) error {
 	all := e.all
 	name, err := all.function(e.d, fn)
@@ -358,7 +362,8 @@ func (all *collector) emit(f func(symbol.Function) error) error {
 	return nil
 }
 
-// allocate takes n values from the free array, which it renews when it is used up: one allocation for many small slices.
+// allocate takes n values from the free array, which it renews when it is used up: one allocation
+// for many small slices.
 func allocate[T any](free *[]T, n int) []T {
 	if n > len(*free) {
 		*free = make([]T, max(n, 1024))

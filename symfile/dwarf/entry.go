@@ -1,7 +1,8 @@
 package dwarf
 
-// entry reads the entry at an offset and calls see for each attribute. It reads 256 bytes first, which suffice for most entries. If
-// they do not, it reads more and calls see for all attributes again.
+// entry reads the entry at an offset and calls see for each attribute. It reads 256 bytes first,
+// which suffice for most entries. If they do not, it reads more and calls see for all attributes
+// again.
 //
 // So see must only assign: it may be called twice for one attribute.
 func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) error {
@@ -50,14 +51,17 @@ func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) erro
 	}
 }
 
-// word reads an attribute's value (DWARF 5, section 7.5.5). base is the section offset of the reader's first byte.
+// word reads an attribute's value (DWARF 5, section 7.5.5). base is the section offset of the
+// reader's first byte.
 //
-// Blocks and expressions are skipped: no attribute that is read has one. Of a string in place, the value is its section offset.
+// Blocks and expressions are skipped: no attribute that is read has one. Of a string in place, the
+// value is its section offset.
 func (r *reader) word(e encoding, a *attribute, base int64) word {
 	form := a.form
 	if form == formIndirect {
 		form = uint16(min(r.uleb(), 0xffff))
-		// DW_FORM_indirect has the form in the entry. An implicit constant has its value in the abbreviation, so it cannot be indirect.
+		// DW_FORM_indirect has the form in the entry. An implicit constant has its value in the
+		// abbreviation, so it cannot be indirect.
 		if form == formIndirect || form == formImplicitConst {
 			r.fail()
 			return word{}
@@ -108,7 +112,8 @@ func (r *reader) word(e encoding, a *attribute, base int64) word {
 	return w
 }
 
-// home returns the unit to which address attributes refer: a split unit's skeleton, else the unit itself.
+// home returns the unit to which address attributes refer: a split unit's skeleton, else the unit
+// itself.
 func (u *unit) home() *unit {
 	if u.skeleton != nil {
 		return u.skeleton
@@ -125,9 +130,9 @@ func (u *unit) address(w word) (uint64, error) {
 	return w.v, nil
 }
 
-// indexed returns address i of .debug_addr (DWARF 5, section 7.27): the 8 bytes at base + i*8, or 4 for 32-bit addresses. base is
-// the skeleton's DW_AT_addr_base. Without it, it is the end of the section's header: 8 bytes, 16 in 64-bit DWARF, none before
-// DWARF 5.
+// indexed returns address i of .debug_addr (DWARF 5, section 7.27): the 8 bytes at base + i*8, or 4
+// for 32-bit addresses. base is the skeleton's DW_AT_addr_base. Without it, it is the end of the
+// section's header: 8 bytes, 16 in 64-bit DWARF, none before DWARF 5.
 func (u *unit) indexed(i uint64) (uint64, error) {
 	home := u.home()
 	sec, err := home.obj.section(secAddr)
@@ -156,7 +161,8 @@ func (u *unit) indexed(i uint64) (uint64, error) {
 	return sec.number(base+int64(i)*int64(u.addr), int(u.addr), home.obj.big)
 }
 
-// constant reports whether the form is of class constant. DW_AT_high_pc is then an offset from DW_AT_low_pc (DWARF 5, section 2.17.2).
+// constant reports whether the form is of class constant. DW_AT_high_pc is then an offset from
+// DW_AT_low_pc (DWARF 5, section 2.17.2).
 func (w word) constant() bool {
 	switch w.form {
 	case formData1, formData2, formData4, formData8, formUdata, formSdata, formImplicitConst:

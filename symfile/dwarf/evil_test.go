@@ -45,9 +45,10 @@ func unit4(abbrev uint64, entries []byte) []byte {
 	return append(b, entries...)
 }
 
-// evil are the declarations that the tests use: 1 a unit with low and high, 2 a function with name, 3 a function that refers,
-// 4 an inlined call with children, 5 a function with ranges, 6 a lexical block, 7 a partial unit, 8 an import, 9 a unit with a
-// line program, 10 a namespace that extends another.
+// evil are the declarations that the tests use: 1 a unit with low and high, 2 a function with name,
+// 3 a function that refers, 4 an inlined call with children, 5 a function with ranges, 6 a lexical
+// block, 7 a partial unit, 8 an import, 9 a unit with a line program, 10 a namespace that extends
+// another.
 func evil() bits {
 	var b bits
 	b.decl(1, 0x11, 1, 0x11, 1, 0x12, 7, 0x13, 0x0b)
@@ -156,7 +157,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDeep: entries nested a hundred thousand deep are an error with the offset, and inlined calls beyond maxInlined are left out.
+// TestDeep: entries nested a hundred thousand deep are an error with the offset, and inlined calls
+// beyond maxInlined are left out.
 func TestDeep(t *testing.T) {
 	b := root(0x100)
 	b.leb(2)
@@ -235,7 +237,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestDamage: a warning names the file, the section and the offset of the damage, and the rest is read.
+// TestDamage: a warning names the file, the section and the offset of the damage, and the rest is
+// read.
 func TestDamage(t *testing.T) {
 	good := root(0x20)
 	good.leb(2)

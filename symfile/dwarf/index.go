@@ -13,8 +13,8 @@ type unitRange struct {
 	high uint64 // the highest end of this range and all before it in a sorted list
 }
 
-// unitRanges are sorted by start. Ranges may overlap, so a search goes backwards from the last that starts at or before the address,
-// and stops where high is not above it.
+// unitRanges are sorted by start. Ranges may overlap, so a search goes backwards from the last that
+// starts at or before the address, and stops where high is not above it.
 type unitRanges []unitRange
 
 // settle sorts the ranges and computes high, which searches rely on.
@@ -41,8 +41,9 @@ func (s unitRanges) over(dst []int64, rva uint64) []int64 {
 	return dst
 }
 
-// addressIndex finds the units that cover an address. functionAt searches .debug_aranges first. Compilers leave units out of that
-// section (clang writes none at all), so it then searches the ranges in the first entry of every unit.
+// addressIndex finds the units that cover an address. functionAt searches .debug_aranges first.
+// Compilers leave units out of that section (clang writes none at all), so it then searches the
+// ranges in the first entry of every unit.
 type addressIndex struct {
 	arangesRead bool
 	aranges     unitRanges
@@ -92,13 +93,14 @@ func (d *Data) readAranges() error {
 	return nil
 }
 
-// arangeSet reads the set of one unit and returns the offset of the next set, or 0 if it cannot be known. Layout (o is 4 bytes, or 8
-// in 64-bit DWARF):
+// arangeSet reads the set of one unit and returns the offset of the next set, or 0 if it cannot be
+// known. Layout (o is 4 bytes, or 8 in 64-bit DWARF):
 //
 //	unit_length 4 or 12 | version 2 | debug_info_offset o | address_size 1 | segment_selector_size 1 | padding to 2*address_size
 //	{address, length} … , each of address_size bytes; the last is {0, 0}
 //
-// A set is aligned as a pair of addresses is, so the first pair begins at a multiple of two addresses from the set's start.
+// A set is aligned as a pair of addresses is, so the first pair begins at a multiple of two
+// addresses from the set's start.
 func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	x := &d.byAddress
 	b, err := sec.upTo(at, 32)
@@ -183,7 +185,8 @@ func (d *Data) readRoots() error {
 	return nil
 }
 
-// rootSpans appends the ranges in a unit's first entry. sure is false if the unit has code and its first entry has no ranges.
+// rootSpans appends the ranges in a unit's first entry. sure is false if the unit has code and its
+// first entry has no ranges.
 func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 	if err := u.rootOf(); err != nil {
 		return dst, true, err
@@ -199,7 +202,8 @@ func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 		dst, err = u.lowHigh(dst, u.low, u.high)
 		return dst, err == nil, err
 	}
-	// Without ranges in the first entry, the abbreviations say whether a function with an address can be in the unit.
+	// Without ranges in the first entry, the abbreviations say whether a function with an address
+	// can be in the unit.
 	t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
 	if err != nil {
 		return dst, true, err

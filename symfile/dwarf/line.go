@@ -7,7 +7,8 @@ const (
 	maxFiles = 4 << 20
 )
 
-// program is a line program's header and the registers of its state machine (DWARF 5, section 6.2.2).
+// program is a line program's header and the registers of its state machine (DWARF 5, section
+// 6.2.2).
 type program struct {
 	reader
 	encoding
@@ -106,7 +107,8 @@ func (p *program) header() error {
 		p.maxOps = max(1, uint64(p.u8()))
 	}
 	p.u8() // default_is_stmt
-	// Special opcodes depend on these three, see run. "first" is opcode_base: the number of the first special opcode.
+	// Special opcodes depend on these three, see run. "first" is opcode_base: the number of the
+	// first special opcode.
 	p.lineBase = int8(p.u8())
 	p.lineRange = p.u8()
 	p.first = p.u8()
@@ -131,7 +133,8 @@ func (p *program) header() error {
 	return nil
 }
 
-// names reads the tables of directories and files. Before DWARF 5 they are NUL-terminated lists (DWARF 4, section 6.2.4):
+// names reads the tables of directories and files. Before DWARF 5 they are NUL-terminated lists
+// (DWARF 4, section 6.2.4):
 //
 //	directory\0 … \0   {file\0, directory index, time, size} … \0
 func (p *program) names() error {
@@ -168,8 +171,8 @@ func (p *program) names() error {
 	return nil
 }
 
-// table reads a table of directories or files of DWARF 5 (section 6.2.4.1): a list of {content type, form}, then the number of
-// entries, then each entry's values in that order.
+// table reads a table of directories or files of DWARF 5 (section 6.2.4.1): a list of {content
+// type, form}, then the number of entries, then each entry's values in that order.
 func (p *program) table() ([]fileEntry, error) {
 	type column struct {
 		what uint64
@@ -218,8 +221,8 @@ func (p *program) run() error {
 		if op >= p.first {
 			// A special opcode (section 6.2.5.1), with a = op - opcode_base:
 			//   address += a / line_range * minimum_instruction_length     line += line_base + a % line_range
-			// Example: with opcode_base 13, line_base -5 and line_range 14, opcode 0x4b (75) has a = 62: the address
-			// advances by 62/14 = 4, the line by -5 + 62%14 = 1.
+			// Example: with opcode_base 13, line_base -5 and line_range 14, opcode 0x4b (75) has a
+			// = 62: the address advances by 62/14 = 4, the line by -5 + 62%14 = 1.
 			if p.lineRange == 0 {
 				return p.errorf("a line range that is not 0, for special opcodes", "opcode 0x%x", op)
 			}
@@ -253,7 +256,8 @@ func (p *program) run() error {
 			if p.lineRange > 0 {
 				p.advance(uint64((255 - p.first) / p.lineRange))
 			}
-		// The only operand that is no LEB128 number: assemblers use it where a linker still changes sizes.
+		// The only operand that is no LEB128 number: assemblers use it where a linker still changes
+		// sizes.
 		case 0x09: // fixed_advance_pc
 			p.addr += uint64(p.u16())
 			p.opIndex = 0
@@ -274,7 +278,8 @@ func (p *program) run() error {
 	return nil
 }
 
-// advance moves the address by n operations. An instruction of a VLIW processor has several (maxOps).
+// advance moves the address by n operations. An instruction of a VLIW processor has several
+// (maxOps).
 func (p *program) advance(n uint64) {
 	if p.maxOps == 1 {
 		p.addr += n * p.minInst
@@ -284,7 +289,8 @@ func (p *program) advance(n uint64) {
 	p.opIndex = (p.opIndex + n) % p.maxOps
 }
 
-// extended executes an extended opcode (section 6.2.5.3): 0, its length as LEB128, the opcode, operands.
+// extended executes an extended opcode (section 6.2.5.3): 0, its length as LEB128, the opcode,
+// operands.
 func (p *program) extended() error {
 	n := p.uleb()
 	if p.bad || n > uint64(p.left()) {
@@ -322,8 +328,8 @@ func (p *program) extended() error {
 	return nil
 }
 
-// emit adds a row. Of several rows at one address the last counts. Addresses must rise within a sequence (section 6.2.5); emit skips
-// a row that goes back.
+// emit adds a row. Of several rows at one address the last counts. Addresses must rise within a
+// sequence (section 6.2.5); emit skips a row that goes back.
 func (p *program) emit() {
 	if p.dead || p.open && p.addr < p.prev {
 		return
@@ -338,7 +344,8 @@ func (p *program) emit() {
 	if last := len(rows) - 1; p.open && rows[last].addr == p.addr {
 		rows = rows[:last]
 	}
-	// Programs make a row for each statement and view, so the same line often follows itself: it stays one row.
+	// Programs make a row for each statement and view, so the same line often follows itself: it
+	// stays one row.
 	if last := len(rows) - 1; last < p.began || rows[last].line != r.line || rows[last].file != r.file {
 		rows = append(rows, r)
 	}
@@ -347,7 +354,8 @@ func (p *program) emit() {
 	p.open = true
 }
 
-// endSequence ends the current sequence at an address, and drops it if it is empty or its code was discarded.
+// endSequence ends the current sequence at an address, and drops it if it is empty or its code was
+// discarded.
 func (p *program) endSequence(end uint64) {
 	t := p.t
 	if !p.open || p.dead {

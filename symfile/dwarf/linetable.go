@@ -34,7 +34,8 @@ type fileEntry struct {
 	name word
 }
 
-// sortSequences sorts by address: a linker puts functions into another order than their sequences have.
+// sortSequences sorts by address: a linker puts functions into another order than their sequences
+// have.
 func (t *lineTable) sortSequences() {
 	sort.SliceStable(t.seqs, func(i, j int) bool { return t.seqs[i].start < t.seqs[j].start })
 	var high uint64
@@ -52,7 +53,8 @@ type lineSpan struct {
 
 // within appends to dst the lines of the code from lo to hi.
 //
-// Each round takes the part of [lo, hi) in one sequence, or skips to the next sequence if none covers lo.
+// Each round takes the part of [lo, hi) in one sequence, or skips to the next sequence if none
+// covers lo.
 func (t *lineTable) within(dst []lineSpan, lo, hi uint64) []lineSpan {
 	for lo < hi {
 		i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i].start > lo })
@@ -86,7 +88,8 @@ func (t *lineTable) within(dst []lineSpan, lo, hi uint64) []lineSpan {
 	return dst
 }
 
-// join appends p to dst. It extends the last element instead if that has the same line and ends where p begins.
+// join appends p to dst. It extends the last element instead if that has the same line and ends
+// where p begins.
 func (t *lineTable) join(dst []lineSpan, p lineSpan) []lineSpan {
 	if p.end <= p.start {
 		return dst
@@ -98,15 +101,16 @@ func (t *lineTable) join(dst []lineSpan, p lineSpan) []lineSpan {
 	return append(dst, p)
 }
 
-// same reports whether two file numbers have the same path. Compilers of DWARF 5 list the main file as file 0 and again as file 1.
+// same reports whether two file numbers have the same path. Compilers of DWARF 5 list the main file
+// as file 0 and again as file 1.
 func (t *lineTable) same(a, b uint32) bool {
 	pa, erra := t.path(a)
 	pb, errb := t.path(b)
 	return erra == nil && errb == nil && pa == pb && pa != ""
 }
 
-// path returns the path of a file number, joined to its directory and to DW_AT_comp_dir, or "" if there is no such file. File numbers
-// count from 0 in DWARF 5, from 1 before.
+// path returns the path of a file number, joined to its directory and to DW_AT_comp_dir, or "" if
+// there is no such file. File numbers count from 0 in DWARF 5, from 1 before.
 func (t *lineTable) path(n uint32) (string, error) {
 	i := int64(n)
 	if t.version < 5 {
@@ -142,7 +146,8 @@ func (t *lineTable) path(n uint32) (string, error) {
 	if t.version < 5 {
 		number-- // 0 is the directory of the compilation
 	}
-	// For directory 0 before DWARF 5, number wraps around and is no index: the path is then relative to compDir.
+	// For directory 0 before DWARF 5, number wraps around and is no index: the path is then
+	// relative to compDir.
 	if number < uint64(len(t.dirs)) && !absolute(name) {
 		dir, err = t.name(t.dirs[number])
 		if err = d.note(err); err != nil {

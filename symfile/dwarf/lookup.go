@@ -7,13 +7,15 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Lookup returns the function, source line and inlined calls at a module-relative address. The result equals that of
-// symfile.File.Lookup on a .sym file of the same functions: Start and Size are those of the function's range that covers the
-// address, and LineStart is the first address of the line in that range. File and Line are the position in the function itself,
-// which is the outermost inlined call's site if there are inlined calls.
+// Lookup returns the function, source line and inlined calls at a module-relative address. The
+// result equals that of symfile.File.Lookup on a .sym file of the same functions: Start and Size
+// are those of the function's range that covers the address, and LineStart is the first address of
+// the line in that range. File and Line are the position in the function itself, which is the
+// outermost inlined call's site if there are inlined calls.
 //
-// The Answer is Yes or No. It is No for code without a function (see LineAt). If a read fails, the error is set and the Answer is
-// Needs for an *input.NeedError, else No. Damage in the file is a warning, not an error. Symbols never share an Inlines slice.
+// The Answer is Yes or No. It is No for code without a function (see LineAt). If a read fails, the
+// error is set and the Answer is Needs for an *input.NeedError, else No. Damage in the file is a
+// warning, not an error. Symbols never share an Inlines slice.
 func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	d.begin()
 	data, o, err := d.functionAt(rva)
@@ -30,8 +32,8 @@ func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return s, symbol.Yes, nil
 }
 
-// LineAt returns the source line at an address, or ok false if there is none. Code can have a line and no function: assembler, and
-// split units whose .dwo file is missing.
+// LineAt returns the source line at an address, or ok false if there is none. Code can have a line
+// and no function: assembler, and split units whose .dwo file is missing.
 func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error) {
 	d.begin()
 	units, err := d.unitsAt(rva)
@@ -48,8 +50,9 @@ func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error)
 	return "", 0, false, nil
 }
 
-// functionAt returns the function's range that covers an address, and its unit, or nil. It searches from cheap to dear:
-// .debug_aranges, the first entries of all units, and last the functions of units that state no ranges.
+// functionAt returns the function's range that covers an address, and its unit, or nil. It searches
+// from cheap to dear: .debug_aranges, the first entries of all units, and last the functions of
+// units that state no ranges.
 func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	var list [maxOver]int64
 	if err := d.readAranges(); err != nil {
@@ -73,8 +76,9 @@ func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	return d.best(d.byAddress.roots.over(list[:0], rva), rva)
 }
 
-// best returns the function's range, among those of several units that cover the address, that starts first. Of two that start
-// together it is the one whose unit comes first. best sets d.overlaps.
+// best returns the function's range, among those of several units that cover the address, that
+// starts first. Of two that start together it is the one whose unit comes first. best sets
+// d.overlaps.
 func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
 	var found *unitData
 	var of owned
@@ -104,7 +108,8 @@ func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
 	return found, of, nil
 }
 
-// loadAt loads the unit whose header is at an offset. It returns nil if the header cannot be parsed.
+// loadAt loads the unit whose header is at an offset. It returns nil if the header cannot be
+// parsed.
 func (d *Data) loadAt(off int64) (*unitData, error) {
 	u, err := d.main.unitAt(off)
 	if err != nil {
@@ -172,7 +177,8 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 	if len(calls) == 0 {
 		return s, nil
 	}
-	// The position inside an inlined call is the call site of the next inner call. For the innermost it is the line.
+	// The position inside an inlined call is the call site of the next inner call. For the
+	// innermost it is the line.
 	//
 	//	calls, outermost first    h inlined in g at g.c:7, g inlined in f at f.c:3; the line is h.c:9
 	//	s                         f, f.c:3
@@ -211,8 +217,8 @@ type overlap struct {
 	of   owned
 }
 
-// multiple reports whether a function of another name starts at the same address as o, in the same unit or in another unit that
-// best searched. Linkers fold functions with the same code into one.
+// multiple reports whether a function of another name starts at the same address as o, in the same
+// unit or in another unit that best searched. Linkers fold functions with the same code into one.
 func (d *Data) multiple(data *unitData, o owned, name string) (bool, error) {
 	other := func(in *unitData, fn *function) (bool, error) {
 		n, err := in.body.obj.nameOf(in.body.ref(fn.off), in.body, in.body.lang, fn.top)
@@ -252,10 +258,11 @@ func (d *unitData) callName(c *call) (string, error) {
 	return d.body.obj.nameOf(r, d.body, d.body.lang, false)
 }
 
-// callsAt returns the inlined calls that cover an address, outermost first, and the start of each one's range. If calls of one depth
-// overlap, the range that starts last counts, and of two that start together the shorter. The list ends at the first depth
-// without a call.
-// Nested calls are nested in their ranges too, but optimizers move code: what a depth lacks ends the list.
+// callsAt returns the inlined calls that cover an address, outermost first, and the start of each
+// one's range. If calls of one depth overlap, the range that starts last counts, and of two that
+// start together the shorter. The list ends at the first depth without a call.
+// Nested calls are nested in their ranges too, but optimizers move code: what a depth lacks ends
+// the list.
 func (d *unitData) callsAt(fn *function, rva uint64) ([]*call, []uint64) {
 	var calls []*call
 	var at []span
@@ -285,12 +292,14 @@ func (d *unitData) callsAt(fn *function, rva uint64) ([]*call, []uint64) {
 	return calls, starts
 }
 
-// maxAsked limits how many units Has reads: a kind that none of the first thousands has is hardly in the others.
+// maxAsked limits how many units Has reads: a kind that none of the first thousands has is hardly
+// in the others.
 const maxAsked = 4096
 
 var errEnough = errors.New("enough seen")
 
-// Has reports whether the file has functions, lines and inlined calls. It reads the units' abbreviations until it has seen each.
+// Has reports whether the file has functions, lines and inlined calls. It reads the units'
+// abbreviations until it has seen each.
 func (d *Data) Has() (functions, lines, inlines bool) {
 	d.begin()
 	o := d.main

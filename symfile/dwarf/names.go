@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// ref refers to an entry, as seen from an object. The upper two bits say which section, the others are the offset in it.
+// ref refers to an entry, as seen from an object. The upper two bits say which section, the others
+// are the offset in it.
 type ref uint64
 
 const (
@@ -16,8 +17,9 @@ const (
 	noRef        = ^ref(0)
 )
 
-// refer returns the entry that an attribute of class reference refers to (DWARF 5, section 7.5.5). DW_FORM_ref1 and the like count
-// from the unit's header, DW_FORM_ref_addr from the start of .debug_info.
+// refer returns the entry that an attribute of class reference refers to (DWARF 5, section 7.5.5).
+// DW_FORM_ref1 and the like count from the unit's header, DW_FORM_ref_addr from the start of
+// .debug_info.
 // The offset of a DW_FORM_ref_sig8 is not known from the value; scopeName handles that form.
 func (u *unit) refer(w word) ref {
 	if w.v >= 1<<62 {
@@ -44,8 +46,9 @@ type entryAt struct {
 	off int64
 }
 
-// find locates the entry that a reference means. near is the unit that has the reference; it is checked first, since most
-// references stay in their unit. The result's unit is nil if the entry is in a file that is missing.
+// find locates the entry that a reference means. near is the unit that has the reference; it is
+// checked first, since most references stay in their unit. The result's unit is nil if the entry is
+// in a file that is missing.
 func (o *object) find(r ref, near *unit) (entryAt, error) {
 	off := int64(r &^ refKind)
 	types := r&refKind == refTypes
@@ -84,14 +87,16 @@ func (o *object) find(r ref, near *unit) (entryAt, error) {
 }
 
 const (
-	// maxHops limits a chain of DW_AT_abstract_origin and DW_AT_specification. A crafted chain can be a circle.
+	// maxHops limits a chain of DW_AT_abstract_origin and DW_AT_specification. A crafted chain can
+	// be a circle.
 	maxHops = 16
 	// maxNames limits the names that an object caches.
 	maxNames = 64 << 10
 )
 
-// nameOf returns the name of the function that an entry describes: the linkage name if there is one, else the name, with its
-// namespaces and classes if the language needs them (see qualified). top says that the entry is in no namespace or class.
+// nameOf returns the name of the function that an entry describes: the linkage name if there is
+// one, else the name, with its namespaces and classes if the language needs them (see qualified).
+// top says that the entry is in no namespace or class.
 func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error) {
 	if name, ok := o.names[r]; ok {
 		return name, nil
@@ -110,16 +115,17 @@ func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error
 	return name, nil
 }
 
-// resolve is nameOf without the cache. It follows an inlined call's DW_AT_abstract_origin to the function, and an out-of-class
-// definition's DW_AT_specification to the declaration in the class, until an entry has a linkage name:
+// resolve is nameOf without the cache. It follows an inlined call's DW_AT_abstract_origin to the
+// function, and an out-of-class definition's DW_AT_specification to the declaration in the class,
+// until an entry has a linkage name:
 //
 //	DW_TAG_inlined_subroutine ──abstract_origin──► DW_TAG_subprogram ──specification──► DW_TAG_subprogram in its class
 func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, error) {
 	var plain string
 	var at entryAt
 	external := false
-	// Each round reads one entry. The last plain name that was met counts if no linkage name is found: that of the declaration,
-	// which is in its class.
+	// Each round reads one entry. The last plain name that was met counts if no linkage name is
+	// found: that of the declaration, which is in its class.
 	for hop := 0; hop < maxHops && r != noRef; hop++ {
 		p, err := o.find(r, near)
 		if err != nil {
@@ -183,12 +189,14 @@ type scope struct {
 // maxScopes limits the scopes in a qualified name.
 const maxScopes = 32
 
-// within returns the namespaces and classes around an entry, joined by "::", and whether the innermost is a class.
+// within returns the namespaces and classes around an entry, joined by "::", and whether the
+// innermost is a class.
 func (u *unit) within(off int64) (_ string, class bool, err error) {
 	if err := u.readScopes(); err != nil {
 		return "", false, err
 	}
-	// The last scope that begins before the entry may have ended before it; then one of its parents is the scope.
+	// The last scope that begins before the entry may have ended before it; then one of its parents
+	// is the scope.
 	i := int32(sort.Search(len(u.scopes), func(i int) bool { return u.scopes[i].off >= off })) - 1
 	for i >= 0 && u.scopes[i].end <= off {
 		i = u.scopes[i].parent
@@ -209,8 +217,8 @@ func (u *unit) within(off int64) (_ string, class bool, err error) {
 	return strings.Join(names, "::"), class, nil
 }
 
-// scopeName returns the name of a namespace or class. A class that is described in a type unit has its name there, and only the
-// unit's signature here.
+// scopeName returns the name of a namespace or class. A class that is described in a type unit has
+// its name there, and only the unit's signature here.
 func (u *unit) scopeName(off int64) (string, error) {
 	o := u.obj
 	r := ref(off)
@@ -286,7 +294,8 @@ func (u *unit) readScopes() error {
 	if err != nil {
 		return err
 	}
-	// scope is the innermost scope around the children, opened the one that ends with them (-1: none).
+	// scope is the innermost scope around the children, opened the one that ends with them (-1:
+	// none).
 	type level struct{ scope, opened int32 }
 	stack := []level{{-1, -1}}
 	r := reader{b: b, big: u.obj.big}
@@ -335,8 +344,9 @@ func (u *unit) readScopes() error {
 	return nil
 }
 
-// siblingOf returns the section offset in an entry's DW_AT_sibling, or 0 if it has none or one that is not after it in the unit. The
-// reader's bytes begin at section offset base, the entry's attributes at index first of them.
+// siblingOf returns the section offset in an entry's DW_AT_sibling, or 0 if it has none or one that
+// is not after it in the unit. The reader's bytes begin at section offset base, the entry's
+// attributes at index first of them.
 func (u *unit) siblingOf(r *reader, a *abbrev, base int64, first int) int64 {
 	if a.sibling < 0 {
 		return 0

@@ -10,7 +10,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// TestStandardLibrary holds functions and lines to what the standard library's reader makes of the same files.
+// TestStandardLibrary holds functions and lines to what the standard library's reader makes of the
+// same files.
 func TestStandardLibrary(t *testing.T) {
 	for _, v := range variants {
 		if v.split != "" || v.alt != "" || v.name == "gcc4-dwz1" { // it reads no other files, and no partial units' lines

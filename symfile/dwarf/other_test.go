@@ -58,7 +58,8 @@ func peSections(t *testing.T, path string) Sections {
 	return s
 }
 
-// TestOtherContainers: DWARF of macOS and of Windows, against .sym files that Mozilla's dump_syms made of it.
+// TestOtherContainers: DWARF of macOS and of Windows, against .sym files that Mozilla's dump_syms
+// made of it.
 func TestOtherContainers(t *testing.T) {
 	for _, c := range []struct {
 		file, sym string

@@ -2,7 +2,8 @@ package dwarf
 
 import "strings"
 
-// absolute reports whether a path is absolute on Unix or Windows: the file's own system is not known here.
+// absolute reports whether a path is absolute on Unix or Windows: the file's own system is not
+// known here.
 func absolute(p string) bool {
 	return len(p) > 0 && (p[0] == '/' || p[0] == '\\') || drive(p)
 }
@@ -15,7 +16,8 @@ func drive(p string) bool {
 // slash reports whether a byte separates the parts of a path, on one system or the other.
 func slash(c byte) bool { return c == '/' || c == '\\' }
 
-// joinPath joins a path to a directory, with the directory's separator. An absolute path stays as it is.
+// joinPath joins a path to a directory, with the directory's separator. An absolute path stays as
+// it is.
 func joinPath(dir, p string) string {
 	switch {
 	case p == "":
@@ -35,8 +37,8 @@ func windows(p string) bool {
 	return (drive(p) || strings.HasPrefix(p, `\\`)) && !strings.Contains(p, "/")
 }
 
-// cleanPath removes "." and "folder/..", so that a file has one path in all units: "/src/./a/../b.c" becomes "/src/b.c". It keeps a
-// ".." that leads above the start of the path.
+// cleanPath removes "." and "folder/..", so that a file has one path in all units:
+// "/src/./a/../b.c" becomes "/src/b.c". It keeps a ".." that leads above the start of the path.
 func cleanPath(p string) string {
 	if !dotted(p) {
 		return p

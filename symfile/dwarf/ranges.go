@@ -3,9 +3,10 @@ package dwarf
 // span is the range of code [start, end), in module-relative addresses.
 type span struct{ start, end uint64 }
 
-// discarded reports whether addr marks code that the linker discarded. Its debug information stays in the file, with an address that
-// no code has: GNU ld writes 0 (1 in .debug_ranges, where 0 would end the list), LLD the highest address or the one before it.
-// An address below the file's first one is not in the file either.
+// discarded reports whether addr marks code that the linker discarded. Its debug information stays
+// in the file, with an address that no code has: GNU ld writes 0 (1 in .debug_ranges, where 0 would
+// end the list), LLD the highest address or the one before it. An address below the file's first
+// one is not in the file either.
 func (u *unit) discarded(addr uint64) bool {
 	d := u.obj.d
 	if addr <= 1 && !d.opt.ZeroIsCode || addr < d.main.s.Base {
@@ -44,7 +45,8 @@ func (u *unit) lowHigh(dst []span, low, high word) ([]span, error) {
 	return u.add(dst, lo, hi), nil
 }
 
-// add appends the range from lo to hi, which are addresses of the file, unless it is empty or discarded.
+// add appends the range from lo to hi, which are addresses of the file, unless it is empty or
+// discarded.
 func (u *unit) add(dst []span, lo, hi uint64) []span {
 	if u.discarded(lo) || hi <= lo {
 		return dst
@@ -54,7 +56,8 @@ func (u *unit) add(dst []span, lo, hi uint64) []span {
 }
 
 // rangeList appends the ranges of a DW_AT_ranges.
-// A list has no length of its own, and many entries may refer to one long list, so its work is counted.
+// A list has no length of its own, and many entries may refer to one long list, so its work is
+// counted.
 func (u *unit) rangeList(dst []span, w word) ([]span, error) {
 	from := len(dst)
 	dst, err := u.listed(dst, w)
@@ -64,8 +67,8 @@ func (u *unit) rangeList(dst []span, w word) ([]span, error) {
 	return dst, err
 }
 
-// listed is rangeList without the limit on work. Before DWARF 5 the list is in .debug_ranges (DWARF 4, section 2.17.3), as pairs of
-// addresses:
+// listed is rangeList without the limit on work. Before DWARF 5 the list is in .debug_ranges (DWARF
+// 4, section 2.17.3), as pairs of addresses:
 //
 //	lo, hi            the range base + lo to base + hi
 //	highest, base     a new base
@@ -115,8 +118,8 @@ func (u *unit) listed(dst []span, w word) ([]span, error) {
 	}
 }
 
-// more refills a reader with the section's bytes at an offset, from the first byte that the reader has not used. It returns the
-// section offset after the reader's last byte.
+// more refills a reader with the section's bytes at an offset, from the first byte that the reader
+// has not used. It returns the section offset after the reader's last byte.
 func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
 	used := int64(r.p)
 	at -= int64(r.left())
@@ -141,7 +144,8 @@ func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
 	return at + int64(len(b)), nil
 }
 
-// lowest returns a unit's base address, to which its ranges are relative: DW_AT_low_pc of the unit (or of its skeleton).
+// lowest returns a unit's base address, to which its ranges are relative: DW_AT_low_pc of the unit
+// (or of its skeleton).
 func (u *unit) lowest() (uint64, error) {
 	home := u.home()
 	if home.hasLow {
@@ -153,8 +157,9 @@ func (u *unit) lowest() (uint64, error) {
 	return 0, nil
 }
 
-// rnglist appends the ranges of a list of .debug_rnglists (DWARF 5, sections 2.17.3 and 7.25). DW_FORM_rnglistx is an index in the
-// offsets after the section's header, DW_FORM_sec_offset is the offset of the list itself.
+// rnglist appends the ranges of a list of .debug_rnglists (DWARF 5, sections 2.17.3 and 7.25).
+// DW_FORM_rnglistx is an index in the offsets after the section's header, DW_FORM_sec_offset is the
+// offset of the list itself.
 func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 	o := u.obj
 	sec, err := o.section(secRnglists)
@@ -168,7 +173,8 @@ func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 	if w.form == formRnglistx {
 		from := u.rngBase
 		if from < 0 { // of a split unit: after the header
-			// unit_length 4 or 12 | version 2 | address_size 1 | segment_selector_size 1 | offset_entry_count 4
+			// unit_length 4 or 12 | version 2 | address_size 1 | segment_selector_size 1 |
+			// offset_entry_count 4
 			if from = 12; u.encoding.off == 8 {
 				from = 20
 			}

@@ -2,8 +2,8 @@ package dwarf
 
 import "bytes"
 
-// reader reads numbers and strings from bytes in memory. A read beyond the end returns zero, moves to the end and sets bad, so that
-// callers check for errors once, after several reads.
+// reader reads numbers and strings from bytes in memory. A read beyond the end returns zero, moves
+// to the end and sets bad, so that callers check for errors once, after several reads.
 type reader struct {
 	b   []byte
 	p   int
@@ -85,9 +85,11 @@ func (r *reader) uint(n int) uint64 {
 	return 0
 }
 
-// uleb reads an unsigned LEB128 number (DWARF 5, section 7.6) and drops bits beyond the 64th. Most numbers are one byte.
+// uleb reads an unsigned LEB128 number (DWARF 5, section 7.6) and drops bits beyond the 64th. Most
+// numbers are one byte.
 //
-// Seven bits a byte, the lowest first; the upper bit says that more follow. Example: e5 8e 26 is 0x65 | 0x0e<<7 | 0x26<<14 = 624485.
+// Seven bits a byte, the lowest first; the upper bit says that more follow. Example: e5 8e 26 is
+// 0x65 | 0x0e<<7 | 0x26<<14 = 624485.
 func (r *reader) uleb() uint64 {
 	if r.p < len(r.b) {
 		if c := r.b[r.p]; c < 0x80 {
@@ -98,7 +100,8 @@ func (r *reader) uleb() uint64 {
 	return r.longLEB()
 }
 
-// longLEB is uleb for numbers of more than one byte. Linkers pad numbers, so 80 80 00 is a 0 of three bytes.
+// longLEB is uleb for numbers of more than one byte. Linkers pad numbers, so 80 80 00 is a 0 of
+// three bytes.
 func (r *reader) longLEB() uint64 {
 	var v uint64
 	for shift := uint(0); r.p < len(r.b); shift += 7 {

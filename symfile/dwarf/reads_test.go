@@ -11,8 +11,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// TestReads: a lookup in a large file reads the units' first entries once, and then little more than what describes the
-// function that it hits, whatever the size of the file.
+// TestReads: a lookup in a large file reads the units' first entries once, and then little more
+// than what describes the function that it hits, whatever the size of the file.
 func TestReads(t *testing.T) {
 	const units, functions = 100, 200
 	var abbrev bits

@@ -26,9 +26,10 @@ const (
 	numSections
 )
 
-// sectionKinds has a section's name, the least number of bytes of a read, and whether the section of a .dwo file has the suffix
-// ".dwo". The least size is large for sections whose neighbouring bytes a lookup soon needs, such as .debug_aranges, and small for
-// those that it jumps around in, such as .debug_info.
+// sectionKinds has a section's name, the least number of bytes of a read, and whether the section
+// of a .dwo file has the suffix ".dwo". The least size is large for sections whose neighbouring
+// bytes a lookup soon needs, such as .debug_aranges, and small for those that it jumps around in,
+// such as .debug_info.
 var sectionKinds = [numSections]struct {
 	name  string
 	least int64
@@ -49,7 +50,8 @@ var sectionKinds = [numSections]struct {
 	secTUIndex:    {".debug_tu_index", 4 << 10, false},
 }
 
-// object is the sections of one file: the opened file, the supplementary file, a .dwo file, or one unit's parts of a .dwp file.
+// object is the sections of one file: the opened file, the supplementary file, a .dwo file, or one
+// unit's parts of a .dwp file.
 type object struct {
 	d   *Data
 	s   Sections
@@ -58,8 +60,8 @@ type object struct {
 	alt *object
 	// pack is the whole .dwp file, if the object is one unit's part of it.
 	pack *object
-	// others are the further .debug_info and .debug_types sections of a .dwo file, an object for each (see Sections.More). first is
-	// set in those, to the object whose others they are.
+	// others are the further .debug_info and .debug_types sections of a .dwo file, an object for
+	// each (see Sections.More). first is set in those, to the object whose others they are.
 	others     []*object
 	othersRead bool
 	first      *object
@@ -78,7 +80,8 @@ type object struct {
 	names     map[ref]string
 }
 
-// newObject makes an object of a file's sections. It finds out the byte order by how Order writes a number.
+// newObject makes an object of a file's sections. It finds out the byte order by how Order writes a
+// number.
 func newObject(d *Data, s Sections, dwo bool) *object {
 	o := &object{d: d, s: s, dwo: dwo, byOff: map[int64]*unit{}, abbrevs: map[abbrevKey]*abbrevTable{}, names: map[ref]string{}}
 	if s.Order != nil {
@@ -128,7 +131,8 @@ func (s *section) useMemory() error {
 	return nil
 }
 
-// section reads a section by random access, with a small cache. Reads that continue where the last one ended grow up to 64 KiB.
+// section reads a section by random access, with a small cache. Reads that continue where the last
+// one ended grow up to 64 KiB.
 type section struct {
 	name, file string
 	src        *input.Source
@@ -153,8 +157,8 @@ func (s *section) errorf(off int64, want, have string, args ...any) error {
 	return &input.FormatError{File: s.file, Part: s.name, Offset: off, Want: want, Have: fmt.Sprintf(have, args...)}
 }
 
-// upTo returns at least n bytes at off, or those to the end of the section; off must be inside it. The caller must not change them.
-// They stay valid until the next read above 64 KiB.
+// upTo returns at least n bytes at off, or those to the end of the section; off must be inside it.
+// The caller must not change them. They stay valid until the next read above 64 KiB.
 func (s *section) upTo(off, n int64) ([]byte, error) {
 	if off < 0 || off >= s.size {
 		return nil, s.errorf(off, "an offset inside the section", "a section of %d bytes", s.size)
@@ -231,7 +235,8 @@ func (s *section) wrap(off int64, err error) error { return s.src.Wrap(s.name, o
 // maxKept is the size of the largest section that keep reads into memory.
 const maxKept = 256 << 20
 
-// keep reads whole sections into memory for Each, which needs their bytes in no order. Calling the returned function frees them.
+// keep reads whole sections into memory for Each, which needs their bytes in no order. Calling the
+// returned function frees them.
 func (o *object) keep() (func(), error) {
 	var kept []*section
 	for _, id := range []sectionID{secAbbrev, secStr, secLineStr, secRanges, secRnglists, secAddr, secStrOffsets} {

@@ -3,14 +3,14 @@ package dwarf
 // skimFrom is the least size in bytes of a unit that lookups skim.
 var skimFrom = int64(16 << 10)
 
-// skimStep is the size in bytes of a read while skimming. A function's entries are about as large, so that skim reads little of the
-// functions that do not cover the address.
+// skimStep is the size in bytes of a read while skimming. A function's entries are about as large,
+// so that skim reads little of the functions that do not cover the address.
 const skimStep = 1 << 10
 
-// skim reads the functions that are children of a unit's first entry, and skips the entries below them by DW_AT_sibling. GCC writes
-// DW_AT_sibling and makes nearly all functions with code children of the unit, also those of classes and namespaces. If no
-// function found so covers the address, the lookup decodes the whole unit (loadWhole). ok is false if the unit is small or not by
-// GCC.
+// skim reads the functions that are children of a unit's first entry, and skips the entries below
+// them by DW_AT_sibling. GCC writes DW_AT_sibling and makes nearly all functions with code children
+// of the unit, also those of classes and namespaces. If no function found so covers the address,
+// the lookup decodes the whole unit (loadWhole). ok is false if the unit is small or not by GCC.
 func (d *Data) skim(data *unitData) (ok bool, err error) {
 	u := data.body
 	if !u.gnu || u.end-u.root < skimFrom {
@@ -23,8 +23,8 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 	}
 	sec.step = skimStep
 	defer func() { sec.step = 0 }()
-	// Each round reads one entry: the unit's first one, then its children. at is its offset, n how many bytes to ask for; an entry
-	// that is longer is read again with eight times as many.
+	// Each round reads one entry: the unit's first one, then its children. at is its offset, n how
+	// many bytes to ask for; an entry that is longer is read again with eight times as many.
 	for at, n := u.root, int64(64); at < u.end; {
 		b, err := sec.upTo(at, min(n, u.end-at))
 		if err != nil {
@@ -65,7 +65,8 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 				next = u.end
 			}
 		}
-		// What is between the entry and its sibling are its variables, blocks and inlined calls. expand reads them if they are needed.
+		// What is between the entry and its sibling are its variables, blocks and inlined calls.
+		// expand reads them if they are needed.
 		if fn >= 0 {
 			data.fns[fn].end, data.fns[fn].open = next, a.children
 		}
@@ -97,7 +98,8 @@ func (d *Data) expand(data *unitData, n int32) error {
 	r.skipEntry(a.skips, u.encoding)
 	fn.open = false
 	from := len(data.calls)
-	// The two levels are the unit's first entry and the function, as if the walk had come here from the start.
+	// The two levels are the unit's first entry and the function, as if the walk had come here from
+	// the start.
 	err = d.entries(data, r, fn.off, []level{{fn: -1}, {fn: n}})
 	if d.note(err) != nil {
 		data.fns[n].open = true

@@ -6,12 +6,13 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// split returns the split unit of a skeleton (DWARF 5, section 7.3.2), from a .dwo or .dwp file that Options.Split returns, or nil if
-// the file is missing.
+// split returns the split unit of a skeleton (DWARF 5, section 7.3.2), from a .dwo or .dwp file
+// that Options.Split returns, or nil if the file is missing.
 //
-// "gcc -gsplit-dwarf" leaves in the program a skeleton of a few attributes: ranges, the line program, the name of the .dwo
-// file, and an id. The functions are in the .dwo file, whose address attributes are indexes in the program's .debug_addr. dwp
-// packs many .dwo files into one .dwp file, with an index by id.
+// "gcc -gsplit-dwarf" leaves in the program a skeleton of a few attributes: ranges, the line
+// program, the name of the .dwo file, and an id. The functions are in the .dwo file, whose address
+// attributes are indexes in the program's .debug_addr. dwp packs many .dwo files into one .dwp
+// file, with an index by id.
 func (d *Data) split(u *unit) (*unit, error) {
 	name, err := u.text(u.dwoName, maxName)
 	if err != nil {
@@ -59,7 +60,8 @@ func (d *Data) split(u *unit) (*unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	// With type units in sections of their own, .debug_info.dwo occurs several times, and the unit may be in any of them.
+	// With type units in sections of their own, .debug_info.dwo occurs several times, and the unit
+	// may be in any of them.
 	if body == nil {
 		if err := o.readOthers(); err != nil {
 			return nil, err
@@ -144,15 +146,16 @@ func (o *object) splitUnit(skeleton *unit) (*unit, error) {
 	return nil, nil
 }
 
-// partIDs maps the section numbers (DW_SECT_…) of a .dwp file's index, by the index's version: 2 is GNU's, 5 is DWARF 5's (section
-// 7.3.5.3).
+// partIDs maps the section numbers (DW_SECT_…) of a .dwp file's index, by the index's version: 2 is
+// GNU's, 5 is DWARF 5's (section 7.3.5.3).
 var partIDs = map[uint32]map[uint32]sectionID{
 	2: {1: secInfo, 2: secTypes, 3: secAbbrev, 6: secStrOffsets},
 	5: {1: secInfo, 3: secAbbrev, 6: secStrOffsets, 8: secRnglists},
 }
 
-// part returns one unit's or type's parts of a .dwp file as an object, or nil if the index lacks the id. The index (DWARF 5, section
-// 7.3.5.3) is a hash table, and below it two tables of 4-byte numbers with a row for each unit and a column for each section:
+// part returns one unit's or type's parts of a .dwp file as an object, or nil if the index lacks
+// the id. The index (DWARF 5, section 7.3.5.3) is a hash table, and below it two tables of 4-byte
+// numbers with a row for each unit and a column for each section:
 //
 //	version 4 | columns 4 | rows 4 | slots 4
 //	ids        slots × 8
@@ -253,8 +256,8 @@ func (x *unitIndex) row(id uint64) (int64, error) {
 	return 0, nil
 }
 
-// section returns the section of column c and the row's part of it, or nil if the row has none. which is numSections if the column's
-// section is unknown.
+// section returns the section of column c and the row's part of it, or nil if the row has none.
+// which is numSections if the column's section is unknown.
 func (x *unitIndex) section(o *object, row, c int64) (which sectionID, part *section, err error) {
 	table := 16 + 12*x.slots
 	number, err := x.sec.number(table+4*c, 4, x.big)

@@ -16,7 +16,8 @@ const (
 	shortName = 256
 )
 
-// text returns the string of an attribute of class string, cut to most bytes, or "" for other forms.
+// text returns the string of an attribute of class string, cut to most bytes, or "" for other
+// forms.
 func (u *unit) text(w word, most int64) (string, error) {
 	o := u.obj
 	off := int64(w.v)
@@ -81,7 +82,8 @@ func (o *object) cstring(id sectionID, off, most int64) (string, error) {
 	}
 }
 
-// stringOffset returns the offset in .debug_str of string i, which is element i of .debug_str_offsets (DWARF 5, section 7.26).
+// stringOffset returns the offset in .debug_str of string i, which is element i of
+// .debug_str_offsets (DWARF 5, section 7.26).
 func (u *unit) stringOffset(i uint64) (int64, error) {
 	sec, err := u.obj.section(secStrOffsets)
 	if err != nil {

@@ -27,8 +27,8 @@ type function struct {
 // indexRange selects elements [from, to) of a slice.
 type indexRange struct{ from, to int32 }
 
-// call is an inlined call in function fn. origin is the inlined function, off the call's own entry; file and line are the call site;
-// depth is the number of inlined calls around it.
+// call is an inlined call in function fn. origin is the inlined function, off the call's own entry;
+// file and line are the call site; depth is the number of inlined calls around it.
 type call struct {
 	origin     ref
 	off        int64
@@ -57,7 +57,8 @@ type unitData struct {
 	index []owned // ranges of functions, sorted and without overlaps
 	table *lineTable
 	size  int // estimate of its memory, in bytes
-	// folded has pairs of functions that start at one address. The first of a pair is the one in index.
+	// folded has pairs of functions that start at one address. The first of a pair is the one in
+	// index.
 	folded [][2]int32
 	// splitMissing: the unit is a skeleton and its .dwo file was missing.
 	splitMissing bool
@@ -65,7 +66,8 @@ type unitData struct {
 	skimmed bool
 	// unsortedCalls: the calls of some function are not contiguous in calls.
 	unsortedCalls bool
-	// lastLines are the lines of lastRange, the range of the last lookup: a stack often has a function several times.
+	// lastLines are the lines of lastRange, the range of the last lookup: a stack often has a
+	// function several times.
 	lastRange span
 	lastLines []lineSpan
 }
@@ -73,7 +75,8 @@ type unitData struct {
 // of returns the spans that an indexRange selects.
 func (d *unitData) of(s indexRange) []span { return d.spans[s.from:s.to] }
 
-// load returns a decoded unit, from the cache if possible. It adds a warning for each part that it could not decode.
+// load returns a decoded unit, from the cache if possible. It adds a warning for each part that it
+// could not decode.
 func (d *Data) load(u *unit) (*unitData, error) {
 	for i, c := range d.cache {
 		if c.u == u {
@@ -101,7 +104,8 @@ func (d *Data) load(u *unit) (*unitData, error) {
 	return data, nil
 }
 
-// loadWhole returns a decoded unit with all its functions, which load does not read of a unit that it skims.
+// loadWhole returns a decoded unit with all its functions, which load does not read of a unit that
+// it skims.
 func (d *Data) loadWhole(u *unit) (*unitData, error) {
 	data, err := d.load(u)
 	if err != nil || !data.skimmed {
@@ -171,8 +175,9 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 	return data, nil
 }
 
-// level is the state of the walk for the children of an entry: the function that they are part of (-1 if none), the number of
-// inlined calls around them, and whether they are in a namespace or class.
+// level is the state of the walk for the children of an entry: the function that they are part of
+// (-1 if none), the number of inlined calls around them, and whether they are in a namespace or
+// class.
 type level struct {
 	fn     int32
 	depth  uint16
@@ -189,11 +194,13 @@ func (d *Data) walk(data *unitData) error {
 	return d.entries(data, &reader{b: b, big: u.obj.big}, u.root, []level{{fn: -1}})
 }
 
-// entries reads functions and inlined calls from base on. inner has a level for each entry that is open at base. The walk ends when
-// the second of them, the unit's first entry or the function that expand reads, is closed. An entry with children is followed by
-// them and by a code of 0, which closes it (DWARF 5, section 2.3).
+// entries reads functions and inlined calls from base on. inner has a level for each entry that is
+// open at base. The walk ends when the second of them, the unit's first entry or the function that
+// expand reads, is closed. An entry with children is followed by them and by a code of 0, which
+// closes it (DWARF 5, section 2.3).
 //
-// Invariant: r.p is at an entry or a closing 0, and inner has a level for each entry whose children are being read.
+// Invariant: r.p is at an entry or a closing 0, and inner has a level for each entry whose children
+// are being read.
 func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) error {
 	u := data.body
 	sec := u.sec()
@@ -219,7 +226,8 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 		here := inner[len(inner)-1]
 		switch a.kind {
 		case kindFunction:
-			// A declaration, or the abstract instance of an inlined function. Nested functions may have code.
+			// A declaration, or the abstract instance of an inlined function. Nested functions may
+			// have code.
 			if !a.code {
 				r.skipEntry(a.skips, u.encoding)
 				here = level{fn: -1, scoped: here.scoped}
@@ -230,7 +238,8 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 				bad = err
 			}
 			here = level{fn: fn, scoped: here.scoped}
-		// An inlined call in no function with code is in an abstract instance: it says nothing of addresses.
+		// An inlined call in no function with code is in an abstract instance: it says nothing of
+		// addresses.
 		case kindInlined:
 			if here.fn < 0 {
 				r.skipEntry(a.skips, u.encoding)
@@ -245,7 +254,8 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 			}
 		default:
 			if a.children && a.kind == kindLeaf {
-				// Types have many children and no functions among them, so the sibling skips them at once.
+				// Types have many children and no functions among them, so the sibling skips them
+				// at once.
 				if to := u.siblingOf(r, a, base, r.p); to > 0 && to-base <= int64(len(r.b)) {
 					r.p = int(to - base)
 					continue
@@ -299,7 +309,8 @@ func (d *Data) function(data *unitData, r *reader, a *abbrev, off int64, in leve
 	return int32(len(data.fns) - 1), err
 }
 
-// spansOf appends an entry's ranges to data.spans, sorted. It merges ranges that overlap, and adjacent ones too if join is set.
+// spansOf appends an entry's ranges to data.spans, sorted. It merges ranges that overlap, and
+// adjacent ones too if join is set.
 func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (indexRange, error) {
 	from := len(data.spans)
 	var err error
@@ -362,8 +373,8 @@ func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level
 	return true, err
 }
 
-// buildIndex sorts the ranges by address. Of two that overlap it keeps the one that starts first, and of two that start together the
-// first in the file, as symfile does with a .sym file.
+// buildIndex sorts the ranges by address. Of two that overlap it keeps the one that starts first,
+// and of two that start together the first in the file, as symfile does with a .sym file.
 func (d *unitData) buildIndex() {
 	if d.unsortedCalls {
 		slices.SortStableFunc(d.calls, func(a, b call) int { return cmp.Compare(a.fn, b.fn) })

@@ -2,7 +2,8 @@ package dwarf
 
 import "sort"
 
-// word is an attribute's value: its form, and the number in the file. For DW_FORM_string the number is the section offset of the text.
+// word is an attribute's value: its form, and the number in the file. For DW_FORM_string the number
+// is the section offset of the text.
 type word struct {
 	form uint16
 	v    uint64
@@ -18,8 +19,8 @@ type unit struct {
 	root   int64 // of its first entry in the section
 	end    int64
 	abbrev int64
-	// id is the signature of a type unit, or the id that a skeleton and its split unit share. typeOff is the offset of the type's
-	// entry in the unit.
+	// id is the signature of a type unit, or the id that a skeleton and its split unit share.
+	// typeOff is the offset of the type's entry in the unit.
 	id      uint64
 	typeOff int64
 
@@ -53,8 +54,8 @@ func (u *unit) sec() *section {
 //	unit_length 12 | version 2 | unit_type 1 | address_size 1 | debug_abbrev_offset 8 | type_signature 8 | type_offset 8
 const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
 
-// header reads a unit's header (DWARF 5, section 7.5.1). With an error it still returns the unit if its end is known, so that the
-// next unit can be read.
+// header reads a unit's header (DWARF 5, section 7.5.1). With an error it still returns the unit if
+// its end is known, so that the next unit can be read.
 func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
 	b, err := sec.upTo(off, maxHeader)
 	if err != nil {
@@ -115,7 +116,8 @@ func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
 	return u, nil
 }
 
-// scan reads the headers of all units of .debug_info and calls visit, which may be nil, for each while its bytes are in the cache.
+// scan reads the headers of all units of .debug_info and calls visit, which may be nil, for each
+// while its bytes are in the cache.
 func (o *object) scan(visit func(*unit) error) error {
 	if o.scanned {
 		for _, u := range o.units {
@@ -275,7 +277,8 @@ func (o *object) typeUnit(sig uint64) (*unit, error) {
 	return u, err
 }
 
-// typeUnitInOthers returns the type unit with a signature from the further sections of a .dwo file, or nil.
+// typeUnitInOthers returns the type unit with a signature from the further sections of a .dwo file,
+// or nil.
 func (o *object) typeUnitInOthers(sig uint64) (*unit, error) {
 	if err := o.readOthers(); err != nil {
 		return nil, err

@@ -106,8 +106,8 @@ func ranges(list []symbol.Range) string {
 	return s
 }
 
-// TestVariants: whichever version, form and container a compiler writes, the same code has the same functions, lines and
-// inlined calls, and nothing is warned of.
+// TestVariants: whichever version, form and container a compiler writes, the same code has the same
+// functions, lines and inlined calls, and nothing is warned of.
 func TestVariants(t *testing.T) {
 	written := map[string]bool{}
 	for _, v := range variants {
@@ -245,7 +245,8 @@ func expected(f symbol.Function, r symbol.Range, at uint64) string {
 	return out + inner
 }
 
-// TestMissingFiles: a unit whose other files are missing keeps its lines, and Wanted names the files.
+// TestMissingFiles: a unit whose other files are missing keeps its lines, and Wanted names the
+// files.
 func TestMissingFiles(t *testing.T) {
 	for _, v := range variants {
 		if v.split == "" && v.alt == "" {

@@ -11,7 +11,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// large opens the largest .eh_frame that the machine is likely to have, from the disk as a user's file would be.
+// large opens the largest .eh_frame that the machine is likely to have, from the disk as a user's
+// file would be.
 func large(b *testing.B) (src, hdr *input.Source, eh, hd *elf.Section, cfg dwarfcfi.Config) {
 	best, most := "", uint64(0)
 	for _, path := range []string{"/usr/lib/chromium/chromium", "/usr/lib/x86_64-linux-gnu/libLLVM-15.so.1", "/usr/bin/node", "/lib/x86_64-linux-gnu/libc.so.6"} {
@@ -93,7 +94,8 @@ func lookups(b *testing.B, tab unwind.Table, at []uint64) {
 	}
 }
 
-// BenchmarkRow looks up random addresses: with the search table, and with the index made of the section.
+// BenchmarkRow looks up random addresses: with the search table, and with the index made of the
+// section.
 func BenchmarkRow(b *testing.B) {
 	src, hdr, eh, hd, cfg := large(b)
 	scanned, err := dwarfcfi.EHFrame(src, eh.Addr, nil, 0, cfg)

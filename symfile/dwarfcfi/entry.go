@@ -5,14 +5,17 @@ import (
 )
 
 const (
-	// maxCIE and maxFDE limit an entry's size in bytes. A CIE has some dozens; the largest FDEs are those of generated code.
+	// maxCIE and maxFDE limit an entry's size in bytes. A CIE has some dozens; the largest FDEs are
+	// those of generated code.
 	maxCIE = 8 << 10
 	maxFDE = 4 << 20
-	// maxCIEs limits the cached CIEs. A compiler writes a handful for each file, and a linker merges equal ones.
+	// maxCIEs limits the cached CIEs. A compiler writes a handful for each file, and a linker
+	// merges equal ones.
 	maxCIEs = 4096
 )
 
-// head is the start of an entry, up to the field that makes it a CIE or an FDE. All its offsets are in the section.
+// head is the start of an entry, up to the field that makes it a CIE or an FDE. All its offsets are
+// in the section.
 //
 //	length 4 (0xffffffff, length 8 in the 64-bit form) | CIE_id or CIE_pointer 4 or 8 | body
 type head struct {
@@ -21,7 +24,8 @@ type head struct {
 	end  int64 // of the next entry
 	cie  int64 // of the entry's CIE; for a CIE its own offset
 	wide bool  // the 64-bit form
-	// empty: the length is 0. In .eh_frame such an entry ends a list, but linkers leave some in the middle.
+	// empty: the length is 0. In .eh_frame such an entry ends a list, but linkers leave some in the
+	// middle.
 	empty bool
 }
 
@@ -36,7 +40,8 @@ const headSize = 4 + 8 + 8 + 1
 //	.eh_frame     0                    distance back from this field to the CIE
 //	.debug_frame  0xffffffff…          offset of the CIE in the section
 //
-// In the 64-bit form of .eh_frame the field has 4 bytes in LSB Core, but 8 in what assemblers write. wideMark finds out which.
+// In the 64-bit form of .eh_frame the field has 4 bytes in LSB Core, but 8 in what assemblers
+// write. wideMark finds out which.
 func (s *section) head(p []byte, off int64) (head, error) {
 	h := head{off: off}
 	r := s.reader(p, off)
@@ -59,7 +64,8 @@ func (s *section) head(p []byte, off int64) (head, error) {
 		return h, s.bad(off, "an entry inside of the section", fmt.Sprintf("one of %d bytes, %d before its end", length, left))
 	}
 	h.end = r.at() + int64(length)
-	// The entry is shorter than what was read: nothing behind its end may be taken for a part of it.
+	// The entry is shorter than what was read: nothing behind its end may be taken for a part of
+	// it.
 	if h.end-r.at() < int64(len(r.data)-r.pos) {
 		r.data = r.data[:h.end-off]
 	}
@@ -93,8 +99,8 @@ func (s *section) head(p []byte, off int64) (head, error) {
 	return h, nil
 }
 
-// wideMark reports whether the CIE_id or CIE_pointer of an .eh_frame entry in the 64-bit form has 8 bytes. The CIE's version, which
-// follows the field and is never 0, shows it.
+// wideMark reports whether the CIE_id or CIE_pointer of an .eh_frame entry in the 64-bit form has 8
+// bytes. The CIE's version, which follows the field and is never 0, shows it.
 func (s *section) wideMark(r reader) bool {
 	if r.left() < 9 {
 		return false
@@ -104,7 +110,8 @@ func (s *section) wideMark(r reader) bool {
 	if first == 0 {
 		return second == 0 || !knownVersion(p[4]) // a CIE_id of 8 bytes, or the high half of a big-endian distance
 	}
-	// A little-endian distance has the same value in both sizes, so the CIE that it leads to decides.
+	// A little-endian distance has the same value in both sizes, so the CIE that it leads to
+	// decides.
 	off := r.at() - int64(first)
 	q, err := s.bytes(max(off, 0), min(headSize, s.src.Size-max(off, 0)))
 	if err != nil || off < 0 || len(q) < headSize || s.Order.Uint32(q) != 0xffffffff {
@@ -113,10 +120,12 @@ func (s *section) wideMark(r reader) bool {
 	return s.Order.Uint64(q[12:]) == 0
 }
 
-// knownVersion reports whether a CIE's version is one that exists: 1 of .eh_frame and DWARF 2, 3 of DWARF 3, 4 of DWARF 4 and 5.
+// knownVersion reports whether a CIE's version is one that exists: 1 of .eh_frame and DWARF 2, 3 of
+// DWARF 3, 4 of DWARF 4 and 5.
 func knownVersion(v uint8) bool { return v == 1 || v == 3 || v == 4 }
 
-// cie is a common information entry (DWARF 5, section 6.4.1): what the FDEs of many functions share.
+// cie is a common information entry (DWARF 5, section 6.4.1): what the FDEs of many functions
+// share.
 type cie struct {
 	off         int64
 	version     uint8
@@ -125,7 +134,8 @@ type cie struct {
 	codeAlign   uint64
 	dataAlign   int64
 	ra          uint64 // the column of the return address
-	// sized: the augmentation string begins with "z", so that FDEs state the size of their augmentation data.
+	// sized: the augmentation string begins with "z", so that FDEs state the size of their
+	// augmentation data.
 	sized    bool
 	pointers uint8 // encoding of an FDE's addresses
 	signal   bool  // its functions are signal trampolines ("S")
@@ -222,8 +232,9 @@ func (t *table) parseCIE(r reader, off int64) (*cie, error) {
 	return c, nil
 }
 
-// augment reads the augmentation data, whose parts the letters of the augmentation string name (LSB Core, section 10.6.1.1.1; S, B
-// and G are GNU's). An unknown letter is an error only without "z", because then the data's size is unknown.
+// augment reads the augmentation data, whose parts the letters of the augmentation string name (LSB
+// Core, section 10.6.1.1.1; S, B and G are GNU's). An unknown letter is an error only without "z",
+// because then the data's size is unknown.
 func (t *table) augment(r *reader, c *cie, letters string) error {
 	s := r.sec
 	end := -1
@@ -324,8 +335,8 @@ func (t *table) fdeAt(off int64) (fde, error) {
 	return f, r.err
 }
 
-// extent reads an FDE's initial_location and address_range. The range has the size of the pointer encoding, but is not relative to
-// anything.
+// extent reads an FDE's initial_location and address_range. The range has the size of the pointer
+// encoding, but is not relative to anything.
 func (r *reader) extent(c *cie) (start, size uint64) {
 	r.take(c.segmentSize)
 	start, ok := r.pointer(c.pointers, c.addressSize, 0, r.sec.dataBase())

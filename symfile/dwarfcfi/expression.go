@@ -50,12 +50,13 @@ var exNames = map[uint8]string{
 // maxExpression limits an expression's size in bytes. Real ones have some dozens.
 const maxExpression = 4096
 
-// jump is a jump whose target is not translated yet: the index of its word, and the byte of the expression that it jumps to.
+// jump is a jump whose target is not translated yet: the index of its word, and the byte of the
+// expression that it jumps to.
 type jump struct{ word, to int }
 
-// translate translates an expression to the words of unwind.Program. pushCFA: the expression starts with the CFA on the stack, as
-// those of register rules do (DWARF 5, section 6.4.2.3). DW_OP_addr is an error, because the load address is unknown here. GNU ld
-// describes the PLT of amd64 with
+// translate translates an expression to the words of unwind.Program. pushCFA: the expression starts
+// with the CFA on the stack, as those of register rules do (DWARF 5, section 6.4.2.3). DW_OP_addr
+// is an error, because the load address is unknown here. GNU ld describes the PLT of amd64 with
 //
 //	DW_OP_breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus        cfa = rsp + 8 + ((rip & 15) >= 11) << 3
 //	$rsp 8 + $rip 15 and 11 ge 3 shl +
@@ -119,8 +120,8 @@ func (t *table) translate(e span, pushCFA bool) (string, error) {
 				return "", s.bad(e.off+int64(at), "a general register of "+t.Arch.Name, fmt.Sprintf("DWARF register %d", n))
 			}
 			words = append(words, "$"+t.Arch.RegName(reg))
-			// DW_OP_reg is a location and not a value. Compilers for mips write it for the register's value, and GCC's runtime
-			// reads it so.
+			// DW_OP_reg is a location and not a value. Compilers for mips write it for the
+			// register's value, and GCC's runtime reads it so.
 			if op >= exReg0 && op <= exReg31 || op == exRegx {
 				break
 			}
@@ -175,7 +176,8 @@ func (t *table) expression(e span, forCFA bool) (unwind.Rule, error) {
 	return ru, nil
 }
 
-// deref returns the rule [ru]. DW_CFA_expression needs it: its expression gives the address at which the register is saved.
+// deref returns the rule [ru]. DW_CFA_expression needs it: its expression gives the address at
+// which the register is saved.
 func (t *table) deref(ru unwind.Rule, e span) (unwind.Rule, error) {
 	ru, err := unwind.Deref(t.Arch, ru)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// header is an .eh_frame_hdr (LSB Core, "DWARF Extensions", section 10.6.2): pairs of a function's start and its FDE, sorted for
-// binary search.
+// header is an .eh_frame_hdr (LSB Core, "DWARF Extensions", section 10.6.2): pairs of a function's
+// start and its FDE, sorted for binary search.
 //
 //	version 1 | eh_frame_ptr_enc 1 | fde_count_enc 1 | table_enc 1 | eh_frame_ptr | fde_count | {start, FDE} …
 type header struct {
@@ -19,12 +19,13 @@ type header struct {
 
 	countEnc, enc uint8 // encodings of the count and of the pairs
 
-	// probeStarts has the starts of the pairs that openHeader read. A search begins between two of them, so that it needs one read
-	// of the table instead of one for each halving.
+	// probeStarts has the starts of the pairs that openHeader read. A search begins between two of
+	// them, so that it needs one read of the table instead of one for each halving.
 	probeStarts []uint64
 }
 
-// probes is how many pairs openHeader reads, and checked how many of those it compares with their FDE.
+// probes is how many pairs openHeader reads, and checked how many of those it compares with their
+// FDE.
 const (
 	probes  = 64
 	checked = 4
@@ -32,8 +33,9 @@ const (
 	probeSize = 64
 )
 
-// FrameAddress returns the link-time address of the .eh_frame that belongs to an .eh_frame_hdr. In a file without section headers,
-// the segment PT_GNU_EH_FRAME gives the .eh_frame_hdr. The size of the .eh_frame is then unknown (see Config.Terminated).
+// FrameAddress returns the link-time address of the .eh_frame that belongs to an .eh_frame_hdr. In
+// a file without section headers, the segment PT_GNU_EH_FRAME gives the .eh_frame_hdr. The size of
+// the .eh_frame is then unknown (see Config.Terminated).
 func FrameAddress(hdr *input.Source, address uint64, cfg Config) (uint64, error) {
 	if err := cfg.check(); err != nil {
 		return 0, err
@@ -62,8 +64,9 @@ func (h *header) start() (r reader, frame uint64, ok bool, err error) {
 	return r, frame, ok, r.err
 }
 
-// openHeader reads the header and checks that it belongs to the section and can be searched. It returns nil, nil for a header
-// without a table, which a linker writes if it could not sort the entries.
+// openHeader reads the header and checks that it belongs to the section and can be searched. It
+// returns nil, nil for a header without a table, which a linker writes if it could not sort the
+// entries.
 func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	h := &header{section: section{src: src, name: ".eh_frame_hdr", address: address, eh: true, near: probeSize, Config: t.Config}}
 	r, frame, ok, err := h.start()
@@ -153,9 +156,10 @@ func (h *header) fde(t *table, i int, start uint64, off int64) (fde, error) {
 // guesses is how often narrow interpolates before it bisects.
 const guesses = 3
 
-// narrow narrows the range of pairs [from, to) until it fits one window of the file. The result still has, or begins after, the last
-// pair that starts at or below pc. narrow interpolates, since functions are of similar size all over a file and a guess mostly
-// hits. k is the index of the first probe above pc.
+// narrow narrows the range of pairs [from, to) until it fits one window of the file. The result
+// still has, or begins after, the last pair that starts at or below pc. narrow interpolates, since
+// functions are of similar size all over a file and a guess mostly hits. k is the index of the
+// first probe above pc.
 func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, error) {
 	if h.src.Memory() != nil {
 		return from, to, nil
@@ -177,8 +181,8 @@ func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, err
 		from, low = i+1, start
 		return false, nil
 	}
-	// Each round reads one window of the file around the guess, and compares its first and its last pair with pc. The range then
-	// ends in the window, begins after it, or is inside of it.
+	// Each round reads one window of the file around the guess, and compares its first and its last
+	// pair with pc. The range then ends in the window, begins after it, or is inside of it.
 	for n := 0; int64(to-from)*int64(h.width) > h.near/2; n++ {
 		guess := from + (to-from)/2
 		if n < guesses && high > low && pc >= low {
@@ -204,8 +208,8 @@ func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, err
 	return from, to, nil
 }
 
-// find searches the table for the FDE that covers an address. An error that is not one of reading means that the header is
-// unusable.
+// find searches the table for the FDE that covers an address. An error that is not one of reading
+// means that the header is unusable.
 func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	var broken error
 	from, to := 0, h.count
@@ -213,7 +217,8 @@ func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	if k == 0 {
 		return fde{}, false, nil
 	}
-	// The pair at probe k-1 starts at or below pc, and that at probe k above it, so the result is between them.
+	// The pair at probe k-1 starts at or below pc, and that at probe k above it, so the result is
+	// between them.
 	from = h.probe(k-1) + 1
 	if k < len(h.probeStarts) {
 		to = h.probe(k)
@@ -235,7 +240,8 @@ func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	if err != nil {
 		return fde{}, false, err
 	}
-	// In an unsorted table the search finds some entry too, mostly a wrong one. Comparing the neighbours of the result finds most such tables.
+	// In an unsorted table the search finds some entry too, mostly a wrong one. Comparing the
+	// neighbours of the result finds most such tables.
 	for _, n := range [...]int{i - 1, i + 2} {
 		if n < 0 || n >= h.count {
 			continue

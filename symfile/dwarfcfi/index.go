@@ -11,11 +11,13 @@ import (
 const (
 	// chunk is the size in bytes of a read of the pass.
 	chunk = 256 << 10
-	// entryPrefix is how many bytes of an entry the pass needs at most: its head, a segment and two pointers in their longest forms.
+	// entryPrefix is how many bytes of an entry the pass needs at most: its head, a segment and two
+	// pointers in their longest forms.
 	entryPrefix = headSize + 8 + 2*(10+8)
 )
 
-// index lists the FDEs of the section by the code that they cover. It reads the section in one pass, on the first call only.
+// index lists the FDEs of the section by the code that they cover. It reads the section in one
+// pass, on the first call only.
 func (t *table) index() error {
 	if t.indexed {
 		return nil
@@ -26,7 +28,8 @@ func (t *table) index() error {
 	var have []byte // the filled part of buf, whose first byte is at section offset at
 	var at int64
 	for off := int64(0); off < s.src.Size; {
-		// The next entry's first bytes must be in the buffer; the rest of an entry is never needed here.
+		// The next entry's first bytes must be in the buffer; the rest of an entry is never needed
+		// here.
 		if want := min(entryPrefix, s.src.Size-off); off < at || off+want > at+int64(len(have)) {
 			n := min(int64(len(buf)), s.src.Size-off)
 			if _, err := s.src.ReadDirect(buf[:n], off); err != nil {
@@ -77,8 +80,9 @@ func zero(p []byte) bool {
 	return true
 }
 
-// fdeRange parses which code an FDE covers. p begins at the entry. It returns false for an FDE of a function that the linker
-// discarded: linkers set its address to 0 or to the end of the address space, or its size to 0.
+// fdeRange parses which code an FDE covers. p begins at the entry. It returns false for an FDE of a
+// function that the linker discarded: linkers set its address to 0 or to the end of the address
+// space, or its size to 0.
 func (t *table) fdeRange(h *head, p []byte, off int64) (fdeRange, bool, error) {
 	c, err := t.cie(h.cie)
 	if err != nil {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 )
 
-// Call frame instructions (DWARF 5, section 7.24; vendors' ones from GCC's dwarf2.def). What each does is in section 6.4.2.
+// Call frame instructions (DWARF 5, section 7.24; vendors' ones from GCC's dwarf2.def). What each
+// does is in section 6.4.2.
 const (
 	opAdvanceLoc = 0x40 // high two bits; the low six are an operand
 	opOffset     = 0x80
@@ -43,8 +44,8 @@ const (
 // maxRemembered limits the stack of DW_CFA_remember_state.
 const maxRemembered = 256
 
-// machine executes the instructions of one FDE. Executing them up to an address gives the row of the unwind table for it (DWARF 5,
-// section 6.4.1).
+// machine executes the instructions of one FDE. Executing them up to an address gives the row of
+// the unwind table for it (DWARF 5, section 6.4.1).
 //
 // Example, for "push rbp; mov rbp, rsp", after the initial instructions of the example at parseCIE:
 //
@@ -68,7 +69,8 @@ type machine struct {
 	entryOff int64
 }
 
-// entry returns the register and offset of the CFA at the function's first instruction, or false if the CFA has another form.
+// entry returns the register and offset of the CFA at the function's first instruction, or false if
+// the CFA has another form.
 func (m *machine) entry() (reg uint64, off int64, ok bool) {
 	if m.moved {
 		return m.entryReg, m.entryOff, m.entryReg != noColumn
@@ -102,8 +104,9 @@ func (m *machine) begin(t *table, f *fde) error {
 	return nil
 }
 
-// maxWork limits the bytes of initial instructions that a table executes. Each cached CIE is executed once, but the functions of a
-// crafted section can use more CIEs in turn than the cache has.
+// maxWork limits the bytes of initial instructions that a table executes. Each cached CIE is
+// executed once, but the functions of a crafted section can use more CIEs in turn than the cache
+// has.
 const maxWork = 64 << 20
 
 // runCIE executes a CIE's initial instructions.
@@ -121,7 +124,8 @@ func (t *table) runCIE(c *cie) {
 }
 
 // step executes one instruction. It returns true if the location moved.
-// The order of the operands is that of the instruction, so each is read in a statement of its own where two follow each other.
+// The order of the operands is that of the instruction, so each is read in a statement of its own
+// where two follow each other.
 func (m *machine) step(r *reader) bool {
 	at := r.at()
 	op := r.u8()
@@ -189,7 +193,8 @@ func (m *machine) step(r *reader) bool {
 	case opValExpression:
 		col := r.uleb()
 		m.set(colRule{col: col, kind: ruleValExpression, expr: r.expression()})
-	// Compilers write the pair around an epilogue in the middle of a function: after it the state is that of the body again.
+	// Compilers write the pair around an epilogue in the middle of a function: after it the state
+	// is that of the body again.
 	case opRememberState:
 		if m.used >= maxRemembered {
 			r.fail(fmt.Sprintf("at most %d remembered states", maxRemembered), "one more")
@@ -244,7 +249,8 @@ func (m *machine) step(r *reader) bool {
 	return false
 }
 
-// unknown fails at an instruction that is not known. Its operands are not either, so nothing after it can be read.
+// unknown fails at an instruction that is not known. Its operands are not either, so nothing after
+// it can be read.
 func (m *machine) unknown(r *reader, at int64, op uint8) {
 	r.pos = int(at - r.off)
 	r.fail("a known call frame instruction", fmt.Sprintf("0x%02x", op))
@@ -283,8 +289,8 @@ func (m *machine) set(r colRule) {
 	}
 }
 
-// windowSave executes DW_CFA_GNU_window_save: sparc's save instruction has put the local and in registers (columns 16 to 31) in the
-// register save area, which is at the CFA.
+// windowSave executes DW_CFA_GNU_window_save: sparc's save instruction has put the local and in
+// registers (columns 16 to 31) in the register save area, which is at the CFA.
 func (m *machine) windowSave() {
 	for col := uint64(16); col < 32; col++ {
 		m.saved(col, ruleOffset, int64(col-16)*int64(m.t.AddressSize))

@@ -13,7 +13,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Every instruction of call frame information, in a function at 0x1000: what the rules are before it and after it.
+// Every instruction of call frame information, in a function at 0x1000: what the rules are before
+// it and after it.
 func TestInstructions(t *testing.T) {
 	const entry = "cfa = $rsp + 8, ra = [cfa − 8]"
 	adv := []byte{0x41} // by one unit
@@ -269,7 +270,8 @@ func TestProcessors(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
 	}
-	// The window's registers are in the save area, and the caller's own out registers in this function's in registers.
+	// The window's registers are in the save area, and the caller's own out registers in this
+	// function's in registers.
 	f := form{arch: cpu.SPARC, order: binary.BigEndian, version: 1, code: 4, data: -4, ra: 15, init: cfa(14, 0)}
 	b := f.build()
 	b.fde(0x1000, 0x10, []byte{0x0d, 30, 0x2d, 0x09, 15, 31})
@@ -304,8 +306,8 @@ func TestOutermost(t *testing.T) {
 	}
 }
 
-// esp and ebp have the numbers 4 and 5 in some i386 files and 5 and 4 in others. The rules at the functions' first instructions
-// show which, in both kinds of sections.
+// esp and ebp have the numbers 4 and 5 in some i386 files and 5 and 4 in others. The rules at the
+// functions' first instructions show which, in both kinds of sections.
 func TestI386Numbering(t *testing.T) {
 	for _, debug := range []bool{false, true} {
 		for _, esp := range []byte{4, 5} {
@@ -375,7 +377,8 @@ func TestThrownAway(t *testing.T) {
 	}
 }
 
-// Each reports every change of the rules once, with its origin, and stops at an error of the caller.
+// Each reports every change of the rules once, with its origin, and stops at an error of the
+// caller.
 func TestEach(t *testing.T) {
 	b := amd64Form.build()
 	second := b.fde(0x1010, 0x10, []byte{0x40, 0x0e, 99, 0x40, 0x0e, 8, 0x41, 0x0e, 16, 0x41, 0x0e, 16, 0x41, 0x83, 2, 0x50, 0x0e, 99})

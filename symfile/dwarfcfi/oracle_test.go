@@ -14,8 +14,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// What gdb said of every instruction of a program, on eleven targets (testdata/oracle): from the registers and the stack of each, our
-// rows lead through the same frames.
+// What gdb said of every instruction of a program, on eleven targets (testdata/oracle): from the
+// registers and the stack of each, our rows lead through the same frames.
 
 const oracles = "../../testdata/oracle/"
 

@@ -2,9 +2,9 @@ package dwarfcfi
 
 import "fmt"
 
-// Encodings of pointers in .eh_frame (LSB Core, "DWARF Extensions", section 10.5.1; values from GCC's dwarf2.h): the low half of the
-// byte is the format of the number, the high half what it is relative to. 0x1b, the usual one, is a signed number of 4 bytes
-// relative to its own address.
+// Encodings of pointers in .eh_frame (LSB Core, "DWARF Extensions", section 10.5.1; values from
+// GCC's dwarf2.h): the low half of the byte is the format of the number, the high half what it is
+// relative to. 0x1b, the usual one, is a signed number of 4 bytes relative to its own address.
 const (
 	peAbsolute = 0x00 // an address of the file's address size
 	peULEB     = 0x01
@@ -72,7 +72,8 @@ func (r *reader) plain(enc uint8, addressSize int) uint64 {
 	return 0
 }
 
-// pointer reads a pointer. function is the base of peFunction, data that of peData. It returns false for peOmit.
+// pointer reads a pointer. function is the base of peFunction, data that of peData. It returns
+// false for peOmit.
 //
 // Example: the bytes f0 ff ff ff at address 0x2000 are, with the encoding 0x1b, the address 0x1ff0.
 func (r *reader) pointer(enc uint8, addressSize int, function, data uint64) (uint64, bool) {

@@ -18,8 +18,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// What readelf --debug-dump=frames-interp prints is another reader's opinion of every row of every function: a difference means that
-// a stack would be walked wrongly.
+// What readelf --debug-dump=frames-interp prints is another reader's opinion of every row of every
+// function: a difference means that a stack would be walked wrongly.
 
 func machine(f *elf.File) *cpu.Arch {
 	wide := f.Class == elf.ELFCLASS64
@@ -126,7 +126,8 @@ func tables(t testing.TB, path string) map[string]unwind.Table {
 	return out
 }
 
-// judge compares the rows of one section with readelf's, at the first and the last address of each, and counts them.
+// judge compares the rows of one section with readelf's, at the first and the last address of each,
+// and counts them.
 func judge(t *testing.T, tabs map[string]unwind.Table, cfg dwarfcfi.Config, r io.Reader) (rows int) {
 	t.Helper()
 	wrong := 0
@@ -233,7 +234,8 @@ func TestMadeHere(t *testing.T) {
 	}
 }
 
-// TestReadelf compares with the readelf that is installed: files of the corpus, and of the system that the test runs on.
+// TestReadelf compares with the readelf that is installed: files of the corpus, and of the system
+// that the test runs on.
 func TestReadelf(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("*** SKIPPED: no processes here")
@@ -347,8 +349,8 @@ func TestRawSections(t *testing.T) {
 	}
 }
 
-// The two sections in the corpus are of different programs, which shows only when the table's entries are looked at. The answers
-// are those of the section.
+// The two sections in the corpus are of different programs, which shows only when the table's
+// entries are looked at. The answers are those of the section.
 func TestHeaderOfAnotherProgram(t *testing.T) {
 	needCorpus(t)
 	read := func(name string) *input.Source {

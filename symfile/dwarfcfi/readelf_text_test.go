@@ -117,7 +117,8 @@ func readelfName(a *cpu.Arch, n string) (cpu.Reg, bool) {
 func sameAs(a *cpu.Arch, ru unwind.Rule, said string, isRA bool) bool {
 	switch {
 	case said == "u":
-		// The return address is then in its column's register, whichever that is, and sp is what it is before the call.
+		// The return address is then in its column's register, whichever that is, and sp is what it
+		// is before the call.
 		return ru.Kind == unwind.Unset || ru.Kind == unwind.Undefined || isRA && ru.Kind == unwind.FromReg && ru.Offset == a.Frame.RABias ||
 			a.CFABias != 0 && ru == unwind.Rule{Kind: unwind.FromCFA, Offset: -a.CFABias}
 	case said == "s":
@@ -167,7 +168,8 @@ func differs(a *cpu.Arch, row unwind.Row, ok bool, err error, want readelfRow) s
 			if _, register := a.Lookup(name); !register {
 				return "the return address"
 			}
-			// Functions that are called in a way of their own have another column, and ra is a register like others.
+			// Functions that are called in a way of their own have another column, and ra is a
+			// register like others.
 		}
 		reg, known := readelfName(a, name)
 		if !known || reg == a.PC {

@@ -12,14 +12,16 @@ import (
 type section struct {
 	src  *input.Source
 	name string
-	// address is the link-time address of the section's first byte, for pointers relative to their own address.
+	// address is the link-time address of the section's first byte, for pointers relative to their
+	// own address.
 	address uint64
-	// eh: the section has the format of .eh_frame, else that of .debug_frame. They differ in how an entry refers to its CIE.
+	// eh: the section has the format of .eh_frame, else that of .debug_frame. They differ in how an
+	// entry refers to its CIE.
 	eh bool
 	Config
 
-	// near is the size in bytes of a read for a few bytes, and back how many of those are before the wanted ones. If near is 0, as
-	// during Each, a read is a block of the Source.
+	// near is the size in bytes of a read for a few bytes, and back how many of those are before
+	// the wanted ones. If near is 0, as during Each, a read is a block of the Source.
 	near, back int64
 	wins       [windows]window
 	next       int
@@ -50,7 +52,8 @@ func (s *section) mask(v uint64) uint64 {
 	return v
 }
 
-// bytes returns n bytes at off, as a slice of the Source's memory if it has the section in memory. The caller must not change them.
+// bytes returns n bytes at off, as a slice of the Source's memory if it has the section in memory.
+// The caller must not change them.
 func (s *section) bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.src.Size || n > s.src.Size-off {
 		return nil, s.bad(off, fmt.Sprintf("%d bytes", n), fmt.Sprintf("a section of %d bytes", s.src.Size))
@@ -175,8 +178,8 @@ func extend(v uint64, size int) int64 {
 	return int64(v<<shift) >> shift
 }
 
-// uleb reads an unsigned LEB128 number (DWARF 5, section 7.6). Bits beyond the 64th are an error unless they are 0: some assemblers
-// pad numbers.
+// uleb reads an unsigned LEB128 number (DWARF 5, section 7.6). Bits beyond the 64th are an error
+// unless they are 0: some assemblers pad numbers.
 func (r *reader) uleb() uint64 {
 	var v uint64
 	for shift := uint(0); ; shift += 7 {

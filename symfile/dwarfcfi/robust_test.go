@@ -14,8 +14,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// many is a section of n functions of 16 bytes from 0x1000 on, in the order of their addresses, and the pairs of its search
-// table.
+// many is a section of n functions of 16 bytes from 0x1000 on, in the order of their addresses, and
+// the pairs of its search table.
 func many(f form, n int) (*builder, []pair) {
 	b := f.build()
 	var pairs []pair
@@ -46,7 +46,8 @@ func source(data []byte) (*input.Source, *counted) {
 	return input.New("made.so", c, int64(len(data))), c
 }
 
-// With a search table a lookup reads what it needs of a large section; without one, it is read once.
+// With a search table a lookup reads what it needs of a large section; without one, it is read
+// once.
 func TestHeaderReadsLittle(t *testing.T) {
 	b, pairs := many(amd64Form, 200000)
 	src, read := source(b.b)
@@ -81,7 +82,8 @@ func TestHeaderReadsLittle(t *testing.T) {
 	}
 }
 
-// Functions that differ in size by far are found all the same: guesses by proportion are only a beginning.
+// Functions that differ in size by far are found all the same: guesses by proportion are only a
+// beginning.
 func TestHeaderOfUnevenFunctions(t *testing.T) {
 	b := amd64Form.build()
 	var pairs []pair
@@ -124,7 +126,8 @@ func TestHeaderOfUnevenFunctions(t *testing.T) {
 	}
 }
 
-// A search table that contradicts the section is not used, with a warning, and the answers stay right.
+// A search table that contradicts the section is not used, with a warning, and the answers stay
+// right.
 func TestHeaderThatIsOfNoUse(t *testing.T) {
 	f := amd64Form
 	b, pairs := many(f, 300)
@@ -179,8 +182,8 @@ func TestHeaderThatIsOfNoUse(t *testing.T) {
 	}
 }
 
-// Linkers put functions into the order in which they are called, and leave the entries where they are. Reading all rules by
-// address must not fetch the section again and again.
+// Linkers put functions into the order in which they are called, and leave the entries where they
+// are. Reading all rules by address must not fetch the section again and again.
 func TestScattered(t *testing.T) {
 	b := amd64Form.build()
 	const n = 50000
@@ -209,7 +212,8 @@ func TestScattered(t *testing.T) {
 	}
 }
 
-// In a file without section headers the search table leads to the section, whose end is its terminator.
+// In a file without section headers the search table leads to the section, whose end is its
+// terminator.
 func TestUnknownSize(t *testing.T) {
 	b, pairs := many(amd64Form, 30)
 	hdr := input.FromBytes("made.so", amd64Form.hdr(0x3b, pairs))
@@ -419,7 +423,8 @@ func FuzzDebugFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, big bool) { fuzzed(t, data, true, big, false) })
 }
 
-// FuzzExpression: whatever an expression is, the rule that it becomes can be evaluated, and evaluation ends.
+// FuzzExpression: whatever an expression is, the rule that it becomes can be evaluated, and
+// evaluation ends.
 func FuzzExpression(f *testing.F) {
 	f.Add([]byte{0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22})
 	f.Add([]byte{0x30, 0x35, 0x12, 0x17, 0x22, 0x16, 0x31, 0x1c, 0x12, 0x28, 0xf7, 0xff, 0x13})

@@ -6,12 +6,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// rowBuilder makes Rows from states. A section has millions of rows, so consecutive rows with the same register rules share one
-// slice, and the slices are parts of larger arrays.
+// rowBuilder makes Rows from states. A section has millions of rows, so consecutive rows with the
+// same register rules share one slice, and the slices are parts of larger arrays.
 type rowBuilder struct {
 	t *table
 	f *fde
-	// The register rules of the last row, valid if made, for the state's version. why says why there is no return address.
+	// The register rules of the last row, valid if made, for the state's version. why says why
+	// there is no return address.
 	version int
 	made    bool
 	ra      unwind.Rule
@@ -22,7 +23,8 @@ type rowBuilder struct {
 	exprs map[exprKey]exprRule
 }
 
-// exprKey identifies an expression of the function by its offset. One expression means different rules for different uses.
+// exprKey identifies an expression of the function by its offset. One expression means different
+// rules for different uses.
 type exprKey struct {
 	off  int64
 	kind uint8 // of its use: 0 the CFA, 1 a register's location, 2 a register's value
@@ -40,7 +42,8 @@ func (b *rowBuilder) begin(t *table, f *fde) {
 	clear(b.exprs)
 }
 
-// row makes the Row of a state that holds from the address loc on. If there is none, it returns the reason.
+// row makes the Row of a state that holds from the address loc on. If there is none, it returns the
+// reason.
 func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	t := b.t
 	row := unwind.Row{Signal: b.f.cie.signal, Start: t.mask(loc - t.Base), Origin: t.origin(b.f.off, "")}
@@ -76,7 +79,8 @@ func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 		if t.swapped {
 			row.Origin.Note = NoteNumbering
 		}
-		// A linker may have joined sections of compilers that number differently. The walker can tell by the stack.
+		// A linker may have joined sections of compilers that number differently. The walker can
+		// tell by the stack.
 		if reg, off, ok := t.m.entry(); ok && off == 4 {
 			fp, known := t.register(reg)
 			row.EntryFromFP = known && fp == t.Arch.FP
@@ -91,13 +95,14 @@ func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	return row, ""
 }
 
-// registers makes the rules of the return address and of the saved registers. A column without a rule for the return address means
-// that the address is still in the column's register.
+// registers makes the rules of the return address and of the saved registers. A column without a
+// rule for the return address means that the address is still in the column's register.
 func (b *rowBuilder) registers(s *state) {
 	t, arch := b.t, b.t.Arch
 	b.why, b.ra = "", unwind.Rule{}
 	b.saved = nil
-	// One array of a thousand rules serves many rows. Slices of it are handed out, so a full one is left to them and a new one begins.
+	// One array of a thousand rules serves many rows. Slices of it are handed out, so a full one is
+	// left to them and a new one begins.
 	if need := len(s.rules) + 1; cap(b.pool)-len(b.pool) < need {
 		b.pool = make([]unwind.RegRule, 0, max(1024, need))
 	}
@@ -128,8 +133,9 @@ func (b *rowBuilder) registers(s *state) {
 	}
 }
 
-// returnRule makes the rule of the return address from that of its column. "Same value" means that the column's register has it. On
-// sparc that register has the address of the call instruction, and RABias leads to the return address.
+// returnRule makes the rule of the return address from that of its column. "Same value" means that
+// the column's register has it. On sparc that register has the address of the call instruction, and
+// RABias leads to the return address.
 func (b *rowBuilder) returnRule(ru unwind.Rule) unwind.Rule {
 	t := b.t
 	if ru.Kind == unwind.Same {
@@ -216,7 +222,8 @@ func (b *rowBuilder) expr(e span, kind uint8) exprRule {
 	return r
 }
 
-// NoteNumbering is Origin.Note for the rows of an i386 section in which 4 is ebp and 5 is esp (see detectNumbering).
+// NoteNumbering is Origin.Note for the rows of an i386 section in which 4 is ebp and 5 is esp (see
+// detectNumbering).
 const NoteNumbering = unwind.NoteSwapped + "this section numbers them the other way round, as its rules at the functions' entries show"
 
 // origin returns the Origin of an entry.
@@ -239,15 +246,17 @@ func (t *table) entryCFA(f *fde) (reg uint64, off int64, ok bool) {
 // sampled is how many functions detectNumbering reads.
 const sampled = 256
 
-// detectNumbering finds out which of the DWARF registers 4 and 5 is esp in an i386 section. In the psABI 4 is esp and 5 is ebp.
-// Compilers for Apple's systems swap them in .eh_frame, and some do in .debug_frame. At a function's first instruction the call has
-// pushed only the return address, so cfa = esp + 4: the register in that rule, in most functions, is esp.
+// detectNumbering finds out which of the DWARF registers 4 and 5 is esp in an i386 section. In the
+// psABI 4 is esp and 5 is ebp. Compilers for Apple's systems swap them in .eh_frame, and some do in
+// .debug_frame. At a function's first instruction the call has pushed only the return address, so
+// cfa = esp + 4: the register in that rule, in most functions, is esp.
 func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
 	if !t.Arch.SwappedDWARF || n == 0 {
 		return
 	}
 	var votes [2]int
-	// The sample is spread over the section, since a linker may have joined code of several compilers.
+	// The sample is spread over the section, since a linker may have joined code of several
+	// compilers.
 	step := max(1, n/sampled)
 	for i := 0; i < n; i += step {
 		off, err := at(i)

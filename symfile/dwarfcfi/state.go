@@ -36,7 +36,8 @@ type colRule struct {
 
 // state is the current row of the unwind table while instructions are executed.
 type state struct {
-	// The CFA is cfaExpr if its code is not nil, else register cfaReg + cfaOff. hasCFA: an instruction has defined it.
+	// The CFA is cfaExpr if its code is not nil, else register cfaReg + cfaOff. hasCFA: an
+	// instruction has defined it.
 	hasCFA  bool
 	cfaReg  uint64
 	cfaOff  int64
@@ -45,11 +46,13 @@ type state struct {
 	rules []colRule
 	// signed: the return address is signed (arm64 pointer authentication).
 	signed bool
-	// version changes with every change of rules, so that rowBuilder can reuse those of the last row.
+	// version changes with every change of rules, so that rowBuilder can reuse those of the last
+	// row.
 	version int
 }
 
-// find returns the index of a column's rule, or -1. A function saves about ten registers, so a list is searched.
+// find returns the index of a column's rule, or -1. A function saves about ten registers, so a list
+// is searched.
 func (s *state) find(col uint64) int {
 	for i := range s.rules {
 		if s.rules[i].col == col {
@@ -59,7 +62,8 @@ func (s *state) find(col uint64) int {
 	return -1
 }
 
-// set replaces a column's rule or adds it, and counts the change: rowBuilder makes a row anew only after one.
+// set replaces a column's rule or adds it, and counts the change: rowBuilder makes a row anew only
+// after one.
 func (s *state) set(r colRule) {
 	s.version++
 	if i := s.find(r.col); i >= 0 {
@@ -101,7 +105,8 @@ func (t *table) register(n uint64) (cpu.Reg, bool) {
 	return t.Arch.DWARF[n], true
 }
 
-// wanted reports whether a Row can have the rule of a column: that of a general register or of the return address.
+// wanted reports whether a Row can have the rule of a column: that of a general register or of the
+// return address.
 func (t *table) wanted(col uint64, c *cie) bool {
 	if col == c.ra {
 		return true

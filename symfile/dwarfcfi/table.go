@@ -1,12 +1,14 @@
-// Package dwarfcfi reads DWARF call frame information: the sections .eh_frame (with .eh_frame_hdr) and .debug_frame, with CIEs of
-// versions 1, 3 and 4 in the 32-bit and 64-bit forms. It makes an unwind.Row for an address.
+// Package dwarfcfi reads DWARF call frame information: the sections .eh_frame (with .eh_frame_hdr)
+// and .debug_frame, with CIEs of versions 1, 3 and 4 in the 32-bit and 64-bit forms. It makes an
+// unwind.Row for an address.
 //
-// EHFrame and DebugFrame open a section as an unwind.Table. Start at table.Row in this file: it finds the FDE of the address (by
-// .eh_frame_hdr in header.go, else by index in index.go), executes its instructions up to the address (instructions.go), and makes
-// a Row of the resulting state (row.go). expression.go translates DWARF expressions to rules.
+// EHFrame and DebugFrame open a section as an unwind.Table. Start at table.Row in this file: it
+// finds the FDE of the address (by .eh_frame_hdr in header.go, else by index in index.go), executes
+// its instructions up to the address (instructions.go), and makes a Row of the resulting state
+// (row.go). expression.go translates DWARF expressions to rules.
 //
-// Specifications: DWARF 5, section 6.4; Linux Standard Base Core, "DWARF Extensions", for .eh_frame and .eh_frame_hdr; each
-// processor's psABI for its register numbers.
+// Specifications: DWARF 5, section 6.4; Linux Standard Base Core, "DWARF Extensions", for .eh_frame
+// and .eh_frame_hdr; each processor's psABI for its register numbers.
 package dwarfcfi
 
 import (
@@ -32,10 +34,11 @@ type Config struct {
 	Base uint64
 	// File is the binary's name, for origins and errors.
 	File string
-	// Text, Data and Got are the link-time addresses to which pointers may be relative, 0 if the file lacks the section.
+	// Text, Data and Got are the link-time addresses to which pointers may be relative, 0 if the
+	// file lacks the section.
 	Text, Data, Got uint64
-	// Terminated: the section's size is unknown, and an entry of length 0 ends it. Otherwise such entries are skipped, because
-	// linkers leave some in the middle.
+	// Terminated: the section's size is unknown, and an entry of length 0 ends it. Otherwise such
+	// entries are skipped, because linkers leave some in the middle.
 	Terminated bool
 	// At reads n bytes at a link-time address, for indirect pointers. It may be nil.
 	At func(address uint64, n int64) ([]byte, error)
@@ -68,9 +71,9 @@ type table struct {
 	warnings          unwind.Warnings
 }
 
-// EHFrame opens an .eh_frame section that is linked at an address. hdr is its .eh_frame_hdr, or nil. With it, a lookup reads only
-// the entries that it needs. Without it, or if it does not match the section (then there is a warning), the first lookup reads the
-// whole section.
+// EHFrame opens an .eh_frame section that is linked at an address. hdr is its .eh_frame_hdr, or
+// nil. With it, a lookup reads only the entries that it needs. Without it, or if it does not match
+// the section (then there is a warning), the first lookup reads the whole section.
 func EHFrame(src *input.Source, address uint64, hdr *input.Source, hdrAddress uint64, cfg Config) (unwind.Table, error) {
 	t, err := open(src, ".eh_frame", cfg)
 	if err != nil {
@@ -109,7 +112,8 @@ func (t *table) warn(kind string, err error) { t.warnings.Add(kind, err) }
 // Warnings implements unwind.Table.
 func (t *table) Warnings() []string { return t.warnings.List(t.File + ": " + t.name) }
 
-// fdeRange is the code that an FDE covers and the FDE's section offset, in 16 bytes: large programs have a million functions.
+// fdeRange is the code that an FDE covers and the FDE's section offset, in 16 bytes: large programs
+// have a million functions.
 type fdeRange struct {
 	start uint64
 	size  uint32 // largest if the size needs more bits
@@ -136,7 +140,8 @@ func (t *table) find(pc uint64) (fde, bool, error) {
 	if err := t.index(); err != nil {
 		return fde{}, false, err
 	}
-	// The last FDE that starts at or before pc may have ended before it, while a longer one that starts earlier covers pc.
+	// The last FDE that starts at or before pc may have ended before it, while a longer one that
+	// starts earlier covers pc.
 	i := sort.Search(len(t.fdes), func(i int) bool { return t.fdes[i].start > pc })
 	for n := 0; n < entries && i > 0; n++ {
 		i--
@@ -166,7 +171,8 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	if err := m.begin(t, &f); err != nil {
 		return unwind.Row{}, false, err
 	}
-	// An instruction after an advance applies to the new location. So the state before the first advance beyond pc is pc's row.
+	// An instruction after an advance applies to the new location. So the state before the first
+	// advance beyond pc is pc's row.
 	r := t.reader(f.code, f.codeOff)
 	from := f.start
 	for r.pos < len(r.data) && r.err == nil {
@@ -208,9 +214,9 @@ func (t *table) ensureNumbered() error {
 	return nil
 }
 
-// Each implements unwind.Table. It calls f by address, once for each range between changes of the rules. If the entries are not in
-// the order of the functions, Each reads the section into memory first. If it is too large for that (maxHeld), Each calls f in the
-// order of the entries.
+// Each implements unwind.Table. It calls f by address, once for each range between changes of the
+// rules. If the entries are not in the order of the functions, Each reads the section into memory
+// first. If it is too large for that (maxHeld), Each calls f in the order of the entries.
 func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.index(); err != nil {
 		return err
@@ -260,8 +266,9 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 // maxHeld is the size in bytes of the largest section that Each reads into memory.
 const maxHeld = 64 << 20
 
-// scattered reports whether reading the entries in the order of addresses would jump around in the section. Linkers that sort
-// functions by call order (gold's --section-ordering-file, LLD's --symbol-ordering-file) leave the entries where they are.
+// scattered reports whether reading the entries in the order of addresses would jump around in the
+// section. Linkers that sort functions by call order (gold's --section-ordering-file, LLD's
+// --symbol-ordering-file) leave the entries where they are.
 func scattered(list []fdeRange) bool {
 	const near = 64 << 10
 	jumps := 0
@@ -273,7 +280,8 @@ func scattered(list []fdeRange) bool {
 	return jumps > 256 && jumps > len(list)/256
 }
 
-// eachOf calls f for each range of one function that shares a Row. Ranges with equal rows are merged.
+// eachOf calls f for each range of one function that shares a Row. Ranges with equal rows are
+// merged.
 func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.m.begin(t, e); err != nil {
 		t.warn("entry", err)
@@ -296,7 +304,8 @@ func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) 
 			if why == "" && row.Equal(&have) && row.Origin == have.Origin {
 				return nil
 			}
-			// Instructions at one location replace each other's rules: only the last state holds for any code.
+			// Instructions at one location replace each other's rules: only the last state holds
+			// for any code.
 			if have.Start < from-t.Base {
 				if err := f(have.Start, from-t.Base, have); err != nil {
 					return err
@@ -308,7 +317,8 @@ func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) 
 	}
 	at := e.start
 	for r.pos < len(r.data) && r.err == nil {
-		// Only an instruction that moves the location ends a range. Before it, the state is that of the range from at on.
+		// Only an instruction that moves the location ends a range. Before it, the state is that of
+		// the range from at on.
 		if op := r.data[r.pos]; op&0xc0 != opAdvanceLoc && (op < opSetLoc || op > opAdvanceLoc4) && op != opMIPSAdvanceLoc8 {
 			m.step(&r)
 			continue

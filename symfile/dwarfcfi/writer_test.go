@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// The sections of these tests are put together byte by byte from the tables of the specifications, by code that knows nothing
-// of the reader.
+// The sections of these tests are put together byte by byte from the tables of the specifications,
+// by code that knows nothing of the reader.
 
 // asm is bytes being written.
 type asm struct {

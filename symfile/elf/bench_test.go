@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/elf/elftest"
 )
 
-// BenchmarkPublics makes the table of names of a program with a million functions, a third of them with other names at the same
-// place, in no order; and reports what it keeps of each.
+// BenchmarkPublics makes the table of names of a program with a million functions, a third of them
+// with other names at the same place, in no order; and reports what it keeps of each.
 func BenchmarkPublics(b *testing.B) {
 	const count = 1_000_000
 	f := &elftest.File{Class: 64, Machine: 62, Type: 3}

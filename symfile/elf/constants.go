@@ -1,7 +1,8 @@
 package elf
 
-// Numbers of the format (System V ABI, "gABI", chapters 4 and 5, and its processor supplements): class ELFCLASS, data ELFDATA,
-// mach EM_, seg PT_, sec SHT_, flag SHF_, index SHN_, dyn DT_, note NT_.
+// Numbers of the format (System V ABI, "gABI", chapters 4 and 5, and its processor supplements):
+// class ELFCLASS, data ELFDATA, mach EM_, seg PT_, sec SHT_, flag SHF_, index SHN_, dyn DT_, note
+// NT_.
 const (
 	class32, class64 = 1, 2
 	dataLSB, dataMSB = 1, 2
@@ -18,7 +19,8 @@ const (
 
 	flagWrite, flagAlloc, flagExec, flagCompressed = 1, 2, 4, 0x800
 
-	// Section numbers with a special meaning: SHN_UNDEF, SHN_LORESERVE, SHN_COMMON, SHN_XINDEX, widened from the file's 16 bits.
+	// Section numbers with a special meaning: SHN_UNDEF, SHN_LORESERVE, SHN_COMMON, SHN_XINDEX,
+	// widened from the file's 16 bits.
 	indexUndef, indexReserve, indexCommon, indexMore = 0, 0xffffff00, 0xfffffff2, 0xffffffff
 
 	countMore = 0xffff // e_phnum and e_shstrndx: the value is in section header 0
@@ -44,7 +46,8 @@ const (
 )
 
 const (
-	// maxSections and maxSegments limit the tables of a file with wrong counts. They are far above what linkers write.
+	// maxSections and maxSegments limit the tables of a file with wrong counts. They are far above
+	// what linkers write.
 	maxSections, maxSegments = 1 << 20, 1 << 16
 	// maxSectionName and maxName limit strings, which in a crafted file may have no end.
 	maxSectionName, maxName = 256, 1 << 16

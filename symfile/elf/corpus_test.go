@@ -61,7 +61,8 @@ func openFile(t testing.TB, path string) *File {
 	return f
 }
 
-// TestCorpusAgainstStandardLibrary compares every header, section and symbol with what debug/elf reads.
+// TestCorpusAgainstStandardLibrary compares every header, section and symbol with what debug/elf
+// reads.
 func TestCorpusAgainstStandardLibrary(t *testing.T) {
 	n := 0
 	for _, path := range corpus(t) {
@@ -72,9 +73,9 @@ func TestCorpusAgainstStandardLibrary(t *testing.T) {
 	t.Logf("%d files are equal", n)
 }
 
-// TestCorpusAgainstSymFiles compares ids and the addresses and names of PUBLIC records with the .sym files that Breakpad's and
-// Mozilla's dump_syms made of the same binaries. They may demangle, and Mozilla's names the PLT's sections, in angle
-// brackets.
+// TestCorpusAgainstSymFiles compares ids and the addresses and names of PUBLIC records with the
+// .sym files that Breakpad's and Mozilla's dump_syms made of the same binaries. They may demangle,
+// and Mozilla's names the PLT's sections, in angle brackets.
 func TestCorpusAgainstSymFiles(t *testing.T) {
 	files := map[string]*File{}
 	for _, path := range corpus(t) {

@@ -13,15 +13,17 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The algorithms of a compression header (gABI, "Section compression"): ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD.
+// The algorithms of a compression header (gABI, "Section compression"): ELFCOMPRESS_ZLIB,
+// ELFCOMPRESS_ZSTD.
 const (
 	methodZlib = 1
 	methodZstd = 2
 )
 
-// Data returns random access to a section's uncompressed bytes. A plain section is read from the file and not copied. A compressed
-// section is uncompressed once, into a spool if it is large, packed with zlib, and there is a spool, else into memory. In an object file
-// (ET_REL) Data applies the section's relocations to a copy in memory, for the addresses that Section.Address has.
+// Data returns random access to a section's uncompressed bytes. A plain section is read from the
+// file and not copied. A compressed section is uncompressed once, into a spool if it is large,
+// packed with zlib, and there is a spool, else into memory. In an object file (ET_REL) Data applies
+// the section's relocations to a copy in memory, for the addresses that Section.Address has.
 //
 // Errors of the returned Source have offsets in the section. A section without bytes is an error.
 func (f *File) Data(s *Section) (*input.Source, error) {
@@ -83,15 +85,17 @@ func (f *File) checkCompression(s *Section) {
 	case s.Flags&flagCompressed != 0:
 		s.Compressed = true
 	case strings.HasPrefix(s.Name, ".zdebug_"):
-		// A .zdebug_ section that does not begin with "ZLIB" is plain: binutils writes it if compression does not make it smaller.
-		// If the section cannot be read, it counts as plain, and Data will return the error.
+		// A .zdebug_ section that does not begin with "ZLIB" is plain: binutils writes it if
+		// compression does not make it smaller. If the section cannot be read, it counts as plain,
+		// and Data will return the error.
 		head, err := f.raw(s).Bytes(0, 4)
 		s.Compressed = err == nil && string(head) == "ZLIB"
 	}
 }
 
-// Unzip returns random access to the uncompressed bytes of a section in GNU's older form of compression (".zdebug_…"), which PE files
-// have too: "ZLIB", the size as 8 bytes big-endian, a zlib stream. It returns any other section as it is.
+// Unzip returns random access to the uncompressed bytes of a section in GNU's older form of
+// compression (".zdebug_…"), which PE files have too: "ZLIB", the size as 8 bytes big-endian, a
+// zlib stream. It returns any other section as it is.
 func Unzip(section *input.Source) (*input.Source, error) {
 	const head = 12
 	p, err := section.Bytes(0, min(head, section.Size))
@@ -122,7 +126,8 @@ func Unzip(section *input.Source) (*input.Source, error) {
 	return input.FromBytes(section.Name, b), nil
 }
 
-// compression reads a compressed section's header, and returns the method, the uncompressed size and the header's size.
+// compression reads a compressed section's header, and returns the method, the uncompressed size
+// and the header's size.
 //
 //	Elf32_Chdr   ch_type 4 | ch_size 4 | ch_addralign 4
 //	Elf64_Chdr   ch_type 4 | reserved 4 | ch_size 8 | ch_addralign 8
@@ -159,7 +164,8 @@ func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	return input.FromBytes(f.part(s), b), nil
 }
 
-// inflate uncompresses a whole section. The memory that it allocates depends on the bytes that it gets, not on the claimed size.
+// inflate uncompresses a whole section. The memory that it allocates depends on the bytes that it
+// gets, not on the claimed size.
 func (f *File) inflate(s *Section) ([]byte, error) {
 	method, claims, skip, err := f.compression(s)
 	if err != nil {
@@ -212,8 +218,8 @@ func (f *File) inflateError(fail func(string, string, error) error, err error) e
 	return fail("compressed bytes", "an error", err)
 }
 
-// readAtMost reads up to n bytes. n is a claim of the file, so the buffer starts with six times the compressed size, which is enough
-// for debug information, and doubles while there are more bytes.
+// readAtMost reads up to n bytes. n is a claim of the file, so the buffer starts with six times the
+// compressed size, which is enough for debug information, and doubles while there are more bytes.
 func readAtMost(r io.Reader, n, packed int64) ([]byte, error) {
 	out := make([]byte, 0, min(n, max(64<<10, 6*packed)))
 	for int64(len(out)) < n {

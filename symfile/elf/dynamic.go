@@ -6,12 +6,14 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// dynamic is the content of the dynamic section: the value of each tag (DT_…), an address or a size.
+// dynamic is the content of the dynamic section: the value of each tag (DT_…), an address or a
+// size.
 type dynamic struct {
 	values map[uint64]uint64
 }
 
-// readDynamic reads the dynamic section, by its section header or its segment, and sets SoName and Interp.
+// readDynamic reads the dynamic section, by its section header or its segment, and sets SoName and
+// Interp.
 func (f *File) readDynamic() {
 	for _, s := range f.Segments {
 		if s.Type == segInterp && s.FileSize > 0 { // in a debug file it has no bytes
@@ -85,15 +87,16 @@ func (f *File) loaded(address, size uint64) *input.Source {
 	return nil
 }
 
-// symbols finds the dynamic symbol table without section headers. The dynamic section does not have its length, but the hash tables
-// do.
+// symbols finds the dynamic symbol table without section headers. The dynamic section does not have
+// its length, but the hash tables do.
 func (d *dynamic) symbols(f *File) *symTable {
 	at, ok := d.values[dynSymtab]
 	if !ok {
 		return nil
 	}
 	names := f.loaded(d.values[dynStrtab], d.values[dynStrSize])
-	// DT_HASH is exact and cheap. Many linkers write DT_GNU_HASH alone, whose chains must be followed to the end.
+	// DT_HASH is exact and cheap. Many linkers write DT_GNU_HASH alone, whose chains must be
+	// followed to the end.
 	count := d.countByHash(f)
 	if count == 0 {
 		count = d.countByGNUHash(f)
@@ -108,7 +111,8 @@ func (d *dynamic) symbols(f *File) *symTable {
 	return &symTable{entries: entries, names: names, dynamic: true}
 }
 
-// countByHash returns the number of symbols by DT_HASH, which begins with nbucket and nchain; nchain is the number of symbols.
+// countByHash returns the number of symbols by DT_HASH, which begins with nbucket and nchain;
+// nchain is the number of symbols.
 func (d *dynamic) countByHash(f *File) uint64 {
 	at, ok := d.values[dynHash]
 	src := f.loaded(at, 16)
@@ -124,8 +128,9 @@ func (d *dynamic) countByHash(f *File) uint64 {
 	return uint64(c.U32())
 }
 
-// countByGNUHash returns the number of symbols by DT_GNU_HASH. Its buckets have the first symbol of each chain. A chain ends at a hash
-// with bit 0 set, and the chain that begins last ends with the last symbol.
+// countByGNUHash returns the number of symbols by DT_GNU_HASH. Its buckets have the first symbol of
+// each chain. A chain ends at a hash with bit 0 set, and the chain that begins last ends with the
+// last symbol.
 //
 //	nbuckets 4 | symoffset 4 | bloom_size 4 | bloom_shift 4 | bloom: bloom_size words | buckets: nbuckets × 4 | chains: hashes of
 //	the symbols from symoffset on, 4 each

@@ -202,7 +202,8 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// xorID is the debug id of some bytes: their groups of 16, combined by exclusive or, as a GUID whose first three numbers turn around.
+// xorID is the debug id of some bytes: their groups of 16, combined by exclusive or, as a GUID
+// whose first three numbers turn around.
 func xorID(data []byte) string {
 	var x [16]byte
 	for i, b := range data {
@@ -211,8 +212,9 @@ func xorID(data []byte) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", x[3], x[2], x[1], x[0], x[5], x[4], x[7], x[6], x[8:])
 }
 
-// TestHashIDs: what writers that find no build id make of the code. Which section, and how its last group of 16 bytes ends, is each
-// writer's own. A build id takes none of them away, one of zeros is none, and zeros are no id.
+// TestHashIDs: what writers that find no build id make of the code. Which section, and how its last
+// group of 16 bytes ends, is each writer's own. A build id takes none of them away, one of zeros is
+// none, and zeros are no id.
 func TestHashIDs(t *testing.T) {
 	code := make([]byte, 5000)
 	for i, x := 0, uint32(1); i < len(code); i++ { // no pattern, since patterns cancel out
@@ -276,7 +278,8 @@ func TestHashIDs(t *testing.T) {
 	}
 }
 
-// TestLayout: the sections of an object file have addresses that do not overlap, and relocations mean them.
+// TestLayout: the sections of an object file have addresses that do not overlap, and relocations
+// mean them.
 func TestLayout(t *testing.T) {
 	forms(t, func(t *testing.T, class int, big bool) {
 		f := &elftest.File{Class: class, Big: big, Machine: 62, Type: 1}
@@ -328,8 +331,8 @@ func TestLayout(t *testing.T) {
 	})
 }
 
-// TestDifferences: relocations that add to and take from what is there, in pairs, say distances in code that the linker may still shorten (RISC-V psABI and
-// LoongArch ABI, "Relocation types").
+// TestDifferences: relocations that add to and take from what is there, in pairs, say distances in
+// code that the linker may still shorten (RISC-V psABI and LoongArch ABI, "Relocation types").
 func TestDifferences(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -1,15 +1,17 @@
-// Package elf reads ELF files of both classes and byte orders: executables, libraries, separate debug files and object files. It
-// reads headers, segments, sections (with compression and the relocations of object files), ids, and symbol tables. Other packages
-// read what debug sections contain.
+// Package elf reads ELF files of both classes and byte orders: executables, libraries, separate
+// debug files and object files. It reads headers, segments, sections (with compression and the
+// relocations of object files), ids, and symbol tables. Other packages read what debug sections
+// contain.
 //
-// Open reads the headers and returns a File. Start at Open in this file. Then: File.Data (data.go) gives a section's bytes, Publics
-// (publics.go, plt.go) the names of code, DebugID and CodeID (ids.go) the ids, DebugLink and MiniDebugInfo (links.go) other files
-// that belong to this one.
+// Open reads the headers and returns a File. Start at Open in this file. Then: File.Data (data.go)
+// gives a section's bytes, Publics (publics.go, plt.go) the names of code, DebugID and CodeID
+// (ids.go) the ids, DebugLink and MiniDebugInfo (links.go) other files that belong to this one.
 //
-// Files are untrusted. Damage affects only the part that it is in: a file with bad section headers still has its segments, and
-// Warnings says what is missing.
+// Files are untrusted. Damage affects only the part that it is in: a file with bad section headers
+// still has its segments, and Warnings says what is missing.
 //
-// Specification: System V ABI (gABI), chapters 4 and 5, its processor supplements, and GNU's extensions as binutils writes them.
+// Specification: System V ABI (gABI), chapters 4 and 5, its processor supplements, and GNU's
+// extensions as binutils writes them.
 package elf
 
 import (
@@ -35,19 +37,22 @@ type File struct {
 	Arch *cpu.Arch
 	// Entry is the address at which the program starts.
 	Entry uint64
-	// Base is the link-time address of RVA 0, which is the start of the module in memory: RVA = address − Base. It is the lowest
-	// PT_LOAD address, rounded down to a page; 0 for position-independent files and object files.
+	// Base is the link-time address of RVA 0, which is the start of the module in memory: RVA =
+	// address − Base. It is the lowest PT_LOAD address, rounded down to a page; 0 for
+	// position-independent files and object files.
 	Base     uint64
 	Sections []Section // [0] is the null section, as the file has it
 	Segments []Segment
 	// BuildID is the content of the NT_GNU_BUILD_ID note, or empty.
 	BuildID []byte
-	// HashIDs are the debug ids that writers of dumps and symbol files use for a file in which they find no build id: hashes of the
-	// first bytes of its code, Breakpad's first. A file with a build id has them too, because not every writer finds the id:
-	// minidump-writer reads only notes in a PT_NOTE segment, and Go's linker leaves .note.gnu.build-id out of it. Different files can
-	// begin with the same code, so that such an id is weaker than a build id.
+	// HashIDs are the debug ids that writers of dumps and symbol files use for a file in which they
+	// find no build id: hashes of the first bytes of its code, Breakpad's first. A file with a
+	// build id has them too, because not every writer finds the id: minidump-writer reads only
+	// notes in a PT_NOTE segment, and Go's linker leaves .note.gnu.build-id out of it. Different
+	// files can begin with the same code, so that such an id is weaker than a build id.
 	HashIDs []string
-	// Interp is the program interpreter (PT_INTERP), SoName the library's own name (DT_SONAME). Both may be empty.
+	// Interp is the program interpreter (PT_INTERP), SoName the library's own name (DT_SONAME).
+	// Both may be empty.
 	Interp, SoName string
 
 	warnings []string
@@ -61,7 +66,8 @@ type File struct {
 	cpu      *cpu.ELF // the processor's ELF conventions
 }
 
-// Section is one section header. Addresses are link-time addresses. Those of an object file are assigned by assignAddresses.
+// Section is one section header. Addresses are link-time addresses. Those of an object file are
+// assigned by assignAddresses.
 type Section struct {
 	Name            string
 	Index           int
@@ -75,7 +81,8 @@ type Section struct {
 	nameAt          uint32
 }
 
-// HasBytes reports whether the file has the section's content. In a separate debug file the program's own sections have none.
+// HasBytes reports whether the file has the section's content. In a separate debug file the
+// program's own sections have none.
 func (s *Section) HasBytes() bool { return s.Type != secNoBits && s.Type != 0 }
 
 // Alloc reports whether the section is part of the program in memory.
@@ -95,8 +102,8 @@ type Segment struct {
 // Is reports whether a file is ELF, by its first bytes.
 func Is(head []byte) bool { return len(head) >= 4 && string(head[:4]) == "\x7fELF" }
 
-// Open reads the headers of a file. It returns an error only if the file header is bad; other damage is a warning. If bytes of the
-// file are not loaded yet, the error is an *input.NeedError.
+// Open reads the headers of a file. It returns an error only if the file header is bad; other
+// damage is a warning. If bytes of the file are not loaded yet, the error is an *input.NeedError.
 func Open(src *input.Source) (*File, error) {
 	f := &File{Src: src, data: map[*Section]*input.Source{}, failed: map[*Section]error{}, tables: map[*Section]*symTable{}}
 	h, err := f.header()
@@ -104,7 +111,8 @@ func Open(src *input.Source) (*File, error) {
 		return nil, err
 	}
 	f.Arch, f.cpu = cpu.ByELF(f.Machine, f.Class, f.Flags), cpu.ELFOf(f.Machine)
-	// The order matters: names and the base need the headers, and notes and hashes need the names of sections.
+	// The order matters: names and the base need the headers, and notes and hashes need the names
+	// of sections.
 	f.readSections(&h)
 	f.readSegments(&h)
 	f.checkEnd(&h)

@@ -6,8 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// readSections reads the section headers. Counts above 16 bits are in section header 0: e_shnum in sh_size, e_shstrndx in sh_link,
-// e_phnum in sh_info (gABI, "Sections").
+// readSections reads the section headers. Counts above 16 bits are in section header 0: e_shnum in
+// sh_size, e_shstrndx in sh_link, e_phnum in sh_info (gABI, "Sections").
 func (f *File) readSections(h *rawHeader) {
 	const part = "section headers"
 	if h.shOff == 0 {
@@ -63,7 +63,8 @@ func (f *File) readSections(h *rawHeader) {
 	}
 }
 
-// section reads one section header. Both classes have the same fields in the same order; those marked w have the size of an address.
+// section reads one section header. Both classes have the same fields in the same order; those
+// marked w have the size of an address.
 //
 //	sh_name 4 | sh_type 4 | sh_flags w | sh_addr w | sh_offset w | sh_size w | sh_link 4 | sh_info 4 | sh_addralign w | sh_entsize w
 func (f *File) section(i int, off int64) (Section, error) {
@@ -99,8 +100,8 @@ func (f *File) readNames(table int) {
 	}
 }
 
-// raw returns a section's bytes as the file has them. If the file ends before the section does, raw returns what there is, with a
-// warning.
+// raw returns a section's bytes as the file has them. If the file ends before the section does, raw
+// returns what there is, with a warning.
 func (f *File) raw(s *Section) *input.Source {
 	if s.HasBytes() {
 		f.warnErr(f.outside(s))
@@ -140,7 +141,8 @@ func stringAt(src *input.Source, off, limit int64) (string, error) {
 	return string(long), nil
 }
 
-// readSegments reads the program headers. p_flags is the second field of the 64-bit form, and the second to last of the 32-bit form.
+// readSegments reads the program headers. p_flags is the second field of the 64-bit form, and the
+// second to last of the 32-bit form.
 func (f *File) readSegments(h *rawHeader) {
 	const part = "program headers"
 	if h.phOff == 0 || h.phCount == 0 {
@@ -182,8 +184,9 @@ func (f *File) readSegments(h *rawHeader) {
 	}
 }
 
-// checkEnd warns of a truncated file: one that ends before the end of its sections. Segments count only without section headers,
-// because the program headers of a separate debug file may describe the program's file.
+// checkEnd warns of a truncated file: one that ends before the end of its sections. Segments count
+// only without section headers, because the program headers of a separate debug file may describe
+// the program's file.
 func (f *File) checkEnd(h *rawHeader) {
 	end := uint64(0)
 	upTo := func(off, size uint64) {
@@ -210,7 +213,8 @@ func (f *File) checkEnd(h *rawHeader) {
 	}
 }
 
-// findBase sets Base. The loader maps whole pages, so a module starts at the page that has its first segment's start.
+// findBase sets Base. The loader maps whole pages, so a module starts at the page that has its
+// first segment's start.
 func (f *File) findBase() {
 	base, found := uint64(0), false
 	for _, s := range f.Segments {
@@ -221,9 +225,9 @@ func (f *File) findBase() {
 	f.Base = base &^ (pageSize - 1)
 }
 
-// assignAddresses assigns addresses to the sections of an object file, which all have address 0 and would overlap. The program's
-// sections follow one another from 0 on, in the order of the file, with their alignment. Debug sections stay at 0, because
-// references to them are offsets.
+// assignAddresses assigns addresses to the sections of an object file, which all have address 0 and
+// would overlap. The program's sections follow one another from 0 on, in the order of the file,
+// with their alignment. Debug sections stay at 0, because references to them are offsets.
 func (f *File) assignAddresses() {
 	next := uint64(0)
 	for i := range f.Sections {
@@ -246,8 +250,8 @@ func (f *File) assignAddresses() {
 	}
 }
 
-// Section returns the section with a name, or nil. ".debug_x" also finds ".zdebug_x", its older compressed form. A section without
-// bytes in the file (SHT_NOBITS) counts as absent.
+// Section returns the section with a name, or nil. ".debug_x" also finds ".zdebug_x", its older
+// compressed form. A section without bytes in the file (SHT_NOBITS) counts as absent.
 func (f *File) Section(name string) *Section {
 	for i := range f.Sections {
 		if s := &f.Sections[i]; s.Name == name && s.HasBytes() {
@@ -271,8 +275,9 @@ func (f *File) SectionAt(address uint64) *Section {
 	return nil
 }
 
-// At reads n bytes at a link-time address: from the section that covers it, else from the file-backed part of a segment.
-// Sections come first because a separate debug file may keep program headers that describe the program's file, not its own.
+// At reads n bytes at a link-time address: from the section that covers it, else from the
+// file-backed part of a segment. Sections come first because a separate debug file may keep program
+// headers that describe the program's file, not its own.
 func (f *File) At(address uint64, n int64) ([]byte, error) {
 	if s := f.SectionAt(address); s != nil {
 		off := address - s.Address

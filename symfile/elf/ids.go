@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// readNotes finds the build id, in note sections first and then in note segments: a stripped file may have no sections, and the
-// segments of a separate debug file may describe the program's file.
+// readNotes finds the build id, in note sections first and then in note segments: a stripped file
+// may have no sections, and the segments of a separate debug file may describe the program's file.
 func (f *File) readNotes() {
 	const most = 1000 // real files have a handful
 	n := 0
@@ -73,8 +73,9 @@ func (f *File) note(src *input.Source, align uint64) bool {
 // CodeID returns the build id in lower-case hexadecimal digits, or "".
 func (f *File) CodeID() string { return hex.EncodeToString(f.BuildID) }
 
-// DebugID returns Breakpad's debug id: 32 upper-case hexadecimal digits and an age of 0. It is made of the first 16 bytes of the build
-// id, or without one it is the first of HashIDs. It is "" if the file has neither, such as a debug file without build id.
+// DebugID returns Breakpad's debug id: 32 upper-case hexadecimal digits and an age of 0. It is made
+// of the first 16 bytes of the build id, or without one it is the first of HashIDs. It is "" if the
+// file has neither, such as a debug file without build id.
 func (f *File) DebugID() string {
 	if len(f.BuildID) > 0 {
 		var g [16]byte
@@ -87,12 +88,14 @@ func (f *File) DebugID() string {
 	return ""
 }
 
-// debugID formats 16 bytes as a GUID. Its first three fields are little-endian numbers, so their bytes are reversed.
+// debugID formats 16 bytes as a GUID. Its first three fields are little-endian numbers, so their
+// bytes are reversed.
 func debugID(g [16]byte) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:])
 }
 
-// readHashIDs sets HashIDs: the exclusive or of the 16-byte groups of the code's first 4096 bytes. Writers differ in two points:
+// readHashIDs sets HashIDs: the exclusive or of the 16-byte groups of the code's first 4096 bytes.
+// Writers differ in two points:
 //
 //	section      .text or text (Breakpad, src/common/linux/file_id.cc; the symbolic crate), or the first section with code,
 //	             often .init (minidump-writer, src/linux/module_reader.rs; samply, by the object crate)
@@ -111,7 +114,8 @@ func (f *File) readHashIDs() {
 	}
 }
 
-// text returns the section with a name, or if the name is "" the first section with code. It returns nil if there is none.
+// text returns the section with a name, or if the name is "" the first section with code. It
+// returns nil if there is none.
 func (f *File) text(name string) *Section {
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -122,7 +126,8 @@ func (f *File) text(name string) *Section {
 	return nil
 }
 
-// hashID returns the id of n bytes from a section's start, or of those that the file has. It returns "" if the id would be zero.
+// hashID returns the id of n bytes from a section's start, or of those that the file has. It
+// returns "" if the id would be zero.
 func (f *File) hashID(s *Section, n int64) string {
 	if s.Offset >= uint64(f.Src.Size) {
 		return ""

@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// DebugLink returns the content of .gnu_debuglink: the name of the separate debug file, and the CRC-32 of the whole file (see CRC).
+// DebugLink returns the content of .gnu_debuglink: the name of the separate debug file, and the
+// CRC-32 of the whole file (see CRC).
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	d, name := f.linkSection(".gnu_debuglink")
 	if d == nil {
@@ -21,8 +22,8 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	return name, f.Order.Uint32(b), true
 }
 
-// linkSection returns a section that begins with the name of another file, and the name, or nil. A section that cannot be read is a
-// warning.
+// linkSection returns a section that begins with the name of another file, and the name, or nil. A
+// section that cannot be read is a warning.
 func (f *File) linkSection(section string) (*input.Source, string) {
 	s := f.Section(section)
 	if s == nil {
@@ -41,8 +42,8 @@ func (f *File) linkSection(section string) (*input.Source, string) {
 	return d, name
 }
 
-// AltLink returns the content of .gnu_debugaltlink: the name and the build id of the supplementary file that dwz makes, which has the
-// debug information that several debug files share.
+// AltLink returns the content of .gnu_debugaltlink: the name and the build id of the supplementary
+// file that dwz makes, which has the debug information that several debug files share.
 func (f *File) AltLink() (name string, buildID []byte, ok bool) {
 	d, name := f.linkSection(".gnu_debugaltlink")
 	if d == nil {
@@ -54,7 +55,8 @@ func (f *File) AltLink() (name string, buildID []byte, ok bool) {
 	return name, buildID, err == nil
 }
 
-// CRC returns the checksum by which .gnu_debuglink identifies a debug file: the CRC-32 of all its bytes.
+// CRC returns the checksum by which .gnu_debuglink identifies a debug file: the CRC-32 of all its
+// bytes.
 func CRC(src *input.Source) (uint32, error) {
 	h := crc32.NewIEEE()
 	buffer := make([]byte, 1<<20)
@@ -69,8 +71,8 @@ func CRC(src *input.Source) (uint32, error) {
 	return h.Sum32(), nil
 }
 
-// MiniDebugInfo returns the ELF file in .gnu_debugdata, or nil if there is none. Fedora strips programs and keeps a symbol table of
-// their functions there, compressed with xz.
+// MiniDebugInfo returns the ELF file in .gnu_debugdata, or nil if there is none. Fedora strips
+// programs and keeps a symbol table of their functions there, compressed with xz.
 func (f *File) MiniDebugInfo() (*File, error) {
 	s := f.Section(".gnu_debugdata")
 	if s == nil {

@@ -6,15 +6,16 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// slots maps the address of a GOT entry, which the loader sets to a function's address, to the function's index in the dynamic symbol
-// table.
+// slots maps the address of a GOT entry, which the loader sets to a function's address, to the
+// function's index in the dynamic symbol table.
 type slots map[uint64]uint32
 
 // maxPLT is how many bytes of code are searched for stubs.
 const maxPLT = 16 << 20
 
-// plt adds names for the PLT stubs, through which a program calls imported functions. They have no symbols. A stub's code contains
-// the address of its slot, and a relocation says which function the loader puts there:
+// plt adds names for the PLT stubs, through which a program calls imported functions. They have no
+// symbols. A stub's code contains the address of its slot, and a relocation says which function the
+// loader puts there:
 //
 //	401030  jmp *0x2fe2(%rip)                      slot 404018
 //	R_X86_64_JUMP_SLOT at 404018, symbol puts      401030 is puts@plt
@@ -67,7 +68,8 @@ func (f *File) plt(b *publicsBuilder) error {
 		if err != nil {
 			return err
 		}
-		// A stub's size is known when the next one is found: it reaches to there, or to the entry size of the section.
+		// A stub's size is known when the next one is found: it reaches to there, or to the entry
+		// size of the section.
 		var last cpu.Stub
 		keep := func(next uint64) {
 			if symbol, ok := known[last.Slot]; ok && last.Size == 0 {
@@ -100,14 +102,16 @@ func (f *File) plt(b *publicsBuilder) error {
 	return nil
 }
 
-// slots reads the relocations that set slots. order has the symbols of those of type JUMP_SLOT, in the order of the file.
+// slots reads the relocations that set slots. order has the symbols of those of type JUMP_SLOT, in
+// the order of the file.
 func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	types := f.cpu.Slots
 	if len(types) == 0 {
 		return nil, nil, nil
 	}
 	known = slots{}
-	// The last type of the table is JUMP_SLOT. The stubs of lazy binding are in the order of these records.
+	// The last type of the table is JUMP_SLOT. The stubs of lazy binding are in the order of these
+	// records.
 	jump := types[len(types)-1]
 	var budget relocBudget
 	for i := range f.Sections {
@@ -159,11 +163,13 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	return known, order, nil
 }
 
-// ppc64Stubs finds two kinds of stubs. Lazy binding uses branches in .glink, one for each slot in the order of the relocations. The
-// first is 32 bytes after DT_PPC64_GLINK. In ELFv2 a branch is one instruction, in ELFv1 two, or three from the 32769th on.
+// ppc64Stubs finds two kinds of stubs. Lazy binding uses branches in .glink, one for each slot in
+// the order of the relocations. The first is 32 bytes after DT_PPC64_GLINK. In ELFv2 a branch is
+// one instruction, in ELFv1 two, or three from the 32769th on.
 //
-// Calls in the program go through stubs that linkers put between functions: "addis r11|r12, r2, high; ld r12, low(r11|r12);
-// mtctr r12; bctr", or "ld r12, low(r2)" without addis if the slot is near. r2 is the TOC pointer: .got + 0x8000.
+// Calls in the program go through stubs that linkers put between functions: "addis r11|r12, r2,
+// high; ld r12, low(r11|r12); mtctr r12; bctr", or "ld r12, low(r2)" without addis if the slot is
+// near. r2 is the TOC pointer: .got + 0x8000.
 func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, symbol uint32)) error {
 	v2 := f.Flags&3 == 2
 	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {
@@ -205,7 +211,8 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 			base, high, n = addis>>21&31, uint64(int64(int32(addis<<16))), i+4
 		}
 		ld := f.Order.Uint32(code[n:])
-		// 58 is the primary opcode of ld; the lowest two bits are 0, which distinguishes it from ldu and lwa.
+		// 58 is the primary opcode of ld; the lowest two bits are 0, which distinguishes it from
+		// ldu and lwa.
 		if ld>>26 != 58 || ld&3 != 0 || ld>>16&31 != base || ld>>21&31 != 12 || !mtctrFollows(f, code[n+4:]) {
 			continue
 		}
@@ -225,8 +232,8 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 	return nil
 }
 
-// mtctrFollows reports whether "mtctr r12" is among the next three instructions: ELFv1 stubs compute the descriptor's address before
-// it.
+// mtctrFollows reports whether "mtctr r12" is among the next three instructions: ELFv1 stubs
+// compute the descriptor's address before it.
 func mtctrFollows(f *File, code []byte) bool {
 	for i := 0; i+4 <= len(code) && i < 12; i += 4 {
 		if f.Order.Uint32(code[i:]) == 0x7d8903a6 {

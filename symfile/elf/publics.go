@@ -10,19 +10,21 @@ import (
 type Public struct {
 	// Name as the file has it. A PLT stub has the name of the imported function and "@plt".
 	Name string
-	// Start is the RVA of the first byte, Size the size in bytes, or 0 if the table does not have it.
+	// Start is the RVA of the first byte, Size the size in bytes, or 0 if the table does not have
+	// it.
 	Start, Size uint64
 }
 
-// Publics are the names of a file's code, sorted by RVA, one for each address. An entry takes 16 bytes; At reads its name from the
-// file.
+// Publics are the names of a file's code, sorted by RVA, one for each address. An entry takes 16
+// bytes; At reads its name from the file.
 type Publics struct {
 	list  []public
 	names [2]*symTable // .symtab and .dynsym
 	f     *File
 }
 
-// public is a name in 16 bytes: the index of its symbol, and in flags its size, its table, and whether it is a PLT stub.
+// public is a name in 16 bytes: the index of its symbol, and in flags its size, its table, and
+// whether it is a PLT stub.
 type public struct {
 	rva    uint64
 	symbol uint32
@@ -62,11 +64,12 @@ func (p *Publics) At(i int) Public {
 	return out
 }
 
-// Lookup returns the name of the code at an RVA: the name whose size covers it or, if its size is unknown, the last one that starts
-// at or before it in the same section.
+// Lookup returns the name of the code at an RVA: the name whose size covers it or, if its size is
+// unknown, the last one that starts at or before it in the same section.
 func (p *Publics) Lookup(rva uint64) (Public, bool) {
 	i := p.last(rva)
-	// Names inside a function may end before the function does, so look back a little for one that covers the RVA.
+	// Names inside a function may end before the function does, so look back a little for one that
+	// covers the RVA.
 	for back := 0; i >= 0 && back < 64; i, back = i-1, back+1 {
 		size := uint64(p.list[i].flags & maxSize)
 		if size == 0 && back == 0 && p.sameSection(p.list[i].rva, rva) || rva-p.list[i].rva < size {
@@ -76,8 +79,8 @@ func (p *Publics) Lookup(rva uint64) (Public, bool) {
 	return Public{}, false
 }
 
-// sameSection reports whether two RVAs are in one section: the code of a label without size ends with its section. Without section
-// headers it returns true.
+// sameSection reports whether two RVAs are in one section: the code of a label without size ends
+// with its section. Without section headers it returns true.
 func (p *Publics) sameSection(a, b uint64) bool {
 	if a == b || len(p.f.Sections) == 0 {
 		return true
@@ -86,7 +89,8 @@ func (p *Publics) sameSection(a, b uint64) bool {
 	return s != nil && p.f.Base+b-s.Address < s.Size
 }
 
-// Nearest returns the last name at or before an RVA, however far away, as a lookup of PUBLIC records does.
+// Nearest returns the last name at or before an RVA, however far away, as a lookup of PUBLIC
+// records does.
 func (p *Publics) Nearest(rva uint64) (Public, bool) {
 	if i := p.last(rva); i >= 0 {
 		return p.At(i), true
@@ -99,9 +103,9 @@ func (p *Publics) last(rva uint64) int {
 	return sort.Search(len(p.list), func(i int) bool { return p.list[i].rva > rva }) - 1
 }
 
-// Publics makes the table of the file's code names: functions of .symtab and .dynsym, labels in executable sections, and PLT stubs.
-// It clears bit 0 of Thumb functions, follows the function descriptors of ppc64's ELFv1 ABI (.opd), and leaves out mapping symbols
-// ($a, $d, $x …).
+// Publics makes the table of the file's code names: functions of .symtab and .dynsym, labels in
+// executable sections, and PLT stubs. It clears bit 0 of Thumb functions, follows the function
+// descriptors of ppc64's ELFv1 ABI (.opd), and leaves out mapping symbols ($a, $d, $x …).
 func (f *File) Publics() (*Publics, error) {
 	p := &Publics{f: f}
 	b := publicsBuilder{f: f, p: p, exec: make([]bool, len(f.Sections))}
@@ -129,8 +133,9 @@ func (f *File) Publics() (*Publics, error) {
 	return p, nil
 }
 
-// CodeAddress returns the address of a function's code. In ppc64's ELFv1 ABI (big-endian) function symbols and debug information may
-// have the address of a descriptor in .opd, whose first word is the code's address. Other addresses are returned as they are.
+// CodeAddress returns the address of a function's code. In ppc64's ELFv1 ABI (big-endian) function
+// symbols and debug information may have the address of a descriptor in .opd, whose first word is
+// the code's address. Other addresses are returned as they are.
 func (f *File) CodeAddress(address uint64) uint64 {
 	s := f.opd
 	if s == nil || address < s.Address || address-s.Address >= s.Size {
@@ -157,8 +162,8 @@ type publicsBuilder struct {
 	opd  int // the index of .opd, or 0
 }
 
-// Ranks of names. Of several names for one address the one with the lowest rank is kept; of equal ones .symtab's, then the first in
-// the table.
+// Ranks of names. Of several names for one address the one with the lowest rank is kept; of equal
+// ones .symtab's, then the first in the table.
 const (
 	rankGlobal = iota
 	rankWeak
@@ -167,7 +172,8 @@ const (
 	rankNoType // a label: a symbol without type
 )
 
-// addTable adds the names of a symbol table: functions, and symbols without type in executable sections.
+// addTable adds the names of a symbol table: functions, and symbols without type in executable
+// sections.
 func (b *publicsBuilder) addTable(t *symTable, which int) error {
 	f := b.f
 	b.p.list = slices.Grow(b.p.list, int(t.entries.Size/f.symSize()))
@@ -189,7 +195,8 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			if undefined || !b.executable(s) {
 				return nil
 			}
-			// Linkers write symbols for the ends of sections, and on MIPS for the start of all code.
+			// Linkers write symbols for the ends of sections, and on MIPS for the start of all
+			// code.
 			if in := &f.Sections[s.Section]; s.Value-in.Address >= in.Size {
 				return nil
 			}
@@ -205,7 +212,8 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 		value, size := s.Value, s.Size
 		flags := uint32(0)
 		if undefined {
-			// An undefined symbol with a value: the address of its PLT stub, which the program uses as the function's address.
+			// An undefined symbol with a value: the address of its PLT stub, which the program uses
+			// as the function's address.
 			flags, size, rank = isPLT, 0, rankStub
 		}
 		if f.cpu.ThumbSymbols && s.Type != SymNoType || f.cpu.OtherISA && s.Other&0xf0 == 0xf0 {
@@ -238,8 +246,9 @@ func (b *publicsBuilder) add(address, size uint64, symbol, flags, rank uint32) {
 	b.p.list = append(b.p.list, public{address - b.f.Base, symbol, flags | rank<<rankShift | uint32(min(size, maxSize))})
 }
 
-// isMappingSymbol reports whether a name is that of a mapping symbol, which assemblers write where code or data begins: $a (ARM),
-// $t (Thumb), $x (arm64 and RISC-V), $d (data). A suffix ".…" may follow, or on RISC-V an architecture: "$xrv64gc".
+// isMappingSymbol reports whether a name is that of a mapping symbol, which assemblers write where
+// code or data begins: $a (ARM), $t (Thumb), $x (arm64 and RISC-V), $d (data). A suffix ".…" may
+// follow, or on RISC-V an architecture: "$xrv64gc".
 func isMappingSymbol(name string) bool {
 	if len(name) < 2 || name[0] != '$' {
 		return false
@@ -251,8 +260,8 @@ func isMappingSymbol(name string) bool {
 	return false
 }
 
-// finish sorts the names, keeps the best one of each address, and drops labels without size inside functions with a size, which would
-// cut the function in two.
+// finish sorts the names, keeps the best one of each address, and drops labels without size inside
+// functions with a size, which would cut the function in two.
 func (b *publicsBuilder) finish() {
 	l := b.p.list
 	slices.SortFunc(l, func(a, c public) int {

@@ -20,7 +20,8 @@ func (f *File) eachReloc(s *Section, fn func(relocation) error) error {
 	return f.relocRecords(f.raw(s), s.Type == secRela, fn)
 }
 
-// relocRecords calls fn for the records of a section: SHT_RELA has an addend in each, SHT_REL has it in the place to be changed.
+// relocRecords calls fn for the records of a section: SHT_RELA has an addend in each, SHT_REL has
+// it in the place to be changed.
 func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocation) error) error {
 	step := 2 * f.word()
 	if withAddend {
@@ -62,8 +63,8 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 	return c.Err()
 }
 
-// relocate applies all relocations of an object file's section to a copy of it. Relocations of unknown types are skipped with a
-// warning.
+// relocate applies all relocations of an object file's section to a copy of it. Relocations of
+// unknown types are skipped with a warning.
 func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	var image []byte
 	var budget relocBudget
@@ -95,10 +96,12 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	return input.FromBytes(f.part(s), image), nil
 }
 
-// relocBudget limits the bytes of relocation sections to the size of the file: in a crafted file they can overlap.
+// relocBudget limits the bytes of relocation sections to the size of the file: in a crafted file
+// they can overlap.
 type relocBudget struct{ used uint64 }
 
-// allows counts a section's bytes. All relocation sections together are no larger than the file, unless they overlap.
+// allows counts a section's bytes. All relocation sections together are no larger than the file,
+// unless they overlap.
 func (b *relocBudget) allows(f *File, s *Section) bool {
 	b.used += min(s.Size, uint64(f.Src.Size))
 	if b.used > uint64(f.Src.Size) {
@@ -152,7 +155,8 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 	})
 }
 
-// apply applies one relocation to the bytes at, which are at an address. inPlace: the addend is in the bytes (SHT_REL).
+// apply applies one relocation to the bytes at, which are at an address. inPlace: the addend is in
+// the bytes (SHT_REL).
 func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, inPlace bool, address uint64) {
 	switch k.Form {
 	case cpu.SetULEB, cpu.SubULEB, cpu.AddULEB:
@@ -163,7 +167,8 @@ func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, in
 		return
 	}
 	at = at[:k.Size]
-	// Object files of RISC-V and LoongArch compute differences of addresses by two relocations of one place: one adds, one subtracts.
+	// Object files of RISC-V and LoongArch compute differences of addresses by two relocations of
+	// one place: one adds, one subtracts.
 	old := f.load(at)
 	if inPlace {
 		switch k.Form {
@@ -221,7 +226,8 @@ func (f *File) store(b []byte, v uint64) {
 	}
 }
 
-// applyULEB relocates a ULEB128 number and keeps its length, which the assembler has padded for the largest possible value.
+// applyULEB relocates a ULEB128 number and keeps its length, which the assembler has padded for the
+// largest possible value.
 func (f *File) applyULEB(at []byte, k cpu.RelocationForm, v uint64) {
 	n, old := 0, uint64(0)
 	for n < len(at) && n < 10 {

@@ -12,8 +12,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/elf/elftest"
 )
 
-// TestWithoutSections: a file that is stripped of its section headers still has its id, its name, and the names that the loader
-// uses, however long their table is.
+// TestWithoutSections: a file that is stripped of its section headers still has its id, its name,
+// and the names that the loader uses, however long their table is.
 func TestWithoutSections(t *testing.T) {
 	forms(t, func(t *testing.T, class int, big bool) {
 		for _, hash := range []string{"hash", "gnu", "none"} {
@@ -80,7 +80,8 @@ func TestWithoutSections(t *testing.T) {
 	})
 }
 
-// TestCutOff: a truncated file has a warning with the size that it should have, and a complete one has none.
+// TestCutOff: a truncated file has a warning with the size that it should have, and a complete one
+// has none.
 func TestCutOff(t *testing.T) {
 	forms(t, func(t *testing.T, class int, big bool) {
 		data := program(class, big).Bytes()
@@ -112,7 +113,8 @@ func TestManySections(t *testing.T) {
 	}
 }
 
-// TestDebugFile: a separate debug file's program headers may describe the program's file; its own bytes are not those.
+// TestDebugFile: a separate debug file's program headers may describe the program's file; its own
+// bytes are not those.
 func TestDebugFile(t *testing.T) {
 	f := program(64, false)
 	for i := range f.Sections {
@@ -155,7 +157,8 @@ func TestThumb(t *testing.T) {
 	}
 }
 
-// TestDescriptors: functions of ppc64's first ABI are named by descriptors, whose first word is the code.
+// TestDescriptors: functions of ppc64's first ABI are named by descriptors, whose first word is the
+// code.
 func TestDescriptors(t *testing.T) {
 	f := &elftest.File{Class: 64, Big: true, Machine: 21, Type: 3, Flags: 1}
 	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: text(0x100), Align: 16})
@@ -238,7 +241,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestOverlappingRelocations: a hundred thousand headers for the same records cost no more than the file is large.
+// TestOverlappingRelocations: a hundred thousand headers for the same records cost no more than the
+// file is large.
 func TestOverlappingRelocations(t *testing.T) {
 	f := &elftest.File{Class: 64, Machine: 62, Type: 1}
 	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Data: text(0x20)})

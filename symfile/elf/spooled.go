@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// wholeSize is the size in bytes up to which a compressed section is unpacked into memory, although it could be spooled.
+	// wholeSize is the size in bytes up to which a compressed section is unpacked into memory,
+	// although it could be spooled.
 	wholeSize = 16 << 20
 	// spoolStep is how much is unpacked at a time.
 	spoolStep = 256 << 10
@@ -29,7 +30,8 @@ type spooled struct {
 	buf    []byte
 }
 
-// newSpooled looks at the first bytes, so that what is no zlib stream at all is known at once. Without a Spool it is unpacked into memory.
+// newSpooled looks at the first bytes, so that what is no zlib stream at all is known at once.
+// Without a Spool it is unpacked into memory.
 func newSpooled(src *input.Source, part string, skip, size int64) (*input.Source, error) {
 	s := &spooled{packed: src.Sub(part, skip, src.Size-skip), size: size}
 	if size > s.packed.Size*zlibRatio {

@@ -32,7 +32,8 @@ func numbered(n int) (plain []byte) {
 	return plain
 }
 
-// TestSpooled: large compressed sections are read from anywhere, with a spool and without, where only the spool holds what was unpacked.
+// TestSpooled: large compressed sections are read from anywhere, with a spool and without, where
+// only the spool holds what was unpacked.
 func TestSpooled(t *testing.T) {
 	plain := numbered(17 << 10)
 	f := &elftest.File{Class: 64, Machine: 62, Type: 2}
@@ -70,7 +71,8 @@ func TestSpooled(t *testing.T) {
 	}
 }
 
-// TestSpooledDamaged: a section that lies about its size, or is none, is found out, and what stands before the damage is readable.
+// TestSpooledDamaged: a section that lies about its size, or is none, is found out, and what stands
+// before the damage is readable.
 func TestSpooledDamaged(t *testing.T) {
 	const size = 20 << 20
 	p := elftest.Zlib(make([]byte, size))

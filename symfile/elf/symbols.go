@@ -10,14 +10,16 @@ import (
 type Sym struct {
 	// Name as it is in the file, without a version ("@GLIBC_2.2.5").
 	Name string
-	// Value is the link-time address as the table has it: bit 0 is set for Thumb functions, and a function of big-endian ppc64 (ELFv1)
-	// has the address of its descriptor. In object files it includes the section's assigned address.
+	// Value is the link-time address as the table has it: bit 0 is set for Thumb functions, and a
+	// function of big-endian ppc64 (ELFv1) has the address of its descriptor. In object files it
+	// includes the section's assigned address.
 	Value, Size uint64
 	// Type is one of SymNoType…, Bind one of BindLocal….
 	Type, Bind uint8
 	Other      uint8
-	// Section is the section's index: 0 if the symbol is undefined, 0xfffffff1 for an absolute value (SHN_ABS), 0xfffffff2 for common
-	// storage (SHN_COMMON). In the file the latter are 0xfff1 and 0xfff2, which can be indexes in a file with many sections.
+	// Section is the section's index: 0 if the symbol is undefined, 0xfffffff1 for an absolute
+	// value (SHN_ABS), 0xfffffff2 for common storage (SHN_COMMON). In the file the latter are
+	// 0xfff1 and 0xfff2, which can be indexes in a file with many sections.
 	Section uint32
 	nameAt  uint32
 }
@@ -34,7 +36,8 @@ type symTable struct {
 	dynamic        bool
 }
 
-// table returns the symbol table of a section type, or nil. Without section headers it finds .dynsym by the dynamic section.
+// table returns the symbol table of a section type, or nil. Without section headers it finds
+// .dynsym by the dynamic section.
 func (f *File) table(kind uint32) *symTable {
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -78,7 +81,8 @@ func (f *File) symSize() int64 {
 	return 16
 }
 
-// each calls fn for every entry after the null entry. It does not read names (see symbolName). The next call overwrites s.
+// each calls fn for every entry after the null entry. It does not read names (see symbolName). The
+// next call overwrites s.
 func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 	size := f.symSize()
 	c := input.NewCursor(t.entries, "", 0, t.entries.Size, f.Order)
@@ -131,7 +135,8 @@ func (f *File) entry(c *input.Cursor, s *Sym) {
 	}
 }
 
-// addSectionAddress adds the section's assigned address to a symbol of an object file, whose value is an offset in the section.
+// addSectionAddress adds the section's assigned address to a symbol of an object file, whose value
+// is an offset in the section.
 func (f *File) addSectionAddress(s *Sym) {
 	if f.Type == TypeRel && s.Defined() && int(s.Section) < len(f.Sections) {
 		s.Value += f.Sections[s.Section].Address
@@ -144,8 +149,8 @@ func (f *File) symbolName(t *symTable, at uint32) string {
 	return name
 }
 
-// Symbols calls fn for every symbol of .symtab or, if there is none, of .dynsym, in the order of the table. If fn returns an error,
-// Symbols stops and returns it.
+// Symbols calls fn for every symbol of .symtab or, if there is none, of .dynsym, in the order of
+// the table. If fn returns an error, Symbols stops and returns it.
 func (f *File) Symbols(fn func(Sym) error) error {
 	t := f.table(secSymtab)
 	if t == nil {
@@ -174,8 +179,8 @@ func (f *File) named(t *symTable, fn func(Sym) error) error {
 	})
 }
 
-// symbolValues returns a function that looks up a symbol's value by its index, for relocations. Symbol 0 and symbols that are defined
-// in other files have the value 0.
+// symbolValues returns a function that looks up a symbol's value by its index, for relocations.
+// Symbol 0 and symbols that are defined in other files have the value 0.
 func (f *File) symbolValues(s *Section) func(uint32) (uint64, error) {
 	if s.Type != secSymtab && s.Type != secDynsym {
 		return func(uint32) (uint64, error) { return 0, nil }

@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/publics.txt anew")
 
-// TestTargets reads a program of each target (testdata/make.sh): what processor it is for, its ids, and every name.
+// TestTargets reads a program of each target (testdata/make.sh): what processor it is for, its ids,
+// and every name.
 func TestTargets(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/*.elf")
 	if len(paths) == 0 {

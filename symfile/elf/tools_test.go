@@ -34,8 +34,8 @@ func needTools(t *testing.T) {
 	}
 }
 
-// TestStubsAgainstObjdump links programs and libraries in several ways for each target and compares the names of PLT stubs with
-// objdump's.
+// TestStubsAgainstObjdump links programs and libraries in several ways for each target and compares
+// the names of PLT stubs with objdump's.
 func TestStubsAgainstObjdump(t *testing.T) {
 	needTools(t)
 	line := regexp.MustCompile(`(?m)^([0-9a-f]+) <([^>]+@plt)>:`)
@@ -104,8 +104,8 @@ func TestStubsAgainstObjdump(t *testing.T) {
 	t.Logf("%d programs compared", compared)
 }
 
-// TestRelocationsAgainstReadelf compares the relocated sections of object files with readelf's. Readelf leaves all sections at
-// address 0, so they are put there.
+// TestRelocationsAgainstReadelf compares the relocated sections of object files with readelf's.
+// Readelf leaves all sections at address 0, so they are put there.
 func TestRelocationsAgainstReadelf(t *testing.T) {
 	needTools(t)
 	compared, size := 0, 0
@@ -157,7 +157,8 @@ func TestRelocationsAgainstReadelf(t *testing.T) {
 	t.Logf("%d sections of %d bytes compared", compared, size)
 }
 
-// dumped are the bytes of a hex dump: an address, then up to four groups of 4 bytes, two spaces, the characters.
+// dumped are the bytes of a hex dump: an address, then up to four groups of 4 bytes, two spaces,
+// the characters.
 func dumped(text string) (b []byte) {
 	for _, l := range strings.Split(text, "\n") {
 		if !strings.HasPrefix(l, "  0x") || len(l) < 48 {
@@ -203,7 +204,8 @@ func TestUnpackedAgainstXZ(t *testing.T) {
 	}
 }
 
-// TestMiniDebugInfo reads the symbol table that stripped programs of some distributions carry along, compressed.
+// TestMiniDebugInfo reads the symbol table that stripped programs of some distributions carry
+// along, compressed.
 func TestMiniDebugInfo(t *testing.T) {
 	needTools(t)
 	tool := exec.Command("xz", "-c")

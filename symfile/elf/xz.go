@@ -11,14 +11,16 @@ import (
 )
 
 const (
-	// maxUnxz limits the uncompressed size of an xz file, maxXZDict the size of its dictionary, in bytes.
+	// maxUnxz limits the uncompressed size of an xz file, maxXZDict the size of its dictionary, in
+	// bytes.
 	maxUnxz   = 256 << 20
 	maxXZDict = 64 << 20
 )
 
-// unxz uncompresses an xz file of LZMA2 blocks. It parses the container itself: a block's header has the size of a dictionary, which
-// the library would allocate unchecked. The index at the end of the file locates the blocks. wrong describes what is wrong with
-// the container. Specification: "The .xz File Format" 1.1.0, sections 2 to 4.
+// unxz uncompresses an xz file of LZMA2 blocks. It parses the container itself: a block's header
+// has the size of a dictionary, which the library would allocate unchecked. The index at the end of
+// the file locates the blocks. wrong describes what is wrong with the container. Specification:
+// "The .xz File Format" 1.1.0, sections 2 to 4.
 //
 //	header 12 | blocks … | index: 0, count, {size, uncompressed size} … , padding, CRC | footer 12: CRC 4, size of the index 4, …, "YZ"
 func unxz(p []byte) (out []byte, wrong string, err error) {
@@ -60,7 +62,8 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 		if body == nil {
 			return nil, fmt.Sprintf("at 0x%x a block that is not LZMA2 with a dictionary of at most %d bytes", at, maxXZDict), nil
 		}
-		// A match cannot reach back further than the block's start, so a dictionary of the block's size suffices.
+		// A match cannot reach back further than the block's start, so a dictionary of the block's
+		// size suffices.
 		dict = max(min(dict, int(becomes)), lzma.MinDictCap)
 		r, err := lzma.Reader2Config{DictCap: dict}.NewReader2(bytes.NewReader(body))
 		if err != nil {
@@ -86,8 +89,9 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 	return out, "", nil
 }
 
-// xzBlock parses a block's header: its size in words less one, flags, the compressed and uncompressed sizes if flagged, the filters. It
-// returns the bytes after it and the dictionary's size, or nil if the block has other filters than LZMA2.
+// xzBlock parses a block's header: its size in words less one, flags, the compressed and
+// uncompressed sizes if flagged, the filters. It returns the bytes after it and the dictionary's
+// size, or nil if the block has other filters than LZMA2.
 func xzBlock(p []byte) (body []byte, dict int) {
 	size := (int(p[0]) + 1) * 4
 	if p[0] == 0 || size > len(p) {
@@ -102,7 +106,8 @@ func xzBlock(p []byte) (body []byte, dict int) {
 			}
 		}
 	}
-	// One filter, LZMA2 (0x21), with one byte of properties: the dictionary's size is (2 | bits&1) << (bits/2 + 11).
+	// One filter, LZMA2 (0x21), with one byte of properties: the dictionary's size is (2 | bits&1)
+	// << (bits/2 + 11).
 	if flags&3 != 0 || len(rest) < 3 || rest[0] != 0x21 || rest[1] != 1 || rest[2] >= 40 {
 		return nil, 0
 	}
@@ -114,8 +119,8 @@ func xzBlock(p []byte) (body []byte, dict int) {
 	return p[size:], int(wants)
 }
 
-// xzCheckOK verifies a block's checksum, which is its last bytes: CRC-32 (1) or CRC-64 (4). It does not verify SHA-256 and unknown
-// ones, and returns true for them.
+// xzCheckOK verifies a block's checksum, which is its last bytes: CRC-32 (1) or CRC-64 (4). It does
+// not verify SHA-256 and unknown ones, and returns true for them.
 func xzCheckOK(check byte, block, plain []byte) bool {
 	switch check {
 	case 1:
@@ -126,7 +131,8 @@ func xzCheckOK(check byte, block, plain []byte) bool {
 	return true
 }
 
-// xzNumber reads a variable-length number: 7 bits in each byte, the lowest first, bit 7 set if more follow.
+// xzNumber reads a variable-length number: 7 bits in each byte, the lowest first, bit 7 set if more
+// follow.
 func xzNumber(p []byte) (v uint64, rest []byte, ok bool) {
 	for i, b := range p {
 		if i == 9 {

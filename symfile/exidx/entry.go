@@ -45,8 +45,8 @@ func outermost(row unwind.Row) unwind.Row {
 	return row
 }
 
-// longEntry reads the instructions of an entry of .ARM.extab (IHI 0038, section 7). The upper byte of its first word names the
-// personality routine:
+// longEntry reads the instructions of an entry of .ARM.extab (IHI 0038, section 7). The upper byte
+// of its first word names the personality routine:
 //
 //	0x80bbbbbb             routine 0: three bytes of instructions
 //	0x81nnbbbb 0x82nnbbbb  routine 1 or 2: two bytes, then nn words of four bytes each

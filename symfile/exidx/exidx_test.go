@@ -20,7 +20,8 @@ const (
 	codeAt  = 0x1000
 )
 
-// made writes an index and its long entries, by the tables of the specification and without the reader's code.
+// made writes an index and its long entries, by the tables of the specification and without the
+// reader's code.
 type made struct {
 	order        binary.ByteOrder
 	index, extab []byte
@@ -75,7 +76,8 @@ func says(tab unwind.Table, rva uint64) string {
 	return row.Describe(cpu.ARM)
 }
 
-// packed puts up to three instructions' bytes into an entry's word; what is left is filled with "finish".
+// packed puts up to three instructions' bytes into an entry's word; what is left is filled with
+// "finish".
 func packed(code ...byte) uint32 {
 	for len(code) < 3 {
 		code = append(code, 0xb0)

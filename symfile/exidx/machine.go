@@ -8,9 +8,10 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// machine executes frame unwinding instructions (IHI 0038, section 10.3) symbolically. The virtual stack pointer (vsp) is a base
-// plus an offset, and popping a register records the address that it was popped from. At the end vsp is the caller's sp, the CFA,
-// and the addresses become offsets to it:
+// machine executes frame unwinding instructions (IHI 0038, section 10.3) symbolically. The virtual
+// stack pointer (vsp) is a base plus an offset, and popping a register records the address that it
+// was popped from. At the end vsp is the caller's sp, the CFA, and the addresses become offsets to
+// it:
 //
 //	instruction         vsp         recorded
 //	0x01  vsp += 8      sp + 8
@@ -25,7 +26,8 @@ type machine struct {
 
 	bases []unwind.Rule // the values that vsp was set to; the first is sp
 	vsp   stackSlot
-	// popped is the address from which each of r0 to r15 was popped. has is the mask of those that were, order their order.
+	// popped is the address from which each of r0 to r15 was popped. has is the mask of those that
+	// were, order their order.
 	popped [16]stackSlot
 	has    uint16
 	order  []uint8
@@ -220,7 +222,8 @@ func (m *machine) word(p stackSlot) (unwind.Rule, error) {
 	return unwind.Deref(arm, ru)
 }
 
-// row makes the row of the machine's final state. If pc was not popped, the return address is that in lr (IHI 0038, section 10.3: "finish").
+// row makes the row of the machine's final state. If pc was not popped, the return address is that
+// in lr (IHI 0038, section 10.3: "finish").
 func (m *machine) row(row unwind.Row) (unwind.Row, error) {
 	var err error
 	if row.CFA, err = m.value(m.vsp); err != nil {

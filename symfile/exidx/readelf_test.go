@@ -18,8 +18,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// readelf --unwind puts each instruction into words. They are followed here with plain numbers in the registers and on the
-// stack; applying our row to the same has to give the same caller.
+// readelf --unwind puts each instruction into words. They are followed here with plain numbers in
+// the registers and on the stack; applying our row to the same has to give the same caller.
 
 // words is a stack in which the value of each word is its address.
 type words struct{}

@@ -1,11 +1,12 @@
-// Package exidx reads the exception index of 32-bit ARM, the sections .ARM.exidx and .ARM.extab, which most ARM binaries have
-// instead of DWARF call frame information. It makes an unwind.Row for an address.
+// Package exidx reads the exception index of 32-bit ARM, the sections .ARM.exidx and .ARM.extab,
+// which most ARM binaries have instead of DWARF call frame information. It makes an unwind.Row for
+// an address.
 //
-// Open opens the section as an unwind.Table. Start at table.Row in this file: it finds the entry by binary search; entry.go gets
-// its instructions, machine.go executes them.
+// Open opens the section as an unwind.Table. Start at table.Row in this file: it finds the entry by
+// binary search; entry.go gets its instructions, machine.go executes them.
 //
-// Specification: "Exception Handling ABI for the Arm Architecture" (IHI 0038), sections 6 (the index), 7 (the entries) and 10.3
-// (the frame unwinding instructions).
+// Specification: "Exception Handling ABI for the Arm Architecture" (IHI 0038), sections 6 (the
+// index), 7 (the entries) and 10.3 (the frame unwinding instructions).
 package exidx
 
 import (
@@ -25,8 +26,8 @@ type Config struct {
 	Order binary.ByteOrder
 	// Base is the link-time address of RVA 0.
 	Base uint64
-	// End is the link-time address of the end of the code, where the last entry ends, or 0 if unknown. (An entry has no size: it
-	// ends where the next one starts.)
+	// End is the link-time address of the end of the code, where the last entry ends, or 0 if
+	// unknown. (An entry has no size: it ends where the next one starts.)
 	End uint64
 	// File is the binary's name, for origins and errors.
 	File string
@@ -55,8 +56,8 @@ type table struct {
 	sortTried bool // to sort
 }
 
-// Open opens an .ARM.exidx section that is linked at an address. at reads n bytes at a link-time address, for entries in
-// .ARM.extab; it may be nil. A lookup reads only the words that it needs.
+// Open opens an .ARM.exidx section that is linked at an address. at reads n bytes at a link-time
+// address, for entries in .ARM.extab; it may be nil. A lookup reads only the words that it needs.
 func Open(section *input.Source, address uint64, at func(address uint64, n int64) ([]byte, error), cfg Config) (unwind.Table, error) {
 	if cfg.Order == nil {
 		return nil, errors.New("exidx: no byte order is given")
@@ -86,13 +87,15 @@ func (t *table) offset(i int) int64 {
 	return int64(i) * entrySize
 }
 
-// prel31 decodes a relocation R_ARM_PREL31: the lower 31 bits of word are a signed distance from the word's own address.
-// Example: the word 0x7ffffff0 at 0x2000 is the distance −16, so it stands for 0x1ff0.
+// prel31 decodes a relocation R_ARM_PREL31: the lower 31 bits of word are a signed distance from
+// the word's own address. Example: the word 0x7ffffff0 at 0x2000 is the distance −16, so it stands
+// for 0x1ff0.
 func prel31(word uint32, address uint64) uint64 {
 	return uint64(uint32(address) + uint32(int32(word<<1)>>1))
 }
 
-// entry reads entry i: the start of its function as a prel31, and its second word. Bit 0 of the start marks Thumb code.
+// entry reads entry i: the start of its function as a prel31, and its second word. Bit 0 of the
+// start marks Thumb code.
 func (t *table) entry(i int) (start uint64, word uint32, err error) {
 	off := t.offset(i)
 	var p [entrySize]byte
@@ -106,8 +109,8 @@ func (t *table) entry(i int) (start uint64, word uint32, err error) {
 	return prel31(first, t.address+uint64(off)) &^ 1, t.cfg.Order.Uint32(p[4:]), nil
 }
 
-// find returns the index of the entry that covers a link-time address, its start and its second word. The index is -1 if there is
-// none.
+// find returns the index of the entry that covers a link-time address, its start and its second
+// word. The index is -1 if there is none.
 func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 	for {
 		var broken error
@@ -132,7 +135,8 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 				return i, start, word, nil
 			}
 		}
-		// Each round searches once. A second one follows only after the first has found the table out of order and sorted it.
+		// Each round searches once. A second one follows only after the first has found the table
+		// out of order and sorted it.
 		if t.sortTried {
 			return 0, 0, 0, broken
 		}
@@ -142,8 +146,8 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 	}
 }
 
-// neighbours returns an error if the entries around a found one are out of order: a binary search of an unsorted table finds some
-// entry too, mostly a wrong one.
+// neighbours returns an error if the entries around a found one are out of order: a binary search
+// of an unsorted table finds some entry too, mostly a wrong one.
 func (t *table) neighbours(i int, start, pc uint64) error {
 	for _, n := range [...]int{i - 1, i + 2} {
 		if n < 0 || n >= t.count {
@@ -197,8 +201,8 @@ func (t *table) end(i int) (uint64, error) {
 	return addressSpace, nil
 }
 
-// prologue is the assumed size in bytes of a function's prologue, which saves the registers. An entry has one set of rules for the
-// whole function, and they hold only after the prologue.
+// prologue is the assumed size in bytes of a function's prologue, which saves the registers. An
+// entry has one set of rules for the whole function, and they hold only after the prologue.
 const prologue = 24
 
 // noteEntry is Origin.Note of rows for addresses in the prologue.
@@ -246,7 +250,8 @@ func (t *table) ensureSorted() error {
 	return nil
 }
 
-// Each implements unwind.Table. An entry's rules hold from its function's start to that of the next.
+// Each implements unwind.Table. An entry's rules hold from its function's start to that of the
+// next.
 func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.ensureSorted(); err != nil {
 		return err

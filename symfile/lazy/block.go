@@ -2,7 +2,8 @@ package lazy
 
 import "slices"
 
-// block is a block of the file and the records in it: those of the lines behind whose first newline it begins.
+// block is a block of the file and the records in it: those of the lines behind whose first newline
+// it begins.
 type block struct {
 	n       int64
 	data    []byte
@@ -10,7 +11,8 @@ type block struct {
 	entries [numSections][]Entry
 	// order are the sections in the order of the block's lines, each once for each run.
 	order []Section
-	// descends: the keys of a section do not grow. code: nor do those of FUNC and PUBLIC records together.
+	// descends: the keys of a section do not grow. code: nor do those of FUNC and PUBLIC records
+	// together.
 	descends            [numSections]bool
 	code                bool
 	hasCode             bool
@@ -39,7 +41,8 @@ func (f *File) parse(b *block) {
 	}
 }
 
-// add takes a record in, unless one before it in the block has its code or its key: the index drops it too (of equal starts, it keeps the shorter).
+// add takes a record in, unless one before it in the block has its code or its key: the index drops
+// it too (of equal starts, it keeps the shorter).
 func (b *block) add(l Line, off int64) {
 	e := Entry{l.Key, l.Size, off}
 	if l.Section == Funcs || l.Section == Publics {
@@ -135,7 +138,8 @@ func (f *File) admit(b *block) error {
 	return nil
 }
 
-// before reports whether a fence is in order with the next one: no record reaches into the code of a later one.
+// before reports whether a fence is in order with the next one: no record reaches into the code of
+// a later one.
 func (a *fence) before(b *fence) bool {
 	return a.last < b.first && a.lastEnd <= b.first || a.last == b.first && a.lastEnd == a.last
 }

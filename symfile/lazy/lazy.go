@@ -1,12 +1,15 @@
 // Package lazy searches a large symbol file without an index of it.
 //
-// A file is a sequence of sections, each sorted by one key, as all writers leave them (but for STACK CFI, which Linux linkers leave in the
-// order of the object files). Opening a file reads evenly spaced blocks. Every block that was read gives fence keys: the first and
-// the last key that it has of a section. A lookup is bracketed by two fences, guesses the block between them by interpolation, and bisects
-// where that misses. A batch of lookups runs in rounds: each round reads the blocks that all of them lack at once.
+// A file is a sequence of sections, each sorted by one key, as all writers leave them (but for
+// STACK CFI, which Linux linkers leave in the order of the object files). Opening a file reads
+// evenly spaced blocks. Every block that was read gives fence keys: the first and the last key that
+// it has of a section. A lookup is bracketed by two fences, guesses the block between them by
+// interpolation, and bisects where that misses. A batch of lookups runs in rounds: each round reads
+// the blocks that all of them lack at once.
 //
-// Fences out of order mean that a section is not sorted. A lookup there returns Unsorted, and its caller indexes that section.
-// Disorder in blocks that were not read stays unnoticed, so lookups are made again when there is a full index.
+// Fences out of order mean that a section is not sorted. A lookup there returns Unsorted, and its
+// caller indexes that section. Disorder in blocks that were not read stays unnoticed, so lookups
+// are made again when there is a full index.
 package lazy
 
 import (
@@ -24,7 +27,8 @@ const (
 	None Section = iota
 	Files
 	Origins
-	// Funcs are FUNC records and their lines; PUBLIC records too where a writer sorts both together.
+	// Funcs are FUNC records and their lines; PUBLIC records too where a writer sorts both
+	// together.
 	Funcs
 	Publics
 	// Win are the STACK WIN records. They are nested and not searched.
@@ -38,7 +42,8 @@ const (
 // Line is what a line is to a search.
 type Line struct {
 	Section Section
-	// Head: the line is a record that is searched for. Others belong to the record before, or cannot be used.
+	// Head: the line is a record that is searched for. Others belong to the record before, or
+	// cannot be used.
 	Head bool
 	// Bad: the line is a record that would be searched for if its fields could be used.
 	Bad bool
@@ -63,7 +68,8 @@ func (u Unsorted) Error() string {
 }
 
 const (
-	// BlockSize is the unit of reading in a browser, in bytes. A read costs little more up to 64 KiB, but what comes has to be looked at.
+	// BlockSize is the unit of reading in a browser, in bytes. A read costs little more up to 64
+	// KiB, but what comes has to be looked at.
 	BlockSize = 16 << 10
 	// probes is how many blocks opening a file reads.
 	probes = 64
@@ -103,8 +109,9 @@ type query struct {
 	key uint64
 }
 
-// Open reads evenly spaced blocks of a file. classify says what a line is; it is given a line without its end, which may be cut. The errors are the
-// reader's, and Unsorted{All} if the sections are not in order.
+// Open reads evenly spaced blocks of a file. classify says what a line is; it is given a line
+// without its end, which may be cut. The errors are the reader's, and Unsorted{All} if the sections
+// are not in order.
 func Open(src *input.Source, blockSize int64, classify func(line []byte) Line) (*File, error) {
 	f := &File{Text: NewText(src, blockSize), classify: classify}
 	f.count = (src.Size + f.step - 1) / f.step
@@ -159,7 +166,8 @@ func (f *File) locate(s Section) error {
 	return nil
 }
 
-// Range returns the part of the file that has a section's lines, in bytes. Lines of other sections may be at its ends.
+// Range returns the part of the file that has a section's lines, in bytes. Lines of other sections
+// may be at its ends.
 func (f *File) Range(s Section) (from, to int64, err error) {
 	if err := f.locate(s); err != nil || !f.Present(s) {
 		return 0, 0, err
@@ -195,8 +203,9 @@ func (f *File) unread(lo, hi, n int64) (int64, bool) {
 	return 0, false
 }
 
-// Find returns the last record of a section whose key is at or below key. Of records whose code overlaps, the one that starts first counts. The errors are
-// the reader's, Unsorted, and in a Batch ErrMissing.
+// Find returns the last record of a section whose key is at or below key. Of records whose code
+// overlaps, the one that starts first counts. The errors are the reader's, Unsorted, and in a Batch
+// ErrMissing.
 func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 	q := query{s, key}
 	for misses := f.misses[q]; ; misses++ {
@@ -248,8 +257,8 @@ func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 	}
 }
 
-// guessBetween is about at which offset a key is, between the fences i-1 and i: by interpolation, or beyond the first or the last fence by
-// the keys that it has.
+// guessBetween is about at which offset a key is, between the fences i-1 and i: by interpolation,
+// or beyond the first or the last fence by the keys that it has.
 func guessBetween(fs []fence, i int, key uint64) int64 {
 	var from, to uint64
 	var fromOff, toOff int64
@@ -267,7 +276,8 @@ func guessBetween(fs []fence, i int, key uint64) int64 {
 	return int64(min(max(off, 0), most))
 }
 
-// in is Find where the record is in the block of a fence. again says that a block before it was read, and Find has to begin anew.
+// in is Find where the record is in the block of a fence. again says that a block before it was
+// read, and Find has to begin anew.
 func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err error) {
 	for {
 		at := f.fences[s][i]
@@ -299,8 +309,8 @@ func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err er
 	}
 }
 
-// PublicAfter returns the last PUBLIC record at or below key, and not before the FUNC record at an offset (0 for the first), of a file that mixes
-// them. The errors are those of Find.
+// PublicAfter returns the last PUBLIC record at or below key, and not before the FUNC record at an
+// offset (0 for the first), of a file that mixes them. The errors are those of Find.
 func (f *File) PublicAfter(off int64, key uint64) (e Entry, ok bool, err error) {
 	for n := max(f.bounds[Funcs][0], max(0, off-1)/f.step); n <= f.bounds[Funcs][1]; n++ {
 		b, err := f.block(n)

@@ -13,8 +13,9 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// classify is a grammar for tests: "F key", "O key", "C key size" are records, each of a section of its own; other lines belong to the record before
-// or to none. A head without a number is a bad one.
+// classify is a grammar for tests: "F key", "O key", "C key size" are records, each of a section of
+// its own; other lines belong to the record before or to none. A head without a number is a bad
+// one.
 func classify(line []byte) Line {
 	var l Line
 	w := strings.Fields(string(line))
@@ -40,7 +41,8 @@ func classify(line []byte) Line {
 	return l
 }
 
-// made is a text of three sections with n records each, and the records; shuffled sections have theirs in another order.
+// made is a text of three sections with n records each, and the records; shuffled sections have
+// theirs in another order.
 func made(n int, rng *rand.Rand, shuffled ...Section) (text []byte, recs [numSections][]Entry) {
 	var b bytes.Buffer
 	b.WriteString("head\n\n")
@@ -90,8 +92,9 @@ func plainly(recs []Entry, key uint64) (Entry, bool) {
 	return recs[i-1], true
 }
 
-// TestFind: a search finds what is there, of records of any density and blocks of any size, alone and many at once. In a section that is not sorted
-// it says so and finds nothing; the other sections are searched all the same.
+// TestFind: a search finds what is there, of records of any density and blocks of any size, alone
+// and many at once. In a section that is not sorted it says so and finds nothing; the other
+// sections are searched all the same.
 func TestFind(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 50, 3000} {
@@ -202,7 +205,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestLines: the lines of a text are those that splitting it gives, from any of them on, up to any of them.
+// TestLines: the lines of a text are those that splitting it gives, from any of them on, up to any
+// of them.
 func TestLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for _, end := range []string{"\n", ""} {
@@ -245,7 +249,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestForgotten: blocks that are not kept any more are read again, and a batch that needs more than are kept ends.
+// TestForgotten: blocks that are not kept any more are read again, and a batch that needs more than
+// are kept ends.
 func TestForgotten(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789abcde\n"), 3<<16)
 	x := NewText(sourceOf(text), 1<<10)
@@ -315,7 +320,8 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// FuzzFind: any bytes are searched to an end, and what is found is a record of the section that stands there.
+// FuzzFind: any bytes are searched to an end, and what is found is a record of the section that
+// stands there.
 func FuzzFind(f *testing.F) {
 	text, _ := made(40, rand.New(rand.NewPCG(2, 2)))
 	f.Add(text, uint64(100))

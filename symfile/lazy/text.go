@@ -16,7 +16,8 @@ import (
 var ErrMissing = errors.New("a block was not read yet")
 
 const (
-	// overlap is how far a block goes on beyond where the next one begins: at the front of a line are the fields that it is searched by.
+	// overlap is how far a block goes on beyond where the next one begins: at the front of a line
+	// are the fields that it is searched by.
 	overlap = 256
 	// cacheSize bounds the blocks that are kept, in bytes, and maxLine what is read of a line.
 	cacheSize = 16 << 20
@@ -25,11 +26,13 @@ const (
 	readAhead = 64 << 10
 	// maxRounds bounds the rounds of a batch: a record may be longer than all blocks that are kept.
 	maxRounds = 256
-	// slack is how many bytes of memory there are behind a block, for parsers that look at eight bytes at a time.
+	// slack is how many bytes of memory there are behind a block, for parsers that look at eight
+	// bytes at a time.
 	slack = 16
 )
 
-// Text is a file that is read in blocks, of which those that were used last are kept. It is not for use by several goroutines at once.
+// Text is a file that is read in blocks, of which those that were used last are kept. It is not for
+// use by several goroutines at once.
 type Text struct {
 	src    *input.Source
 	size   int64 // of a block
@@ -58,8 +61,9 @@ func NewText(src *input.Source, blockSize int64) *Text {
 // Reads are how many blocks were read, and how many bytes.
 func (t *Text) Reads() (reads, bytes int64) { return t.reads, t.bytes }
 
-// Lines calls fn with the lines that begin in [off, end), without their ends and cut at 1 MiB, until it answers false. An end of 0 means that it is
-// not known before. The errors are the reader's, and in a Batch ErrMissing.
+// Lines calls fn with the lines that begin in [off, end), without their ends and cut at 1 MiB,
+// until it answers false. An end of 0 means that it is not known before. The errors are the
+// reader's, and in a Batch ErrMissing.
 func (t *Text) Lines(off, end int64, fn func(line []byte) bool) error {
 	known := end > 0
 	if !known {
@@ -102,8 +106,8 @@ func (t *Text) Lines(off, end int64, fn func(line []byte) bool) error {
 	return nil
 }
 
-// Batch runs n lookups in rounds: those that lack blocks are run again when the blocks of all of them were read. A lookup's error is
-// left to whoever makes it again. The error is the reader's.
+// Batch runs n lookups in rounds: those that lack blocks are run again when the blocks of all of
+// them were read. A lookup's error is left to whoever makes it again. The error is the reader's.
 func (t *Text) Batch(n int, lookup func(i int) error) error {
 	texts := []*Text{t}
 	if t.Beside != nil {
@@ -155,7 +159,8 @@ func (t *Text) Batch(n int, lookup func(i int) error) error {
 	return nil
 }
 
-// Bytes are n bytes at an offset, which must be inside the file. They are valid until the next read. The errors are those of Lines.
+// Bytes are n bytes at an offset, which must be inside the file. They are valid until the next
+// read. The errors are those of Lines.
 func (t *Text) Bytes(off, n int64) (all []byte, err error) {
 	for end := off + n; off < end; {
 		if err := t.ahead(off, end); err != nil {

@@ -12,7 +12,8 @@ type arm64Codes struct{}
 func (arm64Codes) arch() *cpu.Arch { return cpu.ARM64 }
 func (arm64Codes) unit() uint64    { return 4 }
 
-// header: 0 length 18 bits · 18 version 2 · 20 handler · 21 single epilogue · 22 epilogues 5 · 27 code words 5.
+// header: 0 length 18 bits · 18 version 2 · 20 handler · 21 single epilogue · 22 epilogues 5 · 27
+// code words 5.
 func (arm64Codes) header(w uint32) header {
 	return header{length: uint64(w&0x3ffff) * 4, version: w >> 18 & 3, single: w>>21&1 != 0,
 		epilogues: int(w >> 22 & 31), codeWords: int(w >> 27)}
@@ -43,8 +44,8 @@ func xreg(n int) cpu.Reg {
 // plain is an instruction of four bytes that adds to the stack pointer when it is undone.
 func plain(alloc int64) op { return op{width: 4, alloc: alloc, set: cpu.NoReg} }
 
-// stored is a store of count registers from a first one on, at a distance from the stack pointer; one that moves the stack pointer
-// down first has a distance below 0.
+// stored is a store of count registers from a first one on, at a distance from the stack pointer;
+// one that moves the stack pointer down first has a distance below 0.
 func stored(first, count int, at int64) op {
 	o := plain(0)
 	if at < 0 {
@@ -59,7 +60,8 @@ func stored(first, count int, at int64) op {
 // storedFloats is a store of vector registers, of which only the move of the stack pointer matters.
 func storedFloats(at int64) op { return plain(max(0, -at)) }
 
-// arm64Lengths are how many bytes codes from 0xc0 on take, where it is not one; those from 0xc0 to 0xdf take two.
+// arm64Lengths are how many bytes codes from 0xc0 on take, where it is not one; those from 0xc0 to
+// 0xdf take two.
 var arm64Lengths = map[byte]int{0xe0: 4, 0xe2: 2, 0xe7: 3, 0xf8: 2, 0xf9: 3, 0xfa: 4, 0xfb: 5}
 
 // decode implements codes ("Unwind codes" of ARM64 exception handling).
@@ -84,8 +86,8 @@ func (a arm64Codes) decode(p []byte) (op, int, error) {
 	if n > 1 {
 		v = v<<8 | int(p[1])
 	}
-	// Most codes end with a distance in words: six bits of it, or five. The forms "_x" store at [sp, #-n]! and move the stack
-	// pointer; they have n/8 − 1.
+	// Most codes end with a distance in words: six bits of it, or five. The forms "_x" store at
+	// [sp, #-n]! and move the stack pointer; they have n/8 − 1.
 	z6, z5 := int64(v&0x3f)*8, int64(v&0x1f)*8
 	o := plain(0)
 	switch {
@@ -151,8 +153,9 @@ func (a arm64Codes) decode(p []byte) (op, int, error) {
 	return o, n, nil
 }
 
-// saveNext is save_next: the pair after the one that the next code stores, in the next sixteen bytes. The codes are in reverse order of
-// the instructions, so that several of them count down to it. After x27 and x28 come vector registers.
+// saveNext is save_next: the pair after the one that the next code stores, in the next sixteen
+// bytes. The codes are in reverse order of the instructions, so that several of them count down to
+// it. After x27 and x28 come vector registers.
 func (a arm64Codes) saveNext(p []byte) (op, int, error) {
 	n := 1
 	for n < len(p) && p[n] == 0xe6 {
@@ -175,7 +178,8 @@ func (a arm64Codes) saveNext(p []byte) (op, int, error) {
 	return next, 1, nil
 }
 
-// anyReg is save_any_reg: 0 · pair · moves the stack pointer · register 5 bits; kind of register 2 bits (x, d, q) · distance 6.
+// anyReg is save_any_reg: 0 · pair · moves the stack pointer · register 5 bits; kind of register 2
+// bits (x, d, q) · distance 6.
 func anyReg(p []byte) (op, int, error) {
 	reg, kind, at := int(p[1]&31), p[2]>>6, int64(p[2]&63)
 	count := 1
@@ -205,9 +209,10 @@ func anyReg(p []byte) (op, int, error) {
 //
 //	0 flag 2 bits · 2 length 11 · 13 RegF 3 · 16 RegI 4 · 20 H · 21 CR 2 · 23 frame size 9, times 16
 //
-// CR says what the function does with lr: 0 leaves it alone, 1 stores it with the other registers, 2 and 3 make a
-// frame of x29 and lr, 2 with a signed lr. H stores x0 to x7, for functions with "...". RegI registers from x19 on and RegF+1
-// vector registers from d8 on are stored (0: none). From that the prologue follows:
+// CR says what the function does with lr: 0 leaves it alone, 1 stores it with the other registers,
+// 2 and 3 make a frame of x29 and lr, 2 with a signed lr. H stores x0 to x7, for functions with
+// "...". RegI registers from x19 on and RegF+1 vector registers from d8 on are stored (0: none).
+// From that the prologue follows:
 //
 //	stp x19, x20, [sp, #-saved]!  ...  the integer, vector and parameter registers in this order
 //	stp x29, lr, [sp, #-local]!   mov x29, sp      or sub sp, sp, #local without a frame
@@ -301,7 +306,8 @@ func (arm64Codes) packed(e entry) (*armFunction, error) {
 	end := endOp(4)
 	for i := len(ops) - 1; i >= 0; i-- {
 		f.prologue = append(f.prologue, ops[i])
-		// The epilogue has no use for the stores of parameters, unless they allocated, nor for the frame pointer.
+		// The epilogue has no use for the stores of parameters, unless they allocated, nor for the
+		// frame pointer.
 		if i != framePointer && (i < home || i >= homeEnd || ops[i].alloc > 0) {
 			f.ops = append(f.ops, ops[i])
 		}

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// arm64Record is a record of a function of 0x100 bytes with one epilogue at its end, whose codes begin at an index.
+// arm64Record is a record of a function of 0x100 bytes with one epilogue at its end, whose codes
+// begin at an index.
 func arm64Record(epilogue int, codes ...byte) []byte {
 	for len(codes)%4 != 0 {
 		codes = append(codes, 0xe3)
@@ -153,7 +154,8 @@ func TestThumb(t *testing.T) {
 		return flag | length/2<<2 | ret<<13 | h<<15 | reg<<16 | r<<19 | l<<20 | c<<21 | adjust<<22
 	}
 	one := func(w uint32) *made { return image(cpu.ARM).entry(codeAt|1, w) }
-	// push {r4, r5, r7-…}: push {r4-r5, r11, lr} (4); add r11, sp, #8 (4); sub sp, #16 (2) … add sp, #16 (2); pop.w {r4-r5, r11, pc} (4)
+	// push {r4, r5, r7-…}: push {r4-r5, r11, lr} (4); add r11, sp, #8 (4); sub sp, #16 (2) … add
+	// sp, #16 (2); pop.w {r4-r5, r11, pc} (4)
 	in := "cfa = $sp + 16, ra = [cfa − 4], $r4 = [cfa − 16], $r5 = [cfa − 12], $fp = [cfa − 8]"
 	all := "cfa = $sp + 32, ra = [cfa − 4], $r4 = [cfa − 16], $r5 = [cfa − 12], $fp = [cfa − 8]"
 	one(pack(1, 0x40, 0, 0, 1, 0, 1, 1, 4)).check(t, "frame chain", want{codeAt, none}, want{codeAt + 4, in}, want{codeAt + 8, in}, want{codeAt + 10, all},

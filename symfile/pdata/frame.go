@@ -5,9 +5,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// frame undoes a prologue symbolically: the stack pointer is a base and a distance, and for a saved register it keeps the place.
-// Most functions have one base, the stack pointer at the instruction, so that everything ends as distances from the last stack
-// pointer, the caller's: the CFA.
+// frame undoes a prologue symbolically: the stack pointer is a base and a distance, and for a saved
+// register it keeps the place. Most functions have one base, the stack pointer at the instruction,
+// so that everything ends as distances from the last stack pointer, the caller's: the CFA.
 //
 // Example, x64, in the body of "push rbx; sub rsp, 32". The last operation is undone first:
 //
@@ -20,13 +20,15 @@ type frame struct {
 	arch  *cpu.Arch
 	bases []unwind.Rule // what the stack pointer was set to; the first is its value at the instruction
 	sp    place
-	// saved are the places of registers, has those that have one, order the order in which they were found.
+	// saved are the places of registers, has those that have one, order the order in which they
+	// were found.
 	saved [cpu.MaxRegs]place
 	has   uint64
 	order []cpu.Reg
 	// signed: the return address carries an authentication code.
 	signed bool
-	// signal: what was found is the whole state of an interrupted function, whose pc is no return address.
+	// signal: what was found is the whole state of an interrupted function, whose pc is no return
+	// address.
 	signal bool
 	// unknown: the distance is not known, since it depends on the length of a vector register.
 	unknown bool
@@ -47,7 +49,8 @@ func newFrame(arch *cpu.Arch) *frame {
 func (f *frame) at(off int64) place { return place{f.sp.base, f.sp.off + off} }
 
 // save records the place of a register's value in the caller.
-// After a distance that is not known, no place is, until a frame pointer sets the stack pointer anew.
+// After a distance that is not known, no place is, until a frame pointer sets the stack pointer
+// anew.
 func (f *frame) save(r cpu.Reg, p place) {
 	if r == cpu.NoReg || f.unknown {
 		return
@@ -62,7 +65,8 @@ func (f *frame) save(r cpu.Reg, p place) {
 // maxBases bounds how often the stack pointer may be set; compilers do so once.
 const maxBases = 8
 
-// set makes a register's value, less a distance, the stack pointer: what was saved of it, or what it still is.
+// set makes a register's value, less a distance, the stack pointer: what was saved of it, or what
+// it still is.
 //
 // Example: with "lea rbp, [rsp + 32]" in the prologue, set(rbp, 32) makes it rbp − 32, whatever was
 // allocated since (alloca).
@@ -77,8 +81,8 @@ func (f *frame) set(r cpu.Reg, less int64) error {
 	return f.setRule(ru, less)
 }
 
-// setRule makes the value of a rule, less a distance, the stack pointer. Equal rules share one base, so that places
-// behind them can be written as distances from the CFA.
+// setRule makes the value of a rule, less a distance, the stack pointer. Equal rules share one
+// base, so that places behind them can be written as distances from the CFA.
 func (f *frame) setRule(ru unwind.Rule, less int64) error {
 	for i, b := range f.bases {
 		if b == ru {
@@ -124,9 +128,9 @@ func (f *frame) rule(p place) (unwind.Rule, error) {
 	return f.load(p)
 }
 
-// finish makes the row. The caller's stack pointer is the present one. Its pc is in ra, or, if that is cpu.NoReg, at the place at.
-// Registers in keep that were not saved are unchanged: those which a call preserves by this system's convention and not by that of
-// the processor's table.
+// finish makes the row. The caller's stack pointer is the present one. Its pc is in ra, or, if that
+// is cpu.NoReg, at the place at. Registers in keep that were not saved are unchanged: those which a
+// call preserves by this system's convention and not by that of the processor's table.
 func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) error {
 	if f.unknown {
 		return errVector
@@ -136,7 +140,8 @@ func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) er
 		return err
 	}
 	row.CFA = cfa
-	// The prologue stored the link register: the return address is there, and holds after calls too.
+	// The prologue stored the link register: the return address is there, and holds after calls
+	// too.
 	if ra != cpu.NoReg && f.has&(1<<ra) != 0 {
 		at = f.saved[ra]
 		ra = cpu.NoReg
@@ -176,7 +181,8 @@ func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
 	return nil
 }
 
-// machine makes the row of a frame that the processor or the system pushed: it holds the caller's pc and stack pointer.
+// machine makes the row of a frame that the processor or the system pushed: it holds the caller's
+// pc and stack pointer.
 func (f *frame) machine(row *unwind.Row, pc, sp int64, keep []cpu.Reg) error {
 	if f.unknown {
 		return errVector

@@ -39,7 +39,8 @@ func exercise(t *testing.T, arch *cpu.Arch, table, img []byte, rvas ...uint64) {
 	}
 }
 
-// fuzz seeds a target with the tables of the files that are made for the reader of PE files, each with its image from 0x1000 on.
+// fuzz seeds a target with the tables of the files that are made for the reader of PE files, each
+// with its image from 0x1000 on.
 func fuzz(f *testing.F, arch *cpu.Arch, files ...string) {
 	for _, name := range files {
 		b, err := os.ReadFile(filepath.Join("../pe/testdata", name))

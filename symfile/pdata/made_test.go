@@ -12,8 +12,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// made is an image with a function table, written by the tables of the specification and without the reader's code. Records are from
-// 0x100 on, code from 0x1000 on.
+// made is an image with a function table, written by the tables of the specification and without
+// the reader's code. Records are from 0x100 on, code from 0x1000 on.
 type made struct {
 	arch  *cpu.Arch
 	table []byte
@@ -204,7 +204,8 @@ func TestX64Epilogues(t *testing.T) {
 	m.check(t, "in the prologue", want{codeAt + 9, "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16]" + keep}, want{codeAt + 0xa, last}, want{codeAt + 0xb, none})
 }
 
-// Version 2 lists its epilogues. The first code has the size of all and says whether one is at the end.
+// Version 2 lists its epilogues. The first code has the size of all and says whether one is at the
+// end.
 func TestX64Listed(t *testing.T) {
 	const keep = ", $rsi = unchanged, $rdi = unchanged"
 	rec := record(2, 0, 6, 0, code(4, 6, 1), code(0x34, 6, 0), code(6, 2, 3), code(2, 0, 12), code(0, 0, 3))

@@ -1,11 +1,14 @@
-// Package pdata reads the unwind information of Windows binaries, the function table in .pdata and the records in .xdata that it leads
-// to, and makes a Row of what they say for an address. Each processor has a format of its own: x64.go, arm64.go, thumb.go; the latter
-// two share the layout of their records (record.go).
+// Package pdata reads the unwind information of Windows binaries, the function table in .pdata and
+// the records in .xdata that it leads to, and makes a Row of what they say for an address. Each
+// processor has a format of its own: x64.go, arm64.go, thumb.go; the latter two share the layout of
+// their records (record.go).
 //
-// All of them describe a function at every instruction. x64's says where in the prologue each operation is done and nothing of
-// epilogues, which are recognized by their instructions; the others count instructions in both.
+// All of them describe a function at every instruction. x64's says where in the prologue each
+// operation is done and nothing of epilogues, which are recognized by their instructions; the
+// others count instructions in both.
 //
-// Sources: "x64 exception handling", "ARM64 exception handling" and "Overview of ARM exception handling" (Microsoft).
+// Sources: "x64 exception handling", "ARM64 exception handling" and "Overview of ARM exception
+// handling" (Microsoft).
 package pdata
 
 import (
@@ -27,7 +30,8 @@ type Config struct {
 	Arch *cpu.Arch
 	// File is the binary's name, for origins and errors.
 	File string
-	// At reads n bytes of the image at an address. A request that the file cannot fulfil is an error.
+	// At reads n bytes of the image at an address. A request that the file cannot fulfil is an
+	// error.
 	At func(rva uint64, n int64) ([]byte, error)
 	// Code are the ranges of code that the file has bytes of, each with its end.
 	Code [][2]uint64
@@ -35,25 +39,28 @@ type Config struct {
 	Place func(rva uint64) (section string, off int64)
 }
 
-// part is the Origin's part of rows, unless they come from a record, and that of errors about the table.
+// part is the Origin's part of rows, unless they come from a record, and that of errors about the
+// table.
 const part = ".pdata"
 
 var (
 	// A record that moves the stack pointer to one register after another is damaged.
 	errTooMany = fmt.Errorf("more than %d changes of the stack pointer", maxBases)
-	// arm64 code that allocates with the scalable vector extension (alloc_z) has frames of this kind.
+	// arm64 code that allocates with the scalable vector extension (alloc_z) has frames of this
+	// kind.
 	errVector = errors.New("the frame's size depends on the length of the processor's vector registers, which is not known")
 )
 
-// entry is an entry of the table: the function's first address and end, and the entry's second word (x64: the third).
+// entry is an entry of the table: the function's first address and end, and the entry's second word
+// (x64: the third).
 type entry struct {
 	start, end uint64
 	data       uint32
 	off        int64 // in the table
 }
 
-// position says which of a function's operations have been done before an instruction. Only the processor's reader knows what its fields
-// mean. Equal positions of a function have equal rules.
+// position says which of a function's operations have been done before an instruction. Only the
+// processor's reader knows what its fields mean. Equal positions of a function have equal rules.
 type position struct {
 	kind uint8
 	a, b int32
@@ -61,12 +68,14 @@ type position struct {
 
 // reader is the part of a table that differs between processors.
 type reader interface {
-	// size is the size of an entry in bytes. entry reads one; its end is 0 if only its record has it.
+	// size is the size of an entry in bytes. entry reads one; its end is 0 if only its record has
+	// it.
 	size() int64
 	entry(p []byte) entry
 	// open reads the record that an entry leads to.
 	open(e entry) (function, error)
-	// leaf returns the row of a function without an entry: it saves nothing and does not move the stack pointer.
+	// leaf returns the row of a function without an entry: it saves nothing and does not move the
+	// stack pointer.
 	leaf() unwind.Row
 }
 
@@ -82,7 +91,8 @@ type function interface {
 	next(rva uint64) uint64
 	// place returns the record's address, or 0 if the entry has no record.
 	place() uint64
-	// begin returns the function's start. A part that the compiler has moved away belongs to a function that starts elsewhere.
+	// begin returns the function's start. A part that the compiler has moved away belongs to a
+	// function that starts elsewhere.
 	begin() uint64
 }
 
@@ -98,8 +108,8 @@ type Table struct {
 	warnings unwind.Warnings
 }
 
-// Open opens the function table of an image: the bytes of its exception directory, and their address. Lookups read only the words that
-// they need.
+// Open opens the function table of an image: the bytes of its exception directory, and their
+// address. Lookups read only the words that they need.
 func Open(src *input.Source, cfg Config) (*Table, error) {
 	t := &Table{src: src, cfg: cfg, lastOff: -1}
 	switch cfg.Arch {
@@ -181,7 +191,8 @@ func (t *Table) function(rva uint64) (function, entry, error) {
 	return f, e, nil
 }
 
-// openEntry opens an entry. Each and a walk ask for one function many times in a row, so the last one is kept.
+// openEntry opens an entry. Each and a walk ask for one function many times in a row, so the last
+// one is kept.
 func (t *Table) openEntry(e entry) (function, error) {
 	if t.last != nil && t.lastOff == e.off {
 		return t.last, nil
@@ -215,7 +226,8 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 	if err != nil || f == nil {
 		return unwind.Row{}, false, err
 	}
-	// Two steps: how far the prologue or epilogue is at this instruction, then what undoes that much.
+	// Two steps: how far the prologue or epilogue is at this instruction, then what undoes that
+	// much.
 	p, err := f.position(rva)
 	if err != nil {
 		return unwind.Row{}, false, err
@@ -230,10 +242,11 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, true, nil
 }
 
-// DifferentFunctions reports whether the table shows that two addresses, from before to, are in different functions.
+// DifferentFunctions reports whether the table shows that two addresses, from before to, are in
+// different functions.
 //
-// After the end of to's entry, code without an entry follows, which may be several leaf functions. Then
-// the two differ at least if from is still in the entry.
+// After the end of to's entry, code without an entry follows, which may be several leaf functions.
+// Then the two differ at least if from is still in the entry.
 func (t *Table) DifferentFunctions(from, to uint64) (bool, error) {
 	e, ok, err := t.find(to)
 	if err != nil || !ok {
@@ -251,7 +264,8 @@ func (t *Table) DifferentFunctions(from, to uint64) (bool, error) {
 
 // Each implements unwind.Table.
 //
-// A record that cannot be read costs its function only. What stops the walk is missing bytes and errors of f.
+// A record that cannot be read costs its function only. What stops the walk is missing bytes and
+// errors of f.
 func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	return t.each(func(e entry, fn function, end uint64) error {
 		err := t.eachOf(e, fn, end, f)
@@ -264,8 +278,8 @@ func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	})
 }
 
-// each calls f for the functions of the table that are in order, each cut where the next one begins and where the file has no more
-// code. It skips entries that cannot be read.
+// each calls f for the functions of the table that are in order, each cut where the next one begins
+// and where the file has no more code. It skips entries that cannot be read.
 func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 	done := uint64(0)
 	for i := range t.count {
@@ -357,7 +371,8 @@ func (t *Table) word(rva uint64) (uint32, error) {
 	return binary.LittleEndian.Uint32(p), nil
 }
 
-// Leaves is a table of the functions without an entry: they save nothing, and their return address is where the call left it.
+// Leaves is a table of the functions without an entry: they save nothing, and their return address
+// is where the call left it.
 func (t *Table) Leaves() unwind.Table { return leaves{t} }
 
 type leaves struct{ t *Table }
@@ -373,7 +388,8 @@ func (l leaves) row(start uint64) unwind.Row {
 	return row
 }
 
-// Row implements unwind.Table. A function that has called another one is no leaf, so the rules are valid for the youngest frame only.
+// Row implements unwind.Table. A function that has called another one is no leaf, so the rules are
+// valid for the youngest frame only.
 func (l leaves) Row(rva uint64) (unwind.Row, bool, error) {
 	if !l.t.isCode(rva) {
 		return unwind.Row{}, false, nil

@@ -36,13 +36,15 @@ const (
 	opPlain opKind = iota
 	// opEnd ends a sequence; its width is that of the instruction after it in an epilogue.
 	opEnd
-	// opEndScope ends the prologue of a part of a function; the operations after it were done in another part.
+	// opEndScope ends the prologue of a part of a function; the operations after it were done in
+	// another part.
 	opEndScope
 	// opSign signs the return address.
 	opSign
 	// opVector moves the stack pointer by a number of vector registers' lengths.
 	opVector
-	// opMachineFrame is a frame with a stack pointer and a pc, opContext a CONTEXT record; opCustom one whose layout is not known.
+	// opMachineFrame is a frame with a stack pointer and a pc, opContext a CONTEXT record; opCustom
+	// one whose layout is not known.
 	opMachineFrame
 	opContext
 	opCustom
@@ -55,8 +57,8 @@ type codes interface {
 	arch() *cpu.Arch
 	// unit is how many bytes a length or an offset of a record counts.
 	unit() uint64
-	// decode reads the codes at an index; n is how many bytes they take. Of save_next it is one code alone, with the registers that the
-	// codes after it lead to.
+	// decode reads the codes at an index; n is how many bytes they take. Of save_next it is one
+	// code alone, with the registers that the codes after it lead to.
 	decode(p []byte) (o op, n int, err error)
 	// header reads the first word of a record.
 	header(w uint32) header
@@ -64,7 +66,8 @@ type codes interface {
 	scope(w uint32) (start uint64, index int)
 	// packed makes a function of an entry that has no record.
 	packed(e entry) (*armFunction, error)
-	// machineFrame are the places of pc and the stack pointer in a machine frame; context those in a CONTEXT record, with the registers.
+	// machineFrame are the places of pc and the stack pointer in a machine frame; context those in
+	// a CONTEXT record, with the registers.
 	machineFrame() (pc, sp int64)
 	context() (pc, sp int64, regs []savedReg)
 }
@@ -79,8 +82,8 @@ type header struct {
 	codeWords int
 }
 
-// armReader reads the tables of arm64 and arm: the RVA of a function, and a word that holds either the RVA of its record, or all there
-// is to say.
+// armReader reads the tables of arm64 and arm: the RVA of a function, and a word that holds either
+// the RVA of its record, or all there is to say.
 type armReader struct {
 	t     *Table
 	codes codes
@@ -103,11 +106,13 @@ type armFunction struct {
 	e      entry
 	length uint64
 	rva    uint64 // of the record, or 0
-	// prologue are the operations of the prologue in reverse order, up to and with opEnd; prologueSize that of its instructions.
+	// prologue are the operations of the prologue in reverse order, up to and with opEnd;
+	// prologueSize that of its instructions.
 	prologue     []op
 	prologueSize uint64
-	// There are count epilogues. only is the only one of many functions; else their list, by offset, is at scopes. codes are the bytes
-	// that their indexes lead into; of a function without a record ops are the operations of the only one.
+	// There are count epilogues. only is the only one of many functions; else their list, by
+	// offset, is at scopes. codes are the bytes that their indexes lead into; of a function without
+	// a record ops are the operations of the only one.
 	count  int
 	only   epilogueAt
 	scopes uint64
@@ -124,8 +129,8 @@ type epilogueAt struct {
 	index int
 }
 
-// open finds out by the lowest two bits of the entry's word what it is: 0 the RVA of a record, 1 packed data, 2 packed data of a
-// part that has no prologue of its own, 3 another entry's RVA.
+// open finds out by the lowest two bits of the entry's word what it is: 0 the RVA of a record, 1
+// packed data, 2 packed data of a part that has no prologue of its own, 3 another entry's RVA.
 func (r *armReader) open(e entry) (function, error) {
 	const record, packed, fragment, indirect = 0, 1, 2, 3
 	data := e.data
@@ -170,7 +175,8 @@ func (r *armReader) open(e entry) (function, error) {
 //	0 header · 4 counts, if those of the header are 0 · epilogues, 4 bytes each, unless E says that it is at
 //	the end · codes, padded to words · the RVA of an exception handler, if X says so
 //
-// The codes of the prologue begin at index 0. Epilogues name the index at which theirs begin; they often share those of the prologue.
+// The codes of the prologue begin at index 0. Epilogues name the index at which theirs begin; they
+// often share those of the prologue.
 func (r *armReader) record(e entry) (function, error) {
 	rva := uint64(e.data)
 	w, err := r.t.word(rva)
@@ -216,11 +222,12 @@ func (r *armReader) record(e entry) (function, error) {
 	return f, nil
 }
 
-// sequence decodes the codes from an index on up to the end. Those after the end of a scope belong to it only in the body and the
-// prologue.
+// sequence decodes the codes from an index on up to the end. Those after the end of a scope belong
+// to it only in the body and the prologue.
 //
-// Example: a part of a function that was moved away has "end_c" (e5) before the codes that describe what the other
-// part's prologue did. In its own prologue nothing of those is done, in unwinding all is.
+// Example: a part of a function that was moved away has "end_c" (e5) before the codes that describe
+// what the other part's prologue did. In its own prologue nothing of those is done, in unwinding
+// all is.
 func (f *armFunction) sequence(index int, body bool) (ops []op, err error) {
 	for at := index; at < len(f.codes); {
 		o, n, err := f.r.codes.decode(f.codes[at:])
@@ -324,7 +331,8 @@ func (f *armFunction) epilogue(i int) ([]op, error) {
 	return ops, err
 }
 
-// position: of a prologue a is how many of its operations are still to be done, of an epilogue a is its number and b how many are done.
+// position: of a prologue a is how many of its operations are still to be done, of an epilogue a is
+// its number and b how many are done.
 func (f *armFunction) position(rva uint64) (position, error) {
 	off := rva - f.e.start
 	if off < f.prologueSize {
@@ -357,8 +365,8 @@ func (f *armFunction) position(rva uint64) (position, error) {
 }
 
 // next skips a body up to the next epilogue.
-// A body may have thousands of instructions with one row, so they are not stepped through. In a prologue or an epilogue each
-// instruction is a step.
+// A body may have thousands of instructions with one row, so they are not stepped through. In a
+// prologue or an epilogue each instruction is a step.
 func (f *armFunction) next(rva uint64) uint64 {
 	off := rva - f.e.start
 	step := rva + f.r.codes.unit()
@@ -400,7 +408,8 @@ func (f *armFunction) row(p position, row *unwind.Row) error {
 			return errCustom
 		case opMachineFrame:
 			pc, sp := f.r.codes.machineFrame()
-			// What is older than a machine frame is the interrupted function's, so nothing after it is undone.
+			// What is older than a machine frame is the interrupted function's, so nothing after it
+			// is undone.
 			return fr.machine(row, pc, sp, nil)
 		case opContext:
 			pc, sp, regs := f.r.codes.context()

@@ -6,13 +6,15 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// thumbCodes are the records of 32-bit arm, whose code is Thumb-2: instructions have two or four bytes.
+// thumbCodes are the records of 32-bit arm, whose code is Thumb-2: instructions have two or four
+// bytes.
 type thumbCodes struct{}
 
 func (thumbCodes) arch() *cpu.Arch { return cpu.ARM }
 func (thumbCodes) unit() uint64    { return 2 }
 
-// header: 0 length 18 bits · 18 version 2 · 20 handler · 21 single epilogue · 22 fragment · 23 epilogues 5 · 28 code words 4.
+// header: 0 length 18 bits · 18 version 2 · 20 handler · 21 single epilogue · 22 fragment · 23
+// epilogues 5 · 28 code words 4.
 func (thumbCodes) header(w uint32) header {
 	return header{length: uint64(w&0x3ffff) * 2, version: w >> 18 & 3, single: w>>21&1 != 0, fragment: w>>22&1 != 0,
 		epilogues: int(w >> 23 & 31), codeWords: int(w >> 28)}
@@ -41,7 +43,8 @@ const lrBit = 1 << 14
 func move(width, alloc int64) op { return op{width: width, alloc: alloc, set: cpu.NoReg} }
 
 // pushed is a push of the registers of a mask, the lowest number at the lowest address.
-// cpu.ARM.DWARF gives the register by its number, as DWARF's numbers of arm are those of instructions.
+// cpu.ARM.DWARF gives the register by its number, as DWARF's numbers of arm are those of
+// instructions.
 func pushed(width int64, mask int) op {
 	o := move(width, 0)
 	for r := range 16 {
@@ -63,7 +66,8 @@ func lr(set bool) int {
 
 // decode implements codes ("Unwind codes" of ARM exception handling).
 //
-// Codes are named after the epilogue's instruction, which is also what undoes the prologue's. Example: 04 d7 ff are those of
+// Codes are named after the epilogue's instruction, which is also what undoes the prologue's.
+// Example: 04 d7 ff are those of
 //
 //	d7  pop {r4-r7, lr}   of the prologue's push {r4-r7, lr}
 //	04  add sp, sp, #16   of the prologue's sub sp, sp, #16
@@ -154,8 +158,9 @@ func from4(last int) int { return 1<<(last+1) - 1<<4 }
 //
 //	0 flag 2 bits · 2 length 11 · 13 Ret 2 · 15 H · 16 Reg 3 · 19 R · 20 L · 21 C · 22 stack adjustment 10, times 4
 //
-// Ret is how it returns: 0 by popping pc, 1 by a short branch, 2 by a long one, 3 not at all. H stores r0 to r3, R says
-// that Reg counts vector registers, not integer ones, L stores lr, C makes a chain of frames by r11.
+// Ret is how it returns: 0 by popping pc, 1 by a short branch, 2 by a long one, 3 not at all. H
+// stores r0 to r3, R says that Reg counts vector registers, not integer ones, L stores lr, C makes
+// a chain of frames by r11.
 func (thumbCodes) packed(e entry) (*armFunction, error) {
 	w := e.data
 	f := &armFunction{length: uint64(w>>2&0x7ff) * 2}
@@ -165,7 +170,8 @@ func (thumbCodes) packed(e entry) (*armFunction, error) {
 	foldPrologue, foldEpilogue := false, false
 	if adjust >= 0x3f4 {
 		foldPrologue, foldEpilogue = adjust&4 != 0, adjust&8 != 0
-		// 0x3f4 to 0x3ff are no sizes: bit 2 folds the prologue's, bit 3 the epilogue's, and the lowest bits are words less one.
+		// 0x3f4 to 0x3ff are no sizes: bit 2 folds the prologue's, bit 3 the epilogue's, and the
+		// lowest bits are words less one.
 		adjust = adjust&3 + 1
 	}
 	const byPop, noEpilogue = 0, 3

@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// x64 reads x64's table: begin, end and RVA of the unwind information, a word each ("struct RUNTIME_FUNCTION").
+// x64 reads x64's table: begin, end and RVA of the unwind information, a word each ("struct
+// RUNTIME_FUNCTION").
 type x64 struct {
 	t *Table
 	// code is what was read last of the image's code, from codeAt on.
@@ -44,8 +45,9 @@ func registers(arch *cpu.Arch, names ...string) (out []cpu.Reg) {
 
 // The operations ("Unwind operation code").
 const (
-	// Names in Microsoft's text: UWOP_PUSH_NONVOL, _ALLOC_LARGE, _ALLOC_SMALL, _SET_FPREG, _SAVE_NONVOL, _SAVE_NONVOL_FAR, _EPILOG, _SPARE_CODE,
-	// _SAVE_XMM128, _SAVE_XMM128_FAR, _PUSH_MACHFRAME.
+	// Names in Microsoft's text: UWOP_PUSH_NONVOL, _ALLOC_LARGE, _ALLOC_SMALL, _SET_FPREG,
+	// _SAVE_NONVOL, _SAVE_NONVOL_FAR, _EPILOG, _SPARE_CODE, _SAVE_XMM128, _SAVE_XMM128_FAR,
+	// _PUSH_MACHFRAME.
 	opPush     = 0
 	opAllocBig = 1
 	opAlloc    = 2
@@ -80,8 +82,8 @@ type x64Info struct {
 	epilogues    []uint64  // of version 2: distances from the function's end
 	epilogueSize uint8
 	parent       *x64Info
-	// hasFP: the function has a frame pointer. applies: the prologue is the one at the function's start, and not one that was done
-	// elsewhere.
+	// hasFP: the function has a frame pointer. applies: the prologue is the one at the function's
+	// start, and not one that was done elsewhere.
 	hasFP, applies bool
 }
 
@@ -98,11 +100,13 @@ type x64Function struct {
 // maxChain bounds how many records a function's record may lead to.
 const maxChain = 32
 
-// open reads an entry's record and its chain of parents. A compiler moves rarely used code away, or saves more registers only on some
-// paths; such a part has a record of its own, which leads to that of the function.
+// open reads an entry's record and its chain of parents. A compiler moves rarely used code away, or
+// saves more registers only on some paths; such a part has a record of its own, which leads to that
+// of the function.
 func (x *x64) open(e entry) (function, error) {
 	f := &x64Function{x: x, e: e}
-	// An odd RVA is that of another entry, of which this one is a part. Then the prologue was done elsewhere.
+	// An odd RVA is that of another entry, of which this one is a part. Then the prologue was done
+	// elsewhere.
 	own, at := true, e
 	for n := 0; at.data&1 != 0; n++ { // the entry stands for another one
 		if n == maxChain {
@@ -243,8 +247,9 @@ func (x *x64) info(rva uint64) (info *x64Info, parent *entry, err error) {
 	return info, parent, nil
 }
 
-// epilogue adds a code that says where an epilogue begins. The first one has the size of all, and bit 0 of its information set if
-// one is at the function's end; the others have distances from the end, of twelve bits. 0 fills the list up.
+// epilogue adds a code that says where an epilogue begins. The first one has the size of all, and
+// bit 0 of its information set if one is at the function's end; the others have distances from the
+// end, of twelve bits. 0 fills the list up.
 //
 // Source: LLVM, Support/Win64EH.h (UOP_Epilog).
 func (info *x64Info) epilogue(c x64Code, first bool) {
@@ -293,15 +298,16 @@ func (f *x64Function) begin() uint64          { return f.first }
 func (f *x64Function) place() uint64          { return f.info.rva }
 func (f *x64Function) next(rva uint64) uint64 { return rva + 1 }
 
-// Kinds of positions. In a prologue a is how many codes have not been done yet, in an epilogue how many pops are still to be done.
+// Kinds of positions. In a prologue a is how many codes have not been done yet, in an epilogue how
+// many pops are still to be done.
 const (
 	inBody = iota
 	inPrologue
 	inEpilogue
 )
 
-// position looks for an epilogue first: where a compiler saves a register late, all before that is the prologue, with whole ways out of
-// the function in it.
+// position looks for an epilogue first: where a compiler saves a register late, all before that is
+// the prologue, with whole ways out of the function in it.
 func (f *x64Function) position(rva uint64) (position, error) {
 	pops, ok, err := f.epilogue(rva)
 	if err != nil {
@@ -327,8 +333,8 @@ func (f *x64Function) position(rva uint64) (position, error) {
 //	push       reg = [sp], sp += 8              allocate   sp += n            set frame pointer   sp = fp − offset
 //	save       reg = [frame + n]; frame is fp − offset once fp is set, else sp at the instruction
 //
-// In the prologue of a function with a frame pointer, the stack pointer is what counts until the pointer is set. In the body the
-// frame pointer counts, as the stack pointer may have moved since.
+// In the prologue of a function with a frame pointer, the stack pointer is what counts until the
+// pointer is set. In the body the frame pointer counts, as the stack pointer may have moved since.
 func (f *x64Function) row(p position, row *unwind.Row) error {
 	fr := newFrame(cpu.AMD64)
 	// An epilogue pops what was pushed first last: ops[:a] are still on the stack.
@@ -350,7 +356,8 @@ func (f *x64Function) row(p position, row *unwind.Row) error {
 		codes := info.codes[min(skip, len(info.codes)):]
 		base := fr.sp
 		if info.hasFP && (info != f.info || p.kind == inBody || setsFP(codes)) {
-			// base is where saved registers are counted from; the stack pointer itself is set when opSetFP is undone.
+			// base is where saved registers are counted from; the stack pointer itself is set when
+			// opSetFP is undone.
 			now := *fr
 			if err := fr.set(x64Regs[info.fpReg], info.fpOff); err != nil {
 				return err
@@ -370,7 +377,8 @@ func (f *x64Function) row(p position, row *unwind.Row) error {
 				}
 			case opSave:
 				fr.save(x64Regs[c.reg], place{base.base, base.off + c.n})
-			// From the lowest address on, the processor pushed: an error code (n is 8 with one), rip, cs, eflags, rsp, ss.
+			// From the lowest address on, the processor pushed: an error code (n is 8 with one),
+			// rip, cs, eflags, rsp, ss.
 			case opMachine:
 				return fr.machine(row, c.n, c.n+24, x64Keep)
 			}
@@ -404,8 +412,8 @@ func (x *x64) leaf() unwind.Row {
 	return row
 }
 
-// bytes reads up to n bytes of code, fewer at the end of the file's code. They hold until the next call.
-// An error that is not of missing bytes gives no bytes, as code that the file lacks.
+// bytes reads up to n bytes of code, fewer at the end of the file's code. They hold until the next
+// call. An error that is not of missing bytes gives no bytes, as code that the file lacks.
 func (x *x64) bytes(rva, end uint64, n int) ([]byte, error) {
 	if rva < x.codeAt || rva+uint64(n) > x.codeAt+uint64(len(x.code)) {
 		// Each asks for one instruction after the other, so it reads the code in blocks.

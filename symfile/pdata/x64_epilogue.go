@@ -2,18 +2,21 @@ package pdata
 
 import "encoding/binary"
 
-// maxEpilogue is more than the pops and the jump of an epilogue can take: sixteen of two bytes, and one of eight.
+// maxEpilogue is more than the pops and the jump of an epilogue can take: sixteen of two bytes, and
+// one of eight.
 const maxEpilogue = 40
 
-// epilogue reports whether an instruction belongs to an epilogue, after the stack pointer was set to where the registers were pushed, and
-// how many of the pushes are still to be undone. Before that everything is as in the body.
+// epilogue reports whether an instruction belongs to an epilogue, after the stack pointer was set
+// to where the registers were pushed, and how many of the pushes are still to be undone. Before
+// that everything is as in the body.
 //
-// Records of version 1 do not mention epilogues: their instructions are recognized ("Epilog code"). An epilogue pops registers in
-// the reverse order of the prologue's pushes and ends with a return or with a jump out of the function. What only looks like one
-// pops others. Records of version 2 say where they are.
+// Records of version 1 do not mention epilogues: their instructions are recognized ("Epilog code").
+// An epilogue pops registers in the reverse order of the prologue's pushes and ends with a return
+// or with a jump out of the function. What only looks like one pops others. Records of version 2
+// say where they are.
 //
-// Example: "add rsp, 32; pop rbx; ret". At the add nothing is undone, so it counts as the body. At 5b, one push is left, at c3
-// none.
+// Example: "add rsp, 32; pop rbx; ret". At the add nothing is undone, so it counts as the body. At
+// 5b, one push is left, at c3 none.
 func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 	if f.info.version == 2 {
 		pops, ok = f.listed(rva)
@@ -23,11 +26,13 @@ func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 	if err != nil || len(code) == 0 {
 		return 0, false, err
 	}
-	// A lookup for a return address is for the last byte of the call, which may look like an instruction of an epilogue.
+	// A lookup for a return address is for the last byte of the call, which may look like an
+	// instruction of an epilogue.
 	if inside, err := f.insideCall(rva, code[0]); inside || err != nil {
 		return 0, false, err
 	}
-	// It may go on behind the entry: the part of a function that saves more registers can end before the return.
+	// It may go on behind the entry: the part of a function that saves more registers can end
+	// before the return.
 	at := 0
 	var regs [16]uint8
 	for ; at < len(code) && pops < len(regs); pops++ {
@@ -45,7 +50,8 @@ func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 		return 0, false, err
 	}
 	for i, reg := range regs[:pops] {
-		// The last pop undoes the first push. A register of no use takes eight bytes that were allocated.
+		// The last pop undoes the first push. A register of no use takes eight bytes that were
+		// allocated.
 		switch op := f.ops[pops-1-i]; {
 		case op.op == opPush && op.reg == reg:
 		case op.op == opAlloc && op.n == 8 && !preserved(reg):
@@ -56,8 +62,9 @@ func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 	return pops, true, nil
 }
 
-// insideCall reports whether a byte is the last one of an indirect call. Calls of other forms end with the upper byte of a distance, which
-// in no program leads so far that it looks like an epilogue.
+// insideCall reports whether a byte is the last one of an indirect call. Calls of other forms end
+// with the upper byte of a distance, which in no program leads so far that it looks like an
+// epilogue.
 //
 //	ff 14 sib         call [base + index]
 //	ff 5r disp        call [base + disp]; ff 54 sib disp with an index
@@ -76,7 +83,8 @@ func (f *x64Function) insideCall(rva uint64, last byte) (bool, error) {
 }
 
 // preserved reports whether a call preserves a register, by its number.
-// These are rbx, rbp, rsi, rdi and r12 to r15 ("Caller/callee saved registers" of "x64 calling convention").
+// These are rbx, rbp, rsi, rdi and r12 to r15 ("Caller/callee saved registers" of "x64 calling
+// convention").
 func preserved(reg uint8) bool { return reg == 3 || reg >= 5 && reg <= 7 || reg >= 12 }
 
 // pop decodes "pop reg"; n is its length, or 0 if it is something else.
@@ -91,8 +99,9 @@ func pop(code []byte) (reg uint8, n int) {
 	return 0, 0
 }
 
-// leaves reports whether the instruction at an address ends an epilogue: it returns, or jumps to where another function begins. Indirect
-// jumps do so only with a REX.W prefix, which compilers add for unwinders; others are those of a switch.
+// leaves reports whether the instruction at an address ends an epilogue: it returns, or jumps to
+// where another function begins. Indirect jumps do so only with a REX.W prefix, which compilers add
+// for unwinders; others are those of a switch.
 func (f *x64Function) leaves(rva uint64, code []byte) (bool, error) {
 	has := func(n int) bool { return len(code) >= n }
 	switch {
@@ -111,8 +120,9 @@ func (f *x64Function) leaves(rva uint64, code []byte) (bool, error) {
 	return false, nil
 }
 
-// isEntry reports whether a jump to an address leaves the function: another one begins there, or this one, and has no frame yet. A part of
-// the function that was moved away begins with its frame there.
+// isEntry reports whether a jump to an address leaves the function: another one begins there, or
+// this one, and has no frame yet. A part of the function that was moved away begins with its frame
+// there.
 func (f *x64Function) isEntry(to uint64) (bool, error) {
 	t := f.x.t
 	if to > f.e.start && to < f.e.end || !t.isCode(to) {
@@ -136,7 +146,8 @@ func (f *x64Function) isEntry(to uint64) (bool, error) {
 	if !o.info.applies || o.info.parent != nil {
 		return false, nil
 	}
-	// A code that is done before the first byte describes a frame that is there at the start: code that was moved away.
+	// A code that is done before the first byte describes a frame that is there at the start: code
+	// that was moved away.
 	for _, c := range o.info.codes {
 		if c.after == 0 {
 			return false, nil
@@ -145,7 +156,8 @@ func (f *x64Function) isEntry(to uint64) (bool, error) {
 	return true, nil
 }
 
-// listed looks an instruction up in the list of version 2. An epilogue there begins with its first pop.
+// listed looks an instruction up in the list of version 2. An epilogue there begins with its first
+// pop.
 func (f *x64Function) listed(rva uint64) (pops int, ok bool) {
 	for _, off := range f.info.epilogues {
 		if off > f.e.end-f.e.start {
@@ -156,7 +168,8 @@ func (f *x64Function) listed(rva uint64) (pops int, ok bool) {
 			continue
 		}
 		at := start
-		// Pops of rax to rdi take one byte, those of r8 to r15 two. The walk ends at rva or past it, if rva is inside of a pop.
+		// Pops of rax to rdi take one byte, those of r8 to r15 two. The walk ends at rva or past
+		// it, if rva is inside of a pop.
 		for pops = len(f.pushes()); pops > 0 && at < rva; pops-- {
 			at++
 			if f.ops[pops-1].reg >= 8 {

@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The DBI stream says what the module is made of: object files ("modules"), which of them gave each range of code ("section
-// contributions"), and which streams hold the rest.
+// The DBI stream says what the module is made of: object files ("modules"), which of them gave each
+// range of code ("section contributions"), and which streams hold the rest.
 //
 // Source: LLVM, docs/PDB/DbiStream.rst.
 
@@ -52,8 +52,8 @@ const (
 // are before the list of debug streams.
 const dbiHeaderSize = 64
 
-// readDBI reads the header and the list of debug streams, and answers the age. The list of modules, of megabytes in large files, is read when
-// it is asked for.
+// readDBI reads the header and the list of debug streams, and answers the age. The list of modules,
+// of megabytes in large files, is read when it is asked for.
 func (f *File) readDBI(s *stream) (age uint32, err error) {
 	c := cursor(s, 0, s.Size)
 	if sign := c.U32(); c.Err() == nil && sign != 0xffffffff {
@@ -116,7 +116,8 @@ func (f *File) modules() ([]module, error) {
 }
 
 const (
-	// listChunk is how much of the list of modules is read at once. That of 20,000 modules has 3 MB, and in a browser each read is a round trip.
+	// listChunk is how much of the list of modules is read at once. That of 20,000 modules has 3
+	// MB, and in a browser each read is a round trip.
 	listChunk = 1 << 20
 	// moduleHeader is the size of a module's entry up to its names.
 	moduleHeader = 64
@@ -124,7 +125,8 @@ const (
 	maxModule = moduleHeader + 2*maxText
 )
 
-// readModules reads the list of object files: for each a section contribution (28 bytes), flags, stream, sizes, two names.
+// readModules reads the list of object files: for each a section contribution (28 bytes), flags,
+// stream, sizes, two names.
 //
 //	 0 unused, 4 section contribution (28 bytes), 32 flags u16
 //	34 stream u16, 36 bytes of symbols, 40 of old lines, 44 of lines
@@ -160,8 +162,9 @@ func (f *File) readModules() ([]module, error) {
 	return list, nil
 }
 
-// moduleOf reads the first entry of a list, and returns its size with what aligns the next one to 4 bytes. name is relative to the start of b. The size
-// is 0 if b ends before the entry does; in the last part of the list it ends a name.
+// moduleOf reads the first entry of a list, and returns its size with what aligns the next one to 4
+// bytes. name is relative to the start of b. The size is 0 if b ends before the entry does; in the
+// last part of the list it ends a name.
 func moduleOf(b []byte, last bool) (m module, size int) {
 	if len(b) < moduleHeader {
 		return m, 0
@@ -190,8 +193,9 @@ func moduleOf(b []byte, last bool) (m module, size int) {
 
 // readDebug opens the streams that the list at the DBI stream's end names.
 //
-// A tool that moves code after linking leaves two lists of section headers: those of the module as it
-// is now, and those as it was built. Symbols speak of the latter, so with an OMAP the latter are read.
+// A tool that moves code after linking leaves two lists of section headers: those of the module as
+// it is now, and those as it was built. Symbols speak of the latter, so with an OMAP the latter are
+// read.
 func (f *File) readDebug(numbers []int) error {
 	stream := func(i int, what string) *stream {
 		if i >= len(numbers) {
@@ -296,8 +300,9 @@ func openContributions(s *stream, off, size int64) (*contributions, error) {
 	return t, c.Err()
 }
 
-// sectionOffset is an address as linkers write it, a section's number and an offset in it, as one number.
-// Symbol records have addresses in this form. As numbers they sort as the table of contributions does.
+// sectionOffset is an address as linkers write it, a section's number and an offset in it, as one
+// number. Symbol records have addresses in this form. As numbers they sort as the table of
+// contributions does.
 //
 // Example: byte 0x10 of section 1 is 0x1_0000_0010.
 func sectionOffset(section uint16, off uint32) uint64 { return uint64(section)<<32 | uint64(off) }

@@ -10,8 +10,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Each calls fn for every function, module by module, those of a module by address: to have those of all modules by address would take
-// their streams in memory, or each of them many times. It is otherwise as symbol.Functions asks.
+// Each calls fn for every function, module by module, those of a module by address: to have those
+// of all modules by address would take their streams in memory, or each of them many times. It is
+// otherwise as symbol.Functions asks.
 func (f *File) Each(fn func(symbol.Function) error) error {
 	f.allowMoves()
 	list, err := f.modules()
@@ -32,7 +33,8 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 		if err != nil {
 			return err
 		}
-		// end is how far the functions before reach. A function that begins before it is inside of another.
+		// end is how far the functions before reach. A function that begins before it is inside of
+		// another.
 		end := uint64(0)
 		for k := range m.functions {
 			if err := m.each(&m.functions[k], m.functions[k].at < end, fn); err != nil {
@@ -117,8 +119,9 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	}
 	// Calls that are over each other would be cut by all lines, each of them.
 	left := len(lines) + int(f.limit-f.off)
-	// A site's lines are those of the inlined function's source. Where it was called is the line that the
-	// code around it has at the same addresses: a line of the outer site, or of the function itself.
+	// A site's lines are those of the inlined function's source. Where it was called is the line
+	// that the code around it has at the same addresses: a line of the outer site, or of the
+	// function itself.
 	for i := range sites {
 		around := lines
 		if p := sites[i].parent; p >= 0 {
@@ -141,7 +144,8 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	return fn(out)
 }
 
-// calls are the records of an inlined call: one for each line that the code around it gives to parts of it, which is where it was called.
+// calls are the records of an inlined call: one for each line that the code around it gives to
+// parts of it, which is where it was called.
 func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint32) string) ([]symbol.InlineCall, error) {
 	name, err := m.callName(s.id)
 	if err != nil {
@@ -157,7 +161,8 @@ func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint
 			i = len(out)
 			of[from] = i
 			out = append(out, symbol.InlineCall{Depth: s.depth, Name: name, CallLine: from.line})
-			// The calling line is not known where the code around has no line. Then the record has no file.
+			// The calling line is not known where the code around has no line. Then the record has
+			// no file.
 			if from != (span{}) {
 				out[i].CallFile = file(from.file)
 			}
@@ -169,11 +174,13 @@ func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint
 	return slices.DeleteFunc(out, func(c symbol.InlineCall) bool { return len(c.Ranges) == 0 }), nil
 }
 
-// byLine cuts ranges where the lines of the code around change, into most parts at most. Parts without a line have line 0 of file 0.
+// byLine cuts ranges where the lines of the code around change, into most parts at most. Parts
+// without a line have line 0 of file 0.
 func byLine(ranges, lines []span, most int) []span {
 	var out []span
 	for _, r := range ranges {
-		// A range may begin in the middle of a line, so the search begins with the last line up to it.
+		// A range may begin in the middle of a line, so the search begins with the last line up to
+		// it.
 		i := max(lastUpTo(lines, uint64(r.start), func(l *span) uint64 { return uint64(l.start) }), 0)
 		for at := r.start; at < r.end && len(out) < most; {
 			for i < len(lines) && lines[i].end <= at {
@@ -234,14 +241,14 @@ func (h *layers) pop() {
 	}
 }
 
-// innermost are the lines of code where it was written: of the deepest inlined call that it is in. A line of the function in which a
-// call was inlined goes on behind it as a record of its own.
+// innermost are the lines of code where it was written: of the deepest inlined call that it is in.
+// A line of the function in which a call was inlined goes on behind it as a record of its own.
 //
 // Example: the function's line 10 covers 0 to 20, and a call inlined there has line 3 at 5 to 9.
 // The result is 0-5 line 10, 5-9 line 3, 9-20 line 10.
 //
-// It sweeps over the addresses once. The heap has the spans that cover the current address; its first
-// element is the deepest, whose line counts up to its end or to where the next span begins.
+// It sweeps over the addresses once. The heap has the spans that cover the current address; its
+// first element is the deepest, whose line counts up to its end or to where the next span begins.
 func innermost(lines []span, sites []site) []span {
 	if len(sites) == 0 {
 		return lines
@@ -281,8 +288,8 @@ func innermost(lines []span, sites []site) []span {
 		if i < len(all) {
 			end = min(end, all[i].start)
 		}
-		// A new span may begin below the top one, which cuts nothing: the top one is continued. One that
-		// begins here (top.start == at) stays a record of its own, even with an equal line.
+		// A new span may begin below the top one, which cuts nothing: the top one is continued. One
+		// that begins here (top.start == at) stays a record of its own, even with an equal line.
 		if n := len(out); n > 0 && out[n-1].end == at && out[n-1].file == top.file && out[n-1].line == top.line && top.start < at {
 			out[n-1].end = end
 		} else {

@@ -1,8 +1,10 @@
-// Package pdb reads PDB files, Microsoft's format of debug information: functions, lines, inlined calls, public names, and the frame
-// data of x86 code. A file is read by random access: opening reads headers, the first lookup the list of modules (object files), each lookup
-// a part of one module.
+// Package pdb reads PDB files, Microsoft's format of debug information: functions, lines, inlined
+// calls, public names, and the frame data of x86 code. A file is read by random access: opening
+// reads headers, the first lookup the list of modules (object files), each lookup a part of one
+// module.
 //
-// Sources: LLVM, docs/PDB; Microsoft, microsoft-pdb (cvinfo.h, the names of records and their fields).
+// Sources: LLVM, docs/PDB; Microsoft, microsoft-pdb (cvinfo.h, the names of records and their
+// fields).
 package pdb
 
 import (
@@ -19,7 +21,8 @@ type File struct {
 	src *input.Source
 	msf *container
 
-	// DebugID is the id as in a symbol store: the GUID's 32 hexadecimal digits and the age, in upper case.
+	// DebugID is the id as in a symbol store: the GUID's 32 hexadecimal digits and the age, in
+	// upper case.
 	DebugID string
 	// Arch is the processor; nil if there is no table of it.
 	Arch *cpu.Arch
@@ -58,7 +61,8 @@ func Open(src *input.Source) (*File, error) {
 	}
 	dbi := c.stream(streamDBI, "DBI")
 	if dbi != nil && dbi.Size > 0 {
-		// The linker counts its own runs in this stream; tools that change the file afterwards count theirs in the other.
+		// The linker counts its own runs in this stream; tools that change the file afterwards
+		// count theirs in the other.
 		if age, err = f.readDBI(dbi); err != nil {
 			return nil, err
 		}
@@ -70,7 +74,8 @@ func Open(src *input.Source) (*File, error) {
 // Name is the name of the file's source.
 func (f *File) Name() string { return f.src.Name }
 
-// Stripped reports whether the file has no more than public names ("stripped", as vendors hand them out).
+// Stripped reports whether the file has no more than public names ("stripped", as vendors hand them
+// out).
 func (f *File) Stripped() bool { return f.stripped }
 
 // Warnings are what was passed over so far.
@@ -101,8 +106,8 @@ const (
 	featureFastlink = 0x494e494d
 )
 
-// readInfo reads the stream of ids: version, time, age, GUID; the names of streams as a hash table (offsets of names, numbers of
-// streams); features.
+// readInfo reads the stream of ids: version, time, age, GUID; the names of streams as a hash table
+// (offsets of names, numbers of streams); features.
 //
 // Source: LLVM, docs/PDB/PdbStream.rst.
 //
@@ -112,7 +117,8 @@ const (
 //	   then (offset of the name, number of the stream) for each used one
 //	   features, 4 bytes each, up to the end
 //
-// A GUID's first three fields are little-endian numbers; its last eight bytes are printed in their order.
+// A GUID's first three fields are little-endian numbers; its last eight bytes are printed in their
+// order.
 func (f *File) readInfo() (guid string, age uint32, err error) {
 	s := f.msf.stream(streamInfo, "info")
 	if s == nil {
@@ -182,7 +188,8 @@ const (
 )
 
 // text is the text at an offset; "" where the table has none.
-// A stream that is not as expected leaves all texts empty: files then have no names, but functions do.
+// A stream that is not as expected leaves all texts empty: files then have no names, but functions
+// do.
 func (f *File) text(off uint32) (string, error) {
 	if f.names == nil {
 		number, ok := f.named["/names"]

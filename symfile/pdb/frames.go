@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// frameTable is one of the two streams that say how frames of x86 code are found, what symbol files have as STACK WIN records:
-// frame data (type 4) and FPO (type 0). Entries are sorted by address.
+// frameTable is one of the two streams that say how frames of x86 code are found, what symbol files
+// have as STACK WIN records: frame data (type 4) and FPO (type 0). Entries are sorted by address.
 //
 // Source: microsoft-pdb, include/cvinfo.h (FRAMEDATA); winnt.h (FPO_DATA).
 type frameTable struct {
@@ -26,7 +26,8 @@ const (
 	frameFunctionStart = 4
 )
 
-// openFrames opens what there is of the two. Frame data is asked first: its programs say more than FPO's numbers.
+// openFrames opens what there is of the two. Frame data is asked first: its programs say more than
+// FPO's numbers.
 func (f *File) openFrames(data, fpo *stream) {
 	for _, t := range []*frameTable{{kind: 4, what: "frame data", step: frameDataSize, s: data}, {kind: 0, what: "FPO", step: fpoSize, s: fpo}} {
 		if t.s == nil || t.s.Size < t.step {
@@ -40,7 +41,8 @@ func (f *File) openFrames(data, fpo *stream) {
 	}
 }
 
-// frame returns an entry; its Start is an address as it was linked. first: no entry before it covers what it covers.
+// frame returns an entry; its Start is an address as it was linked. first: no entry before it
+// covers what it covers.
 func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err error) {
 	b, err := t.s.record(int64(i)*t.step, t.step)
 	if err != nil {
@@ -51,13 +53,15 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 	d = unwind.FrameData{Type: t.kind, Start: uint64(le.Uint32(b)), Size: uint64(le.Uint32(b[4:])),
 		Origin: unwind.Origin{File: f.src.Name, Part: t.what, Offset: int64(i) * t.step}}
 	if t.kind == 0 {
-		// 8 locals in words, 12 parameters in words, 14 flags: 8 bits prologue, 3 saved registers, 1 exceptions, 1 uses ebp
+		// 8 locals in words, 12 parameters in words, 14 flags: 8 bits prologue, 3 saved registers,
+		// 1 exceptions, 1 uses ebp
 		d.Locals, d.Params = le.Uint32(b[8:])*4, uint32(le.Uint16(b[12:]))*4
 		flags := le.Uint16(b[14:])
 		d.Prolog, d.SavedRegs, d.AllocatesBP = uint32(flags&0xff), uint32(flags>>8&7)*4, flags>>12&1 != 0
 		return d, true, nil
 	}
-	// 8 locals, 12 parameters, 16 most stack, 20 program, 24 prologue u16, 26 saved registers u16, 28 flags
+	// 8 locals, 12 parameters, 16 most stack, 20 program, 24 prologue u16, 26 saved registers u16,
+	// 28 flags
 	d.Locals, d.Params, d.MaxStack = le.Uint32(b[8:]), le.Uint32(b[12:]), le.Uint32(b[16:])
 	d.Prolog, d.SavedRegs = uint32(le.Uint16(b[24:])), uint32(le.Uint16(b[26:]))
 	first = le.Uint32(b[28:])&frameFunctionStart != 0
@@ -67,12 +71,13 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 	return d, first, err
 }
 
-// FrameData is the entry that covers an address of the module: of frame data before FPO; of several the one that starts last. The
-// Answer is as of Lookup.
+// FrameData is the entry that covers an address of the module: of frame data before FPO; of several
+// the one that starts last. The Answer is as of Lookup.
 //
-// The search finds the last entry that begins up to the address. It may have ended before the address, for entries are nested:
-// one covers the function, further ones begin at each push of its prologue. So the entries before it
-// are tried too, up to the one that is marked as its function's start.
+// The search finds the last entry that begins up to the address. It may have ended before the
+// address, for entries are nested: one covers the function, further ones begin at each push of its
+// prologue. So the entries before it are tried too, up to the one that is marked as its function's
+// start.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	f.allowMoves()
 	linked, _, ok, err := f.linked(rva)
@@ -84,7 +89,8 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 		if err != nil {
 			return unwind.FrameData{}, answerOf(err), err
 		}
-		// What covers all of a function comes before the entries of its parts. A function has a dozen.
+		// What covers all of a function comes before the entries of its parts. A function has a
+		// dozen.
 		const most = 1 << 10
 		for n := 0; pos >= 0 && n < most; pos, n = pos-1, n+1 {
 			d, first, err := f.frame(t, t.ordered.record(pos))
@@ -103,7 +109,8 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 					}
 					d = before
 				}
-				// The entry covers the address as it was linked. What counts is the part of it that is now at rva.
+				// The entry covers the address as it was linked. What counts is the part of it that
+				// is now at rva.
 				parts, err := f.movedFrame(d)
 				if err != nil {
 					return unwind.FrameData{}, answerOf(err), err
@@ -122,7 +129,8 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	return unwind.FrameData{}, symbol.No, nil
 }
 
-// EachFrameData calls fn for every entry, frame data before FPO, each by address; with an OMAP, for each range of the module that has it.
+// EachFrameData calls fn for every entry, frame data before FPO, each by address; with an OMAP, for
+// each range of the module that has it.
 func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 	f.allowMoves()
 	for _, t := range f.frames {
@@ -150,8 +158,9 @@ func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 	return nil
 }
 
-// movedFrame is an entry as it is in the module. With an OMAP, prologue, body and epilogue may have been moved away from each other, and each
-// may be in several pieces, which are entries of their own then.
+// movedFrame is an entry as it is in the module. With an OMAP, prologue, body and epilogue may have
+// been moved away from each other, and each may be in several pieces, which are entries of their
+// own then.
 func (f *File) movedFrame(d unwind.FrameData) ([]unwind.FrameData, error) {
 	if f.fromSource == nil {
 		return []unwind.FrameData{d}, nil

@@ -23,7 +23,8 @@ const (
 	subsectionExports = 0xf8
 )
 
-// Numbers that are no lines, but tell a debugger how to step over code that the compiler added. That code belongs to the line before it.
+// Numbers that are no lines, but tell a debugger how to step over code that the compiler added.
+// That code belongs to the line before it.
 //
 // Source: LLVM, DebugInfo/CodeView/Line.h (AlwaysStepIntoLineNumber, NeverStepIntoLineNumber).
 const (
@@ -116,7 +117,8 @@ func (m *moduleData) keep(s *subsection) {
 	}
 }
 
-// walkSubsections calls fn for the subsections from the one at off on, until fn says that it is enough.
+// walkSubsections calls fn for the subsections from the one at off on, until fn says that it is
+// enough.
 func (m *moduleData) walkSubsections(off int64, fn func(s *subsection) (enough bool, err error)) error {
 	end := m.c13.off + m.c13.size
 	for off+subsectionHeader <= end {
@@ -138,11 +140,11 @@ func (m *moduleData) walkSubsections(off int64, fn func(s *subsection) (enough b
 	return nil
 }
 
-// lines are the lines of a block by address, the last of them up to the block's end. Of several at one address the last counts, since the
-// others have no code.
+// lines are the lines of a block by address, the last of them up to the block's end. Of several at
+// one address the last counts, since the others have no code.
 //
-// A block has parts for each file: 0 file, 4 count, 8 size in bytes, then for each line 0 offset, 4 number (24 bits) and flags;
-// then, if the block has columns, 4 bytes for each.
+// A block has parts for each file: 0 file, 4 count, 8 size in bytes, then for each line 0 offset, 4
+// number (24 bits) and flags; then, if the block has columns, 4 bytes for each.
 //
 // The last block is kept: functions of assembler code share one.
 func (m *moduleData) lines(b *lineBlock) ([]span, error) {
@@ -156,8 +158,8 @@ func (m *moduleData) lines(b *lineBlock) ([]span, error) {
 	return out, err
 }
 
-// readLines reads the lines of a block. The upper 8 bits of a line's number are flags (how many lines the statement has, and
-// whether it is a statement), of which nothing is shown.
+// readLines reads the lines of a block. The upper 8 bits of a line's number are flags (how many
+// lines the statement has, and whether it is a statement), of which nothing is shown.
 func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 	var out []span
 	c := cursor(m.s, b.part.off, b.part.size)
@@ -217,7 +219,8 @@ func (m *moduleData) linesIn(at uint64, size uint32) ([]span, error) {
 	for i > 0 && blocks[i-1].at == blocks[i].at {
 		i--
 	}
-	// Spans have 32-bit offsets. The end is computed in 64 bits, since a damaged size may pass 4 GiB.
+	// Spans have 32-bit offsets. The end is computed in 64 bits, since a damaged size may pass 4
+	// GiB.
 	start, end := uint32(at), uint32(min(uint64(uint32(at))+uint64(size), 1<<32-1))
 	for ; i < len(blocks) && blocks[i].at < at+uint64(size); i++ {
 		b := &blocks[i]
@@ -258,7 +261,8 @@ func spanAt(list []span, off uint32) *span {
 	return &list[i]
 }
 
-// file is the path of a file by its entry in the checksums: 0 offset of the name, 4 length of the checksum and its kind.
+// file is the path of a file by its entry in the checksums: 0 offset of the name, 4 length of the
+// checksum and its kind.
 func (m *moduleData) file(entry uint32) (string, error) {
 	if err := m.aroundLines(); err != nil {
 		return "", err

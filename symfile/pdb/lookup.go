@@ -5,7 +5,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// answerOf is the answer that goes with an error: Needs if bytes are missing that the caller can fetch, else No.
+// answerOf is the answer that goes with an error: Needs if bytes are missing that the caller can
+// fetch, else No.
 func answerOf(err error) symbol.Answer {
 	if input.Needs(err) {
 		return symbol.Needs
@@ -13,8 +14,9 @@ func answerOf(err error) symbol.Answer {
 	return symbol.No
 }
 
-// Lookup is the function, source line and inlined calls at an address of the module; where no function is known, the name that the
-// linker has for it, as a public symbol. Of bytes that are not here yet the error is a *input.NeedError.
+// Lookup is the function, source line and inlined calls at an address of the module; where no
+// function is known, the name that the linker has for it, as a public symbol. Of bytes that are not
+// here yet the error is a *input.NeedError.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	f.allowMoves()
 	s, ok, err := f.lookup(rva)
@@ -27,8 +29,9 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return s, symbol.Yes, nil
 }
 
-// around is the part in the module of a range of addresses, as they were linked, that an address of the module is in. The address is
-// linked there; if it is not exact, it may be outside of the range for all that.
+// around is the part in the module of a range of addresses, as they were linked, that an address of
+// the module is in. The address is linked there; if it is not exact, it may be outside of the range
+// for all that.
 func (f *File) around(rva, linked uint64, exact bool, start, size uint64) (symbol.Range, bool, error) {
 	if f.toSource == nil {
 		return symbol.Range{Start: start, Size: size}, true, nil
@@ -45,7 +48,8 @@ func (f *File) around(rva, linked uint64, exact bool, start, size uint64) (symbo
 	return symbol.Range{Start: start + (rva - linked), Size: size}, exact, nil
 }
 
-// lookup is Lookup, with false for an address of which nothing is known. The way from an address to a name has five steps:
+// lookup is Lookup, with false for an address of which nothing is known. The way from an address to
+// a name has five steps:
 //
 //	rva       by OMAP    the address as it was linked
 //	linked    split      section and offset
@@ -93,8 +97,8 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 			return s, true, err
 		}
 	}
-	// Code that was put in after linking may be in a function, which a size bounds. A public name has no size, so it
-	// may be the name of other code.
+	// Code that was put in after linking may be in a function, which a size bounds. A public name
+	// has no size, so it may be the name of other code.
 	if !exact {
 		return symbol.Symbol{}, false, nil
 	}
@@ -116,13 +120,15 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 	return s, true, err
 }
 
-// beginning is a function that says where a range of a section, which the address that is looked up had when it was linked, begins in
-// the module; false if the address is not in it now.
+// beginning is a function that says where a range of a section, which the address that is looked up
+// had when it was linked, begins in the module; false if the address is not in it now.
 type beginning func(at uint64, size uint32) (uint64, bool, error)
 
-// describe is what a module says of an address (key) in a function, whose part around it begins at at and has size bytes.
+// describe is what a module says of an address (key) in a function, whose part around it begins at
+// at and has size bytes.
 func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin beginning) (symbol.Symbol, error) {
-	// The spans of sites are nested, so the deepest one that covers the address has all the others around it.
+	// The spans of sites are nested, so the deepest one that covers the address has all the others
+	// around it.
 	s := symbol.Symbol{Inlines: []symbol.Inline{}}
 	var err error
 	if s.Name, err = m.name(fn); err != nil {
@@ -140,7 +146,8 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 		}
 		m.f.note(err.Error())
 	}
-	// A line begins where a symbol file's record of it does: behind or before calls that were inlined.
+	// A line begins where a symbol file's record of it does: behind or before calls that were
+	// inlined.
 	if l := spanAt(innermost(lines, sites), off); l != nil {
 		start, ok, err := begin(sectionOffset(section, l.start), l.end-l.start)
 		if err != nil || !ok {
@@ -160,7 +167,8 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 			deepest = i
 		}
 	}
-	// From the innermost call outwards, as symbol.Symbol has them. Each site's line is one inside of it.
+	// From the innermost call outwards, as symbol.Symbol has them. Each site's line is one inside
+	// of it.
 	for i := deepest; i >= 0; i = sites[i].parent {
 		l, r := spanAt(sites[i].lines, off), spanAt(sites[i].ranges, off)
 		in := symbol.Inline{Line: l.line, HasLine: true}
@@ -184,7 +192,8 @@ func (m *moduleData) name(fn *function) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The record has the bare name with its namespaces, "std::swap<int>". The parameters come from its type.
+	// The record has the bare name with its namespaces, "std::swap<int>". The parameters come from
+	// its type.
 	text := name(fn.kind, rec, procName)
 	number := u32(rec, 28)
 	if typeIsID(fn.kind) {
@@ -197,8 +206,9 @@ func (m *moduleData) name(fn *function) (string, error) {
 	return text + args, err
 }
 
-// publicAt is the linker's name for an address: the nearest before it that is in the same contribution, if one covers it, and not that of
-// a function which ends before the address. A thunk that has no name of its own there has that of its module.
+// publicAt is the linker's name for an address: the nearest before it that is in the same
+// contribution, if one covers it, and not that of a function which ends before the address. A thunk
+// that has no name of its own there has that of its module.
 func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, covered bool) (symbol.Symbol, bool, error) {
 	p, err := f.openPublics()
 	if err != nil {

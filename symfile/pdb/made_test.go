@@ -207,7 +207,8 @@ func (m *made) open(t testing.TB) *pdb.File {
 	return f
 }
 
-// proc is a function's record and the end of its scope; at is where the record will be in the stream.
+// proc is a function's record and the end of its scope; at is where the record will be in the
+// stream.
 func proc(at int, kind uint16, off, size uint32, name string, inner ...[]byte) []byte {
 	body := bytes.Join(inner, nil)
 	make := func(end uint32) []byte {
@@ -218,7 +219,8 @@ func proc(at int, kind uint16, off, size uint32, name string, inner ...[]byte) [
 	return append(append(head, body...), record(6, func(*buf) {})...)
 }
 
-// lines is a subsection of lines of one file, whose entry is at 0 of the checksums; each is offset and line.
+// lines is a subsection of lines of one file, whose entry is at 0 of the checksums; each is offset
+// and line.
 func lines(off, size uint32, list ...[2]uint32) []byte {
 	var b buf
 	b.u32(0xf2, uint32(12+12+8*len(list))).u32(off).u16(1, 0).u32(size)
@@ -257,8 +259,9 @@ func simple() *made {
 		publics: [][2]any{{0, "hot"}, {0x100, "start"}, {0x120, "start2"}, {0x200, "first"}, {0x410, "behind"}}}
 }
 
-// TestRecords asks for what fixtures do not have: assembler code with lines and no functions, names with their length before them,
-// thunks, parts of functions that were put elsewhere, and code without a name.
+// TestRecords asks for what fixtures do not have: assembler code with lines and no functions, names
+// with their length before them, thunks, parts of functions that were put elsewhere, and code
+// without a name.
 func TestRecords(t *testing.T) {
 	for _, page := range []int{512, 4096, 32768} {
 		for _, unsorted := range []bool{false, true} {
@@ -318,7 +321,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestScopes: records inside of a function that are of no use here, and such as newer compilers write, cost neither its lines nor the calls inlined into it.
+// TestScopes: records inside of a function that are of no use here, and such as newer compilers
+// write, cost neither its lines nor the calls inlined into it.
 func TestScopes(t *testing.T) {
 	const heapAllocSite, inlineSite2, inlineEnd, block, end, thunk, local = 0x115e, 0x115d, 0x114e, 0x1103, 6, 0x1102, 0x113e
 	notes := []byte{3, 4, 4, 8} // from byte 4 on, 8 bytes
@@ -348,10 +352,12 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestMovedCode: in an image whose code was moved after it was linked, addresses are those of the image.
+// TestMovedCode: in an image whose code was moved after it was linked, addresses are those of the
+// image.
 func TestMovedCode(t *testing.T) {
 	m := simple()
-	// "hot" (0x1000) is at 0x2000 now, in two parts with eight bytes put in between; what was at 0x1100 is at 0x1000.
+	// "hot" (0x1000) is at 0x2000 now, in two parts with eight bytes put in between; what was at
+	// 0x1100 is at 0x1000.
 	m.toSource = [][2]uint32{{0x1000, 0x1100}, {0x1040, 0}, {0x2000, 0x1000}, {0x2010, 0}, {0x2018, 0x1010}, {0x2048, 0}}
 	m.fromSource = [][2]uint32{{0x1000, 0x2000}, {0x1010, 0x2018}, {0x1040, 0}, {0x1100, 0x1000}, {0x1140, 0}}
 	f := m.open(t)
@@ -372,7 +378,8 @@ func TestMovedCode(t *testing.T) {
 	}
 }
 
-// TestNestedFrameData: of entries in each other the innermost counts, and behind it the one around; of two for one range the first.
+// TestNestedFrameData: of entries in each other the innermost counts, and behind it the one around;
+// of two for one range the first.
 func TestNestedFrameData(t *testing.T) {
 	var frames buf
 	add := func(start, size, saved, flags uint32) {
@@ -459,7 +466,8 @@ func TestHostile(t *testing.T) {
 	if w := strings.Join(f.Warnings(), "\n"); err != nil || records == 0 || records > 500000 || !strings.Contains(w, "over each other") {
 		t.Errorf("%d records, warnings %q (%v)", records, w, err)
 	}
-	// Functions of 4 GB in an image whose code was moved, and entries of frame data, all over all of it.
+	// Functions of 4 GB in an image whose code was moved, and entries of frame data, all over all
+	// of it.
 	var to, from [][2]uint32
 	var frames buf
 	for i := range uint32(4000) {

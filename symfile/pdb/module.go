@@ -18,7 +18,8 @@ type function struct {
 
 func (f *function) start() uint64 { return f.at }
 
-// thunk is a jump that the linker or compiler made: to another module, to an overridden method, to a function that may be replaced.
+// thunk is a jump that the linker or compiler made: to another module, to an overridden method, to
+// a function that may be replaced.
 type thunk struct {
 	at, target uint64
 	size       uint32
@@ -31,7 +32,8 @@ type separated struct {
 	size       uint32
 }
 
-// moduleData is one module's stream. A lookup searches it; for what is not found so, and to list all functions, it is indexed.
+// moduleData is one module's stream. A lookup searches it; for what is not found so, and to list
+// all functions, it is indexed.
 type moduleData struct {
 	f       *File
 	number  int
@@ -66,8 +68,8 @@ type part struct{ off, size int64 }
 const maxOpen = 8
 
 // module opens a module.
-// Walking a stack comes back to a few modules, so the last ones stay open, with what was indexed of them. The first in the list
-// was used last; the last one is dropped.
+// Walking a stack comes back to a few modules, so the last ones stay open, with what was indexed of
+// them. The first in the list was used last; the last one is dropped.
 func (f *File) module(number int) (*moduleData, error) {
 	for i, m := range f.open {
 		if m.number == number {
@@ -94,8 +96,9 @@ func (f *File) module(number int) (*moduleData, error) {
 
 // open says which parts the module's stream has.
 //
-// The stream has, one after the other: a signature (4), symbols (with the signature e.symbols bytes), old lines, lines.
-// A size beyond the stream's end is cut, so that the rest of a damaged stream can be read.
+// The stream has, one after the other: a signature (4), symbols (with the signature e.symbols
+// bytes), old lines, lines. A size beyond the stream's end is cut, so that the rest of a damaged
+// stream can be read.
 func (m *moduleData) open(e *module) {
 	if e.stream == noStream {
 		return
@@ -128,24 +131,27 @@ func (m *moduleData) index() error {
 	return nil
 }
 
-// symbolRecord is a symbol record: its offset and size in the stream, the offset of the next one after its scope, and its first bytes.
+// symbolRecord is a symbol record: its offset and size in the stream, the offset of the next one
+// after its scope, and its first bytes.
 type symbolRecord struct {
 	off, size, next int64
 	kind            uint16
 	head            []byte
 }
 
-// function is what the record of one says. Its scope has an end, so that what is in it can be passed over.
-// next is the record after the scope's end, see walkSymbols. Of 40 bytes of a record's head all numbers are read; the name is read
-// when it is shown.
+// function is what the record of one says. Its scope has an end, so that what is in it can be
+// passed over. next is the record after the scope's end, see walkSymbols. Of 40 bytes of a record's
+// head all numbers are read; the name is read when it is shown.
 func (r *symbolRecord) function() function {
 	return function{at: sectionOffset(u16(r.head, 36), u32(r.head, 32)), size: u32(r.head, 16), off: uint32(r.off), limit: uint32(r.next), kind: r.kind}
 }
 
-// walkSymbols calls fn for the records outside of functions, from the one at off on, until fn says that it is enough.
+// walkSymbols calls fn for the records outside of functions, from the one at off on, until fn says
+// that it is enough.
 //
-// A record: 0 length u16 (without this field), 2 kind u16, data. That of a function has the offset of its end record, so that the
-// local variables and inlined calls between the two are passed over unread.
+// A record: 0 length u16 (without this field), 2 kind u16, data. That of a function has the offset
+// of its end record, so that the local variables and inlined calls between the two are passed over
+// unread.
 func (m *moduleData) walkSymbols(off int64, fn func(r *symbolRecord) (enough bool, err error)) error {
 	const headerSize = 40 // of a function, up to its name
 	end := m.symbols.off + m.symbols.size
@@ -161,7 +167,8 @@ func (m *moduleData) walkSymbols(off int64, fn func(r *symbolRecord) (enough boo
 		r.next = off + r.size
 		r.head = head[:min(int64(len(head)), r.size)]
 		if isProc(r.kind) {
-			// An end that is before the record or outside of the symbols is not believed: the next record follows this one.
+			// An end that is before the record or outside of the symbols is not believed: the next
+			// record follows this one.
 			if until := int64(u32(head, 8)); until >= r.next && until < end {
 				r.next = until
 			}
@@ -226,10 +233,12 @@ func (m *moduleData) record(off int64) ([]byte, error) {
 	return m.bytes(off, int64(u16(head, 0))+2)
 }
 
-// function is the function that covers a section's byte; of several that of the last start, and of those the first. A part that was
-// put elsewhere belongs to its function; at is then where the part begins.
+// function is the function that covers a section's byte; of several that of the last start, and of
+// those the first. A part that was put elsewhere belongs to its function; at is then where the part
+// begins.
 //
-// A search of the stream comes first, as it reads little. Only if that finds nothing is the stream indexed as a whole.
+// A search of the stream comes first, as it reads little. Only if that finds nothing is the stream
+// indexed as a whole.
 func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32, err error) {
 	if !m.indexed {
 		if fn, err := m.searchFunction(key); err != nil {
@@ -241,12 +250,14 @@ func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32,
 			return nil, 0, 0, err
 		}
 	}
-	// Functions do not lie in each other, but a damaged file's may: a few before the nearest are looked at.
+	// Functions do not lie in each other, but a damaged file's may: a few before the nearest are
+	// looked at.
 	const most = 16
 	i := lastUpTo(m.functions, key, (*function).start)
 	for n := 0; i >= 0 && n < most; i, n = i-1, n+1 {
 		if f := &m.functions[i]; key-f.at < uint64(f.size) {
-			// Identical functions that the linker made one (/OPT:ICF) have a record each. The first of them is shown.
+			// Identical functions that the linker made one (/OPT:ICF) have a record each. The first
+			// of them is shown.
 			for i > 0 && m.functions[i-1].at == f.at && key-f.at < uint64(m.functions[i-1].size) {
 				i--
 			}

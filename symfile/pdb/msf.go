@@ -10,19 +10,21 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The container of a PDB, a "multi-stream file": pages of equal size, and a directory that says which pages each numbered stream
-// has.
+// The container of a PDB, a "multi-stream file": pages of equal size, and a directory that says
+// which pages each numbered stream has.
 //
 // Source: LLVM, docs/PDB/MsfFile.rst.
 
 const (
-	// Visual Studio 2002 and later; the format before that; and that of .NET's compilers, which has other contents.
+	// Visual Studio 2002 and later; the format before that; and that of .NET's compilers, which has
+	// other contents.
 	magic7        = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
 	magic2        = "Microsoft C/C++ program database 2.00\r\n"
 	magicPortable = "BSJB"
 
-	// The super block: 0 signature (32 bytes), 32 page size, 36 page of the free page map, 40 pages in the file,
-	// 44 size of the directory in bytes, 48 unused, 52 number of the page that lists the directory's pages.
+	// The super block: 0 signature (32 bytes), 32 page size, 36 page of the free page map, 40 pages
+	// in the file, 44 size of the directory in bytes, 48 unused, 52 number of the page that lists
+	// the directory's pages.
 	superBlockSize = 56
 	minPage        = 512
 	maxPage        = 32 << 10
@@ -40,24 +42,27 @@ const (
 	streamIPI  = 4
 )
 
-// container gives the streams of a file. Of the directory it keeps one size a stream; which pages a stream has is read from the
-// directory when the stream is read.
+// container gives the streams of a file. Of the directory it keeps one size a stream; which pages a
+// stream has is read from the directory when the stream is read.
 type container struct {
 	src       *input.Source
 	page      int64
 	directory *input.Source
-	// sizes are the streams' sizes in bytes, before the numbers of pages of all streams before each.
+	// sizes are the streams' sizes in bytes, before the numbers of pages of all streams before
+	// each.
 	sizes, before []uint32
 }
 
-// Is reports whether a file begins as PDB files do, also as those of kinds that Open only has an error for.
+// Is reports whether a file begins as PDB files do, also as those of kinds that Open only has an
+// error for.
 func Is(src *input.Source) bool {
 	head, err := src.Bytes(0, min(src.Size, int64(len(magic7))))
 	return err == nil && (bytes.HasPrefix(head, []byte(magic7)) || bytes.HasPrefix(head, []byte(magic2[:len(magic7)])) || bytes.HasPrefix(head, []byte(magicPortable)))
 }
 
-// openContainer reads the super block and the sizes of the streams. The pages of all streams together are no more than the file has:
-// otherwise a small file could claim any number of large streams that share their pages.
+// openContainer reads the super block and the sizes of the streams. The pages of all streams
+// together are no more than the file has: otherwise a small file could claim any number of large
+// streams that share their pages.
 func openContainer(src *input.Source) (*container, error) {
 	fail := func(off int64, want, have string) error {
 		return &input.FormatError{File: src.Name, Part: "PDB header", Offset: off, Want: want, Have: have}
@@ -89,11 +94,13 @@ func openContainer(src *input.Source) (*container, error) {
 	if size > src.Size {
 		return nil, fail(44, fmt.Sprintf("a directory smaller than the file (%d bytes)", src.Size), fmt.Sprintf("one of %d bytes", size))
 	}
-	// The header names the pages of a list, and that names the directory's pages. The list has one page unless the directory is large;
-	// writers differ in whether they call its further pages by number or take those that follow it in the file, so they are the same.
+	// The header names the pages of a list, and that names the directory's pages. The list has one
+	// page unless the directory is large; writers differ in whether they call its further pages by
+	// number or take those that follow it in the file, so they are the same.
 	listSize := (size + c.page - 1) / c.page * 4
 	name := src.Name + ": stream directory"
-	// Three levels: lists has the numbers of the pages of list, list those of the directory's pages.
+	// Three levels: lists has the numbers of the pages of list, list those of the directory's
+	// pages.
 	lists := src.Sub(name, superBlockSize-4, (listSize+c.page-1)/c.page*4)
 	list := input.New(name, &paged{c: c, name: name, list: lists, listPart: "list of its pages' numbers", listAt: superBlockSize - 4, size: listSize}, listSize)
 	c.directory = input.New(name, &paged{c: c, name: name, list: list, listPart: "its pages' numbers", size: size}, size)
@@ -109,7 +116,8 @@ func openContainer(src *input.Source) (*container, error) {
 //	4 size of each stream in bytes, n words; 0xffffffff for a deleted one
 //	  numbers of the pages of stream 0, then of stream 1, ... one word a page
 //
-// A stream has size/page pages, rounded up, so where its list begins follows from the sizes of all streams before it.
+// A stream has size/page pages, rounded up, so where its list begins follows from the sizes of all
+// streams before it.
 func (c *container) readSizes(whole int64) error {
 	cur := input.NewCursor(c.directory, "", 0, c.directory.Size, binary.LittleEndian)
 	n := int64(cur.U32())
@@ -171,7 +179,8 @@ type chunk struct {
 }
 
 const (
-	// chunkSize is how much is read of a table for one record of it: searches come to a few records all over it.
+	// chunkSize is how much is read of a table for one record of it: searches come to a few records
+	// all over it.
 	chunkSize = 4 << 10
 	// maxChunks bounds what is kept of a stream so.
 	maxChunks = 32
@@ -210,7 +219,8 @@ func (s *stream) record(off, n int64) ([]byte, error) {
 	return data[off-at : off-at+n], nil
 }
 
-// paged reads bytes that lie in pages, whose numbers are a list of 32-bit words. It is an io.ReaderAt.
+// paged reads bytes that lie in pages, whose numbers are a list of 32-bit words. It is an
+// io.ReaderAt.
 type paged struct {
 	c    *container
 	name string // for errors, as the next two
@@ -221,7 +231,8 @@ type paged struct {
 	size     int64
 }
 
-// ReadAt reads pages that follow each other in the file at once. Of parts that are not here yet it asks for all together.
+// ReadAt reads pages that follow each other in the file at once. Of parts that are not here yet it
+// asks for all together.
 func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 	page := p.c.page
 	if off < 0 || int64(len(b)) > p.size-off {
@@ -237,7 +248,8 @@ func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 	}
 	var missing *input.NeedError
 	done := 0
-	// Each round reads a run of pages whose numbers follow each other: start, start+1, ... start+run-1.
+	// Each round reads a run of pages whose numbers follow each other: start, start+1, ...
+	// start+run-1.
 	for numberAt := p.listAt + first*4; len(numbers) > 0; {
 		start := int64(binary.LittleEndian.Uint32(numbers))
 		run := int64(1)
@@ -258,8 +270,8 @@ func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 				Want: fmt.Sprintf("pages of a file of %d bytes", p.c.src.Size), Have: fmt.Sprintf("page %d of %d bytes", outside, page)}
 		}
 		numberAt += run * 4
-		// Bytes that are not here yet do not end the loop: the error that is returned has the ranges of all runs, and
-		// the caller fetches them in one go.
+		// Bytes that are not here yet do not end the loop: the error that is returned has the
+		// ranges of all runs, and the caller fetches them in one go.
 		_, err := p.c.src.ReadDirect(b[done:done+int(n)], at)
 		var need *input.NeedError
 		switch {

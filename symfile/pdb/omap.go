@@ -12,10 +12,11 @@ import (
 // omapSize is the size of an OMAP entry: two addresses.
 const omapSize = 8
 
-// omap maps addresses of an image whose code was moved after it was linked to those as it was linked, or back.
+// omap maps addresses of an image whose code was moved after it was linked to those as it was
+// linked, or back.
 //
-// A table has entries of two addresses, 0 from, 4 to, sorted by from. An entry holds up to the next one: an address
-// that is n bytes behind its from is n bytes behind its to.
+// A table has entries of two addresses, 0 from, 4 to, sorted by from. An entry holds up to the next
+// one: an address that is n bytes behind its from is n bytes behind its to.
 type omap struct {
 	s       *stream
 	ordered ordered
@@ -40,7 +41,8 @@ func (m *omap) at(i int) (from, to uint64, err error) {
 	return uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[4:])), nil
 }
 
-// find is the range that an address is in: its first address, what that is mapped to (see mapped), and where the next range begins.
+// find is the range that an address is in: its first address, what that is mapped to (see mapped),
+// and where the next range begins.
 func (m *omap) find(rva uint64) (from, to, next uint64, err error) {
 	pos, err := m.ordered.search(rva)
 	if err != nil {
@@ -59,11 +61,12 @@ func (m *omap) find(rva uint64) (from, to, next uint64, err error) {
 	return from, to, max(next, from), err
 }
 
-// mapped reports whether an OMAP's target is an address: what has no counterpart on the other side is mapped to 0 or beyond all images.
+// mapped reports whether an OMAP's target is an address: what has no counterpart on the other side
+// is mapped to 0 or beyond all images.
 func mapped(to uint64) bool { return to != 0 && to < 1<<31 }
 
-// linked is the address that an address of the module had when it was linked. Code that was put in afterwards has none; it is given that
-// of the byte before it, and exact is false.
+// linked is the address that an address of the module had when it was linked. Code that was put in
+// afterwards has none; it is given that of the byte before it, and exact is false.
 func (f *File) linked(rva uint64) (linked uint64, exact, ok bool, err error) {
 	if f.toSource == nil {
 		return rva, true, true, nil
@@ -80,8 +83,8 @@ func (f *File) linked(rva uint64) (linked uint64, exact, ok bool, err error) {
 	return to + (from - 1 - before), false, err == nil && mapped(to), err
 }
 
-// allowMoves begins what may go over the tables again: functions, their lines, their calls and frames do so some times over, damaged
-// files where all of them are everywhere without end.
+// allowMoves begins what may go over the tables again: functions, their lines, their calls and
+// frames do so some times over, damaged files where all of them are everywhere without end.
 func (f *File) allowMoves() {
 	const times, least = 64, 1 << 16
 	if f.fromSource != nil {
@@ -95,18 +98,20 @@ type piece struct {
 	left uint64 // bytes of the range, as it was linked, behind it
 }
 
-// moved is where a range of addresses, as they were linked, is in the module: with an OMAP it may be in several pieces, or nowhere.
+// moved is where a range of addresses, as they were linked, is in the module: with an OMAP it may
+// be in several pieces, or nowhere.
 //
-// What was put in between two pieces belongs to the range, unless it is longer than what follows of the range. This is what Breakpad
-// does (src/common/windows/omap.cc), whose symbol files are the measure.
+// What was put in between two pieces belongs to the range, unless it is longer than what follows of
+// the range. This is what Breakpad does (src/common/windows/omap.cc), whose symbol files are the
+// measure.
 func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 	if f.fromSource == nil {
 		return []symbol.Range{{Start: rva, Size: size}}, nil
 	}
 	var pieces []piece
 	// Addresses have 32 bits.
-	// Each round of the outer loop takes one entry of the table from linked addresses, the inner one the entries of
-	// the other table from there on.
+	// Each round of the outer loop takes one entry of the table from linked addresses, the inner
+	// one the entries of the other table from there on.
 	begin, end := rva, min(rva+size, 1<<32)
 	seenFrom, seenTo := uint64(0), uint64(0) // a range of the module that was gone through
 	for rva < end {
@@ -122,7 +127,8 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 		if !mapped(to) || at >= seenFrom && at < seenTo {
 			continue
 		}
-		// What follows there may be of the range too: one instruction may have become several, or a longer one. The other table says so.
+		// What follows there may be of the range too: one instruction may have become several, or a
+		// longer one. The other table says so.
 		for seenFrom, seenTo = at, at; ; {
 			start, back, until, err := f.toSource.find(seenTo)
 			if f.moves--; err != nil {
@@ -139,7 +145,8 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.Start, b.Start) })
 	var out []symbol.Range
-	// Pieces that touch, or with only new code between them that is not longer than what is left, become one range.
+	// Pieces that touch, or with only new code between them that is not longer than what is left,
+	// become one range.
 	left := uint64(0)
 	for _, p := range pieces {
 		if n := len(out); n > 0 {

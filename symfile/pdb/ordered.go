@@ -6,8 +6,9 @@ import (
 	"sort"
 )
 
-// ordered is a table of records with keys that linkers write in ascending order. It is searched, so that little of it is read. Where a
-// search comes to keys that are out of order, all of them are read once, and sorted.
+// ordered is a table of records with keys that linkers write in ascending order. It is searched, so
+// that little of it is read. Where a search comes to keys that are out of order, all of them are
+// read once, and sorted.
 type ordered struct {
 	n   int
 	key func(i int) (uint64, error)
@@ -46,12 +47,14 @@ func (o *ordered) record(pos int) int {
 
 // search is the position of the last record whose key is no more than key, -1 if there is none.
 //
-// Keys are spread about evenly within a section. So once both ends are in the same section, a place is guessed by their keys; from there the
-// search goes in steps that double until the key is passed, and what is left is halved. All but the guess and its neighbours are mostly in
-// what was read already.
+// Keys are spread about evenly within a section. So once both ends are in the same section, a place
+// is guessed by their keys; from there the search goes in steps that double until the key is
+// passed, and what is left is halved. All but the guess and its neighbours are mostly in what was
+// read already.
 //
-// Example: the key is 700, between record 0 (key 0) and record 100 (key 1000). The guess is record 70. If its key is 640, records 71,
-// 73, 77, ... follow until one has a larger key, and the last step is halved.
+// Example: the key is 700, between record 0 (key 0) and record 100 (key 1000). The guess is record
+// 70. If its key is 640, records 71, 73, 77, ... follow until one has a larger key, and the last
+// step is halved.
 func (o *ordered) search(key uint64) (int, error) {
 	lo, hi := -1, o.n // key(lo) <= key < key(hi)
 	least, most := uint64(0), ^uint64(0)

@@ -33,7 +33,8 @@ type place struct {
 	line uint32
 }
 
-// placesOf are the places of an address: that of the innermost inlined call first, that of the function last.
+// placesOf are the places of an address: that of the innermost inlined call first, that of the
+// function last.
 func placesOf(s *symbol.Symbol) (out []place) {
 	for _, in := range s.Inlines {
 		out = append(out, place{in.File, in.Line})
@@ -80,7 +81,8 @@ func TestAgainstLLVM(t *testing.T) {
 			}
 			have := placesOf(&s)
 			if machine == "x86" && (rva == 0x11b0 || rva == 0x11e0) {
-				// Two lines begin here: of the first there is no code, but llvm-symbolizer takes it.
+				// Two lines begin here: of the first there is no code, but llvm-symbolizer takes
+				// it.
 				want[0].line++
 			}
 			if ans != symbol.Yes || !slices.Equal(have, want) {
@@ -163,7 +165,8 @@ func sameAsLookup(t *testing.T, f *pdb.File, fn *symbol.Function, r symbol.Range
 	}
 }
 
-// TestIdentity: the id is what the program's debug directory has, which names the file in symbol stores.
+// TestIdentity: the id is what the program's debug directory has, which names the file in symbol
+// stores.
 func TestIdentity(t *testing.T) {
 	f := testFile(t, "x64")
 	if !strings.HasSuffix(f.DebugID, "4C4C44205044422E1") || len(f.DebugID) != 33 { // lld's GUIDs end so: "LLD PDB."
@@ -171,7 +174,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestFrameData: records of x86 functions are those of the place in the function; other processors have none.
+// TestFrameData: records of x86 functions are those of the place in the function; other processors
+// have none.
 func TestFrameData(t *testing.T) {
 	f := testFile(t, "x86")
 	found := 0
@@ -224,8 +228,8 @@ func (p *partial) ReadAt(b []byte, off int64) (int, error) {
 	return bytes.NewReader(p.data).ReadAt(b, off)
 }
 
-// TestNeeds asks a file that is not here: what it needs first it says, and with that the answers are the same. It comes to an end, and
-// without the whole file.
+// TestNeeds asks a file that is not here: what it needs first it says, and with that the answers
+// are the same. It comes to an end, and without the whole file.
 func TestNeeds(t *testing.T) {
 	for _, machine := range machines {
 		data := testfile.Read(t, "testdata/"+machine+".pdb.gz")
@@ -279,7 +283,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestOtherFormats: what looks like a PDB and is none that can be read is told what it is and what to do.
+// TestOtherFormats: what looks like a PDB and is none that can be read is told what it is and what
+// to do.
 func TestOtherFormats(t *testing.T) {
 	good := testfile.Read(t, "testdata/x64.pdb.gz")
 	fastlink := bytes.Replace(good, binary.LittleEndian.AppendUint32(nil, 20140508), []byte("MINI"), 1)

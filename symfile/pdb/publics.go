@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// publics are the linker's names. The stream that leads to them has a table of them by address: offsets in the stream of symbol
-// records.
+// publics are the linker's names. The stream that leads to them has a table of them by address:
+// offsets in the stream of symbol records.
 //
 // Source: LLVM, docs/PDB/PublicStream.rst.
 type publics struct {
@@ -20,7 +20,8 @@ type publics struct {
 	x86            bool
 }
 
-// publicHeader: 0 size of the table by name, 4 of that by address, 8 thunks; the table by name follows, then that by address.
+// publicHeader: 0 size of the table by name, 4 of that by address, 8 thunks; the table by name
+// follows, then that by address.
 const publicHeader = 28
 
 // openPublics opens them once.
@@ -48,7 +49,8 @@ func (f *File) openPublics() (*publics, error) {
 		if input.Needs(err) {
 			return nil, err
 		}
-		// A damaged table costs the public names only: the two streams stay nil, and searches find nothing.
+		// A damaged table costs the public names only: the two streams stay nil, and searches find
+		// nothing.
 		f.note(err.Error())
 		p.opened = true
 		return p, nil
@@ -61,7 +63,8 @@ func (f *File) openPublics() (*publics, error) {
 	return p, nil
 }
 
-// at is the address of a name (see sectionOffset), and where its record is: 4 flags, 8 offset, 12 section, 14 name.
+// at is the address of a name (see sectionOffset), and where its record is: 4 flags, 8 offset, 12
+// section, 14 name.
 func (p *publics) at(i int) (at uint64, off int64, err error) {
 	b, err := p.table.record(p.base+int64(i)*4, 4)
 	if err != nil {

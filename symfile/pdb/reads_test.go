@@ -23,8 +23,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestReads: of a file with many modules a lookup reads some places of the table that says which module code is from, and one module.
-// Opening reads the list of modules.
+// TestReads: of a file with many modules a lookup reads some places of the table that says which
+// module code is from, and one module. Opening reads the list of modules.
 func TestReads(t *testing.T) {
 	const modules, each, size = 1500, 16, 32
 	m := &made{machine: 0x8664, page: 4096, names: []string{"a.c"}}
@@ -63,7 +63,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestLongList: the list of modules is read in chunks, and its entries end anywhere in them. Each module's code is found, so each entry was read.
+// TestLongList: the list of modules is read in chunks, and its entries end anywhere in them. Each
+// module's code is found, so each entry was read.
 func TestLongList(t *testing.T) {
 	const modules, size = 400, 32
 	m := &made{machine: 0x8664, page: 4096, names: []string{"a.c"}, textSize: modules * size}

@@ -4,8 +4,8 @@ import "encoding/binary"
 
 // Kinds of symbol records.
 //
-// Source: microsoft-pdb, include/cvinfo.h (SYM_ENUM_e). The forms _ST are those of Visual Studio 2002, whose names begin with their
-// length.
+// Source: microsoft-pdb, include/cvinfo.h (SYM_ENUM_e). The forms _ST are those of Visual Studio
+// 2002, whose names begin with their length.
 const (
 	symEnd         = 0x0006
 	symThunkST     = 0x1006
@@ -31,8 +31,9 @@ const (
 // Kinds that open a scope without being a function: S_BLOCK32, S_WITH32, managed code.
 var scopes = map[uint16]bool{0x1103: true, 0x1104: true, 0x1007: true, 0x1008: true, 0x112a: true, 0x112b: true, symThunk: true, symThunkST: true, symSepCode: true}
 
-// isProc: the record is a function's. Its layout: 4 parent, 8 end, 12 next, 16 length, 20 and 24 where the prologue ends and the
-// epilogue begins, 28 type, 32 offset, 36 section u16, 38 flags u8, 39 name. Offsets count from the record's length field.
+// isProc: the record is a function's. Its layout: 4 parent, 8 end, 12 next, 16 length, 20 and 24
+// where the prologue ends and the epilogue begins, 28 type, 32 offset, 36 section u16, 38 flags u8,
+// 39 name. Offsets count from the record's length field.
 func isProc(kind uint16) bool {
 	switch kind {
 	case symGProc, symLProc, symGProcID, symLProcID, symLProcDPC, symLProcDPCID, symGProcST, symLProcST:
@@ -45,13 +46,14 @@ func isProc(kind uint16) bool {
 const procName = 39
 
 // typeIsID: the function's type is a number in the stream of ids.
-// Object files have these kinds. Linkers mostly replace them: LLVM's writes S_GPROC32 with the type's own number
-// (lld, COFF/PDB.cpp, translateIdSymbols).
+// Object files have these kinds. Linkers mostly replace them: LLVM's writes S_GPROC32 with the
+// type's own number (lld, COFF/PDB.cpp, translateIdSymbols).
 func typeIsID(kind uint16) bool {
 	return kind == symGProcID || kind == symLProcID || kind == symLProcDPCID
 }
 
-// name is the name at an offset of a record, which ends with the record if it has no end of its own.
+// name is the name at an offset of a record, which ends with the record if it has no end of its
+// own.
 func name(kind uint16, rec []byte, off int) string {
 	if off >= len(rec) {
 		return ""

@@ -12,7 +12,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// exercise asks a file all that can be asked. It is to end, in time that its size allows, and not to panic.
+// exercise asks a file all that can be asked. It is to end, in time that its size allows, and not
+// to panic.
 func exercise(data []byte, rvas ...uint64) {
 	f, err := pdb.Open(input.FromBytes("f.pdb", data))
 	if err != nil {
@@ -45,7 +46,8 @@ func FuzzPDB(f *testing.F) {
 	})
 }
 
-// TestDamaged turns bytes of files over, one place after another, writes large numbers there, and cuts files off.
+// TestDamaged turns bytes of files over, one place after another, writes large numbers there, and
+// cuts files off.
 func TestDamaged(t *testing.T) {
 	for _, machine := range machines {
 		whole := testfile.Read(t, "testdata/"+machine+".pdb.gz")

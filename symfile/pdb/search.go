@@ -4,13 +4,15 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// A module of a large program may have megabytes of symbols and of lines, and no table of them by address. Compilers and linkers
-// write them in the order of the addresses, so they are searched: some place in the middle is looked at, for the next record there that
-// can only be that of a function (or of lines), and its address says on which side to go on. What such a search finds covers the
-// address that was asked for; where it finds nothing, all of the part is read.
+// A module of a large program may have megabytes of symbols and of lines, and no table of them by
+// address. Compilers and linkers write them in the order of the addresses, so they are searched:
+// some place in the middle is looked at, for the next record there that can only be that of a
+// function (or of lines), and its address says on which side to go on. What such a search finds
+// covers the address that was asked for; where it finds nothing, all of the part is read.
 
 const (
-	// searchBlock is how much of a part is looked through from its start rather than searched in: what is read at once.
+	// searchBlock is how much of a part is looked through from its start rather than searched in:
+	// what is read at once.
 	searchBlock = 64 << 10
 	// recordAlign is to what records are aligned.
 	recordAlign = 4
@@ -22,12 +24,13 @@ type landmark struct {
 	at  uint64 // its address, see sectionOffset
 }
 
-// narrow is the start of a record, in a part of the stream, behind which that for an address follows, within a block if addresses are spread
-// evenly. next finds the first landmark in a range; ok=false says that there is none. found=false: landmarks are out of order, or there are none.
+// narrow is the start of a record, in a part of the stream, behind which that for an address
+// follows, within a block if addresses are spread evenly. next finds the first landmark in a range;
+// ok=false says that there is none. found=false: landmarks are out of order, or there are none.
 //
-// Invariant: the record for key is at lo or behind it and before hi, and the addresses of lo and hi are
-// known or are the ends. Each round moves one of them to a block's start, so the loop ends. Guesses by address and
-// halvings alternate, since addresses may be spread very unevenly.
+// Invariant: the record for key is at lo or behind it and before hi, and the addresses of lo and hi
+// are known or are the ends. Each round moves one of them to a block's start, so the loop ends.
+// Guesses by address and halvings alternate, since addresses may be spread very unevenly.
 func narrow(p part, key uint64, next func(from, to int64) (landmark, bool, error)) (from int64, found bool, err error) {
 	end := p.off + p.size
 	lo, ok, err := next(p.off, end)
@@ -84,10 +87,11 @@ func between(lo, hi landmark, key uint64) int64 {
 	return lo.off + int64(float64(hi.off-lo.off)*part)
 }
 
-// searchFunction is the function that covers a section's byte, if it is found without the index; else nil.
+// searchFunction is the function that covers a section's byte, if it is found without the index;
+// else nil.
 //
-// Records from there on are walked until a function begins behind the address. Of those that cover it, the last start counts, as
-// in function.
+// Records from there on are walked until a function begins behind the address. Of those that cover
+// it, the last start counts, as in function.
 func (m *moduleData) searchFunction(key uint64) (*function, error) {
 	if m.s == nil || m.symbols.size <= searchBlock {
 		return nil, nil
@@ -112,7 +116,8 @@ func (m *moduleData) searchFunction(key uint64) (*function, error) {
 	return found, err
 }
 
-// blocksIn are the subsections of lines that cover a range of a section, and maybe others, by address.
+// blocksIn are the subsections of lines that cover a range of a section, and maybe others, by
+// address.
 func (m *moduleData) blocksIn(at uint64, size uint32) ([]lineBlock, error) {
 	if err := m.aroundLines(); err != nil {
 		return nil, err
@@ -127,7 +132,8 @@ func (m *moduleData) blocksIn(at uint64, size uint32) ([]lineBlock, error) {
 	return m.blocks, err
 }
 
-// searchBlocks are the subsections of lines in a range, if one that covers its start is found without the index.
+// searchBlocks are the subsections of lines in a range, if one that covers its start is found
+// without the index.
 func (m *moduleData) searchBlocks(start, end uint64) ([]lineBlock, error) {
 	from, ok, err := narrow(part{m.firstLines, m.c13.off + m.c13.size - m.firstLines}, start, func(from, to int64) (landmark, bool, error) { return m.scan(from, to, m.linesAt) })
 	var found []lineBlock
@@ -191,8 +197,8 @@ func (m *moduleData) aroundLines() error {
 	return nil
 }
 
-// scan looks for the first landmark that starts in a range, block by block: what is read around the landmark afterwards is mostly in the same block. at
-// says of an offset whether there is one.
+// scan looks for the first landmark that starts in a range, block by block: what is read around the
+// landmark afterwards is mostly in the same block. at says of an offset whether there is one.
 func (m *moduleData) scan(from, to int64, at func(off int64, head []byte) (landmark, bool, error)) (landmark, bool, error) {
 	for off := from; off < to; {
 		n := min(searchBlock-off&(searchBlock-1), to-off)
@@ -210,11 +216,12 @@ func (m *moduleData) scan(from, to int64, at func(off int64, head []byte) (landm
 	return landmark{}, false, nil
 }
 
-// functionAt reports whether a function's record that is in no scope begins at an offset: its kind, its addresses and the record at its end
-// agree. head are its first bytes.
+// functionAt reports whether a function's record that is in no scope begins at an offset: its kind,
+// its addresses and the record at its end agree. head are its first bytes.
 //
-// A wrong guess would need all of this by chance: a kind of function, no parent, an end record where the record says that it is,
-// a prologue and epilogue inside of the function, and an address inside of a section.
+// A wrong guess would need all of this by chance: a kind of function, no parent, an end record
+// where the record says that it is, a prologue and epilogue inside of the function, and an address
+// inside of a section.
 func (m *moduleData) functionAt(off int64, head []byte) (landmark, bool, error) {
 	end := m.symbols.off + m.symbols.size
 	if !isProc(u16(head, 2)) || off+procName > end {
@@ -237,7 +244,8 @@ func (m *moduleData) functionAt(off int64, head []byte) (landmark, bool, error) 
 	return landmark{off, at}, u16(b, 0) == 2 && (kind == symEnd || kind == symProcIDEnd), nil
 }
 
-// linesAt reports whether a subsection of lines begins at an offset: its addresses and the size of its first part agree.
+// linesAt reports whether a subsection of lines begins at an offset: its addresses and the size of
+// its first part agree.
 func (m *moduleData) linesAt(off int64, head []byte) (landmark, bool, error) {
 	const size = subsectionHeader + linesHeader + 12 // and the header of a part: 0 file, 4 count, 8 size
 	end := m.c13.off + m.c13.size

@@ -16,7 +16,8 @@ const (
 	largeCode      = 64 // bytes of a function
 )
 
-// largeModule is a module of many functions, whose symbols and lines are in two orders. One of the functions has more symbols than are read at once.
+// largeModule is a module of many functions, whose symbols and lines are in two orders. One of the
+// functions has more symbols than are read at once.
 func largeModule(symbolOrder, lineOrder []int) (symbols []byte, subsections [][]byte) {
 	local := record(0x113e, func(b *buf) { b.u32(0x74).u16(0).text("a local variable, of which nothing is to be read here") })
 	symbols = record(0x1101, func(b *buf) { b.u32(0).text("large.obj") })
@@ -33,8 +34,9 @@ func largeModule(symbolOrder, lineOrder []int) (symbols []byte, subsections [][]
 	return symbols, subsections
 }
 
-// TestLargeModule: functions and lines of a module are found whatever their order is and wherever the list of files is. Where they are in
-// order, as compilers write them, a lookup reads a small part of the module.
+// TestLargeModule: functions and lines of a module are found whatever their order is and wherever
+// the list of files is. Where they are in order, as compilers write them, a lookup reads a small
+// part of the module.
 func TestLargeModule(t *testing.T) {
 	ordered := make([]int, largeFunctions)
 	for i := range ordered {
@@ -130,12 +132,14 @@ func TestInlineesAmongLines(t *testing.T) {
 	}
 }
 
-// TestPageSizes: files of every page size open, also those whose directory has so many pages that their list takes several pages.
+// TestPageSizes: files of every page size open, also those whose directory has so many pages that
+// their list takes several pages.
 func TestPageSizes(t *testing.T) {
 	for page := 512; page <= 32768; page *= 2 {
 		m := simple()
 		m.page = page
-		// Of 512 bytes a page, one holds the numbers of 128 pages of the directory, those of 16,384 pages.
+		// Of 512 bytes a page, one holds the numbers of 128 pages of the directory, those of 16,384
+		// pages.
 		m.modules = append(m.modules, madeModule{name: "large.obj", oldLines: make([]byte, 9<<20)})
 		f := m.open(t)
 		s, answer, err := f.Lookup(0x1024)

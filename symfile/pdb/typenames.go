@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// plainTypes are the types that have no records, by the low byte of their number. The byte above says whether it is a pointer.
+// plainTypes are the types that have no records, by the low byte of their number. The byte above
+// says whether it is a pointer.
 //
 // Source: microsoft-pdb, include/cvinfo.h (TYPE_ENUM_e).
 var plainTypes = map[byte]string{
@@ -24,7 +25,8 @@ const (
 	firstRecord = 0x1000
 )
 
-// typeWriter writes the names of types. Types may be made of each other without end in a damaged file.
+// typeWriter writes the names of types. Types may be made of each other without end in a damaged
+// file.
 type typeWriter struct {
 	types *types
 	out   strings.Builder
@@ -51,7 +53,8 @@ func (f *File) typeName(number uint32) (string, error) {
 	return w.out.String(), w.err
 }
 
-// parameters are a function type's parameters in parentheses, and whether its object is constant; "" for what is no function type.
+// parameters are a function type's parameters in parentheses, and whether its object is constant;
+// "" for what is no function type.
 func (f *File) parameters(number uint32) (string, error) {
 	if number < firstRecord {
 		return "", nil
@@ -96,7 +99,8 @@ func (w *typeWriter) record(number uint32) []byte {
 }
 
 // list writes parameters: 4 their count, 8 their types.
-// A damaged list may claim more types than its record has bytes for; those that are there are written.
+// A damaged list may claim more types than its record has bytes for; those that are there are
+// written.
 func (w *typeWriter) list(number uint32) {
 	w.out.WriteByte('(')
 	// Numbers from firstRecord on have a record in the TPI stream.
@@ -138,7 +142,8 @@ func (w *typeWriter) write(number uint32, behind bool) {
 		return
 	}
 	switch u16(rec, 2) {
-	// Example: the target of a pointer is "char const", which gives "char const*"; elsewhere it is "const char".
+	// Example: the target of a pointer is "char const", which gives "char const*"; elsewhere it is
+	// "const char".
 	case leafModifier: // 4 type, 8 flags
 		words, of := modifiers(rec), u32(rec, 4)
 		if pointer := of < firstRecord && of>>8 != 0 && of != typeNullptr; behind || pointer {
@@ -176,13 +181,14 @@ func (w *typeWriter) write(number uint32, behind bool) {
 	}
 }
 
-// pointer writes pointers and references. One to a function goes into the function's type: "int (*)(char)".
+// pointer writes pointers and references. One to a function goes into the function's type: "int
+// (*)(char)".
 func (w *typeWriter) pointer(rec []byte) {
-	// The attributes: bits 0-4 kind of pointer, 5-7 mode (1 reference, 2 and 3 to members, 4 rvalue reference),
-	// 9 volatile, 10 const, 13-18 size.
+	// The attributes: bits 0-4 kind of pointer, 5-7 mode (1 reference, 2 and 3 to members, 4 rvalue
+	// reference), 9 volatile, 10 const, 13-18 size.
 	//
-	// A chain of pointers is read from the outside in, and written from the inside out: for int*&, the reference is read
-	// first, and signs grows to the left to "*&".
+	// A chain of pointers is read from the outside in, and written from the inside out: for int*&,
+	// the reference is read first, and signs grows to the left to "*&".
 	const isConst, isVolatile = 1 << 10, 1 << 9
 	signs := ""
 	for {
@@ -249,8 +255,8 @@ func modifiers(rec []byte) (words string) {
 	return words
 }
 
-// plainSizes are the sizes in bytes of the types that have no records, by the low byte of their number; pointers to them have sizes by the
-// byte above.
+// plainSizes are the sizes in bytes of the types that have no records, by the low byte of their
+// number; pointers to them have sizes by the byte above.
 var (
 	plainSizes = map[byte]uint64{
 		0x08: 4, 0x10: 1, 0x20: 1, 0x70: 1, 0x71: 2, 0x7a: 2, 0x7b: 4, 0x7c: 1, 0x68: 1, 0x69: 1, 0x11: 2, 0x72: 2, 0x21: 2, 0x73: 2, 0x12: 4, 0x22: 4,
@@ -288,8 +294,9 @@ func (w *typeWriter) size(number uint32) uint64 {
 }
 
 // numberAt is the number at an offset of a record, 0 for one that is negative or has no such form.
-// A number below 0x8000 is its own form. 0x8000 has one byte, 8001 and 8002 two, 8003 and 8004 four, 8009 and 800a eight (LF_CHAR,
-// LF_SHORT, LF_USHORT, LF_LONG, LF_ULONG, LF_QUADWORD, LF_UQUADWORD).
+// A number below 0x8000 is its own form. 0x8000 has one byte, 8001 and 8002 two, 8003 and 8004
+// four, 8009 and 800a eight (LF_CHAR, LF_SHORT, LF_USHORT, LF_LONG, LF_ULONG, LF_QUADWORD,
+// LF_UQUADWORD).
 func numberAt(rec []byte, off int) uint64 {
 	switch form := u16(rec, off); form {
 	case 0x8000:
@@ -310,7 +317,8 @@ func numberAt(rec []byte, off int) uint64 {
 	return 0
 }
 
-// pastNumber is what follows a number in a record: one of less than 0x8000 is itself, others begin with their form.
+// pastNumber is what follows a number in a record: one of less than 0x8000 is itself, others begin
+// with their form.
 func pastNumber(rec []byte, off int) []byte {
 	size := 2
 	switch u16(rec, off) {

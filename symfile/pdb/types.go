@@ -8,8 +8,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// types is a stream of type records (TPI) or of ids of functions (IPI). Records have no fixed size; a table of the numbers and offsets
-// of some of them leads to near any other.
+// types is a stream of type records (TPI) or of ids of functions (IPI). Records have no fixed size;
+// a table of the numbers and offsets of some of them leads to near any other.
 //
 // Source: LLVM, docs/PDB/TpiStream.rst.
 type types struct {
@@ -71,10 +71,11 @@ func (f *File) openTypes(t **types, number int, what string) (*types, error) {
 	return out, nil
 }
 
-// record is a record by its number, from its length field on: 0 length, 2 kind. It is nil if there is none.
+// record is a record by its number, from its length field on: 0 length, 2 kind. It is nil if there
+// is none.
 //
-// Records are found from a known one near it: by the table, or, where a stream has none, by what was seen on earlier
-// walks from the start. From there each record's length leads to the next.
+// Records are found from a known one near it: by the table, or, where a stream has none, by what
+// was seen on earlier walks from the start. From there each record's length leads to the next.
 func (t *types) record(number uint32) ([]byte, error) {
 	if t.s == nil || number < t.first || number >= t.last {
 		return nil, nil
@@ -150,8 +151,9 @@ const (
 
 // functionName is an inlined function's name with its scope and parameters, by its id.
 //
-// A free function's record (LF_FUNC_ID) has the namespace as text, a method's (LF_MFUNC_ID) its class as a type. Names
-// inside of classes are without it: "push_back" becomes "std::vector<int>::push_back(int const&)".
+// A free function's record (LF_FUNC_ID) has the namespace as text, a method's (LF_MFUNC_ID) its
+// class as a type. Names inside of classes are without it: "push_back" becomes
+// "std::vector<int>::push_back(int const&)".
 func (f *File) functionName(id uint32) (string, error) {
 	ids, err := f.openTypes(&f.ids, streamIPI, "IPI")
 	if err != nil {
@@ -199,7 +201,8 @@ func (f *File) functionName(id uint32) (string, error) {
 	return text + args, nil
 }
 
-// namedScope writes namespaces without a name as the names of functions have them. In a scope they are "?A0x" and a number of the file.
+// namedScope writes namespaces without a name as the names of functions have them. In a scope they
+// are "?A0x" and a number of the file.
 func namedScope(scope string) string {
 	const prefix = "?A0x"
 	if !strings.Contains(scope, prefix) {
@@ -214,7 +217,8 @@ func namedScope(scope string) string {
 	return strings.Join(parts, "::")
 }
 
-// unnamed makes a note of what is wrong with a type, and does without; bytes that are not here yet stay an error.
+// unnamed makes a note of what is wrong with a type, and does without; bytes that are not here yet
+// stay an error.
 func (f *File) unnamed(err error) (string, error) {
 	if input.Needs(err) {
 		return "", err

@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// symbolSize is the size of a record of the COFF symbol table ("COFF symbol table"). The string table follows the last one.
+// symbolSize is the size of a record of the COFF symbol table ("COFF symbol table"). The string
+// table follows the last one.
 const symbolSize = 18
 
 // maxName bounds a symbol's name.
@@ -25,7 +26,8 @@ func (f *File) stringAt(off, limit int64) (string, error) {
 	return zeroEnded(f.Src, at, limit)
 }
 
-// zeroEnded reads a string that ends with a zero byte. One that has no end within limit bytes is cut there.
+// zeroEnded reads a string that ends with a zero byte. One that has no end within limit bytes is
+// cut there.
 func zeroEnded(src *input.Source, off, limit int64) (string, error) {
 	var long []byte
 	for limit > 0 {
@@ -47,8 +49,9 @@ func zeroEnded(src *input.Source, off, limit int64) (string, error) {
 	return string(long), nil
 }
 
-// sectionName is a section's name: eight bytes, or "/" and an offset in the string table, in decimal digits ("Section table").
-// GNU's linker writes ".debug_info" as "/4" or the like; Microsoft's cuts long names in images.
+// sectionName is a section's name: eight bytes, or "/" and an offset in the string table, in
+// decimal digits ("Section table"). GNU's linker writes ".debug_info" as "/4" or the like;
+// Microsoft's cuts long names in images.
 func (f *File) sectionName(raw []byte) (string, error) {
 	name := string(bytes.TrimRight(raw, "\x00"))
 	digits, ok := strings.CutPrefix(name, "/")
@@ -67,8 +70,8 @@ func (f *File) sectionName(raw []byte) (string, error) {
 }
 
 // coffSymbol is a record of the symbol table.
-// value is the distance from the start of its section, whose number counts from 1; 0 and below are no sections. aux is how many
-// of the records that follow belong to the symbol.
+// value is the distance from the start of its section, whose number counts from 1; 0 and below are
+// no sections. aux is how many of the records that follow belong to the symbol.
 type coffSymbol struct {
 	name    [8]byte
 	value   uint32

@@ -19,7 +19,8 @@ type CodeView struct {
 }
 
 const (
-	// An entry of the debug directory: 0 characteristics, 4 time, 8 version, 12 type, 16 size, 20 RVA, 24 file offset.
+	// An entry of the debug directory: 0 characteristics, 4 time, 8 version, 12 type, 16 size, 20
+	// RVA, 24 file offset.
 	debugEntrySize = 28
 	debugCodeView  = 2 // IMAGE_DEBUG_TYPE_CODEVIEW
 	// maxDebugEntries bounds the debug directory; linkers write up to eight.
@@ -50,7 +51,8 @@ func (f *File) readDebug() error {
 		if kind != debugCodeView {
 			continue
 		}
-		// File offsets mean nothing in an image that was copied from memory, and RVAs are 0 for data that is not loaded.
+		// File offsets mean nothing in an image that was copied from memory, and RVAs are 0 for
+		// data that is not loaded.
 		at := int64(off)
 		if f.mapped || off == 0 {
 			at, _ = f.extent(uint64(rva))
@@ -94,10 +96,11 @@ func (f *File) readCodeView(at, size int64) error {
 	return nil
 }
 
-// DebugID is the PDB's id as in a symbol store: the GUID's fields as numbers, or the time of an older PDB, and the age; "" if the file
-// has none. A GUID of zeros names no file.
+// DebugID is the PDB's id as in a symbol store: the GUID's fields as numbers, or the time of an
+// older PDB, and the age; "" if the file has none. A GUID of zeros names no file.
 //
-// Example: the GUID {497B72F6-390A-44FC-878E-5A2D63B6CC4B} and the age 1 give 497B72F6390A44FC878E5A2D63B6CC4B1.
+// Example: the GUID {497B72F6-390A-44FC-878E-5A2D63B6CC4B} and the age 1 give
+// 497B72F6390A44FC878E5A2D63B6CC4B1.
 func (f *File) DebugID() string {
 	cv := &f.CodeView
 	switch {
@@ -111,8 +114,8 @@ func (f *File) DebugID() string {
 	return ""
 }
 
-// CodeID names the image as symbol servers do, in lower case: eight digits of the time stamp, and the size of the image. It is "" for
-// files without a time stamp: theirs is that of many others.
+// CodeID names the image as symbol servers do, in lower case: eight digits of the time stamp, and
+// the size of the image. It is "" for files without a time stamp: theirs is that of many others.
 // Example: the stamp 0x45D35F6C and the size 0x2D000 give "45d35f6c2d000".
 func (f *File) CodeID() string {
 	if f.Stamp == 0 {
@@ -121,11 +124,12 @@ func (f *File) CodeID() string {
 	return fmt.Sprintf("%08x%x", f.Stamp, f.ImageSize)
 }
 
-// readHybrid finds out whether the file has code of two processors: its load configuration then leads to metadata of the kind that
-// Microsoft calls CHPE ("Load configuration directory", the field CHPEMetadataPointer).
+// readHybrid finds out whether the file has code of two processors: its load configuration then
+// leads to metadata of the kind that Microsoft calls CHPE ("Load configuration directory", the
+// field CHPEMetadataPointer).
 //
-// Windows on arm64 has two kinds of such files: ARM64EC for x64 processes, whose header says x64, and ARM64X for both, whose header says
-// arm64.
+// Windows on arm64 has two kinds of such files: ARM64EC for x64 processes, whose header says x64,
+// and ARM64X for both, whose header says arm64.
 func (f *File) readHybrid() error {
 	switch f.Machine {
 	case MachineARM64EC:
@@ -138,7 +142,8 @@ func (f *File) readHybrid() error {
 	default:
 		return nil
 	}
-	// The directory begins with its size, and older ones end before the field. Its value is an address, not an RVA.
+	// The directory begins with its size, and older ones end before the field. Its value is an
+	// address, not an RVA.
 	const field = 0xc8
 	d := f.dirs[dirLoadConfig]
 	if d.rva == 0 {
@@ -181,7 +186,8 @@ const (
 // maxRanges bounds how many ranges of code are read; linkers make a handful.
 const maxRanges = 1 << 12
 
-// readCodeMap reads what the metadata of a hybrid file says of its code, and where the function table of its other processor is.
+// readCodeMap reads what the metadata of a hybrid file says of its code, and where the function
+// table of its other processor is.
 //
 //	4 code map RVA, 8 its count (4 bytes start, of which the lowest two bits are the kind; 4 bytes length) · 64 second function table RVA, 68 its size
 //
@@ -206,7 +212,8 @@ func (f *File) readCodeMap(rva uint64) error {
 	return nil
 }
 
-// CodeKind is the kind of a hybrid file's code at an address; ok is false where its map has none, and for other files.
+// CodeKind is the kind of a hybrid file's code at an address; ok is false where its map has none,
+// and for other files.
 func (f *File) CodeKind(rva uint64) (kind uint8, ok bool) {
 	for _, r := range f.ranges {
 		if rva >= r.Start && rva < r.End {
@@ -216,8 +223,8 @@ func (f *File) CodeKind(rva uint64) (kind uint8, ok bool) {
 	return 0, false
 }
 
-// ExtraExceptions is the function table of a hybrid file's other processor: ARM64's in a file for x64, x64's in one for ARM64. It is nil if
-// there is none.
+// ExtraExceptions is the function table of a hybrid file's other processor: ARM64's in a file for
+// x64, x64's in one for ARM64. It is nil if there is none.
 func (f *File) ExtraExceptions() *input.Source {
 	if f.extra.rva == 0 || f.extra.size == 0 {
 		return nil

@@ -1,9 +1,10 @@
-// Package pe reads PE files: the executables, libraries and drivers of Windows. It knows the container (headers, sections, data
-// directories), the ids that a dump names a module by, and the names in the export directory and in a COFF symbol table. Package
-// pdata reads .pdata, other packages the debug sections.
+// Package pe reads PE files: the executables, libraries and drivers of Windows. It knows the
+// container (headers, sections, data directories), the ids that a dump names a module by, and the
+// names in the export directory and in a COFF symbol table. Package pdata reads .pdata, other
+// packages the debug sections.
 //
-// Files are untrusted. A broken part costs only itself: with a bad export directory the sections are still read, and Warnings says
-// what was skipped.
+// Files are untrusted. A broken part costs only itself: with a bad export directory the sections
+// are still read, and Warnings says what was skipped.
 //
 // Source: "PE Format" (Microsoft), the sections named in the code.
 package pe
@@ -20,13 +21,15 @@ import (
 // File is an open PE file. It is not for use by several goroutines at once.
 type File struct {
 	Src *input.Source
-	// Machine is the file header's machine type; Arch its table of registers, or nil if there is none.
+	// Machine is the file header's machine type; Arch its table of registers, or nil if there is
+	// none.
 	Machine uint16
 	Arch    *cpu.Arch
-	// Stamp is the file header's time stamp, which linkers may fill with a hash; ImageSize how much memory the loaded image takes.
-	// Both together are the file's code id.
+	// Stamp is the file header's time stamp, which linkers may fill with a hash; ImageSize how much
+	// memory the loaded image takes. Both together are the file's code id.
 	Stamp, ImageSize uint32
-	// Base is the address at which the file asks to be loaded: addresses in DWARF count from 0, and RVA = address − Base.
+	// Base is the address at which the file asks to be loaded: addresses in DWARF count from 0, and
+	// RVA = address − Base.
 	Base uint64
 	// Class is 32 or 64, the bits of an address.
 	Class           int
@@ -96,14 +99,16 @@ const (
 // Is reports whether a file may be PE, by its first bytes.
 func Is(head []byte) bool { return len(head) >= 2 && head[0] == 'M' && head[1] == 'Z' }
 
-// Open reads the headers of a file. It returns an error if the file header or the optional header is bad; anything less is a
-// warning. If parts of the file are not there yet, the error is a *input.NeedError.
+// Open reads the headers of a file. It returns an error if the file header or the optional header
+// is bad; anything less is a warning. If parts of the file are not there yet, the error is a
+// *input.NeedError.
 func Open(src *input.Source) (*File, error) { return open(src, false) }
 
 // OpenMapped opens an image as the loader laid it out in memory: offsets of the source are RVAs.
 func OpenMapped(src *input.Source) (*File, error) { return open(src, true) }
 
-// The sections come first, since directories are found by RVA. An id or a hybrid's map that cannot be read costs itself only.
+// The sections come first, since directories are found by RVA. An id or a hybrid's map that cannot
+// be read costs itself only.
 func open(src *input.Source, mapped bool) (*File, error) {
 	f := &File{Src: src, mapped: mapped}
 	count, at, err := f.headers()
@@ -142,7 +147,8 @@ func (f *File) bad(part string, off int64, want, have string) error {
 	return &input.FormatError{File: f.Src.Name, Part: part, Offset: off, Want: want, Have: have}
 }
 
-// headers reads the DOS header, the file header and the optional header. It returns the number of section headers and their offset.
+// headers reads the DOS header, the file header and the optional header. It returns the number of
+// section headers and their offset.
 //
 //	DOS header:   0 "MZ" · 60 offset of the PE signature u32
 //	file header:  0 "PE\0\0" · 4 machine u16 · 6 sections u16 · 8 time stamp u32 · 12 symbol table u32 · 16 symbols u32 ·
@@ -192,7 +198,8 @@ func (f *File) headers() (sections int, at int64, err error) {
 	f.ImageSize, f.headersSize = c.U32(), c.U32()
 	c.Skip(4)
 	f.Subsystem = c.U16()
-	// Characteristics, then the stack's and heap's sizes, which have the width of an address, and the loader's flags.
+	// Characteristics, then the stack's and heap's sizes, which have the width of an address, and
+	// the loader's flags.
 	c.Skip(2 + 4*int64(f.Class/8) + 4)
 	dirs := c.U32()
 	if c.Err() != nil {
@@ -209,7 +216,8 @@ func (f *File) headers() (sections int, at int64, err error) {
 }
 
 // arch is the processor's table.
-// A header of 64 bits for a 32-bit processor, or the reverse, is of no program that runs, so it has no table.
+// A header of 64 bits for a 32-bit processor, or the reverse, is of no program that runs, so it has
+// no table.
 func (f *File) arch() *cpu.Arch {
 	a := cpu.ByPE(f.Machine)
 	if a != nil && a.WordSize*8 != f.Class {
@@ -221,7 +229,8 @@ func (f *File) arch() *cpu.Arch {
 // Section is one section header. Addresses are RVAs.
 type Section struct {
 	Name string
-	// RVA and Size are the section's address and size in memory, Offset and FileSize those of its bytes in the file.
+	// RVA and Size are the section's address and size in memory, Offset and FileSize those of its
+	// bytes in the file.
 	RVA, Size        uint32
 	Offset, FileSize uint32
 	Flags            uint32
@@ -248,7 +257,8 @@ func (s *Section) span() uint32 {
 	return s.Size
 }
 
-// backed is how many of the section's bytes the file has. Beyond the size in memory there is only padding.
+// backed is how many of the section's bytes the file has. Beyond the size in memory there is only
+// padding.
 func (s *Section) backed() uint32 { return min(s.span(), s.FileSize) }
 
 // readSections reads the section headers.
@@ -288,7 +298,8 @@ func (f *File) readSections(count int, at int64) error {
 	return nil
 }
 
-// Section finds a section by its name, or nil; ".debug_x" also finds ".zdebug_x", its compressed form.
+// Section finds a section by its name, or nil; ".debug_x" also finds ".zdebug_x", its compressed
+// form.
 func (f *File) Section(name string) *Section {
 	for i := range f.Sections {
 		if s := &f.Sections[i]; s.Name == name && (s.FileSize > 0 || f.mapped) {
@@ -323,8 +334,8 @@ func (f *File) Data(s *Section) (*input.Source, error) {
 	return f.Src.Sub(f.Src.Name+": section "+s.Name, int64(off), int64(size)), nil
 }
 
-// extent returns the file offset of the bytes at an RVA, and how many there are up to the end of the section; 0 if the file
-// has none.
+// extent returns the file offset of the bytes at an RVA, and how many there are up to the end of
+// the section; 0 if the file has none.
 func (f *File) extent(rva uint64) (off, n int64) {
 	if f.mapped {
 		if rva < uint64(f.Src.Size) && rva < uint64(max(f.ImageSize, f.headersSize)) {
@@ -363,7 +374,8 @@ func (f *File) part(name string, d directory) *input.Source {
 	return f.Src.Sub(f.Src.Name+": "+name, off, min(int64(d.size), have))
 }
 
-// Exceptions are the exception directory's bytes, which .pdata holds, and its RVA; nil if the file has none.
+// Exceptions are the exception directory's bytes, which .pdata holds, and its RVA; nil if the file
+// has none.
 func (f *File) Exceptions() (*input.Source, uint64) {
 	d := f.dirs[dirException]
 	if d.rva == 0 || d.size == 0 {
@@ -387,8 +399,8 @@ func (f *File) Code() (out [][2]uint64) {
 	return out
 }
 
-// ReadCode reads the program's bytes at an RVA, as far as they are the same in memory: those of sections that are not written to. It
-// returns how many there were.
+// ReadCode reads the program's bytes at an RVA, as far as they are the same in memory: those of
+// sections that are not written to. It returns how many there were.
 func (f *File) ReadCode(rva uint64, p []byte) int {
 	s := f.SectionAt(rva)
 	if s == nil || s.Write() {
@@ -434,7 +446,8 @@ func (f *File) lookForEnd() {
 }
 
 // lookForPacker warns of a program whose code is packed.
-// A packed file has sections UPX0 (empty, where the code is unpacked to) and UPX1 (the packed code).
+// A packed file has sections UPX0 (empty, where the code is unpacked to) and UPX1 (the packed
+// code).
 func (f *File) lookForPacker() {
 	for i := range f.Sections {
 		if n := f.Sections[i].Name; n == "UPX0" || n == "UPX1" {

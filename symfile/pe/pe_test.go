@@ -112,7 +112,8 @@ func TestReadCode(t *testing.T) {
 	}
 }
 
-// Names of debug sections do not fit into a header, and are in the string table; functions are in the symbol table.
+// Names of debug sections do not fit into a header, and are in the string table; functions are in
+// the symbol table.
 func TestSymbolTable(t *testing.T) {
 	f := open(t, "dwarf.dll", read(t, "dwarf.dll"))
 	for _, name := range []string{".debug_info", ".debug_line_str", ".debug_str_offsets"} {

@@ -11,8 +11,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Publics are the names of a file's code in its export directory and its COFF symbol table, by RVA, one an address. It keeps twelve
-// bytes a name; the names themselves are read when they are asked for.
+// Publics are the names of a file's code in its export directory and its COFF symbol table, by RVA,
+// one an address. It keeps twelve bytes a name; the names themselves are read when they are asked
+// for.
 type Publics struct {
 	f    *File
 	list []public
@@ -24,7 +25,8 @@ type Publics struct {
 // public packs a name: where it begins, and where the name is.
 type public struct {
 	rva uint32
-	// from says which kind of name it is, ref which: an entry of the table of names, an ordinal, a symbol.
+	// from says which kind of name it is, ref which: an entry of the table of names, an ordinal, a
+	// symbol.
 	from uint8
 	ref  uint32
 }
@@ -39,8 +41,9 @@ const (
 // maxExports is how many ordinals there can be.
 const maxExports = 1 << 16
 
-// Publics makes the table. An export that is forwarded to another library is no code of this one, and is left out. A symbol comes
-// after an export of the same address, and an export without a name, which is called by its ordinal, last.
+// Publics makes the table. An export that is forwarded to another library is no code of this one,
+// and is left out. A symbol comes after an export of the same address, and an export without a
+// name, which is called by its ordinal, last.
 func (f *File) Publics() (*Publics, error) {
 	p := &Publics{f: f}
 	if err := p.addExports(); input.Needs(err) {
@@ -64,8 +67,9 @@ func (f *File) Publics() (*Publics, error) {
 //	16 first ordinal u32 · 20 addresses u32 · 24 names u32 · 28 RVA of the addresses u32 · 32 RVA of the names' RVAs u32 ·
 //	36 RVA of their ordinals, u16 each, which count from the first
 //
-// The table of addresses is by ordinal; the tables of names and of ordinals go side by side, sorted by name. Example: if names[5] is "Sleep"
-// and ordinals[5] is 9, then addresses[9] is Sleep's code, and its ordinal is 9 plus the first.
+// The table of addresses is by ordinal; the tables of names and of ordinals go side by side, sorted
+// by name. Example: if names[5] is "Sleep" and ordinals[5] is 9, then addresses[9] is Sleep's code,
+// and its ordinal is 9 plus the first.
 func (p *Publics) addExports() error {
 	const part = "export directory"
 	f, d := p.f, p.f.dirs[dirExport]
@@ -132,8 +136,8 @@ func (p *Publics) add(rva uint64, from uint8, ref uint32) bool {
 
 // addSymbols adds the functions of the COFF symbol table, and labels that other files may use.
 //
-// GNU's and LLVM's linkers for MinGW leave the table in programs; Microsoft's linker does not write it. Static labels and names
-// that begin with a dot (".text", ".file") are no functions.
+// GNU's and LLVM's linkers for MinGW leave the table in programs; Microsoft's linker does not write
+// it. Static labels and names that begin with a dot (".text", ".file") are no functions.
 func (p *Publics) addSymbols() error {
 	const (
 		external, static = 2, 3

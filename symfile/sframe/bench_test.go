@@ -52,7 +52,8 @@ func lookups(b *testing.B, table unwind.Table, low, size uint64) {
 	}
 }
 
-// BenchmarkRow looks random addresses up: in memory, in a file that is read in blocks, and where functions are not sorted.
+// BenchmarkRow looks random addresses up: in memory, in a file that is read in blocks, and where
+// functions are not sorted.
 func BenchmarkRow(b *testing.B) {
 	for _, tc := range []struct {
 		name  string

@@ -13,7 +13,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// corpusRoot has ELF files with .sframe and .eh_frame of the same code, and texts that other programs made of both.
+// corpusRoot has ELF files with .sframe and .eh_frame of the same code, and texts that other
+// programs made of both.
 const corpusRoot = "../../../shared/corpus/other/made-here/sframe"
 
 type corpusFile struct {
@@ -60,7 +61,8 @@ func (c *corpusFile) same(t *testing.T, pc uint64, want simple) bool {
 	return sameRow(t, c.table, pc, want)
 }
 
-// TestCorpusRows compares with rows that a second decoder made, at every address, and at the addresses around.
+// TestCorpusRows compares with rows that a second decoder made, at every address, and at the
+// addresses around.
 func TestCorpusRows(t *testing.T) {
 	eachCorpusFile(t, func(t *testing.T, c corpusFile) {
 		var want struct {
@@ -144,8 +146,9 @@ func TestCorpusReadelf(t *testing.T) {
 	eachCorpusFile(t, func(t *testing.T, c corpusFile) { checkReadelf(t, c.table, c.path+".readelf.txt") })
 }
 
-// TestCorpusAgainstEHFrame compares with the .eh_frame of the same code, as readelf interprets it, at every address that either
-// covers. Not compared are .plt and .plt.got, where ld 2.44 describes another frame than the code has.
+// TestCorpusAgainstEHFrame compares with the .eh_frame of the same code, as readelf interprets it,
+// at every address that either covers. Not compared are .plt and .plt.got, where ld 2.44 describes
+// another frame than the code has.
 func TestCorpusAgainstEHFrame(t *testing.T) {
 	eachCorpusFile(t, func(t *testing.T, c corpusFile) {
 		want := ehFrameRows(t, c.path+".ehframe.txt", c.arch)

@@ -11,8 +11,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// TestAgainstDWARF opens the .eh_frame and the .sframe of the same code and compares the rules of the CFA, the return address and
-// the frame pointer at every address that both cover, outside of .plt and .plt.got.
+// TestAgainstDWARF opens the .eh_frame and the .sframe of the same code and compares the rules of
+// the CFA, the return address and the frame pointer at every address that both cover, outside of
+// .plt and .plt.got.
 func TestAgainstDWARF(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(corpusRoot, "*.sframe.json"))
 	for i, p := range files {
@@ -103,7 +104,8 @@ func sameRules(arch *cpu.Arch, r, d *unwind.Row) bool {
 		}
 		return unwind.Rule{Kind: unwind.Same}
 	}
-	// The caller's sp is the CFA, or lies below it where DWARF may also say in which word or register it was kept.
+	// The caller's sp is the CFA, or lies below it where DWARF may also say in which word or
+	// register it was kept.
 	sp := saved(r, arch.SP) == unwind.Rule{Kind: unwind.Same}
 	if arch.CFABias != 0 {
 		sp = saved(r, arch.SP) == unwind.Rule{Kind: unwind.FromCFA, Offset: -arch.CFABias}

@@ -7,8 +7,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Limits of one Each. In a crafted section all functions can share one list of rows, and a function of 4 GiB can repeat a block of
-// two bytes. In real sections functions share no rows, and only the procedure linkage table repeats a block.
+// Limits of one Each. In a crafted section all functions can share one list of rows, and a function
+// of 4 GiB can repeat a block of two bytes. In real sections functions share no rows, and only the
+// procedure linkage table repeats a block.
 const (
 	rowsShared  = 16
 	maxRepeated = 1 << 18
@@ -18,14 +19,15 @@ const (
 type lister struct {
 	t *table
 	f func(start, end uint64, row unwind.Row) error
-	// bytesLeft is how many bytes of rows may still be read, repeatsLeft how many rows of repeated blocks may still be reported.
+	// bytesLeft is how many bytes of rows may still be read, repeatsLeft how many rows of repeated
+	// blocks may still be reported.
 	bytesLeft   int64
 	repeatsLeft int
 	rows        uint64
 }
 
-// Each implements unwind.Table. It leaves out code without an entry, even if the section's flags give it a frame pointer: the end
-// of such code is unknown.
+// Each implements unwind.Table. It leaves out code without an entry, even if the section's flags
+// give it a frame pointer: the end of such code is unknown.
 func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if t.Flags&Sorted == 0 {
 		if err := t.sortStarts(); err != nil {
@@ -80,7 +82,8 @@ type rowRange struct {
 	row        unwind.Row
 }
 
-// function reports the rows of a function. If it repeats a block, function reports the block's rows for each repetition.
+// function reports the rows of a function. If it repeats a block, function reports the block's rows
+// for each repetition.
 func (p *lister) function(fn *function) error {
 	t := p.t
 	p.rows += uint64(fn.rows)
@@ -124,8 +127,8 @@ func (p *lister) function(fn *function) error {
 	return nil
 }
 
-// rowRanges calls done for each of the function's rows. A row holds until the next one starts, the last one until end. Rows that
-// hold for no code are not decoded.
+// rowRanges calls done for each of the function's rows. A row holds until the next one starts, the
+// last one until end. Rows that hold for no code are not decoded.
 func (p *lister) rowRanges(fn *function, end uint64, done func(rowRange) error) error {
 	t := p.t
 	at := fn.rowsAt

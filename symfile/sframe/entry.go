@@ -17,7 +17,8 @@ type entry struct {
 	//	bits 5–6  their size: 1 << n bytes, n up to 2
 	//	bit 7     arm64: the return address is signed
 	info uint8
-	// words are the count() words, not sign-extended: offsets, or for a flexible function also control words.
+	// words are the count() words, not sign-extended: offsets, or for a flexible function also
+	// control words.
 	words [15]uint32
 }
 
@@ -88,7 +89,8 @@ func (t *table) fill(fn *function, e *entry) error {
 func (t *table) entry(fn *function, off uint32) (found entry, ok bool, err error) {
 	at := fn.rowsAt
 	var e entry
-	// Rows have no fixed size, so they are read from the first one on. Their words are read of the one that counts alone.
+	// Rows have no fixed size, so they are read from the first one on. Their words are read of the
+	// one that counts alone.
 	for i := uint32(0); i < fn.rows; i++ {
 		next, err := t.read(fn, at, &e)
 		if err != nil {

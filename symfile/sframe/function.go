@@ -60,7 +60,8 @@ func (t *table) start(index uint32) (int64, error) {
 	return t.startOf(at, b), nil
 }
 
-// startOf decodes the start field b at offset at. With StartFromField it is relative to the field, else to the section.
+// startOf decodes the start field b at offset at. With StartFromField it is relative to the field,
+// else to the section.
 func (t *table) startOf(at int64, b []byte) int64 {
 	v := int64(0)
 	if t.Version == 3 {
@@ -134,7 +135,8 @@ func (t *table) attributes(fn *function) error {
 	return nil
 }
 
-// repeats reports whether the rows describe one block of which the function consists (2.3.2), such as one entry of a PLT.
+// repeats reports whether the rows describe one block of which the function consists (2.3.2), such
+// as one entry of a PLT.
 func (fn *function) repeats() bool { return fn.info&infoMask != 0 }
 
 // unusable returns the reason why the function's rows give no rules for any address, or "".

@@ -1,10 +1,12 @@
-// Package sframe reads SFrame sections, versions 1 to 3. A section has a list of rows for each function: how to find the canonical
-// frame address (CFA), the return address (RA) and the frame pointer (FP). It has nothing about other registers.
+// Package sframe reads SFrame sections, versions 1 to 3. A section has a list of rows for each
+// function: how to find the canonical frame address (CFA), the return address (RA) and the frame
+// pointer (FP). It has nothing about other registers.
 //
-// Open opens a section as an unwind.Table. Start at table.Row in table.go: it finds the function (function.go) and its row
-// (entry.go), and makes an unwind.Row of it (rules.go).
+// Open opens a section as an unwind.Table. Start at table.Row in table.go: it finds the function
+// (function.go) and its row (entry.go), and makes an unwind.Row of it (rules.go).
 //
-// Specification: "The SFrame Format", version 2 errata 1; section numbers in comments are of that text. The other versions differ:
+// Specification: "The SFrame Format", version 2 errata 1; section numbers in comments are of that
+// text. The other versions differ:
 //
 //	version 1  no size of a repeated block; starts are relative to the section
 //	version 3  attributes of a function are before its rows; starts have 64 bits; signal frames are marked; rows of a "flexible"
@@ -21,8 +23,9 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// How to find SFrame in an ELF file (specification, 1.1): a section of this type, or a segment of this type, which a file without
-// section headers has too. Older binutils give the section the type SHT_PROGBITS, so that its name is needed.
+// How to find SFrame in an ELF file (specification, 1.1): a section of this type, or a segment of
+// this type, which a file without section headers has too. Older binutils give the section the type
+// SHT_PROGBITS, so that its name is needed.
 const (
 	SectionName = ".sframe"
 	SectionType = 0x6ffffff4 // SHT_GNU_SFRAME
@@ -38,10 +41,11 @@ type Flags uint8
 const (
 	// Sorted (SFRAME_F_FDE_SORTED): functions are sorted by address.
 	Sorted Flags = 1 << iota
-	// FramePointer (SFRAME_F_FRAME_POINTER): every function keeps a frame pointer, also those without an entry. Versions 1 and 2.
+	// FramePointer (SFRAME_F_FRAME_POINTER): every function keeps a frame pointer, also those
+	// without an entry. Versions 1 and 2.
 	FramePointer
-	// StartFromField (SFRAME_F_FDE_FUNC_START_PCREL): a function's start is relative to the field that has it, else to the section's
-	// start. Since version 2.
+	// StartFromField (SFRAME_F_FDE_FUNC_START_PCREL): a function's start is relative to the field
+	// that has it, else to the section's start. Since version 2.
 	StartFromField
 )
 
@@ -66,12 +70,13 @@ type Header struct {
 	ABI     ABI
 	// Order is the section's byte order, found by the magic number.
 	Order binary.ByteOrder
-	// FixedFP and FixedRA are the offsets in bytes from the CFA at which every function saves the caller's frame pointer and its
-	// return address, or 0 if that differs between rows.
+	// FixedFP and FixedRA are the offsets in bytes from the CFA at which every function saves the
+	// caller's frame pointer and its return address, or 0 if that differs between rows.
 	FixedFP, FixedRA int8
 	// AuxSize is the size in bytes of the auxiliary header, which no ABI uses.
 	AuxSize uint8
-	// Functions and Rows are the claimed numbers of entries, RowBytes the claimed size of all rows in bytes.
+	// Functions and Rows are the claimed numbers of entries, RowBytes the claimed size of all rows
+	// in bytes.
 	Functions, Rows, RowBytes uint32
 	// FunctionsAt and RowsAt are the section offsets of the two sub-sections.
 	FunctionsAt, RowsAt int64
@@ -88,7 +93,8 @@ const (
 	atRows    = 16
 )
 
-// ReadHeader reads the header of a section. Errors are of type *input.FormatError, or come from the file's reader.
+// ReadHeader reads the header of a section. Errors are of type *input.FormatError, or come from the
+// file's reader.
 func ReadHeader(section *input.Source) (Header, error) {
 	var h Header
 	c := input.NewCursor(section, SectionName, 0, section.Size, binary.LittleEndian)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// A writer of SFrame sections, from the text of the specification and without the reader's constants, so that a layout that is
-// wrong there does not read what is wrong here. Every row says in words what it means.
+// A writer of SFrame sections, from the text of the specification and without the reader's
+// constants, so that a layout that is wrong there does not read what is wrong here. Every row says
+// in words what it means.
 
 // madeRow is a frame row entry. words are written as they stand, size bytes each (1, 2 or 4).
 type madeRow struct {
@@ -27,7 +28,8 @@ type madeFunc struct {
 	mask  bool
 	rep   byte
 	keyB  bool
-	// flex and signal are of version 3; extra are bits for the info byte that nobody defined, pad for the unused bytes.
+	// flex and signal are of version 3; extra are bits for the info byte that nobody defined, pad
+	// for the unused bytes.
 	flex, signal bool
 	extra        byte
 	pad          uint16

@@ -15,8 +15,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// oracle is what an emulator and a debugger said of a program (testdata/oracle): of every instruction that it runs the registers,
-// the stack, and the callers that gdb found by .eh_frame.
+// oracle is what an emulator and a debugger said of a program (testdata/oracle): of every
+// instruction that it runs the registers, the stack, and the callers that gdb found by .eh_frame.
 type oracle struct {
 	arch  *cpu.Arch
 	CPU   string
@@ -100,8 +100,9 @@ var oracles = []struct {
 	{"s390x", "s390x", 3, unwind.NotSigned, ""},
 }
 
-// TestOracle unwinds from every instruction that programs of three CPUs ran, from registers and memory that an emulator gave, up to
-// the first function, and compares pc, sp and frame pointer of every frame with gdb's. The sections are binutils' own.
+// TestOracle unwinds from every instruction that programs of three CPUs ran, from registers and
+// memory that an emulator gave, up to the first function, and compares pc, sp and frame pointer of
+// every frame with gdb's. The sections are binutils' own.
 func TestOracle(t *testing.T) {
 	for _, tc := range oracles {
 		t.Run(tc.elf, func(t *testing.T) {
@@ -161,7 +162,8 @@ func (o *oracle) unwindAll(t *testing.T, tab unwind.Table, without string) {
 			}
 			want := s.Frames[j+1]
 			fp, known := caller.Get(o.arch.FP)
-			// gcc's rules for rbp outlast its restoring in a function that aligns its stack: gdb then reads a word from anywhere.
+			// gcc's rules for rbp outlast its restoring in a function that aligns its stack: gdb
+			// then reads a word from anywhere.
 			stray := !known && len(row.Saved) > 0 && row.Saved[0].Rule.Kind == unwind.AtReg
 			if caller.PC() != want.PC || caller.SP() != want.SP || !stray && (known != (want.FP != nil) || known && fp != *want.FP) {
 				t.Fatalf("%x, frame %d (%s): %s\ngives pc %x sp %x fp %x, gdb has %+v", s.PC, j, f.Name, row.Describe(o.arch), caller.PC(), caller.SP(), fp, want)
@@ -223,8 +225,9 @@ func TestOracleAgainstEHFrame(t *testing.T) {
 	}
 }
 
-// s390xVersion2 writes the rules that a program's .eh_frame has as a section of version 2, whose rows no binutils with s390x
-// writes any more. Functions with a CFA that version 2 has no words for are left out.
+// s390xVersion2 writes the rules that a program's .eh_frame has as a section of version 2, whose
+// rows no binutils with s390x writes any more. Functions with a CFA that version 2 has no words for
+// are left out.
 func s390xVersion2(t *testing.T, path string) (*madeSection, string) {
 	t.Helper()
 	s := &madeSection{name: "s390x-v2", order: big, version: 2, flags: 0x05, abi: 4, address: 0x1005000}
@@ -274,7 +277,8 @@ functions:
 	return s, strings.Join(without, " ")
 }
 
-// TestOracleS390XVersion2 is TestOracle for a section of version 2 that the tests' writer makes of .eh_frame.
+// TestOracleS390XVersion2 is TestOracle for a section of version 2 that the tests' writer makes of
+// .eh_frame.
 func TestOracleS390XVersion2(t *testing.T) {
 	path := filepath.Join("testdata", "oracle", "s390x.elf.ehframe.txt")
 	s, without := s390xVersion2(t, path)
@@ -307,9 +311,10 @@ func TestOracleS390XVersion2(t *testing.T) {
 	}
 }
 
-// TestTopmostOnly takes rules of functions that call nothing and applies them to a frame that has made a call: what is in a
-// register there is not known, so there is no caller, or one without its frame pointer, and not one with a register of
-// somebody else. What a walker does with such rules is tested with the walker.
+// TestTopmostOnly takes rules of functions that call nothing and applies them to a frame that has
+// made a call: what is in a register there is not known, so there is no caller, or one without its
+// frame pointer, and not one with a register of somebody else. What a walker does with such rules
+// is tested with the walker.
 func TestTopmostOnly(t *testing.T) {
 	s := section("s390x")
 	tab := open(t, "s390x", s.bytes(), s.address, 0)

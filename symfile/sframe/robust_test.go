@@ -29,8 +29,8 @@ func whole(t testing.TB, s *madeSection) map[uint64]string {
 	return rows
 }
 
-// A section that ends early is refused, or what is left of it is read right: no address gets rules that are not its own, and
-// none is said to have no rules.
+// A section that ends early is refused, or what is left of it is read right: no address gets rules
+// that are not its own, and none is said to have no rules.
 func TestCutOff(t *testing.T) {
 	for _, s := range made {
 		data, want := s.bytes(), whole(t, s)
@@ -108,7 +108,8 @@ func TestBoundedWork(t *testing.T) {
 	}
 }
 
-// overlapping: two functions share an address, or the list is not in order because the section is not.
+// overlapping: two functions share an address, or the list is not in order because the section is
+// not.
 func overlapping(t *table) bool {
 	last := t.inMemory
 	t.sortStarts()
@@ -127,8 +128,8 @@ func overlapping(t *table) bool {
 	return false
 }
 
-// FuzzSFrame: nothing panics or hangs, errors say a place, and the list of all rows gives addresses the rules that a lookup
-// gives them, as long as functions do not overlap.
+// FuzzSFrame: nothing panics or hangs, errors say a place, and the list of all rows gives addresses
+// the rules that a lookup gives them, as long as functions do not overlap.
 func FuzzSFrame(f *testing.F) {
 	for _, s := range made {
 		f.Add(s.bytes())

@@ -7,15 +7,17 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// On s390x a function's CFA is 160 bytes above its caller's sp: above the area where a callee saves registers. The stored CFA offset
-// leaves those out and counts in units of 8, so that most fit one byte (SFRAME_S390X_CFA_OFFSET_ADJUSTMENT, …_ALIGNMENT_FACTOR).
+// On s390x a function's CFA is 160 bytes above its caller's sp: above the area where a callee saves
+// registers. The stored CFA offset leaves those out and counts in units of 8, so that most fit one
+// byte (SFRAME_S390X_CFA_OFFSET_ADJUSTMENT, …_ALIGNMENT_FACTOR).
 const (
 	s390xArea = 160
 	s390xUnit = 8
 )
 
-// rules makes the unwind.Row of a row. Without a rule for RA, the return address is still in the link register. Without a rule for
-// FP, the frame pointer is unchanged. A row without words marks an outermost frame: the function has no caller.
+// rules makes the unwind.Row of a row. Without a rule for RA, the return address is still in the
+// link register. Without a rule for FP, the frame pointer is unchanged. A row without words marks
+// an outermost frame: the function has no caller.
 func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 	row := unwind.Row{OthersUndefined: true, Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: e.at}}
 	row.Signal = t.Version == 3 && fn.info&infoSignal != 0
@@ -52,7 +54,8 @@ func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 //	arm64   CFA = sp or fp + 1st    RA = [CFA + 2nd]        FP = [CFA + 3rd]
 //	s390x   CFA = sp or fp + 1st × 8 + 160                  RA and FP by the 2nd and 3rd, see saved
 //
-// GNU as writes a 2nd word alone if a function saves only RA. On s390x a 2nd word of 0 means that RA is not saved.
+// GNU as writes a 2nd word alone if a function saves only RA. On s390x a 2nd word of 0 means that
+// RA is not saved.
 func (t *table) plain(e *entry, row *unwind.Row, fp *unwind.Rule) {
 	base := t.arch.FP
 	if e.info&rowFromSP != 0 {
@@ -89,8 +92,8 @@ func (t *table) cfaOffset(stored int64) int64 {
 	return stored
 }
 
-// saved returns the rule of RA or FP for offset i: [CFA + offset]. On s390x before version 3, an odd offset is a register: its DWARF
-// number is offset >> 1 (SFRAME_V2_S390X_OFFSET_IS_REGNUM).
+// saved returns the rule of RA or FP for offset i: [CFA + offset]. On s390x before version 3, an
+// odd offset is a register: its DWARF number is offset >> 1 (SFRAME_V2_S390X_OFFSET_IS_REGNUM).
 func (t *table) saved(e *entry, i int) unwind.Rule {
 	off := e.signed(i)
 	if t.arch == cpu.S390X && t.Version < 3 && off&1 != 0 {
@@ -115,9 +118,9 @@ const (
 	controlBits  = 3      // the register's number is in the bits above these
 )
 
-// flexible reads the words of a flexible function's row (version 3): pairs of a control word and an offset, for CFA, RA and FP in
-// this order. A control word of 0 has no offset and leaves the default rule. gcc needs this for functions that realign the stack,
-// whose CFA is in r10.
+// flexible reads the words of a flexible function's row (version 3): pairs of a control word and an
+// offset, for CFA, RA and FP in this order. A control word of 0 has no offset and leaves the
+// default rule. gcc needs this for functions that realign the stack, whose CFA is in r10.
 func (t *table) flexible(e *entry, row *unwind.Row, fp *unwind.Rule) error {
 	if e.info&rowFromSP != 0 {
 		t.warn("row", e.at, "the row of a flexible function has the base register bit set, which is ignored")

@@ -47,7 +47,8 @@ func archOf(abi byte) *cpu.Arch {
 	return map[byte]*cpu.Arch{1: cpu.ARM64, 2: cpu.ARM64, 3: cpu.AMD64, 4: cpu.S390X}[abi]
 }
 
-// TestMade reads the sections of testdata, all rows in a row and each address alone, loaded at 0 and elsewhere.
+// TestMade reads the sections of testdata, all rows in a row and each address alone, loaded at 0
+// and elsewhere.
 func TestMade(t *testing.T) {
 	for _, s := range made {
 		t.Run(s.name, func(t *testing.T) {
@@ -197,7 +198,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A function or row that cannot be read is an error where it is asked for, a warning in a list of all, and no obstacle to others.
+// A function or row that cannot be read is an error where it is asked for, a warning in a list of
+// all, and no obstacle to others.
 func TestBadEntries(t *testing.T) {
 	row := func(at uint32) madeRow { return madeRow{at: at, sp: true, words: []int64{8}, means: "."} }
 	good := madeFunc{start: 0x1020, size: 0x10, addr: 1, rows: []madeRow{row(0)}}

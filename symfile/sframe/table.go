@@ -22,7 +22,8 @@ type Config struct {
 	File string
 }
 
-// table is an open section. It keeps nothing in memory, except the functions' starts if they are not sorted.
+// table is an open section. It keeps nothing in memory, except the functions' starts if they are
+// not sorted.
 type table struct {
 	Header
 	src  *input.Source
@@ -49,10 +50,12 @@ type functionStart struct {
 	index uint32
 }
 
-// Open opens a section that is linked at an address. It reads and checks the header; lookups read the rest. Errors are of type
+// Open opens a section that is linked at an address. It reads and checks the header; lookups read
+// the rest. Errors are of type
 // *input.FormatError with the offset in the section, or come from the file's reader. The table is not safe for concurrent use.
 //
-// Rows have OthersUndefined set, because a section does not say which other registers a function saved.
+// Rows have OthersUndefined set, because a section does not say which other registers a function
+// saved.
 func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, error) {
 	h, err := ReadHeader(section)
 	if err != nil {
@@ -93,8 +96,8 @@ func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, erro
 	return t, nil
 }
 
-// Row implements unwind.Table. If no function covers the address and the section has the flag FramePointer, the rules are those of
-// the CPU's frame pointer.
+// Row implements unwind.Table. If no function covers the address and the section has the flag
+// FramePointer, the rules are those of the CPU's frame pointer.
 func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	off := int64(rva - t.rva)
 	fn, ok, err := t.find(off)
@@ -108,7 +111,8 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	if why := fn.unusable(); why != "" {
 		return t.none(fn.at, why), false, nil
 	}
-	// The rows of a function that repeats, such as .plt, are those of one block of code: a stub of 16 bytes.
+	// The rows of a function that repeats, such as .plt, are those of one block of code: a stub of
+	// 16 bytes.
 	inside := uint32(off - fn.start)
 	block := uint32(0)
 	if fn.repeats() {
@@ -136,7 +140,8 @@ func (t *table) none(at int64, why string) unwind.Row {
 	return unwind.Row{Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: at, Note: why}}
 }
 
-// framePointer returns the row of functions without an entry, if the section has the flag FramePointer (2.1.3).
+// framePointer returns the row of functions without an entry, if the section has the flag
+// FramePointer (2.1.3).
 func (t *table) framePointer() (unwind.Row, bool) {
 	lay := t.arch.Frame
 	if t.Flags&FramePointer == 0 || lay.Style != cpu.FrameRecord {
@@ -155,8 +160,8 @@ func (t *table) framePointer() (unwind.Row, bool) {
 // maxEmpty limits how many functions of size 0 one search skips.
 const maxEmpty = 64
 
-// maxVerified is the largest number of functions whose order find verifies when it first fails to find an address. Of larger
-// sections only Each verifies the order.
+// maxVerified is the largest number of functions whose order find verifies when it first fails to
+// find an address. Of larger sections only Each verifies the order.
 const maxVerified = 1 << 15
 
 // find returns the function that covers an address, given relative to the section's start.
@@ -166,7 +171,8 @@ func (t *table) find(off int64) (function, bool, error) {
 		return fn, ok, err
 	}
 	t.verified = true
-	// A search in an unsorted section can miss a function that is there. So the first miss checks the order of all functions, once.
+	// A search in an unsorted section can miss a function that is there. So the first miss checks
+	// the order of all functions, once.
 	last := int64(math.MinInt64)
 	for i := range t.Functions {
 		v, err := t.start(i)
@@ -219,8 +225,8 @@ func (t *table) search(off int64) (function, bool, error) {
 	return function{}, false, nil
 }
 
-// upTo returns how many functions start at or before off. It searches a sorted section in the file. If the search meets functions
-// that are out of order, upTo sorts them in memory.
+// upTo returns how many functions start at or before off. It searches a sorted section in the file.
+// If the search meets functions that are out of order, upTo sorts them in memory.
 func (t *table) upTo(off int64) (uint32, error) {
 	if t.Flags&Sorted != 0 && !t.inMemory {
 		low, high := uint32(0), t.Functions
@@ -252,8 +258,8 @@ func (t *table) upTo(off int64) (uint32, error) {
 	return uint32(sort.Search(len(t.byStart), func(i int) bool { return t.byStart[i].start > off })), nil
 }
 
-// sortStarts sorts the functions in memory, with 16 bytes for each. An entry in the file takes as much at least, so that a crafted
-// count cannot make it large.
+// sortStarts sorts the functions in memory, with 16 bytes for each. An entry in the file takes as
+// much at least, so that a crafted count cannot make it large.
 func (t *table) sortStarts() error {
 	if t.inMemory {
 		return nil
@@ -310,7 +316,8 @@ func (t *table) formatError(off int64, want, have string) *input.FormatError {
 	return &input.FormatError{File: t.src.Name, Part: SectionName, Offset: off, Want: want, Have: have}
 }
 
-// asWarning turns an error about the section's content into a warning and returns nil. It returns errors of reading.
+// asWarning turns an error about the section's content into a warning and returns nil. It returns
+// errors of reading.
 func (t *table) asWarning(err error) error {
 	var format *input.FormatError
 	if !errors.As(err, &format) || format.Err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// simple is a row as readelf writes it: "sp+16", "c-8" for the word at cfa − 8, "(fp+0)" for the word at fp, "r17+0" for register
-// 17, "u" for unchanged.
+// simple is a row as readelf writes it: "sp+16", "c-8" for the word at cfa − 8, "(fp+0)" for the
+// word at fp, "r17+0" for register 17, "u" for unchanged.
 type simple struct {
 	cfa, ra, fp string
 	signed      bool
@@ -80,7 +80,8 @@ var plainRegister = regexp.MustCompile(`^r\d+$`)
 
 var funcLine = regexp.MustCompile(`func idx \[\d+\]: pc = (0x[0-9a-f]+), size = (\d+) bytes`)
 
-// checkReadelf compares every row with those that readelf --sframe printed into a file, at both ends of where they hold.
+// checkReadelf compares every row with those that readelf --sframe printed into a file, at both
+// ends of where they hold.
 func checkReadelf(t *testing.T, tab unwind.Table, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -146,7 +147,8 @@ type ehRow struct {
 // A register rule that names a register, "r17 (f2)".
 var byRegister = regexp.MustCompile(`(r\d+) \([a-z0-9]+\)`)
 
-// ehFuncs reads a file with the output of readelf --debug-dump=frames-interp. Expressions are "exp".
+// ehFuncs reads a file with the output of readelf --debug-dump=frames-interp. Expressions are
+// "exp".
 func ehFuncs(t *testing.T, path string, arch *cpu.Arch) []ehFunc {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -10,7 +10,8 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// onlyRules are the symbols of a module that begins at 0 and has a table of rules, and nothing else.
+// onlyRules are the symbols of a module that begins at 0 and has a table of rules, and nothing
+// else.
 type onlyRules struct{ unwind.Table }
 
 func (onlyRules) Known(int) symbol.Answer { return symbol.Yes }
@@ -31,7 +32,8 @@ func (o onlyRules) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	return row, symbol.Yes
 }
 
-// TestOracleWalk has the walker itself go up the stacks: its checks of progress and of topmost frames refuse none that gdb has.
+// TestOracleWalk has the walker itself go up the stacks: its checks of progress and of topmost
+// frames refuse none that gdb has.
 func TestOracleWalk(t *testing.T) {
 	for _, tc := range oracles {
 		if tc.without != "" {

@@ -34,8 +34,9 @@ func openELF(t testing.TB, path string) *Table {
 	return table
 }
 
-// TestCorpusAgainstBreakpad compares functions and lines with what Breakpad's dump_syms wrote of the same programs. It leaves
-// the directory out of file names, and writes lines without code, which are left out here.
+// TestCorpusAgainstBreakpad compares functions and lines with what Breakpad's dump_syms wrote of
+// the same programs. It leaves the directory out of file names, and writes lines without code,
+// which are left out here.
 func TestCorpusAgainstBreakpad(t *testing.T) {
 	paths, _ := filepath.Glob(corpusRoot + "/*.breakpad.sym")
 	if len(paths) == 0 {
@@ -65,8 +66,8 @@ func TestCorpusAgainstBreakpad(t *testing.T) {
 	}
 }
 
-// TestCompilers compiles the sources in testdata with whichever GCC for STABS is installed, links them, and compares every
-// address with binutils' addr2line.
+// TestCompilers compiles the sources in testdata with whichever GCC for STABS is installed, links
+// them, and compares every address with binutils' addr2line.
 func TestCompilers(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("*** SKIPPED: no programs can be run under js/wasm; compilers are tried natively")
@@ -132,7 +133,8 @@ func compiled(t *testing.T, prefix, options string) bool {
 		t.Errorf("%s %s: only %d addresses", prefix, options, len(ours))
 	}
 	if dwarf {
-		// binutils does not follow descriptors from STABS to the code. The same code with DWARF has the same addresses.
+		// binutils does not follow descriptors from STABS to the code. The same code with DWARF has
+		// the same addresses.
 		for i, a := range args {
 			args[i] = strings.ReplaceAll(strings.ReplaceAll(a, "-gstabs+", "-gdwarf-4"), "-gstabs", "-gdwarf-4")
 		}

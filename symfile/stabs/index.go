@@ -55,7 +55,8 @@ func (t *Table) cursor(first, count int64) *input.Cursor {
 	return input.NewCursor(t.stab, "", first*t.step, count*t.step, t.order)
 }
 
-// at returns the offset of an entry's string, or 0 if it is empty. An entry's name is relative to its object file's strings.
+// at returns the offset of an entry's string, or 0 if it is empty. An entry's name is relative to
+// its object file's strings.
 func (x *indexer) at(e entry) uint64 {
 	if e.name == 0 {
 		return 0
@@ -99,7 +100,8 @@ func (x *indexer) entry(i uint32, e entry) {
 		x.reach = 0
 	case nSLine:
 		if x.open == nil {
-			// Some compilers write a function's first lines before its name, with absolute addresses.
+			// Some compilers write a function's first lines before its name, with absolute
+			// addresses.
 			if x.file != 0 {
 				t.outsideLines = append(t.outsideLines, line{at: t.address(e.value), file: x.file, unit: x.unit(), line: uint32(e.desc)})
 			}
@@ -113,7 +115,8 @@ func (x *indexer) entry(i uint32, e entry) {
 	}
 }
 
-// relative returns an address as relative to the open function. Some compilers write absolute addresses.
+// relative returns an address as relative to the open function. Some compilers write absolute
+// addresses.
 func (x *indexer) relative(v uint64) uint64 {
 	if start := x.open.start; start != 0 && v >= start {
 		return v - start
@@ -129,8 +132,8 @@ func (x *indexer) unit() uint32 {
 	return uint32(len(x.t.units) - 1)
 }
 
-// source processes an N_SO entry. Two of them start a unit: its directory, which ends with a slash, and its file. An empty one ends
-// it, with the address of the end of its code.
+// source processes an N_SO entry. Two of them start a unit: its directory, which ends with a slash,
+// and its file. An empty one ends it, with the address of the end of its code.
 func (x *indexer) source(i uint32, e entry) {
 	name := x.at(e)
 	x.closeFunction(i, 0)
@@ -150,9 +153,9 @@ func (x *indexer) source(i uint32, e entry) {
 	x.inUnit, x.dir, x.file = true, 0, name
 }
 
-// isFunction reports whether the text of an N_FUN entry describes a function. The letter after the name and a colon is the kind of
-// symbol: "main:F1" is a global function, f a static one, Q and J are Pascal's and nested ones; "s:S1" is a variable. C++
-// names contain "::".
+// isFunction reports whether the text of an N_FUN entry describes a function. The letter after the
+// name and a colon is the kind of symbol: "main:F1" is a global function, f a static one, Q and J
+// are Pascal's and nested ones; "s:S1" is a variable. C++ names contain "::".
 func isFunction(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] != ':' {
@@ -182,7 +185,8 @@ func functionName(s string) string {
 	return s
 }
 
-// closeFunction ends the open function. end is the index of the entry after its last one, size its size in bytes or 0 if unknown.
+// closeFunction ends the open function. end is the index of the entry after its last one, size its
+// size in bytes or 0 if unknown.
 func (x *indexer) closeFunction(end uint32, size uint64) {
 	f := x.open
 	if f == nil {
@@ -205,8 +209,8 @@ func (x *indexer) closeFunction(end uint32, size uint64) {
 // unknownEnd is a flag in function.size: the size is a lower bound. finish replaces it.
 const unknownEnd = 1 << 63
 
-// finish sorts the functions and sets the unknown sizes: such a function ends where the next one starts, or at the end of its unit's
-// code. It then makes addresses module-relative.
+// finish sorts the functions and sets the unknown sizes: such a function ends where the next one
+// starts, or at the end of its unit's code. It then makes addresses module-relative.
 func (x *indexer) finish() {
 	t := x.t
 	slices.SortStableFunc(t.functions, func(a, b function) int { return cmp.Compare(a.start, b.start) })
@@ -221,7 +225,8 @@ func (x *indexer) finish() {
 		if f.size&unknownEnd != 0 {
 			f.size &^= unknownEnd
 			end := limit
-			// The first unit's end above the start. Where it is lower than the next function's start, padding or other code follows.
+			// The first unit's end above the start. Where it is lower than the next function's
+			// start, padding or other code follows.
 			if n, _ := slices.BinarySearch(x.ends, f.start+1); n < len(x.ends) {
 				end = min(end, x.ends[n]-f.start)
 			}
@@ -247,8 +252,8 @@ func sortLines(l []line) {
 	slices.SortStableFunc(l, func(a, b line) int { return cmp.Compare(a.at, b.at) })
 }
 
-// details reads a function's name and its lines, sorted by address. Of several lines at one address it returns the last, since the
-// others have no code.
+// details reads a function's name and its lines, sorted by address. Of several lines at one address
+// it returns the last, since the others have no code.
 func (t *Table) details(f *function) (name string, lines []line, err error) {
 	c := t.cursor(int64(f.entry), int64(f.end)-int64(f.entry))
 	first := t.read(c)

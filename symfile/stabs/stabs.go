@@ -1,9 +1,12 @@
-// Package stabs reads STABS, the debug information that compilers wrote before DWARF: a table of entries of fixed size (.stab) and
-// their strings (.stabstr). It reads functions, source files and lines, and skips variables and types.
+// Package stabs reads STABS, the debug information that compilers wrote before DWARF: a table of
+// entries of fixed size (.stab) and their strings (.stabstr). It reads functions, source files and
+// lines, and skips variables and types.
 //
-// Open and OpenELF index the functions in one pass (index.go). Table.Lookup looks up an address, Table.Each lists all functions.
+// Open and OpenELF index the functions in one pass (index.go). Table.Lookup looks up an address,
+// Table.Each lists all functions.
 //
-// Specification: "The stabs debug format" (Menapace, Kingdon, MacKenzie). Details of ELF files are those that GNU as and ld write.
+// Specification: "The stabs debug format" (Menapace, Kingdon, MacKenzie). Details of ELF files are
+// those that GNU as and ld write.
 package stabs
 
 import (
@@ -29,10 +32,12 @@ const (
 	nRBrac = 0xe0 // end of a scope
 )
 
-// maxName limits the length of a string in bytes. Functions of C++ templates have names of some thousands.
+// maxName limits the length of a string in bytes. Functions of C++ templates have names of some
+// thousands.
 const maxName = 1 << 16
 
-// Table is an index of the functions. A lookup reads the lines of the function that it hits. A Table is not safe for concurrent use.
+// Table is an index of the functions. A lookup reads the lines of the function that it hits. A
+// Table is not safe for concurrent use.
 type Table struct {
 	stab, strings *input.Source
 	order         binary.ByteOrder
@@ -46,10 +51,12 @@ type Table struct {
 	outsideLines []line     // lines that are not in a function's entries, sorted by address
 }
 
-// unit is a source file and the files that it includes. dir is the offset of its directory's name, 0 for none.
+// unit is a source file and the files that it includes. dir is the offset of its directory's name,
+// 0 for none.
 type unit struct{ dir, start uint64 }
 
-// function is an N_FUN entry. Its start is a link-time address until indexer.finish makes it module-relative.
+// function is an N_FUN entry. Its start is a link-time address until indexer.finish makes it
+// module-relative.
 type function struct {
 	start, size uint64
 	strings     uint64 // offset of its object file's strings
@@ -104,8 +111,8 @@ func open(t *Table) (*Table, error) {
 	return t, nil
 }
 
-// entrySize returns the size of the entries in bytes. In ELF files of both classes it is 12, with values of 4 bytes. It is 16, with values
-// of 8 bytes, only if 12 is not plausible.
+// entrySize returns the size of the entries in bytes. In ELF files of both classes it is 12, with
+// values of 4 bytes. It is 16, with values of 8 bytes, only if 12 is not plausible.
 func (t *Table) entrySize() int64 {
 	if t.plausible(16) && !t.plausible(12) {
 		return 16
@@ -113,8 +120,8 @@ func (t *Table) entrySize() int64 {
 	return 12
 }
 
-// plausible reports whether, with entries of a size, the first ones have types of debugging entries (one of the three high bits is
-// set) or start an object file's part.
+// plausible reports whether, with entries of a size, the first ones have types of debugging entries
+// (one of the three high bits is set) or start an object file's part.
 func (t *Table) plausible(step int64) bool {
 	const checked = 8
 	head, err := t.stab.Bytes(0, min(checked*step, t.stab.Size/step*step))
@@ -165,7 +172,8 @@ func (t *Table) text(off uint64) string {
 	return string(long)
 }
 
-// address returns an entry's value as a link-time address. A value of 4 bytes gets the upper half of the base.
+// address returns an entry's value as a link-time address. A value of 4 bytes gets the upper half
+// of the base.
 func (t *Table) address(v uint64) uint64 {
 	if t.step == 12 {
 		v |= t.base &^ math.MaxUint32

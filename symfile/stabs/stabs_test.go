@@ -88,7 +88,8 @@ func first(w *writer) {
 	w.stab("", 0x64, 0, 0x401050)
 }
 
-// second is -gstabs: functions end where the next one starts; and one whose name goes on in another entry.
+// second is -gstabs: functions end where the next one starts; and one whose name goes on in another
+// entry.
 func second(w *writer) {
 	w.stab("/abs/two.c", 0x64, 2, 0x401100)
 	w.stab("alpha:F1", 0x24, 0, 0x401100)
@@ -173,7 +174,8 @@ func opened(stab, str []byte, order binary.ByteOrder, base uint64) (*Table, erro
 		resolve: func(a uint64) uint64 { return a }})
 }
 
-// TestMade reads what several compilers write, joined by a linker that keeps the parts, in both byte orders and sizes.
+// TestMade reads what several compilers write, joined by a linker that keeps the parts, in both
+// byte orders and sizes.
 func TestMade(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, wide := range []bool{false, true} {

@@ -4,15 +4,19 @@ import "strings"
 
 // Identity identifies a binary or debug file, by its headers.
 type Identity struct {
-	// Name is the name that the file states for itself (a library's SONAME), else the file's name without folders.
+	// Name is the name that the file states for itself (a library's SONAME), else the file's name
+	// without folders.
 	Name string
-	// DebugID is the id by which symbol stores find symbols: 32 upper-case hexadecimal digits and an age. CodeID is the binary's own
-	// identifier in lower case, in ELF files the build id. If there is none, CodeID is "" and DebugID is a hash of the code.
+	// DebugID is the id by which symbol stores find symbols: 32 upper-case hexadecimal digits and
+	// an age. CodeID is the binary's own identifier in lower case, in ELF files the build id. If
+	// there is none, CodeID is "" and DebugID is a hash of the code.
 	DebugID, CodeID string
-	// CodeName is the program's name if Name is that of its debug information (a PE file names a PDB), else "".
+	// CodeName is the program's name if Name is that of its debug information (a PE file names a
+	// PDB), else "".
 	CodeName string
-	// HashIDs are debug ids that are hashes of the code: writers of symbol files use one if they find no identifier. If CodeID is "",
-	// DebugID is the first of them. Another file may have the same hash.
+	// HashIDs are debug ids that are hashes of the code: writers of symbol files use one if they
+	// find no identifier. If CodeID is "", DebugID is the first of them. Another file may have the
+	// same hash.
 	HashIDs []string
 	// OS and Arch are as in the MODULE record of a symbol file.
 	OS, Arch string
@@ -26,25 +30,28 @@ type Identity struct {
 
 // Contents says what kinds of information the files of a module have.
 type Contents struct {
-	// CFI: call frame information (STACK CFI, .eh_frame, .debug_frame, .ARM.exidx). SFrame: unwind information in that format.
+	// CFI: call frame information (STACK CFI, .eh_frame, .debug_frame, .ARM.exidx). SFrame: unwind
+	// information in that format.
 	CFI, SFrame bool
 	// Functions with their sizes; source Lines; Inlines, inlined calls.
 	Functions, Lines, Inlines bool
 	// OnlyExports: the only names are those of exported symbols.
 	OnlyExports bool
-	// Parts says which file has each kind of information. Missing names files that should exist and are not loaded:
-	// "libfoo.so.debug, the debug information (build id 1234…)".
+	// Parts says which file has each kind of information. Missing names files that should exist and
+	// are not loaded: "libfoo.so.debug, the debug information (build id 1234…)".
 	Parts   []Part
 	Missing []string
-	// NoProgram: the program, which has the unwind rules, is not loaded. Only its debug information is, which does not have the
-	// program's name (see MissingProgram).
+	// NoProgram: the program, which has the unwind rules, is not loaded. Only its debug information
+	// is, which does not have the program's name (see MissingProgram).
 	NoProgram bool
-	// DebugFile and DebugID are the file with the functions and lines that the program names, and its id, if the session does not have it.
+	// DebugFile and DebugID are the file with the functions and lines that the program names, and
+	// its id, if the session does not have it.
 	DebugFile, DebugID string
 }
 
-// WithoutUnderscore removes the underscore that x86's compilers for Windows put before the name of a C function (__cdecl): "_main"
-// becomes "main". A name with the size of its parameters ("_f@8", __stdcall) stays as it is.
+// WithoutUnderscore removes the underscore that x86's compilers for Windows put before the name of
+// a C function (__cdecl): "_main" becomes "main". A name with the size of its parameters ("_f@8",
+// __stdcall) stays as it is.
 func WithoutUnderscore(linked string) string {
 	name, ok := strings.CutPrefix(linked, "_")
 	if !ok || name == "" || strings.Contains(name, "@") {
@@ -53,10 +60,12 @@ func WithoutUnderscore(linked string) string {
 	return name
 }
 
-// MissingProgram returns the entry of Missing for NoProgram, for callers that know the program's name.
+// MissingProgram returns the entry of Missing for NoProgram, for callers that know the program's
+// name.
 func MissingProgram(name, arch string) string {
 	return "the program itself, " + name + ": without it " + arch + " stacks are guessed"
 }
 
-// Part is a kind of information about a module, and its file and section: "unwind rules", "libfoo.so", ".eh_frame".
+// Part is a kind of information about a module, and its file and section: "unwind rules",
+// "libfoo.so", ".eh_frame".
 type Part struct{ What, File, Section string }

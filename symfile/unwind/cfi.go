@@ -2,26 +2,28 @@ package unwind
 
 import "github.com/crashpane/crashpane/core/cpu"
 
-// unparsedRule is a register's rule before its expression is parsed. A later delta often replaces it, so parsing waits.
+// unparsedRule is a register's rule before its expression is parsed. A later delta often replaces
+// it, so parsing waits.
 type unparsedRule struct {
 	reg  cpu.Reg
 	expr string
 }
 
-// ParseCFI makes a Row from the rules of a STACK CFI INIT record and of the STACK CFI deltas up to an address, in order of
-// address. init and deltas are the "name: expression" parts of the records. Format: Breakpad's symbol_files.md, "STACK CFI
-// records".
+// ParseCFI makes a Row from the rules of a STACK CFI INIT record and of the STACK CFI deltas up to
+// an address, in order of address. init and deltas are the "name: expression" parts of the records.
+// Format: Breakpad's symbol_files.md, "STACK CFI records".
 //
 //	init    .cfa: $rsp 8 + .ra: .cfa -8 + ^                       cfa = rsp + 8, ra = [cfa - 8]
 //	delta   .cfa: $rsp 16 + $rbp: .cfa -16 + ^                    cfa = rsp + 16, rbp = [cfa - 16]
 //
-// A later rule replaces an earlier one of the same register. Register names count with and without "$". The rule of .ra is the
-// return address. If there is a rule for the program counter it wins over .ra, as in Breakpad and rust-minidump. Without a rule
-// for .cfa, ParseCFI returns a *RuleError. A record with .cfa and no return address means that the function has no caller:
+// A later rule replaces an earlier one of the same register. Register names count with and without
+// "$". The rule of .ra is the return address. If there is a rule for the program counter it wins
+// over .ra, as in Breakpad and rust-minidump. Without a rule for .cfa, ParseCFI returns a
+// *RuleError. A record with .cfa and no return address means that the function has no caller:
 // dump_syms writes this for _start and clone, whose return address is undefined in DWARF.
 //
-// notes lists what ParseCFI ignored: registers that the CPU lacks, rules without an expression, and expressions that do not
-// parse (their register is then Undefined). The caller sets Row.Origin.
+// notes lists what ParseCFI ignored: registers that the CPU lacks, rules without an expression, and
+// expressions that do not parse (their register is then Undefined). The caller sets Row.Origin.
 func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []string, err error) {
 	var cfa, ra, pc string
 	var buf [cpu.MaxRegs]unparsedRule
@@ -56,7 +58,8 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	}
 	note := func(n string) { notes = append(notes, n) }
 	splitRules(init, set, note)
-	// The deltas may replace the rule of .cfa, and EntryFromFP needs the one at the function's first instruction.
+	// The deltas may replace the rule of .cfa, and EntryFromFP needs the one at the function's
+	// first instruction.
 	atEntry := cfa
 	for _, d := range deltas {
 		splitRules(d, set, note)
@@ -102,7 +105,8 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 		}
 		row.Saved[i] = RegRule{p.reg, ru}
 	}
-	// See Row.EntryFromFP: init, whose rules hold at the function's first instruction, has cfa = ebp + 4.
+	// See Row.EntryFromFP: init, whose rules hold at the function's first instruction, has cfa =
+	// ebp + 4.
 	if entry, err := parseExpr(arch, atEntry); err == nil {
 		row.EntryFromFP = arch.SwappedDWARF && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
 	}
@@ -117,9 +121,10 @@ func wrapRule(what string, err error) error {
 	return err
 }
 
-// splitRules calls set for each "name: expression" of a record's rules, and note for each part that is neither. A name is a token
-// that ends with a colon; its expression is all tokens up to the next name. In ".cfa: $rsp 8 + .ra: .cfa -8 + ^" the rules are
-// (".cfa", "$rsp 8 +") and (".ra", ".cfa -8 + ^").
+// splitRules calls set for each "name: expression" of a record's rules, and note for each part that
+// is neither. A name is a token that ends with a colon; its expression is all tokens up to the next
+// name. In ".cfa: $rsp 8 + .ra: .cfa -8 + ^" the rules are (".cfa", "$rsp 8 +") and (".ra", ".cfa
+// -8 + ^").
 func splitRules(s string, set func(name, expr string), note func(string)) {
 	name, start, end := "", 0, 0
 	named := false

@@ -76,7 +76,8 @@ type RuleResult struct {
 	Err   *EvalError
 }
 
-// Trace records what Apply did, for a frame's explanation. With a nil Trace, Apply records nothing and does not allocate.
+// Trace records what Apply did, for a frame's explanation. With a nil Trace, Apply records nothing
+// and does not allocate.
 type Trace struct {
 	Words []WordRead
 	// Values are in the order of evaluation: cfa, ra, then the saved registers.
@@ -85,8 +86,8 @@ type Trace struct {
 	Notes []string
 }
 
-// fault is the reason for a failure in a form that needs no allocation. err makes an EvalError of it where one is wanted: losing a
-// register is common, and costs nothing.
+// fault is the reason for a failure in a form that needs no allocation. err makes an EvalError of
+// it where one is wanted: losing a register is common, and costs nothing.
 type fault struct {
 	cause Cause
 	reg   cpu.Reg
@@ -182,7 +183,8 @@ func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 	arch := e.callee.Arch
 	switch ru.Kind {
 	case Same:
-		// The CFA and the return address are not registers of the callee, so they cannot stay as they are.
+		// The CFA and the return address are not registers of the callee, so they cannot stay as
+		// they are.
 		if e.want < 0 {
 			return 0, fault{cause: BadProgram, text: "only a register can be \"unchanged\""}
 		}
@@ -222,13 +224,15 @@ func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 //
 //	cfa = CFA     pc = RA     sp = cfa, unless Saved has a rule for sp
 //
-// A register with a rule in Saved gets the rule's value. A callee-saved register without a rule keeps the callee's value, unless
-// the row has OthersUndefined. Any other register is unknown. If a rule in Saved fails, its register becomes unknown and tr gets a
-// note; rust-minidump does the same, Breakpad drops the whole record. If the rule for cfa, ra or sp fails there is no frame, and
+// A register with a rule in Saved gets the rule's value. A callee-saved register without a rule
+// keeps the callee's value, unless the row has OthersUndefined. Any other register is unknown. If a
+// rule in Saved fails, its register becomes unknown and tr gets a note; rust-minidump does the
+// same, Breakpad drops the whole record. If the rule for cfa, ra or sp fails there is no frame, and
 // Apply returns an *EvalError that names the missing memory word or register.
 //
-// Every rule reads the callee's registers, so the order of Saved does not matter; only the CFA is the new value. Values wrap at
-// the CPU's word size. mem may be nil; callee and callee.Arch may not. Apply also returns the CFA, an address in the process.
+// Every rule reads the callee's registers, so the order of Saved does not matter; only the CFA is
+// the new value. Values wrap at the CPU's word size. mem may be nil; callee and callee.Arch may
+// not. Apply also returns the CFA, an address in the process.
 func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, cfa uint64, err error) {
 	arch := callee.Arch
 	caller.Arch = arch
@@ -254,7 +258,8 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 			}
 		}
 	}
-	// The CFA is by definition the caller's stack pointer. A rule for sp in Saved replaces it below.
+	// The CFA is by definition the caller's stack pointer. A rule for sp in Saved replaces it
+	// below.
 	caller.Set(arch.SP, cfa)
 	caller.Set(arch.PC, ra)
 	for i := range r.Saved {
@@ -268,7 +273,8 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 			caller.Set(s.Reg, v)
 			continue
 		}
-		// Without its stack pointer the caller's frame cannot be found, so this is no loss of one register.
+		// Without its stack pointer the caller's frame cannot be found, so this is no loss of one
+		// register.
 		if s.Reg == arch.SP {
 			return caller, cfa, e.err(f)
 		}

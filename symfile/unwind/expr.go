@@ -2,15 +2,17 @@ package unwind
 
 import "github.com/crashpane/crashpane/core/cpu"
 
-// The postfix language of STACK CFI and STACK WIN (Breakpad's postfix_evaluator.h): tokens separated by white space. A token is an
-// operator (+ - * / % @ ^), a decimal literal, a register, or .cfa. Values are unsigned words of the CPU's size and wrap around.
+// The postfix language of STACK CFI and STACK WIN (Breakpad's postfix_evaluator.h): tokens
+// separated by white space. A token is an operator (+ - * / % @ ^), a decimal literal, a register,
+// or .cfa. Values are unsigned words of the CPU's size and wrap around.
 //
 //	.cfa -16 + ^      [cfa - 16]: push cfa, push -16, add, read the word
 
 const (
 	// maxDepth limits the operand stack. Real rules need three or four entries.
 	maxDepth = 32
-	// maxSteps limits the tokens of one expression, maxText its bytes, so that a crafted file cannot make one frame slow.
+	// maxSteps limits the tokens of one expression, maxText its bytes, so that a crafted file
+	// cannot make one frame slow.
 	maxSteps = 2048
 	maxText  = 16384
 )
@@ -30,8 +32,8 @@ func cut(s string) (tok, rest string) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// literal parses a decimal number with an optional "-" as 64 bits; a negative number wraps around. It refuses a number that does
-// not fit, as Breakpad and rust-minidump do.
+// literal parses a decimal number with an optional "-" as 64 bits; a negative number wraps around.
+// It refuses a number that does not fit, as Breakpad and rust-minidump do.
 func literal(tok string) (uint64, bool) {
 	neg := false
 	if len(tok) > 1 && tok[0] == '-' {
@@ -158,7 +160,8 @@ func (e *evaluation) expr(text string) (uint64, fault) {
 	return stack[0], fault{}
 }
 
-// operand returns the value of a token that is not an operator: a literal, a register, .cfa, or .undef (no value).
+// operand returns the value of a token that is not an operator: a literal, a register, .cfa, or
+// .undef (no value).
 func (e *evaluation) operand(arch *cpu.Arch, tok string) (uint64, fault) {
 	switch tok {
 	case ".cfa":

@@ -6,14 +6,16 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// ParseExpression turns a postfix program, in the operators of Breakpad and of words.go, into the simplest rule that computes the
-// top of its stack: a compact kind if possible, else an Expr if Breakpad's operators suffice, else a Program.
+// ParseExpression turns a postfix program, in the operators of Breakpad and of words.go, into the
+// simplest rule that computes the top of its stack: a compact kind if possible, else an Expr if
+// Breakpad's operators suffice, else a Program.
 //
 //	"$rsp 8 +"          FromReg, rsp + 8
 //	"$rax dup ^1 +"     Program, "$rax $rax ^1 +"
 //
-// It executes the program on rules (see parse.go), so that dup, swap and the like disappear. Only a program with jumps keeps its
-// text. forCFA says that the rule is that of the CFA, which may not read .cfa. Errors are of type *RuleError.
+// It executes the program on rules (see parse.go), so that dup, swap and the like disappear. Only a
+// program with jumps keeps its text. forCFA says that the rule is that of the CFA, which may not
+// read .cfa. Errors are of type *RuleError.
 func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 	text = strings.TrimSpace(text)
 	fail := func(reason string) (Rule, error) { return Rule{}, &RuleError{Reason: reason, Text: text} }
@@ -21,7 +23,8 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 		return fail("the expression is too long")
 	}
 	var stack [maxDepth]Rule
-	// stack[:n] are rules: what each item of the program's stack is in terms of registers and memory.
+	// stack[:n] are rules: what each item of the program's stack is in terms of registers and
+	// memory.
 	n, rest, jumps := 0, text, false
 	count := 0
 	for ; ; count++ {
@@ -32,7 +35,8 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 		if count >= maxSteps {
 			return fail("the expression has too many tokens")
 		}
-		// How many items the token pops and pushes. Those of words.go are known; Breakpad's operators and operands follow below.
+		// How many items the token pops and pushes. Those of words.go are known; Breakpad's
+		// operators and operands follow below.
 		takes, gives, known := arity(tok)
 		if word, _ := numbered(tok); word == "if" || word == "jump" {
 			jumps = true
@@ -96,7 +100,8 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 	return stack[n-1], nil
 }
 
-// jumping returns a program with jumps as a rule, after checking that each target is one of its count words or its end.
+// jumping returns a program with jumps as a rule, after checking that each target is one of its
+// count words or its end.
 func jumping(text string, count int) (Rule, error) {
 	for rest := text; ; {
 		var tok string
@@ -151,7 +156,8 @@ func unary(arch *cpu.Arch, op string, ru Rule) (Rule, error) {
 	return grown(Program, postfix(arch, ru), op)
 }
 
-// joinWord returns the rule "l op r" for the operators of Breakpad and of words.go, folded to a compact kind if possible.
+// joinWord returns the rule "l op r" for the operators of Breakpad and of words.go, folded to a
+// compact kind if possible.
 func joinWord(arch *cpu.Arch, op string, l, r Rule) (Rule, error) {
 	if l.Kind == Undefined || r.Kind == Undefined {
 		return Rule{Kind: Undefined}, nil
@@ -167,7 +173,8 @@ func joinWord(arch *cpu.Arch, op string, l, r Rule) (Rule, error) {
 	}
 	if op == "and" && r.Kind == Const {
 		// "x & 0xfff…f0" is Breakpad's "x 16 @".
-		// −0xfff…f0 is 16: a mask with upper bits set and lower ones clear rounds down to a power of two.
+		// −0xfff…f0 is 16: a mask with upper bits set and lower ones clear rounds down to a power
+		// of two.
 		if step := arch.Mask(-uint64(r.Offset)); step != 0 && step&(step-1) == 0 {
 			op, r.Offset = "@", int64(step)
 		}

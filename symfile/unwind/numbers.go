@@ -7,8 +7,9 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// Computed shows how a value was computed, with numbers for names: "0x7ffe3d0 + 48 = 0x7ffe400", "word at 0x7ffe3f8 =
-// 0x55d0a1f4". callee and cfa are Apply's argument and result. If the value could not be computed, Computed returns the reason.
+// Computed shows how a value was computed, with numbers for names: "0x7ffe3d0 + 48 = 0x7ffe400",
+// "word at 0x7ffe3f8 = 0x55d0a1f4". callee and cfa are Apply's argument and result. If the value
+// could not be computed, Computed returns the reason.
 func (m *RuleResult) Computed(callee *cpu.Regs, cfa uint64) string {
 	if m.Err != nil {
 		return m.Err.reason()
@@ -40,7 +41,8 @@ func (m *RuleResult) Computed(callee *cpu.Regs, cfa uint64) string {
 	return value
 }
 
-// withNumbers replaces registers and .cfa in a postfix expression by their values. Unknown registers keep their names.
+// withNumbers replaces registers and .cfa in a postfix expression by their values. Unknown
+// registers keep their names.
 func withNumbers(text string, callee *cpu.Regs, cfa uint64) string {
 	var b strings.Builder
 	for rest := text; ; {

@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// RuleError says why ParseCFI, ParseProgram or ParseExpression could not parse the text of an unwind record.
+// RuleError says why ParseCFI, ParseProgram or ParseExpression could not parse the text of an
+// unwind record.
 type RuleError struct {
 	Reason string
 	// Text is the offending part of the record, or empty.
@@ -21,9 +22,9 @@ func (e *RuleError) Error() string {
 	return e.Reason + ": " + quote(e.Text)
 }
 
-// The parsers execute an expression on Rules instead of numbers: a register is FromReg, a literal is Const, and an operator joins
-// two Rules into one. So "base + offset" and "[base + offset]" become compact kinds however the record writes them, and all else
-// becomes an Expr.
+// The parsers execute an expression on Rules instead of numbers: a register is FromReg, a literal
+// is Const, and an operator joins two Rules into one. So "base + offset" and "[base + offset]"
+// become compact kinds however the record writes them, and all else becomes an Expr.
 //
 //	token    stack of rules for ".cfa -16 + ^"
 //	.cfa     FromCFA 0
@@ -31,8 +32,9 @@ func (e *RuleError) Error() string {
 //	+        FromCFA -16
 //	^        AtCFA -16
 
-// canon gives equal rules equal offsets: on a 32-bit CPU an offset to a base is sign-extended, a constant zero-extended.
-// Example: on a 32-bit CPU "$esp 4294967292 +" and "$esp -4 +" are both FromReg −4.
+// canon gives equal rules equal offsets: on a 32-bit CPU an offset to a base is sign-extended, a
+// constant zero-extended. Example: on a 32-bit CPU "$esp 4294967292 +" and "$esp -4 +" are both
+// FromReg −4.
 func canon(arch *cpu.Arch, ru Rule) Rule {
 	if arch.WordSize == 4 {
 		switch ru.Kind {

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// entry is one entry of a program's operand stack: a name, which the program may assign to or read, or a value.
+// entry is one entry of a program's operand stack: a name, which the program may assign to or read,
+// or a value.
 type entry struct {
 	name  string // "" for a value
 	value Rule
@@ -19,24 +20,28 @@ type program struct {
 	set  map[string]Rule // by name, with "$"
 }
 
-// ParseProgram makes a Row from a STACK WIN program string by executing it on rules instead of numbers (see parse.go). Each
-// register that the program assigns gets one rule in terms of the callee's registers; temporaries ($T0 …) are substituted.
+// ParseProgram makes a Row from a STACK WIN program string by executing it on rules instead of
+// numbers (see parse.go). Each register that the program assigns gets one rule in terms of the
+// callee's registers; temporaries ($T0 …) are substituted.
 //
 //	$T0 $ebp =  $eip $T0 4 + ^ =  $ebp $T0 ^ =  $esp $T0 8 + =
 //	eip = [ebp + 4]     ebp = [ebp]     esp = ebp + 8
 //
-// vars returns the values of the predefined variables: .raSearch, .raSearchStart, .cbParams, .cbCalleeParams, .cbSavedRegs,
-// .cbLocals. A program may not read a variable that vars does not know.
+// vars returns the values of the predefined variables: .raSearch, .raSearchStart, .cbParams,
+// .cbCalleeParams, .cbSavedRegs, .cbLocals. A program may not read a variable that vars does not
+// know.
 //
-// Language: Breakpad's postfix_evaluator.h. The operators are + - * / % @ (round down to a multiple), ^ (memory word) and =. Only
-// names with "$" can be assigned. Reading a name after its assignment gives the new value. "=$eip" is "=" and "$eip": the
-// link-time code generation of Visual C++ 2010 writes no space there. The program must assign $eip, which becomes RA, and $esp,
+// Language: Breakpad's postfix_evaluator.h. The operators are + - * / % @ (round down to a
+// multiple), ^ (memory word) and =. Only names with "$" can be assigned. Reading a name after its
+// assignment gives the new value. "=$eip" is "=" and "$eip": the link-time code generation of
+// Visual C++ 2010 writes no space there. The program must assign $eip, which becomes RA, and $esp,
 // which becomes CFA.
-// ParseProgram returns a *RuleError for a program that leaves a value on the stack, lacks operands, reads a name without value,
-// or exceeds a limit.
+// ParseProgram returns a *RuleError for a program that leaves a value on the stack, lacks operands,
+// reads a name without value, or exceeds a limit.
 //
-// Of the callee-saved registers that the program does not assign, ebp and ebx keep their value, and esi and edi become unknown.
-// Breakpad and rust-minidump do the same: a program lists registers that the function saved, but may not list all.
+// Of the callee-saved registers that the program does not assign, ebp and ebx keep their value, and
+// esi and edi become unknown. Breakpad and rust-minidump do the same: a program lists registers
+// that the function saved, but may not list all.
 func ParseProgram(arch *cpu.Arch, text string, vars func(name string) (uint64, bool)) (Row, error) {
 	if len(text) > maxText {
 		return Row{}, &RuleError{Reason: "the program is too long", Text: text}
@@ -142,7 +147,8 @@ func (p *program) read(e entry) (Rule, error) {
 			return canon(p.arch, Rule{Kind: Const, Offset: int64(v)}), nil
 		}
 	}
-	// A program may not read $eip before it assigns it: the callee's own pc has no value in this language.
+	// A program may not read $eip before it assigns it: the callee's own pc has no value in this
+	// language.
 	if r, ok := p.arch.Lookup(e.name); ok && e.name[0] == '$' && r != p.arch.PC {
 		return Rule{Kind: FromReg, Reg: r}, nil
 	}
@@ -190,7 +196,8 @@ func (p *program) row(order []string) (Row, error) {
 	return row, nil
 }
 
-// ProgramText returns the record's program, or for a record without one (FPO, and some of type 4) an equivalent program:
+// ProgramText returns the record's program, or for a record without one (FPO, and some of type 4)
+// an equivalent program:
 //
 //	eip = [.raSearchStart]     esp = .raSearchStart + 4
 //	ebp = [esp + .cbCalleeParams + .cbSavedRegs − 8] if the function uses ebp for its own purposes, else unchanged
@@ -206,9 +213,10 @@ func (d *FrameData) ProgramText() string {
 	return "$eip .raSearchStart ^ = $esp .raSearchStart 4 + ="
 }
 
-// Vars returns the predefined variables of a record, for ParseProgram. calleeParams is the size in bytes of the parameters of the
-// function that this frame called, 0 for the first frame. raSearchStart is the stack address at which the return address is
-// expected: esp + Locals + SavedRegs + calleeParams, or the address that a search found.
+// Vars returns the predefined variables of a record, for ParseProgram. calleeParams is the size in
+// bytes of the parameters of the function that this frame called, 0 for the first frame.
+// raSearchStart is the stack address at which the return address is expected: esp + Locals +
+// SavedRegs + calleeParams, or the address that a search found.
 func (d *FrameData) Vars(calleeParams uint32, raSearchStart uint64) func(string) (uint64, bool) {
 	return func(name string) (uint64, bool) {
 		switch name {

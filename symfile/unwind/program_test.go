@@ -23,7 +23,8 @@ func TestParseProgram(t *testing.T) {
 		{"$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = $L $T0 .cbSavedRegs - = $P $T0 8 + .cbParams + = $ebx $T0 8 - ^ =",
 			0x401000, 0x1008, 0x2000, 77},
 		{"$T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =", 0x402000, 0x1104, 0x1000, 9},
-		// A register that is read after it was assigned has the new value: esp = the caller's ebp + 8.
+		// A register that is read after it was assigned has the new value: esp = the caller's ebp +
+		// 8.
 		{"$eip $ebp 4 + ^ = $ebp $ebp ^ = $esp $ebp 8 + =", 0x401000, 0x2008, 0x2000, 9},
 		// MSVC 2010's link-time code generation glues "=" to the next word.
 		{"$T0 $ebp = $eip $T0 4 + ^ =$ebp $T0 ^ =$esp $T0 8 + =", 0x401000, 0x1008, 0x2000, 9},
@@ -85,7 +86,8 @@ func TestParseProgramErrors(t *testing.T) {
 	}
 }
 
-// Programs of the usual frames end in the compact rules, so that they equal what other sources make of the same frame.
+// Programs of the usual frames end in the compact rules, so that they equal what other sources make
+// of the same frame.
 func TestParseProgramCompact(t *testing.T) {
 	row, err := ParseProgram(x86, "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + =", nil)
 	if err != nil {
@@ -97,7 +99,8 @@ func TestParseProgramCompact(t *testing.T) {
 }
 
 func TestFPO(t *testing.T) {
-	// From symbol_files.md: RA at esp + locals + saved + callee's parameters; ebp at esp + callee's parameters + saved − 8.
+	// From symbol_files.md: RA at esp + locals + saved + callee's parameters; ebp at esp + callee's
+	// parameters + saved − 8.
 	d := FrameData{Locals: 0x10, SavedRegs: 0xc, AllocatesBP: true}
 	const esp, callee = 0x1000, 8
 	start := uint64(esp + 0x10 + 0xc + callee)

@@ -1,20 +1,23 @@
 // Package unwind holds unwind rules and the only code that evaluates them.
 //
-// A Row is the rules of one frame: how to compute the CFA, the return address and each saved register. Every source of rules
-// (STACK CFI, STACK WIN, .eh_frame, .ARM.exidx, SFrame, .pdata, a frame pointer, a stack scan) makes a Row and computes nothing
-// itself. Row.Apply takes the callee's registers and the dump's memory and returns the caller's registers.
+// A Row is the rules of one frame: how to compute the CFA, the return address and each saved
+// register. Every source of rules (STACK CFI, STACK WIN, .eh_frame, .ARM.exidx, SFrame, .pdata, a
+// frame pointer, a stack scan) makes a Row and computes nothing itself. Row.Apply takes the
+// callee's registers and the dump's memory and returns the caller's registers.
 //
 //	STACK CFI … .cfa: $rsp 48 + .ra: .cfa -8 + ^  ──ParseCFI──►  Row{CFA: $rsp+48, RA: [cfa-8]}  ──Apply──►  caller's registers
 //
-// Start at Row in rule.go, then Apply in eval.go. The parsers of text rules are ParseCFI (STACK CFI, cfi.go), ParseProgram
-// (STACK WIN, program.go) and ParseExpression (DWARF expressions, expression.go). Format of the text: Breakpad's
-// docs/symbol_files.md. Addresses of rules are module-relative; values are in the address space of the crashed process.
+// Start at Row in rule.go, then Apply in eval.go. The parsers of text rules are ParseCFI (STACK
+// CFI, cfi.go), ParseProgram (STACK WIN, program.go) and ParseExpression (DWARF expressions,
+// expression.go). Format of the text: Breakpad's docs/symbol_files.md. Addresses of rules are
+// module-relative; values are in the address space of the crashed process.
 package unwind
 
 import "github.com/crashpane/crashpane/core/cpu"
 
-// RuleKind is the form of a Rule. In the formulas a register is the callee's, [x] is the memory word at x, and cfa is the frame's
-// canonical frame address: the value of the caller's stack pointer just before the call (DWARF 5, section 6.4).
+// RuleKind is the form of a Rule. In the formulas a register is the callee's, [x] is the memory
+// word at x, and cfa is the frame's canonical frame address: the value of the caller's stack
+// pointer just before the call (DWARF 5, section 6.4).
 type RuleKind uint8
 
 const (
@@ -36,13 +39,16 @@ const (
 	Const
 	// AtConst: value = [Offset]
 	AtConst
-	// Expr: value = the postfix expression in Text, in Breakpad's operators only, so that a STACK CFI record can hold it
+	// Expr: value = the postfix expression in Text, in Breakpad's operators only, so that a STACK
+	// CFI record can hold it
 	Expr
-	// Program: value = the postfix program in Text, which also uses the operators of words.go, as DWARF expressions need them
+	// Program: value = the postfix program in Text, which also uses the operators of words.go, as
+	// DWARF expressions need them
 	Program
 )
 
-// Rule says how to compute one value. Which fields count depends on Kind. Rules are comparable with ==.
+// Rule says how to compute one value. Which fields count depends on Kind. Rules are comparable with
+// ==.
 type Rule struct {
 	Kind   RuleKind
 	Reg    cpu.Reg
@@ -56,38 +62,46 @@ type RegRule struct {
 	Rule Rule
 }
 
-// Row is the unwind rules of one frame at one address. The caller's pc is RA. The caller's sp is CFA, unless Saved has a rule
-// for sp. Compare rows with Equal. The zero Row has no rules.
+// Row is the unwind rules of one frame at one address. The caller's pc is RA. The caller's sp is
+// CFA, unless Saved has a rule for sp. Compare rows with Equal. The zero Row has no rules.
 type Row struct {
 	CFA, RA Rule
-	// Saved has the rules of the other registers, in the order of the source, each register at most once.
+	// Saved has the rules of the other registers, in the order of the source, each register at most
+	// once.
 	Saved []RegRule
-	// Signal: the frame is a signal trampoline (the augmentation "S" of DWARF's CFI). Its caller was interrupted, so the caller's
-	// pc is the interrupted instruction itself and not a return address.
+	// Signal: the frame is a signal trampoline (the augmentation "S" of DWARF's CFI). Its caller
+	// was interrupted, so the caller's pc is the interrupted instruction itself and not a return
+	// address.
 	Signal bool
-	// OthersUndefined: every register without a rule is unknown in the caller, callee-saved ones too. Sources that guess (frame pointer,
-	// scan) set it, because they do not know what else the function saved.
+	// OthersUndefined: every register without a rule is unknown in the caller, callee-saved ones
+	// too. Sources that guess (frame pointer, scan) set it, because they do not know what else the
+	// function saved.
 	OthersUndefined bool
-	// EntryFromFP: at the function's first instruction the record computes cfa = ebp + 4. That cannot be: there only esp points at
-	// the return address. clang for macOS i386 writes such records, since it numbers esp and ebp the other way round in .eh_frame.
+	// EntryFromFP: at the function's first instruction the record computes cfa = ebp + 4. That
+	// cannot be: there only esp points at the return address. clang for macOS i386 writes such
+	// records, since it numbers esp and ebp the other way round in .eh_frame.
 	EntryFromFP bool
-	// Outermost: the source says that the frame has no caller, and RA is Undefined. The function is a thread's entry (_start, clone),
-	// or its author declared that it cannot be unwound (EXIDX_CANTUNWIND).
+	// Outermost: the source says that the frame has no caller, and RA is Undefined. The function is
+	// a thread's entry (_start, clone), or its author declared that it cannot be unwound
+	// (EXIDX_CANTUNWIND).
 	Outermost bool
-	// Topmost: the rules hold only while the function has made no call: the return address is still in a register, or the source
-	// says that the function is a leaf. The walker refuses them for a frame that it found by a return address.
+	// Topmost: the rules hold only while the function has made no call: the return address is still
+	// in a register, or the source says that the function is a leaf. The walker refuses them for a
+	// frame that it found by a return address.
 	Topmost bool
-	// Signed is the key with which the function signed its return address (arm64 pointer authentication). Apply leaves the
-	// signature in the upper bits; the walker, which knows how many bits an address has, removes it.
+	// Signed is the key with which the function signed its return address (arm64 pointer
+	// authentication). Apply leaves the signature in the upper bits; the walker, which knows how
+	// many bits an address has, removes it.
 	Signed SigningKey
-	// Start is the module-relative address from which the rules hold: that of the INIT record or the delta. It is 0 in rows that
-	// the walker made.
+	// Start is the module-relative address from which the rules hold: that of the INIT record or
+	// the delta. It is 0 in rows that the walker made.
 	Start uint64
 	// Origin says where the rules come from.
 	Origin Origin
 }
 
-// SigningKey is one of arm64's two keys for instruction addresses: paciasp signs with A, pacibsp with B.
+// SigningKey is one of arm64's two keys for instruction addresses: paciasp signs with A, pacibsp
+// with B.
 type SigningKey uint8
 
 const (
@@ -137,12 +151,13 @@ const NoteSwapped = "with esp and ebp swapped: "
 
 // Memory reads the memory of the crashed process.
 type Memory interface {
-	// Word reads a word of size bytes at addr, in the dump's byte order: 4 or 8 bytes, in a Program also 1 or 2. It returns false
-	// if the dump lacks any of the bytes.
+	// Word reads a word of size bytes at addr, in the dump's byte order: 4 or 8 bytes, in a Program
+	// also 1 or 2. It returns false if the dump lacks any of the bytes.
 	Word(addr uint64, size int) (uint64, bool)
 }
 
-// FrameData is a STACK WIN record as the file has it. In a PDB it is a record of the FPO or the frame data stream.
+// FrameData is a STACK WIN record as the file has it. In a PDB it is a record of the FPO or the
+// frame data stream.
 type FrameData struct {
 	// Type is 4 (frame data, with a program string) or 0 (FPO). A lookup returns no others.
 	Type                                                int
@@ -151,7 +166,8 @@ type FrameData struct {
 	// Program is the program string. It is empty if HasProgram is false.
 	Program    string
 	HasProgram bool
-	// AllocatesBP, of an FPO record: the function uses ebp as a general register and saves the caller's.
+	// AllocatesBP, of an FPO record: the function uses ebp as a general register and saves the
+	// caller's.
 	AllocatesBP bool
 	// Origin says where the record is.
 	Origin Origin

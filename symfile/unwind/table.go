@@ -1,15 +1,18 @@
 package unwind
 
-// Table is an opened section of unwind information: .eh_frame, .sframe, .ARM.exidx … Addresses are module-relative: the file's
-// virtual address minus its preferred load address.
+// Table is an opened section of unwind information: .eh_frame, .sframe, .ARM.exidx … Addresses are
+// module-relative: the file's virtual address minus its preferred load address.
 type Table interface {
-	// Row returns the rules at an address, or false if no entry covers it. If an entry covers the address but has no usable rules,
-	// Row returns false and the reason in Row.Origin.Note. An error comes from the file's reader, or says what is wrong with the
-	// section and at which offset.
+	// Row returns the rules at an address, or false if no entry covers it. If an entry covers the
+	// address but has no usable rules, Row returns false and the reason in Row.Origin.Note. An
+	// error comes from the file's reader, or says what is wrong with the section and at which
+	// offset.
 	Row(rva uint64) (Row, bool, error)
-	// Each calls f for every range of code [start, end) that shares one Row, in the section's order. If f returns an error, Each
-	// stops and returns it. Each skips entries that it cannot read and adds them to Warnings.
+	// Each calls f for every range of code [start, end) that shares one Row, in the section's
+	// order. If f returns an error, Each stops and returns it. Each skips entries that it cannot
+	// read and adds them to Warnings.
 	Each(f func(start, end uint64, row Row) error) error
-	// Warnings lists the entries skipped so far, each with its offset: the first few of each kind, then their number.
+	// Warnings lists the entries skipped so far, each with its offset: the first few of each kind,
+	// then their number.
 	Warnings() []string
 }

@@ -27,8 +27,8 @@ func plus(base string, off int64) string {
 	return base
 }
 
-// Describe returns the rule as text: "$rsp + 48", "[cfa − 8]" (the word at that address), "unchanged", "lost". If arch is nil,
-// registers are shown as numbers.
+// Describe returns the rule as text: "$rsp + 48", "[cfa − 8]" (the word at that address),
+// "unchanged", "lost". If arch is nil, registers are shown as numbers.
 func (ru Rule) Describe(arch *cpu.Arch) string {
 	switch ru.Kind {
 	case Unset:
@@ -53,9 +53,10 @@ func (ru Rule) Describe(arch *cpu.Arch) string {
 	return infix(ru.Text)
 }
 
-// infix rewrites a postfix expression in infix notation: "$rsp 8 + ^" becomes "[$rsp + 8]". A broken or long expression stays as
-// it is.
-// Each entry of the stack is an operand in infix form; operators put parentheses around what they join.
+// infix rewrites a postfix expression in infix notation: "$rsp 8 + ^" becomes "[$rsp + 8]". A
+// broken or long expression stays as it is.
+// Each entry of the stack is an operand in infix form; operators put parentheses around what they
+// join.
 func infix(text string) string {
 	var stack []string
 	size := 0
@@ -104,7 +105,8 @@ func infix(text string) string {
 			}
 			stack = append(stack, tok)
 		}
-		// Each step copies the top of the stack, so a long expression would cost the square of its length.
+		// Each step copies the top of the stack, so a long expression would cost the square of its
+		// length.
 		if size += len(stack[len(stack)-1]); size > 1<<16 {
 			return text
 		}
@@ -134,7 +136,8 @@ func bare(s string) string {
 	return s[1 : len(s)-1]
 }
 
-// Describe returns the row as text: "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16]". arch may be nil.
+// Describe returns the row as text: "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16]". arch may
+// be nil.
 func (r *Row) Describe(arch *cpu.Arch) string {
 	var b strings.Builder
 	b.WriteString("cfa = " + r.CFA.Describe(arch) + ", ra = " + r.RA.Describe(arch))
@@ -164,7 +167,8 @@ func (r *Row) Describe(arch *cpu.Arch) string {
 // String is Describe with numbers for registers.
 func (r Row) String() string { return r.Describe(nil) }
 
-// String returns the origin as text: "libfoo.sym line 812", "libfoo.so .eh_frame+0x3a8", "frame pointer".
+// String returns the origin as text: "libfoo.sym line 812", "libfoo.so .eh_frame+0x3a8", "frame
+// pointer".
 func (o Origin) String() string {
 	if o.Note == "" {
 		return o.location()
@@ -186,8 +190,8 @@ func (o Origin) location() string {
 	return s + " " + o.Part
 }
 
-// Equal reports whether two rows have the same rules. The order of Saved and the Origin do not matter, and a saved register whose
-// rule is Unset counts as absent.
+// Equal reports whether two rows have the same rules. The order of Saved and the Origin do not
+// matter, and a saved register whose rule is Unset counts as absent.
 func (r *Row) Equal(o *Row) bool {
 	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal || r.OthersUndefined != o.OthersUndefined {
 		return false

@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// The tests have CPUs of their own, so that a change of a table cannot hide a change of the evaluator.
+// The tests have CPUs of their own, so that a change of a table cannot hide a change of the
+// evaluator.
 var amd64 = &cpu.Arch{
 	Name:     "amd64",
 	Names:    []string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"},
@@ -167,8 +168,8 @@ func TestParseCFIOddities(t *testing.T) {
 	}
 }
 
-// TestFormatExample walks the function that symbol_files.md draws as a table: 16 bytes of frame, r0 saved at sp+12, a word
-// pushed in between. There the return address is at the CFA.
+// TestFormatExample walks the function that symbol_files.md draws as a table: 16 bytes of frame, r0
+// saved at sp+12, a word pushed in between. There the return address is at the CFA.
 func TestFormatExample(t *testing.T) {
 	deltas := []struct {
 		at    int

@@ -5,11 +5,12 @@ import (
 	"sort"
 )
 
-// keptWarnings is how many warnings of each kind are kept in full: a crafted file could have millions.
+// keptWarnings is how many warnings of each kind are kept in full: a crafted file could have
+// millions.
 const keptWarnings = 4
 
-// Warnings collects the entries that a Table skips: the first few of each kind, and the number of the rest. The zero value is
-// empty and ready to use.
+// Warnings collects the entries that a Table skips: the first few of each kind, and the number of
+// the rest. The zero value is empty and ready to use.
 type Warnings struct {
 	list  []string
 	kinds map[string]int
@@ -25,7 +26,8 @@ func (w *Warnings) Add(kind string, err error) {
 	}
 }
 
-// List returns the warnings. where begins the lines that count further warnings: "libfoo.so: .eh_frame".
+// List returns the warnings. where begins the lines that count further warnings: "libfoo.so:
+// .eh_frame".
 func (w *Warnings) List(where string) []string {
 	out := w.list[:len(w.list):len(w.list)]
 	kinds := make([]string, 0, len(w.kinds))

@@ -2,8 +2,9 @@ package unwind
 
 import "strings"
 
-// The operators that a Program has beyond Breakpad's. Each is one operation of DWARF expressions (DWARF 5, section 2.5.1). Values
-// are words of the CPU's size; operators marked signed read them as two's complement.
+// The operators that a Program has beyond Breakpad's. Each is one operation of DWARF expressions
+// (DWARF 5, section 2.5.1). Values are words of the CPU's size; operators marked signed read them
+// as two's complement.
 //
 //	and or xor shl shr       l r → value
 //	shra div                 l r → value, signed
@@ -14,9 +15,11 @@ import "strings"
 //	pick:N                   push a copy of the item N below the top
 //	if:N jump:N              continue at word N of the program, counted from 0; if pops a value and jumps unless it is 0
 //
-// A Program's value is the top of the stack at its end; more may be below it. An Expr must leave exactly one value.
+// A Program's value is the top of the stack at its end; more may be below it. An Expr must leave
+// exactly one value.
 
-// arity returns how many items a word pops and pushes. known is false for Breakpad's operators and for operands.
+// arity returns how many items a word pops and pushes. known is false for Breakpad's operators and
+// for operands.
 func arity(tok string) (takes, gives int, known bool) {
 	switch tok {
 	case "and", "or", "xor", "shl", "shr", "shra", "div", "eq", "ne", "lt", "le", "gt", "ge":
@@ -64,7 +67,8 @@ func signed(v uint64, wordSize int) int64 {
 	return int64(v)
 }
 
-// compute returns l op r, or op r for operators of one value. The results are those of DWARF 5, sections 2.5.1.4 and 2.5.1.5.
+// compute returns l op r, or op r for operators of one value. The results are those of DWARF 5,
+// sections 2.5.1.4 and 2.5.1.5.
 func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
 	sl, sr := signed(l, wordSize), signed(r, wordSize)
 	truth := func(b bool) (uint64, Cause) {
@@ -117,8 +121,8 @@ func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
 	return 0, BadProgram
 }
 
-// shuffle executes dup, drop, over, swap, rot or pick:N on the n items of st, which must have space for the result. The caller
-// changes n.
+// shuffle executes dup, drop, over, swap, rot or pick:N on the n items of st, which must have space
+// for the result. The caller changes n.
 func shuffle[T any](tok string, st []T, n int) {
 	switch tok {
 	case "dup":

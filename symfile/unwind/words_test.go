@@ -22,7 +22,8 @@ func TestWords(t *testing.T) {
 		{"$rsp 8 + ^", 0x3000}, {"4096 ^8", 0x1122334455667788},
 		{"1 2 swap -", 1}, {"1 2 over + +", 4}, {"1 2 3 rot - -", 4}, {"7 dup *", 49}, {"7 8 drop", 7}, {"1 2 3 pick:2", 1}, {"1 2 3 pick:0", 3},
 		{"5 6", 6}, // the value is the top of the stack
-		// What gcc's linker writes for a procedure linkage table: 8 more once the push has been done.
+		// What gcc's linker writes for a procedure linkage table: 8 more once the push has been
+		// done.
 		{"$rsp 8 + $rip 15 and 11 ge 3 shl +", 0x2008 + 8},
 		// A loop: 5 + 4 + 3 + 2 + 1.
 		{"0 5 dup rot + swap 1 - dup if:2 drop", 15},
@@ -45,7 +46,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// An expression that Breakpad's operators can express becomes an Expr, so that it can be written to a symbol file.
+// An expression that Breakpad's operators can express becomes an Expr, so that it can be written to
+// a symbol file.
 func TestParseExpression(t *testing.T) {
 	for _, c := range []struct {
 		arch *cpu.Arch
@@ -127,7 +129,8 @@ func TestDescribeProgram(t *testing.T) {
 	}
 }
 
-// agreeWords checks that a program and the rule that ParseExpression makes of it compute the same value.
+// agreeWords checks that a program and the rule that ParseExpression makes of it compute the same
+// value.
 func agreeWords(t *testing.T, text string) {
 	for _, a := range []*cpu.Arch{amd64, x86} {
 		ru, err := ParseExpression(a, text, false)

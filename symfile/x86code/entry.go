@@ -27,11 +27,14 @@ type pushed struct {
 	down int32
 }
 
-// Entry returns a STACK WIN program for the instruction at an offset of a function's code, if the code runs straight to it from the function's first
-// byte on; "" if it may not. saved is how many bytes of preserved registers were pushed. odd says that no frame data of its kind could say the same: the return
-// address is in a register, as in functions that move the stack pointer of their caller (_chkstk), or the frame's size is.
+// Entry returns a STACK WIN program for the instruction at an offset of a function's code, if the
+// code runs straight to it from the function's first byte on; "" if it may not. saved is how many
+// bytes of preserved registers were pushed. odd says that no frame data of its kind could say the
+// same: the return address is in a register, as in functions that move the stack pointer of their
+// caller (_chkstk), or the frame's size is.
 //
-// Example: 55 8b ec is "push ebp; mov ebp, esp". At offset 1, esp is 8 below the caller's stack pointer, and the program is
+// Example: 55 8b ec is "push ebp; mov ebp, esp". At offset 1, esp is 8 below the caller's stack
+// pointer, and the program is
 //
 //	$T0 $esp 8 + = $eip $T0 4 - ^ = $esp $T0 = $ebp $T0 8 - ^ =
 func Entry(code []byte, offset int) (program string, saved uint32, odd bool) {

@@ -1,8 +1,10 @@
-// Package x86code finds out from 32-bit x86 code itself how a frame is left, where no other data shows it: x86 has no function tables, and frame
-// data (STACK WIN) describes prologues and bodies but no epilogues.
+// Package x86code finds out from 32-bit x86 code itself how a frame is left, where no other data
+// shows it: x86 has no function tables, and frame data (STACK WIN) describes prologues and bodies
+// but no epilogues.
 //
-// It returns only what is certain. From an instruction of an epilogue the code runs straight to its return, with nothing but
-// changes of the stack pointer and restored registers on the way. And from a function's first instruction it runs straight to the next ones.
+// It returns only what is certain. From an instruction of an epilogue the code runs straight to its
+// return, with nothing but changes of the stack pointer and restored registers on the way. And from
+// a function's first instruction it runs straight to the next ones.
 //
 // Source: Intel, Software Developer's Manual, volume 2 (opcodes of 32-bit code).
 package x86code
@@ -36,23 +38,26 @@ type slot struct {
 	off   int32
 }
 
-// Epilogue returns a STACK WIN program for the instruction with which the code begins, if an epilogue goes on from there to its return; "" if none
-// does. restored is how many bytes of preserved registers it still has to take from the stack.
+// Epilogue returns a STACK WIN program for the instruction with which the code begins, if an
+// epilogue goes on from there to its return; "" if none does. restored is how many bytes of
+// preserved registers it still has to take from the stack.
 //
-// leaves reports whether a jump to an address, which counts from the first byte of the code, leaves the function: then it is a call of another one that returns
-// in its place. A jump through a pointer leaves it if the stack pointer has been moved before, one through a variable always: those of a switch
-// have an index.
+// leaves reports whether a jump to an address, which counts from the first byte of the code, leaves
+// the function: then it is a call of another one that returns in its place. A jump through a
+// pointer leaves it if the stack pointer has been moved before, one through a variable always:
+// those of a switch have an index.
 //
 //	5r pop · c9 leave · 83 c4, 81 c4 add esp, n · 8d 65, 8d a5 lea esp, [ebp + n] · 8b e5, 89 ec mov esp, ebp · c3, c2 n, f3 c3 ret ·
 //	e9, eb, ff 25, ff er jmp
 //
-// Example: 5f 5e 8b e5 5d c3 is "pop edi; pop esi; mov esp, ebp; pop ebp; ret". It gives, with 12 bytes restored:
+// Example: 5f 5e 8b e5 5d c3 is "pop edi; pop esi; mov esp, ebp; pop ebp; ret". It gives, with 12
+// bytes restored:
 //
 //	$T0 $ebp 4 + = $T1 $esp = $eip $T0 ^ = $esp $T0 4 + =
 //	$ebp $T0 4 - ^ =  $esi $T1 4 + ^ =  $edi $T1 0 + ^ =
 //
-// Each round decodes one instruction and moves sp, the place of the stack pointer after it. Anything that is not in the list ends it
-// without an answer.
+// Each round decodes one instruction and moves sp, the place of the stack pointer after it.
+// Anything that is not in the list ends it without an answer.
 func Epilogue(code []byte, leaves func(to int64) bool) (program string, restored uint32) {
 	at := int64(0)
 	var sp slot
@@ -86,7 +91,8 @@ func Epilogue(code []byte, leaves func(to int64) bool) (program string, restored
 			return leave(sp, &saved)
 		case c&0xf8 == 0x58 && pop(c&7):
 			n = 1
-		// leave is "mov esp, ebp; pop ebp". With ebp popped already, it would no longer be the frame's.
+		// leave is "mov esp, ebp; pop ebp". With ebp popped already, it would no longer be the
+		// frame's.
 		case c == 0xc9 && saved[ebp] == nil:
 			sp, n = slot{byEBP: true}, 1
 			pop(ebp)
@@ -128,7 +134,8 @@ func leave(ra slot, saved *[8]*slot) (program string, restored uint32) {
 			continue
 		}
 		restored += 4
-		// From the same base the distance is certain; else $T1 keeps esp, since the program assigns $esp before.
+		// From the same base the distance is certain; else $T1 keeps esp, since the program assigns
+		// $esp before.
 		if s.byEBP == ra.byEBP {
 			fmt.Fprintf(&b, " %s $T0 %d - ^ =", names[reg], ra.off-s.off)
 		} else {
@@ -138,13 +145,15 @@ func leave(ra slot, saved *[8]*slot) (program string, restored uint32) {
 	return b.String(), restored
 }
 
-// AfterCall reports whether bytes that end with a given one may be a call that ends there: a lookup for a return address is for that byte, which may
-// look like an instruction of an epilogue. before are the bytes up to and with it, seven of them if there are so many; isCode says whether there is code at a distance
-// from the byte after the call.
+// AfterCall reports whether bytes that end with a given one may be a call that ends there: a lookup
+// for a return address is for that byte, which may look like an instruction of an epilogue. before
+// are the bytes up to and with it, seven of them if there are so many; isCode says whether there is
+// code at a distance from the byte after the call.
 //
 //	e8 n · ff /2 with its ModRM, SIB and displacement
 //
-// Example: ff 51 58 is "call [ecx + 58h]", as virtual methods are called. Its last byte alone is "pop eax".
+// Example: ff 51 58 is "call [ecx + 58h]", as virtual methods are called. Its last byte alone is
+// "pop eax".
 func AfterCall(before []byte, isCode func(distance int64) bool) bool {
 	n := len(before)
 	if n >= 5 && before[n-5] == 0xe8 && isCode(int64(int32(binary.LittleEndian.Uint32(before[n-4:])))) {
@@ -160,7 +169,8 @@ func AfterCall(before []byte, isCode func(distance int64) bool) bool {
 }
 
 // operand returns the length of a ModRM byte with its SIB byte and displacement.
-// mod 3 is a register; rm 4 has a SIB byte; rm 5 with mod 0, and base 5 with mod 0, have a displacement of four bytes and no register.
+// mod 3 is a register; rm 4 has a SIB byte; rm 5 with mod 0, and base 5 with mod 0, have a
+// displacement of four bytes and no register.
 func operand(p []byte) int {
 	mod, rm := p[0]>>6, p[0]&7
 	n := 1

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestEpilogue: from each instruction of an epilogue the rest of it is undone, and nothing is said of code that only looks like one.
+// TestEpilogue: from each instruction of an epilogue the rest of it is undone, and nothing is said
+// of code that only looks like one.
 func TestEpilogue(t *testing.T) {
 	const far = 0x100 // what is there is another function
 	leaves := func(to int64) bool { return to >= far }
@@ -64,7 +65,8 @@ func TestAfterCall(t *testing.T) {
 	}
 }
 
-// TestEntry: what a function's first instructions did is undone at each of them, as far as they are sure to have been executed.
+// TestEntry: what a function's first instructions did is undone at each of them, as far as they are
+// sure to have been executed.
 func TestEntry(t *testing.T) {
 	prologue := []byte{0x8b, 0xff, 0x55, 0x8b, 0xec, 0x6a, 1, 0x68, 1, 2, 3, 4, 0x83, 0xec, 0x10, 0x56, 0x8b, 0x45, 8, 0x57}
 	probe := []byte{0x59, 0x29, 0xc4, 0xff, 0xe1}

@@ -13,25 +13,30 @@ import (
 // Input is what Build makes a report from.
 type Input struct {
 	Dump *core.Dump
-	// Stacks has the stack of each thread of Dump.Threads. If it is shorter, the remaining threads have no frames.
+	// Stacks has the stack of each thread of Dump.Threads. If it is shorter, the remaining threads
+	// have no frames.
 	Stacks []walker.Stack
 	// Pending reports whether a thread is not walked yet. It is nil if all threads are walked.
 	Pending func(thread int) bool
-	// Symbols returns what is known about a module's symbols. It is nil if there are no symbol files.
+	// Symbols returns what is known about a module's symbols. It is nil if there are no symbol
+	// files.
 	Symbols func(module int) ModuleSymbols
 	// Lookup returns the symbol at an address of a module. It is nil if there are no symbol files.
 	Lookup func(module int, rva uint64) (symbol.Symbol, symbol.Answer)
 	// Policy is the name of the unwind policy.
 	Policy string
-	// Merged: the policy treats entries of the module list that are parts of one file as one module.
+	// Merged: the policy treats entries of the module list that are parts of one file as one
+	// module.
 	Merged bool
-	// Demangle makes a name readable. If it is nil, display names stay empty; Report.Demangle can fill them later.
+	// Demangle makes a name readable. If it is nil, display names stay empty; Report.Demangle can
+	// fill them later.
 	Demangle func(string) string
 	// ExtraDiags are added to the dump's own diagnostics.
 	ExtraDiags []Diagnostic
 }
 
-// ModuleSymbols is what a session knows about a module's symbols. If State is "", Build derives it from the frames.
+// ModuleSymbols is what a session knows about a module's symbols. If State is "", Build derives it
+// from the frames.
 type ModuleSymbols struct {
 	State          SymbolState
 	File, ID, Name string // of the file in use
@@ -41,14 +46,15 @@ type ModuleSymbols struct {
 	IndexedOnDemand bool
 	// NoUnwind: the symbol file has no unwind records.
 	NoUnwind bool
-	// UnwindNotes says what was ignored in unwind records that frames were found with: the first of each kind, with its line.
-	// UnwindNoted is the number of records with such a note.
+	// UnwindNotes says what was ignored in unwind records that frames were found with: the first of
+	// each kind, with its line. UnwindNoted is the number of records with such a note.
 	UnwindNotes []string
 	UnwindNoted int
 	// Mismatch is a loaded file with the right name and another id.
 	Mismatch Mismatch
-	// Binary is the executable, library or debug file in use, in addition to the symbol file or instead of one (File is then the
-	// same). BinaryByName: only its name, and its size or time stamp, show that it is the module's.
+	// Binary is the executable, library or debug file in use, in addition to the symbol file or
+	// instead of one (File is then the same). BinaryByName: only its name, and its size or time
+	// stamp, show that it is the module's.
 	Binary       string
 	BinaryByName bool
 	// Has is what the files contain, as far as they have been read.
@@ -58,8 +64,8 @@ type ModuleSymbols struct {
 }
 
 // Build makes a report.
-// The order of the steps matters: threads counts frames in modules, symbolStates and missing read those counts, and findings reads
-// all of it.
+// The order of the steps matters: threads counts frames in modules, symbolStates and missing read
+// those counts, and findings reads all of it.
 func Build(in Input) *Report {
 	d := in.Dump
 	b := &builder{in: in, d: d, r: &Report{Version: Version, Policy: in.Policy, MainModule: -1, FirstThread: -1}}
@@ -104,8 +110,9 @@ type describedRow struct {
 	rule, origin string
 }
 
-// rule returns the text of the rules and of the origin by which a frame was found. callee is the lookup address of the called frame.
-// The text is cached, because all frames of a recursion have the same rules.
+// rule returns the text of the rules and of the origin by which a frame was found. callee is the
+// lookup address of the called frame. The text is cached, because all frames of a recursion have
+// the same rules.
 func (b *builder) rule(f *walker.Frame, callee uint64) (rule, place string) {
 	if f.Source != walker.SourceCFI {
 		return f.Row.Describe(f.Regs.Arch), origin(&f.Row)
@@ -210,7 +217,8 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	}
 	m := &b.r.Modules[f.Module]
 	m.Frames++
-	// A file that is mapped in parts has several entries in the dump's list; Listed is the entry that has the frame.
+	// A file that is mapped in parts has several entries in the dump's list; Listed is the entry
+	// that has the frame.
 	for _, p := range m.Mappings {
 		if f.Lookup-p.Start < p.Size {
 			out.Listed = p.Listed
@@ -241,7 +249,8 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 // assigned reports whether the user assigned symbols with another id to a module.
 func (b *builder) assigned(module int) bool { return b.symbols[module].State == SymbolsAssigned }
 
-// fromSymbols reports whether a frame was found with its callee's symbols. If those are assigned, so is the frame.
+// fromSymbols reports whether a frame was found with its callee's symbols. If those are assigned,
+// so is the frame.
 func fromSymbols(t walker.Trust) bool { return t == walker.TrustCFI || t == walker.TrustCFIScan }
 
 // attempts makes the plain form of rejected candidates. One without any rule has no text of rules.
@@ -257,15 +266,17 @@ func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {
 	return out
 }
 
-// origin returns where rules come from, without folders: users pass reports on, and folders may be private.
+// origin returns where rules come from, without folders: users pass reports on, and folders may be
+// private.
 func origin(r *unwind.Row) string {
 	o := r.Origin
 	o.File = BaseName(o.File)
 	return o.String()
 }
 
-// crash sets the exception and the thread to show first. If there is an exception it is the exception's thread, else the one that
-// requested the dump. The thread that wrote the dump is never shown first, because it is not walked.
+// crash sets the exception and the thread to show first. If there is an exception it is the
+// exception's thread, else the one that requested the dump. The thread that wrote the dump is never
+// shown first, because it is not walked.
 func (b *builder) crash() {
 	d, r := b.d, b.r
 	r.Assertion = assertion(d)
@@ -290,7 +301,8 @@ func (b *builder) crash() {
 	r.FirstThread, r.HasRequesting = firstThread(d)
 }
 
-// FirstThread returns the index of the thread that a dump's report shows first, or -1. It needs no stacks.
+// FirstThread returns the index of the thread that a dump's report shows first, or -1. It needs no
+// stacks.
 func FirstThread(d *core.Dump) int {
 	i, _ := firstThread(d)
 	return i

@@ -96,8 +96,8 @@ func TestFirstThread(t *testing.T) {
 	}
 }
 
-// TestModulesByAddress has the cases of Breakpad's range map: on Linux the lower of two overlapping modules makes room,
-// elsewhere the later one is left out.
+// TestModulesByAddress has the cases of Breakpad's range map: on Linux the lower of two overlapping
+// modules makes room, elsewhere the later one is left out.
 func TestModulesByAddress(t *testing.T) {
 	for _, c := range []struct {
 		os    core.OS

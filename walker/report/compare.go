@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Comparison compares the stacks of one thread under several unwind policies. A walk is the stack of one policy.
+// Comparison compares the stacks of one thread under several unwind policies. A walk is the stack
+// of one policy.
 //
 //	          best    breakpad
 //	row 0     0       0            frame 0 of both walks
@@ -16,9 +17,11 @@ import (
 type Comparison struct {
 	Thread int
 	Walks  []ComparedWalk
-	// Rows are the frames of all walks, sorted by stack pointer. Frames are the same if their stack pointer and pc are.
+	// Rows are the frames of all walks, sorted by stack pointer. Frames are the same if their stack
+	// pointer and pc are.
 	Rows []ComparedRow
-	// Divergences are the rows after which walks diverge: they share a frame, but not its caller or how it was found. From frame 0 up.
+	// Divergences are the rows after which walks diverge: they share a frame, but not its caller or
+	// how it was found. From frame 0 up.
 	Divergences []Divergence
 }
 
@@ -46,7 +49,8 @@ type Divergence struct {
 	Branches []Branch
 }
 
-// Differs reports whether the walks found different callers, and not the same one by different means.
+// Differs reports whether the walks found different callers, and not the same one by different
+// means.
 func (p *Divergence) Differs() bool {
 	for i := range p.Branches {
 		if p.Branches[i].Next != p.Branches[0].Next || p.Branches[i].Stop.Kind != p.Branches[0].Stop.Kind {
@@ -62,7 +66,8 @@ type Branch struct {
 	Walks []int
 	// Next is the row of the next frame, or -1 if the walks ended, for the reason in Stop.
 	Next int
-	// Source, Origin and Rule say how the walks found the frame, Attempts what they rejected before.
+	// Source, Origin and Rule say how the walks found the frame, Attempts what they rejected
+	// before.
 	Source, Origin, Rule string
 	Stop                 Stop
 	Attempts             []Attempt
@@ -108,7 +113,8 @@ func (c *Comparison) align() {
 		return nil
 	}
 	for {
-		// The frame with the lowest stack pointer that is not in a row yet, of the first walk that has it.
+		// The frame with the lowest stack pointer that is not in a row yet, of the first walk that
+		// has it.
 		var low *Frame
 		for w := range c.Walks {
 			if f := frame(w); f != nil && (low == nil || f.Regs.SP() < low.Regs.SP()) {
@@ -132,7 +138,8 @@ func (c *Comparison) align() {
 	}
 }
 
-// findDivergences makes Divergences: the rows after which walks that share them find another frame, or the same by another source.
+// findDivergences makes Divergences: the rows after which walks that share them find another frame,
+// or the same by another source.
 func (c *Comparison) findDivergences() {
 	rowOf := make([][]int, len(c.Walks))
 	for w := range c.Walks {

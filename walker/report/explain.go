@@ -7,16 +7,20 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Explanation explains how one frame was found: the rules with numbers, the words read, the checks, and the attempts before. It is
-// made on demand (session.Explain), because a stack may have a hundred thousand frames.
+// Explanation explains how one frame was found: the rules with numbers, the words read, the checks,
+// and the attempts before. It is made on demand (session.Explain), because a stack may have a
+// hundred thousand frames.
 type Explanation struct {
 	Thread, Frame int
-	// Source is the source of the rules: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan".
+	// Source is the source of the rules: "context", "cfi", "stack-win", "frame-pointer", "leaf",
+	// "shadow-stack", "scan".
 	Source string
 	Trust  string
-	// Origin says where the rules come from: "libfoo.sym line 812", "frame pointer". It is "" for frame 0.
+	// Origin says where the rules come from: "libfoo.sym line 812", "frame pointer". It is "" for
+	// frame 0.
 	Origin string
-	// Record has the lines of the symbol file with the rules. It is empty for rules that the walker made itself.
+	// Record has the lines of the symbol file with the rules. It is empty for rules that the walker
+	// made itself.
 	Record []RecordLine
 	// Steps are the rules in the order of evaluation, with numbers.
 	Steps []Step
@@ -32,7 +36,8 @@ type Explanation struct {
 	// Scanned is what a stack scan rejected, or nil.
 	Scanned  *Scanned
 	Attempts []Attempt
-	// Instruction is the instruction that the frame is at, for a caller its call. It is nil if the code is not available.
+	// Instruction is the instruction that the frame is at, for a caller its call. It is nil if the
+	// code is not available.
 	Instruction *Instruction
 	// End says why no frame follows. It is nil except for the last frame.
 	End *End
@@ -41,10 +46,12 @@ type Explanation struct {
 // Instruction is a machine instruction.
 type Instruction struct {
 	Address uint64
-	// Text is the disassembly, or "" if the program links no disassembler for the processor. Bytes is the code, empty outside of modules.
+	// Text is the disassembly, or "" if the program links no disassembler for the processor. Bytes
+	// is the code, empty outside of modules.
 	Text  string
 	Bytes []byte
-	// Target is the address that it calls, valid if HasTarget: only then does the instruction alone determine it. Place describes Target.
+	// Target is the address that it calls, valid if HasTarget: only then does the instruction alone
+	// determine it. Place describes Target.
 	Target    uint64
 	HasTarget bool
 	Place     Place
@@ -60,8 +67,8 @@ type RecordLine struct {
 type Step struct {
 	// For is the value: "cfa", "ra" (the caller's pc), or a register such as "$rbx".
 	For string
-	// Rule is the formula: "$rsp + 48". Computed is the same with numbers and the result, "0x7ffe3d0 + 48 = 0x7ffe400", or why there is
-	// no result.
+	// Rule is the formula: "$rsp + 48". Computed is the same with numbers and the result,
+	// "0x7ffe3d0 + 48 = 0x7ffe400", or why there is no result.
 	Rule, Computed string
 	Value          uint64
 	// Known is false if the value could not be computed.
@@ -73,8 +80,8 @@ type RegisterChange struct {
 	Name              string
 	Before, After     uint64
 	HadBefore, HasNow bool
-	// How: "context" (from the dump, frame 0), "rule" (computed by a rule), "unchanged" (callee-saved, or by a rule), "lost"
-	// (known only before), or "unknown" (in both).
+	// How: "context" (from the dump, frame 0), "rule" (computed by a rule), "unchanged"
+	// (callee-saved, or by a rule), "lost" (known only before), or "unknown" (in both).
 	How string
 }
 
@@ -87,7 +94,8 @@ type Word struct {
 	Place Place
 }
 
-// Place is what an address points to: a function and the offset in it, or without one a module and the offset in it.
+// Place is what an address points to: a function and the offset in it, or without one a module and
+// the offset in it.
 type Place struct {
 	Module   int // or -1
 	Function Name
@@ -98,7 +106,8 @@ type Place struct {
 type Scanned struct {
 	From  uint64 // address of the first word
 	Words int    // number of words checked
-	// Rejected are the first of the words that point into a module and are not return addresses. More is the number of the others.
+	// Rejected are the first of the words that point into a module and are not return addresses.
+	// More is the number of the others.
 	Rejected []RejectedWord
 	More     int
 }
@@ -188,7 +197,8 @@ func (r *Report) place(w walker.ReadWord) Place {
 	return p
 }
 
-// Text returns the place as text: "main + 0x34", "app + 0x1234", or "" if it is unknown. name makes a function's name readable.
+// Text returns the place as text: "main + 0x34", "app + 0x1234", or "" if it is unknown. name makes
+// a function's name readable.
 func (p *Place) Text(r *Report, name func(Name) string) string {
 	if p.Module < 0 {
 		return ""

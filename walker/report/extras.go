@@ -21,7 +21,8 @@ type Limit struct {
 	Unit       string // "" for a plain number
 }
 
-// MacCrashInfo is a module's message for macOS' crash reporter. Fields that are 0 or "" are not set.
+// MacCrashInfo is a module's message for macOS' crash reporter. Fields that are 0 or "" are not
+// set.
 type MacCrashInfo struct {
 	Thread, DialogMode, AbortCause                  uint64
 	Module, Message, Signature, Backtrace, Message2 string
@@ -70,8 +71,8 @@ func threadTimes(d *core.Dump, id uint32) *ThreadTimes {
 	return &ThreadTimes{Created: unixTime(i.CreateTime), Ended: unixTime(i.ExitTime), Kernel: i.KernelTime, User: i.UserTime, Start: i.StartAddress, ExitStatus: i.ExitStatus}
 }
 
-// unixTime converts a FILETIME, in units of 100 ns since 1601, to seconds since 1970. It returns 0 for a time out of range, as unknown
-// times are.
+// unixTime converts a FILETIME, in units of 100 ns since 1601, to seconds since 1970. It returns 0
+// for a time out of range, as unknown times are.
 func unixTime(v uint64) uint32 {
 	const to1970 = 11_644_473_600
 	if s := v/1e7 - to1970; v >= to1970*1e7 && s <= 1<<32-1 {
@@ -80,7 +81,8 @@ func unixTime(v uint64) uint32 {
 	return 0
 }
 
-// auxTexts are the entries of the auxiliary vector whose values are addresses of strings (getauxval(3)).
+// auxTexts are the entries of the auxiliary vector whose values are addresses of strings
+// (getauxval(3)).
 var auxTexts = map[string]bool{"AT_PLATFORM": true, "AT_BASE_PLATFORM": true, "AT_EXECFN": true}
 
 // aux returns the auxiliary vector, with those of its strings that the dump's memory has.

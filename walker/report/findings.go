@@ -38,8 +38,8 @@ const (
 // Finding is a reason why stacks are shorter or less reliable than they could be.
 type Finding struct {
 	Kind FindingKind
-	// Thread is the thread that it concerns, or -1 for several or none. Module is the module that it concerns, or -1. Of several modules
-	// without symbols it is the one whose symbols help most.
+	// Thread is the thread that it concerns, or -1 for several or none. Module is the module that
+	// it concerns, or -1. Of several modules without symbols it is the one whose symbols help most.
 	Thread, Module int
 	// Text says what is wrong, with numbers. Suggestion says what would help, or is "".
 	Text, Suggestion string
@@ -114,7 +114,8 @@ func (b *builder) findings() {
 
 // tallyStack adds one thread's stack to the tallies.
 func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
-	// A frame is found by the symbols of the frame that it called, so what is wrong with a caller counts for its callee's module.
+	// A frame is found by the symbols of the frame that it called, so what is wrong with a caller
+	// counts for its callee's module.
 	for j := range s.Frames {
 		callee := s.Frames[j].Module
 		if callee < 0 {
@@ -141,7 +142,8 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			t.ends = append(t.ends, thread)
 		}
 		if j+1 == len(s.Frames) && s.Stop.Kind == walker.StopEnd {
-			// The outermost function's record has no return address on purpose, so it is not a bad record.
+			// The outermost function's record has no return address on purpose, so it is not a bad
+			// record.
 			break
 		}
 		for _, a := range tried {
@@ -338,9 +340,9 @@ func (b *builder) bare(m int) bool {
 	return m >= 0 && (b.symbols[m].File == "" || b.r.Modules[m].State == SymbolsCorrupt)
 }
 
-// wants returns the module whose missing symbols would help a stack most, or -1. Candidates are modules whose callers were found by
-// scanning, and the one in which the stack ends early; the first of them in Report.Missing wins. scanned is how many of its callers
-// were found by scanning.
+// wants returns the module whose missing symbols would help a stack most, or -1. Candidates are
+// modules whose callers were found by scanning, and the one in which the stack ends early; the
+// first of them in Report.Missing wins. scanned is how many of its callers were found by scanning.
 func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 	gains := map[int]int{}
 	module = -1
@@ -365,7 +367,8 @@ func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 	return module, gains[module]
 }
 
-// suggestion returns what would make a stack more complete, and the module whose symbols it asks for, or -1.
+// suggestion returns what would make a stack more complete, and the module whose symbols it asks
+// for, or -1.
 func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	if s.Stop.Kind == walker.StopNoMemory {
 		return b.wantsStacks(), -1
@@ -385,8 +388,8 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	return what + BaseName(b.r.Modules[m].Name) + how + b.addFile(m), m
 }
 
-// wantFirst moves the symbol file that FirstThread's stack suggests to the front of Report.Missing, so that the suggestion and the list begin
-// with the same file.
+// wantFirst moves the symbol file that FirstThread's stack suggests to the front of Report.Missing,
+// so that the suggestion and the list begin with the same file.
 func (b *builder) wantFirst() {
 	r := b.r
 	if r.FirstThread < 0 || r.Threads[r.FirstThread].Stop.Suggestion == "" {
@@ -400,7 +403,8 @@ func (b *builder) wantFirst() {
 	}
 }
 
-// missingFinding adds one finding for all modules whose missing symbols would help stacks, in the order of Report.Missing.
+// missingFinding adds one finding for all modules whose missing symbols would help stacks, in the
+// order of Report.Missing.
 func (b *builder) missingFinding(tallies []tally) {
 	var modules, scanned, ends []int
 	seen := map[int]bool{}
@@ -502,7 +506,8 @@ func (b *builder) threadsText(threads []int) string {
 	return fmt.Sprintf("%d threads", len(threads))
 }
 
-// ofThem returns how many of the frames are of the first thread, or "" if all are or the dump names no such thread.
+// ofThem returns how many of the frames are of the first thread, or "" if all are or the dump names
+// no such thread.
 func (b *builder) ofThem(threads []int) string {
 	first := 0
 	for _, t := range threads {

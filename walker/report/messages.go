@@ -9,7 +9,8 @@ import (
 
 // Message is a message of the program about its own end.
 type Message struct {
-	// Source is where the dump has the message: "assertion", "comment", "annotation exceptionReason", "crash info of libc.dylib".
+	// Source is where the dump has the message: "assertion", "comment", "annotation
+	// exceptionReason", "crash info of libc.dylib".
 	Source, Text string
 }
 
@@ -25,15 +26,19 @@ const (
 	saysScope // JSON with a release, "product@version", and an environment
 )
 
-// annotationKeys has the keys of annotations (Crashpad's, and Breakpad's custom ones) that a report's summary shows, in the order in
-// which messages are listed. Keys with the same meaning are adjacent.
+// annotationKeys has the keys of annotations (Crashpad's, and Breakpad's custom ones) that a
+// report's summary shows, in the order in which messages are listed. Keys with the same meaning are
+// adjacent.
 //
-// Sources: Crashpad's client/ios_handler (exceptionName, exceptionReason); Chromium's chrome_crash_reporter and crash_keys (ptype, prod, ver, channel, LOG_FATAL,
-// firstexception, lastexception, nsexception); V8's heap (v8-oom-location, v8-oom-stack); Electron's crash_reporter and node_bindings.cc (_productName, _version, prod is
-// "Electron" then and ver Electron's own, process_type, electron.v8-…); Mozilla's CrashAnnotations.yaml (MozCrashReason, AbortMessage, ProductName, Version,
-// ReleaseChannel, ProcessType); Sentry's Electron SDK (sentry___initialScope, JSON). Sentry's native SDK and Unreal keep what they know in files beside
-// the dump (__sentry-event, CrashContext.runtime-xml); ErrorMessage, GameName and BuildVersion are Unreal's names there. The last line of reasons are names that
-// speak for themselves.
+// Sources: Crashpad's client/ios_handler (exceptionName, exceptionReason); Chromium's
+// chrome_crash_reporter and crash_keys (ptype, prod, ver, channel, LOG_FATAL, firstexception,
+// lastexception, nsexception); V8's heap (v8-oom-location, v8-oom-stack); Electron's crash_reporter
+// and node_bindings.cc (_productName, _version, prod is "Electron" then and ver Electron's own,
+// process_type, electron.v8-…); Mozilla's CrashAnnotations.yaml (MozCrashReason, AbortMessage,
+// ProductName, Version, ReleaseChannel, ProcessType); Sentry's Electron SDK (sentry___initialScope,
+// JSON). Sentry's native SDK and Unreal keep what they know in files beside the dump
+// (__sentry-event, CrashContext.runtime-xml); ErrorMessage, GameName and BuildVersion are Unreal's
+// names there. The last line of reasons are names that speak for themselves.
 var annotationKeys = []struct {
 	key  string
 	role annotationRole
@@ -52,7 +57,8 @@ var annotationKeys = []struct {
 	{"ptype", saysType}, {"process_type", saysType}, {"ProcessType", saysType},
 }
 
-// maxMessages is the most messages that a report has, maxMessageText the length in bytes to which each is cut.
+// maxMessages is the most messages that a report has, maxMessageText the length in bytes to which
+// each is cut.
 const (
 	maxMessages    = 8
 	maxMessageText = 2000
@@ -170,7 +176,8 @@ func (b *builder) annotations(say func(source, text string)) {
 	}
 }
 
-// memberOf returns a text of a JSON object by its key, as writers without blanks have it; "" if it is not there.
+// memberOf returns a text of a JSON object by its key, as writers without blanks have it; "" if it
+// is not there.
 func memberOf(object, key string) string {
 	_, after, _ := strings.Cut(object, `"`+key+`":"`)
 	value, _, ended := strings.Cut(after, `"`)

@@ -1,11 +1,13 @@
-// Package report makes the report of a crash: plain data, with a version, which every renderer shows.
+// Package report makes the report of a crash: plain data, with a version, which every renderer
+// shows.
 //
-// Build (build.go) takes the dump, the walked stacks and what is known about symbols, and returns a Report (model.go). Compare
-// (compare.go) compares several walks of a thread, Explain (explain.go) explains one frame, findings.go says why stacks are
-// incomplete. The renderers are the packages text (terminal, Breakpad's and rust-minidump's output), json, and view (the page).
+// Build (build.go) takes the dump, the walked stacks and what is known about symbols, and returns a
+// Report (model.go). Compare (compare.go) compares several walks of a thread, Explain (explain.go)
+// explains one frame, findings.go says why stacks are incomplete. The renderers are the packages
+// text (terminal, Breakpad's and rust-minidump's output), json, and view (the page).
 //
-// Where Breakpad and rust-minidump print a fact differently, the report has both (Words). Slices are never nil, so that JSON has
-// empty lists and not null.
+// Where Breakpad and rust-minidump print a fact differently, the report has both (Words). Slices
+// are never nil, so that JSON has empty lists and not null.
 package report
 
 import (
@@ -31,25 +33,29 @@ type Report struct {
 	Crash *Crash
 	// Assertion is the assertion that the dump's writer stored, as Breakpad prints it, or "".
 	Assertion string
-	// Messages has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
+	// Messages has the program's own messages about its end (an assertion, an exception's message,
+	// comments), the most important first.
 	Messages []Message
 	// Traces are the stacks that the program stored in annotations.
 	Traces []Trace
-	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0. It is -1 without threads.
+	// FirstThread is the index of the thread to show first: the crashed one, else the requesting
+	// one, else 0. It is -1 without threads.
 	FirstThread int
-	// HasRequesting: the dump names FirstThread, by its exception or BreakpadInfo. Otherwise it is just the first in the list.
+	// HasRequesting: the dump names FirstThread, by its exception or BreakpadInfo. Otherwise it is
+	// just the first in the list.
 	HasRequesting bool
 	Threads       []Thread // in the dump's order, including those that were not walked
 	Modules       []Module // in the dump's order
 	// ModuleMap finds modules by address.
 	ModuleMap *core.ModuleMap
-	// ModulesByAddress has the indexes of Modules as Breakpad lists them: sorted, with one module for an address.
+	// ModulesByAddress has the indexes of Modules as Breakpad lists them: sorted, with one module
+	// for an address.
 	ModulesByAddress []int
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
-	// Missing are the missing symbol files: first the one that FirstThread's stack suggests, then sorted by the number of frames that need
-	// them.
+	// Missing are the missing symbol files: first the one that FirstThread's stack suggests, then
+	// sorted by the number of frames that need them.
 	Missing     []MissingFile
 	Diagnostics []Diagnostic
 	// Findings say why stacks are incomplete and what would help, causes before their effects.
@@ -114,19 +120,21 @@ type GPU struct{ Version, Vendor, Renderer string }
 type Process struct {
 	// Name is the program's file name, or "".
 	Name string
-	// PID is the process id, or nil. PIDRust is rust-minidump's, which for some Linux dumps is the id of a thread.
+	// PID is the process id, or nil. PIDRust is rust-minidump's, which for some Linux dumps is the
+	// id of a thread.
 	PID, PIDRust *uint32
-	// Product, Version, Channel and Type are from annotations or a microdump: "Chrome_Linux", "156.0.8078.79", "stable", "renderer". Each
-	// may be "".
+	// Product, Version, Channel and Type are from annotations or a microdump: "Chrome_Linux",
+	// "156.0.8078.79", "stable", "renderer". Each may be "".
 	Product, Version, Channel, Type string
-	// Uptime is in seconds: the dump's time minus the process' creation time, or nil if either is missing. UptimeRust is
-	// rust-minidump's, for which a time of 0 is not missing.
+	// Uptime is in seconds: the dump's time minus the process' creation time, or nil if either is
+	// missing. UptimeRust is rust-minidump's, for which a time of 0 is not missing.
 	Uptime, UptimeRust *uint64
 	// Aux is the auxiliary vector of Linux, in the kernel's order.
 	Aux []Aux
 }
 
-// Aux is an entry of the auxiliary vector: its name in the kernel's headers, and the text that Value points to, or "".
+// Aux is an entry of the auxiliary vector: its name in the kernel's headers, and the text that
+// Value points to, or "".
 type Aux struct {
 	Name  string
 	Value uint64
@@ -136,20 +144,25 @@ type Aux struct {
 // Crash is the exception.
 type Crash struct {
 	Reason Words
-	// Address is the crash address as Breakpad prints it. RustAddress differs on processors where one of the two truncates it to 32 bits.
+	// Address is the crash address as Breakpad prints it. RustAddress differs on processors where
+	// one of the two truncates it to 32 bits.
 	Address, RustAddress uint64
 	// Params are the exception record's parameters.
 	Params []uint64
-	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread that is not in the dump.
+	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread
+	// that is not in the dump.
 	Thread   int
 	ThreadID uint32
-	// Event says what happened, as parts of a sentence: "tried to read 8 bytes at", 0x10, "null pointer plus 16, through rax".
+	// Event says what happened, as parts of a sentence: "tried to read 8 bytes at", 0x10, "null
+	// pointer plus 16, through rax".
 	Event analysis.Event
-	// Recursion is the function of most of the crashed thread's frames, if its stack overflowed. It is nil if there is no such function.
+	// Recursion is the function of most of the crashed thread's frames, if its stack overflowed. It
+	// is nil if there is no such function.
 	Recursion *Recursion
 	// Requested: the process did not crash; the dump was requested.
 	Requested bool
-	// Analysis has what Event is derived from: the instruction, its accesses, the memory map. It is never nil.
+	// Analysis has what Event is derived from: the instruction, its accesses, the memory map. It is
+	// never nil.
 	Analysis *analysis.Result
 }
 
@@ -159,7 +172,8 @@ type Recursion struct {
 	Calls, Frames int
 }
 
-// Why returns the cause of the event, or "": "it reached its guard page after 8192 KB; 9,000 of its 9,012 frames are parse".
+// Why returns the cause of the event, or "": "it reached its guard page after 8192 KB; 9,000 of its
+// 9,012 frames are parse".
 func (c *Crash) Why() string {
 	why := c.Event.Why
 	if c.Recursion == nil {
@@ -168,7 +182,8 @@ func (c *Crash) Why() string {
 	return fmt.Sprintf("%s; %d of its %d frames are %s", why, c.Recursion.Calls, c.Recursion.Frames, c.Recursion.Function.Shown())
 }
 
-// Sentence returns what happened, without a subject: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+// Sentence returns what happened, without a subject: "tried to read 8 bytes at 0x10: null pointer
+// plus 16, through rax".
 func (c *Crash) Sentence() string {
 	e := c.Event
 	e.Why = c.Why()
@@ -238,7 +253,8 @@ type Name struct {
 	Linked bool
 }
 
-// Printed returns the name for Breakpad's formats: as in the symbol file, and a binary's as in the symbol file that would be made of it.
+// Printed returns the name for Breakpad's formats: as in the symbol file, and a binary's as in the
+// symbol file that would be made of it.
 func (n *Name) Printed() string {
 	if n.Linked {
 		return n.Shown()
@@ -266,8 +282,8 @@ type Frame struct {
 	// Module is an index into Report.Modules, or -1; RVA is Lookup relative to the module.
 	Module int
 	RVA    uint64
-	// Listed is the entry of the dump's module list that covers Lookup. It differs from Module if several entries are one module, and is
-	// Module if no entry covers Lookup.
+	// Listed is the entry of the dump's module list that covers Lookup. It differs from Module if
+	// several entries are one module, and is Module if no entry covers Lookup.
 	Listed   int
 	Function Name
 	// HasFunction: symbols have the function's name. FunctionStart is its absolute address.
@@ -275,9 +291,11 @@ type Frame struct {
 	FunctionStart uint64
 	Public        bool // the name is from a PUBLIC record
 	Multiple      bool // the linker folded several functions into this one
-	// From is the file with the name, without folders, if the module has both a symbol file and a binary.
+	// From is the file with the name, without folders, if the module has both a symbol file and a
+	// binary.
 	From string
-	// File is the full path as stored, Line counts from 1. HasLine: a line record covers the address. LineStart is absolute.
+	// File is the full path as stored, Line counts from 1. HasLine: a line record covers the
+	// address. LineStart is absolute.
 	File      string
 	Line      uint32
 	HasLine   bool
@@ -298,10 +316,12 @@ type Frame struct {
 	Attempts []Attempt
 }
 
-// farName is the distance in bytes from which on an address is not taken to be in an exported function: few functions are as long.
+// farName is the distance in bytes from which on an address is not taken to be in an exported
+// function: few functions are as long.
 const farName = 64 << 10
 
-// Far reports whether a frame's name is that of an exported function too far before it to be the frame's function.
+// Far reports whether a frame's name is that of an exported function too far before it to be the
+// frame's function.
 func (f *Frame) Far() bool {
 	return f.HasFunction && f.Public && f.Lookup-f.FunctionStart >= farName
 }
@@ -340,16 +360,20 @@ type Module struct {
 	DebugFile  string // path as stored
 	DebugID    string
 	CodeID     string // as rust-minidump prints it; Breakpad prints none
-	// DebugFiles and DebugIDs are as Breakpad and rust-minidump print them. They differ if a module has an unusual debug record or none.
+	// DebugFiles and DebugIDs are as Breakpad and rust-minidump print them. They differ if a module
+	// has an unusual debug record or none.
 	DebugFiles, DebugIDs Words
 	Version              Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
 	State                SymbolState
-	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file, which is exact if the file is sorted.
+	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file, which is
+	// exact if the file is sorted.
 	IndexedOnDemand bool
-	// SymbolFile is the name of the symbol file in use, SymbolID its id, SymbolName the name in its MODULE record.
+	// SymbolFile is the name of the symbol file in use, SymbolID its id, SymbolName the name in its
+	// MODULE record.
 	SymbolFile, SymbolID, SymbolName string
-	// Binary is the executable, library or debug file in use, in addition to SymbolFile or equal to it, or "".
-	// BinaryByName: only its name, and its size or time stamp, show that it is the module's.
+	// Binary is the executable, library or debug file in use, in addition to SymbolFile or equal to
+	// it, or "". BinaryByName: only its name, and its size or time stamp, show that it is the
+	// module's.
 	Binary       string
 	BinaryByName bool
 	// Has says what the files contain, which file has what, and which files are missing.
@@ -363,14 +387,15 @@ type Module struct {
 	// Frames is how many physical frames of all threads are in the module.
 	Frames int
 	Main   bool
-	// Mappings are the parts of a module that has several entries in the dump's list, or code outside of its entry, by address. It is
-	// empty for other modules.
+	// Mappings are the parts of a module that has several entries in the dump's list, or code
+	// outside of its entry, by address. It is empty for other modules.
 	Mappings []Mapping
 	// Merged: the entry is a part of a module that is another entry.
 	Merged bool
 }
 
-// Mapping is a part of a module in memory: Size bytes at the address Start, which is at the module-relative address RVA.
+// Mapping is a part of a module in memory: Size bytes at the address Start, which is at the
+// module-relative address RVA.
 type Mapping struct {
 	Start, Size, RVA uint64
 	Listed           int // its entry of the dump's module list, or the module's if it is in no entry
@@ -389,22 +414,24 @@ type MissingFile struct {
 	DebugFile string // base name
 	DebugID   string
 	StorePath string // "app.pdb/1234…/app.sym"
-	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines (see core.ByteSwappedID), else "".
+	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines
+	// (see core.ByteSwappedID), else "".
 	OtherPath string
 	Frames    int // how many frames need it
 	// Mismatch is a loaded file with the right name and another id.
 	Mismatch Mismatch
-	// Program is the base name of the module's program (PE file) and CodeID its identifier, if the program is missing and has the unwind
-	// rules, else "".
+	// Program is the base name of the module's program (PE file) and CodeID its identifier, if the
+	// program is missing and has the unwind rules, else "".
 	Program, CodeID string
-	// Partial: the session has the module's program or its debug information, and only the other is missing.
+	// Partial: the session has the module's program or its debug information, and only the other is
+	// missing.
 	Partial bool
 	// Stores are the paths of the files on symbol servers.
 	Stores []StoreFile
 }
 
-// Mismatch is a loaded symbol file that has the name of a module's and another id. File is "" if there is none. Item is the session's number of the
-// file.
+// Mismatch is a loaded symbol file that has the name of a module's and another id. File is "" if
+// there is none. Item is the session's number of the file.
 type Mismatch struct {
 	File, ID string
 	Item     int

@@ -9,12 +9,14 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// BaseName returns the part of a path after the last "/" or "\". Both count, because any system reads dumps of any other.
+// BaseName returns the part of a path after the last "/" or "\". Both count, because any system
+// reads dumps of any other.
 func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// AssignedModules returns the indexes of modules whose symbols have another id and were assigned by the user.
+// AssignedModules returns the indexes of modules whose symbols have another id and were assigned by
+// the user.
 func (r *Report) AssignedModules() []int {
 	var out []int
 	for i := range r.Modules {
@@ -31,11 +33,13 @@ type span struct {
 	module     int
 }
 
-// modulesByAddress returns the modules in Breakpad's order. Breakpad's list is a map of disjoint ranges, keyed by their last address.
-// If two modules overlap, on Linux and Android the lower one is truncated (in Android's microdumps the higher one), and on other
-// systems the later one is left out. A module of size 0, or at the address of another, is always left out.
+// modulesByAddress returns the modules in Breakpad's order. Breakpad's list is a map of disjoint
+// ranges, keyed by their last address. If two modules overlap, on Linux and Android the lower one
+// is truncated (in Android's microdumps the higher one), and on other systems the later one is left
+// out. A module of size 0, or at the address of another, is always left out.
 //
-// Source: Breakpad, src/processor/range_map-inl.h (kTruncateLower), minidump.cc (MinidumpModuleList).
+// Source: Breakpad, src/processor/range_map-inl.h (kTruncateLower), minidump.cc
+// (MinidumpModuleList).
 func modulesByAddress(d *core.Dump) []int {
 	if d.Micro != nil && d.OS() == core.Android {
 		return d.ModuleMap(false, core.OverlapTruncate).Order()
@@ -107,7 +111,8 @@ func (m *Module) add(p core.ModuleMapping, listed int) {
 	m.Mappings = append(m.Mappings, Mapping{p.Start, p.Size, p.RVA, listed})
 }
 
-// Range returns a module's address range; end is exclusive. It does not include parts that are mapped a second time elsewhere.
+// Range returns a module's address range; end is exclusive. It does not include parts that are
+// mapped a second time elsewhere.
 func (m *Module) Range() (start, end uint64) {
 	start, end = m.Base, m.Base+m.Size
 	for _, p := range m.Mappings {
@@ -124,7 +129,8 @@ func (m *Module) Range() (start, end uint64) {
 	return start, end
 }
 
-// unloadedHits returns the unloaded modules that covered an address, sorted by name, each with the sorted offsets in it.
+// unloadedHits returns the unloaded modules that covered an address, sorted by name, each with the
+// sorted offsets in it.
 func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 	hits := []UnloadedHit{}
 	for i := range all {
@@ -141,7 +147,8 @@ func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 			hits[at].Offsets = append(hits[at].Offsets, off)
 		}
 	}
-	// sort.Slice and not slices.SortFunc, which adds 8 KB to the page's program for each type that it sorts.
+	// sort.Slice and not slices.SortFunc, which adds 8 KB to the page's program for each type that
+	// it sorts.
 	sort.Slice(hits, func(i, j int) bool { return hits[i].Module < hits[j].Module })
 	for i := range hits {
 		slices.Sort(hits[i].Offsets)
@@ -149,7 +156,8 @@ func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 	return hits
 }
 
-// symbolStates sets the modules' symbol states, from the session's knowledge and from the frames that need symbols.
+// symbolStates sets the modules' symbol states, from the session's knowledge and from the frames
+// that need symbols.
 func (b *builder) symbolStates() {
 	for i := range b.r.Modules {
 		m, s := &b.r.Modules[i], &b.symbols[i]

@@ -6,8 +6,9 @@ import (
 	"github.com/crashpane/crashpane/core/analysis"
 )
 
-// overflow adds the finding of a stack overflow that the analysis of the crash detected, and returns the thread or -1. Dumps of such
-// crashes often lack the stack's memory: the writer starts at the page that could not be accessed.
+// overflow adds the finding of a stack overflow that the analysis of the crash detected, and
+// returns the thread or -1. Dumps of such crashes often lack the stack's memory: the writer starts
+// at the page that could not be accessed.
 func (b *builder) overflow() int {
 	r := b.r
 	if r.Crash == nil || r.Crash.Thread < 0 || r.Crash.Analysis.Overflow == analysis.No {

@@ -15,12 +15,13 @@ const (
 	LayoutDebuginfod = "debuginfod"
 )
 
-// StoreFile is a file as servers of a layout have it: relative to the server's address, names not escaped. Else is another place for the same file,
-// to request if the server has nothing at Path, or "".
+// StoreFile is a file as servers of a layout have it: relative to the server's address, names not
+// escaped. Else is another place for the same file, to request if the server has nothing at Path,
+// or "".
 type StoreFile struct{ Layout, Path, Else string }
 
-// StorePath returns where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
-// debug file's without ".pdb" (in any case).
+// StorePath returns where a symbol store keeps a module's file, relative to its root:
+// debug_file/ID/name.sym. The name is the debug file's without ".pdb" (in any case).
 func StorePath(debugFile, debugID string) string {
 	if debugFile == "" || debugID == "" {
 		return ""
@@ -64,13 +65,14 @@ func (b *builder) stores(w *MissingFile) {
 	}
 }
 
-// needsProgram: the unwind rules of a module are in its program, where a file of another kind has no place for them: Windows' function
-// tables, which only x86 does without.
+// needsProgram: the unwind rules of a module are in its program, where a file of another kind has
+// no place for them: Windows' function tables, which only x86 does without.
 func (b *builder) needsProgram() bool {
 	return b.d.OS() == core.Windows && !(b.d.Arch() != nil && b.d.Arch().StackWIN)
 }
 
-// debugFile returns the base name and id of the module's debug file. What the dump does not say of it, the module's program may.
+// debugFile returns the base name and id of the module's debug file. What the dump does not say of
+// it, the module's program may.
 func (m *Module) debugFile() (file, id string) {
 	if m.DebugID == "" && m.Has.DebugFile != "" {
 		return m.Has.DebugFile, m.Has.DebugID
@@ -81,9 +83,10 @@ func (m *Module) debugFile() (file, id string) {
 	return file, m.DebugID
 }
 
-// missing ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
-// it) asks in this order. Modules of one debug file and id want one file. A program whose debug information is missing, and debug information
-// whose program is, are among them.
+// missing ranks the missing symbol files by the frames that need them. Whatever asks for symbols
+// (findings, the end of a stack, the line above it) asks in this order. Modules of one debug file
+// and id want one file. A program whose debug information is missing, and debug information whose
+// program is, are among them.
 func (b *builder) missing() {
 	r := b.r
 	r.Missing = []MissingFile{}

@@ -10,7 +10,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report/reporttest"
 )
 
-// TestStores: where servers of each layout have what a module lacks. A line is a layout, a path, and where else the same file may be.
+// TestStores: where servers of each layout have what a module lacks. A line is a layout, a path,
+// and where else the same file may be.
 func TestStores(t *testing.T) {
 	const id, buildID = "5A9832E5287241C1838ED98914E9B7FF1", "303132333435363738396162636465666768696a"
 	const sym = "breakpad app.pdb/" + id + "/app.sym \n"

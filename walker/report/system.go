@@ -21,7 +21,8 @@ func system(d *core.Dump) System {
 		g := GPU(*d.Micro.GPU)
 		s.GPU = &g
 	}
-	// Use rust-minidump's version: it leaves out the "0.0.0" that Linux writers put before the kernel's.
+	// Use rust-minidump's version: it leaves out the "0.0.0" that Linux writers put before the
+	// kernel's.
 	parts := []string{strings.TrimSpace(s.OS.Rust + " " + s.OSVersion.Rust), s.CPU.Rust}
 	if s.CPUCount > 1 {
 		parts = append(parts, fmt.Sprintf("%d CPUs", s.CPUCount))
@@ -30,7 +31,8 @@ func system(d *core.Dump) System {
 	return s
 }
 
-// wordSize returns the size of an address in bytes: that of the walked registers, else that of the dump's processor number.
+// wordSize returns the size of an address in bytes: that of the walked registers, else that of the
+// dump's processor number.
 func wordSize(in Input) int {
 	for i := range in.Stacks {
 		if fs := in.Stacks[i].Frames; len(fs) > 0 && fs[0].Regs.Arch != nil {
@@ -56,8 +58,8 @@ func (b *builder) process() {
 	p.PID, p.PIDRust, p.Uptime, p.UptimeRust = b.d.PID(), b.d.PIDRust(), b.d.UptimeBreakpad(), b.d.UptimeRust()
 }
 
-// ProgramName returns the program's file name, or "" if it is unknown. The program is the first module, except in Apple's simulators,
-// which list their loader before it.
+// ProgramName returns the program's file name, or "" if it is unknown. The program is the first
+// module, except in Apple's simulators, which list their loader before it.
 func ProgramName(d *core.Dump) string {
 	if len(d.Modules) == 0 {
 		return ""
@@ -98,7 +100,8 @@ func (b *builder) linux() {
 	}
 }
 
-// assertion returns the assertion that the dump has, as Breakpad prints it (GetAssertion in minidump_processor.cc).
+// assertion returns the assertion that the dump has, as Breakpad prints it (GetAssertion in
+// minidump_processor.cc).
 func assertion(d *core.Dump) string {
 	a := d.Assertion
 	if a == nil {
@@ -138,7 +141,8 @@ func lastError(d *core.Dump, thread int) *LastError {
 // diagnostics returns the problems of the dump, without folders of files.
 func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
 	all := d.Diags[:len(d.Diags):len(d.Diags)]
-	// If the exception's context cannot be read, the walk starts at the thread's own registers, which are of a later moment.
+	// If the exception's context cannot be read, the walk starts at the thread's own registers,
+	// which are of a later moment.
 	if d.Exception != nil && d.Exception.ContextLoc.Size > 0 && d.Micro == nil {
 		var wrong *input.FormatError
 		if _, err := d.ExceptionContext(); errors.As(err, &wrong) {

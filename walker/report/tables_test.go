@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// TestFindingOrder: every kind of finding has its place among the others. One without would come first.
+// TestFindingOrder: every kind of finding has its place among the others. One without would come
+// first.
 func TestFindingOrder(t *testing.T) {
 	kinds := enumtest.Strings[FindingKind](t, ".", "FindingKind")
 	for name, k := range kinds {

@@ -8,11 +8,13 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Trace is a stack that the program kept in an annotation: where an exception was thrown, for example.
+// Trace is a stack that the program kept in an annotation: where an exception was thrown, for
+// example.
 type Trace struct {
 	// Source is the annotation's name.
 	Source string
-	// Frames are those of its addresses, which are return addresses, the youngest first. Their Trust is "none".
+	// Frames are those of its addresses, which are return addresses, the youngest first. Their
+	// Trust is "none".
 	Frames []Frame
 }
 
@@ -21,7 +23,8 @@ const (
 	maxTraceFrames = 256
 )
 
-// traces finds annotations that are lists of addresses, as Chromium's firstexception_bt is: "0x1030e7a8d 0x7ff80004dba3 …".
+// traces finds annotations that are lists of addresses, as Chromium's firstexception_bt is:
+// "0x1030e7a8d 0x7ff80004dba3 …".
 func (b *builder) traces() {
 	b.r.Traces = []Trace{}
 	if b.d.Crashpad == nil || b.in.Lookup == nil {
@@ -42,7 +45,8 @@ func (b *builder) traces() {
 	}
 }
 
-// addresses returns those of a text that is nothing but two or more of them, most of which are in modules; nil for any other.
+// addresses returns those of a text that is nothing but two or more of them, most of which are in
+// modules; nil for any other.
 func (b *builder) addresses(text string) (list []uint64) {
 	inside := 0
 	for word := range strings.FieldsSeq(text) {

@@ -12,8 +12,8 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// BenchmarkReport walks all threads of a dump whose symbols are open already, and makes the report: what a change of the policy
-// or a late symbol file costs.
+// BenchmarkReport walks all threads of a dump whose symbols are open already, and makes the report:
+// what a change of the policy or a late symbol file costs.
 func BenchmarkReport(b *testing.B) {
 	for _, bm := range []struct {
 		name string
@@ -55,9 +55,11 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-// BenchmarkGenerated opens dumps with symbol files of any size that are in the folders of the folder named by CRASHPANE_GENERATED, as
-// make bench generates them: until the crashed thread is there with all its names, and until all threads are. Nothing is known of the
-// file at first. It says how often and how much was read of it, by pages as on a disk and by what a browser reads at a time.
+// BenchmarkGenerated opens dumps with symbol files of any size that are in the folders of the
+// folder named by CRASHPANE_GENERATED, as make bench generates them: until the crashed thread is
+// there with all its names, and until all threads are. Nothing is known of the file at first. It
+// says how often and how much was read of it, by pages as on a disk and by what a browser reads at
+// a time.
 func BenchmarkGenerated(b *testing.B) {
 	folders, _ := filepath.Glob(filepath.Join(os.Getenv("CRASHPANE_GENERATED"), "*", "*.dmp"))
 	if os.Getenv("CRASHPANE_GENERATED") == "" || len(folders) == 0 {

@@ -12,26 +12,29 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Binary is an opened executable, library or debug file, see Options.OpenBinary. The addresses are module-relative. Errors are
-// those of the file's reader, *input.NeedError among them.
+// Binary is an opened executable, library or debug file, see Options.OpenBinary. The addresses are
+// module-relative. Errors are those of the file's reader, *input.NeedError among them.
 type Binary interface {
 	Identity() symbol.Identity
 	// Lookup and Row answer as a symbol file does.
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 	Row(rva uint64) (unwind.Row, symbol.Answer, error)
 	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
-	// Code reads those bytes of the program that are the same in memory, and returns how many it read.
+	// Code reads those bytes of the program that are the same in memory, and returns how many it
+	// read.
 	Code(rva uint64, p []byte) int
 	// Has is what is known of the module by now.
 	Has() symbol.Contents
 	// Warnings are what was passed over so far.
 	Warnings() []string
-	// Attach takes another file in if it belongs to this one: its debug file, split or supplementary debug information. An error
-	// says why one that is named like such a file is not it.
+	// Attach takes another file in if it belongs to this one: its debug file, split or
+	// supplementary debug information. An error says why one that is named like such a file is not
+	// it.
 	Attach(src *input.Source) (bool, error)
 }
 
-// addBinary opens an executable, library or debug file; without anybody who can, the item says that it is one.
+// addBinary opens an executable, library or debug file; without anybody who can, the item says that
+// it is one.
 func (s *Session) addBinary(it *item, what string) {
 	it.Kind = KindBinary
 	if s.opt.OpenBinary == nil {
@@ -85,7 +88,8 @@ func (s *Session) attach(main *item) bool {
 	took := false
 	for ; main.offered < len(s.items); main.offered++ {
 		it := s.items[main.offered]
-		// A program of another build is not a part of it; debug files without a program may have ids of their own.
+		// A program of another build is not a part of it; debug files without a program may have
+		// ids of their own.
 		if it == main || it.bin == nil || it.ident.Code && !strings.EqualFold(it.ident.DebugID, main.ident.DebugID) {
 			continue
 		}
@@ -110,7 +114,8 @@ func (s *Session) matches(it *item) bool {
 	return false
 }
 
-// Binary returns the opened binary of an item, with the files attached so far that belong to it, or nil if the item is not a binary.
+// Binary returns the opened binary of an item, with the files attached so far that belong to it, or
+// nil if the item is not a binary.
 func (s *Session) Binary(itemID int) Binary {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].bin == nil {
 		return nil
@@ -119,14 +124,17 @@ func (s *Session) Binary(itemID int) Binary {
 	return s.items[itemID].bin
 }
 
-// isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size. What MinGW links has no debug id, and
-// loads its DWARF sections with the program, so that strip changes the size: the file from before strip has the name and the time stamp of the module.
+// isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by
+// its name and size. What MinGW links has no debug id, and loads its DWARF sections with the
+// program, so that strip changes the size: the file from before strip has the name and the time
+// stamp of the module.
 func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	id := &it.ident
 	if it.answers(m.DebugID, it.sameName(m)) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
 		return true, false
 	}
-	// Loaders round sizes up to pages, and writers of dumps take the size from the file or from memory.
+	// Loaders round sizes up to pages, and writers of dumps take the size from the file or from
+	// memory.
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
 	same := noID && (id.Size+page-1)/page == (m.Size+page-1)/page
@@ -136,14 +144,16 @@ func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	return false, same && id.Code && it.sameName(m)
 }
 
-// sameStamp reports whether two code ids of Windows begin with the same time stamp, of eight digits. Linkers that are told to write none write 0.
+// sameStamp reports whether two code ids of Windows begin with the same time stamp, of eight
+// digits. Linkers that are told to write none write 0.
 func sameStamp(a, b string) bool {
 	const digits = 8
 	return len(a) > digits && len(b) > digits && strings.EqualFold(a[:digits], b[:digits]) && strings.Trim(a[:digits], "0") != ""
 }
 
-// answers reports whether a debug id is the binary's. One that is a hash of the code is not enough where the file has another name
-// than the module: of the programs of one compiler many begin alike.
+// answers reports whether a debug id is the binary's. One that is a hash of the code is not enough
+// where the file has another name than the module: of the programs of one compiler many begin
+// alike.
 func (it *item) answers(debugID string, sameName bool) bool {
 	for _, id := range it.ident.HashIDs {
 		if core.SameID(id, debugID) {
@@ -153,11 +163,12 @@ func (it *item) answers(debugID string, sameName bool) bool {
 	return core.SameID(it.ident.DebugID, debugID)
 }
 
-// IDInUse returns the debug id by which a dump's module knows the binary of an item; "" if none does. It is what a symbol file of the binary
-// needs to be found for that dump.
+// IDInUse returns the debug id by which a dump's module knows the binary of an item; "" if none
+// does. It is what a symbol file of the binary needs to be found for that dump.
 func (s *Session) IDInUse(itemID int) string { return s.items[itemID].idInUse }
 
-// matchBinary finds a module's binary: one that holds the program before one that holds debug information alone.
+// matchBinary finds a module's binary: one that holds the program before one that holds debug
+// information alone.
 func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 	m := &d.Modules[i]
 	if it := d.assigned[assignment{i, KindBinary}]; it != nil {
@@ -193,8 +204,8 @@ func (y *symbols) binary(module int) Binary {
 	return nil
 }
 
-// HoldsPrograms: a dump's memory has the beginning of one of its programs, and the unwind rules of its processor are in those
-// (Options.OpenImage).
+// HoldsPrograms: a dump's memory has the beginning of one of its programs, and the unwind rules of
+// its processor are in those (Options.OpenImage).
 func (s *Session) HoldsPrograms(dumpIndex int) bool {
 	d := s.Dump(dumpIndex)
 	if d == nil || d.OS() != core.Windows || d.Arch() != nil && d.Arch().StackWIN || d.Memory == nil {
@@ -209,8 +220,8 @@ func (s *Session) HoldsPrograms(dumpIndex int) bool {
 	return false
 }
 
-// lookForImage opens a module's program in the dump's memory, once, if no file holds it. If there is its debug information, the program
-// must take that in.
+// lookForImage opens a module's program in the dump's memory, once, if no file holds it. If there
+// is its debug information, the program must take that in.
 func (s *Session) lookForImage(d *dump, module int) {
 	ms := &d.modules[module]
 	if ms.bin != nil && ms.bin.ident.Code || ms.imageLooked || s.opt.OpenImage == nil {
@@ -232,7 +243,8 @@ func (s *Session) lookForImage(d *dump, module int) {
 	ms.image = image
 }
 
-// program returns the source of the module's symbols: the program in memory, or the module's binary, or nil.
+// program returns the source of the module's symbols: the program in memory, or the module's
+// binary, or nil.
 func (ms *moduleSymbols) program() *item {
 	if ms.image != nil {
 		return ms.image
@@ -240,15 +252,16 @@ func (ms *moduleSymbols) program() *item {
 	return ms.bin
 }
 
-// exact reports whether the module's program is one of Windows, of this very build. Its function table describes each instruction, where the
-// STACK CFI records that tools make of it have one rule for a whole function.
+// exact reports whether the module's program is one of Windows, of this very build. Its function
+// table describes each instruction, where the STACK CFI records that tools make of it have one rule
+// for a whole function.
 func (ms *moduleSymbols) exact() bool {
 	it := ms.program()
 	return it != nil && it.ident.OS == "windows" && !ms.binAssigned
 }
 
-// IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again: of its symbol file and of its
-// binary. Nothing happens if there is no such dump or module.
+// IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again:
+// of its symbol file and of its binary. Nothing happens if there is no such dump or module.
 func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].Modules) {
 		return
@@ -273,7 +286,8 @@ func (d *dump) program(addr uint64, p []byte) int {
 	return d.modules[i].bin.bin.Code(rva, p)
 }
 
-// process is what the walker asks of the process's memory: instructions, what may be executed, and which memory the dump has.
+// process is what the walker asks of the process's memory: instructions, what may be executed, and
+// which memory the dump has.
 type process struct {
 	*core.Dump
 	places *analysis.MemoryMap
@@ -290,7 +304,8 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 	return p.places.Executable(addr)
 }
 
-// Stack: after a stack overflow the stack pointer is in the guard page below the stack, of which no dump has anything.
+// Stack: after a stack overflow the stack pointer is in the guard page below the stack, of which no
+// dump has anything.
 func (p *process) Stack(sp uint64) unwind.Memory {
 	const page = 4096
 	for _, at := range [...]uint64{sp, (sp + page - 1) &^ (page - 1)} {
@@ -344,8 +359,8 @@ func merge(a, b symbol.Contents) symbol.Contents {
 	return out
 }
 
-// symContents returns what a symbol file is known to have. One that is only searched does not say which kinds of names it has; where it
-// has lines, it has functions.
+// symContents returns what a symbol file is known to have. One that is only searched does not say
+// which kinds of names it has; where it has lines, it has functions.
 func (it *item) symContents() symbol.Contents {
 	f, c := it.sym, &it.sym.Counts
 	out := symbol.Contents{CFI: f.HasUnwind(), Lines: f.HasLines(), Inlines: f.HasInlines()}

@@ -14,8 +14,8 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// binaryCase is a dump of which binaries are at hand: files of the corpus, and those of this system that have the ids of the dump's
-// modules.
+// binaryCase is a dump of which binaries are at hand: files of the corpus, and those of this system
+// that have the ids of the dump's modules.
 type binaryCase struct {
 	name, dump string
 	files      []string // under the corpus
@@ -80,8 +80,9 @@ func (c *binaryCase) paths(t *testing.T, s *session.Session) (out []string, modu
 	return out, modules
 }
 
-// TestBinaryAlone walks dumps with binaries alone, and with the symbol files made of them: the stacks are the same, frame by frame,
-// with their names, lines and inlined calls. gdb's stacks, where there are some, are the third witness.
+// TestBinaryAlone walks dumps with binaries alone, and with the symbol files made of them: the
+// stacks are the same, frame by frame, with their names, lines and inlined calls. gdb's stacks,
+// where there are some, are the third witness.
 func TestBinaryAlone(t *testing.T) {
 	corpus(t)
 	known := map[string]*truth{}
@@ -130,8 +131,8 @@ func TestBinaryAlone(t *testing.T) {
 	}
 }
 
-// compareStacks compares two walks. Where a symbol table gives sizes, a binary has no name for code that no symbol covers; a symbol
-// file, which does not have the sizes, names the nearest export.
+// compareStacks compares two walks. Where a symbol table gives sizes, a binary has no name for code
+// that no symbol covers; a symbol file, which does not have the sizes, names the nearest export.
 func compareStacks(t *testing.T, a, b *report.Report) {
 	frames, nearest := 0, 0
 	for i := range a.Threads {

@@ -13,7 +13,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// fakeBinary stands for a binary of the made dump's program. Its source names what it is: "id name flags".
+// fakeBinary stands for a binary of the made dump's program. Its source names what it is: "id name
+// flags".
 type fakeBinary struct {
 	id       symbol.Identity
 	src      *input.Source
@@ -21,8 +22,8 @@ type fakeBinary struct {
 	noLines  bool
 }
 
-// fake is the content of a file that openFake opens: an ELF header, so that it is recognized, and words: id, name, kind, and the ids
-// that are hashes of the code.
+// fake is the content of a file that openFake opens: an ELF header, so that it is recognized, and
+// words: id, name, kind, and the ids that are hashes of the code.
 func fake(words string) []byte {
 	head := make([]byte, 64)
 	copy(head, "\x7fELF\x02\x01\x01")
@@ -102,7 +103,8 @@ func (f *fakeBinary) Attach(src *input.Source) (bool, error) {
 
 func withFakes() *Session { return New(Options{OpenBinary: openFake}) }
 
-// fromOf says of every frame which function and line it has, who said so, and where its rules come from.
+// fromOf says of every frame which function and line it has, who said so, and where its rules come
+// from.
 func fromOf(r *report.Report) string {
 	var out []string
 	for _, f := range r.Threads[0].Frames {
@@ -118,7 +120,8 @@ func fromOf(r *report.Report) string {
 	return strings.Join(out, " ")
 }
 
-// A binary alone serves names, lines and rules; beside a symbol file each answers what the other cannot.
+// A binary alone serves names, lines and rules; beside a symbol file each answers what the other
+// cannot.
 func TestBinaryAndSym(t *testing.T) {
 	const fakeRule = "<app.elf .eh_frame+0x3a8"
 	noCFI := strings.ReplaceAll(appSym(appID), "STACK CFI", "INFO")
@@ -167,7 +170,8 @@ func TestBinaryAndSym(t *testing.T) {
 	}
 }
 
-// Files in any order, companions found among them, and one of another build used only when a person says so.
+// Files in any order, companions found among them, and one of another build used only when a person
+// says so.
 func TestBinaryParts(t *testing.T) {
 	app, debug := source("app.elf", fake(appID+" app plain")), source("app.debug", fake(appID+" app debug"))
 	for _, files := range [][]*input.Source{
@@ -266,7 +270,8 @@ func TestBinaryErrors(t *testing.T) {
 	}
 }
 
-// Code that the dump does not hold is read out of the binary: the crashing instruction, and the calls before return addresses.
+// Code that the dump does not hold is read out of the binary: the crashing instruction, and the
+// calls before return addresses.
 func TestCodeOfBinary(t *testing.T) {
 	s := withFakes()
 	s.Add(source("x.dmp", appDump()))

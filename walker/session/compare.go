@@ -7,13 +7,14 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// compared returns the policies of a comparison in the order of its columns: what each source finds alone, both peers, and ours.
+// compared returns the policies of a comparison in the order of its columns: what each source finds
+// alone, both peers, and ours.
 func compared() []walker.Policy {
 	return []walker.Policy{walker.CFIOnly, walker.FPOnly, walker.ScanOnly, walker.Breakpad, walker.RustMinidump, walker.Best}
 }
 
-// Compare walks one thread with each of the policies and lays the stacks side by side. The session's own policy plays no part.
-// An error says that there is no such dump or thread.
+// Compare walks one thread with each of the policies and lays the stacks side by side. The
+// session's own policy plays no part. An error says that there is no such dump or thread.
 func (s *Session) Compare(dumpIndex, thread int) (*report.Comparison, error) {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return nil, fmt.Errorf("there is no dump %d", dumpIndex)

@@ -16,8 +16,8 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// TestZipOfOtherMethods: a member in a format that another program here reads says so, so that this one is fetched; of a format that
-// nobody reads it is said that it has to be unpacked.
+// TestZipOfOtherMethods: a member in a format that another program here reads says so, so that this
+// one is fetched; of a format that nobody reads it is said that it has to be unpacked.
 func TestZipOfOtherMethods(t *testing.T) {
 	for _, c := range []struct {
 		method  uint16
@@ -51,7 +51,8 @@ func TestZipOfOtherMethods(t *testing.T) {
 	}
 }
 
-// TestCabinetNeedsDecoder: a cabinet says that another program here opens it; one that does gives what is in it.
+// TestCabinetNeedsDecoder: a cabinet says that another program here opens it; one that does gives
+// what is in it.
 func TestCabinetNeedsDecoder(t *testing.T) {
 	src := input.FromBytes("app.pd_", []byte("MSCF\x00\x00\x00\x00 and so on"))
 	if it := session.New(session.Options{}).Add(src)[0]; !it.NeedsDecoder || it.Usable || !strings.Contains(it.Message, "cabinet") {

@@ -52,7 +52,8 @@ func factsText(facts []view.Fact) string {
 	return b.String()
 }
 
-// What a dump says of its threads and what a person wrote into it has its place on the page and in the JSON.
+// What a dump says of its threads and what a person wrote into it has its place on the page and in
+// the JSON.
 func TestThreadTimesAndComments(t *testing.T) {
 	const at = 132_445_465_480_000_000 // 2020-09-14 08:42:28 UTC
 	context := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
@@ -100,7 +101,8 @@ func TestNoThreadTimes(t *testing.T) {
 	}
 }
 
-// The auxiliary vector is decoded by name, addresses with their modules and texts with what the dump has of them.
+// The auxiliary vector is decoded by name, addresses with their modules and texts with what the
+// dump has of them.
 func TestAuxiliaryVector(t *testing.T) {
 	context := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
 	r := reportOf(t, dumptest.New(dumptest.LittleEndian).
@@ -216,7 +218,8 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 	}
 }
 
-// A frame has the instruction that it is at, and a caller its call with what that calls, on the page, in the terminal's text and in the JSON.
+// A frame has the instruction that it is at, and a caller its call with what that calls, on the
+// page, in the terminal's text and in the JSON.
 func TestInstructionsOfFrames(t *testing.T) {
 	const mainID = "00112233445566778899AABBCCDDEEFF0"
 	context := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7000})

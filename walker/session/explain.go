@@ -12,7 +12,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself asks for.
+// newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself
+// asks for.
 func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *symbols) {
 	os := core.OSUnknown
 	if d.System != nil {
@@ -35,8 +36,8 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	return w, syms
 }
 
-// Explain says how a frame of the dump's present report was found. Threads and frames count from 0, threads in the dump's
-// order. An error says that there is no such dump, thread or frame.
+// Explain says how a frame of the dump's present report was found. Threads and frames count from 0,
+// threads in the dump's order. An error says that there is no such dump, thread or frame.
 func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, error) {
 	r := s.present(dumpIndex)
 	if r == nil {
@@ -97,11 +98,12 @@ func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
 	return out
 }
 
-// explainedFrames is how many frames of a thread an export explains, unless all are requested: a recursion that goes deeper
-// says the same again, and an explanation takes some 2 KB.
+// explainedFrames is how many frames of a thread an export explains, unless all are requested: a
+// recursion that goes deeper says the same again, and an explanation takes some 2 KB.
 const explainedFrames = 128
 
-// Explainer returns a function that explains frames for an export: all frames, or of the first frames of the thread that is shown first.
+// Explainer returns a function that explains frames for an export: all frames, or of the first
+// frames of the thread that is shown first.
 func (s *Session) Explainer(dumpIndex int, all bool) func(thread, frame int) *report.Explanation {
 	return func(thread, frame int) *report.Explanation {
 		r := s.present(dumpIndex)
@@ -178,7 +180,8 @@ func unreadRecord(err error) []string {
 	return []string{"the record cannot be read again: " + err.Error()}
 }
 
-// winNotes returns a record's numbers, which its program may use, and for an FPO record the program that it is equivalent to.
+// winNotes returns a record's numbers, which its program may use, and for an FPO record the program
+// that it is equivalent to.
 func winNotes(x *walker.Explanation, fd unwind.FrameData, err error) []string {
 	if err != nil {
 		return unreadRecord(err)

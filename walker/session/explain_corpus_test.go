@@ -6,8 +6,9 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Every frame of every dump of the corpus can be explained, by every policy, and its explanation ends in the frame's own
-// registers: nothing is explained that was not computed. Long recursions are explained at both ends.
+// Every frame of every dump of the corpus can be explained, by every policy, and its explanation
+// ends in the frame's own registers: nothing is explained that was not computed. Long recursions
+// are explained at both ends.
 func TestExplainCorpus(t *testing.T) {
 	frames, words, noted := 0, 0, 0
 	cases := corpus(t)

@@ -61,7 +61,8 @@ func x86Sym(records string) string {
 	return "MODULE Linux x86 " + appID + " app\nFUNC 1000 100 0 crash_me\nFUNC 2000 100 8 caller\nFUNC 3000 100 0 main\n" + records
 }
 
-// linux32 is an i386 program: crash_me was called by caller, that by main; the frames have no frame pointer but main's.
+// linux32 is an i386 program: crash_me was called by caller, that by main; the frames have no frame
+// pointer but main's.
 func linux32() []byte {
 	ctx := dumptest.X86(map[string]uint64{"eip": 0x8049010, "esp": 0xbfff0000, "ebp": 0xbfff0020, "ebx": 7})
 	return dumptest.New(dumptest.LittleEndian).
@@ -118,7 +119,8 @@ func stories() []story {
 	}
 }
 
-// Each story's explanation, comparison and findings are as they were when somebody read and believed them.
+// Each story's explanation, comparison and findings are as they were when somebody read and
+// believed them.
 func TestExplainStories(t *testing.T) {
 	for _, st := range stories() {
 		t.Run(st.name, func(t *testing.T) {
@@ -189,7 +191,8 @@ func storyText(t *testing.T, s *Session) string {
 	return strings.Join(kept, "")
 }
 
-// The swapped registers of the i386 macOS case are said, with the rules as they stand and as they were used.
+// The swapped registers of the i386 macOS case are said, with the rules as they stand and as they
+// were used.
 func TestExplainSwapped(t *testing.T) {
 	s := swappedSession(t, swappedRules, walker.Best)
 	x, err := s.Explain(0, 0, 1)

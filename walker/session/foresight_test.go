@@ -14,8 +14,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// deepStacks is a dump of threads whose frames are each 64 bytes of the stack, in functions all over a program, and the program's
-// symbols, over 4 MB. stale is how many of ten words of a frame point to code that was called before.
+// deepStacks is a dump of threads whose frames are each 64 bytes of the stack, in functions all
+// over a program, and the program's symbols, over 4 MB. stale is how many of ten words of a frame
+// point to code that was called before.
 func deepStacks(threads, frames, stale int) (dump, syms []byte) {
 	const base, functions = 0x555500000000, 40_000
 	id := []byte("0123456789abcdef")
@@ -64,8 +65,9 @@ func deepStacks(threads, frames, stale int) (dump, syms []byte) {
 	return d.Bytes(), []byte(text.String())
 }
 
-// TestForesight: the unwind rules of a stack are read together, though where a frame's caller is, is known only when its rules are;
-// words of the stack that are no return addresses change nothing but what is read.
+// TestForesight: the unwind rules of a stack are read together, though where a frame's caller is,
+// is known only when its rules are; words of the stack that are no return addresses change nothing
+// but what is read.
 func TestForesight(t *testing.T) {
 	const frames = 100
 	for _, stale := range []int{0, 3} {

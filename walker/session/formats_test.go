@@ -16,8 +16,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// formats are the kinds of files that are read: a file of the kind, what becomes of it without the readers that the page's first program lacks, and the words
-// by which the README, the start page and the command's help name it; "" where they need not.
+// formats are the kinds of files that are read: a file of the kind, what becomes of it without the
+// readers that the page's first program lacks, and the words by which the README, the start page
+// and the command's help name it; "" where they need not.
 var formats = map[intake.Kind]struct {
 	sample             string
 	item               session.ItemKind
@@ -42,8 +43,8 @@ var formats = map[intake.Kind]struct {
 var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.ELFCore: true, intake.MachO: true, intake.DSYMPart: true, intake.KernelDump: true,
 	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.Binary: true}
 
-// TestFormats: every kind that intake knows is read or is said not to be, the session does with it what it does with its like, and the README, the start
-// page and the command's help name it.
+// TestFormats: every kind that intake knows is read or is said not to be, the session does with it
+// what it does with its like, and the README, the start page and the command's help name it.
 func TestFormats(t *testing.T) {
 	for name, kind := range enumtest.Strings[intake.Kind](t, "../../core/intake", "Kind") {
 		f, read := formats[kind]
@@ -77,7 +78,8 @@ func TestFormats(t *testing.T) {
 		if ending, packed := strings.CutPrefix(f.readme, "."); packed && f.later && !strings.Contains(expected, `"`+ending+`"`) {
 			t.Errorf("namedLikeBinary in web/app/full-engine.go does not have %q for %s", ending, kind)
 		}
-		// Archives and compressed files are known by their names' endings where the page has to tell before it reads them.
+		// Archives and compressed files are known by their names' endings where the page has to
+		// tell before it reads them.
 		if packed := strings.HasPrefix(f.readme, "."); packed && f.item != session.KindBinary && !strings.Contains(files, `"`+f.readme+`"`) {
 			t.Errorf("isPacked in web/app/files.go does not have %q for %s", f.readme, kind)
 		}

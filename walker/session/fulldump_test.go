@@ -26,7 +26,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return c.r.ReadAt(p, off)
 }
 
-// TestFullDump opens a full-memory dump of 6 GB, which has the stack near its end: nothing is read but what is looked at.
+// TestFullDump opens a full-memory dump of 6 GB, which has the stack near its end: nothing is read
+// but what is looked at.
 func TestFullDump(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("*** SKIPPED: a sparse file of 6 GB is for a real file system")
@@ -40,7 +41,8 @@ func TestFullDump(t *testing.T) {
 		codeBase = 0x400000
 		frames   = 30
 	)
-	// MINIDUMP_MEMORY64_LIST: count, offset of the first range's bytes, then start and size of each.
+	// MINIDUMP_MEMORY64_LIST: count, offset of the first range's bytes, then start and size of
+	// each.
 	list := binary.LittleEndian.AppendUint64(nil, regions)
 	list = binary.LittleEndian.AppendUint64(list, 1<<20)
 	for i := range uint64(regions) {

@@ -14,9 +14,10 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// gapsDump is a program of two segments with a gap between them, of which the second, with the entry point, comes first in the list,
-// and part of it is mapped once more far away. The program stopped there, in crash_me (0x1010), called by main in the segment's own
-// place (0x2020), called by main in the copy.
+// gapsDump is a program of two segments with a gap between them, of which the second, with the
+// entry point, comes first in the list, and part of it is mapped once more far away. The program
+// stopped there, in crash_me (0x1010), called by main in the segment's own place (0x2020), called
+// by main in the copy.
 func gapsDump(maps bool) []byte {
 	const base, far, stack = 0x400000, 0x7f0000000000, 0x7ffe0000
 	var mem []byte
@@ -80,8 +81,8 @@ func TestProgramWithGapsWithoutMaps(t *testing.T) {
 	}
 }
 
-// The peers have each entry as a module of its own, wrong names (main is called crash_me) included: their policies' output is that of a
-// dump whose parts nobody knows to be one.
+// The peers have each entry as a module of its own, wrong names (main is called crash_me) included:
+// their policies' output is that of a dump whose parts nobody knows to be one.
 func TestPeersDoNotMerge(t *testing.T) {
 	for _, p := range []walker.Policy{walker.Breakpad, walker.RustMinidump} {
 		var all []string
@@ -107,8 +108,8 @@ func TestPeersDoNotMerge(t *testing.T) {
 	}
 }
 
-// What prints the dump's list prints offsets from the entries of that list; our own keys and the page have one module, and offsets
-// in it.
+// What prints the dump's list prints offsets from the entries of that list; our own keys and the
+// page have one module, and offsets in it.
 func TestGapsAsPrinted(t *testing.T) {
 	s := withFakes()
 	s.Add(source("a.dmp", gapsDump(true)))

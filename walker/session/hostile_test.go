@@ -22,7 +22,8 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// topMembers are the members of a JSON report: rust-minidump's and "crashpane". crashing_thread is there if a thread with frames crashed.
+// topMembers are the members of a JSON report: rust-minidump's and "crashpane". crashing_thread is
+// there if a thread with frames crashed.
 var topMembers = []string{"crash_info", "crashing_thread", "crashpane", "handles", "linux_memory_map_count", "lsb_release", "mac_boot_args", "mac_crash_info",
 	"main_module", "modules", "modules_contains_cert_info", "pid", "proc_limits", "process_uptime", "soft_errors", "status", "system_info", "thread_count",
 	"threads", "unloaded_modules"}
@@ -59,7 +60,8 @@ func evilSym(name string) []byte {
 		"\nSTACK CFI INIT 1000 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $" + line + "\n")
 }
 
-// checkReport prints all that there is of a dump, in all forms, and checks what must hold whatever the files say.
+// checkReport prints all that there is of a dump, in all forms, and checks what must hold whatever
+// the files say.
 func checkReport(t *testing.T, dump, sym []byte) {
 	t.Helper()
 	s := session.New(session.Options{Demangle: demangle.Name, OpenBinary: openBinary})
@@ -296,7 +298,8 @@ func or(s *string) string {
 
 var softErrors = []string{`[{"InitErrors": []}]`, `{"x\":1,\"status\":\"forged":null}`, "{\"a\u009b\":\"\\u001b[31m\",\"a\":1,\"a\":2}", `[1e999]`, `{"a":`, strings.Repeat("[", 200)}
 
-// TestEvilTexts prints dumps and symbol files whose names are made to command a terminal, to forge lines, or to be members of JSON.
+// TestEvilTexts prints dumps and symbol files whose names are made to command a terminal, to forge
+// lines, or to be members of JSON.
 func TestEvilTexts(t *testing.T) {
 	for i, name := range evil {
 		checkReport(t, evilDump(name, softErrors[i%len(softErrors)]), evilSym(name))
@@ -324,7 +327,8 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// TestUnreadContext: where the registers of the exception cannot be read, the stack is that of the thread's own, and the report says so.
+// TestUnreadContext: where the registers of the exception cannot be read, the stack is that of the
+// thread's own, and the report says so.
 func TestUnreadContext(t *testing.T) {
 	data := evilDump("app", "[]")
 	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7ffc0000})
@@ -356,7 +360,8 @@ func (b badStack) ReadAt(p []byte, off int64) (int, error) {
 	return b.Reader.ReadAt(p, off)
 }
 
-// TestUnreadMemory: a stack that ends because the file cannot be read is no stack that ends because the dump has no more of it.
+// TestUnreadMemory: a stack that ends because the file cannot be read is no stack that ends because
+// the dump has no more of it.
 func TestUnreadMemory(t *testing.T) {
 	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7ffc0000 + (300 << 10), "rbp": 0x7ffc0000 + (300 << 10)})
 	mark := []byte("the stack begins here")

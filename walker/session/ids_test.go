@@ -13,14 +13,15 @@ import (
 
 // The ids of one build of app: appID in the dump, and the others that writers may give it.
 const (
-	// swappedID is appID with the bytes of its first three numbers the other way round, as Mozilla's dump_syms writes it of a
-	// big-endian file.
+	// swappedID is appID with the bytes of its first three numbers the other way round, as
+	// Mozilla's dump_syms writes it of a big-endian file.
 	swappedID = "33221100554477668899AABBCCDDEEFF0"
 	// buildID is that of the build id where the dump has a hash of the code, appID.
 	buildID = "0123456789ABCDEF0123456789ABCDEF0"
 )
 
-// A module finds its symbols by each id that a writer may have given them, in any case, and no other's.
+// A module finds its symbols by each id that a writer may have given them, in any case, and no
+// other's.
 func TestIDs(t *testing.T) {
 	const code, sym, none = "app:crash_me app:main", "crash_me main", "? ?"
 	for _, tc := range []struct {
@@ -91,7 +92,8 @@ func TestIDInUse(t *testing.T) {
 	}
 }
 
-// A big-endian dump has its build ids as they are in the file, and takes symbols with either order of the bytes.
+// A big-endian dump has its build ids as they are in the file, and takes symbols with either order
+// of the bytes.
 func TestIDsBigEndian(t *testing.T) {
 	order := dumptest.BigEndian
 	ctx := dumptest.Context(order, "mips", map[string]uint64{"pc": 0x401010, "sp": 0x7ffe0000, "ra": 0x402020})
@@ -109,7 +111,8 @@ func TestIDsBigEndian(t *testing.T) {
 	}
 }
 
-// A Windows program without a debug id is the module's by name and size, or by name and time stamp: strip changes the size of what MinGW links.
+// A Windows program without a debug id is the module's by name and size, or by name and time stamp:
+// strip changes the size of what MinGW links.
 func TestBinaryByStamp(t *testing.T) {
 	const debugID = "A855514E410DD0664C4C44205044422E1"
 	for _, tc := range []struct {

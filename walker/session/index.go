@@ -35,8 +35,9 @@ func (s *Session) symItem(itemID int) (*item, error) {
 // FullIndex is a symbol file with its full index.
 type FullIndex = symfile.File
 
-// Indexed opens a symbol file with its full index: with one that was kept, or, if index is nil, with one that it makes (symfile.Open). It may run in a
-// goroutine beside the session's other work, which goes on without the index until Adopt.
+// Indexed opens a symbol file with its full index: with one that was kept, or, if index is nil,
+// with one that it makes (symfile.Open). It may run in a goroutine beside the session's other work,
+// which goes on without the index until Adopt.
 func (s *Session) Indexed(itemID int, index []byte, progress func(done, total int64)) (*FullIndex, error) {
 	it, err := s.symItem(itemID)
 	if err != nil {
@@ -50,8 +51,8 @@ func (s *Session) Indexed(itemID int, index []byte, progress func(done, total in
 	return symfile.Open(it.src, opt)
 }
 
-// Adopt has lookups use the index of what Indexed returned. The stacks that used the file are walked again at the next Report, because a search may have
-// answered wrongly.
+// Adopt has lookups use the index of what Indexed returned. The stacks that used the file are
+// walked again at the next Report, because a search may have answered wrongly.
 func (s *Session) Adopt(itemID int, full *FullIndex) error {
 	it, err := s.symItem(itemID)
 	if err != nil {
@@ -81,8 +82,8 @@ func (s *Session) Complete(itemID int) error {
 	return s.Adopt(itemID, full)
 }
 
-// Key names the index of a symbol file among those that are kept: by debug id, size and a checksum of parts of its content
-// (symfile.Fingerprint).
+// Key names the index of a symbol file among those that are kept: by debug id, size and a checksum
+// of parts of its content (symfile.Fingerprint).
 func (s *Session) Key(itemID int) (string, error) {
 	it, err := s.symItem(itemID)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// TestIndexBeside: with the index beside a symbol file on a server the stacks are those of the full index at once, also of a file that a search
-// reads wrongly. A damaged index changes nothing but that a warning says so.
+// TestIndexBeside: with the index beside a symbol file on a server the stacks are those of the full
+// index at once, also of a file that a search reads wrongly. A damaged index changes nothing but
+// that a warning says so.
 func TestIndexBeside(t *testing.T) {
 	for _, moved := range []string{"", "Pipeline::start()::{lambda()#5}>::_M_invoke"} {
 		syms := grown(t, moved)

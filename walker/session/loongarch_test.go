@@ -13,8 +13,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// TestLoongArch: a dump whose processor number 32-bit riscv has too is read as what its context record says, and its stack is walked by the program's call
-// frame information, by frame pointers without the program, and by a scan where those lead nowhere. Both forms of the record are read.
+// TestLoongArch: a dump whose processor number 32-bit riscv has too is read as what its context
+// record says, and its stack is walked by the program's call frame information, by frame pointers
+// without the program, and by a scan where those lead nowhere. Both forms of the record are read.
 func TestLoongArch(t *testing.T) {
 	const program, base, stack = "../../symfile/elf/testdata/loongarch64-linux-musl.elf", 0x120000000, 0x7ffffb0000
 	id, _ := hex.DecodeString("be3c10ab3843ffe85317a2c4848bdff985174da9") // its build id
@@ -25,7 +26,8 @@ func TestLoongArch(t *testing.T) {
 			fp      uint64
 			want    string
 		}{
-			// run's frame has 48 bytes: its return address is at fp − 8, its caller's fp at fp − 16.
+			// run's frame has 48 bytes: its return address is at fp − 8, its caller's fp at fp −
+			// 16.
 			{"call frame information", true, stack + 48, "loongarch64: run+0x70 context, run+0x7c cfi, end"},
 			{"frame pointers", false, stack + 48, "loongarch64: 0x1510 context, 0x151c frame_pointer, end"},
 			{"scan", false, 3, "loongarch64: 0x1510 context, 0x151c scan, nothing-found"},

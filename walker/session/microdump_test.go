@@ -112,7 +112,8 @@ func TestMicrodumps(t *testing.T) {
 	}
 }
 
-// TestMicrodumpOutput compares Breakpad's own microdumps with microdump_stackwalk's output, byte for byte.
+// TestMicrodumpOutput compares Breakpad's own microdumps with microdump_stackwalk's output, byte
+// for byte.
 func TestMicrodumpOutput(t *testing.T) {
 	corpus(t) // skips without one
 	at := func(parts ...string) string { return filepath.Join(append([]string{corpusRoot}, parts...)...) }

@@ -43,8 +43,9 @@ type oracleScore struct {
 	known, right, invented int
 }
 
-// score compares a stack with the truth, in order: how many of the true frames it has, by pc and sp, and how many frames it has that
-// are not true. Frames above the last true one that was found count as invented only if the oracle knows where the stack ends.
+// score compares a stack with the truth, in order: how many of the true frames it has, by pc and
+// sp, and how many frames it has that are not true. Frames above the last true one that was found
+// count as invented only if the oracle knows where the stack ends.
 func (o *oracleDump) score(frames []report.Frame, want []gdbFrame) (right, invented int) {
 	i, last := 0, 0
 	pending := 0
@@ -103,8 +104,8 @@ func oracleGroups(t *testing.T) []oracleGroup {
 	return append(out, emulatedGroups(t)...)
 }
 
-// chainFrames reads an oracle of winapple/wine: the pc and sp of the crash, then for every function of the chain the address that it
-// returns to and the slot of the stack that holds it.
+// chainFrames reads an oracle of winapple/wine: the pc and sp of the crash, then for every function
+// of the chain the address that it returns to and the slot of the stack that holds it.
 func chainFrames(t *testing.T, path string) []gdbFrame {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -127,7 +128,8 @@ func chainFrames(t *testing.T, path string) []gdbFrame {
 	return out
 }
 
-// emulatedGroups are the programs of winapple/emulated, each a dump at every 37th instruction, with symbols if dump_syms can be run.
+// emulatedGroups are the programs of winapple/emulated, each a dump at every 37th instruction, with
+// symbols if dump_syms can be run.
 func emulatedGroups(t *testing.T) []oracleGroup {
 	t.Helper()
 	root := filepath.Join(corpusRoot, "winapple/emulated")
@@ -177,7 +179,8 @@ func (g *oracleGroup) with(name string, symbols ...string) oracleGroup {
 	return out
 }
 
-// dumpSyms makes the symbol file of an emulated program by Mozilla's dump_syms; "" if there is no such tool.
+// dumpSyms makes the symbol file of an emulated program by Mozilla's dump_syms; "" if there is no
+// such tool.
 func dumpSyms(t *testing.T, root, name string) string {
 	t.Helper()
 	tool, err := exec.LookPath("dump_syms")
@@ -243,8 +246,9 @@ func (g *oracleGroup) score(t *testing.T, p walker.Policy) (sum oracleScore) {
 	return sum
 }
 
-// How many of the frames that an oracle knows each policy finds, and how many it invents. A line of the golden may only become better;
-// those of programs whose symbols dump_syms makes are left alone where there is no dump_syms.
+// How many of the frames that an oracle knows each policy finds, and how many it invents. A line of
+// the golden may only become better; those of programs whose symbols dump_syms makes are left alone
+// where there is no dump_syms.
 func TestOracles(t *testing.T) {
 	const golden = "testdata/oracles.txt"
 	policies := []walker.Policy{walker.Best, walker.Breakpad, walker.RustMinidump}
@@ -310,8 +314,9 @@ func needsDumpSyms(name string) bool {
 
 func groupOf(line string) string { return strings.TrimSpace(line[:min(38, len(line))]) }
 
-// Where no frame may follow: the outermost function of the first thread, whose rules Breakpad's dump_syms wrote as an ordinary
-// function's, and rules that need no memory. Generated code outside of all modules is followed.
+// Where no frame may follow: the outermost function of the first thread, whose rules Breakpad's
+// dump_syms wrote as an ordinary function's, and rules that need no memory. Generated code outside
+// of all modules is followed.
 func TestNoFrameIsInvented(t *testing.T) {
 	corpus(t) // skips where there is none
 	large := parityCase{name: "bigcrash", dump: filepath.Join(corpusRoot, "large/bigcrash.dmp"),

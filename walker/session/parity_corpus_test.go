@@ -15,8 +15,8 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// corpusRoot is the folder of dumps and goldens beside the repository. It is large and has licences of its own, so the
-// repository does not carry it; without it these tests have nothing to do.
+// corpusRoot is the folder of dumps and goldens beside the repository. It is large and has licences
+// of its own, so the repository does not carry it; without it these tests have nothing to do.
 const corpusRoot = "../../../shared/corpus"
 
 // parityCase is a dump with the symbols that its goldens were made with.
@@ -72,8 +72,8 @@ func corpus(t *testing.T) []parityCase {
 	return cases
 }
 
-// unpacked is a temporary folder with the contents of a .tar.xz. There is no reader of xz in the standard library, and the
-// tests need no other module for the sake of two archives.
+// unpacked is a temporary folder with the contents of a .tar.xz. There is no reader of xz in the
+// standard library, and the tests need no other module for the sake of two archives.
 func unpacked(t *testing.T, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,7 +84,8 @@ func unpacked(t *testing.T, archive string) string {
 	return dir
 }
 
-// walked opens a case with a policy; nil for files that are no minidumps or have none of the compared processors, which also adds to.
+// walked opens a case with a policy; nil for files that are no minidumps or have none of the
+// compared processors, which also adds to.
 func (c *parityCase) walked(t *testing.T, p walker.Policy, also ...string) *report.Report {
 	_, r := c.opened(t, p, also...)
 	return r

@@ -13,8 +13,9 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// row is a frame or an inlined call, levelled so that ours, Breakpad's and rust-minidump's can be compared: base names of
-// modules, a line of 0 as none (Breakpad prints it, rust-minidump sometimes), our words of trust.
+// row is a frame or an inlined call, levelled so that ours, Breakpad's and rust-minidump's can be
+// compared: base names of modules, a line of 0 as none (Breakpad prints it, rust-minidump
+// sometimes), our words of trust.
 type row struct {
 	Module, Function, File string
 	Line                   uint32
@@ -70,8 +71,8 @@ func ourFrames(r *report.Report, th *report.Thread) []frame {
 	return out
 }
 
-// breakpadStacks reads the machine form and, for trust and pc, the human one (nil if the corpus has none). walked are the
-// dump's indices of the threads that Breakpad numbers.
+// breakpadStacks reads the machine form and, for trust and pc, the human one (nil if the corpus has
+// none). walked are the dump's indices of the threads that Breakpad numbers.
 func breakpadStacks(t *testing.T, machine, human []byte, walked []int) stacks {
 	t.Helper()
 	out, rows := stacks{}, map[int][]row{}

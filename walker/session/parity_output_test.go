@@ -16,8 +16,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report/text"
 )
 
-// TestOutputBreakpad compares whole outputs with Breakpad's policy, byte for byte. It counts and shows the first differing
-// line of each; the stacks in them are TestParityBreakpad's.
+// TestOutputBreakpad compares whole outputs with Breakpad's policy, byte for byte. It counts and
+// shows the first differing line of each; the stacks in them are TestParityBreakpad's.
 func TestOutputBreakpad(t *testing.T) {
 	forms := []struct {
 		ext           string
@@ -76,8 +76,9 @@ func firstDifference(got, want string) string {
 var stackFields = []string{"frame_count", "file", "frame", "function", "function_offset", "inlines", "line", "missing_symbols",
 	"module", "module_offset", "offset", "registers", "trust", "unloaded_modules"}
 
-// TestOutputRust compares the JSON with rust-minidump's policy, field by field. Every field that differs is in differences.tsv with
-// the kind "json", where the column of threads has the field's path; and that file has none that does not occur.
+// TestOutputRust compares the JSON with rust-minidump's policy, field by field. Every field that
+// differs is in differences.tsv with the kind "json", where the column of threads has the field's
+// path; and that file has none that does not occur.
 func TestOutputRust(t *testing.T) {
 	known := readDifferences(t)
 	dumps, equal, stacksEqual, fields, same := 0, 0, 0, 0, 0
@@ -138,7 +139,8 @@ func TestOutputRust(t *testing.T) {
 	t.Logf("json: %d of %d dumps equal in every field, %d in every field of the stacks; %d of %d fields equal", equal, dumps, stacksEqual, same, fields)
 }
 
-// sortLimits puts proc_limits.limits in order: rust-minidump's comes from a hash table and changes from run to run.
+// sortLimits puts proc_limits.limits in order: rust-minidump's comes from a hash table and changes
+// from run to run.
 func sortLimits(v any) {
 	limits, _ := v.(map[string]any)["proc_limits"].(map[string]any)
 	list, _ := limits["limits"].([]any)
@@ -164,7 +166,8 @@ func short(v any) string {
 	return s[:min(60, len(s))]
 }
 
-// compareJSON tells of every leaf, and of every place where the two have not the same shape. Our additions are left out.
+// compareJSON tells of every leaf, and of every place where the two have not the same shape. Our
+// additions are left out.
 func compareJSON(a, b any, path string, tell func(path string, equal bool, a, b any)) {
 	switch x := a.(type) {
 	case map[string]any:

@@ -13,9 +13,10 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// TestParityBest compares the stacks of the default policy with both tools' outputs, thread by thread and frame by frame.
-// Where the two agree we must, unless testdata/parity/differences.tsv says why not; where they do not, we should agree with
-// one. Every difference is in that file, and the file has none that does not occur.
+// TestParityBest compares the stacks of the default policy with both tools' outputs, thread by
+// thread and frame by frame. Where the two agree we must, unless testdata/parity/differences.tsv
+// says why not; where they do not, we should agree with one. Every difference is in that file, and
+// the file has none that does not occur.
 func TestParityBest(t *testing.T) {
 	cases := corpus(t)
 	known := readDifferences(t)
@@ -47,7 +48,8 @@ func TestParityBest(t *testing.T) {
 	t.Logf("best: %s", sum.String())
 }
 
-// TestParityBreakpad and TestParityRust compare the stacks of a tool's policy with that tool's output alone.
+// TestParityBreakpad and TestParityRust compare the stacks of a tool's policy with that tool's
+// output alone.
 func TestParityBreakpad(t *testing.T) { parityOne(t, walker.Breakpad, "unwind-breakpad") }
 func TestParityRust(t *testing.T)     { parityOne(t, walker.RustMinidump, "unwind-rust") }
 
@@ -197,9 +199,10 @@ func (s *counts) String() string {
 		s.dumps, s.threads, s.frames, s.both, s.breakpad, s.rust, s.neither, s.against, s.allBoth, s.allBreakpad, s.allRust, s.allNone)
 }
 
-// difference is a line of differences.tsv: dump, thread ("*" for any), frame (likewise), kind, cause. The kinds are whom we
-// differ from with the default policy (both: where they agree; breakpad or rust: where we agree with the other; neither:
-// where they differ) and unwind-breakpad and unwind-rust for the tool's own policy.
+// difference is a line of differences.tsv: dump, thread ("*" for any), frame (likewise), kind,
+// cause. The kinds are whom we differ from with the default policy (both: where they agree;
+// breakpad or rust: where we agree with the other; neither: where they differ) and unwind-breakpad
+// and unwind-rust for the tool's own policy.
 type difference struct {
 	line                             int
 	dump, thread, frame, kind, cause string

@@ -12,8 +12,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// TestPDBAlone walks dumps of Windows programs with their PDBs alone, and with the symbol files made of them: the stacks are the same,
-// frame by frame, with names, lines and inlined calls; those of x86 come from the PDB's frame data.
+// TestPDBAlone walks dumps of Windows programs with their PDBs alone, and with the symbol files
+// made of them: the stacks are the same, frame by frame, with names, lines and inlined calls; those
+// of x86 come from the PDB's frame data.
 func TestPDBAlone(t *testing.T) {
 	corpus(t)
 	cases := []struct{ dumps, pdb string }{
@@ -65,7 +66,8 @@ func TestPDBAlone(t *testing.T) {
 	}
 }
 
-// TestPDBWithoutReader: whoever has no reader of binaries is told that one is needed, as the page's first program is.
+// TestPDBWithoutReader: whoever has no reader of binaries is told that one is needed, as the page's
+// first program is.
 func TestPDBWithoutReader(t *testing.T) {
 	s := session.New(session.Options{})
 	it := s.Add(input.FromBytes("a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00")))[0]

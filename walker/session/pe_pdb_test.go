@@ -21,8 +21,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// Crashes under Wine with the program and its PDB, in either order: every return address that the program wrote down is found where it
-// was, and each frame of the program has its function's name and line.
+// Crashes under Wine with the program and its PDB, in either order: every return address that the
+// program wrote down is found where it was, and each frame of the program has its function's name
+// and line.
 func TestUnwindWithPDB(t *testing.T) {
 	corpus(t)
 	root := filepath.Join(corpusRoot, "winapple/wine")
@@ -33,7 +34,8 @@ func TestUnwindWithPDB(t *testing.T) {
 			t.Fatal(err)
 		}
 		var first []string
-		// The .dmp is as Wine wrote it, without the PDB's id; the program is known by its time stamp and size.
+		// The .dmp is as Wine wrote it, without the PDB's id; the program is known by its time
+		// stamp and size.
 		for _, files := range [][]string{{".cv.dmp", ".exe", ".pdb"}, {".cv.dmp", ".pdb", ".exe"}, {".exe", ".pdb", ".dmp"}, {".pdb", ".dmp", ".exe"}} {
 			what := fmt.Sprint(name, files)
 			s := session.New(session.Options{OpenBinary: openBinary})
@@ -107,7 +109,8 @@ func TestUnwindWineCrashWithPDB(t *testing.T) {
 	}
 }
 
-// What a PDB adds to the dumps of emulated programs: names and lines of every frame, and no other stack than the program alone gives.
+// What a PDB adds to the dumps of emulated programs: names and lines of every frame, and no other
+// stack than the program alone gives.
 func TestUnwindEmulatedWithPDB(t *testing.T) {
 	corpus(t)
 	root := filepath.Join(corpusRoot, "winapple/emulated")
@@ -142,8 +145,8 @@ func TestUnwindEmulatedWithPDB(t *testing.T) {
 	}
 }
 
-// A module says which of its files is missing: of a program its PDB with its id, of a PDB the program that the dump names. One of another
-// build says so.
+// A module says which of its files is missing: of a program its PDB with its id, of a PDB the
+// program that the dump names. One of another build says so.
 func TestPDBMissing(t *testing.T) {
 	corpus(t)
 	wine, other := filepath.Join(corpusRoot, "winapple/wine"), filepath.Join(corpusRoot, "other/made-here/wine")
@@ -178,7 +181,8 @@ func TestPDBMissing(t *testing.T) {
 	}
 }
 
-// A dump with all memory holds the program: with its PDB it is unwound by that program, and named by the PDB.
+// A dump with all memory holds the program: with its PDB it is unwound by that program, and named
+// by the PDB.
 func TestUnwindFromMemoryWithPDB(t *testing.T) {
 	corpus(t)
 	const base, stackAt = 0x180000000, 0x10000

@@ -17,7 +17,8 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// emulatedFrame is a frame of a program that an emulator ran, as the calls made it and not as anybody unwound it.
+// emulatedFrame is a frame of a program that an emulator ran, as the calls made it and not as
+// anybody unwound it.
 type emulatedFrame struct {
 	PC, SP uint64
 	Regs   map[string]uint64
@@ -29,8 +30,8 @@ type emulatedDump struct {
 	Callers []emulatedFrame
 }
 
-// differs says in what a frame differs from the truth: its pc, its sp, or one of the registers that a call preserves; "" for nothing.
-// Addresses of Thumb code are compared without bit 0.
+// differs says in what a frame differs from the truth: its pc, its sp, or one of the registers that
+// a call preserves; "" for nothing. Addresses of Thumb code are compared without bit 0.
 func (want *emulatedFrame) differs(have *report.Frame) string {
 	arch := have.Regs.Arch
 	if !samePC(arch, have.PC, want.PC) {
@@ -69,8 +70,8 @@ func walkedWith(t *testing.T, dump string, files ...string) *report.Report {
 	return r
 }
 
-// Whole stacks of programs that an emulator stopped at every 37th instruction, in prologues and epilogues too: pc, sp and all registers
-// that calls preserve, from the binary alone.
+// Whole stacks of programs that an emulator stopped at every 37th instruction, in prologues and
+// epilogues too: pc, sp and all registers that calls preserve, from the binary alone.
 func TestUnwindEmulatedPE(t *testing.T) {
 	corpus(t)
 	root := filepath.Join(corpusRoot, "winapple/emulated")
@@ -78,7 +79,8 @@ func TestUnwindEmulatedPE(t *testing.T) {
 		name string
 		// least is how many dumps there are, lest the test compare nothing.
 		least int
-		// wrong is how many stacks no unwinder can get right: arm's __chkstk hands its result back in r4, which calls preserve otherwise.
+		// wrong is how many stacks no unwinder can get right: arm's __chkstk hands its result back
+		// in r4, which calls preserve otherwise.
 		wrong int
 	}{{"deep-x86_64-O0", 36, 0}, {"deep-x86_64-O2", 26, 0}, {"deep-aarch64-O0", 43, 0}, {"deep-aarch64-O2", 26, 0}, {"deep-thumbv7-O2", 26, 1}} {
 		b, err := os.ReadFile(filepath.Join(root, c.name, c.name+".dll.truth.json"))
@@ -108,8 +110,8 @@ func TestUnwindEmulatedPE(t *testing.T) {
 	}
 }
 
-// compareEmulated says in what a stack differs from the truth. The outermost caller is an address where nothing is; beyond it there are
-// no frames.
+// compareEmulated says in what a stack differs from the truth. The outermost caller is an address
+// where nothing is; beyond it there are no frames.
 func compareEmulated(r *report.Report, callers []emulatedFrame) string {
 	th := &r.Threads[r.FirstThread]
 	for i := range callers {
@@ -130,7 +132,8 @@ func compareEmulated(r *report.Report, callers []emulatedFrame) string {
 	return ""
 }
 
-// A crash under Wine, whose program wrote down the return address of each of its calls and where on the stack it was.
+// A crash under Wine, whose program wrote down the return address of each of its calls and where on
+// the stack it was.
 func TestUnwindWineChain(t *testing.T) {
 	corpus(t)
 	root := filepath.Join(corpusRoot, "winapple/wine")
@@ -168,8 +171,8 @@ func TestUnwindWineChain(t *testing.T) {
 	}
 }
 
-// A crash of which the system's own RtlVirtualUnwind told the frames, from the binary alone: those of its own code, before the system's
-// libraries begin.
+// A crash of which the system's own RtlVirtualUnwind told the frames, from the binary alone: those
+// of its own code, before the system's libraries begin.
 func TestUnwindWineCrash(t *testing.T) {
 	corpus(t)
 	root := filepath.Join(corpusRoot, "other/made-here/wine")
@@ -188,7 +191,8 @@ func TestUnwindWineCrash(t *testing.T) {
 	}
 }
 
-// A dump with all memory holds its programs: their function tables unwind them, and their exports name them, without any file.
+// A dump with all memory holds its programs: their function tables unwind them, and their exports
+// name them, without any file.
 func TestUnwindFromMemory(t *testing.T) {
 	const base, stackAt = 0x180000000, 0x10000
 	file, err := os.ReadFile("../../symfile/pe/testdata/x64.dll")
@@ -208,7 +212,8 @@ func TestUnwindFromMemory(t *testing.T) {
 	if err != nil || p.At(1).Name != "run" {
 		t.Fatal(err)
 	}
-	// In the middle of many, which pushed registers and was called by run: both frames are those that the function table describes.
+	// In the middle of many, which pushed registers and was called by run: both frames are those
+	// that the function table describes.
 	many, run := p.At(0).Start, p.At(1).Start
 	dump := func(memory []byte) []byte {
 		stack := make([]byte, 0x1000)

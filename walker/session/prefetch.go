@@ -2,19 +2,23 @@ package session
 
 import "github.com/crashpane/crashpane/walker"
 
-// Where a symbol file is searched, looking up many addresses at once costs little more than looking up one. A walk asks address by address, and
-// which one is next only the rules of the last tell. But it is on the stack: the words there that point into the module's code are looked up
-// together. That changes no answer.
+// Where a symbol file is searched, looking up many addresses at once costs little more than looking
+// up one. A walk asks address by address, and which one is next only the rules of the last tell.
+// But it is on the stack: the words there that point into the module's code are looked up together.
+// That changes no answer.
 
-// prefetchWords is how many words of a stack are looked at for addresses at a time, and prefetchRules how many of these are looked up; in a file on
-// a server, where what nobody needs is a request too, remoteRules.
+// prefetchWords is how many words of a stack are looked at for addresses at a time, and
+// prefetchRules how many of these are looked up; in a file on a server, where what nobody needs is
+// a request too, remoteRules.
 const prefetchWords, prefetchRules, remoteRules = 4096, 256, 64
 
-// aheadThreads is for how many threads at a time a file with an index is asked what their stacks may need.
+// aheadThreads is for how many threads at a time a file with an index is asked what their stacks
+// may need.
 const aheadThreads = 64
 
-// ahead looks up what the stacks of the next threads point to, in files that have an index: where that is in a file is then known, and what
-// lies close together is read together. Of a file that is searched, each address that nobody needs would cost as much as one that somebody does.
+// ahead looks up what the stacks of the next threads point to, in files that have an index: where
+// that is in a file is then known, and what lies close together is read together. Of a file that is
+// searched, each address that nobody needs would cost as much as one that somebody does.
 func (s *Session) ahead(d *dump) {
 	w := &d.walked
 	if w.next < w.ahead {
@@ -49,8 +53,9 @@ type prefetch struct {
 	seen  map[int]uint64 // module → address on the stack up to which
 }
 
-// rules looks up the unwind rules that the next step lacks, and with them those that later steps in the same module may ask for. Of a file on a
-// server that has no index, where each of them takes several requests, only those of the next step.
+// rules looks up the unwind rules that the next step lacks, and with them those that later steps in
+// the same module may ask for. Of a file on a server that has no index, where each of them takes
+// several requests, only those of the next step.
 func (p *prefetch) rules() {
 	module, rva := p.steps.Wants()
 	if module < 0 || p.y.d.ignored[module] {

@@ -38,8 +38,8 @@ func (m *many) ReadManyAt(parts []input.Part) error {
 	return nil
 }
 
-// grown are the sample's symbols with megabytes of other functions behind them; moved, if it is not "", is a function that stands
-// behind those instead of in its place.
+// grown are the sample's symbols with megabytes of other functions behind them; moved, if it is not
+// "", is a function that stands behind those instead of in its place.
 func grown(t *testing.T, moved string) []byte {
 	t.Helper()
 	packed, err := os.ReadFile("../../testdata/sample/tilecruncher.sym.gz")
@@ -101,7 +101,8 @@ func complete(t *testing.T, s *session.Session) {
 	}
 }
 
-// TestPrefetched: threads whose lookups are prefetched have the stacks that they have without, whichever of them is looked at meanwhile.
+// TestPrefetched: threads whose lookups are prefetched have the stacks that they have without,
+// whichever of them is looked at meanwhile.
 func TestPrefetched(t *testing.T) {
 	for _, moved := range []string{"", "Pipeline::start()::{lambda()#5}>::_M_invoke"} {
 		syms := grown(t, moved)

@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Report walks the dump's threads, as far as they are not walked, and describes the crash. The same pointer comes back until
-// symbols, assignments or the policy change. Nil if there is no such dump.
+// Report walks the dump's threads, as far as they are not walked, and describes the crash. The same
+// pointer comes back until symbols, assignments or the policy change. Nil if there is no such dump.
 func (s *Session) Report(i int) *report.Report {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
@@ -57,8 +57,8 @@ func (s *Session) beginThread(d *dump, w *walker.Walker, syms *symbols, i int, p
 	return w.Begin(regs, mem, shadowStack(d.Dump, ctx)), nil
 }
 
-// threadContext returns a thread's state: that of the exception for the thread that had it, since its own context is of the
-// moment when the dump was written, inside the handler.
+// threadContext returns a thread's state: that of the exception for the thread that had it, since
+// its own context is of the moment when the dump was written, inside the handler.
 func threadContext(d *core.Dump, i int) (*core.Context, error) {
 	if e := d.Exception; e != nil && e.ThreadID == d.Threads[i].ID {
 		if c, err := d.ExceptionContext(); err == nil {
@@ -72,8 +72,8 @@ func threadContext(d *core.Dump, i int) (*core.Context, error) {
 	return c, nil
 }
 
-// shadowStack reads the return addresses that the CPU itself kept (Intel CET), from the context's ssp upwards; nil if the
-// context has no ssp or the dump not that memory.
+// shadowStack reads the return addresses that the CPU itself kept (Intel CET), from the context's
+// ssp upwards; nil if the context has no ssp or the dump not that memory.
 func shadowStack(d *core.Dump, c *core.Context) []uint64 {
 	// A damaged ssp may point into any memory; no real stack is so deep.
 	const most = 1 << 16
@@ -94,7 +94,8 @@ func shadowStack(d *core.Dump, c *core.Context) []uint64 {
 	return nil
 }
 
-// stackMemory returns where a thread's words are read from; nil if the dump has nothing of its stack.
+// stackMemory returns where a thread's words are read from; nil if the dump has nothing of its
+// stack.
 func stackMemory(d *core.Dump, thread int, sp uint64, p walker.Policy) unwind.Memory {
 	if p.WholeMemory {
 		return d.Memory

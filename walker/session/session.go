@@ -1,15 +1,18 @@
-// Package session joins all other packages: it takes files in any order, recognizes them, matches symbols to modules, walks stacks, and builds
-// reports. The page, the command and the tests all use it. It reads only the sources that it is given, and starts goroutines only if
-// Options.Workers says so.
+// Package session joins all other packages: it takes files in any order, recognizes them, matches
+// symbols to modules, walks stacks, and builds reports. The page, the command and the tests all use
+// it. It reads only the sources that it is given, and starts goroutines only if Options.Workers
+// says so.
 //
 //	s := session.New(session.Options{})
 //	s.Add(input.FromBytes("a.dmp", dump))
 //	s.Add(input.FromBytes("a.sym", symbols))
 //	r := s.Report(0)
 //
-// Start at Session.Add in this file, which recognizes files, and Session.Report (report.go), which walks all stacks. symbols.go and binary.go
-// match files to modules and look up symbols. staged.go walks one thread after the other, for a page that shows the first at once; prefetch.go
-// reads ahead what many stacks need. If a source lacks bytes, Wants says which, and the next Report uses them.
+// Start at Session.Add in this file, which recognizes files, and Session.Report (report.go), which
+// walks all stacks. symbols.go and binary.go match files to modules and look up symbols. staged.go
+// walks one thread after the other, for a page that shows the first at once; prefetch.go reads
+// ahead what many stacks need. If a source lacks bytes, Wants says which, and the next Report uses
+// them.
 package session
 
 import (
@@ -47,22 +50,23 @@ type Item struct {
 	Kind ItemKind
 	// Detected is the format that the content was recognized as.
 	Detected intake.Kind
-	// Usable is false if the file could not be used; Message then says why: file, offset, what was wrong. A usable file may
-	// have a Message too (an archive of which a member could not be read).
+	// Usable is false if the file could not be used; Message then says why: file, offset, what was
+	// wrong. A usable file may have a Message too (an archive of which a member could not be read).
 	Usable  bool
 	Message string
 	// Dump is the index of the dump that it became, or -1.
 	Dump int
-	// For symbol files and binaries: what the MODULE record says, or would say; ID is "" if there is none, and the user has to assign the file.
+	// For symbol files and binaries: what the MODULE record says, or would say; ID is "" if there
+	// is none, and the user has to assign the file.
 	SymName, SymID, SymOS, SymArch string
-	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session was given no reader of such files
-	// (Options.OpenBinary, Limits.Unpackers).
+	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session
+	// was given no reader of such files (Options.OpenBinary, Limits.Unpackers).
 	NeedsDecoder bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
 	NeedsAssignment bool
-	// Warnings are the first few of the symbol file's warnings, each naming its line; WarningCount is how many there are.
-	// They are known once the file was needed and read. Of a binary they are what is wrong with its headers, known at once: a file
-	// that is cut off says so.
+	// Warnings are the first few of the symbol file's warnings, each naming its line; WarningCount
+	// is how many there are. They are known once the file was needed and read. Of a binary they are
+	// what is wrong with its headers, known at once: a file that is cut off says so.
 	Warnings     []string
 	WarningCount int
 }
@@ -83,21 +87,24 @@ type Options struct {
 	Progress func(Progress)
 	// Demangle makes readable names; nil leaves names as they are.
 	Demangle func(string) string
-	// IndexOnDemand: symbol files are indexed on demand (symfile.OpenOnDemand). Slice is the size of one read in bytes; 0 is the size that
-	// suits a browser.
+	// IndexOnDemand: symbol files are indexed on demand (symfile.OpenOnDemand). Slice is the size
+	// of one read in bytes; 0 is the size that suits a browser.
 	IndexOnDemand bool
 	Slice         int64
-	// Workers are the goroutines that share the reading of a large symbol file, and of which two share the walking; 0 and 1 mean none
-	// besides the caller's.
+	// Workers are the goroutines that share the reading of a large symbol file, and of which two
+	// share the walking; 0 and 1 mean none besides the caller's.
 	Workers int
 	// Indexers share the reading of a large symbol file instead, if they are set.
 	Indexers []symfile.ChunkIndexer
-	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers. If it is nil, such files are not read.
+	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers.
+	// If it is nil, such files are not read.
 	OpenBinary func(src *input.Source) (Binary, error)
-	// OpenImage opens a module's program as the loader placed it in the dump's own memory. It returns nil if the dump lacks it, or if it
-	// has no unwind data. If OpenImage is nil, programs in memory are not read.
+	// OpenImage opens a module's program as the loader placed it in the dump's own memory. It
+	// returns nil if the dump lacks it, or if it has no unwind data. If OpenImage is nil, programs
+	// in memory are not read.
 	OpenImage func(d *core.Dump, module int) Binary
-	// InstructionAt is core/analysis' At. If it is nil, only the crash's frame shows its instruction.
+	// InstructionAt is core/analysis' At. If it is nil, only the crash's frame shows its
+	// instruction.
 	InstructionAt func(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysis.Instruction, calls uint64, known bool)
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
@@ -114,9 +121,11 @@ type Session struct {
 type item struct {
 	Item
 	src *input.Source
-	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it is not in one.
+	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it
+	// is not in one.
 	storeFile, storeID string
-	// codeID is the identifier of the binary that a symbol file names beside its debug id (INFO CODE_ID).
+	// codeID is the identifier of the binary that a symbol file names beside its debug id (INFO
+	// CODE_ID).
 	codeID string
 	// idInUse is the debug id by which a module knows a binary, "" if none does.
 	idInUse  string
@@ -128,7 +137,8 @@ type item struct {
 	bin     Binary
 	ident   symbol.Identity
 	offered int
-	// part: another binary of the session has taken the file as a part of itself, such as its debug information.
+	// part: another binary of the session has taken the file as a part of itself, such as its debug
+	// information.
 	part bool
 }
 
@@ -178,7 +188,8 @@ func (s *Session) Dumps() []Item {
 	return out
 }
 
-// Dump returns the opened dump with an index, for callers that need more of it than its report, or nil.
+// Dump returns the opened dump with an index, for callers that need more of it than its report, or
+// nil.
 func (s *Session) Dump(i int) *core.Dump {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
@@ -186,9 +197,9 @@ func (s *Session) Dump(i int) *core.Dump {
 	return s.dumps[i].Dump
 }
 
-// Add takes one file: recognizes it by its content, unpacks archives, opens dumps, and reads which module a symbol file is
-// for. It returns the items that it made, the file's own first. Reports of dumps that a new symbol file concerns are made
-// anew at the next Report.
+// Add takes one file: recognizes it by its content, unpacks archives, opens dumps, and reads which
+// module a symbol file is for. It returns the items that it made, the file's own first. Reports of
+// dumps that a new symbol file concerns are made anew at the next Report.
 func (s *Session) Add(src *input.Source) []Item {
 	first := len(s.items)
 	s.add(src, false)
@@ -205,7 +216,8 @@ func (s *Session) add(src *input.Source, member bool) {
 	src.Spool = s.opt.Limits.Spool
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
-	// Without a reader for the compression, the item says that the page should load the larger program.
+	// Without a reader for the compression, the item says that the page should load the larger
+	// program.
 	it.Detected = guess.Kind
 	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil ||
 		guess.Kind == intake.Cab && s.opt.Limits.Archives[guess.Kind] == nil {
@@ -222,7 +234,8 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addBinary(it, guess.What)
 	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ, intake.Cab:
 		if member {
-			// Expand opens archives in archives itself, to its depth: an archive that holds itself ends here.
+			// Expand opens archives in archives itself, to its depth: an archive that holds itself
+			// ends here.
 			it.Kind = KindArchive
 			it.Message = src.Name + ": an archive too deep inside other archives; it was not opened"
 			return
@@ -233,7 +246,8 @@ func (s *Session) add(src *input.Source, member bool) {
 	}
 }
 
-// addDump opens a minidump. A file of which no stream could be read is refused, with the first error as the reason.
+// addDump opens a minidump. A file of which no stream could be read is refused, with the first
+// error as the reason.
 func (s *Session) addDump(it *item) {
 	it.Kind = KindDump
 	d, err := core.Open(it.src)
@@ -268,7 +282,8 @@ func (s *Session) use(it *item, d *core.Dump) {
 	s.attachAll()
 }
 
-// addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of their own behind it.
+// addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of
+// their own behind it.
 func (s *Session) addMicrodumps(it *item) {
 	it.Kind = KindDump
 	dumps, err := microdump.Read(it.src)
@@ -288,7 +303,8 @@ func (s *Session) addMicrodumps(it *item) {
 	}
 }
 
-// addArchive unpacks an archive and adds its members. What could be unpacked before an error is used.
+// addArchive unpacks an archive and adds its members. What could be unpacked before an error is
+// used.
 func (s *Session) addArchive(it *item) {
 	it.Kind = KindArchive
 	members, err := intake.Expand(it.src, s.opt.Limits, func(name string, done, total int64) error {
@@ -326,8 +342,9 @@ func (s *Session) SetPolicy(p walker.Policy) {
 // Policy returns the unwind policy.
 func (s *Session) Policy() walker.Policy { return s.opt.Policy }
 
-// Assign uses a symbol file or binary for a module although nothing says that it belongs there: a file of another build ("use
-// anyway"), or one without a MODULE record. Every frame that it touches says so. A file of another processor is refused.
+// Assign uses a symbol file or binary for a module although nothing says that it belongs there: a
+// file of another build ("use anyway"), or one without a MODULE record. Every frame that it touches
+// says so. A file of another processor is refused.
 func (s *Session) Assign(itemID, dumpIndex, module int) error {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym && s.items[itemID].bin == nil {
 		return fmt.Errorf("there is no symbol file number %d", itemID)

@@ -127,7 +127,8 @@ func TestAnyOrderAnyWrapping(t *testing.T) {
 	}
 }
 
-// Symbols added later are used at once, and the report stays the same pointer while nothing changes.
+// Symbols added later are used at once, and the report stays the same pointer while nothing
+// changes.
 func TestSymbolsLater(t *testing.T) {
 	s := New(Options{})
 	s.Add(source("x.dmp", appDump()))
@@ -175,7 +176,8 @@ func TestOtherProcessor(t *testing.T) {
 	}
 }
 
-// A symbol file of another build is not used, both ids are told, and "use anyway" marks what it touches.
+// A symbol file of another build is not used, both ids are told, and "use anyway" marks what it
+// touches.
 func TestMismatch(t *testing.T) {
 	s := New(Options{})
 	s.Add(source("x.dmp", appDump()))

@@ -5,10 +5,11 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// A dump is walked thread by thread, the one that crashed first, and can be described at any time: what is shown need not
-// wait for five hundred threads, and the caller decides when to continue.
+// A dump is walked thread by thread, the one that crashed first, and can be described at any time:
+// what is shown need not wait for five hundred threads, and the caller decides when to continue.
 
-// walked is what a report's stacks were walked with, and how far; explaining a frame computes it again with the same.
+// walked is what a report's stacks were walked with, and how far; explaining a frame computes it
+// again with the same.
 type walked struct {
 	walker *walker.Walker
 	syms   *symbols
@@ -32,9 +33,11 @@ func (s *Session) present(i int) *report.Report {
 	return s.Report(i)
 }
 
-// PartialReport returns a report of the threads that are walked so far. It walks the given thread first; an index that no thread has
-// means the thread that the report shows first. Threads that are not walked yet are Pending. PartialReport returns the same pointer while
-// the last report has the thread and nothing but WalkOn has changed the session. Once every thread is walked, the next report has them all.
+// PartialReport returns a report of the threads that are walked so far. It walks the given thread
+// first; an index that no thread has means the thread that the report shows first. Threads that are
+// not walked yet are Pending. PartialReport returns the same pointer while the last report has the
+// thread and nothing but WalkOn has changed the session. Once every thread is walked, the next
+// report has them all.
 func (s *Session) PartialReport(i, thread int) *report.Report {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
@@ -54,7 +57,8 @@ func (s *Session) PartialReport(i, thread int) *report.Report {
 	return s.build(d)
 }
 
-// WalkOn walks the next thread, the one that the report shows first before all others. It says how many are left.
+// WalkOn walks the next thread, the one that the report shows first before all others. It says how
+// many are left.
 func (s *Session) WalkOn(i int) (left int) {
 	if i < 0 || i >= len(s.dumps) {
 		return 0
@@ -82,7 +86,8 @@ func (s *Session) begin(d *dump) {
 		return
 	}
 	d.needs = nil
-	// A new walk may need other modules than the last one, so what the last one recorded is dropped.
+	// A new walk may need other modules than the last one, so what the last one recorded is
+	// dropped.
 	for m := range d.modules {
 		d.modules[m].requested, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
 	}
@@ -120,8 +125,8 @@ func (w *walked) finished(thread int) {
 	}
 }
 
-// rewalk walks those threads again that were walked, if a file turned out not to be sorted: it may have answered wrong before. Each
-// time more of the file is indexed, so that this ends.
+// rewalk walks those threads again that were walked, if a file turned out not to be sorted: it may
+// have answered wrong before. Each time more of the file is indexed, so that this ends.
 func (s *Session) rewalk(d *dump) {
 	w := &d.walked
 	for d.revised() {

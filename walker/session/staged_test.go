@@ -32,8 +32,8 @@ func pending(r *report.Report) (n int) {
 	return n
 }
 
-// TestStaged: the crashed thread can be shown before the others are walked, with the same rows as at the end, and the
-// report in the end is that of walking all at once.
+// TestStaged: the crashed thread can be shown before the others are walked, with the same rows as
+// at the end, and the report in the end is that of walking all at once.
 func TestStaged(t *testing.T) {
 	whole := sampleSession(t).Report(0)
 	n := len(whole.Threads)
@@ -88,7 +88,8 @@ func frameNames(t report.Thread) (names []string) {
 	return append(names, t.Stop.Detail)
 }
 
-// TestStagedWithNewSymbols: a file that comes while threads are left has all of them walked with it.
+// TestStagedWithNewSymbols: a file that comes while threads are left has all of them walked with
+// it.
 func TestStagedWithNewSymbols(t *testing.T) {
 	s := session.New(session.Options{})
 	add := func(name string) {

@@ -10,9 +10,10 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// The report "Exploring DWARF CFI" of 2015: a macOS i386 program, its dump walked with and without its symbols. With the
-// .sym that dump_syms made, whose esp and ebp are swapped, Breakpad found one frame; without it a dozen, by ebp. These are
-// the report's figures: eip, esp and ebp of every frame (an ebp is where the next frame's esp less 8 lies).
+// The report "Exploring DWARF CFI" of 2015: a macOS i386 program, its dump walked with and without
+// its symbols. With the .sym that dump_syms made, whose esp and ebp are swapped, Breakpad found one
+// frame; without it a dozen, by ebp. These are the report's figures: eip, esp and ebp of every
+// frame (an ebp is where the next frame's esp less 8 lies).
 var swappedFrames = []struct{ eip, esp, ebp uint32 }{
 	{0x2b96d, 0xbffd5f30, 0xbffd5f58},
 	{0x2bf55, 0xbffd5f60, 0xbffd5fa8},
@@ -44,7 +45,8 @@ STACK CFI 1937 $esi: .cfa -12 + ^
 
 func swappedSession(t *testing.T, rules string, p walker.Policy) *Session {
 	t.Helper()
-	// A little below esp is in the dump too, so that the wrong rules read zeros, as they must have there.
+	// A little below esp is in the dump too, so that the wrong rules read zeros, as they must have
+	// there.
 	const base = 0xbffd5f20
 	stack := make([]byte, 0x400)
 	put := func(at, v uint32) { binary.LittleEndian.PutUint32(stack[at-base:], v) }

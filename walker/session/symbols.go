@@ -16,25 +16,27 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// moduleSymbols is the state of one module's symbols. With a symbol file and a binary, lookups try the symbol file first,
-// and use the binary where it knows more: a function where the symbol file has none or an export alone, a line where it has
-// none, unwind rules where it has none. Rules of a Windows program come from the binary first.
+// moduleSymbols is the state of one module's symbols. With a symbol file and a binary, lookups try
+// the symbol file first, and use the binary where it knows more: a function where the symbol file
+// has none or an export alone, a line where it has none, unwind rules where it has none. Rules of a
+// Windows program come from the binary first.
 type moduleSymbols struct {
 	item *item // the file in use, or nil
 	// assigned: the user assigned item, which is of another build, or of none that is known.
 	assigned bool
-	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binAssigned: it is of another build.
+	// bin is the binary in use, or nil. byName: it was known by its name and size alone;
+	// binAssigned: it is of another build.
 	bin                 *item
 	byName, binAssigned bool
-	// image is the program in the dump's memory, with bin, for a module whose bin does not hold the program; imageLooked: it has been
-	// looked for.
+	// image is the program in the dump's memory, with bin, for a module whose bin does not hold the
+	// program; imageLooked: it has been looked for.
 	image       *item
 	imageLooked bool
 	// mismatch is a file of the right name and another id.
 	mismatch  *item
 	requested bool
-	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the records' lines, or, where
-	// those are not known, their offsets as numbers below 0.
+	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the
+	// records' lines, or, where those are not known, their offsets as numbers below 0.
 	odd      []string
 	oddLines map[int64]bool
 }
@@ -71,7 +73,8 @@ func (s *Session) addSym(it *item) {
 // Identify reads the MODULE record at the start of a symbol file, or returns false.
 func Identify(head []byte) (symfile.Module, bool) { return symfile.Identify(head) }
 
-// storePath reads the identity out of a path of the symbol store's layout, <debug file>/<id>/<name>.sym.
+// storePath reads the identity out of a path of the symbol store's layout, <debug
+// file>/<id>/<name>.sym.
 func storePath(name string) (file, id string) {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' })
 	if len(parts) < 3 {
@@ -96,8 +99,8 @@ func (d *dump) concerns(it *item) bool {
 	return false
 }
 
-// is: the file says itself, or its place in a symbol store says, that it belongs to the module. Programs without a debug record (MinGW writes none)
-// are known by their time stamp and size alone.
+// is: the file says itself, or its place in a symbol store says, that it belongs to the module.
+// Programs without a debug record (MinGW writes none) are known by their time stamp and size alone.
 func (it *item) is(m *core.Module) bool {
 	return core.SameID(it.SymID, m.DebugID) ||
 		core.SameID(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile)) ||
@@ -114,7 +117,8 @@ func (it *item) sameName(m *core.Module) bool {
 		name = it.storeFile
 	}
 	if m.DebugID == "" {
-		// A Windows program's symbols have the name of its PDB, which a dump without a debug record does not know.
+		// A Windows program's symbols have the name of its PDB, which a dump without a debug record
+		// does not know.
 		if stem, ok := strings.CutSuffix(strings.ToLower(name), ".pdb"); ok && stem == strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(core.FileName(m.Name)), ".exe"), ".dll") {
 			return true
 		}
@@ -132,10 +136,11 @@ func (s *Session) SameName(dumpIndex, module int, name string) bool {
 	return (&item{Item: Item{SymName: name}}).sameName(&s.dumps[dumpIndex].Modules[module])
 }
 
-// match finds the symbol file of every module anew. If anything changed, the dump's report is out of date.
+// match finds the symbol file of every module anew. If anything changed, the dump's report is out
+// of date.
 func (s *Session) match(d *dump) {
-	// Everything is matched anew and then compared with what was in use, since a new file may be better than one that is used, and the user's
-	// choice may have been taken back.
+	// Everything is matched anew and then compared with what was in use, since a new file may be
+	// better than one that is used, and the user's choice may have been taken back.
 	fresh := make([]moduleSymbols, len(d.Modules))
 	for i := range d.Modules {
 		m, ms := &d.Modules[i], &fresh[i]
@@ -146,7 +151,8 @@ func (s *Session) match(d *dump) {
 			if it.Kind != KindSym || !it.Usable || assigned != nil && it != assigned {
 				continue
 			}
-			// A symbol file may have another of the build's ids than the dump: its binary knows them all.
+			// A symbol file may have another of the build's ids than the dump: its binary knows
+			// them all.
 			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binAssigned && ms.bin.answers(it.SymID, it.sameName(m))
 			switch {
 			case assigned != nil:
@@ -272,8 +278,8 @@ func (y *symbols) Known(module int) symbol.Answer {
 	return symbol.Yes
 }
 
-// failed keeps what a file's reader says of a part that cannot be read as a warning of the file, and turns it into an answer: bytes
-// that are not here yet are wanted, anything else is "no".
+// failed keeps what a file's reader says of a part that cannot be read as a warning of the file,
+// and turns it into an answer: bytes that are not here yet are wanted, anything else is "no".
 func (y *symbols) failed(it *item, ans symbol.Answer, err error) symbol.Answer {
 	if err == nil {
 		return ans
@@ -305,7 +311,8 @@ func once(list []string, text string) []string {
 	return append(list, text)
 }
 
-// Lookup implements walker.Symbols. The order of a symbol file and a binary is that of moduleSymbols.
+// Lookup implements walker.Symbols. The order of a symbol file and a binary is that of
+// moduleSymbols.
 func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	var sym symbol.Symbol
 	ans := symbol.NoFile
@@ -339,7 +346,8 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	return sym, ans
 }
 
-// Row implements walker.Symbols. A binary's row counts first where exact says so, else the symbol file's.
+// Row implements walker.Symbols. A binary's row counts first where exact says so, else the symbol
+// file's.
 func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	f, b := y.file(module), y.binary(module)
 	if f == nil && b == nil {
@@ -398,7 +406,8 @@ func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 	return fd, ans
 }
 
-// note keeps what was passed over in a record. Registers without a place here (xmm6) are left out: nothing is lost by them.
+// note keeps what was passed over in a record. Registers without a place here (xmm6) are left out:
+// nothing is lost by them.
 func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 	// Offsets count from 0, so they are kept as −1, −2, … beside the numbers of lines.
 	key, text := -at.Offset-1, fmt.Sprintf("at offset 0x%x", at.Offset)

@@ -12,7 +12,8 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// gdbFrame is a physical frame as gdb (or the system itself) unwound it from the live process or the kernel's core file.
+// gdbFrame is a physical frame as gdb (or the system itself) unwound it from the live process or
+// the kernel's core file.
 type gdbFrame struct {
 	pc, sp uint64
 	name   string
@@ -89,7 +90,8 @@ func truths(t *testing.T) []truth {
 	return out
 }
 
-// windowsFrames are what the system's own RtlVirtualUnwind found for the crashed thread, a line "VU n pc=… sp=… name" each.
+// windowsFrames are what the system's own RtlVirtualUnwind found for the crashed thread, a line "VU
+// n pc=… sp=… name" each.
 func windowsFrames(t *testing.T, path string) []gdbFrame {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -106,7 +108,8 @@ func windowsFrames(t *testing.T, path string) []gdbFrame {
 	return out
 }
 
-// Every physical frame that gdb or the system itself finds, with its pc and sp. gdb stops at main or clone; what we find above is not compared.
+// Every physical frame that gdb or the system itself finds, with its pc and sp. gdb stops at main
+// or clone; what we find above is not compared.
 func TestTruthFromOutside(t *testing.T) {
 	for _, tr := range truths(t) {
 		r := tr.walked(t, walker.Best)

@@ -10,9 +10,10 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Unused says why a dump does not use a symbol file or binary of the session: a clause such as "its id is that of another build". It is ""
-// for a file that is in use, that would be if a frame needed it, or of which Item.Message says why. named: a module that needs symbols
-// and has none has the file's name.
+// Unused says why a dump does not use a symbol file or binary of the session: a clause such as "its
+// id is that of another build". It is "" for a file that is in use, that would be if a frame needed
+// it, or of which Item.Message says why. named: a module that needs symbols and has none has the
+// file's name.
 func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 	if itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return "", false
@@ -21,7 +22,8 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 	if !it.Usable || it.Kind != KindSym && it.Kind != KindBinary || it.part || it.NeedsAssignment {
 		return "", false
 	}
-	// A file in use needs no reason. The next loop finds a module that the file fits, and the file that is used there instead.
+	// A file in use needs no reason. The next loop finds a module that the file fits, and the file
+	// that is used there instead.
 	for i := range d.modules {
 		if ms := &d.modules[i]; ms.item == it || ms.bin == it {
 			return "", false
@@ -64,7 +66,8 @@ func (s *Session) Mismatch(sym symfile.Module, dumpIndex int) (why string, named
 	return s.dumps[dumpIndex].mismatch(sym)
 }
 
-// mismatch says why a file with a MODULE record, or what a binary would have there, is of none of the dump's modules.
+// mismatch says why a file with a MODULE record, or what a binary would have there, is of none of
+// the dump's modules.
 func (d *dump) mismatch(sym symfile.Module) (why string, named bool) {
 	if why := d.wrongArch(sym.Arch); why != "" {
 		return why, d.lacks(sym.Name) >= 0
@@ -101,7 +104,8 @@ func (d *dump) lacks(name string) int {
 	return -1
 }
 
-// wrongArch says that a file is of another processor than the dump; "" if it is not, or if one of them is not known.
+// wrongArch says that a file is of another processor than the dump; "" if it is not, or if one of
+// them is not known.
 func (d *dump) wrongArch(arch string) string {
 	a := d.Arch()
 	if a == nil {
@@ -113,7 +117,8 @@ func (d *dump) wrongArch(arch string) string {
 	return ""
 }
 
-// archFamily is one name for a processor whose files may belong to one process; "" if it is not known.
+// archFamily is one name for a processor whose files may belong to one process; "" if it is not
+// known.
 func archFamily(name string) string {
 	if a := cpu.ByWord(name); a != nil {
 		return a.FamilyName()

@@ -20,8 +20,8 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// verdictCases are the dumps of the corpus, each with what symbols there are beside it. Hostile files and the emulated programs are left
-// out: they say nothing of crashes.
+// verdictCases are the dumps of the corpus, each with what symbols there are beside it. Hostile
+// files and the emulated programs are left out: they say nothing of crashes.
 func verdictCases(t *testing.T) []parityCase {
 	t.Helper()
 	cases := corpus(t)
@@ -59,11 +59,12 @@ func verdictCases(t *testing.T) []parityCase {
 	return cases
 }
 
-// randomAddress is an address of a library or a thread's stack on Linux. Those of the crashes that crashgen makes differ each time.
+// randomAddress is an address of a library or a thread's stack on Linux. Those of the crashes that
+// crashgen makes differ each time.
 var randomAddress = regexp.MustCompile(`0x7[ef][0-9a-f]{10}`)
 
-// TestVerdicts: the first lines of every dump are those of testdata/verdicts.tsv, which a person has read; the page's headline, the JSON and
-// the copied text say the same.
+// TestVerdicts: the first lines of every dump are those of testdata/verdicts.tsv, which a person
+// has read; the page's headline, the JSON and the copied text say the same.
 func TestVerdicts(t *testing.T) {
 	const path = "testdata/verdicts.tsv"
 	rows := map[string]string{}

@@ -16,7 +16,8 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// windowsFiles are the files of the corpus that belong to Windows modules, by debug id: programs and PDBs, and symbol files.
+// windowsFiles are the files of the corpus that belong to Windows modules, by debug id: programs
+// and PDBs, and symbol files.
 func windowsFiles(t *testing.T) (binaries, syms map[string][]string, dumps []string) {
 	t.Helper()
 	binaries, syms = map[string][]string{}, map[string][]string{}
@@ -56,8 +57,10 @@ func windowsFiles(t *testing.T) (binaries, syms map[string][]string, dumps []str
 // trustRank orders how a frame was found, the best first.
 var trustRank = map[string]int{"context": 0, "inline": 0, "cfi": 1, "prewalked": 1, "cfi_scan": 2, "frame_pointer": 3, "scan": 4}
 
-// TestWindowsPairs walks each Windows dump of the corpus whose program or PDB is at hand with those, and with each symbol file of that build: the stacks with the
-// binaries have as many frames in the modules of the program, no frame that is trusted less, and a name wherever the symbol file has one.
+// TestWindowsPairs walks each Windows dump of the corpus whose program or PDB is at hand with
+// those, and with each symbol file of that build: the stacks with the binaries have as many frames
+// in the modules of the program, no frame that is trusted less, and a name wherever the symbol file
+// has one.
 func TestWindowsPairs(t *testing.T) {
 	corpus(t)
 	if runtime.GOOS == "js" {

@@ -18,8 +18,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// TestWindowsSample: the crash in testdata/windows with the program, its PDB, both, or all memory in the dump: which frames are found, by what, what they are
-// called, and what is then said to be missing.
+// TestWindowsSample: the crash in testdata/windows with the program, its PDB, both, or all memory
+// in the dump: which frames are found, by what, what they are called, and what is then said to be
+// missing.
 func TestWindowsSample(t *testing.T) {
 	const dir = "../../testdata/windows"
 	read := func(name string) []byte { return testfile.Read(t, filepath.Join(dir, name)) }
@@ -112,8 +113,8 @@ func TestWindowsSample(t *testing.T) {
 	}
 }
 
-// TestCodeID: a program without a debug record, as MinGW links it, has no debug id. Its symbol file is known by the program's time stamp and size, which
-// INFO CODE_ID has, and by no name.
+// TestCodeID: a program without a debug record, as MinGW links it, has no debug id. Its symbol file
+// is known by the program's time stamp and size, which INFO CODE_ID has, and by no name.
 func TestCodeID(t *testing.T) {
 	dump, err := os.ReadFile("../../testdata/windows/app.dmp")
 	if err != nil {

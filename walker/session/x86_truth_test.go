@@ -40,17 +40,20 @@ func symbolsOf(t *testing.T, files ...*input.Source) []byte {
 	return text.Bytes()
 }
 
-// unknowable are the instructions of x86's traces at which no file tells where the return address is: frame data counts no arguments that are pushed for a call,
-// and where they were pushed and not yet taken off, an old return address lies at the computed place. At the third the right address, which is in no module, is
-// found, and a word below it is taken for it (Breakpad's help for wrong records, which the code would refute).
+// unknowable are the instructions of x86's traces at which no file tells where the return address
+// is: frame data counts no arguments that are pushed for a call, and where they were pushed and not
+// yet taken off, an old return address lies at the computed place. At the third the right address,
+// which is in no module, is found, and a word below it is taken for it (Breakpad's help for wrong
+// records, which the code would refute).
 var unknowable = map[string]bool{
 	"x86, program and PDB: 10001232": true, "x86, symbol file: 10001232": true,
 	"x86, program and PDB: 10001237": true, "x86, symbol file: 10001237": true,
 	"x86, symbol file: 100011da": true,
 }
 
-// TestX86Traces walks the stacks of x86 programs at each of their instructions, prologues and epilogues among them, by the program and its PDB and by
-// the symbol file that is made of both: pc, sp and the registers that calls preserve, of every caller. How the traces were made says
+// TestX86Traces walks the stacks of x86 programs at each of their instructions, prologues and
+// epilogues among them, by the program and its PDB and by the symbol file that is made of both: pc,
+// sp and the registers that calls preserve, of every caller. How the traces were made says
 // symfile/pe/testdata/make.sh.
 func TestX86Traces(t *testing.T) {
 	const dir = "../../symfile/pe/testdata/"
@@ -122,7 +125,8 @@ func TestX86Traces(t *testing.T) {
 	}
 }
 
-// TestUnwindEmulatedX86 walks the dumps of x86 programs that an emulator stopped at every 37th instruction.
+// TestUnwindEmulatedX86 walks the dumps of x86 programs that an emulator stopped at every 37th
+// instruction.
 func TestUnwindEmulatedX86(t *testing.T) {
 	corpus(t)
 	root := filepath.Join(corpusRoot, "winapple/emulated")
@@ -171,7 +175,8 @@ func emulatedByBoth(t *testing.T, root, name string, least int) {
 	}
 }
 
-// TestEmulatedRoundTrip: the symbol files made of Windows programs unwind what the programs themselves do.
+// TestEmulatedRoundTrip: the symbol files made of Windows programs unwind what the programs
+// themselves do.
 func TestEmulatedRoundTrip(t *testing.T) {
 	corpus(t)
 	root := filepath.Join(corpusRoot, "winapple/emulated")

@@ -1,5 +1,6 @@
-// Edge is the Cloudflare Worker of a hosted Crashpane: the site's files come from the static assets, past this program; what it
-// answers is /symbols/, out of an R2 bucket, and /servers/, files of the symbol servers that its configuration lists. It never takes a dump.
+// Edge is the Cloudflare Worker of a hosted Crashpane: the site's files come from the static
+// assets, past this program; what it answers is /symbols/, out of an R2 bucket, and /servers/,
+// files of the symbol servers that its configuration lists. It never takes a dump.
 package main
 
 import (
@@ -38,7 +39,8 @@ func main() {
 	workers.Serve(store.Handler(bucket{cloudflare.GetBinding(bucketName)}, c, fetch))
 }
 
-// fetch implements store.Fetch. The server's stream is the answer's: no byte of it comes into this program.
+// fetch implements store.Fetch. The server's stream is the answer's: no byte of it comes into this
+// program.
 func fetch(address string, header map[string]string) (*store.Upstream, error) {
 	fields := map[string]any{"Accept-Encoding": "identity"}
 	for name, value := range header {
@@ -72,7 +74,8 @@ func fetch(address string, header map[string]string) (*store.Upstream, error) {
 	}, nil
 }
 
-// variable is a variable or secret of the Worker; "" if it is not set. The library's own Getenv makes a text of what is undefined.
+// variable is a variable or secret of the Worker; "" if it is not set. The library's own Getenv
+// makes a text of what is undefined.
 func variable(name string) string {
 	if v := cloudflare.GetBinding(name); v.Type() == js.TypeString {
 		return v.String()
@@ -101,7 +104,8 @@ func (b bucket) Head(key string) (*store.Object, error) {
 	return out, nil
 }
 
-// Send implements store.Bucket. The bucket's stream is the answer's: no byte of it comes into this program.
+// Send implements store.Bucket. The bucket's stream is the answer's: no byte of it comes into this
+// program.
 func (b bucket) Send(w http.ResponseWriter, key string, off, n int64) error {
 	raw, ok := w.(interface{ WriteRawJSBody(js.Value) })
 	if !ok {

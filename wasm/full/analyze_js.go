@@ -19,9 +19,10 @@ import (
 // slice is how many bytes of a symbol file a search reads at a time, as in the command.
 const slice = 4 << 10
 
-// analyze handles the message of the package's analyze function (web/embed/analyze.js), which needs no page: {analyze: id, files: [{name, data}],
-// policy}, where the first file is a dump and the others are its symbols. It posts {analyzed: id, json}, the report as
-// `crashpane walk --format json` prints it, or {analyzed: id, error}. It reports whether the message was one of these.
+// analyze handles the message of the package's analyze function (web/embed/analyze.js), which needs
+// no page: {analyze: id, files: [{name, data}], policy}, where the first file is a dump and the
+// others are its symbols. It posts {analyzed: id, json}, the report as `crashpane walk --format
+// json` prints it, or {analyzed: id, error}. It reports whether the message was one of these.
 func analyze(message js.Value) bool {
 	id := message.Get("analyze")
 	if id.IsUndefined() {

@@ -1,5 +1,6 @@
-// Full is the full engine: the program for the worker that also reads binaries, .zst, .xz and .cab files. It replaces the viewer's engine when the
-// user drops such a file, and is fetched only then, so that a user with a dump and symbol files need not wait for it.
+// Full is the full engine: the program for the worker that also reads binaries, .zst, .xz and .cab
+// files. It replaces the viewer's engine when the user drops such a file, and is fetched only then,
+// so that a user with a dump and symbol files need not wait for it.
 package main
 
 import (
@@ -24,8 +25,8 @@ func main() {
 	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits}}, analyze)
 }
 
-// symWriter is a binary from which a symbol file can be made. All binaries that open and openImage return are one, so the compiler refuses a reader
-// that cannot do it.
+// symWriter is a binary from which a symbol file can be made. All binaries that open and openImage
+// return are one, so the compiler refuses a reader that cannot do it.
 type symWriter interface {
 	session.Binary
 	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
@@ -34,7 +35,8 @@ type symWriter interface {
 // open is session.Options.OpenBinary.
 func open(src *input.Source) (session.Binary, error) { return opened(binary.Open(src)) }
 
-// opened returns the binary as the session knows it: nil with an error, and not an interface that holds a nil pointer.
+// opened returns the binary as the session knows it: nil with an error, and not an interface that
+// holds a nil pointer.
 func opened(f symWriter, err error) (session.Binary, error) {
 	if err != nil {
 		return nil, err
@@ -63,5 +65,6 @@ func writeSym(w io.Writer, b session.Binary, id string) error {
 	return err
 }
 
-// openScratch makes temporary storage in Blobs, which the browser keeps outside of the tab's memory.
+// openScratch makes temporary storage in Blobs, which the browser keeps outside of the tab's
+// memory.
 func openScratch() (dumpsyms.Scratch, error) { return worker.Limits().Spool() }

@@ -6,8 +6,9 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// The host page and the viewer call each other through two functions of the loader's object. The viewer calls told(kind, detail) for each event,
-// and sets control(what, arguments…) for the host page to call; the cases of control below say what the arguments are.
+// The host page and the viewer call each other through two functions of the loader's object. The
+// viewer calls told(kind, detail) for each event, and sets control(what, arguments…) for the host
+// page to call; the cases of control below say what the arguments are.
 
 // setControl sets control. stop ends the workers.
 func (h *host) setControl(stop func()) {
@@ -20,7 +21,8 @@ func (h *host) setControl(stop func()) {
 		defer recoverPanic()
 		what := args[0].String()
 		if what == "stop" {
-			// A Go program cannot be ended from here. It sleeps from now on, and is garbage collected when it is unreferenced.
+			// A Go program cannot be ended from here. It sleeps from now on, and is garbage
+			// collected when it is unreferenced.
 			stop()
 			for _, undo := range h.undo {
 				undo()

@@ -39,8 +39,9 @@ func (h *host) listenForFiles() {
 	h.native(target, "dragenter", over, false)
 	h.native(target, "dragover", over, false)
 	h.native(target, "dragleave", func(e js.Value) {
-		// The event also occurs when the pointer moves from one element to another, which is then relatedTarget. Safari always leaves
-		// relatedTarget null. So the drag has left the window only if no dragover follows; the browser repeats that while files are over the page.
+		// The event also occurs when the pointer moves from one element to another, which is then
+		// relatedTarget. Safari always leaves relatedTarget null. So the drag has left the window
+		// only if no dragover follows; the browser repeats that while files are over the page.
 		if !e.Get("relatedTarget").IsNull() {
 			return
 		}
@@ -60,7 +61,8 @@ func (h *host) listenForFiles() {
 		h.drawSoon()
 		h.take(&dom.DataTransfer{Value: e.Get("dataTransfer")}, h.offer)
 	}, false)
-	// The user can paste files wherever the focus is. Pasted text goes to the focused field, as usual.
+	// The user can paste files wherever the focus is. Pasted text goes to the focused field, as
+	// usual.
 	h.native(target, "paste", func(e js.Value) {
 		if data := e.Get("clipboardData"); data.Truthy() && h.page.HostPage.TakesFiles() && data.Get("files").Length() > 0 {
 			event(e).PreventDefault()
@@ -81,12 +83,14 @@ func (h *host) listenForFiles() {
 	}
 }
 
-// manyItems is the number of dropped items from which take does not ask each of them whether it is a folder. In Chromium each answer waits for
-// another process, a third of a millisecond at best, and all of them together would be one long task.
+// manyItems is the number of dropped items from which take does not ask each of them whether it is
+// a folder. In Chromium each answer waits for another process, a third of a millisecond at best,
+// and all of them together would be one long task.
 const manyItems = 24
 
-// take collects the files of a drop or a paste, and calls offer with them and with problems. It must get the items' files and entries while
-// the event is handled, because the list is empty afterwards. A folder also has a File, of 4096 bytes, so only its entry tells that it is a folder.
+// take collects the files of a drop or a paste, and calls offer with them and with problems. It
+// must get the items' files and entries while the event is handled, because the list is empty
+// afterwards. A folder also has a File, of 4096 bytes, so only its entry tells that it is a folder.
 func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problems []string)) {
 	items := []js.Value{}
 	files := []*jsFile{}
@@ -109,13 +113,15 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 		}
 		return items[i].Call("webkitGetAsEntry")
 	}
-	// In Chromium a page opened from a file: address cannot list the entries of folders, but it can list their handles.
+	// In Chromium a page opened from a file: address cannot list the entries of folders, but it can
+	// list their handles.
 	local := h.window.Get("location").Get("protocol").String() == "file:"
 	root := js.Null()
 	if len(items) >= manyItems && !local {
 		root = commonRoot(entry(0), entry(1))
 	}
-	// If two items have the same name, the list of the common root cannot tell which of them is a folder: ask each of these items.
+	// If two items have the same name, the list of the common root cannot tell which of them is a
+	// folder: ask each of these items.
 	ambiguous := map[string]bool{}
 	for name, n := range named {
 		if n > 1 {
@@ -154,8 +160,9 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 	}()
 }
 
-// commonRoot returns the folder that has two entries of a drop, or null. Chromium makes such a folder for all items of a drop, and lists it
-// asynchronously, so the page's thread need not wait. In other browsers each item has a file system of its own.
+// commonRoot returns the folder that has two entries of a drop, or null. Chromium makes such a
+// folder for all items of a drop, and lists it asynchronously, so the page's thread need not wait.
+// In other browsers each item has a file system of its own.
 func commonRoot(a, b js.Value) js.Value {
 	if !a.Truthy() || !b.Truthy() {
 		return js.Null()
@@ -170,8 +177,8 @@ func commonRoot(a, b js.Value) js.Value {
 	return js.Null()
 }
 
-// unnumbered returns a name without the number that Chromium adds to a second item of the same name: "a.sym" for "a (1).sym". It returns "" if there
-// is no number.
+// unnumbered returns a name without the number that Chromium adds to a second item of the same
+// name: "a.sym" for "a (1).sym". It returns "" if there is no number.
 func unnumbered(name string) string {
 	from := strings.LastIndex(name, " (")
 	if from < 0 {
@@ -184,7 +191,8 @@ func unnumbered(name string) string {
 	return name[:from] + name[from+n+1:]
 }
 
-// separateFolders moves the files that are folders, according to the list of the common root, to folders. Items with names in asked were already asked.
+// separateFolders moves the files that are folders, according to the list of the common root, to
+// folders. Items with names in asked were already asked.
 func separateFolders(root js.Value, files []app.File, folders []js.Value, asked map[string]bool) ([]app.File, []js.Value) {
 	found := map[string]js.Value{}
 	reader := root.Call("createReader")
@@ -210,8 +218,8 @@ func separateFolders(root js.Value, files []app.File, folders []js.Value, asked 
 	return plain, folders
 }
 
-// offer passes files to the page when their sizes are known, because the page sorts by size. Getting a size waits for another process, so the
-// work is divided into tasks of 15 ms.
+// offer passes files to the page when their sizes are known, because the page sorts by size.
+// Getting a size waits for another process, so the work is divided into tasks of 15 ms.
 func (h *host) offer(files []app.File, problems []string) {
 	left := files
 	l := &listing{h: h, told: time.Now()}
@@ -245,8 +253,8 @@ func (h *host) offer(files []app.File, problems []string) {
 	measure()
 }
 
-// drawSoon draws the page in 80 ms, unless something else draws it before. Mostly the first screen arrives by then, and drawing the bar of work
-// would only delay it.
+// drawSoon draws the page in 80 ms, unless something else draws it before. Mostly the first screen
+// arrives by then, and drawing the bar of work would only delay it.
 func (h *host) drawSoon() {
 	before := h.draws
 	h.later(80, func() {
@@ -326,7 +334,8 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 	return files, problems
 }
 
-// handle is folders for a FileSystemDirectoryHandle, or the promise of one. path is the path of its parent folder, with a slash at its end, or "".
+// handle is folders for a FileSystemDirectoryHandle, or the promise of one. path is the path of its
+// parent folder, with a slash at its end, or "".
 func (l *listing) handle(folder js.Value, path string, files []app.File, problems []string) ([]app.File, []string) {
 	failed := func(name, problem string) {
 		problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", view.Clean(name), problem))
@@ -365,7 +374,8 @@ func (l *listing) handle(folder js.Value, path string, files []app.File, problem
 	return files, problems
 }
 
-// await calls a method of the file system entries API, which has two callbacks in place of a promise.
+// await calls a method of the file system entries API, which has two callbacks in place of a
+// promise.
 func await(object js.Value, method string) (value js.Value, problem string) {
 	done := make(chan struct{})
 	yes := js.FuncOf(func(_ js.Value, args []js.Value) any { value = args[0]; close(done); return nil })

@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// listen adds a few native listeners at the root for everything that the user does. Vugu's own "@" listeners would serialize the target element
-// with everything in it, at each event.
+// listen adds a few native listeners at the root for everything that the user does. Vugu's own "@"
+// listeners would serialize the target element with everything in it, at each event.
 func (h *host) listen() {
 	h.measure = js.FuncOf(func(js.Value, []js.Value) any {
 		defer recoverPanic()
@@ -50,15 +50,17 @@ func (h *host) listen() {
 	h.listenForMenus()
 }
 
-// recoverPanic recovers from a panic in a callback, and writes it to the console. Without it the panic would end the program, and with it the page.
+// recoverPanic recovers from a panic in a callback, and writes it to the console. Without it the
+// panic would end the program, and with it the page.
 func recoverPanic() {
 	if p := recover(); p != nil {
 		js.Global().Get("console").Call("error", fmt.Sprintf("Crashpane: %v", p))
 	}
 }
 
-// element and event give a value the methods of package dom. They replace dom.WrapElement and dom.WrapEvent, which compare a value with some sixty
-// classes at each event, and would add all of these to the page's program (60 KB).
+// element and event give a value the methods of package dom. They replace dom.WrapElement and
+// dom.WrapEvent, which compare a value with some sixty classes at each event, and would add all of
+// these to the page's program (60 KB).
 func element(v js.Value) *dom.BasicElement {
 	return &dom.BasicElement{BasicNode: &dom.BasicNode{Value: v}}
 }
@@ -94,7 +96,8 @@ func attribute(el js.Value, name string) string {
 	return ""
 }
 
-// clicked does the action of the innermost element with data-act. A click elsewhere closes the open menu.
+// clicked does the action of the innermost element with data-act. A click elsewhere closes the open
+// menu.
 func (h *host) clicked(e js.Value) {
 	el := closest(e.Get("target"), "data-act")
 	if !el.Truthy() {
@@ -117,7 +120,8 @@ func (h *host) typed(e js.Value) {
 	h.change(func(p *app.Page) { p.Input(field, value) })
 }
 
-// pressed handles a key: first splitters, tabs, menus and lists, which have keys of their own by their roles, then the page.
+// pressed handles a key: first splitters, tabs, menus and lists, which have keys of their own by
+// their roles, then the page.
 func (h *host) pressed(e js.Value) {
 	// Leave the browser's shortcuts, and keys of an input method, alone.
 	if e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() || e.Get("isComposing").Truthy() {
@@ -155,7 +159,8 @@ func (h *host) pressed(e js.Value) {
 			key = "p"
 		}
 	}
-	// Arrow keys belong to the page only if nothing has the focus; otherwise they scroll the focused element.
+	// Arrow keys belong to the page only if nothing has the focus; otherwise they scroll the
+	// focused element.
 	if !list.Truthy() && isMove(key) && !target.Equal(h.window.Get("document").Get("body")) {
 		return
 	}
@@ -185,7 +190,8 @@ func isMove(key string) bool {
 	return false
 }
 
-// roves moves the focus within tabs and menus with the arrow keys, as the ARIA roles tablist and menu require.
+// roves moves the focus within tabs and menus with the arrow keys, as the ARIA roles tablist and
+// menu require.
 func (h *host) roves(e js.Value, key string, target js.Value) bool {
 	by := 0
 	group, items := "", ""

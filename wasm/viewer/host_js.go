@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// host implements app.Host with the browser. The loader decides what the viewer fills: the whole window, or a shadow root in a host page.
+// host implements app.Host with the browser. The loader decides what the viewer fills: the whole
+// window, or a shadow root in a host page.
 type host struct {
 	viewer    js.Value
 	root      *dom.BasicElement // the element that the viewer fills, which has its listeners
@@ -33,7 +34,8 @@ func newHost(viewer js.Value) *host {
 	return &host{viewer: viewer, root: element(viewer.Get("root")), window: viewer.Get("hostWindow")}
 }
 
-// try calls browser functions that may throw (storage, clipboard), and returns the exception's message.
+// try calls browser functions that may throw (storage, clipboard), and returns the exception's
+// message.
 func try(do func()) (problem string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -63,8 +65,9 @@ func (h *host) SetTitle(title string) {
 	}
 }
 
-// SetAddress writes the address when it has not changed for 250 ms. Holding a key down changes it faster than browsers allow, and places that the
-// user only passes through need no entry in the history.
+// SetAddress writes the address when it has not changed for 250 ms. Holding a key down changes it
+// faster than browsers allow, and places that the user only passes through need no entry in the
+// history.
 func (h *host) SetAddress(hash string, entry bool) {
 	if !h.owns() {
 		return
@@ -121,7 +124,8 @@ func (h *host) System() string {
 	return app.SystemLinux
 }
 
-// kept calls a function of the loader's storage of indexes, and passes on the result of its promise: undefined if the browser refuses.
+// kept calls a function of the loader's storage of indexes, and passes on the result of its
+// promise: undefined if the browser refuses.
 func (h *host) kept(do func(js.Value), name string, args ...any) {
 	go func() {
 		answer := js.Undefined()
@@ -164,7 +168,8 @@ func (h *host) After(milliseconds int, do func() (draw bool)) {
 	h.later(milliseconds, func() { h.changeIf(func(*app.Page) bool { return do() }) })
 }
 
-// NextFrame implements app.Host. In a hidden tab the browser paints nothing, so it waits at most 200 ms.
+// NextFrame implements app.Host. In a hidden tab the browser paints nothing, so it waits at most
+// 200 ms.
 func (h *host) NextFrame(do func()) {
 	done := false
 	act := func() {
@@ -177,7 +182,8 @@ func (h *host) NextFrame(do func()) {
 	h.later(200, act)
 }
 
-// Copy implements app.Host. It tries the clipboard object first, then the old way, which works in more contexts but is deprecated.
+// Copy implements app.Host. It tries the clipboard object first, then the old way, which works in
+// more contexts but is deprecated.
 func (h *host) Copy(text string, done func(string)) {
 	tell := func(problem string) { h.change(func(*app.Page) { done(problem) }) }
 	clipboard := h.window.Get("navigator").Get("clipboard")
@@ -222,7 +228,8 @@ func (h *host) Download(name, mime, text string) {
 	h.downloadBlob(name, js.Global().Get("Blob").New([]any{text}, map[string]any{"type": mime}))
 }
 
-// downloadBlob has the browser save a Blob, as if the user had clicked a link with the attribute download.
+// downloadBlob has the browser save a Blob, as if the user had clicked a link with the attribute
+// download.
 func (h *host) downloadBlob(name string, blob js.Value) {
 	document := h.window.Get("document")
 	url := js.Global().Get("URL").Call("createObjectURL", blob)
@@ -236,7 +243,8 @@ func (h *host) downloadBlob(name string, blob js.Value) {
 
 func (h *host) Focus(id string) {
 	if id == "search" {
-		// The search field always exists, so focus it at once: the next keys that the user types must go into it.
+		// The search field always exists, so focus it at once: the next keys that the user types
+		// must go into it.
 		if el := h.find(id); el.Truthy() {
 			el.Call("focus")
 			return
@@ -255,7 +263,8 @@ func (h *host) Focus(id string) {
 // find returns the element with an id, or null.
 func (h *host) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
 
-// Progress implements app.Host. It sets the same attribute as the next render, which therefore has nothing to change.
+// Progress implements app.Host. It sets the same attribute as the next render, which therefore has
+// nothing to change.
 func (h *host) Progress(bar string, percent int) {
 	if el := h.root.Call("querySelector", "progress."+bar); el.Truthy() {
 		el.Call("setAttribute", "value", percent)
@@ -317,8 +326,8 @@ func rowHeight(list js.Value) int {
 
 func (h *host) Announce(text string) { h.announce(text) }
 
-// announce writes to the live region, from which screen readers read. The loader makes it outside of what Vugu draws, because text would be read again
-// whenever it is drawn again.
+// announce writes to the live region, from which screen readers read. The loader makes it outside
+// of what Vugu draws, because text would be read again whenever it is drawn again.
 func (h *host) announce(text string) {
 	if live := h.viewer.Get("live"); live.Truthy() {
 		live.Set("textContent", text)
@@ -328,8 +337,9 @@ func (h *host) announce(text string) {
 func (h *host) PickFiles()  { h.viewer.Get("filesInput").Call("click") }
 func (h *host) PickFolder() { h.viewer.Get("folderInput").Call("click") }
 
-// rendered is called after each render. What has to wait for a render (after) runs in the next frame: measuring elements makes the browser lay out
-// the page, and in that frame it does so anyway.
+// rendered is called after each render. What has to wait for a render (after) runs in the next
+// frame: measuring elements makes the browser lay out the page, and in that frame it does so
+// anyway.
 func (h *host) rendered() {
 	h.draws++
 	h.markBusy()
@@ -340,11 +350,13 @@ func (h *host) rendered() {
 	}
 }
 
-// busyFrom is how long work must take before the page shows it, in milliseconds. Shorter work is over before the user could read about it.
+// busyFrom is how long work must take before the page shows it, in milliseconds. Shorter work is
+// over before the user could read about it.
 const busyFrom = 200
 
-// markBusy has the style sheet show the bar of work after busyFrom. A CSS animation with a delay could do the same, but the browser would compute
-// sixty frames a second for the invisible bar, which takes a tenth of two cores from the engine.
+// markBusy has the style sheet show the bar of work after busyFrom. A CSS animation with a delay
+// could do the same, but the browser would compute sixty frames a second for the invisible bar,
+// which takes a tenth of two cores from the engine.
 func (h *host) markBusy() {
 	if h.busy == h.page.Work.Busy() {
 		return
@@ -372,7 +384,8 @@ func (h *host) scheduleMeasure() {
 	h.window.Call("requestAnimationFrame", h.measure)
 }
 
-// measureLists tells the page which rows of each list are visible. It draws nothing: if rows are missing, the query's result draws them.
+// measureLists tells the page which rows of each list are visible. It draws nothing: if rows are
+// missing, the query's result draws them.
 func (h *host) measureLists() {
 	h.measured = false
 	// Callbacks may add others, for the render after this one.
@@ -392,7 +405,8 @@ func (h *host) measureLists() {
 		first := box.Get("scrollTop").Int() / row
 		h.page.Screen.Scrolled(box.Get("id").String(), first, height/row+2)
 	}
-	// The first column of the stack is four characters wide (4ch). From that follows how many characters fit into the second.
+	// The first column of the stack is four characters wide (4ch). From that follows how many
+	// characters fit into the second.
 	if head := h.find("stack-head"); head.Truthy() {
 		four := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
 		name := head.Get("children").Index(1).Call("getBoundingClientRect").Get("width").Float()

@@ -1,5 +1,6 @@
-// Viewer is the page's program: one binary with two roles. On the page's thread it draws the page (web/app) and parses nothing. In a worker it is
-// the engine, which reads files, walks stacks and finds names. The loader compiles the program once for both.
+// Viewer is the page's program: one binary with two roles. On the page's thread it draws the page
+// (web/app) and parses nothing. In a worker it is the engine, which reads files, walks stacks and
+// finds names. The loader compiles the program once for both.
 //
 //	page_js.go                    the page's role: begin here
 //	host_js.go, sources_js.go     app.Host

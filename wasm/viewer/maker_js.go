@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// maker is a worker that makes a file for the user to download. It reads files, and sends the new file in chunks.
+// maker is a worker that makes a file for the user to download. It reads files, and sends the new
+// file in chunks.
 type maker struct {
 	worker  js.Value
 	handler js.Func
@@ -59,7 +60,8 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	m.worker.Call("addEventListener", "error", m.handler)
 	m.worker.Call("postMessage", map[string]any{"module": w.module})
 	w.viewer.Get("memory").Call("watch", m.worker)
-	// All files, because a binary needs its debug files; the worker's engine matches them by their ids.
+	// All files, because a binary needs its debug files; the worker's engine matches them by their
+	// ids.
 	for _, f := range files {
 		if file, ok := f.(*jsFile); ok {
 			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Name: file.name}})), "file": file.value})

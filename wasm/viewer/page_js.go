@@ -11,10 +11,11 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// runPage is the page's role: it connects the page with the browser and the engine, then draws after every change, and sleeps in between.
+// runPage is the page's role: it connects the page with the browser and the engine, then draws
+// after every change, and sleeps in between.
 func runPage() {
-	// The page's heap is a few megabytes, so it can grow more between collections, which then interrupt less often. The limit bounds it, because
-	// WebAssembly memory never shrinks.
+	// The page's heap is a few megabytes, so it can grow more between collections, which then
+	// interrupt less often. The limit bounds it, because WebAssembly memory never shrinks.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(20 << 20)
 	viewer := loader()
@@ -25,8 +26,8 @@ func runPage() {
 	h := newHost(viewer)
 	env := renderer.EventEnv()
 	var page *app.Page
-	// All callbacks change the page through changeIf or change. They hold the renderer's lock, and turn a panic into a notice, so that it does not
-	// end the program.
+	// All callbacks change the page through changeIf or change. They hold the renderer's lock, and
+	// turn a panic into a notice, so that it does not end the program.
 	changeIf := func(do func(p *app.Page) (draw bool)) {
 		draw := true
 		env.Lock()

@@ -2,8 +2,9 @@ package main
 
 import "syscall/js"
 
-// The program and the scripts of its page (web/static/loader.js) share one object, and nothing else. loader.js makes it for each viewer; only the
-// viewer's own program sees it, as the global crashpane.
+// The program and the scripts of its page (web/static/loader.js) share one object, and nothing
+// else. loader.js makes it for each viewer; only the viewer's own program sees it, as the global
+// crashpane.
 //
 //	set by the loader
 //	  root, mount                the element that the viewer fills, and the selector of the element in it that Vugu draws

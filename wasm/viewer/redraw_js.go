@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// redraw draws screens invisibly as a warm-up: before the first dump arrives, it runs the renderer, Vugu's JavaScript helper, which writes to the
-// document, and the browser's style and layout.
+// redraw draws screens invisibly as a warm-up: before the first dump arrives, it runs the renderer,
+// Vugu's JavaScript helper, which writes to the document, and the browser's style and layout.
 type redraw struct {
 	renderer *domrender.JSRenderer
 	screens  [2]vugu.Builder
@@ -46,8 +46,8 @@ func (d *redraw) withOwnState(do func()) {
 	do()
 }
 
-// step draws one of the two screens, in turn, and reports whether there is more to do. The element is in the document only during this call, so that
-// no other task has to lay it out.
+// step draws one of the two screens, in turn, and reports whether there is more to do. The element
+// is in the document only during this call, so that no other task has to lay it out.
 func (d *redraw) step() (more bool) {
 	env, err := vugu.NewBuildEnv()
 	if err != nil || d.renderer == nil {

@@ -43,7 +43,8 @@ func (h *host) promised(do func(answer js.Value, problem string), of js.Value, n
 	}()
 }
 
-// Fetch implements app.Host. It reports progress at most every 150 ms, because each report draws the page.
+// Fetch implements app.Host. It reports progress at most every 150 ms, because each report draws
+// the page.
 func (h *host) Fetch(url, token string, whole bool, progress func(done, total int64), done func(app.Fetched)) (stop func()) {
 	abort := js.Global().Get("AbortController").New()
 	stopped, shown := false, 0.0

@@ -9,8 +9,9 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// listenForSplits has the user drag the splitters between zones. During a drag the page is not drawn: the size goes straight to a custom property of
-// the style sheet, and only the last one to the page.
+// listenForSplits has the user drag the splitters between zones. During a drag the page is not
+// drawn: the size goes straight to a custom property of the style sheet, and only the last one to
+// the page.
 func (h *host) listenForSplits() {
 	var line js.Value // the splitter that is being dragged
 	var start, size, to int
@@ -86,7 +87,8 @@ func (h *host) splitSize(split int) int {
 	return zone.Get("offsetHeight").Int()
 }
 
-// splitKey moves a splitter with a key, as the ARIA role separator requires, and reports whether it is one of its keys.
+// splitKey moves a splitter with a key, as the ARIA role separator requires, and reports whether it
+// is one of its keys.
 func (h *host) splitKey(key string, line js.Value) bool {
 	i := splitOf(line)
 	s := &app.Splits[i]
@@ -112,7 +114,8 @@ func (h *host) splitKey(key string, line js.Value) bool {
 	return true
 }
 
-// listenForMenus opens the context menu of a row of the stack, by the right mouse button or the keyboard's menu key.
+// listenForMenus opens the context menu of a row of the stack, by the right mouse button or the
+// keyboard's menu key.
 func (h *host) listenForMenus() {
 	h.native(h.root.Underlying(), "contextmenu", func(e js.Value) {
 		target := e.Get("target")
@@ -126,7 +129,8 @@ func (h *host) listenForMenus() {
 			key = attribute(row, "data-arg")
 		}
 		if key == "" || at == (app.Point{}) {
-			// The event of the menu key has the list as its target, and no position: use the selected row.
+			// The event of the menu key has the list as its target, and no position: use the
+			// selected row.
 			key = ""
 			row := h.root.Call("querySelector", "#stack .selected")
 			if !row.Truthy() {

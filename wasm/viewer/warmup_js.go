@@ -11,8 +11,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// warmUpFonts are the fonts of a dump's screen that the start screen does not have, as in the style sheets. For the first text in a size or a
-// weight the browser asks another process for the font, one after the other, which would be half of the time of the first screen.
+// warmUpFonts are the fonts of a dump's screen that the start screen does not have, as in the style
+// sheets. For the first text in a size or a weight the browser asks another process for the font,
+// one after the other, which would be half of the time of the first screen.
 // build/browser/first.test.mjs checks that the list is complete.
 var warmUpFonts = []string{
 	"10px var(--cp-font)", "600 10px var(--cp-font)", "11px var(--cp-font)", "600 11px var(--cp-font)", "11.5px var(--cp-font)",
@@ -27,9 +28,10 @@ const warmUpText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
 // warmUpTask bounds a task of the warm-up: it begins no further step after this time.
 const warmUpTask = 6 * time.Millisecond
 
-// warmUp warms up, in small tasks while the start screen is idle, everything that runs when a dump arrives: building its screen (app.WarmUp),
-// handling a drop, fonts, and drawing. The elements with the fonts' texts stay in the document, invisibly, because browsers drop fonts that
-// are not in use.
+// warmUp warms up, in small tasks while the start screen is idle, everything that runs when a dump
+// arrives: building its screen (app.WarmUp), handling a drop, fonts, and drawing. The elements with
+// the fonts' texts stay in the document, invisibly, because browsers drop fonts that are not in
+// use.
 func (h *host) warmUp(r *app.WarmUp, fonts []string) {
 	defer recoverPanic()
 	aside := h.viewer.Get("live").Get("parentNode")

@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// workerEngine implements app.Engine with a worker, which runs the same compiled program as the page, or the full engine.
+// workerEngine implements app.Engine with a worker, which runs the same compiled program as the
+// page, or the full engine.
 type workerEngine struct {
 	viewer  js.Value // the loader's object: makeWorker(), module, full()
 	module  js.Value // the compiled program for the next worker
@@ -17,10 +18,12 @@ type workerEngine struct {
 	abort   js.Value // cancels loading the full engine
 	answer  func(a protocol.Answer)
 	stopped func(string)
-	// extending is called with the number of bytes of the full engine that are loaded, and their total; extended when it is loaded, or with the problem.
+	// extending is called with the number of bytes of the full engine that are loaded, and their
+	// total; extended when it is loaded, or with the problem.
 	extending func(done, total int64)
 	extended  func(problem string)
-	// making and made are called about the file that the maker writes; download gives it to the browser.
+	// making and made are called about the file that the maker writes; download gives it to the
+	// browser.
 	making   func(protocol.Progress)
 	made     func(name, problem string)
 	download func(name string, blob js.Value)
@@ -29,7 +32,8 @@ type workerEngine struct {
 	handler  []js.Func
 }
 
-// start makes a worker and sends it the program. The worker keeps messages until the program listens, so Send may follow at once.
+// start makes a worker and sends it the program. The worker keeps messages until the program
+// listens, so Send may follow at once.
 func (w *workerEngine) start() {
 	if w.worker = w.spare; !w.worker.Truthy() {
 		w.worker = w.newWorker()
@@ -165,7 +169,8 @@ func (w *workerEngine) StopExtending() {
 	}
 }
 
-// jsFile implements app.File: a File of the browser with its path in the drop, or what stands in for one.
+// jsFile implements app.File: a File of the browser with its path in the drop, or what stands in
+// for one.
 type jsFile struct {
 	value  js.Value
 	name   string
@@ -186,7 +191,8 @@ func (f *jsFile) Remote() bool { return f.remote }
 // Name implements app.File.
 func (f *jsFile) Name() string { return f.name }
 
-// Size implements app.File. The first call makes the browser look at the file, which may take a while.
+// Size implements app.File. The first call makes the browser look at the file, which may take a
+// while.
 func (f *jsFile) Size() int64 {
 	if f.size < 0 {
 		f.size = int64(f.value.Get("size").Float())

@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// action is what a click, a key or a menu item does. Elements name it in data-act, with an argument in data-arg.
+// action is what a click, a key or a menu item does. Elements name it in data-act, with an argument
+// in data-arg.
 type action struct {
 	id    string
 	keys  []string          // keys that also do it
@@ -24,7 +25,8 @@ func getsSymbols(l Limits) bool   { return l.ReadOnly || l.NoFiles && l.NoNetwor
 func changes(l Limits) bool       { return l.ReadOnly }
 func writesSymbols(l Limits) bool { return l.ReadOnly || l.Redact } // a symbol file has paths of source files, with names of users
 
-// actionTable has a row for each action, except those of a single tab, which that tab returns itself (its method actions).
+// actionTable has a row for each action, except those of a single tab, which that tab returns
+// itself (its method actions).
 var actionTable = []action{
 	{id: "pick-files", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFiles() }},
 	{id: "pick-folder", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFolder() }},
@@ -113,7 +115,8 @@ var inputTable = []input{
 	{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
 }
 
-// helpLines are the lines of the help dialog: keys, either those of actions or given literally, and what they do.
+// helpLines are the lines of the help dialog: keys, either those of actions or given literally, and
+// what they do.
 var helpLines = []struct {
 	actions, keys []string
 	What          string
@@ -160,8 +163,8 @@ func keyOf(id string) string {
 // allows reports whether the host page allows an action.
 func (z *HostPage) allows(limit func(Limits) bool) bool { return limit == nil || !limit(z.Limits) }
 
-// Act does an action. The host has one native listener at the page's root for all clicks, because Vugu's listeners would serialize the clicked
-// element with its content at each event.
+// Act does an action. The host has one native listener at the page's root for all clicks, because
+// Vugu's listeners would serialize the clicked element with its content at each event.
 func (p *Page) Act(act, arg string) {
 	if act != "menu" {
 		defer func() { p.Menus.Open = "" }()

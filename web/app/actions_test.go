@@ -30,8 +30,8 @@ func sources(t *testing.T, ending string) string {
 	return all.String()
 }
 
-// An action that an element names must be in a table, or the element does nothing. An action in a table must be named by an element, or the user cannot
-// do it.
+// An action that an element names must be in a table, or the element does nothing. An action in a
+// table must be named by an element, or the user cannot do it.
 func TestEveryElementHasItsRow(t *testing.T) {
 	p, _, _ := newTestPage("")
 	templates, code := sources(t, ".vugu"), sources(t, ".go")
@@ -93,7 +93,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Each tab has a text for the case without rows, a list with the id of its element, and clears its state when another dump is opened.
+// Each tab has a text for the case without rows, a list with the id of its element, and clears its
+// state when another dump is opened.
 func TestTabs(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)

@@ -6,8 +6,9 @@ type Address struct {
 	place State // the place last written
 }
 
-// write writes the state to the address, and notifies the host page. With the first dump it waits until its stack is there (Screen.apply): the
-// browser handles a new address like a visit, in several processes, which takes about 40 ms of two cores.
+// write writes the state to the address, and notifies the host page. With the first dump it waits
+// until its stack is there (Screen.apply): the browser handles a new address like a visit, in
+// several processes, which takes about 40 ms of two cores.
 func (z *Address) write() {
 	if !z.page.Empty() || len(z.page.Dumps.List) == 0 {
 		z.set()
@@ -15,7 +16,8 @@ func (z *Address) write() {
 	z.page.HostPage.notify(Event{Kind: EventSelect, State: z.page.State})
 }
 
-// set writes the state to the address. Another place makes an entry of the history, except the first one.
+// set writes the state to the address. Another place makes an entry of the history, except the
+// first one.
 func (z *Address) set() {
 	place := z.page.State.place()
 	z.page.Host.SetAddress(z.page.State.Address(), !z.page.Empty() && place != z.place)

@@ -13,7 +13,8 @@ type Zone interface {
 	Want(q *protocol.Query)
 	// Apply applies the zone's part of a result. A result has only the parts that were queried.
 	Apply(r *protocol.QueryResult)
-	// A zone may also have Hidden() bool, which reports whether it is invisible now: then it is not queried.
+	// A zone may also have Hidden() bool, which reports whether it is invisible now: then it is not
+	// queried.
 }
 
 func isHidden(zone Zone) bool {
@@ -21,8 +22,9 @@ func isHidden(zone Zone) bool {
 	return ok && h.Hidden()
 }
 
-// Screen queries the engine for what the zones show. At most one query is pending. Zones that need data meanwhile become dirty, and the next query
-// has all dirty zones. So holding a key down never makes a queue of queries.
+// Screen queries the engine for what the zones show. At most one query is pending. Zones that need
+// data meanwhile become dirty, and the next query has all dirty zones. So holding a key down never
+// makes a queue of queries.
 type Screen struct {
 	page        *Page
 	ChangedRows ChangedRows
@@ -55,7 +57,8 @@ func (z *Screen) add(zone Zone, lists ...*List) {
 // askAll queries all visible zones.
 func (z *Screen) askAll() { z.ask(z.zones...) }
 
-// ask queries zones, as far as they are visible, together with those that are already dirty. If a query is pending, they wait for its result.
+// ask queries zones, as far as they are visible, together with those that are already dirty. If a
+// query is pending, they wait for its result.
 func (z *Screen) ask(zones ...Zone) {
 	for _, zone := range zones {
 		z.dirty[zone] = true
@@ -83,8 +86,9 @@ func (z *Screen) ask(zones ...Zone) {
 // stack returns the zones that make up the first screen.
 func (z *Screen) stack() []Zone { return []Zone{&z.page.Verdict, &z.page.Threads, &z.page.Stack} }
 
-// next returns the dirty zones to query now. A dump's first screen takes three queries: headline, threads and stack; then the frame; then the
-// rest. Each is drawn in a short task of its own. Drawing everything at once would block the page's thread for too long.
+// next returns the dirty zones to query now. A dump's first screen takes three queries: headline,
+// threads and stack; then the frame; then the rest. Each is drawn in a short task of its own.
+// Drawing everything at once would block the page's thread for too long.
 func (z *Screen) next() (now []Zone) {
 	among := func(zones ...Zone) bool {
 		now = nil
@@ -104,22 +108,25 @@ func (z *Screen) next() (now []Zone) {
 }
 
 const (
-	// smallFile and smallPacked are sizes in bytes: the engine reads a file up to this size in less time than drawing the first screen takes.
+	// smallFile and smallPacked are sizes in bytes: the engine reads a file up to this size in less
+	// time than drawing the first screen takes.
 	smallFile   = 512 << 10
 	smallPacked = 64 << 10
 	// The same is true of up to indexedFiles symbol files of this size, which the engine indexes.
 	indexedFile, indexedFiles = 5 << 20, 2
-	// firstFiles and firstLook bound the wait of the first screen for small files, so that it need not be drawn twice: the number of files,
-	// including the dump, and the time.
+	// firstFiles and firstLook bound the wait of the first screen for small files, so that it need
+	// not be drawn twice: the number of files, including the dump, and the time.
 	firstFiles = 8
 	firstLook  = 250 * time.Millisecond
-	// firstNames is how long a first screen waits for the names of a large symbol file. They mostly arrive in half of that. Drawing the screen
-	// twice would take a fifth of it, and would show a stack of bare addresses for a moment.
+	// firstNames is how long a first screen waits for the names of a large symbol file. They mostly
+	// arrive in half of that. Drawing the screen twice would take a fifth of it, and would show a
+	// stack of bare addresses for a moment.
 	firstNames = 800 * time.Millisecond
 )
 
-// waitsForFile reports whether a query should wait, because the next file will be read in a moment: that of the first screen for small files, and each
-// for those that the full engine reads when it has come.
+// waitsForFile reports whether a query should wait, because the next file will be read in a moment:
+// that of the first screen for small files, and each for those that the full engine reads when it
+// has come.
 func (z *Screen) waitsForFile() bool {
 	f := z.page.Reading.reading
 	if f == nil && len(z.page.Reading.queue) > 0 {
@@ -137,8 +144,9 @@ func (z *Screen) waitsForFile() bool {
 	return f.Size() <= smallFile || f.Size() <= indexedFile && z.page.Reading.Job.Done <= indexedFiles
 }
 
-// holdBack holds back the result for the first screen while the engine opens a large symbol file, and queries again, for a result with names. If
-// that does not arrive in time, release shows the first result. It reports whether it did so.
+// holdBack holds back the result for the first screen while the engine opens a large symbol file,
+// and queries again, for a result with names. If that does not arrive in time, release shows the
+// first result. It reports whether it did so.
 func (z *Screen) holdBack(r *protocol.QueryResult) bool {
 	again := z.held != nil // this is the second result, so show it in any case
 	z.held = nil
@@ -199,7 +207,8 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	}
 	switch {
 	case p.Summary != nil && p.Frame.Detail == nil && z.dirty[&p.Frame]:
-		// Let the browser paint the stack before the next result is drawn. If a symbol file is being read, query the stack again, with its names.
+		// Let the browser paint the stack before the next result is drawn. If a symbol file is
+		// being read, query the stack again, with its names.
 		p.Host.NextFrame(func() {
 			if p.Reading.reading != nil {
 				z.ask(z.stack()...)
@@ -208,7 +217,8 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 			z.ask()
 		})
 	case first && len(z.dirty) > 0:
-		// Let the browser paint the names, too. The engine waits for another query (Query.More), so send one even if nothing is dirty by then.
+		// Let the browser paint the names, too. The engine waits for another query (Query.More), so
+		// send one even if nothing is dirty by then.
 		p.Host.NextFrame(func() { z.ask(&p.Verdict) })
 	default:
 		z.ask()
@@ -219,8 +229,9 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	p.HostPage.notifyIdle(r)
 }
 
-// updated notes which report a zone's new rows are from, and reports whether it is a newer report of the same dump. Then rows that differ have
-// changed before the user's eyes, and are highlighted. Scrolling and selecting do not make a new report. Symbols that were dropped together with the
+// updated notes which report a zone's new rows are from, and reports whether it is a newer report
+// of the same dump. Then rows that differ have changed before the user's eyes, and are highlighted.
+// Scrolling and selecting do not make a new report. Symbols that were dropped together with the
 // dump are not a change either (opening).
 func (z *Screen) updated(zone Zone, now protocol.ReportID) bool {
 	before, known := z.reports[zone]
@@ -236,8 +247,8 @@ func (z *Screen) resetRevisions() {
 	}
 }
 
-// Scrolled is called with the visible rows of a list. If the window lacks some, it queries them and returns true. Scrolling within the window
-// draws nothing.
+// Scrolled is called with the visible rows of a list. If the window lacks some, it queries them and
+// returns true. Scrolling within the window draws nothing.
 func (z *Screen) Scrolled(list string, first, rows int) bool {
 	l := z.list(list)
 	if l == nil || rows <= 0 {
@@ -262,7 +273,8 @@ func (z *Screen) list(id string) *List {
 	return nil
 }
 
-// List is the window of a zone's rows that the page has. The engine makes rows only for windows, so lists of any length are equally fast.
+// List is the window of a zone's rows that the page has. The engine makes rows only for windows, so
+// lists of any length are equally fast.
 type List struct {
 	id      string                              // of its element
 	visible protocol.Span                       // as measured by the host

@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Background shows the progress of background work: walking the stacks of other threads, and indexing symbol files.
+// Background shows the progress of background work: walking the stacks of other threads, and
+// indexing symbol files.
 type Background struct {
 	page    *Page
 	Text    string // "" if there is no such work
@@ -16,8 +17,9 @@ type Background struct {
 	began   moment
 }
 
-// progress shows a report, unless the work began less than 300 ms ago. It goes straight to the elements (Host.ShowBackground) and does not draw the
-// page: while the engine and the workers keep all cores busy, drawing takes three times as long and would make the page stutter.
+// progress shows a report, unless the work began less than 300 ms ago. It goes straight to the
+// elements (Host.ShowBackground) and does not draw the page: while the engine and the workers keep
+// all cores busy, drawing takes three times as long and would make the page stutter.
 func (z *Background) progress(g protocol.Progress) {
 	if z.began == 0 {
 		z.began = now()
@@ -49,11 +51,12 @@ func (z *Background) value() any {
 // end clears the progress.
 func (z *Background) end() { *z = Background{page: z.page} }
 
-// canStop reports whether the user can stop the work: indexing is optional, walking the stacks is not.
+// canStop reports whether the user can stop the work: indexing is optional, walking the stacks is
+// not.
 func (z *Background) canStop() bool { return len(z.page.Work.Indexing.running) > 0 }
 
-// walked handles the message that all pending stacks are walked, and queries them. It reports whether the page must be drawn now; if a query
-// is pending, its result will draw it.
+// walked handles the message that all pending stacks are walked, and queries them. It reports
+// whether the page must be drawn now; if a query is pending, its result will draw it.
 func (z *Background) walked(r *protocol.Walked) (draw bool) {
 	draw = z.Text != ""
 	z.end()

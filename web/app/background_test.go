@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// TestBackground: background work is shown without drawing the page, not in its first moment, and only when it has changed.
+// TestBackground: background work is shown without drawing the page, not in its first moment, and
+// only when it has changed.
 func TestBackground(t *testing.T) {
 	p, h, _ := newTestPage("")
 	tell := func(g protocol.Progress) {

@@ -4,17 +4,20 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// highlightTime is how long changed rows are highlighted, in milliseconds. The animation of the class "changed" in the style sheet takes as long.
+// highlightTime is how long changed rows are highlighted, in milliseconds. The animation of the
+// class "changed" in the style sheet takes as long.
 const highlightTime = 2400
 
-// ChangedRows has the rows that changed a moment ago, because symbols or an index arrived. They are highlighted.
+// ChangedRows has the rows that changed a moment ago, because symbols or an index arrived. They are
+// highlighted.
 type ChangedRows struct {
 	page  *Page
 	ids   map[string]bool
 	count int // calls of mark
 }
 
-// mark highlights rows, given by their ids, for highlightTime milliseconds. A later call starts the time again for all of them.
+// mark highlights rows, given by their ids, for highlightTime milliseconds. A later call starts the
+// time again for all of them.
 func (z *ChangedRows) mark(ids []string) {
 	if len(ids) == 0 {
 		return

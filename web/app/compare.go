@@ -80,7 +80,8 @@ func (z *Compare) forget() {
 	z.page.Host.Reveal("compare", 0)
 }
 
-// rowClass marks frames that only some policies find (differs), and those at which the policies begin to differ (parts).
+// rowClass marks frames that only some policies find (differs), and those at which the policies
+// begin to differ (parts).
 func (z *Compare) rowClass(r view.CompareRow) string {
 	class := "row choice-row"
 	if !r.Same {

@@ -51,8 +51,8 @@ func (z *Menus) close() {
 	z.Open = ""
 }
 
-// OpenContext opens the context menu of a row of the stack, and selects the row, because the menu's actions are about the selected row. It
-// reports whether there is such a row.
+// OpenContext opens the context menu of a row of the stack, and selects the row, because the menu's
+// actions are about the selected row. It reports whether there is such a row.
 func (z *Menus) OpenContext(key string, at Point) bool {
 	if key == "" {
 		key = pair(z.page.State.Frame, z.page.State.Inline)

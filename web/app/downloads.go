@@ -15,7 +15,8 @@ type Downloads struct {
 	running int
 }
 
-// partial returns the files that are read in parts, and that the user can have read completely instead. It bounds the number of buttons.
+// partial returns the files that are read in parts, and that the user can have read completely
+// instead. It bounds the number of buttons.
 func (z *Downloads) partial() (out []*Asked) {
 	for _, a := range z.Asked {
 		if a.State == askedPartial && !a.all && !z.page.Work.Indexing.running[a.item] && len(out) < 20 {
@@ -112,7 +113,8 @@ func (z *Downloads) fetch(a *Asked, whole bool) {
 		func(f Fetched) { z.fetched(a, f) })
 }
 
-// fetched handles a server's answer: it adds the file, or tries the other address, and starts the next requests.
+// fetched handles a server's answer: it adds the file, or tries the other address, and starts the
+// next requests.
 func (z *Downloads) fetched(a *Asked, f Fetched) {
 	if a.State != askedRunning {
 		return // it was cancelled
@@ -196,7 +198,8 @@ func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
 	return false
 }
 
-// remoteFailed handles a file of which further parts cannot be read. A file that has changed on the server is requested again, once.
+// remoteFailed handles a file of which further parts cannot be read. A file that has changed on the
+// server is requested again, once.
 func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	for _, a := range z.Asked {
 		if a.file == nil || a.URL != r.URL || a.State != askedPartial {
@@ -209,7 +212,8 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 		if !again {
 			z.page.Notices.show("warning", a.URL+" could not be read completely: "+view.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
 		}
-		// The parts read so far do not match those on the server now, so the engine starts again without the file.
+		// The parts read so far do not match those on the server now, so the engine starts again
+		// without the file.
 		z.page.Reading.remove(was)
 		if again {
 			a.again = true

@@ -64,7 +64,8 @@ func (z *Dumps) closed(r *protocol.Closed) {
 	z.page.Screen.ask(z.page.Panel.Files)
 }
 
-// again handles a dump that was added before, and that the user may have closed since: it opens it, and says that it is the same.
+// again handles a dump that was added before, and that the user may have closed since: it opens it,
+// and says that it is the same.
 func (z *Dumps) again(r *protocol.Added) {
 	same := r.Same - 1
 	z.page.Reading.decisions = slices.DeleteFunc(z.page.Reading.decisions, func(d protocol.Request) bool {

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// This file is about the host page: the page in which the viewer is embedded as an element or a frame.
+// This file is about the host page: the page in which the viewer is embedded as an element or a
+// frame.
 
 // Limits are what a host page forbids.
 type Limits struct {
@@ -36,8 +37,8 @@ const (
 	EventError    = "error"    // a notice was shown
 )
 
-// HostPage is the connection to the host page. Where the viewer is the whole page, Watch notifies web/static/app.js, which installs the service
-// worker when the viewer is idle.
+// HostPage is the connection to the host page. Where the viewer is the whole page, Watch notifies
+// web/static/app.js, which installs the service worker when the viewer is idle.
 type HostPage struct {
 	page     *Page
 	Limits   Limits
@@ -54,7 +55,8 @@ func (z *HostPage) notify(e Event) {
 	}
 }
 
-// notifyIdle notifies the host page, after a result, if nothing is left to do, and if there is a new report.
+// notifyIdle notifies the host page, after a result, if nothing is left to do, and if there is a
+// new report.
 func (z *HostPage) notifyIdle(r *protocol.QueryResult) {
 	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || z.page.Work.FullEngine.state == fullEngineLoading || r.Pending > 0 {
 		return

@@ -8,7 +8,8 @@ type export struct {
 	done      func(text, problem string) // in place of act
 }
 
-// Exports requests texts from the engine: stacks to copy, reports to download. waiting has the pending ones, by the number of the request.
+// Exports requests texts from the engine: stacks to copy, reports to download. waiting has the
+// pending ones, by the number of the request.
 type Exports struct {
 	page    *Page
 	waiting map[int]export
@@ -50,7 +51,8 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 		protocol.ExportMissing: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
 }
 
-// Export requests a text for the host page. done is called exactly once, whatever happens to the engine.
+// Export requests a text for the host page. done is called exactly once, whatever happens to the
+// engine.
 func (z *Exports) Export(kind string, done func(text, problem string)) {
 	if z.page.Empty() || z.page.Reading.stopped {
 		done("", "there is no dump")

@@ -49,7 +49,8 @@ func (z *Files) copyCommand(item string) {
 	}
 }
 
-// canMake returns the first binaries among the files: the start screen offers to make symbol files from them, which needs no dump.
+// canMake returns the first binaries among the files: the start screen offers to make symbol files
+// from them, which needs no dump.
 func (z *Files) canMake() []protocol.FileRow {
 	var out []protocol.FileRow
 	for _, f := range z.Rows {
@@ -60,7 +61,8 @@ func (z *Files) canMake() []protocol.FileRow {
 	return out
 }
 
-// nextStep returns the advice for a file that Crashpane cannot use, and a command that does it, or "".
+// nextStep returns the advice for a file that Crashpane cannot use, and a command that does it, or
+// "".
 func (z *Files) nextStep(f protocol.FileRow) (text, command string) {
 	windows := z.page.Host.System() == SystemWindows
 	for _, n := range nextSteps {

@@ -24,7 +24,8 @@ type Job struct {
 	again       bool // the full engine, which has just come, reads all files
 }
 
-// Reading has the engine read files, one after the other. It keeps a list of those that were read, because a new engine must read them all again.
+// Reading has the engine read files, one after the other. It keeps a list of those that were read,
+// because a new engine must read them all again.
 type Reading struct {
 	page       *Page
 	Job        Job
@@ -45,8 +46,9 @@ type Reading struct {
 // waits reports whether there are files to read.
 func (z *Reading) waits() bool { return z.reading != nil || len(z.queue) > 0 }
 
-// Add reads files, in the order in which a stack is shown soonest: those named like dumps first, then the small ones. The name decides
-// only the order; the engine recognizes a file by its content.
+// Add reads files, in the order in which a stack is shown soonest: those named like dumps first,
+// then the small ones. The name decides only the order; the engine recognizes a file by its
+// content.
 func (z *Reading) Add(files []File) {
 	if len(files) == 0 {
 		return
@@ -87,8 +89,8 @@ func looksLikeDump(name string) bool {
 	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
 }
 
-// next sends the next file of the queue. Files go one at a time, so that the engine answers queries in between, and so that the page knows which
-// file a worker was reading when it died.
+// next sends the next file of the queue. Files go one at a time, so that the engine answers queries
+// in between, and so that the page knows which file a worker was reading when it died.
 func (z *Reading) next() {
 	if z.reading != nil {
 		return
@@ -113,7 +115,8 @@ func (z *Reading) next() {
 	z.notifyProgress()
 }
 
-// takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol files do not: they are searched.
+// takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol
+// files do not: they are searched.
 func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 
 // isPacked reports whether a file is compressed, by its name.
@@ -185,7 +188,8 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	z.next()
 }
 
-// reportProblems shows a notice for each file that Crashpane cannot use. Without a dump there is none, since the start screen lists these files.
+// reportProblems shows a notice for each file that Crashpane cannot use. Without a dump there is
+// none, since the start screen lists these files.
 func (z *Reading) reportProblems() {
 	items := z.unreported
 	z.unreported = nil
@@ -236,8 +240,8 @@ func files(n int) string {
 	return view.Number(n) + " files"
 }
 
-// Cancel ends the running work. While the engine is busy it does not read messages, so its worker is ended, and a new one reads again the files
-// that were read before the job.
+// Cancel ends the running work. While the engine is busy it does not read messages, so its worker
+// is ended, and a new one reads again the files that were read before the job.
 func (z *Reading) Cancel() {
 	if !z.page.Work.Busy() {
 		return
@@ -255,8 +259,9 @@ func (z *Reading) Cancel() {
 	if z.reading != nil {
 		stopped++
 	} else {
-		// All files are read, and the engine walks the stacks, for which it unpacks and reads symbols. A new engine would begin the same
-		// work again, so it gets the files without the archives of this job, or if there are none without its symbols, or if there are none
+		// All files are read, and the engine walks the stacks, for which it unpacks and reads
+		// symbols. A new engine would begin the same work again, so it gets the files without the
+		// archives of this job, or if there are none without its symbols, or if there are none
 		// without any file of the job.
 		from := min(z.jobStart, len(z.accepted))
 		var kept []File
@@ -285,7 +290,8 @@ type listing struct {
 	stop  func()
 }
 
-// Listing shows that the host is listing folders: the number of files so far, and what cancels it. When it is over, stop is nil.
+// Listing shows that the host is listing folders: the number of files so far, and what cancels it.
+// When it is over, stop is nil.
 func (z *Reading) Listing(found int, stop func()) { z.listing = listing{found, stop} }
 
 // stopListing cancels the listing, and reports whether there was one.
@@ -309,7 +315,8 @@ func (z *Reading) forget() {
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 }
 
-// restore has a new engine read the accepted files again; when it has, added repeats the user's decisions.
+// restore has a new engine read the accepted files again; when it has, added repeats the user's
+// decisions.
 func (z *Reading) restore() {
 	if z.stopped {
 		z.page.Engine.Restart()
@@ -333,7 +340,8 @@ func (z *Reading) restore() {
 	}
 }
 
-// EngineStopped is called when the engine's worker has died. The page keeps showing what it has; the next drop starts a new worker.
+// EngineStopped is called when the engine's worker has died. The page keeps showing what it has;
+// the next drop starts a new worker.
 func (z *Reading) EngineStopped(why string) {
 	if z.stopped {
 		return
@@ -344,7 +352,8 @@ func (z *Reading) EngineStopped(why string) {
 	}
 	switch {
 	case z.replay, z.fragile:
-		// A file that was read before makes it die. Forget the files, or it would die again with each drop.
+		// A file that was read before makes it die. Forget the files, or it would die again with
+		// each drop.
 		z.accepted, z.decisions = nil, nil
 		text += " Drop the files again to continue."
 	case len(z.accepted) > 0:
@@ -364,7 +373,8 @@ func (z *Reading) EngineStopped(why string) {
 	}
 }
 
-// progress shows a report of the engine, and reports whether the page must be drawn. The bar alone is moved without drawing.
+// progress shows a report of the engine, and reports whether the page must be drawn. The bar alone
+// is moved without drawing.
 func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	if !z.Job.Active {
 		z.Job = Job{Active: true, Percent: -1, began: now()}
@@ -416,7 +426,8 @@ func (z *Reading) Offer(files []File) {
 	}
 }
 
-// symbolsText says that symbols are being read, "" if none are. Meanwhile the page does not say which symbols are missing.
+// symbolsText says that symbols are being read, "" if none are. Meanwhile the page does not say
+// which symbols are missing.
 func (z *Reading) symbolsText() string {
 	switch {
 	case z.page.Summary == nil:
@@ -442,7 +453,8 @@ func (z *Reading) decide(req protocol.Request) {
 // HasFiles reports whether closing the page would lose files.
 func (z *Reading) HasFiles() bool { return z.reading != nil || len(z.accepted)+len(z.queue) > 0 }
 
-// addRequest returns the request to read a file. A server's answer is accepted only if it is the requested symbol file.
+// addRequest returns the request to read a file. A server's answer is accepted only if it is the
+// requested symbol file.
 func (z *Reading) addRequest(f File) *protocol.Add {
 	req := &protocol.Add{Name: f.Name()}
 	for _, a := range z.page.Work.Downloads.Asked {

@@ -32,7 +32,8 @@ func (z *Search) Apply(r *protocol.QueryResult) {
 // Hidden implements Zone.
 func (z *Search) Hidden() bool { return z.page.State.Search == "" }
 
-// Find goes to the next hit, or with -1 to the previous one. After the last hit it goes to the first.
+// Find goes to the next hit, or with -1 to the previous one. After the last hit it goes to the
+// first.
 func (z *Search) Find(by int) {
 	if z.page.State.Search == "" || z.page.Empty() {
 		return
@@ -113,7 +114,8 @@ func (z *Search) title() string {
 	return "In the verdict"
 }
 
-// marks adds the class "hit" to an element's classes if one of its texts contains the searched text.
+// marks adds the class "hit" to an element's classes if one of its texts contains the searched
+// text.
 func (z *Search) marks(class string, texts ...string) string {
 	if z.page.State.Search != "" && view.Holds(view.Query(z.page.State.Search), texts...) {
 		return class + " hit"

@@ -10,7 +10,8 @@ import (
 // findingsShown is how many findings are drawn at first, and how many more each time.
 const findingsShown = 12
 
-// Findings lists what makes stacks incomplete or unreliable, and what would help. They come with the summary.
+// Findings lists what makes stacks incomplete or unreliable, and what would help. They come with
+// the summary.
 type Findings struct {
 	pane
 	shown int // how many are drawn

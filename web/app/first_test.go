@@ -40,7 +40,8 @@ func (e *fakeEngine) ops() (ops []string) {
 	return ops
 }
 
-// The first screen has the names from small symbol files, is drawn once, and does not wait for large ones.
+// The first screen has the names from small symbol files, is drawn once, and does not wait for
+// large ones.
 func TestFirstScreen(t *testing.T) {
 	h, e := &lookingHost{}, &fakeEngine{}
 	p := NewPage(h, e, "")
@@ -74,8 +75,9 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// withLargeSymbols returns a page on which a dump and a large symbol file were dropped some time ago, and whose first screen has no names; and the
-// pending answer to the symbol file. drawn is whether that screen was drawn.
+// withLargeSymbols returns a page on which a dump and a large symbol file were dropped some time
+// ago, and whose first screen has no names; and the pending answer to the symbol file. drawn is
+// whether that screen was drawn.
 func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply, drawn bool) {
 	h, e = &lookingHost{}, &fakeEngine{}
 	p = NewPage(h, e, "")
@@ -91,14 +93,16 @@ func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine
 	return p, h, e, &protocol.Added{Items: []protocol.FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}, drawn
 }
 
-// drawnWithoutSymbols is withLargeSymbols after so long a time that the screen is drawn without names.
+// drawnWithoutSymbols is withLargeSymbols after so long a time that the screen is drawn without
+// names.
 func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply) {
 	p, h, e, opened, _ = withLargeSymbols(firstNames)
 	e.ops()
 	return p, h, e, opened
 }
 
-// If the names from a large symbol file arrive soon, the first screen has them and is drawn once. The bar shows meanwhile what is being read.
+// If the names from a large symbol file arrive soon, the first screen has them and is drawn once.
+// The bar shows meanwhile what is being read.
 func TestNamesComeWithTheStack(t *testing.T) {
 	p, h, e, opened, drawn := withLargeSymbols(0)
 	if got := fmt.Sprint(e.ops()); drawn || !p.Empty() || got != "[query stack]" {
@@ -122,7 +126,8 @@ func TestNamesComeWithTheStack(t *testing.T) {
 	}
 }
 
-// If they do not arrive soon, the first screen is drawn without names, which are shown when they arrive.
+// If they do not arrive soon, the first screen is drawn without names, which are shown when they
+// arrive.
 func TestNamesThatTakeLong(t *testing.T) {
 	p, h, e, opened, _ := withLargeSymbols(0)
 	e.ops()
@@ -143,7 +148,8 @@ func TestNamesThatTakeLong(t *testing.T) {
 		t.Errorf("what is around the stack is not asked for: %s", got)
 	}
 
-	// If the engine dies while it reads the file, or the user cancels, the dump is shown without names.
+	// If the engine dies while it reads the file, or the user cancels, the dump is shown without
+	// names.
 	p, h, _, _, _ = withLargeSymbols(0)
 	if p.Reading.EngineStopped("out of memory"); p.Empty() || len(p.Notices.List) != 1 {
 		t.Error("with the engine the dump is gone")
@@ -163,7 +169,8 @@ func TestNamesThatTakeLong(t *testing.T) {
 	}
 }
 
-// The rest of the screen is queried when the stack is painted with its names, and the engine is told to wait for that query.
+// The rest of the screen is queried when the stack is painted with its names, and the engine is
+// told to wait for that query.
 func TestNamesArePaintedFirst(t *testing.T) {
 	p, h, e, opened := drawnWithoutSymbols()
 	h.painted[0]()
@@ -186,7 +193,8 @@ func TestNamesArePaintedFirst(t *testing.T) {
 	}
 }
 
-// If symbols are opened while the stack is drawn without them, the next query uses them, whether they are opened before or after the stack is painted.
+// If symbols are opened while the stack is drawn without them, the next query uses them, whether
+// they are opened before or after the stack is painted.
 func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 	for _, sooner := range []bool{true, false} {
 		p, h, e, opened := drawnWithoutSymbols()

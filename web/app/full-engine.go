@@ -8,8 +8,9 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// FullEngine loads the full engine. The engine that every page starts with reads dumps and symbol files. The full engine also reads binaries and
-// more kinds of compressed files; it is larger, and is fetched when the user drops the first file that needs it.
+// FullEngine loads the full engine. The engine that every page starts with reads dumps and symbol
+// files. The full engine also reads binaries and more kinds of compressed files; it is larger, and
+// is fetched when the user drops the first file that needs it.
 type FullEngine struct {
 	page        *Page
 	state       fullEngineState
@@ -26,15 +27,15 @@ const (
 	fullEngineLoaded
 )
 
-// want begins to load the full engine, and keeps the files that need it until it is there. Without files it is needed for the programs in a
-// dump's memory.
+// want begins to load the full engine, and keeps the files that need it until it is there. Without
+// files it is needed for the programs in a dump's memory.
 func (z *FullEngine) want(f ...File) {
 	z.files, z.expected = append(z.files, f...), false
 	z.load(f)
 }
 
-// expect begins to load the full engine if the names of dropped files say that it will be needed. The first engine reads the files meanwhile, and says
-// which ones are.
+// expect begins to load the full engine if the names of dropped files say that it will be needed.
+// The first engine reads the files meanwhile, and says which ones are.
 func (z *FullEngine) expect(dropped []File) {
 	if z.state == fullEngineAbsent && slices.ContainsFunc(dropped, namedLikeBinary) {
 		z.expected = true
@@ -57,11 +58,13 @@ func (z *FullEngine) load(f []File) {
 	}
 }
 
-// Extending reports how many bytes of the full engine have been loaded; total is 0 if it is not known.
+// Extending reports how many bytes of the full engine have been loaded; total is 0 if it is not
+// known.
 func (z *FullEngine) Extending(done, total int64) { z.done, z.total = done, total }
 
-// Extended is called when the full engine is loaded, or with the problem. The full engine replaces the first one and reads all files again,
-// those that the first one has read before the others. What is on the screen stays until there is a new result.
+// Extended is called when the full engine is loaded, or with the problem. The full engine replaces
+// the first one and reads all files again, those that the first one has read before the others.
+// What is on the screen stays until there is a new result.
 func (z *FullEngine) Extended(problem string) {
 	if z.state != fullEngineLoading {
 		return

@@ -68,7 +68,8 @@ func TestContentBringsTheFullEngine(t *testing.T) {
 	}
 }
 
-// The name of a file may be wrong, and what was loaded for the name alone may fail; that is shown only when a content asks for it.
+// The name of a file may be wrong, and what was loaded for the name alone may fail; that is shown
+// only when a content asks for it.
 func TestNameBringsTheFullEngineInVain(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
@@ -102,7 +103,8 @@ func TestFullEngineReadsBeforeItWalks(t *testing.T) {
 	}
 }
 
-// When the full engine is loaded, files that are waiting or being read must not be lost, and must not be read twice.
+// When the full engine is loaded, files that are waiting or being read must not be lost, and must
+// not be read twice.
 func TestFullEngineComesInTheMiddle(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Reading.Add([]File{fakeFile("a.dmp"), fakeFile("b.so"), fakeFile("cc.sym"), fakeFile("ddd.sym")})
@@ -156,7 +158,8 @@ func TestLoadingIsCancelled(t *testing.T) {
 	}
 }
 
-// A dump with programs in its memory is shown at once by the first engine, and again by the full engine.
+// A dump with programs in its memory is shown at once by the first engine, and again by the full
+// engine.
 func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Reading.Add([]File{fakeFile("full.dmp")})

@@ -95,7 +95,8 @@ func (z *Grid) hidePrivate() {
 
 func (z *Grid) class() string { return "table grid-" + z.id }
 
-// rowClass has the mark that the engine gives a row (the fault address, a stack), and marks hits and the selection.
+// rowClass has the mark that the engine gives a row (the fault address, a stack), and marks hits
+// and the selection.
 func (z *Grid) rowClass(r protocol.GridRow) string {
 	class := "row"
 	if r.Mark != "" {

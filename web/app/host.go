@@ -2,8 +2,8 @@ package app
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// Host is everything that the page needs of the browser. It is one interface, so that a page can be one of several in a window, in a shadow
-// root, or in a test.
+// Host is everything that the page needs of the browser. It is one interface, so that a page can be
+// one of several in a window, in a shadow root, or in a test.
 type Host interface {
 	Document
 	Storage
@@ -11,7 +11,8 @@ type Host interface {
 	SymbolHost
 	// After calls do after a delay. do reports whether the page must be drawn.
 	After(milliseconds int, do func() (draw bool))
-	// NextFrame calls do when the browser is about to paint what was drawn, or soon if it paints nothing, as in a hidden tab.
+	// NextFrame calls do when the browser is about to paint what was drawn, or soon if it paints
+	// nothing, as in a hidden tab.
 	NextFrame(do func())
 	// System returns the user's operating system: one of the System… names.
 	System() string
@@ -21,7 +22,8 @@ type Host interface {
 type Document interface {
 	// SetTitle sets the document's title. An embedded viewer ignores it.
 	SetTitle(title string)
-	// SetAddress writes the state to the address, as a new entry of the history or in place of the present one.
+	// SetAddress writes the state to the address, as a new entry of the history or in place of the
+	// present one.
 	SetAddress(hash string, entry bool)
 	// SetTheme sets the viewer's theme: "dark", "light" or "" for the system's.
 	SetTheme(theme string)
@@ -31,21 +33,24 @@ type Document interface {
 	Reveal(list string, row int)
 	// Shift scrolls a list by rows, after the next render.
 	Shift(list string, rows int)
-	// Progress sets the value of the progress bar with a class, without drawing the page: bars move often, and drawing takes as long as reading
-	// a megabyte.
+	// Progress sets the value of the progress bar with a class, without drawing the page: bars move
+	// often, and drawing takes as long as reading a megabyte.
 	Progress(bar string, percent int)
-	// ShowBackground shows background work and its progress, without drawing the page; percent is -1 if it is unknown.
+	// ShowBackground shows background work and its progress, without drawing the page; percent is
+	// -1 if it is unknown.
 	ShowBackground(text string, percent int)
 	// Announce has a screen reader say a text.
 	Announce(text string)
 }
 
-// Storage is what the browser stores between visits. The page works without it, so failures are ignored.
+// Storage is what the browser stores between visits. The page works without it, so failures are
+// ignored.
 type Storage interface {
 	// Load and Store read and write a preference. Load returns "" if there is none.
 	Load(key string) string
 	Store(key, value string)
-	// KeptSize returns the size and the number of the indexes that the engine has stored, ForgetKept deletes all of them.
+	// KeptSize returns the size and the number of the indexes that the engine has stored,
+	// ForgetKept deletes all of them.
 	KeptSize(done func(bytes int64, indexes int))
 	ForgetKept(done func())
 }
@@ -56,7 +61,8 @@ type Exchange interface {
 	Copy(text string, done func(problem string))
 	// Download saves text as a file.
 	Download(name, mime, text string)
-	// PickFiles and PickFolder open the browser's choosers, OpenSample fetches the sample. The files go to Reading.Add.
+	// PickFiles and PickFolder open the browser's choosers, OpenSample fetches the sample. The
+	// files go to Reading.Add.
 	PickFiles()
 	PickFolder()
 	OpenSample()
@@ -64,21 +70,25 @@ type Exchange interface {
 
 // SymbolHost gets symbol files from servers and folders.
 type SymbolHost interface {
-	// SymbolBases returns the addresses of the symbol servers that the page was built with; ok is false if the page may not reach any server.
+	// SymbolBases returns the addresses of the symbol servers that the page was built with; ok is
+	// false if the page may not reach any server.
 	SymbolBases() (bases []string, ok bool)
-	// ResolveBase returns the address of a server as the browser resolves it, without a slash at the end, and whether the page may reach it.
+	// ResolveBase returns the address of a server as the browser resolves it, without a slash at
+	// the end, and whether the page may reach it.
 	ResolveBase(text string) (base string, allowed bool, problem string)
-	// Fetch requests a symbol file. It sends only the address, and the token if there is one. If the server supports range requests and whole is
-	// false, a large file arrives as one that the engine reads in parts. After stop, neither progress nor done is called.
+	// Fetch requests a symbol file. It sends only the address, and the token if there is one. If
+	// the server supports range requests and whole is false, a large file arrives as one that the
+	// engine reads in parts. After stop, neither progress nor done is called.
 	Fetch(url, token string, whole bool, progress func(done, total int64), done func(Fetched)) (stop func())
-	// PickStore has the user choose a folder of symbol files that the page may read again later, in browsers that can do so (CanPickStore).
-	// KeepStore stores that folder for the next visit, or deletes it; RecallStore calls done with the stored folder's name, "" if there is none.
+	// PickStore has the user choose a folder of symbol files that the page may read again later, in
+	// browsers that can do so (CanPickStore). KeepStore stores that folder for the next visit, or
+	// deletes it; RecallStore calls done with the stored folder's name, "" if there is none.
 	CanPickStore() bool
 	PickStore(done func(name, problem string))
 	KeepStore(keep bool)
 	RecallStore(done func(name string))
-	// FromStore finds files of the folder by their paths in a symbol store. If there is none of them, it finds symbol files anywhere in the
-	// folder, at most limit.
+	// FromStore finds files of the folder by their paths in a symbol store. If there is none of
+	// them, it finds symbol files anywhere in the folder, at most limit.
 	FromStore(paths []string, limit int, done func(found []File, problem string))
 }
 
@@ -88,19 +98,21 @@ type File interface {
 	Size() int64
 }
 
-// Engine is the engine in its worker. Answers go to Page.Answer; if the worker dies, Reading.EngineStopped is called.
+// Engine is the engine in its worker. Answers go to Page.Answer; if the worker dies,
+// Reading.EngineStopped is called.
 type Engine interface {
 	// Send posts a call with a file: the File of an Add, or nil.
 	Send(c protocol.Call, file File)
 	// Restart ends the worker, even while it is busy, and starts a new one, which has no files.
 	Restart()
-	// Extend loads the full engine, while the worker keeps running. Progress goes to FullEngine.Extending. FullEngine.Extended is called when the next
-	// Restart will start the full engine, or with the problem.
+	// Extend loads the full engine, while the worker keeps running. Progress goes to
+	// FullEngine.Extending. FullEngine.Extended is called when the next Restart will start the full
+	// engine, or with the problem.
 	Extend()
 	// StopExtending cancels that; nothing is called any more.
 	StopExtending()
-	// Make has another worker read files and answer a request, and offers the file that it makes as a download. Progress goes to
-	// Making.Progress; at the end Making.Made is called.
+	// Make has another worker read files and answer a request, and offers the file that it makes as
+	// a download. Progress goes to Making.Progress; at the end Making.Made is called.
 	Make(files []File, req protocol.Request)
 	// StopMaking ends that worker; nothing is called any more.
 	StopMaking()

@@ -5,8 +5,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Indexing tracks the background pass over large symbol files. To show a stack at once, the engine only searches a large file (symfile/lazy). Then it
-// makes the file's full index, with workers of its own, and the search is not needed any more. The user need not wait for it, and can stop it.
+// Indexing tracks the background pass over large symbol files. To show a stack at once, the engine
+// only searches a large file (symfile/lazy). Then it makes the file's full index, with workers of
+// its own, and the search is not needed any more. The user need not wait for it, and can stop it.
 type Indexing struct {
 	page    *Page
 	running map[int]bool // items that are being indexed
@@ -14,8 +15,8 @@ type Indexing struct {
 	stopped bool         // by the user; the next drop allows passes again
 }
 
-// start begins the passes over files that have no full index yet. Of a file on a server only parts are read, unless the user wants all of it
-// (Downloads.readAll).
+// start begins the passes over files that have no full index yet. Of a file on a server only parts
+// are read, unless the user wants all of it (Downloads.readAll).
 func (z *Indexing) start(items []int) {
 	for _, it := range items {
 		if !z.begun[it] && !z.stopped && !z.page.Work.Downloads.isPartial(it) {

@@ -121,7 +121,8 @@ func TestIndexIsKept(t *testing.T) {
 	}
 }
 
-// TestPendingRows: rows of threads that are being walked again keep their texts, and are not highlighted.
+// TestPendingRows: rows of threads that are being walked again keep their texts, and are not
+// highlighted.
 func TestPendingRows(t *testing.T) {
 	p, _, _ := newTestPage("")
 	p.Reading.Add([]File{fakeFile("a.dmp")})
@@ -157,7 +158,8 @@ func (f remoteFile) Name() string { return string(f) }
 func (f remoteFile) Size() int64  { return 1 << 30 }
 func (f remoteFile) Remote() bool { return true }
 
-// TestAllOfARemoteFile: a file on a server is fully indexed only if the user wants that, also if the engine has not read it yet, as after a restart.
+// TestAllOfARemoteFile: a file on a server is fully indexed only if the user wants that, also if
+// the engine has not read it yet, as after a restart.
 func TestAllOfARemoteFile(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// Kept has the setting and the size of the indexes of symbol files that the browser stores for the next visit.
+// Kept has the setting and the size of the indexes of symbol files that the browser stores for the
+// next visit.
 type Kept struct {
 	page  *Page
 	On    bool  // indexes are kept

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Key does the action of a key, and reports whether there is one. typing says that the focus is in a text field, where
-// only Escape and Enter are keys of the page.
+// Key does the action of a key, and reports whether there is one. typing says that the focus is in
+// a text field, where only Escape and Enter are keys of the page.
 func (p *Page) Key(key string, typing bool) bool {
 	if key == "Escape" {
 		if typing && !p.Empty() && p.Menus.Open == "" {
@@ -43,7 +43,8 @@ func (p *Page) Key(key string, typing bool) bool {
 	return true
 }
 
-// escape closes the innermost of what is open, or cancels the running work. It reports whether there was anything.
+// escape closes the innermost of what is open, or cancels the running work. It reports whether
+// there was anything.
 func (p *Page) escape() bool {
 	switch {
 	case p.Menus.Open != "":
@@ -74,7 +75,8 @@ func (p *Page) leaveField() {
 	p.Host.Focus("stack")
 }
 
-// ListKey moves the selection of a list other than the stack, and reports whether that list has one.
+// ListKey moves the selection of a list other than the stack, and reports whether that list has
+// one.
 func (p *Page) ListKey(list, key string) bool {
 	if list == "threads" && (key == "Home" || key == "End") {
 		p.Threads.toRow(map[string]int{"Home": 0, "End": p.Threads.Total - 1}[key])

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLimitsHaveRows: every limit of a viewer comes from an option of core.js, reaches the page through control_js.go, and is documented. A limit
-// that one of them forgets would never be set.
+// TestLimitsHaveRows: every limit of a viewer comes from an option of core.js, reaches the page
+// through control_js.go, and is documented. A limit that one of them forgets would never be set.
 func TestLimitsHaveRows(t *testing.T) {
 	core, control := source(t, "../embed/core.js"), source(t, "../../wasm/viewer/control_js.go")
 	docs, types := source(t, "../../docs/EMBEDDING.md"), source(t, "../embed/crashpane.d.ts")

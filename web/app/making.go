@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Making writes a symbol file from a binary. A worker of its own does the work, so the engine stays free, and cancelling ends nothing else.
+// Making writes a symbol file from a binary. A worker of its own does the work, so the engine stays
+// free, and cancelling ends nothing else.
 type Making struct {
 	page     *Page
 	name     string // of the binary; "" if none is being written
@@ -61,7 +62,8 @@ func (z *Making) Progress(g protocol.Progress) {
 	}
 }
 
-// Made is called when the browser has the file as a download, with its name, or with the problem. With both, the file is incomplete.
+// Made is called when the browser has the file as a download, with its name, or with the problem.
+// With both, the file is incomplete.
 func (z *Making) Made(name, problem string) {
 	of := view.Clean(view.BaseName(z.name))
 	z.name, z.text = "", ""

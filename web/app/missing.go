@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Missing lists the missing symbol files, the most useful first, with the panel of symbol servers beside it.
+// Missing lists the missing symbol files, the most useful first, with the panel of symbol servers
+// beside it.
 type Missing struct {
 	pane
 	view.MissingPage
@@ -60,7 +61,8 @@ func (z *Missing) Empty() string {
 // List is for Tab.
 func (z *Missing) List() *List { return &z.list }
 
-// mismatchText says that the user has added a file of the right name with another id; mismatchTitle compares the two.
+// mismatchText says that the user has added a file of the right name with another id; mismatchTitle
+// compares the two.
 func mismatchText(w view.MissingRow) string {
 	if w.OtherFile == "" {
 		return ""

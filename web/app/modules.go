@@ -106,7 +106,8 @@ func (z *Modules) show(arg string) {
 	z.page.Screen.ask(z)
 }
 
-// found scrolls to the module that show has selected. Only the engine knows the order of the rows, so its number comes with a result.
+// found scrolls to the module that show has selected. Only the engine knows the order of the rows,
+// so its number comes with a result.
 func (z *Modules) found() {
 	if !z.seek || z.Selected < 0 {
 		return
@@ -129,7 +130,8 @@ func (z *Modules) choose(arg string) {
 	z.page.Screen.ask(z)
 }
 
-// detail returns the details of the selected module. It is never nil, which keeps the template simple; Index is -1 if there are none.
+// detail returns the details of the selected module. It is never nil, which keeps the template
+// simple; Index is -1 if there are none.
 func (z *Modules) detail() *view.ModuleDetail {
 	if z.Module < 0 || z.Detail == nil || z.Detail.Index != z.Module {
 		return &view.ModuleDetail{Index: -1}
@@ -169,7 +171,8 @@ func (z *Modules) assignText() string {
 	return "Assign a symbol file to this module:"
 }
 
-// stateTitle is the tooltip of a module's Symbols cell, with both ids if they differ, and all warnings.
+// stateTitle is the tooltip of a module's Symbols cell, with both ids if they differ, and all
+// warnings.
 func stateTitle(m view.ModuleRow) string {
 	s := m.Word
 	if m.SymbolFile != "" {
@@ -196,7 +199,8 @@ func idTitle(m view.ModuleRow) string {
 	return s
 }
 
-// canUse reports whether the row has a button that assigns symbols of another build, or that undoes this.
+// canUse reports whether the row has a button that assigns symbols of another build, or that undoes
+// this.
 func (z *Modules) canUse(m view.ModuleRow) bool {
 	return m.State == "forced" && z.page.Reading.assigned(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
 }

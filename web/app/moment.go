@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// moment is a time in nanoseconds since the program began; 0 is no time. It stands in for time.Time, which would add 48 KB to the page's program:
-// zones are stored in interfaces, the linker keeps every method of the types within them, and time.Time has methods that format times.
+// moment is a time in nanoseconds since the program began; 0 is no time. It stands in for
+// time.Time, which would add 48 KB to the page's program: zones are stored in interfaces, the
+// linker keeps every method of the types within them, and time.Time has methods that format times.
 type moment int64
 
 var pageBegan = time.Now()

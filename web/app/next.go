@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// This file has the advice for files that Crashpane cannot use, with a command for the user's own system.
+// This file has the advice for files that Crashpane cannot use, with a command for the user's own
+// system.
 
 // Systems, as Host.System returns them.
 const (
@@ -13,11 +14,12 @@ const (
 	SystemLinux   = "linux" // and all others
 )
 
-// copyAgain is the advice for files of supported formats, which are unusable because they are truncated or damaged.
+// copyAgain is the advice for files of supported formats, which are unusable because they are
+// truncated or damaged.
 const copyAgain = "Copy it again, and compare its size with the original’s:"
 
-// nextSteps has the advice for each kind of file (intake.Kind). command has FILE in place of the file's name; windows is the command for
-// PowerShell, if it is another one.
+// nextSteps has the advice for each kind of file (intake.Kind). command has FILE in place of the
+// file's name; windows is the command for PowerShell, if it is another one.
 var nextSteps = []struct{ kind, text, command, windows string }{
 	{"empty", "Copy it again.", "", ""},
 	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
@@ -37,8 +39,9 @@ var nextSteps = []struct{ kind, text, command, windows string }{
 	{"binary", "Leave it out.", "", ""},
 }
 
-// commandFor puts a file's name into a command. It quotes the name as one word for the shell, and begins it with ./ where the program would take it
-// for an option: users paste these commands, and the name comes from an untrusted file.
+// commandFor puts a file's name into a command. It quotes the name as one word for the shell, and
+// begins it with ./ where the program would take it for an option: users paste these commands, and
+// the name comes from an untrusted file.
 func commandFor(command, file string, windows bool) string {
 	quote := func(name string) string {
 		if name[0] == '-' {

@@ -31,7 +31,8 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// TestPlaces: another thread, frame or tab makes an entry of the history; typing, folding and default selections do not.
+// TestPlaces: another thread, frame or tab makes an entry of the history; typing, folding and
+// default selections do not.
 func TestPlaces(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)

@@ -7,10 +7,11 @@ import (
 	"github.com/vugu/vugu"
 )
 
-// What the components' code is made of. Vugu's generator writes a literal for each node; build/components makes texts of them, which are a small part
-// of the code of the literals.
+// What the components' code is made of. Vugu's generator writes a literal for each node;
+// build/components makes texts of them, which are a small part of the code of the literals.
 
-// addNodes adds nodes to a node, if that is not nil, and answers the last one that is not within another. Each begins with a mark, and ends with one:
+// addNodes adds nodes to a node, if that is not nil, and answers the last one that is not within
+// another. Each begins with a mark, and ends with one:
 //
 //	\x01 TEXT
 //	\x02 NAME \x00 ATTRIBUTE \x00 VALUE … NODES     an element; \x05 in place of \x02 if it is one of SVG
@@ -78,7 +79,8 @@ func addComponent(in *vugu.BuildIn, out *vugu.BuildOut, parent *vugu.VGNode, com
 	parent.AppendChild(&vugu.VGNode{Component: component})
 }
 
-// setProperty sets a property of an element in JavaScript, a text. Vugu takes it as JSON (RFC 8259, section 7).
+// setProperty sets a property of an element in JavaScript, a text. Vugu takes it as JSON (RFC 8259,
+// section 7).
 func setProperty(n *vugu.VGNode, name, value string) {
 	const digits = "0123456789abcdef"
 	b := []byte{'"'}

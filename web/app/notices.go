@@ -9,14 +9,16 @@ type Notice struct {
 	ID    int
 	Level string // "error", "warning", "note"
 	Text  string
-	// Act and Arg are the action of the button beside the text, Do is the button's text; "" for no button.
+	// Act and Arg are the action of the button beside the text, Do is the button's text; "" for no
+	// button.
 	Act, Arg, Do string
 }
 
 // maxNotices is the most messages above the zones. The Files tab has all messages about files.
 const maxNotices = 4
 
-// Notices has the messages above the zones, and the toast: a text that confirms an action for a moment.
+// Notices has the messages above the zones, and the toast: a text that confirms an action for a
+// moment.
 type Notices struct {
 	page   *Page
 	List   []Notice
@@ -71,8 +73,8 @@ func (z *Notices) show(level, text string) {
 // Problem adds an error of the host.
 func (z *Notices) Problem(text string) { z.show("error", view.Clean(text)) }
 
-// ProposeFolder adds a button for the folder chooser to the last message: some browsers list a chosen folder that they do not list when it is
-// dropped.
+// ProposeFolder adds a button for the folder chooser to the last message: some browsers list a
+// chosen folder that they do not list when it is dropped.
 func (z *Notices) ProposeFolder() { z.offer("pick-folder", "", "Choose the folder") }
 
 // offer adds a button to the last message.

@@ -7,8 +7,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Page is the root: the selection, and the zones, each with its own state, words and component. It passes actions, typed text and the engine's
-// answers to the zone that they are for. It is not safe for concurrent use: the host calls its methods under the renderer's lock.
+// Page is the root: the selection, and the zones, each with its own state, words and component. It
+// passes actions, typed text and the engine's answers to the zone that they are for. It is not safe
+// for concurrent use: the host calls its methods under the renderer's lock.
 type Page struct {
 	Host    Host
 	Engine  Engine
@@ -48,7 +49,8 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Panel.init(p)
 	p.Screen.add(&p.Search)
 	p.Screen.add(&p.Panel)
-	// The order of the zones above is the order in which they apply a result: the selection comes with the stack, and the search acts on it.
+	// The order of the zones above is the order in which they apply a result: the selection comes
+	// with the stack, and the search acts on it.
 	p.actions = append(actionTable, p.Panel.actions()...)
 	if p.State.Theme == "" {
 		p.State.Theme = h.Load("theme")
@@ -73,8 +75,9 @@ func (p *Page) send(req protocol.Request, file File) (id int) {
 	return p.Screen.nextID
 }
 
-// Answer applies a message of the engine; data is the bytes or the file that came with it, or nil. It reports whether the page must be drawn. A
-// job of hundreds of files is drawn a few times a second, not after each file.
+// Answer applies a message of the engine; data is the bytes or the file that came with it, or nil.
+// It reports whether the page must be drawn. A job of hundreds of files is drawn a few times a
+// second, not after each file.
 func (p *Page) Answer(a protocol.Answer) (draw bool) {
 	switch r := a.Reply.(type) {
 	case *protocol.Progress:
@@ -85,7 +88,8 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		return p.Reading.progress(*r)
 	case *protocol.Added:
 		p.Reading.added(r, a.Error)
-		// Do not draw at once within a job of many files, nor just before the result of a pending query, which will draw anyway.
+		// Do not draw at once within a job of many files, nor just before the result of a pending
+		// query, which will draw anyway.
 		if job := &p.Reading.Job; job.Active && (p.Reading.lastDrawn.ago() < 150*time.Millisecond || job.began.ago() < 150*time.Millisecond) ||
 			p.Screen.asking && job.began.ago() < 200*time.Millisecond {
 			return false
@@ -117,7 +121,8 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 	return true
 }
 
-// forget clears the tabs' state when another dump is opened. In particular, private data revealed for one dump stays hidden for the next.
+// forget clears the tabs' state when another dump is opened. In particular, private data revealed
+// for one dump stays hidden for the next.
 func (p *Page) forget() {
 	p.Panel.have = nil
 	for _, t := range p.Panel.tabs {

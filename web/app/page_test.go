@@ -185,7 +185,8 @@ func drop(p *Page, e *fakeEngine) {
 	say(p, screen())
 }
 
-// TestAddressComesWithTheStack: writing the address takes longer than the stack of a small dump, so the stack comes first.
+// TestAddressComesWithTheStack: writing the address takes longer than the stack of a small dump, so
+// the stack comes first.
 func TestAddressComesWithTheStack(t *testing.T) {
 	const untouched = "?"
 	for _, c := range []struct {
@@ -476,8 +477,8 @@ func TestCancelWhileWalking(t *testing.T) {
 	}
 }
 
-// TestLaterSymbolsAreMarked: rows that change because of symbols are highlighted for a moment, rows that appear by scrolling are not, and the selected row
-// stays where it is.
+// TestLaterSymbolsAreMarked: rows that change because of symbols are highlighted for a moment, rows
+// that appear by scrolling are not, and the selected row stays where it is.
 func TestLaterSymbolsAreMarked(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
@@ -611,7 +612,8 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// TestCancelUnpacking: cancelling while the walk unpacks an archive removes that archive; the other files stay.
+// TestCancelUnpacking: cancelling while the walk unpacks an archive removes that archive; the other
+// files stay.
 func TestCancelUnpacking(t *testing.T) {
 	p, _, e := newTestPage("")
 	dump, small := fakeFile("a.dmp"), fakeFile("small.sym")

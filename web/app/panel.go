@@ -9,8 +9,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Tab is a zone of the lower panel: what it queries (Want), how it applies a result (Apply), and its component (Build), whose template draws its
-// rows. A new tab is a type that embeds pane, in NAME.go with its template in NAME.vugu, and a row of Tabs. These methods are optional:
+// Tab is a zone of the lower panel: what it queries (Want), how it applies a result (Apply), and
+// its component (Build), whose template draws its rows. A new tab is a type that embeds pane, in
+// NAME.go with its template in NAME.vugu, and a row of Tabs. These methods are optional:
 //
 //	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it needs attention
 //	Disabled() bool               the dump has no data for the tab
@@ -68,7 +69,8 @@ type Panel struct {
 	tabs  []Tab    // of the rows of Tabs
 	zones []Zone   // the tabs, and the zones beside them
 	have  []string // ids of the tabs for which the dump has data
-	// Listed is set when the first lists have arrived. Before that, an empty list does not say that there is nothing.
+	// Listed is set when the first lists have arrived. Before that, an empty list does not say that
+	// there is nothing.
 	Listed bool
 
 	// Tabs that other zones call.

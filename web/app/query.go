@@ -2,7 +2,8 @@ package app
 
 import "strings"
 
-// The state's address is a query string as net/url writes it. That package would add 15 KB to the page's program, for other parts of addresses.
+// The state's address is a query string as net/url writes it. That package would add 15 KB to the
+// page's program, for other parts of addresses.
 
 // setQuery adds "key=value".
 func setQuery(b *strings.Builder, key, value string) {
@@ -26,7 +27,8 @@ func setQuery(b *strings.Builder, key, value string) {
 	}
 }
 
-// parseQuery reads a query string; ok is false if an escape is invalid. Of several values of a key, the first counts.
+// parseQuery reads a query string; ok is false if an escape is invalid. Of several values of a key,
+// the first counts.
 func parseQuery(s string) (values map[string]string, ok bool) {
 	out := map[string]string{}
 	for _, part := range strings.Split(s, "&") {

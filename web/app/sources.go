@@ -8,8 +8,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Sources is the panel for getting missing symbol files from a server or a folder. It sends nothing before it has shown the addresses and the user
-// has pressed the button. A server gets only these addresses, which have names and ids of modules, and the token if the user has typed one.
+// Sources is the panel for getting missing symbol files from a server or a folder. It sends nothing
+// before it has shown the addresses and the user has pressed the button. A server gets only these
+// addresses, which have names and ids of modules, and the token if the user has typed one.
 type Sources struct {
 	page     *Page
 	Open     bool
@@ -158,7 +159,8 @@ func (z *Sources) askMissing() {
 	}
 }
 
-// layoutOf divides the address of a server, "microsoft+https://host/path", into the layout and the address itself.
+// layoutOf divides the address of a server, "microsoft+https://host/path", into the layout and the
+// address itself.
 func layoutOf(base string) (layout, address string) {
 	if layout, address, ok := strings.Cut(base, "+"); ok && !strings.Contains(layout, "/") {
 		return layout, address
@@ -166,8 +168,9 @@ func layoutOf(base string) (layout, address string) {
 	return report.LayoutBreakpad, base
 }
 
-// fileAddress returns the address of a symbol file on a server; "" if the file has no proper name or id. The names come from an untrusted dump, so
-// they are escaped, and "." and ".." are refused: the request must not reach another path of the server.
+// fileAddress returns the address of a symbol file on a server; "" if the file has no proper name
+// or id. The names come from an untrusted dump, so they are escaped, and "." and ".." are refused:
+// the request must not reach another path of the server.
 func fileAddress(base, storePath string) string {
 	parts := strings.Split(storePath, "/")
 	if len(parts) != 3 || len(parts[1]) < 9 || strings.Trim(parts[1], "0123456789abcdefABCDEF") != "" {
@@ -199,7 +202,8 @@ func escaped(part string) string {
 	return b.String()
 }
 
-// toAsk returns the requests that the button would send: for missing files that were not yet requested from this server.
+// toAsk returns the requests that the button would send: for missing files that were not yet
+// requested from this server.
 func (z *Sources) toAsk() (rows []*Asked, problem string) {
 	if z.Typed == "" {
 		return nil, ""
@@ -211,7 +215,8 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 	case !allowed:
 		return nil, z.notListed(base)
 	}
-	// Do not repeat requests, except failed ones: a server may accept another token, or work again. What it does not have, it will not have now.
+	// Do not repeat requests, except failed ones: a server may accept another token, or work again.
+	// What it does not have, it will not have now.
 	seen := map[string]bool{}
 	for _, a := range z.page.Work.Downloads.Asked {
 		seen[a.URL] = a.State != askedFailed || a.absent
@@ -277,7 +282,8 @@ func (z *Sources) fromFolder() {
 	})
 }
 
-// Compute implements vugu's callback before each drawing. Several texts need the requests, of which there can be hundreds.
+// Compute implements vugu's callback before each drawing. Several texts need the requests, of which
+// there can be hundreds.
 func (z *Sources) Compute() { z.asks, z.problem = z.toAsk() }
 
 // addresses returns the addresses that the button would request, a line each.

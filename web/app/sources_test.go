@@ -56,8 +56,8 @@ func drawn(p *Page) *Sources {
 	return p.Panel.Sources
 }
 
-// TestLayoutOfSource: a server with a layout is asked for that layout's paths, for the second path of a file only if the first does not exist, and the
-// page has shown all of them before.
+// TestLayoutOfSource: a server with a layout is asked for that layout's paths, for the second path
+// of a file only if the first does not exist, and the page has shown all of them before.
 func TestLayoutOfSource(t *testing.T) {
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
 	p, h, e := openSources()
@@ -93,8 +93,8 @@ func TestLayoutOfSource(t *testing.T) {
 	}
 }
 
-// TestSourcesAreDrawn: a drawing has the addresses, and then the requests in the panel and in their rows. It works them out once, whatever the number
-// of texts that need them.
+// TestSourcesAreDrawn: a drawing has the addresses, and then the requests in the panel and in their
+// rows. It works them out once, whatever the number of texts that need them.
 func TestSourcesAreDrawn(t *testing.T) {
 	p, h, _ := openSources()
 	p.Panel.Missing.Rows, p.Panel.Missing.Total = p.Panel.Sources.Missing, 2
@@ -193,7 +193,8 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 	}
 }
 
-// A viewer that is the whole page says how to check that it sends nothing. In a host page it cannot vouch for that page.
+// A viewer that is the whole page says how to check that it sends nothing. In a host page it cannot
+// vouch for that page.
 func TestThePromiseIsOfTheWholeWindow(t *testing.T) {
 	p, _, _ := newTestPage("")
 	p.HostPage.Watch = func(Event) {}

@@ -9,12 +9,13 @@ import (
 // Split has the sizes that the user has given to zones, in pixels; 0 is the default size.
 type Split struct{ Threads, Frame, Panel int }
 
-// Splits describes the splitters: the limits and the default of the zone's size, in pixels. The style sheet also bounds them by the size of the
-// window.
+// Splits describes the splitters: the limits and the default of the zone's size, in pixels. The
+// style sheet also bounds them by the size of the window.
 var Splits = []struct {
 	Name, Label       string
 	Least, Most, Size int
-	// Grows is the direction in which the pointer or an arrow key enlarges the zone: 1 right or down, -1 left or up.
+	// Grows is the direction in which the pointer or an arrow key enlarges the zone: 1 right or
+	// down, -1 left or up.
 	Grows    int
 	Vertical bool // the line is vertical, and moves sideways
 }{

@@ -29,7 +29,8 @@ func (z *Stack) Want(q *protocol.Query) {
 	q.Stack = &w
 }
 
-// Apply implements Zone. It also completes selections that had to wait for the rows: the thread's first row, and goTo.
+// Apply implements Zone. It also completes selections that had to wait for the rows: the thread's
+// first row, and goTo.
 func (z *Stack) Apply(r *protocol.QueryResult) {
 	s, state := r.Stack, &z.page.State
 	if s == nil || state.Thread >= 0 && s.Thread != state.Thread {
@@ -72,7 +73,8 @@ func (z *Stack) toggleInlines() {
 	z.page.Screen.ask(z, &z.page.Frame)
 }
 
-// hideHints replaces the suggestion in the last row ("add libc.so.6.sym") while files are being read: the file may be among them.
+// hideHints replaces the suggestion in the last row ("add libc.so.6.sym") while files are being
+// read: the file may be among them.
 func (z *Stack) hideHints() {
 	if z.page.Reading.symbolsText() == "" {
 		return
@@ -110,8 +112,8 @@ func (z *Stack) firstFrame() int {
 	return z.Rows[0].Frame
 }
 
-// keepPlace scrolls the list with the selected row when rows appear or disappear above it, so that the row stays where it is on the screen. A
-// list that is at its top stays there.
+// keepPlace scrolls the list with the selected row when rows appear or disappear above it, so that
+// the row stays where it is on the screen. A list that is at its top stays there.
 func (z *Stack) keepPlace(s *view.StackPage) {
 	if z.Selected >= 0 && s.Selected >= 0 && s.Selected != z.Selected && z.list.visible.From > 0 {
 		z.page.Host.Shift("stack", s.Selected-z.Selected)
@@ -134,7 +136,8 @@ func (z *Stack) move(by int) {
 // pageful is how many rows a page up or down moves by.
 func (z *Stack) pageful() int { return max(1, z.list.visible.Count-2) }
 
-// toRow selects a row by its number. If the engine has not sent the row yet, Apply selects it later.
+// toRow selects a row by its number. If the engine has not sent the row yet, Apply selects it
+// later.
 func (z *Stack) toRow(row int) {
 	row = max(0, min(row, z.Total-1))
 	if z.Total == 0 {
@@ -150,7 +153,8 @@ func (z *Stack) toRow(row int) {
 	z.page.Screen.ask(z)
 }
 
-// selectRow selects a row of the window. The rows after the last frame, which say why the stack ends, select that frame.
+// selectRow selects a row of the window. The rows after the last frame, which say why the stack
+// ends, select that frame.
 func (z *Stack) selectRow(row int) {
 	i := row - z.From
 	if i < 0 || i >= len(z.Rows) {
@@ -173,7 +177,8 @@ func (z *Stack) selectRow(row int) {
 	z.page.selectFrame(r.Frame, r.Inline)
 }
 
-// policyText is the text of the button that goes back to the default unwind policy, "" if it is used.
+// policyText is the text of the button that goes back to the default unwind policy, "" if it is
+// used.
 func (z *Stack) policyText() string {
 	if z.page.State.Policy == "" {
 		return ""
@@ -213,7 +218,8 @@ func frameID(r view.StackRow) string { return "frame-" + frameKey(r) }
 
 func frameKey(r view.StackRow) string { return pair(r.Frame, r.Inline) }
 
-// frameAct is the action of a click on a row. The suggestion after the last frame leads to the findings.
+// frameAct is the action of a click on a row. The suggestion after the last frame leads to the
+// findings.
 func frameAct(r view.StackRow) any {
 	switch {
 	case r.Suggestion:
@@ -224,7 +230,8 @@ func frameAct(r view.StackRow) any {
 	return "frame"
 }
 
-// frameNumber is the text of the first cell: inlined calls have an arrow, and the rows after the last frame nothing.
+// frameNumber is the text of the first cell: inlined calls have an arrow, and the rows after the
+// last frame nothing.
 func frameNumber(r view.StackRow) string {
 	switch r.Kind {
 	case view.RowInline:

@@ -19,11 +19,13 @@ type State struct {
 	ThreadFilter string
 	Search       string
 	Policy       string // "" for best
-	// Theme is a preference of the user, not part of a link: ParseState reads it, Address does not write it.
+	// Theme is a preference of the user, not part of a link: ParseState reads it, Address does not
+	// write it.
 	Theme string
 }
 
-// place is the part of the state that makes an entry of the history: Back returns to another place, and not to another search or filter.
+// place is the part of the state that makes an entry of the history: Back returns to another place,
+// and not to another search or filter.
 func (s State) place() State {
 	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab}
 }
@@ -68,7 +70,8 @@ func (s State) Address() string {
 	return b.String()
 }
 
-// ParseState reads an address. Users type and paste addresses, so what it cannot read keeps its default value.
+// ParseState reads an address. Users type and paste addresses, so what it cannot read keeps its
+// default value.
 func ParseState(hash string) State {
 	s := NewState()
 	v, ok := parseQuery(strings.TrimPrefix(hash, "#"))

@@ -14,7 +14,8 @@ var policies = view.Policies
 type System struct {
 	pane
 	Groups []view.Group // in addition to those of the summary
-	// private has the private groups that the user has revealed. It is never part of the address, an export or the storage.
+	// private has the private groups that the user has revealed. It is never part of the address,
+	// an export or the storage.
 	private protocol.SystemQuery
 }
 
@@ -51,7 +52,8 @@ func (z *System) forget() { z.Groups, z.private = nil, protocol.SystemQuery{} }
 
 func (z *System) hidePrivate() { z.private = protocol.SystemQuery{} }
 
-// flagsText puts spaces around the bars of a list of flags ("0x3 A_FLAG|ANOTHER"), so that it can wrap.
+// flagsText puts spaces around the bars of a list of flags ("0x3 A_FLAG|ANOTHER"), so that it can
+// wrap.
 func flagsText(s string) string {
 	for i := range len(s) {
 		if c := s[i]; !(c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '|' || c == ' ' || c == 'x' || c >= 'a' && c <= 'f') {
@@ -61,7 +63,8 @@ func flagsText(s string) string {
 	return strings.ReplaceAll(s, "|", " | ")
 }
 
-// isSecret reports whether a group is private and not revealed yet: the engine sends it without facts.
+// isSecret reports whether a group is private and not revealed yet: the engine sends it without
+// facts.
 func isSecret(g view.Group) bool { return len(g.Facts) == 0 }
 
 func revealText(g view.Group) string { return "Show the " + lower(g.Title) }

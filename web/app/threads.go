@@ -81,7 +81,8 @@ func (z *Threads) move(by int) {
 	z.toRow(row)
 }
 
-// toRow selects a row by its number. If the engine has not sent the row yet, Apply selects it later.
+// toRow selects a row by its number. If the engine has not sent the row yet, Apply selects it
+// later.
 func (z *Threads) toRow(row int) {
 	if row < 0 || row >= z.Total {
 		return
@@ -111,7 +112,8 @@ func (z *Threads) crashed() {
 	z.page.selectThread(z.page.Summary.FirstThread)
 }
 
-// keepPending keeps the texts of threads that are being walked again, so that they do not flicker: their new texts arrive in a moment.
+// keepPending keeps the texts of threads that are being walked again, so that they do not flicker:
+// their new texts arrive in a moment.
 func (z *Threads) keepPending(t *view.ThreadPage) {
 	if z.page.Screen.reports[z].Dump != z.page.Dumps.Open {
 		return
@@ -170,7 +172,8 @@ func (z *Threads) rowTitle(t view.ThreadRow) string {
 	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, frameCount(t.Frames)))
 }
 
-// tag is the mark in a thread's first line: the number of hits, or that the thread crashed or requested the dump.
+// tag is the mark in a thread's first line: the number of hits, or that the thread crashed or
+// requested the dump.
 func (z *Threads) tag(t view.ThreadRow) string {
 	switch {
 	case z.page.State.Search != "" && t.Hits > 0:

@@ -27,7 +27,8 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 	z.page.Reading.fragile = z.page.Reading.fragile && z.page.Reading.replay
 }
 
-// finding returns the most important finding about the selected thread or about all, and its number; -1 if there is none.
+// finding returns the most important finding about the selected thread or about all, and its
+// number; -1 if there is none.
 func (z *Verdict) finding() (view.FindingRow, int) {
 	if z.page.Summary != nil {
 		for i, f := range z.page.Summary.Findings {
@@ -45,7 +46,8 @@ func (z *Verdict) hasFinding() bool {
 	return i >= 0 && z.page.Reading.symbolsText() == ""
 }
 
-// findingAssigns reports whether the user can resolve the finding by assigning symbols; findingModule is the module.
+// findingAssigns reports whether the user can resolve the finding by assigning symbols;
+// findingModule is the module.
 func (z *Verdict) findingAssigns() bool {
 	f, _ := z.finding()
 	return f.Assign

@@ -7,9 +7,11 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// A browser compiles a WebAssembly function when it is first called. All functions that draw a dump are first called when the first dump arrives,
-// so the user would wait for one long task. Instead the start screen, while it is idle, builds each part of the screen several times from
-// made-up data, in small tasks, and discards it. wasm/viewer/warmup_js.go does the same with the browser's side: fonts, styles and layout.
+// A browser compiles a WebAssembly function when it is first called. All functions that draw a dump
+// are first called when the first dump arrives, so the user would wait for one long task. Instead
+// the start screen, while it is idle, builds each part of the screen several times from made-up
+// data, in small tasks, and discards it. wasm/viewer/warmup_js.go does the same with the browser's
+// side: fonts, styles and layout.
 
 // WarmUp has the parts to build.
 type WarmUp struct {
@@ -18,8 +20,9 @@ type WarmUp struct {
 	steps int // builds so far
 }
 
-// rounds is how often each part is built: often enough that the browser compiles the functions a second time, with optimization. Otherwise it
-// would do so while the first dump is read, and take half a second of a core that the engine needs then.
+// rounds is how often each part is built: often enough that the browser compiles the functions a
+// second time, with optimization. Otherwise it would do so while the first dump is read, and take
+// half a second of a core that the engine needs then.
 const rounds = 40
 
 // NewWarmUp prepares the parts, with a page of its own.

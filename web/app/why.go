@@ -22,8 +22,8 @@ func checksText(w view.Why) string {
 // ruleWidth is how many characters of a rule fit into a line of the frame zone.
 const ruleWidth = 44
 
-// rulesText lists the rules with their numbers. A rule that does not fit into a line continues on indented lines: the computation, then its
-// result:
+// rulesText lists the rules with their numbers. A rule that does not fit into a line continues on
+// indented lines: the computation, then its result:
 //
 //	ra = [0x7f7569879f78]
 //	  word at 0x7f7569879f78 = 0x7f7569d278ec

@@ -49,7 +49,8 @@ func hint(title, text string) any {
 	return title
 }
 
-// height and offset place a window of rows in its list. The list is as high as if it had all rows, so the scroll bar is right.
+// height and offset place a window of rows in its list. The list is as high as if it had all rows,
+// so the scroll bar is right.
 func height(rows, px int) string { return fmt.Sprintf("height:%dpx", rows*px) }
 
 func offset(from, px int) string { return fmt.Sprintf("transform:translateY(%dpx)", from*px) }

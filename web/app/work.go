@@ -4,7 +4,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// Work has the work that takes time, other than reading the user's files (Reading), and the bar that shows what is running.
+// Work has the work that takes time, other than reading the user's files (Reading), and the bar
+// that shows what is running.
 type Work struct {
 	page       *Page
 	FullEngine FullEngine

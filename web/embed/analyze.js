@@ -1,5 +1,5 @@
-// The engine without a page: it takes a dump and symbols, and returns the report. It is for Node and for workers; on a page it would block the page's
-// thread.
+// The engine without a page: it takes a dump and symbols, and returns the report. It is for Node
+// and for workers; on a page it would block the page's thread.
 import { fullProgram } from "./assets.js";
 import { Go, runCrashpane, scope } from "./runtime.js";
 

@@ -7,7 +7,8 @@ const places = {
   worker: new URL("./crashpane-worker.js", import.meta.url),
 };
 
-// Sets addresses. viewer and full may also be bytes or a WebAssembly.Module; worker may be a function that makes a Worker.
+// Sets addresses. viewer and full may also be bytes or a WebAssembly.Module; worker may be a
+// function that makes a Worker.
 export function configure(others) {
   for (const name of Object.keys(places)) {
     if (others[name] === undefined) continue;

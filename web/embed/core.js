@@ -3,7 +3,8 @@
 // The longest name of a file. Longer ones are cut.
 const longestName = 255;
 
-// fileOf makes a File from the host page's data: a File, Blob, ArrayBuffer, view, Response or ReadableStream, or a promise of one.
+// fileOf makes a File from the host page's data: a File, Blob, ArrayBuffer, view, Response or
+// ReadableStream, or a promise of one.
 export async function fileOf(data, name) {
   data = await data;
   const called = (usual) => String(name ?? usual).slice(0, longestName);
@@ -20,14 +21,15 @@ export async function fileOf(data, name) {
   return new File([data], called(data.name ?? "crash.dmp"));
 }
 
-// placeOf reads {thread, frame, tab} from untrusted data. Missing or invalid values become -1 and "".
+// placeOf reads {thread, frame, tab} from untrusted data. Missing or invalid values become -1 and
+// "".
 export function placeOf(place) {
   const number = (n) => (Number.isInteger(n) && n >= 0 && n < 1 << 24 ? n : -1);
   return { thread: number(place?.thread), frame: number(place?.frame), tab: typeof place?.tab === "string" ? place.tab : "" };
 }
 
-// The options with which a host page limits a viewer, as attributes of the element and in messages to the frame, and how each is written in the limits of
-// startCrashpane.
+// The options with which a host page limits a viewer, as attributes of the element and in messages
+// to the frame, and how each is written in the limits of startCrashpane.
 const limiting = { drop: (given) => ["noFiles", !given], readonly: (given) => ["readOnly", given], redact: (given) => ["redact", given] };
 export const limitNames = Object.keys(limiting);
 
@@ -52,7 +54,8 @@ export class Viewer {
   #selected = ""; // the last select event
   #used = false; // files were added
 
-  // start starts a viewer with options (startCrashpane); tell is called with each event's name and detail.
+  // start starts a viewer with options (startCrashpane); tell is called with each event's name and
+  // detail.
   constructor({ start, options, tell }) {
     this.#tell = tell;
     this.#ready = new Promise((done, fail) => {
@@ -176,7 +179,8 @@ export class Viewer {
     });
   }
 
-  // provider is called for each missing symbol file, and returns data, or nothing. undefined removes it.
+  // provider is called for each missing symbol file, and returns data, or nothing. undefined
+  // removes it.
   setSymbolProvider(provider) {
     if (provider != null && typeof provider !== "function") throw new TypeError("a symbol provider is a function");
     this.#provider = provider ?? undefined;

@@ -1,4 +1,5 @@
-// Crashpane: a crash viewer for web pages (<crash-pane>, frames), and its engine for programs (analyze).
+// Crashpane: a crash viewer for web pages (<crash-pane>, frames), and its engine for programs
+// (analyze).
 export { analyze } from "./analyze.js";
 export { configure } from "./assets.js";
 export { CrashPaneElement } from "./element.js";

@@ -1,4 +1,5 @@
-// <crash-pane>: a viewer in a shadow root. A page may have several; each runs a program of its own, compiled once for all.
+// <crash-pane>: a viewer in a shadow root. A page may have several; each runs a program of its own,
+// compiled once for all.
 import { fullProgram, makeWorker, viewerProgram } from "./assets.js";
 import { limitNames, limitsOf, placeOf, Viewer } from "./core.js";
 import { startCrashpane } from "./runtime.js";
@@ -6,7 +7,8 @@ import { style } from "./style.js";
 
 let sheet;
 
-// Without a document (in Node or a worker) the class exists but does nothing, so that the package can be imported there.
+// Without a document (in Node or a worker) the class exists but does nothing, so that the package
+// can be imported there.
 export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
   static observedAttributes = ["theme", "tab", "thread", "frame", ...limitNames];
 
@@ -49,7 +51,8 @@ export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
     for (const act of this.#waiting.splice(0)) act(this.#viewer);
   }
 
-  // Moving an element removes it and inserts it again at once. End the viewer only if it stays removed.
+  // Moving an element removes it and inserts it again at once. End the viewer only if it stays
+  // removed.
   disconnectedCallback() {
     queueMicrotask(() => {
       if (this.isConnected) return;

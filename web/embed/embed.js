@@ -1,5 +1,6 @@
-// The page for iframes: a viewer that a host page controls by messages (docs/EMBEDDING.md). Whether a page may do so is decided by the origin that the
-// browser reports, before anything in a message is read.
+// The page for iframes: a viewer that a host page controls by messages (docs/EMBEDDING.md). Whether
+// a page may do so is decided by the origin that the browser reports, before anything in a message
+// is read.
 import { Viewer, limitNames, limitsOf, placeOf } from "./core.js";
 import { startCrashpane } from "./runtime.js";
 
@@ -8,8 +9,9 @@ const { dataset } = document.body;
 // The parameters in the frame's address, which the host page has set.
 const asked = new URLSearchParams(location.hash.slice(1));
 
-// The symbol servers that the user may ask. By default these are all that the site was built with. If the address names servers, these are used, as
-// far as their origins are the site's own or those that it was built with: its policy allows no others.
+// The symbol servers that the user may ask. By default these are all that the site was built with.
+// If the address names servers, these are used, as far as their origins are the site's own or those
+// that it was built with: its policy allows no others.
 const built = (dataset.symbols ?? "").split(" ").filter(Boolean);
 function sources() {
   const named = (asked.get("network") ?? "").split(/\s+/).filter(Boolean);
@@ -29,7 +31,8 @@ function sources() {
   });
 }
 
-// Origins for which the user need not consent, and the hash of a token that also makes consent unnecessary. Both were set when the site was built.
+// Origins for which the user need not consent, and the hash of a token that also makes consent
+// unnecessary. Both were set when the site was built.
 const origins = new Set((dataset.origins ?? "").split(" ").filter(Boolean));
 const tokenHash = dataset.tokenSha256 ?? "";
 const agreed = new Set();
@@ -82,7 +85,8 @@ function setOptions(given) {
   apply();
 }
 
-// Messages are accepted from the host page and from the page that opened this one, but not from frames beside this one or within it.
+// Messages are accepted from the host page and from the page that opened this one, but not from
+// frames beside this one or within it.
 function fromHost(source) {
   return source !== null && source !== window && (source === window.parent || source === window.opener);
 }
@@ -93,7 +97,8 @@ async function hasToken(token) {
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("") === tokenHash;
 }
 
-// Answers go only to the sender's exact origin. A page without an origin ("null": a file, a sandbox) gets answers only through a port that it has sent.
+// Answers go only to the sender's exact origin. A page without an origin ("null": a file, a
+// sandbox) gets answers only through a port that it has sent.
 function answer(event, message, transfer = []) {
   if (event.origin !== "null" && event.origin !== "") event.source.postMessage(message, { targetOrigin: event.origin, transfer });
 }
@@ -200,7 +205,8 @@ async function hello(event) {
 }
 const greeted = new Set();
 
-// Accepts the messages of Perfetto's viewer, so that host pages written for it can also use this one.
+// Accepts the messages of Perfetto's viewer, so that host pages written for it can also use this
+// one.
 async function perfetto(event, payload) {
   const data = payload instanceof ArrayBuffer ? payload : payload.buffer;
   if (!(data instanceof ArrayBuffer) && !ArrayBuffer.isView(data)) return;

@@ -1,9 +1,11 @@
-// The host page's side of the protocol of embed.html: it sends hello until the frame answers with a port, and then uses that port.
+// The host page's side of the protocol of embed.html: it sends hello until the frame answers with a
+// port, and then uses that port.
 
 const version = 1;
 const patience = 100; // milliseconds between two hellos
 
-// Connects to an iframe that shows embed.html. Returns the promise of a connection; the user may have to agree in the frame first.
+// Connects to an iframe that shows embed.html. Returns the promise of a connection; the user may
+// have to agree in the frame first.
 //
 //   token    proves that this page may use the viewer, if the viewer was built with one
 //   options  {theme, tab, thread, frame, readonly, drop, redact}

@@ -1,4 +1,5 @@
-// A small internal portal: its crash reports, shown by Crashpane in both ways. The addresses are those of build/portal/portal.mjs.
+// A small internal portal: its crash reports, shown by Crashpane in both ways. The addresses are
+// those of build/portal/portal.mjs.
 import { connectFrame } from "/crashpane/crashpane.js";
 
 const say = (id, text) => (document.getElementById(id).textContent = text);
@@ -10,7 +11,8 @@ const fetched = async (address) => {
 
 const { frame, reports } = await (await fetched("portal.json")).json();
 
-// The element. Symbols are asked for by the name and id of the debug file; this portal keeps them where the reports are.
+// The element. Symbols are asked for by the name and id of the debug file; this portal keeps them
+// where the reports are.
 const element = document.getElementById("element");
 element.setSymbolProvider(async ({ debugFile, debugId }) => {
   const response = await fetch(`symbols/${encodeURIComponent(debugFile)}/${encodeURIComponent(debugId)}`);

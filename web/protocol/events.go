@@ -7,11 +7,12 @@ type Progress struct {
 	Background  bool // it is about background work
 }
 
-// Walked says that all stacks of Dump are walked. Changed is how many frames differ from those that were shown before a symbol file had its full
-// index.
+// Walked says that all stacks of Dump are walked. Changed is how many frames differ from those that
+// were shown before a symbol file had its full index.
 type Walked struct{ Dump, Changed int }
 
-// RemoteFailed says that no more parts of the file at URL can be read; the answer's Error says why. Changed: the file on the server has changed.
+// RemoteFailed says that no more parts of the file at URL can be read; the answer's Error says why.
+// Changed: the file on the server has changed.
 type RemoteFailed struct {
 	URL     string
 	Changed bool

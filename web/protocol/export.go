@@ -20,10 +20,12 @@ const (
 // Exported has the text, and a name for a file with it.
 type Exported struct{ Text, FileName string }
 
-// WriteSym requests a Breakpad symbol file made from the binary called Name. Its text is sent in parts, each beside a SymText.
+// WriteSym requests a Breakpad symbol file made from the binary called Name. Its text is sent in
+// parts, each beside a SymText.
 type WriteSym struct{ Name string }
 
-// SymWritten follows the text. Problem says what the file lacks because the binary could not be read completely.
+// SymWritten follows the text. Problem says what the file lacks because the binary could not be
+// read completely.
 type SymWritten struct{ FileName, Problem string }
 
 // SymText is sent with the next part of the text beside it.

@@ -5,7 +5,8 @@ import "github.com/crashpane/crashpane/walker/report/view"
 // Add adds the file that is sent beside it.
 type Add struct {
 	Name string // its path, as it was dropped
-	// Symbols: a server has sent the file, so it must be a symbol file, and must have the id DebugID if that is not "".
+	// Symbols: a server has sent the file, so it must be a symbol file, and must have the id
+	// DebugID if that is not "".
 	Symbols bool
 	DebugID string
 }
@@ -14,8 +15,9 @@ type Add struct {
 type Added struct {
 	Items []FileRow
 	Dumps []DumpName // all dumps there are now
-	// NeedsReader: the full engine can read some of the items, and this engine cannot. HoldsPrograms: the dump's memory contains programs that
-	// the full engine can read, and this engine cannot.
+	// NeedsReader: the full engine can read some of the items, and this engine cannot.
+	// HoldsPrograms: the dump's memory contains programs that the full engine can read, and this
+	// engine cannot.
 	NeedsReader, HoldsPrograms bool
 	// Same is 1 plus the number of the dump that the file is a copy of; 0 for none.
 	Same int
@@ -32,7 +34,8 @@ func (*Added) reply()       {}
 func (*CloseDump) request() {}
 func (*Closed) reply()      {}
 
-// DumpName is a dump in the menu of dumps. Brief has its crash, time and process, as far as the dump has them.
+// DumpName is a dump in the menu of dumps. Brief has its crash, time and process, as far as the
+// dump has them.
 type DumpName struct {
 	Dump  int
 	Name  string
@@ -56,7 +59,8 @@ type FileRow struct {
 	WarningCount   int
 }
 
-// FilePage is a window of the files. Problems is how many of all files are not usable or must be assigned.
+// FilePage is a window of the files. Problems is how many of all files are not usable or must be
+// assigned.
 type FilePage struct {
 	view.Page
 	Problems int
@@ -64,8 +68,9 @@ type FilePage struct {
 	// Rejected has the first files that cannot be used, Rejections how many there are.
 	Rejected   []FileRow
 	Rejections int
-	// Symbols has the symbol files and binaries that can be assigned to a module of the open dump. Modules has the modules to which a file can be
-	// assigned, those without symbols first; it is empty unless a file must be assigned.
+	// Symbols has the symbol files and binaries that can be assigned to a module of the open dump.
+	// Modules has the modules to which a file can be assigned, those without symbols first; it is
+	// empty unless a file must be assigned.
 	Symbols, Modules []Choice
 }
 

@@ -1,9 +1,10 @@
-// Package protocol has the messages between the page and the engine in its worker. The page sends a Call with one of the request types. The engine
-// sends an Answer with the reply type of the same row of the table ops; it also sends some replies without a request. Files are not part of the
+// Package protocol has the messages between the page and the engine in its worker. The page sends a
+// Call with one of the request types. The engine sends an Answer with the reply type of the same
+// row of the table ops; it also sends some replies without a request. Files are not part of the
 // encoded message: they are sent beside it, as objects of the browser.
 //
-// A new operation is two types, a row of the table, a case in wasm/viewer/engine and one in web/app. Begin with query.go, which has the query for
-// what is on the screen.
+// A new operation is two types, a row of the table, a case in wasm/viewer/engine and one in
+// web/app. Begin with query.go, which has the query for what is on the screen.
 package protocol
 
 import (
@@ -45,15 +46,17 @@ var ops = [...]struct {
 	{nil, &SymText{}},
 }
 
-// Call is a message to the engine. Its answers have the same ID. With Redact the engine leaves private data out of its answers (engine/redact.go).
-// Every call has Redact, so that a restarted engine knows it from its first message.
+// Call is a message to the engine. Its answers have the same ID. With Redact the engine leaves
+// private data out of its answers (engine/redact.go). Every call has Redact, so that a restarted
+// engine knows it from its first message.
 type Call struct {
 	ID      int
 	Redact  bool
 	Request Request
 }
 
-// Answer is a message of the engine. Error says why the request failed, fully or in part; the engine keeps running. ID is 0 without a request.
+// Answer is a message of the engine. Error says why the request failed, fully or in part; the
+// engine keeps running. ID is 0 without a request.
 type Answer struct {
 	ID    int
 	Error string

@@ -7,7 +7,8 @@ type Query struct {
 	Selection
 	// Search is the searched text: rows that contain it are marked.
 	Search string
-	// More: another query follows as soon as the result is painted. The engine does no background work until then.
+	// More: another query follows as soon as the result is painted. The engine does no background
+	// work until then.
 	More bool
 
 	Summary bool
@@ -29,7 +30,8 @@ type Selection struct {
 	Dump          int
 	Thread        int // -1: the one that the dump starts with
 	Frame, Inline int // Inline is -1 for the physical frame
-	// Top: select the thread's first row, which may be an inlined call. The result's Detail says which row it is.
+	// Top: select the thread's first row, which may be an inlined call. The result's Detail says
+	// which row it is.
 	Top         bool
 	HideInlines bool
 }
@@ -43,7 +45,8 @@ type ThreadsQuery struct {
 	Filter string
 }
 
-// ModulesQuery is a window of the modules. Selected is the module whose details and row number are queried, or -1.
+// ModulesQuery is a window of the modules. Selected is the module whose details and row number are
+// queried, or -1.
 type ModulesQuery struct {
 	Span     Span
 	Selected int
@@ -55,23 +58,27 @@ type GridQuery struct {
 	Span Span
 }
 
-// ContentQuery is a window of a stream's content. Bytes: as a hex dump. Private: even if it may contain private data.
+// ContentQuery is a window of a stream's content. Bytes: as a hex dump. Private: even if it may
+// contain private data.
 type ContentQuery struct {
 	Stream         int
 	Bytes, Private bool
 	Span           Span
 }
 
-// SystemQuery queries the facts of the System tab. Private groups come without their contents unless their field is set.
+// SystemQuery queries the facts of the System tab. Private groups come without their contents
+// unless their field is set.
 type SystemQuery struct{ CommandLine, Environment bool }
 
-// CompareQuery is a window of the comparison of unwind policies. Row is the one for which the result says how each policy continues, or -1.
+// CompareQuery is a window of the comparison of unwind policies. Row is the one for which the
+// result says how each policy continues, or -1.
 type CompareQuery struct {
 	Span Span
 	Row  int
 }
 
-// FindQuery queries the number of hits of Search in the dump, and the position of hit number Hit, counted from 1; 0 for none.
+// FindQuery queries the number of hits of Search in the dump, and the position of hit number Hit,
+// counted from 1; 0 for none.
 type FindQuery struct{ Hit int }
 
 // QueryResult has the parts that were queried, as far as they exist.
@@ -79,7 +86,8 @@ type QueryResult struct {
 	ReportID
 	// Pending is how many threads of the dump are not walked yet; Walked follows.
 	Pending int
-	// Unindexed has the items of symbol files without a full index, which the page should have indexed.
+	// Unindexed has the items of symbol files without a full index, which the page should have
+	// indexed.
 	Unindexed []int
 
 	Summary *view.Summary
@@ -97,10 +105,12 @@ type QueryResult struct {
 	Found   *FoundPage
 }
 
-// ReportID identifies a report of a dump. When symbols arrive or the unwind policy changes, there is a new report with the next Revision.
+// ReportID identifies a report of a dump. When symbols arrive or the unwind policy changes, there
+// is a new report with the next Revision.
 type ReportID struct{ Dump, Revision int }
 
-// FoundPage has the number of hits of the searched text, and the position of hit number At, counted from 1; 0 for none.
+// FoundPage has the number of hits of the searched text, and the position of hit number At, counted
+// from 1; 0 for none.
 type FoundPage struct {
 	Total, At int
 	Hit       view.Hit

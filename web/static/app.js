@@ -1,5 +1,6 @@
-// Makes the hosted page an installable application: it works offline, opens files that the system passes to it, and says when there is a newer
-// version. The loader adds this script when the page is idle, so that it does not delay the start.
+// Makes the hosted page an installable application: it works offline, opens files that the system
+// passes to it, and says when there is a newer version. The loader adds this script when the page
+// is idle, so that it does not delay the start.
 globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
   // Files that the user opens with the installed application.
   globalThis.launchQueue?.setConsumer(async ({ files }) => {
@@ -7,7 +8,8 @@ globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
   });
   const { serviceWorker: workers } = navigator;
   if (!workers || navigator.connection?.saveData) return;
-  // Installing the service worker fetches and stores all files of the page, which keeps each core busy for a second. Wait until the page is idle.
+  // Installing the service worker fetches and stores all files of the page, which keeps each core
+  // busy for a second. Wait until the page is idle.
   await calm;
   const registration = await workers.register(serviceWorker, { scope: "./", updateViaCache: "none" });
   const tell = () => {
@@ -19,7 +21,8 @@ globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
   tell();
 };
 
-// A newer version starts when all windows of this one are closed, or at the user's request. It starts without the open files.
+// A newer version starts when all windows of this one are closed, or at the user's request. It
+// starts without the open files.
 function showUpdate(waiting) {
   if (document.querySelector(".update")) return;
   const bar = document.createElement("div");

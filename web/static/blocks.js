@@ -1,8 +1,10 @@
-// Reads blocks of a File, for the engine (wasm/viewer/worker/file_js.go). list has the offset and the size of each block, sorted by offset. Returns the promise of the bytes of all
-// blocks, concatenated.
+// Reads blocks of a File, for the engine (wasm/viewer/worker/file_js.go). list has the offset and
+// the size of each block, sorted by offset. Returns the promise of the bytes of all blocks,
+// concatenated.
 //
-// Each read is a round trip to another process of the browser, which takes about 0.6 ms for any size up to about 100 KB. So gaps between blocks are
-// read too if they are small, several such runs are joined to one Blob, and several Blobs are read in parallel.
+// Each read is a round trip to another process of the browser, which takes about 0.6 ms for any
+// size up to about 100 KB. So gaps between blocks are read too if they are small, several such runs
+// are joined to one Blob, and several Blobs are read in parallel.
 crashpaneWorker.blocks = async (file, list) => {
   const hole = 128 << 10; // the largest gap that is read too, in bytes
   const most = 4 << 20; // the largest Blob, in bytes

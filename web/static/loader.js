@@ -1,12 +1,14 @@
-// Starts viewers. The hosted page, the page as one file, the npm package, the element and the frame all use startCrashpane; what differs between
-// them is a parameter. It makes the object through which a viewer's program reaches the browser.
+// Starts viewers. The hosted page, the page as one file, the npm package, the element and the frame
+// all use startCrashpane; what differs between them is a parameter. It makes the object through
+// which a viewer's program reaches the browser.
 
-// Vugu passes its JavaScript helper to window.eval, which a strict content security policy forbids. The bundle already has the helper as a
-// function, so own.eval below has nothing to do for this text. Any other text is a mistake, and is refused.
+// Vugu passes its JavaScript helper to window.eval, which a strict content security policy forbids.
+// The bundle already has the helper as a function, so own.eval below has nothing to do for this
+// text. Any other text is a mistake, and is refused.
 const vuguAsks = "(function(){if(window.vuguRender)";
 
-// Vugu stores its state on "window" and finds elements in "document". Each viewer gets stand-ins for both, so that one window can have several
-// viewers, each in its own root.
+// Vugu stores its state on "window" and finds elements in "document". Each viewer gets stand-ins
+// for both, so that one window can have several viewers, each in its own root.
 function standIns(window, document, root) {
   const own = Object.create(null);
   const facadeDocument = {
@@ -39,8 +41,8 @@ function standIns(window, document, root) {
   return { facade, facadeDocument };
 }
 
-// Runs a Go program with another global object. Go's glue (wasm_exec.js) puts the global object into its table of values, as number 5, before the
-// program starts; this replaces it there.
+// Runs a Go program with another global object. Go's glue (wasm_exec.js) puts the global object
+// into its table of values, as number 5, before the program starts; this replaces it there.
 function runWith(go, instance, global) {
   const exports = { ...instance.exports };
   exports.run = (argc, argv) => {
@@ -55,7 +57,8 @@ function runWith(go, instance, global) {
 
 globalThis.runCrashpane = runWith;
 
-// Compiles a program. wasm is bytes, a Response, a WebAssembly.Module, an address, a promise of one of these, or a function that returns one.
+// Compiles a program. wasm is bytes, a Response, a WebAssembly.Module, an address, a promise of one
+// of these, or a function that returns one.
 async function compile(wasm, { progress, signal, size = 0 } = {}) {
   let got = await (typeof wasm === "function" ? wasm(signal) : wasm);
   if (got instanceof WebAssembly.Module) return got;
@@ -70,7 +73,8 @@ async function compile(wasm, { progress, signal, size = 0 } = {}) {
   return WebAssembly.compile(got);
 }
 
-// Wraps a Response so that progress is called, a few times a second, with the number of bytes received.
+// Wraps a Response so that progress is called, a few times a second, with the number of bytes
+// received.
 function counted(response, progress, size) {
   let done = 0;
   let told = 0;
@@ -94,8 +98,9 @@ function make(document, name, attributes, parent) {
   return element;
 }
 
-// Measures the memory of the page's program and of all workers, in bytes, for tests and benchmarks. A worker sends its size with every message. peak is
-// the largest total so far, which includes workers that have ended since.
+// Measures the memory of the page's program and of all workers, in bytes, for tests and benchmarks.
+// A worker sends its size with every message. peak is the largest total so far, which includes
+// workers that have ended since.
 function memoryOf() {
   const used = new Map();
   const memory = {
@@ -153,15 +158,16 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   make(document, "div", { "data-mount": "" }, box);
   if (!sample) box.dataset.sample = "off";
   if (!network) box.dataset.network = "off";
-  // These elements are outside of what the viewer draws: screen readers would read the live region again after each drawing, and a click on the
-  // choosers must not be a click on the viewer.
+  // These elements are outside of what the viewer draws: screen readers would read the live region
+  // again after each drawing, and a click on the choosers must not be a click on the viewer.
   const aside = make(document, "div", { class: "offscreen" }, root);
   const live = make(document, "div", { "aria-live": "polite", role: "status" }, aside);
   const filesInput = make(document, "input", { type: "file", multiple: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "files" }, aside);
   const folderInput = make(document, "input", { type: "file", multiple: "", webkitdirectory: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "folder" }, aside);
   const { facade, facadeDocument } = standIns(window, document, box);
   globalThis.crashpaneVuguHelper(facade, facadeDocument);
-  // The object through which the program reaches the browser. wasm/viewer/protocol_js.go describes it.
+  // The object through which the program reaches the browser. wasm/viewer/protocol_js.go describes
+  // it.
   const viewer = {
     full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
     module, makeWorker, sample, ownsWindow, network, live, filesInput, folderInput,
@@ -195,7 +201,8 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
 globalThis.startCrashpane = startCrashpane;
 globalThis.compileCrashpane = compile;
 
-// Fetches the sample's files. list is the address of a list of their names; they are in the same folder.
+// Fetches the sample's files. list is the address of a list of their names; they are in the same
+// folder.
 async function filesBeside(list) {
   const get = async (address) => {
     const response = await fetch(address, { credentials: "same-origin" });
@@ -207,8 +214,9 @@ async function filesBeside(list) {
   return Promise.all(files.map(async ({ name }) => new File([await (await get(folder + name)).blob()], name)));
 }
 
-// Keeps files that the user drops before the viewer listens, because the browser would open them in place of the page. Returns a function that repeats
-// the drop for the viewer. The files and entries must be read while the event is handled, because the list is empty afterwards.
+// Keeps files that the user drops before the viewer listens, because the browser would open them in
+// place of the page. Returns a function that repeats the drop for the viewer. The files and entries
+// must be read while the event is handled, because the list is empty afterwards.
 function keepDrops(target) {
   const dropped = [];
   const over = (e) => e.preventDefault();
@@ -230,7 +238,8 @@ function keepDrops(target) {
   };
 }
 
-// Starts the viewer as the whole page. It then removes the document's first text, or shows why the viewer could not start.
+// Starts the viewer as the whole page. It then removes the document's first text, or shows why the
+// viewer could not start.
 function bootCrashpane({ app, ...options }) {
   const boot = document.querySelector("[data-boot]");
   const fail = (error) => {
@@ -254,8 +263,8 @@ function bootCrashpane({ app, ...options }) {
   const calm = new Promise((done) => (calmed = done));
   const told = (kind, _, control) => {
     if (kind === "ready" && app) idle(() => addApp({ ...app, calm }, control), { timeout: 5000 });
-    // The page is calm some time after it is ready or idle. After other events the user waits for something; and when the viewer is idle, workers may
-    // still index symbol files.
+    // The page is calm some time after it is ready or idle. After other events the user waits for
+    // something; and when the viewer is idle, workers may still index symbol files.
     clearTimeout(timer);
     timer = setTimeout(calmed, { ready: 3000, idle: 15_000 }[kind] ?? 60_000);
   };
@@ -271,7 +280,8 @@ function addApp({ script, ...options }, control) {
 }
 globalThis.bootCrashpane = bootCrashpane;
 
-// The hosted page. The addresses are attributes of the script's element, because the names of the files have hashes.
+// The hosted page. The addresses are attributes of the script's element, because the names of the
+// files have hashes.
 const script = globalThis.document?.currentScript;
 if (script?.dataset.wasm) {
   bootCrashpane({

@@ -1,6 +1,7 @@
-// Reads parts of a symbol file on a server, for the engine (wasm/viewer/worker/remote_js.go), by HTTP range requests (RFC 9110, section 14). remote is {url, token, size, edition, head}
-// from the page's request (symbols.js): edition is the ETag or the date of the file, head its first bytes. If the file on the server changes, the error
-// has changed set.
+// Reads parts of a symbol file on a server, for the engine (wasm/viewer/worker/remote_js.go), by
+// HTTP range requests (RFC 9110, section 14). remote is {url, token, size, edition, head} from the
+// page's request (symbols.js): edition is the ETag or the date of the file, head its first bytes.
+// If the file on the server changes, the error has changed set.
 const remoteRange = (remote) => {
   let condition = Boolean(remote.edition) && !remote.edition.startsWith("W/"); // send If-Range; a weak ETag is not allowed there
   let proven = false;
@@ -20,7 +21,8 @@ const remoteRange = (remote) => {
       response = await get(from, to);
     } catch (error) {
       if (!condition || proven) throw error;
-      // A server may not allow a page of another origin to send If-Range (CORS). The edition of its answer is compared below in any case.
+      // A server may not allow a page of another origin to send If-Range (CORS). The edition of its
+      // answer is compared below in any case.
       condition = false;
       response = await get(from, to);
     }

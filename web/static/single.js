@@ -1,7 +1,8 @@
 // The page as one file: all its parts are blocks of text in it, and it fetches nothing.
 const blocks = (kind) => [...document.querySelectorAll(`script[data-block="${kind}"]`)];
 
-// Decodes a block. In browsers without fromBase64, a loop is many times faster than a function call for each byte.
+// Decodes a block. In browsers without fromBase64, a loop is many times faster than a function call
+// for each byte.
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const binary = atob(text);
@@ -18,7 +19,8 @@ function program(kind) {
   return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": "application/wasm" } });
 }
 
-// A worker from a blob: URL of a file's page may not make workers from that URL, but from one of its own.
+// A worker from a blob: URL of a file's page may not make workers from that URL, but from one of
+// its own.
 const script = new Blob([blocks("worker")[0].textContent], { type: "text/javascript" });
 const makeWorker = () => {
   const worker = new Worker(URL.createObjectURL(script));

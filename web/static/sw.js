@@ -1,5 +1,5 @@
-// The service worker. It stores the files of this version, which the bundler lists above, and serves them without the network. It stores nothing
-// else, and leaves other requests alone.
+// The service worker. It stores the files of this version, which the bundler lists above, and
+// serves them without the network. It stores nothing else, and leaves other requests alone.
 const scope = self.registration.scope;
 const cacheName = `crashpane ${scope} ${version}`;
 const ours = (name) => name.startsWith(`crashpane ${scope} `);

@@ -1,13 +1,16 @@
-// Gets symbol files from a server or a folder, at the user's request (wasm/viewer/sources_js.go). A request for a file has nothing but its address, and the token if the user has
-// typed one: no cookies, no referrer.
+// Gets symbol files from a server or a folder, at the user's request (wasm/viewer/sources_js.go). A
+// request for a file has nothing but its address, and the token if the user has typed one: no
+// cookies, no referrer.
 const symbolHead = 64 << 10; // bytes of the first range request
 const symbolWhole = 4 << 20; // files up to this size are fetched completely
 
-// bases are the servers that the page was built with; if undefined, the page may not reach any server.
+// bases are the servers that the page was built with; if undefined, the page may not reach any
+// server.
 function symbolSources(bases, window, storage) {
   const home = window.location;
   const web = /^https?:$/.test(home.protocol);
-  // Before the address of a server, a layout may say that its paths are not those of Breakpad's servers: "microsoft+https://…".
+  // Before the address of a server, a layout may say that its paths are not those of Breakpad's
+  // servers: "microsoft+https://…".
   const resolve = (text) => {
     const [, layout, address] = /^((?:microsoft|debuginfod)\+)?(.*)$/s.exec(text);
     let url;
@@ -31,7 +34,8 @@ function symbolSources(bases, window, storage) {
       credentials: "omit", referrerPolicy: "no-referrer", mode: "cors", cache: "no-store", signal,
     });
 
-  // Finds out why a request failed. If a request in mode no-cors succeeds, the server answers but its CORS headers do not allow this page to read it.
+  // Finds out why a request failed. If a request in mode no-cors succeeds, the server answers but
+  // its CORS headers do not allow this page to read it.
   async function unanswered(url, error, signal) {
     const host = new URL(url).host;
     try {
@@ -43,8 +47,8 @@ function symbolSources(bases, window, storage) {
     return `${host} answers, but does not let this page read its answers (CORS: it would have to allow this page’s origin). ${through ? `This page’s own server can ask it for you: choose ${through.base}` : "A Crashpane that is hosted as a Worker can ask it for you (SYMBOL_SERVERS)"}`;
   }
 
-  // Returns what the worker needs to read parts of a file (ranges.js), from the response with its beginning; undefined if the response does not say which
-  // part it is.
+  // Returns what the worker needs to read parts of a file (ranges.js), from the response with its
+  // beginning; undefined if the response does not say which part it is.
   async function beginning(response, url, token) {
     const part = /^bytes 0-(\d+)\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
     const head = new Uint8Array(await response.arrayBuffer());
@@ -53,7 +57,8 @@ function symbolSources(bases, window, storage) {
     return known ? { url, token, size: Number(part[2]), edition, head } : undefined;
   }
 
-  // Requests the beginning of the index beside a symbol file, which crashpane index makes. Returns undefined if there is none, or if it cannot be read in parts.
+  // Requests the beginning of the index beside a symbol file, which crashpane index makes. Returns
+  // undefined if there is none, or if it cannot be read in parts.
   async function indexOf(url, token, signal) {
     if (!url.endsWith(".sym")) return undefined;
     try {
@@ -94,14 +99,16 @@ function symbolSources(bases, window, storage) {
   return {
     bases: bases && built.map(({ base }) => base),
     resolve,
-    // Requests a symbol file. Returns {status, at}, where at is the address after a redirection, and also either {file} or {remote}, with which the
-    // worker can read parts of the file and of its index (ranges.js).
+    // Requests a symbol file. Returns {status, at}, where at is the address after a redirection,
+    // and also either {file} or {remote}, with which the worker can read parts of the file and of
+    // its index (ranges.js).
     async ask(url, token, whole, progress, signal) {
       let response;
       try {
         response = await get(url, token, whole ? "" : `bytes=0-${symbolHead - 1}`, signal);
       } catch (error) {
-        // For a range request, browsers do not accept a compressed answer, and some servers have only that. Request the whole file.
+        // For a range request, browsers do not accept a compressed answer, and some servers have
+        // only that. Request the whole file.
         if (signal.aborted) throw error;
         response = await (whole ? Promise.reject(error) : get(url, token, "", signal)).catch(async (error) => {
           throw new Error(await unanswered(url, error, signal));
@@ -112,7 +119,8 @@ function symbolSources(bases, window, storage) {
         const remote = await beginning(response, url, token);
         if (remote && remote.size === remote.head.byteLength) return { status: 200, at, file: new File([remote.head], url) };
         if (remote?.size > symbolWhole) return { status: 206, at, remote: { ...remote, index: await indexOf(url, token, signal) } };
-        // The file is small, or the server does not allow the page to read Content-Range (CORS). Request the whole file.
+        // The file is small, or the server does not allow the page to read Content-Range (CORS).
+        // Request the whole file.
         response = await get(url, token, "", signal);
       }
       if (response.status !== 200) {
@@ -125,7 +133,8 @@ function symbolSources(bases, window, storage) {
   };
 }
 
-// A folder of symbol files that the user has chosen. The browser can store its handle, and asks the user for permission at the next visit.
+// A folder of symbol files that the user has chosen. The browser can store its handle, and asks the
+// user for permission at the next visit.
 function symbolFolder(window, storage) {
   let folder;
   const kept = (mode, use) =>
@@ -173,8 +182,8 @@ function symbolFolder(window, storage) {
       return folder?.name ?? "";
     },
     keep: (yes) => kept("readwrite", (handles) => (yes && folder ? handles.put(folder, "symbols") : handles.delete("symbols"))),
-    // Finds the files with paths of a symbol store. If there is none of them, it finds symbol files anywhere in the folder, at most limit. Returns
-    // [{path, file}].
+    // Finds the files with paths of a symbol store. If there is none of them, it finds symbol files
+    // anywhere in the folder, at most limit. Returns [{path, file}].
     async find(paths, limit) {
       const mode = { mode: "read" };
       if ((await folder.queryPermission?.(mode)) !== "granted" && (await folder.requestPermission?.(mode)) === "denied") throw new Error("you did not allow the browser to read it");

@@ -1,6 +1,7 @@
-// Unpacks a gzip file of one member to a Blob with the browser's DecompressionStream, for the engine (wasm/viewer/worker/spool_js.go): it is five times as
-// fast as the program's own code. Returns null if there are more than most bytes. It fails if anything is wrong with the file; the program then finds out
-// what it is. told is called with the number of bytes read.
+// Unpacks a gzip file of one member to a Blob with the browser's DecompressionStream, for the
+// engine (wasm/viewer/worker/spool_js.go): it is five times as fast as the program's own code.
+// Returns null if there are more than most bytes. It fails if anything is wrong with the file; the
+// program then finds out what it is. told is called with the number of bytes read.
 const unpackGzip = async (packed, most, told) => {
   const step = 32 << 10; // bytes unpacked in one go: deflate expands at most about a thousand times, so a malicious file takes 32 MB of memory
   const part = 4 << 20; // size of the Blobs of unpacked data
@@ -49,6 +50,7 @@ const unpackGzip = async (packed, most, told) => {
     unpacking.delete(inflater);
   }
 };
-// Chromium garbage collects the stream of a File to which only its pending read refers, so keep references here.
+// Chromium garbage collects the stream of a File to which only its pending read refers, so keep
+// references here.
 const unpacking = new Set();
 crashpaneWorker.unpack = self.DecompressionStream && unpackGzip;

@@ -1,16 +1,19 @@
 "use strict";
 
-// The object that the program and the scripts of this worker share; wasm/viewer/worker/protocol_js.go describes it. The scripts that are joined to this
-// one add blocks, range and unpack; the program adds receive, read and fetched.
+// The object that the program and the scripts of this worker share;
+// wasm/viewer/worker/protocol_js.go describes it. The scripts that are joined to this one add
+// blocks, range and unpack; the program adds receive, read and fetched.
 const crashpaneWorker = (self.crashpaneWorker = { kept: keptIn(self) });
 
-// The engine's worker. It starts the program that the page sends, keeps messages until the program listens, and reports how the program ended.
+// The engine's worker. It starts the program that the page sends, keeps messages until the program
+// listens, and reports how the program ended.
 const waiting = [];
 let running = false;
 let lastWords = "";
 let script; // a Blob with this script, where the address of it is not for its workers (single.js)
 
-// A Go program that panics writes the reason to standard error, which Go's glue sends to the console. Keep the first line as the reason.
+// A Go program that panics writes the reason to standard error, which Go's glue sends to the
+// console. Keep the first line as the reason.
 for (const level of ["log", "error"]) {
   const say = console[level].bind(console);
   console[level] = (...words) => {

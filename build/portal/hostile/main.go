@@ -1,6 +1,7 @@
-// Hostile writes files for the tests of embedded viewers. hostile.dmp and hostile.sym have names that a careless viewer would not show as
-// text: HTML elements that run scripts, control characters that change the direction of writing, names of a megabyte. private.dmp has a
-// secret in every part of a dump that can contain private data, such as the command line, the environment and the stack.
+// Hostile writes files for the tests of embedded viewers. hostile.dmp and hostile.sym have names
+// that a careless viewer would not show as text: HTML elements that run scripts, control characters
+// that change the direction of writing, names of a megabyte. private.dmp has a secret in every part
+// of a dump that can contain private data, such as the command line, the environment and the stack.
 //
 //	go run ./build/portal/hostile FOLDER
 package main
@@ -39,7 +40,8 @@ func main() {
 
 // dump returns hostile.dmp.
 func dump() []byte {
-	// core reads strings of up to 128 KiB in UTF-16. The first name is shorter, the second much longer.
+	// core reads strings of up to 128 KiB in UTF-16. The first name is shorter, the second much
+	// longer.
 	long, longest := strings.Repeat("long name ", 6_000), strings.Repeat("longest name ", 100_000)
 	d := dumptest.New(binary.LittleEndian)
 	d.System(dumptest.System{Processor: 9, CPUs: 1, Platform: 0x8201, CSD: element})
@@ -67,7 +69,8 @@ func dump() []byte {
 // secret is in every part of private.dmp that can contain private data.
 const secret = "hunter2"
 
-// private returns private.dmp. The raw streams are Breakpad's LinuxCmdLine, LinuxEnviron and LinuxMaps.
+// private returns private.dmp. The raw streams are Breakpad's LinuxCmdLine, LinuxEnviron and
+// LinuxMaps.
 func private() []byte {
 	home := "/" + "home/" + secret
 	memory := make([]byte, 256)

@@ -1,5 +1,7 @@
-// Package arm64text spells the instructions of arm64 that core/analysis has no words for: those that neither access memory nor branch. Its tables are
-// large, so the page's first program does without them, and without the instructions of other frames than the crash's: their code is mostly in binaries.
+// Package arm64text spells the instructions of arm64 that core/analysis has no words for: those
+// that neither access memory nor branch. Its tables are large, so the page's first program does
+// without them, and without the instructions of other frames than the crash's: their code is mostly
+// in binaries.
 package arm64text
 
 import (
@@ -20,7 +22,8 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysi
 	return in, calls, known
 }
 
-// Spell returns the instruction at the beginning of code as the GNU assembler spells it, or "" if it is unknown.
+// Spell returns the instruction at the beginning of code as the GNU assembler spells it, or "" if
+// it is unknown.
 func Spell(arch *cpu.Arch, code []byte) string {
 	if arch == nil || arch.Instructions != cpu.DecodedA64 || len(code) < 4 {
 		return ""

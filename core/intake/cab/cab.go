@@ -1,7 +1,9 @@
-// Package cab reads cabinets (.cab, and .pd_, .dl_ and .ex_ of symbol servers): the list of members, and those that are stored or compressed by
-// MSZIP. Sections are those of [MS-CAB], Microsoft Cabinet Format, and of [MS-MCI], the compression in it.
+// Package cab reads cabinets (.cab, and .pd_, .dl_ and .ex_ of symbol servers): the list of
+// members, and those that are stored or compressed by MSZIP. Sections are those of [MS-CAB],
+// Microsoft Cabinet Format, and of [MS-MCI], the compression in it.
 //
-// A member is read from its start to its end, the members of a folder one after the other: their bytes are one stream that begins nowhere else.
+// A member is read from its start to its end, the members of a folder one after the other: their
+// bytes are one stream that begins nowhere else.
 package cab
 
 import (
@@ -37,7 +39,8 @@ type Member struct {
 	offset int64 // in the folder's unpacked bytes
 }
 
-// folder is a run of blocks that are compressed as one stream. Its files follow each other in that stream.
+// folder is a run of blocks that are compressed as one stream. Its files follow each other in that
+// stream.
 type folder struct {
 	offset int64 // of its first block
 	blocks int
@@ -79,18 +82,21 @@ const (
 	maxName = 257
 	// maxBlock is how many bytes a block unpacks to at most (2.4).
 	maxBlock = 32 << 10
-	// maxSkipped is how many bytes all readers of a cabinet together may pass over on their way to a member: as many as the largest folder has.
-	// Folders may share their blocks and members may overlap, so that a small crafted cabinet could ask for any number.
+	// maxSkipped is how many bytes all readers of a cabinet together may pass over on their way to
+	// a member: as many as the largest folder has. Folders may share their blocks and members may
+	// overlap, so that a small crafted cabinet could ask for any number.
 	maxSkipped = 0xffff * maxBlock
 	// flags of the header (2.1)
 	hasPrevious, hasNext, hasReserve = 1, 2, 4
 	// isUTF8 is the bit of a member's attributes that says how its name is written (2.3).
 	isUTF8 = 0x80
-	// fromPrevious is the first of the folder numbers of members that are not wholly in this cabinet (2.3).
+	// fromPrevious is the first of the folder numbers of members that are not wholly in this
+	// cabinet (2.3).
 	fromPrevious = 0xfffd
 )
 
-// Open reads the header and the list of members. Where the list is damaged, the members before the damage come with the error.
+// Open reads the header and the list of members. Where the list is damaged, the members before the
+// damage come with the error.
 //
 //	CFHEADER  0 "MSCF" · 8 size u32 · 16 offset of the first CFFILE u32 · 24 version u8 u8 · 26 folders u16 · 28 files u16 · 30 flags u16
 //	          36 with hasReserve: bytes of it u16, in each CFFOLDER u8, in each CFDATA u8, the bytes
@@ -197,8 +203,9 @@ func (c *Cabinet) name(at int64) (string, error) {
 	return s, nil
 }
 
-// Reader reads a member from its start. It goes on where the folder was read to, if that is not behind the member, so that reading all members
-// in their order unpacks each folder once; the reader that was given before cannot be used any more.
+// Reader reads a member from its start. It goes on where the folder was read to, if that is not
+// behind the member, so that reading all members in their order unpacks each folder once; the
+// reader that was given before cannot be used any more.
 func (c *Cabinet) Reader(m *Member) (io.Reader, error) {
 	if m.folder >= fromPrevious {
 		return nil, ErrSplit

@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// The methods of folders (2.2), in the lowest four bits; LZX and Quantum have parameters above them.
+// The methods of folders (2.2), in the lowest four bits; LZX and Quantum have parameters above
+// them.
 const (
 	methodStored = iota
 	methodMSZIP
@@ -95,7 +96,8 @@ func (s *stream) next() error {
 		}
 		s.block = append(s.block, b...)
 	case methodMSZIP:
-		// [MS-MCI] 2.2: "CK", then deflate data (RFC 1951) that end in the block and may refer to the bytes before it.
+		// [MS-MCI] 2.2: "CK", then deflate data (RFC 1951) that end in the block and may refer to
+		// the bytes before it.
 		if len(b) < 2 || b[0] != 'C' || b[1] != 'K' {
 			return &FormatError{data, "a block that does not begin with CK", nil}
 		}
@@ -121,7 +123,8 @@ func (s *stream) next() error {
 	return nil
 }
 
-// checksum is that of a block (2.4): its words joined by exclusive or, the bytes of the last one in reverse.
+// checksum is that of a block (2.4): its words joined by exclusive or, the bytes of the last one in
+// reverse.
 func checksum(b []byte, sum uint32) uint32 {
 	for ; len(b) >= 4; b = b[4:] {
 		sum ^= little.Uint32(b)

@@ -27,8 +27,8 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(s.data).ReadAt(p, off)
 }
 
-// TestCabinet: a PDB in a cabinet is what it was, held in memory or put into a spool; of what is not unpacked here it is said what to do; and a cabinet that
-// claims to hold much costs nothing.
+// TestCabinet: a PDB in a cabinet is what it was, held in memory or put into a spool; of what is
+// not unpacked here it is said what to do; and a cabinet that claims to hold much costs nothing.
 func TestCabinet(t *testing.T) {
 	want := testfile.Read(t, dir+"app.pdb.gz")
 	data := testfile.Read(t, dir+"app.pd_")

@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-// corpusRoot has names that compilers made and llvm-undname's results for them. It is next to the module and not part of it.
+// corpusRoot has names that compilers made and llvm-undname's results for them. It is next to the
+// module and not part of it.
 const corpusRoot = "../../../../shared/corpus/winapple/msvc-names"
 
 // answer is a decorated name and what it should be.
 type answer struct{ raw, want string }
 
-// TestAgainstLLVMTests reads the tests of LLVM's demangler. Their expectations, like FileCheck's, are parts of the answer, and are
-// not exact about white space.
+// TestAgainstLLVMTests reads the tests of LLVM's demangler. Their expectations, like FileCheck's,
+// are parts of the answer, and are not exact about white space.
 func TestAgainstLLVMTests(t *testing.T) {
 	files, _ := filepath.Glob(corpusRoot + "/llvm/*.test")
 	if len(files) == 0 {
@@ -46,8 +47,9 @@ func TestAgainstUndname(t *testing.T) {
 	compare(t, readUndname(t, name), 1624, 99.9, func(have, want string) bool { return have == want })
 }
 
-// TestAgainstClang compares with llvm-undname's answers for the names that Clang makes of testdata/names.cc, but for those where
-// llvm-undname is wrong: undname-is-wrong.txt says what these are, and why.
+// TestAgainstClang compares with llvm-undname's answers for the names that Clang makes of
+// testdata/names.cc, but for those where llvm-undname is wrong: undname-is-wrong.txt says what
+// these are, and why.
 func TestAgainstClang(t *testing.T) {
 	better := map[string]string{}
 	for _, a := range readUndname(t, "testdata/undname-is-wrong.txt") {
@@ -69,7 +71,8 @@ func TestAgainstClang(t *testing.T) {
 	compare(t, answers, 797, 100, func(have, want string) bool { return have == want })
 }
 
-// compare compares the results for names with the expected ones. There must be at least so many names, and so many percent right.
+// compare compares the results for names with the expected ones. There must be at least so many
+// names, and so many percent right.
 func compare(t *testing.T, answers []answer, atLeast int, percent float64, equal func(have, want string) bool) {
 	t.Helper()
 	wrong := 0
@@ -87,7 +90,8 @@ func compare(t *testing.T, answers []answer, atLeast int, percent float64, equal
 	}
 }
 
-// readUndname reads what llvm-undname prints: a name, the answer, an empty line. Lines with ";" are comments.
+// readUndname reads what llvm-undname prints: a name, the answer, an empty line. Lines with ";" are
+// comments.
 func readUndname(t *testing.T, file string) (answers []answer) {
 	lines := readLines(t, file)
 	for i := 0; i+1 < len(lines); i++ {

@@ -3,14 +3,15 @@ package msvc
 import "strings"
 
 const (
-	// maxLiteral is the most bytes of a string that its name has. Microsoft's compilers write 32, others more.
+	// maxLiteral is the most bytes of a string that its name has. Microsoft's compilers write 32,
+	// others more.
 	maxLiteral = 32 * 4
 	// maxWide is the most bytes of a wide string that its name has.
 	maxWide = 64
 )
 
-// stringLiteral reads the name of a string constant. The part after "??_C" has the width of a character, the size of the string in
-// bytes, a hash, and the first bytes:
+// stringLiteral reads the name of a string constant. The part after "??_C" has the width of a
+// character, the size of the string in bytes, a hash, and the first bytes:
 //
 //	??_C@_02PCEFGMJL@hi?$AA@     2 + 1 bytes, hash PCEFGMJL, 'h' 'i' '\0'
 //	_0 char (or char16_t, char32_t: see guessWidth), _1 wchar_t, whose bytes are high before low
@@ -96,8 +97,9 @@ func (p *parser) charByte() byte {
 	return 0
 }
 
-// guessWidth guesses the width of a character in bytes, which "_0" does not state: by the terminating zeros if the name has the whole
-// string, else by the share of zero bytes. llvm-undname guesses the same.
+// guessWidth guesses the width of a character in bytes, which "_0" does not state: by the
+// terminating zeros if the name has the whole string, else by the share of zero bytes. llvm-undname
+// guesses the same.
 func guessWidth(bytes []byte, size uint64) int {
 	// An odd number of bytes cannot be of wide characters.
 	if size%2 != 0 {

@@ -1,4 +1,5 @@
-// Package msvc demangles the names that Microsoft's C++ compilers and Clang for Windows write, and the decorations of C names on x86.
+// Package msvc demangles the names that Microsoft's C++ compilers and Clang for Windows write, and
+// the decorations of C names on x86.
 //
 //	?foo@Bar@@QEAAXH@Z      Name: Bar::foo(int)
 //	                        Full: public: void __cdecl Bar::foo(int)
@@ -9,12 +10,14 @@
 //	X H@  returns void (X), takes int (H)
 //	Z     no exception specification
 //
-// Name is the function for stacks, Full the one to compare with llvm-undname. A parser (parse.go, name.go, types.go, template.go,
-// special.go) makes a tree of nodes (node.go), which a printer (print.go) writes. The letters and their meanings are in tables.go.
-// Microsoft has no specification of the format; LLVM's MicrosoftMangle.cpp and MicrosoftDemangle.cpp describe it best.
+// Name is the function for stacks, Full the one to compare with llvm-undname. A parser (parse.go,
+// name.go, types.go, template.go, special.go) makes a tree of nodes (node.go), which a printer
+// (print.go) writes. The letters and their meanings are in tables.go. Microsoft has no
+// specification of the format; LLVM's MicrosoftMangle.cpp and MicrosoftDemangle.cpp describe it
+// best.
 //
-// Names come from untrusted files. The package limits their length, their nesting and the length of the result: with back
-// references a result can be exponential in the name.
+// Names come from untrusted files. The package limits their length, their nesting and the length of
+// the result: with back references a result can be exponential in the name.
 package msvc
 
 import (
@@ -26,9 +29,10 @@ import (
 // maxOut limits the result of Full in bytes. That of Name is limited by demangle.MaxLen.
 const maxOut = 64 << 10
 
-// Name is demangle.Name for Microsoft's names too: it returns the readable form of a function's name. It leaves out access, calling
-// convention, return type, and words such as "class" before types, and shows a compiler's suffix as "[clone .cold]". If it cannot
-// parse the function's type, it returns the name without it.
+// Name is demangle.Name for Microsoft's names too: it returns the readable form of a function's
+// name. It leaves out access, calling convention, return type, and words such as "class" before
+// types, and shows a compiler's suffix as "[clone .cold]". If it cannot parse the function's type,
+// it returns the name without it.
 func Name(raw string) string {
 	before, name := "", raw
 	if rest, ok := strings.CutPrefix(raw, "__imp_"); ok && rest != "" {
@@ -59,7 +63,8 @@ func Name(raw string) string {
 // maxSuffix is the length in bytes of the longest suffix that Name shows.
 const maxSuffix = 256
 
-// Full returns the complete form of a decorated name, as llvm-undname writes it. ok is false if name is not a decorated name.
+// Full returns the complete form of a decorated name, as llvm-undname writes it. ok is false if
+// name is not a decorated name.
 func Full(name string) (readable string, ok bool) {
 	if len(name) > maxIn {
 		return "", false
@@ -71,8 +76,9 @@ func Full(name string) (readable string, ok bool) {
 	return show(symbol, false, maxOut), true
 }
 
-// read parses a decorated name. Microsoft's compilers count an anonymous namespace as a back reference, Clang does not. If the name
-// does not show which wrote it, read parses it in both ways and prefers Clang's.
+// read parses a decorated name. Microsoft's compilers count an anonymous namespace as a back
+// reference, Clang does not. If the name does not show which wrote it, read parses it in both ways
+// and prefers Clang's.
 func read(name string) (*parser, *node) {
 	p := newParser(name)
 	symbol := p.symbol()
@@ -103,8 +109,9 @@ func limit(s string, max int) string {
 	return string(w.out)
 }
 
-// blockOf returns the function or variable that contains a block. Clang names the block's code after it: "__?f@@YAXXZ_block_invoke_2"
-// is the second block in f. Only a block in a function has the two underscores.
+// blockOf returns the function or variable that contains a block. Clang names the block's code
+// after it: "__?f@@YAXXZ_block_invoke_2" is the second block in f. Only a block in a function has
+// the two underscores.
 func blockOf(raw string) (name string, ok bool) {
 	name, number, ok := strings.Cut(raw, "_block_invoke")
 	if !ok || strings.Trim(number, "_0123456789") != "" {
@@ -114,9 +121,9 @@ func blockOf(raw string) (name string, ok bool) {
 	return name, strings.HasPrefix(name, "?")
 }
 
-// undecorateC removes the decoration of a C function's name on x86: "_name@8" (__stdcall), "@name@8" (__fastcall), "name@@8"
-// (__vectorcall). The number is the size of the parameters in bytes. The underscore of __cdecl ("_name") stays, because other names
-// begin with one too.
+// undecorateC removes the decoration of a C function's name on x86: "_name@8" (__stdcall),
+// "@name@8" (__fastcall), "name@@8" (__vectorcall). The number is the size of the parameters in
+// bytes. The underscore of __cdecl ("_name") stays, because other names begin with one too.
 func undecorateC(raw string) string {
 	digits := len(raw)
 	for digits > 0 && isDigit(raw[digits-1]) {

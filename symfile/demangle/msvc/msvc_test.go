@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/demangle"
 )
 
-// names are decorated names by the part of the grammar that they test, with the complete form, if it is checked, and the short one.
+// names are decorated names by the part of the grammar that they test, with the complete form, if
+// it is checked, and the short one.
 var names = []struct{ about, raw, full, short string }{
 	{"function", "?foo@Bar@@QEAAXH@Z", "public: void __cdecl Bar::foo(int)", "Bar::foo(int)"},
 	{"function without parameters", "?f@@YAXXZ", "void __cdecl f(void)", "f()"},
@@ -263,7 +264,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestExponential: the printer stops at the limit, instead of cutting an exponential result afterwards.
+// TestExponential: the printer stops at the limit, instead of cutting an exponential result
+// afterwards.
 func TestExponential(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("?f@@YAXPAH")

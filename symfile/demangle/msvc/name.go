@@ -2,8 +2,9 @@ package msvc
 
 import "strings"
 
-// memorize adds an identifier to those that a digit can refer to. It returns false if it is one of them already. The first ten
-// identifiers of a name are numbered from 0, so that "?f@A@1@" is A::A::f.
+// memorize adds an identifier to those that a digit can refer to. It returns false if it is one of
+// them already. The first ten identifiers of a name are numbered from 0, so that "?f@A@1@" is
+// A::A::f.
 func (p *parser) memorize(id *node) bool {
 	for _, n := range p.refs.names[:p.refs.nNames] {
 		if n.source == id.source {
@@ -107,7 +108,8 @@ func (p *parser) symbolIdentifier() *node {
 	return p.simpleName()
 }
 
-// operator reads the code of a function without an identifier: "?0" is a constructor, "?H" operator+, "?_U" operator new[].
+// operator reads the code of a function without an identifier: "?0" is a constructor, "?H"
+// operator+, "?_U" operator new[].
 func (p *parser) operator() *node {
 	start := p.at
 	p.expect("?")
@@ -139,8 +141,9 @@ func (p *parser) operator() *node {
 	return n
 }
 
-// template reads an identifier with template arguments: "?$vector@H@" is vector<int>. The arguments have back references of their
-// own. A digit can refer to a class template, but not to a function template.
+// template reads an identifier with template arguments: "?$vector@H@" is vector<int>. The arguments
+// have back references of their own. A digit can refer to a class template, but not to a function
+// template.
 func (p *parser) template(isType bool) *node {
 	if !p.enter() {
 		return nil
@@ -148,7 +151,8 @@ func (p *parser) template(isType bool) *node {
 	defer p.leave()
 	start := p.at
 	p.expect("?$")
-	// Digits in the arguments count from the first name in them. After them the outer ones count again.
+	// Digits in the arguments count from the first name in them. After them the outer ones count
+	// again.
 	outer := p.refs
 	p.refs = backReferences{}
 	id := p.symbolIdentifier()
@@ -201,8 +205,9 @@ func (p *parser) scope() *node {
 	return p.simpleName()
 }
 
-// anonymousNamespace reads an anonymous namespace: "?A" and an id of the file, such as "?A0x1a2b3c4d@". In names of Microsoft's
-// compilers digits can refer to it. Clang writes the id in capital letters, repeats the namespace each time, and does not count it.
+// anonymousNamespace reads an anonymous namespace: "?A" and an id of the file, such as
+// "?A0x1a2b3c4d@". In names of Microsoft's compilers digits can refer to it. Clang writes the id in
+// capital letters, repeats the namespace each time, and does not count it.
 func (p *parser) anonymousNamespace() *node {
 	n := strings.IndexByte(p.rest(), '@')
 	if n < 0 {
@@ -220,8 +225,8 @@ func (p *parser) anonymousNamespace() *node {
 	return id
 }
 
-// startsLocalScope reports whether a local scope follows: "?", a number and "?". A number of several digits never begins with A, but
-// an anonymous namespace does.
+// startsLocalScope reports whether a local scope follows: "?", a number and "?". A number of
+// several digits never begins with A, but an anonymous namespace does.
 func (p *parser) startsLocalScope() bool {
 	if p.peek() != '?' {
 		return false
@@ -243,7 +248,8 @@ func (p *parser) startsLocalScope() bool {
 	return false
 }
 
-// localScope reads a function as a scope, with the number of the block in it: "?1??main@@YAXXZ@" is `main'::`2'.
+// localScope reads a function as a scope, with the number of the block in it: "?1??main@@YAXXZ@" is
+// `main'::`2'.
 func (p *parser) localScope() *node {
 	p.expect("?")
 	number := p.decimal()

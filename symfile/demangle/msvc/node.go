@@ -37,14 +37,16 @@ const (
 	verbatim // text
 )
 
-// node is a part of a name. Back references share nodes, so a shared node never changes. There are no cycles.
+// node is a part of a name. Back references share nodes, so a shared node never changes. There are
+// no cycles.
 type node struct {
 	kind  kind
 	quals quals
 	args  bool  // an identifier has a list of template arguments, maybe an empty one
 	class class // of a variable
 	text  string
-	// source is the text of an identifier in the mangled name, by which memorize compares. For a pointer it is the __ptrauth qualifier.
+	// source is the text of an identifier in the mangled name, by which memorize compares. For a
+	// pointer it is the __ptrauth qualifier.
 	source string
 	inner  *node
 	name   *node // of a symbol; of a pointer to member, the class

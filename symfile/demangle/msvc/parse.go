@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	// maxIn is the length in bytes of the longest name that is parsed. Microsoft's compilers replace names above 4,095 by hashes.
+	// maxIn is the length in bytes of the longest name that is parsed. Microsoft's compilers
+	// replace names above 4,095 by hashes.
 	maxIn = 8 << 10
 	// maxDepth limits the nesting of types and names.
 	maxDepth = 500
@@ -14,7 +15,8 @@ const (
 	maxBackReferences = 10
 )
 
-// backReferences are the names and parameter types that digits refer to. Each list of template arguments has its own.
+// backReferences are the names and parameter types that digits refer to. Each list of template
+// arguments has its own.
 type backReferences struct {
 	names   [maxBackReferences]*node
 	params  [maxBackReferences]*node
@@ -22,20 +24,23 @@ type backReferences struct {
 	nParams int
 }
 
-// parser parses one name by recursive descent. The first error sets failed, after which nothing more is read.
+// parser parses one name by recursive descent. The first error sets failed, after which nothing
+// more is read.
 //
-// Example, for "?foo@Bar@@QEAAXH@Z": symbol reads the "?", symbolName "foo@Bar@@" up to the "@" that ends the scopes, function
-// the class letter Q, signature "EAA" of this and of the convention, "X" and "H@", and the final Z.
+// Example, for "?foo@Bar@@QEAAXH@Z": symbol reads the "?", symbolName "foo@Bar@@" up to the "@"
+// that ends the scopes, function the class letter Q, signature "EAA" of this and of the convention,
+// "X" and "H@", and the final Z.
 type parser struct {
 	in     string
 	at     int
 	failed bool
 	depth  int
 	refs   backReferences
-	// named is the name of the outermost symbol, which Name shows if the type after it cannot be parsed.
+	// named is the name of the outermost symbol, which Name shows if the type after it cannot be
+	// parsed.
 	named *node
-	// clang: digits do not refer to anonymous namespaces. repeated: an anonymous namespace occurred twice, where Microsoft's
-	// compilers would have written a digit.
+	// clang: digits do not refer to anonymous namespaces. repeated: an anonymous namespace occurred
+	// twice, where Microsoft's compilers would have written a digit.
 	clang, repeated bool
 
 	nodes      []node  // array for new nodes
@@ -222,7 +227,8 @@ func (p *parser) offset() string { return strconv.Itoa(int(int32(p.signed()))) }
 // size reads a number of 32 bits.
 func (p *parser) size() string { return strconv.FormatUint(uint64(uint32(p.unsigned())), 10) }
 
-// symbol reads a whole decorated name. It may be part of a longer name, and ends where it is complete.
+// symbol reads a whole decorated name. It may be part of a longer name, and ends where it is
+// complete.
 func (p *parser) symbol() *node {
 	if !p.enter() {
 		return nil
@@ -247,7 +253,8 @@ func (p *parser) symbol() *node {
 	return p.declarator()
 }
 
-// hashed reads the hash that replaces a long name: "??@" and 32 hexadecimal digits. It is shown as it is.
+// hashed reads the hash that replaces a long name: "??@" and 32 hexadecimal digits. It is shown as
+// it is.
 func (p *parser) hashed() *node {
 	start := p.at
 	p.expect("??@")
@@ -292,7 +299,8 @@ func (p *parser) declarator() *node {
 		if s.sig.result == nil {
 			return p.fail()
 		}
-		// The name of a conversion operator is its return type. Change a copy: the type may refer to the identifier.
+		// The name of a conversion operator is its return type. Change a copy: the type may refer
+		// to the identifier.
 		last = p.copyOf(last)
 		last.inner = s.sig.result
 		name.list[len(name.list)-1] = last
@@ -307,7 +315,8 @@ func (p *parser) variable(name *node) *node {
 	if p.failed {
 		return nil
 	}
-	// A pointer's own type is followed by the qualifiers of what it points to once more: "?p@@3PEAHEA" is int *p.
+	// A pointer's own type is followed by the qualifiers of what it points to once more:
+	// "?p@@3PEAHEA" is int *p.
 	if t.kind == pointer {
 		t.quals |= p.extendedQualifiers(nil)
 		q := p.qualifiers()
@@ -343,7 +352,8 @@ func (p *parser) function(name *node) *node {
 	}
 	letter := p.next()
 	var thunk string
-	// A thunk of a virtual base ("$4PPPPPPPM@A@" …): the next character says private, protected or public, and numbers follow.
+	// A thunk of a virtual base ("$4PPPPPPPM@A@" …): the next character says private, protected or
+	// public, and numbers follow.
 	if letter == '$' {
 		c |= vtordisp
 		if p.take("R") {

@@ -8,15 +8,15 @@ const cutMark = "…"
 // maxPrintDepth limits the nesting of printed nodes. Back references make it larger than maxDepth.
 const maxPrintDepth = 4 * maxDepth
 
-// printer writes nodes as C++. A type is written around the name that has it, so it has a part before and one after: in
-// "int (*p)[3]" they are "int (*" and ")[3]".
+// printer writes nodes as C++. A type is written around the name that has it, so it has a part
+// before and one after: in "int (*p)[3]" they are "int (*" and ")[3]".
 type printer struct {
 	out       []byte
 	limit     int
 	depth     int
 	truncated bool // the limit was reached
-	// short leaves out what a reader of stacks does not need: access, calling conventions, words such as "class", return types and
-	// types of variables.
+	// short leaves out what a reader of stacks does not need: access, calling conventions, words
+	// such as "class", return types and types of variables.
 	short bool
 }
 
@@ -50,8 +50,8 @@ func (w *printer) space() {
 	}
 }
 
-// spaceBeforePointer is space for "*" and "&". After a name that ends with "_", llvm-undname writes none, and the complete form is
-// the same.
+// spaceBeforePointer is space for "*" and "&". After a name that ends with "_", llvm-undname writes
+// none, and the complete form is the same.
 func (w *printer) spaceBeforePointer() {
 	if w.short {
 		w.space()
@@ -68,12 +68,14 @@ func (w *printer) last() byte {
 	return w.out[len(w.out)-1]
 }
 
-// isWord reports whether a byte ends a word, or template arguments, after which a name needs a space.
+// isWord reports whether a byte ends a word, or template arguments, after which a name needs a
+// space.
 func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '>'
 }
 
-// enter begins a nested node. It returns false if the node is nil or the output has reached a limit.
+// enter begins a nested node. It returns false if the node is nil or the output has reached a
+// limit.
 func (w *printer) enter(n *node) bool {
 	if n == nil || w.truncated {
 		return false
@@ -117,7 +119,8 @@ func (w *printer) node(n *node) {
 		w.write("'::`")
 		w.write(n.text)
 		w.write("'")
-	// "`dynamic initializer for 'x''" for a name alone; before a whole declaration, the inner quote is a "`".
+	// "`dynamic initializer for 'x''" for a name alone; before a whole declaration, the inner quote
+	// is a "`".
 	case structor:
 		w.write(n.text)
 		if n.inner.kind == qualified {
@@ -194,7 +197,8 @@ func (w *printer) arguments(n *node) {
 	}
 }
 
-// reference writes a template argument that is a function or a variable. A pointer to a member has offsets: "{A::f, 0}".
+// reference writes a template argument that is a function or a variable. A pointer to a member has
+// offsets: "{A::f, 0}".
 func (w *printer) reference(n *node) {
 	if len(n.list) == 0 {
 		w.write(n.text)
@@ -231,7 +235,8 @@ func (w *printer) access(c class) {
 	}
 }
 
-// function writes a function: access, return type, convention, name, parameters. The short form has the name and the parameters.
+// function writes a function: access, return type, convention, name, parameters. The short form has
+// the name and the parameters.
 func (w *printer) function(n *node) {
 	s := n.sig
 	if s.isThunk {
@@ -251,7 +256,8 @@ func (w *printer) function(n *node) {
 	}
 }
 
-// variable writes a variable. The type surrounds the name, as in "int (*p)[3]". The short form is the name.
+// variable writes a variable. The type surrounds the name, as in "int (*p)[3]". The short form is
+// the name.
 func (w *printer) variable(n *node) {
 	w.access(n.class)
 	if w.short {
@@ -360,7 +366,8 @@ func (w *printer) before(n *node) {
 	}
 }
 
-// pointer writes what comes before a declared name: "int (*" of a pointer to an array or a function needs a parenthesis.
+// pointer writes what comes before a declared name: "int (*" of a pointer to an array or a function
+// needs a parenthesis.
 func (w *printer) pointer(n *node) {
 	to := n.inner
 	if to.kind == functionType {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// special reads symbols that compilers generate, such as vftables, by the code after the first "?". ok is false for other symbols.
+// special reads symbols that compilers generate, such as vftables, by the code after the first "?".
+// ok is false for other symbols.
 func (p *parser) special() (s *node, ok bool) {
 	switch {
 	case p.take("?_7"):
@@ -55,8 +56,8 @@ func (p *parser) specialName(text string) *node {
 	return p.scopes(p.identifier(text, text))
 }
 
-// vtable reads a table of virtual functions (vftable) or virtual bases (vbtable), and the base classes that it is for.
-// "??_7Foo@@6BBar@@@" is const Foo::`vftable'{for `Bar'}.
+// vtable reads a table of virtual functions (vftable) or virtual bases (vbtable), and the base
+// classes that it is for. "??_7Foo@@6BBar@@@" is const Foo::`vftable'{for `Bar'}.
 func (p *parser) vtable(text string) *node {
 	name := p.specialName(text)
 	// 6 is a vftable, 7 a vbtable.
@@ -118,7 +119,8 @@ func (p *parser) untyped(text string) *node {
 	return p.symbolOf(variable, name, nil)
 }
 
-// typeDescriptor reads the type that a type descriptor is of: "??_R0?AVFoo@@@8" is that of class Foo.
+// typeDescriptor reads the type that a type descriptor is of: "??_R0?AVFoo@@@8" is that of class
+// Foo.
 func (p *parser) typeDescriptor(text string) *node {
 	t := p.typ(qualifiedResult)
 	p.expect("@8")
@@ -128,8 +130,9 @@ func (p *parser) typeDescriptor(text string) *node {
 	return p.add(typeInfo, text, t)
 }
 
-// baseClassDescriptor reads the four numbers of a base class in a hierarchy (offset of the member, offset of the vbtable pointer,
-// offset in the vbtable, attributes) and the class. The second one may be negative: -1 says that there is no vbtable.
+// baseClassDescriptor reads the four numbers of a base class in a hierarchy (offset of the member,
+// offset of the vbtable pointer, offset in the vbtable, attributes) and the class. The second one
+// may be negative: -1 says that there is no vbtable.
 func (p *parser) baseClassDescriptor(text string) *node {
 	for i := range 4 {
 		if i > 0 {
@@ -152,8 +155,9 @@ func (p *parser) baseClassDescriptor(text string) *node {
 	return p.symbolOf(variable, name, nil)
 }
 
-// initializer reads the function that initializes a variable before main or destroys it at exit. The name has the variable as a
-// whole symbol, "?…@@"; older Clang writes neither the "?" nor the second "@".
+// initializer reads the function that initializes a variable before main or destroys it at exit.
+// The name has the variable as a whole symbol, "?…@@"; older Clang writes neither the "?" nor the
+// second "@".
 func (p *parser) initializer(text string) *node {
 	whole := p.take("?")
 	s := p.declarator()
@@ -196,8 +200,9 @@ func (p *parser) returning(text string) *node {
 	return s
 }
 
-// funclet reads a function that Clang makes of an exception filter or a __finally block: "?filt$0@0@main@@". After "0@" is the name
-// of the containing function, without a type. ok is false if it is another symbol.
+// funclet reads a function that Clang makes of an exception filter or a __finally block:
+// "?filt$0@0@main@@". After "0@" is the name of the containing function, without a type. ok is
+// false if it is another symbol.
 func (p *parser) funclet() (s *node, ok bool) {
 	end := strings.Index(p.rest(), "@0@")
 	if end < 0 || strings.Contains(p.rest()[:end], "@") {

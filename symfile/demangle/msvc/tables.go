@@ -1,7 +1,8 @@
 package msvc
 
-// operatorNames has the functions without an identifier, by the code after "?": operators, and functions that compilers generate. The
-// method operator handles constructors (0), destructors (1), conversions (B) and literal operators (__K).
+// operatorNames has the functions without an identifier, by the code after "?": operators, and
+// functions that compilers generate. The method operator handles constructors (0), destructors (1),
+// conversions (B) and literal operators (__K).
 var operatorNames = map[string]string{
 	"2": "operator new", "3": "operator delete", "4": "operator=", "5": "operator>>", "6": "operator<<", "7": "operator!",
 	"8": "operator==", "9": "operator!=", "A": "operator[]", "C": "operator->", "D": "operator*", "E": "operator++",
@@ -21,8 +22,8 @@ var operatorNames = map[string]string{
 	"__L": "operator co_await", "__M": "operator<=>",
 }
 
-// primitiveTypes has the types of one letter, or of "_" and a letter. Only old compilers write the sized integers (__int8 to
-// __int32): today's write the types of that size.
+// primitiveTypes has the types of one letter, or of "_" and a letter. Only old compilers write the
+// sized integers (__int8 to __int32): today's write the types of that size.
 var primitiveTypes = map[string]string{
 	"X": "void", "D": "char", "C": "signed char", "E": "unsigned char", "F": "short", "G": "unsigned short", "H": "int",
 	"I": "unsigned int", "J": "long", "K": "unsigned long", "M": "float", "N": "double", "O": "long double",
@@ -32,7 +33,8 @@ var primitiveTypes = map[string]string{
 	"_M": "unsigned __int128",
 }
 
-// conventions has the calling conventions by letter. An unknown letter is no error: it shows as nothing.
+// conventions has the calling conventions by letter. An unknown letter is no error: it shows as
+// nothing.
 var conventions = [128]string{
 	'A': "__cdecl", 'B': "__cdecl", 'C': "__pascal", 'D': "__pascal", 'E': "__thiscall", 'F': "__thiscall", 'G': "__stdcall",
 	'H': "__stdcall", 'I': "__fastcall", 'J': "__fastcall", 'M': "__clrcall", 'N': "__clrcall", 'O': "__eabi", 'P': "__eabi",
@@ -57,7 +59,8 @@ const (
 	vtordispex   // the same through a virtual base
 )
 
-// functionClasses has the classes by the letter after a function's name. Each has a second letter for far functions of 16-bit systems.
+// functionClasses has the classes by the letter after a function's name. Each has a second letter
+// for far functions of 16-bit systems.
 var functionClasses = [128]class{
 	'9': externC | noParameters,
 	'A': private, 'C': private | static, 'E': private | virtual, 'G': private | virtual | adjustor,

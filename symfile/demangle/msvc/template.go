@@ -20,7 +20,8 @@ func (p *parser) templateArguments() []*node {
 	return p.list(from)
 }
 
-// templateArgument reads one argument. Example: in "?$array@H$02" the type H is int, and the value $02 is 3.
+// templateArgument reads one argument. Example: in "?$array@H$02" the type H is int, and the value
+// $02 is 3.
 func (p *parser) templateArgument() *node {
 	if !p.enter() {
 		return nil
@@ -58,12 +59,13 @@ func (p *parser) escapedType() *node {
 	return p.typ(unqualified)
 }
 
-// memberOffsets has how many numbers follow a pointer to a member, by letter. H, I, J are functions of classes with multiple
-// inheritance, with virtual bases, and of unknown inheritance; F and G are data members of the latter two.
+// memberOffsets has how many numbers follow a pointer to a member, by letter. H, I, J are functions
+// of classes with multiple inheritance, with virtual bases, and of unknown inheritance; F and G are
+// data members of the latter two.
 var memberOffsets = [128]int{'H': 1, 'I': 2, 'J': 3, 'F': 2, 'G': 3}
 
-// value reads a template argument that is a value. The letter is its kind: "$0BA@" is the number 16. ok is false if the letter is
-// not that of a value.
+// value reads a template argument that is a value. The letter is its kind: "$0BA@" is the number
+// 16. ok is false if the letter is not that of a value.
 func (p *parser) value(letter byte) (v *node, ok bool) {
 	start := p.at
 	p.at++
@@ -150,7 +152,8 @@ func (p *parser) values(read func(*parser) *node) []*node {
 	return p.list(from)
 }
 
-// typedValue reads a value with its type before it, which is not shown. Values that begin with a digit have no type.
+// typedValue reads a value with its type before it, which is not shown. Values that begin with a
+// digit have no type.
 func (p *parser) typedValue() *node {
 	if !isDigit(p.peek()) {
 		p.escapedType()
@@ -171,7 +174,8 @@ func (p *parser) anyValue() *node {
 	return v
 }
 
-// offsets reads the n numbers of a pointer to a member: the member's offset and the adjustments of this.
+// offsets reads the n numbers of a pointer to a member: the member's offset and the adjustments of
+// this.
 func (p *parser) offsets(v *node, n int) {
 	from := len(p.stack)
 	for range n {

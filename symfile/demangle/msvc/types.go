@@ -2,7 +2,8 @@ package msvc
 
 import "strconv"
 
-// qualifierMode says how a type's own const and volatile are mangled. It depends on the use of the type.
+// qualifierMode says how a type's own const and volatile are mangled. It depends on the use of the
+// type.
 type qualifierMode uint8
 
 const (
@@ -32,7 +33,8 @@ func (p *parser) typ(w qualifierMode) *node {
 	return t
 }
 
-// plainType reads a type without its own qualifiers. The first letter says which kind of type it is.
+// plainType reads a type without its own qualifiers. The first letter says which kind of type it
+// is.
 func (p *parser) plainType() *node {
 	switch c := p.peek(); {
 	case byLetter(&tags, c) != "":
@@ -41,7 +43,8 @@ func (p *parser) plainType() *node {
 		return p.pointerType()
 	case c == 'Y':
 		return p.arrayType()
-	// A function type that is no pointer's, as of a template argument: with qualifiers of this, and without.
+	// A function type that is no pointer's, as of a template argument: with qualifiers of this, and
+	// without.
 	case p.take("$$A8@@"):
 		return p.functionType(true)
 	case p.take("$$A6"):
@@ -57,7 +60,8 @@ func (p *parser) plainType() *node {
 	return p.primitiveType()
 }
 
-// primitiveType reads a built-in type: one letter, or "_" and a letter. H is int, _N bool, _W wchar_t.
+// primitiveType reads a built-in type: one letter, or "_" and a letter. H is int, _N bool, _W
+// wchar_t.
 func (p *parser) primitiveType() *node {
 	start := p.at
 	p.take("_")
@@ -69,7 +73,8 @@ func (p *parser) primitiveType() *node {
 	return p.add(primitive, text, nil)
 }
 
-// taggedType reads a class, struct, union or enum. The digit of an enum is its underlying type: "W4Color@@" is enum Color : int.
+// taggedType reads a class, struct, union or enum. The digit of an enum is its underlying type:
+// "W4Color@@" is enum Color : int.
 func (p *parser) taggedType() *node {
 	letter := p.next()
 	if letter == 'W' {
@@ -89,8 +94,9 @@ func (p *parser) qualifiers() quals {
 	return q.q
 }
 
-// extendedQualifiers reads the qualifiers of Microsoft's compilers for pointers and for this: E (__ptr64), I (__restrict), F
-// (__unaligned). If handle is not nil, it is set to the letter or number of a managed pointer of C++/CLI.
+// extendedQualifiers reads the qualifiers of Microsoft's compilers for pointers and for this: E
+// (__ptr64), I (__restrict), F (__unaligned). If handle is not nil, it is set to the letter or
+// number of a managed pointer of C++/CLI.
 func (p *parser) extendedQualifiers(handle *string) (q quals) {
 	p.take("E") // 64 bits
 	if p.take("I") {
@@ -241,8 +247,8 @@ func (p *parser) signature(ofMember bool) *signature {
 	return s
 }
 
-// parameters reads a function's parameters, up to "@", or "Z" for "...". A digit refers to an earlier parameter: the first ten whose
-// mangled form has more than one letter are numbered from 0.
+// parameters reads a function's parameters, up to "@", or "Z" for "...". A digit refers to an
+// earlier parameter: the first ten whose mangled form has more than one letter are numbered from 0.
 func (p *parser) parameters(s *signature) {
 	if p.failed {
 		return

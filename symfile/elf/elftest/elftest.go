@@ -1,6 +1,7 @@
-// Package elftest writes ELF files for tests: both classes, both byte orders, with sections, segments, notes, symbols and
-// relocations. It shares nothing with the reader, so that a wrong layout there is seen. It is written after the tables of
-// the System V ABI and trusts its caller: a mistake panics.
+// Package elftest writes ELF files for tests: both classes, both byte orders, with sections,
+// segments, notes, symbols and relocations. It shares nothing with the reader, so that a wrong
+// layout there is seen. It is written after the tables of the System V ABI and trusts its caller: a
+// mistake panics.
 package elftest
 
 import (
@@ -23,7 +24,8 @@ type File struct {
 	Bare bool
 }
 
-// Section is one section. Link and Info name other sections; InfoNumber is for numbers that are none.
+// Section is one section. Link and Info name other sections; InfoNumber is for numbers that are
+// none.
 type Section struct {
 	Name           string
 	Type           uint32
@@ -34,13 +36,13 @@ type Section struct {
 	Link, Info     string
 	InfoNumber     uint32
 	Align, EntSize uint64
-	// Compress is "" or how the bytes are to be packed: "zlib" and "zstd" with a compression header, "gnu" with "ZLIB" and a
-	// size; the name is not changed by it.
+	// Compress is "" or how the bytes are to be packed: "zlib" and "zstd" with a compression
+	// header, "gnu" with "ZLIB" and a size; the name is not changed by it.
 	Compress string
 }
 
-// Segment is one program header. With First, its place and sizes are those of the sections from First to Last (or of First
-// alone); else they are as given.
+// Segment is one program header. With First, its place and sizes are those of the sections from
+// First to Last (or of First alone); else they are as given.
 type Segment struct {
 	Type, Flags                        uint32
 	First, Last                        string
@@ -48,7 +50,8 @@ type Segment struct {
 	Align                              uint64
 }
 
-// Sym is a symbol. Section is a section's name, "" if it is defined elsewhere, "*ABS*" if it is no address.
+// Sym is a symbol. Section is a section's name, "" if it is defined elsewhere, "*ABS*" if it is no
+// address.
 type Sym struct {
 	Name        string
 	Value, Size uint64
@@ -130,8 +133,8 @@ func (f *File) BuildID(id []byte) *File {
 	return f.Add(Section{Name: ".note.gnu.build-id", Type: 7, Flags: 2, Align: 4, Data: f.Note("GNU", 3, id)})
 }
 
-// Symbols adds a symbol table and its section of names: ".symtab" with ".strtab", or ".dynsym" with ".dynstr". The sections
-// that symbols name must have been added before.
+// Symbols adds a symbol table and its section of names: ".symtab" with ".strtab", or ".dynsym" with
+// ".dynstr". The sections that symbols name must have been added before.
 func (f *File) Symbols(name string, symbols []Sym) *File {
 	strtab, kind, flags := ".strtab", uint32(2), uint64(0)
 	if name == ".dynsym" {
@@ -269,7 +272,8 @@ func Zlib(data []byte) []byte {
 	return b.Bytes()
 }
 
-// Zstd writes a Zstandard frame (RFC 8878) of raw blocks, and of run-length blocks where a block is one byte repeated.
+// Zstd writes a Zstandard frame (RFC 8878) of raw blocks, and of run-length blocks where a block is
+// one byte repeated.
 func Zstd(data []byte) []byte {
 	b := []byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0} // magic; one segment, its size in 8 bytes
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(data)))

@@ -32,7 +32,8 @@ func sources(t *testing.T, patterns ...string) string {
 	return all.String()
 }
 
-// What a report or a message tells someone to do can be done: the page has the control that it names, the command the option.
+// What a report or a message tells someone to do can be done: the page has the control that it
+// names, the command the option.
 func TestAdviceCanBeFollowed(t *testing.T) {
 	said := sources(t, "../../report/findings.go", "../../report/overflow.go", "../../session/*.go", "*.go")
 	page := sources(t, "../../../web/app/*.vugu", "../../../web/app/*.go")

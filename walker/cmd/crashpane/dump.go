@@ -83,7 +83,8 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// dumps opens a file and returns every dump in it. A minidump without crash information is no use to a session, but it has streams.
+// dumps opens a file and returns every dump in it. A minidump without crash information is no use
+// to a session, but it has streams.
 func (s *fileSet) dumps(path string) ([]*core.Dump, error) {
 	items, err := s.add(path)
 	if err != nil {

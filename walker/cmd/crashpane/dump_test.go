@@ -33,7 +33,8 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestDumpOthers: what is no dump of a crash is printed too, as far as it is a dump; and several dumps of one file are printed all.
+// TestDumpOthers: what is no dump of a crash is printed too, as far as it is a dump; and several
+// dumps of one file are printed all.
 func TestDumpOthers(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {

@@ -191,7 +191,8 @@ func madeOf(src *input.Source) error {
 	}
 }
 
-// joined returns the binary that the files make together: the first, or the second if that is the one that holds the program.
+// joined returns the binary that the files make together: the first, or the second if that is the
+// one that holds the program.
 func joined(files []sourceFile) (*binary.File, error) {
 	if err := madeOf(files[0].Source); err != nil {
 		return nil, err
@@ -201,7 +202,8 @@ func joined(files []sourceFile) (*binary.File, error) {
 		return nil, err
 	}
 	rest := files[1:]
-	// "dumpsyms app.pdb app.exe" is as good as the other order: the file with the code is the one that others belong to.
+	// "dumpsyms app.pdb app.exe" is as good as the other order: the file with the code is the one
+	// that others belong to.
 	if len(rest) > 0 && !b.Identity().Code {
 		if other, err := binary.Open(rest[0].Source); err == nil && other.Identity().Code {
 			b, rest = other, append([]sourceFile{files[0]}, rest[1:]...)

@@ -62,7 +62,8 @@ func TestDumpsyms(t *testing.T) {
 	}
 }
 
-// TestWalkBinaries gives a walk its binaries by name, and as a folder in which they are found by their ids.
+// TestWalkBinaries gives a walk its binaries by name, and as a folder in which they are found by
+// their ids.
 func TestWalkBinaries(t *testing.T) {
 	f := corpusFiles(t, "made-here/core2md/mt-core2md.dmp", "made-here/core2md/mt")
 	dump, mt := f[0], f[1]
@@ -122,7 +123,8 @@ func TestWalkBinaries(t *testing.T) {
 	}
 }
 
-// TestWalkDebugFile finds a program and its separate debug file in a folder, whatever they are called.
+// TestWalkDebugFile finds a program and its separate debug file in a folder, whatever they are
+// called.
 func TestWalkDebugFile(t *testing.T) {
 	const symbolic = "getsentry+symbolic/symbolic-testutils/fixtures/linux/"
 	f := corpusFiles(t, "../rust-minidump/dumps/linux-mini.dmp", symbolic+"crash", symbolic+"crash.debug")
@@ -142,8 +144,8 @@ func TestWalkDebugFile(t *testing.T) {
 	}
 }
 
-// TestDumpsymsPDB: a program and its PDB make one symbol file, in either order; of a PDB alone the missing program is named, and a PDB of
-// another program is refused with both ids.
+// TestDumpsymsPDB: a program and its PDB make one symbol file, in either order; of a PDB alone the
+// missing program is named, and a PDB of another program is refused with both ids.
 func TestDumpsymsPDB(t *testing.T) {
 	f := corpusFiles(t, "made-here/wine/crash64c.exe", "made-here/wine/crash64c.pdb", "../winapple/debugpy/attach_x86.dll", "../winapple/debugpy/attach_x86.pdb")
 	for i, rules := range []string{"\nSTACK CFI INIT ", "\nSTACK WIN 4 "} {
@@ -169,8 +171,8 @@ func TestDumpsymsPDB(t *testing.T) {
 	}
 }
 
-// TestWalkFolderPDB finds a program and its PDB in a folder, whatever they are called, by the ids; and the program alone beside a PDB
-// that is named.
+// TestWalkFolderPDB finds a program and its PDB in a folder, whatever they are called, by the ids;
+// and the program alone beside a PDB that is named.
 func TestWalkFolderPDB(t *testing.T) {
 	f := corpusFiles(t, "made-here/wine/crash64c-cv.dmp", "made-here/wine/crash64c.exe", "made-here/wine/crash64c.pdb")
 	dir, programs := t.TempDir(), t.TempDir()

@@ -28,7 +28,8 @@ func openBinary(src *input.Source) (session.Binary, error) {
 	return b, nil
 }
 
-// openImage reads a program from the memory of a dump of Windows, for modules whose file the user does not have.
+// openImage reads a program from the memory of a dump of Windows, for modules whose file the user
+// does not have.
 func openImage(d *core.Dump, module int) session.Binary {
 	m := &d.Modules[module]
 	if d.OS() == core.Windows {
@@ -39,7 +40,8 @@ func openImage(d *core.Dump, module int) session.Binary {
 	return nil
 }
 
-// openFiles opens the dump and the symbols that the arguments name, and walks the stacks. The caller closes the fileSet.
+// openFiles opens the dump and the symbols that the arguments name, and walks the stacks. The
+// caller closes the fileSet.
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
@@ -59,8 +61,9 @@ func openFiles(args []string, opt session.Options, choices choices, stderr io.Wr
 	return files, r, nil
 }
 
-// addAll adds the first path, which is the dump, and the others, which are symbols. The order matters: what the user chose (ignore, useFiles) needs
-// the dump's modules, and the search in folders needs to know which symbols are still missing.
+// addAll adds the first path, which is the dump, and the others, which are symbols. The order
+// matters: what the user chose (ignore, useFiles) needs the dump's modules, and the search in
+// folders needs to know which symbols are still missing.
 func (s *fileSet) addAll(paths []string) error {
 	if err := s.addDump(paths[0]); err != nil {
 		return err
@@ -91,7 +94,8 @@ type fileSet struct {
 	choices choices
 }
 
-// warnProblems prints the problems of the dump and of the symbols in use, for which Breakpad's output formats have no place.
+// warnProblems prints the problems of the dump and of the symbols in use, for which Breakpad's
+// output formats have no place.
 func (s *fileSet) warnProblems(r *report.Report) {
 	for _, d := range r.Diagnostics {
 		if d.Severity == "error" {
@@ -180,7 +184,8 @@ func (s *fileSet) addDump(path string) error {
 	return fmt.Errorf("%s: not a minidump", path)
 }
 
-// maxFileMessages bounds the messages about single files of one archive. An archive of a symbol store may have thousands.
+// maxFileMessages bounds the messages about single files of one archive. An archive of a symbol
+// store may have thousands.
 const maxFileMessages = 20
 
 // firstOf returns the first of a file's warnings, and how many more there are.
@@ -191,8 +196,9 @@ func firstOf(warnings []string, count int) string {
 	return fmt.Sprintf("%s (and %d more warnings)", warnings[0], count-1)
 }
 
-// addSymbols adds a symbol file or archive, or records a folder for findMissing. It returns an error for a path that cannot be opened. A file that
-// is not used is only a warning, because the stacks can be walked without it.
+// addSymbols adds a symbol file or archive, or records a folder for findMissing. It returns an
+// error for a path that cannot be opened. A file that is not used is only a warning, because the
+// stacks can be walked without it.
 func (s *fileSet) addSymbols(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -228,15 +234,17 @@ func (s *fileSet) addSymbols(path string) error {
 	return nil
 }
 
-// findMissing searches the folders for the symbols that the stacks need. New symbols may lead to other frames, which need other modules' symbols, so
-// it repeats until a walk needs nothing more that the folders have. Files that no frame needs are not read.
+// findMissing searches the folders for the symbols that the stacks need. New symbols may lead to
+// other frames, which need other modules' symbols, so it repeats until a walk needs nothing more
+// that the folders have. Files that no frame needs are not read.
 func (s *fileSet) findMissing() {
 	if len(s.folders) == 0 {
 		return
 	}
 	asked := map[string]bool{}
 	s.addStored(asked)
-	// Each round walks, and looks for what that walk lacked. asked has what was looked for, so the loop ends.
+	// Each round walks, and looks for what that walk lacked. asked has what was looked for, so the
+	// loop ends.
 	for {
 		r := s.session.Report(0)
 		if r == nil {
@@ -265,7 +273,8 @@ func (s *fileSet) findMissing() {
 	}
 }
 
-// addNew adds files, and reports whether the session did not have one of them yet. Only then is it worth walking again.
+// addNew adds files, and reports whether the session did not have one of them yet. Only then is it
+// worth walking again.
 func (s *fileSet) addNew(paths []string) bool {
 	found := false
 	for _, path := range paths {
@@ -278,7 +287,8 @@ func (s *fileSet) addNew(paths []string) bool {
 	return found
 }
 
-// findParts returns the binaries that a missing part may be: those whose name is in its description.
+// findParts returns the binaries that a missing part may be: those whose name is in its
+// description.
 func (s *fileSet) findParts(r *report.Report, missing string) []string {
 	var out []string
 	for _, f := range s.folders {
@@ -309,8 +319,9 @@ func containsName(text, name string) bool {
 	return false
 }
 
-// addStored adds the files of the dump's modules that are in the layout of a symbol store: app.pdb/ID/app.sym. Their paths are known without a walk,
-// so this saves the first walks. A file that no frame needs costs only a read of its first line.
+// addStored adds the files of the dump's modules that are in the layout of a symbol store:
+// app.pdb/ID/app.sym. Their paths are known without a walk, so this saves the first walks. A file
+// that no frame needs costs only a read of its first line.
 func (s *fileSet) addStored(asked map[string]bool) {
 	d := s.session.Dump(0)
 	if d == nil {
@@ -332,8 +343,8 @@ func (s *fileSet) addStored(asked map[string]bool) {
 	}
 }
 
-// stored returns the file at a module's path in a symbol store, from the first folder that has it, with one of the endings. The id may be in either
-// byte order (core.SameID).
+// stored returns the file at a module's path in a symbol store, from the first folder that has it,
+// with one of the endings. The id may be in either byte order (core.SameID).
 func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool) {
 	for _, f := range s.folders {
 		for _, form := range []string{id, core.ByteSwappedID(id)} {
@@ -351,9 +362,10 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 	return "", false
 }
 
-// find returns files for a module, from the first folder that has some: by the layouts of symbol stores, then its symbol file and binaries by id, then
-// any of its name. The last are of another build; the session does not use them, but the report can say that they do not match. Archives are always
-// among the files, because their members are unknown before they are opened.
+// find returns files for a module, from the first folder that has some: by the layouts of symbol
+// stores, then its symbol file and binaries by id, then any of its name. The last are of another
+// build; the session does not use them, but the report can say that they do not match. Archives are
+// always among the files, because their members are unknown before they are opened.
 func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
 	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
 		return []string{path}

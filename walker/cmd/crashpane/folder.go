@@ -20,13 +20,15 @@ import (
 type folder struct {
 	root    string
 	scanned bool
-	// byID and byName are the symbol files of the dump's modules, by the id (see idKey) and by the name in their MODULE record. Of several
-	// files, the first in the order of their paths wins.
+	// byID and byName are the symbol files of the dump's modules, by the id (see idKey) and by the
+	// name in their MODULE record. Of several files, the first in the order of their paths wins.
 	byID, byName map[string]string
-	// binariesByID and binariesByName are the ELF and PE files and PDBs, by their code id and each of their debug ids (see idKey), and by their
-	// file names and the names that they contain, such as a library's SONAME.
+	// binariesByID and binariesByName are the ELF and PE files and PDBs, by their code id and each
+	// of their debug ids (see idKey), and by their file names and the names that they contain, such
+	// as a library's SONAME.
 	binariesByID, binariesByName map[string][]string
-	// sameName are the symbol files that have the name of a module. others counts the symbol files that have not.
+	// sameName are the symbol files that have the name of a module. others counts the symbol files
+	// that have not.
 	sameName []symbolHead
 	others   int
 	// archives are zip files and cabinets, whose members are unknown before they are opened.
@@ -46,8 +48,8 @@ func (f *folder) takeArchives() []string {
 	return a
 }
 
-// scan reads the first line of every file in the tree, once. A symbol store may have a hundred thousand files, so it skips those whose path shows that
-// they are of other modules.
+// scan reads the first line of every file in the tree, once. A symbol store may have a hundred
+// thousand files, so it skips those whose path shows that they are of other modules.
 func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	if f.scanned {
 		return
@@ -55,7 +57,8 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	f.scanned = true
 	f.byID, f.byName = map[string]string{}, map[string]string{}
 	f.binariesByID, f.binariesByName = map[string][]string{}, map[string][]string{}
-	// What the dump's modules are known by. The id of a module without one is "", which no file has.
+	// What the dump's modules are known by. The id of a module without one is "", which no file
+	// has.
 	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range r.Modules {
 		ids[idKey(r.Modules[i].DebugID)] = true
@@ -142,14 +145,16 @@ func (f *folder) addBinary(path string) error {
 	return nil
 }
 
-// irrelevant reports whether a path is name/ID/file of a symbol store, and neither the name nor the id is of a module of the dump.
+// irrelevant reports whether a path is name/ID/file of a symbol store, and neither the name nor the
+// id is of a module of the dump.
 func (f *folder) irrelevant(path string, ids, names map[string]bool) bool {
 	dir := filepath.Dir(path)
 	id, name := filepath.Base(dir), filepath.Base(filepath.Dir(dir))
 	return isDebugID(id) && !ids[idKey(id)] && !names[name]
 }
 
-// idKey returns a key that is equal for debug ids that are the same by core.SameID: the id in capitals, in that of its two byte orders which sorts first.
+// idKey returns a key that is equal for debug ids that are the same by core.SameID: the id in
+// capitals, in that of its two byte orders which sorts first.
 func idKey(id string) string {
 	id = strings.ToUpper(id)
 	if swapped := core.ByteSwappedID(id); swapped != "" {
@@ -171,7 +176,8 @@ func isDebugID(s string) bool {
 	return true
 }
 
-// firstBytes returns up to 1024 bytes from the start of a file, unpacked if it is gzip. With an error it returns what could be read.
+// firstBytes returns up to 1024 bytes from the start of a file, unpacked if it is gzip. With an
+// error it returns what could be read.
 func firstBytes(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

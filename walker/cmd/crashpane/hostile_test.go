@@ -33,7 +33,8 @@ func zipped(t *testing.T, members ...string) []byte {
 	return b.Bytes()
 }
 
-// TestTerminal: whatever names files have and hold, what any command prints has nothing hidden in it, and no line that a name made.
+// TestTerminal: whatever names files have and hold, what any command prints has nothing hidden in
+// it, and no line that a name made.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
 	const name = "a\x1b[31m\a\b\nforged line\r\u009b2J\u202e\x9b"
@@ -137,7 +138,8 @@ func TestUnreadHeader(t *testing.T) {
 	}
 }
 
-// TestFloods: an archive with thousands of useless files is a few lines of messages, and they say how many there are.
+// TestFloods: an archive with thousands of useless files is a few lines of messages, and they say
+// how many there are.
 func TestFloods(t *testing.T) {
 	inner := string(zipped(t, "a.txt", "text"))
 	for range 3 {

@@ -11,8 +11,8 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 )
 
-// TestIDs: a big-endian program answers to its build id in either order of the bytes, and to the hash of its code, as itself, as
-// symbol files made of it, and in folders and symbol stores.
+// TestIDs: a big-endian program answers to its build id in either order of the bytes, and to the
+// hash of its code, as itself, as symbol files made of it, and in folders and symbol stores.
 func TestIDs(t *testing.T) {
 	const (
 		swapped = "A7F20F44EBD27A8AE6A5C0FEB09FA0430" // as Breakpad writes it

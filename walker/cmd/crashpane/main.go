@@ -1,6 +1,8 @@
-// Command crashpane shows crash dumps in a terminal, with the engine of the page. It reads only the files and folders that its arguments name.
+// Command crashpane shows crash dumps in a terminal, with the engine of the page. It reads only the
+// files and folders that its arguments name.
 //
-// Start at the table of commands in this file. walk.go is the main command; files.go opens what the arguments name and finds symbols in folders.
+// Start at the table of commands in this file. walk.go is the main command; files.go opens what the
+// arguments name and finds symbols in folders.
 package main
 
 import (
@@ -26,8 +28,8 @@ const (
 // version may be set by the linker; otherwise it is read from the build information.
 var version string
 
-// collectLate lets the first garbage collection wait until the heap has 32 MB instead of 4: most runs are over by then. From then on
-// collections are as always.
+// collectLate lets the first garbage collection wait until the heap has 32 MB instead of 4: most
+// runs are over by then. From then on collections are as always.
 // The finalizer of an object without references runs after the first collection.
 func collectLate() {
 	debug.SetGCPercent(800)
@@ -42,9 +44,11 @@ func main() {
 // command is one row of the table of commands.
 type command struct {
 	name string
-	// line is the command line after "crashpane", about what it does in half a sentence, help the rest.
+	// line is the command line after "crashpane", about what it does in half a sentence, help the
+	// rest.
 	line, about, help string
-	// flags declares the command's flags and returns what runs it with the arguments that are no flags.
+	// flags declares the command's flags and returns what runs it with the arguments that are no
+	// flags.
 	flags func(fs *flag.FlagSet) func(args []string, stdout, stderr io.Writer) error
 }
 
@@ -95,8 +99,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// messages is the error output of all commands: each Write is one message, and one line. Messages have names and texts of files in them,
-// which may neither command a terminal nor forge a line (see package visible).
+// messages is the error output of all commands: each Write is one message, and one line. Messages
+// have names and texts of files in them, which may neither command a terminal nor forge a line (see
+// package visible).
 type messages struct{ w io.Writer }
 
 // Write writes one message as one line, with unsafe characters made visible.
@@ -140,7 +145,8 @@ func (c *command) flagSet() *flag.FlagSet {
 }
 
 // parse takes flags from anywhere among the arguments; "--" ends them.
-// Package flag stops at the first argument that is no flag, so parse takes that one out and goes on behind it.
+// Package flag stops at the first argument that is no flag, so parse takes that one out and goes on
+// behind it.
 func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for len(args) > 0 {
 		if err := fs.Parse(args); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/testfile"
 )
 
-// TestMicrosoftNames: a name that Microsoft's compilers decorated, as it is in PUBLIC records, is readable in JSON, and as it is in what
-// Breakpad prints.
+// TestMicrosoftNames: a name that Microsoft's compilers decorated, as it is in PUBLIC records, is
+// readable in JSON, and as it is in what Breakpad prints.
 func TestMicrosoftNames(t *testing.T) {
 	sym := testfile.Read(t, filepath.Join(sample, "tilecruncher.sym.gz"))
 	sym = bytes.Replace(sym, []byte("PUBLIC 22e0 0 _start\n"), []byte("PUBLIC 22e0 0 ?start@App@@QEAAXH@Z\n"), 1)

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestOnDemandLarge walks a dump with 82 MB of symbols both ways: searched where they lie, and read as a whole.
+// TestOnDemandLarge walks a dump with 82 MB of symbols both ways: searched where they lie, and read
+// as a whole.
 func TestOnDemandLarge(t *testing.T) {
 	const large = "../../../../shared/corpus/large"
 	packed, err := os.Open(filepath.Join(large, "bigcrash.mozilla.sym.gz"))

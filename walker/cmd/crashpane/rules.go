@@ -60,7 +60,8 @@ type rulesRun struct {
 	source, address, format string
 }
 
-// run prints the tables of the file one after the other. One that cannot be read does not stop the others, but the command then fails.
+// run prints the tables of the file one after the other. One that cannot be read does not stop the
+// others, but the command then fails.
 func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	switch {
 	case !slices.Contains(plainFormats, r.format):
@@ -128,7 +129,8 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// print prints one kind of rules: all of them, or those that cover the address if the user named one. Warnings go to stderr.
+// print prints one kind of rules: all of them, or those that cover the address if the user named
+// one. Warnings go to stderr.
 func (r *rulesRun) print(p *rulesPrinter, t ruleTable, address uint64, stderr io.Writer) error {
 	table, err := t.open()
 	switch {
@@ -166,7 +168,8 @@ type rulesPrinter struct {
 	base   uint64
 	rows   int
 	line   []byte
-	// began: the head of the table, or the beginning of the list, is written. failed is the first error of writing.
+	// began: the head of the table, or the beginning of the list, is written. failed is the first
+	// error of writing.
 	began  bool
 	failed error
 	// why is what an entry says that covers the address and has no rules for it.
@@ -244,7 +247,8 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	digits := strconv.FormatUint(address, 16)
 	line = append(line, "0000000000000000"[:max(0, p.width()-2-len(digits))]...)
 	line = append(line, digits...)
-	// Columns that are too narrow for their text are widened, so a long rule moves the rest of its line.
+	// Columns that are too narrow for their text are widened, so a long rule moves the rest of its
+	// line.
 	column := func(at int, text string) {
 		line = append(line, ' ', ' ')
 		from := len(line)

@@ -19,7 +19,8 @@ type ruleTable struct {
 	open   func() (unwind.Table, error)
 }
 
-// rulesFile is a file with rules. Base is the address that its module-relative addresses count from.
+// rulesFile is a file with rules. Base is the address that its module-relative addresses count
+// from.
 type rulesFile struct {
 	arch   *cpu.Arch
 	base   uint64

@@ -20,7 +20,8 @@ import (
 // siggen is Mozilla's signature generation, the oracle of ours.
 const siggen = "siggen==2.2.20241029"
 
-// oracleScript normalizes the frames of its input, a list of [function, file, line], and makes the signatures of the stacks.
+// oracleScript normalizes the frames of its input, a list of [function, file, line], and makes the
+// signatures of the stacks.
 const oracleScript = `
 import json, os, sys, siggen
 from siggen.generator import SignatureGenerator
@@ -34,7 +35,8 @@ print(json.dumps({
 }))
 `
 
-// oraclePython is the environment of a Python that has siggen, which is installed into a temporary folder if it is not there.
+// oraclePython is the environment of a Python that has siggen, which is installed into a temporary
+// folder if it is not there.
 func oraclePython(t *testing.T) []string {
 	t.Helper()
 	if runtime.GOOS == "js" {
@@ -66,8 +68,8 @@ type oracleFrame struct {
 	Unloaded []struct{ Module string } `json:"unloaded_modules"`
 }
 
-// TestSiggen: with its lists our signatures are siggen's, for every dump with a golden, and so are the words of every function of every
-// symbol file.
+// TestSiggen: with its lists our signatures are siggen's, for every dump with a golden, and so are
+// the words of every function of every symbol file.
 func TestSiggen(t *testing.T) {
 	const root = "../../../../shared/corpus"
 	if _, err := os.Stat(root); err != nil {

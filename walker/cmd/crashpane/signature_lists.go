@@ -11,8 +11,9 @@ import (
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
-// fileLists are the signature lists of a folder, in the form of Mozilla's siggen: regular expressions, an entry a line, that match from the
-// beginning of a word; the sentinels are plain words.
+// fileLists are the signature lists of a folder, in the form of Mozilla's siggen: regular
+// expressions, an entry a line, that match from the beginning of a word; the sentinels are plain
+// words.
 type fileLists struct {
 	irrelevant, prefixes, withLine *regexp.Regexp
 	sentinels                      []string
@@ -56,7 +57,8 @@ func (l *fileLists) Irrelevant(word string, _ *signature.Frame) bool {
 func (l *fileLists) Prefix(word string, _ *signature.Frame) bool { return l.prefixes.MatchString(word) }
 func (l *fileLists) WithLine(function string) bool               { return l.withLine.MatchString(function) }
 
-// Once: libraries are told once if they are known by the ending of Windows or Linux, or as Firefox' own on macOS.
+// Once: libraries are told once if they are known by the ending of Windows or Linux, or as Firefox'
+// own on macOS.
 func (l *fileLists) Once(word string, _ *signature.Frame) bool {
 	lower := strings.ToLower(word)
 	return !strings.HasPrefix(word, "(unloaded") && (strings.HasSuffix(lower, ".dll") || strings.HasSuffix(lower, ".so") || word == "XUL" ||

@@ -15,7 +15,8 @@ func newTempFile() (tempFile, error) {
 	if err != nil {
 		return tempFile{}, err
 	}
-	// Where a file that is open can be removed, it does not stay behind whatever becomes of the program.
+	// Where a file that is open can be removed, it does not stay behind whatever becomes of the
+	// program.
 	os.Remove(f.Name())
 	return tempFile{f}, nil
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// TestPackedSymbols: symbol files in .zst and .xz give the same stacks as in .gz, by name and where a symbol store has them.
+// TestPackedSymbols: symbol files in .zst and .xz give the same stacks as in .gz, by name and where
+// a symbol store has them.
 func TestPackedSymbols(t *testing.T) {
 	dump := filepath.Join(sample, "tilecruncher.dmp")
 	_, want, _ := crashpane("walk", dump, filepath.Join(sample, "tilecruncher.sym.gz"))

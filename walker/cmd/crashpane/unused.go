@@ -39,7 +39,8 @@ func (s *fileSet) useFiles() error {
 	return nil
 }
 
-// useFile assigns one file. A spec that is itself the name of a file is no MODULE=FILE, even if it has a "=".
+// useFile assigns one file. A spec that is itself the name of a file is no MODULE=FILE, even if it
+// has a "=".
 func (s *fileSet) useFile(spec string) error {
 	module, path := "", spec
 	if name, file, ok := strings.Cut(spec, "="); ok && !isFile(spec) {
@@ -83,9 +84,10 @@ func (s *fileSet) useFile(spec string) error {
 	return fmt.Errorf("the dump has no module of its name; say which: --use MODULE=%s", path)
 }
 
-// warnUnused prints which symbol files are not used and why. named are the paths on the command line. Each of them has a line, and so has each file
-// in a folder or archive that has the name of a module without symbols: the user expects these to be used. The others are only counted, and only if
-// symbols are missing.
+// warnUnused prints which symbol files are not used and why. named are the paths on the command
+// line. Each of them has a line, and so has each file in a folder or archive that has the name of a
+// module without symbols: the user expects these to be used. The others are only counted, and only
+// if symbols are missing.
 func (s *fileSet) warnUnused(r *report.Report, named []string) {
 	others := 0
 	told := 0
@@ -145,8 +147,8 @@ func countFiles(n int) string {
 	return fmt.Sprintf("%d more symbol files are", n)
 }
 
-// remedy returns what the user can do about a file that is not used. It is "" if the file cannot help: it is for another processor, or a better file is
-// in use.
+// remedy returns what the user can do about a file that is not used. It is "" if the file cannot
+// help: it is for another processor, or a better file is in use.
 func (s *fileSet) remedy(path, why string, nameless bool) string {
 	switch {
 	case strings.HasPrefix(why, "it is for "), strings.HasPrefix(why, "another file is used "):

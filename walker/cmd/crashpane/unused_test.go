@@ -33,7 +33,8 @@ func codec(t *testing.T, path, module string) string {
 	return path
 }
 
-// A file that is named on the command line and not used is told of, with the reason and what to do, whatever the reason; --use takes it.
+// A file that is named on the command line and not used is told of, with the reason and what to do,
+// whatever the reason; --use takes it.
 func TestUnusedFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -89,7 +90,8 @@ func TestUnusedFiles(t *testing.T) {
 	}
 }
 
-// Files of a folder are told of one by one where a module that needs symbols has their name, and counted otherwise.
+// Files of a folder are told of one by one where a module that needs symbols has their name, and
+// counted otherwise.
 func TestUnusedFilesOfFolders(t *testing.T) {
 	dir := t.TempDir()
 	one := codec(t, filepath.Join(dir, "a", "1.sym"), "MODULE Linux x86_64 C19F54F3834E401B9A6B97A1CCACE8B90 libtilecodec.so")
@@ -133,8 +135,9 @@ func TestUseErrors(t *testing.T) {
 	}
 }
 
-// A module without a debug id has symbols that are known to be its own by the program's time stamp and size (INFO CODE_ID) alone. A file without those is
-// not used and the line says so, and --use takes it by its name.
+// A module without a debug id has symbols that are known to be its own by the program's time stamp
+// and size (INFO CODE_ID) alone. A file without those is not used and the line says so, and --use
+// takes it by its name.
 func TestUseForModuleWithoutID(t *testing.T) {
 	const wine = "../../../../shared/corpus/winapple/wine/"
 	if !isFile(wine + "chain64-O2.dmp") {

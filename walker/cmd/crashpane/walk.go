@@ -104,7 +104,8 @@ func policyNames() []string {
 	return names
 }
 
-// diskSlice is the size of one read of a symbol file that is indexed on demand, in bytes. On a disk, small reads are cheap.
+// diskSlice is the size of one read of a symbol file that is indexed on demand, in bytes. On a
+// disk, small reads are cheap.
 const diskSlice = 4 << 10
 
 // walkRun is one run of the command.

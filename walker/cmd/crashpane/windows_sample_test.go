@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/testfile"
 )
 
-// TestWindowsFiles: what a person has of a crash on Windows, on the command line and in folders laid out as symbol servers are; what is missing is said.
+// TestWindowsFiles: what a person has of a crash on Windows, on the command line and in folders
+// laid out as symbol servers are; what is missing is said.
 func TestWindowsFiles(t *testing.T) {
 	const sample = "../../../testdata/windows/"
 	dir := t.TempDir()

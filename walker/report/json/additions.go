@@ -169,8 +169,8 @@ func (p *printer) symbolWarnings() {
 	})
 }
 
-// moduleAdditions writes a module's key "crashpane". Keys that do not apply are absent. has, missing and parts are there if the files
-// have been read.
+// moduleAdditions writes a module's key "crashpane". Keys that do not apply are absent. has,
+// missing and parts are there if the files have been read.
 //
 //	binary          the binary in use, in addition to symbol_file or instead of one
 //	binary_by_name  only its name and size show that it is the module's
@@ -231,8 +231,9 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	p.Bool("symbols_exact", !m.IndexedOnDemand)
 }
 
-// threadAdditions writes a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}, times{created, ended, exit_status,
-// kernel, start, user} or null}. Points in time are in seconds since 1970, null if unknown. kernel and user are in seconds.
+// threadAdditions writes a thread's key "crashpane": {omitted, stop{attempts[], detail, kind,
+// suggestion}, times{created, ended, exit_status, kernel, start, user} or null}. Points in time are
+// in seconds since 1970, null if unknown. kernel and user are in seconds.
 func (p *printer) threadAdditions(t *report.Thread) {
 	p.Bool("omitted", t.Omitted)
 	p.Object("stop", func() {
@@ -264,7 +265,8 @@ func (p *printer) time(key string, t uint32) {
 	p.Uint(key, uint64(t))
 }
 
-// frameAdditions writes a frame's key "crashpane". Keys that do not apply are absent, because there are many frames.
+// frameAdditions writes a frame's key "crashpane". Keys that do not apply are absent, because there
+// are many frames.
 //
 //	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[]
 //	module_rva      if several entries of the list are one module: relative to the module; module_offset is relative to the entry

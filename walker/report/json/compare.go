@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteComparison writes a comparison as an object, without a newline at the end. Keys are in alphabetical order. See
-// report.Comparison for the meaning.
+// WriteComparison writes a comparison as an object, without a newline at the end. Keys are in
+// alphabetical order. See report.Comparison for the meaning.
 //
 //	partings[]  {row, ways[{attempts[], next (row or null), origin, rule, source, stop (kind or null), walks[]}]}
 //	rows[]      {at[frame number or null, for each walk], function, module, pc, same, sp}
@@ -79,7 +79,8 @@ func byName(regs []report.RegisterChange) []int {
 	for i := range order {
 		order[i] = i
 	}
-	// sort.Slice and not slices.SortFunc, which adds kilobytes to the page's program for each type that it sorts.
+	// sort.Slice and not slices.SortFunc, which adds kilobytes to the page's program for each type
+	// that it sorts.
 	sort.Slice(order, func(i, j int) bool { return regs[order[i]].Name < regs[order[j]].Name })
 	return order
 }

@@ -5,7 +5,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
-// crash writes the schema's crash_info, with rust-minidump's analysis. Crashpane's own is in the key "crashpane".
+// crash writes the schema's crash_info, with rust-minidump's analysis. Crashpane's own is in the
+// key "crashpane".
 func (p *printer) crash() {
 	c := p.r.Crash
 	if c == nil {

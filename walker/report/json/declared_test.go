@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestKeysAreDeclared: every key that this package writes is a property in the npm package's types, so that who adds a key does not forget those who
-// read the report in TypeScript.
+// TestKeysAreDeclared: every key that this package writes is a property in the npm package's types,
+// so that who adds a key does not forget those who read the report in TypeScript.
 func TestKeysAreDeclared(t *testing.T) {
 	types, err := os.ReadFile("../../../web/embed/crashpane.d.ts")
 	if err != nil {
@@ -68,7 +68,8 @@ func TestKeysAreDeclared(t *testing.T) {
 	}
 }
 
-// undeclared are keys that the types leave open: a comparison is no part of a report, a crash's analysis is unknown there, and so are macOS' records.
+// undeclared are keys that the types leave open: a comparison is no part of a report, a crash's
+// analysis is unknown there, and so are macOS' records.
 var undeclared = map[string][]string{
 	"compare.go": strings.Fields("at next partings row rows same sp walks ways"),
 	"crash.go":   strings.Fields("access accesses adjusted base bit_flips cause guard how implicit index jump mapped permissions register slot stack_overflow"),

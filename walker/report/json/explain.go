@@ -7,9 +7,9 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteExplanation writes an explanation as an object, without a newline at the end. In a report's frame (Options.Explain) the object
-// lacks the members that the frame has already: attempts, before, end, frame, function, module, origin, pc, thread, trust. Keys
-// are in alphabetical order.
+// WriteExplanation writes an explanation as an object, without a newline at the end. In a report's
+// frame (Options.Explain) the object lacks the members that the frame has already: attempts,
+// before, end, frame, function, module, origin, pc, thread, trust. Keys are in alphabetical order.
 //
 //	after, before       {register: value} of this and of the called frame; unknown registers are absent
 //	attempts[]          what was rejected before: {origin, reason, rule, source}

@@ -18,7 +18,8 @@ func (p *printer) handles() {
 	})
 }
 
-// procLimits writes the limits in the order of /proc/PID/limits. rust-minidump's order changes from run to run.
+// procLimits writes the limits in the order of /proc/PID/limits. rust-minidump's order changes from
+// run to run.
 func (p *printer) procLimits() {
 	if !p.r.HasLimits {
 		p.Null("proc_limits")
@@ -48,7 +49,8 @@ func (p *printer) procLimits() {
 	})
 }
 
-// macCrashInfo writes the records that Apple's libraries keep of a crash (__crash_info), null if the dump has no such stream.
+// macCrashInfo writes the records that Apple's libraries keep of a crash (__crash_info), null if
+// the dump has no such stream.
 func (p *printer) macCrashInfo() {
 	if !p.r.HasMacCrashInfo {
 		p.Null("mac_crash_info")
@@ -88,7 +90,8 @@ func (p *printer) macBootArgs() {
 	p.Str("mac_boot_args", *p.r.MacBootArgs)
 }
 
-// softErrors writes the dump's JSON with its objects' keys in alphabetical order, or null if it is not JSON.
+// softErrors writes the dump's JSON with its objects' keys in alphabetical order, or null if it is
+// not JSON.
 func (p *printer) softErrors() {
 	v, ok := jsonwriter.Parse(p.r.SoftErrors)
 	if !ok {

@@ -24,7 +24,8 @@ func reprint(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), `{"soft_errors":`), "}")
 }
 
-// TestSoftErrors compares with encoding/json, which reads the same language but for half characters and for depth.
+// TestSoftErrors compares with encoding/json, which reads the same language but for half characters
+// and for depth.
 func TestSoftErrors(t *testing.T) {
 	for _, s := range softErrorTexts {
 		checkReprint(t, s)

@@ -1,9 +1,10 @@
-// Package jsonreport writes a report in rust-minidump's JSON schema, so that programs which read minidump-stackwalk --json read it too.
-// Field names, words and the alphabetical order of keys are the schema's. An unknown value is null. Fields that the schema lacks
-// are in a key "crashpane" of the report and of each module, thread and frame.
+// Package jsonreport writes a report in rust-minidump's JSON schema, so that programs which read
+// minidump-stackwalk --json read it too. Field names, words and the alphabetical order of keys are
+// the schema's. An unknown value is null. Fields that the schema lacks are in a key "crashpane" of
+// the report and of each module, thread and frame.
 //
-// Start at Write in this file; additions.go documents the keys of "crashpane". The output has no command line, environment or
-// memory bytes, and only the base name of the dump's file.
+// Start at Write in this file; additions.go documents the keys of "crashpane". The output has no
+// command line, environment or memory bytes, and only the base name of the dump's file.
 //
 // Source of the schema: rust-minidump, minidump-processor/json-schema.md and src/process_state.rs.
 package jsonreport
@@ -22,7 +23,8 @@ import (
 type Options struct {
 	// Pretty breaks lines and indents by two spaces.
 	Pretty bool
-	// Explain returns the explanation of a frame, which is large. If Explain or its result is nil, the frame has none.
+	// Explain returns the explanation of a frame, which is large. If Explain or its result is nil,
+	// the frame has none.
 	Explain func(thread, frame int) *report.Explanation
 	// Signatures are the lists for the crash's signature. nil means signature.Own.
 	Signatures signature.Lists
@@ -34,7 +36,8 @@ func Write(w io.Writer, r *report.Report, opt Options) error {
 }
 
 // write writes an object whose members body writes.
-// Addresses have as many digits as those of the crashed machine, 8 or 16, as rust-minidump writes them.
+// Addresses have as many digits as those of the crashed machine, 8 or 16, as rust-minidump writes
+// them.
 func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) error {
 	form := jsonwriter.Compact
 	if opt.Pretty {
@@ -51,7 +54,8 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	return p.Flush()
 }
 
-// printer writes the members of the report's objects. Its methods must write keys in alphabetical order.
+// printer writes the members of the report's objects. Its methods must write keys in alphabetical
+// order.
 type printer struct {
 	*jsonwriter.Writer
 	r       *report.Report
@@ -132,7 +136,8 @@ func (p *printer) system() {
 	p.StrOrNull("os_ver", s.OSVersion.Rust)
 }
 
-// thread writes a thread. crashing is for the key crashing_thread, which also has the thread's index and its registers.
+// thread writes a thread. crashing is for the key crashing_thread, which also has the thread's
+// index and its registers.
 func (p *printer) thread(t *report.Thread, crashing bool) {
 	p.Object("crashpane", func() { p.threadAdditions(t) })
 	p.Int("frame_count", int64(len(t.Frames)))
@@ -159,7 +164,8 @@ func (p *printer) thread(t *report.Thread, crashing bool) {
 	}
 }
 
-// frame writes a frame of the schema. registers is set for the first frame of the key crashing_thread.
+// frame writes a frame of the schema. registers is set for the first frame of the key
+// crashing_thread.
 func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.Explanation) {
 	p.Object("crashpane", func() { p.frameAdditions(f, x) })
 	p.StrOrNull("file", f.File)
@@ -175,8 +181,9 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 		p.List("inlines", len(f.Inlines), func(i int) {
 			in := &f.Inlines[i]
 			p.PutObject(func() {
-				// The innermost call's line is from a line record, where 0 means code without a line: null. The others are call sites, of
-				// which rust-minidump writes a 0 too, as it does for frames without inlined calls.
+				// The innermost call's line is from a line record, where 0 means code without a
+				// line: null. The others are call sites, of which rust-minidump writes a 0 too, as
+				// it does for frames without inlined calls.
 				p.StrOrNull("file", in.File)
 				p.Str("function", in.Function.Raw)
 				p.line(in.HasLine && (i > 0 || in.Line != 0), in.Line)
@@ -245,8 +252,8 @@ func (p *printer) registers(regs *cpu.Regs) {
 	}
 }
 
-// trustWord returns the schema's word for a trust. The schema has none for "leaf": rust-minidump finds such callers by scanning, and
-// writes "scan".
+// trustWord returns the schema's word for a trust. The schema has none for "leaf": rust-minidump
+// finds such callers by scanning, and writes "scan".
 func trustWord(trust string) string {
 	switch trust {
 	case "none", "":

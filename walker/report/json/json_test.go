@@ -45,8 +45,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestForm checks what holds for every output: it is JSON, the short form says the same as the pretty one, and the keys of
-// every object are in alphabetical order.
+// TestForm checks what holds for every output: it is JSON, the short form says the same as the
+// pretty one, and the keys of every object are in alphabetical order.
 func TestForm(t *testing.T) {
 	for _, in := range []func() report.Input{reporttest.Windows, reporttest.Linux} {
 		pretty, short := write(t, in(), true), write(t, in(), false)

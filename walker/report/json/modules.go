@@ -33,8 +33,9 @@ func (p *printer) module(i int) {
 // symbolFlags are the schema's flags of a module's symbols.
 type symbolFlags struct{ missing, loaded, corrupt bool }
 
-// symbols returns a module's flags. They are all false if the walk did not look for the module's symbols. A file that could not be
-// read counts as loaded and corrupt. rust-minidump keeps the flags by file name, so modules with the same name share them.
+// symbols returns a module's flags. They are all false if the walk did not look for the module's
+// symbols. A file that could not be read counts as loaded and corrupt. rust-minidump keeps the
+// flags by file name, so modules with the same name share them.
 func (p *printer) symbols(m *report.Module) symbolFlags {
 	var s symbolFlags
 	name := report.BaseName(m.Name)

@@ -1,5 +1,5 @@
-// Package reporttest has sample reports for the tests of renderers: every kind of frame, thread and module, with values that are easy
-// to recognize in the output.
+// Package reporttest has sample reports for the tests of renderers: every kind of frame, thread and
+// module, with values that are easy to recognize in the output.
 package reporttest
 
 import (
@@ -45,9 +45,10 @@ func dump(name string) *core.Dump {
 	return d
 }
 
-// Windows returns a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a module without symbols and one without an id,
-// frames in no module and in an unloaded one, assigned symbols, the thread that wrote the dump before the crashed one, and a thread
-// without frames.
+// Windows returns a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a
+// module without symbols and one without an id, frames in no module and in an unloaded one,
+// assigned symbols, the thread that wrote the dump before the crashed one, and a thread without
+// frames.
 func Windows() report.Input {
 	d := dump("C:/dumps/app crash.dmp")
 	d.System = &core.SystemInfo{OS: core.Windows, PlatformID: 2, Processor: core.ProcX86, Level: 6, Revision: 0x0d08,
@@ -134,7 +135,8 @@ func Linux() report.Input {
 	d.Threads = []core.Thread{{ID: 1}, {ID: 2}}
 	d.Modules = []core.Module{
 		module(0x5500000000, 0x2000, "/usr/bin/tool", "tool"),
-		// This module overlaps the first, which Breakpad truncates; it does not list the third, at the same address.
+		// This module overlaps the first, which Breakpad truncates; it does not list the third, at
+		// the same address.
 		module(0x5500001000, 0x2000, "/usr/lib/liba.so", "liba.so"),
 		module(0x5500001000, 0x1000, "/usr/lib/libdup.so", "libdup.so"),
 	}

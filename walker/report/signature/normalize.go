@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Word returns a frame's word in a signature: its function without return type, arguments and template arguments, else its source line,
-// module or address.
+// Word returns a frame's word in a signature: its function without return type, arguments and
+// template arguments, else its source line, module or address.
 //
 //	static void* A<int>::c(int)    A<T>::c
 //	no function, a.cc line 12      a.cc#12
@@ -58,15 +58,16 @@ func finish(name string, f *Frame, lists Lists) string {
 	return name
 }
 
-// normalizeRust leaves out what differs between equal crashes of Rust code: type arguments and parameters. Brackets around
-// "Type as Trait" are part of a method's path and stay.
+// normalizeRust leaves out what differs between equal crashes of Rust code: type arguments and
+// parameters. Brackets around "Type as Trait" are part of a method's path and stay.
 func normalizeRust(name string) string {
 	name = lastToken(name)
 	name = collapse(name, '<', '>', "<T>", " as ")
 	return collapse(name, '(', ')', "")
 }
 
-// normalizeCPP leaves out the qualifiers behind a C++ function's name, what is before it, and its template arguments.
+// normalizeCPP leaves out the qualifiers behind a C++ function's name, what is before it, and its
+// template arguments.
 func normalizeCPP(name string) string {
 	for _, qualifier := range []string{"const", "const&", "const &", "&&", "&"} {
 		if rest, ok := strings.CutSuffix(name, qualifier); ok {
@@ -86,8 +87,8 @@ func normalizeCPP(name string) string {
 	return name
 }
 
-// collapse replaces the outermost text between two delimiters, with the delimiters: "f<g<int>>" becomes "f<T>". It keeps the text if
-// one of the exceptions is right before it or in it.
+// collapse replaces the outermost text between two delimiters, with the delimiters: "f<g<int>>"
+// becomes "f<T>". It keeps the text if one of the exceptions is right before it or in it.
 func collapse(name string, open, end byte, replacement string, exceptions ...string) string {
 	kept := func(before, token string) bool {
 		for _, e := range exceptions {
@@ -129,8 +130,8 @@ func collapse(name string, open, end byte, replacement string, exceptions ...str
 // closing has the delimiters in which a space does not separate tokens, with their ends.
 var closing = map[byte]byte{'(': ')', '{': '}', '[': ']', '<': '>', '`': '\''}
 
-// lastToken returns a function without the return type and other words before its name: "static void* A<B>::c(int)" becomes
-// "A<B>::c(int)".
+// lastToken returns a function without the return type and other words before its name: "static
+// void* A<B>::c(int)" becomes "A<B>::c(int)".
 func lastToken(name string) string {
 	var tokens []string
 	var levels []byte
@@ -191,8 +192,8 @@ func withoutHash(name string) string {
 	return name[:i]
 }
 
-// sourcePath returns the path of a source file without the repository and revision that Mozilla's builds add
-// ("hg:hg.mozilla.org/x:js/a.h:755067c"), or "" for a relative path.
+// sourcePath returns the path of a source file without the repository and revision that Mozilla's
+// builds add ("hg:hg.mozilla.org/x:js/a.h:755067c"), or "" for a relative path.
 func sourcePath(file string) string {
 	parts := strings.Split(file, ":")
 	switch {

@@ -2,12 +2,14 @@ package signature
 
 import "strings"
 
-// Own is Crashpane's lists of functions and modules of systems and of the runtimes of C, C++, Objective-C, Swift, Rust, Go and .NET.
+// Own is Crashpane's lists of functions and modules of systems and of the runtimes of C, C++,
+// Objective-C, Swift, Rust, Go and .NET.
 var Own Lists = ownLists{}
 
 type ownLists struct{}
 
-// Irrelevant also ignores a frame with nothing but an address: the address differs in each run, and its caller jumped there by mistake.
+// Irrelevant also ignores a frame with nothing but an address: the address differs in each run, and
+// its caller jumped there by mistake.
 func (ownLists) Irrelevant(word string, f *Frame) bool {
 	return f.Function == "" && f.File == "" && f.Module == "" && f.Unloaded == "" || irrelevant.has(word)
 }
@@ -28,7 +30,8 @@ type list struct {
 	begins []string
 }
 
-// newList parses a list of entries separated by white space. An entry that ends with "*" is a prefix.
+// newList parses a list of entries separated by white space. An entry that ends with "*" is a
+// prefix.
 func newList(text string) list {
 	l := list{names: map[string]bool{}}
 	for _, entry := range strings.Fields(text) {
@@ -53,9 +56,10 @@ func (l *list) has(word string) bool {
 	return false
 }
 
-// isStandardImpl reports whether a name is a method of Rust's standard library for one of its own types:
-// "<u64 as core::fmt::Display>::fmt", "<core::fmt::rt::Argument>::fmt". A program's implementation of a standard trait is the
-// program's code: "<app::Thing as core::fmt::Display>::fmt".
+// isStandardImpl reports whether a name is a method of Rust's standard library for one of its own
+// types: "<u64 as core::fmt::Display>::fmt", "<core::fmt::rt::Argument>::fmt". A program's
+// implementation of a standard trait is the program's code: "<app::Thing as
+// core::fmt::Display>::fmt".
 func isStandardImpl(name string) bool {
 	self, ok := strings.CutPrefix(name, "<")
 	if !ok {
@@ -73,7 +77,8 @@ func isStandardPath(s string) bool {
 	return strings.HasPrefix(s, "core::") || strings.HasPrefix(s, "alloc::") || strings.HasPrefix(s, "std::")
 }
 
-// irrelevant has functions that end a program, or pass on the exception that ends it. A signature skips them.
+// irrelevant has functions that end a program, or pass on the exception that ends it. A signature
+// skips them.
 var irrelevant = newList(`
 	raise gsignal abort __GI_raise __GI_abort tgkill kill __kill pthread_kill __pthread_kill __pthread_kill_*
 	__assert_fail __assert_fail_base __assert_rtn __assert __assert2 __libc_message* __libc_fatal __fortify_fail* __chk_fail __stack_chk_fail
@@ -108,8 +113,8 @@ var irrelevant = newList(`
 	MOZ_Crash* NS_DebugBreak mozalloc_abort mozalloc_handle_oom
 `)
 
-// prefixes has functions that all kinds of code call, and that crash because of their arguments. A signature has them with their
-// caller.
+// prefixes has functions that all kinds of code call, and that crash because of their arguments. A
+// signature has them with their caller.
 var prefixes = newList(`
 	memcpy* memmove* memset* memcmp* memchr* strlen* strcmp* strncmp* strcpy* strncpy* strcat* strchr* strstr* strdup* strtol* wcslen* wcscpy* wmemcpy*
 	__memcpy_* __memmove_* __memset_* __memcmp_* __memchr_* __strlen_* __strcmp_* __strncmp_* __strcpy_* __strchr_* __wcslen_* _platform_mem* _platform_str*
@@ -127,7 +132,8 @@ var prefixes = newList(`
 	System.*
 `)
 
-// systemModules has libraries of systems and runtimes. Their frames are prefixes, since they crash because of their callers.
+// systemModules has libraries of systems and runtimes. Their frames are prefixes, since they crash
+// because of their callers.
 var systemModules = newList(`
 	libc.so* libc-* libpthread* ld-linux* ld-2.* linux-gate.so* linux-vdso.so* libstdc++.so* libgcc_s.so* libm.so* libm-* libdl* libc++.so* libc++abi.so*
 	libc.musl* libsystem_* libdyld.dylib dyld dyld_sim libobjc.A.dylib libc++.1.dylib libc++abi.dylib CoreFoundation Foundation ntdll.dll kernel32.dll

@@ -1,13 +1,14 @@
-// Package signature makes the signature of a crash, which groups equal crashes, and finds the crash's place: the first frame of the
-// program's own code.
+// Package signature makes the signature of a crash, which groups equal crashes, and finds the
+// crash's place: the first frame of the program's own code.
 //
 //	frames              class         signature
 //	abort               irrelevant    skipped
 //	memcpy              prefix        memcpy
 //	parse(Buffer&)      neither       memcpy | parse
 //
-// Start at OfReport in stack.go, then Of in this file; normalize.go makes the words of frames. The algorithm is that of Mozilla's
-// crash-stats (the Python package siggen): with its lists the signatures are the same. Own has shorter lists.
+// Start at OfReport in stack.go, then Of in this file; normalize.go makes the words of frames. The
+// algorithm is that of Mozilla's crash-stats (the Python package siggen): with its lists the
+// signatures are the same. Own has shorter lists.
 package signature
 
 import (
@@ -55,7 +56,8 @@ func Words(frames []Frame, lists Lists) []string {
 	return out
 }
 
-// Place returns the index of the first frame of the program's own code. If there is none it is 0, or -1 without frames.
+// Place returns the index of the first frame of the program's own code. If there is none it is 0,
+// or -1 without frames.
 func Place(frames []Frame, lists Lists) int {
 	words := Words(frames, lists)
 	for i, w := range words {
@@ -92,7 +94,8 @@ func Of(c *Crash, lists Lists) string {
 	return s
 }
 
-// joined returns the words of the relevant frames, up to the first that is not a prefix, joined by " | ".
+// joined returns the words of the relevant frames, up to the first that is not a prefix, joined by
+// " | ".
 func joined(c *Crash, lists Lists) string {
 	words, frames := Words(c.Frames, lists), c.Frames
 	if len(words) > 0 {
@@ -117,7 +120,8 @@ func joined(c *Crash, lists Lists) string {
 	return "EMPTY: no frame data available"
 }
 
-// outOfMemory reports whether a signature is that of a program which ran out of memory, as crash-stats finds it out.
+// outOfMemory reports whether a signature is that of a program which ran out of memory, as
+// crash-stats finds it out.
 func outOfMemory(c *Crash, signature string) bool {
 	for _, part := range []string{"NS_ABORT_OOM", "mozalloc_handle_oom", "CrashAtUnhandlableOOM", "AutoEnterOOMUnsafeRegion", "alloc::oom::oom"} {
 		if strings.Contains(signature, part) {

@@ -77,7 +77,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestLists: a star within an entry would mean nothing, and no word both ends a program and is called by everything.
+// TestLists: a star within an entry would mean nothing, and no word both ends a program and is
+// called by everything.
 func TestLists(t *testing.T) {
 	for _, l := range []*list{&irrelevant, &prefixes, &systemModules} {
 		for name := range l.names {

@@ -6,11 +6,12 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Call locates a Frame in a report's stack: an inlined call of a frame, or the frame itself if Inline is -1.
+// Call locates a Frame in a report's stack: an inlined call of a frame, or the frame itself if
+// Inline is -1.
 type Call struct{ Frame, Inline int }
 
-// Stack returns the first calls of a thread, inlined calls before their frame, and where each is in the report. name returns the name
-// to use for a function.
+// Stack returns the first calls of a thread, inlined calls before their frame, and where each is in
+// the report. name returns the name to use for a function.
 func Stack(r *report.Report, thread int, name func(report.Name) string) (frames []Frame, calls []Call) {
 	if thread < 0 || thread >= len(r.Threads) {
 		return nil, nil
@@ -45,8 +46,8 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 	return frames, calls
 }
 
-// OfReport returns the signature of a report's crash, or "" without a crash, and the crash's place in the crashed thread's stack. The
-// place's Frame is -1 if the stack is empty.
+// OfReport returns the signature of a report's crash, or "" without a crash, and the crash's place
+// in the crashed thread's stack. The place's Frame is -1 if the stack is empty.
 func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (string, Call) {
 	thread := r.FirstThread
 	if r.Crash != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteComparison prints the walks of one thread side by side: a line for each frame and a column for each walk, with the trust of the
-// frame in it. "*" marks frames that not all walks have. Then it prints where walks diverge, and why.
+// WriteComparison prints the walks of one thread side by side: a line for each frame and a column
+// for each walk, with the trust of the frame in it. "*" marks frames that not all walks have. Then
+// it prints where walks diverge, and why.
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
 	b := newPrinter(w)
 	b.printf("Thread %s\n", threadTitle(&r.Threads[c.Thread]))

@@ -232,7 +232,8 @@ func writeAttempts(b *printer, title string, all []report.Attempt) {
 	}
 }
 
-// writeChanges prints the registers in the called frame and in this one, without those that are unknown in both.
+// writeChanges prints the registers in the called frame and in this one, without those that are
+// unknown in both.
 func writeChanges(b *printer, x *report.Explanation, wordSize int) {
 	if x.Frame == 0 {
 		b.printf("Registers:\n")

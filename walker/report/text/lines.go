@@ -12,8 +12,9 @@ type numberedThread struct {
 	requesting bool
 }
 
-// numbered returns the threads in the order of printing, the requesting one first. Breakpad omits the thread that wrote the dump and
-// does not count it, so later threads have a number one lower than their index in the dump.
+// numbered returns the threads in the order of printing, the requesting one first. Breakpad omits
+// the thread that wrote the dump and does not count it, so later threads have a number one lower
+// than their index in the dump.
 func numbered(r *report.Report) []numberedThread {
 	var out []numberedThread
 	first := -1
@@ -49,14 +50,16 @@ type line struct {
 	trust         string
 }
 
-// eachLine calls do for the lines of a frame: its inlined calls, innermost first, then the frame itself.
+// eachLine calls do for the lines of a frame: its inlined calls, innermost first, then the frame
+// itself.
 func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 	for i := range f.Inlines {
 		in := &f.Inlines[i]
 		do(line{
 			frame: f, inline: true, address: f.Lookup,
 			function: in.Function.Printed(), functionStart: in.Start,
-			// Breakpad copies the frame and changes only its names, so the start of the line record is that of the frame.
+			// Breakpad copies the frame and changes only its names, so the start of the line record
+			// is that of the frame.
 			file: in.File, lineNumber: in.Line, lineStart: f.LineStart,
 			trust: "inline record",
 		})
@@ -73,8 +76,9 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 	})
 }
 
-// printsReturnAddress reports whether Breakpad prints the return address of a caller. It does so for x86 and amd64. For other CPUs, and
-// for inlined calls, it prints the address inside the call instruction.
+// printsReturnAddress reports whether Breakpad prints the return address of a caller. It does so
+// for x86 and amd64. For other CPUs, and for inlined calls, it prints the address inside the call
+// instruction.
 func printsReturnAddress(r *report.Report) bool {
 	a := cpu.ByName(r.System.CPU.Breakpad)
 	return a != nil && a.PrintsReturn

@@ -72,7 +72,8 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 	return b.flush()
 }
 
-// writeFields prints module|function|source file|line|offset by the rules of writePlace, with the source's full path.
+// writeFields prints module|function|source file|line|offset by the rules of writePlace, with the
+// source's full path.
 func writeFields(b *printer, r *report.Report, l line) {
 	if l.frame.Module < 0 {
 		b.printf("||||0x%x", l.address)

@@ -8,13 +8,15 @@ import (
 	"github.com/crashpane/crashpane/core/visible"
 )
 
-// printer writes all output of this package. The format of printf is trusted. Strings among its arguments come from files: printf makes
-// control characters in them visible (see package visible), so that they cannot start a line or control a terminal.
+// printer writes all output of this package. The format of printf is trusted. Strings among its
+// arguments come from files: printf makes control characters in them visible (see package visible),
+// so that they cannot start a line or control a terminal.
 type printer struct{ b *bufio.Writer }
 
 func newPrinter(w io.Writer) *printer { return &printer{bufio.NewWriter(w)} }
 
-// printf makes all texts among its arguments safe to show (see package visible), since they are of files and of the process.
+// printf makes all texts among its arguments safe to show (see package visible), since they are of
+// files and of the process.
 func (p *printer) printf(format string, args ...any) {
 	for i, a := range args {
 		if s, ok := a.(string); ok {

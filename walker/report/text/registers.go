@@ -11,7 +11,8 @@ import (
 // maxWidth is the width in columns at which Breakpad breaks register lines.
 const maxWidth = 80
 
-// writeRegisters prints " name = 0x…" for each known register. The caller has printed a space, which does not count as a column.
+// writeRegisters prints " name = 0x…" for each known register. The caller has printed a space,
+// which does not count as a column.
 func writeRegisters(b *printer, regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return

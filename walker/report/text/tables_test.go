@@ -16,7 +16,8 @@ func TestTrustHasBreakpadsWords(t *testing.T) {
 	}
 }
 
-// TestSourcesHaveWords: every source has words of its own in the explanation of a frame, and not its stable word.
+// TestSourcesHaveWords: every source has words of its own in the explanation of a frame, and not
+// its stable word.
 func TestSourcesHaveWords(t *testing.T) {
 	words := map[string]string{}
 	for name, s := range enumtest.Strings[walker.Source](t, "../..", "Source") {

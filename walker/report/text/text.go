@@ -1,6 +1,7 @@
-// Package text prints a report as text. Write and WriteMachine print the two forms of Breakpad's minidump_stackwalk, for users and with
-// "|" between fields. Scripts read both, so the output is the same byte for byte, with function names as the symbol file has them.
-// WriteExplanation, WriteFindings and WriteComparison print what Breakpad does not have.
+// Package text prints a report as text. Write and WriteMachine print the two forms of Breakpad's
+// minidump_stackwalk, for users and with "|" between fields. Scripts read both, so the output is
+// the same byte for byte, with function names as the symbol file has them. WriteExplanation,
+// WriteFindings and WriteComparison print what Breakpad does not have.
 //
 // Source of Breakpad's forms: src/processor/stackwalk_common.cc.
 package text
@@ -26,7 +27,8 @@ func Write(w io.Writer, r *report.Report) error {
 	return b.flush()
 }
 
-// writeSystem writes the first lines of minidump_stackwalk's output: operating system, processor, graphics.
+// writeSystem writes the first lines of minidump_stackwalk's output: operating system, processor,
+// graphics.
 func writeSystem(b *printer, r *report.Report) {
 	s := &r.System
 	b.printf("Operating system: %s\n", s.OS.Breakpad)
@@ -73,7 +75,8 @@ func writeCrash(b *printer, r *report.Report) {
 	}
 }
 
-// threadNote returns what minidump_stackwalk writes behind the number of the thread that crashed or requested the dump.
+// threadNote returns what minidump_stackwalk writes behind the number of the thread that crashed or
+// requested the dump.
 func threadNote(r *report.Report, n numberedThread) string {
 	switch {
 	case !n.requesting:
@@ -84,7 +87,8 @@ func threadNote(r *report.Report, n numberedThread) string {
 	return " (requested dump, did not crash)"
 }
 
-// writeStack writes the frames of a thread. Inlined calls have numbers of their own, as in minidump_stackwalk.
+// writeStack writes the frames of a thread. Inlined calls have numbers of their own, as in
+// minidump_stackwalk.
 func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	if len(t.Frames) == 0 {
 		b.printf(" <no frames>\n")
@@ -104,7 +108,8 @@ func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	}
 }
 
-// writePlace prints a frame's module, function and source line, as far as they are known, and the offset in the last of them.
+// writePlace prints a frame's module, function and source line, as far as they are known, and the
+// offset in the last of them.
 func writePlace(b *printer, r *report.Report, l line) {
 	if l.frame.Module < 0 {
 		b.printf("0x%x", l.address)
@@ -142,13 +147,15 @@ func writeModules(b *printer, r *report.Report) {
 	}
 }
 
-// isMain reports whether a module is at the main module's address, as Breakpad decides it. Microdumps have no main module.
+// isMain reports whether a module is at the main module's address, as Breakpad decides it.
+// Microdumps have no main module.
 func isMain(r *report.Report, m *report.Module) bool {
 	return !r.Dump.Micro && r.MainModule >= 0 && m.Base == r.Modules[r.MainModule].Base
 }
 
-// symbolTrouble returns "No" or "Corrupt" if a module's symbols are, else "". Breakpad records modules with frames by debug file and
-// id, so that another module with the same debug file and id is marked too.
+// symbolTrouble returns "No" or "Corrupt" if a module's symbols are, else "". Breakpad records
+// modules with frames by debug file and id, so that another module with the same debug file and id
+// is marked too.
 func symbolTrouble(r *report.Report, m *report.Module) string {
 	corrupt := false
 	for i := range r.Modules {
@@ -170,8 +177,8 @@ func symbolTrouble(r *report.Report, m *report.Module) string {
 	return ""
 }
 
-// fileName returns a module's name as Breakpad prints it. In a microdump Breakpad reads a name up to its first space: "libart.so" for
-// "libart.so (deleted)".
+// fileName returns a module's name as Breakpad prints it. In a microdump Breakpad reads a name up
+// to its first space: "libart.so" for "libart.so (deleted)".
 func fileName(r *report.Report, path string) string {
 	if r.Dump.Micro {
 		path, _, _ = strings.Cut(path, " ")

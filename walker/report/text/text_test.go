@@ -48,7 +48,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNames prints a decorated name: as it is in a symbol file, but readable if a binary has it, since dump_syms would have written it so.
+// TestNames prints a decorated name: as it is in a symbol file, but readable if a binary has it,
+// since dump_syms would have written it so.
 func TestNames(t *testing.T) {
 	for _, linked := range []bool{false, true} {
 		r := report.Build(reporttest.Windows())

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Brief returns a dump's crash, time and process in one line. reason is the exception's name, time is in seconds since 1970, process
-// is the program's file name; unknown ones are empty.
+// Brief returns a dump's crash, time and process in one line. reason is the exception's name, time
+// is in seconds since 1970, process is the program's file name; unknown ones are empty.
 func Brief(reason string, time uint32, process string, pid *uint32) string {
 	var out []string
 	if reason != "" {

@@ -14,10 +14,12 @@ type ComparePage struct {
 	Problem string
 	Walks   []CompareWalk
 	Rows    []CompareRow
-	// Found is how many frames the walks found that use all sources, Agreed how many of them all these walks have. Walks that use a
-	// single source do not count, since they have gaps by design.
+	// Found is how many frames the walks found that use all sources, Agreed how many of them all
+	// these walks have. Walks that use a single source do not count, since they have gaps by
+	// design.
 	Found, Agreed int
-	// Selected is the requested row, or -1. Title is its name, Branches are what the walks found after it.
+	// Selected is the requested row, or -1. Title is its name, Branches are what the walks found
+	// after it.
 	Selected int
 	Title    string
 	Branches []CompareBranch
@@ -30,7 +32,8 @@ type CompareWalk struct {
 	Stop         string
 }
 
-// CompareRow is a frame that some of the walks found. Cells are in the order of the columns, "" where a walk does not have it.
+// CompareRow is a frame that some of the walks found. Cells are in the order of the columns, ""
+// where a walk does not have it.
 type CompareRow struct {
 	Index          int
 	Function, Full string
@@ -97,7 +100,8 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 		out.Walks = append(out.Walks, CompareWalk{Policy: Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
 			Stop: stopSentence(&report.Thread{Stop: w.Stop})})
 	}
-	// A divergence shows at the rows after it (leads); divergences has the rows before it, which the walks share.
+	// A divergence shows at the rows after it (leads); divergences has the rows before it, which
+	// the walks share.
 	divergences, leads := map[int]*report.Divergence{}, map[int]*report.Divergence{}
 	for i := range c.Divergences {
 		p := &c.Divergences[i]
@@ -142,7 +146,8 @@ func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) Com
 	f := c.Frame(i)
 	in := v.frameRow(f, 0)
 	if len(f.Inlines) > 0 {
-		// Show the innermost inlined call: it is the code that was running. The stack has all of them.
+		// Show the innermost inlined call: it is the code that was running. The stack has all of
+		// them.
 		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
 	}
 	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: in.Address, Cells: []CompareCell{}}

@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// maxCopied is the most frames of a copied stack: a clipboard with tens of thousands of lines can hang other programs.
+// maxCopied is the most frames of a copied stack: a clipboard with tens of thousands of lines can
+// hang other programs.
 const maxCopied = 1000
 
 // CopyStack returns one thread's stack as plain text.

@@ -43,7 +43,8 @@ func (v *View) instruction(thread, frame int) (facts []Fact) {
 	return facts
 }
 
-// frameInstruction adds the instruction that a frame is at, a caller's call, unless the crash's is there.
+// frameInstruction adds the instruction that a frame is at, a caller's call, unless the crash's is
+// there.
 func (v *View) frameInstruction(d *FrameDetail, in *report.Instruction) {
 	if in == nil {
 		return

@@ -67,7 +67,8 @@ func findingTitle(k report.FindingKind) string {
 	return cmp.Or(findingKinds[k].title, Clean(string(k)))
 }
 
-// sentenceCase makes the first letter upper case, unless the first word is a name ("libfoo.so has …").
+// sentenceCase makes the first letter upper case, unless the first word is a name ("libfoo.so has
+// …").
 func sentenceCase(s string) string {
 	for i := range len(s) {
 		switch c := s[i]; {

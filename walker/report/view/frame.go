@@ -33,13 +33,15 @@ type Why struct {
 	Rules    []string // the rules that produced the frame, one per line
 	Origin   string
 	Attempts []Attempt // what was rejected before
-	// Stop says why the stack has no frame after frame Last. StopAttempts is set for that frame only.
+	// Stop says why the stack has no frame after frame Last. StopAttempts is set for that frame
+	// only.
 	Stop         string
 	Last         int
 	StopAttempts []Attempt
 	// Suggestion is what would make the stack more complete, or "".
 	Suggestion string
-	// The rest needs explanations (ExplainBy). Steps are the Rules in parts; Rules then have numbers too.
+	// The rest needs explanations (ExplainBy). Steps are the Rules in parts; Rules then have
+	// numbers too.
 	Steps   []Step
 	Record  []string // the lines of the symbol file: "line 812: STACK CFI INIT …"
 	Words   []ReadWord
@@ -49,13 +51,15 @@ type Why struct {
 	Changes []Change
 }
 
-// Step is a rule with its numbers: "cfa", "$rsp + 48", "0x7ffe3d0 + 48 = 0x7ffe400". Place is what a return address points to.
+// Step is a rule with its numbers: "cfa", "$rsp + 48", "0x7ffe3d0 + 48 = 0x7ffe400". Place is what
+// a return address points to.
 type Step struct{ For, Rule, Computed, Place string }
 
 // ReadWord is a word of memory that was read.
 type ReadWord struct{ Addr, Value, For, Place string }
 
-// Change is a register's value in the called frame and in this one, "" if unknown. How is "rule", "unchanged" or "lost".
+// Change is a register's value in the called frame and in this one, "" if unknown. How is "rule",
+// "unchanged" or "lost".
 type Change struct{ Name, Before, After, How string }
 
 // Attempt is an attempt to find a frame that the walker rejected.
@@ -63,8 +67,8 @@ type Attempt struct{ Source, Rule, Origin, Reason string }
 
 // Frame returns the details of a row.
 //
-// What the report has comes at once. Numbers and words of memory need the walk to be made again (explain), which the engine does only
-// for a frame that is shown.
+// What the report has comes at once. Numbers and words of memory need the walk to be made again
+// (explain), which the engine does only for a frame that is shown.
 func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	t := v.thread(ti)
 	if t == nil {
@@ -166,7 +170,8 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 }
 
-// threadFacts returns the thread's last error and times, which the page shows with the details of its first frame.
+// threadFacts returns the thread's last error and times, which the page shows with the details of
+// its first frame.
 func (v *View) threadFacts(t *report.Thread) (facts []Fact) {
 	if e := t.LastError; e != nil && e.Value != 0 {
 		facts = append(facts, Fact{"Last error", Clean(e.Text), true})
@@ -240,7 +245,8 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	}
 }
 
-// valueNote returns what a register's value may be: the fault address, a fill pattern, an address in a module.
+// valueNote returns what a register's value may be: the fault address, a fill pattern, an address
+// in a module.
 func (v *View) valueNote(x uint64) string {
 	if c := v.r.Crash; c != nil && c.Event.HasAddress && x == c.Event.Address && x >= 0x1000 {
 		return "the fault address"

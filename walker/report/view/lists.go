@@ -30,8 +30,8 @@ type ThreadPage struct {
 	Rows     []ThreadRow
 }
 
-// Threads lists the threads, the crashed or requesting one first, then in the dump's order. filter selects threads by number, id and
-// name. search is a Query; Hits counts its matches.
+// Threads lists the threads, the crashed or requesting one first, then in the dump's order. filter
+// selects threads by number, id and name. search is a Query; Hits counts its matches.
 func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage {
 	out := ThreadPage{Selected: -1, Rows: []ThreadRow{}}
 	filter = strings.ToLower(filter)
@@ -56,7 +56,8 @@ func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage 
 	return out
 }
 
-// order returns the threads' order in lists: the first thread of the report, then the others in the dump's order.
+// order returns the threads' order in lists: the first thread of the report, then the others in the
+// dump's order.
 func (v *View) order() []int {
 	order := make([]int, 0, len(v.r.Threads))
 	if v.thread(v.r.FirstThread) != nil {
@@ -70,7 +71,8 @@ func (v *View) order() []int {
 	return order
 }
 
-// top returns the first function of a thread that has a name, without parameters: it shows what the thread does.
+// top returns the first function of a thread that has a name, without parameters: it shows what the
+// thread does.
 func (v *View) top(t *report.Thread) string {
 	if t.Omitted {
 		return "wrote the dump"
@@ -140,7 +142,8 @@ func StateWord(s report.SymbolState) string {
 	return "not needed"
 }
 
-// moduleOrder returns the modules' order in the list: those with frames first, then by state, then by number of frames.
+// moduleOrder returns the modules' order in the list: those with frames first, then by state, then
+// by number of frames.
 func (v *View) moduleOrder() []int {
 	order := []int{}
 	for i := range v.r.Modules {
@@ -161,7 +164,8 @@ func (v *View) moduleOrder() []int {
 	return order
 }
 
-// Assignable returns up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
+// Assignable returns up to n modules that a file may be assigned to: those in use, the ones without
+// symbols of their own first.
 func (v *View) Assignable(n int) (out []int) {
 	for _, own := range []bool{false, true} {
 		for _, i := range v.moduleOrder() {
@@ -273,7 +277,8 @@ func (v *View) Missing(from, n int) MissingPage {
 	return out
 }
 
-// programPath returns the path of a missing program on Microsoft's symbol servers, or "" if its identifier is not known.
+// programPath returns the path of a missing program on Microsoft's symbol servers, or "" if its
+// identifier is not known.
 func programPath(w *report.MissingFile) string {
 	for _, s := range w.Stores {
 		if strings.HasPrefix(s.Path, w.Program+"/") && s.Layout == report.LayoutMicrosoft {
@@ -283,7 +288,8 @@ func programPath(w *report.MissingFile) string {
 	return ""
 }
 
-// MissingText returns the list as text to copy: a line for each file, with its store path and the number of frames.
+// MissingText returns the list as text to copy: a line for each file, with its store path and the
+// number of frames.
 func (v *View) MissingText() string {
 	var b strings.Builder
 	for i := range v.r.Missing {
@@ -301,7 +307,8 @@ func (v *View) MissingText() string {
 	return b.String()
 }
 
-// version returns a module's version, or "" for zeros, which writers store on systems without versions.
+// version returns a module's version, or "" for zeros, which writers store on systems without
+// versions.
 func version(m *report.Module) string {
 	if s := Clean(m.Version.Rust); s != "0.0.0.0" {
 		return s

@@ -14,12 +14,14 @@ type ModuleDetail struct {
 	// Status is the state of its symbols as a sentence.
 	Status string
 	Facts  []Fact
-	// Has says what its files contain, and which file has it: "Unwind rules", "libfoo.so, .eh_frame".
+	// Has says what its files contain, and which file has it: "Unwind rules", "libfoo.so,
+	// .eh_frame".
 	Has []Fact
 	// Missing lists files and kinds of information that the module lacks.
 	Missing  []string
 	Warnings []string
-	// Rules: it has call frame information, which the user can disable. Ignored: the user has disabled it.
+	// Rules: it has call frame information, which the user can disable. Ignored: the user has
+	// disabled it.
 	Rules, Ignored bool
 	// Binary is the name of the item from which a symbol file can be made, or "".
 	Binary string

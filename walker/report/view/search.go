@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Query normalizes a text to search for, as Holds needs it: lower case, addresses without leading zeros and without WinDbg's backtick.
+// Query normalizes a text to search for, as Holds needs it: lower case, addresses without leading
+// zeros and without WinDbg's backtick.
 func Query(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), " +0x", "+0x") // "00007ff6`1234abcd"; "libfoo.so +0x12"
@@ -17,7 +18,8 @@ func Query(s string) string {
 	return s
 }
 
-// Holds reports whether one of the texts contains a Query. The Query 0x7f75 also matches an address with leading zeros.
+// Holds reports whether one of the texts contains a Query. The Query 0x7f75 also matches an address
+// with leading zeros.
 func Holds(query string, texts ...string) bool {
 	if query == "" {
 		return false
@@ -41,7 +43,8 @@ func Holds(query string, texts ...string) bool {
 	return false
 }
 
-// frameHolds reports whether the text of a row contains a Query. inline is the number of an inlined call, or -1 for the frame itself.
+// frameHolds reports whether the text of a row contains a Query. inline is the number of an inlined
+// call, or -1 for the frame itself.
 func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	if query == "" {
 		return false
@@ -110,8 +113,8 @@ func (v *View) eachHit(t *report.Thread, query string, do func(frame, inline int
 	}
 }
 
-// Hit is a match of a search: a thread (Frame is -1), a row of a stack, or a row of a tab of the lower panel. Without a thread (-1) and
-// a tab it is the verdict.
+// Hit is a match of a search: a thread (Frame is -1), a row of a stack, or a row of a tab of the
+// lower panel. Without a thread (-1) and a tab it is the verdict.
 type Hit struct {
 	Thread, Frame, Inline int
 	Tab                   string
@@ -121,7 +124,8 @@ type Hit struct {
 // maxHits is the most hits that Find returns.
 const maxHits = 10_000
 
-// Find lists the matches of a Query in the page's order: the verdict, the threads, the tabs of the lower panel.
+// Find lists the matches of a Query in the page's order: the verdict, the threads, the tabs of the
+// lower panel.
 func (v *View) Find(query string) []Hit {
 	var out []Hit
 	add := func(h Hit, is bool) bool {
@@ -181,7 +185,8 @@ func factsHold(query string, facts []Fact) bool {
 	return false
 }
 
-// threadWords returns what a search for a thread looks in: its name, its index, and its id in both bases.
+// threadWords returns what a search for a thread looks in: its name, its index, and its id in both
+// bases.
 func threadWords(t *report.Thread) string {
 	return t.Name + "\nthread " + strconv.Itoa(t.Index) + "\nid " + strconv.FormatUint(uint64(t.ID), 10) + "\n" + short(uint64(t.ID))
 }

@@ -20,14 +20,16 @@ type StackRow struct {
 	Kind   string
 	Frame  int // number of the physical frame
 	Inline int // number of the inlined call, innermost first; -1 for the frame itself
-	// Function is folded for the row, Full is the full name. Without symbols Function is the module and the offset in it, or the address
-	// if there is no module, and Full also says why there is no name.
+	// Function is folded for the row, Full is the full name. Without symbols Function is the module
+	// and the offset in it, or the address if there is no module, and Full also says why there is
+	// no name.
 	Function, Full string
 	NoSymbol       bool // Function is not a name
 	Source, Path   string
 	Trust, Word    string // the report's word, and the page's
 	Module, Offset string
-	// Address is the lookup address: for a caller it is inside the call instruction, as in every export. Offset is that of Address.
+	// Address is the lookup address: for a caller it is inside the call instruction, as in every
+	// export. Offset is that of Address.
 	Address         string
 	ModuleIndex     int  // -1 for none
 	Other           int  // a loaded file with another id that could be used for the module, or -1
@@ -49,7 +51,8 @@ type StackPage struct {
 	Quality string
 	// Selected is the row number of the requested frame, or -1.
 	Selected int
-	// SourceWidth and WhereWidth are the lengths of the longest Source and Where of the stack, in characters.
+	// SourceWidth and WhereWidth are the lengths of the longest Source and Where of the stack, in
+	// characters.
 	SourceWidth, WhereWidth int
 	Rows                    []StackRow
 }
@@ -87,10 +90,11 @@ func Word(trust string) (word, sentence string) {
 	return "unknown", "How this frame was found is not known."
 }
 
-// rowsOf returns the number of the first row of each frame, and the number of rows. Inlined calls are rows, unless hide is set.
+// rowsOf returns the number of the first row of each frame, and the number of rows. Inlined calls
+// are rows, unless hide is set.
 //
-// Example: frames with 0, 2 and 0 inlined calls begin at the rows 0, 1 and 4, and there are 5 rows. The numbers are kept,
-// because the page asks for a window of rows at each step of scrolling.
+// Example: frames with 0, 2 and 0 inlined calls begin at the rows 0, 1 and 4, and there are 5 rows.
+// The numbers are kept, because the page asks for a window of rows at each step of scrolling.
 func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 	t := v.thread(ti)
 	if hide {
@@ -110,7 +114,8 @@ func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 	return starts, int(starts[len(t.Frames)])
 }
 
-// Stack returns a window of a thread's stack. Inlined calls are above the frame that contains them, innermost first.
+// Stack returns a window of a thread's stack. Inlined calls are above the frame that contains them,
+// innermost first.
 func (v *View) Stack(q StackQuery) StackPage {
 	out := StackPage{Thread: q.Thread, Selected: -1, Rows: []StackRow{}}
 	t := v.thread(q.Thread)
@@ -141,8 +146,8 @@ func (v *View) Stack(q StackQuery) StackPage {
 			}
 		}
 	}
-	// fi is the frame that row lo belongs to, perhaps by one of its inlined calls; k counts the rows of a frame, and the frame itself is
-	// the last of them.
+	// fi is the frame that row lo belongs to, perhaps by one of its inlined calls; k counts the
+	// rows of a frame, and the frame itself is the last of them.
 	for row := lo; row < hi && fi < len(t.Frames); fi++ {
 		f := &t.Frames[fi]
 		first, inl := fi, 0
@@ -167,7 +172,8 @@ func (v *View) Stack(q StackQuery) StackPage {
 	return out
 }
 
-// rowNumber returns the row of a frame or of one of its inlined calls. starts is nil if inlined calls are hidden.
+// rowNumber returns the row of a frame or of one of its inlined calls. starts is nil if inlined
+// calls are hidden.
 func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) int {
 	if starts == nil {
 		return frame
@@ -208,7 +214,8 @@ func (v *View) placedRow(f *report.Frame, i int) StackRow {
 	return row
 }
 
-// Where returns the text of a row's last column: the module and the offset, or the address if Function has these already.
+// Where returns the text of a row's last column: the module and the offset, or the address if
+// Function has these already.
 func (r *StackRow) Where() string {
 	switch {
 	case r.Kind == RowFrame && r.Module == "":
@@ -221,8 +228,8 @@ func (r *StackRow) Where() string {
 	return r.Module + " " + r.Offset
 }
 
-// widths returns the lengths of the longest Source and Where of a thread's rows. It needs no demangled names, of which a deep stack
-// has too many.
+// widths returns the lengths of the longest Source and Where of a thread's rows. It needs no
+// demangled names, of which a deep stack has too many.
 func (v *View) widths(ti int) (int, int) {
 	if w, ok := v.width[ti]; ok {
 		return w[0], w[1]
@@ -273,8 +280,8 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	}
 }
 
-// named reports whether a frame has a name of its own. "<name omitted>" and "<unknown in app.exe>" are what writers of symbol files
-// write for functions without a name.
+// named reports whether a frame has a name of its own. "<name omitted>" and "<unknown in app.exe>"
+// are what writers of symbol files write for functions without a name.
 func named(f *report.Frame) bool {
 	return f.HasFunction && !f.Far() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
 }

@@ -10,7 +10,8 @@ import (
 type Summary struct {
 	Name    string
 	Verdict []Span
-	// Reason is the exception as rust-minidump or Breakpad print it, Facts the line below the verdict.
+	// Reason is the exception as rust-minidump or Breakpad print it, Facts the line below the
+	// verdict.
 	Reason string
 	Facts  []string
 	// Messages has the program's own messages about its end, the most important first.
@@ -119,7 +120,8 @@ func (v *View) facts() []string {
 	return out
 }
 
-// withoutBuild removes the build of a Linux kernel ("#1 SMP PREEMPT_DYNAMIC …"), up to the next comma. The System tab shows it.
+// withoutBuild removes the build of a Linux kernel ("#1 SMP PREEMPT_DYNAMIC …"), up to the next
+// comma. The System tab shows it.
 func withoutBuild(s string) string {
 	from := strings.Index(s, " #")
 	if from < 0 {
@@ -251,7 +253,8 @@ func (v *View) system() []Group {
 	return g
 }
 
-// auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids, which the page shows in decimal.
+// auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids, which the page
+// shows in decimal.
 const auxNumbers = "AT_PHENT AT_PHNUM AT_PAGESZ AT_UID AT_EUID AT_GID AT_EGID AT_CLKTCK AT_SECURE AT_RSEQ_FEATURE_SIZE AT_RSEQ_ALIGN AT_MINSIGSTKSZ "
 
 // Policies are the unwind policies that the page offers, by their names in package walker.

@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// TestFindingsHaveTitles: every kind of finding has a title of its own on the page, and not its stable word.
+// TestFindingsHaveTitles: every kind of finding has a title of its own on the page, and not its
+// stable word.
 func TestFindingsHaveTitles(t *testing.T) {
 	titles := map[string]string{}
 	for name, k := range enumtest.Strings[report.FindingKind](t, "..", "FindingKind") {
@@ -20,8 +21,8 @@ func TestFindingsHaveTitles(t *testing.T) {
 	}
 }
 
-// TestSymbolStatesHaveRows: every state of a module's symbols has a word of its own and a place in the list's order. A state without one would be
-// called "not needed", and be sorted first.
+// TestSymbolStatesHaveRows: every state of a module's symbols has a word of its own and a place in
+// the list's order. A state without one would be called "not needed", and be sorted first.
 func TestSymbolStatesHaveRows(t *testing.T) {
 	words, order := map[string]string{}, map[int]string{}
 	states := enumtest.Strings[report.SymbolState](t, "..", "SymbolState")
@@ -42,7 +43,8 @@ func TestSymbolStatesHaveRows(t *testing.T) {
 	}
 }
 
-// TestTrustHasPageWords: every level of trust but none has a word of its own on the page and a sentence that explains it.
+// TestTrustHasPageWords: every level of trust but none has a word of its own on the page and a
+// sentence that explains it.
 func TestTrustHasPageWords(t *testing.T) {
 	words := map[string]string{}
 	for name, v := range enumtest.Numbers[walker.Trust](t, "../..", "Trust") {
@@ -54,7 +56,8 @@ func TestTrustHasPageWords(t *testing.T) {
 	}
 }
 
-// TestSourcesHavePageWords: every source that the walker asks has words of its own on the page, and not its stable word.
+// TestSourcesHavePageWords: every source that the walker asks has words of its own on the page, and
+// not its stable word.
 func TestSourcesHavePageWords(t *testing.T) {
 	words := map[string]string{}
 	for name, s := range enumtest.Strings[walker.Source](t, "../..", "Source") {

@@ -7,12 +7,13 @@ import (
 	"github.com/crashpane/crashpane/core/visible"
 )
 
-// maxText is the length in bytes of the longest text of a file that the page gets. Vugu cannot render a text or attribute of 16 KiB or
-// more, and escaping makes a text up to five times as long (quotes).
+// maxText is the length in bytes of the longest text of a file that the page gets. Vugu cannot
+// render a text or attribute of 16 KiB or more, and escaping makes a text up to five times as long
+// (quotes).
 const maxText = 3000
 
-// Clean makes text of a file safe to show: valid UTF-8, at most maxText long, with control characters made visible. Bidirectional
-// controls could make a name look like another one.
+// Clean makes text of a file safe to show: valid UTF-8, at most maxText long, with control
+// characters made visible. Bidirectional controls could make a name look like another one.
 func Clean(s string) string {
 	plain := len(s) <= maxText
 	for i := 0; plain && i < len(s); i++ {
@@ -35,8 +36,8 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// BaseName returns the last part of a path of any system. In a path of a version control system, as in Mozilla's symbol files
-// ("hg:host/repo:dom/x.cpp:revision"), the file is before the revision.
+// BaseName returns the last part of a path of any system. In a path of a version control system, as
+// in Mozilla's symbol files ("hg:host/repo:dom/x.cpp:revision"), the file is before the revision.
 func BaseName(path string) string {
 	if parts := strings.Split(path, ":"); len(parts) == 4 && len(parts[0]) > 1 && len(parts[0]) <= 4 {
 		path = parts[2]
@@ -48,14 +49,16 @@ func BaseName(path string) string {
 	return path
 }
 
-// foldAt and pathAt are the lengths above which Fold shortens a name and its path, if the width of the column is unknown.
+// foldAt and pathAt are the lengths above which Fold shortens a name and its path, if the width of
+// the column is unknown.
 const (
 	foldAt = 56
 	pathAt = 39
 )
 
-// Fold shortens a readable name for a row, in steps until it is short enough: template arguments ("vector<…>::push_back"), parameters
-// ("f(…)"), the beginning of the path ("…::backtrace::begin"). The end of a name is the most useful part.
+// Fold shortens a readable name for a row, in steps until it is short enough: template arguments
+// ("vector<…>::push_back"), parameters ("f(…)"), the beginning of the path ("…::backtrace::begin").
+// The end of a name is the most useful part.
 func Fold(s string) string { return fold(s, foldAt, pathAt) }
 
 // FoldTo is Fold for a column of a width in characters. 0 means an unknown width.
@@ -80,7 +83,8 @@ func fold(s string, width, pathWidth int) string {
 	return s
 }
 
-// foldPath removes parts of a path from the left and keeps at least two. In Rust's "<a::T as b::Trait>" it keeps "<T as Trait>".
+// foldPath removes parts of a path from the left and keeps at least two. In Rust's "<a::T as
+// b::Trait>" it keeps "<T as Trait>".
 func foldPath(s string, width int) string {
 	if strings.HasPrefix(s, "<") {
 		if end := closing(s); end > 0 {
@@ -99,7 +103,8 @@ func foldPath(s string, width int) string {
 	return s
 }
 
-// pathParts returns where the parts of a path begin, except the first, or nil if its brackets do not match.
+// pathParts returns where the parts of a path begin, except the first, or nil if its brackets do
+// not match.
 func pathParts(s string) []int {
 	var at []int
 	depth := 0
@@ -166,7 +171,8 @@ func foldTemplates(s string) string {
 		switch {
 		case c == '<' && !operatorBefore(s[:i]) && i > 0 && s[i-1] != ' ' && !strings.HasPrefix(s[i:], "<lambda") &&
 			!strings.HasPrefix(s[i:], "<unnamed"):
-			// A "<" after a space or at the start is not a template's: Rust's "<T as Trait>". Nor is that of "<lambda" and "<unnamed".
+			// A "<" after a space or at the start is not a template's: Rust's "<T as Trait>". Nor
+			// is that of "<lambda" and "<unnamed".
 			if depth == 0 {
 				b.WriteByte(c)
 				opened = i
@@ -215,8 +221,8 @@ func lastParts(s string) string {
 	return s
 }
 
-// operatorBefore reports whether s ends with "operator", so that the following "<" is part of "operator<", "operator<<" or
-// "operator<=>".
+// operatorBefore reports whether s ends with "operator", so that the following "<" is part of
+// "operator<", "operator<<" or "operator<=>".
 func operatorBefore(s string) bool {
 	s = strings.TrimRight(s, "<")
 	return strings.HasSuffix(s, "operator")

@@ -8,8 +8,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
-// Span is a part of a sentence with its role: "" for plain text, "name" for the process, "code" for addresses and functions, "guess" for
-// what is uncertain.
+// Span is a part of a sentence with its role: "" for plain text, "name" for the process, "code" for
+// addresses and functions, "guess" for what is uncertain.
 type Span struct{ Text, Role string }
 
 // Verdict returns the sentence about the crash: which process, what happened, where.
@@ -67,7 +67,8 @@ func (v *View) reasonWhy() string {
 	return Clean(c.Why())
 }
 
-// exceptionLost reports whether the dump may have an exception that could not be read, so that the verdict must not deny one.
+// exceptionLost reports whether the dump may have an exception that could not be read, so that the
+// verdict must not deny one.
 func (v *View) exceptionLost() bool {
 	for _, d := range v.r.Diagnostics {
 		if d.Severity == "error" && (strings.Contains(d.Text, "Exception") || strings.Contains(d.Text, "irectory")) {
@@ -77,8 +78,8 @@ func (v *View) exceptionLost() bool {
 	return false
 }
 
-// site returns the crash's place, which is the first call of the program's own code, and the crash's signature. f is nil if the crashed
-// thread has no frames.
+// site returns the crash's place, which is the first call of the program's own code, and the
+// crash's signature. f is nil if the crashed thread has no frames.
 func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
 	words, at := signature.OfReport(v.r, signature.Own, v.full)
 	if at.Frame < 0 {
@@ -150,7 +151,8 @@ func cutParams(s string) string {
 	return ""
 }
 
-// reasonOf returns the exception as rust-minidump prints it, or if it does not know it, as Breakpad does.
+// reasonOf returns the exception as rust-minidump prints it, or if it does not know it, as Breakpad
+// does.
 func reasonOf(c *report.Crash) string {
 	if b := c.Reason.Breakpad; b != "" && (c.Reason.Rust == "" || strings.HasPrefix(c.Reason.Rust, "unknown ")) {
 		return b
@@ -158,8 +160,9 @@ func reasonOf(c *report.Crash) string {
 	return c.Reason.Rust
 }
 
-// Pattern returns a note for values with which debug heaps and allocators fill memory, or "". The lowest byte (of 0xbaadf00d the lowest
-// 12 bits) may differ, because programs add offsets to pointers.
+// Pattern returns a note for values with which debug heaps and allocators fill memory, or "". The
+// lowest byte (of 0xbaadf00d the lowest 12 bits) may differ, because programs add offsets to
+// pointers.
 func Pattern(a uint64) string {
 	lo := uint32(a)
 	if hi := uint32(a >> 32); hi != 0 && hi != lo {

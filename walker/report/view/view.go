@@ -1,9 +1,11 @@
-// Package view makes the rows that the page shows from a report. It runs in the engine, and makes rows for a window of a list on demand,
-// so that the page gets only visible rows and only their names are demangled.
+// Package view makes the rows that the page shows from a report. It runs in the engine, and makes
+// rows for a window of a list on demand, so that the page gets only visible rows and only their
+// names are demangled.
 //
-// New makes a View. View.Summary (summary.go) is the top of the page, View.Stack (stack.go) a window of a stack, View.Frame (frame.go)
-// the details of a frame, lists.go the other lists. All text from files passes Clean: valid UTF-8, limited in length, with control
-// characters made visible.
+// New makes a View. View.Summary (summary.go) is the top of the page, View.Stack (stack.go) a
+// window of a stack, View.Frame (frame.go) the details of a frame, lists.go the other lists. All
+// text from files passes Clean: valid UTF-8, limited in length, with control characters made
+// visible.
 package view
 
 import (
@@ -12,7 +14,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// View makes the rows of one report. It caches readable names, so that a recursion's name is demangled once.
+// View makes the rows of one report. It caches readable names, so that a recursion's name is
+// demangled once.
 type View struct {
 	r        *report.Report
 	demangle func(string) string

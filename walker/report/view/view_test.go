@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// example is a report made by hand: two threads, inlined calls, a scanned frame, symbols missing and of another build.
+// example is a report made by hand: two threads, inlined calls, a scanned frame, symbols missing
+// and of another build.
 func example() *report.Report {
 	return &report.Report{
 		Dump:   report.Dump{Name: "dumps/a.dmp", WordSize: 8, Time: 1},
@@ -58,7 +59,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// The name of an exported function is not that of everything behind it, and what stands for a missing name is none.
+// The name of an exported function is not that of everything behind it, and what stands for a
+// missing name is none.
 func TestNamesTooFarAway(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -86,7 +88,8 @@ func TestNamesTooFarAway(t *testing.T) {
 	}
 }
 
-// A stack of which most frames have no name, since the symbols are exported names alone, has not all symbols; neither has the module.
+// A stack of which most frames have no name, since the symbols are exported names alone, has not
+// all symbols; neither has the module.
 func TestExportedNamesAreNotAll(t *testing.T) {
 	r := example()
 	r.Modules[0].Has.OnlyExports = true
@@ -234,7 +237,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreShown: in a browser making a name readable costs a tenth of a millisecond, so a window of rows makes only its own.
+// TestNamesThatAreShown: in a browser making a name readable costs a tenth of a millisecond, so a
+// window of rows makes only its own.
 func TestNamesThatAreShown(t *testing.T) {
 	const frames = 10_000
 	r := &report.Report{Threads: []report.Thread{{Frames: make([]report.Frame, frames)}}}

@@ -9,7 +9,8 @@ import (
 // shownWords is the most words of memory that the page gets. Frames of real programs need fewer.
 const shownWords = 64
 
-// add appends a cleaned line. The page shows the list as one text, so add replaces what exceeds maxText by "…".
+// add appends a cleaned line. The page shows the list as one text, so add replaces what exceeds
+// maxText by "…".
 func add(list *[]string, line string) {
 	size := 0
 	for _, l := range *list {

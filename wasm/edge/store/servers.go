@@ -8,24 +8,27 @@ import (
 	"strings"
 )
 
-// ServersPrefix is the path under which the Worker asks other symbol servers for its pages, since these let no page read their answers:
+// ServersPrefix is the path under which the Worker asks other symbol servers for its pages, since
+// these let no page read their answers:
 //
 //	/servers/<host of a listed server>/<path of a file in that server's layout>
 //
-// It asks the servers of its configuration and no other, for paths of the server's layout alone, and sends them nothing but the path and the
-// range of bytes that is wanted.
+// It asks the servers of its configuration and no other, for paths of the server's layout alone,
+// and sends them nothing but the path and the range of bytes that is wanted.
 const ServersPrefix = "/servers/"
 
 // Server is a symbol server that pages may read through the Worker.
 type Server struct {
-	// Host is its name and port, by which pages call it; Base its address without a slash at the end.
+	// Host is its name and port, by which pages call it; Base its address without a slash at the
+	// end.
 	Host, Base string
 	valid      func(path []string) bool
 }
 
 // layouts say which paths there are. Each part is a name already (see names).
 var layouts = map[string]func(path []string) bool{
-	// name.pdb/<signature><age>/name.pdb, name.exe/<time stamp><size>/name.exe; a cabinet if the name's last character is "_".
+	// name.pdb/<signature><age>/name.pdb, name.exe/<time stamp><size>/name.exe; a cabinet if the
+	// name's last character is "_".
 	"microsoft": func(p []string) bool {
 		return len(p) == 3 && isHex(p[1], 9, 48) && len(p[0]) == len(p[2]) && p[0][:len(p[0])-1] == p[2][:len(p[2])-1] &&
 			(p[0] == p[2] || strings.HasSuffix(p[2], "_"))
@@ -44,8 +47,9 @@ func isHex(s string, least, most int) bool {
 	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
-// Servers reads the servers of a configuration: "microsoft+https://host/path debuginfod+https://host", separated by spaces or commas. One
-// that cannot be read is an error, and none of them is asked then.
+// Servers reads the servers of a configuration: "microsoft+https://host/path
+// debuginfod+https://host", separated by spaces or commas. One that cannot be read is an error, and
+// none of them is asked then.
 func Servers(text string) ([]Server, error) {
 	var out []Server
 	for _, one := range fields(text) {
@@ -80,7 +84,8 @@ type Upstream struct {
 	Drop func()
 }
 
-// Fetch asks a server by GET with these header fields and no others, without cookies, and follows no redirect.
+// Fetch asks a server by GET with these header fields and no others, without cookies, and follows
+// no redirect.
 type Fetch func(address string, header map[string]string) (*Upstream, error)
 
 // maxRedirects is how often a server may lead on.
@@ -126,7 +131,8 @@ func (c Config) serve(w http.ResponseWriter, r *http.Request, fetch Fetch) {
 	c.pass(w, up, host)
 }
 
-// follow asks an address, and where the server leads on to one of the listed origins that one. A nil answer comes with the reason.
+// follow asks an address, and where the server leads on to one of the listed origins that one. A
+// nil answer comes with the reason.
 func (c Config) follow(address string, header map[string]string, fetch Fetch) (*Upstream, string) {
 	for range maxRedirects + 1 {
 		up, err := fetch(address, header)

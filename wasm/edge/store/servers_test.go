@@ -58,7 +58,8 @@ func config(t *testing.T) Config {
 	return Config{Servers: servers, MaxAge: 60, Redirects: []string{"https://files.example", "https://*.blob.example.net"}}
 }
 
-// TestServersAsked: a path of a listed server's layout is asked of that server, and of what came with the request no more than the range.
+// TestServersAsked: a path of a listed server's layout is asked of that server, and of what came
+// with the request no more than the range.
 func TestServersAsked(t *testing.T) {
 	u := &upstream{answers: map[string]upstreamAnswer{
 		msdl + "/app.pdb/" + pdbID + "/app.pdb":              {200, map[string]string{"Content-Length": "3", "ETag": `"1"`, "Set-Cookie": "a=b", "Content-Type": "text/html"}, "MSF"},
@@ -145,7 +146,8 @@ func TestServersRefused(t *testing.T) {
 	}
 }
 
-// TestServersLeadOn: a server is followed to the origins that the configuration lists, and nowhere else.
+// TestServersLeadOn: a server is followed to the origins that the configuration lists, and nowhere
+// else.
 func TestServersLeadOn(t *testing.T) {
 	const from = msdl + "/app.pdb/" + pdbID + "/app.pdb"
 	for _, tc := range []struct {
@@ -196,7 +198,8 @@ func TestServersList(t *testing.T) {
 	}
 }
 
-// TestServersIndex: of a server in Breakpad's layout the index beside a symbol file may be asked, too, and nothing else beside it.
+// TestServersIndex: of a server in Breakpad's layout the index beside a symbol file may be asked,
+// too, and nothing else beside it.
 func TestServersIndex(t *testing.T) {
 	servers, err := Servers("breakpad+https://b.example")
 	if err != nil {

@@ -2,8 +2,8 @@
 //
 //	/symbols/<debug file>/<debug id>/<name>
 //
-// the layout that Breakpad's tools know; and files of listed symbol servers, see ServersPrefix. It never takes anything: there is no method that
-// could carry a dump.
+// the layout that Breakpad's tools know; and files of listed symbol servers, see ServersPrefix. It
+// never takes anything: there is no method that could carry a dump.
 package store
 
 import (
@@ -33,26 +33,28 @@ type Object struct {
 // Bucket holds files by key. A key that it does not have is a nil Object and no error.
 type Bucket interface {
 	Head(key string) (*Object, error)
-	// Send answers the file's bytes from off on, n of them, by way of w, whose header is written already. With n 0 it answers
-	// no body.
+	// Send answers the file's bytes from off on, n of them, by way of w, whose header is written
+	// already. With n 0 it answers no body.
 	Send(w http.ResponseWriter, key string, off, n int64) error
 }
 
 // Config is what the person who runs the source decides.
 type Config struct {
-	// Origins may read by CORS, each "https://host[:port]"; "*" is any. None: only pages of the source's own origin.
+	// Origins may read by CORS, each "https://host[:port]"; "*" is any. None: only pages of the
+	// source's own origin.
 	Origins []string
 	// Token, if it is set, must come as "Authorization: Bearer …".
 	Token string
 	// MaxAge is how long a browser may keep an answer, in seconds.
 	MaxAge int
-	// Servers may be read through the Worker. Redirects are the origins that these may lead on to, "https://host", or "https://*.host" for all names
-	// under it.
+	// Servers may be read through the Worker. Redirects are the origins that these may lead on to,
+	// "https://host", or "https://*.host" for all names under it.
 	Servers   []Server
 	Redirects []string
 }
 
-// packed are the endings under which a compressed file may stand beside a plain name, with their content encodings.
+// packed are the endings under which a compressed file may stand beside a plain name, with their
+// content encodings.
 var packed = []struct{ ending, encoding string }{{".gz", "gzip"}, {".zst", "zstd"}}
 
 // Handler serves a bucket, and the servers of the configuration by fetch.
@@ -114,8 +116,8 @@ func (c Config) knows(authorization string) bool {
 	return ok && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// Key is the bucket's key for an escaped path: its three parts, unescaped. A debug id is hexadecimal; a part that would leave its
-// folder, or has a control character, is not a name.
+// Key is the bucket's key for an escaped path: its three parts, unescaped. A debug id is
+// hexadecimal; a part that would leave its folder, or has a control character, is not a name.
 func Key(path string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, Prefix)
 	parts, named := names(rest)
@@ -227,8 +229,9 @@ func matches(list, etag string) bool {
 // fresh: a part may be sent if the client's other parts are of the same file (RFC 9110, 13.1.5).
 func fresh(ifRange, etag string) bool { return ifRange == "" || ifRange == etag }
 
-// Range reads a Range header with one range of bytes (RFC 9110, 14.1.2): where it begins in a file of a size, and how many bytes it
-// has, 0 if none of it exists. False: it is to be passed over, and the whole file sent, as for several ranges.
+// Range reads a Range header with one range of bytes (RFC 9110, 14.1.2): where it begins in a file
+// of a size, and how many bytes it has, 0 if none of it exists. False: it is to be passed over, and
+// the whole file sent, as for several ranges.
 func Range(header string, size int64) (off, n int64, ok bool) {
 	spec, ok := strings.CutPrefix(header, "bytes=")
 	first, last, dash := strings.Cut(strings.TrimSpace(spec), "-")

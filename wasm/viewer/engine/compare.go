@@ -15,7 +15,8 @@ type comparison struct {
 	made   *report.Comparison
 }
 
-// maxCompared is the most frames of a stack to compare: the comparison has each with its registers, once for each policy.
+// maxCompared is the most frames of a stack to compare: the comparison has each with its registers,
+// once for each policy.
 const maxCompared = 20_000
 
 // compare makes a window of the comparison of a thread's stack under several unwind policies.
@@ -27,7 +28,8 @@ func (e *Engine) compare(v *view.View, q protocol.Query) view.ComparePage {
 	return v.Compare(c, q.Compare.Span.From, q.Compare.Span.Count, q.Compare.Row)
 }
 
-// comparison returns the comparison of a thread, made once for each report and thread, or a problem for the user.
+// comparison returns the comparison of a thread, made once for each report and thread, or a problem
+// for the user.
 func (e *Engine) comparison(dump int, rep *report.Report, thread int) (*report.Comparison, string) {
 	if thread < 0 || thread >= len(rep.Threads) {
 		return nil, "There is no thread to compare."

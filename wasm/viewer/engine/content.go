@@ -12,7 +12,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// maxTextStream is the largest stream that is shown as text, in bytes. Larger ones are shown as a hex dump, which reads only the visible lines.
+// maxTextStream is the largest stream that is shown as text, in bytes. Larger ones are shown as a
+// hex dump, which reads only the visible lines.
 const maxTextStream = 8 << 20
 
 // perLine is how many bytes a line of a hex dump has.
@@ -69,8 +70,8 @@ func lines(d *core.Dump, s *core.Stream) []string {
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 
-// textLines returns the lines of a stream that is text, and nil if it is not. The arguments in a command line, and the variables in an environment,
-// end with a zero byte.
+// textLines returns the lines of a stream that is text, and nil if it is not. The arguments in a
+// command line, and the variables in an environment, end with a zero byte.
 func textLines(d *core.Dump, s *core.Stream) []string {
 	if s.Loc.Size == 0 || s.Loc.Size > maxTextStream || !s.Loc.In(d.Src.Size) {
 		return nil
@@ -126,7 +127,8 @@ func hexWindow(d *core.Dump, s *core.Stream, span protocol.Span, out *protocol.C
 	}
 }
 
-// system returns the facts about the system that the report lacks: all fields of the streams about it.
+// system returns the facts about the system that the report lacks: all fields of the streams about
+// it.
 func system(d *core.Dump) []view.Group {
 	var out []view.Group
 	add := func(title string, facts []view.Fact) {
@@ -173,7 +175,8 @@ func processMemory(d *core.Dump) (facts []view.Fact) {
 	return facts
 }
 
-// machineMemory returns how much memory the machine has, and how much of it was in use. The Streams tab has all counters.
+// machineMemory returns how much memory the machine has, and how much of it was in use. The Streams
+// tab has all counters.
 func machineMemory(d *core.Dump) (facts []view.Fact) {
 	if d.Windows.SystemMemory == nil {
 		return nil
@@ -203,7 +206,8 @@ func spaced(name string) string {
 	return b.String()
 }
 
-// maxFacts bounds a group. /proc/cpuinfo repeats its fields for each processor; the Streams tab has all of it.
+// maxFacts bounds a group. /proc/cpuinfo repeats its fields for each processor; the Streams tab has
+// all of it.
 const maxFacts = 40
 
 // factsOf makes facts from lines like "system.os = 0x1 linux".
@@ -222,7 +226,8 @@ func factsOf(text string) []view.Fact {
 	return out
 }
 
-// privateGroups returns the groups for the command line and the environment. A group without facts tells the page that there is one to reveal.
+// privateGroups returns the groups for the command line and the environment. A group without facts
+// tells the page that there is one to reveal.
 func privateGroups(d *core.Dump, q protocol.SystemQuery) []view.Group {
 	out := []view.Group{}
 	for _, s := range []struct {

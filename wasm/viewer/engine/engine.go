@@ -1,7 +1,9 @@
-// Package engine answers the page's requests (web/protocol) from a session (walker/session). It runs in the worker, but knows nothing of the
-// browser, so its tests also run natively; package worker connects it with the browser.
+// Package engine answers the page's requests (web/protocol) from a session (walker/session). It
+// runs in the worker, but knows nothing of the browser, so its tests also run natively; package
+// worker connects it with the browser.
 //
-// Begin with Engine.answer, which has a case for each request. Engine.query answers the query for what is on the screen.
+// Begin with Engine.answer, which has a case for each request. Engine.query answers the query for
+// what is on the screen.
 package engine
 
 import (
@@ -39,29 +41,34 @@ type Engine struct {
 	lastDump int  // the dump of the last query, -1 before the first
 	walking  bool // stacks of that dump are pending, for Idle to walk
 	more     bool // another query follows at once (Query.More)
-	// answeredAt is when a query was last answered. Until restUntil, background work should rest; rested says that it has rested since it last ran.
+	// answeredAt is when a query was last answered. Until restUntil, background work should rest;
+	// rested says that it has rested since it last ran.
 	answeredAt, restUntil time.Duration // since began; 0 is never
 	rested                bool
 	indexing              indexing
 	redact                bool
 }
 
-// maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack is walked only when the user selects its thread.
+// maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack
+// is walked only when the user selects its thread.
 const maxIdleFetched = 3 << 20
 
 // Options are what a program adds to the engine. The full engine has more than the viewer's.
 type Options struct {
-	// Session has the readers of the full engine (OpenBinary, Limits.Unpackers). Without them the answer to Add says NeedsReader.
+	// Session has the readers of the full engine (OpenBinary, Limits.Unpackers). Without them the
+	// answer to Add says NeedsReader.
 	Session session.Options
 	// Fetched returns how many bytes were read from servers; nil if there are no servers.
 	Fetched func() int64
 	// PostData sends a message with bytes beside it. Without it, no symbol files are written.
 	PostData func(protocol.Answer, []byte)
-	// Beside does work in a goroutine, and then calls then between two requests. Nil does both at once.
+	// Beside does work in a goroutine, and then calls then between two requests. Nil does both at
+	// once.
 	Beside func(work, then func())
 	// Indexes stores indexes of symbol files; nil if there is no place for them.
 	Indexes IndexStore
-	// WriteSym writes a Breakpad symbol file from a binary, with a debug id, or with the binary's own if id is "".
+	// WriteSym writes a Breakpad symbol file from a binary, with a debug id, or with the binary's
+	// own if id is "".
 	WriteSym func(w io.Writer, b session.Binary, id string) error
 	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names mangled.
 	Demangle func(string) string
@@ -71,7 +78,8 @@ type Options struct {
 func New(post func(protocol.Answer), opt Options) *Engine {
 	e := &Engine{post: post, demangle: opt.Demangle, views: map[int]*view.View{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
 	e.indexing.before = map[int]*report.Report{}
-	// The session does not demangle names. The views do, and only those in visible rows: in WebAssembly a name takes a tenth of a millisecond.
+	// The session does not demangle names. The views do, and only those in visible rows: in
+	// WebAssembly a name takes a tenth of a millisecond.
 	opt.Session.Progress, opt.Session.IndexOnDemand = e.progress, true
 	if opt.Beside == nil {
 		opt.Beside = func(work, then func()) { work(); then() }
@@ -221,7 +229,8 @@ func (e *Engine) sameAs(row protocol.FileRow) protocol.FileRow {
 	return row
 }
 
-// view returns the view of a dump's report as far as its stacks are walked, but always with the given thread's; nil if there is no such dump.
+// view returns the view of a dump's report as far as its stacks are walked, but always with the
+// given thread's; nil if there is no such dump.
 func (e *Engine) view(dump, thread int) *view.View {
 	return e.viewOf(dump, e.session.PartialReport(dump, thread))
 }
@@ -249,8 +258,8 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	return v
 }
 
-// Idle does a step of background work: it walks the next thread's stack. It reports whether there may be more; the caller handles
-// requests in between. When all stacks are walked, it posts Walked.
+// Idle does a step of background work: it walks the next thread's stack. It reports whether there
+// may be more; the caller handles requests in between. When all stacks are walked, it posts Walked.
 func (e *Engine) Idle() (more bool) {
 	e.id, e.rested = 0, false
 	if e.more {
@@ -272,20 +281,23 @@ func (e *Engine) Idle() (more bool) {
 }
 
 const (
-	// While the user scrolls, queries arrive at intervals shorter than often; then background work rests for restFor after each answer.
+	// While the user scrolls, queries arrive at intervals shorter than often; then background work
+	// rests for restFor after each answer.
 	often, restFor = 400 * time.Millisecond, 150 * time.Millisecond
-	// lastPart is how long background work rests while the page draws the last part of a first screen. Without it, the page's task took more
-	// than 50 ms in one of 25 runs with 1 GB of symbols.
+	// lastPart is how long background work rests while the page draws the last part of a first
+	// screen. Without it, the page's task took more than 50 ms in one of 25 runs with 1 GB of
+	// symbols.
 	lastPart = 40 * time.Millisecond
 )
 
-// began is when the program began. An Engine stores times as durations since then. Its type is stored in interfaces, and the linker keeps every method
-// of the types within: a time.Time would add the formatting of times to the page's program, 48 KB.
+// began is when the program began. An Engine stores times as durations since then. Its type is
+// stored in interfaces, and the linker keeps every method of the types within: a time.Time would
+// add the formatting of times to the page's program, 48 KB.
 var began = time.Now()
 
-// Rest returns how long the caller should wait before Idle. While the user scrolls, the page draws each answer at once. With two cores, and the
-// engine and the workers busy, a task that needs 15 ms of CPU takes 60 ms. After each rest Idle gets a turn, so that background work makes
-// progress.
+// Rest returns how long the caller should wait before Idle. While the user scrolls, the page draws
+// each answer at once. With two cores, and the engine and the workers busy, a task that needs 15 ms
+// of CPU takes 60 ms. After each rest Idle gets a turn, so that background work makes progress.
 func (e *Engine) Rest() time.Duration { return max(0, e.restUntil-time.Since(began)) }
 
 // answered notes that a query was answered. first: it was the last part of a first screen.

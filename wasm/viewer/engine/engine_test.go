@@ -180,8 +180,8 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	}
 }
 
-// A symbol file without a MODULE line can be assigned to modules, those without symbols first. A file for another processor is not offered, because it
-// would be refused.
+// A symbol file without a MODULE line can be assigned to modules, those without symbols first. A
+// file for another processor is not offered, because it would be refused.
 func TestChoicesOfAssignments(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym")
@@ -241,7 +241,8 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// TestMoreIsAsked: after a query with More, the engine does no background work before the next query.
+// TestMoreIsAsked: after a query with More, the engine does no background work before the next
+// query.
 func TestMoreIsAsked(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")

@@ -60,8 +60,8 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	return &protocol.Exported{Text: b.String(), FileName: fileName(rep.Dump.Name) + ending}, err
 }
 
-// fileName returns a dump's name as the start of a file name: without folders and ".dmp". Characters that a file system or a user could misread
-// become "_": the dump's name is untrusted.
+// fileName returns a dump's name as the start of a file name: without folders and ".dmp".
+// Characters that a file system or a user could misread become "_": the dump's name is untrusted.
 func fileName(dump string) string {
 	s := view.BaseName(dump)
 	if len(s) >= 4 && strings.EqualFold(s[len(s)-4:], ".dmp") {

@@ -16,7 +16,8 @@ type found struct {
 	hits  []view.Hit
 }
 
-// find lists the hits, once for each text and report, and returns hit number n, counted from 1; 0 for none.
+// find lists the hits, once for each text and report, and returns hit number n, counted from 1; 0
+// for none.
 func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query string, n int) *protocol.FoundPage {
 	if e.found.of != v || e.found.query != query {
 		hits := v.Find(query) // of the report; the dump's own data and the files follow

@@ -12,7 +12,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// This file makes tables of the dump's own data, which the report lacks. The page shows windows of them.
+// This file makes tables of the dump's own data, which the report lacks. The page shows windows of
+// them.
 
 // have returns the tabs for which a dump has data.
 func have(d *core.Dump) []string {
@@ -93,8 +94,9 @@ func handleRow(h *core.Handle) protocol.GridRow {
 		fmt.Sprint(h.HandleCount)}}
 }
 
-// memoryMap makes the rows of the process's memory map: from /proc/PID/maps, or from Windows's memory information, or else the ranges that the dump
-// has. Rows name the fault address, stacks and modules. The rows are made once for each report.
+// memoryMap makes the rows of the process's memory map: from /proc/PID/maps, or from Windows's
+// memory information, or else the ranges that the dump has. Rows name the fault address, stacks and
+// modules. The rows are made once for each report.
 func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []protocol.GridRow {
 	if e.maps != nil && e.mapsOf == rep {
 		return e.maps
@@ -174,8 +176,8 @@ func moduleAt(rep *report.Report, start, size uint64) string {
 	return ""
 }
 
-// The values of PAGE_* in letters, as Linux writes them, of MEM_* for states, and of MEM_* for kinds of memory. They are made once, because a memory
-// map has thousands of rows.
+// The values of PAGE_* in letters, as Linux writes them, of MEM_* for states, and of MEM_* for
+// kinds of memory. They are made once, because a memory map has thousands of rows.
 var (
 	accessWords = map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copy-on-write", 0x10: "x", 0x20: "rx", 0x40: "rwx", 0x80: "rx, copy-on-write"}
 	stateWords  = map[uint32]string{0x1000: "committed", 0x2000: "reserved", 0x10000: "free"}
@@ -220,8 +222,8 @@ const (
 	fromWriter    = "Writer"
 )
 
-// annotations makes rows for the texts that the program or the crash handler has left in the dump: Crashpad's annotations, comments, an
-// assertion, macOS crash information, limits.
+// annotations makes rows for the texts that the program or the crash handler has left in the dump:
+// Crashpad's annotations, comments, an assertion, macOS crash information, limits.
 func annotations(d *core.Dump) []protocol.GridRow {
 	var rows []protocol.GridRow
 	add := func(from, name, value string) {

@@ -7,8 +7,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Large symbol files are searched at first. When the crashed thread's stack is shown, the page asks for their full indexes (IndexFile). The session's
-// indexers make them, one file after the other, while the engine answers other requests.
+// Large symbol files are searched at first. When the crashed thread's stack is shown, the page asks
+// for their full indexes (IndexFile). The session's indexers make them, one file after the other,
+// while the engine answers other requests.
 
 // indexing has the state of indexing.
 type indexing struct {
@@ -24,7 +25,8 @@ type IndexStore interface {
 	Store(key string, index []byte)
 }
 
-// waits reports whether the stacks of a dump should wait until a file is fully indexed, because walking them then takes far fewer reads.
+// waits reports whether the stacks of a dump should wait until a file is fully indexed, because
+// walking them then takes far fewer reads.
 func (e *Engine) waits(dump int) bool {
 	for _, it := range e.session.Unindexed(dump) {
 		for _, q := range e.indexing.passes {
@@ -100,7 +102,8 @@ func (e *Engine) stopIndexing() {
 	}
 }
 
-// remember keeps the report of each dump, to be compared with the report after a file is fully indexed.
+// remember keeps the report of each dump, to be compared with the report after a file is fully
+// indexed.
 func (e *Engine) remember() {
 	for dump, v := range e.views {
 		if e.indexing.before[dump] == nil {
@@ -109,7 +112,8 @@ func (e *Engine) remember() {
 	}
 }
 
-// changed counts the frames of a dump's stacks, including inlined calls, that differ from the remembered report.
+// changed counts the frames of a dump's stacks, including inlined calls, that differ from the
+// remembered report.
 func (e *Engine) changed(dump int) int {
 	was := e.indexing.before[dump]
 	delete(e.indexing.before, dump)

@@ -13,8 +13,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// grown returns the sample's symbol file with megabytes of functions at higher addresses. moved, if not "", is a function to move far from its
-// sorted position: a search does not find it there, and what it reads does not show that.
+// grown returns the sample's symbol file with megabytes of functions at higher addresses. moved, if
+// not "", is a function to move far from its sorted position: a search does not find it there, and
+// what it reads does not show that.
 func grown(t testing.TB, megabytes int, moved string) []byte {
 	t.Helper()
 	f, err := os.Open(sample + "tilecruncher.sym.gz")
@@ -59,7 +60,8 @@ func grown(t testing.TB, megabytes int, moved string) []byte {
 	return out.Bytes()
 }
 
-// passes has an engine's passes done when a test says so, as if they were done beside other requests.
+// passes has an engine's passes done when a test says so, as if they were done beside other
+// requests.
 type passes struct {
 	waiting []func()
 	kept    map[string][]byte
@@ -224,8 +226,8 @@ func TestSearchedFirstExactLater(t *testing.T) {
 	}
 }
 
-// TestThreadsWait: while a file is being indexed, threads that the user has not selected wait for the index. A selected thread does not wait, and
-// if indexing ends without an index, none does.
+// TestThreadsWait: while a file is being indexed, threads that the user has not selected wait for
+// the index. A selected thread does not wait, and if indexing ends without an index, none does.
 func TestThreadsWait(t *testing.T) {
 	for _, end := range []string{"an index", "stopped", "broken"} {
 		sym := grown(t, 12, "")
@@ -270,7 +272,8 @@ func TestThreadsWait(t *testing.T) {
 	}
 }
 
-// TestIndexedAgain: a file whose pass was stopped is indexed when that is asked for again, also while the first pass has not ended yet.
+// TestIndexedAgain: a file whose pass was stopped is indexed when that is asked for again, also
+// while the first pass has not ended yet.
 func TestIndexedAgain(t *testing.T) {
 	k, x := exactTalk(t, "tilecruncher.sym", grown(t, 6, ""))
 	k.screen(-1)

@@ -12,11 +12,12 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// maxMissing bounds the list of missing symbol files. A longer one would be mostly about modules that are on no stack.
+// maxMissing bounds the list of missing symbol files. A longer one would be mostly about modules
+// that are on no stack.
 const maxMissing = 500
 
-// missing lists the symbol files that a dump lacks, as far as its stacks are walked: first those of the first thread's frames, from the top, then the
-// others by the number of frames that need them.
+// missing lists the symbol files that a dump lacks, as far as its stacks are walked: first those of
+// the first thread's frames, from the top, then the others by the number of frames that need them.
 func (e *Engine) missing(dump int) []view.MissingRow {
 	v := e.view(dump, -1)
 	if v == nil {
@@ -52,8 +53,9 @@ func (e *Engine) missing(dump int) []view.MissingRow {
 	return first
 }
 
-// fromServer returns the files in a server's answer. It accepts only symbol files, programs and debug files, and only those with the requested id.
-// Where only the full engine can read the answer, that checks the id.
+// fromServer returns the files in a server's answer. It accepts only symbol files, programs and
+// debug files, and only those with the requested id. Where only the full engine can read the
+// answer, that checks the id.
 func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, error) {
 	files, err := intake.Expand(src, e.opt.Session.Limits, func(name string, done, total int64) error {
 		e.progress(session.Progress{Stage: "unpacking", Name: name, Done: done, Total: total})

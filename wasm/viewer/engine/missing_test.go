@@ -53,7 +53,8 @@ func (p program) Identity() symbol.Identity {
 	return symbol.Identity{Name: "a.exe", DebugID: p.debugID, CodeID: p.codeID}
 }
 
-// TestProgramOfServer: a program or a debug file is accepted by its debug id or its code id, and not if it has neither.
+// TestProgramOfServer: a program or a debug file is accepted by its debug id or its code id, and
+// not if it has neither.
 func TestProgramOfServer(t *testing.T) {
 	const debugID, codeID = "5A9832E5287241C1838ED98914E9B7FF1", "5f5e10003000"
 	src := input.FromBytes("https://symbols.example/a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n"))
@@ -72,7 +73,8 @@ func TestProgramOfServer(t *testing.T) {
 	}
 }
 
-// A server may have symbols under either form of a big-endian file's id. Both addresses are requested, and either file is accepted.
+// A server may have symbols under either form of a big-endian file's id. Both addresses are
+// requested, and either file is accepted.
 func TestMissingBigEndian(t *testing.T) {
 	const turned, plain = "33221100554477668899AABBCCDDEEFF0", "00112233445566778899AABBCCDDEEFF0"
 	id := []byte{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}

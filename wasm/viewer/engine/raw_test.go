@@ -93,7 +93,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestSecrets: the command line and the environment are sent only when each is requested, and are in no export.
+// TestSecrets: the command line and the environment are sent only when each is requested, and are
+// in no export.
 func TestSecrets(t *testing.T) {
 	k := made(t)
 	shown := func(q protocol.SystemQuery) string {

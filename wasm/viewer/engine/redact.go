@@ -14,7 +14,8 @@ import (
 //   - It hides the texts that the program has left in the dump, and the names of open objects (hideRow, redacted).
 //   - In every text that leaves the engine, exports included, it replaces the names of users in paths (HideUsers).
 
-// setRedact applies a call's Redact. If that has changed, it drops the views, which were made with the other value.
+// setRedact applies a call's Redact. If that has changed, it drops the views, which were made with
+// the other value.
 func (e *Engine) setRedact(on bool) {
 	if e.redact == on {
 		return
@@ -34,8 +35,8 @@ func (e *Engine) Text() func(string) string {
 // hidden replaces private texts.
 const hidden = "hidden"
 
-// privateColumn is the column of a grid that has private texts: values of annotations, in which browsers put command line switches and
-// addresses of pages, and names of open objects.
+// privateColumn is the column of a grid that has private texts: values of annotations, in which
+// browsers put command line switches and addresses of pages, and names of open objects.
 var privateColumn = map[string]int{"annotations": 2, "handles": 2}
 
 // openAnnotations are the sources of annotations that never quote the program's data.
@@ -61,7 +62,8 @@ func hideMessages(said []report.Message) []report.Message {
 	return said
 }
 
-// redacted is a report for others: the same without the names of open objects, what macOS' libraries said, and the kernel's arguments.
+// redacted is a report for others: the same without the names of open objects, what macOS'
+// libraries said, and the kernel's arguments.
 func (e *Engine) redacted(rep *report.Report) *report.Report {
 	if !e.redact {
 		return rep
@@ -90,13 +92,15 @@ func (e *Engine) redacted(rep *report.Report) *report.Report {
 	return &out
 }
 
-// homes are the folders that contain users' folders: on Linux and BSD, on macOS and Windows, and on Windows before Vista.
+// homes are the folders that contain users' folders: on Linux and BSD, on macOS and Windows, and on
+// Windows before Vista.
 var homes = []string{"home", "users", "documents and settings"}
 
 // userName replaces the names of users.
 const userName = "USER"
 
-// HideUsers replaces the names of users in paths: the part after one of homes, between slashes or backslashes. These may be doubled, as in JSON.
+// HideUsers replaces the names of users in paths: the part after one of homes, between slashes or
+// backslashes. These may be doubled, as in JSON.
 func HideUsers(s string) string {
 	// Most texts have no path in them.
 	if strings.IndexByte(s, '/') < 0 && strings.IndexByte(s, '\\') < 0 {
@@ -130,7 +134,8 @@ func HideUsers(s string) string {
 	return b.String()
 }
 
-// afterHome returns the offset at which a user's name begins if one of homes is at offset i, else -1.
+// afterHome returns the offset at which a user's name begins if one of homes is at offset i, else
+// -1.
 func afterHome(s string, i int) int {
 	for _, h := range homes {
 		end := i + len(h)

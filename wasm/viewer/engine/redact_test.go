@@ -80,7 +80,8 @@ func secretive() []byte {
 		Bytes()
 }
 
-// Sends every request, with and without Redact: private data must be in the answers only without it.
+// Sends every request, with and without Redact: private data must be in the answers only without
+// it.
 func TestNothingPrivateLeaves(t *testing.T) {
 	for _, redact := range []bool{false, true} {
 		said := map[string]string{} // of each question, the answers as they go to the page

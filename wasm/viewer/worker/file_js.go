@@ -10,26 +10,28 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// fileReader reads slices of a File synchronously, which the browser allows only in a worker. A slice takes the same time up to about 64 KiB, which is
-// what input.Source reads at a time.
+// fileReader reads slices of a File synchronously, which the browser allows only in a worker. A
+// slice takes the same time up to about 64 KiB, which is what input.Source reads at a time.
 type fileReader struct {
 	file, sync js.Value
-	// held has a part of the file from an offset on, as a Uint8Array outside of the program's memory: all of a small file, or the chunk that is indexed.
-	// Each slice of a File takes a round trip through the browser's processes, as long as all the work with a small file's content.
+	// held has a part of the file from an offset on, as a Uint8Array outside of the program's
+	// memory: all of a small file, or the chunk that is indexed. Each slice of a File takes a round
+	// trip through the browser's processes, as long as all the work with a small file's content.
 	held   js.Value
 	heldAt int64
 	heldTo int64
 	size   int64
-	// kept has blocks around the last small reads: the readers of debug information jump back and forth by a few hundred bytes, and a slice of
-	// 16 KiB takes no longer than one of 1 KiB.
+	// kept has blocks around the last small reads: the readers of debug information jump back and
+	// forth by a few hundred bytes, and a slice of 16 KiB takes no longer than one of 1 KiB.
 	kept input.Blocks
 }
 
 const (
-	// keptBlock is the size in bytes of a kept block. A program of 601 MB with DWARF takes 3,533 slices with it, and 22,309 without
-	// (build/browser/debugfile.mjs).
+	// keptBlock is the size in bytes of a kept block. A program of 601 MB with DWARF takes 3,533
+	// slices with it, and 22,309 without (build/browser/debugfile.mjs).
 	keptBlock = 16 << 10
-	// wholeFile is the size in bytes up to which a file is read at once, and wholeFiles that of all of them together.
+	// wholeFile is the size in bytes up to which a file is read at once, and wholeFiles that of all
+	// of them together.
 	wholeFile  = 1 << 20
 	wholeFiles = 8 << 20
 )
@@ -75,7 +77,8 @@ func SourceOf(name string, value js.Value) *input.Source {
 	return input.New(name, r, r.size)
 }
 
-// ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is an error here.
+// ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is
+// an error here.
 func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -106,7 +109,8 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadManyAt implements input.ManyReader (web/static/blocks.js). The engine waits for the bytes; messages that arrive meanwhile stay in the queue.
+// ReadManyAt implements input.ManyReader (web/static/blocks.js). The engine waits for the bytes;
+// messages that arrive meanwhile stay in the queue.
 func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	defer func() {
 		if e := recover(); e != nil {

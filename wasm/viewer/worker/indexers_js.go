@@ -10,7 +10,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// indexer implements symfile.ChunkIndexer with a worker of its own, beside the engine's. The first chunk starts it; it runs the same program.
+// indexer implements symfile.ChunkIndexer with a worker of its own, beside the engine's. The first
+// chunk starts it; it runs the same program.
 type indexer struct {
 	worker js.Value
 	heard  []js.Func
@@ -18,13 +19,15 @@ type indexer struct {
 	answer func(any) // of the chunk that it indexes
 }
 
-// maxIndexers bounds the workers: each needs memory of its own, and more of them do not read a disk faster.
+// maxIndexers bounds the workers: each needs memory of its own, and more of them do not read a disk
+// faster.
 const maxIndexers = 4
 
 // beside are the engine's indexers.
 var beside []*indexer
 
-// newIndexers makes one more indexer than there are processors: while one waits for the bytes of its chunk, the others work.
+// newIndexers makes one more indexer than there are processors: while one waits for the bytes of
+// its chunk, the others work.
 func newIndexers() (list []symfile.ChunkIndexer) {
 	for range min(js.Global().Get("navigator").Get("hardwareConcurrency").Int()+1, maxIndexers) {
 		x := &indexer{}
@@ -33,7 +36,8 @@ func newIndexers() (list []symfile.ChunkIndexer) {
 	return list
 }
 
-// Index implements symfile.ChunkIndexer. A file that only this program has, because it is unpacked in its memory and therefore small, is indexed here.
+// Index implements symfile.ChunkIndexer. A file that only this program has, because it is unpacked
+// in its memory and therefore small, is indexed here.
 func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -154,7 +158,8 @@ func indexChunk(self, message js.Value) {
 	self.Call("postMessage", reply, []any{array.Get("buffer")})
 }
 
-// chunkRange is what is read of a file at once for a chunk: a byte before it, which shows whether a line begins there, and some of the line after it.
+// chunkRange is what is read of a file at once for a chunk: a byte before it, which shows whether a
+// line begins there, and some of the line after it.
 func chunkRange(c symfile.Chunk, size int64) (from, to int64) {
 	const mostHeld, lastLine = 16 << 20, 4 << 10
 	from = max(0, c.From-1)

@@ -2,7 +2,8 @@ package worker
 
 import "syscall/js"
 
-// The program and the scripts of its worker (web/static/worker.js and those joined to it) share one object, crashpaneWorker, and nothing else.
+// The program and the scripts of its worker (web/static/worker.js and those joined to it) share one
+// object, crashpaneWorker, and nothing else.
 //
 //	set by the scripts                                                        file
 //	  memory() → bytes of the program's memory                                worker.js
@@ -16,12 +17,15 @@ import "syscall/js"
 //	  read {bytes, slices}   how much of files was read, for tests and benchmarks
 //	  fetched                how many bytes were read from servers
 //
-// Messages from the page are {module, script}, which starts the program, and {request, file, remote}: a protocol.Call as a Uint8Array, and beside it a
-// File, or a file on a server as for range (index is another such file, beside it). Messages to the page are {ready}; {reply, data, memory}: a
-// protocol.Answer, bytes beside it, and the size of the memory of the program and its indexers; and {stopped}: why the program ended.
+// Messages from the page are {module, script}, which starts the program, and {request, file,
+// remote}: a protocol.Call as a Uint8Array, and beside it a File, or a file on a server as for
+// range (index is another such file, beside it). Messages to the page are {ready}; {reply, data,
+// memory}: a protocol.Answer, bytes beside it, and the size of the memory of the program and its
+// indexers; and {stopped}: why the program ended.
 //
-// Messages to an indexer's worker are {module, script} and {chunk: [from, to, section], name, file, remote}; it answers {indexed, index, memory}, or {indexed,
-// problem, indivisible, changed, memory}.
+// Messages to an indexer's worker are {module, script} and {chunk: [from, to, section], name, file,
+// remote}; it answers {indexed, index, memory}, or {indexed, problem, indivisible, changed,
+// memory}.
 
 // scripts returns that object. It is empty in analyze (web/embed/analyze.js).
 func scripts() js.Value { return js.Global().Get("crashpaneWorker") }

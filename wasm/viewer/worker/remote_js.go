@@ -8,7 +8,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// remoteReader reads parts of a file on a server. Whoever reads waits; the messages that come meanwhile wait too.
+// remoteReader reads parts of a file on a server. Whoever reads waits; the messages that come
+// meanwhile wait too.
 type remoteReader struct {
 	remote js.Value // what the page was answered (symbols.js, ask)
 	name   string
@@ -22,14 +23,17 @@ type remoteReader struct {
 }
 
 const (
-	// remoteSlice is how much of a file on a server is read at a time where the reader may choose, in bytes: what a search needs of a
-	// place lies close together, and every frame needs some places of a file.
+	// remoteSlice is how much of a file on a server is read at a time where the reader may choose,
+	// in bytes: what a search needs of a place lies close together, and every frame needs some
+	// places of a file.
 	remoteSlice = 4 << 10
-	// remoteGap is up to how many bytes between two parts are fetched along: a request takes about as long. remoteMost is how much is asked for at once.
+	// remoteGap is up to how many bytes between two parts are fetched along: a request takes about
+	// as long. remoteMost is how much is asked for at once.
 	remoteGap, remoteMost = 64 << 10, 2 << 20
 )
 
-// newRemoteReader makes a reader; failed is told when nothing can be read any more, and whether that is because the file has changed.
+// newRemoteReader makes a reader; failed is told when nothing can be read any more, and whether
+// that is because the file has changed.
 func newRemoteReader(remote js.Value, failed func(err error, changed bool)) *remoteReader {
 	return &remoteReader{remote: remote, name: remote.Get("url").String(), size: int64(remote.Get("size").Float()),
 		read: scripts().Call("range", remote), failed: failed}
@@ -88,7 +92,8 @@ func (r *remoteReader) took(n int64, why js.Value) error {
 	return r.err
 }
 
-// ReadManyAt implements input.ManyReader: the requests are under way at the same time. Parts that are close together are one request.
+// ReadManyAt implements input.ManyReader: the requests are under way at the same time. Parts that
+// are close together are one request.
 func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 	if r.err != nil {
 		return r.err
@@ -138,7 +143,8 @@ func await(promise js.Value) (value, err js.Value) {
 	return value, err
 }
 
-// fetched is how many bytes were read of servers; onFetch, if set, is called after each part with the file's name.
+// fetched is how many bytes were read of servers; onFetch, if set, is called after each part with
+// the file's name.
 var (
 	fetched int64
 	onFetch func(name string)

@@ -11,14 +11,15 @@ import (
 	"github.com/crashpane/crashpane/core/intake"
 )
 
-// Limits returns the limits and means of unpacking in a browser: large unpacked data goes to Blobs, and the browser itself unpacks deflate data if it
-// can.
+// Limits returns the limits and means of unpacking in a browser: large unpacked data goes to Blobs,
+// and the browser itself unpacks deflate data if it can.
 func Limits() intake.Limits {
 	return intake.Limits{Spool: newSpool, Inflate: inflate, KeepWhole: 16 << 20}
 }
 
-// blobSpool is an intake.Spool of Blobs, which the browser keeps outside of the tab's memory, and on disk if they are many, and deletes with the
-// worker. The program's own memory would never shrink again.
+// blobSpool is an intake.Spool of Blobs, which the browser keeps outside of the tab's memory, and
+// on disk if they are many, and deletes with the worker. The program's own memory would never
+// shrink again.
 type blobSpool struct {
 	sync  js.Value
 	parts []any  // Blobs of spoolPart each
@@ -36,7 +37,8 @@ func newSpool() (intake.Spool, error) {
 	return &blobSpool{sync: reader.New(), last: make([]byte, 0, spoolPart)}, nil
 }
 
-// WriteAt implements io.WriterAt for data that follows what was written before. Offset 0 starts again.
+// WriteAt implements io.WriterAt for data that follows what was written before. Offset 0 starts
+// again.
 func (s *blobSpool) WriteAt(p []byte, off int64) (n int, err error) {
 	defer refused(&err)
 	if off == 0 {
@@ -77,7 +79,8 @@ func (s *blobSpool) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// Gather implements intake.Gatherer: it joins the Blobs to one, which can be read like a File, also by other workers.
+// Gather implements intake.Gatherer: it joins the Blobs to one, which can be read like a File, also
+// by other workers.
 func (s *blobSpool) Gather() (r io.ReaderAt, err error) {
 	defer refused(&err)
 	whole := blobs(append(s.parts, ArrayOf(s.last))...)
@@ -98,7 +101,8 @@ func refused(err *error) {
 	}
 }
 
-// fileOf returns the File, or the part of one, that a Source is read from; undefined if it has none.
+// fileOf returns the File, or the part of one, that a Source is read from; undefined if it has
+// none.
 func fileOf(src *input.Source) js.Value {
 	whole, base := src.Within()
 	f, ok := whole.Reader().(*fileReader)
@@ -108,8 +112,8 @@ func fileOf(src *input.Source) js.Value {
 	return f.file.Call("slice", float64(base), float64(base+src.Size))
 }
 
-// inflate is intake.Limits.Inflate for data in a File (web/static/unpack.js). It wraps raw deflate data in the header and trailer of a gzip file, so
-// that the browser verifies their checksum.
+// inflate is intake.Limits.Inflate for data in a File (web/static/unpack.js). It wraps raw deflate
+// data in the header and trailer of a gzip file, so that the browser verifies their checksum.
 func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 	defer refused(&err)
 	unpack := scripts().Get("unpack")

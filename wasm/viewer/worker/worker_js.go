@@ -1,6 +1,7 @@
-// Package worker runs an engine in a worker: it passes the page's messages to the engine, and the engine's answers to the page. It also implements
-// the engine's readers with the browser's files (file_js.go, stream_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer and
-// the full engine both use it. Begin with RunWith, which is the worker's loop.
+// Package worker runs an engine in a worker: it passes the page's messages to the engine, and the
+// engine's answers to the page. It also implements the engine's readers with the browser's files
+// (file_js.go, stream_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer
+// and the full engine both use it. Begin with RunWith, which is the worker's loop.
 package worker
 
 import (
@@ -16,10 +17,12 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Run handles messages one after the other, until the worker is ended. A panic ends it with a message; the page can start another worker.
+// Run handles messages one after the other, until the worker is ended. A panic ends it with a
+// message; the page can start another worker.
 func Run(opt engine.Options) { RunWith(opt, nil) }
 
-// RunWith is Run with another handler of messages, which is called first and reports whether it has handled a message.
+// RunWith is Run with another handler of messages, which is called first and reports whether it has
+// handled a message.
 func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	debug.SetGCPercent(percent)
 	self := js.Global()
@@ -56,7 +59,8 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	turn := turns(wake)
 	resting := false
 	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
-	// The loop: handle all messages, rest if the engine says so, do a step of background work, and wait for the next wake.
+	// The loop: handle all messages, rest if the engine says so, do a step of background work, and
+	// wait for the next wake.
 	for {
 		for len(queue)+len(done) > 0 {
 			if len(done) > 0 {
@@ -110,11 +114,13 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 }
 
 const (
-	// percent is the garbage collector's percentage (debug.SetGCPercent). WebAssembly memory never shrinks, so collecting often is cheaper than
-	// holding the garbage for the rest of the visit. But until the first stack is there, the program allocates only a few megabytes, and a
-	// collection in that time would delay the stack, also because the browser would begin to optimize the collector's code. So the percentage
-	// is higher at first: for percentAfter milliseconds, up to mostAtFirst bytes in all. It is not if a file of more than smallAtFirst bytes
-	// must be read completely.
+	// percent is the garbage collector's percentage (debug.SetGCPercent). WebAssembly memory never
+	// shrinks, so collecting often is cheaper than holding the garbage for the rest of the visit.
+	// But until the first stack is there, the program allocates only a few megabytes, and a
+	// collection in that time would delay the stack, also because the browser would begin to
+	// optimize the collector's code. So the percentage is higher at first: for percentAfter
+	// milliseconds, up to mostAtFirst bytes in all. It is not if a file of more than smallAtFirst
+	// bytes must be read completely.
 	percent        = 50
 	percentAtFirst = 400
 	percentAfter   = 2000
@@ -122,8 +128,8 @@ const (
 	smallAtFirst   = 8 << 20
 )
 
-// turns makes a function that wakes the loop after the browser has delivered the pending messages. It uses a message of its own, because a timer takes
-// some milliseconds.
+// turns makes a function that wakes the loop after the browser has delivered the pending messages.
+// It uses a message of its own, because a timer takes some milliseconds.
 func turns(wake chan struct{}) func() {
 	channel := js.Global().Get("MessageChannel").New()
 	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any { signal(wake); return nil }))
@@ -139,8 +145,9 @@ func signal(wake chan struct{}) {
 	}
 }
 
-// poster makes the function that sends answers. text returns the function that replaces their texts (Engine.Text). Progress is sent at most ten times a
-// second, because a message costs more than the work that it reports.
+// poster makes the function that sends answers. text returns the function that replaces their texts
+// (Engine.Text). Progress is sent at most ten times a second, because a message costs more than the
+// work that it reports.
 func poster(self js.Value, text func() func(string) string) func(protocol.Answer) {
 	var last time.Time
 	return func(a protocol.Answer) {
@@ -154,7 +161,8 @@ func poster(self js.Value, text func() func(string) string) func(protocol.Answer
 	}
 }
 
-// guarded calls do, and reports whether the engine can continue. After a panic it cannot, and the page gets the message.
+// guarded calls do, and reports whether the engine can continue. After a panic it cannot, and the
+// page gets the message.
 func guarded(self js.Value, do func()) (fit bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -184,7 +192,8 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		onRead = func(js.Value) { progress(protocol.Progress{Stage: "reading", Name: q.Name, Done: bytesRead - from}) }
 		defer func() { onRead = nil }()
 	case *protocol.Query:
-		// A walk takes a moment, but a hostile file can hold it up. Work that the page shows can be cancelled.
+		// A walk takes a moment, but a hostile file can hold it up. Work that the page shows can be
+		// cancelled.
 		began := time.Now()
 		onRead = func(file js.Value) {
 			if time.Since(began) > longQuery {
@@ -217,7 +226,8 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 	e.Handle(call, src)
 }
 
-// memory returns the size of the program's memory and of that of its indexers in bytes, or nil if it is unknown.
+// memory returns the size of the program's memory and of that of its indexers in bytes, or nil if
+// it is unknown.
 func memory() any {
 	f := scripts().Get("memory")
 	if f.Type() != js.TypeFunction {
@@ -250,7 +260,8 @@ func (indexStore) Store(key string, index []byte) {
 // longQuery is how long a query takes before the page says so.
 const longQuery = time.Second
 
-// bytesRead and slicesRead count what was read of all files; onRead, if set, is called with the file at each read.
+// bytesRead and slicesRead count what was read of all files; onRead, if set, is called with the
+// file at each read.
 var (
 	bytesRead  int64
 	slicesRead int64

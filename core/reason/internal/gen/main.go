@@ -1,5 +1,5 @@
-// Command gen writes core/reason's tables from the data files in core/reason/data. It is run by "go generate" in
-// core/reason; a test here checks that what it would write is what is committed.
+// Command gen writes core/reason's tables from the data files in core/reason/data. It is run by "go
+// generate" in core/reason; a test here checks that what it would write is what is committed.
 package main
 
 import (
@@ -44,7 +44,8 @@ type row struct {
 	fields []string
 }
 
-// readRows reads a tab-separated file whose comment lines begin with '#'. Every row must have n fields.
+// readRows reads a tab-separated file whose comment lines begin with '#'. Every row must have n
+// fields.
 func readRows(path string, n int) ([]row, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -105,7 +106,8 @@ func (t *bigTable) write(out *bytes.Buffer, variable, source string) {
 	fmt.Fprintf(out, "\tnames: `%s`,\n}\n\n", t.names.String())
 }
 
-// quoteBytes writes bytes as a Go string literal; strconv.Quote would turn bytes that happen to form UTF-8 into runes.
+// quoteBytes writes bytes as a Go string literal; strconv.Quote would turn bytes that happen to
+// form UTF-8 into runes.
 func quoteBytes(b []byte) string {
 	var s strings.Builder
 	s.WriteByte('"')
@@ -131,8 +133,8 @@ func buildBig(dir string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.where, err)
 		}
-		// Breakpad's table holds errors only (severity 3), nearly all of which rust-minidump has too; the marks name
-		// the exceptions from "both know errors, rust-minidump knows the rest".
+		// Breakpad's table holds errors only (severity 3), nearly all of which rust-minidump has
+		// too; the marks name the exceptions from "both know errors, rust-minidump knows the rest".
 		usual, mark := "r", ""
 		if code >= 0xc0000000 {
 			usual = "br"
