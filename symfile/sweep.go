@@ -56,6 +56,13 @@ func decNumber(v uint64) uint32 {
 	return uint32(v*10000 + v>>32)
 }
 
+// sweepRoom is what is looked at of a record at most: of a line four fields of 8 bytes, of an INLINE
+// record the keyword and four fields.
+const sweepRoom = 40
+
+// wordInline is the keyword of INLINE records, as eight finds it.
+const wordInline = 'I' | 'N'<<8 | 'L'<<16 | 'I'<<24 | 'N'<<32 | 'E'<<40 | ' '<<48
+
 // sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, as far as they
 // are plain, inside of it, and refer to numbers that have records. It gives the index behind the
 // run.
@@ -63,126 +70,28 @@ func (s *scanner) sweep(b []byte, i int) int {
 	if s.fn == nil || *s.fnEnd != s.base+int64(i) {
 		return i
 	}
-	low, size := s.fn.rva, s.fn.size
-	if size == 0 {
+	if s.fn.size == 0 {
 		return i // every address is inside of it
 	}
-	files, origins := s.known[0].words, s.known[1].words
-	const (
-		room   = 40 // what is looked at at most: of a line four fields of 8 bytes, of an INLINE record the keyword and four fields
-		inline = 'I' | 'N'<<8 | 'L'<<16 | 'I'<<24 | 'N'<<32 | 'E'<<40 | ' '<<48
-	)
 	from := i
 	lines, inlines := 0, 0
-run:
-	for i+room <= len(b) {
+	for i+sweepRoom <= len(b) {
 		w := eight(b, i)
-		if w&(1<<56-1) == inline {
-			j := i + 7
-			var num [4]uint32
-			for k := range num {
-				w = eight(b, j)
-				n := fieldLen(w)
-				if n == 0 || n == 8 {
-					break run
-				}
-				v, bad := decimals(w, n)
-				if bad != 0 || b[j+n] != ' ' {
-					break run
-				}
-				num[k] = decNumber(v)
-				j += n + 1
-			}
-			// Pairs of hexadecimal numbers up to the end of the line.
-			for fields := 1; ; fields++ {
-				if j+8 > len(b) {
-					break run
-				}
-				w = eight(b, j)
-				n := fieldLen(w)
-				if n == 0 || n == 8 {
-					break run
-				}
-				if _, bad := nibbles(w, n); bad != 0 {
-					break run
-				}
-				j += n + 1
-				end := b[j-1]
-				if end == '\r' && j < len(b) && b[j] == '\n' {
-					end = '\n'
-					j++
-				}
-				if end == '\n' && fields&1 == 0 {
-					break
-				}
-				if end != ' ' {
-					break run
-				}
-			}
-			if f, o := int(num[2]>>6), int(num[3]>>6); f >= len(files) || o >= len(origins) {
-				break
-			} else if s.seg != nil {
-				files[f] |= 1 << (num[2] & 63)
-				origins[o] |= 1 << (num[3] & 63)
-			} else if files[f]>>(num[2]&63)&1 == 0 || origins[o]>>(num[3]&63)&1 == 0 {
+		if w&(1<<56-1) == wordInline {
+			file, origin, next := plainInline(b, i+7)
+			if next == 0 || !s.refers(0, file) || !s.refers(1, origin) {
 				break
 			}
 			inlines++
-			i = j
+			i = next
 			continue
 		}
-		// address size line file
-		n := fieldLen(w)
-		if n == 0 || n == 8 {
-			break
-		}
-		v, bad := nibbles(w, n)
-		rva := hexNumber(v)
-		j := i + n
-		gap := b[j] ^ ' '
-
-		w = eight(b, j+1)
-		if n = fieldLen(w); n == 0 || n == 8 {
-			break
-		}
-		v, not := nibbles(w, n)
-		bytes := hexNumber(v)
-		bad |= not
-		j += n + 1
-		gap |= b[j] ^ ' '
-
-		w = eight(b, j+1)
-		if n = fieldLen(w); n == 0 || n == 8 {
-			break
-		}
-		_, not = decimals(w, n)
-		bad |= not
-		j += n + 1
-		gap |= b[j] ^ ' '
-
-		w = eight(b, j+1)
-		if n = fieldLen(w); n == 0 || n == 8 {
-			break
-		}
-		v, not = decimals(w, n)
-		bad |= not
-		j += n + 1
-		file := decNumber(v)
-		if b[j] == '\r' {
-			j++
-		}
-		if bad != 0 || gap != 0 || b[j] != '\n' || rva-low > size || rva-low+bytes > size {
-			break
-		}
-		if f := int(file >> 6); f >= len(files) {
-			break
-		} else if s.seg != nil {
-			files[f] |= 1 << (file & 63)
-		} else if files[f]>>(file&63)&1 == 0 {
+		rva, size, file, next := plainLine(b, i, w)
+		if at := rva - s.fn.rva; next == 0 || at > s.fn.size || at+size > s.fn.size || !s.refers(0, file) {
 			break
 		}
 		lines++
-		i = j + 1
+		i = next
 	}
 	if i > from {
 		*s.fnEnd = s.base + int64(i)
@@ -191,6 +100,114 @@ run:
 		s.f.Counts.Inlines += inlines
 	}
 	return i
+}
+
+// refers notes that a record refers to a number of FILE (table 0) or INLINE_ORIGIN (1), and reports
+// whether that number has a record. Of a chunk, whose numbers may have their records in another
+// one, it only notes.
+func (s *scanner) refers(table int, number uint32) bool {
+	words := s.known[table].words
+	i, bit := int(number>>6), uint64(1)<<(number&63)
+	if i >= len(words) {
+		return false
+	}
+	if s.seg != nil {
+		words[i] |= bit
+		return true
+	}
+	return words[i]&bit != 0
+}
+
+// plainInline reads an INLINE record behind its keyword: four decimal numbers (nesting level, line
+// of the call, file of the call, origin), and pairs of hexadecimal ones (address, size) up to the
+// end of the line. next is the index behind it, or 0 if it is not plain.
+func plainInline(b []byte, i int) (file, origin uint32, next int) {
+	var num [4]uint32
+	for k := range num {
+		w := eight(b, i)
+		n := fieldLen(w)
+		if n == 0 || n == 8 {
+			return 0, 0, 0
+		}
+		v, bad := decimals(w, n)
+		if bad != 0 || b[i+n] != ' ' {
+			return 0, 0, 0
+		}
+		num[k] = decNumber(v)
+		i += n + 1
+	}
+	for fields := 1; i+8 <= len(b); fields++ {
+		w := eight(b, i)
+		n := fieldLen(w)
+		if n == 0 || n == 8 {
+			break
+		}
+		if _, bad := nibbles(w, n); bad != 0 {
+			break
+		}
+		i += n + 1
+		end := b[i-1]
+		if end == '\r' && i < len(b) && b[i] == '\n' {
+			end = '\n'
+			i++
+		}
+		if end == '\n' && fields&1 == 0 {
+			return num[2], num[3], i
+		}
+		if end != ' ' {
+			break
+		}
+	}
+	return 0, 0, 0
+}
+
+// plainLine reads a line record: address and size in hexadecimal, line and file in decimal digits.
+// w is eight(b, i). next is the index behind it, or 0 if it is not plain. What is wrong is collected
+// in bits (bad, gap) and asked for once, as branches cost more than the arithmetic.
+func plainLine(b []byte, i int, w uint64) (rva, size uint64, file uint32, next int) {
+	n := fieldLen(w)
+	if n == 0 || n == 8 {
+		return 0, 0, 0, 0
+	}
+	v, bad := nibbles(w, n)
+	rva = hexNumber(v)
+	i += n
+	gap := b[i] ^ ' '
+
+	w = eight(b, i+1)
+	if n = fieldLen(w); n == 0 || n == 8 {
+		return 0, 0, 0, 0
+	}
+	v, not := nibbles(w, n)
+	size = hexNumber(v)
+	bad |= not
+	i += n + 1
+	gap |= b[i] ^ ' '
+
+	w = eight(b, i+1)
+	if n = fieldLen(w); n == 0 || n == 8 {
+		return 0, 0, 0, 0
+	}
+	_, not = decimals(w, n)
+	bad |= not
+	i += n + 1
+	gap |= b[i] ^ ' '
+
+	w = eight(b, i+1)
+	if n = fieldLen(w); n == 0 || n == 8 {
+		return 0, 0, 0, 0
+	}
+	v, not = decimals(w, n)
+	bad |= not
+	i += n + 1
+	file = decNumber(v)
+	if b[i] == '\r' {
+		i++
+	}
+	if bad != 0 || gap != 0 || b[i] != '\n' {
+		return 0, 0, 0, 0
+	}
+	return rva, size, file, i + 1
 }
 
 // The records between the runs that sweep reads, FUNC, INLINE_ORIGIN and STACK CFI, are read eight
