@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"math/bits"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -17,98 +16,12 @@ import (
 // pass to the last warning; a file whose chunks turn out to depend on each other is indexed in one
 // pass after all.
 
-// maxUsed bounds the FILE and INLINE_ORIGIN numbers whose use is recorded, a bit each. A file with
-// higher ones is indexed in one pass.
-const maxUsed = 1 << 24
-
 // segment is what a scanner of a chunk keeps for the joining.
 type segment struct {
 	first bool // the chunk starts the file
 	// odd: the chunk depends on those before it.
 	odd              bool
 	sawFunc, sawInit bool
-}
-
-// bitset is a set of FILE or INLINE_ORIGIN numbers.
-type bitset struct {
-	words []uint64
-	over  bool // a number was too high
-}
-
-func (b *bitset) add(num uint32) {
-	w := int(num >> 6)
-	if w < len(b.words) {
-		b.words[w] |= 1 << (num & 63)
-		return
-	}
-	b.grow(num)
-}
-
-func (b *bitset) grow(num uint32) {
-	if num == noFile {
-		return
-	}
-	if num >= maxUsed {
-		b.over = true
-		return
-	}
-	b.words = append(b.words, make([]uint64, int(num>>6)+1-len(b.words))...)
-	b.words[num>>6] |= 1 << (num & 63)
-}
-
-func (b *bitset) has(num uint32) bool {
-	w := int(num >> 6)
-	return w < len(b.words) && b.words[w]>>(num&63)&1 != 0
-}
-
-func (b *bitset) join(o *bitset) {
-	if n := len(o.words) - len(b.words); n > 0 {
-		b.words = append(b.words, make([]uint64, n)...)
-	}
-	for i, w := range o.words {
-		b.words[i] |= w
-	}
-	b.over = b.over || o.over
-}
-
-// each calls fn with all numbers of a set, the lowest first.
-func (b *bitset) each(fn func(num uint32)) {
-	for i, w := range b.words {
-		for ; w != 0; w &= w - 1 {
-			fn(uint32(i<<6 | bits.TrailingZeros64(w)))
-		}
-	}
-}
-
-// count returns how many numbers are in a set.
-func (b *bitset) count() (n int) {
-	for _, w := range b.words {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
-
-// within reports whether all numbers of a set have records.
-func (b *bitset) within(t *table) bool {
-	if first, last, ok := t.dense(); ok && first == 0 {
-		n := len(b.words)
-		for n > 0 && b.words[n-1] == 0 {
-			n--
-		}
-		return !b.over && (n == 0 || uint64(n-1)<<6|uint64(bits.Len64(b.words[n-1])-1) <= last)
-	}
-	have := bitset{words: make([]uint64, len(b.words))}
-	t.each(func(r *rec) {
-		if w := r.rva >> 6; w < uint64(len(have.words)) {
-			have.words[w] |= 1 << (r.rva & 63)
-		}
-	})
-	for i, w := range b.words {
-		if w&^have.words[i] != 0 {
-			return false
-		}
-	}
-	return !b.over
 }
 
 // strayFunc reports whether what was read belongs to a FUNC of an earlier chunk.
@@ -157,23 +70,6 @@ func (s *scanner) join(p *scanner) {
 	}
 	s.line += p.line
 	s.lineCount += p.lineCount
-}
-
-// joined ends the joining of the chunks from an offset on. It reports false if a number is referred
-// to that has no record: only one pass knows by which line.
-func (s *scanner) joined(from int64) bool {
-	s.f.Counts.Lines = max(s.line, 0)
-	s.f.Counts.LineRecords = s.lineCount
-	for k := range s.known {
-		// In a part of a file, the records that the numbers refer to may be elsewhere.
-		if t := &s.f.tables[tableFiles+tableKind(k)]; from == 0 && (t.mixed || !s.known[k].within(t)) {
-			s.f.settle(tableFiles + tableKind(k))
-			if !s.known[k].within(t) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // add sums the counts of two chunks up; Lines and LineRecords are counted by the scanner.
@@ -279,7 +175,7 @@ func (x *Indexer) Index(c Chunk) ([]byte, error) {
 		}
 		return f.Index()
 	}
-	x.s = scanner{f: x.s.f.again(c.Src), seg: &segment{first: c.From == 0}, section: c.Section, buf: x.s.buf, known: [2]bitset{x.s.known[0].again(), x.s.known[1].again()}}
+	x.s = scanner{f: x.s.f.again(c.Src), seg: &segment{first: c.From == 0}, section: c.Section, buf: x.s.buf}
 	if err := x.s.run(c.Src, c.From, c.To, nil); err != nil {
 		return nil, err
 	}

@@ -80,9 +80,6 @@ func (s *scanner) gotNumber(k tableKind, num uint32, ok bool, off int64) {
 		return
 	}
 	s.f.tables[k].put(rec{rva: uint64(num), off: off, line: int32(s.line)})
-	if s.seg == nil {
-		s.known[k-tableFiles].add(num)
-	}
 }
 
 // bad warns of a record whose fields are missing, are no numbers or are too large. It is not used.
@@ -189,8 +186,6 @@ func (s *scanner) gotInline(rest []byte, off, end int64) {
 		return
 	}
 	s.belongs(off, end)
-	s.refer(0, r.callFile)
-	s.refer(1, r.origin)
 }
 
 func (s *scanner) gotPublic(rest []byte, off int64) {

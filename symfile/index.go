@@ -83,7 +83,7 @@ func nested(recs []rec) {
 }
 
 // finish makes the index searchable.
-func (f *File) finish(s *scanner) {
+func (f *File) finish() {
 	if !f.HasModule && f.warn(noModule, 0) {
 		f.say("the file has no MODULE record")
 	}
@@ -96,20 +96,6 @@ func (f *File) finish(s *scanner) {
 		f.settle(tableKind(k))
 	}
 	slices.SortFunc(f.extras, func(a, b extra) int { return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.off, b.off)) })
-	for i, unknown := range s.unknown {
-		k := tableFiles + tableKind(i)
-		nums := make([]uint64, 0, len(unknown)) // of a type that is sorted anyway, see sortFew
-		for num := range unknown {
-			nums = append(nums, uint64(num))
-		}
-		slices.Sort(nums)
-		for _, n := range nums {
-			num := uint32(n)
-			if _, known := f.tables[k].number(num); !known && f.warn(noSuchFile, int(unknown[num])) {
-				f.say("%s number %d does not exist", tableWords[k], num)
-			}
-		}
-	}
 	sortFew(f.Warnings, func(a, b Warning) int { return cmp.Compare(a.Line, b.Line) })
 }
 
@@ -135,7 +121,6 @@ const (
 	noCode
 	overlap
 	duplicate
-	noSuchFile
 	longLine
 	otherType
 	unusedIndex

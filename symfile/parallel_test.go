@@ -26,7 +26,7 @@ func sharedOf(t testing.TB, text []byte, size int64) (f *File, joined bool) {
 		t.Fatal(err)
 	}
 	if err == nil {
-		f.finish(s)
+		f.finish()
 	}
 	return f, err == nil
 }

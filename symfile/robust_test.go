@@ -211,8 +211,6 @@ func TestSweep(t *testing.T) {
 			}
 		}
 		s := &scanner{f: newFile(nil, Options{}), fn: &rec{rva: 0x1000, size: 0x3000}, fnEnd: new(int64)}
-		s.known[0].add(63)
-		s.known[1].add(63)
 		body := text[strings.Index(text, "FUNC 1000")+len("FUNC 1000 3000 0 f\n"):]
 		s.seg = &segment{}
 		if s.sweep([]byte(body), 0) > 0 {

@@ -17,9 +17,6 @@ const (
 	// soon that touching readSize bytes of memory for the first time, and then for each part of the
 	// file a cold one, would be a good part of it. In a browser each read costs more.
 	shortPass, shortStep = 32 << 20, 128 << 10
-	// maxUnknown bounds how many FILE and INLINE_ORIGIN numbers without a record (so far) are
-	// remembered.
-	maxUnknown = 4096
 )
 
 // scanner is the state of the pass over a file.
@@ -38,12 +35,6 @@ type scanner struct {
 	lastDelta     uint64
 	lineCount     int
 
-	// FILE and INLINE_ORIGIN numbers: those that have records (of a pass that is shared out, those
-	// that are referred to), and those that have none so far, with the line that refers to them
-	// first.
-	known   [2]bitset
-	unknown [2]map[uint32]int32
-
 	buf []byte   // of a step, and of the line that is not ended
 	seg *segment // of a pass that is shared out; else nil
 
@@ -53,7 +44,6 @@ type scanner struct {
 // run reads the lines that start in [from, to) of the file, readSize bytes at a time, and passes
 // them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
-	s.unknown = [2]map[uint32]int32{{}, {}}
 	step := readSize
 	if runtime.GOARCH != "wasm" && to-from <= shortPass {
 		step = shortStep
@@ -216,20 +206,6 @@ func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 	if last := rva + size; rva < s.fn.rva || last < rva || last > s.fn.rva+s.fn.size && s.fn.size > 0 {
 		if s.f.warn(outside, s.line) {
 			s.f.sayOf(s.fn.line, "line record at 0x%x lies outside its FUNC", rva)
-		}
-	}
-	s.refer(0, file)
-}
-
-// refer notes that a FILE (kind 0) or INLINE_ORIGIN (1) number is referred to. finish looks again
-// at those that have no record so far, since records may come in any order.
-func (s *scanner) refer(kind int, num uint32) {
-	switch known := &s.known[kind]; {
-	case s.seg != nil:
-		known.add(num)
-	case !known.has(num) && num != noFile:
-		if _, seen := s.unknown[kind][num]; !seen && len(s.unknown[kind]) < maxUnknown {
-			s.unknown[kind][num] = int32(s.line)
 		}
 	}
 }

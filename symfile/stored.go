@@ -20,7 +20,6 @@ import (
 //	MODULE, INFO, counts, warnings, runs of lines apart from their records
 //	of each table whether it is in another order than the file, and of each of its blocks: what its first record is relative to, its
 //	length, its CRC-32
-//	of a chunk the numbers that it refers to
 //	CRC-32 of all that
 //	the tables' blocks, one behind the other
 //
@@ -28,7 +27,7 @@ import (
 // reads single blocks.
 const (
 	storedMagic   = "symindex"
-	storedVersion = 3
+	storedVersion = 4
 	storedStart   = len(storedMagic) + 1 + 4
 	// mostStart bounds what is read of an index at once, in bytes: 1 GB of symbols takes 800 KB.
 	mostStart = 64 << 20
@@ -47,15 +46,8 @@ func (f *File) again(src *input.Source) *File {
 	return n
 }
 
-// again is an empty set, in the memory of another.
-func (b *bitset) again() bitset {
-	clear(b.words)
-	return bitset{words: b.words}
-}
-
 // joinAll joins the indexes of all chunks from one offset of the file to another, in their order.
-// The error is ErrIndivisible if the chunks depend on each other, or a *input.FormatError that says
-// what is wrong with an index.
+// The error is a *input.FormatError that says what is wrong with an index.
 func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 	f := s.f
 	// The tables get the room that they need at once: growing them would leave several times as
@@ -78,7 +70,7 @@ func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 	at := from
 	p := &scanner{}
 	for i, b := range indexes {
-		p = &scanner{f: p.f.again(f.src), known: [2]bitset{p.known[0].again(), p.known[1].again()}}
+		p = &scanner{f: p.f.again(f.src)}
 		h, err := p.unpack(b, int64(len(b)))
 		if err == nil && h.from != at {
 			err = f.badIndex(fmt.Sprintf("the chunk from offset %d", at), fmt.Sprintf("that from %d", h.from))
@@ -98,16 +90,11 @@ func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 		}
 		at, indexes[i] = h.to, nil
 		s.join(p)
-		for k := range s.known {
-			s.known[k].join(&p.known[k])
-		}
 	}
 	if at != to {
 		return f.badIndex(fmt.Sprintf("an index to offset %d", to), fmt.Sprintf("one to %d", at))
 	}
-	if !s.joined(from) {
-		return ErrIndivisible
-	}
+	f.Counts.Lines, f.Counts.LineRecords = max(s.line, 0), s.lineCount
 	return nil
 }
 
@@ -271,16 +258,6 @@ func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 		p.flag(f.tables[k].moved)
 		f.tables[k].packHeads(p)
 	}
-	for k := range s.known {
-		b := &s.known[k]
-		p.flag(b.over)
-		p.unsigned(uint64(b.count()))
-		last := uint32(0)
-		b.each(func(num uint32) {
-			p.unsigned(uint64(num - last))
-			last = num
-		})
-	}
 	binary.LittleEndian.PutUint32(p.b[start+storedStart-4:], uint32(len(p.b)+4-start))
 	p.b = binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b[start:]))
 	for k := range f.tables {
@@ -366,18 +343,6 @@ func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	for k := range f.tables {
 		f.tables[k].moved = u.flag()
 		f.tables[k].unpackHeads(u, h.room[k].heads, h.room[k].bytes, f.src.Size)
-	}
-	for k := range s.known {
-		s.known[k].over = u.flag()
-		num := uint64(0)
-		for range u.count(1) {
-			num += u.upTo(maxUsed)
-			u.bad = u.bad || num >= maxUsed
-			if u.bad {
-				break
-			}
-			s.known[k].add(uint32(num))
-		}
 	}
 	if u.bad || u.left() > 0 || h.from < 0 || h.to < h.from {
 		return h, f.badIndex("an index", "one whose parts do not fit together")

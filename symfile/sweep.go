@@ -64,8 +64,7 @@ const sweepRoom = 40
 const wordInline = 'I' | 'N'<<8 | 'L'<<16 | 'I'<<24 | 'N'<<32 | 'E'<<40 | ' '<<48
 
 // sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, as far as they
-// are plain, inside of it, and refer to numbers that have records. It gives the index behind the
-// run.
+// are plain and inside of it. It gives the index behind the run.
 func (s *scanner) sweep(b []byte, i int) int {
 	if s.fn == nil || *s.fnEnd != s.base+int64(i) {
 		return i
@@ -78,16 +77,16 @@ func (s *scanner) sweep(b []byte, i int) int {
 	for i+sweepRoom <= len(b) {
 		w := eight(b, i)
 		if w&(1<<56-1) == wordInline {
-			file, origin, next := plainInline(b, i+7)
-			if next == 0 || !s.refers(0, file) || !s.refers(1, origin) {
+			next := plainInline(b, i+7)
+			if next == 0 {
 				break
 			}
 			inlines++
 			i = next
 			continue
 		}
-		rva, size, file, next := plainLine(b, i, w)
-		if at := rva - s.fn.rva; next == 0 || at > s.fn.size || at+size > s.fn.size || !s.refers(0, file) {
+		rva, size, next := plainLine(b, i, w)
+		if at := rva - s.fn.rva; next == 0 || at > s.fn.size || at+size > s.fn.size {
 			break
 		}
 		lines++
@@ -102,38 +101,19 @@ func (s *scanner) sweep(b []byte, i int) int {
 	return i
 }
 
-// refers notes that a record refers to a number of FILE (table 0) or INLINE_ORIGIN (1), and reports
-// whether that number has a record. Of a chunk, whose numbers may have their records in another
-// one, it only notes.
-func (s *scanner) refers(table int, number uint32) bool {
-	words := s.known[table].words
-	i, bit := int(number>>6), uint64(1)<<(number&63)
-	if i >= len(words) {
-		return false
-	}
-	if s.seg != nil {
-		words[i] |= bit
-		return true
-	}
-	return words[i]&bit != 0
-}
-
 // plainInline reads an INLINE record behind its keyword: four decimal numbers (nesting level, line
 // of the call, file of the call, origin), and pairs of hexadecimal ones (address, size) up to the
 // end of the line. next is the index behind it, or 0 if it is not plain.
-func plainInline(b []byte, i int) (file, origin uint32, next int) {
-	var num [4]uint32
-	for k := range num {
+func plainInline(b []byte, i int) (next int) {
+	for range 4 {
 		w := eight(b, i)
 		n := fieldLen(w)
 		if n == 0 || n == 8 {
-			return 0, 0, 0
+			return 0
 		}
-		v, bad := decimals(w, n)
-		if bad != 0 || b[i+n] != ' ' {
-			return 0, 0, 0
+		if _, bad := decimals(w, n); bad != 0 || b[i+n] != ' ' {
+			return 0
 		}
-		num[k] = decNumber(v)
 		i += n + 1
 	}
 	for fields := 1; i+8 <= len(b); fields++ {
@@ -152,22 +132,22 @@ func plainInline(b []byte, i int) (file, origin uint32, next int) {
 			i++
 		}
 		if end == '\n' && fields&1 == 0 {
-			return num[2], num[3], i
+			return i
 		}
 		if end != ' ' {
 			break
 		}
 	}
-	return 0, 0, 0
+	return 0
 }
 
 // plainLine reads a line record: address and size in hexadecimal, line and file in decimal digits.
 // w is eight(b, i). next is the index behind it, or 0 if it is not plain. What is wrong is collected
 // in bits (bad, gap) and asked for once, as branches cost more than the arithmetic.
-func plainLine(b []byte, i int, w uint64) (rva, size uint64, file uint32, next int) {
+func plainLine(b []byte, i int, w uint64) (rva, size uint64, next int) {
 	n := fieldLen(w)
 	if n == 0 || n == 8 {
-		return 0, 0, 0, 0
+		return 0, 0, 0
 	}
 	v, bad := nibbles(w, n)
 	rva = hexNumber(v)
@@ -176,7 +156,7 @@ func plainLine(b []byte, i int, w uint64) (rva, size uint64, file uint32, next i
 
 	w = eight(b, i+1)
 	if n = fieldLen(w); n == 0 || n == 8 {
-		return 0, 0, 0, 0
+		return 0, 0, 0
 	}
 	v, not := nibbles(w, n)
 	size = hexNumber(v)
@@ -186,7 +166,7 @@ func plainLine(b []byte, i int, w uint64) (rva, size uint64, file uint32, next i
 
 	w = eight(b, i+1)
 	if n = fieldLen(w); n == 0 || n == 8 {
-		return 0, 0, 0, 0
+		return 0, 0, 0
 	}
 	_, not = decimals(w, n)
 	bad |= not
@@ -195,19 +175,18 @@ func plainLine(b []byte, i int, w uint64) (rva, size uint64, file uint32, next i
 
 	w = eight(b, i+1)
 	if n = fieldLen(w); n == 0 || n == 8 {
-		return 0, 0, 0, 0
+		return 0, 0, 0
 	}
-	v, not = decimals(w, n)
+	_, not = decimals(w, n)
 	bad |= not
 	i += n + 1
-	file = decNumber(v)
 	if b[i] == '\r' {
 		i++
 	}
 	if bad != 0 || gap != 0 || b[i] != '\n' {
-		return 0, 0, 0, 0
+		return 0, 0, 0
 	}
-	return rva, size, file, i + 1
+	return rva, size, i + 1
 }
 
 // The records between the runs that sweep reads, FUNC, INLINE_ORIGIN and STACK CFI, are read eight

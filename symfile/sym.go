@@ -134,7 +134,7 @@ func Open(src *input.Source, opt Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.f.finish(s)
+	s.f.finish()
 	return s.f, nil
 }
 

@@ -281,16 +281,6 @@ func (t *table) join(o *table, line int32) {
 	t.prev.line += line
 }
 
-// dense reports whether a table in order has the records of all numbers between its first and its
-// last.
-func (t *table) dense() (first, last uint64, ok bool) {
-	if t.n == 0 || t.mixed {
-		return 0, 0, false
-	}
-	first, last = t.heads[0].rva, t.prev.rva
-	return first, last, last-first == uint64(t.n-1)
-}
-
 // find is the last record at or below a key of a table in order: its block, and its place in that.
 func (t *table) find(key uint64) (b, i int) {
 	b = sort.Search(len(t.heads), func(i int) bool { return t.heads[i].rva > key }) - 1
@@ -325,12 +315,6 @@ func (t *table) near(key uint64) (from, to int64, ok bool) {
 func (t *table) failed() (err error) {
 	err, t.err = t.err, nil
 	return err
-}
-
-// number is the offset of the record of a number, of a table in memory.
-func (t *table) number(num uint32) (int64, bool) {
-	r, ok, _ := t.last(uint64(num))
-	return r.off, ok && r.rva == uint64(num)
 }
 
 // innermost is the STACK WIN record that is best for an address (see nested). The error is that of

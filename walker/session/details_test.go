@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -298,5 +300,26 @@ func TestStacksInAnnotations(t *testing.T) {
 	dump, _ := additionsOf(t, r)
 	if traces, _ := dump["traces"].([]any); len(traces) != 1 {
 		t.Errorf("traces %v", dump["traces"])
+	}
+}
+
+// A symbol file without the FILE records of its lines says so, once, when a stack shows such a line.
+func TestLinesWithoutFile(t *testing.T) {
+	const sample = "../../testdata/sample/"
+	s := New(Options{})
+	for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym"} {
+		content, err := os.ReadFile(sample + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "tilecruncher.dmp" {
+			content = regexp.MustCompile(`(?m)^FILE .*\n`).ReplaceAll(content, nil)
+		}
+		s.Add(input.FromBytes(name, content))
+	}
+	s.Report(0)
+	it := s.Items()[1]
+	if want := []string{"libtilecodec.so.sym: no FILE record names the source file of some lines"}; !slices.Equal(it.Warnings, want) || it.WarningCount != 1 {
+		t.Errorf("%d warnings: %q", it.WarningCount, it.Warnings)
 	}
 }

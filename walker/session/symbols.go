@@ -319,7 +319,10 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	if f := y.file(module); f != nil {
 		var err error
 		sym, ans, err = f.Lookup(rva)
-		ans = y.failed(y.d.modules[module].item, ans, err)
+		it := y.d.modules[module].item
+		if ans = y.failed(it, ans, err); ans == symbol.Yes && sym.HasLine && sym.File == "" {
+			it.fail(it.Name + ": no FILE record names the source file of some lines")
+		}
 	}
 	b := y.binary(module)
 	if b == nil {
