@@ -48,80 +48,112 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 
 // each tells of one function. Of one that is inside of another it only says that it is there.
 func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) error) error {
-	out := symbol.Function{}
+	d := described{m: m, section: f.at &^ 0xffffffff, files: map[uint32]string{}}
 	var err error
-	if out.Ranges, err = m.f.movedSection(f.at, f.size); err != nil || len(out.Ranges) == 0 {
+	if d.out.Ranges, err = m.f.movedSection(f.at, f.size); err != nil || len(d.out.Ranges) == 0 {
 		return err
 	}
-	if out.Name, err = m.name(f); err != nil {
+	if d.out.Name, err = m.name(f); err != nil {
 		return err
 	}
 	if inside {
-		return fn(out)
+		return fn(d.out)
 	}
-	// Most lines of a function are of one file, so its path is read once.
-	files := map[uint32]string{}
-	file := func(entry uint32) string {
-		path, ok := files[entry]
-		if !ok && err == nil {
-			path, err = m.file(entry)
-			files[entry] = path
-		}
-		return path
+	lines, err := m.linesIn(f.at, f.size)
+	if err != nil {
+		return err
 	}
-	lines, e := m.linesIn(f.at, f.size)
-	if e != nil {
-		return e
+	sites, err := m.inlineSites(f)
+	if input.Needs(err) {
+		return err
 	}
-	sites, e := m.inlineSites(f)
-	if e != nil {
-		if input.Needs(e) {
-			return e
-		}
-		m.f.note(e.Error())
+	if err != nil {
+		m.f.note(err.Error())
 	}
-	// Lines and calls have offsets only; all are in the section in which the function begins.
-	section := f.at &^ 0xffffffff
+	if err := d.addLines(innermost(lines, sites)); err != nil {
+		return err
+	}
+	if lines, err = d.addSeparated(f, lines); err != nil {
+		return err
+	}
+	if m.f.toSource != nil {
+		slices.SortFunc(d.out.Lines, func(a, b symbol.Line) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	if err := d.addCalls(sites, lines, len(lines)+int(f.limit-f.off)); err != nil {
+		return err
+	}
+	if d.err != nil {
+		return d.err
+	}
+	return fn(d.out)
+}
+
+// described is a function of which each tells, as far as it is known.
+type described struct {
+	m   *moduleData
+	out symbol.Function
+	// section is that in which the function begins, as the upper half of an address. Lines and calls
+	// have offsets only, and all are in it.
+	section uint64
+	files   map[uint32]string // most lines of a function are of one file, so its path is read once
+	err     error             // of reading a path, which ends the description
+}
+
+// file is the path of an entry of the module's files.
+func (d *described) file(entry uint32) string {
+	path, ok := d.files[entry]
+	if !ok && d.err == nil {
+		path, d.err = d.m.file(entry)
+		d.files[entry] = path
+	}
+	return path
+}
+
+func (d *described) addLines(list []span) error {
+	d.out.Lines = slices.Grow(d.out.Lines, len(list))
 	var parts []symbol.Range
-	add := func(list []span) error {
-		out.Lines = slices.Grow(out.Lines, len(list))
-		for _, l := range list {
-			var err error
-			if parts, err = m.f.appendMoved(parts[:0], section|uint64(l.start), l.end-l.start); err != nil {
-				return err
-			}
-			for _, r := range parts {
-				out.Lines = append(out.Lines, symbol.Line{Range: r, File: file(l.file), Line: l.line})
-			}
+	for _, l := range list {
+		var err error
+		if parts, err = d.m.f.appendMoved(parts[:0], d.section|uint64(l.start), l.end-l.start); err != nil {
+			return err
 		}
-		return nil
+		for _, r := range parts {
+			d.out.Lines = append(d.out.Lines, symbol.Line{Range: r, File: d.file(l.file), Line: l.line})
+		}
 	}
-	if e := add(innermost(lines, sites)); e != nil {
-		return e
-	}
-	// A part that the linker moved away, such as the code of rare branches, has lines of its own.
-	for _, r := range m.separated {
+	return nil
+}
+
+// addSeparated adds the parts of a function that the linker moved away, such as the code of rare
+// branches: they have lines of their own. It returns these behind the function's, by address.
+func (d *described) addSeparated(f *function, lines []span) ([]span, error) {
+	all := slices.Clip(lines)
+	for _, r := range d.m.separated {
 		if r.parent != f.at {
 			continue
 		}
-		if lines, e = m.linesIn(r.at, r.size); e == nil {
-			e = add(lines)
+		more, err := d.m.linesIn(r.at, r.size)
+		if err == nil {
+			err = d.addLines(more)
 		}
-		if e != nil {
-			return e
+		if err != nil {
+			return nil, err
 		}
-		if out.Ranges, e = m.f.appendMoved(out.Ranges, r.at, r.size); e != nil {
-			return e
+		all = append(all, more...)
+		if d.out.Ranges, err = d.m.f.appendMoved(d.out.Ranges, r.at, r.size); err != nil {
+			return nil, err
 		}
 	}
-	if m.f.toSource != nil {
-		slices.SortFunc(out.Lines, func(a, b symbol.Line) int { return cmp.Compare(a.Start, b.Start) })
-	}
-	// Calls that are over each other would be cut by all lines, each of them.
-	left := len(lines) + int(f.limit-f.off)
-	// A site's lines are those of the inlined function's source. Where it was called is the line
-	// that the code around it has at the same addresses: a line of the outer site, or of the
-	// function itself.
+	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	return all, nil
+}
+
+// addCalls adds the inlined calls. A site's lines are those of the inlined function's source. Where
+// it was called is the line that the code around it has at the same addresses: a line of the outer
+// site, or of the function itself.
+//
+// Calls that are over each other would be cut by all lines, each of them; left bounds the parts.
+func (d *described) addCalls(sites []site, lines []span, left int) error {
 	for i := range sites {
 		around := lines
 		if p := sites[i].parent; p >= 0 {
@@ -129,19 +161,16 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 		}
 		parts := byLine(sites[i].ranges, around, left)
 		if left -= len(parts); left <= 0 {
-			m.f.note(fmt.Sprintf("%s: the inlined calls of %s are over each other", m.s.Name, out.Name))
+			d.m.f.note(fmt.Sprintf("%s: the inlined calls of %s are over each other", d.m.s.Name, d.out.Name))
 			break
 		}
-		calls, e := m.calls(&sites[i], parts, section, file)
-		if e != nil {
-			return e
+		calls, err := d.m.calls(&sites[i], parts, d.section, d.file)
+		if err != nil {
+			return err
 		}
-		out.Inlines = append(out.Inlines, calls...)
+		d.out.Inlines = append(d.out.Inlines, calls...)
 	}
-	if err != nil {
-		return err
-	}
-	return fn(out)
+	return nil
 }
 
 // calls are the records of an inlined call: one for each line that the code around it gives to

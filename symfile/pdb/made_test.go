@@ -491,3 +491,27 @@ func TestHostile(t *testing.T) {
 	f.Lookup(0x1010)
 	f.FrameData(0x5000)
 }
+
+// TestCallsBesideSeparated: a function part of which the linker moved away still knows by which of
+// its lines it calls what is inlined.
+func TestCallsBesideSeparated(t *testing.T) {
+	notes := []byte{3, 4, 4, 8} // from byte 4 on, 8 bytes
+	m := &made{machine: 0x8664, names: []string{"a.cc"}, publics: [][2]any{{0, "f"}}, modules: []madeModule{{
+		name: "a.obj", contributions: [][2]uint32{{0, 0x40}, {0x300, 0x20}},
+		symbols: slices.Concat(
+			proc(4, 0x1110, 0, 0x40, "f", record(0x115d, func(b *buf) { b.u32(0, 0, 0x1000, 7).u8(notes...).pad(4) }), record(0x114e, func(*buf) {}),
+				record(6, func(*buf) {})),
+			record(0x1132, func(b *buf) { b.u32(0, 0, 0x20, 0, 0x300, 0).u16(1, 1) }), record(6, func(*buf) {})),
+		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}, [2]uint32{0xc, 3}), lines(0x300, 0x20, [2]uint32{0, 9})),
+	}}}
+	var said []string
+	m.open(t).Each(func(fn symbol.Function) error {
+		for _, c := range fn.Inlines {
+			said = append(said, fmt.Sprintf("%s:%d calls at %x", c.CallFile, c.CallLine, c.Ranges))
+		}
+		return nil
+	})
+	if want := []string{"a.cc:2 calls at [{1004 8}]"}; !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+}

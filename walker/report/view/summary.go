@@ -1,9 +1,12 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/crashpane/crashpane/walker/report"
 )
 
 // Summary is the top of a dump's page, and the counts of its lists.
@@ -186,59 +189,16 @@ func (v *View) system() []Group {
 			g = append(g, Group{title, kept})
 		}
 	}
-	version := strings.TrimSpace(r.System.OSVersion.Rust)
-	if version == "" {
-		version = r.System.OSVersion.Breakpad
-	}
-	distribution := ""
-	if r.LSB != nil {
-		distribution = r.LSB.Description
-		if distribution == "" {
-			distribution = strings.TrimSpace(r.LSB.ID + " " + r.LSB.Release)
-		}
-	}
-	cores, microcode := "", ""
-	if r.System.CPUCount > 0 {
-		cores = fmt.Sprint(r.System.CPUCount)
-	}
-	if r.System.Microcode != nil {
-		microcode = short(*r.System.Microcode)
-	}
-	pid, uptime, written := "", "", ""
-	if r.Process.PID != nil {
-		pid = fmt.Sprint(*r.Process.PID)
-	}
-	if r.Process.Uptime != nil {
-		uptime = Duration(*r.Process.Uptime)
-	}
-	if r.Dump.Time != 0 {
-		written = Time(r.Dump.Time)
-	}
-	add("Process", Fact{"Name", r.Process.Name, true}, Fact{"Process id", pid, false}, Fact{"Kind", r.Process.Type, false},
-		Fact{"Product", r.Process.Product, false}, Fact{"Version", r.Process.Version, false}, Fact{"Channel", r.Process.Channel, false},
-		Fact{"Ran for", uptime, false})
+	add("Process", v.processFacts()...)
 	said := make([]Fact, len(v.messages))
 	for i := range v.messages {
 		said[i] = Fact{Key: v.messages[i].Source, Value: v.messages[i].Text}
 	}
 	add("The program's messages", said...)
-	if c := r.Crash; c != nil {
-		params := make([]string, 0, len(c.Params))
-		for _, p := range c.Params {
-			params = append(params, short(p))
-		}
-		also := ""
-		reason := reasonOf(c)
-		if c.Reason.Breakpad != reason {
-			also = c.Reason.Breakpad
-		}
-		add("Exception", Fact{"Reason", reason, true}, Fact{"In Breakpad's words", also, true},
-			Fact{"Address", v.hex(c.Address), true}, Fact{"Thread id", fmt.Sprintf("%d (0x%x)", c.ThreadID, c.ThreadID), false},
-			Fact{"Parameters", strings.Join(params, "  "), true})
+	if r.Crash != nil {
+		add("Exception", v.exceptionFacts(r.Crash)...)
 	}
-	add("System", Fact{"Operating system", r.System.OS.Rust, false}, Fact{"Version", version, false},
-		Fact{"Distribution", distribution, false}, Fact{"CPU", r.System.CPU.Rust, false},
-		Fact{"CPU model", r.System.CPUInfo.Rust, false}, Fact{"Cores", cores, false}, Fact{"Microcode", microcode, true})
+	add("System", v.systemFacts()...)
 	aux := make([]Fact, len(r.Process.Aux))
 	for i, a := range r.Process.Aux {
 		value := short(a.Value)
@@ -248,9 +208,56 @@ func (v *View) system() []Group {
 		aux[i] = Fact{a.Name, strings.TrimSpace(value + "  " + v.place(a.Value) + a.Text), true}
 	}
 	add("Auxiliary vector", aux...)
+	written := ""
+	if r.Dump.Time != 0 {
+		written = Time(r.Dump.Time)
+	}
 	add("Dump", Fact{"File", r.Dump.Name, true}, Fact{"Size", Size(r.Dump.Size), false}, Fact{"Written", written, false},
 		Fact{"Flags", short(r.Dump.Flags), true}, Fact{"Unwind policy", r.Policy, false})
 	return g
+}
+
+func (v *View) processFacts() []Fact {
+	p := &v.r.Process
+	pid, uptime := "", ""
+	if p.PID != nil {
+		pid = fmt.Sprint(*p.PID)
+	}
+	if p.Uptime != nil {
+		uptime = Duration(*p.Uptime)
+	}
+	return []Fact{{"Name", p.Name, true}, {"Process id", pid, false}, {"Kind", p.Type, false}, {"Product", p.Product, false},
+		{"Version", p.Version, false}, {"Channel", p.Channel, false}, {"Ran for", uptime, false}}
+}
+
+func (v *View) exceptionFacts(c *report.Crash) []Fact {
+	params := make([]string, len(c.Params))
+	for i, p := range c.Params {
+		params[i] = short(p)
+	}
+	reason, also := reasonOf(c), ""
+	if c.Reason.Breakpad != reason {
+		also = c.Reason.Breakpad
+	}
+	return []Fact{{"Reason", reason, true}, {"In Breakpad's words", also, true}, {"Address", v.hex(c.Address), true},
+		{"Thread id", fmt.Sprintf("%d (0x%x)", c.ThreadID, c.ThreadID), false}, {"Parameters", strings.Join(params, "  "), true}}
+}
+
+func (v *View) systemFacts() []Fact {
+	s := &v.r.System
+	distribution, cores, microcode := "", "", ""
+	if l := v.r.LSB; l != nil {
+		distribution = cmp.Or(l.Description, strings.TrimSpace(l.ID+" "+l.Release))
+	}
+	if s.CPUCount > 0 {
+		cores = fmt.Sprint(s.CPUCount)
+	}
+	if s.Microcode != nil {
+		microcode = short(*s.Microcode)
+	}
+	return []Fact{{"Operating system", s.OS.Rust, false}, {"Version", cmp.Or(strings.TrimSpace(s.OSVersion.Rust), s.OSVersion.Breakpad), false},
+		{"Distribution", distribution, false}, {"CPU", s.CPU.Rust, false}, {"CPU model", s.CPUInfo.Rust, false}, {"Cores", cores, false},
+		{"Microcode", microcode, true}}
 }
 
 // auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids, which the page

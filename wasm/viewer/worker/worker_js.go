@@ -25,28 +25,23 @@ func Run(opt engine.Options) { RunWith(opt, nil) }
 // handled a message.
 func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	debug.SetGCPercent(percent)
-	self := js.Global()
-	var queue []js.Value
-	asked := false
-	wake := make(chan struct{}, 1)
+	l := &loop{self: js.Global(), own: own, wake: make(chan struct{}, 1)}
 	scripts().Set("receive", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		queue = append(queue, args[0])
-		signal(wake)
+		l.messages = append(l.messages, args[0])
+		l.signal()
 		return nil
 	}))
-	var e *engine.Engine
-	post := poster(self, func() func(string) string { return e.Text() })
+	l.post = poster(l.self, func() func(string) string { return l.engine.Text() })
 	opt.PostData = func(a protocol.Answer, data []byte) {
 		array := ArrayOf(data)
 		message := map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
-		self.Call("postMessage", message, []any{array.Get("buffer")})
+		l.self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
-	var done []func() // what follows work beside the loop
 	opt.Beside = func(work, then func()) {
 		go func() {
-			if guarded(self, work) {
-				done = append(done, then)
-				signal(wake)
+			if l.guarded(work) {
+				l.done = append(l.done, then)
+				l.signal()
 			}
 		}()
 	}
@@ -54,63 +49,82 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		opt.Indexes, opt.Session.Indexers = indexStore{}, newIndexers()
 	}
 	opt.Fetched = func() int64 { return fetched }
-	e = engine.New(post, opt)
-	self.Call("postMessage", map[string]any{"ready": true})
-	turn := turns(wake)
+	l.engine = engine.New(l.post, opt)
+	l.self.Call("postMessage", map[string]any{"ready": true})
+	l.run()
+}
+
+// loop is the worker's loop.
+type loop struct {
+	self     js.Value
+	own      func(message js.Value) bool
+	engine   *engine.Engine
+	post     func(protocol.Answer)
+	messages []js.Value    // that were not handled yet
+	done     []func()      // what follows work that has ended beside the loop
+	wake     chan struct{} // has an element if there may be something to do
+	asked    bool          // a message has come
+}
+
+// run handles all messages, rests if the engine says so, does a step of background work, and waits
+// until it is woken. It ends after a panic.
+func (l *loop) run() {
+	turn := l.turns()
 	resting := false
 	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
-	// The loop: handle all messages, rest if the engine says so, do a step of background work, and
-	// wait for the next wake.
 	for {
-		for len(queue)+len(done) > 0 {
-			if len(done) > 0 {
-				then := done[0]
-				done = done[1:]
-				if !guarded(self, then) {
-					return
-				}
-				continue
-			}
-			message := queue[0]
-			queue = queue[1:]
-			if !asked { // the first message
-				debug.SetGCPercent(percentAtFirst)
-				debug.SetMemoryLimit(mostAtFirst)
-				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { collectOften(); return nil }), percentAfter)
-			}
-			if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
-				collectOften()
-			}
-			asked = true
-			if !guarded(self, func() {
-				switch {
-				case own != nil && own(message):
-				case message.Get("chunk").Truthy():
-					indexChunk(self, message)
-				default:
-					handle(e, post, message)
-				}
-			}) {
+		for len(l.done)+len(l.messages) > 0 {
+			if !l.next() {
 				return
 			}
 		}
-		if wait := e.Rest(); wait > 0 {
+		if wait := l.engine.Rest(); wait > 0 {
 			if !resting {
 				resting = true
-				self.Call("setTimeout", rested, wait.Milliseconds()+1)
+				l.self.Call("setTimeout", rested, wait.Milliseconds()+1)
 			}
-			<-wake
+			<-l.wake
 			continue
 		}
 		more := false
-		if !guarded(self, func() { more = e.Idle() }) {
+		if !l.guarded(func() { more = l.engine.Idle() }) {
 			return
 		}
 		if more {
 			turn() // let the browser deliver pending requests, which go first
 		}
-		<-wake
+		<-l.wake
 	}
+}
+
+// next does what follows ended work, or handles the next message. It reports whether the engine can
+// continue.
+func (l *loop) next() bool {
+	if len(l.done) > 0 {
+		then := l.done[0]
+		l.done = l.done[1:]
+		return l.guarded(then)
+	}
+	message := l.messages[0]
+	l.messages = l.messages[1:]
+	if !l.asked {
+		l.asked = true
+		debug.SetGCPercent(percentAtFirst)
+		debug.SetMemoryLimit(mostAtFirst)
+		l.self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { collectOften(); return nil }), percentAfter)
+	}
+	if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
+		collectOften()
+	}
+	return l.guarded(func() {
+		switch {
+		case l.own != nil && l.own(message):
+		case message.Get("chunk").Truthy():
+			indexChunk(l.self, message)
+		default:
+			handle(l.engine, l.post, message)
+		}
+	})
 }
 
 const (
@@ -130,17 +144,17 @@ const (
 
 // turns makes a function that wakes the loop after the browser has delivered the pending messages.
 // It uses a message of its own, because a timer takes some milliseconds.
-func turns(wake chan struct{}) func() {
-	channel := js.Global().Get("MessageChannel").New()
-	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any { signal(wake); return nil }))
+func (l *loop) turns() func() {
+	channel := l.self.Get("MessageChannel").New()
+	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any { l.signal(); return nil }))
 	port := channel.Get("port2")
 	return func() { port.Call("postMessage", js.Null()) }
 }
 
 // signal wakes the loop, unless it has been woken already.
-func signal(wake chan struct{}) {
+func (l *loop) signal() {
 	select {
-	case wake <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 }
@@ -163,10 +177,10 @@ func poster(self js.Value, text func() func(string) string) func(protocol.Answer
 
 // guarded calls do, and reports whether the engine can continue. After a panic it cannot, and the
 // page gets the message.
-func guarded(self js.Value, do func()) (fit bool) {
+func (l *loop) guarded(do func()) (fit bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			self.Call("postMessage", map[string]any{"stopped": fmt.Sprint(p)})
+			l.self.Call("postMessage", map[string]any{"stopped": fmt.Sprint(p)})
 			fit = false
 		}
 	}()
