@@ -195,7 +195,8 @@ func through(r Register, offset int64) string {
 //	[rdi + 0x10], rdi 0        null pointer plus 16, through rdi
 //	[rdi + rcx * 8], rdi 0     null pointer in rdi, indexed by rcx
 //	[rdi + 0x10], rdi 0x20     close to a null pointer: rdi is 0x20
-//	[0x10]                     close to a null pointer; the address is written in the instruction itself
+//	[0x10]                     close to a null pointer; the address is written in the
+//	                           instruction itself
 func nullPointer(a *Access, adj *Adjusted) string {
 	r := adj.Register
 	switch {

@@ -57,7 +57,8 @@ const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
 // header reads a unit's header (DWARF 5, section 7.5.1). With an error it still returns the unit if
 // its end is known, so that the next unit can be read. o is 4 bytes, or 8 in 64-bit DWARF:
 //
-//	DWARF 5         unit_length 4 or 12 | version 2 | unit_type 1 | address_size 1 | debug_abbrev_offset o
+//	DWARF 5         unit_length 4 or 12 | version 2 | unit_type 1 | address_size 1 |
+//	  debug_abbrev_offset o
 //	  skeleton      … | dwo_id 8          split units too
 //	  type unit     … | type_signature 8 | type_offset o
 //	DWARF 2 to 4    unit_length 4 or 12 | version 2 | debug_abbrev_offset o | address_size 1

@@ -164,7 +164,7 @@ func (p *parser) baseClassDescriptor(text string) *node {
 // second "@".
 //
 //	??__Ex@@YAXXZ             `dynamic initializer for 'x''()
-//	??__E?x@A@@2HA@@YAXXZ     `dynamic initializer for `A::x''(), with the type of x in the complete form
+//	??__E?x@A@@2HA@@YAXXZ     `dynamic initializer for `A::x''(); Full adds the type of x
 func (p *parser) initializer(text string) *node {
 	whole := p.take("?")
 	s := p.declarator()

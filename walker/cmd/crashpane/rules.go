@@ -304,7 +304,7 @@ func rowMarks(row *unwind.Row) []string {
 
 // object prints a row as a JSON object. It has "marks" only if the row has some.
 //
-//	{"address": "0x410012", "cfa": "rsp+16", "ra": "cfa-8", "regs": {"r15": "cfa-16"}, "origin": "…"}
+//	{"address": "0x410012", "cfa": "rsp+16", "ra": "cfa-8", "regs": {"r15": "cfa-16"}, …}
 func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) {
 	w := p.json
 	w.PutObject(func() {

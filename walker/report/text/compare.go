@@ -99,7 +99,7 @@ func short(s string, width int) string {
 // rejected before.
 //
 //	Above crash_me + 0x10, in app (sp 0x7ffe0000):
-//	  cfi, breakpad, rust-minidump, best: call frame information, app.sym line 7 → sp 0x7ffe0010, main + 0x1f, in app
+//	  cfi, breakpad, …: call frame information, app.sym line 7 → sp 0x7ffe0010, main + 0x1f, in app
 //	  fp: stops (nothing-found)
 //	      not by frame pointer: ra: the 8-byte word at 0x8 is not in the dump
 func writeDivergence(b *printer, c *report.Comparison, titles []string, p *report.Divergence) {
