@@ -143,7 +143,7 @@ func (d *Dump) Entry(typ uint32, off, size int) *Dump {
 // Bytes finishes the dump. Call it once, as the last method.
 //
 //	MINIDUMP_HEADER       signature 4 "MDMP" | version 4 | number of streams 4 | directory RVA 4 |
-//	  checksum 4 | time 4 | flags 8
+//	                      checksum 4 | time 4 | flags 8
 //	MINIDUMP_DIRECTORY    stream type 4 | size 4 | RVA 4
 func (d *Dump) Bytes() []byte {
 	d.finish()

@@ -58,7 +58,7 @@ const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
 // its end is known, so that the next unit can be read. o is 4 bytes, or 8 in 64-bit DWARF:
 //
 //	DWARF 5         unit_length 4 or 12 | version 2 | unit_type 1 | address_size 1 |
-//	  debug_abbrev_offset o
+//	                debug_abbrev_offset o
 //	  skeleton      … | dwo_id 8          split units too
 //	  type unit     … | type_signature 8 | type_offset o
 //	DWARF 2 to 4    unit_length 4 or 12 | version 2 | debug_abbrev_offset o | address_size 1

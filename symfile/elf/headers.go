@@ -147,9 +147,9 @@ func stringAt(src *input.Source, off, limit int64) (string, error) {
 // field of the 64-bit form, so that the fields of 8 bytes are aligned.
 //
 //	Elf32_Phdr   p_type 4 | p_offset 4 | p_vaddr 4 | p_paddr 4 | p_filesz 4 | p_memsz 4 |
-//	  p_flags 4 | p_align 4
+//	             p_flags 4 | p_align 4
 //	Elf64_Phdr   p_type 4 | p_flags 4 | p_offset 8 | p_vaddr 8 | p_paddr 8 | p_filesz 8 |
-//	  p_memsz 8 | p_align 8
+//	             p_memsz 8 | p_align 8
 func (f *File) readSegments(h *rawHeader) {
 	const part = "program headers"
 	if h.phOff == 0 || h.phCount == 0 {
