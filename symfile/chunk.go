@@ -24,8 +24,8 @@ const maxUsed = 1 << 24
 // segment is what a scanner of a chunk notes for joinAll.
 type segment struct {
 	first bool // the chunk starts the file
-	// odd: the chunk depends on those before it, because it has a line, INLINE or delta record
-	// before its first FUNC or INIT, or a second MODULE record.
+	// odd: the chunk depends on those before it. It has a line, INLINE or delta record before its
+	// first FUNC or INIT, or it is not the first chunk and has a MODULE record.
 	odd              bool
 	sawFunc, sawInit bool
 }

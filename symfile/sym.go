@@ -171,9 +171,9 @@ func (f *File) reset() {
 // Name returns the name of the Source.
 func (f *File) Name() string { return f.src.Name }
 
-// Identify reads the MODULE record that a symbol file starts with. prefix is the beginning of a
-// file; 1 KiB is plenty. A name that is longer than the prefix is cut. It returns false if the file
-// does not begin with a MODULE record, which is how a session recognizes symbol files.
+// Identify reads the MODULE record that a symbol file starts with, by which a session recognizes
+// symbol files. prefix is the beginning of a file; 1 KiB is plenty. A name that is longer than the
+// prefix is cut. It returns false if the file does not begin with a MODULE record.
 func Identify(prefix []byte) (Module, bool) {
 	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
 	if i := bytes.IndexByte(prefix, '\n'); i >= 0 {

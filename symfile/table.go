@@ -520,7 +520,7 @@ func (u *unpacker) fixed() uint32 {
 
 func (u *unpacker) flag() bool { return u.upTo(1) == 1 }
 
-// bytes returns a length and that many bytes, as a part of b, not a copy.
+// bytes reads a length and returns that many bytes, as a part of b, not a copy.
 func (u *unpacker) bytes() []byte {
 	n := u.count(1)
 	u.at += n

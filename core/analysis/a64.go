@@ -22,9 +22,9 @@ import (
 // Example: f9400408 is "ldr x8, [x0, #8]": size 11, V 0, scaled 1, opc 01 (load), imm12 1 (times
 // 8), Rn 0, Rt 8.
 //
-// The first cases are the groups of section C4.1 by bits 28 to 25: x1x0 loads and stores, 0010 SVE,
-// 101x branches, exceptions and system instructions. Of the last group only what follows is
-// decoded.
+// The cases are the groups of section C4.1, by bits 28 to 25: x1x0 loads and stores, 0010 SVE, 101x
+// branches, exceptions and system instructions. The other groups process data: they access no
+// memory and have no text here.
 func (m *machine) a64(w uint32) *decoded {
 	in := &decoded{len: 4}
 	a := &a64insn{m: m, in: in, w: w, rt: w & 31, rn: w >> 5 & 31}

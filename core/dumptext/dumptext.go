@@ -93,7 +93,8 @@ const (
 // scalar is a value to print, with a remark.
 type scalar struct {
 	text string // for text output
-	// kind says how JSON has it: as the string value, or as number, a number or a bool.
+	// kind says what the value is in JSON: a string, which is value, or a number or a bool, which
+	// is number.
 	kind   scalarKind
 	value  string
 	number uint64

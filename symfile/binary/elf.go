@@ -188,10 +188,8 @@ func (f *elfProgram) isCode(rva uint64) bool {
 	return false
 }
 
-// missing adds files that should exist and are not loaded.
-//
-// A stripped program without .gnu_debuglink may have a debug file or not: distributions publish one
-// for each of theirs, others mostly do not.
+// missing adds files that should exist and are not loaded. A stripped program without
+// .gnu_debuglink may have no debug file at all, which the text for it says.
 func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	add := func(text string) { out.Missing = append(out.Missing, text) }
 	if id.Code && f.debug == nil && !out.Functions {

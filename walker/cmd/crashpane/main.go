@@ -41,9 +41,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// command is one row of the table of commands.
-//
-// A command is declared in the file of its name. run declares its flags, parses the arguments, and
+// command is one row of the table of commands. run declares its flags, parses the arguments, and
 // calls the function that flags returned.
 type command struct {
 	name string
