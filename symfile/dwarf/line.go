@@ -192,8 +192,8 @@ func (p *program) names() error {
 // table reads a table of directories or files of DWARF 5 (section 6.2.4.1): a list of {content
 // type, form}, then the number of entries, then each entry's values in that order.
 //
-// Example, the directories of GCC 13 and of LLVM: 01 01 1f 02 and two offsets is one column,
-// DW_LNCT_path as DW_FORM_line_strp, and two entries. Entry 0 is the directory of the compilation.
+// Example, the directories of GCC and LLVM: 01 01 1f 02 and two offsets is one column, DW_LNCT_path
+// as DW_FORM_line_strp, and two entries. Entry 0 is the directory of the compilation.
 func (p *program) table() ([]fileEntry, error) {
 	type column struct {
 		what uint64
