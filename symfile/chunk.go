@@ -16,10 +16,11 @@ import (
 // pass to the last warning; a file whose chunks turn out to depend on each other is indexed in one
 // pass after all.
 
-// segment is what a scanner of a chunk keeps for the joining.
+// segment is what a scanner of a chunk notes for joinAll.
 type segment struct {
 	first bool // the chunk starts the file
-	// odd: the chunk depends on those before it.
+	// odd: the chunk depends on those before it. It has a line, INLINE or delta record before its
+	// first FUNC or INIT, or it is not the first chunk and has a MODULE record.
 	odd              bool
 	sawFunc, sawInit bool
 }
@@ -33,7 +34,8 @@ func (s *scanner) strayFunc() bool {
 	return true
 }
 
-// join appends the index of the next chunk.
+// join appends the index of the next chunk. Lines in it are counted from the chunk's start, so the
+// lines of all chunks before are added.
 func (s *scanner) join(p *scanner) {
 	f, g := s.f, p.f
 	base := int32(s.line)
@@ -88,11 +90,12 @@ func (c *Counts) add(d *Counts) {
 	c.Unknown += d.Unknown
 }
 
-// heads are the records that a chunk may begin with.
+// heads are the records that a chunk may begin with: none of them belongs to a record before it.
 var heads = [][]byte{[]byte("FUNC "), []byte("PUBLIC "), []byte("FILE "), []byte("INLINE_ORIGIN "), []byte("STACK CFI INIT "), []byte("STACK WIN ")}
 
-// cuts divides [from, to) of a file into chunks of about a size, each from the start of a line that
-// is a head. Where none is near, two chunks stay one.
+// cuts divides [from, to) of a file into chunks of about size bytes, and returns their bounds, from
+// and to among them. Each begins at a line that is a head, which is looked for in the 256 KiB after
+// the even division. If there is none, two chunks stay one.
 func cuts(src *input.Source, from, to, size int64) ([]int64, error) {
 	const near = 256 << 10
 	bounds := []int64{from}
@@ -152,7 +155,8 @@ type Chunk struct {
 	Section lazy.Section
 }
 
-// ChunkIndexer indexes chunks of files, one after the other: an Indexer, or one in another process.
+// ChunkIndexer indexes chunks of files, one after the other: an Indexer, or one in another process,
+// as the page's workers have it.
 type ChunkIndexer interface {
 	// Index returns the index of a chunk as bytes. Errors are the reader's, and ErrIndivisible
 	// unless the chunk is the whole file.
@@ -188,8 +192,8 @@ func (x *Indexer) Index(c Chunk) ([]byte, error) {
 // Stop implements ChunkIndexer.
 func (x *Indexer) Stop() { x.s = scanner{} }
 
-// indexers are those of the options, or one for each goroutine that is wanted; none where a pass is
-// not to be shared.
+// indexers returns those of the options, or an Indexer for each of Workers. It returns none if the
+// pass is not to be shared.
 func (o *Options) indexers() (list []ChunkIndexer) {
 	if o.Indexers != nil || o.Workers < 2 {
 		return o.Indexers
@@ -210,7 +214,11 @@ func (s *scanner) runAll(src *input.Source, from, to int64, progress func(done, 
 	return s.runShared(src, from, to, indexers, min(chunkSize, (to-from)/int64(2*len(indexers))), progress)
 }
 
-// runShared has indexers make the indexes of chunks of about a size at once, and joins them.
+// runShared indexes chunks of about size bytes, several at once, and joins their indexes.
+//
+// Each indexer has a goroutine that takes the next chunk until none is left. After the first error
+// the chunks that have not begun are dropped, and runShared returns when all indexers have stopped:
+// they use indexes and src until then.
 func (s *scanner) runShared(src *input.Source, from, to int64, indexers []ChunkIndexer, size int64, progress func(done, total int64)) error {
 	bounds, err := cuts(src, from, to, size)
 	if err != nil {

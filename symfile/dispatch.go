@@ -73,7 +73,7 @@ func (s *scanner) record(line []byte, off int64) {
 	}
 }
 
-// gotNumber notes a FILE or INLINE_ORIGIN record.
+// gotNumber adds a FILE or INLINE_ORIGIN record to its table.
 func (s *scanner) gotNumber(k tableKind, num uint32, ok bool, off int64) {
 	if !ok {
 		s.bad(tableWords[k])
@@ -89,8 +89,8 @@ func (s *scanner) bad(what string) {
 	}
 }
 
-// code checks a range of code: one of no bytes and one beyond the end of the address space have
-// none.
+// code returns the size of a range of code, or 0 with a warning if it has no bytes or reaches
+// beyond the last address. The record stays, so that what follows belongs to it; settle drops it.
 func (s *scanner) code(what string, rva, size uint64) uint64 {
 	switch {
 	case size == 0:
@@ -123,7 +123,8 @@ func (s *scanner) gotModule(rest []byte) {
 	}
 }
 
-// INFO CODE_ID id [file], INFO URL url; others (INFO GENERATOR …) say nothing that is used.
+// INFO CODE_ID id [file], INFO URL url; others (INFO GENERATOR …) are not used. rust-minidump's
+// symbol supplier appends INFO URL to a file that it downloads.
 func (f *File) info(rest []byte) {
 	w := fields{rest: trimEOL(rest)}
 	switch string(w.word()) {
@@ -150,7 +151,8 @@ func (s *scanner) gotFunc(rest []byte, off, end int64) {
 	s.hasFunc(r.rva, r.size, off, end)
 }
 
-// newFunc ends what belongs to the FUNC before.
+// newFunc ends the FUNC before: lines that follow do not belong to it, even if the new record is
+// malformed.
 func (s *scanner) newFunc() {
 	s.f.Counts.Funcs++
 	if s.seg != nil {
@@ -206,6 +208,8 @@ func (s *scanner) gotPublic(rest []byte, off int64) {
 	}
 }
 
+// gotCFI indexes a STACK CFI INIT record, or adds a delta to the current one. A delta outside of
+// its INIT, or out of order, stays with a warning: the readers of the rules skip or sort it.
 func (s *scanner) gotCFI(rest []byte, off, end int64) {
 	r, ok := parseCFI(rest)
 	if r.init {
@@ -249,7 +253,7 @@ func (s *scanner) gotCFI(rest []byte, off, end int64) {
 	s.cfiEnd = &s.f.extras[len(s.f.extras)-1].end
 }
 
-// newInit ends what belongs to the STACK CFI INIT before.
+// newInit ends the STACK CFI INIT before, as newFunc does a FUNC.
 func (s *scanner) newInit() {
 	s.f.Counts.CFIInits++
 	if s.seg != nil {
@@ -407,8 +411,9 @@ func classify(line []byte) found {
 	return found{is: recordLine}
 }
 
-// plainCode reads the address, the size and further hexadecimal numbers of a record at line[i:], n
-// in all, as writers write them, with something behind them.
+// plainCode reads n hexadecimal numbers at line[i:], the address, the size and others, each with
+// one blank after it. It returns false if one is not plain or nothing follows, or if the slice has
+// less than slack bytes of capacity after the line, which hexField may read.
 func plainCode(line []byte, i, n int) (r found, ok bool) {
 	if cap(line) < len(line)+slack {
 		return r, false
@@ -430,7 +435,7 @@ func plainCode(line []byte, i, n int) (r found, ok bool) {
 	return r, line[i] > ' '
 }
 
-// plainNumber reads a number of few digits, one blank and something behind it.
+// plainNumber reads a decimal number of up to nine digits, one blank, and something after it.
 func plainNumber(b []byte) (num uint64, rest []byte, ok bool) {
 	i := 0
 	for ; i < len(b) && i < 9 && b[i]-'0' <= 9; i++ {

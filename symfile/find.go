@@ -6,14 +6,21 @@ import "github.com/crashpane/crashpane/symfile/lazy"
 // contradict a search, so everything that was answered by one is asked again when an index takes
 // its place (Revised).
 
-// searches reports whether a section is searched.
+// searches reports whether a section is searched, because there is no index of it.
 func (f *File) searches(s lazy.Section) bool { return f.lazy != nil && !f.indexed[s] }
 
 func recOf(e lazy.Entry) rec { return rec{rva: e.Key, size: e.Size, off: e.Off} }
 
-// find is where the record is for an address or a number: the last FUNC that counts and starts at
-// or below it, which need not cover it, the PUBLIC that it belongs to, the STACK record that covers
-// it, the FILE or INLINE_ORIGIN of that number.
+// find returns the record for an address or a number, from the index or by a search:
+//
+//	tableFuncs              the last FUNC that starts at or below the address; it need not cover it
+//	tablePublics            the last such PUBLIC, unless a FUNC starts between it and the address
+//	tableInits              the STACK CFI INIT that covers the address
+//	tableWin4, tableWin0    the innermost STACK WIN of the type that covers the address
+//	tableFiles, …Origins    the record with the number
+//
+// A search cannot find STACK WIN records, since one contains others, so find has their section
+// indexed (lazy.Unsorted, which settled handles).
 func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	if k == tablePublics {
 		fn, has, err := f.find(tableFuncs, arg)
@@ -66,9 +73,10 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	return r, ok, nil
 }
 
-// numbered finds the record of a number of a file whose index is in another one: what two blocks of
-// the index begin with tells within some kilobytes where the record is, so that neither of the
-// blocks has to be read. It may miss one.
+// numbered finds the FILE or INLINE_ORIGIN record of a number with an index that is in another
+// file, without reading a block of the index: the first records of two blocks, which are in memory,
+// say within some kilobytes where the record is in the symbol file. It may miss a record; find then
+// reads the block.
 func (f *File) numbered(k tableKind, num uint64) (r rec, ok bool, err error) {
 	off, to, known := f.tables[k].near(num)
 	if !known {
@@ -85,8 +93,11 @@ func (f *File) numbered(k tableKind, num uint64) (r rec, ok bool, err error) {
 	return r, ok, err
 }
 
-// findPublic is the last PUBLIC record at or below an address, where fn is the last such FUNC; one
-// before that may be left out.
+// findPublic returns the last PUBLIC record at or below an address. fn is the last FUNC at or below
+// it, if has is set; a PUBLIC before that may be left out, since find does not use it.
+//
+// A file whose PUBLIC records are between FUNC records (lazy.File.Mixed) is searched from fn on. A
+// read may be the one that shows that a file is so; the search is then repeated.
 func (f *File) findPublic(rva uint64, fn rec, has bool) (rec, bool, error) {
 	if !f.searches(lazy.Publics) {
 		r, ok, err := f.tables[tablePublics].last(rva)

@@ -8,18 +8,23 @@ import (
 )
 
 // extra is a run of lines that belong to the record at offset owner but do not follow it directly.
+//
+//	FUNC 1000 20 0 f      owner
+//	1000 8 10 1           in the record's own run
+//	INFO URL …            interrupts it
+//	1008 18 11 1          an extra
 type extra struct {
 	owner, off, end int64
 	line            int32
 }
 
-// settle brings a table into order: records by address, without those that have no code and those
-// that overlap one before them.
+// settle sorts a table by address, and drops records that have no code and those that overlap one
+// before them.
 //
 // Both peers keep one record for an address and drop an overlapping one whole, so that an address
-// which only the dropped one covers has none. They differ in which one stays: Breakpad's the one
+// which only the dropped one covers has none. They differ in which one stays: Breakpad's is the one
 // that comes first in the file, rust-minidump's the one with the lower start, then the shorter.
-// Here it is the latter, which does not depend on the order of the file; in a file that is sorted,
+// Here it is the latter, which does not depend on the order of the file. In a file that is sorted,
 // as all writers' are, the two differ only for records with the same start.
 //
 // Of several PUBLICs at one address, the first in the file stays (Breakpad; rust-minidump takes the
@@ -68,6 +73,10 @@ var tableWords = [numTables]string{tableFuncs: "FUNC", tableInits: "STACK CFI IN
 // reach to the function's end it is what rust-minidump cuts them to. Where two overlap in part,
 // Breakpad drops the later in the file and rust-minidump shortens the first: here, as in the
 // latter, the one that starts later counts from its start on.
+//
+//	[1000, 1100)   end 1100
+//	[1010, 1100)   end 1100
+//	[1020, 1040)   end 1100   wins at 1030; does not cover 1050, where the one above wins
 func nested(recs []rec) {
 	order := func(a, b rec) int {
 		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(b.size, a.size), cmp.Compare(b.off, a.off))
@@ -82,7 +91,10 @@ func nested(recs []rec) {
 	}
 }
 
-// finish makes the index searchable.
+// finish makes the index searchable, after the pass.
+//
+// In order: the warnings get the line numbers of the records that they belong to; the tables are
+// sorted; the runs in extras are sorted by owner; the warnings are sorted by line.
 func (f *File) finish() {
 	if !f.HasModule && f.warn(noModule, 0) {
 		f.say("the file has no MODULE record")
@@ -99,7 +111,7 @@ func (f *File) finish() {
 	sortFew(f.Warnings, func(a, b Warning) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// extrasOf are the runs of lines that belong to a record besides those that follow it.
+// extrasOf returns the runs of lines that belong to a record besides those that follow it.
 func (f *File) extrasOf(r *rec) []extra {
 	i, _ := slices.BinarySearchFunc(f.extras, r.off, func(e extra, off int64) int { return cmp.Compare(e.owner, off) })
 	j := i
@@ -130,7 +142,7 @@ const (
 // keepWarnings is how many warnings of one kind are kept.
 const keepWarnings = 20
 
-// Warning is something in the file that was passed over, or taken in a way that needs saying.
+// Warning is something in the file that was not used, or used in a way that the file does not say.
 type Warning struct {
 	// Line is the line in the file, counted from 1; 0 for the file as a whole.
 	Line int
@@ -147,8 +159,8 @@ func (w Warning) String() string {
 	return fmt.Sprintf("line %d: %s", w.Line, w.Text)
 }
 
-// warn counts a warning and reports whether its text is wanted; say then gives it. Two steps, so
-// that a file of nothing but mistakes does not format each.
+// warn counts a warning and reports whether its text is kept; the caller then sets the text with
+// say. These are two steps, so that a file of nothing but mistakes does not format each.
 //
 //go:noinline
 func (f *File) warn(k kind, line int) bool {
@@ -165,8 +177,8 @@ func (f *File) say(format string, args ...any) {
 	f.Warnings[len(f.Warnings)-1].Text = fmt.Sprintf(format, args...)
 }
 
-// sayOf is say about a record that belongs to the one at line of; the number is added when all
-// numbers are known.
+// sayOf is say for a record that belongs to the one at line of. finish appends the line number: in
+// a chunk, lines are counted from the chunk's start.
 func (f *File) sayOf(of int32, format string, args ...any) {
 	f.say(format, args...)
 	f.Warnings[len(f.Warnings)-1].of = of

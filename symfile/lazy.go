@@ -15,14 +15,14 @@ import (
 // some milliseconds.
 const smallFile = 4 << 20
 
-// OpenOnDemand opens a symbol file without reading it: lookups search the file where it lies (see
-// package lazy). They answer what Open's File answers, as far as the file is sorted as all writers
-// sort it. A STACK section that is not sorted is indexed by a pass over that section, any other
-// file by one over all of it. Only what was read can be noticed: Complete reads the rest. Small
-// files are read at once.
+// OpenOnDemand opens a symbol file of which lookups read only some blocks (see package lazy). They
+// answer what Open's File answers, if the file is sorted as all writers sort it. A STACK section
+// that is not sorted is indexed by a pass over that section, any other file by one over all of it.
+// Blocks that were not read may be out of order without being noticed: Complete reads them. Files
+// below 4 MiB are read at once.
 //
-// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is
-// FullyIndexed. It is at once with the index that is beside the file (input.Source.Index); one that
+// Numbers of lines are 0, and Counts and Warnings are empty, until the file is FullyIndexed. It is
+// FullyIndexed from the start with an index beside the file (input.Source.Index); an index that
 // cannot be used leaves a warning. Errors are as of Open.
 func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	if src.Size < smallFile {
@@ -31,7 +31,7 @@ func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	return openOnDemand(src, opt)
 }
 
-// openWithout is openOnDemand for a file whose index cannot be used.
+// openWithout is openOnDemand for a file whose index cannot be used. why becomes a warning.
 func openWithout(src *input.Source, opt Options, why error) (*File, error) {
 	src.Index = nil
 	f, err := openOnDemand(src, opt)
@@ -65,11 +65,13 @@ func openOnDemand(src *input.Source, opt Options) (*File, error) {
 	return f, nil
 }
 
-// sections are those of the records.
+// sections has the section of each kind of record. Lines and INLINE records belong to the section
+// of their FUNC.
 var sections = [...]lazy.Section{recordFile: lazy.Files, recordOrigin: lazy.Origins, recordFunc: lazy.Funcs, recordInline: lazy.Funcs,
 	recordLine: lazy.Funcs, recordPublic: lazy.Publics, recordWin: lazy.Win, recordInit: lazy.CFI, recordDelta: lazy.CFI, recordInfo: lazy.None}
 
-// searchedLine is what a line is to a search.
+// searchedLine returns what package lazy needs to know of a line. Head is set for the records that
+// a search finds. A PUBLIC at address 0 is none, as in the index (gotPublic).
 func searchedLine(line []byte) lazy.Line {
 	if len(line) == 0 {
 		return lazy.Line{}
@@ -85,7 +87,9 @@ func searchedLine(line []byte) lazy.Line {
 	return lazy.Line{Section: sections[r.is], Head: searched && r.ok && !(r.is == recordPublic && r.key == 0), Bad: searched && !r.ok, Key: r.key, Size: r.size}
 }
 
-// header reads the records at the beginning, and those that suppliers of symbols append to the end.
+// header reads the MODULE and INFO records at the beginning, and the INFO records that suppliers of
+// symbols append to the end, such as INFO URL. A file without a MODULE record is indexed as a
+// whole.
 func (f *File) header() error {
 	err := f.lazy.Lines(0, 0, func(b []byte) bool {
 		b = trimEOL(bytes.TrimPrefix(b, bom))
@@ -115,11 +119,11 @@ func (f *File) header() error {
 	})
 }
 
-// FullyIndexed reports whether lookups are answered from an index of the whole file.
+// FullyIndexed reports whether lookups use an index of the whole file.
 func (f *File) FullyIndexed() bool { return f.lazy == nil }
 
-// Reads are how many blocks lookups and opening have read of a file that is not FullyIndexed, and
-// how many bytes these were; 0 of one that is.
+// Reads returns how many blocks lookups and opening have read of a file that is searched, and their
+// bytes. It returns 0 for a file that is FullyIndexed.
 func (f *File) Reads() (reads, bytes int64) {
 	if f.lazy == nil {
 		return 0, 0
@@ -160,8 +164,8 @@ func (f *File) HasInlines() bool {
 	return f.lazy.Present(lazy.Origins)
 }
 
-// Complete reads the whole file, and from then on answers come from its index. Nothing is changed
-// by an error, which is one of the Source.
+// Complete reads the whole file, after which lookups use its full index. An error, which is one of
+// the Source, changes nothing.
 func (f *File) Complete(progress func(done, total int64)) error {
 	if f.lazy != nil || f.index != nil {
 		return f.readAll(progress)
@@ -173,8 +177,8 @@ func (f *File) Complete(progress func(done, total int64)) error {
 // meanwhile.
 func (f *File) Adopt(full *File) { f.become(full) }
 
-// Revised reports, once, whether lookups have to be made again, because an index has taken the
-// place of a search, or a search that of an index.
+// Revised reports, once, whether lookups must be repeated, because an index has replaced a search
+// or a search an index. The session then walks the stacks again.
 func (f *File) Revised() bool {
 	r := f.revised
 	f.revised = false
@@ -194,7 +198,7 @@ func (f *File) readAll(progress func(done, total int64)) error {
 	return nil
 }
 
-// dropIndex has a file searched whose index turned out wrong.
+// dropIndex replaces an index that turned out wrong by a search.
 func (f *File) dropIndex() error {
 	n, err := openWithout(f.src, f.opt, f.wrong)
 	if err == nil {
@@ -203,7 +207,7 @@ func (f *File) dropIndex() error {
 	return err
 }
 
-// become takes the index of another File.
+// become replaces f's index or search by that of n. The warning about an unusable index is kept.
 func (f *File) become(n *File) {
 	n.revised = true
 	for _, w := range f.Warnings {
@@ -216,8 +220,8 @@ func (f *File) become(n *File) {
 	f.reset()
 }
 
-// indexSection indexes a STACK section by a pass over it. What belongs to its records is read when
-// it is wanted, as in a search.
+// indexSection indexes a STACK section by a pass over it. Lookups read the deltas of an INIT as in
+// a search.
 func (f *File) indexSection(section lazy.Section) error {
 	from, to, err := f.lazy.Range(section)
 	if err != nil {
@@ -244,10 +248,17 @@ func (f *File) indexSection(section lazy.Section) error {
 	return nil
 }
 
-// tableSection is the section that a table is of.
+// tableSection has the section that each table's records are in.
 var tableSection = [numTables]lazy.Section{lazy.Funcs, lazy.CFI, lazy.Win, lazy.Win, lazy.Publics, lazy.Files, lazy.Origins}
 
-// settled runs a lookup until it is not stopped by a section that is not sorted.
+// settled runs a lookup, and repeats it as long as it fails with lazy.Unsorted. Before each
+// repetition it makes what the lookup needs:
+//
+//	a STACK section out of order         an index of that section
+//	a wrong index beside the file        a search without it
+//	anything else                        the full index, by a pass over the file
+//
+// In a Prefetch it does none of this: the lookup that follows does.
 func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 	for {
 		v, a, err = do()
@@ -272,9 +283,10 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 	}
 }
 
-// Prefetch looks up the unwind records at some addresses, and the symbols at others, where a reader
-// reads many places at once better than one after the other; what it finds is there when it is
-// asked for. It changes no answer: errors are left to whoever asks.
+// Prefetch looks up the unwind records at the addresses in rules, and the symbols at those in
+// functions, where the Source reads many ranges at once faster than one after the other. The
+// results are cached for the lookups that follow. Prefetching never changes a result, and its
+// errors are dropped: the lookup that needs the bytes reports them.
 func (f *File) Prefetch(rules, functions []uint64) {
 	f.prefetch(rules, f.NeedsPrefetch, func(rva uint64) error {
 		c, covered, err := f.cfi(rva)
@@ -299,7 +311,7 @@ func (f *File) NeedsPrefetch(rva uint64) bool {
 	return f.src.ReadsMany() && !f.rows.has(rva) && !f.cfis.has(rva)
 }
 
-// prefetch runs the lookups of those addresses that are lacking, by address, some at a time.
+// prefetch runs the lookups of those addresses that are lacking, sorted, in batches.
 func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(uint64) error) {
 	if !f.src.ReadsMany() {
 		return

@@ -108,7 +108,8 @@ func (fn *function) addInline(rest []byte) {
 	}
 }
 
-// settle sorts the lines. Of some that overlap one stays, as of FUNCs (see File.settle).
+// settle sorts the lines and drops those that overlap one before them, as File.settle does with
+// FUNCs.
 func (fn *function) settle() {
 	for i := 1; i < len(fn.lines); i++ {
 		if a, b := &fn.lines[i-1], &fn.lines[i]; b.start < a.start || b.start == a.start && b.size < a.size {
@@ -141,6 +142,9 @@ func (fn *function) lineAt(rva uint64) (fnLine, bool) {
 // level the one that starts last, of these the shortest. The nest level and the address say which
 // call holds which, never the order of the records: Mozilla's dump_syms writes them by address, a
 // child sometimes before its parent.
+//
+// Example: INLINE 0 at [10, 50), INLINE 1 at [18, 20) and [30, 40), INLINE 2 at [44, 48). At 34 the
+// calls are levels 0 and 1; at 44 only level 0, since no call of level 1 holds that of level 2.
 func (fn *function) inlinesAt(rva uint64) (calls []*fnInline) {
 	for i := range fn.inlines {
 		in := &fn.inlines[i]
@@ -214,8 +218,9 @@ type locatedInline struct {
 	hasLine      bool
 }
 
-// locate finds what is at an address, without the names that are elsewhere in the file. The Answer
-// is that of Lookup.
+// locate finds what is at an address, without the names of its files and inlined calls: these are
+// in other sections, and Prefetch reads the blocks of all names at once. The Answer is that of
+// Lookup.
 func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 	fn, found, err := f.find(tableFuncs, rva)
 	if err != nil {
@@ -311,7 +316,9 @@ func (f *File) locateIn(r *rec, rva uint64) (located, error) {
 	return at, nil
 }
 
-// named looks up the names of what was located.
+// named adds the names of files and inlined calls to what was located. In a Prefetch it goes on
+// after a missing block, so that one round of reads has the blocks of all names, and returns
+// lazy.ErrMissing at the end.
 func (f *File) named(at located) (symbol.Symbol, error) {
 	s := at.Symbol
 	var missing error // of a Prefetch: the blocks of all names are read together

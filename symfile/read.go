@@ -5,8 +5,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// lineAt is the line at a file offset, without its end, cut at 1 MiB. It is valid until the next
-// read.
+// lineAt returns the line at a file offset, without its end, cut at 1 MiB. It is valid until the
+// next read.
 func (f *File) lineAt(off int64) (line []byte, err error) {
 	err = f.text.Lines(off, 0, func(b []byte) bool {
 		line = trimEOL(b)
@@ -16,7 +16,8 @@ func (f *File) lineAt(off int64) (line []byte, err error) {
 }
 
 // spans calls fn with every line that belongs to a record, in the order of the file: first the
-// record's own line. Line numbers are 0 where the file was not read up to there.
+// record's own line. Line numbers are 0 if the file is searched: what is before the record was not
+// read, so its lines were not counted.
 func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 	if f.lazy != nil {
 		return f.searchedSpans(r.off, fn)
@@ -35,7 +36,8 @@ func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 }
 
 // searchedSpans is spans for the FUNC or STACK CFI INIT record at an offset of a file that is
-// searched: its lines are those up to the next record.
+// searched: its lines are those up to the next record. INFO records and blank lines do not end
+// them, as in the full index.
 func (f *File) searchedSpans(off int64, fn func(b []byte, line int)) error {
 	var own recordKind
 	return f.text.Lines(off, 0, func(b []byte) bool {
@@ -58,9 +60,8 @@ func (f *File) searchedSpans(off int64, fn func(b []byte, line int)) error {
 	})
 }
 
-// sure is an error if a record that the index tells of is not where it says: the index is kept from
-// another time, and the file has changed since in a place that its fingerprint does not see.
-// settled then reads the file anew.
+// sure returns an error if a record is not where the stored index says: the file has changed since
+// in a block that its fingerprint does not read. settled then searches or reads the file instead.
 func (f *File) sure(ok bool) error {
 	if f.index != nil && !ok {
 		return f.distrust(f.badIndex("a record where the index says", "another line"))
@@ -68,8 +69,8 @@ func (f *File) sure(ok bool) error {
 	return nil
 }
 
-// distrust is the error of a lookup that an index did not serve, unless it only has to be made
-// again.
+// distrust turns the error of a lookup in a stored index into lazy.Unsorted, after which settled
+// stops using the index. Missing bytes are no fault of the index, so those errors stay as they are.
 func (f *File) distrust(why error) error {
 	if why == nil || why == lazy.ErrMissing || input.Needs(why) {
 		return why
@@ -78,7 +79,7 @@ func (f *File) distrust(why error) error {
 	return lazy.Unsorted{Section: lazy.All}
 }
 
-// fileName is the name of a FILE record; "" if there is none of that number.
+// fileName returns the name of a FILE record, or "" if none has the number.
 func (f *File) fileName(num uint32) (string, error) {
 	if s, ok := f.fileNames.get(num); ok {
 		return s, nil
@@ -99,8 +100,8 @@ func (f *File) fileName(num uint32) (string, error) {
 	return f.fileNames.put(num, string(name)), nil
 }
 
-// originName is the name of an INLINE_ORIGIN record. An inlined call without a name stays a call
-// (Breakpad shows it so; rust-minidump leaves it out).
+// originName returns the name of an INLINE_ORIGIN record. An inlined call without a name stays a
+// call (Breakpad shows it so; rust-minidump leaves it out).
 func (f *File) originName(num uint32) (string, error) {
 	if s, ok := f.origNames.get(num); ok {
 		return s, nil
@@ -127,9 +128,9 @@ func (f *File) originName(num uint32) (string, error) {
 	return f.origNames.put(num, string(name)), nil
 }
 
-// recent keeps what was put into it last: at least most values, and at most twice as many. What it
-// forgets it forgets by halves, since who has put thousands in, to look them up one by one, must
-// find all of them.
+// recent keeps the values that were put into it last: at least most of them, and at most twice as
+// many. It evicts half of them at once: Prefetch puts thousands in, and each must still be there
+// when the walk looks it up.
 type recent[K comparable, V any] struct {
 	most     int
 	now, old map[K]V
@@ -159,7 +160,7 @@ func (r *recent[K, V]) has(k K) bool {
 	return ok
 }
 
-// put answers the value.
+// put stores a value and returns it.
 func (r *recent[K, V]) put(k K, v V) V {
 	if len(r.now) >= r.most {
 		r.now, r.old = map[K]V{}, r.now

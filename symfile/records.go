@@ -27,6 +27,8 @@ type Module struct {
 }
 
 // MODULE os arch id name
+//
+//	MODULE Linux x86_64 3F5A8B2F6A2A1C0BB2B6A1C06A5D3E4F0 libfoo.so
 func parseModule(b []byte) (m Module, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	m.OS, m.Arch, m.ID = string(f.word()), string(f.word()), string(f.word())
@@ -42,6 +44,8 @@ type funcRecord struct {
 }
 
 // FUNC [m] address size parameter_size name
+//
+//	FUNC m c184 30 0 ns::f(int)
 func parseFunc(b []byte) (r funcRecord, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	r.multiple = f.multiple()
@@ -51,6 +55,8 @@ func parseFunc(b []byte) (r funcRecord, ok bool) {
 }
 
 // PUBLIC [m] address parameter_size name
+//
+//	PUBLIC 2160 0 _start
 func parsePublic(b []byte) (r funcRecord, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	r.multiple = f.multiple()
@@ -59,7 +65,9 @@ func parsePublic(b []byte) (r funcRecord, ok bool) {
 	return r, !f.bad
 }
 
-// FILE number name
+// FILE number name; the number is decimal, unlike the addresses and sizes of other records.
+//
+//	FILE 2 /home/user/src/foo bar.c
 func parseFile(b []byte) (num uint32, name []byte, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	num = f.dec()
@@ -70,6 +78,10 @@ func parseFile(b []byte) (num uint32, name []byte, ok bool) {
 // INLINE_ORIGIN number name; the form before 2021 has a file number (or -1) before the name. As in
 // Breakpad, a field of digits alone is that number; a name that is nothing but digits is taken as a
 // name.
+//
+//	INLINE_ORIGIN 7 std::min(int, int)
+//	INLINE_ORIGIN 7 3 std::min(int, int)     before 2021, in file 3
+//	INLINE_ORIGIN 7 -1 std::min(int, int)    before 2021, in no known file
 func parseOrigin(b []byte) (num uint32, name []byte, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	num = f.dec()
@@ -92,7 +104,9 @@ type lineRecord struct {
 	line, file uint32
 }
 
-// address size line filenum
+// address size line filenum; address and size are hexadecimal, the others decimal.
+//
+//	c184 7 59 4     the 7 bytes from 0xc184 on are line 59 of file 4
 func parseLine(b []byte) (r lineRecord, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	r.rva, r.size, r.line = f.hex(), f.hex(), f.dec()
@@ -113,8 +127,12 @@ type inlineRecord struct {
 
 // INLINE nest_level call_line call_file origin [address size]+
 //
-// The form before 2021 has no call_file. The two differ in the parity of the number of fields, as
-// Breakpad does; callFile is noFile in the old form, and for the -1 of a call without a file.
+// The form before 2021 has no call_file. The two differ in the parity of the number of fields, by
+// which Breakpad tells them apart too; callFile is noFile in the old form, and for the -1 of a call
+// without a file.
+//
+//	INLINE 0 10 3 4 d30 2a fa1 b    8 fields: origin 4, called at line 10 of file 3; two ranges
+//	INLINE 0 10 4 d30 2a fa1 b      7 fields: the old form
 func parseInline(b []byte) (r inlineRecord, ok bool) {
 	b = trimEOL(b)
 	n := 0
@@ -142,8 +160,8 @@ func parseInline(b []byte) (r inlineRecord, ok bool) {
 	return r, n >= 5 && !f.bad
 }
 
-// next returns the next range of an INLINE record; false at the end or at something that is no
-// range.
+// next returns the next range of an INLINE record, or false at the end or at something that is no
+// range. At the latter bad is set.
 func (f *fields) next() (rva, size uint64, ok bool) {
 	f.skipBlanks()
 	if len(f.rest) == 0 {
@@ -164,8 +182,11 @@ type winRecord struct {
 // STACK WIN type rva code_size prologue epilogue params saved_regs locals max_stack has_program
 // program|allocates_bp
 //
-// What the last field is, has_program says and not the type (Breakpad does so; rust-minidump drops
-// records where the two do not agree).
+// All numbers are hexadecimal. has_program says what the last field is, not the type. Breakpad
+// reads it so; rust-minidump drops records where the two do not agree.
+//
+//	STACK WIN 4 2170 14 1 0 0 0 0 0 1 $eip 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ =
+//	STACK WIN 0 3a10 22 6 0 8 4 10 0 0 1
 func parseWin(b []byte) (r winRecord, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	r.typ, r.rva, r.size = f.hex(), f.hex(), f.hex()
@@ -191,6 +212,11 @@ type cfiRecord struct {
 }
 
 // STACK CFI INIT address size rules, STACK CFI address rules; b follows "STACK CFI ".
+//
+//	STACK CFI INIT 804c4b0 40 .cfa: $esp 4 + $eip: .cfa 4 - ^
+//	STACK CFI 804c4b1 .cfa: $esp 8 + $ebp: .cfa 8 - ^
+//
+// A delta has the rules that change at its address; package unwind parses the rules.
 func parseCFI(b []byte) (r cfiRecord, ok bool) {
 	if rest, init := keyword(b, "INIT"); init {
 		r.init = true
@@ -220,14 +246,14 @@ var hexVal = func() (t [256]uint8) {
 	return t
 }()
 
-// fields takes the fields of one record off its front. The first field that does not fit sticks in
-// bad.
+// fields takes the fields of one record from its front. Blanks and tabs separate them. The first
+// field that cannot be parsed sets bad, which stays set.
 type fields struct {
 	rest []byte
 	bad  bool
 }
 
-// trimEOL takes line ends and trailing blanks off: some writers leave "\r\r\n".
+// trimEOL removes line ends and trailing blanks: some writers leave "\r\r\n".
 func trimEOL(b []byte) []byte {
 	for len(b) > 0 {
 		switch b[len(b)-1] {
@@ -334,7 +360,8 @@ func (f *fields) multiple() bool {
 	return false
 }
 
-// keyword reports whether a record starts with a word, and gives what follows it.
+// keyword reports whether a record starts with a word, and returns what follows the word and one
+// blank.
 func keyword(line []byte, word string) ([]byte, bool) {
 	n := len(word)
 	if len(line) <= n || string(line[:n]) != word || line[n] != ' ' && line[n] != '\t' {

@@ -13,9 +13,10 @@ const (
 	// readSize is the size in bytes of one read of the pass, and the length beyond which a line is
 	// cut.
 	readSize = 1 << 20
-	// shortPass is up to how many bytes a pass of a process takes shortStep at a time: it ends so
-	// soon that touching readSize bytes of memory for the first time, and then for each part of the
-	// file a cold one, would be a good part of it. In a browser each read costs more.
+	// shortPass is the largest file, in bytes, that a native pass reads in steps of shortStep: such
+	// a pass is so short that the first use of readSize bytes of memory, which is then not in the
+	// processor's cache either, takes a large part of it. In a browser each read costs more than
+	// that.
 	shortPass, shortStep = 32 << 20, 128 << 10
 )
 
@@ -25,10 +26,11 @@ type scanner struct {
 	line int   // number of the current line
 	base int64 // file offset of the buffer
 
-	// The record that the next line, INLINE or delta belongs to, which goes into its table when the
-	// next one begins; nil if there is none. And the end of its last run of lines: when extras
-	// moves, that pointer goes stale if the run has ended, but something else then follows it in
-	// the file.
+	// fn is the FUNC that the next line or INLINE record belongs to, cfi the STACK CFI INIT that
+	// the next delta belongs to; nil if there is none. Each goes into its table when the next one
+	// begins. fnEnd and cfiEnd are the end of its last run of lines, in the record or in an element
+	// of extras. When extras is reallocated, such a pointer may be stale; by then its run has
+	// ended, so that no offset equals it any more.
 	fn, cfi       *rec
 	fnRec, cfiRec rec
 	fnEnd, cfiEnd *int64
@@ -43,6 +45,12 @@ type scanner struct {
 
 // run reads the lines that start in [from, to) of the file, readSize bytes at a time, and passes
 // them to lines.
+//
+// Each round appends a step to the unfinished line of the round before, passes on all lines that
+// are complete, and moves the rest to the front of the buffer. A line that starts before to is read
+// to its end, so that of two adjacent chunks exactly one has each line: a chunk begins one byte
+// early and skips up to the first newline. A line longer than the buffer is passed on cut, and the
+// rest of it skipped.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	step := readSize
 	if runtime.GOARCH != "wasm" && to-from <= shortPass {
@@ -162,7 +170,8 @@ func (s *scanner) lines(b []byte) {
 	}
 }
 
-// heads indexes the STACK records of a section's lines.
+// heads indexes the STACK records of one section (see indexSection). Only what locates a record is
+// kept: a search reads the deltas after an INIT when it needs them.
 func (s *scanner) heads(b []byte) {
 	for i := 0; i < len(b); {
 		end := lazy.Newline(b, i)
@@ -191,6 +200,9 @@ func (s *scanner) heads(b []byte) {
 }
 
 // gotLine records a line record whose text is at [off, end) of the file.
+//
+// A line outside of its FUNC is kept, with a warning: lookups find lines by the FUNC that covers
+// the address, so they do not meet it.
 func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 	s.lineCount++
 	if s.fn == nil {
@@ -210,7 +222,9 @@ func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 	}
 }
 
-// belongs adds the text at [off, end) to the current FUNC.
+// belongs adds the text at [off, end) to the current FUNC: to the record's own run if it follows
+// that directly, else to a new run in extras. A run is interrupted by a line of another kind, such
+// as a blank line or an unknown record between two line records.
 func (s *scanner) belongs(off, end int64) {
 	if *s.fnEnd == off {
 		*s.fnEnd = end

@@ -35,6 +35,12 @@ type CFIDelta struct {
 // CFI returns the STACK CFI record that covers a module-relative address, as it is in the file, or
 // false if none does. A delta belongs to the INIT record before it in the file; one that is outside
 // of its INIT is not used. An error is one of the Source.
+//
+// For 0x804c4b2 and these records the Rules are the first line's and Deltas has the second:
+//
+//	STACK CFI INIT 804c4b0 40 .cfa: $esp 4 + $eip: .cfa 4 - ^
+//	STACK CFI 804c4b1 .cfa: $esp 8 + $ebp: .cfa 8 - ^
+//	STACK CFI 804c4b3 .cfa: $ebp 8 +
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
 	if c, ok := f.cfis.get(rva); ok {
 		return c, true, nil
@@ -71,10 +77,15 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 	return c, true, nil
 }
 
-// Row returns the unwind rules of STACK CFI at a module-relative address, for a CPU. No says that
-// no record covers the address; with a *unwind.RuleError, that one does and gives no rules, and
-// why; the Row then has its Origin. Other errors are those of the Source, with the Answer Needs if
-// it is a *input.NeedError. The Row is shared: its Saved must not be changed.
+// Row returns the unwind rules of STACK CFI at a module-relative address, for a CPU.
+//
+// The Answer is No without an error if no record covers the address, and No with a
+// *unwind.RuleError if one does and its rules cannot be used; the Row then has its Origin. Other
+// errors are those of the Source, with the Answer Needs if it is a *input.NeedError. The Row is
+// shared: its Saved must not be changed.
+//
+// The Row's Start and the line of its Origin are those of the last delta in force, or of the INIT
+// record if there is none.
 func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error) {
 	if f.rowArch != arch {
 		f.rows.clear()
@@ -162,8 +173,8 @@ type RecordLine struct {
 	Text string
 }
 
-// RowNotes returns what was passed over when the rules of the last Row at an address were read (see
-// unwind.ParseCFI); nil if there is nothing to say, or Row was not asked for the address.
+// RowNotes returns what the parser of the rules skipped in the last Row at an address (see
+// unwind.ParseCFI). It is nil if it skipped nothing, or if Row was not called for the address.
 func (f *File) RowNotes(rva uint64) []string {
 	e, _ := f.rows.get(rva)
 	return e.notes
@@ -211,7 +222,7 @@ func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
 	return out, true, err
 }
 
-// WinText returns the STACK WIN record that FrameData gives, as text; false if none covers the
+// WinText returns the STACK WIN record that FrameData uses, as text, or false if none covers the
 // address.
 func (f *File) WinText(rva uint64) (RecordLine, bool, error) {
 	return settled(f, func() (RecordLine, bool, error) { return f.winText(rva) })
@@ -239,8 +250,8 @@ type cfiTable struct {
 	warnings []string
 }
 
-// CFITable returns the file's STACK CFI records for a CPU, as other kinds of unwind information are
-// asked.
+// CFITable returns the file's STACK CFI records for a CPU as an unwind.Table, so that "crashpane
+// rules" lists them like those of a binary.
 func (f *File) CFITable(arch *cpu.Arch) unwind.Table { return &cfiTable{f: f, arch: arch} }
 
 // Row implements unwind.Table.
@@ -253,7 +264,8 @@ func (t *cfiTable) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, answer == symbol.Yes, err
 }
 
-// maxDeltas bounds the records of one INIT: each is parsed with those before it.
+// maxDeltas limits the deltas of one INIT record. Each range is parsed with all deltas before it,
+// so n deltas take n² steps.
 const maxDeltas = 4096
 
 // Each implements unwind.Table. A file that was opened by OpenOnDemand is read as a whole.
@@ -293,7 +305,9 @@ func (t *cfiTable) Each(fn func(start, end uint64, row unwind.Row) error) error 
 	return nil
 }
 
-// record calls fn for the ranges of one INIT record.
+// record calls fn for the ranges of one INIT record: from its start to the first delta, from each
+// delta to the next, and from the last to the record's end. Several deltas at one address begin one
+// range.
 func (t *cfiTable) record(r *rec, init string, deltas []CFIDelta, fn func(start, end uint64, row unwind.Row) error) error {
 	rules := make([]string, 0, len(deltas))
 	start, line := r.rva, int(r.line)

@@ -33,7 +33,8 @@ const (
 	mostStart = 64 << 20
 )
 
-// again is a File without an index, in the memory of another.
+// again returns a File without an index that uses the memory of f's tables. f must not be used any
+// more; it may be nil.
 func (f *File) again(src *input.Source) *File {
 	n := newFile(src, Options{})
 	if f != nil {
@@ -48,6 +49,9 @@ func (f *File) again(src *input.Source) *File {
 
 // joinAll joins the indexes of all chunks from one offset of the file to another, in their order.
 // The error is a *input.FormatError that says what is wrong with an index.
+//
+// In order: the sizes of all tables are added up and the memory allocated; each index is unpacked,
+// checked and appended, and its bytes dropped.
 func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 	f := s.f
 	// The tables get the room that they need at once: growing them would leave several times as
@@ -98,11 +102,13 @@ func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 	return nil
 }
 
-// OpenIndexed opens a file with the index that Index gave another time, of which lookups read what
-// they need. It reads some slices of the file to see that it is the same one; where a lookup finds
-// that it is not after all, or that the index is damaged, the file is searched or read anew, and
-// Revised says so. Errors are the reader's, or a *input.FormatError that says what is wrong with
-// the index, or which other file it is of.
+// OpenIndexed opens a file with a stored index, which Index or a ChunkIndexer made. Lookups read
+// the blocks of the index that they need.
+//
+// OpenIndexed reads some slices of the file to see that it is the same one. If a lookup finds that
+// it is not after all, or that the index is damaged, the file is searched or read anew, and Revised
+// reports that. Errors are the reader's, or a *input.FormatError that says what is wrong with the
+// index, or which other file it is of.
 func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	f := newFile(src, opt)
 	f.reset()
@@ -146,8 +152,9 @@ func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	return f, nil
 }
 
-// Index is the index of a FullyIndexed file, for OpenIndexed at another time; nil of a file that is
-// not. An error is the reader's.
+// Index returns the index of a FullyIndexed file, for OpenIndexed at another time, or nil if the
+// file is not. An error is the reader's. "crashpane index" writes the bytes to a file, the page
+// stores them in the browser.
 func (f *File) Index() ([]byte, error) {
 	if f.lazy != nil {
 		return nil, nil
@@ -163,7 +170,7 @@ func (f *File) Index() ([]byte, error) {
 	return s.pack(nil, 0, f.src.Size, print), nil
 }
 
-// sum is a checksum in the making.
+// sum is a checksum that is being computed.
 type sum uint64
 
 func (h *sum) add(v uint64) { *h = (*h ^ sum(v)) * 0x9e3779b97f4a7c15; *h ^= *h >> 29 }
@@ -194,7 +201,7 @@ func (f *File) badIndex(want, have string) error {
 	return &input.FormatError{File: f.src.Name, Part: "index of the symbol file", Offset: -1, Want: want, Have: have}
 }
 
-// storedHead is what an index says of itself.
+// storedHead is the beginning of a stored index: everything before the MODULE record.
 type storedHead struct {
 	length                    int64 // of all that is before the tables
 	from, to, line, lineCount int64
@@ -202,13 +209,14 @@ type storedHead struct {
 	room                      [numTables]struct{ heads, bytes int }
 }
 
-// numbers are the counts in the order in which they are stored.
+// numbers returns the counts in the order in which they are stored.
 func (c *Counts) numbers() []*int {
 	return []*int{&c.Files, &c.Origins, &c.Funcs, &c.Publics, &c.Inlines, &c.CFIInits, &c.CFIDeltas,
 		&c.WinFrameData, &c.WinFPO, &c.WinOther, &c.Infos, &c.Unknown}
 }
 
-// pack writes the index behind what buf holds.
+// pack appends the index of the chunk [from, to) to buf; the layout is at storedMagic. print is the
+// file's fingerprint, 0 for a chunk.
 func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 	f := s.f
 	if buf == nil {
@@ -266,13 +274,15 @@ func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 	return p.b
 }
 
-// texts are the texts of a file's first records, in the order in which they are stored.
+// texts returns the texts of a file's MODULE and INFO records in the order in which they are
+// stored.
 func (f *File) texts() []*string {
 	m := &f.Module
 	return []*string{&m.OS, &m.Arch, &m.ID, &m.Name, &f.CodeID, &f.CodeFile, &f.URL}
 }
 
-// unpackStart reads what an index of a size says of itself at its beginning.
+// unpackStart reads the beginning of an index of size bytes. It compares the magic, the version and
+// the size of the symbol file.
 func (f *File) unpackStart(u *unpacker, size int64) (h storedHead, err error) {
 	if len(u.b) < storedStart || string(u.b[:len(storedMagic)]) != storedMagic {
 		return h, f.badIndex("an index", fmt.Sprintf("%d bytes that are none", len(u.b)))
@@ -295,8 +305,9 @@ func (f *File) unpackStart(u *unpacker, size int64) (h storedHead, err error) {
 	return h, nil
 }
 
-// unpack reads an index of a size up to its tables, into a scanner that is ready to be joined. No
-// number in it is believed before it was looked at.
+// unpack reads an index of size bytes up to its tables, into a scanner that is ready to be joined.
+// b has at least these bytes of it. The index may come from any file or server: each number is
+// compared with a limit before it is used.
 func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	f := s.f
 	u := &unpacker{b: b}

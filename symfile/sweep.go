@@ -19,7 +19,18 @@ const (
 	zeros = '0' * ones
 )
 
-// eight returns the bytes at b[i:], the first in the lowest bits. There must be so many.
+// eight returns the bytes at b[i:] as one number, the first in the lowest bits. There must be so
+// many.
+//
+// Example, a field of the two bytes "1a" and a blank: fieldLen returns 2. nibbles shifts the field
+// to the highest bytes, puts '0' in the others and makes values of the digits. hexNumber combines
+// them. The lowest byte is written first:
+//
+//	bytes, lowest first    '0' '0' '0' '0' '0' '0' '1' 'a'
+//	values                  0   0   0   0   0   0   1   10
+//	hexNumber              0x00    0x00    0x00    0x1a      pairs of digits
+//	                       0x0000          0x001a            pairs of those
+//	                       0x0000001a
 func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
 // fieldLen returns how many bytes precede the first blank or line end, or 8 if there is none. Other
@@ -28,6 +39,11 @@ func fieldLen(w uint64) int { return bits.TrailingZeros64((w-0x21*ones)&^w&highs
 
 // nibbles turns the first n bytes of w, 1 to 8 hexadecimal digits, into their values, the last
 // digit in the highest byte. bad is 0 if they are digits.
+//
+// Letters of either case have bit 6 set, digits have not: letters has a 1 in each byte that is a
+// letter. Any other byte gives a value that is negative, above 9 for a digit, or above 5 for a
+// letter counted from 'a'. Then the value has bit 7 set, or gets it when 0x76 (for a letter 0x7a)
+// is added.
 func nibbles(w uint64, n int) (v, bad uint64) {
 	w = w<<(64-8*uint(n)) | zeros>>(8*uint(n)) // zeros in front
 	letters := w >> 6 & ones
@@ -36,14 +52,15 @@ func nibbles(w uint64, n int) (v, bad uint64) {
 	return v + letters*10, bad
 }
 
-// decimals is nibbles for decimal digits; bad is 0 if they are. Where only that is asked, the rest
-// costs nothing.
+// decimals is nibbles for decimal digits; bad is 0 if they are.
 func decimals(w uint64, n int) (v, bad uint64) {
 	v = w<<(64-8*uint(n)) | zeros>>(8*uint(n)) ^ zeros
 	return v, (v | (v + 0x76*ones)) & highs
 }
 
-// hexNumber and decNumber put the values of eight digits together.
+// hexNumber and decNumber combine the values of eight digits into a number: neighbors into pairs,
+// pairs into fours, fours into eight. decNumber multiplies by 10, 100 and 10000 where hexNumber
+// shifts.
 func hexNumber(v uint64) uint64 {
 	v = (v<<4 | v>>8) & 0x00ff00ff00ff00ff
 	v = (v<<8 | v>>16) & 0x0000ffff0000ffff
@@ -63,8 +80,10 @@ const sweepRoom = 40
 // wordInline is the keyword of INLINE records, as eight finds it.
 const wordInline = 'I' | 'N'<<8 | 'L'<<16 | 'I'<<24 | 'N'<<32 | 'E'<<40 | ' '<<48
 
-// sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, as far as they
-// are plain and inside of it. It gives the index behind the run.
+// sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, and returns the
+// index after the run. The run ends before the first record that is not plain: one with a field of
+// 8 digits or more, other blanks than one between fields, or an address outside of the FUNC. The
+// caller gives that record to the parsers, which write the warnings.
 func (s *scanner) sweep(b []byte, i int) int {
 	if s.fn == nil || *s.fnEnd != s.base+int64(i) {
 		return i
@@ -202,12 +221,13 @@ const (
 	wordInit    = 'I' | ' '<<8 | 'I'<<16 | 'N'<<24 | 'I'<<32 | 'T'<<40 | ' '<<48
 )
 
-// plainRoom is what is looked at of a record at most, besides its name or rules: a keyword of 15
-// bytes and three numbers of 8.
+// plainRoom is the most that is read of a record, besides its name or rules: a keyword of 15 bytes
+// and three numbers of 8.
 const plainRoom = 40
 
 // hexField reads a hexadecimal number of up to eight digits before a blank or a line end at b[i:].
-// It gives the index behind that, or 0 if there is none. b has nine bytes there.
+// It returns the number and the index after the blank, or 0 as the index if there is none. b must
+// have nine bytes from i on.
 func hexField(b []byte, i int) (v uint64, next int) {
 	w := eight(b, i)
 	n := fieldLen(w)
@@ -221,7 +241,7 @@ func hexField(b []byte, i int) (v uint64, next int) {
 	return hexNumber(digits), i + n + 1
 }
 
-// slack is what hexField may look at behind a line.
+// slack is how many bytes after a line hexField may read.
 const slack = 9
 
 // lineEnd returns the index of the next newline from i on; b ends with one.
@@ -269,7 +289,8 @@ func (s *scanner) plain(b []byte, i int) int {
 	return 0
 }
 
-// plainFunc is plain for FUNC records.
+// plainFunc is plain for FUNC records. One with an "m", without a name, or with a number of more
+// than 8 digits is left to gotFunc.
 func (s *scanner) plainFunc(b []byte, i int) int {
 	rva, j := hexField(b, i+5)
 	if j == 0 || b[j-1] != ' ' {

@@ -25,7 +25,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Options are the wishes of Open's caller.
+// Options are the settings of Open and OpenOnDemand. The zero value reads a file in the caller's
+// goroutine and reports no progress.
 type Options struct {
 	// Progress is called about once a MiB with the bytes read so far and the file's size. It may be
 	// nil.
@@ -49,8 +50,8 @@ type Counts struct {
 	Files, Origins, Funcs, Publics, LineRecords, Inlines int
 	// CFIInits and CFIDeltas: STACK CFI INIT and STACK CFI records.
 	CFIInits, CFIDeltas int
-	// WinFrameData, WinFPO, WinOther: STACK WIN records of type 4, of type 0, and of the types that
-	// nobody uses.
+	// WinFrameData, WinFPO, WinOther: STACK WIN records of type 4 (FRAMEDATA), of type 0 (FPO), and
+	// of the other types of Breakpad's list (1 TRAP, 2 TSS, 3 standard), which no reader uses.
 	WinFrameData, WinFPO, WinOther int
 	// Infos are INFO records, Unknown are lines that are no record of the format.
 	Infos, Unknown int
@@ -62,8 +63,8 @@ func (c *Counts) HasSymbols() bool { return c.Funcs+c.Publics > 0 }
 // HasUnwind reports whether the file can unwind any code.
 func (c *Counts) HasUnwind() bool { return c.CFIInits+c.WinFrameData+c.WinFPO > 0 }
 
-// File is an indexed symbol file. It reads its Source during lookups, so the two live equally long,
-// and like the Source it is not for use by several goroutines at once.
+// File is a symbol file that lookups can search. It reads its Source during lookups, so the Source
+// must stay open. Like the Source it is not safe for use by several goroutines at once.
 type File struct {
 	// Module is the MODULE record; the zero Module if HasModule is false.
 	Module    Module
@@ -85,8 +86,9 @@ type File struct {
 
 	tables [numTables]table
 	extras []extra
-	// index was made another time, so that what lies where it says must be looked at (see sure);
-	// nil if the tables were made here. wrong is what was found wrong with it.
+	// index is the stored index that the tables come from, or nil if they were made here. A stored
+	// index may be of another build of the file, so each record that it names is compared with the
+	// file (sure). wrong is the first difference that was found.
 	index *input.Source
 	wrong error
 
@@ -97,6 +99,8 @@ type File struct {
 	revised bool           // see Revised
 	opt     Options
 
+	// Caches of what lookups decoded; reset empties them. fns is by the FUNC's file offset, fnLines
+	// is the number of lines and inlined ranges in it.
 	fns       map[int64]*function
 	fnLines   int
 	symbols   *recent[uint64, symbol.Symbol]
@@ -115,12 +119,16 @@ type rowEntry struct {
 	notes  []string
 }
 
-// exactBlock is the unit in which a file is read of which an index is there, in bytes.
+// exactBlock is the size in bytes of a block that lookups read of an indexed file. The index says
+// where a record is, so a lookup needs little more than its line.
 const exactBlock = 4 << 10
 
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own
-// (*input.NeedError among them): a file that is no symbol file at all gives a File without a module
-// and with a warning a line.
+// (*input.NeedError among them): a file that is no symbol file gives a File without a module and
+// with warnings for its lines.
+//
+// With Workers or Indexers the pass is shared (see chunk.go). If the chunks depend on each other,
+// one indexer makes the pass again over all of the file.
 func Open(src *input.Source, opt Options) (*File, error) {
 	s := &scanner{f: newFile(src, opt)}
 	s.f.reset()
@@ -138,7 +146,7 @@ func Open(src *input.Source, opt Options) (*File, error) {
 	return s.f, nil
 }
 
-// newFile is a File without an index, and without caches.
+// newFile returns a File without an index and without caches.
 func newFile(src *input.Source, opt Options) *File {
 	f := &File{src: src, opt: opt, text: lazy.NewText(src, cmp.Or(opt.Slice, exactBlock))}
 	for k := tablePublics; k < numTables; k++ {
@@ -160,11 +168,12 @@ func (f *File) reset() {
 	f.cfis = newRecent[uint64, CFIRecord](mostRules)
 }
 
-// Name is the name of the Source.
+// Name returns the name of the Source.
 func (f *File) Name() string { return f.src.Name }
 
-// Identify reads the MODULE record that a symbol file starts with. prefix is the beginning of a
-// file; 1 KiB is plenty. A name that is longer than the prefix is cut.
+// Identify reads the MODULE record that a symbol file starts with, by which a session recognizes
+// symbol files. prefix is the beginning of a file; 1 KiB is plenty. A name that is longer than the
+// prefix is cut. It returns false if the file does not begin with a MODULE record.
 func Identify(prefix []byte) (Module, bool) {
 	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
 	if i := bytes.IndexByte(prefix, '\n'); i >= 0 {
@@ -179,6 +188,9 @@ func Identify(prefix []byte) (Module, bool) {
 
 // CodeID reads the id of the INFO CODE_ID record among those that follow the MODULE record at the
 // beginning of a symbol file; "" if there is none.
+//
+//	MODULE windows x86_64 5A9832E5287241C1838ED98914E9B7FF1 foo.pdb
+//	INFO CODE_ID 5A9832E524000 foo.dll
 func CodeID(prefix []byte) string {
 	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
 	for _, line := range bytes.Split(prefix, []byte{'\n'})[1:] {

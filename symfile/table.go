@@ -44,10 +44,21 @@ const (
 // lookup.
 const blockLen = 64
 
-// table is the records of one kind: a gigabyte of text has millions, so they are kept as the
-// differences from one to the next, in some ten bytes each, and a block of them is unpacked to look
-// one up. There are no pointers in it for the garbage collector to follow, and a table is on a disk
-// what it is in memory.
+// table has the records of one kind. A gigabyte of text has millions, so each is stored as its
+// differences to the one before it, about ten bytes, and a lookup unpacks one block of them. A
+// table has no pointers that the garbage collector follows, and its bytes are the same in memory
+// and in a stored index.
+//
+// A record is these numbers (putUnsigned, putSigned); the first of a block is relative to its head:
+//
+//	rva       signed     difference
+//	off       signed     difference
+//	line      signed     difference
+//	size      unsigned   not in a thin table
+//	end       signed     from off; not in a thin table
+//
+// Example: 80 01 68 06 3c f0 01 is the FUNC that starts 0x40 above the one before, 52 bytes and 3
+// lines after it in the file, has 0x3c bytes of code and 120 bytes of text with its lines.
 type table struct {
 	thin  bool // records have no size and no end
 	lined bool // the end of a record is that of its lines in the file
@@ -76,7 +87,8 @@ type table struct {
 	far  int
 }
 
-// head is where a block begins, and what its first record is relative to.
+// head says where a block begins and what its first record is relative to, so that blocks are found
+// by a binary search and unpacked one at a time.
 type head struct {
 	rva  uint64
 	off  int64
@@ -113,7 +125,8 @@ func (t *table) put(r rec) {
 	t.prev = r
 }
 
-// putUnsigned and putSigned write a varint to d[n:], which has room, and give the index behind it.
+// putUnsigned and putSigned write a varint to d[n:], which must have enough bytes, and return the
+// index after it. putSigned maps 0, -1, 1, -2 to 0, 1, 2, 3 first, as encoding/binary does.
 func putUnsigned(d []byte, n int, v uint64) int {
 	for ; v >= 0x80; n++ {
 		d[n] = byte(v) | 0x80
@@ -125,7 +138,7 @@ func putUnsigned(d []byte, n int, v uint64) int {
 
 func putSigned(d []byte, n int, v int64) int { return putUnsigned(d, n, uint64(v)<<1^uint64(v>>63)) }
 
-// span is where a block's bytes are.
+// span returns where a block's bytes are in the table's data.
 func (t *table) span(b int) (from, to int) {
 	if to = max(len(t.data), t.far); b+1 < len(t.heads) {
 		to = int(t.heads[b+1].at)
@@ -136,8 +149,8 @@ func (t *table) span(b int) (from, to int) {
 // errBlock says that a block of a stored table is not what was stored.
 var errBlock = errors.New("a block of the index does not match its checksum, or is none of this file")
 
-// block unpacks a block. What it gives is valid until the next call; it is empty where err then
-// says why.
+// block returns a block's records, which are valid until the next call. If the block cannot be
+// read, they are empty and t.err says why (see failed).
 func (t *table) block(b int) []rec {
 	if t.open != b+1 {
 		t.open = b + 1
@@ -148,7 +161,8 @@ func (t *table) block(b int) []rec {
 	return t.recs
 }
 
-// decode unpacks a block behind what is there.
+// decode appends a block's records to recs. Of a stored table it compares the checksum and the
+// bounds of each record, since the bytes may come from any file.
 func (t *table) decode(b int, recs []rec) []rec {
 	h := t.heads[b]
 	r := rec{rva: h.rva, off: h.off, line: h.line}
@@ -194,7 +208,7 @@ func (t *table) each(fn func(r *rec)) {
 	}
 }
 
-// all unpacks the table.
+// all returns all records of the table, unpacked.
 func (t *table) all() []rec {
 	out := make([]rec, 0, t.n)
 	t.each(func(r *rec) { out = append(out, *r) })
@@ -213,8 +227,8 @@ func byAddress(a, b *rec) int {
 	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
 }
 
-// inOrder calls fn with all records in their order. Only their keys are unpacked and sorted:
-// neighbors are mostly in one block.
+// inOrder calls fn with all records sorted byAddress. It unpacks and sorts only keys, 16 bytes a
+// record, and then unpacks the blocks again in that order: neighbors are mostly in one block.
 func (t *table) inOrder(fn func(r *rec)) {
 	type place struct {
 		key uint64
@@ -252,7 +266,7 @@ func (t *table) inOrder(fn func(r *rec)) {
 	}
 }
 
-// fill makes the table anew.
+// fill replaces the table's records.
 func (t *table) fill(recs []rec) {
 	*t = table{thin: t.thin, data: t.data[:0], heads: t.heads[:0]}
 	for i := range recs {
@@ -260,7 +274,9 @@ func (t *table) fill(recs []rec) {
 	}
 }
 
-// join appends the table of the next chunk of a file, whose first line is behind line.
+// join appends the table of the next chunk of a file. line is the number of lines before the chunk.
+// Blocks stay as they are, so no record is unpacked; the last block before a join may have fewer
+// than blockLen records.
 func (t *table) join(o *table, line int32) {
 	if o.n == 0 {
 		return
@@ -281,7 +297,8 @@ func (t *table) join(o *table, line int32) {
 	t.prev.line += line
 }
 
-// find is the last record at or below a key of a table in order: its block, and its place in that.
+// find returns the block of the last record at or below a key and the record's index in it, or -1.
+// The table must be sorted.
 func (t *table) find(key uint64) (b, i int) {
 	b = sort.Search(len(t.heads), func(i int) bool { return t.heads[i].rva > key }) - 1
 	if b < 0 {
@@ -291,8 +308,8 @@ func (t *table) find(key uint64) (b, i int) {
 	return b, sort.Search(len(recs), func(i int) bool { return recs[i].rva > key }) - 1
 }
 
-// last is the last record at or below a key of a table in order. An error is of a block that could
-// not be read.
+// last returns the last record at or below a key of a sorted table. It returns an error if the
+// block could not be read.
 func (t *table) last(key uint64) (r rec, ok bool, err error) {
 	if _, i := t.find(key); i >= 0 {
 		r, ok = t.recs[i], true
@@ -300,8 +317,9 @@ func (t *table) last(key uint64) (r rec, ok bool, err error) {
 	return r, ok, t.failed()
 }
 
-// near is the part of the file that has the record of a key, by what two blocks begin with; false
-// if that is not to be told, or long.
+// near returns the range of the file that has the record of a key, from the first record of its
+// block to that of the next. It returns false if the table is not in the order of the file, the
+// block is the last, or the range is not below 16 KiB.
 func (t *table) near(key uint64) (from, to int64, ok bool) {
 	b := sort.Search(len(t.heads), func(i int) bool { return t.heads[i].rva > key }) - 1
 	if t.moved || b < 0 || b+1 == len(t.heads) {
@@ -311,14 +329,15 @@ func (t *table) near(key uint64) (from, to int64, ok bool) {
 	return from, to, to > from && to-from < 16<<10
 }
 
-// failed is why a block could not be read since it was asked last; nil if all could.
+// failed returns the error of the last block that could not be read, and clears it.
 func (t *table) failed() (err error) {
 	err, t.err = t.err, nil
 	return err
 }
 
-// innermost is the STACK WIN record that is best for an address (see nested). The error is that of
-// last.
+// innermost returns the STACK WIN record that is best for an address (see nested). It goes
+// backwards from the last record that starts at or below the address, and stops where no record
+// before ends above it. The error is that of last.
 func (t *table) innermost(rva uint64) (rec, bool, error) {
 	b, i := t.find(rva)
 	for ; b >= 0 && t.err == nil; b, i = b-1, blockLen {
@@ -335,8 +354,12 @@ func (t *table) innermost(rva uint64) (rec, bool, error) {
 	return rec{}, false, t.failed()
 }
 
-// packHeads writes where the blocks are and what they begin with, for unpackHeads; their bytes,
-// data, go elsewhere.
+// packHeads writes the heads of the blocks, for unpackHeads. The blocks' bytes follow all heads
+// (see storedMagic). For each block:
+//
+//	rva, off, line    varints
+//	bytes of the block    varint
+//	CRC-32 of them    4 bytes, little-endian
 func (t *table) packHeads(p *packer) {
 	for b, h := range t.heads {
 		from, to := t.span(b)
@@ -348,7 +371,8 @@ func (t *table) packHeads(p *packer) {
 	}
 }
 
-// unpackHeads reads what packHeads wrote of n blocks that have so many bytes in all.
+// unpackHeads reads n heads that packHeads wrote. bytes is the sum of their blocks' bytes, size
+// that of the symbol file.
 func (t *table) unpackHeads(u *unpacker, n, bytes int, size int64) {
 	at := uint64(0)
 	t.heads, t.sums, t.size, t.far = slices.Grow(t.heads[:0], n), slices.Grow(t.sums[:0], n), size, bytes
@@ -360,7 +384,8 @@ func (t *table) unpackHeads(u *unpacker, n, bytes int, size int64) {
 	u.bad = u.bad || at != uint64(bytes)
 }
 
-// check looks at every record of a table that was stored.
+// check unpacks every block of a stored table, compares its checksum, and sets n, prev and mixed,
+// which a stored table does not have.
 func (t *table) check() (ok bool) {
 	for b := range t.heads {
 		recs := t.block(b)
@@ -376,7 +401,7 @@ func (t *table) check() (ok bool) {
 	return t.failed() == nil
 }
 
-// packer writes numbers and texts one after the other, for unpacker to read.
+// packer appends numbers and texts, for unpacker to read.
 type packer struct{ b []byte }
 
 // What this calls is large for a loop of a few instructions, and there are dozens of calls.
@@ -399,9 +424,9 @@ func (p *packer) bytes(b []byte) {
 
 func (p *packer) text(s string) { p.bytes([]byte(s)) }
 
-// unpacker reads what a packer wrote. What does not fit sticks in bad, and everything after it is
-// zero. It counts where it is and leaves b alone: moving a slice's start is a write that the
-// garbage collector looks at, at each byte of an index.
+// unpacker reads what a packer wrote. A number that does not fit sets bad, and everything after it
+// is zero. It counts its position in at and leaves b alone: to move a slice's start is to write a
+// pointer, which costs a write barrier for each number of an index.
 type unpacker struct {
 	b   []byte
 	at  int
@@ -443,7 +468,7 @@ func (u *unpacker) signed() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// upTo is a number that must not be above a limit.
+// upTo reads a number that must not be above most.
 func (u *unpacker) upTo(most uint64) uint64 {
 	v := u.unsigned()
 	if v > most {
@@ -453,8 +478,8 @@ func (u *unpacker) upTo(most uint64) uint64 {
 	return v
 }
 
-// count is a number of things that follow, each of at least so many bytes: no more than there is
-// room for behind the number itself.
+// count reads the number of elements that follow, each of at least so many bytes. A count for which
+// there are too few bytes is bad, so that a caller may allocate by it.
 func (u *unpacker) count(each int) int {
 	v := u.unsigned()
 	if v > uint64(u.left()/each) {
@@ -464,7 +489,7 @@ func (u *unpacker) count(each int) int {
 	return int(v)
 }
 
-// fixed is a number of four bytes.
+// fixed reads a number of four bytes, little-endian.
 func (u *unpacker) fixed() uint32 {
 	if u.left() < 4 {
 		u.fail()
@@ -476,7 +501,7 @@ func (u *unpacker) fixed() uint32 {
 
 func (u *unpacker) flag() bool { return u.upTo(1) == 1 }
 
-// bytes are a part of what is read, not a copy.
+// bytes reads a length and returns that many bytes, as a part of b, not a copy.
 func (u *unpacker) bytes() []byte {
 	n := u.count(1)
 	u.at += n

@@ -21,6 +21,10 @@ import (
 //
 // Example: f9400408 is "ldr x8, [x0, #8]": size 11, V 0, scaled 1, opc 01 (load), imm12 1 (times
 // 8), Rn 0, Rt 8.
+//
+// The cases are the groups of section C4.1, by bits 28 to 25: x1x0 loads and stores, 0010 SVE, 101x
+// branches, exceptions and system instructions. The other groups process data: they access no
+// memory and have no text here.
 func (m *machine) a64(w uint32) *decoded {
 	in := &decoded{len: 4}
 	a := &a64insn{m: m, in: in, w: w, rt: w & 31, rn: w >> 5 & 31}
@@ -56,8 +60,8 @@ type a64insn struct {
 // bits returns the bits hi to lo.
 func (a *a64insn) bits(hi, lo uint) uint32 { return a.w >> lo & (1<<(hi-lo+1) - 1) }
 
-// signed returns the bits hi to lo as a signed number.
-// It shifts the field to the top and back, which copies its sign.
+// signed returns the bits hi to lo as a signed number. It shifts the field to the top and back,
+// which copies its sign.
 func (a *a64insn) signed(hi, lo uint) int64 {
 	n := hi - lo + 1
 	return int64(a.bits(hi, lo)) << (64 - n) >> (64 - n)
@@ -147,6 +151,11 @@ func (a *a64insn) loadStore() bool {
 // exclusive decodes load/store exclusive, load-acquire, store-release, and compare and swap:
 //
 //	size 001000 o2 L o1 Rs o0 Rt2 Rn Rt
+//
+//	88dffc20    ldar w0, [x1]              o2 1, L 1, o0 1
+//	885ffc20    ldaxr w0, [x1]             o2 0, L 1, o0 1
+//	88007c41    stxr w0, w1, [x2]          o2 0, L 0: w0 gets the result
+//	88e0fc41    casal w0, w1, [x2]         o2 1, L 1, o1 1: one access that reads and writes
 func (a *a64insn) exclusive() bool {
 	size, o2, load, o1, o0 := a.bits(31, 30), a.bits(23, 23), a.bits(22, 22) == 1, a.bits(21, 21), a.bits(15, 15) == 1
 	rs, rt2 := a.bits(20, 16), a.bits(14, 10)
@@ -230,6 +239,12 @@ func (a *a64insn) ordered() bool {
 
 // registerForm returns the width of the general register in bytes and the mnemonic's suffix, by
 // size and opc.
+//
+//	size    opc 0 (store), 1 (load)    opc 2             opc 3
+//	0       b, w register              sb, x register    sb, w register
+//	1       h, w register              sh, x register    sh, w register
+//	2       w register                 sw, x register    not allocated
+//	3       x register                 not allocated     not allocated
 func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
 	// Registers of 32 bits, but for 64-bit data and for loads that extend the sign to 64 bits (opc
 	// 2).
@@ -250,6 +265,8 @@ func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
 // literal decodes ldr from an address relative to pc:
 //
 //	opc 011 V 00 imm19 Rt
+//
+// Example: 58000040 is "ldr x0, #8", the 8 bytes that are 8 bytes after the instruction.
 func (a *a64insn) literal() bool {
 	opc, v, offset := a.bits(31, 30), a.bits(26, 26) == 1, a.signed(23, 5)*4
 	size, name, reg := 4, "ldr", general(a.rt, 4)
@@ -283,6 +300,9 @@ func prefetch(rt uint32) string {
 // pair decodes ldp, stp, ldnp, stnp and ldpsw:
 //
 //	opc 101 V type L imm7 Rt2 Rn Rt
+//
+//	a9bf7bfd    stp x29, x30, [sp, #-16]!     16 bytes at sp - 16: how most functions begin
+//	a8c17bfd    ldp x29, x30, [sp], #16       16 bytes at sp: how they end
 func (a *a64insn) pair() bool {
 	opc, v, typ, load := a.bits(31, 30), a.bits(26, 26) == 1, a.bits(24, 23), a.bits(22, 22) == 1
 	rt2 := a.bits(14, 10)
@@ -332,6 +352,17 @@ func (a *a64insn) indexed(name, regs string, kind Kind, size int, offset int64, 
 // register decodes loads and stores of one register with all kinds of offsets, and the atomics:
 //
 //	size 111 V 0 scaled opc …
+//
+// The bits 24, 21 and 11 to 10 select the form of the address:
+//
+//	24    21    11-10
+//	1                    [Rn, #imm12 * size]
+//	0     0     00       [Rn, #imm9]                  ldur
+//	0     0     01       [Rn], #imm9                  post-index
+//	0     0     10       [Rn, #imm9]                  ldtr
+//	0     0     11       [Rn, #imm9]!                 pre-index
+//	0     1     00       atomic operations
+//	0     1     10       [Rn, Rm, extend #amount]
 func (a *a64insn) register() bool {
 	size, v, opc := a.bits(31, 30), a.bits(26, 26) == 1, a.bits(23, 22)
 	scaled, form := a.bits(24, 24) == 1, a.bits(11, 10)
@@ -396,6 +427,10 @@ func (a *a64insn) register() bool {
 }
 
 // registerOffset decodes an access at [Rn, Rm, extend #amount].
+//
+//	f8627820    ldr x0, [x1, x2, lsl #3]      option 3, S 1: x1 + x2 * 8
+//	f8625820    ldr x0, [x1, w2, uxtw #3]     option 2, S 1: x1 + the low half of x2 * 8
+//	38626820    ldrb w0, [x1, x2]             option 3, S 0
 func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size uint32, quad bool) bool {
 	rm, option, shift := a.bits(20, 16), a.bits(15, 13), a.bits(12, 12)
 	// Indexes of 8 and 16 bits do not exist for loads and stores.
@@ -443,6 +478,8 @@ func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size ui
 // atomic decodes the atomic operations of Armv8.1:
 //
 //	size 111 0 00 A R 1 Rs o3 opc 00 Rn Rt
+//
+// Example: b8e00041 is "ldaddal w0, w1, [x2]": size 2, A 1, R 1, Rs 0, o3 0, opc 0 (add).
 func (a *a64insn) atomic() bool {
 	size, acquire, release := a.bits(31, 30), a.bits(23, 23) == 1, a.bits(22, 22) == 1
 	rs, o3, opc := a.bits(20, 16), a.bits(15, 15), a.bits(14, 12)

@@ -10,6 +10,9 @@ import (
 // to ld4, st1 to st4):
 //
 //	0 Q 001100 post L 0 Rm opcode size Rn Rt      0 Q 001101 post L R Rm opcode S size Rn Rt
+//
+//	4cdf7000    ld1 {v0.16b}, [x0], #16    the form of several registers: opcode 0111, one register
+//	0d400420    ld1 {v0.b}[1], [x1]        the form of one element: Q, S and size are its number
 func (a *a64insn) structures() bool {
 	q, single, post, load := a.bits(30, 30), a.bits(24, 24) == 1, a.bits(23, 23) == 1, a.bits(22, 22) == 1
 	size, rm := a.bits(11, 10), a.bits(20, 16)
@@ -100,6 +103,10 @@ func (a *a64insn) zeroLine() {
 }
 
 // branch decodes b and bl.
+//
+//	op 00101 imm26
+//
+// Example: 94000010 is "bl #64": imm26 counts instructions of 4 bytes from the branch itself.
 func (a *a64insn) branch() {
 	offset := a.signed(25, 0) * 4
 	name, how := "b", "jump"
@@ -113,6 +120,10 @@ func (a *a64insn) branch() {
 // branchRegister decodes br, blr and ret, also those that authenticate the pointer first:
 //
 //	1101011 Z 0 op 11111 0000 A M Rn Rm
+//
+//	d63f0100    blr x8      Z 0, op 01
+//	d65f03c0    ret         Z 0, op 10, Rn 30
+//	d65f0bff    retaa       A 1: x30 is authenticated with key A
 func (a *a64insn) branchRegister() {
 	z, op, auth, key := a.bits(24, 24), a.bits(22, 21), a.bits(11, 11) == 1, a.bits(10, 10)
 	if a.bits(23, 23) != 0 || a.bits(20, 12) != 0x1f0 || op > 2 {

@@ -176,6 +176,10 @@ type crash struct {
 
 // Analyze analyzes the dump's exception. It returns nil if there is none. It never fails: what the
 // dump lacks, the result lacks.
+//
+// The order of the steps matters: the cause needs the accesses of the instruction, Adjusted and
+// Place need the cause, an overflow needs the place, and bit flips and guesses are looked for only
+// if there is no overflow.
 func Analyze(d *core.Dump) *Result {
 	if d.Exception == nil {
 		return nil

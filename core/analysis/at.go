@@ -10,11 +10,13 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// At returns the instruction that a frame is at, and where it calls to, if the instruction alone
-// says so: the one at the program counter, or for a caller, whose program counter is a return
-// address, the call before it. It is nil where neither the dump nor the program's files have the
-// code, on other processors than x86, amd64 and arm64, and where no call ends at a return address.
-// function is the address at which the frame's function begins, 0 if that is not known.
+// At returns the instruction that a frame is at: the one at the program counter, or for a caller,
+// whose program counter is a return address, the call before it. If it is a call whose bytes have
+// the target, calls is the target and known is true. function is the address at which the frame's
+// function begins, 0 if that is not known.
+//
+// At returns nil if neither the dump nor the program's files have the code, for processors other
+// than x86, amd64 and arm64, and if no call ends at the return address.
 func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruction, calls uint64, known bool) {
 	m := &machine{d: d, arch: regs.Arch, regs: regs}
 	at := regs.PC()
@@ -37,7 +39,8 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruc
 	return in, calls, known
 }
 
-// decodeAt decodes the instruction at an address; nil if it is not there or not known here.
+// decodeAt decodes the instruction at an address. It returns nil if the bytes are missing or the
+// instruction is unknown.
 func (m *machine) decodeAt(at uint64) *decoded {
 	var buf [maxInstruction]byte
 	p := buf[:m.d.Code(at, buf[:])]
@@ -57,7 +60,7 @@ func (m *machine) decodeAt(at uint64) *decoded {
 	return in
 }
 
-// code returns the code at an address.
+// code returns n bytes of code at an address, fewer if there are not so many.
 func (m *machine) code(at uint64, n int) []byte {
 	p := make([]byte, n)
 	return p[:m.d.Code(at, p)]
@@ -70,9 +73,11 @@ const (
 	maxCall = 8
 )
 
-// callBefore returns the call that ends at a return address. Where instructions have no fixed size,
-// several may seem to; then the function's instructions say which one does, and where those are not
-// known, the longest that does not call where no module is.
+// callBefore returns the call that ends at a return address. On x86, where instructions have no
+// fixed size, several may seem to; whichCall then chooses.
+//
+// Example: the bytes before the return address are e8 fb ff ff ff, a call of 5 bytes. In "… 41 ff
+// d0" both "call r8" (41 ff d0) and "call rax" (ff d0) end there.
 func (m *machine) callBefore(ret, function uint64) (at uint64, call *decoded) {
 	if m.arch.Instructions == cpu.DecodedA64 {
 		if in := m.decodeAt(ret - 4); in.isCall() {
@@ -96,10 +101,15 @@ func (m *machine) callBefore(ret, function uint64) (at uint64, call *decoded) {
 	return ret - uint64(call.len), call
 }
 
-// maxFunction bounds the code of a function that is gone through: a symbol file may say anything.
+// maxFunction limits the bytes of a function that whichCall decodes: a symbol file may give a
+// function any size.
 const maxFunction = 64 << 10
 
 // whichCall chooses between calls that seem to end at a return address.
+//
+// It decodes the function from its beginning, whose instructions lead to the true call. If the
+// beginning is unknown or an instruction cannot be decoded, it takes the longest call that does not
+// lead out of all modules.
 func (m *machine) whichCall(ends []*decoded, ret, function uint64) *decoded {
 	for at := function; at != 0 && at < ret && ret-function <= maxFunction; {
 		in := m.decodeAt(at)

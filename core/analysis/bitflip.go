@@ -50,6 +50,10 @@ func peerPoison(b byte) bool {
 // 32-bit floating point like rust-minidump, whose output shows every digit.
 //
 // Example: a non-canonical address alone gives 1 − 0.75 · 0.1 = 0.925.
+//
+//	nothing but the flip               1 − 0.75                = 0.25
+//	one register nearby                1 − 0.75 · 0.5          = 0.625
+//	null, from a value close to 0      1 − 0.75 · 0.75         = 0.4375
 func (f BitFlipDetails) confidence() float32 {
 	const baseline, high, medium = float32(0.25), float32(0.90), float32(0.50)
 	miss := float32(1)
@@ -78,6 +82,9 @@ func (f BitFlipDetails) confidence() float32 {
 // bitFlips finds addresses that differ in one bit from the one that failed and at which the access
 // is allowed. It ignores null pointers, with and without an offset, because programs make them. It
 // ignores 32-bit processors, where most addresses are mapped and a match means little.
+//
+// Example: rdi is 0x7fae10004010 and the instruction reads at rdi. Nothing is mapped there, but
+// 0x7f2e10004010, which differs in bit 39, is in a readable mapping.
 func (c *crash) bitFlips() {
 	if c.arch == nil || c.arch.WordSize != 8 || !c.places.known() || c.out.Cause < 0 || c.out.Overflow != No {
 		return

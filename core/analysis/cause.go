@@ -13,6 +13,10 @@ const nullPage = 0x10000
 //
 // An instruction may access memory twice: "push [rax]" reads at rax and writes to the stack. The
 // tests below go from certain to plausible, and the first that an access passes makes it the cause.
+//
+// In order: the access that contains the reported address; for a general protection fault, an
+// access with a non-canonical or a misaligned address; if the reported address is low or missing,
+// an access that the memory map forbids; if 0 is reported, the only access.
 func (c *crash) findCause() {
 	if c.insn == nil || !c.aboutMemory() || c.execution() {
 		return
@@ -106,6 +110,10 @@ func (c *crash) noCode(addr uint64) bool {
 
 // faultWithoutAddress reports whether the fault was a general protection fault of x86 or amd64, for
 // which the processor gives the system no address.
+//
+//	Windows    a read of 0xffffffffffffffff
+//	macOS      EXC_BAD_ACCESS / EXC_I386_GPFLT
+//	Linux      SIGSEGV or SIGBUS with si_code SI_KERNEL and no address
 func (c *crash) faultWithoutAddress() bool {
 	if c.arch == nil || !c.arch.NoFaultAddress {
 		return false
@@ -195,6 +203,11 @@ func (c *crash) adjust() {
 
 // adjustAccess explains the address of an access: not canonical, or that of a null pointer plus an
 // offset.
+//
+//	[rdi + 0x10], rdi 0                   null pointer, offset 16, through rdi
+//	[rdi - 8], rdi 0                      null pointer, offset -8
+//	[rdi + rcx * 8], rdi 0, rcx 0x4000    null pointer in rdi, offset 0x20000
+//	[rax], rax 0x5a5a5a5a5a5a5a5a         non-canonical, in rax
 func (c *crash) adjustAccess(a *Access) {
 	offset := int64(a.Address)
 	if c.arch.WordSize == 4 {

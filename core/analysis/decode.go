@@ -41,6 +41,9 @@ type machine struct {
 }
 
 // decode decodes the instruction at pc and sets its accesses and its jump.
+//
+// An instruction whose bytes are in the program's file counts too: Dump.Code asks the files if the
+// dump lacks the memory.
 func (c *crash) decode() {
 	m := &machine{d: c.d, arch: c.arch, regs: &c.ctx.Regs}
 	if c.thread >= 0 && c.d.OS() == core.Windows {

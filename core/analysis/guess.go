@@ -85,6 +85,9 @@ func asText(v uint64) string {
 }
 
 // guess adds sentences about likely causes.
+//
+//	rax (0xe5e5e5e5e5e5e5ed) looks like memory that Firefox's allocator has freed
+//	rdi (0x6f772c6f6c6c6548) is text, "Hello,wo": a string may have been written over a pointer
 func (c *crash) guess() {
 	say := func(format string, args ...any) { c.out.Guesses = append(c.out.Guesses, fmt.Sprintf(format, args...)) }
 	if c.arch == nil || c.out.Overflow != No {

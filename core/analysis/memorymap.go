@@ -80,6 +80,10 @@ type rustRange struct {
 }
 
 // NewMemoryMap reads the memory map of a dump. It is empty if the dump has none.
+//
+// In order: the entries of the stream or of maps; their order by address; overlaps, which a map
+// that was read while it changed may have; guard pages, which need their neighbors; rust-minidump's
+// own list.
 func NewMemoryMap(d *core.Dump) *MemoryMap {
 	m := &MemoryMap{}
 	var all []Place
@@ -161,6 +165,9 @@ func (m *MemoryMap) looksLikeGuard(i int) bool {
 // dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): sorted,
 // without those that overlap the previous one. Since it takes the end of a Linux mapping for its
 // last address, it loses every mapping that begins where another ends.
+//
+// Example: of the mappings 400000-401000 r--p, 401000-405000 r-xp and 406000-407000 rw-p it keeps
+// the first and the third.
 func (m *MemoryMap) dropOverlaps() {
 	sort.SliceStable(m.rust, func(i, j int) bool {
 		if m.rust[i].First != m.rust[j].First {

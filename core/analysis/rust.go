@@ -180,6 +180,11 @@ func (v *rustView) accesses() bool {
 }
 
 // rustSize returns yaxpeax's mem_size, or 0 for none. Instructions that use the stack have one too.
+//
+//	mov rax, [rdi]     8
+//	ret                8, the word that it pops
+//	lea rax, [rdi]     8: rust-minidump skips the access itself
+//	add rax, rdi       0: no memory
 func (v *rustView) rustSize() int {
 	x := v.x
 	if x.vec == nil {
@@ -317,6 +322,9 @@ func (c *crash) protectionFault() bool {
 }
 
 // bitFlips searches flipped bits in the crash address and the instruction's registers.
+//
+// For amd64 it tries the bits below 48 of an address that may exist, and the bits from 48 on of a
+// non-canonical one: a flip there is what made it non-canonical.
 func (v *rustView) bitFlips() {
 	c := v.c
 	if c.d.System == nil {

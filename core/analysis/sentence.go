@@ -35,6 +35,12 @@ func (e *Event) String() string {
 }
 
 // event makes the Event.
+//
+//	tried to read 8 bytes at 0x10: null pointer plus 16, through rax
+//	jumped to 0x7f75c0de1234: the memory there is data and may not be executed
+//	divided an integer by zero: ecx is 0
+//	ran out of stack: it reached its guard page after 8192 KB
+//	was sent SIGSEGV by a process (4711): this instruction did not cause it
 func (c *crash) event() Event {
 	if c.out.Overflow != No {
 		return c.overflowEvent()
@@ -184,6 +190,13 @@ func through(r Register, offset int64) string {
 }
 
 // nullPointer returns how the address was computed from a null pointer.
+//
+//	[rdi], rdi 0               null pointer, in rdi
+//	[rdi + 0x10], rdi 0        null pointer plus 16, through rdi
+//	[rdi + rcx * 8], rdi 0     null pointer in rdi, indexed by rcx
+//	[rdi + 0x10], rdi 0x20     close to a null pointer: rdi is 0x20
+//	[0x10]                     close to a null pointer; the address is written in the
+//	                           instruction itself
 func nullPointer(a *Access, adj *Adjusted) string {
 	r := adj.Register
 	switch {
@@ -224,7 +237,8 @@ func (c *crash) because(addr uint64, kind Kind, through string) string {
 	return why
 }
 
-// refusal returns what is wrong with an address, or "".
+// refusal returns what is wrong with an address, or "". The checks that need no memory map come
+// first, since a dump may have none. If no check applies, the result is that of the crash reason.
 func (c *crash) refusal(addr uint64, kind Kind) string {
 	p := c.out.Place
 	switch {

@@ -19,6 +19,9 @@ type x86Insn struct {
 
 // decodeX86 decodes one instruction. It returns nil if the bytes are incomplete or not a known
 // instruction.
+//
+// mode is 32 or 64. In order: endbr; AVX instructions, which x86asm decodes wrongly; x86asm;
+// invalid encodings that x86asm accepts; the memory operands.
 func decodeX86(p []byte, mode int) *x86Insn {
 	// endbr64 and endbr32 (f3 0f 1e fa and fb), which x86asm does not know.
 	if len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa {
@@ -177,6 +180,8 @@ func (x *x86Insn) kind(n int) Kind {
 // x86Access computes the address of a memory operand.
 //
 //	address = segment base + (base + index · scale + displacement), the sum in brackets cut to the size of the registers
+//
+// Example: "mov rax, [rip + 0x2000]" of 7 bytes at 0x401000 reads at 0x403007.
 func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
 	a := Access{Size: x.size, Kind: kind, AddressKnown: true, Scale: mem.Scale, Offset: mem.Disp}
 	mask := ^uint64(0)
@@ -260,6 +265,11 @@ func (m *machine) x86Reg(r x86asm.Reg) (uint64, bool) {
 }
 
 // x86Stack adds the implicit accesses to the stack.
+//
+//	push rax        writes 8 bytes at rsp - 8
+//	call f          writes the return address at rsp - 8
+//	pop rax, ret    reads 8 bytes at rsp
+//	leave           reads 8 bytes at rbp
 func (m *machine) x86Stack(x *x86Insn, in *decoded, word int) {
 	if x.vec != nil {
 		return

@@ -196,6 +196,10 @@ func sizeLabel(n int) string {
 }
 
 // memText returns a memory operand with its segment: "fs:[rax + rcx * 8 + 0x10]".
+//
+//	mov rax, qword fs:[0x28]                          64 48 8b 04 25 28 00 00 00
+//	rep movs qword es:[rdi], qword ds:[rsi]           f3 48 a5
+//	mov dword [rax + rcx * 1 - 0x8], -0x1             c7 44 08 f8 ff ff ff ff
 func memText(i *x86asm.Inst, m x86asm.Mem) string {
 	var b strings.Builder
 	if s := segment(i, m); s != 0 {

@@ -129,6 +129,8 @@ func (r *record) value(names ...string) uint64 {
 }
 
 // word appends a value of size bytes in the record's byte order.
+//
+// Of a register with more than 8 bytes the others are 0.
 func (r *record) word(size int, v uint64) {
 	for i := range size {
 		if r.AppendByteOrder == BigEndian {
@@ -168,6 +170,12 @@ func (r *record) x86() {
 }
 
 // fxsave appends the area that the FXSAVE instruction writes, up to its last xmm register.
+//
+//	control 2 | status 2 | tag 1 | reserved 1 | opcode 2 | instruction pointer 4 + 2 + 2 |
+//	  data pointer 4 + 2 + 2
+//	mxcsr 4 | mask 4 | st0 to st7, 16 each | xmm registers, 16 each
+//
+// Source: Intel, Software Developer's Manual, volume 1, section 10.5.1.
 func (r *record) fxsave(prefix string, xmm int) {
 	r.put(2, prefix+"fctrl", prefix+"fstat").put(1, prefix+"ftag").gap(1).put(2, prefix+"fop")
 	r.put(4, prefix+"fioff").put(2, prefix+"fiseg").gap(2).put(4, prefix+"fooff").put(2, prefix+"foseg").gap(2).put(4, "mxcsr", "mxcsr_mask")
@@ -233,6 +241,13 @@ func (r *record) riscv(kind string, size int) {
 
 // X86XState returns an X86 record with the extended state that Windows appends, not compacted: the
 // high halves of ymm0 to ymm7.
+//
+// The record is followed by a CONTEXT_EX and the XSAVE area without its legacy part. Offsets count
+// from the CONTEXT_EX, so that of the whole is negative:
+//
+//	CONTEXT_EX    all: offset 4, length 4 | legacy: offset 4, length 4 | state: offset 4, length 4
+//	XSAVE header  present features 8 | compaction 8 | reserved 48
+//	areas         of each present feature: 2 is AVX, 11 user-mode CET
 func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
 	rec := X86(regs)
 	binary.LittleEndian.PutUint32(rec, 0x1007f)

@@ -71,6 +71,8 @@ type region64 struct {
 }
 
 // New returns an empty dump.
+//
+// The first 32 bytes are for the header, which Bytes writes.
 func New(order binary.AppendByteOrder) *Dump {
 	return &Dump{order: order, buf: make([]byte, 32), version: 0xa793}
 }
@@ -105,6 +107,8 @@ func (d *Dump) Put(p []byte) int {
 func (d *Dump) Peek(off int) []byte { return d.buf[off:] }
 
 // String adds a MINIDUMP_STRING and returns its offset.
+//
+//	length 4, in bytes, without the NUL | UTF-16 units | NUL 2
 func (d *Dump) String(s string) int {
 	units := utf16.Encode([]rune(s))
 	r := d.w().u32(uint32(2 * len(units)))
@@ -137,6 +141,10 @@ func (d *Dump) Entry(typ uint32, off, size int) *Dump {
 }
 
 // Bytes finishes the dump. Call it once, as the last method.
+//
+//	MINIDUMP_HEADER       signature 4 "MDMP" | version 4 | number of streams 4 | directory RVA 4 |
+//	                      checksum 4 | time 4 | flags 8
+//	MINIDUMP_DIRECTORY    stream type 4 | size 4 | RVA 4
 func (d *Dump) Bytes() []byte {
 	d.finish()
 	dir := d.w()
@@ -149,7 +157,12 @@ func (d *Dump) Bytes() []byte {
 	return d.buf
 }
 
-// finish writes the streams whose entries were collected.
+// finish writes the streams whose entries were collected. The thread, module and memory lists have
+// a count of 4 bytes before their entries; the others have a header of their own:
+//
+//	14 UnloadedModuleList, 16 MemoryInfoList    header size 4 | entry size 4 | count 4 or 8
+//	24 ThreadNames                              count 4
+//	9 Memory64List                              count 8 | RVA of all bytes 8 | {start 8, size 8} …
 func (d *Dump) finish() {
 	var threads [][]byte
 	for _, t := range d.threads {

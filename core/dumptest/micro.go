@@ -33,6 +33,9 @@ type MicroModule struct {
 const microChunk = 384
 
 // Lines returns the microdump's lines, without the prefixes and endings of a log.
+//
+// The stack is in lines of 384 bytes, since a line of Android's log has a limit. Numbers have 8
+// digits, or 16 if Wide.
 func (m Micro) Lines() []string {
 	out := []string{"-----BEGIN BREAKPAD MICRODUMP-----"}
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

@@ -26,6 +26,12 @@ type DSO struct {
 
 // DSODebug adds the LinuxDsoDebug stream in one of its forms: "32", "64" (with padding), "packed"
 // (64-bit). The dynamic section is {1, 1} and {0, 0}.
+//
+// w is 4 or 8 bytes; compilers for 64-bit systems pad the 4-byte field before a w, unless the
+// struct is packed:
+//
+//	version 4 | link maps RVA 4 | count 4 | brk w | ldbase w | dynamic w | dynamic section
+//	link map: address w | name RVA 4 | dynamic w
 func (d *Dump) DSODebug(form string, version uint32, brk, ldbase, dynamic uint64, dsos ...DSO) *Dump {
 	list := d.w()
 	word := func(r *w, v uint64) {
@@ -57,6 +63,8 @@ func (d *Dump) DSODebug(form string, version uint32, brk, ldbase, dynamic uint64
 }
 
 // UTF8 adds a MinidumpUTF8String and returns its offset.
+//
+//	length 4, in bytes, without the NUL | text | NUL 1
 func (d *Dump) UTF8(s string) int {
 	return d.Put(d.w().u32(uint32(len(s))).raw([]byte(s)).u8(0).b)
 }
@@ -89,6 +97,11 @@ func (d *Dump) dictionary(pairs [][2]string) (off, size int) {
 }
 
 // Crashpad adds the CrashpadInfo stream. mask 0 writes the older form without an address mask.
+//
+//	version 4 | report id 16 | client id 16 | annotations: size 4, RVA 4 | modules: size 4, RVA 4 |
+//	  reserved 4 | address mask 8
+//	module link: index 4 | size 4 | RVA 4
+//	module: version 4 | list: size 4, RVA 4 | simple: size 4, RVA 4 | objects: size 4, RVA 4
 func (d *Dump) Crashpad(report, client [16]byte, mask uint64, annotations [][2]string, modules ...CrashpadModule) *Dump {
 	list := d.w().u32(uint32(len(modules)))
 	for _, m := range modules {
@@ -139,6 +152,8 @@ func (d *Dump) MacCrashInfo(version uint64, numbers [3]uint64, texts ...string) 
 }
 
 // MacBootArgs adds the MozMacosBootArgs stream, packed or not.
+//
+//	stream type 4 | padding 4, unless packed | RVA of the text 8
 func (d *Dump) MacBootArgs(packed bool, args string) *Dump {
 	off := d.String(args)
 	r := d.w().u32(0x4d7a0002)

@@ -14,6 +14,10 @@ type System struct {
 }
 
 // System adds the SystemInfo stream.
+//
+//	processor 2 | level 2 | revision 2 | CPUs 1 | product 1 | major 4 | minor 4 | build 4 |
+//	  platform 4 | CSD RVA 4
+//	suite mask 2 | reserved 2 | CPU information 24
 func (d *Dump) System(s System) *Dump {
 	csd := 0
 	if s.CSD != "" {
@@ -38,6 +42,9 @@ func (d *Dump) Thread(id uint32, context []byte, stackStart uint64, stack []byte
 }
 
 // ThreadAt adds a thread whose context and stack are at any offsets, also outside of the file.
+//
+//	id 4 | suspend count 4 | priority class 4 | priority 4 | TEB 8 |
+//	  stack: start 8, size 4, RVA 4 | context: size 4, RVA 4
 func (d *Dump) ThreadAt(id uint32, ctxOff, ctxSize int, stackStart uint64, stackOff, stackSize int) *Dump {
 	r := d.w().u32(id).u32(0).u32(0x20).u32(1).u64(0x7ffd0000 + uint64(id)*0x1000) // teb
 	r.u64(stackStart).u32(uint32(stackSize)).u32(uint32(stackOff))
@@ -47,6 +54,8 @@ func (d *Dump) ThreadAt(id uint32, ctxOff, ctxSize int, stackStart uint64, stack
 }
 
 // ThreadName adds the name of a thread.
+//
+// An entry has 12 bytes, without padding: id 4 | RVA of the name 8.
 func (d *Dump) ThreadName(id uint32, name string) *Dump {
 	d.names = append(d.names, d.w().u32(id).u64(uint64(d.String(name))).b)
 	return d
@@ -56,6 +65,8 @@ func (d *Dump) ThreadName(id uint32, name string) *Dump {
 type CodeView func(d *Dump) []byte
 
 // RSDS returns the record of a PDB 7.0: the GUID's fields, the age, the PDB's name.
+//
+//	"RSDS" | GUID: 4, 2, 2, 8 | age 4 | name\0
 func RSDS(d1 uint32, d2, d3 uint16, d4 [8]byte, age uint32, pdb string) CodeView {
 	return func(d *Dump) []byte {
 		return d.w().u32(0x53445352).u32(d1).u16(d2).u16(d3).raw(d4[:]).u32(age).raw([]byte(pdb)).u8(0).b
@@ -63,6 +74,8 @@ func RSDS(d1 uint32, d2, d3 uint16, d4 [8]byte, age uint32, pdb string) CodeView
 }
 
 // NB10 returns the record of a PDB 2.0.
+//
+//	"NB10" | offset 4, 0 | time 4 | age 4 | name\0
 func NB10(time, age uint32, pdb string) CodeView {
 	return func(d *Dump) []byte {
 		return d.w().u32(0x3031424e).u32(0).u32(time).u32(age).raw([]byte(pdb)).u8(0).b
@@ -70,6 +83,8 @@ func NB10(time, age uint32, pdb string) CodeView {
 }
 
 // ELF returns Breakpad's record of an ELF build id.
+//
+//	0x4270454c ("BpEL") | build id, to the end of the record
 func ELF(buildID []byte) CodeView {
 	return func(d *Dump) []byte { return d.w().u32(0x4270454c).raw(buildID).b }
 }
@@ -83,6 +98,10 @@ func (d *Dump) Module(base uint64, size uint32, name string, cv CodeView) *Dump 
 }
 
 // VersionedModule adds a module with a time stamp and, if hasVersion is set, a VS_FIXEDFILEINFO.
+//
+//	base 8 | size 4 | checksum 4 | time 4 | name RVA 4 | VS_FIXEDFILEINFO 52 |
+//	  CodeView: size 4, RVA 4
+//	miscellaneous record: size 4, RVA 4 | reserved 16
 func (d *Dump) VersionedModule(base uint64, size, timestamp uint32, name string, cv CodeView, v [4]uint16, hasVersion bool) *Dump {
 	nameOff := d.String(name)
 	var rec []byte
@@ -104,6 +123,8 @@ func (d *Dump) VersionedModule(base uint64, size, timestamp uint32, name string,
 }
 
 // UnloadedModule adds an entry of the UnloadedModuleList stream.
+//
+//	base 8 | size 4 | checksum 4 | time 4 | name RVA 4
 func (d *Dump) UnloadedModule(base uint64, size, timestamp uint32, name string) *Dump {
 	d.unloaded = append(d.unloaded, d.w().u64(base).u32(size).u32(0).u32(timestamp).u32(uint32(d.String(name))).b)
 	return d
@@ -116,6 +137,8 @@ func (d *Dump) Memory(addr uint64, p []byte) *Dump {
 }
 
 // MemoryAt adds a range whose bytes are at any offset, also outside of the file.
+//
+//	start 8 | size 4 | RVA 4
 func (d *Dump) MemoryAt(addr uint64, off, size int) *Dump {
 	d.memory = append(d.memory, d.w().u64(addr).u32(uint32(size)).u32(uint32(off)).b)
 	return d
@@ -128,12 +151,19 @@ func (d *Dump) Memory64(addr uint64, p []byte) *Dump {
 }
 
 // MemoryInfo adds an entry of the MemoryInfoList stream.
+//
+//	base 8 | allocation base 8 | allocation protection 4 | padding 4 | size 8 | state 4 |
+//	  protection 4 | type 4 | padding 4
 func (d *Dump) MemoryInfo(base, size uint64, state, protect, typ uint32) *Dump {
 	d.infos = append(d.infos, d.w().u64(base).u64(base).u32(protect).u32(0).u64(size).u32(state).u32(protect).u32(typ).u32(0).b)
 	return d
 }
 
 // Exception adds the Exception stream.
+//
+//	thread id 4 | padding 4 | code 4 | flags 4 | nested record 8 | address 8 |
+//	  number of parameters 4 | padding 4
+//	parameters 15 × 8 | context: size 4, RVA 4
 func (d *Dump) Exception(threadID, code, flags uint32, address uint64, context []byte, params ...uint64) *Dump {
 	off := 0
 	if context != nil {
@@ -186,6 +216,9 @@ func (d *Dump) wide(s string, n int) []byte {
 
 // BreakpadInfo adds the stream that names the thread that wrote the dump and the one that requested
 // it. nil omits one.
+//
+//	validity 4: bit 0 the first id, bit 1 the second | id of the writing thread 4 |
+//	  id of the requesting thread 4
 func (d *Dump) BreakpadInfo(dumpThread, requestingThread *uint32) *Dump {
 	var valid, a, b uint32
 	if dumpThread != nil {
@@ -198,6 +231,8 @@ func (d *Dump) BreakpadInfo(dumpThread, requestingThread *uint32) *Dump {
 }
 
 // Assertion adds the AssertionInfo stream.
+//
+//	expression 128 UTF-16 units | function 128 | file 128 | line 4 | type 4
 func (d *Dump) Assertion(expression, function, file string, line, typ uint32) *Dump {
 	return d.Stream(0x47670002, d.w().raw(d.wide(expression, 128)).raw(d.wide(function, 128)).raw(d.wide(file, 128)).u32(line).u32(typ).b)
 }

@@ -3,6 +3,8 @@ package dumptest
 import "unicode/utf16"
 
 // ThreadEx adds an entry of the ThreadExList stream: a thread and its backing store.
+//
+// An entry is that of ThreadAt, and then the backing store of Itanium: start 8 | size 4 | RVA 4.
 func (d *Dump) ThreadEx(id uint32, context []byte, stackStart uint64, stack []byte, backingStart uint64, backing []byte) *Dump {
 	ctx, st := d.Put(context), d.Put(stack)
 	bk := d.Put(backing)
@@ -39,6 +41,10 @@ type HandleFact struct {
 }
 
 // Handles adds the HandleData stream, with descriptors of the second version if v2 is set.
+//
+//	header size 4 | descriptor size 4 | count 4 | reserved 4
+//	handle 8 | type RVA 4 | name RVA 4 | attributes 4 | access 4 | handle count 4 | pointer count 4
+//	second version: object information RVA 4 | reserved 4
 func (d *Dump) Handles(v2 bool, handles ...Handle) *Dump {
 	size := uint32(32)
 	if v2 {
@@ -78,6 +84,10 @@ func (d *Dump) FunctionTable(minimum, maximum, base uint64, native []byte, entri
 
 // ThreadInfo adds the ThreadInfoList stream with one entry: dump flags, error, exit status; then
 // create, exit, kernel and user time, start address, affinity.
+//
+//	header size 4 | entry size 4 | count 4
+//	id 4 | dump flags 4 | error 4 | exit status 4 | created 8 | ended 8 | kernel 8 | user 8 |
+//	  start address 8 | affinity 8
 func (d *Dump) ThreadInfo(id uint32, words [3]uint32, longs [6]uint64) *Dump {
 	r := d.w().u32(12).u32(64).u32(1).u32(id)
 	for _, v := range words {

@@ -44,6 +44,13 @@ func Write(w io.Writer, d *core.Dump, o Options) error {
 }
 
 // WriteJSON prints a dump as one JSON object and a newline.
+//
+//	{
+//	  "file": "app.dmp",
+//	  "header": {"time": "0x523a284a", "time_utc": "2013-09-18T22:25:14Z", …},
+//	  "thread": [{"id": "0x1234", "context": {"rip": "0x00007ff6a1b21c04", …}, …}],
+//	  …
+//	}
 func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 	p := &jsonPrinter{w: jsonwriter.New(w, jsonwriter.Pretty)}
 	p.open("", false)
@@ -58,6 +65,9 @@ func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 
 // printer is one output format. Calls between open and close print the members of an object or the
 // elements of a list.
+//
+// The same calls make both formats: open("thread", true), open("", false), value("id", …) is
+// "thread[0].id = 0x1234" as text and {"thread": [{"id": "0x1234"}]} as JSON.
 type printer interface {
 	// open begins an object, or a list. name is "" for an element of a list.
 	open(name string, list bool)
@@ -83,7 +93,8 @@ const (
 // scalar is a value to print, with a remark.
 type scalar struct {
 	text string // for text output
-	// kind reports whether value or number is for JSON.
+	// kind says what the value is in JSON: a string, which is value, or a number or a bool, which
+	// is number.
 	kind   scalarKind
 	value  string
 	number uint64

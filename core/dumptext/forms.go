@@ -41,6 +41,9 @@ var onlyIf = map[string]string{
 
 // private reports whether a field is a command line or an environment, which are printed only with
 // Options.All. It decides by name, so that a new field of this kind is private at once.
+//
+// It is used for fields of core's types and for the names of streams, such as "LinuxCmdLine" and
+// "LinuxEnviron".
 func private(goName string) bool {
 	s := strings.ToLower(goName)
 	return strings.Contains(s, "environ") || strings.Contains(s, "cmdline") || strings.Contains(s, "commandline")
@@ -89,6 +92,12 @@ func fieldValue(goName string, v reflect.Value) scalar {
 
 // number chooses the form of a number by the name of its field: a count is decimal, an address
 // hexadecimal, a time a date.
+//
+//	Count 3                       3
+//	StackStart 0x7ffe0000         0x7ffe0000
+//	TimeDateStamp, 32 bits        0x523a284a 2013-09-18T22:25:14Z
+//	KernelTime, 64 bits           0xe4e1c0 1.5000000 s
+//	Flags, 64 bits                0x21 MiniDumpWithDataSegs|MiniDumpWithUnloadedModules
 func number(goName string, v uint64, bits int) scalar {
 	hex := hexadecimal(v, 0)
 	switch {
@@ -146,6 +155,9 @@ func durationText(v uint64, bits int) string {
 }
 
 // flagWord is a field whose bits or values have names.
+//
+// A name of a field alone is not enough where structs use it for different things; sections.go then
+// gives the field another name (MiscFlags, MemoryType).
 type flagWord struct {
 	field string
 	// bits is the width of the field, or 0 for any width: some names occur in several structs.

@@ -23,6 +23,9 @@ type level struct {
 }
 
 // path returns the path of a member of the innermost open object or list.
+//
+// Example: a member "rip" of the object "context", in element 3 of the list "thread", has the path
+// thread[3].context.rip.
 func (p *textPrinter) path(name string) string {
 	if len(p.stack) == 0 {
 		return name
@@ -45,7 +48,7 @@ func (p *textPrinter) open(name string, list bool) {
 
 func (p *textPrinter) close() { p.stack = p.stack[:len(p.stack)-1] }
 
-// value prints one line: "path = value", and a remark behind it.
+// value prints one line: "path = value", and after it a remark if there is one.
 func (p *textPrinter) value(name string, s scalar) {
 	p.b.WriteString(p.path(name))
 	p.b.WriteString(" = ")
@@ -63,6 +66,10 @@ func (p *textPrinter) value(name string, s scalar) {
 const perLine = 16
 
 // bytes writes lines of "path address: hex  |text|".
+//
+//	stream[12].bytes 0x00000010: 73 6f 00 00 01 00 00 00 00 00 00 00 00 00 00 00  |so..............|
+//
+// next may return any number of bytes; lines have 16, the last one may have fewer.
 func (p *textPrinter) bytes(name string, at uint64, next func() []byte) {
 	path := p.path(name)
 	var line []byte
@@ -126,6 +133,9 @@ func (p *jsonPrinter) close() {
 }
 
 // value writes a value in the type that JSON has for it.
+//
+// A remark has a key of its own, the member's with a suffix: "flags": "0x21", "flags_names": […].
+// An element of a list has no key, and so no remark.
 func (p *jsonPrinter) value(name string, s scalar) {
 	p.name(name)
 	switch s.kind {

@@ -39,6 +39,9 @@ func (w *walk) leftOut(name string, size uint64, option string) {
 }
 
 // raw prints a range of the file's bytes. at is the address or offset of the first.
+//
+// A range that reaches beyond the end of the file is printed up to there: the dump is truncated,
+// and its diagnostics say so.
 func (w *walk) raw(name string, loc core.Location, at uint64) {
 	if loc.Size == 0 || !loc.In(w.d.Src.Size) && uint64(loc.Off) >= uint64(w.d.Src.Size) {
 		return
@@ -75,8 +78,9 @@ func (w *walk) text(name string, loc core.Location) bool {
 	return true
 }
 
-// textBytes reads a run of the file's bytes without the zeros at its end; false if it is not UTF-8,
-// or has control characters.
+// textBytes reads a range of the file without the zeros at its end. It returns false if the range
+// is not in the file, is larger than maxTextStream, is not UTF-8 or has control characters other
+// than those of lines and tabs.
 func (w *walk) textBytes(loc core.Location) ([]byte, bool) {
 	if loc.Size == 0 || loc.Size > maxTextStream || !loc.In(w.d.Src.Size) || int64(loc.Size) > w.budget {
 		return nil, false
@@ -127,6 +131,9 @@ func (w *walk) location(name string, loc core.Location, goName string) {
 
 // privateText prints a command line or an environment, whose parts are NUL-terminated, if
 // Options.All is set.
+//
+// The stream of Linux is a copy of /proc/PID/cmdline or /proc/PID/environ: "app\0--flag\0" is
+// printed as the two lines "app" and "--flag".
 func (w *walk) privateText(name string, loc core.Location) {
 	switch {
 	case loc.Size == 0:
@@ -151,6 +158,9 @@ func (w *walk) privateText(name string, loc core.Location) {
 }
 
 // methodValues prints the results of a type's methods Text and Name.
+//
+// Types of core whose bytes have a meaning have these methods, such as an annotation of Crashpad
+// that is text.
 func (w *walk) methodValues(v reflect.Value) {
 	if v.CanAddr() {
 		v = v.Addr()

@@ -37,7 +37,8 @@ const maxDepth = 16
 // forms.go find its meaning, or "".
 func (w *walk) any(name string, v reflect.Value, goName string) { w.anyAt(name, v, goName, 0) }
 
-// anyAt is any at a depth. What is nil is left out: the dump does not have it.
+// anyAt is any at a depth. A nil pointer, interface or slice is left out, because the dump does not
+// have it.
 func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
 	if !v.IsValid() || depth > maxDepth {
 		return
@@ -141,6 +142,9 @@ func absent(v reflect.Value, typ, field string) bool {
 }
 
 // special prints values of types with a format of their own, and returns false for other types.
+//
+// It prints nothing for *input.Source and *core.Memory: the sections of the streams print their
+// bytes. Unexported fields cannot be read by reflection and are left out.
 func (w *walk) special(name string, v reflect.Value, goName string) bool {
 	if !v.CanInterface() {
 		return true
@@ -179,7 +183,7 @@ func (w *walk) special(name string, v reflect.Value, goName string) bool {
 	return true
 }
 
-// orderName is the name of a byte order.
+// orderName returns the name of a byte order.
 func orderName(o binary.ByteOrder) string {
 	if o == binary.ByteOrder(binary.BigEndian) {
 		return "big-endian"

@@ -7,6 +7,9 @@ import (
 )
 
 // section is a part of the output: one field of core.Dump.
+//
+// Example: the Threads of core.Dump are printed as "thread", by printThreads, and have the content
+// of the streams ThreadList and ThreadNames, which printStreams therefore does not print as bytes.
 type section struct {
 	field string // of core.Dump
 	name  string // as printed; "" for the field's own
@@ -72,6 +75,7 @@ func init() {
 	}
 }
 
+// nothing is for fields that another section prints or that say nothing by themselves.
 func nothing(*walk, string, reflect.Value) {}
 
 // claimed reports whether a section prints a stream's content.
@@ -101,8 +105,8 @@ func printStreams(w *walk, name string, _ reflect.Value) {
 	w.close()
 }
 
-// content prints a stream as lines if it is text, else as bytes. It also prints a stream that core
-// could not read without errors, in addition to its section.
+// content prints a stream as lines if it is text, else as bytes. printStreams calls it for a stream
+// that no section prints, for a second one of a type, and for one that core could not read.
 func (w *walk) content(s *core.Stream) {
 	if s.Loc.Size == 0 {
 		return
@@ -214,6 +218,9 @@ func (w *walk) context(c *core.Context, err error) {
 
 // printMemory prints the two memory lists as they are in the file, and with Options.Memory the
 // bytes of all memory, each address once.
+//
+// A dump may have the same bytes several times, in the memory list, the Memory64List and as a
+// thread's stack. Memory.Regions has each address once.
 func printMemory(w *walk, _ string, _ reflect.Value) {
 	for _, l := range []struct {
 		name string

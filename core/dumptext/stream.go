@@ -10,6 +10,8 @@ import (
 
 // WriteStream prints the sections with the content of streams of a type. It prints nothing and
 // returns false if no section has it: then the stream's text or bytes are all there is.
+//
+// The page shows it for a stream that the user selects. The error is that of w.
 func WriteStream(w io.Writer, d *core.Dump, t core.StreamType, o Options) (bool, error) {
 	b := bufio.NewWriter(w)
 	p := &walk{printer: &textPrinter{b: b}, d: d, o: o, budget: d.Src.Size + 1<<20}

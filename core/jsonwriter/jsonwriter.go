@@ -27,6 +27,9 @@ import (
 
 // Writer writes one JSON value. In an object each value follows a Key. The caller chooses the order
 // of keys and must not repeat one.
+//
+// Errors of the underlying writer are kept: the caller checks Flush once. After an error further
+// output is dropped.
 type Writer struct {
 	w    io.Writer
 	buf  []byte
@@ -100,6 +103,9 @@ func (w *Writer) value() {
 }
 
 // next begins a member or element: it writes the comma and the line break.
+//
+// The comma and the spaces are parts of one constant: it skips the comma for a first member, and
+// takes as many spaces as the depth needs.
 func (w *Writer) next() {
 	if len(w.buf) > bufferSize/2 {
 		w.Flush() // Flush keeps the error
@@ -201,6 +207,8 @@ func (w *Writer) PutFloat(v float64) {
 }
 
 // PutHex writes a number as a string of at least so many hexadecimal digits: "0x00401000".
+//
+// rust-minidump writes addresses so; JSON readers that use float64 would lose digits of a number.
 func (w *Writer) PutHex(v uint64, digits int) {
 	w.value()
 	var tmp [24]byte
@@ -238,6 +246,11 @@ func (w *Writer) PutString(s string) {
 const hexDigits = "0123456789abcdef"
 
 // quote writes a string with its quotes, escaping '"', '\' and hidden characters.
+//
+//	a"b\c, newline, U+202E    "a\"b\\c, \n, \u202e"
+//
+// visible.Hidden has control characters and those that change how text is laid out, all of them
+// below U+10000, so four digits suffice.
 func (w *Writer) quote(s string) {
 	from := plainPrefix(s)
 	if from == len(s) {

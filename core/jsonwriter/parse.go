@@ -25,6 +25,9 @@ const maxDepth = 128
 // the range of float64, for lone surrogates, and for nesting deeper than 128 levels. Of members
 // with the same name the last counts. encoding/json would add more to the page's program than this
 // whole package.
+//
+// It is for JSON in dumps: streams of JSON, such as Mozilla's soft errors. The limits are those of
+// serde_json, so that such a stream is in the report if rust-minidump has it.
 func Parse(s string) (Value, bool) {
 	r := reader{s}
 	v, ok := r.value(0)
@@ -140,6 +143,9 @@ func (j *reader) object(depth int) (Value, bool) {
 }
 
 // token reads true, false, null or a number, which stays as written.
+//
+// A number stays as written, so that 1e2 or 0.10 or a number of 20 digits does not change in the
+// output.
 func (j *reader) token() (Value, bool) {
 	n := 0
 	for n < len(j.s) && strings.IndexByte(" \t\r\n,]}", j.s[n]) < 0 {
@@ -191,6 +197,11 @@ func (j *reader) text() (string, bool) {
 }
 
 // escape decodes an escape sequence and returns its length in bytes.
+//
+//	\n            2    newline
+//	\u00e9        6    é
+//	\ud83d\ude00  12   U+1F600: two units of UTF-16
+//	\ud83d        0    a half of a pair alone: an error
 func escape(s string) (n int, r rune, ok bool) {
 	if len(s) < 2 {
 		return 0, 0, false

@@ -10,6 +10,10 @@ import (
 
 // finish makes the dump. Its Src is a file in memory: the bytes of the context, then those of the
 // stack, to which its locations refer.
+//
+// In order: the file in memory; the exception and the thread; what core completes for any dump
+// (Complete), such as the memory; the thread's stack, which needs the context; whether the stack is
+// complete.
 func (d *dump) finish(name string) *core.Dump {
 	out := &d.core
 	m := &d.micro
@@ -44,6 +48,8 @@ func (d *dump) finish(name string) *core.Dump {
 }
 
 // findStack sets the thread's stack: the region that contains its stack pointer, else the first.
+//
+// If the context cannot be read, the stack pointer is that of the S record.
 func (d *dump) findStack(t *core.Thread) {
 	var sp uint64
 	switch c, err := d.core.ThreadContext(0); {

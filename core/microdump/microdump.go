@@ -80,6 +80,9 @@ func Read(src *input.Source) ([]*core.Dump, error) {
 
 // readLine returns the next line without its end, cut to maxLine, and its full size in bytes. The
 // line is a slice of the buffer.
+//
+// A line that is longer than the buffer is read to its end, so that the next one begins at its
+// start.
 func readLine(buf *bufio.Reader) (line []byte, size int64, err error) {
 	line, err = buf.ReadSlice('\n')
 	size = int64(len(line))
@@ -144,6 +147,8 @@ func (r *reader) line(line []byte, number int, size int64) {
 //
 //	F/google-breakpad( 1234):                                  with or without a time before it
 //	02-23 15:49:14.700  1740  1739 F google-breakpad:          with the process and thread ids
+//
+// Example: the second line has the record after ": ", and the writer is "tag 1740 1739".
 func split(line []byte) (record, writer string, tagged bool) {
 	at := bytes.Index(line, []byte(tag))
 	if at < 0 {

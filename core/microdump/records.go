@@ -122,6 +122,9 @@ var platforms = map[string]struct {
 }{"A": {0x8203, core.Android}, "L": {0x8201, core.OSLinux}}
 
 // system reads "A arm 06 armv8l fingerprint". The fields after the processor may be missing.
+//
+// Only Android and Linux write microdumps. A processor without a table in core/cpu is a warning;
+// the stack then cannot be walked.
 func (d *dump) system(text string, line int) bool {
 	f := strings.SplitN(text, " ", 5)
 	if len(f) < 2 {
@@ -214,6 +217,8 @@ func (d *dump) space(text string, _ int) bool {
 }
 
 // unhex decodes hexadecimal digits up to the first other character. whole is true if there is none.
+//
+// Example: "C0FFEE1" gives c0 ff ee and false, "C0FFZZ" c0 ff and false.
 func unhex(s string) (p []byte, whole bool) {
 	p = make([]byte, len(s)/2)
 	n, err := hex.Decode(p, []byte(s[:len(s)&^1]))
@@ -223,6 +228,10 @@ func unhex(s string) (p []byte, whole bool) {
 // stack reads the header, "0 pointer start size", or a chunk, "address bytes". A chunk begins where
 // the last one ended. If it does not, a line is missing or misplaced, and a new region begins. Of a
 // damaged chunk, the bytes before the damage are kept.
+//
+//	S 0 C3A397E8 C3A39000 00002000    pointer, start, size
+//	S C3A39000 60000000C1AF24E5…      the first 384 bytes
+//	S C3A39180 …                      the next ones
 func (d *dump) stack(text string, line int) bool {
 	f := strings.Fields(text)
 	if len(f) > 0 && f[0] == "0" {
@@ -316,6 +325,9 @@ func (d *dump) module(text string, line int) bool {
 // codeView makes the debug record of a module's id. The writer truncates the build id to the 16
 // bytes of a GUID and prints the GUID's first three fields as numbers, so their bytes are reversed.
 // The age after them is always 0.
+//
+// Example: CDDB210E1401729DD9368E97D91BFA6F0 is the build id that begins with 0e 21 db cd 01 14 9d
+// 72 d9 36 8e 97.
 func codeView(id string) (cv core.CodeView, ok bool) {
 	if len(id) < 33 {
 		return cv, false

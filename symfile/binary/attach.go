@@ -27,7 +27,9 @@ func (f *elfProgram) attach(src *input.Source) (program, error) {
 	return f, nil
 }
 
-// attachFile attaches a file that belongs to the program, and reports whether it does.
+// attachFile attaches a file that belongs to the program, and reports whether it does. It tries in
+// this order: a .dwo or .dwp file, which has no .debug_info of its own; the supplementary file of
+// dwz; the separate debug file.
 func (f *elfProgram) attachFile(src *input.Source) (bool, error) {
 	e, err := elf.Open(src)
 	if err != nil || e.Type == elf.TypeCore {
@@ -109,6 +111,8 @@ func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 
 // attachDebug attaches the separate debug file: by the build id if both files have one, else by the
 // name and the CRC in .gnu_debuglink.
+//
+// The CRC needs a pass over the whole debug file, so it is computed only if the name fits.
 func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	if f.debug != nil || e.Machine != f.elf.Machine || e.Class != f.elf.Class {
 		return false, nil

@@ -10,6 +10,10 @@ import (
 // Has returns what the module's files contain, which file has what, and which files are missing. It
 // reads headers, and abbreviations of DWARF until it has seen each kind. A part that cannot be read
 // counts as absent, and Warnings has the error.
+//
+// In order: unwind rules; frame data; functions, lines and inlined calls; symbol tables; the files
+// that are missing, which depend on what is there. A file with a symbol table of exports and no
+// functions is OnlyExports.
 func (f *File) Has() symbol.Contents {
 	out := symbol.Contents{Parts: []symbol.Part{}, Missing: []string{}}
 	for _, t := range f.unwindTables() {

@@ -114,6 +114,9 @@ const (
 
 // hasCode reports whether the file has the program's code. A separate debug file has headers for
 // it, but no bytes.
+//
+// "objcopy --only-keep-debug" turns .text into SHT_NOBITS and keeps the program headers, so that
+// segments count only in a file whose section headers are stripped.
 func hasCode(e *elf.File) bool {
 	sections := false
 	for i := range e.Sections {
@@ -185,7 +188,8 @@ func (f *elfProgram) isCode(rva uint64) bool {
 	return false
 }
 
-// missing adds files that should exist and are not loaded.
+// missing adds files that should exist and are not loaded. A stripped program without
+// .gnu_debuglink may have no debug file at all, which the text for it says.
 func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	add := func(text string) { out.Missing = append(out.Missing, text) }
 	if id.Code && f.debug == nil && !out.Functions {

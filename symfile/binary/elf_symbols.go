@@ -100,6 +100,8 @@ func (f *elfProgram) findSplit(dwoName, _ string, _ uint64) (*dwarf.Sections, bo
 }
 
 // commonSuffix returns how many path elements two paths share at their ends.
+//
+// Example: "/tmp/dump/src/a.dwo" and "obj/src/a.dwo" share two, "src/a.dwo".
 func commonSuffix(a, b string) int {
 	for n := 0; ; n++ {
 		x, y := baseName(a), baseName(b)
@@ -137,6 +139,11 @@ func (n elfNames) Lookup(rva uint64) (symbol.Symbol, bool) {
 }
 
 // symbolTables returns the symbol tables in the order in which they are asked: complete ones first.
+//
+//	.symtab of the program      not stripped
+//	.symtab of the debug file
+//	.symtab of .gnu_debugdata   functions that are not exported
+//	.dynsym of the program      exported and imported names only
 func (f *elfProgram) symbolTables() ([]*names, error) {
 	if err := f.openMini(); err != nil {
 		return nil, err

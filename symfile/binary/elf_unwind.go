@@ -39,6 +39,9 @@ func (f *elfProgram) unwindTables() []*table {
 }
 
 // cfiConfig returns what package dwarfcfi must know of a file.
+//
+// The addresses of .text, .data and .got are the bases of pointers relative to them
+// (DW_EH_PE_textrel and DW_EH_PE_datarel).
 func (f *elfProgram) cfiConfig(e *elf.File) dwarfcfi.Config {
 	cfg := dwarfcfi.Config{Arch: f.elf.Arch, Order: e.Order, AddressSize: e.Class / 8, Base: f.baseOf(e), File: e.Src.Name, At: e.At}
 	for i := range e.Sections {
@@ -84,6 +87,9 @@ const (
 )
 
 // openEHFrame opens .eh_frame, with the header that makes it searchable if the file has one.
+//
+// A file that sstrip or a packer left without section headers still has the segment
+// PT_GNU_EH_FRAME, and so .eh_frame too.
 func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	hdr, hdrAt, _ := section(e, ".eh_frame_hdr", segEHFrame)
 	s := e.Section(".eh_frame")

@@ -61,7 +61,7 @@ func full(tables []*names) bool {
 }
 
 // nameless is the name that debug information has for a function whose name is in a file that is
-// missing.
+// missing, such as the supplementary file of dwz. A symbol table may have the name.
 const nameless = "<name omitted>"
 
 // nameAt returns the name that a symbol table has for the function that starts at an RVA, or

@@ -57,6 +57,8 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 
 // openImage opens an image in memory, if its whole function table is there. Dumps often have an
 // image's headers and nothing else.
+//
+// File.Code and File.Row then read the dump's memory at the addresses of the module.
 func openImage(src *input.Source) (*peProgram, error) {
 	p, err := pe.OpenMapped(src)
 	if err != nil {
@@ -195,6 +197,8 @@ func (f *peProgram) section(name string) (*input.Source, error) {
 
 // symbolSources returns what has functions and lines: the PDB, and DWARF sections, which compilers
 // of the GNU family put into the program.
+//
+// MinGW and Go's linker write DWARF into PE files; MSVC and clang-cl write a PDB.
 func (f *peProgram) symbolSources() []*symbolSource {
 	out := []*symbolSource{}
 	if f.pdb != nil {
@@ -259,6 +263,11 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 // unwindTables returns the tables in the order in which they are asked. .pdata is what Windows
 // itself uses. The DWARF sections are those of compilers of the GNU family, and leaves are what no
 // table has.
+//
+//	.debug_frame before a frame    AMD64, if the file has both: see atEntry
+//	.pdata                         not on x86, which has none
+//	.eh_frame, .debug_frame        MinGW's
+//	leaf functions                 code that .pdata lacks: functions without a frame
 func (f *peProgram) unwindTables() []*table {
 	out := []*table{}
 	add := func(kind string, open func() (unwind.Table, error)) {
@@ -324,7 +333,7 @@ func (f *peProgram) debugFrame() (unwind.Table, error) {
 }
 
 // beginning returns where the function around an address begins, by the PDB or the program's own
-// names.
+// names. Only x86Frames needs it.
 func (f *peProgram) beginning(rva uint64) (uint64, bool, error) {
 	if f.pdb != nil {
 		s, ans, err := f.pdb.pdb.Lookup(rva)

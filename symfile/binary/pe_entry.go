@@ -5,15 +5,16 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// atEntry is a .debug_frame section, as far as it says that there is nothing on the stack but the
-// return address.
+// atEntry is a .debug_frame section that answers only where nothing but the return address is on
+// the stack: at a function's first instructions and in code without a frame.
 //
-// It is asked before the function table, which describes prologues and epilogues and takes
-// everything else for the body. Go's functions begin with a check of the stack, and what makes the
-// stack larger is called from behind their end, before they have a frame: there the function table
-// leads to the caller's caller. In all other places the table is asked, since Go's .debug_frame
-// does not say where rbp is saved. Of 192 instructions of a program of Go 1.26 for Windows, which
-// an emulator ran, the function table is right at 162, both with this rule at 192.
+// It comes before the function table, which describes prologues and epilogues and takes every other
+// instruction for the body. Go's functions begin with a check of the stack, and the call of the
+// function that makes the stack larger is after the function's end, where there is no frame either.
+// For these instructions the function table leads to the caller's caller. For all others the table
+// is right, and better than Go's .debug_frame, which does not say where rbp is saved. Of 192
+// instructions of a program of Go 1.26 for Windows, which an emulator ran, the function table is
+// right at 162, both with this rule at 192.
 type atEntry struct {
 	unwind.Table
 	arch *cpu.Arch
@@ -28,6 +29,7 @@ func (t atEntry) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, true, err
 }
 
+// Each implements unwind.Table for the same instructions.
 func (t atEntry) Each(f func(start, end uint64, row unwind.Row) error) error {
 	return t.Table.Each(func(start, end uint64, row unwind.Row) error {
 		if !t.entry(&row) {
@@ -37,8 +39,9 @@ func (t atEntry) Each(f func(start, end uint64, row unwind.Row) error) error {
 	})
 }
 
-// entry reports whether the rules are those of a function's first instruction. Those for rsi and
-// rdi, which Windows' calls preserve, are added.
+// entry reports whether the rules are those of a function's first instruction: the CFA is sp + 8
+// and the return address is at [CFA - 8]. It adds rules for rsi and rdi, which calls on Windows
+// preserve and calls elsewhere do not, so that core/cpu treats them as lost.
 func (t atEntry) entry(row *unwind.Row) bool {
 	word := int64(t.arch.WordSize)
 	if row.CFA != (unwind.Rule{Kind: unwind.FromReg, Reg: t.arch.SP, Offset: word}) || row.RA != (unwind.Rule{Kind: unwind.AtCFA, Offset: -word}) {

@@ -8,29 +8,35 @@ import (
 	"github.com/crashpane/crashpane/symfile/x86code"
 )
 
-// frameTable is frame data of x86: that of a PDB, or that with the epilogues of its program.
+// frameTable is the frame data of x86: that of a PDB, or that of a PDB with what the program's code
+// adds (x86Frames).
 type frameTable interface {
-	// FrameData is the record that covers an address; NoFile says that there is no table.
+	// FrameData returns the record that covers an address. The answer is NoFile if there is no
+	// table.
 	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
 	EachFrameData(f func(unwind.FrameData) error) error
 	HasFrameData() bool
-	// Name is the name of the file that has it.
+	// Name returns the name of the file that has the records.
 	Name() string
 }
 
-// x86Frames adds to the frame data of a PDB, if one is here, what the program's code says: of
-// epilogues, which frame data does not know and where it is wrong, and of the first instructions of
-// functions without frame data.
+// x86Frames adds to the frame data of a PDB, if there is one, what the program's code shows: the
+// epilogues, which frame data does not describe and where it is wrong, and the first instructions
+// of functions without frame data.
+//
+// Example: at the "ret" of "pop ebp; ret" the return address is at [esp]. The record of the
+// function still says [ebp + 4], but ebp has the caller's value already.
 type x86Frames struct {
 	code *codeReader
 	pdb  frameTable // nil if none is here
-	// beginning is where the function around an address begins, if that is known.
+	// beginning returns where the function around an address begins, or false if that is not known.
 	beginning func(rva uint64) (uint64, bool, error)
 	// names calls its argument for every public name.
 	names func(func(rva uint64, name string) error) error
 }
 
-// codeReader reads a program's code, a block at a time.
+// codeReader reads a program's code and caches one block of 1 KiB: the lookups of an epilogue read
+// a few bytes at a time.
 type codeReader struct {
 	pe    *pe.File
 	block []byte
@@ -47,8 +53,8 @@ func (r *codeReader) has(rva uint64) bool {
 	return false
 }
 
-// read returns up to n bytes of code from an address on; fewer at the end of a section, none where
-// there is no code.
+// read returns up to n bytes of code from an address on: fewer at the end of a section, none if the
+// address is not in code. The only error is an *input.NeedError.
 func (r *codeReader) read(rva uint64, n int) ([]byte, error) {
 	if rva < r.at || rva+uint64(n) > r.at+uint64(len(r.block)) {
 		const size = 1024
@@ -74,8 +80,8 @@ func (t x86Frames) Name() string { return t.pdb.Name() }
 
 func (t x86Frames) HasFrameData() bool { return t.pdb != nil && t.pdb.HasFrameData() }
 
-// FrameData returns what the code says at an address, else the PDB's record. The size of the
-// parameters is the PDB's in either case.
+// FrameData returns what the code shows at an address, else the PDB's record. The size of the
+// parameters is the PDB's in either case, 0 if it has no record.
 func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	d, ans := unwind.FrameData{}, symbol.NoFile
 	if t.pdb != nil {
@@ -99,14 +105,15 @@ func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error
 	return t.record(rva, program, saved, d.Params), symbol.Yes, nil
 }
 
-// record returns what the code says at an address.
+// record makes a record of type 4 that covers one address, with the program that the code gave for
+// it.
 func (t x86Frames) record(rva uint64, program string, saved, params uint32) unwind.FrameData {
 	return unwind.FrameData{Type: 4, Start: rva, Size: 1, Params: params, SavedRegs: saved, Program: program, HasProgram: true,
 		Origin: unwind.Origin{File: t.code.pe.Src.Name, Part: "code", Offset: int64(rva)}}
 }
 
-// epilogue returns the program of an instruction of an epilogue, "" for others. Its error is that
-// bytes are not here yet.
+// epilogue returns the program of an instruction of an epilogue, or "" for other instructions. The
+// only error is an *input.NeedError.
 func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error) {
 	code, err := t.code.read(rva, x86code.MaxEpilogue)
 	if err != nil || len(code) == 0 {
@@ -135,8 +142,9 @@ func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error
 	return program, saved, nil
 }
 
-// beginningAt returns the program of one of a function's first instructions, "" for others and
-// where frame data is known that says as much.
+// beginningAt returns the program of one of a function's first instructions. It returns "" for
+// other instructions, and if known is set, since the PDB has a record there, for those that such a
+// record describes.
 func (t x86Frames) beginningAt(rva uint64, known bool) (program string, saved uint32, err error) {
 	start, ok, err := t.beginning(rva)
 	if err != nil || !ok || rva < start || rva-start >= x86code.MaxEntry {
@@ -145,7 +153,7 @@ func (t x86Frames) beginningAt(rva uint64, known bool) (program string, saved ui
 	return t.beginningOf(start, rva, known)
 }
 
-// beginningOf is beginningAt of a function that begins at start.
+// beginningOf is beginningAt for a function that begins at start.
 func (t x86Frames) beginningOf(start, rva uint64, known bool) (program string, saved uint32, err error) {
 	code, err := t.code.read(start, x86code.MaxEntry)
 	if err != nil {
@@ -158,8 +166,9 @@ func (t x86Frames) beginningOf(start, rva uint64, known bool) (program string, s
 	return program, saved, nil
 }
 
-// EachFrameData calls f for the PDB's records, and for what the code says in the ranges that they
-// cover and at public names.
+// EachFrameData calls f for the PDB's records, and for what the code shows in the ranges that they
+// cover and at public names. WriteSym writes the results as STACK WIN records. Without a PDB it
+// calls f for nothing: the program alone does not say where its functions are.
 func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 	if t.pdb == nil {
 		return nil
@@ -196,11 +205,11 @@ func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 	return each(last+maxNamed, "")
 }
 
-// maxNamed bounds the code that a public name without a size is taken to name.
+// maxNamed is how many bytes of code at most belong to a public name, which has no size.
 const maxNamed = 4096
 
-// eachOf calls f for what the code says at a public name, up to the next, where frame data does not
-// say as much.
+// eachOf calls f for what the code shows in the function at a public name, which ends at the next
+// name at the latest: its first instructions, and if frame data does not cover it, its epilogues.
 func (t x86Frames) eachOf(start, next uint64, f func(unwind.FrameData) error) error {
 	if start == 0 || next <= start {
 		return nil

@@ -9,8 +9,11 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// kindTable is a function table of a hybrid file, which has code of two processors: it covers only
-// code of some kinds.
+// kindTable is a function table of a hybrid file, limited to the code of some kinds. Such a file
+// has code of two processors, and pe.File.CodeKind says which an address has.
+//
+//	ARM64EC   header AMD64   ARM64 code in a process of x64 code, with contexts of x64
+//	ARM64X    header ARM64   the same file as ARM64 or as ARM64EC, as the process needs it
 type kindTable struct {
 	unwind.Table
 	pe   *pe.File
@@ -30,6 +33,7 @@ func (t kindTable) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, ok, err
 }
 
+// Each implements unwind.Table for the code of one kind.
 func (t kindTable) Each(f func(start, end uint64, row unwind.Row) error) error {
 	return t.Table.Each(func(start, end uint64, row unwind.Row) error {
 		if kind, ok := t.pe.CodeKind(start); !ok || !t.is(kind) {
@@ -45,8 +49,9 @@ func (t kindTable) Each(f func(start, end uint64, row unwind.Row) error) error {
 	})
 }
 
-// hybridTables are the function tables of a file with code of two processors. Its header's
-// processor has the exception directory, the other one a table of its own.
+// hybridTables adds the function tables of a file with code of two processors. The exception
+// directory has the functions of the header's processor; those of the other are in a table that the
+// load configuration names (CHPE metadata).
 func (f *peProgram) hybridTables(add func(kind string, open func() (unwind.Table, error))) {
 	isX64 := func(kind uint8) bool { return kind == pe.CodeX64 }
 	isARM64 := func(kind uint8) bool { return !isX64(kind) }
@@ -77,16 +82,16 @@ func (f *peProgram) hybridTables(add func(kind string, open func() (unwind.Table
 	}
 }
 
-// x64Names are where the registers of ARM64EC code are in the context of an x64 process, as far as
-// x64's integer registers have them. lr and x4 to x15 are elsewhere or nowhere; such code uses none
-// of x13, x14, x23, x24 and x28.
+// x64Names maps the registers of ARM64EC code to those of an x64 context. Those that are missing
+// have no integer register of x64: lr, x6, x7 and x9 to x17. Code of this kind uses none of x13,
+// x14, x23, x24 and x28.
 //
 // Source: "ARM64EC ABI", "Register mapping" (Microsoft).
 var x64Names = map[string]string{"x8": "rax", "x0": "rcx", "x1": "rdx", "x27": "rbx", "sp": "rsp", "fp": "rbp", "x25": "rsi", "x26": "rdi", "x2": "r8", "x3": "r9",
 	"x4": "r10", "x5": "r11", "x19": "r12", "x20": "r13", "x21": "r14", "x22": "r15", "pc": "rip"}
 
-// inX64Registers says rules of ARM64EC code in x64's registers; false if they need one that x64
-// does not have, as where the return address is still in lr.
+// inX64Registers rewrites rules of ARM64EC code for the registers of x64. It returns false if they
+// need a register that x64 does not have, such as lr before a function has saved it.
 func inX64Registers(row unwind.Row) (unwind.Row, bool) {
 	reg := func(r cpu.Reg) (cpu.Reg, bool) {
 		name, ok := x64Names[cpu.ARM64.RegName(r)]

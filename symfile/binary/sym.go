@@ -15,7 +15,8 @@ type SymOptions struct {
 	ID string
 	// Demangle makes names readable. If it is nil, names stay as they are.
 	Demangle func(string) string
-	// Scratch opens a place for what is more than memory should hold; nil keeps all in memory.
+	// Scratch opens storage for records that would take too much memory. If it is nil, all are kept
+	// in memory.
 	Scratch func() (dumpsyms.Scratch, error)
 }
 
@@ -23,6 +24,9 @@ type SymOptions struct {
 const noID = "000000000000000000000000000000000"
 
 // WriteSym writes the symbols and unwind rules of all files as a Breakpad symbol file.
+//
+// "crashpane dumpsyms" and the page's download of a symbol file call it. The error is that of w, of
+// Scratch, or an *input.NeedError; a part that cannot be read is a warning of the File.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
 		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},

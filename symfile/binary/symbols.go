@@ -58,6 +58,8 @@ func (f *File) symbolSources() []*symbolSource {
 // The answer No means that there is no function. If a stripped file has code and no name at the
 // RVA, the answer is NoFile, because nothing can be concluded from it. An error is that of the
 // first source that could not be read; a later source may have answered.
+//
+// In order: the functions of PDB, DWARF and STABS; a public name of those; the symbol tables.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	var failed error
 	// public is the first name without a function's bounds and lines. It counts if no source knows

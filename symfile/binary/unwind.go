@@ -45,6 +45,8 @@ func (t *table) get() (unwind.Table, error) {
 // section covers the RVA but has no rules, the returned Row has its Origin, with the reason in
 // Note. An error is that of the first section that could not be read; a later section may have
 // answered.
+//
+// Needs is not cached, since the same call succeeds once the bytes are there.
 func (f *File) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 	if known, ok := f.rows[rva]; ok {
 		return known.row, known.answer, known.err

@@ -52,6 +52,16 @@ type keptFunction struct {
 //
 //	function: start, number of lines,  {gap, size, file, line difference} …,
 //	                 number of calls,  {depth, name, file, line, number of ranges, {gap, size} …} …
+//
+// A start, size, gap or index is unsigned LEB128; a line difference and the gap of a call's range
+// are signed (putInt), since a call's range may begin before the function's first one. A gap counts
+// from the end of the range before it, the first gap from the function's start.
+//
+// Example: a function at 0x1000 with line 10 for 4 bytes, then line 12 for 6, both of file 0, and
+// no calls:
+//
+//	80 20   02   00 04 00 14   00 06 00 04   00
+//	start   2    line 10       line 12 (+2)  no calls
 type keptUnit struct {
 	files []string
 	bytes []byte
@@ -114,6 +124,9 @@ func (d *Data) collect(all *collector) error {
 }
 
 // add encodes the functions of a unit.
+//
+// keptFunction counts ranges in 16 bits. A function with more than 65,535 is encoded several times,
+// with the rest of its ranges each time.
 func (all *collector) add(d *unitData) error {
 	if len(d.fns) == 0 {
 		return nil
@@ -334,6 +347,9 @@ func (all *collector) dropOverlaps() {
 }
 
 // emit calls f for the functions, by address.
+//
+// A function with several ranges, such as one whose cold part GCC moves to .text.unlikely, is
+// emitted once, at its lowest range.
 func (all *collector) emit(f func(symbol.Function) error) error {
 	several := map[int32][]symbol.Range{} // the ranges of functions with more than one
 	for _, o := range all.spans {
@@ -374,6 +390,9 @@ func allocate[T any](free *[]T, n int) []T {
 }
 
 // fill decodes a function's lines and calls, and clips them to the ranges that the function kept.
+//
+// A line is kept or dropped as a whole, by its first address: no line crosses the end of a
+// function's range. A call's range may cover several of the function's ranges, so it is clipped.
 func (all *collector) fill(out *symbol.Function, fn *keptFunction) {
 	u := &all.units[fn.unit]
 	r := reader{b: u.bytes, p: int(fn.at)}

@@ -56,6 +56,10 @@ func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) erro
 //
 // Blocks and expressions are skipped: no attribute that is read has one. Of a string in place, the
 // value is its section offset.
+//
+// The value is the number as stored: a reference still counts from its unit, an index (strx, addrx,
+// rnglistx) is not looked up. unit.refer, unit.text, unit.address and unit.rangeList resolve them,
+// so that a walk pays only for the attributes that it uses.
 func (r *reader) word(e encoding, a *attribute, base int64) word {
 	form := a.form
 	if form == formIndirect {
@@ -133,6 +137,10 @@ func (u *unit) address(w word) (uint64, error) {
 // indexed returns address i of .debug_addr (DWARF 5, section 7.27): the 8 bytes at base + i*8, or 4
 // for 32-bit addresses. base is the skeleton's DW_AT_addr_base. Without it, it is the end of the
 // section's header: 8 bytes, 16 in 64-bit DWARF, none before DWARF 5.
+//
+// The header of DWARF 5:
+//
+//	unit_length 4 or 12 | version 2 | address_size 1 | segment_selector_size 1
 func (u *unit) indexed(i uint64) (uint64, error) {
 	home := u.home()
 	sec, err := home.obj.section(secAddr)
@@ -163,6 +171,9 @@ func (u *unit) indexed(i uint64) (uint64, error) {
 
 // constant reports whether the form is of class constant. DW_AT_high_pc is then an offset from
 // DW_AT_low_pc (DWARF 5, section 2.17.2).
+//
+// Example: GCC's low_pc 0x401126 (DW_FORM_addr) and high_pc 0x16 (DW_FORM_data8) are the range
+// 0x401126 to 0x40113c. DWARF 2 and 3 have the end itself, as DW_FORM_addr.
 func (w word) constant() bool {
 	switch w.form {
 	case formData1, formData2, formData4, formData8, formUdata, formSdata, formImplicitConst:

@@ -15,6 +15,12 @@ type unitRange struct {
 
 // unitRanges are sorted by start. Ranges may overlap, so a search goes backwards from the last that
 // starts at or before the address, and stops where high is not above it.
+//
+//	start  end   high
+//	0x100  0x900 0x900
+//	0x200  0x280 0x900
+//	0x300  0x380 0x900   a search for 0x400 begins here and finds the first range
+//	0xa00  0xa40 0xa40   a search for 0xa80 stops here at once
 type unitRanges []unitRange
 
 // settle sorts the ranges and computes high, which searches rely on.
@@ -27,7 +33,8 @@ func (s unitRanges) settle() {
 	}
 }
 
-// maxOver limits how many units are searched for one address.
+// maxOver limits how many units are searched for one address. Most addresses are in one unit.
+// Several cover it if the linker folded functions with the same code.
 const maxOver = 32
 
 // over appends to dst the units that cover an address, each once.
@@ -187,6 +194,9 @@ func (d *Data) readRoots() error {
 
 // rootSpans appends the ranges in a unit's first entry. sure is false if the unit has code and its
 // first entry has no ranges.
+//
+// A skeleton's functions are in the .dwo file, so its own abbreviations do not say whether it has
+// code.
 func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 	if err := u.rootOf(); err != nil {
 		return dst, true, err

@@ -32,6 +32,9 @@ type program struct {
 }
 
 // lines executes a unit's line program. After an error it returns the rows before it too.
+//
+// In order: the length of the program; its bytes, in one read; its header, with the tables of
+// directories and files; its opcodes, which make rows; the sequences by address.
 func (d *Data) lines(u *unit) (*lineTable, error) {
 	t := &lineTable{u: u}
 	if !u.hasStmts {
@@ -83,7 +86,22 @@ func (p *program) errorf(want, have string, args ...any) error {
 	return p.sec.errorf(p.at+int64(p.p), want, have, args...)
 }
 
-// header reads the header of a line program, versions 2 to 5 (DWARF 5, section 6.2.4).
+// header reads the header of a line program, versions 2 to 5 (DWARF 5, section 6.2.4). o is 4
+// bytes, or 8 in 64-bit DWARF:
+//
+//	unit_length                          4 or 12   read by lines
+//	version                              2
+//	address_size                         1         since version 5
+//	segment_selector_size                1         since version 5
+//	header_length                        o         bytes from here to the first opcode
+//	minimum_instruction_length           1
+//	maximum_operations_per_instruction   1         since version 4
+//	default_is_stmt                      1
+//	line_base                            1         signed
+//	line_range                           1
+//	opcode_base                          1
+//	standard_opcode_lengths              opcode_base - 1, one byte each
+//	directories and files                see names and table
 func (p *program) header() error {
 	version := p.u16()
 	if version < 2 || version > 5 {
@@ -173,6 +191,9 @@ func (p *program) names() error {
 
 // table reads a table of directories or files of DWARF 5 (section 6.2.4.1): a list of {content
 // type, form}, then the number of entries, then each entry's values in that order.
+//
+// Example, the directories of GCC and LLVM: 01 01 1f 02 and two offsets is one column, DW_LNCT_path
+// as DW_FORM_line_strp, and two entries. Entry 0 is the directory of the compilation.
 func (p *program) table() ([]fileEntry, error) {
 	type column struct {
 		what uint64
@@ -213,6 +234,10 @@ func (p *program) reset() {
 }
 
 // run executes the program (DWARF 5, section 6.2.5).
+//
+// An opcode from opcode_base on is special. Programs of DWARF 2 have an opcode_base of 10, so that
+// 0x0a to 0x0c are special in them and the cases below are not reached. The operands of a standard
+// opcode are LEB128 numbers, except that of DW_LNS_fixed_advance_pc.
 func (p *program) run() error {
 	p.reset()
 	for p.p < len(p.b) {
@@ -291,6 +316,9 @@ func (p *program) advance(n uint64) {
 
 // extended executes an extended opcode (section 6.2.5.3): 0, its length as LEB128, the opcode,
 // operands.
+//
+// Example: 00 09 02 and 8 bytes is DW_LNE_set_address, 00 01 01 is DW_LNE_end_sequence. The length
+// counts the opcode.
 func (p *program) extended() error {
 	n := p.uleb()
 	if p.bad || n > uint64(p.left()) {
@@ -355,7 +383,8 @@ func (p *program) emit() {
 }
 
 // endSequence ends the current sequence at an address, and drops it if it is empty or its code was
-// discarded.
+// discarded. It makes the addresses of the sequence's rows module-relative: up to here they are
+// those in the file, which discarded and the order of rows depend on.
 func (p *program) endSequence(end uint64) {
 	t := p.t
 	if !p.open || p.dead {

@@ -8,7 +8,8 @@ type row struct {
 	line, file uint32
 }
 
-// sequence is a run of rows without gaps.
+// sequence is a run of rows without gaps: the rows of one section of code of an object file, up to
+// DW_LNE_end_sequence. With -ffunction-sections each function has one.
 type sequence struct {
 	span
 	from, to int    // indexes of rows

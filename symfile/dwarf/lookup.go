@@ -53,6 +53,9 @@ func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error)
 // functionAt returns the function's range that covers an address, and its unit, or nil. It searches
 // from cheap to dear: .debug_aranges, the first entries of all units, and last the functions of
 // units that state no ranges.
+//
+// A unit that .debug_aranges names may still lack the address there: then the units' first entries
+// are searched too.
 func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	var list [maxOver]int64
 	if err := d.readAranges(); err != nil {
@@ -144,6 +147,9 @@ func (d *Data) unitsAt(rva uint64) ([]*unitData, error) {
 }
 
 // symbol makes the answer for an address in a function's range.
+//
+// In order: the function's name; whether a function of another name has the same code; the lines of
+// the range, and the one at the address; the function's inlined calls; their names and positions.
 func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error) {
 	fn := &data.fns[o.fn]
 	s := symbol.Symbol{Start: o.start, Size: o.end - o.start}
@@ -300,6 +306,8 @@ var errEnough = errors.New("enough seen")
 
 // Has reports whether the file has functions, lines and inlined calls. It reads the units'
 // abbreviations until it has seen each.
+//
+// For a skeleton it reads the abbreviations of the .dwo file, if that is there.
 func (d *Data) Has() (functions, lines, inlines bool) {
 	d.begin()
 	o := d.main

@@ -21,6 +21,9 @@ const (
 // DW_FORM_ref1 and the like count from the unit's header, DW_FORM_ref_addr from the start of
 // .debug_info.
 // The offset of a DW_FORM_ref_sig8 is not known from the value; scopeName handles that form.
+//
+// DW_FORM_ref_sup4, ref_sup8 and GNU_ref_alt count from the start of the supplementary file's
+// .debug_info (DWARF 5, section 7.5.5; dwz writes them).
 func (u *unit) refer(w word) ref {
 	if w.v >= 1<<62 {
 		return noRef
@@ -120,6 +123,10 @@ func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error
 // until an entry has a linkage name:
 //
 //	DW_TAG_inlined_subroutine ──abstract_origin──► DW_TAG_subprogram ──specification──► DW_TAG_subprogram in its class
+//
+// A C++ function ns::f has the linkage name "_ZN2ns1fEv". GCC writes none for a static function,
+// whose name "f" becomes "ns::f", and none for one that is extern "C", whose name stays "f". In C
+// the name is used as it is.
 func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, error) {
 	var plain string
 	var at entryAt
@@ -191,6 +198,9 @@ const maxScopes = 32
 
 // within returns the namespaces and classes around an entry, joined by "::", and whether the
 // innermost is a class.
+//
+// Example: the scopes of "namespace a { struct b {…}; void f(); }" are a and, with parent a, b. For
+// f, which is after b, the last scope that begins before it is b; b has ended, so a is the scope.
 func (u *unit) within(off int64) (_ string, class bool, err error) {
 	if err := u.readScopes(); err != nil {
 		return "", false, err
@@ -219,6 +229,10 @@ func (u *unit) within(off int64) (_ string, class bool, err error) {
 
 // scopeName returns the name of a namespace or class. A class that is described in a type unit has
 // its name there, and only the unit's signature here.
+//
+// GCC's -fdebug-types-section leaves in the unit a DW_TAG_structure_type with DW_AT_signature and
+// DW_AT_declaration. A namespace that is opened again may have DW_AT_extension, which refers to an
+// earlier entry of it.
 func (u *unit) scopeName(off int64) (string, error) {
 	o := u.obj
 	r := ref(off)
@@ -278,6 +292,10 @@ func (u *unit) scopeName(off int64) (string, error) {
 }
 
 // readScopes lists the scopes of a unit in one pass over its entries.
+//
+// The list is in the order of the entries, so parents come before their children and within can
+// search it by offset. An entry's end is known when the 0 that closes it is read; until then it is
+// the unit's end.
 func (u *unit) readScopes() error {
 	if u.scoped {
 		return nil

@@ -18,6 +18,10 @@ func slash(c byte) bool { return c == '/' || c == '\\' }
 
 // joinPath joins a path to a directory, with the directory's separator. An absolute path stays as
 // it is.
+//
+//	joinPath("/build", "../src/a.c")    /build/../src/a.c   cleanPath makes it /src/a.c
+//	joinPath(`C:\build`, "a.c")         C:\build\a.c
+//	joinPath("/build", "C:/src/a.c")    C:/src/a.c
 func joinPath(dir, p string) string {
 	switch {
 	case p == "":

@@ -47,6 +47,8 @@ func (u *unit) lowHigh(dst []span, low, high word) ([]span, error) {
 
 // add appends the range from lo to hi, which are addresses of the file, unless it is empty or
 // discarded.
+//
+// It subtracts Sections.Base from both, so that spans are module-relative from here on.
 func (u *unit) add(dst []span, lo, hi uint64) []span {
 	if u.discarded(lo) || hi <= lo {
 		return dst
@@ -160,6 +162,13 @@ func (u *unit) lowest() (uint64, error) {
 // rnglist appends the ranges of a list of .debug_rnglists (DWARF 5, sections 2.17.3 and 7.25).
 // DW_FORM_rnglistx is an index in the offsets after the section's header, DW_FORM_sec_offset is the
 // offset of the list itself.
+//
+// A list is a sequence of entries: DW_RLE_ number 1, then operands that are LEB128 numbers (an
+// index, an offset, a length) or addresses. Example, with the base 0x401000:
+//
+//	04 10 1c           offset_pair: 0x401010 to 0x40101c
+//	04 80 02 90 02     offset_pair: 0x401100 to 0x401110
+//	00                 end_of_list
 func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 	o := u.obj
 	sec, err := o.section(secRnglists)

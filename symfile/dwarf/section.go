@@ -159,6 +159,11 @@ func (s *section) errorf(off int64, want, have string, args ...any) error {
 
 // upTo returns at least n bytes at off, or those to the end of the section; off must be inside it.
 // The caller must not change them. They stay valid until the next read above 64 KiB.
+//
+// It takes them from the section in memory, from the last large read, from one of the last 12 small
+// reads, or from a new read. A new read has at least the section's least size. One that continues
+// the last read is twice as long as that, up to 64 KiB, so that a pass over the section makes few
+// reads. While skim runs, reads have the size step.
 func (s *section) upTo(off, n int64) ([]byte, error) {
 	if off < 0 || off >= s.size {
 		return nil, s.errorf(off, "an offset inside the section", "a section of %d bytes", s.size)

@@ -11,6 +11,13 @@ const skimStep = 1 << 10
 // them by DW_AT_sibling. GCC writes DW_AT_sibling and makes nearly all functions with code children
 // of the unit, also those of classes and namespaces. If no function found so covers the address,
 // the lookup decodes the whole unit (loadWhole). ok is false if the unit is small or not by GCC.
+//
+//	compile_unit          read
+//	  base_type int       read, of no interest
+//	  structure_type s    read for its sibling
+//	    member …          skipped
+//	  subprogram f        read: its ranges
+//	    variable …        skipped; expand reads them if f covers the address
 func (d *Data) skim(data *unitData) (ok bool, err error) {
 	u := data.body
 	if !u.gnu || u.end-u.root < skimFrom {

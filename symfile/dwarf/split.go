@@ -13,6 +13,10 @@ import (
 // program, the name of the .dwo file, and an id. The functions are in the .dwo file, whose address
 // attributes are indexes in the program's .debug_addr. dwp packs many .dwo files into one .dwp
 // file, with an index by id.
+//
+// In order: the file, by the skeleton's DW_AT_dwo_name and DW_AT_comp_dir; in a .dwp file the
+// unit's parts, by its id; the unit in .debug_info.dwo, or in the further sections of that name. A
+// file that lacks the unit is wanted like a missing one: it is of another build.
 func (d *Data) split(u *unit) (*unit, error) {
 	name, err := u.text(u.dwoName, maxName)
 	if err != nil {
@@ -147,7 +151,9 @@ func (o *object) splitUnit(skeleton *unit) (*unit, error) {
 }
 
 // partIDs maps the section numbers (DW_SECT_…) of a .dwp file's index, by the index's version: 2 is
-// GNU's, 5 is DWARF 5's (section 7.3.5.3).
+// GNU's, 5 is DWARF 5's (section 7.3.5.3). Left out are the sections that the package does not read
+// from a .dwp file: .debug_line.dwo (4) has the files of type units only, the others are locations
+// (5) and macros (7, and 8 in version 2).
 var partIDs = map[uint32]map[uint32]sectionID{
 	2: {1: secInfo, 2: secTypes, 3: secAbbrev, 6: secStrOffsets},
 	5: {1: secInfo, 3: secAbbrev, 6: secStrOffsets, 8: secRnglists},
@@ -233,6 +239,9 @@ func (o *object) unitIndex(sec *section) (*unitIndex, error) {
 
 // row returns the row of an id, counted from 1, or 0 if the index lacks it.
 // slots is a power of two and the step is odd, so that a search meets every slot once.
+//
+// Example: with 8 slots, the id 0x0000_0007_0000_000d begins at slot 0xd & 7 = 5 and steps by 7 & 7
+// | 1 = 7: slots 5, 4, 3, 2 …
 func (x *unitIndex) row(id uint64) (int64, error) {
 	slot, step := id&uint64(x.slots-1), (id>>32)&uint64(x.slots-1)|1
 	for range x.slots {

@@ -83,7 +83,10 @@ func (o *object) cstring(id sectionID, off, most int64) (string, error) {
 }
 
 // stringOffset returns the offset in .debug_str of string i, which is element i of
-// .debug_str_offsets (DWARF 5, section 7.26).
+// .debug_str_offsets (DWARF 5, section 7.26). The elements are offsets of 4 bytes, 8 in 64-bit
+// DWARF, from the unit's DW_AT_str_offsets_base on, which is after this header:
+//
+//	unit_length 4 or 12 | version 2 | padding 2
 func (u *unit) stringOffset(i uint64) (int64, error) {
 	sec, err := u.obj.section(secStrOffsets)
 	if err != nil {

@@ -105,7 +105,8 @@ func (d *Data) load(u *unit) (*unitData, error) {
 }
 
 // loadWhole returns a decoded unit with all its functions, which load does not read of a unit that
-// it skims.
+// it skims. best needs it for an address in a function that is nested in another one, as GNU C, Ada
+// and Fortran have them, or in a namespace.
 func (d *Data) loadWhole(u *unit) (*unitData, error) {
 	data, err := d.load(u)
 	if err != nil || !data.skimmed {
@@ -201,6 +202,16 @@ func (d *Data) walk(data *unitData) error {
 //
 // Invariant: r.p is at an entry or a closing 0, and inner has a level for each entry whose children
 // are being read.
+//
+//	entry                       inner after it (the first level is outside of the unit)
+//	compile_unit                –, unit
+//	  subprogram f              –, unit, f
+//	    formal_parameter        –, unit, f          no children
+//	    inlined_subroutine g    –, unit, f, g       g: depth 1
+//	      formal_parameter      –, unit, f, g
+//	      0                     –, unit, f
+//	    0                       –, unit
+//	  0                         the walk ends
 func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) error {
 	u := data.body
 	sec := u.sec()
@@ -375,6 +386,10 @@ func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level
 
 // buildIndex sorts the ranges by address. Of two that overlap it keeps the one that starts first,
 // and of two that start together the first in the file, as symfile does with a .sym file.
+//
+// In order: the calls are sorted by function, if a nested function interrupted them; each function
+// gets its range of calls; the ranges of all functions are sorted; overlaps are dropped. A dropped
+// range with the start of the one before it is noted in folded.
 func (d *unitData) buildIndex() {
 	if d.unsortedCalls {
 		slices.SortStableFunc(d.calls, func(a, b call) int { return cmp.Compare(a.fn, b.fn) })

@@ -55,7 +55,14 @@ func (u *unit) sec() *section {
 const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
 
 // header reads a unit's header (DWARF 5, section 7.5.1). With an error it still returns the unit if
-// its end is known, so that the next unit can be read.
+// its end is known, so that the next unit can be read. o is 4 bytes, or 8 in 64-bit DWARF:
+//
+//	DWARF 5         unit_length 4 or 12 | version 2 | unit_type 1 | address_size 1 |
+//	                debug_abbrev_offset o
+//	  skeleton      … | dwo_id 8          split units too
+//	  type unit     … | type_signature 8 | type_offset o
+//	DWARF 2 to 4    unit_length 4 or 12 | version 2 | debug_abbrev_offset o | address_size 1
+//	  .debug_types  … | type_signature 8 | type_offset o
 func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
 	b, err := sec.upTo(off, maxHeader)
 	if err != nil {
@@ -151,13 +158,13 @@ func (o *object) headers(sec *section, types bool, visit func(*unit) error) ([]*
 		if !types {
 			u = o.byOff[off]
 		}
-		// The length of this unit is wrong, so the next one cannot be found.
 		if u == nil {
 			var err error
 			if u, err = o.header(sec, types, off); err != nil {
 				if err := o.d.note(err); err != nil {
 					return nil, err
 				}
+				// The length of this unit is wrong, so the next one cannot be found.
 				if u == nil {
 					break
 				}
@@ -304,7 +311,8 @@ func (o *object) typeUnitInOthers(sig uint64) (*unit, error) {
 	return nil, nil
 }
 
-// rootOf reads the attributes of a unit's first entry.
+// rootOf reads the attributes of a unit's first entry. A split unit of DWARF 5 has its id in the
+// header, one of GNU's extension in DW_AT_GNU_dwo_id.
 func (u *unit) rootOf() error {
 	if u.rooted {
 		return nil

@@ -42,6 +42,11 @@ const headSize = 4 + 8 + 8 + 1
 //
 // In the 64-bit form of .eh_frame the field has 4 bytes in LSB Core, but 8 in what assemblers
 // write. wideMark finds out which.
+//
+// Example, the start of an FDE at offset 0x18 of .eh_frame:
+//
+//	14 00 00 00    length: the next entry is at 0x1c + 0x14 = 0x30
+//	1c 00 00 00    CIE_pointer, at offset 0x1c: the CIE is at 0x1c - 0x1c = 0
 func (s *section) head(p []byte, off int64) (head, error) {
 	h := head{off: off}
 	r := s.reader(p, off)
@@ -101,6 +106,10 @@ func (s *section) head(p []byte, off int64) (head, error) {
 
 // wideMark reports whether the CIE_id or CIE_pointer of an .eh_frame entry in the 64-bit form has 8
 // bytes. The CIE's version, which follows the field and is never 0, shows it.
+//
+//	00 00 00 00 01                         CIE_id of 4 bytes, then version 1
+//	00 00 00 00 00 00 00 00 01             CIE_id of 8 bytes, then version 1
+//	24 00 00 00 00 00 00 00 …              a distance of 0x24 in either size, little-endian
 func (s *section) wideMark(r reader) bool {
 	if r.left() < 9 {
 		return false
@@ -147,7 +156,8 @@ type cie struct {
 	err     error  // of runCIE
 }
 
-// cie returns the CIE at an offset, from the cache if possible.
+// cie returns the CIE at an offset, from the cache if possible. The FDE before mostly has the same
+// one, so that is compared first.
 func (t *table) cie(off int64) (*cie, error) {
 	if t.last != nil && t.last.off == off {
 		return t.last, nil
@@ -336,7 +346,8 @@ func (t *table) fdeAt(off int64) (fde, error) {
 }
 
 // extent reads an FDE's initial_location and address_range. The range has the size of the pointer
-// encoding, but is not relative to anything.
+// encoding, but is not relative to anything: with the encoding 0x1b, e0 ff ff ff 16 00 00 00 at
+// address 0x2020 is a function of 0x16 bytes at 0x2000.
 func (r *reader) extent(c *cie) (start, size uint64) {
 	r.take(c.segmentSize)
 	start, ok := r.pointer(c.pointers, c.addressSize, 0, r.sec.dataBase())

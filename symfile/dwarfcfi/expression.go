@@ -60,6 +60,10 @@ type jump struct{ word, to int }
 //
 //	DW_OP_breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus        cfa = rsp + 8 + ((rip & 15) >= 11) << 3
 //	$rsp 8 + $rip 15 and 11 ge 3 shl +
+//
+// DW_OP_bra and DW_OP_skip count bytes from the operation after them, the words "if:N" and "jump:N"
+// have the index of a word. A jump may lead forward, so their numbers are added when all operations
+// are translated.
 func (t *table) translate(e span, pushCFA bool) (string, error) {
 	s := &t.section
 	r := s.reader(e.code, e.off)

@@ -11,6 +11,13 @@ import (
 // start and its FDE, sorted for binary search.
 //
 //	version 1 | eh_frame_ptr_enc 1 | fde_count_enc 1 | table_enc 1 | eh_frame_ptr | fde_count | {start, FDE} …
+//
+// Example, that of GNU ld and LLD:
+//
+//	01 1b 03 3b    pointers to .eh_frame relative to themselves, signed 4 bytes; a count of 4 bytes;
+//	               pairs relative to the start of .eh_frame_hdr, signed 4 bytes
+//	d4 0f 00 00    .eh_frame begins 0xfd4 bytes after the start of this field
+//	06 00 00 00    6 pairs follow, of 8 bytes each
 type header struct {
 	section
 	table int64 // offset of the first pair
@@ -67,6 +74,10 @@ func (h *header) start() (r reader, frame uint64, ok bool, err error) {
 // openHeader reads the header and checks that it belongs to the section and can be searched. It
 // returns nil, nil for a header without a table, which a linker writes if it could not sort the
 // entries.
+//
+// It compares the address of .eh_frame, the order of the probes, and some probes with their FDEs: a
+// tool that rewrites a program may leave the .eh_frame_hdr of the .eh_frame before. The lookup of
+// an address compares the pair that it finds and its neighbors too (find).
 func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	h := &header{section: section{src: src, name: ".eh_frame_hdr", address: address, eh: true, near: probeSize, Config: t.Config}}
 	r, frame, ok, err := h.start()
@@ -210,6 +221,9 @@ func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, err
 
 // find searches the table for the FDE that covers an address. An error that is not one of reading
 // means that the header is unusable.
+//
+// In order: the two probes around the address; narrow, to one window of the file; a binary search
+// in that; the neighbors of the result, which show an unsorted table; the FDE.
 func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	var broken error
 	from, to := 0, h.count

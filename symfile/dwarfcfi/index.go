@@ -17,7 +17,8 @@ const (
 )
 
 // index lists the FDEs of the section by the code that they cover. It reads the section in one
-// pass, on the first call only.
+// pass, on the first call only. It parses only the start of an entry, up to the size of the
+// function.
 func (t *table) index() error {
 	if t.indexed {
 		return nil

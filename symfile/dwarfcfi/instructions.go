@@ -54,6 +54,13 @@ const maxRemembered = 256
 //	86 02     rbp (column 6) at cfa + 2·(-8)
 //	43        location + 3
 //	0d 06     cfa = rbp + 16: the offset stays
+//
+// These rows result:
+//
+//	from    CFA         rbp          return address
+//	f       rsp + 8     same         [cfa - 8]
+//	f + 1   rsp + 16    [cfa - 16]   [cfa - 8]
+//	f + 4   rbp + 16    [cfa - 16]   [cfa - 8]
 type machine struct {
 	t        *table
 	cie      *cie
@@ -123,9 +130,8 @@ func (t *table) runCIE(c *cie) {
 	c.err, c.start = r.err, &m.cur
 }
 
-// step executes one instruction. It returns true if the location moved.
-// The order of the operands is that of the instruction, so each is read in a statement of its own
-// where two follow each other.
+// step executes one instruction. It returns true if the instruction sets the location. Two operands
+// are read in two statements, in the order in which the instruction has them.
 func (m *machine) step(r *reader) bool {
 	at := r.at()
 	op := r.u8()
@@ -237,6 +243,7 @@ func (m *machine) step(r *reader) bool {
 		default:
 			m.unknown(r, at, op)
 		}
+	// DW_CFA_AARCH64_negate_ra_state_with_pc: the signature is made with the pc too.
 	case opNegateRAStatePC:
 		if !m.t.Arch.PointerAuth {
 			m.unknown(r, at, op)
@@ -277,7 +284,7 @@ func (m *machine) cfa(reg uint64, off int64) {
 	m.cur.cfaReg, m.cur.cfaOff, m.cur.cfaExpr, m.cur.hasCFA = reg, off, span{}, true
 }
 
-// saved sets the rule of a column to one with an offset at most.
+// saved sets the rule of a column to one of a kind that has no operand but an offset.
 func (m *machine) saved(col uint64, kind ruleKind, off int64) {
 	m.set(colRule{col: col, kind: kind, off: off})
 }
@@ -290,7 +297,8 @@ func (m *machine) set(r colRule) {
 }
 
 // windowSave executes DW_CFA_GNU_window_save: sparc's save instruction has put the local and in
-// registers (columns 16 to 31) in the register save area, which is at the CFA.
+// registers (columns 16 to 31) in the register save area, which is at the CFA: column 16 at cfa,
+// column 17 one word above, and so on.
 func (m *machine) windowSave() {
 	for col := uint64(16); col < 32; col++ {
 		m.saved(col, ruleOffset, int64(col-16)*int64(m.t.AddressSize))

@@ -118,7 +118,8 @@ func (r *reader) pointer(enc uint8, addressSize int, function, data uint64) (uin
 	return s.mask(number(p, s.Order)), true
 }
 
-// dataBase returns the base of peData in .eh_frame.
+// dataBase returns the base of peData in .eh_frame: the GOT if the file has one, as GCC's runtime
+// takes it on i386, else the start of the data.
 func (s *section) dataBase() uint64 {
 	if s.Got != 0 {
 		return s.Got

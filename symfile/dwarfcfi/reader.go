@@ -85,7 +85,8 @@ func (s *section) bytes(off, n int64) ([]byte, error) {
 	return p, nil
 }
 
-// window returns a window that has n bytes at off, from the cache or by a read.
+// window returns a window that has n bytes at off, from the cache or by a read. A new one replaces
+// the oldest.
 func (s *section) window(off, n int64) (window, error) {
 	for _, w := range s.wins {
 		if off >= w.at && off+n <= w.at+int64(len(w.data)) {

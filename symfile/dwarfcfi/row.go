@@ -44,6 +44,10 @@ func (b *rowBuilder) begin(t *table, f *fde) {
 
 // row makes the Row of a state that holds from the address loc on. If there is none, it returns the
 // reason.
+//
+// In order: the CFA; the registers and the return address, unless those of the last row still hold;
+// what the walker must know of the row: Outermost (an undefined return address, DWARF 5, section
+// 6.4.4), Topmost, EntryFromFP, Signed.
 func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	t := b.t
 	row := unwind.Row{Signal: b.f.cie.signal, Start: t.mask(loc - t.Base), Origin: t.origin(b.f.off, "")}
@@ -192,7 +196,8 @@ func (b *rowBuilder) rule(c *colRule) unwind.Rule {
 	return unwind.Rule{Kind: unwind.Undefined}
 }
 
-// signed sign-extends an offset from the word size, so that equal offsets compare equal.
+// signed sign-extends an offset from the word size, so that equal offsets compare equal: an
+// unsigned operand of 0xfffffff8 is -8 on a 32-bit CPU.
 func (t *table) signed(off int64) int64 {
 	if t.Arch.WordSize == 4 {
 		return int64(int32(off))
@@ -231,7 +236,8 @@ func (t *table) origin(off int64, note string) unwind.Origin {
 	return unwind.Origin{File: t.File, Part: t.name, Offset: off, Note: note}
 }
 
-// entryCFA returns the register and offset of the CFA at a function's first instruction.
+// entryCFA returns the register and offset of the CFA at a function's first instruction: it
+// executes the instructions only up to the first advance.
 func (t *table) entryCFA(f *fde) (reg uint64, off int64, ok bool) {
 	if err := t.m.begin(t, f); err != nil {
 		return 0, 0, false

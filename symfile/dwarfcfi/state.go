@@ -35,6 +35,8 @@ type colRule struct {
 }
 
 // state is the current row of the unwind table while instructions are executed.
+//
+// A rule of the return address is in rules like any other, under the column cie.ra.
 type state struct {
 	// The CFA is cfaExpr if its code is not nil, else register cfaReg + cfaOff. hasCFA: an
 	// instruction has defined it.

@@ -157,7 +157,11 @@ func (t *table) find(pc uint64) (fde, bool, error) {
 	return fde{}, false, nil
 }
 
-// Row implements unwind.Table.
+// Row implements unwind.Table. It returns false if no FDE covers the address, or if one does and
+// its rules cannot be a Row; the Row's Origin.Note then says why.
+//
+// In order: the FDE; for i386, how the section numbers registers; the CIE's initial instructions;
+// the FDE's instructions up to the address; the Row of the state.
 func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	pc := t.mask(t.Base + rva)
 	f, ok, err := t.find(pc)
@@ -267,8 +271,9 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 const maxHeld = 64 << 20
 
 // scattered reports whether reading the entries in the order of addresses would jump around in the
-// section. Linkers that sort functions by call order (gold's --section-ordering-file, LLD's
-// --symbol-ordering-file) leave the entries where they are.
+// section: more than 256 times by more than 64 KiB, and more than once in 256 entries. Linkers that
+// sort functions by call order (gold's --section-ordering-file, LLD's --symbol-ordering-file) leave
+// the entries where they are.
 func scattered(list []fdeRange) bool {
 	const near = 64 << 10
 	jumps := 0
@@ -282,6 +287,9 @@ func scattered(list []fdeRange) bool {
 
 // eachOf calls f for each range of one function that shares a Row. Ranges with equal rows are
 // merged.
+//
+// A range is kept in have until the next one is known, since the next may be equal or begin at the
+// same address. After a damaged instruction the ranges end where the last advance led.
 func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.m.begin(t, e); err != nil {
 		t.warn("entry", err)

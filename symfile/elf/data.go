@@ -76,7 +76,8 @@ func (f *File) outside(s *Section) error {
 		Want: fmt.Sprintf("%d bytes", s.Size), Have: fmt.Sprintf("a file of %d bytes", f.Src.Size)}
 }
 
-// checkCompression sets Compressed of a section.
+// checkCompression sets Compressed of a section. SHF_COMPRESSED is enough for the gABI's form;
+// GNU's older form shows only in the name and the first bytes.
 func (f *File) checkCompression(s *Section) {
 	if !s.HasBytes() {
 		return
@@ -151,7 +152,9 @@ func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, 
 	return method, size, c.Off() - start, c.Err()
 }
 
-// unpack returns a compressed section's uncompressed bytes.
+// unpack returns a compressed section's uncompressed bytes. A large zlib stream goes to a spool, if
+// the Source has one, as far as callers read it; everything else is uncompressed into memory at
+// once.
 func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	method, size, skip, err := f.compression(s)
 	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 && f.Src.CanSpool() {

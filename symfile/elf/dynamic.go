@@ -13,7 +13,10 @@ type dynamic struct {
 }
 
 // readDynamic reads the dynamic section, by its section header or its segment, and sets SoName and
-// Interp.
+// Interp. The section is an array that DT_NULL ends (gABI, chapter 5, "Dynamic Section"); w is the
+// size of an address:
+//
+//	d_tag w | d_val or d_ptr w
 func (f *File) readDynamic() {
 	for _, s := range f.Segments {
 		if s.Type == segInterp && s.FileSize > 0 { // in a debug file it has no bytes
@@ -134,6 +137,9 @@ func (d *dynamic) countByHash(f *File) uint64 {
 //
 //	nbuckets 4 | symoffset 4 | bloom_size 4 | bloom_shift 4 | bloom: bloom_size words | buckets: nbuckets × 4 | chains: hashes of
 //	the symbols from symoffset on, 4 each
+//
+// Example: with symoffset 5 and the buckets 0, 5, 8, the last chain begins with symbol 8. Bit 0 is
+// clear in the hash of symbol 8 and set in that of symbol 9, so there are 10 symbols.
 func (d *dynamic) countByGNUHash(f *File) uint64 {
 	at, ok := d.values[dynGNUHash]
 	src := f.loaded(at, 1<<40)

@@ -40,6 +40,9 @@ type File struct {
 	// Base is the link-time address of RVA 0, which is the start of the module in memory: RVA =
 	// address − Base. It is the lowest PT_LOAD address, rounded down to a page; 0 for
 	// position-independent files and object files.
+	//
+	// Example: a program that ld links without -pie has 0x400000 on x86-64. A file whose first
+	// PT_LOAD is at 0x10054 has 0x10000.
 	Base     uint64
 	Sections []Section // [0] is the null section, as the file has it
 	Segments []Segment

@@ -24,6 +24,8 @@ func (f *File) readSections(h *rawHeader) {
 		f.warn(part, h.shOff, fmt.Sprintf("headers of %d bytes", size), fmt.Sprintf("headers of %d bytes", h.shSize))
 		return
 	}
+	// Later versions of the format may have longer headers: e_shentsize is the distance between
+	// two.
 	step := int64(h.shSize)
 	if h.shOff >= uint64(f.Src.Size) {
 		f.warn(part, h.shOff, "a table inside the file", fmt.Sprintf("a file of %d bytes", f.Src.Size))
@@ -100,8 +102,8 @@ func (f *File) readNames(table int) {
 	}
 }
 
-// raw returns a section's bytes as the file has them. If the file ends before the section does, raw
-// returns what there is, with a warning.
+// raw returns a section's bytes as the file has them: compressed if they are, and not relocated. If
+// the file ends before the section does, raw returns what there is, with a warning.
 func (f *File) raw(s *Section) *input.Source {
 	if s.HasBytes() {
 		f.warnErr(f.outside(s))
@@ -141,8 +143,13 @@ func stringAt(src *input.Source, off, limit int64) (string, error) {
 	return string(long), nil
 }
 
-// readSegments reads the program headers. p_flags is the second field of the 64-bit form, and the
-// second to last of the 32-bit form.
+// readSegments reads the program headers (gABI, chapter 5, "Program Header"). p_flags is the second
+// field of the 64-bit form, so that the fields of 8 bytes are aligned.
+//
+//	Elf32_Phdr   p_type 4 | p_offset 4 | p_vaddr 4 | p_paddr 4 | p_filesz 4 | p_memsz 4 |
+//	             p_flags 4 | p_align 4
+//	Elf64_Phdr   p_type 4 | p_flags 4 | p_offset 8 | p_vaddr 8 | p_paddr 8 | p_filesz 8 |
+//	             p_memsz 8 | p_align 8
 func (f *File) readSegments(h *rawHeader) {
 	const part = "program headers"
 	if h.phOff == 0 || h.phCount == 0 {

@@ -38,6 +38,12 @@ func (f *File) readNotes() {
 //	namesz 4 | descsz 4 | type 4 | name, padded | desc, padded
 //
 // They are padded to 4 bytes, or to 8 if the section has that alignment.
+//
+// Example, in a little-endian file:
+//
+//	04 00 00 00  14 00 00 00  03 00 00 00    a name of 4 bytes, 20 bytes of data, NT_GNU_BUILD_ID
+//	47 4e 55 00                              "GNU"
+//	9c 3e …                                  the build id, a SHA-1 of the linker's output
 func (f *File) note(src *input.Source, align uint64) bool {
 	pad := int64(4)
 	if align == 8 {
@@ -88,8 +94,9 @@ func (f *File) DebugID() string {
 	return ""
 }
 
-// debugID formats 16 bytes as a GUID. Its first three fields are little-endian numbers, so their
-// bytes are reversed.
+// debugID formats 16 bytes as a GUID and appends the age. The GUID's first three fields are
+// little-endian numbers, so their bytes are reversed: 0123456789abcdef0123456789abcdef becomes
+// 67452301AB89EFCD0123456789ABCDEF0.
 func debugID(g [16]byte) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:])
 }

@@ -9,6 +9,10 @@ import (
 
 // DebugLink returns the content of .gnu_debuglink: the name of the separate debug file, and the
 // CRC-32 of the whole file (see CRC).
+//
+//	name\0 | padding to 4 bytes | CRC-32 4, in the file's byte order
+//
+// GDB looks for the name beside the program, in .debug beside it, and under /usr/lib/debug.
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	d, name := f.linkSection(".gnu_debuglink")
 	if d == nil {
@@ -44,6 +48,8 @@ func (f *File) linkSection(section string) (*input.Source, string) {
 
 // AltLink returns the content of .gnu_debugaltlink: the name and the build id of the supplementary
 // file that dwz makes, which has the debug information that several debug files share.
+//
+//	name\0 | build id, to the end of the section
 func (f *File) AltLink() (name string, buildID []byte, ok bool) {
 	d, name := f.linkSection(".gnu_debugaltlink")
 	if d == nil {

@@ -19,6 +19,10 @@ const maxPLT = 16 << 20
 //
 //	401030  jmp *0x2fe2(%rip)                      slot 404018
 //	R_X86_64_JUMP_SLOT at 404018, symbol puts      401030 is puts@plt
+//
+// In order: the slots by their relocations; for sparc and ppc64 the stubs by their own rules; for
+// the others each section of stubs, in which the processor's table (cpu.ELF.Stubs) recognizes the
+// instructions. A stub whose slot has no relocation gets no name.
 func (f *File) plt(b *publicsBuilder) error {
 	t := f.table(secDynsym)
 	if t == nil || f.Type == TypeRel {
@@ -170,6 +174,13 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 // Calls in the program go through stubs that linkers put between functions: "addis r11|r12, r2,
 // high; ld r12, low(r11|r12); mtctr r12; bctr", or "ld r12, low(r2)" without addis if the slot is
 // near. r2 is the TOC pointer: .got + 0x8000.
+//
+// Example, with .got at 0x10018000, so that r2 is 0x10020000:
+//
+//	3d 62 00 01   addis r11, r2, 1      0x10030000
+//	e9 8b 80 18   ld r12, -0x7fe8(r11)  the slot is 0x10028018
+//	7d 89 03 a6   mtctr r12
+//	4e 80 04 20   bctr
 func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, symbol uint32)) error {
 	v2 := f.Flags&3 == 2
 	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {

@@ -25,6 +25,8 @@ type Publics struct {
 
 // public is a name in 16 bytes: the index of its symbol, and in flags its size, its table, and
 // whether it is a PLT stub.
+//
+//	bit 31 fromDynsym | bit 30 isPLT | bits 27 to 29 rank, 0 after finish | bits 0 to 26 size
 type public struct {
 	rva    uint64
 	symbol uint32
@@ -233,7 +235,8 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 	})
 }
 
-// executable reports whether a symbol's section has code, or function descriptors.
+// executable reports whether a symbol's section has code, or function descriptors, which addTable
+// follows to the code.
 func (b *publicsBuilder) executable(s *Sym) bool {
 	return int(s.Section) < len(b.exec) && b.exec[s.Section] || int(s.Section) == b.opd && b.opd != 0
 }
@@ -262,6 +265,11 @@ func isMappingSymbol(name string) bool {
 
 // finish sorts the names, keeps the best one of each address, and drops labels without size inside
 // functions with a size, which would cut the function in two.
+//
+//	100 f       size 40    kept
+//	100 f_old   size 0     the address has a better name: dropped
+//	110 .L3     no type    inside f: dropped
+//	140 g       size 0     kept
 func (b *publicsBuilder) finish() {
 	l := b.p.list
 	slices.SortFunc(l, func(a, c public) int {

@@ -7,7 +7,10 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// relocation is one record of SHT_REL or SHT_RELA.
+// relocation is one record of SHT_REL or SHT_RELA (gABI, chapter 4, "Relocation").
+//
+//	Elf32_Rel    r_offset 4 | r_info 4: symbol<<8 + type      Elf32_Rela   … | r_addend 4
+//	Elf64_Rel    r_offset 8 | r_info 8: symbol<<32 + type     Elf64_Rela   … | r_addend 8
 type relocation struct {
 	off    uint64
 	sym    uint32
@@ -20,8 +23,9 @@ func (f *File) eachReloc(s *Section, fn func(relocation) error) error {
 	return f.relocRecords(f.raw(s), s.Type == secRela, fn)
 }
 
-// relocRecords calls fn for the records of a section: SHT_RELA has an addend in each, SHT_REL has
-// it in the place to be changed.
+// relocRecords calls fn for the records of a section. Those of SHT_RELA have an addend; that of
+// SHT_REL is in the bytes that the record changes. In 64-bit files of sparc the type is only the
+// low 8 bits of r_info (TypeMask); above them is data of the relocation.
 func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocation) error) error {
 	step := 2 * f.word()
 	if withAddend {
@@ -157,6 +161,9 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 
 // apply applies one relocation to the bytes at, which are at an address. inPlace: the addend is in
 // the bytes (SHT_REL).
+//
+// Example: an assembler for RISC-V writes the size of a function in .eh_frame, .Lend - f, as 0 with
+// R_RISCV_ADD32 .Lend and R_RISCV_SUB32 f, since the linker may shorten the code between the two.
 func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, inPlace bool, address uint64) {
 	switch k.Form {
 	case cpu.SetULEB, cpu.SubULEB, cpu.AddULEB:
@@ -228,6 +235,8 @@ func (f *File) store(b []byte, v uint64) {
 
 // applyULEB relocates a ULEB128 number and keeps its length, which the assembler has padded for the
 // largest possible value.
+//
+// Example: 90 80 00 is 0x10 in three bytes. Setting it to 0x1234 gives b4 a4 00.
 func (f *File) applyULEB(at []byte, k cpu.RelocationForm, v uint64) {
 	n, old := 0, uint64(0)
 	for n < len(at) && n < 10 {

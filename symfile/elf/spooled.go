@@ -19,7 +19,8 @@ const (
 	zlibRatio = 1040
 )
 
-// spooled is a zlib stream that is unpacked to storage outside of memory, as far as callers read.
+// spooled is a zlib stream that is uncompressed to a spool, storage outside of memory, as far as
+// callers read. It never goes back: what has come out is read from the spool.
 type spooled struct {
 	packed *input.Source
 	size   int64
@@ -30,8 +31,9 @@ type spooled struct {
 	buf    []byte
 }
 
-// newSpooled looks at the first bytes, so that what is no zlib stream at all is known at once.
-// Without a Spool it is unpacked into memory.
+// newSpooled returns the uncompressed bytes of the zlib stream that begins skip bytes after the
+// start of src. size is the claimed uncompressed size. It uncompresses the first step at once, so
+// that a section that is no zlib stream is an error here and not in a lookup.
 func newSpooled(src *input.Source, part string, skip, size int64) (*input.Source, error) {
 	s := &spooled{packed: src.Sub(part, skip, src.Size-skip), size: size}
 	if size > s.packed.Size*zlibRatio {
@@ -47,7 +49,9 @@ func newSpooled(src *input.Source, part string, skip, size int64) (*input.Source
 	return input.New(part, s, size), nil
 }
 
-// fail keeps an error of unpacking for later reads; bytes that are still to be fetched are none.
+// fail keeps an error of decompression for later reads. An *input.NeedError is not kept: the stream
+// is uncompressed again from its start when the bytes are there, because a reader of a stream
+// cannot go on after an error.
 func (s *spooled) fail(off int64, err error) error {
 	var need *input.NeedError
 	if errors.As(err, &need) {
@@ -58,7 +62,7 @@ func (s *spooled) fail(off int64, err error) error {
 	return s.err
 }
 
-// ReadAt is io.ReaderAt over the unpacked bytes.
+// ReadAt implements io.ReaderAt for the uncompressed bytes.
 func (s *spooled) ReadAt(p []byte, off int64) (int, error) {
 	short := off+int64(len(p)) > s.size
 	p = p[:max(0, min(int64(len(p)), s.size-off))]
@@ -77,7 +81,7 @@ func (s *spooled) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// step unpacks some more.
+// step uncompresses up to spoolStep bytes and appends them to the spool.
 func (s *spooled) step() error {
 	if s.err != nil {
 		return s.err

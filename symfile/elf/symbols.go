@@ -117,6 +117,9 @@ func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 //
 //	Elf32_Sym   st_name 4 | st_value 4 | st_size 4 | st_info 1 | st_other 1 | st_shndx 2
 //	Elf64_Sym   st_name 4 | st_info 1 | st_other 1 | st_shndx 2 | st_value 8 | st_size 8
+//
+// st_info is the binding in the high four bits and the type in the low four: 0x12 is a global
+// function.
 func (f *File) entry(c *input.Cursor, s *Sym) {
 	s.nameAt = c.U32()
 	if f.Class == 32 {

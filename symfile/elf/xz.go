@@ -133,6 +133,8 @@ func xzCheckOK(check byte, block, plain []byte) bool {
 
 // xzNumber reads a variable-length number: 7 bits in each byte, the lowest first, bit 7 set if more
 // follow.
+//
+// A number has at most 9 bytes, 63 bits. Example: e5 8e 26 is 624485.
 func xzNumber(p []byte) (v uint64, rest []byte, ok bool) {
 	for i, b := range p {
 		if i == 9 {

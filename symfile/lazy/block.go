@@ -2,8 +2,15 @@ package lazy
 
 import "slices"
 
-// block is a block of the file and the records in it: those of the lines behind whose first newline
-// it begins.
+// block is a block of the file and the records in it: those of the lines that begin after its first
+// newline, up to where the next block begins.
+//
+//	block n      … FUNC 4f80 30 0 g\n4f80 1
+//	block n+1                  0 g\n4f80 10 7 2\n …
+//	                           the 256 bytes that both have
+//
+// The FUNC line is block n's, which has enough of it to read the fields. The line record begins
+// after the start of block n+1, so it is that block's.
 type block struct {
 	n       int64
 	data    []byte
@@ -20,7 +27,8 @@ type block struct {
 	cut                 bool   // a record goes on beyond the block before its fields end
 }
 
-// parse finds the records of a block.
+// parse finds the records of a block. A line that begins exactly where the next block does is this
+// block's: the next one has no newline before it.
 func (f *File) parse(b *block) {
 	data, base := b.data, b.n*f.step
 	at := 0
@@ -41,8 +49,8 @@ func (f *File) parse(b *block) {
 	}
 }
 
-// add takes a record in, unless one before it in the block has its code or its key: the index drops
-// it too (of equal starts, it keeps the shorter).
+// add adds a record to the block's entries, unless one before it in the block has its code or its
+// key: the full index drops it too (of equal starts, it keeps the shorter).
 func (b *block) add(l Line, off int64) {
 	e := Entry{l.Key, l.Size, off}
 	if l.Section == Funcs || l.Section == Publics {
@@ -73,7 +81,12 @@ func (b *block) add(l Line, off int64) {
 	b.entries[l.Section] = append(list, e)
 }
 
-// admit checks a block against what is known of the file, and adds its fences.
+// admit compares a block with what is known of the file, and adds its fences.
+//
+// In order: whether FUNC and PUBLIC records are mixed, after which all blocks are admitted anew;
+// whether the sections in the block are in order and inside their bounds; new bounds for the
+// sections that end before the block or begin after it; a fence for each section in the block. A
+// fence out of order makes its section unsorted.
 func (f *File) admit(b *block) error {
 	if f.seen[b.n] {
 		return nil // it was read before

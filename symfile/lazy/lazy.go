@@ -39,7 +39,7 @@ const (
 	All = numSections
 )
 
-// Line is what a line is to a search.
+// Line is what a search needs to know of a line. symfile's searchedLine makes it.
 type Line struct {
 	Section Section
 	// Head: the line is a record that is searched for. Others belong to the record before, or
@@ -75,7 +75,11 @@ const (
 	probes = 64
 )
 
-// fence is what a block has of a section: its first and last key, and where they are.
+// fence has the first and the last record of a section in one block: their keys and file offsets.
+//
+//	fence of block 10    FUNC 4000 … FUNC 4f00
+//	fence of block 40    FUNC 9000 … FUNC 9a80
+//	                     the FUNC that covers 6123 is in block 10, if at all, or between the two
 type fence struct {
 	n                 int64 // of the block
 	first, last       uint64
@@ -83,7 +87,7 @@ type fence struct {
 	firstOff, lastOff int64
 }
 
-// File is a symbol file that is searched. It is not for use by several goroutines at once.
+// File is a symbol file that is searched. It is not safe for use by several goroutines at once.
 type File struct {
 	*Text
 	classify func(line []byte) Line
@@ -109,9 +113,12 @@ type query struct {
 	key uint64
 }
 
-// Open reads evenly spaced blocks of a file. classify says what a line is; it is given a line
+// Open reads evenly spaced blocks of a file. classify describes a line; Open passes it a line
 // without its end, which may be cut. The errors are the reader's, and Unsorted{All} if the sections
 // are not in order.
+//
+// After the probes it looks for a block of each section that none of them has, until the bounds of
+// the section leave no block: a section may be smaller than the distance between two probes.
 func Open(src *input.Source, blockSize int64, classify func(line []byte) Line) (*File, error) {
 	f := &File{Text: NewText(src, blockSize), classify: classify}
 	f.count = (src.Size + f.step - 1) / f.step
@@ -134,7 +141,8 @@ func Open(src *input.Source, blockSize int64, classify func(line []byte) Line) (
 	return f, nil
 }
 
-// reset forgets the fences.
+// reset removes all fences and bounds, after which every block that was read must be admitted
+// again.
 func (f *File) reset() {
 	f.fences = [numSections][]fence{}
 	f.seen = map[int64]bool{}
@@ -149,10 +157,12 @@ func (f *File) Present(s Section) bool { return f.spans[s][1] >= 0 }
 // Mixed reports whether PUBLIC records are among the FUNC records.
 func (f *File) Mixed() bool { return f.mixed }
 
-// SetIndexed marks a section as indexed by the caller, so that it need not be sorted.
+// SetIndexed tells the File that the caller has an index of a section. Its blocks need no order
+// from then on, and Find does not search them.
 func (f *File) SetIndexed(s Section) { f.unsorted[s], f.fences[s] = true, nil }
 
-// locate finds a block of a section that no block has shown so far, if there is one.
+// locate reads blocks until one has lines of a section, or until none can have any. Each block that
+// is read narrows the bounds, so the halving takes few reads.
 func (f *File) locate(s Section) error {
 	for !f.Present(s) {
 		n, ok := f.unread(f.bounds[s][0]-1, f.bounds[s][1]+1, (f.bounds[s][0]+f.bounds[s][1])/2)
@@ -166,8 +176,8 @@ func (f *File) locate(s Section) error {
 	return nil
 }
 
-// Range returns the part of the file that has a section's lines, in bytes. Lines of other sections
-// may be at its ends.
+// Range returns the part of the file that has a section's lines, as offsets in bytes. Lines of
+// other sections may be at its ends. It bisects for the first and the last block of the section.
 func (f *File) Range(s Section) (from, to int64, err error) {
 	if err := f.locate(s); err != nil || !f.Present(s) {
 		return 0, 0, err
@@ -190,7 +200,7 @@ func (f *File) Range(s Section) (from, to int64, err error) {
 	return f.bounds[s][0] * f.step, min(f.src.Size, (f.bounds[s][1]+1)*f.step+1), nil
 }
 
-// unread returns the block nearest to n, strictly between two, that was not read.
+// unread returns the block nearest to n that was not read, among those strictly between lo and hi.
 func (f *File) unread(lo, hi, n int64) (int64, bool) {
 	for d := int64(0); n-d > lo || n+d < hi; d++ {
 		if m := n + d; m > lo && m < hi && !f.seen[m] {
@@ -206,6 +216,12 @@ func (f *File) unread(lo, hi, n int64) (int64, bool) {
 // Find returns the last record of a section whose key is at or below key. Of records whose code
 // overlaps, the one that starts first counts. The errors are the reader's, Unsorted, and in a Batch
 // ErrMissing.
+//
+// Each round brackets the key by two fences. If the block of the lower one has the key, or no
+// unread block is between the two, the record is in that block. Otherwise one block between them is
+// read, which adds a fence: twice the one where interpolation expects the key, then the middle,
+// since keys may be spread unevenly. In a batch the count of guesses is kept in misses, because
+// ErrMissing ends a lookup after each block.
 func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 	q := query{s, key}
 	for misses := f.misses[q]; ; misses++ {
@@ -257,8 +273,13 @@ func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 	}
 }
 
-// guessBetween is about at which offset a key is, between the fences i-1 and i: by interpolation,
-// or beyond the first or the last fence by the keys that it has.
+// guessBetween returns about the file offset of a key that is between the fences i-1 and i, by
+// linear interpolation. Below the first fence or above the last, it extrapolates from the keys of
+// that fence.
+//
+// Example: the last key of fence i-1 is 0x4f00 at offset 170,000, the first key of fence i 0x9000
+// at 640,000. For 0x6123 the guess is 170,000 + (0x6123-0x4f00)/(0x9000-0x4f00) * 470,000, about
+// 301,000.
 func guessBetween(fs []fence, i int, key uint64) int64 {
 	var from, to uint64
 	var fromOff, toOff int64
@@ -276,8 +297,9 @@ func guessBetween(fs []fence, i int, key uint64) int64 {
 	return int64(min(max(off, 0), most))
 }
 
-// in is Find where the record is in the block of a fence. again says that a block before it was
-// read, and Find has to begin anew.
+// in is Find for a record in the block of fence i. If it is the first of the block, a record before
+// the block may have the same key, or code that covers it, and then counts. So in looks at the
+// block before; again is true if it had to read that one, and Find must begin again.
 func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err error) {
 	for {
 		at := f.fences[s][i]
@@ -309,8 +331,9 @@ func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err er
 	}
 }
 
-// PublicAfter returns the last PUBLIC record at or below key, and not before the FUNC record at an
-// offset (0 for the first), of a file that mixes them. The errors are those of Find.
+// PublicAfter returns the last PUBLIC record at or below key that is after the FUNC record at an
+// offset (0 for the first), in a file that mixes them. It reads on from that FUNC until a FUNC
+// above the key. The errors are those of Find.
 func (f *File) PublicAfter(off int64, key uint64) (e Entry, ok bool, err error) {
 	for n := max(f.bounds[Funcs][0], max(0, off-1)/f.step); n <= f.bounds[Funcs][1]; n++ {
 		b, err := f.block(n)
@@ -336,7 +359,7 @@ func (f *File) Batch(n int, lookup func(i int) error) error {
 	return f.Text.Batch(n, lookup)
 }
 
-// block returns a block of the file, unless its sections are not in order.
+// block returns a block of the file, or Unsorted{All} if the sections are not in order.
 func (f *File) block(n int64) (*block, error) {
 	if f.broken {
 		return nil, Unsorted{All}
@@ -344,7 +367,7 @@ func (f *File) block(n int64) (*block, error) {
 	return f.Text.block(n)
 }
 
-// admitAll finds the records of blocks that were read, and adds their fences.
+// admitAll finds the records of blocks that were read, and adds their fences. Text.read calls it.
 func (f *File) admitAll(blocks []*block) error {
 	for _, b := range blocks {
 		f.parse(b)

@@ -19,20 +19,21 @@ const (
 	// overlap is how far a block goes on beyond where the next one begins: at the front of a line
 	// are the fields that it is searched by.
 	overlap = 256
-	// cacheSize bounds the blocks that are kept, in bytes, and maxLine what is read of a line.
+	// cacheSize limits the bytes of the blocks in the cache, maxLine what is read of a line.
 	cacheSize = 16 << 20
 	maxLine   = 1 << 20
 	// readAhead is how much of a record's text is read at once, in bytes.
 	readAhead = 64 << 10
-	// maxRounds bounds the rounds of a batch: a record may be longer than all blocks that are kept.
+	// maxRounds limits the rounds of a batch: a record may be longer than all blocks that the cache
+	// holds.
 	maxRounds = 256
-	// slack is how many bytes of memory there are behind a block, for parsers that look at eight
-	// bytes at a time.
+	// slack is how many bytes of capacity a block's slice has after its end, for parsers that read
+	// eight bytes at a time.
 	slack = 16
 )
 
-// Text is a file that is read in blocks, of which those that were used last are kept. It is not for
-// use by several goroutines at once.
+// Text reads a file in blocks and caches those that were used last. It is not safe for use by
+// several goroutines at once.
 type Text struct {
 	src    *input.Source
 	size   int64 // of a block
@@ -41,7 +42,7 @@ type Text struct {
 	blocks map[int64]*block
 	clock  int64
 	free   [][]byte // memory of blocks that are not kept any more
-	// came, if it is set, is told which blocks were read.
+	// came, if it is set, is called with the blocks that were read.
 	came    func(blocks []*block) error
 	missing map[int64]bool // in a batch: blocks that are lacking
 	// Beside, if it is set, is another file, whose blocks a Batch reads in the same rounds.
@@ -50,7 +51,7 @@ type Text struct {
 	bytes  int64
 }
 
-// NewText makes a Text. Nothing is read before somebody asks. blockSize is in bytes.
+// NewText makes a Text and reads nothing. blockSize is in bytes.
 func NewText(src *input.Source, blockSize int64) *Text {
 	t := &Text{src: src, size: max(blockSize, 4*overlap), blocks: map[int64]*block{}}
 	t.step = t.size - overlap
@@ -58,12 +59,15 @@ func NewText(src *input.Source, blockSize int64) *Text {
 	return t
 }
 
-// Reads are how many blocks were read, and how many bytes.
+// Reads returns how many blocks were read, and their bytes.
 func (t *Text) Reads() (reads, bytes int64) { return t.reads, t.bytes }
 
 // Lines calls fn with the lines that begin in [off, end), without their ends and cut at 1 MiB,
-// until it answers false. An end of 0 means that it is not known before. The errors are the
-// reader's, and in a Batch ErrMissing.
+// until fn returns false. An end of 0 means that the caller does not know it; Lines then reads
+// block by block instead of ahead. The errors are the reader's, and in a Batch ErrMissing.
+//
+// A line that the end of a block cuts is collected in carry. off is always the file offset of the
+// next byte, so a line may go on through any number of blocks.
 func (t *Text) Lines(off, end int64, fn func(line []byte) bool) error {
 	known := end > 0
 	if !known {
@@ -106,8 +110,13 @@ func (t *Text) Lines(off, end int64, fn func(line []byte) bool) error {
 	return nil
 }
 
-// Batch runs n lookups in rounds: those that lack blocks are run again when the blocks of all of
-// them were read. A lookup's error is left to whoever makes it again. The error is the reader's.
+// Batch runs n lookups in rounds. A lookup that needs a block that is not in the cache fails with
+// ErrMissing; at the end of the round all blocks that were missing are read by one call, and those
+// lookups run again. Other errors of a lookup are dropped: the caller makes the lookup again and
+// gets them. The error is the reader's.
+//
+// A round stops collecting when the missing blocks would fill half of the cache, so that they are
+// all still there in the next round.
 func (t *Text) Batch(n int, lookup func(i int) error) error {
 	texts := []*Text{t}
 	if t.Beside != nil {
@@ -159,7 +168,7 @@ func (t *Text) Batch(n int, lookup func(i int) error) error {
 	return nil
 }
 
-// Bytes are n bytes at an offset, which must be inside the file. They are valid until the next
+// Bytes returns n bytes at an offset, which must be inside the file. They are valid until the next
 // read. The errors are those of Lines.
 func (t *Text) Bytes(off, n int64) (all []byte, err error) {
 	for end := off + n; off < end; {
@@ -181,7 +190,8 @@ func (t *Text) Bytes(off, n int64) (all []byte, err error) {
 	return all, nil
 }
 
-// block is a block of the file, which is read unless it is at hand. In a batch, it is missing then.
+// block returns a block of the file, from the cache or by a read. In a batch it does not read, but
+// notes the block in missing and returns ErrMissing.
 func (t *Text) block(n int64) (*block, error) {
 	b := t.blocks[n]
 	if b == nil && t.missing != nil {
@@ -199,7 +209,7 @@ func (t *Text) block(n int64) (*block, error) {
 	return b, nil
 }
 
-// ahead reads the blocks of [off, end) together, the first of them if they are many.
+// ahead reads the blocks of [off, end) with one call, at most readAhead bytes of them.
 func (t *Text) ahead(off, end int64) error {
 	var list []int64
 	lacking := false
@@ -242,7 +252,7 @@ func (t *Text) read(list []int64) error {
 	return t.came(blocks)
 }
 
-// room is memory for n bytes of a block.
+// room returns memory for n bytes of a block, from the free list if it has some.
 func (t *Text) room(n int64) []byte {
 	if last := len(t.free) - 1; last >= 0 {
 		b := t.free[last]
@@ -252,7 +262,8 @@ func (t *Text) room(n int64) []byte {
 	return make([]byte, n, t.size+slack)
 }
 
-// keep keeps a block. Those that are not kept any more are not to be looked at.
+// keep adds a block to the cache. If the cache is full, keep first evicts the half that was used
+// longest ago, whose memory goes to the free list: slices of evicted blocks are invalid.
 func (t *Text) keep(b *block) {
 	if len(t.blocks) >= t.most { // the older half goes, so that few are looked at to find which
 		var uses []int64
@@ -277,7 +288,7 @@ const (
 	highs = 0x80 * ones
 )
 
-// Newline is the index of the next newline in b from i on; len(b) if there is none.
+// Newline returns the index of the next newline in b from i on, or len(b) if there is none.
 func Newline(b []byte, i int) int {
 	if runtime.GOARCH != "wasm" {
 		if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {

@@ -33,6 +33,12 @@ const maxOut = 64 << 10
 // name. It leaves out access, calling convention, return type, and words such as "class" before
 // types, and shows a compiler's suffix as "[clone .cold]". If it cannot parse the function's type,
 // it returns the name without it.
+//
+//	?foo@Bar@@QEAAXH@Z             Bar::foo(int)
+//	__imp_?f@@YAXXZ                __declspec(dllimport) f()
+//	__?f@@YAXXZ_block_invoke_2     invocation function for block in f()
+//	?f@@YAXXZ.cold                 f() [clone .cold]
+//	_read@12                       read
 func Name(raw string) string {
 	before, name := "", raw
 	if rest, ok := strings.CutPrefix(raw, "__imp_"); ok && rest != "" {

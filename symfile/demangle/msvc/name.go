@@ -144,6 +144,8 @@ func (p *parser) operator() *node {
 // template reads an identifier with template arguments: "?$vector@H@" is vector<int>. The arguments
 // have back references of their own. A digit can refer to a class template, but not to a function
 // template.
+//
+// Example: in "?$pair@VFoo@@V1@@" the 1 is Foo: in the arguments, pair is name 0 and Foo name 1.
 func (p *parser) template(isType bool) *node {
 	if !p.enter() {
 		return nil
@@ -173,6 +175,9 @@ func (p *parser) template(isType bool) *node {
 }
 
 // scopes reads the scopes of a name, which are stored innermost first, up to an "@".
+//
+// Example: "f@A@B@@" is the identifier f and the scopes A and B; the second "@" in a row ends them.
+// The result is B::A::f.
 func (p *parser) scopes(id *node) *node {
 	from := len(p.stack)
 	p.stack = append(p.stack, id)

@@ -278,6 +278,9 @@ func (p *parser) single(id *node) *node {
 }
 
 // declarator reads a symbol's name and then its type.
+//
+// The character after the name says which type follows: a digit from 0 to 4 a variable's, 9, a
+// letter or "$" a function's.
 func (p *parser) declarator() *node {
 	name := p.symbolName()
 	if p.failed {
@@ -309,6 +312,8 @@ func (p *parser) declarator() *node {
 }
 
 // variable reads a variable's access and type.
+//
+// Example: "?x@@3HA" is the global (3) variable x of type int (H), not const (A).
 func (p *parser) variable(name *node) *node {
 	access := byLetter(&variableClasses, p.next())
 	t := p.typ(unqualified)
@@ -338,6 +343,9 @@ func (p *parser) variable(name *node) *node {
 }
 
 // function reads a function's class letter (see functionClasses) and its type.
+//
+// Example: after "?f@@" the letters "YAXH@Z" are a global function (Y), __cdecl (A), that returns
+// void (X), with the parameter int (H), and no exception specification (Z).
 func (p *parser) function(name *node) *node {
 	var c class
 	for p.starts("$$") {

@@ -9,7 +9,8 @@ const cutMark = "…"
 const maxPrintDepth = 4 * maxDepth
 
 // printer writes nodes as C++. A type is written around the name that has it, so it has a part
-// before and one after: in "int (*p)[3]" they are "int (*" and ")[3]".
+// before and one after: in "int (*p)[3]" they are "int (*" and ")[3]". before writes the innermost
+// type first ("int", then "(*"), after the outermost (")", then "[3]").
 type printer struct {
 	out       []byte
 	limit     int
@@ -344,7 +345,6 @@ func (w *printer) before(n *node) {
 		w.qualifiers(n.quals, " ")
 	case custom:
 		w.node(n.inner)
-	// Without the parenthesis, "int *p[3]" would be an array of pointers.
 	case array:
 		w.before(n.inner)
 		w.qualifiers(n.quals, " ")
@@ -366,8 +366,9 @@ func (w *printer) before(n *node) {
 	}
 }
 
-// pointer writes what comes before a declared name: "int (*" of a pointer to an array or a function
-// needs a parenthesis.
+// pointer writes what comes before the name of a declared pointer. A pointer to an array or a
+// function needs a parenthesis, which after closes: "int (*". In the complete form the convention
+// is in it: "int (__cdecl *".
 func (w *printer) pointer(n *node) {
 	to := n.inner
 	if to.kind == functionType {
@@ -380,6 +381,7 @@ func (w *printer) pointer(n *node) {
 		w.write("__unaligned ")
 	}
 	switch to.kind {
+	// "int *p[3]" without a parenthesis is an array of pointers.
 	case array:
 		w.write("(")
 	case functionType:

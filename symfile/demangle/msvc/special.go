@@ -78,6 +78,8 @@ func (p *parser) vtable(text string) *node {
 }
 
 // vcall reads a thunk that calls a virtual function by its offset in the vftable.
+//
+//	??_9A@@$BA@AA    [thunk]: __cdecl A::`vcall'{0, {flat}}
 func (p *parser) vcall(text string) *node {
 	id := p.add(identifier, "", nil)
 	name := p.scopes(id)
@@ -92,6 +94,8 @@ func (p *parser) vcall(text string) *node {
 }
 
 // guard reads the variable that records whether a function's static variables are initialized.
+//
+//	??_B?1??f@@YAXXZ@51    `f()'::`2'::`local static guard'{2}
 func (p *parser) guard(text string) *node {
 	id := p.add(identifier, text, nil)
 	name := p.scopes(id)
@@ -158,6 +162,9 @@ func (p *parser) baseClassDescriptor(text string) *node {
 // initializer reads the function that initializes a variable before main or destroys it at exit.
 // The name has the variable as a whole symbol, "?…@@"; older Clang writes neither the "?" nor the
 // second "@".
+//
+//	??__Ex@@YAXXZ             `dynamic initializer for 'x''()
+//	??__E?x@A@@2HA@@YAXXZ     `dynamic initializer for `A::x''(); Full adds the type of x
 func (p *parser) initializer(text string) *node {
 	whole := p.take("?")
 	s := p.declarator()

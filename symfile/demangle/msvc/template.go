@@ -66,6 +66,11 @@ var memberOffsets = [128]int{'H': 1, 'I': 2, 'J': 3, 'F': 2, 'G': 3}
 
 // value reads a template argument that is a value. The letter is its kind: "$0BA@" is the number
 // 16. ok is false if the letter is not that of a value.
+//
+//	$0BA@             16
+//	$0?0              -1
+//	$1?f@@YAXXZ       &f()
+//	$H?f@A@@QEAAXXZA@ a member function and the adjustment 0 of this
 func (p *parser) value(letter byte) (v *node, ok bool) {
 	start := p.at
 	p.at++

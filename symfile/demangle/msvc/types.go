@@ -183,6 +183,9 @@ func (p *parser) pointerType() *node {
 }
 
 // arrayType reads an array: "Y", the number of dimensions, the dimensions, the type.
+//
+// Example: "Y112H" is int[2][3]: two dimensions (1), of 2 (1) and 3 (2), since the digits count
+// from 1.
 func (p *parser) arrayType() *node {
 	p.expect("Y")
 	rank, negative := p.number()
@@ -225,6 +228,9 @@ func (p *parser) functionType(ofMember bool) *node {
 }
 
 // signature reads a function's type. That of a member function begins with the qualifiers of this.
+//
+// Example: "EAAXH@Z" with ofMember is a 64-bit this (E) that is not const (A), __cdecl (A), void
+// (X), the parameter int (H).
 func (p *parser) signature(ofMember bool) *signature {
 	s := &signature{}
 	if ofMember {
@@ -249,6 +255,8 @@ func (p *parser) signature(ofMember bool) *signature {
 
 // parameters reads a function's parameters, up to "@", or "Z" for "...". A digit refers to an
 // earlier parameter: the first ten whose mangled form has more than one letter are numbered from 0.
+//
+// Example: in "VFoo@@H0@Z" the parameters are Foo, int and, by the 0, Foo again.
 func (p *parser) parameters(s *signature) {
 	if p.failed {
 		return

@@ -42,6 +42,8 @@ type dumpRun struct {
 	all, memory bool
 }
 
+// run prints every dump of one file, which may be an archive. Problems of a dump are in the output
+// and, if they are errors, on stderr too.
 func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	if !slices.Contains(dumpFormats, r.format) {
 		return usageError(fmt.Sprintf("there is no format %q; there are %s", r.format, strings.Join(dumpFormats, ", ")))

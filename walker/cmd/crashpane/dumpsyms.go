@@ -55,7 +55,8 @@ type dumpsymsRun struct {
 	id             string
 }
 
-// run writes the symbol file to the output and what is missing to the error output.
+// run writes the symbol file to stdout, and to stderr what could not be read, which rules a symbol
+// file cannot express, and which files are missing. An incomplete symbol file is no error.
 func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no file is named")
@@ -103,6 +104,9 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 }
 
 // chooseID returns the debug id that --id means; "" is the usual one.
+//
+// An id in either byte order is accepted (core.SameID) and written as the user gave it: the dump of
+// a big-endian machine may have the other order.
 func chooseID(b *binary.File, want string) (string, error) {
 	id := b.Identity()
 	switch {
@@ -168,7 +172,8 @@ func openSources(paths []string) (out []sourceFile, err error) {
 	return out, nil
 }
 
-// described says by which id a file and its debug file know each other.
+// described returns by which id a file and its debug file know each other, for the message that two
+// files do not belong together: the debug id for Windows, else the build id.
 func described(id symbol.Identity) string {
 	switch {
 	case id.OS == "windows" && id.DebugID != "":
@@ -181,7 +186,7 @@ func described(id symbol.Identity) string {
 	return "no build id"
 }
 
-// madeOf describes a file from which no symbol file can be made.
+// madeOf returns an error that describes a file from which no symbol file can be made.
 func madeOf(src *input.Source) error {
 	switch g := intake.Sniff(src); g.Kind {
 	case intake.ELF, intake.ELFCore, intake.PE, intake.PDB:
@@ -191,8 +196,8 @@ func madeOf(src *input.Source) error {
 	}
 }
 
-// joined returns the binary that the files make together: the first, or the second if that is the
-// one that holds the program.
+// joined opens the first file and attaches the others to it. The error names a file that does not
+// belong to the first, with both ids. dumpsyms and rules call it.
 func joined(files []sourceFile) (*binary.File, error) {
 	if err := madeOf(files[0].Source); err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ Without --thread it is the thread that crashed or asked for the dump. SYMBOLS ar
 	},
 }
 
-// plainFormats are those of explain and compare.
+// plainFormats are the formats of explain, compare and rules.
 var plainFormats = []string{"text", "json"}
 
 // checkPlain checks what explain and compare have in common: the format, and that a dump is named.
@@ -88,7 +88,9 @@ type explainRun struct {
 	choices
 }
 
-// run walks the dump first, since a frame is explained by the walk that found it.
+// run walks the dump first, since a frame is explained by the walk that found it. It prints one
+// frame, or all frames of the thread and then the report's findings. For a thread without frames,
+// or a frame that does not exist, it returns the session's error, which says what there is.
 func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(e.format, args); err != nil {
 		return err

@@ -42,6 +42,9 @@ func openImage(d *core.Dump, module int) session.Binary {
 
 // openFiles opens the dump and the symbols that the arguments name, and walks the stacks. The
 // caller closes the fileSet.
+//
+// walk, explain and compare call it. It returns an error if the dump cannot be opened, a path does
+// not exist, or no stack can be walked; a symbol file that is not used is a line on stderr.
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
@@ -94,8 +97,9 @@ type fileSet struct {
 	choices choices
 }
 
-// warnProblems prints the problems of the dump and of the symbols in use, for which Breakpad's
-// output formats have no place.
+// warnProblems prints the problems of the dump and of the symbols in use on stderr, because
+// Breakpad's output formats have no place for them. Of each file it prints the first warning and
+// the number of the others, once, however many modules use the file.
 func (s *fileSet) warnProblems(r *report.Report) {
 	for _, d := range r.Diagnostics {
 		if d.Severity == "error" {
@@ -237,6 +241,9 @@ func (s *fileSet) addSymbols(path string) error {
 // findMissing searches the folders for the symbols that the stacks need. New symbols may lead to
 // other frames, which need other modules' symbols, so it repeats until a walk needs nothing more
 // that the folders have. Files that no frame needs are not read.
+//
+// Example: the crashed frame is in app, whose symbols are in the folder. With them the walk finds a
+// caller in libfoo.so, which the first walk did not reach; the second round looks for libfoo.so's.
 func (s *fileSet) findMissing() {
 	if len(s.folders) == 0 {
 		return
@@ -304,6 +311,8 @@ func (s *fileSet) findParts(r *report.Report, missing string) []string {
 }
 
 // containsName reports whether a text contains a file's name, not as a part of a longer one.
+//
+// Example: "split debug information: obj/a.dwo" contains "a.dwo" and not "dwo".
 func containsName(text, name string) bool {
 	for rest := text; name != ""; {
 		at := strings.Index(rest, name)
@@ -345,6 +354,8 @@ func (s *fileSet) addStored(asked map[string]bool) {
 
 // stored returns the file at a module's path in a symbol store, from the first folder that has it,
 // with one of the endings. The id may be in either byte order (core.SameID).
+//
+//	FOLDER/app.pdb/5A9832E5287241C1838ED98914E9B7FF1/app.sym
 func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool) {
 	for _, f := range s.folders {
 		for _, form := range []string{id, core.ByteSwappedID(id)} {
@@ -366,6 +377,9 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 // stores, then its symbol file and binaries by id, then any of its name. The last are of another
 // build; the session does not use them, but the report can say that they do not match. Archives are
 // always among the files, because their members are unknown before they are opened.
+//
+// It returns more than one file where the session must choose: a binary and its debug file have one
+// build id.
 func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
 	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
 		return []string{path}

@@ -50,6 +50,9 @@ func (f *folder) takeArchives() []string {
 
 // scan reads the first line of every file in the tree, once. A symbol store may have a hundred
 // thousand files, so it skips those whose path shows that they are of other modules.
+//
+// A file is an archive, a binary or a symbol file by its first bytes, whatever its name. One that
+// cannot be read is a line on stderr, and the scan continues.
 func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	if f.scanned {
 		return
@@ -147,6 +150,9 @@ func (f *folder) addBinary(path string) error {
 
 // irrelevant reports whether a path is name/ID/file of a symbol store, and neither the name nor the
 // id is of a module of the dump.
+//
+// Example: syms/libfoo.so/5A98…F1/libfoo.so.sym is skipped if the dump has neither a module with
+// the debug file libfoo.so nor one with the id.
 func (f *folder) irrelevant(path string, ids, names map[string]bool) bool {
 	dir := filepath.Dir(path)
 	id, name := filepath.Base(dir), filepath.Base(filepath.Dir(dir))
@@ -210,7 +216,8 @@ func readError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// moduleLine reads "MODULE os arch id name"; the name may have blanks.
+// moduleLine reads "MODULE os arch id name" and returns the id in capitals. The name may have
+// blanks.
 func moduleLine(first []byte) (id, name string, ok bool) {
 	line, _, _ := strings.Cut(string(first), "\n")
 	fields := strings.SplitN(strings.TrimRight(line, "\r"), " ", 5)

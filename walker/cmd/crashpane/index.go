@@ -34,8 +34,8 @@ The index is of this very file: make it again when the file changes. An index th
 	},
 }
 
-// writeIndex makes the index of the symbol file at a path. A file of that name is there only when
-// all of it is written.
+// writeIndex makes the index of the symbol file at a path. It writes to a temporary file beside the
+// result and renames it: a server never sees a part of an index.
 func writeIndex(path, to string, stdout io.Writer) error {
 	files, err := openSources([]string{path})
 	if err != nil {

@@ -29,8 +29,8 @@ const (
 var version string
 
 // collectLate lets the first garbage collection wait until the heap has 32 MB instead of 4: most
-// runs are over by then. From then on collections are as always.
-// The finalizer of an object without references runs after the first collection.
+// runs are over by then. After the first collection the usual setting holds: the runtime calls the
+// finalizer of an object without references after it.
 func collectLate() {
 	debug.SetGCPercent(800)
 	runtime.SetFinalizer(new([64]byte), func(*[64]byte) { debug.SetGCPercent(100) })
@@ -41,7 +41,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// command is one row of the table of commands.
+// command is one row of the table of commands. run declares its flags, parses the arguments, and
+// calls the function that flags returned.
 type command struct {
 	name string
 	// line is the command line after "crashpane", about what it does in half a sentence, help the
@@ -60,6 +61,9 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 // run is the whole program. Tests call it.
+//
+// It returns the exit code. An error of a command is one line on stderr; a usageError adds the
+// command's line of the help.
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		writeHelp(stderr)
@@ -144,9 +148,12 @@ func (c *command) flagSet() *flag.FlagSet {
 	return fs
 }
 
-// parse takes flags from anywhere among the arguments; "--" ends them.
-// Package flag stops at the first argument that is no flag, so parse takes that one out and goes on
-// behind it.
+// parse takes flags from anywhere among the arguments and returns the others; "--" ends the flags.
+// Package flag stops at the first argument that is no flag, so parse takes that one out and
+// continues after it.
+//
+// Example: "walk app.dmp --format json syms -- --odd-name" has the flag --format and the rest
+// app.dmp, syms, --odd-name.
 func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for len(args) > 0 {
 		if err := fs.Parse(args); err != nil {

@@ -61,7 +61,7 @@ type rulesRun struct {
 }
 
 // run prints the tables of the file one after the other. One that cannot be read does not stop the
-// others, but the command then fails.
+// others: the error is in the output, at the place of its rows, and the command fails at the end.
 func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	switch {
 	case !slices.Contains(plainFormats, r.format):
@@ -160,6 +160,9 @@ func parseAddress(text string) (uint64, error) {
 }
 
 // rulesPrinter writes rows as a table or as JSON.
+//
+//	address             cfa               ra         origin, registers
+//	0x0000000000410012  rsp+16            cfa-8      .eh_frame+0x2c  r15=cfa-16
 type rulesPrinter struct {
 	stdout io.Writer
 	out    *bufio.Writer      // of the table
@@ -188,7 +191,7 @@ func (p *rulesPrinter) begin() {
 	p.began = true
 }
 
-// error writes, in the place of rows, that those of a kind could not all be read.
+// error writes, in place of rows, that those of a kind could not all be read.
 func (p *rulesPrinter) error(source string, err error) {
 	p.begin()
 	if p.json == nil {
@@ -201,7 +204,8 @@ func (p *rulesPrinter) error(source string, err error) {
 	})
 }
 
-// end writes what follows the last.
+// end writes what follows the last row, and flushes the output. Without rows it writes the head, or
+// an empty list.
 func (p *rulesPrinter) end() error {
 	p.begin()
 	if p.json == nil {
@@ -215,10 +219,13 @@ func (p *rulesPrinter) end() error {
 	return err
 }
 
-// width is that of an address with 0x, in characters.
+// width returns the width of an address with 0x, in characters.
 func (p *rulesPrinter) width() int { return 2 + 2*p.arch.WordSize }
 
 // one prints the row of an address.
+//
+// If an entry covers the address and has no rules, its reason becomes part of the message that no
+// rules cover it.
 func (p *rulesPrinter) one(t unwind.Table, address uint64) error {
 	row, ok, err := t.Row(p.arch.Mask(address - p.base))
 	if err != nil {
@@ -233,7 +240,8 @@ func (p *rulesPrinter) one(t unwind.Table, address uint64) error {
 	return p.row(address-p.base, row)
 }
 
-// row prints one row. The address is module-relative; what is printed is the file's own.
+// row prints one row. rva is module-relative; the printed address is the file's own, as readelf and
+// objdump print it.
 func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	p.rows++
 	p.begin()
@@ -277,7 +285,8 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	return p.failed
 }
 
-// rowMarks returns what there is to say of a row besides its rules.
+// rowMarks returns the words for what a row says besides its rules; the help of the command
+// explains them.
 func rowMarks(row *unwind.Row) []string {
 	var marks []string
 	add := func(is bool, word string) {
@@ -293,7 +302,9 @@ func rowMarks(row *unwind.Row) []string {
 	return marks
 }
 
-// object is a row in JSON. Marks are there only if a row has some.
+// object prints a row as a JSON object. It has "marks" only if the row has some.
+//
+//	{"address": "0x410012", "cfa": "rsp+16", "ra": "cfa-8", "regs": {"r15": "cfa-16"}, …}
 func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) {
 	w := p.json
 	w.PutObject(func() {
@@ -319,6 +330,9 @@ func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) {
 }
 
 // value returns a rule as a value: "rsp+16".
+//
+// The CFA is printed as a value, other registers as a location: "cfa-8" as a location is the word
+// at that address, for which a value has brackets.
 func (p *rulesPrinter) value(ru unwind.Rule) string {
 	switch ru.Kind {
 	case unwind.Unset:
@@ -339,7 +353,7 @@ func (p *rulesPrinter) value(ru unwind.Rule) string {
 	return strings.NewReplacer("$", "", "−", "-").Replace(ru.Describe(p.arch))
 }
 
-// sum always has a sign: "rsp+0".
+// sum returns a base and a distance, which always has a sign: "rsp+0".
 func (p *rulesPrinter) sum(base string, off int64) string {
 	if off < 0 {
 		return base + strconv.FormatInt(off, 10)
@@ -347,7 +361,8 @@ func (p *rulesPrinter) sum(base string, off int64) string {
 	return base + "+" + strconv.FormatInt(off, 10)
 }
 
-// location returns a rule as the place of a saved value: "cfa-8".
+// location returns a rule as the location of a saved value: "cfa-8" for the word at cfa-8, "rbx"
+// for a register, "val(cfa-16)" for a value that is saved nowhere.
 func (p *rulesPrinter) location(ru unwind.Rule) string {
 	switch ru.Kind {
 	case unwind.FromReg:

@@ -20,6 +20,13 @@ type fileLists struct {
 }
 
 // readSignatureLists reads the lists in dir. Errors name the file and what is wrong with it.
+//
+// The files are those of Mozilla's socorro-siggen:
+//
+//	irrelevant_signature_re.txt            frames that are left out of a signature
+//	prefix_signature_re.txt                frames that do not end a signature
+//	signatures_with_line_numbers_re.txt    functions that get the source line
+//	signature_sentinels.txt                words at which a signature starts
 func readSignatureLists(dir string) (*fileLists, error) {
 	l := &fileLists{}
 	for name, to := range map[string]**regexp.Regexp{"irrelevant_signature_re.txt": &l.irrelevant, "prefix_signature_re.txt": &l.prefixes,
@@ -51,20 +58,23 @@ func listEntries(path string) (entries []string, err error) {
 	return entries, nil
 }
 
+// The methods implement the lists that package signature uses; a frame itself plays no part.
 func (l *fileLists) Irrelevant(word string, _ *signature.Frame) bool {
 	return l.irrelevant.MatchString(word)
 }
 func (l *fileLists) Prefix(word string, _ *signature.Frame) bool { return l.prefixes.MatchString(word) }
 func (l *fileLists) WithLine(function string) bool               { return l.withLine.MatchString(function) }
 
-// Once: libraries are told once if they are known by the ending of Windows or Linux, or as Firefox'
-// own on macOS.
+// Once reports whether consecutive frames with the same word count once: those of a library without
+// symbols, known by the ending of Windows or Linux or as Firefox' own on macOS, and those whose
+// name the symbol file omits.
 func (l *fileLists) Once(word string, _ *signature.Frame) bool {
 	lower := strings.ToLower(word)
 	return !strings.HasPrefix(word, "(unloaded") && (strings.HasSuffix(lower, ".dll") || strings.HasSuffix(lower, ".so") || word == "XUL" ||
 		word == "<name omitted>" || strings.HasPrefix(word, "<unknown in"))
 }
 
+// Sentinel returns the index of the first word that is a sentinel, or 0.
 func (l *fileLists) Sentinel(words []string) int {
 	for i, w := range words {
 		if slices.Contains(l.sentinels, w) {

@@ -41,6 +41,9 @@ func (s *fileSet) useFiles() error {
 
 // useFile assigns one file. A spec that is itself the name of a file is no MODULE=FILE, even if it
 // has a "=".
+//
+// Without MODULE the names to look for are that of the MODULE record, and the file's with and
+// without its ending: libfoo.so.sym is for libfoo.so.
 func (s *fileSet) useFile(spec string) error {
 	module, path := "", spec
 	if name, file, ok := strings.Cut(spec, "="); ok && !isFile(spec) {

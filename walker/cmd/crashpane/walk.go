@@ -119,7 +119,8 @@ type walkRun struct {
 	choices
 }
 
-// run checks the flags before it opens a file, so that a mistake is reported at once.
+// run checks the flags before it opens a file, so that a mistake is reported at once, and walks all
+// threads. stdout has the report alone, in the format that the user chose.
 func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	format := slices.Index(formatNames(), w.format)
 	if format < 0 {

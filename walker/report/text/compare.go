@@ -12,6 +12,11 @@ import (
 // WriteComparison prints the walks of one thread side by side: a line for each frame and a column
 // for each walk, with the trust of the frame in it. "*" marks frames that not all walks have. Then
 // it prints where walks diverge, and why.
+//
+//	  sp                  address                                      cfi       fp        …
+//	  0x000000007ffe0000  0x0000000000401010  crash_me + 0x10, in app  context   context   …
+//	* 0x000000007ffe0010  0x000000000040201f  main + 0x1f, in app      cfi       ·         …
+//	  frames                                                           2         1         …
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
 	b := newPrinter(w)
 	b.printf("Thread %s\n", threadTitle(&r.Threads[c.Thread]))
@@ -90,7 +95,13 @@ func short(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// writeDivergence writes a place at which walks part: how each went on, and what it rejected.
+// writeDivergence writes where walks diverge: how each group of walks continued, and what it
+// rejected before.
+//
+//	Above crash_me + 0x10, in app (sp 0x7ffe0000):
+//	  cfi, breakpad, …: call frame information, app.sym line 7 → sp 0x7ffe0010, main + 0x1f, in app
+//	  fp: stops (nothing-found)
+//	      not by frame pointer: ra: the 8-byte word at 0x8 is not in the dump
 func writeDivergence(b *printer, c *report.Comparison, titles []string, p *report.Divergence) {
 	b.printf("\nAbove %s (sp 0x%x):\n", titles[p.Row], c.Rows[p.Row].SP)
 	for i := range p.Branches {

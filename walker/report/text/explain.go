@@ -11,6 +11,17 @@ import (
 )
 
 // WriteExplanation prints how a frame was found, with the computed numbers.
+//
+//	Thread 0 (crashed), frame 1: main + 0x1f, in app
+//	Found by call frame information, app.sym line 7
+//	  .cfa: $rsp + 16  0x7ffe0000 + 16 = 0x7ffe0010
+//	  .ra:  [cfa − 8]  word at 0x7ffe0008 = 0x402020   main + 0x20
+//	Checks: in module app · in a named function · stack moved up 16 bytes · …
+//	Record:
+//	  line 7: STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^
+//	Registers, in the called frame and in this one:
+//	  rsp  0x000000007ffe0000 → 0x000000007ffe0010  rule
+//	No frame follows: the next return address, found by cfi, is 0x0.
 func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) error {
 	b := newPrinter(w)
 	t := &r.Threads[x.Thread]
@@ -121,6 +132,8 @@ func sourceWords(source string) string {
 }
 
 // writeSteps prints the rules and their numbers in columns.
+//
+// The column of rules is at most 40 characters wide; a longer rule moves the rest of its line.
 func writeSteps(b *printer, r *report.Report, x *report.Explanation) {
 	wide, name := 0, 0
 	for _, s := range x.Steps {

@@ -15,6 +15,8 @@ type numberedThread struct {
 // numbered returns the threads in the order of printing, the requesting one first. Breakpad omits
 // the thread that wrote the dump and does not count it, so later threads have a number one lower
 // than their index in the dump.
+//
+// Example: of the threads 0, 1 (wrote the dump), 2 (crashed), 3 the output has 1 (crashed), 0, 2.
 func numbered(r *report.Report) []numberedThread {
 	var out []numberedThread
 	first := -1

@@ -74,6 +74,11 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 
 // writeFields prints module|function|source file|line|offset by the rules of writePlace, with the
 // source's full path.
+//
+//	tool|work|tool.c|3|0x10
+//	tool|work|||0x1c
+//	tool||||0x4f3a
+//	||||0x7f75c0de1234
 func writeFields(b *printer, r *report.Report, l line) {
 	if l.frame.Module < 0 {
 		b.printf("||||0x%x", l.address)

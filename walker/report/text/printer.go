@@ -15,8 +15,8 @@ type printer struct{ b *bufio.Writer }
 
 func newPrinter(w io.Writer) *printer { return &printer{bufio.NewWriter(w)} }
 
-// printf makes all texts among its arguments safe to show (see package visible), since they are of
-// files and of the process.
+// printf makes all texts among its arguments safe to show. Errors of writing are kept by the
+// bufio.Writer, for flush to return.
 func (p *printer) printf(format string, args ...any) {
 	for i, a := range args {
 		if s, ok := a.(string); ok {

@@ -13,6 +13,9 @@ const maxWidth = 80
 
 // writeRegisters prints " name = 0x…" for each known register. The caller has printed a space,
 // which does not count as a column.
+//
+// A CPU's table says what Breakpad prints: which registers and in which order (Printed), how many
+// of them only if all are known (WhenComplete), and how many digits a value has.
 func writeRegisters(b *printer, regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return

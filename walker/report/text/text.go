@@ -14,6 +14,24 @@ import (
 )
 
 // Write prints Breakpad's form for users.
+//
+// The modules follow the threads, of which the crashed or requesting one is first:
+//
+//	Operating system: Linux
+//	                  0.0.0 Linux 6.1.0 #1 SMP aarch64
+//	CPU: arm64
+//	     8 CPUs
+//
+//	GPU: UNKNOWN
+//
+//	No crash
+//	Process uptime: not available
+//
+//	Thread 1 (requested dump, did not crash)
+//	 0  tool!work [tool.c : 3 + 0x10]
+//	     x0 = 0x0000000000000000    x1 = 0x0000000000000011
+//	    …
+//	    Found by: given as instruction pointer in context
 func Write(w io.Writer, r *report.Report) error {
 	b := newPrinter(w)
 	writeSystem(b, r)
@@ -75,7 +93,7 @@ func writeCrash(b *printer, r *report.Report) {
 	}
 }
 
-// threadNote returns what minidump_stackwalk writes behind the number of the thread that crashed or
+// threadNote returns what minidump_stackwalk writes after the number of the thread that crashed or
 // requested the dump.
 func threadNote(r *report.Report, n numberedThread) string {
 	switch {
@@ -110,6 +128,13 @@ func writeStack(b *printer, r *report.Report, t *report.Thread) {
 
 // writePlace prints a frame's module, function and source line, as far as they are known, and the
 // offset in the last of them.
+//
+//	app!parse [parse.c : 12 + 0x4]    0x4 bytes after the start of line 12's code
+//	app!parse + 0x1c                  after the function's start
+//	app + 0x4f3a                      after the module's start
+//	0x7f75c0de1234                    in no module
+//
+// Breakpad prints a line number as a signed number of 32 bits.
 func writePlace(b *printer, r *report.Report, l line) {
 	if l.frame.Module < 0 {
 		b.printf("0x%x", l.address)

@@ -34,6 +34,13 @@ type CompareWalk struct {
 
 // CompareRow is a frame that some of the walks found. Cells are in the order of the columns, ""
 // where a walk does not have it.
+//
+// Example, with the columns best, breakpad, fp:
+//
+//	f      context   context   context   Same
+//	g      CFI       CFI                 Same: fp uses one source and does not count
+//	h      CFI       scan      fp        Same
+//	main   CFI                           not Same, and the first after g's walks parted: Diverges
 type CompareRow struct {
 	Index          int
 	Function, Full string
@@ -93,6 +100,10 @@ func agreed(c *report.Comparison, row int) (have, all int) {
 }
 
 // Compare makes a window of a comparison. selected is a row's number or -1.
+//
+// In order: the columns; where walks diverge; the counts; the window of rows; what followed the
+// selected row. A selected row that shows a divergence gets the branches of the row before it,
+// where the walks still agreed.
 func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage {
 	out := ComparePage{Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Branches: []CompareBranch{}}
 	for i := range c.Walks {

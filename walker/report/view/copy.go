@@ -12,6 +12,16 @@ import (
 const maxCopied = 1000
 
 // CopyStack returns one thread's stack as plain text.
+//
+//	app tried to read 8 bytes at 0x10 (null pointer plus 16, through rax) in parse.
+//	SIGSEGV / SEGV_MAPERR at 0x10
+//	Linux 6.5.0 …
+//
+//	Thread 0 (crashed), id 4711
+//	 0  app!parse  [parse.c:12]  (context)
+//	 ↳  app!next  [next.h:7]  (inline)
+//	 1  app!main  [main.c:30]  (CFI)
+//	End of the stack: …
 func (v *View) CopyStack(ti int) string {
 	t := v.thread(ti)
 	if t == nil {
@@ -110,6 +120,10 @@ func nameOf(row StackRow) string {
 }
 
 // place returns "module!function", or what of it is known, as debuggers print it.
+//
+//	app!parse           with a name
+//	app+0x4f3a          in a module, without a name
+//	0x7f75c0de1234      in no module
 func place(row StackRow) string {
 	switch {
 	case row.Module == "":
@@ -135,6 +149,8 @@ func (v *View) eachRow(t *report.Thread, do func(StackRow)) {
 }
 
 // markdown escapes characters that are markup in Markdown or HTML.
+//
+//	a*b<c>|`    a\*b&lt;c>\|\`
 func markdown(s string) string {
 	var b strings.Builder
 	for _, r := range Clean(s) {

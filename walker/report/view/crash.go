@@ -11,6 +11,10 @@ import (
 var verbs = map[string]string{"read": "reads", "write": "writes", "readwrite": "reads and writes", "exec": "executes", "access": "accesses"}
 
 // instruction returns the facts about the crashing instruction, for the crashed frame.
+//
+//	Instruction   mov rax, qword ptr [rdi + 0x10]
+//	Code          48 8b 47 10
+//	Memory        reads 8 bytes at 0x10, which failed
 func (v *View) instruction(thread, frame int) (facts []Fact) {
 	c := v.r.Crash
 	if c == nil || c.Thread != thread || frame != 0 || c.Analysis == nil || c.Analysis.Instruction == nil {

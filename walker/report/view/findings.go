@@ -69,6 +69,9 @@ func findingTitle(k report.FindingKind) string {
 
 // sentenceCase makes the first letter upper case, unless the first word is a name ("libfoo.so has
 // …").
+//
+//	the stack ends early    The stack ends early
+//	libfoo.so has no …      libfoo.so has no …       not a word of letters
 func sentenceCase(s string) string {
 	for i := range len(s) {
 		switch c := s[i]; {

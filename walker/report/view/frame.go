@@ -28,6 +28,14 @@ type Register struct {
 }
 
 // Why says how a frame was found.
+//
+// Example, of a frame that call frame information found:
+//
+//	Sentence   Found by call frame information, which describes the frame of each function.
+//	Rules      cfa = $rsp + 48:  0x7ffe3d0 + 48 = 0x7ffe400
+//	           ra = [cfa - 8]:  …
+//	Origin     libfoo.so.sym line 812
+//	Attempts   those that the walker tried before and rejected
 type Why struct {
 	Sentence string
 	Rules    []string // the rules that produced the frame, one per line
@@ -208,6 +216,9 @@ func (v *View) place(x uint64) string {
 }
 
 // registers adds the known registers, in the order of debuggers.
+//
+// Unknown registers are left out, except pc, sp, fp and lr, of which the user sees that they are
+// unknown.
 func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	if f.Regs == nil || f.Regs.Arch == nil {
 		d.Note = "No registers are known for this frame."
@@ -247,6 +258,9 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 
 // valueNote returns what a register's value may be: the fault address, a fill pattern, an address
 // in a module.
+//
+// Values below 0x1000 get no note of a place: small numbers are counts and flags, and no module is
+// in the first page.
 func (v *View) valueNote(x uint64) string {
 	if c := v.r.Crash; c != nil && c.Event.HasAddress && x == c.Event.Address && x >= 0x1000 {
 		return "the fault address"
@@ -261,6 +275,9 @@ func (v *View) valueNote(x uint64) string {
 }
 
 // why sets how the frame was found, and for the last frame why the stack ends.
+//
+// The report has a frame's rules in one line, separated by ", ", and the page shows each in a line
+// of its own.
 func (v *View) why(d *FrameDetail, t *report.Thread, fi int) {
 	f := &t.Frames[fi]
 	w := &d.Why

@@ -32,6 +32,9 @@ type ThreadPage struct {
 
 // Threads lists the threads, the crashed or requesting one first, then in the dump's order. filter
 // selects threads by number, id and name. search is a Query; Hits counts its matches.
+//
+// It goes through all threads, since Total and Selected count those that the filter selects, but
+// makes rows for the window alone.
 func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage {
 	out := ThreadPage{Selected: -1, Rows: []ThreadRow{}}
 	filter = strings.ToLower(filter)
@@ -73,6 +76,9 @@ func (v *View) order() []int {
 
 // top returns the first function of a thread that has a name, without parameters: it shows what the
 // thread does.
+//
+// It looks at the first 16 frames only. The top of a waiting thread is a few frames of the C
+// library, so a name is soon found if there are symbols.
 func (v *View) top(t *report.Thread) string {
 	if t.Omitted {
 		return "wrote the dump"
@@ -165,7 +171,7 @@ func (v *View) moduleOrder() []int {
 }
 
 // Assignable returns up to n modules that a file may be assigned to: those in use, the ones without
-// symbols of their own first.
+// symbols of their own first. The engine offers them for a file whose module is not known.
 func (v *View) Assignable(n int) (out []int) {
 	for _, own := range []bool{false, true} {
 		for _, i := range v.moduleOrder() {
@@ -249,6 +255,9 @@ type MissingPage struct {
 }
 
 // Missing lists the missing files, the most useful first.
+//
+// A Windows module may need two files: the PDB for names, and the program for unwind rules. If both
+// are missing, the row names both; if only the program is (Partial), the row is the program's.
 func (v *View) Missing(from, n int) MissingPage {
 	out := MissingPage{Rows: []MissingRow{}}
 	lo, hi := window(len(v.r.Missing), from, n)
@@ -290,6 +299,8 @@ func programPath(w *report.MissingFile) string {
 
 // MissingText returns the list as text to copy: a line for each file, with its store path and the
 // number of frames.
+//
+//	app.pdb	5A9832E5287241C1838ED98914E9B7FF1	app.pdb/5A98…/app.sym	12 frames
 func (v *View) MissingText() string {
 	var b strings.Builder
 	for i := range v.r.Missing {

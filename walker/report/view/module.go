@@ -96,6 +96,9 @@ func (v *View) Module(i int) *ModuleDetail {
 }
 
 // has returns the parts of a module. Parts of one kind are one fact.
+//
+//	Unwind rules    libfoo.so, .eh_frame
+//	Functions       libfoo.so.debug, .debug_info
 func has(m *report.Module) []Fact {
 	out := []Fact{}
 	for _, p := range m.Has.Parts {
@@ -124,6 +127,9 @@ func upperFirst(c byte) byte {
 }
 
 // lacks returns the kinds of information that the files of a module in use do not have.
+//
+// A symbol file that is indexed on demand is not said to lack functions: its counts are unknown
+// until it is fully indexed.
 func lacks(m *report.Module) []string {
 	out := []string{}
 	if !m.SymbolsRequested || len(m.Has.Parts) == 0 {

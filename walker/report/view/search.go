@@ -9,6 +9,10 @@ import (
 
 // Query normalizes a text to search for, as Holds needs it: lower case, addresses without leading
 // zeros and without WinDbg's backtick.
+//
+//	0x00007FF6`1234ABCD    0x7ff61234abcd
+//	libfoo.so +0x12        libfoo.so+0x12      as the stack's cells and the copied text have it
+//	0x00                   0x0
 func Query(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), " +0x", "+0x") // "00007ff6`1234abcd"; "libfoo.so +0x12"
@@ -45,6 +49,9 @@ func Holds(query string, texts ...string) bool {
 
 // frameHolds reports whether the text of a row contains a Query. inline is the number of an inlined
 // call, or -1 for the frame itself.
+//
+// It searches what the row and its details show: module!function, file and line, module+offset,
+// both addresses, the word for the trust, and from four digits on the values of registers.
 func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	if query == "" {
 		return false
@@ -125,7 +132,7 @@ type Hit struct {
 const maxHits = 10_000
 
 // Find lists the matches of a Query in the page's order: the verdict, the threads, the tabs of the
-// lower panel.
+// lower panel. The page steps through the hits in this order.
 func (v *View) Find(query string) []Hit {
 	var out []Hit
 	add := func(h Hit, is bool) bool {

@@ -57,7 +57,8 @@ type StackPage struct {
 	Rows                    []StackRow
 }
 
-// StackQuery selects a window of a stack.
+// StackQuery selects a window of a stack: Count rows from row From on. Frame and Inline are the
+// selected row, whose number StackPage.Selected has.
 type StackQuery struct {
 	Thread      int
 	From, Count int
@@ -95,6 +96,8 @@ func Word(trust string) (word, sentence string) {
 //
 // Example: frames with 0, 2 and 0 inlined calls begin at the rows 0, 1 and 4, and there are 5 rows.
 // The numbers are kept, because the page asks for a window of rows at each step of scrolling.
+//
+// The starts are nil if inlined calls are hidden: a frame's number is then that of its row.
 func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 	t := v.thread(ti)
 	if hide {
@@ -116,6 +119,13 @@ func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 
 // Stack returns a window of a thread's stack. Inlined calls are above the frame that contains them,
 // innermost first.
+//
+//	row 0   inlined call h          in frame 0
+//	row 1   inlined call g          in frame 0
+//	row 2   f                       frame 0
+//	row 3   main                    frame 1
+//	row 4   why the walk ended
+//	row 5   what would help         if there is a suggestion
 func (v *View) Stack(q StackQuery) StackPage {
 	out := StackPage{Thread: q.Thread, Selected: -1, Rows: []StackRow{}}
 	t := v.thread(q.Thread)
@@ -196,6 +206,8 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 }
 
 // placedRow returns a frame's row without its name.
+//
+// widths calls it for every frame of a stack, so it must not demangle.
 func (v *View) placedRow(f *report.Frame, i int) StackRow {
 	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
 		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
@@ -301,6 +313,9 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 }
 
 // stopRows returns the rows after the last frame.
+//
+// Their Inline is -1 and -2, so that the page's key of a row (frame and inline) differs for the
+// two.
 func (v *View) stopRows(t *report.Thread) []StackRow {
 	rows := []StackRow{{Kind: RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}}
 	if s := Clean(t.Stop.Suggestion); s != "" {
@@ -348,6 +363,8 @@ func source(file string, line uint32, has bool) (string, string) {
 }
 
 // quality returns how many modules of a stack have symbols, and how many frames are unreliable.
+//
+//	Symbols for 3 of 5 modules on this stack · add libfoo.so first · 2 frames found by scanning
 func (v *View) quality(t *report.Thread) string {
 	if len(t.Frames) == 0 {
 		return ""

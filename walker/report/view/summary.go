@@ -83,6 +83,8 @@ func (v *View) Summary() Summary {
 const maxLog = 200
 
 // facts returns the line below the verdict: source line, thread, product, system, uptime, time.
+//
+//	parse.c:12 · thread 0 “main” · app 1.2 · Linux 6.5.0 · up 3 min 20 s · 2024-05-01 10:00:00 UTC
 func (v *View) facts() []string {
 	r := v.r
 	out := []string{}
@@ -125,6 +127,8 @@ func (v *View) facts() []string {
 
 // withoutBuild removes the build of a Linux kernel ("#1 SMP PREEMPT_DYNAMIC …"), up to the next
 // comma. The System tab shows it.
+//
+//	Linux 6.5.0 #1 SMP PREEMPT_DYNAMIC Mon, x86_64    Linux 6.5.0, x86_64
 func withoutBuild(s string) string {
 	from := strings.Index(s, " #")
 	if from < 0 {
@@ -174,6 +178,8 @@ func Size(n int64) string {
 }
 
 // system returns the facts of the System tab.
+//
+// A group without any value is left out, and so is each fact without one.
 func (v *View) system() []Group {
 	r := v.r
 	var g []Group

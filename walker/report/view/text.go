@@ -38,6 +38,10 @@ func Clean(s string) string {
 
 // BaseName returns the last part of a path of any system. In a path of a version control system, as
 // in Mozilla's symbol files ("hg:host/repo:dom/x.cpp:revision"), the file is before the revision.
+//
+//	hg:hg.mozilla.org/mozilla-central:dom/base/Element.cpp:abcdef    Element.cpp
+//	C:\a\b.dll                                                       b.dll
+//	/usr/lib/                                                        lib
 func BaseName(path string) string {
 	if parts := strings.Split(path, ":"); len(parts) == 4 && len(parts[0]) > 1 && len(parts[0]) <= 4 {
 		path = parts[2]
@@ -59,6 +63,13 @@ const (
 // Fold shortens a readable name for a row, in steps until it is short enough: template arguments
 // ("vector<…>::push_back"), parameters ("f(…)"), the beginning of the path ("…::backtrace::begin").
 // The end of a name is the most useful part.
+//
+//	std::vector<std::basic_string<char, …>, std::allocator<int>>::push_back(int const&)
+//	    std::vector<…>::push_back(int const&)
+//	mozilla::dom::Element::SetAttribute(nsAtom*, nsAString const&, mozilla::ErrorResult&)
+//	    mozilla::dom::Element::SetAttribute(…)
+//	std::sys_common::backtrace::__rust_begin_short_backtrace_of_long_name
+//	    …::backtrace::__rust_begin_short_backtrace_of_long_name
 func Fold(s string) string { return fold(s, foldAt, pathAt) }
 
 // FoldTo is Fold for a column of a width in characters. 0 means an unknown width.
@@ -105,6 +116,10 @@ func foldPath(s string, width int) string {
 
 // pathParts returns where the parts of a path begin, except the first, or nil if its brackets do
 // not match.
+//
+// Example: for "a::b<c::d>::e" it returns 3 and 12, the parts b<c::d> and e. A "::" inside of
+// brackets separates nothing. The "<" of operator<, operator<< and operator<=> and the ">" of
+// operator-> are no brackets.
 func pathParts(s string) []int {
 	var at []int
 	depth := 0
@@ -201,6 +216,8 @@ func foldTemplates(s string) string {
 }
 
 // lastParts shortens a name to its last two parts, for a narrow column.
+//
+//	mozilla::dom::Element::SetAttribute    Element::SetAttribute
 func lastParts(s string) string {
 	depth, seen := 0, 0
 	for i := len(s) - 1; i > 0; i-- {
@@ -229,6 +246,9 @@ func operatorBefore(s string) bool {
 }
 
 // foldParams replaces the parameters of a function by "(…)".
+//
+// The parenthesis of "(anonymous namespace)", of "operator()" and at the start of a name begins no
+// parameters.
 func foldParams(s string) string {
 	depth := 0
 	for i := 0; i < len(s); i++ {

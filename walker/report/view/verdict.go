@@ -80,6 +80,9 @@ func (v *View) exceptionLost() bool {
 
 // site returns the crash's place, which is the first call of the program's own code, and the
 // crash's signature. f is nil if the crashed thread has no frames.
+//
+// The first call of the program's own code is not always frame 0: after a failed assertion the
+// first frames are abort and raise of the C library.
 func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
 	words, at := signature.OfReport(v.r, signature.Own, v.full)
 	if at.Frame < 0 {
@@ -123,6 +126,8 @@ func (v *View) where(say func(text, role string)) {
 }
 
 // bare returns a name without template arguments and parameters, for a sentence.
+//
+//	std::vector<std::basic_string<char>>::push_back(int const&)    std::vector<…>::push_back
 func bare(name string) string {
 	s := foldTemplates(name)
 	if strings.HasSuffix(s, ")") || strings.HasSuffix(s, ") const") {

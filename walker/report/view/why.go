@@ -65,6 +65,9 @@ func (v *View) numbers(w *Why, x *report.Explanation) {
 }
 
 // steps sets the words and the steps, and adds the numbers to Rules.
+//
+// A step and a word of memory belong together if they are for the same target and have the same
+// value: the word was read for the step's result.
 func (v *View) steps(w *Why, x *report.Explanation) {
 	if len(x.Steps) > 0 {
 		w.Rules = w.Rules[:0]
