@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -73,9 +74,15 @@ func symRules(src *input.Source) (*rulesFile, error) {
 	return out, nil
 }
 
-// kinds are the sections' names on the command line.
-var kinds = map[string]string{".eh_frame": "eh_frame", ".debug_frame": "debug_frame", ".sframe": "sframe", ".ARM.exidx": "exidx",
-	".pdata": "pdata", "leaf functions": "leaf"}
+// sourceOf returns the name on the command line of a kind of table (binary.UnwindSection.Kind): its
+// first word, without what precedes the last dot.
+//
+//	.eh_frame    .ARM.exidx    leaf functions    .pdata of ARM64EC code
+//	eh_frame     exidx         leaf              pdata
+func sourceOf(kind string) string {
+	word, _, _ := strings.Cut(kind, " ")
+	return word[strings.LastIndexByte(word, '.')+1:]
+}
 
 // binaryRules opens the rules of a binary and its debug file.
 func binaryRules(files []sourceFile) (*rulesFile, error) {
@@ -88,7 +95,7 @@ func binaryRules(files []sourceFile) (*rulesFile, error) {
 	}
 	out := &rulesFile{arch: b.Arch(), base: b.Base()}
 	for _, s := range b.UnwindSections() {
-		out.tables = append(out.tables, ruleTable{kinds[s.Kind], s.Open})
+		out.tables = append(out.tables, ruleTable{sourceOf(s.Kind), s.Open})
 	}
 	return out, nil
 }

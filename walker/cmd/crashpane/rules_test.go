@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,5 +100,31 @@ func TestRulesErrors(t *testing.T) {
 	code, stdout, _ := crashpane("help", "rules")
 	if code != exitOK || !strings.Contains(stdout, "--address") || !strings.Contains(stdout, "pdata|eh_frame|debug_frame|sframe|exidx|leaf|cfi") {
 		t.Errorf("help: exit %d\n%s", code, stdout)
+	}
+}
+
+// TestRuleSources: every table of every binary at hand can be selected by --source.
+func TestRuleSources(t *testing.T) {
+	seen := map[string]bool{}
+	for _, pattern := range []string{oracles + "*.elf", "../../../symfile/*/testdata/*.dll", "../../../symfile/*/testdata/*/*.elf"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			sources, err := openSources([]string{file})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules, err := openRules(sources)
+			if err != nil {
+				continue // of no processor whose registers are known
+			}
+			for _, table := range rules.tables {
+				if seen[table.source] = true; !slices.Contains(ruleSources, table.source) {
+					t.Errorf("%s: no --source selects %q", file, table.source)
+				}
+			}
+		}
+	}
+	if len(seen) < 6 {
+		t.Errorf("only %v are at hand", seen)
 	}
 }
