@@ -183,12 +183,11 @@ func described(id symbol.Identity) string {
 
 // madeOf describes a file from which no symbol file can be made.
 func madeOf(src *input.Source) error {
-	switch g := intake.Sniff(src); g.Kind {
-	case intake.ELF, intake.ELFCore, intake.PE, intake.PDB:
-		return nil
-	default:
+	// What is wrong with an ELF core file binary.Open says.
+	if g := intake.Sniff(src); !g.Kind.IsBinary() && g.Kind != intake.ELFCore {
 		return fmt.Errorf("%s is no ELF file, PE file or PDB: it is %s", src.Name, g.What)
 	}
+	return nil
 }
 
 // joined returns the binary that the files make together: the first, or the second if that is the
