@@ -103,6 +103,15 @@ func (d *Dump) VersionedModule(base uint64, size, timestamp uint32, name string,
 	return d
 }
 
+// HostModule adds an entry of Wine's list of the modules of the host system.
+func (d *Dump) HostModule(base uint64, size uint32, name string, cv CodeView) *Dump {
+	own := d.modules
+	d.modules = d.hosts
+	d.Module(base, size, name, cv)
+	d.hosts, d.modules = d.modules, own
+	return d
+}
+
 // UnloadedModule adds an entry of the UnloadedModuleList stream.
 func (d *Dump) UnloadedModule(base uint64, size, timestamp uint32, name string) *Dump {
 	d.unloaded = append(d.unloaded, d.w().u64(base).u32(size).u32(0).u32(timestamp).u32(uint32(d.String(name))).b)
