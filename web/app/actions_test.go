@@ -101,7 +101,7 @@ func TestTabs(t *testing.T) {
 	answered(p, e)
 	lists := map[string]bool{}
 	for i, row := range Tabs {
-		p.Panel.have = []string{"memory", "streams", "handles", "annotations"}
+		p.Panel.have = []string{row.ID}
 		p.Panel.show(row.ID, false)
 		if p.State.Tab != row.ID || !strings.Contains(render(t, p), `id="tab-`+row.ID+`"`) {
 			t.Errorf("%s cannot be shown", row.ID)
@@ -118,7 +118,7 @@ func TestTabs(t *testing.T) {
 		}
 		lists[l.id] = true
 	}
-	if len(lists) != 5 {
+	if len(lists) < 5 {
 		t.Errorf("lists %v", lists)
 	}
 }
