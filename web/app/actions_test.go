@@ -83,9 +83,16 @@ func TestKeys(t *testing.T) {
 			taken[key] = a.id
 		}
 	}
+	help := " "
 	for _, line := range helpKeys() {
+		help += strings.Join(line.Keys, " ") + " "
 		if slices.Contains(line.Keys, "") || len(line.Keys) == 0 {
 			t.Errorf("%q is without a key: %q", line.What, line.Keys)
+		}
+	}
+	for _, key := range strings.Trim(tabKeys, "123456789") {
+		if !strings.Contains(help, " "+string(key)+" ") {
+			t.Errorf("the help has no key %q, which opens a tab", key)
 		}
 	}
 	if len(Tabs) != len(tabKeys) {

@@ -1,9 +1,12 @@
 package app
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestTabsAreNamed: every tab is named where host pages read which there are, and in the test that
@@ -34,6 +37,16 @@ func TestColumns(t *testing.T) {
 		room = regexp.MustCompile(`\([^()]*(\([^()]*\)[^()]*)*\)`).ReplaceAllString(room, "")
 		if n := len(strings.Fields(room)); titles == 0 || titles != cells || titles != n {
 			t.Errorf("%s: %d titles, %d cells, room for %d", name, titles, cells, n)
+		}
+	}
+}
+
+// TestRepliesHaveCases: the page, or what makes symbol files for it, has a case for every reply.
+func TestRepliesHaveCases(t *testing.T) {
+	cases := source(t, "page.go") + source(t, "../../wasm/viewer/maker_js.go")
+	for _, r := range protocol.Replies() {
+		if name := fmt.Sprintf("%T", r); name != "*protocol.IndexingStopped" && !strings.Contains(cases, "case "+name+":") {
+			t.Errorf("nothing is done with %s", name)
 		}
 	}
 }
