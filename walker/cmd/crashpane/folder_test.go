@@ -18,7 +18,7 @@ import (
 func TestFolderKinds(t *testing.T) {
 	zeros := strings.Repeat("\x00", 100)
 	samples := map[intake.Kind]string{intake.Zip: "PK\x03\x04", intake.Cab: "MSCF" + zeros,
-		intake.ELF: "\x7fELF\x02\x01" + zeros, intake.PE: "MZ" + zeros, intake.PDB: "Microsoft C/C++ MSF 7.00\r\n" + zeros}
+		intake.ELF: "\x7fELF\x02\x01" + zeros, intake.PE: "MZ" + zeros, intake.PDB: "Microsoft C/C++ MSF 7.00\r\n\x1aDS" + zeros}
 	for name, k := range enumtest.Strings[intake.Kind](t, "../../../core/intake", "Kind") {
 		if !k.IsBinary() && !k.HasMembers() {
 			continue
@@ -35,6 +35,9 @@ func TestFolderKinds(t *testing.T) {
 		opened := len(f.binariesByName) > 0 || stderr.Len() > 0 // most of the samples are damaged
 		if k.HasMembers() && len(f.archives) == 0 || k.IsBinary() && !opened {
 			t.Errorf("folder.scan does not find a file of the kind intake.%s", name)
+		}
+		if k != intake.ELF && strings.Contains(stderr.String(), "ELF") {
+			t.Errorf("binary.Open takes a file of the kind intake.%s for an ELF file: %s", name, stderr.String())
 		}
 	}
 }
