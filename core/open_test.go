@@ -293,7 +293,8 @@ func (needy) ReadAt(p []byte, off int64) (int, error) {
 
 var _ io.ReaderAt = needy{}
 
-// TestStreamTable: no stream type twice, every row named.
+// TestStreamTable: no stream type twice, every row named, and the tests have one of each that is
+// decoded.
 func TestStreamTable(t *testing.T) {
 	seen := map[StreamType]bool{}
 	for _, r := range streamTable {
@@ -301,6 +302,13 @@ func TestStreamTable(t *testing.T) {
 			t.Errorf("row %+v is there twice or has no name", r)
 		}
 		seen[r.Type] = true
+	}
+	// The dump with everything is read in both byte orders and broken in all places.
+	made := open(t, everything(dumptest.LittleEndian).Bytes())
+	for _, typ := range DecodedStreams() {
+		if made.Stream(typ) == nil {
+			t.Errorf("%s is decoded, and everything() makes none", typ.Name())
+		}
 	}
 	for typ, want := range map[StreamType]string{3: "Microsoft", 0xff00: "Microsoft", 0x4767ffff: "Breakpad", 0x43500002: "Crashpad", 0x4d7a0009: "Mozilla", 0x12345678: "Unknown"} {
 		if got := typ.Vendor(); got != want {

@@ -30,12 +30,15 @@ func rareStreams(b *dumptest.Dump, order binary.AppendByteOrder) *dumptest.Dump 
 		ThreadInfo(2, [3]uint32{2, 3, 259}, [6]uint64{11, 12, 13, 14, 0x401000, 15}).
 		HandleOperation(0x4c, 4242, 1, 2, 9, 0x401111, 0x402222).
 		Tokens(false, []byte("token data 1"), []byte("2")).
-		SystemMemory(1, 0xf).VMCounters(2, 0x1f).
+		SystemMemory(1, 0xf).VMCounters(2, 0x1f).HostModule(0x7b000000, 0x1000, "/usr/lib/wine/ntdll.so", nil).
 		Stream(20, []byte("thread data of a script engine")).Stream(23, []byte{1, 2, 3, 4}).Stream(0x8001, []byte("ce system info")).
 		Stream(0x47670006, []byte("/opt/app\x00--key\x00secret\x00")).Stream(0x47670007, []byte("HOME=/root\x00EMPTY=\x00")).
 		Auxv(8, [2]uint64{3, 0x400040}, [2]uint64{9, 0x401000}, [2]uint64{1000, 5}).
 		DSODebug("64", 1, 0x7f0001, 0x7f0002, 0x600e00, dumptest.DSO{Addr: 0, Dynamic: 0x600e00, Name: ""}, dumptest.DSO{Addr: 0x7f0000, Dynamic: 0x7f0e00, Name: "/lib/libc.so.6"}).
 		Stream(0x4767000b, []byte("4242 (app) S 1")).Stream(0x4767000c, []byte("12345.67 100.00\n")).Stream(0x4767000d, []byte("0 -> /dev/null\n"))
+	for _, typ := range []uint32{0xfacecafb, 0xfacecafc, 0xfacecafd, 0xfacecafe, 0xfacecb00, 0xfacecccc, 0xfacee000} {
+		b.Stream(typ, []byte("text"))
+	}
 	return b.Crashpad(reportID, clientID, 0x7f00000000000, [][2]string{{"ptype", "gpu"}, {"lang", "de-ä"}},
 		dumptest.CrashpadModule{Index: 1, List: []string{"one", "two"}, Simple: [][2]string{{"k", "v"}},
 			Objects: []dumptest.CrashpadObject{{Name: "text", Type: 1, Value: []byte("hello")}, {Name: "own", Type: 0x8001, Value: []byte{0, 0xff}}}},
@@ -79,6 +82,7 @@ func TestRareStreams(t *testing.T) {
 			same("threads", len(d.Threads), 2)
 			v, ok := d.Memory.Word(0xaff000, 1)
 			same("backing store in memory", []any{v, ok}, []any{'b', true})
+			same("host modules", []any{len(d.Modules), len(d.HostModules), d.HostModules[0].Base, d.HostModules[0].Name}, []any{3, 1, 0x7b000000, "/usr/lib/wine/ntdll.so"})
 			same("comments", []string{*w.CommentA, *w.CommentW}, []string{"a comment", "ein Kommentär"})
 			h := d.Handles[0]
 			same("handle", []any{h.Handle, h.Type, h.Name, h.Attributes, h.GrantedAccess, h.HandleCount, h.PointerCount}, []any{0x44, "File", `\Device\x`, 1, 0x120089, 3, 65536})

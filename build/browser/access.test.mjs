@@ -157,10 +157,9 @@ test("columns follow their content", async () => {
 
 test("every tab has a key, the panel folds and unfolds, Home and End work in the list of threads", async () => {
   await open();
-  const keys = "1234567890-";
   for (const id of await openTabs()) {
     const key = await tab.page.getAttribute(`#${id}`, "aria-keyshortcuts");
-    assert.ok(keys.includes(key), `${id} has ${key}`);
+    assert.equal(key?.length, 1, `the key of ${id}`);
     await tab.page.focus("#stack");
     if ((await tab.page.getAttribute(`#${id}`, "aria-selected")) !== "true") await tab.page.keyboard.press(key);
     await tab.page.waitForFunction((id) => document.getElementById(id).getAttribute("aria-selected") === "true", id);

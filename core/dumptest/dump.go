@@ -48,6 +48,7 @@ type Dump struct {
 	threads   []thread
 	threadsEx [][]byte
 	modules   [][]byte
+	hosts     [][]byte
 	unloaded  [][]byte
 	memory    [][]byte
 	memory64  []region64
@@ -171,6 +172,7 @@ func (d *Dump) finish() {
 	d.list(3, threads)
 	d.list(8, d.threadsEx)
 	d.list(4, d.modules)
+	d.list(0xfff0, d.hosts)
 	d.list(5, d.memory)
 	if d.names != nil {
 		r := d.w().u32(uint32(len(d.names)))

@@ -122,6 +122,15 @@ func (d *Dump) VersionedModule(base uint64, size, timestamp uint32, name string,
 	return d
 }
 
+// HostModule adds an entry of Wine's list of the modules of the host system.
+func (d *Dump) HostModule(base uint64, size uint32, name string, cv CodeView) *Dump {
+	own := d.modules
+	d.modules = d.hosts
+	d.Module(base, size, name, cv)
+	d.hosts, d.modules = d.modules, own
+	return d
+}
+
 // UnloadedModule adds an entry of the UnloadedModuleList stream.
 //
 //	base 8 | size 4 | checksum 4 | time 4 | name RVA 4

@@ -42,6 +42,11 @@ type Limits struct {
 	KeepWhole int64
 }
 
+// Lack reports whether Expand would open files of a kind, if it had a reader of them.
+func (l Limits) Lack(k Kind) bool {
+	return k.packing().extra && l.Unpackers[k] == nil && l.Archives[k] == nil
+}
+
 // Deflated is what Limits.Inflate unpacks.
 type Deflated struct {
 	Src *input.Source
@@ -178,7 +183,7 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	if e.over || e.need != nil {
 		return
 	}
-	archive := g.Kind == Gzip || g.Kind == Zip || e.limits.Unpackers[g.Kind] != nil || e.limits.Archives[g.Kind] != nil
+	archive := g.Kind.IsPacked() && !e.limits.Lack(g.Kind)
 	if archive && depth >= e.limits.MaxDepth {
 		e.problem(src.Name, "", -1, fmt.Sprintf("an archive in %d others, which is too deep", depth), nil)
 		archive = false
@@ -267,13 +272,13 @@ func zeros(src *input.Source, off int64) bool {
 // gunzipped returns the name of a compressed file's content.
 func gunzipped(name string) string {
 	lower := strings.ToLower(name)
-	switch {
-	case strings.HasSuffix(lower, ".tgz"):
+	if strings.HasSuffix(lower, ".tgz") {
 		return name[:len(name)-4] + ".tar"
-	case strings.HasSuffix(lower, ".xz") || strings.HasSuffix(lower, ".zst"):
-		return name[:strings.LastIndexByte(name, '.')]
-	case strings.HasSuffix(lower, ".gz") && !strings.HasSuffix(lower, "/.gz") && lower != ".gz":
-		return name[:len(name)-3]
+	}
+	for _, end := range Endings() {
+		if strings.HasSuffix(lower, end) && path.Base(lower) != end {
+			return name[:len(name)-len(end)]
+		}
 	}
 	return name
 }

@@ -26,10 +26,10 @@ const (
 	Sym              Kind = "sym"                // a Breakpad symbol file
 	SymWithoutModule Kind = "sym-without-module" // its records, but no MODULE line that says which module it belongs to
 	Gzip             Kind = "gzip"
-	Zstd             Kind = "zstd" // only with one of Limits.Unpackers
-	XZ               Kind = "xz"   // likewise
+	Zstd             Kind = "zstd"
+	XZ               Kind = "xz"
 	Zip              Kind = "zip"
-	Cab              Kind = "cab" // only with one of Limits.Archives
+	Cab              Kind = "cab"
 
 	Empty      Kind = "empty"
 	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
@@ -47,6 +47,47 @@ const (
 	Text       Kind = "text"
 	Binary     Kind = "binary"
 )
+
+// IsBinary reports whether files of the kind are programs, libraries, or debug information of
+// these, which symfile/binary reads.
+func (k Kind) IsBinary() bool { return k == ELF || k == PE || k == PDB }
+
+// packedKind is a kind of files that Expand opens.
+type packedKind struct {
+	kind   Kind
+	ending string // of the names of its files
+	many   bool   // a file has any number of members
+	extra  bool   // only with one of Limits.Unpackers or Limits.Archives
+}
+
+// packedKinds has a row for each.
+var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}}
+
+// packing returns the kind's row of packedKinds, or a zero one.
+func (k Kind) packing() packedKind {
+	for _, p := range packedKinds {
+		if p.kind == k {
+			return p
+		}
+	}
+	return packedKind{}
+}
+
+// IsPacked reports whether files of the kind are compressed files or archives that Expand opens.
+func (k Kind) IsPacked() bool { return k.packing().kind != "" }
+
+// HasMembers reports whether files of the kind are archives that Expand opens.
+func (k Kind) HasMembers() bool { return k.packing().many }
+
+// Endings returns the endings of the names of compressed files.
+func Endings() (out []string) {
+	for _, p := range packedKinds {
+		if !p.many {
+			out = append(out, p.ending)
+		}
+	}
+	return out
+}
 
 // Guess is the result of Sniff.
 type Guess struct {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/enumtest"
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/text"
 )
 
@@ -119,22 +121,45 @@ func stories() []story {
 	}
 }
 
+// open opens the dump and adds the symbols.
+func (st *story) open(t *testing.T) *Session {
+	t.Helper()
+	s := New(Options{Policy: walker.Best, Demangle: demangle.Name})
+	s.Add(source("x.dmp", st.dump))
+	for _, sym := range st.syms {
+		it := s.Add(source("app.sym", []byte(sym)))
+		if st.assign {
+			if err := s.Assign(it[0].ID, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return s
+}
+
+// TestFindingsHaveStories: a story has each kind of finding but the named ones, which have none yet
+// (TestExplainSwapped has one of them).
+func TestFindingsHaveStories(t *testing.T) {
+	told := map[report.FindingKind]bool{report.FindingLimit: true, report.FindingNoContext: true, report.FindingSwapped: true, report.FindingExports: true,
+		report.FindingNoDebug: true, report.FindingBadRecord: true, report.FindingUnreadable: true}
+	for _, st := range stories() {
+		for _, f := range st.open(t).Report(0).Findings {
+			told[f.Kind] = true
+		}
+	}
+	for name, k := range enumtest.Strings[report.FindingKind](t, "../report", "FindingKind") {
+		if !told[k] {
+			t.Errorf("no story has a finding of report.%s", name)
+		}
+	}
+}
+
 // Each story's explanation, comparison and findings are as they were when somebody read and
 // believed them.
 func TestExplainStories(t *testing.T) {
 	for _, st := range stories() {
 		t.Run(st.name, func(t *testing.T) {
-			s := New(Options{Policy: walker.Best, Demangle: demangle.Name})
-			s.Add(source("x.dmp", st.dump))
-			for _, sym := range st.syms {
-				it := s.Add(source("app.sym", []byte(sym)))
-				if st.assign {
-					if err := s.Assign(it[0].ID, 0, 0); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			got := storyText(t, s)
+			got := storyText(t, st.open(t))
 			path := "testdata/explain/" + st.name + ".txt"
 			if *update {
 				if err := os.MkdirAll("testdata/explain", 0o755); err != nil {

@@ -74,6 +74,7 @@ func TestFormats(t *testing.T) {
 	}
 	files, network := read(t, "../../web/app/files.go"), read(t, "../../web/app/embed.go")
 	expected := read(t, "../../web/app/full-engine.go")
+	architecture, full := read(t, "../../docs/ARCHITECTURE.md"), read(t, "../../wasm/full/main_js.go")
 	for kind, f := range formats {
 		if ending, packed := strings.CutPrefix(f.readme, "."); packed && f.later && !strings.Contains(expected, `"`+ending+`"`) {
 			t.Errorf("namedLikeBinary in web/app/full-engine.go does not have %q for %s", ending, kind)
@@ -85,6 +86,9 @@ func TestFormats(t *testing.T) {
 		}
 		if strings.HasPrefix(f.readme, ".") && f.item == session.KindOther && !strings.Contains(network, f.readme) {
 			t.Errorf("what web/app/embed.go says is loaded later does not have %q for %s", f.readme, kind)
+		}
+		if strings.HasPrefix(f.readme, ".") && f.item == session.KindOther && !(strings.Contains(architecture, f.readme) && strings.Contains(full, f.readme)) {
+			t.Errorf("docs/ARCHITECTURE.md and wasm/full/main_js.go do not both have %q for %s", f.readme, kind)
 		}
 		for _, place := range []struct{ name, text, words string }{{"README.md", readme, f.readme}, {"the start page", page.String(), f.page}, {"the help of walk", help, f.help}} {
 			if !strings.Contains(place.text, place.words) {

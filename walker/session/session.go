@@ -219,20 +219,19 @@ func (s *Session) add(src *input.Source, member bool) {
 	// Without a reader for the compression, the item says that the page should load the larger
 	// program.
 	it.Detected = guess.Kind
-	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil ||
-		guess.Kind == intake.Cab && s.opt.Limits.Archives[guess.Kind] == nil {
+	if s.opt.Limits.Lack(guess.Kind) {
 		guess.Kind, it.NeedsDecoder = intake.Packed, true
 	}
-	switch guess.Kind {
-	case intake.Minidump:
+	switch k := guess.Kind; {
+	case k == intake.Minidump:
 		s.addDump(it)
-	case intake.Microdump:
+	case k == intake.Microdump:
 		s.addMicrodumps(it)
-	case intake.Sym, intake.SymWithoutModule:
+	case k == intake.Sym, k == intake.SymWithoutModule:
 		s.addSym(it)
-	case intake.ELF, intake.PE, intake.PDB:
+	case k.IsBinary():
 		s.addBinary(it, guess.What)
-	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ, intake.Cab:
+	case k.IsPacked():
 		if member {
 			// Expand opens archives in archives itself, to its depth: an archive that holds itself
 			// ends here.

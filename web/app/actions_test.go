@@ -83,9 +83,16 @@ func TestKeys(t *testing.T) {
 			taken[key] = a.id
 		}
 	}
+	help := " "
 	for _, line := range helpKeys() {
+		help += strings.Join(line.Keys, " ") + " "
 		if slices.Contains(line.Keys, "") || len(line.Keys) == 0 {
 			t.Errorf("%q is without a key: %q", line.What, line.Keys)
+		}
+	}
+	for _, key := range strings.Trim(tabKeys, "123456789") {
+		if !strings.Contains(help, " "+string(key)+" ") {
+			t.Errorf("the help has no key %q, which opens a tab", key)
 		}
 	}
 	if len(Tabs) != len(tabKeys) {
@@ -101,7 +108,7 @@ func TestTabs(t *testing.T) {
 	answered(p, e)
 	lists := map[string]bool{}
 	for i, row := range Tabs {
-		p.Panel.have = []string{"memory", "streams", "handles", "annotations"}
+		p.Panel.have = []string{row.ID}
 		p.Panel.show(row.ID, false)
 		if p.State.Tab != row.ID || !strings.Contains(render(t, p), `id="tab-`+row.ID+`"`) {
 			t.Errorf("%s cannot be shown", row.ID)
@@ -118,7 +125,7 @@ func TestTabs(t *testing.T) {
 		}
 		lists[l.id] = true
 	}
-	if len(lists) != 5 {
+	if len(lists) < 5 {
 		t.Errorf("lists %v", lists)
 	}
 }

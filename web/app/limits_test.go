@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,6 +41,59 @@ func TestLimitsHaveRows(t *testing.T) {
 	}
 	if len(options) > 0 {
 		t.Errorf("options of web/embed/core.js that are no Limits: %v", options)
+	}
+}
+
+// TestForbiddenIsHidden: what a host page may forbid has a rule in the style sheet that hides it.
+func TestForbiddenIsHidden(t *testing.T) {
+	style := source(t, "../embed/embed.css")
+	p, _, _ := newTestPage("")
+	for _, a := range p.actions {
+		if a.limit != nil && !strings.Contains(style, `[data-act="`+a.id+`"]`) {
+			t.Errorf("web/embed/embed.css does not hide the action %s", a.id)
+		}
+	}
+	for _, in := range inputTable {
+		word, _, _ := strings.Cut(in.field, "-")
+		if in.limit != nil && !strings.Contains(style, `[data-input="`+in.field+`"]`) && !strings.Contains(style, `[data-input^="`+word) {
+			t.Errorf("web/embed/embed.css does not hide the field %s", in.field)
+		}
+	}
+}
+
+// TestAttributesAreDocumented: every attribute of the element, and every option of the frame's
+// address and of its messages, is in the documentation and the types.
+func TestAttributesAreDocumented(t *testing.T) {
+	core, element, frame := source(t, "../embed/core.js"), source(t, "../embed/element.js"), source(t, "../embed/embed.js")
+	docs, types := source(t, "../../docs/EMBEDDING.md"), source(t, "../embed/crashpane.d.ts")
+	// names are what a pattern's group finds between two texts.
+	names := func(text, from, to, pattern string) (out []string) {
+		_, rest, _ := strings.Cut(text, from)
+		rest, _, _ = strings.Cut(rest, to)
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(rest, -1) {
+			out = append(out, m[1])
+		}
+		return out
+	}
+	limits := names(core, "const limiting = {", "};", `(\w+): \(`)
+	options := slices.Concat(limits, names(frame, "const known = new Set([", "]", `"(\w+)"`))
+	address := slices.Concat(options, names(frame, "", "\x00", `asked\.(?:has|get)\("(\w+)"`))
+	attributes := slices.Concat(limits, names(element, "observedAttributes = [", "]", `"(\w+)"`), names(element, "", "\x00", `this\.(?:has|get)Attribute\("(\w+)"`))
+	for _, c := range []struct {
+		names, in   []string
+		what, where string
+	}{
+		{attributes, names(docs, "### Attributes", "### Methods", "`(\\w+)`"), "attributes", "docs/EMBEDDING.md"},
+		{attributes, names(types, "Attributes:", "*/", `(\w+)`), "attributes", "the comment of CrashPaneElement in crashpane.d.ts"},
+		{address, names(docs, "may have options after", "\n\n", "`(\\w+)"), "options of the frame's address", "docs/EMBEDDING.md"},
+		{options, names(docs, "| `options: {", "}", `(\w+)`), "options in the frame's messages", "docs/EMBEDDING.md"},
+		{options, append(names(types, "export interface Place ", "\n}", `(\w+)\?:`), names(types, "export interface FrameOptions ", "\n}", `(\w+)\?:`)...), "fields of FrameOptions", "crashpane.d.ts"},
+	} {
+		for _, name := range c.names {
+			if !slices.Contains(c.in, name) {
+				t.Errorf("%s is not among the %s of %s", name, c.what, c.where)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/enumtest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/testfile"
@@ -25,6 +26,19 @@ func (s *spool) WriteAt(p []byte, off int64) (int, error) {
 
 func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(s.data).ReadAt(p, off)
+}
+
+// TestReaders: with the readers of this package, every kind that can be opened is.
+func TestReaders(t *testing.T) {
+	all := intake.Limits{Unpackers: Formats, Archives: Archives}
+	for name, k := range enumtest.Strings[intake.Kind](t, "..", "Kind") {
+		if all.Lack(k) {
+			t.Errorf("neither Formats nor Archives has a reader of intake.%s", name)
+		}
+		if (Formats[k] != nil || Archives[k] != nil) && !(intake.Limits{}).Lack(k) {
+			t.Errorf("packedKinds in core/intake does not say that intake.%s needs a reader", name)
+		}
+	}
 }
 
 // TestCabinet: a PDB in a cabinet is what it was, held in memory or put into a spool; of what is

@@ -188,12 +188,11 @@ func described(id symbol.Identity) string {
 
 // madeOf returns an error that describes a file from which no symbol file can be made.
 func madeOf(src *input.Source) error {
-	switch g := intake.Sniff(src); g.Kind {
-	case intake.ELF, intake.ELFCore, intake.PE, intake.PDB:
-		return nil
-	default:
+	// What is wrong with an ELF core file binary.Open says.
+	if g := intake.Sniff(src); !g.Kind.IsBinary() && g.Kind != intake.ELFCore {
 		return fmt.Errorf("%s is no ELF file, PE file or PDB: it is %s", src.Name, g.What)
 	}
+	return nil
 }
 
 // joined opens the first file and attaches the others to it. The error names a file that does not

@@ -13,6 +13,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
@@ -381,7 +382,7 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 // It returns more than one file where the session must choose: a binary and its debug file have one
 // build id.
 func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
-	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
+	if path, ok := s.stored(w.DebugFile, w.DebugID, append([]string{""}, intake.Endings()...)...); ok {
 		return []string{path}
 	}
 	var out []string

@@ -9,8 +9,6 @@ import (
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
-	"github.com/crashpane/crashpane/symfile/elf"
-	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -31,14 +29,12 @@ type rulesFile struct {
 // openRules opens a binary with what belongs to it, or a symbol file.
 func openRules(files []sourceFile) (*rulesFile, error) {
 	src := files[0].Source
-	head, err := src.Bytes(0, min(4, src.Size))
-	if err != nil {
-		return nil, err
-	}
-	if elf.Is(head) || pe.Is(head) {
+	switch k := intake.Sniff(src).Kind; {
+	case k == intake.PDB && len(files) == 1:
+		return nil, fmt.Errorf("%s: a PDB has no unwind rules but those of x86, which its STACK WIN records have; name the program (.exe, .dll)", src.Name)
+	case k.IsBinary(), k == intake.ELFCore:
 		return binaryRules(files)
-	}
-	if len(files) > 1 {
+	case len(files) > 1:
 		return nil, usageError("one symbol file at a time")
 	}
 	return symRules(src)
@@ -54,9 +50,6 @@ func symRules(src *input.Source) (*rulesFile, error) {
 		return nil, err
 	}
 	if !f.HasModule {
-		if g := intake.Sniff(src); g.Kind == intake.PDB {
-			return nil, fmt.Errorf("%s: a PDB has no unwind rules but those of x86, which its STACK WIN records have; name the program (.exe, .dll)", src.Name)
-		}
 		return nil, fmt.Errorf("%s: neither an ELF file, a PE file nor a symbol file", src.Name)
 	}
 	out := &rulesFile{}

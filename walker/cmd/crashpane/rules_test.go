@@ -15,7 +15,7 @@ const (
 	framed  = "../../../symfile/sframe/testdata/oracle/amd64.elf" // has .eh_frame and .sframe
 )
 
-// The table that README tells people to compare with readelf.
+// TestRules: the table of rules, which anyone can compare with what readelf prints.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		args []string

@@ -45,6 +45,25 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestAdditionsAreListed: the comment of additions has every key under "crashpane".
+func TestAdditionsAreListed(t *testing.T) {
+	source, err := os.ReadFile("additions.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Crashpane map[string]any
+	}
+	if err := json.Unmarshal(write(t, reporttest.Windows(), false), &all); err != nil || len(all.Crashpane) < 10 {
+		t.Fatal(err, len(all.Crashpane))
+	}
+	for key := range all.Crashpane {
+		if !bytes.Contains(source, []byte("\n//	"+key+" ")) {
+			t.Errorf("the comment of additions does not have %q", key)
+		}
+	}
+}
+
 // TestForm checks what holds for every output: it is JSON, the short form says the same as the
 // pretty one, and the keys of every object are in alphabetical order.
 func TestForm(t *testing.T) {

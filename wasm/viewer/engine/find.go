@@ -28,7 +28,7 @@ func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query stri
 		}
 		if d != nil {
 			add("system", 0, view.GroupsHold(query, system(d)))
-			for _, tab := range []string{"annotations", "memory", "streams", "handles"} {
+			for _, tab := range gridNames {
 				for i, r := range e.grid(d, rep, tab, protocol.Span{Count: 1 << 20}).Rows {
 					add(tab, i, view.Holds(query, strings.Join(r.Cells, "\n")))
 				}

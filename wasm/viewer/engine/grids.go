@@ -15,6 +15,9 @@ import (
 // This file makes tables of the dump's own data, which the report lacks. The page shows windows of
 // them.
 
+// gridNames are the tables that grid makes, by their tabs.
+var gridNames = []string{"annotations", "memory", "streams", "handles"}
+
 // have returns the tabs for which a dump has data.
 func have(d *core.Dump) []string {
 	out := []string{}

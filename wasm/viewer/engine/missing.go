@@ -76,21 +76,17 @@ func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, erro
 func (e *Engine) isOf(src *input.Source, id string) error {
 	var has []string
 	g := intake.Sniff(src)
-	if e.opt.Session.OpenBinary == nil {
-		switch g.Kind {
-		case intake.ELF, intake.PE, intake.PDB, intake.Cab, intake.Zstd, intake.XZ:
-			return nil // the full engine reads it, and checks its id
-		}
-	}
-	switch g.Kind {
-	case intake.Sym:
+	switch {
+	case e.opt.Session.OpenBinary == nil && (g.Kind.IsBinary() || e.opt.Session.Limits.Lack(g.Kind)):
+		return nil // the full engine reads it, and checks its id
+	case g.Kind == intake.Sym:
 		head, err := src.Bytes(0, min(src.Size, 4096))
 		if err != nil {
 			return err
 		}
 		m, _ := session.Identify(head)
 		has = append(has, m.ID)
-	case intake.ELF, intake.PE, intake.PDB:
+	case g.Kind.IsBinary():
 		b, err := e.opt.Session.OpenBinary(src)
 		if err != nil {
 			return err

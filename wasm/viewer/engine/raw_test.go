@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -48,6 +50,33 @@ func TestGrids(t *testing.T) {
 	}
 	if g := k.grid("nonsense", protocol.Span{From: -5, Count: 1 << 30}); g.Total != 0 {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestGridColumns: each table has a title, a cell in every row and room in the style sheet for each
+// column, and a tab; the dump of the test of private data has rows of it.
+func TestGridColumns(t *testing.T) {
+	style, tabs := string(testfile.Read(t, "../../../web/static/css/3-panel.css")), string(testfile.Read(t, "../../../web/app/panel.go"))
+	k := newTalk(t)
+	k.add("a.dmp", secretive())
+	for _, name := range gridNames {
+		g := k.grid(name, protocol.Span{Count: 100})
+		_, room, _ := strings.Cut(style, "\n.grid-"+name+" .row {\n  grid-template-columns: ")
+		room, _, _ = strings.Cut(room, ";")
+		if n := len(strings.Fields(strings.ReplaceAll(room, ", ", ","))); n != len(g.Columns) || len(g.Rows) == 0 {
+			t.Errorf("%s: %d rows, %d columns, room for %d in 3-panel.css", name, len(g.Rows), len(g.Columns), n)
+		}
+		for _, r := range g.Rows {
+			if len(r.Cells) != len(g.Columns) {
+				t.Errorf("%s: a row of %d cells: %q", name, len(r.Cells), r.Cells)
+			}
+		}
+		if !strings.Contains(tabs, `{"`+name+`", `) || !slices.Contains(k.look(protocol.Query{Summary: true}).Have, name) {
+			t.Errorf("%s: there is no tab, or have does not say that the dump has rows of it", name)
+		}
+	}
+	if n := strings.Count(tabs, ", newGrid}") + strings.Count(tabs, ", newStreams}"); n != len(gridNames) {
+		t.Errorf("%d tabs are grids, gridNames has %d", n, len(gridNames))
 	}
 }
 

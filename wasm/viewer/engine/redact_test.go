@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,11 +100,16 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		all := protocol.Span{Count: 100}
 		look := protocol.Query{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Missing: &all,
 			Files: &all, Compare: &protocol.CompareQuery{Span: all}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}}
+		for i, v := 0, reflect.ValueOf(look); i < v.NumField(); i++ {
+			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && !slices.Contains([]string{"Selection", "Search", "More", "Grid", "Content", "Find"}, name) {
+				t.Errorf("nothing is asked for Query.%s", name)
+			}
+		}
 		for frame := range 3 {
 			look.Frame = frame
 			ask(fmt.Sprint("look ", frame), &look, nil)
 		}
-		for _, grid := range []string{"memory", "streams", "handles", "annotations"} {
+		for _, grid := range gridNames {
 			ask(grid, &protocol.Query{Grid: &protocol.GridQuery{Name: grid, Span: all}}, nil)
 		}
 		for i := range e.session.Dump(0).Streams {

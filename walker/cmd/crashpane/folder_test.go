@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/enumtest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// TestFolderKinds: the archives and binaries of a folder are found by their first bytes. A new kind
+// of either needs a sample here.
+func TestFolderKinds(t *testing.T) {
+	zeros := strings.Repeat("\x00", 100)
+	samples := map[intake.Kind]string{intake.Zip: "PK\x03\x04", intake.Cab: "MSCF" + zeros,
+		intake.ELF: "\x7fELF\x02\x01" + zeros, intake.PE: "MZ" + zeros, intake.PDB: "Microsoft C/C++ MSF 7.00\r\n\x1aDS" + zeros}
+	for name, k := range enumtest.Strings[intake.Kind](t, "../../../core/intake", "Kind") {
+		if !k.IsBinary() && !k.HasMembers() {
+			continue
+		}
+		if got := intake.Sniff(input.FromBytes("a", []byte(samples[k]))).Kind; got != k {
+			t.Errorf("the sample of intake.%s is %q", name, got)
+		}
+		f := &folder{root: t.TempDir()}
+		if err := os.WriteFile(filepath.Join(f.root, "a"), []byte(samples[k]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		f.scan(&report.Report{}, &stderr)
+		opened := len(f.binariesByName) > 0 || stderr.Len() > 0 // most of the samples are damaged
+		if k.HasMembers() && len(f.archives) == 0 || k.IsBinary() && !opened {
+			t.Errorf("folder.scan does not find a file of the kind intake.%s", name)
+		}
+		if k != intake.ELF && strings.Contains(stderr.String(), "ELF") {
+			t.Errorf("binary.Open takes a file of the kind intake.%s for an ELF file: %s", name, stderr.String())
+		}
+	}
+}
