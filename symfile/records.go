@@ -67,7 +67,7 @@ func parsePublic(b []byte) (r funcRecord, ok bool) {
 
 // FILE number name; the number is decimal, unlike the addresses and sizes of other records.
 //
-//	FILE 2 /home/user/src/foo bar.c
+//	FILE 2 /build/src/foo bar.c
 func parseFile(b []byte) (num uint32, name []byte, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	num = f.dec()
