@@ -181,24 +181,17 @@ func plainLine(b []byte, i int, w uint64) (rva, size uint64, next int) {
 	size = hexNumber(v)
 	bad |= not
 	i += n + 1
-	gap |= b[i] ^ ' '
 
-	w = eight(b, i+1)
-	if n = fieldLen(w); n == 0 || n == 8 {
-		return 0, 0, 0
+	for range 2 { // line and file
+		gap |= b[i] ^ ' '
+		w = eight(b, i+1)
+		if n = fieldLen(w); n == 0 || n == 8 {
+			return 0, 0, 0
+		}
+		_, not = decimals(w, n)
+		bad |= not
+		i += n + 1
 	}
-	_, not = decimals(w, n)
-	bad |= not
-	i += n + 1
-	gap |= b[i] ^ ' '
-
-	w = eight(b, i+1)
-	if n = fieldLen(w); n == 0 || n == 8 {
-		return 0, 0, 0
-	}
-	_, not = decimals(w, n)
-	bad |= not
-	i += n + 1
 	if b[i] == '\r' {
 		i++
 	}

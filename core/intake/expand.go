@@ -25,7 +25,7 @@ type Limits struct {
 	MaxDepth int
 
 	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by their Kind. The
-	// caller sets them, because the page's first program has no room for them.
+	// caller sets them, because they would make the page's first program too large.
 	Unpackers map[Kind]func(packed io.Reader) (io.Reader, error)
 	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every
 	// member in turn, until it returns false. member reads the result of open before it returns. An

@@ -24,8 +24,8 @@ func TestTabsAreNamed(t *testing.T) {
 	}
 }
 
-// TestColumns: the tables' templates have as many titles as cells in a row, and the style sheet has
-// room for each. How narrower windows lay them out is not tested.
+// TestColumns: the tables' templates have as many titles as cells in a row, and the style sheet
+// gives each a width. How narrower windows lay them out is not tested.
 func TestColumns(t *testing.T) {
 	style := source(t, "../static/css/2-zones.css") + source(t, "../static/css/3-panel.css")
 	for name, template := range map[string]string{"stack": "stack", "modules": "modules", "wanted": "missing", "files": "files"} {
@@ -36,7 +36,7 @@ func TestColumns(t *testing.T) {
 		room, _, _ = strings.Cut(room, ";")
 		room = regexp.MustCompile(`\([^()]*(\([^()]*\)[^()]*)*\)`).ReplaceAllString(room, "")
 		if n := len(strings.Fields(room)); titles == 0 || titles != cells || titles != n {
-			t.Errorf("%s: %d titles, %d cells, room for %d", name, titles, cells, n)
+			t.Errorf("%s: %d titles, %d cells, %d widths", name, titles, cells, n)
 		}
 	}
 }

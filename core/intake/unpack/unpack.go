@@ -1,5 +1,5 @@
 // Package unpack has the compressed formats besides gzip, and the archives besides zip, that files
-// come in. It is a package of its own because the page's first program has no room for them.
+// come in. It is a package of its own because they would make the page's first program too large.
 package unpack
 
 import (

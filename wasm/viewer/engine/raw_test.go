@@ -64,7 +64,7 @@ func TestGridColumns(t *testing.T) {
 		_, room, _ := strings.Cut(style, "\n.grid-"+name+" .row {\n  grid-template-columns: ")
 		room, _, _ = strings.Cut(room, ";")
 		if n := len(strings.Fields(strings.ReplaceAll(room, ", ", ","))); n != len(g.Columns) || len(g.Rows) == 0 {
-			t.Errorf("%s: %d rows, %d columns, room for %d in 3-panel.css", name, len(g.Rows), len(g.Columns), n)
+			t.Errorf("%s: %d rows, %d columns, %d widths in 3-panel.css", name, len(g.Rows), len(g.Columns), n)
 		}
 		for _, r := range g.Rows {
 			if len(r.Cells) != len(g.Columns) {
