@@ -272,7 +272,7 @@ func TestXStateX86(t *testing.T) {
 	}
 }
 
-// TestXStateUnknownFeature: in compacted form a feature without known size hides those behind it,
+// TestXStateUnknownFeature: in compacted form a feature without known size hides those after it,
 // and one that MiscInfo has a size for does not.
 func TestXStateUnknownFeature(t *testing.T) {
 	for _, known := range []bool{false, true} {

@@ -45,7 +45,7 @@ func TestNothingIsLost(t *testing.T) {
 }
 
 // leftovers are the dumps whose writers left content that nothing points to: Wine puts its version
-// behind SystemInfo's string, linux-mini's writer left a hole, and one dump is broken.
+// after SystemInfo's string, linux-mini's writer left a hole, and one dump is broken.
 var leftovers = map[string]bool{"crash64c.dmp": true, "crash64c-cv.dmp": true, "linux-mini.dmp": true, "invalid-range.dmp": true}
 
 // looseContent is the first run of loose bytes that is no padding: 8 or more of them are not 0.

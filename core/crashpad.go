@@ -192,7 +192,7 @@ func (d *Dump) utf8At(s *Stream, off uint32, what string) string {
 	return strings.ToValidUTF8(string(d.counted(s, off, what)), "\uFFFD")
 }
 
-// counted reads bytes with their number before them (u32). The 0 behind a text is not counted; it
+// counted reads bytes with their number before them (u32). The 0 after a text is not counted; it
 // goes with it here.
 func (d *Dump) counted(s *Stream, off uint32, what string) []byte {
 	if off == 0 {

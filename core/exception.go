@@ -43,7 +43,7 @@ func decodeException(d *Dump, s *Stream, c *input.Cursor) {
 		d.remark(Warning, s.Type, at, fmt.Sprintf("at most %d parameters", maxExceptionParams), fmt.Sprintf("%d", n))
 		n = maxExceptionParams
 	}
-	// The array always has 15 elements, so those behind the claimed number are read and left out.
+	// The array always has 15 elements, so those after the claimed number are read and left out.
 	for i := range uint32(maxExceptionParams) {
 		v := c.U64()
 		if i < n && c.Err() == nil {

@@ -197,7 +197,7 @@ func parseMapping(line string) (m Mapping, ok bool) {
 	bad = nil
 	m.Offset, m.Device, m.Inode = num(next(), 16), next(), num(next(), 10)
 	m.Path = strings.TrimLeft(rest, " \t")
-	// The numbers after the permissions are of no use to anybody if they are broken; the range
+	// The numbers after the permissions are of no use if they are broken; the range
 	// still is.
 	return m, true
 }

@@ -60,7 +60,7 @@ type Dump struct {
 
 	Micro  *Micro  // what only a microdump says; nil for minidumps
 	Memory *Memory // never nil
-	// Program, if somebody sets it, reads what the dump has not of the program's code, from the
+	// Program, if the caller sets it, reads what the dump has not of the program's code, from the
 	// files that it was loaded from: the bytes at addr into p, answering how many there were.
 	Program func(addr uint64, p []byte) int
 

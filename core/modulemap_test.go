@@ -12,7 +12,7 @@ func TestTruncateUpper(t *testing.T) {
 	m := core.NewModuleMap([]core.ModuleMapping{
 		{Module: 0, Start: 0x2000, Size: 0x2000}, // its start moves up to 1's end
 		{Module: 1, Start: 0x1000, Size: 0x1800},
-		{Module: 2, Start: 0x8000, Size: 0x4000}, // holds 3, so that it begins behind it
+		{Module: 2, Start: 0x8000, Size: 0x4000}, // holds 3, so that it begins after it
 		{Module: 3, Start: 0x9000, Size: 0x1000},
 		{Module: 4, Start: 0x9000, Size: 0x1000}, // covered wholly
 		{Module: 5},

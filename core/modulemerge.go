@@ -18,7 +18,7 @@ import (
 
 // ModuleMappings returns the address ranges of the modules: a mapping for each entry of the list,
 // in its order. With merged, the entries of one file are mappings of one module, the first entry's
-// that is not a copy; and behind the entries' there are mappings of code that the writer left out
+// that is not a copy; and after the entries' there are mappings of code that the writer left out
 // of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own,
 // as stored. Merged on Linux and Android alone: other systems list each module once. The answer is
 // not to be changed.
@@ -283,7 +283,7 @@ func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping,
 }
 
 // contiguous returns how many bytes of a file are mapped from an address on, one after the other.
-// The writer's entry may go on behind them: V8's copied builtins are in the middle of memory that
+// The writer's entry may go on after them: V8's copied builtins are in the middle of memory that
 // it reserves for generated code.
 func (m *merger) contiguous(start uint64) uint64 {
 	first := m.at(start)

@@ -170,7 +170,7 @@ func TestModuleMappings(t *testing.T) {
 	}
 }
 
-// Addresses are found in every mapping of a module, and what the writer counted to it behind a copy
+// Addresses are found in every mapping of a module, and what the writer counted to it after a copy
 // is in none.
 func TestModuleAt(t *testing.T) {
 	d := withEntries(t, dumptest.OSLinux, nodeEntries, nodeMaps)

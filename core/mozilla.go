@@ -25,7 +25,7 @@ const (
 	macRecord1      = 16
 	macRecord4      = 32
 	macRecord5      = 40
-	// limitName is the width of a name in /proc/PID/limits, with the blank behind it.
+	// limitName is the width of a name in /proc/PID/limits, with the blank after it.
 	limitName = 26
 )
 

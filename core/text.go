@@ -76,7 +76,7 @@ func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 	return utf16String(p, d.Header.Order)
 }
 
-// ending goes over the zero behind a text, which its length does not count. No value needs it: this
+// ending goes over the zero after a text, which its length does not count. No value needs it: this
 // is only for the account of bytes only.
 func (d *Dump) ending(c *input.Cursor, size int64) {
 	if d.Src.OnRead == nil || c.Left() < size {

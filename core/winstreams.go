@@ -129,7 +129,7 @@ func (d *Dump) ThreadInfo(id uint32) *ThreadInfo {
 }
 
 // decodeFunctionTable reads MINIDUMP_FUNCTION_TABLE_STREAM and its tables, each with what belongs
-// to it behind it.
+// to it after it.
 //
 //	0 SizeOfHeader u32 · 4 SizeOfDescriptor u32 · 8 SizeOfNativeDescriptor u32 · 12 SizeOfFunctionEntry u32
 //	16 NumberOfDescriptors u32 · 20 SizeOfAlignPad u32 · padding

@@ -101,7 +101,7 @@ func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) 
 
 // placeFeatures computes the offset of each feature's bytes in the XSAVE area. Sizes come from
 // MiscInfo's table where it has one. In compacted form a feature of unknown size hides the places
-// of those behind it, which are left out.
+// of those after it, which are left out.
 func (d *Dump) placeFeatures(compaction uint64) []xfeature {
 	var table [maxFeatures]xfeature
 	for _, f := range xfeatures {

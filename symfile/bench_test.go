@@ -55,7 +55,7 @@ func benchShared(b *testing.B, text []byte, workers int) {
 	b.ReportAllocs()
 	records := 0
 	for b.Loop() {
-		// Behind a reader, as a file is, so that the chunks are really read.
+		// Through a reader, as a file is, so that the chunks are really read.
 		f, err := Open(input.New("big.sym", bytes.NewReader(text), int64(len(text))), Options{Workers: workers})
 		if err != nil {
 			b.Fatal(err)

@@ -325,6 +325,6 @@ func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(ui
 	}
 	f.batch = true
 	defer func() { f.batch = false }()
-	// The error is left to whoever asks for what is lacking.
+	// The next lookup of what is lacking returns the error.
 	batch(len(list), func(i int) error { return lookup(list[i]) })
 }

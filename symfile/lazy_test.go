@@ -16,7 +16,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// onDemandOf opens a text of any size for lookups in slices, behind a reader, as a file is.
+// onDemandOf opens a text of any size for lookups in slices, through a reader, as a file is.
 func onDemandOf(t testing.TB, name string, text []byte, slice int64) *File {
 	t.Helper()
 	f, err := openOnDemand(input.New(name, bytes.NewReader(text), int64(len(text))), Options{Slice: slice})
@@ -301,7 +301,7 @@ func mixed(rng *rand.Rand, n int, publics string) []byte {
 	return []byte(b.String())
 }
 
-// TestOnDemandMixed: PUBLIC records before, behind and among functions, twins, STACK WIN records
+// TestOnDemandMixed: PUBLIC records before, after and among functions, twins, STACK WIN records
 // inside one another.
 func TestOnDemandMixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))

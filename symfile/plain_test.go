@@ -12,7 +12,7 @@ import (
 )
 
 // TestPlain: what is read of whole records eight bytes at a time is what the parsers make of them:
-// a tab behind each keyword keeps that away, and changes nothing.
+// a tab after each keyword keeps that away, and changes nothing.
 func TestPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	words := []string{"0", "10", "1000", "1ff0", "2000", "7", "1234567", "12345678", "123456789abcdef01", "fF", "-1", "m", "x", "", "\t", "\x00", "\x80", "1\r", "@", "g", "/", ":", "1\x001"}

@@ -38,7 +38,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// TestAnyOrder shuffles the records of a file, leaving lines, INLINEs and deltas behind some record
+// TestAnyOrder shuffles the records of a file, leaving lines, INLINEs and deltas after some record
 // that owns them.
 func TestAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

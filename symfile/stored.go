@@ -21,7 +21,7 @@ import (
 //	of each table whether it is in another order than the file, and of each of its blocks: what its first record is relative to, its
 //	length, its CRC-32
 //	CRC-32 of all that
-//	the tables' blocks, one behind the other
+//	the tables' blocks, one after the other
 //
 // Numbers are varints, texts have their length in front. Of the index of all of a file a lookup
 // reads single blocks.

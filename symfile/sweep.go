@@ -120,9 +120,9 @@ func (s *scanner) sweep(b []byte, i int) int {
 	return i
 }
 
-// plainInline reads an INLINE record behind its keyword: four decimal numbers (nesting level, line
+// plainInline reads an INLINE record after its keyword: four decimal numbers (nesting level, line
 // of the call, file of the call, origin), and pairs of hexadecimal ones (address, size) up to the
-// end of the line. next is the index behind it, or 0 if it is not plain.
+// end of the line. next is the index after it, or 0 if it is not plain.
 func plainInline(b []byte, i int) (next int) {
 	for range 4 {
 		w := eight(b, i)
@@ -161,7 +161,7 @@ func plainInline(b []byte, i int) (next int) {
 }
 
 // plainLine reads a line record: address and size in hexadecimal, line and file in decimal digits.
-// w is eight(b, i). next is the index behind it, or 0 if it is not plain. What is wrong is collected
+// w is eight(b, i). next is the index after it, or 0 if it is not plain. What is wrong is collected
 // in bits (bad, gap) and asked for once, as branches cost more than the arithmetic.
 func plainLine(b []byte, i int, w uint64) (rva, size uint64, next int) {
 	n := fieldLen(w)

@@ -117,7 +117,7 @@ func checkSample(t *testing.T, f *File) {
 	for _, c := range []struct {
 		rva  uint64
 		row  string
-		off  int // lines behind the INIT record
+		off  int // lines after the INIT record
 		from uint64
 	}{
 		{0x1000, "cfa = $rsp + 8, ra = [cfa − 8]", 0, 0x1000},

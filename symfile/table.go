@@ -16,7 +16,7 @@ type rec struct {
 	// rva and size are its code; of FILE and INLINE_ORIGIN records rva is the number.
 	rva, size uint64
 	off       int64 // file offset of the record's line
-	// end is the file offset behind the lines that belong to the record and follow it without a
+	// end is the file offset after the lines that belong to the record and follow it without a
 	// gap: line and INLINE records of a FUNC, deltas of an INIT. In the table of STACK WIN it is
 	// the highest end address of the records up to this one.
 	end  int64

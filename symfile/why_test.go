@@ -12,7 +12,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// The lines behind a row are those of the file, in the order in which they count.
+// The lines after a row are those of the file, in the order in which they count.
 func TestRecordText(t *testing.T) {
 	f, err := Open(input.FromBytes("a.sym", []byte("MODULE Linux x86 0 a\r\n"+
 		"STACK CFI INIT 1000 100 .cfa: $esp 4 + .ra: .cfa -4 + ^\r\n"+

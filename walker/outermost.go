@@ -98,7 +98,7 @@ func (s *walk) entered(f *Frame) string {
 	return ""
 }
 
-// startSize is how far behind the entry point the return address of its call may be. The _start of
+// startSize is how far after the entry point the return address of its call may be. The _start of
 // glibc, musl and Bionic makes its one call within 64 bytes on all CPUs of the dumps that have an
 // auxiliary vector, and the next function that calls anything begins later.
 const startSize = 64
@@ -136,9 +136,9 @@ func (s *walk) usedShadow() string {
 // Windows stacks begin at a multiple of 64 KB (the allocation granularity, GetSystemInfo), and
 // every thread in a function of ntdll.dll. So if the memory goes on to such an address, and no word
 // of it points into a module, no return address can be there. Other systems have pointers into
-// modules behind a stack's first frame.
+// modules after a stack's first frame.
 //
-// A scan takes leftovers for callers, behind the first frame too. So a stack with scanned frames is
+// A scan takes leftovers for callers, after the first frame too. So a stack with scanned frames is
 // complete only if its thread's start is on it, and the frames that the scan found beyond it are
 // removed.
 func (s *walk) stackBegins(attempts []Attempt) *Stop {

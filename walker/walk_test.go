@@ -184,7 +184,7 @@ func TestCallFrameInformation(t *testing.T) {
 	})
 }
 
-// A return address just behind a function's end (its last instruction calls something that never
+// A return address just after a function's end (its last instruction calls something that never
 // returns) belongs to it.
 func TestCallAtTheEndOfAFunction(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
@@ -513,7 +513,7 @@ func (c fakeCode) Read(addr uint64, p []byte) int {
 	return len(p)
 }
 
-// Of two words that point into code, the one behind a call is the return address.
+// Of two words that point into code, the one after a call is the return address.
 func TestScanWantsACall(t *testing.T) {
 	tested := map[*cpu.Arch]bool{}
 	for name, tc := range map[string]struct {

@@ -48,7 +48,7 @@ func writeDump(dll, pdb, out string) error {
 		}
 		if i == 0 {
 			pc = base + rva
-		} else { // one byte behind: callers are looked up at the byte before their return address
+		} else { // one byte after: callers are looked up at the byte before their return address
 			binary.LittleEndian.PutUint64(stack[at-8:], base+rva+1)
 		}
 		at += frameSize

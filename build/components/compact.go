@@ -167,7 +167,7 @@ type node struct {
 	text   string // encoded; without the end of an element
 	parent string
 	known  bool         // all of it is in text
-	next   int          // statement behind it, or behind what else is known of it
+	next   int          // statement after it, or after what else is known of it
 	gone   map[int]bool // statements that are in text
 }
 

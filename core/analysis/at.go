@@ -30,7 +30,7 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruc
 		return nil, 0, false
 	}
 	in = &Instruction{Address: at, Text: found.text, Bytes: []byte{}, Registers: []Register{}}
-	if in.Module, _ = d.ModuleAt(at); in.Module >= 0 { // elsewhere they may be anybody's data
+	if in.Module, _ = d.ModuleAt(at); in.Module >= 0 { // elsewhere they may be any data
 		in.Bytes = m.code(at, found.len)
 	}
 	if j := found.jump; j != nil && j.How == "call" && j.Register.Name == "" && !j.InMemory {

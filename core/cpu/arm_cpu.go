@@ -48,7 +48,7 @@ var ARM = newArch(&Arch{regs: registers{
 })
 
 // isARMCall: BL and BLX with an immediate, BLX with a register, and, from before ARMv5, any branch
-// behind MOV lr, pc (Arm ARM, A8.8.25, A8.8.26).
+// after MOV lr, pc (Arm ARM, A8.8.25, A8.8.26).
 func isARMCall(b []byte, next uint64, _ binary.ByteOrder) bool {
 	if next&1 != 0 {
 		return isThumbCall(b)

@@ -246,7 +246,7 @@ type Code struct {
 	IsCall    func(b []byte, next uint64, order binary.ByteOrder) bool
 	CallBytes int
 	// Target is where the call before a return address goes, whose last 4 bytes it sees; false if
-	// that is no call with an immediate. It is nil where nobody asks for it, which LinkStale does.
+	// that is no call with an immediate. It is nil where it is not used; LinkStale uses it.
 	Target func(b []byte, next uint64) (uint64, bool)
 	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is no part
 	// of the address.

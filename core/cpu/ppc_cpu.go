@@ -16,7 +16,7 @@ import "encoding/binary"
 //	ppc64: caller: r1 = [r1], srr0 = [caller's r1 + 16]
 //
 // System V's convention for 32 bits (PowerPC processor supplement, 3-18) has the return address
-// right behind the back chain.
+// right after the back chain.
 var (
 	PPC = newPPC("ppc", 4, FrameLayout{Style: BackChain, RAOffset: 8, SysVRAOffset: 4},
 		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18},

@@ -7,7 +7,7 @@ import (
 
 // RISCV and RISCV64 are the 32-bit and 64-bit RISC-V architectures. The order is that of Breakpad's
 // context record: pc, then x1 to x31 by their names in the calling convention. x0 is always 0 and
-// no register of anybody's. DWARF numbers are those of the RISC-V ELF psABI, section 8.1: 1 to 31
+// no register of a frame. DWARF numbers are those of the RISC-V ELF psABI, section 8.1: 1 to 31
 // are x1 to x31.
 //
 // A call has 4 bytes, or 2 where it is compressed; 2 bytes before the return address is inside

@@ -99,7 +99,7 @@ func hasInterpreter(head []byte, order binary.ByteOrder) bool {
 	return false
 }
 
-// sniffPE follows the DOS header's pointer at 60 to "PE\0\0", the machine and, 18 bytes behind
+// sniffPE follows the DOS header's pointer at 60 to "PE\0\0", the machine and, 18 bytes after
 // that, the characteristics.
 func sniffPE(_ *input.Source, head []byte) Guess {
 	const isDLL = 0x2000

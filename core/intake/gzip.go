@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// errNotGzip says that no gzip header is where one should be: at the file's start, or behind a
+// errNotGzip says that no gzip header is where one should be: at the file's start, or after a
 // member.
 var errNotGzip = errors.New("no gzip header")
 

@@ -77,7 +77,7 @@ type lineClass struct {
 
 var mozillaClasses = []lineClass{
 	{"mozilla: line from before the inlined call", func(ours, theirs *symbol.Symbol) bool {
-		// Their INLINE record begins behind the line record that they have for the address.
+		// Their INLINE record begins after the line record that they have for the address.
 		return len(theirs.Inlines) > 0 && len(ours.Inlines) == len(theirs.Inlines) && theirs.LineStart < theirs.Inlines[0].Start &&
 			slices.Equal(stackOf(ours)[1:], stackOf(theirs)[1:])
 	}},
@@ -96,7 +96,7 @@ var mozillaClasses = []lineClass{
 }
 
 // llvmClass is in which way llvm-symbolizer's answer differs from ours at an address; next says
-// whether its answer at the byte behind it is ours there. "" is for what is not known.
+// whether its answer at the byte after it is ours there. "" is for what is not known.
 func llvmClass(ours, llvm string, next bool) string {
 	x, y := strings.Split(ours, " < "), strings.Split(llvm, " < ")
 	switch {
@@ -259,7 +259,7 @@ func comparePDBLines(t *testing.T, llvm, program string, ours, theirs *symText) 
 		at = append(at, rva)
 	})
 	says := symbolized(t, llvm, program, at)
-	// Of the others, the byte behind is asked too.
+	// Of the others, the byte after is asked too.
 	behind := map[uint64]int{}
 	at = at[:0]
 	for i, s := range says {

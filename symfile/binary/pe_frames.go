@@ -219,7 +219,7 @@ func (t x86Frames) eachOf(start, next uint64, f func(unwind.FrameData) error) er
 		return err
 	}
 	for at := start; at < min(next, start+x86code.MaxEntry); at++ {
-		// What is no instruction of its own has no program; what is behind a function's end is no
+		// What is no instruction of its own has no program; what is after a function's end is no
 		// part of it.
 		program, saved, err := t.beginningOf(start, at, ans == symbol.Yes)
 		if err == nil && program != "" {

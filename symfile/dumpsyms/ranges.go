@@ -30,7 +30,7 @@ const (
 	maxPacked = 2*binary.MaxVarintLen64 + 2*binary.MaxVarintLen32
 )
 
-// add packs a range behind the last one, in a new chunk if the last one is full.
+// add packs a range after the last one, in a new chunk if the last one is full.
 func (l *ruleRanges) add(s ruleRange) {
 	k := len(l.chunks) - 1
 	if k < 0 || cap(l.chunks[k])-len(l.chunks[k]) < maxPacked {

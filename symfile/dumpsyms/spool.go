@@ -51,7 +51,7 @@ const (
 type spool struct {
 	files, origins table
 	chunks         [][]byte
-	used           int // of chunks; those behind were used by an earlier run
+	used           int // of chunks; those after were used by an earlier run
 	size           int // of the packed text in them
 	recs           []spooled
 	packed         []byte
@@ -90,7 +90,7 @@ func (s *spool) add(f symbol.Function) error {
 
 // public adds a name.
 func (s *spool) public(rva uint64, name string) error {
-	if rva == 0 { // no code lies at a module's first byte; readers leave such records out
+	if rva == 0 { // no code is at a module's first byte; readers leave such records out
 		return nil
 	}
 	b := binary.AppendUvarint(s.packed[:0], uint64(len(name)))

@@ -69,7 +69,7 @@ func (s *section) head(p []byte, off int64) (head, error) {
 		return h, s.bad(off, "an entry inside of the section", fmt.Sprintf("one of %d bytes, %d before its end", length, left))
 	}
 	h.end = r.at() + int64(length)
-	// The entry is shorter than what was read: nothing behind its end may be taken for a part of
+	// The entry is shorter than what was read: nothing after its end may be taken for a part of
 	// it.
 	if h.end-r.at() < int64(len(r.data)-r.pos) {
 		r.data = r.data[:h.end-off]

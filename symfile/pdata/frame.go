@@ -82,7 +82,7 @@ func (f *frame) set(r cpu.Reg, less int64) error {
 }
 
 // setRule makes the value of a rule, less a distance, the stack pointer. Equal rules share one
-// base, so that places behind them can be written as distances from the CFA.
+// base, so that places after them can be written as distances from the CFA.
 func (f *frame) setRule(ru unwind.Rule, less int64) error {
 	for i, b := range f.bases {
 		if b == ru {

@@ -193,7 +193,7 @@ func TestX64Epilogues(t *testing.T) {
 		}
 		m.check(t, c.what, wants...)
 	}
-	// An epilogue that ends behind the entry.
+	// An epilogue that ends after the entry.
 	m := image(cpu.AMD64).put(records, rec...).entry(codeAt, codeAt+0x13, records).put(codeAt+0x10, 0x41, 0x5c, 0x5b, 0xc3)
 	m.check(t, "across entries", want{codeAt + 0x10, two}, want{codeAt + 0x12, last})
 	// A register that is of no use makes room.

@@ -134,7 +134,7 @@ type epilogueAt struct {
 func (r *armReader) open(e entry) (function, error) {
 	const record, packed, fragment, indirect = 0, 1, 2, 3
 	data := e.data
-	for n := 0; data&3 == indirect; n++ { // the entry stands for another one
+	for n := 0; data&3 == indirect; n++ { // the entry refers to another one
 		if n == maxChain {
 			return nil, r.t.bad(e.off, fmt.Sprintf("at most %d entries that lead to each other", maxChain), "more, or a circle")
 		}
@@ -292,7 +292,7 @@ func (f *armFunction) after(off uint64) (int, error) {
 	return lo, nil
 }
 
-// epilogueOf is the epilogue at an offset, and how many of its bytes are behind.
+// epilogueOf is the epilogue at an offset, and how many of its bytes are after.
 // The last instruction, the return, belongs to it too: there everything is undone already.
 func (f *armFunction) epilogueOf(off uint64) (i int, done uint64, ok bool, err error) {
 	i, err = f.after(off)

@@ -108,7 +108,7 @@ func (x *x64) open(e entry) (function, error) {
 	// An odd RVA is that of another entry, of which this one is a part. Then the prologue was done
 	// elsewhere.
 	own, at := true, e
-	for n := 0; at.data&1 != 0; n++ { // the entry stands for another one
+	for n := 0; at.data&1 != 0; n++ { // the entry refers to another one
 		if n == maxChain {
 			return nil, x.t.bad(e.off, fmt.Sprintf("at most %d entries that lead to each other", maxChain), "more, or a circle")
 		}

@@ -31,7 +31,7 @@ func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 	if inside, err := f.insideCall(rva, code[0]); inside || err != nil {
 		return 0, false, err
 	}
-	// It may go on behind the entry: the part of a function that saves more registers can end
+	// It may go on after the entry: the part of a function that saves more registers can end
 	// before the return.
 	at := 0
 	var regs [16]uint8

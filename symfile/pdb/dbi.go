@@ -19,7 +19,7 @@ type module struct {
 	stream   uint16 // noStream if it has no symbols
 	symbols  uint32 // bytes of symbols, at the stream's start
 	oldLines uint32 // bytes of lines in the form before Visual Studio 2005
-	lines    uint32 // bytes of line information behind those
+	lines    uint32 // bytes of line information after those
 	name     uint32 // where its name is in the DBI stream
 }
 

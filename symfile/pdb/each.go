@@ -125,7 +125,7 @@ func (d *described) addLines(list []span) error {
 }
 
 // addSeparated adds the parts of a function that the linker moved away, such as the code of rare
-// branches: they have lines of their own. It returns these behind the function's, by address.
+// branches: they have lines of their own. It returns these after the function's, by address.
 func (d *described) addSeparated(f *function, lines []span) ([]span, error) {
 	all := slices.Clip(lines)
 	for _, r := range d.m.separated {
@@ -271,7 +271,7 @@ func (h *layers) pop() {
 }
 
 // innermost are the lines of code where it was written: of the deepest inlined call that it is in.
-// A line of the function in which a call was inlined goes on behind it as a record of its own.
+// A line of the function in which a call was inlined goes on after it as a record of its own.
 //
 // Example: the function's line 10 covers 0 to 20, and a call inlined there has line 3 at 5 to 9.
 // The result is 0-5 line 10, 5-9 line 3, 9-20 line 10.
@@ -334,7 +334,7 @@ func (f *File) movedSection(at uint64, size uint32) ([]symbol.Range, error) {
 	return f.appendMoved(nil, at, size)
 }
 
-// appendMoved is movedSection, behind what a list has.
+// appendMoved is movedSection, after what a list has.
 func (f *File) appendMoved(to []symbol.Range, at uint64, size uint32) ([]symbol.Range, error) {
 	rva, ok := f.rva(uint16(at>>32), uint32(at))
 	if !ok {

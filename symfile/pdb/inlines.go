@@ -173,7 +173,7 @@ type site struct {
 // maxDepth bounds how deep calls are in each other.
 const maxDepth = 1 << 10
 
-// inlineSites are the inlined calls of a function, each behind the one that it is in. start is the
+// inlineSites are the inlined calls of a function, each after the one that it is in. start is the
 // offset in its section from which they count.
 func (m *moduleData) inlineSites(fn *function) ([]site, error) {
 	off, limit := int64(fn.off), int64(fn.limit)

@@ -37,7 +37,7 @@ type lineBlock struct {
 	at      uint64
 	size    uint32
 	columns bool
-	part    part // of the stream, behind the subsection's own header
+	part    part // of the stream, after the subsection's own header
 }
 
 func (b *lineBlock) start() uint64 { return b.at }

@@ -146,7 +146,7 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 		}
 		m.f.note(err.Error())
 	}
-	// A line begins where a symbol file's record of it does: behind or before calls that were
+	// A line begins where a symbol file's record of it does: after or before calls that were
 	// inlined.
 	if l := spanAt(innermost(lines, sites), off); l != nil {
 		start, ok, err := begin(sectionOffset(section, l.start), l.end-l.start)

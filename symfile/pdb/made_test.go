@@ -88,7 +88,7 @@ func msf(page int, streams [][]byte) []byte {
 	return bytes.Join(pages, nil)
 }
 
-// madeModule is one module: symbols behind the signature, and subsections of lines.
+// madeModule is one module: symbols after the signature, and subsections of lines.
 type madeModule struct {
 	name           string
 	symbols, lines []byte
@@ -378,7 +378,7 @@ func TestMovedCode(t *testing.T) {
 	}
 }
 
-// TestNestedFrameData: of entries in each other the innermost counts, and behind it the one around;
+// TestNestedFrameData: of entries in each other the innermost counts, and after it the one around;
 // of two for one range the first.
 func TestNestedFrameData(t *testing.T) {
 	var frames buf

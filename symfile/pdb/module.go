@@ -38,7 +38,7 @@ type moduleData struct {
 	f       *File
 	number  int
 	s       *stream // nil if the module has none
-	symbols part    // behind their signature
+	symbols part    // after their signature
 	c13     part    // subsections of lines, inlined functions, files
 
 	indexed   bool        // the symbols are, as functions, thunks and separated
@@ -48,7 +48,7 @@ type moduleData struct {
 
 	linesIndexed bool        // all subsections are, as what follows
 	blocks       []lineBlock // by address
-	around       bool        // the subsections before and behind those of lines are known: see aroundLines
+	around       bool        // the subsections before and after those of lines are known: see aroundLines
 	firstLines   int64       // where the first of lines is, then
 	last         *lineBlock  // whose lines are kept
 	lastLines    []span
@@ -250,7 +250,7 @@ func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32,
 			return nil, 0, 0, err
 		}
 	}
-	// Functions do not lie in each other, but a damaged file's may: a few before the nearest are
+	// Functions are not in each other, but those of a damaged file may be: a few before it are
 	// looked at.
 	const most = 16
 	i := lastUpTo(m.functions, key, (*function).start)

@@ -219,7 +219,7 @@ func (s *stream) record(off, n int64) ([]byte, error) {
 	return data[off-at : off-at+n], nil
 }
 
-// paged reads bytes that lie in pages, whose numbers are a list of 32-bit words. It is an
+// paged reads bytes that are in pages, whose numbers are a list of 32-bit words. It is an
 // io.ReaderAt.
 type paged struct {
 	c    *container

@@ -16,7 +16,7 @@ const omapSize = 8
 // linked, or back.
 //
 // A table has entries of two addresses, 0 from, 4 to, sorted by from. An entry holds up to the next
-// one: an address that is n bytes behind its from is n bytes behind its to.
+// one: an address that is n bytes after its from is n bytes after its to.
 type omap struct {
 	s       *stream
 	ordered ordered
@@ -95,7 +95,7 @@ func (f *File) allowMoves() {
 // piece is a part of a range of addresses in the module.
 type piece struct {
 	symbol.Range
-	left uint64 // bytes of the range, as it was linked, behind it
+	left uint64 // bytes of the range, as it was linked, after it
 }
 
 // moved is where a range of addresses, as they were linked, is in the module: with an OMAP it may

@@ -59,7 +59,7 @@ func (o *ordered) search(key uint64) (int, error) {
 	lo, hi := -1, o.n // key(lo) <= key < key(hi)
 	least, most := uint64(0), ^uint64(0)
 	const halved = -1
-	step := 0 // of the way from the guess, in records; 0 before it, halved behind it
+	step := 0 // of the way from the guess, in records; 0 before it, halved after it
 	for up := false; hi-lo > 1; {
 		mid := int(uint(lo+hi) / 2)
 		switch {

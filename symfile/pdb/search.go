@@ -24,11 +24,11 @@ type landmark struct {
 	at  uint64 // its address, see sectionOffset
 }
 
-// narrow is the start of a record, in a part of the stream, behind which that for an address
+// narrow is the start of a record, in a part of the stream, after which that for an address
 // follows, within a block if addresses are spread evenly. next finds the first landmark in a range;
 // ok=false says that there is none. found=false: landmarks are out of order, or there are none.
 //
-// Invariant: the record for key is at lo or behind it and before hi, and the addresses of lo and hi
+// Invariant: the record for key is at lo or after it and before hi, and the addresses of lo and hi
 // are known or are the ends. Each round moves one of them to a block's start, so the loop ends.
 // Guesses by address and halvings alternate, since addresses may be spread very unevenly.
 func narrow(p part, key uint64, next func(from, to int64) (landmark, bool, error)) (from int64, found bool, err error) {
@@ -37,7 +37,7 @@ func narrow(p part, key uint64, next func(from, to int64) (landmark, bool, error
 	if err != nil || !ok || lo.at > key {
 		return 0, false, err
 	}
-	// The record for key is at lo or behind it, and before hi.
+	// The record for key is at lo or after it, and before hi.
 	hi := landmark{max(lo.off, (end-1)&^(searchBlock-1)), ^uint64(0)}
 	l, ok, err := next(hi.off, end)
 	switch {
@@ -90,7 +90,7 @@ func between(lo, hi landmark, key uint64) int64 {
 // searchFunction is the function that covers a section's byte, if it is found without the index;
 // else nil.
 //
-// Records from there on are walked until a function begins behind the address. Of those that cover
+// Records from there on are walked until a function begins after the address. Of those that cover
 // it, the last start counts, as in function.
 func (m *moduleData) searchFunction(key uint64) (*function, error) {
 	if m.s == nil || m.symbols.size <= searchBlock {
@@ -161,7 +161,7 @@ func (m *moduleData) searchBlocks(start, end uint64) ([]lineBlock, error) {
 	return found, nil
 }
 
-// aroundLines finds the subsections before and behind those of lines: files and inlined functions.
+// aroundLines finds the subsections before and after those of lines: files and inlined functions.
 func (m *moduleData) aroundLines() error {
 	if m.around || m.linesIndexed || m.s == nil {
 		return nil

@@ -117,7 +117,7 @@ func (w *typeWriter) list(number uint32) {
 	w.out.WriteByte(')')
 }
 
-// write writes a type. Behind a pointer "const" follows the type, else it goes before it.
+// write writes a type. After a pointer "const" follows the type, else it goes before it.
 func (w *typeWriter) write(number uint32, behind bool) {
 	if number < firstRecord {
 		name, ok := plainTypes[byte(number)]

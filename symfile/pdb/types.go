@@ -14,7 +14,7 @@ import (
 // Source: LLVM, docs/PDB/TpiStream.rst.
 type types struct {
 	s           *stream // nil if there is none
-	first, last uint32  // numbers: that of the first record, and the one behind the last
+	first, last uint32  // numbers: that of the first record, and the one after the last
 	base, size  int64   // of the records in the stream
 	hash        *stream
 	index       int64 // of the table in hash
@@ -29,7 +29,7 @@ const seenEach = 256
 
 // openTypes opens the stream once.
 //
-//	 0 version, 4 size of this header, 8 first number, 12 number behind the last, 16 bytes of records
+//	 0 version, 4 size of this header, 8 first number, 12 number after the last, 16 bytes of records
 //	20 stream of the hash u16, 22 further stream u16, 24 key size, 28 buckets
 //	32 offset and size of the hashes, 40 of the table of (number, offset), 48 of adjustments
 //

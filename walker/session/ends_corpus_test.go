@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// The line above the stack, the line behind its last frame, the finding about missing symbols and
+// The line above the stack, the line after its last frame, the finding about missing symbols and
 // the list of missing symbols ask for the same file, over all dumps of the corpus; a complete stack
 // is not called one that ends early; missing symbols are one finding.
 func TestOneThingIsAskedFor(t *testing.T) {

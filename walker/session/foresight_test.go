@@ -47,7 +47,7 @@ func deepStacks(threads, frames, stale int) (dump, syms []byte) {
 					v = code()
 				case rng.IntN(10) < stale:
 					v = code()
-				case rng.IntN(4) == 0: // behind the code: data
+				case rng.IntN(4) == 0: // after the code: data
 					v = base + 0x1000 + functions*0x40 + uint64(rng.IntN(0x8000))
 				}
 				if word == 7 && frame+1 == frames {

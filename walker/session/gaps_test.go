@@ -61,7 +61,7 @@ func TestProgramWithGaps(t *testing.T) {
 		if m := &r.Modules[0]; m.Frames != 3 || len(m.Mappings) != 3 || r.Modules[1].Frames+r.Modules[2].Frames != 0 {
 			t.Errorf("%s: %d frames, mappings %x", c.name, m.Frames, m.Mappings)
 		}
-		// 0x7f0000000010 is 0x10 behind the function's start in the copy, not in the segment.
+		// 0x7f0000000010 is 0x10 after the function's start in the copy, not in the segment.
 		if f := &r.Threads[0].Frames[0]; f.RVA != 0x1010 || f.FunctionStart != 0x7f0000000000 || f.Listed != 2 {
 			t.Errorf("%s: %x %x %d", c.name, f.RVA, f.FunctionStart, f.Listed)
 		}

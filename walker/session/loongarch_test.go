@@ -33,7 +33,7 @@ func TestLoongArch(t *testing.T) {
 			{"scan", false, 3, "loongarch64: 0x1510 context, 0x151c scan, nothing-found"},
 		} {
 			words := make([]uint64, 14)
-			words[5], words[4] = base+0x1520, stack+96 // behind the call at 0x151c
+			words[5], words[4] = base+0x1520, stack+96 // after the call at 0x151c
 			ctx := dumptest.Context(dumptest.LittleEndian, kind, map[string]uint64{"pc": base + 0x1510, "sp": stack, "fp": c.fp, "ra": base + 0x1510})
 			var mem []byte
 			for _, w := range words {

@@ -8,7 +8,7 @@ import "github.com/crashpane/crashpane/walker"
 // That changes no answer.
 
 // prefetchWords is how many words of a stack are looked at for addresses at a time, and
-// prefetchRules how many of these are looked up; in a file on a server, where what nobody needs is
+// prefetchRules how many of these are looked up; in a file on a server, where what is not needed is
 // a request too, remoteRules.
 const prefetchWords, prefetchRules, remoteRules = 4096, 256, 64
 
@@ -18,7 +18,7 @@ const aheadThreads = 64
 
 // ahead looks up what the stacks of the next threads point to, in files that have an index: where
 // that is in a file is then known, and what lies close together is read together. Of a file that is
-// searched, each address that nobody needs would cost as much as one that somebody does.
+// searched, each address that is not needed would cost as much as one that is.
 func (s *Session) ahead(d *dump) {
 	w := &d.walked
 	if w.next < w.ahead {

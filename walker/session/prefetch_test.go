@@ -38,8 +38,8 @@ func (m *many) ReadManyAt(parts []input.Part) error {
 	return nil
 }
 
-// grown are the sample's symbols with megabytes of other functions behind them; moved, if it is not
-// "", is a function that stands behind those instead of in its place.
+// grown are the sample's symbols with megabytes of other functions after them; moved, if it is not
+// "", is a function that stands after those instead of in its place.
 func grown(t *testing.T, moved string) []byte {
 	t.Helper()
 	packed, err := os.ReadFile("../../testdata/sample/tilecruncher.sym.gz")

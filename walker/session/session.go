@@ -282,7 +282,7 @@ func (s *Session) use(it *item, d *core.Dump) {
 }
 
 // addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of
-// their own behind it.
+// their own after it.
 func (s *Session) addMicrodumps(it *item) {
 	it.Kind = KindDump
 	dumps, err := microdump.Read(it.src)

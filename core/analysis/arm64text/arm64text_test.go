@@ -12,7 +12,7 @@ func TestSpell(t *testing.T) {
 		code []byte
 		want string
 	}{
-		{cpu.ARM64, []byte{0x1f, 0x04, 0x40, 0xb1}, "cmn x0, #0x1, lsl #12"}, // behind the svc of a system call
+		{cpu.ARM64, []byte{0x1f, 0x04, 0x40, 0xb1}, "cmn x0, #0x1, lsl #12"}, // after the svc of a system call
 		{cpu.ARM64, []byte{0xe0, 0x03, 0x13, 0xaa, 0xff}, "mov x0, x19"},
 		{cpu.ARM64, []byte{0, 0, 0, 0}, ""},
 		{cpu.ARM64, []byte{0x1f, 0x04, 0x40}, ""},

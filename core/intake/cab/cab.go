@@ -204,7 +204,7 @@ func (c *Cabinet) name(at int64) (string, error) {
 }
 
 // Reader reads a member from its start. It goes on where the folder was read to, if that is not
-// behind the member, so that reading all members in their order unpacks each folder once; the
+// after the member, so that reading all members in their order unpacks each folder once; the
 // reader that was given before cannot be used any more.
 func (c *Cabinet) Reader(m *Member) (io.Reader, error) {
 	if m.folder >= fromPrevious {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sampleArgs are the sample's dump and symbols behind a command.
+// sampleArgs are the sample's dump and symbols after a command.
 func sampleArgs(args ...string) []string {
 	files, _ := filepath.Glob(filepath.Join(sample, "*.sym*"))
 	return append(append(args, filepath.Join(sample, "tilecruncher.dmp")), files...)

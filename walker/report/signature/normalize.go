@@ -66,7 +66,7 @@ func normalizeRust(name string) string {
 	return collapse(name, '(', ')', "")
 }
 
-// normalizeCPP leaves out the qualifiers behind a C++ function's name, what is before it, and its
+// normalizeCPP leaves out the qualifiers after a C++ function's name, what is before it, and its
 // template arguments.
 func normalizeCPP(name string) string {
 	for _, qualifier := range []string{"const", "const&", "const &", "&&", "&"} {

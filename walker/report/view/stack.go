@@ -175,7 +175,7 @@ func (v *View) Stack(q StackQuery) StackPage {
 			row++
 		}
 	}
-	// The rows behind the last frame say why the walk ended.
+	// The rows after the last frame say why the walk ended.
 	for row := max(lo, n); row < hi; row++ {
 		out.Rows = append(out.Rows, tail[row-n])
 	}

@@ -59,7 +59,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// The name of an exported function is not that of everything behind it, and what stands for a
+// The name of an exported function is not that of everything after it, and what stands for a
 // missing name is none.
 func TestNamesTooFarAway(t *testing.T) {
 	for _, c := range []struct {

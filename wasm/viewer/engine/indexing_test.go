@@ -111,7 +111,7 @@ func (k *talk) indexed(item int) (problem string) {
 	return problem
 }
 
-const largeItem = 3 + 1 // behind the dump, two files of symbols, and the archive that one of them came in
+const largeItem = 3 + 1 // after the dump, two files of symbols, and the archive that one of them came in
 
 // settle does all background work, and returns the last reply without a request.
 func (k *talk) settle() (last protocol.Reply) {

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// remoteReader reads parts of a file on a server. Whoever reads waits; the messages that come
+// remoteReader reads parts of a file on a server. The caller waits; messages that come
 // meanwhile wait too.
 type remoteReader struct {
 	remote js.Value // what the page was answered (symbols.js, ask)
