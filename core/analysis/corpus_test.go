@@ -97,6 +97,9 @@ func TestCorpusRust(t *testing.T) {
 		}
 	}
 	t.Logf("%d dumps, %d fields of crash_info", dumps, fields)
+	if dumps < 40 {
+		t.Errorf("only %d dumps have an exception and a golden", dumps)
+	}
 }
 
 // rustFields puts a Rust into the form of its JSON.

@@ -153,5 +153,7 @@ func TestSniffCorpus(t *testing.T) {
 	if err != nil {
 		t.Skipf("SKIPPED: the corpus is not at %s: no real files were looked at (%v)", corpus, err)
 	}
-	t.Logf("%v", counts)
+	if counts[Minidump] < 300 || counts[Sym] < 60 {
+		t.Errorf("only %v", counts)
+	}
 }
