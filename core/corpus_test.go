@@ -352,4 +352,7 @@ func TestCorpusOpens(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d dumps opened, %d thread contexts read, %d refused", opened, len(paths), contexts, refused)
+	if opened < 50 || contexts < 140 {
+		t.Errorf("only %d dumps were opened, with %d contexts", opened, contexts)
+	}
 }

@@ -42,6 +42,9 @@ func TestNothingIsLost(t *testing.T) {
 		}
 	}
 	t.Logf("%d dumps: %s", n, &sum)
+	if n < 50 {
+		t.Errorf("only %d dumps", n)
+	}
 }
 
 // leftovers are the dumps whose writers left content that nothing points to: Wine puts its version

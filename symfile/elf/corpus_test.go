@@ -71,6 +71,9 @@ func TestCorpusAgainstStandardLibrary(t *testing.T) {
 		}
 	}
 	t.Logf("%d files are equal", n)
+	if n < 50 {
+		t.Errorf("only %d files are equal", n)
+	}
 }
 
 // TestCorpusAgainstSymFiles compares ids and the addresses and names of PUBLIC records with the
@@ -122,6 +125,9 @@ func TestCorpusAgainstSymFiles(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d .sym files with %d names compared", compared, names)
+	if compared < 12 || names < 400 {
+		t.Errorf("only %d .sym files with %d names were compared", compared, names)
+	}
 }
 
 // TestHostAgainstStandardLibrary does so with some libraries of the machine.

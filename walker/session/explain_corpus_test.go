@@ -53,4 +53,7 @@ func TestExplainCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%d frames explained, %d words read, %d frames with notes", frames, words, noted)
+	if frames < 30_000 || words < 100_000 {
+		t.Errorf("only %d frames were explained, with %d words", frames, words)
+	}
 }
