@@ -9,8 +9,6 @@ import "github.com/crashpane/crashpane/symfile/lazy"
 // searches reports whether a section is searched, because there is no index of it.
 func (f *File) searches(s lazy.Section) bool { return f.lazy != nil && !f.indexed[s] }
 
-func recOf(e lazy.Entry) rec { return rec{rva: e.Key, size: e.Size, off: e.Off} }
-
 // find returns the record for an address or a number, from the index or by a search:
 //
 //	tableFuncs              the last FUNC that starts at or below the address; it need not cover it
@@ -22,13 +20,12 @@ func recOf(e lazy.Entry) rec { return rec{rva: e.Key, size: e.Size, off: e.Off} 
 // A search cannot find STACK WIN records, since one contains others, so find has their section
 // indexed (lazy.Unsorted, which settled handles).
 func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
+	var fn rec
+	inFunc := false
 	if k == tablePublics {
-		fn, has, err := f.find(tableFuncs, arg)
-		if err != nil {
+		if fn, inFunc, err = f.find(tableFuncs, arg); err != nil {
 			return rec{}, false, err
 		}
-		r, ok, err = f.findPublic(arg, fn, has)
-		return r, ok && !(has && fn.rva >= r.rva), err
 	}
 	s := tableSection[k]
 	switch search := f.searches(s); {
@@ -38,16 +35,18 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 		}
 		return rec{}, false, err
 	case search:
-		e, found, err := f.lazy.Find(s, arg)
-		if err == nil && k == tableInits && !(found && e.Has(arg)) && f.lazy.Present(s) && f.src.Slice == 0 {
+		var e lazy.Entry
+		if k == tablePublics {
+			e, ok, err = f.lazy.Public(fn.off, arg)
+		} else {
+			e, ok, err = f.lazy.Find(s, arg)
+		}
+		if err == nil && k == tableInits && !(ok && e.Has(arg)) && f.lazy.Present(s) && f.src.Slice == 0 {
 			// Few objects of those that were linked may be out of order, so that no fence shows it.
 			// Not of a file on a server: that would be to fetch all of the section.
 			err = lazy.Unsorted{Section: s}
 		}
-		if err != nil {
-			return rec{}, false, err
-		}
-		r, ok = recOf(e), found
+		r = rec{rva: e.Key, size: e.Size, off: e.Off}
 	case k >= tableFiles && f.tables[k].text != nil:
 		if r, ok, err = f.numbered(k, arg); ok || err != nil {
 			return r, ok, err
@@ -65,6 +64,8 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 		r.line, r.end = 0, 0 // of a section's index, lines are counted from its start
 	}
 	switch k {
+	case tablePublics:
+		ok = ok && !(inFunc && fn.rva >= r.rva)
 	case tableInits:
 		ok = ok && r.has(arg)
 	case tableFiles, tableOrigins:
@@ -91,32 +92,4 @@ func (f *File) numbered(k tableKind, num uint64) (r rec, ok bool, err error) {
 		return !ok
 	})
 	return r, ok, err
-}
-
-// findPublic returns the last PUBLIC record at or below an address. fn is the last FUNC at or below
-// it, if has is set; a PUBLIC before that may be left out, since find does not use it.
-//
-// A file whose PUBLIC records are between FUNC records (lazy.File.Mixed) is searched from fn on. A
-// read may be the one that shows that a file is so; the search is then repeated.
-func (f *File) findPublic(rva uint64, fn rec, has bool) (rec, bool, error) {
-	if !f.searches(lazy.Publics) {
-		r, ok, err := f.tables[tablePublics].last(rva)
-		return r, ok, f.distrust(err)
-	}
-	for {
-		mixed := f.lazy.Mixed()
-		var e lazy.Entry
-		var ok bool
-		var err error
-		if !mixed {
-			e, ok, err = f.lazy.Find(lazy.Publics, rva)
-		} else if has {
-			e, ok, err = f.lazy.PublicAfter(fn.off, rva)
-		} else {
-			e, ok, err = f.lazy.PublicAfter(0, rva)
-		}
-		if mixed == f.lazy.Mixed() || err != nil {
-			return recOf(e), ok, err
-		}
-	}
 }

@@ -319,12 +319,8 @@ func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(ui
 	list = slices.DeleteFunc(slices.Clone(list), func(rva uint64) bool { return !lacking(rva) })
 	slices.Sort(list)
 	list = slices.Compact(list)
-	batch := f.text.Batch
-	if f.lazy != nil {
-		batch = f.lazy.Batch
-	}
 	f.batch = true
 	defer func() { f.batch = false }()
 	// The next lookup of what is lacking returns the error.
-	batch(len(list), func(i int) error { return lookup(list[i]) })
+	f.text.Batch(len(list), func(i int) error { return lookup(list[i]) })
 }

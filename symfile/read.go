@@ -1,6 +1,8 @@
 package symfile
 
 import (
+	"errors"
+
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
@@ -72,7 +74,7 @@ func (f *File) sure(ok bool) error {
 // distrust turns the error of a lookup in a stored index into lazy.Unsorted, after which settled
 // stops using the index. Missing bytes are no fault of the index, so those errors stay as they are.
 func (f *File) distrust(why error) error {
-	if why == nil || why == lazy.ErrMissing || input.Needs(why) {
+	if why == nil || why == lazy.ErrMissing || input.Needs(why) || errors.As(why, new(lazy.Unsorted)) {
 		return why
 	}
 	f.wrong = why

@@ -17,14 +17,9 @@ type block struct {
 	used    int64 // when it was used last, as a count of uses
 	entries [numSections][]Entry
 	// order are the sections in the order of the block's lines, each once for each run.
-	order []Section
-	// descends: the keys of a section do not grow. code: nor do those of FUNC and PUBLIC records
-	// together.
-	descends            [numSections]bool
-	code                bool
-	hasCode             bool
-	firstCode, lastCode uint64 // keys of FUNC and PUBLIC records
-	cut                 bool   // a record goes on beyond the block before its fields end
+	order    []Section
+	descends [numSections]bool // the keys of a section do not grow
+	cut      bool              // a record goes on beyond the block before its fields end
 }
 
 // parse finds the records of a block. A line that begins exactly where the next block does is this
@@ -43,6 +38,9 @@ func (f *File) parse(b *block) {
 		}
 		if l.Head {
 			b.add(l, base+int64(at))
+			if l.Section == Funcs || l.Section == Publics {
+				b.add(Line{Section: both, Key: l.Key}, base+int64(at))
+			}
 		}
 		b.cut = b.cut || l.Bad && end == len(data)
 		at = end + 1
@@ -53,13 +51,6 @@ func (f *File) parse(b *block) {
 // key: the full index drops it too (of equal starts, it keeps the shorter).
 func (b *block) add(l Line, off int64) {
 	e := Entry{l.Key, l.Size, off}
-	if l.Section == Funcs || l.Section == Publics {
-		if !b.hasCode {
-			b.hasCode, b.firstCode = true, l.Key
-		}
-		b.code = b.code || l.Key < b.lastCode
-		b.lastCode = l.Key
-	}
 	list := b.entries[l.Section]
 	sized := l.Section == Funcs || l.Section == CFI
 	if sized && (e.Size == 0 || e.Key+e.Size < e.Key) {
@@ -102,7 +93,7 @@ func (f *File) admit(b *block) error {
 		return nil
 	}
 	f.seen[b.n] = true
-	if f.mixed && b.code || b.cut {
+	if b.cut {
 		return Unsorted{All}
 	}
 	first, last := numSections, None
@@ -127,26 +118,19 @@ func (f *File) admit(b *block) error {
 			f.bounds[s][1] = min(f.bounds[s][1], b.n-1)
 		}
 		list := b.entries[s]
+		if len(list) == 0 || f.unsorted[s] {
+			continue
+		}
+		end := list[len(list)-1]
+		at := fence{b.n, list[0].Key, end.Key, end.Key + end.Size, list[0].Off, end.Off}
 		fs := f.fences[s]
-		var at fence
-		switch together := s == Publics && f.mixed; { // then FUNC and PUBLIC records have to be in order, too
-		case together && b.hasCode:
-			at = fence{n: b.n, first: b.firstCode, last: b.lastCode, lastEnd: b.lastCode}
-		case together || len(list) == 0 || f.unsorted[s]:
-			continue
-		default:
-			end := list[len(list)-1]
-			at = fence{b.n, list[0].Key, end.Key, end.Key + end.Size, list[0].Off, end.Off}
-		}
 		i, _ := slices.BinarySearchFunc(fs, b.n, func(a fence, n int64) int { return int(a.n - n) })
-		if b.descends[s] && !(s == Publics && f.mixed) || i > 0 && !fs[i-1].before(&at) || i < len(fs) && !at.before(&fs[i]) {
-			if s == Publics && f.mixed {
-				return Unsorted{All}
-			}
-			f.unsorted[s] = true
-			continue
+		if f.unsorted[s] = b.descends[s] || i > 0 && !fs[i-1].before(&at) || i < len(fs) && !at.before(&fs[i]); !f.unsorted[s] {
+			f.fences[s] = slices.Insert(fs, i, at)
 		}
-		f.fences[s] = slices.Insert(fs, i, at)
+	}
+	if f.mixed && f.unsorted[both] {
+		return Unsorted{All}
 	}
 	return nil
 }

@@ -34,6 +34,8 @@ const (
 	// Win are the STACK WIN records. They are nested and not searched.
 	Win
 	CFI
+	// both are the FUNC and PUBLIC records together: their order counts where they are mixed.
+	both
 	numSections
 	// All is the whole file, in Unsorted: its sections are not in order.
 	All = numSections
@@ -104,13 +106,6 @@ type File struct {
 	mixed bool
 	// broken: the sections are not in order. Nothing can be found any more.
 	broken bool
-
-	misses map[query]int // in a batch: how often a lookup guessed
-}
-
-type query struct {
-	s   Section
-	key uint64
 }
 
 // Open reads evenly spaced blocks of a file. classify describes a line; Open passes it a line
@@ -133,7 +128,7 @@ func Open(src *input.Source, blockSize int64, classify func(line []byte) Line) (
 	if err := f.read(list); err != nil {
 		return nil, err
 	}
-	for s := Files; s < numSections; s++ {
+	for s := Files; s <= CFI; s++ {
 		if err := f.locate(s); err != nil {
 			return nil, err
 		}
@@ -153,9 +148,6 @@ func (f *File) reset() {
 
 // Present reports whether the file has lines of a section.
 func (f *File) Present(s Section) bool { return f.spans[s][1] >= 0 }
-
-// Mixed reports whether PUBLIC records are among the FUNC records.
-func (f *File) Mixed() bool { return f.mixed }
 
 // SetIndexed tells the File that the caller has an index of a section. Its blocks need no order
 // from then on, and Find does not search them.
@@ -220,11 +212,10 @@ func (f *File) unread(lo, hi, n int64) (int64, bool) {
 // Each round brackets the key by two fences. If the block of the lower one has the key, or no
 // unread block is between the two, the record is in that block. Otherwise one block between them is
 // read, which adds a fence: twice the one where interpolation expects the key, then the middle,
-// since keys may be spread unevenly. In a batch the count of guesses is kept in misses, because
-// ErrMissing ends a lookup after each block.
+// since keys may be spread unevenly. In a batch ErrMissing ends a lookup after each block, so the
+// guesses are counted by the rounds.
 func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
-	q := query{s, key}
-	for misses := f.misses[q]; ; misses++ {
+	for misses := f.round; ; misses++ {
 		switch {
 		case f.broken:
 			return e, false, Unsorted{All}
@@ -263,9 +254,6 @@ func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 			}
 			misses--
 			continue
-		}
-		if f.misses != nil {
-			f.misses[q] = misses + 1
 		}
 		if _, err := f.block(n); err != nil {
 			return e, false, err
@@ -331,17 +319,27 @@ func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err er
 	}
 }
 
-// PublicAfter returns the last PUBLIC record at or below key that is after the FUNC record at an
-// offset (0 for the first), in a file that mixes them. It reads on from that FUNC until a FUNC
-// above the key. The errors are those of Find.
-func (f *File) PublicAfter(off int64, key uint64) (e Entry, ok bool, err error) {
-	for n := max(f.bounds[Funcs][0], max(0, off-1)/f.step); n <= f.bounds[Funcs][1]; n++ {
+// Public returns the last PUBLIC record at or below key. after is the offset of the last FUNC record
+// at or below key, 0 if there is none. The errors are those of Find.
+//
+// Where a writer sorts both kinds together, the PUBLIC records are not searched: Public reads on
+// from that FUNC until a FUNC above the key, and finds none that is before. A read may be the one
+// that shows that a file is so.
+func (f *File) Public(after int64, key uint64) (e Entry, ok bool, err error) {
+	if !f.mixed {
+		e, ok, err = f.Find(Publics, key)
+		if !f.mixed || err != nil {
+			return e, ok, err
+		}
+	}
+	e, ok = Entry{}, false
+	for n := max(f.bounds[Funcs][0], max(0, after-1)/f.step); n <= f.bounds[Funcs][1]; n++ {
 		b, err := f.block(n)
 		if err != nil {
 			return e, false, err
 		}
 		for _, p := range b.entries[Publics] {
-			if p.Off > off && p.Key <= key && (!ok || p.Key > e.Key) {
+			if p.Off > after && p.Key <= key && (!ok || p.Key > e.Key) {
 				e, ok = p, true
 			}
 		}
@@ -350,13 +348,6 @@ func (f *File) PublicAfter(off int64, key uint64) (e Entry, ok bool, err error) 
 		}
 	}
 	return e, ok, nil
-}
-
-// Batch is Text.Batch for lookups that search.
-func (f *File) Batch(n int, lookup func(i int) error) error {
-	f.misses = map[query]int{}
-	defer func() { f.misses = nil }()
-	return f.Text.Batch(n, lookup)
 }
 
 // block returns a block of the file, or Unsorted{All} if the sections are not in order.

@@ -45,6 +45,7 @@ type Text struct {
 	// came, if it is set, is called with the blocks that were read.
 	came    func(blocks []*block) error
 	missing map[int64]bool // in a batch: blocks that are lacking
+	round   int            // of a batch
 	// Beside, if it is set, is another file, whose blocks a Batch reads in the same rounds.
 	Beside *Text
 	reads  int64
@@ -128,12 +129,12 @@ func (t *Text) Batch(n int, lookup func(i int) error) error {
 	}
 	defer func() {
 		for _, x := range texts {
-			x.missing = nil
+			x.missing, x.round = nil, 0
 		}
 	}()
-	for rounds := 0; len(left) > 0 && rounds < maxRounds; rounds++ {
+	for round := 0; len(left) > 0 && round < maxRounds; round++ {
 		for _, x := range texts {
-			x.missing = map[int64]bool{}
+			x.missing, x.round = map[int64]bool{}, round
 		}
 		again := left[:0]
 		for _, i := range left {
