@@ -97,6 +97,18 @@ func BenchmarkOpenShared(b *testing.B) {
 	b.Run("bigcrash.mozilla", func(b *testing.B) { benchShared(b, unpack(b, "bigcrash.mozilla.sym.gz"), workers) })
 }
 
+// reads counts the reads of a file and their bytes.
+type reads struct {
+	*bytes.Reader
+	count, bytes int
+}
+
+func (r *reads) ReadAt(p []byte, off int64) (int, error) {
+	r.count++
+	r.bytes += len(p)
+	return r.Reader.ReadAt(p, off)
+}
+
 // BenchmarkOnDemand searches files of growing size, of which nothing is known at first: what it
 // costs to open one, and to find what a frame needs (its function, lines, inlined calls, and unwind
 // rules) each time in another part of the file.
@@ -104,20 +116,21 @@ func BenchmarkOnDemand(b *testing.B) {
 	for _, n := range []int{5000, 50000} {
 		text := generate(n)
 		for _, slice := range []int64{4 << 10, 64 << 10} {
-			src := func() *input.Source { return input.New("big.sym", bytes.NewReader(text), int64(len(text))) }
+			var read reads
+			src := func() *input.Source {
+				read = reads{Reader: bytes.NewReader(text)}
+				return input.New("big.sym", &read, int64(len(text)))
+			}
 			name := fmt.Sprintf("%dMB-by-%dKiB", len(text)>>20, slice>>10)
 			b.Run("open/"+name, func(b *testing.B) {
 				b.ReportAllocs()
-				var reads, bytes int64
 				for b.Loop() {
-					f, err := openOnDemand(src(), Options{Slice: slice})
-					if err != nil {
+					if _, err := openOnDemand(src(), Options{Slice: slice}); err != nil {
 						b.Fatal(err)
 					}
-					reads, bytes = f.Reads()
 				}
-				b.ReportMetric(float64(reads), "blocks/op")
-				b.ReportMetric(float64(bytes), "read-B/op")
+				b.ReportMetric(float64(read.count), "blocks/op")
+				b.ReportMetric(float64(read.bytes), "read-B/op")
 			})
 			b.Run("frame/"+name, func(b *testing.B) {
 				b.ReportAllocs()
@@ -125,7 +138,7 @@ func BenchmarkOnDemand(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				before, bytes := f.Reads()
+				before := read
 				frames := 0
 				for b.Loop() {
 					rva := 0x1000 + uint64(frames*7919%n)*(36*12+16) + 100
@@ -137,9 +150,8 @@ func BenchmarkOnDemand(b *testing.B) {
 					}
 					frames++
 				}
-				reads, read := f.Reads()
-				b.ReportMetric(float64(reads-before)/float64(frames), "blocks/op")
-				b.ReportMetric(float64(read-bytes)/float64(frames), "read-B/op")
+				b.ReportMetric(float64(read.count-before.count)/float64(frames), "blocks/op")
+				b.ReportMetric(float64(read.bytes-before.bytes)/float64(frames), "read-B/op")
 			})
 		}
 	}

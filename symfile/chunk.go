@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/lazy"
@@ -216,8 +217,8 @@ func (s *scanner) runAll(src *input.Source, from, to int64, progress func(done, 
 
 // runShared indexes chunks of about size bytes, several at once, and joins their indexes.
 //
-// Each indexer has a goroutine that takes the next chunk until none is left. After the first error
-// the chunks that have not begun are dropped, and runShared returns when all indexers have stopped:
+// Each indexer has a goroutine that takes the next chunk until none is left, or one has failed:
+// that one may have been stopped, and must not begin again. runShared returns when all have ended:
 // they use indexes and src until then.
 func (s *scanner) runShared(src *input.Source, from, to int64, indexers []ChunkIndexer, size int64, progress func(done, total int64)) error {
 	bounds, err := cuts(src, from, to, size)
@@ -228,46 +229,29 @@ func (s *scanner) runShared(src *input.Source, from, to int64, indexers []ChunkI
 	if len(indexes) == 1 && s.section == lazy.None {
 		return ErrIndivisible
 	}
-	chunks := make(chan int, len(indexes))
-	for i := range indexes {
-		chunks <- i
-	}
-	close(chunks)
-	type result struct {
-		size int64
-		err  error
-		last bool // of an indexer
-	}
-	results := make(chan result)
-	for _, x := range indexers {
-		go func() {
-			for i := range chunks {
-				var err error
-				indexes[i], err = x.Index(Chunk{src, bounds[i], bounds[i+1], s.section})
-				results <- result{size: bounds[i+1] - bounds[i], err: err}
-				if err != nil {
-					break // it may have been stopped, and must not begin again
-				}
-			}
-			x.Stop()
-			results <- result{last: true}
-		}()
-	}
-	done := from
-	for left := len(indexers); left > 0; {
-		switch r := <-results; {
-		case r.last:
-			left--
-		case r.err != nil:
-			err = cmp.Or(err, r.err)
-			for range chunks { // no other is begun any more
-			}
-		default:
-			if done += r.size; progress != nil && err == nil {
+	var mu sync.Mutex // for all that follows; an indexer holds it between two chunks
+	next, done := 0, from
+	work := func(x ChunkIndexer) {
+		defer x.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		for err == nil && next < len(indexes) {
+			i := next
+			next++
+			mu.Unlock()
+			index, failed := x.Index(Chunk{src, bounds[i], bounds[i+1], s.section})
+			mu.Lock()
+			indexes[i], err = index, cmp.Or(err, failed)
+			if done += bounds[i+1] - bounds[i]; err == nil && progress != nil {
 				progress(done, src.Size)
 			}
 		}
 	}
+	var all sync.WaitGroup
+	for _, x := range indexers {
+		all.Go(func() { work(x) })
+	}
+	all.Wait()
 	if err != nil {
 		return err
 	}

@@ -122,46 +122,28 @@ func (f *File) header() error {
 // FullyIndexed reports whether lookups use an index of the whole file.
 func (f *File) FullyIndexed() bool { return f.lazy == nil }
 
-// Reads returns how many blocks lookups and opening have read of a file that is searched, and their
-// bytes. It returns 0 for a file that is FullyIndexed.
-func (f *File) Reads() (reads, bytes int64) {
-	if f.lazy == nil {
-		return 0, 0
-	}
-	return f.lazy.Reads()
-}
-
-// HasSymbols reports whether the file can name any code. It is known without reading the file.
+// HasSymbols reports whether the file can name any code. It, HasUnwind, HasLines and HasInlines are
+// known without reading the file.
 func (f *File) HasSymbols() bool {
-	if f.lazy == nil {
-		return f.Counts.HasSymbols()
-	}
-	return f.lazy.Present(lazy.Funcs) || f.lazy.Present(lazy.Publics)
+	return f.has(f.Counts.HasSymbols(), lazy.Funcs, lazy.Publics)
 }
 
-// HasUnwind reports whether the file can unwind any code. It is known without reading the file.
-func (f *File) HasUnwind() bool {
-	if f.lazy == nil {
-		return f.Counts.HasUnwind()
-	}
-	return f.lazy.Present(lazy.Win) || f.lazy.Present(lazy.CFI)
-}
+// HasUnwind reports whether the file can unwind any code.
+func (f *File) HasUnwind() bool { return f.has(f.Counts.HasUnwind(), lazy.Win, lazy.CFI) }
 
-// HasLines reports whether the file knows source files, and HasInlines whether it knows calls that
-// were inlined. Both are known without reading the file.
-func (f *File) HasLines() bool {
-	if f.lazy == nil {
-		return f.Counts.LineRecords > 0
-	}
-	return f.lazy.Present(lazy.Files)
-}
+// HasLines reports whether the file knows source files.
+func (f *File) HasLines() bool { return f.has(f.Counts.LineRecords > 0, lazy.Files) }
 
-// HasInlines is described at HasLines.
-func (f *File) HasInlines() bool {
+// HasInlines reports whether the file knows calls that were inlined.
+func (f *File) HasInlines() bool { return f.has(f.Counts.Inlines > 0, lazy.Origins) }
+
+// has returns what the counts of a file say, or, of a file that is searched, whether one of the
+// sections is present.
+func (f *File) has(counted bool, sections ...lazy.Section) bool {
 	if f.lazy == nil {
-		return f.Counts.Inlines > 0
+		return counted
 	}
-	return f.lazy.Present(lazy.Origins)
+	return slices.ContainsFunc(sections, f.lazy.Present)
 }
 
 // Complete reads the whole file, after which lookups use its full index. An error, which is one of

@@ -48,8 +48,6 @@ type Text struct {
 	round   int            // of a batch
 	// Beside, if it is set, is another file, whose blocks a Batch reads in the same rounds.
 	Beside *Text
-	reads  int64
-	bytes  int64
 }
 
 // NewText makes a Text and reads nothing. blockSize is in bytes.
@@ -59,9 +57,6 @@ func NewText(src *input.Source, blockSize int64) *Text {
 	t.most = int(max(cacheSize/t.size, 2*probes))
 	return t
 }
-
-// Reads returns how many blocks were read, and their bytes.
-func (t *Text) Reads() (reads, bytes int64) { return t.reads, t.bytes }
 
 // Lines calls fn with the lines that begin in [off, end), without their ends and cut at 1 MiB,
 // until fn returns false. An end of 0 means that the caller does not know it; Lines then reads
@@ -233,9 +228,7 @@ func (t *Text) read(list []int64) error {
 	for i, n := range list {
 		off := n * t.step
 		parts[i] = input.Part{Off: off, Data: t.room(min(t.size, t.src.Size-off))}
-		t.bytes += int64(len(parts[i].Data))
 	}
-	t.reads += int64(len(list))
 	if len(list) == 0 {
 		return nil
 	}
