@@ -31,7 +31,6 @@ func sampleParts() parts {
 			"loader.js":     {Data: []byte("load();\n")},
 			"symbols.js":    {Data: []byte("")},
 			"ranges.js":     {Data: []byte("")},
-			"blocks.js":     {Data: []byte("")},
 			"kept.js":       {Data: []byte("")},
 			"unpack.js":     {Data: []byte("")},
 			"worker.js":     {Data: []byte("work();\n")},

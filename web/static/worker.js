@@ -2,8 +2,15 @@
 
 // The object that the program and the scripts of this worker share;
 // wasm/viewer/worker/protocol_js.go describes it. The scripts that are joined to this one add
-// blocks, range and unpack; the program adds receive, read and fetched.
+// range and unpack; the program adds receive, read and fetched.
 const crashpaneWorker = (self.crashpaneWorker = { kept: keptIn(self) });
+
+// Reads a part of a File.
+crashpaneWorker.slice = async (file, from, to) => {
+  const bytes = new Uint8Array(await file.slice(from, to).arrayBuffer());
+  if (bytes.byteLength !== to - from) throw new Error("the file has become shorter");
+  return bytes;
+};
 
 // The engine's worker. It starts the program that the page sends, keeps messages until the program
 // listens, and reports how the program ended.

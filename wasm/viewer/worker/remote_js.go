@@ -28,8 +28,8 @@ const (
 	// places of a file.
 	remoteSlice = 4 << 10
 	// remoteGap is up to how many bytes between two parts are fetched along: a request takes about
-	// as long. remoteMost is how much is asked for at once.
-	remoteGap, remoteMost = 64 << 10, 2 << 20
+	// as long.
+	remoteGap = 64 << 10
 )
 
 // newRemoteReader makes a reader; failed is told when nothing can be read any more, and whether
@@ -92,36 +92,13 @@ func (r *remoteReader) took(n int64, why js.Value) error {
 	return r.err
 }
 
-// ReadManyAt implements input.ManyReader: the requests are under way at the same time. Parts that
-// are close together are one request.
+// ReadManyAt implements input.ManyReader.
 func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 	if r.err != nil {
 		return r.err
 	}
-	type run struct{ from, to int64 }
-	var runs []run
-	for _, p := range parts {
-		if n := len(runs); n == 0 || p.Off-runs[n-1].to > remoteGap || runs[n-1].to-runs[n-1].from > remoteMost {
-			runs = append(runs, run{p.Off, p.Off})
-		}
-		last := &runs[len(runs)-1]
-		last.to = max(last.to, p.Off+int64(len(p.Data)))
-	}
-	asked := js.Global().Get("Array").New(len(runs))
-	for i, run := range runs {
-		asked.SetIndex(i, r.read.Invoke(float64(run.from), float64(run.to)))
-	}
-	settled, _ := await(js.Global().Get("Promise").Call("allSettled", asked))
-	for i, run := range runs {
-		one := settled.Index(i)
-		if r.took(run.to-run.from, one.Get("reason")) != nil {
-			return r.err
-		}
-		for ; len(parts) > 0 && parts[0].Off+int64(len(parts[0].Data)) <= run.to; parts = parts[1:] {
-			js.CopyBytesToGo(parts[0].Data, one.Get("value").Call("subarray", float64(parts[0].Off-run.from)))
-		}
-	}
-	return nil
+	begin := func(from, to int64) js.Value { return r.read.Invoke(float64(from), float64(to)) }
+	return readTogether(parts, remoteGap, begin, r.took)
 }
 
 // await is a promise's value, or what it was rejected with.
