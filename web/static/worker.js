@@ -43,8 +43,26 @@ async function start(module) {
   let address;
   crashpaneWorker.beside = () => {
     const worker = new Worker((address ??= script ? URL.createObjectURL(script) : self.location.href));
+    let asked; // settles the promise of the message that it answers
+    const end = (why) => {
+      worker.terminate();
+      asked?.reject(new Error(why));
+    };
+    worker.onmessage = ({ data }) => {
+      if (data.indexed) asked.resolve(data);
+      else if (data.stopped) end(data.stopped);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      end("a worker could not run");
+    };
     worker.postMessage({ module, script });
-    return worker;
+    const ask = (message) =>
+      new Promise((resolve, reject) => {
+        asked = { resolve, reject };
+        worker.postMessage(message);
+      });
+    return { ask, end };
   };
   const ended = go.run(instance);
   running = true;

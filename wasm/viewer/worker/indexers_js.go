@@ -13,10 +13,8 @@ import (
 // indexer implements symfile.ChunkIndexer with a worker of its own, beside the engine's. The first
 // chunk starts it; it runs the same program.
 type indexer struct {
-	worker js.Value
-	heard  []js.Func
-	memory int       // of its program, in bytes
-	answer func(any) // of the chunk that it indexes
+	worker js.Value // of crashpaneWorker.beside
+	memory int      // of its program, in bytes
 }
 
 // maxIndexers bounds the workers: each needs memory of its own, and more of them do not read a disk
@@ -54,22 +52,15 @@ func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
 	} else {
 		return new(symfile.Indexer).Index(c)
 	}
-	answered := make(chan any, 1)
-	x.answer = func(a any) {
-		select {
-		case answered <- a:
-		default: // it had ended
-		}
-	}
 	if !x.worker.Truthy() {
-		x.start()
+		x.worker = scripts().Call("beside")
 	}
-	x.worker.Call("postMessage", message)
-	a := <-answered
-	reply, ok := a.(js.Value)
-	if !ok {
-		return nil, a.(error)
+	reply, why := await(x.worker.Call("ask", message))
+	if why.Truthy() {
+		return nil, errors.New(why.Get("message").String())
 	}
+	x.memory = reply.Get("memory").Int()
+	js.Global().Call("postMessage", map[string]any{"memory": memory()})
 	if problem := reply.Get("problem"); problem.Truthy() {
 		err = errors.New(problem.String())
 		if reply.Get("indivisible").Bool() {
@@ -83,46 +74,12 @@ func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
 	return BytesOf(reply.Get("index")), nil
 }
 
-func (x *indexer) start() {
-	w := scripts().Call("beside")
-	on := func(event string, do func(e js.Value)) {
-		f := js.FuncOf(func(_ js.Value, args []js.Value) any { do(args[0]); return nil })
-		x.heard = append(x.heard, f)
-		w.Call("addEventListener", event, f)
-	}
-	on("message", func(e js.Value) {
-		data := e.Get("data")
-		if m := data.Get("memory"); m.Type() == js.TypeNumber {
-			x.memory = m.Int()
-			js.Global().Call("postMessage", map[string]any{"memory": memory()})
-		}
-		if data.Get("indexed").Truthy() {
-			x.answer(data)
-		} else if why := data.Get("stopped"); why.Truthy() {
-			x.end(errors.New(why.String()))
-		}
-	})
-	on("error", func(e js.Value) {
-		e.Call("preventDefault")
-		x.end(errors.New("a worker could not run"))
-	})
-	x.worker = w
-}
-
 // Stop implements symfile.ChunkIndexer. Ending the worker frees its memory.
-func (x *indexer) Stop() { x.end(errors.New("it was stopped")) }
-
-// end ends the worker, if there is one, and answers the chunk that it indexes with an error.
-func (x *indexer) end(why error) {
-	if !x.worker.Truthy() {
-		return
+func (x *indexer) Stop() {
+	if x.worker.Truthy() {
+		x.worker.Call("end", "it was stopped")
 	}
-	x.worker.Call("terminate")
-	for _, f := range x.heard {
-		f.Release()
-	}
-	x.worker, x.heard, x.memory = js.Undefined(), nil, 0
-	x.answer(why)
+	x.worker, x.memory = js.Undefined(), 0
 }
 
 // own indexes chunks in an indexer's worker.

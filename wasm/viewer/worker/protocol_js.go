@@ -7,7 +7,7 @@ import "syscall/js"
 //
 //	set by the scripts                                                        file
 //	  memory() → bytes of the program's memory                                worker.js
-//	  beside() → a new Worker with the same program                           worker.js
+//	  beside() → {ask(message) → promise of the answer, end(why)}: a new worker with the same program    worker.js
 //	  kept {get(key), put(key, Uint8Array)} → promise of a Uint8Array         kept.js
 //	  slice(file, from, to) → promise of a Uint8Array                         worker.js
 //	  range({url, token, size, edition, head}) → (from, to) → promise of a Uint8Array; an error may be changed    ranges.js
