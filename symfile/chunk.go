@@ -1,10 +1,8 @@
 package symfile
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
-	"io"
 	"slices"
 	"sync"
 
@@ -56,7 +54,9 @@ func (s *scanner) join(p *scanner) {
 	if g.URL != "" {
 		f.URL = g.URL
 	}
-	f.Counts.add(&g.Counts)
+	for i, n := range g.Counts.numbers() { // those of lines are set by joinAll
+		*f.Counts.numbers()[i] += *n
+	}
 	f.WarningCount += g.WarningCount
 	var seen [numKinds]int
 	for _, w := range g.Warnings {
@@ -75,65 +75,27 @@ func (s *scanner) join(p *scanner) {
 	s.lineCount += p.lineCount
 }
 
-// add sums the counts of two chunks up; Lines and LineRecords are counted by the scanner.
-func (c *Counts) add(d *Counts) {
-	c.Files += d.Files
-	c.Origins += d.Origins
-	c.Funcs += d.Funcs
-	c.Publics += d.Publics
-	c.Inlines += d.Inlines
-	c.CFIInits += d.CFIInits
-	c.CFIDeltas += d.CFIDeltas
-	c.WinFrameData += d.WinFrameData
-	c.WinFPO += d.WinFPO
-	c.WinOther += d.WinOther
-	c.Infos += d.Infos
-	c.Unknown += d.Unknown
-}
-
-// heads are the records that a chunk may begin with: none of them belongs to a record before it.
-var heads = [][]byte{[]byte("FUNC "), []byte("PUBLIC "), []byte("FILE "), []byte("INLINE_ORIGIN "), []byte("STACK CFI INIT "), []byte("STACK WIN ")}
-
 // cuts divides [from, to) of a file into chunks of about size bytes, and returns their bounds, from
-// and to among them. Each begins at a line that is a head, which is looked for in the 256 KiB after
-// the even division. If there is none, two chunks stay one.
-func cuts(src *input.Source, from, to, size int64) ([]int64, error) {
+// and to among them. Each begins with a record that does not belong to one before it, which is
+// looked for in the 256 KiB after the even division. If there is none, two chunks stay one.
+func (f *File) cuts(from, to, size int64) ([]int64, error) {
 	const near = 256 << 10
 	bounds := []int64{from}
-	buf := make([]byte, near)
 	for at := from + size; at < to-near; at += size {
-		if at < bounds[len(bounds)-1] {
-			continue
-		}
-		for have := 0; have < near; {
-			n := min(16<<10, near-have)
-			if _, err := src.ReadDirect(buf[have:have+n], at+int64(have)); err != nil && err != io.EOF {
-				return nil, src.Wrap("symbol file", at, err)
+		off := at
+		err := f.text.Lines(at, at+near, func(line []byte) bool {
+			if l := searchedLine(line); off > at && (l.Head || l.Section == lazy.Win) { // the line at at may have begun before
+				bounds = append(bounds, off)
+				return false
 			}
-			have += n
-			if i := headAt(buf[:have]); i >= 0 {
-				bounds = append(bounds, at+int64(i))
-				break
-			}
+			off += int64(len(line)) + 1
+			return true
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	return append(slices.Clip(bounds), to), nil
-}
-
-// headAt returns the index of the first line that is a head, or -1.
-func headAt(b []byte) int {
-	for i := 0; ; {
-		n := bytes.IndexByte(b[i:], '\n')
-		if n < 0 {
-			return -1
-		}
-		i += n + 1
-		for _, h := range heads {
-			if bytes.HasPrefix(b[i:], h) {
-				return i
-			}
-		}
-	}
+	return append(slices.Compact(bounds), to), nil
 }
 
 // ErrIndivisible means that a file cannot be indexed in chunks, because records in one chunk belong
@@ -221,7 +183,7 @@ func (s *scanner) runAll(src *input.Source, from, to int64, progress func(done, 
 // that one may have been stopped, and must not begin again. runShared returns when all have ended:
 // they use indexes and src until then.
 func (s *scanner) runShared(src *input.Source, from, to int64, indexers []ChunkIndexer, size int64, progress func(done, total int64)) error {
-	bounds, err := cuts(src, from, to, size)
+	bounds, err := s.f.cuts(from, to, size)
 	if err != nil {
 		return err
 	}

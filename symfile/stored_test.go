@@ -41,7 +41,7 @@ func adopt(f *File, chunks [][]byte) error {
 // chunksOf indexes a text in chunks of a size, as workers do that share nothing.
 func chunksOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
 	t.Helper()
-	bounds, err := cuts(sourceOf(text), 0, int64(len(text)), size)
+	bounds, err := newFile(sourceOf(text), Options{}).cuts(0, int64(len(text)), size)
 	if err != nil {
 		t.Fatal(err)
 	}
