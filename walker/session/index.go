@@ -73,15 +73,6 @@ func (s *Session) Adopt(itemID int, full *FullIndex) error {
 	return nil
 }
 
-// Complete is Indexed and Adopt for a file that a stack needed.
-func (s *Session) Complete(itemID int) error {
-	full, err := s.Indexed(itemID, nil, nil)
-	if err != nil {
-		return err
-	}
-	return s.Adopt(itemID, full)
-}
-
 // Key names the index of a symbol file among those that are kept: by debug id, size and a checksum
 // of parts of its content (symfile.Fingerprint).
 func (s *Session) Key(itemID int) (string, error) {

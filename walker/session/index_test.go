@@ -53,7 +53,7 @@ func TestIndexBeside(t *testing.T) {
 				t.Errorf("%s index: exact %v, warnings %q", name, exact, it.Warnings)
 			}
 			if moved != "" && name != "right" {
-				s.Complete(it.ID)
+				complete(t, s)
 				r = s.Report(0)
 			}
 			for i := range want {

@@ -93,8 +93,12 @@ func largeSession(t *testing.T, syms io.ReaderAt, size int) *session.Session {
 func complete(t *testing.T, s *session.Session) {
 	t.Helper()
 	for _, it := range s.Items() {
-		if it.Name == "tilecruncher.sym" {
-			if err := s.Complete(it.ID); err != nil {
+		if it.Name == "tilecruncher.sym" && it.Kind == session.KindSym {
+			full, err := s.Indexed(it.ID, nil, nil)
+			if err == nil {
+				err = s.Adopt(it.ID, full)
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
