@@ -2,11 +2,8 @@ package lazy
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
-	"math/bits"
-	"runtime"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -277,27 +274,10 @@ func (t *Text) keep(b *block) {
 	t.blocks[b.n] = b
 }
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x80 * ones
-)
-
 // Newline returns the index of the next newline in b from i on, or len(b) if there is none.
 func Newline(b []byte, i int) int {
-	if runtime.GOARCH != "wasm" {
-		if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
-			return i + k
-		}
-		return len(b)
+	if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
+		return i + k
 	}
-	for ; i+8 <= len(b); i += 8 { // in wasm IndexByte takes byte after byte
-		w := binary.LittleEndian.Uint64(b[i:i+8]) ^ '\n'*ones
-		if m := (w - ones) &^ w & highs; m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
-		}
-	}
-	for i < len(b) && b[i] != '\n' {
-		i++
-	}
-	return i
+	return len(b)
 }
