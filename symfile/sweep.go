@@ -73,8 +73,8 @@ func decNumber(v uint64) uint32 {
 	return uint32(v*10000 + v>>32)
 }
 
-// sweepRoom is what is looked at of a record at most: of a line four fields of 8 bytes, of an INLINE
-// record the keyword and four fields.
+// sweepRoom is what is looked at of a record at most: of a line four fields of 8 bytes, of an
+// INLINE record the keyword and four fields.
 const sweepRoom = 40
 
 // wordInline is the keyword of INLINE records, as eight finds it.

@@ -92,8 +92,8 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 type described struct {
 	m   *moduleData
 	out symbol.Function
-	// section is that in which the function begins, as the upper half of an address. Lines and calls
-	// have offsets only, and all are in it.
+	// section is that in which the function begins, as the upper half of an address. Lines and
+	// calls have offsets only, and all are in it.
 	section uint64
 	files   map[uint32]string // most lines of a function are of one file, so its path is read once
 	err     error             // of reading a path, which ends the description

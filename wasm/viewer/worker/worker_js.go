@@ -1,6 +1,6 @@
 // Package worker runs an engine in a worker: it passes the page's messages to the engine, and the
 // engine's answers to the page. It also implements the engine's readers with the browser's files
-// (file_js.go, stream_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer
+// (file_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer
 // and the full engine both use it. Begin with RunWith, which is the worker's loop.
 package worker
 
