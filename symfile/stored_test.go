@@ -462,7 +462,10 @@ func TestIndexEnds(t *testing.T) {
 		for i := range recs {
 			recs[i].end = end
 		}
-		f.tables[tableFuncs].fill(recs)
+		f.tables[tableFuncs] = table{}
+		for _, r := range recs {
+			f.tables[tableFuncs].put(r)
+		}
 		index, err := f.Index()
 		if err != nil {
 			t.Fatal(err)
