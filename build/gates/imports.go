@@ -55,7 +55,8 @@ var importRules = []importRule{
 	{"symfile/sframe", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
-	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/ordered", nil},
+	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/unwind"}},
 	{"symfile/x86code", []string{"core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile/lazy", []string{"core/input"}},
@@ -67,7 +68,7 @@ var importRules = []importRule{
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
-	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
+	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/symbol", "symfile/unwind"}},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
 	// It knows which sections a binary has, and which package reads each.

@@ -18,10 +18,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/ordered"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -98,10 +98,11 @@ type function interface {
 
 // Table is an opened function table.
 type Table struct {
-	src   *input.Source
-	cfg   Config
-	r     reader
-	count int
+	src *input.Source
+	cfg Config
+	r   reader
+	// starts are the functions' first addresses, by which linkers sort the table.
+	starts ordered.Table
 	// last is the function that was opened latest.
 	last     function
 	lastOff  int64
@@ -122,7 +123,10 @@ func Open(src *input.Source, cfg Config) (*Table, error) {
 	default:
 		return nil, &input.FormatError{File: cfg.File, Part: part, Offset: -1, Want: "a processor that has function tables: x64, arm64, arm"}
 	}
-	t.count = int(min(src.Size/t.r.size(), 1<<31-1))
+	t.starts = ordered.Table{N: int(min(src.Size/t.r.size(), 1<<31-1)), Key: func(i int) (uint64, error) {
+		e, err := t.entry(i)
+		return e.start, err
+	}}
 	return t, nil
 }
 
@@ -155,22 +159,12 @@ func (t *Table) entry(i int) (entry, error) {
 }
 
 // find returns the entry that covers an address; ok is false if none begins before it.
-// Linkers sort the table by address, as Windows itself searches it by halves.
 func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
-	i := sort.Search(t.count, func(i int) bool {
-		if err != nil {
-			return true
-		}
-		var e entry
-		if e, err = t.entry(i); err != nil {
-			return true
-		}
-		return e.start > rva
-	}) - 1
-	if err != nil || i < 0 {
+	pos, err := t.starts.Search(rva)
+	if err != nil || pos < 0 {
 		return entry{}, false, err
 	}
-	e, err = t.entry(i)
+	e, err = t.entry(t.starts.Record(pos))
 	return e, err == nil && e.start <= rva, err
 }
 
@@ -282,7 +276,7 @@ func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
 // and where the file has no more code. It skips entries that cannot be read.
 func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 	done := uint64(0)
-	for i := range t.count {
+	for i := range t.starts.N {
 		e, err := t.entry(i)
 		if err != nil {
 			return err
@@ -308,7 +302,7 @@ func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 				end = min(end, c[1])
 			}
 		}
-		if i+1 < t.count {
+		if i+1 < t.starts.N {
 			if next, err := t.entry(i + 1); err == nil && next.start > e.start {
 				end = min(end, next.start)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/ordered"
 )
 
 // The DBI stream says what the module is made of: object files ("modules"), which of them gave each
@@ -267,7 +268,7 @@ type contributions struct {
 	s       *stream
 	base    int64
 	step    int64
-	ordered ordered
+	ordered ordered.Table
 }
 
 // Versions of the table, which differ in the size of an entry.
@@ -293,7 +294,7 @@ func openContributions(s *stream, off, size int64) (*contributions, error) {
 	case version != contribVersion1:
 		c.FailAt(off, "a known version of the section contributions", fmt.Sprintf("0x%x", version))
 	}
-	t.ordered = ordered{n: int(c.Left() / t.step), key: func(i int) (uint64, error) {
+	t.ordered = ordered.Table{N: int(c.Left() / t.step), Key: func(i int) (uint64, error) {
 		e, err := t.at(i)
 		return e.key(), err
 	}}
@@ -321,11 +322,11 @@ func (t *contributions) at(i int) (contribution, error) {
 
 // find is the contribution that covers a section's byte.
 func (t *contributions) find(section uint16, off uint32) (contribution, bool, error) {
-	pos, err := t.ordered.search(sectionOffset(section, off))
+	pos, err := t.ordered.Search(sectionOffset(section, off))
 	if err != nil || pos < 0 {
 		return contribution{}, false, err
 	}
-	e, err := t.at(t.ordered.record(pos))
+	e, err := t.at(t.ordered.Record(pos))
 	return e, err == nil && e.section == section && off-e.off < e.size, err
 }
 

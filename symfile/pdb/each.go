@@ -363,7 +363,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 		}
 		return fn(parts[0].Start, name)
 	}
-	for i := range p.ordered.n {
+	for i := range p.ordered.N {
 		at, off, err := p.at(i)
 		text := ""
 		if number := at >> 32; err == nil && (number == 0 || number > uint64(len(f.sections)) || !f.sections[number-1].code) {

@@ -3,6 +3,7 @@ package pdb
 import (
 	"encoding/binary"
 
+	"github.com/crashpane/crashpane/symfile/ordered"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -16,7 +17,7 @@ type frameTable struct {
 	what    string
 	step    int64
 	s       *stream
-	ordered ordered
+	ordered ordered.Table
 }
 
 const (
@@ -33,7 +34,7 @@ func (f *File) openFrames(data, fpo *stream) {
 		if t.s == nil || t.s.Size < t.step {
 			continue
 		}
-		t.ordered = ordered{n: int(t.s.Size / t.step), key: func(i int) (uint64, error) {
+		t.ordered = ordered.Table{N: int(t.s.Size / t.step), Key: func(i int) (uint64, error) {
 			b, err := t.s.record(int64(i)*t.step, 4)
 			return uint64(u32(b, 0)), err
 		}}
@@ -85,7 +86,7 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 		return unwind.FrameData{}, answerOf(err), err
 	}
 	for _, t := range f.frames {
-		pos, err := t.ordered.search(linked)
+		pos, err := t.ordered.Search(linked)
 		if err != nil {
 			return unwind.FrameData{}, answerOf(err), err
 		}
@@ -93,14 +94,14 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 		// dozen.
 		const most = 1 << 10
 		for n := 0; pos >= 0 && n < most; pos, n = pos-1, n+1 {
-			d, first, err := f.frame(t, t.ordered.record(pos))
+			d, first, err := f.frame(t, t.ordered.Record(pos))
 			if err != nil {
 				return unwind.FrameData{}, answerOf(err), err
 			}
 			if linked-d.Start < d.Size {
 				// Functions that became one have an entry each: the first counts.
 				for ; pos > 0 && n < most; pos, n = pos-1, n+1 {
-					before, _, err := f.frame(t, t.ordered.record(pos-1))
+					before, _, err := f.frame(t, t.ordered.Record(pos-1))
 					if err != nil {
 						return unwind.FrameData{}, answerOf(err), err
 					}
@@ -135,7 +136,7 @@ func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 	f.allowMoves()
 	for _, t := range f.frames {
 		var last unwind.FrameData
-		for i := range t.ordered.n {
+		for i := range t.ordered.N {
 			d, _, err := f.frame(t, i)
 			if err != nil {
 				return err

@@ -54,26 +54,6 @@ func TestInnermost(t *testing.T) {
 	}
 }
 
-// TestOrdered searches tables, also one that is not sorted.
-func TestOrdered(t *testing.T) {
-	for _, keys := range [][]uint64{{}, {5}, {1, 2, 2, 9}, {7, 3, 9, 1, 5, 8, 2}} {
-		reads := 0
-		o := ordered{n: len(keys), key: func(i int) (uint64, error) { reads++; return keys[i], nil }}
-		for k := uint64(0); k < 11; k++ {
-			want, found := uint64(0), false
-			for _, x := range keys {
-				if x <= k && (!found || x >= want) {
-					want, found = x, true
-				}
-			}
-			pos, err := o.search(k)
-			if err != nil || found != (pos >= 0) || found && keys[o.record(pos)] != want {
-				t.Errorf("%v: %d: position %d (%v), want key %d %v", keys, k, pos, err, want, found)
-			}
-		}
-	}
-}
-
 // TestNumbers reads sizes of arrays in each form that a number has in a record.
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct {

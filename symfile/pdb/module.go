@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -281,4 +282,9 @@ func (m *moduleData) thunk(key uint64) *thunk {
 		return nil
 	}
 	return &m.thunks[i]
+}
+
+// lastUpTo is the number of elements, sorted by start, that begin at or before a value, less one.
+func lastUpTo[T any](list []T, value uint64, start func(*T) uint64) int {
+	return sort.Search(len(list), func(i int) bool { return start(&list[i]) > value }) - 1
 }

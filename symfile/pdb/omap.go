@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/ordered"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -19,13 +20,13 @@ const omapSize = 8
 // one: an address that is n bytes after its from is n bytes after its to.
 type omap struct {
 	s       *stream
-	ordered ordered
+	ordered ordered.Table
 }
 
 // openOMAP prepares a table for searches; nothing is read yet.
 func openOMAP(s *stream) *omap {
 	m := &omap{s: s}
-	m.ordered = ordered{n: int(s.Size / omapSize), key: func(i int) (uint64, error) {
+	m.ordered = ordered.Table{N: int(s.Size / omapSize), Key: func(i int) (uint64, error) {
 		from, _, err := m.at(i)
 		return from, err
 	}}
@@ -44,20 +45,20 @@ func (m *omap) at(i int) (from, to uint64, err error) {
 // find is the range that an address is in: its first address, what that is mapped to (see mapped),
 // and where the next range begins.
 func (m *omap) find(rva uint64) (from, to, next uint64, err error) {
-	pos, err := m.ordered.search(rva)
+	pos, err := m.ordered.Search(rva)
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	next = 1 << 32
-	if pos+1 < m.ordered.n {
-		if next, _, err = m.at(m.ordered.record(pos + 1)); err != nil {
+	if pos+1 < m.ordered.N {
+		if next, _, err = m.at(m.ordered.Record(pos + 1)); err != nil {
 			return 0, 0, 0, err
 		}
 	}
 	if pos < 0 {
 		return 0, 0, next, nil
 	}
-	from, to, err = m.at(m.ordered.record(pos))
+	from, to, err = m.at(m.ordered.Record(pos))
 	return from, to, max(next, from), err
 }
 
@@ -88,7 +89,7 @@ func (f *File) linked(rva uint64) (linked uint64, exact, ok bool, err error) {
 func (f *File) allowMoves() {
 	const times, least = 64, 1 << 16
 	if f.fromSource != nil {
-		f.moves = least + times*(f.fromSource.ordered.n+f.toSource.ordered.n)
+		f.moves = least + times*(f.fromSource.ordered.N+f.toSource.ordered.N)
 	}
 }
 

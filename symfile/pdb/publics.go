@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/ordered"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -16,7 +17,7 @@ type publics struct {
 	opened         bool
 	table, records *stream
 	base           int64
-	ordered        ordered
+	ordered        ordered.Table
 	x86            bool
 }
 
@@ -56,7 +57,7 @@ func (f *File) openPublics() (*publics, error) {
 		return p, nil
 	}
 	p.table, p.records, p.base, p.opened = table, records, c.Off(), true
-	p.ordered = ordered{n: int(size / 4), key: func(i int) (uint64, error) {
+	p.ordered = ordered.Table{N: int(size / 4), Key: func(i int) (uint64, error) {
 		at, _, err := p.at(i)
 		return at, err
 	}}
@@ -98,14 +99,14 @@ func (p *publics) name(off int64) (string, error) {
 
 // find is the last name at or before a section's byte.
 func (p *publics) find(key uint64) (text string, at uint64, ok bool, err error) {
-	pos, err := p.ordered.search(key)
+	pos, err := p.ordered.Search(key)
 	if err != nil || pos < 0 {
 		return "", 0, false, err
 	}
 	// Of several names at one address the first counts.
-	at, off, err := p.at(p.ordered.record(pos))
+	at, off, err := p.at(p.ordered.Record(pos))
 	for pos > 0 && err == nil {
-		before, o, e := p.at(p.ordered.record(pos - 1))
+		before, o, e := p.at(p.ordered.Record(pos - 1))
 		if err = e; before != at || err != nil {
 			break
 		}

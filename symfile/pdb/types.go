@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/ordered"
 )
 
 // types is a stream of type records (TPI) or of ids of functions (IPI). Records have no fixed size;
@@ -18,7 +19,7 @@ type types struct {
 	base, size  int64   // of the records in the stream
 	hash        *stream
 	index       int64 // of the table in hash
-	ordered     ordered
+	ordered     ordered.Table
 	// seen are offsets of records, every seenEach-th, of a stream without a table.
 	seen []int64
 	// names are names that were made, by number, at most maxNames.
@@ -60,7 +61,7 @@ func (f *File) openTypes(t **types, number int, what string) (*types, error) {
 			const entry = 8 // number, offset
 			if h := f.msf.stream(hash, what+" index"); h != nil && index >= 0 && size >= entry && index+size <= h.Size {
 				out.hash, out.index = h, index
-				out.ordered = ordered{n: int(size / entry), key: func(i int) (uint64, error) {
+				out.ordered = ordered.Table{N: int(size / entry), Key: func(i int) (uint64, error) {
 					b, err := h.record(index+int64(i)*entry, 4)
 					return uint64(u32(b, 0)), err
 				}}
@@ -82,12 +83,12 @@ func (t *types) record(number uint32) ([]byte, error) {
 	}
 	at, n := int64(0), t.first // the offset of record n
 	if t.hash != nil {
-		pos, err := t.ordered.search(uint64(number))
+		pos, err := t.ordered.Search(uint64(number))
 		if err != nil {
 			return nil, err
 		}
 		if pos >= 0 {
-			b, err := t.hash.record(t.index+int64(t.ordered.record(pos))*8, 8)
+			b, err := t.hash.record(t.index+int64(t.ordered.Record(pos))*8, 8)
 			if err != nil {
 				return nil, err
 			}

@@ -1,17 +1,18 @@
-package pdb
+// Package ordered searches tables of records that are sorted by a key, of which it reads little.
+package ordered
 
 import (
 	"cmp"
 	"slices"
-	"sort"
 )
 
-// ordered is a table of records with keys that linkers write in ascending order. It is searched, so
+// Table is a table of records with keys that linkers write in ascending order. It is searched, so
 // that little of it is read. Where a search comes to keys that are out of order, all of them are
 // read once, and sorted.
-type ordered struct {
-	n   int
-	key func(i int) (uint64, error)
+type Table struct {
+	// N is how many records there are, and Key the key of record i.
+	N   int
+	Key func(i int) (uint64, error)
 	// known are the keys at which searches have looked, maxKnown of them.
 	known map[int]uint64
 	// order are the records' numbers by key, if the table is not sorted; else nil.
@@ -22,11 +23,11 @@ type ordered struct {
 const maxKnown = 1 << 12
 
 // at is the key of the record number i, in the order of the file.
-func (o *ordered) at(i int) (uint64, error) {
+func (o *Table) at(i int) (uint64, error) {
 	if k, ok := o.known[i]; ok {
 		return k, nil
 	}
-	k, err := o.key(i)
+	k, err := o.Key(i)
 	if err != nil {
 		return 0, err
 	}
@@ -37,15 +38,15 @@ func (o *ordered) at(i int) (uint64, error) {
 	return k, nil
 }
 
-// record is the number in the file of the record at a position.
-func (o *ordered) record(pos int) int {
+// Record is the number in the file of the record at a position.
+func (o *Table) Record(pos int) int {
 	if o.order != nil {
 		return int(o.order[pos])
 	}
 	return pos
 }
 
-// search is the position of the last record whose key is no more than key, -1 if there is none.
+// Search is the position of the last record whose key is no more than key, -1 if there is none.
 //
 // Keys are spread about evenly within a section. So once both ends are in the same section, a place
 // is guessed by their keys; from there the search goes in steps that double until the key is
@@ -55,8 +56,8 @@ func (o *ordered) record(pos int) int {
 // Example: the key is 700, between record 0 (key 0) and record 100 (key 1000). The guess is record
 // 70. If its key is 640, records 71, 73, 77, ... follow until one has a larger key, and the last
 // step is halved.
-func (o *ordered) search(key uint64) (int, error) {
-	lo, hi := -1, o.n // key(lo) <= key < key(hi)
+func (o *Table) Search(key uint64) (int, error) {
+	lo, hi := -1, o.N // key(lo) <= key < key(hi)
 	least, most := uint64(0), ^uint64(0)
 	const halved = -1
 	step := 0 // of the way from the guess, in records; 0 before it, halved after it
@@ -64,10 +65,10 @@ func (o *ordered) search(key uint64) (int, error) {
 		mid := int(uint(lo+hi) / 2)
 		switch {
 		// The upper end is known now, the lower one not: look at the first record.
-		case lo < 0 && hi < o.n && step == 0:
+		case lo < 0 && hi < o.N && step == 0:
 			mid = 0
 		// An end is not known or in another section, so there is nothing to guess from: halve.
-		case lo < 0 || hi == o.n || least>>32 != most>>32 || step == halved:
+		case lo < 0 || hi == o.N || least>>32 != most>>32 || step == halved:
 		case step == 0:
 			mid = lo + int(float64(hi-lo)*(float64(key-least)/float64(most-least)))
 			step = 1
@@ -77,7 +78,7 @@ func (o *ordered) search(key uint64) (int, error) {
 			mid, step = hi-step, 2*step
 		}
 		mid = min(max(mid, lo+1), hi-1)
-		k, err := o.at(o.record(mid))
+		k, err := o.at(o.Record(mid))
 		if err != nil {
 			return 0, err
 		}
@@ -86,7 +87,7 @@ func (o *ordered) search(key uint64) (int, error) {
 			if err := o.sort(); err != nil {
 				return 0, err
 			}
-			return o.search(key)
+			return o.Search(key)
 		}
 		// The steps have passed the key.
 		if step >= 2 && up != (k <= key) {
@@ -102,25 +103,20 @@ func (o *ordered) search(key uint64) (int, error) {
 }
 
 // sort reads all keys.
-func (o *ordered) sort() error {
-	keys := make([]uint64, 0, min(o.n, 1<<16))
-	for i := range o.n {
-		k, err := o.key(i)
+func (o *Table) sort() error {
+	keys := make([]uint64, 0, min(o.N, 1<<16))
+	for i := range o.N {
+		k, err := o.Key(i)
 		if err != nil {
 			return err
 		}
 		keys = append(keys, k)
 	}
-	order := make([]uint32, o.n)
+	order := make([]uint32, o.N)
 	for i := range order {
 		order[i] = uint32(i)
 	}
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
 	o.order = order
 	return nil
-}
-
-// lastUpTo is the number of elements, sorted by start, that begin at or before a value, less one.
-func lastUpTo[T any](list []T, value uint64, start func(*T) uint64) int {
-	return sort.Search(len(list), func(i int) bool { return start(&list[i]) > value }) - 1
 }

@@ -1,0 +1,23 @@
+package ordered
+
+import "testing"
+
+// TestOrdered searches tables, also one that is not sorted.
+func TestOrdered(t *testing.T) {
+	for _, keys := range [][]uint64{{}, {5}, {1, 2, 2, 9}, {7, 3, 9, 1, 5, 8, 2}} {
+		reads := 0
+		o := Table{N: len(keys), Key: func(i int) (uint64, error) { reads++; return keys[i], nil }}
+		for k := uint64(0); k < 11; k++ {
+			want, found := uint64(0), false
+			for _, x := range keys {
+				if x <= k && (!found || x >= want) {
+					want, found = x, true
+				}
+			}
+			pos, err := o.Search(k)
+			if err != nil || found != (pos >= 0) || found && keys[o.Record(pos)] != want {
+				t.Errorf("%v: %d: position %d (%v), want key %d %v", keys, k, pos, err, want, found)
+			}
+		}
+	}
+}
