@@ -168,7 +168,7 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 	if s.data != nil {
 		return copy(p, s.data[off:]), nil
 	}
-	if s.whole != nil || len(p) >= blockSize {
+	if s.whole != nil || len(p) > blockSize {
 		return s.full(p, off)
 	}
 	done := 0
