@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall/js"
 	"time"
@@ -310,7 +311,11 @@ func collectOften() {
 	debug.SetMemoryLimit(math.MaxInt64)
 }
 
+// searched are the endings of files of which a stack needs little, however large they are.
+var searched = []string{".sym", ".pdb", ".dll", ".exe"}
+
 // readWhole guesses by a file's name whether it is large and must be read completely.
 func readWhole(file js.Value) bool {
-	return file.Get("size").Float() > smallAtFirst && !strings.HasSuffix(strings.ToLower(file.Get("name").String()), ".sym")
+	name := strings.ToLower(file.Get("name").String())
+	return file.Get("size").Float() > smallAtFirst && !slices.ContainsFunc(searched, func(end string) bool { return strings.HasSuffix(name, end) })
 }
