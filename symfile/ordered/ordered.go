@@ -3,6 +3,7 @@ package ordered
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -21,6 +22,10 @@ type Table struct {
 
 // maxKnown bounds the memory of keys: 4,096 keys are hundreds of searches.
 const maxKnown = 1 << 12
+
+// maxSorted limits the records of a table that is not sorted: each takes 12 bytes of memory. A
+// program of 200 MB has some 300,000 functions.
+const maxSorted = 1 << 24
 
 // at is the key of the record number i, in the order of the file.
 func (o *Table) at(i int) (uint64, error) {
@@ -104,6 +109,9 @@ func (o *Table) Search(key uint64) (int, error) {
 
 // sort reads all keys.
 func (o *Table) sort() error {
+	if o.N > maxSorted {
+		return fmt.Errorf("its %d records are not sorted, and too many to be sorted", o.N)
+	}
 	keys := make([]uint64, 0, min(o.N, 1<<16))
 	for i := range o.N {
 		k, err := o.Key(i)

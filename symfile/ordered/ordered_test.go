@@ -21,3 +21,11 @@ func TestOrdered(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManyToSort: a hostile table cannot make the search take memory for all its records.
+func TestTooManyToSort(t *testing.T) {
+	o := Table{N: maxSorted + 1, Key: func(i int) (uint64, error) { return uint64(maxSorted - i), nil }}
+	if pos, err := o.Search(5); err == nil {
+		t.Errorf("found position %d", pos)
+	}
+}
