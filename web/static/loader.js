@@ -65,7 +65,7 @@ async function compile(wasm, { progress, signal, size = 0 } = {}) {
   if (typeof got === "string" || got instanceof URL) got = await fetch(got, { credentials: "same-origin", signal });
   if (got instanceof Response) {
     if (!got.ok) throw new Error(`${got.url} answered ${got.status}`);
-    if (progress) got = counted(got, progress, size);
+    if (progress) count(got.clone(), progress, size).catch(() => {}); // compiling has the same error
     // Some servers send another type, for which compileStreaming fails.
     if (!/^application\/wasm\b/.test(got.headers.get("content-type") ?? "")) return WebAssembly.compile(await got.arrayBuffer());
     return WebAssembly.compileStreaming(got);
@@ -73,22 +73,19 @@ async function compile(wasm, { progress, signal, size = 0 } = {}) {
   return WebAssembly.compile(got);
 }
 
-// Wraps a Response so that progress is called, a few times a second, with the number of bytes
-// received.
-function counted(response, progress, size) {
+// Calls progress, a few times a second, with the number of bytes that were received. It reads a copy
+// of the Response: what is compiled does not pass through the page's thread.
+async function count(response, progress, size) {
   let done = 0;
   let told = 0;
-  const counter = new TransformStream({
-    transform(piece, controller) {
-      done += piece.byteLength;
-      if (performance.now() - told > 100) {
-        told = performance.now();
-        progress(done, size);
-      }
-      controller.enqueue(piece);
-    },
-  });
-  return new Response(response.body.pipeThrough(counter), { headers: { "content-type": "application/wasm" } });
+  const reader = response.body.getReader();
+  for (let piece; !(piece = await reader.read()).done; ) {
+    done += piece.value.byteLength;
+    if (performance.now() - told > 100) {
+      told = performance.now();
+      progress(done, size);
+    }
+  }
 }
 
 function make(document, name, attributes, parent) {
