@@ -83,13 +83,13 @@ func (f *File) cuts(from, to, size int64) ([]int64, error) {
 	bounds := []int64{from}
 	for at := from + size; at < to-near; at += size {
 		off := at
-		err := f.text.Lines(at, at+near, func(line []byte) bool {
+		err := f.text.Lines(at, 0, func(line []byte) bool {
 			if l := searchedLine(line); off > at && (l.Head || l.Section == lazy.Win) { // the line at at may have begun before
 				bounds = append(bounds, off)
 				return false
 			}
 			off += int64(len(line)) + 1
-			return true
+			return off < at+near
 		})
 		if err != nil {
 			return nil, err

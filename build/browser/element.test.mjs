@@ -1,6 +1,11 @@
 // <crash-pane> in a host page with the strict policy of docs/EMBEDDING.md.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { promisify } from "node:util";
 import { startPortal } from "../portal/portal.mjs";
 import { inRepo, startChrome } from "./harness.mjs";
 
@@ -10,12 +15,19 @@ const page = (body) => `<!doctype html><meta charset="utf-8"><title>Host</title>
 let portal;
 let chrome;
 let tab;
+let dir;
 before(async () => {
+  dir = await mkdtemp(join(tmpdir(), "crashpane-element-"));
+  await promisify(execFile)("go", ["run", "./build/bigsym", "-size", "8M", "-out", dir], { cwd: inRepo(".") });
   portal = await startPortal({
     pages: {
       "/host.css": "body { margin: 0 } crash-pane { height: 600px; --cp-accent: #7a1fa2 }",
       "/one.html": page('<p>Before</p><input id="field"><crash-pane id="a"></crash-pane>'),
       "/two.html": page('<crash-pane id="a" theme="dark" thread="2" frame="1" tab="files"></crash-pane><crash-pane id="b" theme="light" redact readonly></crash-pane>'),
+      "/analyze.js": `import { analyze } from "/crashpane/crashpane.js";
+        onmessage = async ({ data: [dump, ...symbols] }) => postMessage(await analyze(dump, { name: "big.dmp", symbols }).catch(String));`,
+      "/big.dmp": await readFile(join(dir, "big.dmp")),
+      "/big.sym": await readFile(join(dir, "big.sym")),
       "/drop.html": page('<crash-pane id="a" drop storage></crash-pane>'),
     },
   });
@@ -24,6 +36,7 @@ before(async () => {
 after(async () => {
   await chrome?.close();
   await portal?.stop();
+  await rm(dir, { recursive: true, force: true });
 });
 
 async function open(path) {
@@ -82,6 +95,22 @@ test("the host page adds a dump and symbols, and gets the events", async () => {
   assert.equal(new URL(p.url()).hash, "");
   assert.equal(await p.title(), "Host");
   assert.equal(await p.evaluate(() => localStorage.length), 0);
+});
+
+// It reads blocks of the symbol file, without the scripts of the page's own worker.
+test("a worker analyzes a dump with a large symbol file", async () => {
+  const p = await open("/one.html");
+  const report = await p.evaluate(async () => {
+    const files = await Promise.all(["/big.dmp", "/big.sym"].map(async (path) => new File([await (await fetch(path)).blob()], path.slice(1))));
+    const worker = new Worker("/analyze.js", { type: "module" });
+    return new Promise((done) => {
+      worker.onmessage = ({ data }) => done(data);
+      worker.onerror = ({ message }) => done(message);
+      worker.postMessage(files);
+    });
+  });
+  assert.equal(report.threads?.length, 32, JSON.stringify(report).slice(0, 300));
+  for (const { frames } of report.threads) for (const frame of frames) assert.ok(frame.line > 0, JSON.stringify(frame));
 });
 
 test("every form of data is accepted, and a file that is not a dump is refused", async () => {

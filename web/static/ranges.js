@@ -37,12 +37,12 @@ const remoteRange = (remote) => {
       response.body?.cancel();
       throw changed("the file on the server has changed");
     }
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const bytes = await response.arrayBuffer();
     if (bytes.byteLength !== to - from) throw new Error("the server's answer ended early");
     return bytes;
   }
   return async (from, to) => {
-    if (to <= remote.head.byteLength) return remote.head.subarray(from, to);
+    if (to <= remote.head.byteLength) return remote.head.slice(from, to).buffer;
     for (let tries = 2; ; tries--) {
       try {
         return await once(from, to);

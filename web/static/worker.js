@@ -5,13 +5,6 @@
 // range and unpack; the program adds receive, read and fetched.
 const crashpaneWorker = (self.crashpaneWorker = { kept: keptIn(self) });
 
-// Reads a part of a File.
-crashpaneWorker.slice = async (file, from, to) => {
-  const bytes = new Uint8Array(await file.slice(from, to).arrayBuffer());
-  if (bytes.byteLength !== to - from) throw new Error("the file has become shorter");
-  return bytes;
-};
-
 // The engine's worker. It starts the program that the page sends, keeps messages until the program
 // listens, and reports how the program ended.
 const waiting = [];

@@ -121,7 +121,9 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 		}
 		return nil
 	}
-	begin := func(from, to int64) js.Value { return scripts().Call("slice", f.file, float64(from), float64(to)) }
+	begin := func(from, to int64) js.Value {
+		return f.file.Call("slice", float64(from), float64(to)).Call("arrayBuffer")
+	}
 	return readTogether(parts, fileGap, begin, func(n int64, why js.Value) error {
 		if why.Truthy() {
 			return unreadable(why.Get("message"))
@@ -136,8 +138,8 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 const fileGap = 128 << 10
 
 // readTogether fills parts, which are sorted by offset, by reads that are all under way at once.
-// Parts at most gap bytes apart are one read. begin begins one and returns the promise of a
-// Uint8Array; came is told how many bytes have come, or why not.
+// Parts at most gap bytes apart are one read. begin begins one and returns the promise of an
+// ArrayBuffer; came is told how many bytes have come, or why not.
 func readTogether(parts []input.Part, gap int64, begin func(from, to int64) js.Value, came func(n int64, why js.Value) error) error {
 	const most = 2 << 20 // bytes of a read
 	type run struct{ from, to int64 }
@@ -159,8 +161,12 @@ func readTogether(parts []input.Part, gap int64, begin func(from, to int64) js.V
 		if err := came(run.to-run.from, one.Get("reason")); err != nil {
 			return err
 		}
+		bytes := js.Global().Get("Uint8Array").New(one.Get("value"))
 		for ; len(parts) > 0 && parts[0].Off+int64(len(parts[0].Data)) <= run.to; parts = parts[1:] {
-			js.CopyBytesToGo(parts[0].Data, one.Get("value").Call("subarray", float64(parts[0].Off-run.from)))
+			p := parts[0]
+			if js.CopyBytesToGo(p.Data, bytes.Call("subarray", float64(p.Off-run.from))) < len(p.Data) {
+				return unreadable("it has become shorter")
+			}
 		}
 	}
 	return nil

@@ -9,8 +9,7 @@ import "syscall/js"
 //	  memory() → bytes of the program's memory                                worker.js
 //	  beside() → {ask(message) → promise of the answer, end(why)}: a new worker with the same program    worker.js
 //	  kept {get(key), put(key, Uint8Array)} → promise of a Uint8Array         kept.js
-//	  slice(file, from, to) → promise of a Uint8Array                         worker.js
-//	  range({url, token, size, edition, head}) → (from, to) → promise of a Uint8Array; an error may be changed    ranges.js
+//	  range({url, token, size, edition, head}) → (from, to) → promise of an ArrayBuffer; an error may be changed    ranges.js
 //	  unpack(blob, most, told(done)) → promise of a Blob, null if it is larger; undefined if the browser cannot unpack    unpack.js
 //	set by the program
 //	  receive(message)       handles a message of the page

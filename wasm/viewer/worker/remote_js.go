@@ -14,7 +14,7 @@ type remoteReader struct {
 	remote js.Value // what the page was answered (symbols.js, ask)
 	name   string
 	size   int64
-	read   js.Value // from, to → promise of a Uint8Array
+	read   js.Value // from, to → promise of an ArrayBuffer
 	failed func(err error, changed bool)
 	err    error // the first one; nothing is asked for after it
 	// held is the part that was read last, outside of the program's own memory.
@@ -66,7 +66,7 @@ func (r *remoteReader) hold(from, to int64) error {
 	if err := r.took(to-from, why); err != nil {
 		return err
 	}
-	r.held, r.from, r.to = bytes, from, to
+	r.held, r.from, r.to = js.Global().Get("Uint8Array").New(bytes), from, to
 	return nil
 }
 
