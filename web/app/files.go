@@ -249,9 +249,10 @@ func (z *Reading) Cancel() {
 	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
 		return
 	}
-	// Downloads and the loading of the full engine end without a new engine.
+	// Downloads and the loading of the full engine end without a new engine. What was waiting for
+	// them was in the way: stacks that are walked meanwhile stay.
 	stopped := z.page.Work.FullEngine.stop() + z.page.Work.Downloads.stop()
-	if !z.Job.Active {
+	if !z.Job.Active || stopped > 0 && z.reading == nil && len(z.queue) == 0 {
 		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 		return
 	}

@@ -158,6 +158,26 @@ func TestLoadingIsCancelled(t *testing.T) {
 	}
 }
 
+// Cancelling leaves out the files that wait for the full engine, and not the dump, whose first
+// screen is held back.
+func TestLoadingIsCancelledBeforeTheFirstScreen(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Reading.Add([]File{fakeFile("a.dmp"), sizedFile{"libx.so.debug", 1 << 30}})
+	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
+	say(p, screen())
+	needsReader(p, e, oneDump)
+	if !p.Reading.Job.Active || p.Summary != nil {
+		t.Fatal("the first screen is not held back")
+	}
+	p.Act("cancel", "")
+	if e.restarts != 0 || e.stops != 1 || len(p.Notices.List) != 1 || p.Notices.List[0].Text != "Cancelled: 1 file left out." {
+		t.Errorf("%d restarts, %d stops, %v", e.restarts, e.stops, p.Notices.List)
+	}
+	if say(p, screen()); p.Summary == nil || p.Work.Busy() {
+		t.Errorf("the dump is shown: %v; busy: %v", p.Summary != nil, p.Work.Busy())
+	}
+}
+
 // A dump with programs in its memory is shown at once by the first engine, and again by the full
 // engine.
 func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
