@@ -32,22 +32,17 @@ type extra struct {
 // rust-minidump keeps the last).
 func (f *File) settle(k tableKind) {
 	t := &f.tables[k]
-	win := k == tableWin4 || k == tableWin0
-	if !t.mixed && !win {
+	if k == tableWin4 || k == tableWin0 {
+		recs := t.all()
+		nested(recs)
+		t.fill(recs)
+		return
+	}
+	if !t.mixed {
 		return
 	}
 	n := table{thin: t.thin, moved: true, data: make([]byte, 0, len(t.data)), heads: make([]head, 0, len(t.heads))}
-	if win {
-		high := int64(0)
-		t.inOrder(innermostLast, func(r *rec) {
-			high = max(high, int64(r.rva+r.size))
-			r.end = high
-			n.put(*r)
-		})
-		*t = n
-		return
-	}
-	t.inOrder(shortestFirst, func(r *rec) {
+	t.inOrder(func(r *rec) {
 		if r.size == 0 && !t.thin {
 			return // said when it was read; both peers drop it
 		}
@@ -71,15 +66,8 @@ func (f *File) settle(k tableKind) {
 // tableWords are the records of the tables, as warnings name them.
 var tableWords = [numTables]string{tableFuncs: "FUNC", tableInits: "STACK CFI INIT", tableFiles: "FILE", tableOrigins: "INLINE_ORIGIN"}
 
-// shortestFirst is the order of records with the same start: the shorter first, of these the first
-// in the file.
-func shortestFirst(a, b *rec) int {
-	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
-}
-
-// innermostLast is the order of STACK WIN records with the same start, in which a search from the
-// end finds the best one first: the one with the highest start; among equals the shortest; among
-// those the first in the file.
+// nested sorts STACK WIN records so that a search from the end finds the best one first: the one
+// with the highest start; among equals the shortest; among those the first in the file.
 //
 // For records inside one another that is Breakpad's rule (the innermost wins) and for runs that all
 // reach to the function's end it is what rust-minidump cuts them to. Where two overlap in part,
@@ -89,8 +77,18 @@ func shortestFirst(a, b *rec) int {
 //	[1000, 1100)   end 1100
 //	[1010, 1100)   end 1100
 //	[1020, 1040)   end 1100   wins at 1030; does not cover 1050, where the one above wins
-func innermostLast(a, b *rec) int {
-	return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(b.off, a.off))
+func nested(recs []rec) {
+	order := func(a, b rec) int {
+		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(b.size, a.size), cmp.Compare(b.off, a.off))
+	}
+	if !slices.IsSortedFunc(recs, order) {
+		slices.SortFunc(recs, order)
+	}
+	var high uint64
+	for i := range recs {
+		high = max(high, recs[i].rva+recs[i].size)
+		recs[i].end = int64(high)
+	}
 }
 
 // finish makes the index searchable, after the pass.

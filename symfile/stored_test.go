@@ -462,10 +462,7 @@ func TestIndexEnds(t *testing.T) {
 		for i := range recs {
 			recs[i].end = end
 		}
-		f.tables[tableFuncs] = table{}
-		for _, r := range recs {
-			f.tables[tableFuncs].put(r)
-		}
+		f.tables[tableFuncs].fill(recs)
 		index, err := f.Index()
 		if err != nil {
 			t.Fatal(err)

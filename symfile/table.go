@@ -215,10 +215,21 @@ func (t *table) all() []rec {
 	return out
 }
 
-// inOrder calls fn with all records sorted by address, those of one address by order. It unpacks and
-// sorts only keys, 16 bytes a record, and then unpacks the blocks again in that order: neighbors
-// are mostly in one block.
-func (t *table) inOrder(order func(a, b *rec) int, fn func(r *rec)) {
+// byAddress is the order of tables: by address, of equal ones the shorter first, of these the first
+// in the file.
+func byAddress(a, b *rec) int {
+	switch { // nearly all differ here
+	case a.rva < b.rva:
+		return -1
+	case a.rva > b.rva:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
+}
+
+// inOrder calls fn with all records sorted byAddress. It unpacks and sorts only keys, 16 bytes a
+// record, and then unpacks the blocks again in that order: neighbors are mostly in one block.
+func (t *table) inOrder(fn func(r *rec)) {
 	type place struct {
 		key uint64
 		at  uint32 // the block and the record in it
@@ -246,12 +257,20 @@ func (t *table) inOrder(order func(a, b *rec) int, fn func(r *rec)) {
 			continue
 		}
 		if len(same) > 1 {
-			sortFew(same, func(a, b rec) int { return order(&a, &b) })
+			sortFew(same, func(a, b rec) int { return byAddress(&a, &b) })
 		}
 		for k := range same {
 			fn(&same[k])
 		}
 		same = same[:0]
+	}
+}
+
+// fill replaces the table's records.
+func (t *table) fill(recs []rec) {
+	*t = table{thin: t.thin, data: t.data[:0], heads: t.heads[:0]}
+	for i := range recs {
+		t.put(recs[i])
 	}
 }
 
