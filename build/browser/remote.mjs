@@ -7,7 +7,7 @@
 // For a thread of 60 frames in 1 GB, 300 requests and 8 MB are wanted with the index, the index's
 // own among them.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { inRepo, startChrome, startSite } from "./harness.mjs";
@@ -38,7 +38,7 @@ try {
     const file = join(dir, path);
     const dump = join(scratch, `${name}.dmp`);
     oneThread(join(dir, `${name}.dmp`), dump);
-    if (!existsSync(`${file}.index`)) execFileSync(inRepo("dist/bin/crashpane"), ["index", file], { stdio: "inherit" });
+    execFileSync(inRepo("dist/bin/crashpane"), ["index", file], { stdio: "inherit" });
     for (const index of [true, false]) {
       source.files = { [path]: { file }, ...(index && { [`${path}.index`]: { file: `${file}.index` } }) };
       source.seen = [];
