@@ -168,7 +168,12 @@ func runtimeModule(wasmExec []byte, helper string, loader []byte) []byte {
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
 	b.WriteString(`const own = Object.create(null);
 const scope = new Proxy(globalThis, {
-  get: (target, key) => (key in own ? own[key] : Reflect.get(target, key)),
+  get: (target, key) => {
+    if (key in own) return own[key];
+    const value = Reflect.get(target, key);
+    // A browser's functions, such as setTimeout, must be called on the global object itself.
+    return typeof value === "function" && !("prototype" in value) ? value.bind(target) : value;
+  },
   set: (_, key, value) => {
     own[key] = value;
     return true;

@@ -47,12 +47,7 @@ async function run(module, request) {
       },
     };
     const global = new Proxy(scope, {
-      get(target, key) {
-        if (key in own) return own[key];
-        const value = Reflect.get(target, key);
-        // A browser's functions, such as setTimeout, must be called on the global object itself.
-        return typeof value === "function" && !("prototype" in value) ? value.bind(globalThis) : value;
-      },
+      get: (target, key) => (key in own ? own[key] : Reflect.get(target, key)),
       set: (_, key, value) => {
         own[key] = value;
         return true;
