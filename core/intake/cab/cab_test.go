@@ -253,7 +253,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestMuchForLittle: a small cabinet whose members lie after 2 GB each, in folders that share
+// TestMuchForLittle: a small cabinet whose members come after 2 GB each, in folders that share
 // their blocks, does not unpack all of that for each.
 func TestMuchForLittle(t *testing.T) {
 	m := made{method: 1, files: []file{{"a", strings.Repeat("x", 32<<10)}}}
