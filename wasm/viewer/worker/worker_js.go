@@ -1,19 +1,18 @@
 // Package worker runs an engine in a worker: it passes the page's messages to the engine, and the
 // engine's answers to the page. It also implements the engine's readers with the browser's files
-// (file_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer
-// and the full engine both use it. Begin with RunWith, which is the worker's loop.
+// (file_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer and the full
+// engine both use it. Begin with RunWith, which is the worker's loop.
 package worker
 
 import (
 	"fmt"
 	"math"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"syscall/js"
 	"time"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -311,11 +310,8 @@ func collectOften() {
 	debug.SetMemoryLimit(math.MaxInt64)
 }
 
-// searched are the endings of files of which a stack needs little, however large they are.
-var searched = []string{".sym", ".pdb", ".dll", ".exe"}
-
-// readWhole guesses by a file's name whether it is large and must be read completely.
+// readWhole guesses by a file's name whether it is large and must be read completely, as compressed
+// files must. Of others a stack needs little.
 func readWhole(file js.Value) bool {
-	name := strings.ToLower(file.Get("name").String())
-	return file.Get("size").Float() > smallAtFirst && !slices.ContainsFunc(searched, func(end string) bool { return strings.HasSuffix(name, end) })
+	return file.Get("size").Float() > smallAtFirst && intake.NamedPacked(file.Get("name").String())
 }
