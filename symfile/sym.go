@@ -135,7 +135,9 @@ func Open(src *input.Source, opt Options) (*File, error) {
 	err := s.runAll(src, 0, src.Size, opt.Progress)
 	if errors.Is(err, ErrIndivisible) { // then one indexer makes the pass over all of it
 		var index []byte
-		if index, err = opt.indexers()[0].Index(Chunk{Src: src, To: src.Size}); err == nil {
+		x := opt.indexers()[0]
+		defer x.Stop()
+		if index, err = x.Index(Chunk{Src: src, To: src.Size}); err == nil {
 			return OpenIndexed(src, input.FromBytes(src.Name, index), opt)
 		}
 	}

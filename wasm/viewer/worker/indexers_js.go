@@ -57,6 +57,7 @@ func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
 	}
 	reply, why := await(x.worker.Call("ask", message))
 	if why.Truthy() {
+		x.Stop() // its worker has ended
 		return nil, errors.New(why.Get("message").String())
 	}
 	x.memory = reply.Get("memory").Int()
