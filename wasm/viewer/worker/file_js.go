@@ -137,37 +137,44 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 // trip to another process of the browser, which takes about 0.6 ms for any size up to about 100 KB.
 const fileGap = 128 << 10
 
-// readTogether fills parts, which are sorted by offset, by reads that are all under way at once.
-// Parts at most gap bytes apart are one read. begin begins one and returns the promise of an
-// ArrayBuffer; came is told how many bytes have come, or why not.
+// readTogether fills parts, which are sorted by offset, by reads of which many are under way at
+// once, about 16 MiB. Parts at most gap bytes apart are one read. begin begins one and returns
+// the promise of an ArrayBuffer; came is told how many bytes have come, or why not.
 func readTogether(parts []input.Part, gap int64, begin func(from, to int64) js.Value, came func(n int64, why js.Value) error) error {
-	const most = 2 << 20 // bytes of a read
-	type run struct{ from, to int64 }
+	const mostOfOne, mostAtOnce = 2 << 20, 16 << 20
+	type run struct {
+		from, to int64
+		parts    []input.Part
+	}
 	var runs []run
 	for _, p := range parts {
-		if n := len(runs); n == 0 || p.Off-runs[n-1].to > gap || runs[n-1].to-runs[n-1].from > most {
-			runs = append(runs, run{p.Off, p.Off})
+		if n := len(runs); n == 0 || p.Off-runs[n-1].to > gap || runs[n-1].to-runs[n-1].from > mostOfOne {
+			runs = append(runs, run{from: p.Off})
 		}
 		last := &runs[len(runs)-1]
-		last.to = max(last.to, p.Off+int64(len(p.Data)))
+		last.to, last.parts = max(last.to, p.Off+int64(len(p.Data))), append(last.parts, p)
 	}
-	begun := js.Global().Get("Array").New(len(runs))
-	for i, run := range runs {
-		begun.SetIndex(i, begin(run.from, run.to))
-	}
-	settled, _ := await(js.Global().Get("Promise").Call("allSettled", begun))
-	for i, run := range runs {
-		one := settled.Index(i)
-		if err := came(run.to-run.from, one.Get("reason")); err != nil {
-			return err
+	for len(runs) > 0 {
+		begun := js.Global().Get("Array").New()
+		n, bytes := 0, int64(0)
+		for ; n < len(runs) && bytes < mostAtOnce; n++ {
+			begun.SetIndex(n, begin(runs[n].from, runs[n].to))
+			bytes += runs[n].to - runs[n].from
 		}
-		bytes := js.Global().Get("Uint8Array").New(one.Get("value"))
-		for ; len(parts) > 0 && parts[0].Off+int64(len(parts[0].Data)) <= run.to; parts = parts[1:] {
-			p := parts[0]
-			if js.CopyBytesToGo(p.Data, bytes.Call("subarray", float64(p.Off-run.from))) < len(p.Data) {
-				return unreadable("it has become shorter")
+		settled, _ := await(js.Global().Get("Promise").Call("allSettled", begun))
+		for i, run := range runs[:n] {
+			one := settled.Index(i)
+			if err := came(run.to-run.from, one.Get("reason")); err != nil {
+				return err
+			}
+			bytes := js.Global().Get("Uint8Array").New(one.Get("value"))
+			for _, p := range run.parts {
+				if js.CopyBytesToGo(p.Data, bytes.Call("subarray", float64(p.Off-run.from))) < len(p.Data) {
+					return unreadable("it has become shorter")
+				}
 			}
 		}
+		runs = runs[n:]
 	}
 	return nil
 }
