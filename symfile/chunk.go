@@ -84,7 +84,7 @@ func (f *File) cuts(from, to, size int64) ([]int64, error) {
 	for at := from + size; at < to-near; at += size {
 		off := at
 		err := f.text.Lines(at, 0, func(line []byte) bool {
-			if l := searchedLine(line); off > at && (l.Head || l.Section == lazy.Win) { // the line at at may have begun before
+			if l := searchedLine(line); off > at && (l.Head || l.Section == lazy.Win) { // the first line may be the rest of one
 				bounds = append(bounds, off)
 				return false
 			}

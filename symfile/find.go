@@ -21,9 +21,9 @@ func (f *File) searches(s lazy.Section) bool { return f.lazy != nil && !f.indexe
 // indexed (lazy.Unsorted, which settled handles).
 func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	var fn rec
-	inFunc := false
+	hasFunc := false
 	if k == tablePublics {
-		if fn, inFunc, err = f.find(tableFuncs, arg); err != nil {
+		if fn, hasFunc, err = f.find(tableFuncs, arg); err != nil {
 			return rec{}, false, err
 		}
 	}
@@ -65,7 +65,7 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	}
 	switch k {
 	case tablePublics:
-		ok = ok && !(inFunc && fn.rva >= r.rva)
+		ok = ok && !(hasFunc && fn.rva >= r.rva)
 	case tableInits:
 		ok = ok && r.has(arg)
 	case tableFiles, tableOrigins:

@@ -64,10 +64,10 @@ func (s *scanner) run(src *input.Source, from, to int64, progress func(done, tot
 	}
 	for ended := false; pos < src.Size && !ended; {
 		n := min(int64(min(step, readSize-have)), src.Size-pos)
-		if need := have + int(n) + 2; len(s.buf) < need { // with room for a newline after a last line that has none
-			room := make([]byte, min(max(need+shortStep/16, 2*have), readSize+2))
-			copy(room, s.buf[:have])
-			s.buf = room
+		if need := have + int(n) + 2; len(s.buf) < need { // a newline is added to a last line without one
+			grown := make([]byte, min(max(need+shortStep/16, 2*have), readSize+2))
+			copy(grown, s.buf[:have])
+			s.buf = grown
 		}
 		buf := s.buf
 		if left := to - pos; left > 0 {

@@ -54,20 +54,20 @@ func (f *File) again(src *input.Source) *File {
 // checked and appended, and its bytes dropped.
 func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 	f := s.f
-	// The tables get the room that they need at once: growing them would leave several times as
+	// The tables are made as large as they will be: growing them would leave several times as
 	// much behind.
-	var room [numTables]struct{ heads, bytes int }
+	var sizes [numTables]struct{ heads, bytes int }
 	for _, b := range indexes {
 		h, err := f.unpackStart(&unpacker{b: b}, int64(len(b)))
 		if err != nil {
 			return err
 		}
-		for k := range room {
-			room[k].heads += h.room[k].heads
-			room[k].bytes += h.room[k].bytes
+		for k := range sizes {
+			sizes[k].heads += h.sizes[k].heads
+			sizes[k].bytes += h.sizes[k].bytes
 		}
 	}
-	for k, r := range room {
+	for k, r := range sizes {
 		f.tables[k].heads = make([]head, 0, r.heads)
 		f.tables[k].data = make([]byte, 0, r.bytes)
 	}
@@ -206,7 +206,7 @@ type storedHead struct {
 	length                    int64 // of all that is before the tables
 	from, to, line, lineCount int64
 	print                     uint64
-	room                      [numTables]struct{ heads, bytes int }
+	sizes                     [numTables]struct{ heads, bytes int }
 }
 
 // numbers returns the counts in the order in which they are stored.
@@ -299,8 +299,8 @@ func (f *File) unpackStart(u *unpacker, size int64) (h storedHead, err error) {
 	h.print = u.unsigned()
 	const most = 1<<31 - 1
 	h.line, h.lineCount = int64(u.upTo(most)), int64(u.upTo(most))
-	for k := range h.room {
-		h.room[k].heads, h.room[k].bytes = int(u.upTo(uint64(size))), int(u.upTo(min(most, uint64(size))))
+	for k := range h.sizes {
+		h.sizes[k].heads, h.sizes[k].bytes = int(u.upTo(uint64(size))), int(u.upTo(min(most, uint64(size))))
 	}
 	return h, nil
 }
@@ -320,9 +320,9 @@ func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	}
 	u.b = b[:body:body]
 	rest := size - h.length
-	for k := range h.room {
-		rest -= int64(h.room[k].bytes)
-		if h.room[k].heads > u.left()/8 { // no block's head is shorter
+	for k := range h.sizes {
+		rest -= int64(h.sizes[k].bytes)
+		if h.sizes[k].heads > u.left()/8 { // no block's head is shorter
 			u.fail()
 		}
 	}
@@ -353,7 +353,7 @@ func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	}
 	for k := range f.tables {
 		f.tables[k].moved = u.flag()
-		f.tables[k].unpackHeads(u, h.room[k].heads, h.room[k].bytes, f.src.Size)
+		f.tables[k].unpackHeads(u, h.sizes[k].heads, h.sizes[k].bytes, f.src.Size)
 	}
 	if u.bad || u.left() > 0 || h.from < 0 || h.to < h.from {
 		return h, f.badIndex("an index", "one whose parts do not fit together")

@@ -66,7 +66,7 @@ type table struct {
 	heads []head
 	n     int
 	prev  rec // what was put last
-	left  int // room in the last block
+	left  int // records that the last block can still take
 	// mixed: the records are not by address, or some lie over each other; settle then has work to
 	// do.
 	mixed bool
@@ -110,7 +110,7 @@ func (t *table) put(r rec) {
 	t.left--
 	t.n++
 	const most = 5 * binary.MaxVarintLen64
-	if n := len(t.data); cap(t.data)-n < most { // to move a table often costs a short-lived process more than room for as much again
+	if n := len(t.data); cap(t.data)-n < most { // to move a table often costs a short-lived process more than memory for as much again
 		t.data = slices.Grow(t.data, min(max(n, 1<<10), 1<<18))
 	}
 	d := t.data[len(t.data) : len(t.data)+most]

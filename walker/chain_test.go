@@ -26,7 +26,7 @@ func TestBackChain(t *testing.T) {
 }
 
 // A sparc caller's stack pointer is the callee's fp, where the register window is saved: i6 is the
-// next fp, i7 the address of the call, whose return address lies after it and its delay slot.
+// next fp, i7 the address of the call, whose return address is after it and its delay slot.
 func TestRegisterWindow(t *testing.T) {
 	sc := &scene{arch: cpu.SPARC, os: core.Solaris, pc: code(0x1010)}
 	sc.regs = map[string]uint64{"fp": sc.at(4)}

@@ -25,7 +25,7 @@ func (s *walk) proposeLeaf() (candidate, string) {
 }
 
 // leafByLR uses the link register. A function's lr is its return address until it makes a call;
-// afterwards lr points after that call, into the function itself. So where the symbols tell
+// afterwards lr is the address after that call, in the function itself. So where the symbols tell
 // functions apart, an lr in another function leads to the caller, and one in the same function is
 // useless, except at the function's first instruction. Without symbols only arm64's lr is used, as
 // in Breakpad.

@@ -106,8 +106,8 @@ func (t *Steps) Stack() Stack {
 		t.stop = stop
 	}
 	// The result gets a slice of its size, and the large one is used again for the next thread.
-	if room := s.frames; cap(room) <= mostSpare && cap(room) > len(room) {
-		s.frames, s.spare = slices.Clone(room), room[:0]
+	if all := s.frames; cap(all) <= mostSpare && cap(all) > len(all) {
+		s.frames, s.spare = slices.Clone(all), all[:0]
 	}
 	out := Stack{Frames: s.frames}
 	if t.stop != nil {

@@ -253,7 +253,7 @@ func TestPE(t *testing.T) {
 	if !has.CFI || !has.OnlyExports || has.Functions || len(has.Missing) != 1 || has.Missing[0] != "the debug information t.pdb (id "+id.DebugID+")" {
 		t.Errorf("%+v", has)
 	}
-	// What lies after an exported function is not called by its name.
+	// What is after an exported function is not called by its name.
 	for rva, want := range map[uint64]string{0x1000: "", 0x1140: "run", 0x1150: "run", 0x1010: ""} {
 		if s, ans, err := b.Lookup(rva); s.Name != want || err != nil || (ans == symbol.Yes) != (want != "") {
 			t.Errorf("0x%x: %q %v %v", rva, s.Name, ans, err)

@@ -224,7 +224,7 @@ func (t *Text) read(list []int64) error {
 	parts := make([]input.Part, len(list))
 	for i, n := range list {
 		off := n * t.step
-		parts[i] = input.Part{Off: off, Data: t.room(min(t.size, t.src.Size-off))}
+		parts[i] = input.Part{Off: off, Data: t.buffer(min(t.size, t.src.Size-off))}
 	}
 	if len(list) == 0 {
 		return nil
@@ -243,8 +243,8 @@ func (t *Text) read(list []int64) error {
 	return t.came(blocks)
 }
 
-// room returns memory for n bytes of a block, from the free list if it has some.
-func (t *Text) room(n int64) []byte {
+// buffer returns memory for n bytes of a block, from the free list if it has some.
+func (t *Text) buffer(n int64) []byte {
 	if last := len(t.free) - 1; last >= 0 {
 		b := t.free[last]
 		t.free = t.free[:last]

@@ -39,7 +39,7 @@ func (m *many) ReadManyAt(parts []input.Part) error {
 }
 
 // grown are the sample's symbols with megabytes of other functions after them; moved, if it is not
-// "", is a function that stands after those instead of in its place.
+// "", is a function that is after those instead of where it was.
 func grown(t *testing.T, moved string) []byte {
 	t.Helper()
 	packed, err := os.ReadFile("../../testdata/sample/tilecruncher.sym.gz")

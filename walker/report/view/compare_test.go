@@ -34,7 +34,7 @@ func TestFindingsAreSentences(t *testing.T) {
 	}
 }
 
-// The suggestion stands after the stack as a row of its own, in every window that reaches it.
+// The suggestion is a row of its own after the stack, in every window that reaches it.
 func TestStackEndsWithWhatWouldHelp(t *testing.T) {
 	r := report.Build(reporttest.Windows())
 	r.Threads[1].Stop.Suggestion = "drop app.sym with id AAA0"
