@@ -290,12 +290,12 @@ func (f *File) Prefetch(rules, functions []uint64) {
 
 // NeedsPrefetch reports whether Prefetch would help to find the unwind records at an address.
 func (f *File) NeedsPrefetch(rva uint64) bool {
-	return f.src.ReadsMany() && !f.rows.has(rva) && !f.cfis.has(rva)
+	return lazy.ReadsMany(f.src) && !f.rows.has(rva) && !f.cfis.has(rva)
 }
 
 // prefetch runs the lookups of those addresses that are lacking, sorted, in batches.
 func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(uint64) error) {
-	if !f.src.ReadsMany() {
+	if !lazy.ReadsMany(f.src) {
 		return
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(rva uint64) bool { return !lacking(rva) })

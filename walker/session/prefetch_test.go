@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -27,7 +28,7 @@ func (m *many) ReadAt(p []byte, off int64) (int, error) {
 	return m.r.ReadAt(p, off)
 }
 
-func (m *many) ReadManyAt(parts []input.Part) error {
+func (m *many) ReadManyAt(parts []lazy.Part) error {
 	m.many++
 	m.places += len(parts)
 	for _, p := range parts {
@@ -94,13 +95,11 @@ func complete(t *testing.T, s *session.Session) {
 	t.Helper()
 	for _, it := range s.Items() {
 		if it.Name == "tilecruncher.sym" && it.Kind == session.KindSym {
-			full, err := s.Indexed(it.ID, nil, nil)
-			if err == nil {
-				err = s.Adopt(it.ID, full)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			s.IndexFile(it.ID, false, func(err error) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			})
 		}
 	}
 }

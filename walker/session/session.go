@@ -11,8 +11,8 @@
 // Start at Session.Add in this file, which recognizes files, and Session.Report (report.go), which
 // walks all stacks. symbols.go and binary.go match files to modules and look up symbols. staged.go
 // walks one thread after the other, for a page that shows the first at once; prefetch.go reads
-// ahead what many stacks need. If a source lacks bytes, Wants says which, and the next Report uses
-// them.
+// ahead what many stacks need, and index.go indexes large symbol files in the background. If a
+// source lacks bytes, Wants says which, and the next Report uses them.
 package session
 
 import (
@@ -77,6 +77,8 @@ type Progress struct {
 	Name  string // of the file
 	Done  int64
 	Total int64
+	// Background: the step runs beside the session's other work.
+	Background bool
 }
 
 // Options of a session.
@@ -96,6 +98,11 @@ type Options struct {
 	Workers int
 	// Indexers share the reading of a large symbol file instead, if they are set.
 	Indexers []symfile.ChunkIndexer
+	// Beside does work in a goroutine, and then calls then between two calls of the session's
+	// methods. If it is nil, both are done at once.
+	Beside func(work, then func())
+	// Indexes stores full indexes of symbol files; nil if there is no place for them.
+	Indexes IndexStore
 	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers.
 	// If it is nil, such files are not read.
 	OpenBinary func(src *input.Source) (Binary, error)
@@ -115,6 +122,10 @@ type Session struct {
 	opt   Options
 	items []*item
 	dumps []*dump
+	// passes are the full indexes to make (IndexFile), of which the first is being made if passRuns;
+	// one that was stopped may be running too.
+	passes   []*pass
+	passRuns bool
 }
 
 // item is an Item with what it was read from.
@@ -152,8 +163,11 @@ type dump struct {
 	// ignored are the modules whose call frame information the user has disabled.
 	ignored map[int]bool
 	report  *report.Report
-	walked  walked // what report was made of, and its making
-	needs   []*input.NeedError
+	// searched is the report before a symbol file was fully indexed, until it is compared with the
+	// new one (Corrected).
+	searched *report.Report
+	walked   walked // what report was made of, and its making
+	needs    []*input.NeedError
 }
 
 // assignment is what the user's choice is for: a module, and a kind of file.
@@ -166,6 +180,9 @@ type assignment struct {
 func New(opt Options) *Session {
 	if opt.Policy.Name == "" {
 		opt.Policy = walker.Best
+	}
+	if opt.Beside == nil {
+		opt.Beside = func(work, then func()) { work(); then() }
 	}
 	return &Session{opt: opt}
 }
@@ -326,7 +343,7 @@ func (s *Session) addArchive(it *item) {
 // progress calls Options.Progress, if it is set.
 func (s *Session) progress(stage, name string, done, total int64) {
 	if s.opt.Progress != nil {
-		s.opt.Progress(Progress{stage, name, done, total})
+		s.opt.Progress(Progress{Stage: stage, Name: name, Done: done, Total: total})
 	}
 }
 

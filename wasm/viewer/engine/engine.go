@@ -45,7 +45,6 @@ type Engine struct {
 	// rested says that it has rested since it last ran.
 	answeredAt, restUntil time.Duration // since began; 0 is never
 	rested                bool
-	indexing              indexing
 	redact                bool
 }
 
@@ -62,11 +61,6 @@ type Options struct {
 	Fetched func() int64
 	// PostData sends a message with bytes beside it. Without it, no symbol files are written.
 	PostData func(protocol.Answer, []byte)
-	// Beside does work in a goroutine, and then calls then between two requests. Nil does both at
-	// once.
-	Beside func(work, then func())
-	// Indexes stores indexes of symbol files; nil if there is no place for them.
-	Indexes IndexStore
 	// WriteSym writes a Breakpad symbol file from a binary, with a debug id, or with the binary's
 	// own if id is "".
 	WriteSym func(w io.Writer, b session.Binary, id string) error
@@ -77,13 +71,9 @@ type Options struct {
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(protocol.Answer), opt Options) *Engine {
 	e := &Engine{post: post, demangle: opt.Demangle, views: map[int]*view.View{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
-	e.indexing.before = map[int]*report.Report{}
 	// The session does not demangle names. The views do, and only those in visible rows: in
 	// WebAssembly a name takes a tenth of a millisecond.
 	opt.Session.Progress, opt.Session.IndexOnDemand = e.progress, true
-	if opt.Beside == nil {
-		opt.Beside = func(work, then func()) { work(); then() }
-	}
 	e.opt = opt
 	e.session = session.New(opt.Session)
 	if e.demangle == nil {
@@ -93,7 +83,11 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 }
 
 func (e *Engine) progress(p session.Progress) {
-	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Background: e.id == 0}})
+	id := e.id
+	if p.Background {
+		id = 0
+	}
+	e.reply(id, &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Background: id == 0}, nil)
 }
 
 // Handle answers a call. src is the file of an Add.
@@ -101,10 +95,13 @@ func (e *Engine) Handle(c protocol.Call, src *input.Source) {
 	e.id = c.ID
 	e.setRedact(c.Redact)
 	reply, err := e.answer(c.Request, src)
-	if reply == nil { // it comes later
-		return
+	if reply != nil { // else it comes later
+		e.reply(c.ID, reply, err)
 	}
-	a := protocol.Answer{ID: c.ID, Reply: reply}
+}
+
+func (e *Engine) reply(id int, r protocol.Reply, err error) {
+	a := protocol.Answer{ID: id, Reply: r}
 	if err != nil {
 		a.Error = view.Clean(err.Error())
 	}
@@ -143,10 +140,9 @@ func (e *Engine) answer(req protocol.Request, src *input.Source) (reply protocol
 	case *protocol.WriteSym:
 		reply, err = e.sym(q.Name)
 	case *protocol.IndexFile:
-		e.indexing.passes = append(e.indexing.passes, q)
-		e.nextPass()
+		e.session.IndexFile(q.Item, q.Keep, func(err error) { e.reply(0, &protocol.FileIndexed{Item: q.Item}, err) })
 	case *protocol.StopIndexing:
-		e.stopIndexing()
+		e.session.StopIndexing()
 		reply = &protocol.IndexingStopped{}
 	default:
 		panic(fmt.Sprintf("the engine has no case for %T", req))
@@ -265,7 +261,7 @@ func (e *Engine) Idle() (more bool) {
 	if e.more {
 		return false
 	}
-	if !e.walking || e.waits(e.lastDump) {
+	if !e.walking || e.session.AwaitsIndex(e.lastDump) {
 		return false
 	}
 	if e.opt.Fetched != nil && e.opt.Fetched() > maxIdleFetched {
@@ -276,7 +272,7 @@ func (e *Engine) Idle() (more bool) {
 		return true
 	}
 	e.walking = false
-	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.lastDump, Changed: e.changed(e.lastDump)}})
+	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.lastDump, Changed: e.session.Corrected(e.lastDump)}})
 	return false
 }
 
@@ -325,7 +321,7 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 		r.Pending = v.Pending()
 		e.lastDump = q.Dump
 		// Background work begins only when the first screen has its stack.
-		e.walking = (r.Pending > 0 || e.indexing.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
+		e.walking = (r.Pending > 0 || e.session.Corrects(q.Dump)) && (e.walking || q.Stack != nil)
 		if !q.More { // indexing begins only when the first screen is complete
 			for _, it := range e.session.Unindexed(q.Dump) {
 				r.Unindexed = append(r.Unindexed, it.ID)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -82,7 +83,7 @@ func (p *passes) run() {
 // exactTalk is an engine with the sample and a large symbol file.
 func exactTalk(t *testing.T, name string, sym []byte) (*talk, *passes) {
 	x := &passes{kept: map[string][]byte{}}
-	k := newTalkWith(t, Options{Indexes: x, Beside: func(work, then func()) { x.waiting = append(x.waiting, work, then) }})
+	k := newTalkWith(t, Options{Session: session.Options{Indexes: x, Beside: func(work, then func()) { x.waiting = append(x.waiting, work, then) }}})
 	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz")
 	if r, problem := k.add(name, sym); problem != "" || !r.Items[0].Usable {
 		t.Fatalf("%+v", r)
@@ -260,7 +261,7 @@ func TestThreadsWait(t *testing.T) {
 		case "broken":
 			k.begin(0, false) // the dump
 			x.run()
-			if problem := k.indexed(0); !strings.Contains(problem, "tilecruncher.dmp was not fully indexed: there is no symbol file number 0") {
+			if problem := k.indexed(0); !strings.Contains(problem, "there is no symbol file number 0") {
 				t.Error(problem)
 			}
 		}

@@ -37,7 +37,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		message := map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
 		l.self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
-	opt.Beside = func(work, then func()) {
+	opt.Session.Beside = func(work, then func()) {
 		go func() {
 			if l.guarded(work) {
 				l.done = append(l.done, then)
@@ -46,7 +46,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		}()
 	}
 	if scripts().Get("beside").Truthy() { // not in analyze (web/embed/analyze.js)
-		opt.Indexes, opt.Session.Indexers = indexStore{}, newIndexers()
+		opt.Session.Indexes, opt.Session.Indexers = indexStore{}, newIndexers()
 	}
 	opt.Fetched = func() int64 { return fetched }
 	l.engine = engine.New(l.post, opt)
@@ -254,10 +254,10 @@ func memory() any {
 	return all
 }
 
-// indexStore implements engine.IndexStore with the browser's database (web/static/kept.js).
+// indexStore implements session.IndexStore with the browser's database (web/static/kept.js).
 type indexStore struct{}
 
-// Load implements engine.IndexStore.
+// Load implements session.IndexStore.
 func (indexStore) Load(key string) []byte {
 	found, why := await(scripts().Get("kept").Call("get", key))
 	if why.Truthy() || !found.Truthy() {
@@ -266,7 +266,7 @@ func (indexStore) Load(key string) []byte {
 	return BytesOf(found)
 }
 
-// Store implements engine.IndexStore. What the browser refuses is not there at the next visit.
+// Store implements session.IndexStore. What the browser refuses is not there at the next visit.
 func (indexStore) Store(key string, index []byte) {
 	await(scripts().Get("kept").Call("put", key, ArrayOf(index)))
 }

@@ -1,0 +1,50 @@
+package lazy
+
+import (
+	"io"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Part is a range that ReadMany reads: len(Data) bytes at Off. It must be inside the file.
+type Part struct {
+	Off  int64
+	Data []byte
+}
+
+// ManyReader is a reader for which one read of several ranges is cheaper than several reads, such
+// as a File in a browser, where each read passes through three processes.
+type ManyReader interface {
+	io.ReaderAt
+	// ReadManyAt fills all parts, which are sorted by offset, or returns an error.
+	ReadManyAt(parts []Part) error
+}
+
+// ReadsMany reports whether ReadMany is cheaper than one read for each part.
+func ReadsMany(src *input.Source) bool {
+	whole, _ := src.Within()
+	_, many := whole.Reader().(ManyReader)
+	return many
+}
+
+// ReadMany fills all parts, which must be sorted by offset, without the Source's cache. The error is
+// the reader's, or io.ErrUnexpectedEOF if a part is not inside the file.
+func ReadMany(src *input.Source, parts []Part) error {
+	whole, base := src.Within()
+	moved := make([]Part, len(parts))
+	for i, p := range parts {
+		if p.Off < 0 || int64(len(p.Data)) > src.Size-p.Off {
+			return io.ErrUnexpectedEOF
+		}
+		moved[i] = Part{base + p.Off, p.Data}
+	}
+	if many, ok := whole.Reader().(ManyReader); ok {
+		return many.ReadManyAt(moved)
+	}
+	for _, p := range parts {
+		if _, err := src.ReadDirect(p.Data, p.Off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
