@@ -34,7 +34,7 @@ test("a dump's binary names its frames, and the module says what its files conta
   await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
   await tab.sees("mt.c:17");
   await tab.sees("loaded: CFI · lines");
-  await tab.page.click("#modules .row:has-text('loaded')");
+  await tab.chooseModule("loaded");
   await tab.sees("Available");
   const detail = await tab.page.locator(".module-detail").innerText();
   assert.match(detail, /Unwind rules\s+mt, \.eh_frame/);
@@ -50,7 +50,7 @@ test("a module's call frame information can be ignored, and used again", { skip 
   await tab.sees("mt.c:17");
   const cfi = () => tab.page.locator("#stack .trust.cfi").count();
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length > 5);
-  await tab.page.click("#modules .row:has-text('loaded')");
+  await tab.chooseModule("loaded");
   await tab.page.click("[data-act=ignore]");
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length === 0);
   await tab.sees("CFI ignored");

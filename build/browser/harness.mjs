@@ -256,6 +256,17 @@ class Tab {
     return (await pressed.jsonValue()).ms;
   }
 
+  // Shows the details of the first module whose row has a text. The rows are in the order of their
+  // symbols' states, so a row may move just before a click at its place: the row is found and
+  // clicked in the same task.
+  async chooseModule(text) {
+    await this.page.waitForFunction((text) => {
+      const row = [...document.querySelectorAll("#modules .row")].find((r) => r.innerText.includes(text));
+      row?.click();
+      return Boolean(row);
+    }, text);
+  }
+
   text() {
     return this.page.evaluate(() => document.body.innerText);
   }

@@ -102,7 +102,7 @@ async function said() {
   await tab.page.locator("#files .row").first().waitFor();
   const files = await tab.page.locator("#files").innerText();
   await tab.page.click("#tab-modules");
-  await tab.page.click("#modules .row:has-text('app.exe')");
+  await tab.chooseModule("app.exe");
   await tab.page.locator(".module-detail").waitFor();
   return `${files}\n${await tab.page.locator(".module-detail").innerText()}`;
 }

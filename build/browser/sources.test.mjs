@@ -197,7 +197,7 @@ test("what debuginfod sends is a program, which names frames and has their unwin
   await ended();
   assert.deepEqual([...new Set(urls())].filter((u) => !shown.includes(u)), [], "what was asked was not shown");
   await tab.page.click("#tab-modules");
-  await tab.page.click("#modules .row:has-text('libtilecodec.so')");
+  await tab.chooseModule("libtilecodec.so");
   await tab.sees("Available");
   assert.match(await tab.page.locator(".module-detail").innerText(), /Unwind rules\s+\S+, \.eh_frame[^]*Names\s+\S+, \.symtab/);
 });

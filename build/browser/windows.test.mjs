@@ -59,7 +59,7 @@ test("with the PDB alone the page asks for the program, by name and identifier",
   assert.ok(await tab.page.locator(".verdict-finding").getByRole("button", { name: "Add files" }).isVisible());
   assert.match(await wanted(), /app\.exe\s+[0-9a-f]{12,}\s+app\.exe\/[0-9A-F]{8}[0-9a-f]+\/app\.exe/);
   await tab.page.click("#tab-modules");
-  await tab.page.click("#modules .row:has-text('app.exe')");
+  await tab.chooseModule("app.exe");
   await tab.sees("The program itself, app.exe: without it x86_64 stacks are guessed");
   await tab.drop([exe]);
   await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "CFI"));
@@ -106,7 +106,7 @@ test("a dump with all memory loads the full engine, which reads the programs in 
   await tab.drop([full]);
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length >= 4, undefined, { timeout: 30_000 });
   assert.equal(await fetched(), 1);
-  await tab.page.click("#modules .row:has-text('app.exe')");
+  await tab.chooseModule("app.exe");
   await tab.sees("memory of app.exe");
   await tab.drop([pdb]);
   await tab.sees("app.c:27");
