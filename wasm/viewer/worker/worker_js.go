@@ -111,8 +111,9 @@ func (l *loop) next() bool {
 		l.asked = true
 		debug.SetGCPercent(percentAtFirst)
 		debug.SetMemoryLimit(mostAtFirst)
-		l.self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { collectOften(); return nil }), percentAfter)
+		rareUntil = time.Now().Add(rarely)
 	}
+	endRare()
 	if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
 		collectOften()
 	}
@@ -132,12 +133,12 @@ const (
 	// shrinks, so collecting often is cheaper than holding the garbage for the rest of the visit.
 	// But until the first stack is there, the program allocates only a few megabytes, and a
 	// collection in that time would delay the stack, also because the browser would begin to
-	// optimize the collector's code. So the percentage is higher at first: for percentAfter
-	// milliseconds, up to mostAtFirst bytes in all. It is not if a file of more than smallAtFirst
-	// bytes must be read completely.
+	// optimize the collector's code. So the percentage is higher at first: for the time rarely, up to
+	// mostAtFirst bytes in all. It is not if a file of more than smallAtFirst bytes must be read
+	// completely.
 	percent        = 50
 	percentAtFirst = 400
-	percentAfter   = 2000
+	rarely         = 2 * time.Second
 	mostAtFirst    = 48 << 20
 	smallAtFirst   = 8 << 20
 )
@@ -304,8 +305,20 @@ func BytesOf(array js.Value) []byte {
 	return b
 }
 
-// collectOften ends the time of rare collections.
+// rareUntil is when the time of rare collections ends; zero if it has ended, or not begun.
+var rareUntil time.Time
+
+// endRare ends the time of rare collections when it is over. It is called with each message and
+// each read. A timer would not do: it is not called while one message takes minutes, as a symbol
+// file of a large binary does.
+func endRare() {
+	if !rareUntil.IsZero() && time.Now().After(rareUntil) {
+		collectOften()
+	}
+}
+
 func collectOften() {
+	rareUntil = time.Time{}
 	debug.SetGCPercent(percent)
 	debug.SetMemoryLimit(math.MaxInt64)
 }
