@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/vugu/vugu"
 	"github.com/vugu/vugu/domrender"
@@ -14,6 +15,8 @@ import (
 // runPage is the page's role: it connects the page with the browser and the engine, then draws
 // after every change, and sleeps in between.
 func runPage() {
+	// What comes now is a task of its own: the program's start took long enough.
+	time.Sleep(time.Millisecond)
 	// The page's heap is a few megabytes, so it can grow more between collections, which then
 	// interrupt less often. The limit bounds it, because WebAssembly memory never shrinks.
 	debug.SetGCPercent(400)

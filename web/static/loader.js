@@ -189,6 +189,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
       return Reflect.get(target, key);
     },
   });
+  await new Promise((done) => setTimeout(done)); // compiling ends a task, and the program's start is another
   const go = new globalThis.Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
   viewer.memory.page = () => instance.exports.mem.buffer.byteLength;
