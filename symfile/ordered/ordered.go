@@ -9,7 +9,7 @@ import (
 
 // Table is a table of records with keys that linkers write in ascending order. It is searched, so
 // that little of it is read. Where a search comes to keys that are out of order, all of them are
-// read once, and sorted.
+// read once, and sorted. A search may miss that: Check reads all keys.
 type Table struct {
 	// N is how many records there are, and Key the key of record i.
 	N   int
@@ -18,6 +18,8 @@ type Table struct {
 	known map[int]uint64
 	// order are the records' numbers by key, if the table is not sorted; else nil.
 	order []uint32
+	// checked says that all keys were read.
+	checked bool
 }
 
 // maxKnown bounds the memory of keys: 4,096 keys are hundreds of searches.
@@ -105,6 +107,27 @@ func (o *Table) Search(key uint64) (int, error) {
 		}
 	}
 	return lo, nil
+}
+
+// Check reads all keys, once, and sorts the table if they are out of order. It reports whether they
+// are, and no search had come to that: what earlier searches found may be wrong.
+func (o *Table) Check() (found bool, err error) {
+	if o.checked || o.order != nil {
+		return false, nil
+	}
+	last := uint64(0)
+	for i := range o.N {
+		k, err := o.Key(i)
+		if err != nil {
+			return false, err
+		}
+		if k < last {
+			return true, o.sort()
+		}
+		last = k
+	}
+	o.checked = true
+	return false, nil
 }
 
 // sort reads all keys.

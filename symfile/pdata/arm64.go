@@ -146,8 +146,9 @@ func (a arm64Codes) decode(p []byte) (op, int, error) {
 		o.kind = opNotCalled
 	case b == 0xfc: // pac_sign_lr
 		o.kind = opSign
+	case b >= 0xf8: // reserved for instructions that need not be undone
 	default:
-		// Frames of traps and of emulation, and what is reserved: rows that read on would be wrong.
+		// Frames of traps and of emulation, and what is not known: rows that read on would be wrong.
 		o.kind = opCustom
 	}
 	return o, n, nil
@@ -216,6 +217,10 @@ func anyReg(p []byte) (op, int, error) {
 //
 //	stp x19, x20, [sp, #-saved]!  ...  the integer, vector and parameter registers in this order
 //	stp x29, lr, [sp, #-local]!   mov x29, sp      or sub sp, sp, #local without a frame
+//
+// Two cases are not in the specification. No code describes "stp x19, lr, [sp, #-saved]!", so
+// compilers write "sub sp, sp, #saved" before it. And where only parameters are stored, they are
+// stored in the locals, by the body (RtlpExpandCompactToFull in .NET's unwinder for arm64).
 func (arm64Codes) packed(e entry) (*armFunction, error) {
 	w := e.data
 	f := &armFunction{length: uint64(w>>2&0x7ff) * 4}
@@ -233,7 +238,7 @@ func (arm64Codes) packed(e entry) (*armFunction, error) {
 		floats = int64(regF)*8 + 8
 	}
 	saved := ints + floats
-	if homes {
+	if homes = homes && saved > 0; homes {
 		saved += 64
 	}
 	saved = (saved + 15) &^ 15
@@ -254,6 +259,9 @@ func (arm64Codes) packed(e entry) (*armFunction, error) {
 		o := plain(0)
 		o.kind = opSign
 		ops = append(ops, o)
+	}
+	if regI == 1 && cr == savesLR {
+		store(plain(0))
 	}
 	for i := 0; i < regI; i += 2 {
 		o := stored(19+i, min(2, regI-i), int64(i)*8)

@@ -49,6 +49,7 @@ func TestARM64Codes(t *testing.T) {
 		{"machine frame", []byte{0x01, 0xe9, 0xe4}, "cfa = [$sp + 16], ra = [$sp + 24] (signal frame)"},
 		{"clear_unwound_to_call", []byte{0xec, 0xe4}, "cfa = $sp, ra = $lr (signal frame) (topmost frame only)"},
 		{"trap frame", []byte{0xe8, 0xe4}, "none: the function uses an unwind code for frames whose layout is the system's own"},
+		{"reserved for what need not be undone", []byte{0xf9, 0x01, 0x01, 0xff, 0x02, 0xe4}, "cfa = $sp + 32, ra = $lr (topmost frame only)"},
 		{"reserved", []byte{0xf1, 0xe4}, "none: the function uses an unwind code for frames whose layout is the system's own"},
 		{"cut off", []byte{0xe3, 0xe3, 0xe3, 0xc8}, "error: a.dll: unwind record in .xdata at offset 0x0: expected an unwind code that is known, found 0xc8, cut off, at index 3 of the codes"},
 	} {
@@ -78,6 +79,12 @@ func TestARM64Positions(t *testing.T) {
 		want{codeAt + 0x80, saved}, want{codeAt + 0xfc, fp})
 	// A part whose prologue was done elsewhere.
 	image(cpu.ARM64).put(records, arm64Record(31, append([]byte{0xe5}, codes...)...)...).entry(codeAt, records).check(t, "part of a function", want{codeAt, fp})
+	// A part that alone stores registers, in the frame that another part has allocated: stp x19, x20,
+	// [sp]; str lr, [sp, 16] … ldr lr; ldp x19, x20.
+	allocated, pair := "cfa = $sp + 32, ra = $lr (topmost frame only)", "cfa = $sp + 32, ra = $lr, $x19 = [cfa − 32], $x20 = [cfa − 24] (topmost frame only)"
+	all := "cfa = $sp + 32, ra = [cfa − 16], $x19 = [cfa − 32], $x20 = [cfa − 24]"
+	image(cpu.ARM64).words(records, 0x40/4|1<<22|2<<27, 0x20/4).put(records+8, 0xd2, 0xc2, 0xc8, 0x00, 0xe5, 0x02, 0xe4, 0xe3).entry(codeAt, records).check(t, "part that stores registers",
+		want{codeAt, allocated}, want{codeAt + 4, pair}, want{codeAt + 8, all}, want{codeAt + 0x20, all}, want{codeAt + 0x24, pair}, want{codeAt + 0x28, allocated}, want{codeAt + 0x2c, all})
 }
 
 func TestARM64Packed(t *testing.T) {
@@ -87,10 +94,16 @@ func TestARM64Packed(t *testing.T) {
 	}
 	one := func(w uint32) *made { return image(cpu.ARM64).entry(codeAt, w) }
 	// stp x19, x20, [sp, -32]!; stp x21, lr, [sp, 16]; sub sp, sp, 16
-	body := "cfa = $sp + 48, ra = [cfa − 8], $x21 = [cfa − 16], $x19 = [cfa − 32], $x20 = [cfa − 24]"
+	three := "cfa = $sp + 48, ra = [cfa − 8], $x21 = [cfa − 16], $x19 = [cfa − 32], $x20 = [cfa − 24]"
 	one(pack(1, 0x40, 0, 3, 0, 1, 48)).check(t, "three registers and lr", want{codeAt, none}, want{codeAt + 4, "cfa = $sp + 32, ra = $lr, $x19 = [cfa − 32], $x20 = [cfa − 24] (topmost frame only)"},
-		want{codeAt + 8, "cfa = $sp + 32, ra = [cfa − 8], $x21 = [cfa − 16], $x19 = [cfa − 32], $x20 = [cfa − 24]"}, want{codeAt + 12, body}, want{codeAt + 0x2c, body},
-		want{codeAt + 0x30, body}, want{codeAt + 0x34, "cfa = $sp + 32, ra = [cfa − 8], $x21 = [cfa − 16], $x19 = [cfa − 32], $x20 = [cfa − 24]"}, want{codeAt + 0x3c, none})
+		want{codeAt + 8, "cfa = $sp + 32, ra = [cfa − 8], $x21 = [cfa − 16], $x19 = [cfa − 32], $x20 = [cfa − 24]"}, want{codeAt + 12, three}, want{codeAt + 0x2c, three},
+		want{codeAt + 0x30, three}, want{codeAt + 0x34, "cfa = $sp + 32, ra = [cfa − 8], $x21 = [cfa − 16], $x19 = [cfa − 32], $x20 = [cfa − 24]"}, want{codeAt + 0x3c, none})
+	// sub sp, sp, 16; stp x19, lr, [sp] … ldp; add; ret
+	allocated, body := "cfa = $sp + 16, ra = $lr (topmost frame only)", "cfa = $sp + 16, ra = [cfa − 8], $x19 = [cfa − 16]"
+	one(pack(1, 0x40, 0, 1, 0, 1, 16)).check(t, "one register and lr", want{codeAt, none}, want{codeAt + 4, allocated}, want{codeAt + 8, body}, want{codeAt + 0x34, body}, want{codeAt + 0x38, allocated}, want{codeAt + 0x3c, none})
+	// sub sp, sp, 96; the body stores x0 to x7.
+	locals := "cfa = $sp + 96, ra = $lr (topmost frame only)"
+	one(pack(1, 0x40, 0, 0, 1, 0, 96)).check(t, "parameters alone", want{codeAt, none}, want{codeAt + 4, locals}, want{codeAt + 0x38, locals}, want{codeAt + 0x3c, none})
 	// stp x19, x20, [sp, -96]!; d8, d9; x0 to x7; stp fp, lr, [sp, -32]!; mov fp, sp
 	framed := "cfa = $fp + 128, ra = [cfa − 120], $fp = [cfa − 128], $x19 = [cfa − 96], $x20 = [cfa − 88]"
 	m := one(pack(1, 0x60, 1, 2, 1, 3, 128))

@@ -178,6 +178,9 @@ func TestX64Epilogues(t *testing.T) {
 		{"jump out of the code", []byte{0x5b, 0xe9, 0, 0, 0, 0x10}, []string{body, body}},
 		{"jump by a register", []byte{0x41, 0x5c, 0x5b, 0x48, 0xff, 0xe0}, []string{two, body, last, none}},
 		{"jump by memory", []byte{0x41, 0x5c, 0x5b, 0x48, 0xff, 0x25, 0, 0, 0, 0}, []string{two, body, last, none}},
+		{"jump by a table of functions", []byte{0x41, 0x5c, 0x5b, 0x48, 0xff, 0x62, 8}, []string{two, body, last, none}},
+		{"jump to an import", []byte{0x41, 0x5c, 0x5b, 0xff, 0x25, 0, 0, 0, 0}, []string{two, body, last, none}},
+		{"bnd jump to a function", []byte{0x5b, 0xf2, 0xe9, 0xf9, 0, 0, 0}, []string{last, none, none}},
 		{"switch", []byte{0x5b, 0xff, 0xe0}, []string{body, body}},
 		{"call [rbx+rax*8]", []byte{0xff, 0x14, 0xc3}, []string{body, body, body}},
 		{"call [rax+0x58]", []byte{0xff, 0x50, 0x5b, 0xc3}, []string{body, body, body, none}},
@@ -202,6 +205,29 @@ func TestX64Epilogues(t *testing.T) {
 	// A way out of the function before the prologue's end.
 	m = image(cpu.AMD64).put(records, record(1, 0, 0x20, 0, code(0x20, 4, 7), []byte{8, 0}, code(5, 2, 3), code(1, 0, 3))...).entry(codeAt, codeAt+0x40, records).put(codeAt+0xa, 0x5b, 0xc3)
 	m.check(t, "in the prologue", want{codeAt + 9, "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16]" + keep}, want{codeAt + 0xa, last}, want{codeAt + 0xb, none})
+}
+
+// Go's linker leaves entries out of order. Each function is found, also by the first lookup, and all
+// are in the table.
+func TestUnsorted(t *testing.T) {
+	m := image(cpu.AMD64).put(records, record(1, 0, 1, 0, code(1, 0, 3))...)
+	starts := []uint32{0, 1, 2, 3, 4, 14, 15, 5, 6, 7, 8, 9, 10, 11, 12, 13}
+	for i := range starts {
+		starts[i] = codeAt + starts[i]*0x100
+		m.entry(starts[i], starts[i]+0x20, records)
+	}
+	for _, at := range starts {
+		const pushed = "cfa = $rsp + 16, ra = [cfa − 8], $rbx = [cfa − 16], $rsi = unchanged, $rdi = unchanged"
+		m.check(t, "unsorted", want{uint64(at) + 8, pushed}, want{uint64(at) + 0x20, "none"})
+	}
+	found := map[uint64]bool{}
+	err := m.open(t).Each(func(start, _ uint64, _ unwind.Row) error {
+		found[start&^0xff] = true
+		return nil
+	})
+	if err != nil || len(found) != len(starts) {
+		t.Errorf("rules of %d functions of %d (%v)", len(found), len(starts), err)
+	}
 }
 
 // Version 2 lists its epilogues. The first code has the size of all and says whether one is at the

@@ -36,8 +36,8 @@ const (
 	opPlain opKind = iota
 	// opEnd ends a sequence; its width is that of the instruction after it in an epilogue.
 	opEnd
-	// opEndScope ends the prologue of a part of a function; the operations after it were done in
-	// another part.
+	// opEndScope ends the instructions of a prologue or epilogue in a part of a function; the
+	// operations after it were done in another part.
 	opEndScope
 	// opSign signs the return address.
 	opSign
@@ -204,14 +204,14 @@ func (r *armReader) record(e entry) (function, error) {
 	if f.codes, err = r.t.cfg.At(at, int64(h.codeWords)*4); err != nil {
 		return nil, err
 	}
-	if f.prologue, err = f.sequence(0, true); err != nil {
+	if f.prologue, err = f.sequence(0); err != nil {
 		return nil, err
 	}
 	if !h.fragment {
 		f.prologueSize = sizeOf(f.prologue)
 	}
 	if h.single {
-		ops, err := f.sequence(h.epilogues, false)
+		ops, err := f.sequence(h.epilogues)
 		if err != nil {
 			return nil, err
 		}
@@ -222,20 +222,19 @@ func (r *armReader) record(e entry) (function, error) {
 	return f, nil
 }
 
-// sequence decodes the codes from an index on up to the end. Those after the end of a scope belong
-// to it only in the body and the prologue.
+// sequence decodes the codes from an index on up to the end.
 //
-// Example: a part of a function that was moved away has "end_c" (e5) before the codes that describe
-// what the other part's prologue did. In its own prologue nothing of those is done, in unwinding
-// all is.
-func (f *armFunction) sequence(index int, body bool) (ops []op, err error) {
+// Example: a part of a function that was moved away, or that alone stores registers, has "end_c"
+// (e5) before the codes that describe what the other part's prologue did. These have no
+// instructions in its own prologue and epilogues, but unwinding undoes them too, from every place.
+func (f *armFunction) sequence(index int) (ops []op, err error) {
 	for at := index; at < len(f.codes); {
 		o, n, err := f.r.codes.decode(f.codes[at:])
 		if err != nil {
 			return nil, f.r.t.badRecord(f.rva, "an unwind code that is known", fmt.Sprintf("%v, at index %d of the codes", err, at))
 		}
 		ops = append(ops, o)
-		if o.kind == opEnd || o.kind == opEndScope && !body {
+		if o.kind == opEnd {
 			return ops, nil
 		}
 		at += n
@@ -324,7 +323,7 @@ func (f *armFunction) epilogue(i int) ([]op, error) {
 	if err != nil {
 		return nil, err
 	}
-	ops, err := f.sequence(e.index, false)
+	ops, err := f.sequence(e.index)
 	if err == nil {
 		f.last, f.lastOps = i, ops
 	}

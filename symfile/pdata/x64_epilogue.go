@@ -100,17 +100,23 @@ func pop(code []byte) (reg uint8, n int) {
 }
 
 // leaves reports whether the instruction at an address ends an epilogue: it returns, or jumps to
-// where another function begins. Indirect jumps do so only with a REX.W prefix, which compilers add
-// for unwinders; others are those of a switch.
+// where another function begins. Indirect jumps do so only to an import, or with a REX.W prefix,
+// which compilers add for unwinders; others are those of a switch. (VirtualUnwind in .NET's
+// unwinder for amd64, which is the system's.)
 func (f *x64Function) leaves(rva uint64, code []byte) (bool, error) {
 	has := func(n int) bool { return len(code) >= n }
+	if has(1) && code[0] == 0xf2 { // bnd, which changes nothing here
+		rva, code = rva+1, code[1:]
+	}
 	switch {
 	case has(1) && (code[0] == 0xc3 || code[0] == 0xc2 && has(3)):
 		return true, nil
-	case has(2) && (code[0] == 0xf3 || code[0] == 0xf2) && code[1] == 0xc3:
+	case has(2) && code[0] == 0xf3 && code[1] == 0xc3:
 		return true, nil
-	// 48 ff e0 is "rex.w jmp rax", 48 ff 25 n "rex.w jmp [rip + n]".
-	case has(3) && code[0]&0xf8 == 0x48 && code[1] == 0xff && (code[2]>>3 == 0b11100 || code[2]>>3 == 0b00100):
+	case has(2) && code[0] == 0xff && code[1] == 0x25: // jmp [rip + n]
+		return true, nil
+	// 48 ff e0 is "rex.w jmp rax", 48 ff 62 08 "rex.w jmp [rdx + 8]".
+	case has(3) && code[0]&0xf8 == 0x48 && code[1] == 0xff && code[2]&0x38 == 0x20:
 		return true, nil
 	case has(2) && code[0] == 0xeb:
 		return f.isEntry(rva + 2 + uint64(int64(int8(code[1]))))
