@@ -64,20 +64,29 @@ type rowsOf func(rva uint64) (unwind.Row, symbol.Answer, error)
 
 // At every instruction of a program, prologues and epilogues among them, the rules of a PE file
 // lead through all callers, with all registers that calls preserve; and so do those of the symbol
-// file that is made of it.
+// file that is made of it. $CRASHPANE_TRACES is a folder with more programs and their traces, which
+// functions.py makes.
 func TestTracesPE(t *testing.T) {
 	paths, err := filepath.Glob(peTraces + "*.json.gz")
 	if err != nil || len(paths) < 16 {
 		t.Fatalf("%d traces, %v", len(paths), err)
 	}
-	for _, path := range paths {
+	more, err := filepath.Glob(filepath.Join(os.Getenv("CRASHPANE_TRACES"), "*.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(paths, more...) {
 		if strings.Contains(path, "arm64ec") {
 			continue // TestTracesARM64EC
 		}
 		if strings.HasPrefix(filepath.Base(path), "x86") {
 			continue // x86's rules need the callee's parameters, which the walker knows (TestX86Traces in walker/session)
 		}
-		b := open(t, strings.TrimSuffix(path, ".json.gz")+".dll")
+		program := strings.TrimSuffix(path, ".json.gz")
+		if filepath.Ext(program) == "" {
+			program += ".dll"
+		}
+		b := open(t, program)
 		tr := readTrace(t, path)
 		var text bytes.Buffer
 		if _, err := b.WriteSym(&text, binary.SymOptions{}); err != nil {
