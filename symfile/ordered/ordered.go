@@ -18,8 +18,6 @@ type Table struct {
 	known map[int]uint64
 	// order are the records' numbers by key, if the table is not sorted; else nil.
 	order []uint32
-	// checked says that all keys were read.
-	checked bool
 }
 
 // maxKnown bounds the memory of keys: 4,096 keys are hundreds of searches.
@@ -109,10 +107,11 @@ func (o *Table) Search(key uint64) (int, error) {
 	return lo, nil
 }
 
-// Check reads all keys, once, and sorts the table if they are out of order. It reports whether they
-// are, and no search had come to that: what earlier searches found may be wrong.
+// Check reads all keys and sorts the table if they are out of order. It reports whether they are, and
+// no search had come to that: what earlier searches found may be wrong. A table of more than
+// maxSorted records is not checked.
 func (o *Table) Check() (found bool, err error) {
-	if o.checked || o.order != nil {
+	if o.order != nil || o.N > maxSorted {
 		return false, nil
 	}
 	last := uint64(0)
@@ -126,7 +125,6 @@ func (o *Table) Check() (found bool, err error) {
 		}
 		last = k
 	}
-	o.checked = true
 	return false, nil
 }
 

@@ -22,6 +22,23 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
+// TestCheck: a search may come only to keys that look sorted. After Check all are found.
+func TestCheck(t *testing.T) {
+	keys := []uint64{0, 1, 2, 3, 14, 15, 4, 5, 6, 7, 8, 9}
+	o := Table{N: len(keys), Key: func(i int) (uint64, error) { return keys[i], nil }}
+	if found, err := o.Check(); !found || err != nil {
+		t.Errorf("the table is sorted: %v (%v)", !found, err)
+	}
+	for i, k := range keys {
+		if pos, err := o.Search(k); err != nil || o.Record(pos) != i {
+			t.Errorf("%d: record %d (%v), want %d", k, o.Record(pos), err, i)
+		}
+	}
+	if found, err := o.Check(); found || err != nil {
+		t.Errorf("found again (%v)", err)
+	}
+}
+
 // TestTooManyToSort: a hostile table cannot make the search take memory for all its records.
 func TestTooManyToSort(t *testing.T) {
 	o := Table{N: maxSorted + 1, Key: func(i int) (uint64, error) { return uint64(maxSorted - i), nil }}

@@ -102,7 +102,8 @@ type Table struct {
 	cfg Config
 	r   reader
 	// starts are the functions' first addresses, by which linkers sort the table.
-	starts ordered.Table
+	starts  ordered.Table
+	checked bool // its order, by check
 	// last is the function that was opened latest.
 	last     function
 	lastOff  int64
@@ -178,10 +179,24 @@ func (t *Table) function(rva uint64) (function, entry, error) {
 	if f != nil || err != nil {
 		return f, e, err
 	}
-	if unsorted, err := t.starts.Check(); !unsorted || err != nil {
+	if unsorted, err := t.check(); !unsorted || err != nil {
 		return nil, e, err
 	}
 	return t.searched(rva)
+}
+
+// check reads the whole table once, and sorts it if it is out of order. It reports whether it was.
+// What it cannot read is not searched either, so only bytes that come later are an error.
+func (t *Table) check() (unsorted bool, err error) {
+	if t.checked {
+		return false, nil
+	}
+	unsorted, err = t.starts.Check()
+	if input.Needs(err) {
+		return false, err
+	}
+	t.checked = true
+	return unsorted && err == nil, nil
 }
 
 func (t *Table) searched(rva uint64) (function, entry, error) {
@@ -290,7 +305,7 @@ func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
 // each calls f for the functions of the table by address, each cut where the next one begins and
 // where the file has no more code. It skips entries that cannot be read.
 func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
-	if _, err := t.starts.Check(); err != nil {
+	if _, err := t.check(); err != nil {
 		return err
 	}
 	done := uint64(0)
