@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 )
 
@@ -15,9 +16,9 @@ type SymOptions struct {
 	ID string
 	// Demangle makes names readable. If it is nil, names stay as they are.
 	Demangle func(string) string
-	// Scratch opens storage for records that would take too much memory. If it is nil, all are kept
+	// Spool opens storage for records that would take too much memory. If it is nil, all are kept
 	// in memory.
-	Scratch func() (dumpsyms.Scratch, error)
+	Spool func() (input.Spool, error)
 }
 
 // noID is written for a file without an id.
@@ -26,7 +27,7 @@ const noID = "000000000000000000000000000000000"
 // WriteSym writes the symbols and unwind rules of all files as a Breakpad symbol file.
 //
 // "crashpane dumpsyms" and the page's download of a symbol file call it. The error is that of w, of
-// Scratch, or an *input.NeedError; a part that cannot be read is a warning of the File.
+// Spool, or an *input.NeedError; a part that cannot be read is a warning of the File.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
 		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
@@ -34,7 +35,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		Functions: f,
 		Publics:   f.Publics,
 		Demangle:  opt.Demangle,
-		Scratch:   opt.Scratch,
+		Spool:     opt.Spool,
 	}
 	if !opt.NoCFI {
 		tables, err := f.Unwind()

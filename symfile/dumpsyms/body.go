@@ -5,8 +5,8 @@ package dumpsyms
 // A PUBLIC inside of a FUNC would never be found: readers ask for functions first. Functions of one
 // address become one record, with the name of the first, marked "m" (several functions) if their
 // names differ. Of several PUBLIC records at one address the first counts.
-func (o *output) body(s *spool) error {
-	var last spooled // the function that is to be written, of size 0 if there is none
+func (o *output) body(s *sorter) error {
+	var last record // the function that is to be written, of size 0 if there is none
 	var text []byte
 	flush := func() {
 		if last.size > 0 {
@@ -15,7 +15,7 @@ func (o *output) body(s *spool) error {
 		last.size = 0
 	}
 	covered, public := uint64(0), uint64(0) // where the last function ends; the address of the last PUBLIC
-	err := s.each(func(r *spooled, of unpacker) error {
+	err := s.each(func(r *record, of unpacker) error {
 		isPublic := r.size == 0
 		switch {
 		case r.start < covered && isPublic:
@@ -52,7 +52,7 @@ func (o *output) public(rva uint64, name string) {
 
 // function writes FUNC [m] address size parameter_size name, and the records under it: INLINE
 // nest_level call_line call_file origin [address size]+ and address size line file.
-func (o *output) function(u unpacker, r *spooled) {
+func (o *output) function(u unpacker, r *record) {
 	o.n.Funcs++
 	name := u.text()
 	o.str("FUNC")

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -53,9 +54,9 @@ type Input struct {
 	FrameData func(f func(unwind.FrameData) error) error
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
-	// Scratch opens a temporary file for what should not stay in memory; nil keeps everything in
-	// memory.
-	Scratch func() (Scratch, error)
+	// Spool opens storage for what should not stay in memory; nil keeps everything in memory. It is
+	// closed if it is an io.Closer.
+	Spool func() (input.Spool, error)
 }
 
 // Counts counts the records that were written, and what could not be.
@@ -76,7 +77,7 @@ type Counts struct {
 // Write writes a symbol file to w. It returns an error of w or of what Input reads; the text is
 // then incomplete.
 func Write(w io.Writer, in Input) (Counts, error) {
-	s := newSpool(in.Scratch)
+	s := newSorter(in.Spool)
 	defer func() { s.close() }()
 	if in.Functions != nil {
 		if err := in.Functions.Each(s.add); err != nil {
@@ -96,7 +97,7 @@ func Write(w io.Writer, in Input) (Counts, error) {
 		return o.n, err
 	}
 	s.close()
-	s = &spool{} // the unwind rules need their own memory
+	s = &sorter{} // the unwind rules need their own memory
 	if len(in.Unwind) > 0 && in.CPU != nil {
 		if err := o.cfi(in.CPU, in.Unwind); err != nil {
 			return o.n, err
@@ -226,9 +227,9 @@ func (o *output) module(m *Module) {
 	}
 }
 
-// files writes the FILE records. Numbers are those of the spool's table, so its order is the order
+// files writes the FILE records. Numbers are those of the sorter's table, so its order is the order
 // of first use.
-func (o *output) files(s *spool) {
+func (o *output) files(s *sorter) {
 	for i, name := range s.files.list {
 		o.str("FILE")
 		o.dec(uint64(i))
@@ -241,7 +242,7 @@ func (o *output) files(s *spool) {
 }
 
 // origins writes the INLINE_ORIGIN records, the names of inlined functions.
-func (o *output) origins(s *spool) {
+func (o *output) origins(s *sorter) {
 	for i, name := range s.origins.list {
 		o.str("INLINE_ORIGIN")
 		o.dec(uint64(i))

@@ -8,15 +8,8 @@ import (
 	"io"
 )
 
-// Scratch is where a spool stores what should not stay in memory. It is written in order, from
-// offset 0 on, and then read. If it is an io.Closer, it is closed at the end.
-type Scratch interface {
-	io.ReaderAt
-	io.WriterAt
-}
-
-// storedRun is a range of a Scratch: records by address, each as its start, size and 1 for several
-// names, the length of its text, and that.
+// storedRun is a range of the stored bytes: records by address, each as its start, size and 1 for
+// several names, the length of its text, and that.
 type storedRun struct{ off, end int64 }
 
 const (
@@ -30,7 +23,7 @@ const (
 
 // store writes the records in memory as a run.
 // A run is sorted by itself; each then merges the runs, which reads all of them side by side.
-func (s *spool) store() error {
+func (s *sorter) store() error {
 	if s.stored == nil {
 		to, err := s.open()
 		if err != nil {
@@ -71,8 +64,8 @@ func (s *spool) store() error {
 	return nil
 }
 
-// close closes the Scratch.
-func (s *spool) close() {
+// close closes the Spool.
+func (s *sorter) close() {
 	if c, ok := s.stored.(io.Closer); ok {
 		c.Close()
 	}
@@ -80,7 +73,7 @@ func (s *spool) close() {
 
 // run is one run while it is read: its current record and that record's text.
 type run struct {
-	spooled
+	record
 	text unpacker
 	// next goes to the next record; ok=false is the end.
 	next  func(*run) (ok bool, err error)
@@ -107,14 +100,14 @@ func (h *runs) Pop() any {
 //
 // The heap has the next record of each run, and of what is still in memory. Each round hands on the
 // lowest one and takes the next of its run, so that only one buffer a run is in memory.
-func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
+func (s *sorter) each(fn func(r *record, text unpacker) error) error {
 	s.sort()
 	i := -1
 	inMemory := func(r *run) (bool, error) {
 		if i++; i == len(s.recs) {
 			return false, nil
 		}
-		r.spooled, r.text = s.recs[i], s.at(&s.recs[i])
+		r.record, r.text = s.recs[i], s.at(&s.recs[i])
 		return true, nil
 	}
 	var open runs
@@ -137,7 +130,7 @@ func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
 	heap.Init(&open)
 	for len(open) > 0 {
 		r := open[0]
-		if err := fn(&r.spooled, r.text); err != nil {
+		if err := fn(&r.record, r.text); err != nil {
 			return err
 		}
 		ok, err := r.next(r)
@@ -154,7 +147,7 @@ func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
 }
 
 // reader reads a run, which this package has written.
-func (s *spool) reader(of storedRun) func(*run) (bool, error) {
+func (s *sorter) reader(of storedRun) func(*run) (bool, error) {
 	var buf, left []byte // left is what is not read of buf
 	// have reads ahead until so many bytes are in the buffer, or the run ends.
 	have := func(n int) error {
@@ -181,7 +174,7 @@ func (s *spool) reader(of storedRun) func(*run) (bool, error) {
 		}
 		// Go makes these calls from left to right, which is the order of store.
 		u := unpacker(left)
-		r.spooled = spooled{start: u.num(), size: u.num(), multiple: u.num() == 1, length: uint32(u.num())}
+		r.record = record{start: u.num(), size: u.num(), multiple: u.num() == 1, length: uint32(u.num())}
 		left = u
 		if err := have(int(r.length)); err != nil {
 			return false, err

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// scratch is a Scratch in memory, which may be full.
-type scratch struct {
+// stored is a Spool in memory, which may be full.
+type stored struct {
 	data   []byte
 	most   int
 	closed bool
@@ -21,7 +22,7 @@ type scratch struct {
 
 var errFull = errors.New("the disk is full")
 
-func (s *scratch) WriteAt(p []byte, off int64) (int, error) {
+func (s *stored) WriteAt(p []byte, off int64) (int, error) {
 	if off != int64(len(s.data)) || s.closed {
 		return 0, errors.New("written out of order")
 	}
@@ -32,7 +33,7 @@ func (s *scratch) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-func (s *scratch) ReadAt(p []byte, off int64) (int, error) {
+func (s *stored) ReadAt(p []byte, off int64) (int, error) {
 	n := copy(p, s.data[min(off, int64(len(s.data))):])
 	if n < len(p) || s.closed {
 		return n, io.EOF
@@ -40,7 +41,7 @@ func (s *scratch) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (s *scratch) Close() error { s.closed = true; return nil }
+func (s *stored) Close() error { s.closed = true; return nil }
 
 // many are functions in no order, made anew at each call: some at one address under other names,
 // some over each other.
@@ -61,9 +62,9 @@ func (n many) Each(f func(symbol.Function) error) error {
 	return nil
 }
 
-// TestScratch: with a place beside memory the text is the same, byte for byte, and less is in
+// TestSpool: with a place beside memory the text is the same, byte for byte, and less is in
 // memory. If that place is full, the error says so.
-func TestScratch(t *testing.T) {
+func TestSpool(t *testing.T) {
 	const n = 100_000 // of half a kilobyte, in two ranges
 	publics := func(f func(uint64, string) error) error {
 		for i := range n {
@@ -78,8 +79,8 @@ func TestScratch(t *testing.T) {
 	if counts.Funcs < n/2 || counts.Publics < n/10 || counts.Overlapping < n/10 {
 		t.Fatalf("%+v", counts)
 	}
-	s := &scratch{most: 1 << 30}
-	in.Scratch = func() (dumpsyms.Scratch, error) { return s, nil }
+	s := &stored{most: 1 << 30}
+	in.Spool = func() (input.Spool, error) { return s, nil }
 	have, sameCounts := write(t, in)
 	if have != want || counts != sameCounts {
 		t.Errorf("%d bytes (%+v), want %d (%+v)", len(have), sameCounts, len(want), counts)
@@ -88,11 +89,11 @@ func TestScratch(t *testing.T) {
 		t.Errorf("%d bytes were put aside of a text of %d, closed: %v", len(s.data), len(want), s.closed)
 	}
 
-	s = &scratch{most: 1 << 20}
+	s = &stored{most: 1 << 20}
 	if _, err := dumpsyms.Write(io.Discard, in); !errors.Is(err, errFull) || !s.closed {
 		t.Errorf("%v, closed: %v", err, s.closed)
 	}
-	in.Scratch = func() (dumpsyms.Scratch, error) { return nil, errFull }
+	in.Spool = func() (input.Spool, error) { return nil, errFull }
 	if _, err := dumpsyms.Write(io.Discard, in); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
 	}

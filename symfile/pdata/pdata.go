@@ -272,6 +272,9 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 // After the end of to's entry, code without an entry follows, which may be several leaf functions.
 // Then the two differ at least if from is still in the entry.
 func (t *Table) DifferentFunctions(from, to uint64) (bool, error) {
+	if _, _, err := t.function(to); err != nil { // it checks the order, if need be
+		return false, err
+	}
 	e, ok, err := t.find(to)
 	if err != nil || !ok {
 		return false, err

@@ -61,10 +61,6 @@ func writeSym(w io.Writer, b session.Binary, id string) error {
 	if !ok {
 		return fmt.Errorf("%s is no file of which a symbol file can be made", b.Identity().Name)
 	}
-	_, err := f.WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name, Scratch: openScratch})
+	_, err := f.WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name, Spool: worker.Limits().Spool})
 	return err
 }
-
-// openScratch makes temporary storage in Blobs, which the browser keeps outside of the tab's
-// memory.
-func openScratch() (dumpsyms.Scratch, error) { return worker.Limits().Spool() }

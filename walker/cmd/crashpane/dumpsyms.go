@@ -74,7 +74,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name, Scratch: openScratch}
+	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name, Spool: openSpool}
 	if d.mangled {
 		opt.Demangle = nil
 	}

@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/symfile/dumpsyms"
 )
 
 // tempFile is a temporary file, which is removed when it is closed.
@@ -28,7 +27,7 @@ func (f tempFile) Close() error {
 	return err
 }
 
-func openScratch() (dumpsyms.Scratch, error) { return newTempFile() }
+func openSpool() (intake.Spool, error) { return newTempFile() }
 
 // spools are the temporary files for data that is unpacked.
 type spools struct{ files []tempFile }

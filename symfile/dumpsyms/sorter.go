@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -36,47 +37,47 @@ const (
 	// chunkSize is how many bytes are allocated at a time: a growing slice would be copied again
 	// and again.
 	chunkSize = 1 << 20
-	// maxRun is how many bytes are kept in memory if there is a Scratch for the rest.
+	// maxRun is how many bytes are kept in memory if there is a Spool for the rest.
 	maxRun = 32 << 20
 )
 
-// spool holds functions packed: each range that becomes a FUNC record as numbers of variable
+// sorter holds functions packed: each range that becomes a FUNC record as numbers of variable
 // length. The numbers are, in order: length of the name and the name, parameter size, count of
 // lines and for each the distance from the end of the one before, its size, line (as the difference
 // to the one before) and file; count of inlined calls and for each depth, line and file of the
 // call, origin, count of ranges, and for each the distance from the function's start and the size.
 // Of a PUBLIC record it holds the name.
 //
-// They are read by address. What exceeds maxRun goes to a Scratch, as sorted runs (see runs.go).
-type spool struct {
+// They are read by address. What exceeds maxRun goes to a Spool, as sorted runs (see runs.go).
+type sorter struct {
 	files, origins table
 	chunks         [][]byte
 	used           int // of chunks; those after were used by an earlier run
 	size           int // of the packed text in them
-	recs           []spooled
+	recs           []record
 	packed         []byte
 	lines          []symbol.Line // of the range that is being packed
 
-	open   func() (Scratch, error) // nil if all stays in memory
-	stored Scratch
+	open   func() (input.Spool, error) // nil if all stays in memory
+	stored input.Spool
 	runs   []storedRun
 	end    int64 // of what is stored
 }
 
-// spooled is one record; its size is 0 for a PUBLIC record.
-type spooled struct {
+// record is one of the records; its size is 0 for a PUBLIC record.
+type record struct {
 	start, size        uint64
 	chunk, off, length uint32
 	multiple           bool
 }
 
-// newSpool makes an empty spool.
-func newSpool(open func() (Scratch, error)) *spool {
-	return &spool{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}, open: open}
+// newSorter makes an empty sorter.
+func newSorter(open func() (input.Spool, error)) *sorter {
+	return &sorter{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}, open: open}
 }
 
 // add adds a function.
-func (s *spool) add(f symbol.Function) error {
+func (s *sorter) add(f symbol.Function) error {
 	for _, r := range f.Ranges {
 		if r.Size == 0 || r.Start+r.Size < r.Start {
 			continue
@@ -89,16 +90,16 @@ func (s *spool) add(f symbol.Function) error {
 }
 
 // public adds a name.
-func (s *spool) public(rva uint64, name string) error {
+func (s *sorter) public(rva uint64, name string) error {
 	if rva == 0 { // no code is at a module's first byte; readers leave such records out
 		return nil
 	}
 	b := binary.AppendUvarint(s.packed[:0], uint64(len(name)))
-	return s.keep(spooled{start: rva}, append(b, name...))
+	return s.keep(record{start: rva}, append(b, name...))
 }
 
 // pack packs the part of a function in one of its ranges.
-func (s *spool) pack(f *symbol.Function, r symbol.Range) error {
+func (s *sorter) pack(f *symbol.Function, r symbol.Range) error {
 	b := binary.AppendUvarint(s.packed[:0], uint64(len(f.Name)))
 	b = append(b, f.Name...)
 	b = binary.AppendUvarint(b, uint64(f.ParamSize))
@@ -158,11 +159,11 @@ func (s *spool) pack(f *symbol.Function, r symbol.Range) error {
 			}
 		}
 	}
-	return s.keep(spooled{start: r.Start, size: r.Size, multiple: f.Multiple}, b)
+	return s.keep(record{start: r.Start, size: r.Size, multiple: f.Multiple}, b)
 }
 
 // keep adds a record with its packed text.
-func (s *spool) keep(r spooled, text []byte) error {
+func (s *sorter) keep(r record, text []byte) error {
 	s.packed = text
 	if s.used == 0 || cap(s.chunks[s.used-1])-len(s.chunks[s.used-1]) < len(text) {
 		// The chunks of an earlier run are used again. One that is too small for this text is
@@ -205,8 +206,8 @@ func inside(all []symbol.Range, in symbol.Range) int {
 
 // sort sorts what is in memory by address. Records at one address stay in the order in which they
 // came.
-func (s *spool) sort() {
-	byStart := func(a, b spooled) int { return cmp.Compare(a.start, b.start) }
+func (s *sorter) sort() {
+	byStart := func(a, b record) int { return cmp.Compare(a.start, b.start) }
 	if !slices.IsSortedFunc(s.recs, byStart) {
 		slices.SortStableFunc(s.recs, byStart)
 	}
@@ -242,4 +243,4 @@ func (u *unpacker) text() string {
 }
 
 // at is the packed text of a record in memory.
-func (s *spool) at(r *spooled) unpacker { return s.chunks[r.chunk][r.off : r.off+r.length] }
+func (s *sorter) at(r *record) unpacker { return s.chunks[r.chunk][r.off : r.off+r.length] }
