@@ -62,7 +62,7 @@ var importRules = []importRule{
 	{"symfile/lazy", []string{"core/input"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
-	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
+	{"symfile/dumpsyms", []string{"core/input", "core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// The packages that read binaries. The page's first program does not link them.
 	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
