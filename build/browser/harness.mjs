@@ -257,14 +257,10 @@ class Tab {
   }
 
   // Shows the details of the first module whose row has a text. The rows are in the order of their
-  // symbols' states, so a row may move just before a click at its place: the row is found and
-  // clicked in the same task.
+  // symbols' states, so a row may move just before a click at its place; dispatchEvent finds the row
+  // and clicks it in one task.
   async chooseModule(text) {
-    await this.page.waitForFunction((text) => {
-      const row = [...document.querySelectorAll("#modules .row")].find((r) => r.innerText.includes(text));
-      row?.click();
-      return Boolean(row);
-    }, text);
+    await this.page.locator("#modules .row", { hasText: text }).first().dispatchEvent("click");
   }
 
   text() {

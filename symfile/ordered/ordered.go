@@ -107,8 +107,8 @@ func (o *Table) Search(key uint64) (int, error) {
 	return lo, nil
 }
 
-// Check reads all keys and sorts the table if they are out of order. It reports whether they are, and
-// no search had come to that: what earlier searches found may be wrong. A table of more than
+// Check reads all keys and sorts the table if they are out of order. It reports whether they are,
+// and no search had come to that: what earlier searches found may be wrong. A table of more than
 // maxSorted records is not checked.
 func (o *Table) Check() (found bool, err error) {
 	if o.order != nil || o.N > maxSorted {

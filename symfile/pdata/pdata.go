@@ -159,17 +159,21 @@ func (t *Table) entry(i int) (entry, error) {
 	return e, nil
 }
 
-// find returns the entry that covers an address; ok is false if none begins before it.
+// noEntry is the offset of an entry that there is not.
+const noEntry = -1
+
+// find returns the entry that covers an address, or the one before it; ok is false if there is none.
 func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
 	pos, err := t.starts.Search(rva)
 	if err != nil || pos < 0 {
-		return entry{}, false, err
+		return entry{off: noEntry}, false, err
 	}
 	e, err = t.entry(t.starts.Record(pos))
 	return e, err == nil && e.start <= rva, err
 }
 
-// function opens the entry that covers an address. It returns nil if there is none.
+// function opens the entry that covers an address. It returns nil if there is none, and the entry
+// before it, which has the offset noEntry if there is none either.
 //
 // Go's linker leaves some entries out of order, so that a search may not come to the right one: in
 // esbuild.exe of Go 1.26 a quarter of 7,949 functions. One entry that covers the address is the
@@ -272,19 +276,15 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 // After the end of to's entry, code without an entry follows, which may be several leaf functions.
 // Then the two differ at least if from is still in the entry.
 func (t *Table) DifferentFunctions(from, to uint64) (bool, error) {
-	if _, _, err := t.function(to); err != nil { // it checks the order, if need be
+	f, e, err := t.function(to)
+	if err != nil || e.off == noEntry {
 		return false, err
 	}
-	e, ok, err := t.find(to)
-	if err != nil || !ok {
-		return false, err
-	}
-	f, err := t.openEntry(e)
-	if err != nil {
-		return false, err
-	}
-	if to < f.end() {
+	if f != nil {
 		return from < f.begin(), nil
+	}
+	if f, err = t.openEntry(e); err != nil {
+		return false, err
 	}
 	return from < f.end(), nil
 }
