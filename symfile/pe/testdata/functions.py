@@ -8,57 +8,41 @@
 # function, with the stack pointer and the preserved registers of its start: then its path was one that the compiler has meant.
 import gzip, json, random, struct, sys
 import capstone as c, unicorn as u
-from unicorn import arm64_const as a64, x86_const as x86
+from program import CPU, Program
 
 path, most, runs = sys.argv[1], int((sys.argv[2:] or [600])[0]), int((sys.argv[3:] or [12])[0])
-data = open(path, "rb").read()
-at32 = lambda b, o: struct.unpack_from("<I", b, o)[0]
-pe = at32(data, 60)
-machine, opt = struct.unpack_from("<H", data, pe + 4)[0], pe + 24
-base, size = struct.unpack_from("<Q", data, opt + 24)[0], at32(data, opt + 56)
-image = bytearray(size)
-for i in range(struct.unpack_from("<H", data, pe + 6)[0]):
-    s = opt + struct.unpack_from("<H", data, pe + 20)[0] + 40 * i
-    n = min(at32(data, s + 8), at32(data, s + 16))
-    image[at32(data, s + 12) : at32(data, s + 12) + n] = data[at32(data, s + 20) : at32(data, s + 20) + n]
-
-x64 = machine == 0x8664
-if x64:
-    m, decoder = u.Uc(u.UC_ARCH_X86, u.UC_MODE_64), c.Cs(c.CS_ARCH_X86, c.CS_MODE_64)
-    pc, sp, lr = x86.UC_X86_REG_RIP, x86.UC_X86_REG_RSP, None
-    regs = {n: getattr(x86, "UC_X86_REG_" + n.upper()) for n in "rax rcx rdx rbx rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()}
-    saved = "rbx rbp rsi rdi r12 r13 r14 r15".split()
-else:
-    m, decoder = u.Uc(u.UC_ARCH_ARM64, u.UC_MODE_ARM), c.Cs(c.CS_ARCH_ARM64, c.CS_MODE_ARM)
-    pc, sp, lr = a64.UC_ARM64_REG_PC, a64.UC_ARM64_REG_SP, a64.UC_ARM64_REG_X30
-    regs = {"x%d" % i: getattr(a64, "UC_ARM64_REG_X%d" % i) for i in range(31)}
-    saved = ["x%d" % i for i in range(19, 30)]
-    m.reg_write(a64.UC_ARM64_REG_CPACR_EL1, 3 << 20)
+program = Program(path)
+base, image, u32 = program.base, program.image, program.u32
+x64 = program.machine == 0x8664
+cpu = CPU(program.machine)
+pc, sp, regs, saved = cpu.pc, cpu.sp, cpu.regs, cpu.saved
+lr = regs[cpu.lr] if cpu.lr else None
+decoder = c.Cs(c.CS_ARCH_X86, c.CS_MODE_64) if x64 else c.Cs(c.CS_ARCH_ARM64, c.CS_MODE_ARM)
 
 
 # A part of a function that was moved away, or that alone stores registers, begins in the middle of a frame.
 def is_part(off):
     if x64:
-        return bool(image[at32(image, off + 8)] & 0x20)  # chained
-    word = at32(image, off + 4)
+        return bool(image[u32(off + 8)] & 0x20)  # chained
+    word = u32(off + 4)
     if word & 3:
         return word & 3 != 1
-    head, codes = at32(image, word), word + 4
+    head, codes = u32(word), word + 4
     scopes, words = head >> 22 & 31, head >> 27
     if not scopes and not words:
-        scopes, codes = at32(image, codes) & 0xffff, codes + 4
+        scopes, codes = u32(codes) & 0xffff, codes + 4
     return image[codes + (0 if head >> 21 & 1 else 4 * scopes)] == 0xe5  # end_c
 
 
-table, length = at32(data, opt + 136), at32(data, opt + 140)
-functions = [at32(image, off) for off in range(table, table + length, 12 if x64 else 8) if at32(image, off) and not is_part(off)]
+table, length = program.directory(3)
+functions = [u32(off) for off in range(table, table + length, 12 if x64 else 8) if u32(off) and not is_part(off)]
 starts = {base + f for f in functions}
 
 room, top, end, args = 0x40000, 0x70100000, 0x60000000, 0x50000000
 above = 0x200  # the callers' frames, in which functions of x64 keep their parameters
-for address, n in (base, (size + 0xffff) & ~0xffff), (top - room, room + 0x2000), (end, 0x1000), (args, 0x10000):
-    m.mem_map(address, n)
-m.mem_write(base, bytes(image))
+m = program.emulator(cpu, top, room)
+m.mem_map(end, 0x1000)
+m.mem_map(args, 0x10000)
 entry = top - 8 if x64 else top  # the stack pointer when a function begins
 pages, smashed = set(), False
 
@@ -87,7 +71,7 @@ decoded = {}
 def decode(address):
     if address not in decoded:
         off = address - base
-        code = bytes(image[off : off + 16]) if 0 <= off < size else b""
+        code = bytes(image[off : off + 16]) if 0 <= off < len(image) else b""
         decoded[address] = next(iter(decoder.disasm(code, address, 1)), None)
     return decoded[address]
 
