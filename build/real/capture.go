@@ -110,8 +110,11 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 	}
 	args := []string{"-batch", "-nx", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off",
 		"-iex", "set backtrace past-main on", "-iex", "set backtrace past-entry on"}
-	if p.unlink != "" {
+	switch {
+	case p.unlink != "":
 		args = append(args, kept(dir)) // gdb cannot find a file that was unlinked
+	case p.symbols != "":
+		args = append(args, fill(p.symbols, dir)[0])
 	}
 	args = append(args, "-p", strconv.Itoa(pid), "-x", script)
 	said, err := runTool(5*time.Minute, dir, []string{"CRASHPANE_FRAMES=" + frames, "CRASHPANE_FRAME_POINTERS=" + p.framePointers}, "gdb", args...)

@@ -26,6 +26,15 @@ type gdbThread struct {
 	Reason string     `json:"reason"`
 }
 
+// contexts returns the threads with their innermost frames alone, which need no rules.
+func contexts(threads map[uint32]*gdbThread) map[uint32]*gdbThread {
+	out := map[uint32]*gdbThread{}
+	for id, t := range threads {
+		out[id] = &gdbThread{Frames: t.Frames[:min(1, len(t.Frames))]}
+	}
+	return out
+}
+
 // code is the kind of code that is mapped at an address.
 type code uint8
 

@@ -226,3 +226,16 @@ func TestPeerFrames(t *testing.T) {
 		t.Errorf("%d frames of a short stack are equal, want 1", n)
 	}
 }
+
+// Without rules gdb's guesses are no truth: only the innermost frame is compared, and the landmarks.
+func TestContexts(t *testing.T) {
+	g := stackOf(3, "outermost")
+	ours := found(stackOf(1, ""), endOfStack)
+	p := &process{at: testCode, word: 8, hasMemory: func(uint64) bool { return true }}
+	if r := p.compareThread(1, ours, g); r.diff == nil {
+		t.Error("a stack of one frame equals one of three")
+	}
+	if r := p.compareThread(1, ours, contexts(map[uint32]*gdbThread{1: g})[1]); r.diff != nil || r.equal != 1 {
+		t.Errorf("contexts: %+v", r)
+	}
+}

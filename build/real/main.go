@@ -176,6 +176,9 @@ func (h *harness) compare(row string, p *program, c *capture, main bool) error {
 	if main {
 		as.landmarks = p.landmarks
 	}
+	if p.noRules {
+		c.gdb = contexts(c.gdb)
+	}
 	r := as.compare(w.threads, c.gdb)
 	if h.peer != "" {
 		if err := makeSymbols(w, h.symbols); err != nil {

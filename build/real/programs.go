@@ -36,6 +36,10 @@ type program struct {
 	// framePointers names code that keeps the frame pointer and has no unwind rules for gdb
 	// (frames.py).
 	framePointers string
+	// symbols is the program before it was stripped. Only gdb gets it, for its rules.
+	symbols string
+	// noRules is set if gdb has no rules for the program's code, so that only landmarks count.
+	noRules bool
 	// complete is set if the walker must reach the end of every stack, also where gdb cannot.
 	complete bool
 	// landmarks are functions that must be on a stack where gdb cannot tell: beyond a JIT
@@ -73,6 +77,10 @@ var programs = []program{
 	// Debian's musl has no unwind tables, so that gdb loses its way after two frames.
 	{name: "musl", needs: []need{{"musl-gcc", "apt-get install musl-tools"}}, build: []string{"musl-gcc -O2 -g -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true, landmarks: waitingThreads},
 	{name: "musl-static", needs: []need{{"musl-gcc", "apt-get install musl-tools"}}, build: []string{"musl-gcc -O2 -g -static -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true, landmarks: waitingThreads},
+	{name: "musl-signal", needs: []need{{"musl-gcc", "apt-get install musl-tools"}}, build: []string{"musl-gcc -O2 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true, noRules: true,
+		landmarks: []landmarks{{"on_crash", "call_null", "thread"}, {"on_user2", "on_user1", "raise_both", "raise_on_alternate_stack", "thread"}}},
+	{name: "no-tables-O0", needs: []need{gcc, objcpy}, build: []string{"gcc -O0 -g -fno-asynchronous-unwind-tables -o $DIR/frames.full $SRC/frames.c -pthread", strip("frames")}, run: "$DIR/frames", marker: true, symbols: "$DIR/frames.full"},
+	{name: "no-tables-O2", needs: []need{gcc, objcpy}, build: []string{"gcc -O2 -g -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -o $DIR/frames.full $SRC/frames.c -pthread", strip("frames")}, run: "$DIR/frames", marker: true, symbols: "$DIR/frames.full"},
 	{name: "lld", needs: []need{clang, {"ld.lld", "apt-get install lld"}}, build: []string{"clang -O2 -g -fuse-ld=lld -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
 	{name: "mold", needs: []need{gcc, {"mold", "apt-get install mold"}}, build: []string{"gcc -O2 -g -fuse-ld=mold -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
 	{name: "no-build-id", needs: []need{gcc}, build: []string{"gcc -O2 -g -Wl,--build-id=none -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
@@ -97,6 +105,8 @@ var programs = []program{
 		run: "$DIR/closed $DIR/library.so", marker: true, framePointers: "made", complete: true},
 	{name: "vfork", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/vfork $SRC/vfork.c"}, run: "$DIR/vfork", marker: true},
 	{name: "coroutine", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/coroutine $SRC/coroutine.c"}, run: "$DIR/coroutine", marker: true},
+	{name: "coroutine-no-tables", needs: []need{gcc, objcpy}, build: []string{"gcc -O2 -g -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -o $DIR/coroutine.full $SRC/coroutine.c", strip("coroutine")},
+		run: "$DIR/coroutine", marker: true, symbols: "$DIR/coroutine.full"},
 	{name: "lazy", needs: []need{gcc}, build: []string{"gcc -O1 -g -shared -fPIC -Wl,-z,lazy -o $DIR/library.so $SRC/lazy_library.c", "gcc -O1 -g -Wl,-z,lazy -Wl,-rpath,$DIR -o $DIR/lazy $SRC/lazy.c $DIR/library.so"},
 		run: "$DIR/lazy", marker: true},
 	{name: "step-O2", needs: []need{gcc}, build: []string{"gcc -O2 -g -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 1 250", marker: true},
@@ -109,6 +119,10 @@ var programs = []program{
 	{name: "rust", needs: []need{{"rustc", "https://rustup.rs"}}, build: []string{"rustc -O -g -o $DIR/frames $SRC/frames.rs"}, run: "$DIR/frames", marker: true},
 	{name: "go", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
 	{name: "go-no-build-id", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -ldflags=-B=none -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
+	{name: "go-stripped", needs: []need{{"go", "https://go.dev/dl"}, objcpy}, build: []string{"go build -o $DIR/goroutines.full $SRC/goroutines.go", strip("goroutines")},
+		run: "$DIR/goroutines", marker: true, symbols: "$DIR/goroutines.full", landmarks: []landmarks{{"main.waitHere", "main.recursion", "runtime.goexit"}}},
+	{name: "go-stripped-signal", needs: []need{{"go", "https://go.dev/dl"}, objcpy}, build: []string{"go build -o $DIR/quit.full $SRC/quit.go", strip("quit")},
+		run: "$DIR/quit", marker: true, memory: true, symbols: "$DIR/quit.full", landmarks: []landmarks{{"runtime.sighandler", "main.spin", "runtime.goexit"}, {"runtime.sighandler", "main.block", "runtime.goexit"}}},
 	{name: "cgo", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true},
 	{name: "java", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -cp $DIR Frames", marker: true,
 		// The JIT compiler's code uses rbp as a general register, so gdb stops there. The landmarks
@@ -116,6 +130,15 @@ var programs = []program{
 		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
 	{name: "java-frame-pointers", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"},
 		run: "java -XX:+PreserveFramePointer -cp $DIR Frames", marker: true, framePointers: "made", complete: true},
+	{name: "java-compiled", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -Xcomp -cp $DIR Frames", marker: true,
+		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
+	{name: "esbuild", needs: []need{{"npm", "https://nodejs.org"}}, build: []string{"npm install --prefix $DIR --ignore-scripts --no-audit --no-fund @esbuild/linux-x64@0.25.0"},
+		run: "$DIR/node_modules/@esbuild/linux-x64/bin/esbuild $SRC/frames.js --outfile=$DIR/out.js --watch=forever", noRules: true, landmarks: []landmarks{{"runtime.futex", "runtime.schedule", "runtime.mcall"}}},
+	{name: "ada", needs: []need{{"gnatmake", "apt-get install gnat"}}, build: []string{"gnatmake -q -O2 -g -D $DIR -o $DIR/frames $SRC/frames.adb"}, run: "$DIR/frames", marker: true},
+	{name: "ocaml", needs: []need{{"ocamlopt", "apt-get install ocaml-nox"}}, build: []string{"cp $SRC/frames.ml $DIR/frames.ml", "ocamlopt -g -o $DIR/frames unix.cmxa $DIR/frames.ml"}, run: "$DIR/frames", marker: true},
+	{name: "fortran", needs: []need{{"gfortran", "apt-get install gfortran"}}, build: []string{"gfortran -O2 -g -J$DIR -o $DIR/frames $SRC/frames.f90"}, run: "$DIR/frames", marker: true},
+	{name: "d", needs: []need{{"ldc2", "apt-get install ldc"}}, build: []string{"ldc2 -O2 -g -od=$DIR -of=$DIR/frames $SRC/frames.d"}, run: "$DIR/frames", marker: true},
+	{name: "nim", needs: []need{{"nim", "apt-get install nim"}, gcc}, build: []string{"nim c --hints:off -d:release --debugger:native --nimcache:$DIR/cache -o:$DIR/frames $SRC/frames.nim"}, run: "$DIR/frames", marker: true},
 	{name: "node", needs: []need{{"node", "apt-get install nodejs"}}, run: "node $SRC/frames.js", marker: true, framePointers: "made,Builtins_", complete: true,
 		landmarks: []landmarks{{"Builtins_InterpreterEntryTrampoline", "Builtins_JSEntry", "node::Start", "main", "__libc_start_main"}}},
 	{name: "python", needs: []need{{"python3", "apt-get install python3"}}, run: "python3 $SRC/frames.py", marker: true},
@@ -125,6 +148,12 @@ var programs = []program{
 	{name: "chromium", needs: []need{{"chromium", "apt-get install chromium"}},
 		run:      "chromium --headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync --user-data-dir=$DIR/profile about:blank",
 		children: []string{"--type=renderer", "--type=zygote", "--type=utility"}, framePointers: "chromium,made,Builtins_", complete: true},
+}
+
+// strip returns the command that makes a program from NAME.full, without symbols and debug
+// information.
+func strip(name string) string {
+	return "objcopy --strip-all $DIR/" + name + ".full $DIR/" + name
 }
 
 // minimalPath is the PATH that the programs are searched in, and the only variable in their

@@ -22,7 +22,7 @@ func TestAbsent(t *testing.T) {
 
 // Every program has a name of its own, and sources that are there.
 func TestPrograms(t *testing.T) {
-	source := regexp.MustCompile(`\$SRC/([A-Za-z_.]+)`)
+	source := regexp.MustCompile(`\$SRC/([A-Za-z_.0-9]+)`)
 	names := map[string]bool{}
 	for _, p := range programs {
 		if names[p.name] || p.run == "" {
