@@ -2,6 +2,9 @@
 // Android, MinGW) and of Rust, in its legacy and v0 manglings. Name returns other names as they
 // are: readable ones, and those of Swift and D. Microsoft's names are the package msvc's.
 //
+// A library reads the names of C++ and of legacy Rust. It reads those of v0 wrongly where an empty
+// identifier precedes a digit, as in a closure of a closure, so v0.go reads them.
+//
 // Names come from untrusted files. Name limits the length of its input and output, and returns a
 // name mangled if the library below panics on it.
 package demangle
@@ -20,8 +23,8 @@ const (
 	// files are about half as long.
 	maxIn = 8 << 10
 	// maxOutPower limits the result to 2^maxOutPower bytes. With substitutions a result can be
-	// exponential in the input.
-	maxOutPower = 13
+	// exponential in the input. The longest names of rustc's own libraries have 10,119 bytes.
+	maxOutPower = 14
 	// MaxLen is the length in bytes of the longest result of Name. A longer name is cut and ends in
 	// "…".
 	MaxLen = 1<<maxOutPower + len(cutMark) + maxSuffix
@@ -45,12 +48,21 @@ func Name(raw string) string {
 		name, rest = raw[:at], raw[at:]
 	}
 	name = dropUnderscore(name)
-	readable, ok := toString(name)
+	var readable, suffix string
+	var ok bool
+	if strings.HasPrefix(name, "_R") {
+		readable, suffix, ok = rustV0(name)
+	} else {
+		readable, ok = toString(name)
+		suffix = legacyRustSuffix(name)
+	}
 	if !ok {
 		return cut(raw)
 	}
-	suffix := rustSuffix(name) + rest
-	if len(suffix) > maxSuffix {
+	if suffix != "" {
+		suffix = " [clone " + suffix + "]"
+	}
+	if suffix += rest; len(suffix) > maxSuffix {
 		suffix = ""
 	}
 	return cut(readable) + suffix
@@ -88,19 +100,13 @@ func toString(name string) (s string, ok bool) {
 	return s, err == nil && s != ""
 }
 
-// rustSuffix returns the compiler's suffix of a Rust name as " [clone .llvm.123]". The library
-// drops it, though it keeps those of C++.
-func rustSuffix(name string) string {
-	end := -1
-	if strings.HasPrefix(name, "_R") {
-		end = strings.IndexByte(name, '.')
-	} else if e := strings.LastIndex(name, "E."); e > 20 && name[e-19:e-16] == "17h" {
-		end = e + 1
+// legacyRustSuffix returns the compiler's suffix of a name in Rust's legacy mangling: ".llvm.123".
+// The library drops it, though it keeps those of C++.
+func legacyRustSuffix(name string) string {
+	if end := strings.LastIndex(name, "E."); end > 20 && name[end-19:end-16] == "17h" {
+		return name[end+1:]
 	}
-	if end < 0 {
-		return ""
-	}
-	return " [clone " + name[end:] + "]"
+	return ""
 }
 
 // dropRustHash removes "::h0123456789abcdef" from a name that was demangled before it was written
