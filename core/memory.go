@@ -15,6 +15,7 @@ type Memory struct {
 	list64  []Region // stream 9, file order
 	regions []Region // sorted, without overlap
 	spans   []span   // regions, ready to be read
+	joined  []extent // regions that touch each other as one, sorted
 	last    int      // the span that was used last
 	peerMem map[bool]*regionMap
 }
@@ -165,7 +166,25 @@ func (m *Memory) build() {
 	m.spans = make([]span, len(m.regions))
 	for i, r := range m.regions {
 		m.spans[i] = newSpan(m.d, r)
+		if n := len(m.joined); n > 0 && m.joined[n-1].last+1 == r.Start {
+			m.joined[n-1].last += r.Loc.Size
+		} else {
+			m.joined = append(m.joined, extent{r.Start, r.Start + (r.Loc.Size - 1)})
+		}
 	}
+}
+
+// extent is a run of addresses, first and last included.
+type extent struct{ first, last uint64 }
+
+// extentAt returns the addresses around addr that the dump has without a gap: writers put one stack
+// into several regions, for example one for each block that they could read.
+func (m *Memory) extentAt(addr uint64) (extent, bool) {
+	i := sort.Search(len(m.joined), func(i int) bool { return m.joined[i].last >= addr })
+	if i == len(m.joined) || addr < m.joined[i].first {
+		return extent{}, false
+	}
+	return m.joined[i], true
 }
 
 // merge adds the parts of the sorted regions add that no region of have covers; have is sorted and

@@ -203,3 +203,30 @@ func BenchmarkMemoryWord(b *testing.B) {
 		d.Memory.Word(uint64(i%1000)*0x10000+uint64(i%31)*8, 8)
 	}
 }
+
+// BenchmarkManyRanges reads words up a stack in a dump of 100,000 ranges, and asks for the memory
+// around each.
+func BenchmarkManyRanges(b *testing.B) {
+	const ranges, size = 100_000, 0x1000
+	list := dumptest.LittleEndian.AppendUint64(nil, ranges)
+	list = dumptest.LittleEndian.AppendUint64(list, 32)
+	for i := range uint64(ranges) {
+		list = dumptest.LittleEndian.AppendUint64(list, 0x10000+i*size+i/8*size) // a gap after each eighth
+		list = dumptest.LittleEndian.AppendUint64(list, 16)
+	}
+	d, err := Open(input.FromBytes("x", dumptest.New(dumptest.LittleEndian).Stream(9, list).Bytes()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	regions := d.Memory.Regions()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		r := regions[i*7919%len(regions)]
+		for at := r.Start; at < r.End(); at += 8 {
+			if _, ok := d.Memory.Word(at, 8); !ok {
+				b.Fatal(at)
+			}
+		}
+		d.StackAround(-1, r.Start)
+	}
+}

@@ -68,17 +68,23 @@ func (s *span) split(at int64, size int) (uint64, bool) {
 	return decodeWord(buf[:size], binary.BigEndian)
 }
 
-// StackMemory is the one region of memory that a thread's stack is unwound in. Both peers read
-// nothing else while they walk. It implements unwind.Memory.
+// StackMemory is the memory that a thread's stack is unwound in. The peers read nothing but one
+// region while they walk. It implements unwind.Memory.
 type StackMemory struct {
 	Start uint64
 	End   uint64 // exclusive
-	Loc   Location
-	span  span
+	span  span   // of the region that most words are in
+	rest  *Memory
 }
 
-// Word reads the size-byte word (4 or 8) at addr; false if any byte of it is outside the region.
-func (s *StackMemory) Word(addr uint64, size int) (uint64, bool) { return s.span.word(addr, size) }
+// Word reads the size-byte word (4 or 8) at addr; false if any byte of it is outside the stack.
+func (s *StackMemory) Word(addr uint64, size int) (uint64, bool) {
+	v, ok := s.span.word(addr, size)
+	if ok || s.rest == nil || !s.Contains(addr) {
+		return v, ok
+	}
+	return s.rest.Word(addr, size)
+}
 
 // Contains reports whether an address is in the region.
 func (s *StackMemory) Contains(addr uint64) bool { return addr >= s.Start && addr < s.End }
@@ -89,7 +95,29 @@ func (d *Dump) newStack(r Region) *StackMemory {
 	if end < r.Start { // the region ends with the address space
 		end = ^uint64(0)
 	}
-	return &StackMemory{Start: r.Start, End: end, Loc: r.Loc, span: newSpan(d, r)}
+	return &StackMemory{Start: r.Start, End: end, span: newSpan(d, r)}
+}
+
+// StackAround returns the memory that the stack of thread i is in, whichever streams have it: all
+// that the dump has without a gap around the stack pointer, or if it has nothing there, around the
+// start of the thread's own range. Nil if there is none; a thread of -1 has no range of its own.
+func (d *Dump) StackAround(i int, sp uint64) *StackMemory {
+	own := d.ThreadStack(i)
+	all, ok := d.Memory.extentAt(sp)
+	if !ok && own != nil {
+		all, ok = d.Memory.extentAt(own.Start)
+	}
+	if !ok {
+		return own
+	}
+	// Where ranges overlap, the bytes of the thread's own range count.
+	s := own
+	if own == nil || own.Start < all.first || own.Start > all.last {
+		r, _ := d.Memory.Region(sp)
+		s = d.newStack(r)
+	}
+	s.Start, s.End, s.rest = all.first, max(all.last+1, all.last), d.Memory
+	return s
 }
 
 // ThreadStack returns the memory that thread i's descriptor names. Windows sometimes writes a

@@ -135,7 +135,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 // replay applies the rules as the walk did.
 func (s *walk) replay(x *Explanation) error {
 	var tr unwind.Trace
-	regs, cfa, err := x.Row.Apply(&x.Before, s.mem, &tr)
+	regs, cfa, err := x.Row.Apply(&x.Before, s.memoryFor(&x.Row), &tr)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 		}
 	}
 	callee := x.Before.SP()
-	other := f.Row.Signal && s.Policy.OtherStacks && !s.onStack(s.mem, sp)
+	other := f.Row.Signal && s.Policy.OtherStacks && (sp < callee || !s.onStack(s.mem, sp))
 	add(other, CheckOtherStack, 0)
 	add(!other && sp > callee, CheckMovedUp, sp-callee)
 	add(sp == callee, CheckSameSP, 0)

@@ -68,6 +68,10 @@ type Policy struct {
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that
 	// the thread names.
 	StackAtSP bool
+	// JoinRanges: the thread's stack is all that the dump has without a gap around its sp, in as
+	// many memory ranges as the writer made of it; and rules that count from sp reach what is above
+	// a gap. Otherwise it is one range.
+	JoinRanges bool
 	// Refute: a caller is not taken where its pc cannot be that of an instruction, or where the
 	// stack pointer has left the dump's memory; the next source is asked. The same holds for the
 	// words of a scan.
@@ -76,9 +80,6 @@ type Policy struct {
 	// handler that has a stack of its own, words are read from the memory that the dump has there.
 	// Above a signal's frame that stack may be at lower addresses.
 	OtherStacks bool
-	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's
-	// stack.
-	WholeMemory bool
 }
 
 // ScanRules say how the stack is searched for return addresses.
@@ -245,7 +246,7 @@ func best() Policy {
 	p.Win.UnsavedSame = true
 	p.Win.NumberedRegs = true
 	p.Scan.ExtendAfterCFI = true
-	p.StackAtSP = true
+	p.JoinRanges = true
 	p.PPCByOS = true
 	// The delay slot is one instruction: the call is 8 bytes before the return address on mips64
 	// too.

@@ -87,7 +87,7 @@ func (s *walk) proposeScan() (candidate, string) {
 	if !ok {
 		switch n := s.readable(sp, words); {
 		case n == 0:
-			return candidate{}, fmt.Sprintf("the word at sp 0x%x is not in the dump", sp)
+			return candidate{}, fmt.Sprintf("the word at sp 0x%x %s", sp, s.whereNot(sp, s.arch.WordSize))
 		case n < words:
 			return candidate{}, fmt.Sprintf("none of the %d words from sp 0x%x to the end of the stack memory is a return address into a known function", n, sp)
 		}

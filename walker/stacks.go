@@ -1,6 +1,8 @@
 package walker
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -38,19 +40,71 @@ func (s *walk) onStack(m unwind.Memory, sp uint64) bool {
 	return ok
 }
 
-// interruptedElsewhere: the rules of a signal's frame lead to a stack that the walk was not on
+// interruptedElsewhere: the rules of a signal's frame lead down to a stack that the walk was not on
 // before. A signal handler may have a stack of its own, above or below the one that was interrupted
-// (sigaltstack(2)).
+// (sigaltstack(2)), and no gap need be between the two.
 func (s *walk) interruptedElsewhere(sp uint64) bool {
-	if !s.Policy.OtherStacks || s.onStack(s.mem, sp) {
+	if !s.Policy.OtherStacks || sp == s.top().Regs.SP() {
 		return false
 	}
-	for _, m := range s.left {
-		if s.onStack(m, sp) {
-			return false // round in a circle
+	// Where the walk went up before, it would go round in a circle.
+	first := s.frames[0].Regs.SP()
+	for i := range s.frames {
+		at := s.frames[i].Regs.SP()
+		if i > 0 && at < s.frames[i-1].Regs.SP() {
+			first = at
+		}
+		if first <= sp && sp <= at {
+			return false
 		}
 	}
 	return true
+}
+
+// stackAcrossGaps is the top frame's stack with all that the dump has of it, also beyond a part that
+// the writer left out. It implements unwind.Memory.
+type stackAcrossGaps walk
+
+// Word implements unwind.Memory.
+func (m *stackAcrossGaps) Word(addr uint64, size int) (uint64, bool) {
+	if v, ok := m.mem.Word(addr, size); ok || addr < m.frames[len(m.frames)-1].Regs.SP() {
+		return v, ok
+	}
+	if other := m.Space.Stack(addr); other != nil {
+		return other.Word(addr, size)
+	}
+	return 0, false
+}
+
+// memoryFor returns where the words of rules are read from. Rules that find the caller at a distance
+// from the stack pointer are of one stack, whatever the dump lacks in between; others may lead
+// anywhere, if their record does not belong to the code.
+func (s *walk) memoryFor(row *unwind.Row) unwind.Memory {
+	if s.Policy.JoinRanges && s.Space != nil && row.CFA.Kind == unwind.FromReg && row.CFA.Reg == s.arch.SP {
+		return (*stackAcrossGaps)(s)
+	}
+	return s.mem
+}
+
+// notRead says why a candidate's registers could not be computed.
+func (s *walk) notRead(err error) string {
+	var e *unwind.EvalError
+	if errors.As(err, &e) && e.Cause == unwind.NoWord {
+		return fmt.Sprintf("%s: the %d-byte word at 0x%x %s", e.For, e.Size, e.Addr, s.whereNot(e.Addr, e.Size))
+	}
+	return err.Error()
+}
+
+// whereNot says where a word is not that the walk could not read.
+func (s *walk) whereNot(addr uint64, size int) string {
+	if s.Space != nil {
+		if m := s.Space.Stack(addr); m != nil {
+			if _, ok := m.Word(addr, size); ok {
+				return "is not in the stack's memory"
+			}
+		}
+	}
+	return "is not in the dump"
 }
 
 // restoresContext: the rules read the stack pointer from memory, and registers that no function

@@ -1,8 +1,10 @@
 package walker
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -15,6 +17,18 @@ func signalStacks(p Policy, trampoline unwind.Row, held uint64) (Stack, *Walker,
 	words := []uint64{1, code(0x2020), 3, code(0x3000), held, 7}
 	return walkBy(p, rows, map[uint64]string{0x1000: "handler", 0x2000: "f", 0x3000: "crash", 0x4000: "main"}, words,
 		&fakeSpace{held: held, words: []uint64{9, code(0x4040)}}, nil)
+}
+
+// walkFrom walks as walkBy does, from a stack pointer that may be anywhere in the stack's memory.
+func walkFrom(sp uint64, rows map[uint64]unwind.Row, words []uint64) (Stack, *Walker, unwind.Memory) {
+	a := cpu.AMD64
+	w := New(Best, core.OSLinux, oneModule(codeBase, codeSize), &rowsByFunction{fakeSymbols{loaded: true,
+		funcs: map[uint64]string{0x1000: "handler", 0x2000: "f", 0x3000: "crash", 0x4000: "main"}}, rows})
+	regs := cpu.Regs{Arch: a}
+	regs.Set(a.PC, codeBase+0x1010)
+	regs.Set(a.SP, sp)
+	mem := &fakeMemory{base: stackBase, word: 8, words: words}
+	return w.Walk(regs, mem), w, mem
 }
 
 // trampolineRow are the rules of a function that a signal handler returns to, as they are in the
@@ -53,9 +67,18 @@ func TestSignalOnAnotherStack(t *testing.T) {
 			t.Errorf("%v %+v", err, x)
 		}
 	}
+	// The two stacks may be one memory without a gap.
+	rows := map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2), 0x2000: trampolineRow("rbx", "rax"), 0x3000: *cfaRow(cpu.AMD64, 2)}
+	const between = 256 // words that are not in use, more than a scan reads
+	words := append(append([]uint64{9, code(0x4040)}, make([]uint64, between)...), 1, code(0x2020), 3, code(0x3000), stackBase, 7)
+	s, w, mem := walkFrom(stackBase+8*(2+between), rows, words)
+	expect(t, s, "1010 context, 2020 cfi, 3000 cfi, 4040 cfi, nothing-found")
+	if x, err := w.Explain(&s, 2, mem); err != nil || !slices.ContainsFunc(x.Checks, func(c Check) bool { return c.Kind == CheckOtherStack }) {
+		t.Errorf("%v %+v", err, x)
+	}
 	// Rules that restore only what calls preserve are no signal's: the stack pointer has to move
 	// up.
-	s, _, _ := signalStacks(Best, trampolineRow("rbx", "rbp"), stackBase-0x100000)
+	s, _, _ = signalStacks(Best, trampolineRow("rbx", "rbp"), stackBase-0x100000)
 	expect(t, s, "1010 context, 2020 cfi, no-progress")
 	s, _, _ = signalStacks(Breakpad, trampolineRow("rbx", "rax"), stackBase-0x100000)
 	expect(t, s, "1010 context, 2020 cfi, no-progress")

@@ -170,7 +170,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		regs, err := s.apply(src, &cand.row)
 		if err != nil {
-			reject(src, cand.row, "%v", err)
+			reject(src, cand.row, "%s", s.notRead(err))
 			continue
 		}
 		s.stripPointers(&regs, src)
@@ -216,11 +216,11 @@ func (s *walk) caller() (Frame, *Stop) {
 // With CFIWhole, a record whose rules do not all work is refused as a whole, as Breakpad does.
 func (s *walk) apply(src Source, row *unwind.Row) (cpu.Regs, error) {
 	if !s.Policy.CFIWhole || src != SourceCFI {
-		regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+		regs, _, err := row.Apply(&s.top().Regs, s.memoryFor(row), nil)
 		return regs, err
 	}
 	var tr unwind.Trace
-	regs, _, err := row.Apply(&s.top().Regs, s.mem, &tr)
+	regs, _, err := row.Apply(&s.top().Regs, s.memoryFor(row), &tr)
 	if err == nil && len(tr.Notes) > 0 {
 		err = fmt.Errorf("%s", tr.Notes[0])
 	}

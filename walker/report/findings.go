@@ -211,7 +211,7 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 		f.Text = fmt.Sprintf("the stack pointer of %s points to memory that the dump does not hold", who)
 		if len(threads) == 1 {
 			f.Text = fmt.Sprintf("the stack pointer of %s, 0x%x, points to memory that the dump does not hold", who, sp)
-			if st := b.d.ThreadStack(threads[0]); st != nil {
+			if st := b.d.StackAround(threads[0], sp); st != nil {
 				f.Text += fmt.Sprintf("; what it holds as that thread's stack is 0x%x to 0x%x", st.Start, st.End)
 			}
 		}

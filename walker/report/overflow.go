@@ -19,7 +19,7 @@ func (b *builder) overflow() int {
 	if len(t.Frames) > 0 && t.Frames[0].Regs != nil && !b.hasWord(t.Frames[0].Regs.SP()) {
 		sp := t.Frames[0].Regs.SP()
 		out.Text += "; the dump does not hold the words at the stack pointer"
-		if st := b.d.ThreadStack(t.Index); st != nil && st.Start > sp {
+		if st := b.d.StackAround(t.Index, sp); st != nil && st.Start > sp {
 			out.Text += fmt.Sprintf(", its stack memory begins %d bytes above", st.Start-sp)
 		}
 		if len(t.Frames) == 1 {

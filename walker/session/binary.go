@@ -309,7 +309,7 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 func (p *process) Stack(sp uint64) unwind.Memory {
 	const page = 4096
 	for _, at := range [...]uint64{sp, (sp + page - 1) &^ (page - 1)} {
-		if m := p.StackRust(-1, at); m != nil { // of no thread: look in the memory lists
+		if m := p.StackAround(-1, at); m != nil {
 			return m
 		}
 	}

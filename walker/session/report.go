@@ -97,13 +97,13 @@ func shadowStack(d *core.Dump, c *core.Context) []uint64 {
 // stackMemory returns where a thread's words are read from; nil if the dump has nothing of its
 // stack.
 func stackMemory(d *core.Dump, thread int, sp uint64, p walker.Policy) unwind.Memory {
-	if p.WholeMemory {
-		return d.Memory
-	}
 	var m *core.StackMemory
-	if p.StackAtSP {
+	switch {
+	case p.JoinRanges:
+		m = d.StackAround(thread, sp)
+	case p.StackAtSP:
 		m = d.StackRust(thread, sp)
-	} else {
+	default:
 		m = d.StackBreakpad(thread)
 	}
 	if m == nil {
