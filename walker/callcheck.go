@@ -1,8 +1,6 @@
 package walker
 
 import (
-	"encoding/binary"
-
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
@@ -39,11 +37,7 @@ func (s *walk) callBefore(addr uint64) (call, known bool) {
 	if n == 0 || at < n || s.Code.Read(at-n, b[:n]) != int(n) {
 		return false, false
 	}
-	order := binary.ByteOrder(binary.LittleEndian)
-	if s.BigEndian {
-		order = binary.BigEndian
-	}
-	return a.IsCall(b[:n], addr, order), true
+	return a.IsCall(b[:n], addr, s.order()), true
 }
 
 // calledBefore returns the function that the instruction before a return address calls. ok is false

@@ -76,6 +76,9 @@ type Policy struct {
 	// stack pointer has left the dump's memory; the next source is asked. The same holds for the
 	// words of a scan.
 	Refute bool
+	// SignalByCode: the code that returns from a signal's handler is known by its instructions. The
+	// address of the first is where such a frame is looked up, and no return address of a call.
+	SignalByCode bool
 	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal
 	// handler that has a stack of its own, words are read from the memory that the dump has there.
 	// Above a signal's frame that stack may be at lower addresses.
@@ -240,7 +243,7 @@ var Best = best()
 func best() Policy {
 	p := Breakpad
 	p.Name = "best"
-	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
+	p.Sources = []Source{SourceSignal, SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
 	// esp points at the arguments of the function that was called, and of no other.
 	p.Win.YoungestParams = false
 	p.Win.UnsavedSame = true
@@ -271,6 +274,7 @@ func best() Policy {
 	p.EndAtOutermost = true
 	p.Refute = true
 	p.OtherStacks = true
+	p.SignalByCode = true
 	return p
 }
 

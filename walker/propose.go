@@ -18,6 +18,8 @@ func (s *walk) propose(src Source) (candidate, string) {
 	switch src {
 	case SourceWin:
 		return s.proposeWin()
+	case SourceSignal:
+		return s.proposeSignal()
 	case SourceCFI:
 		return s.proposeCFI()
 	case SourceLeaf:
@@ -63,7 +65,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	// Rules that load the stack pointer from memory, as those of a saved context do, lead to
 	// another stack.
 	if s.Policy.OtherStacks && !row.Signal {
-		row.Signal = restoresContext(s.arch, &row)
+		row.Signal = s.restoresContext(&row)
 	}
 	return candidate{row: s.dropStaleLR(row), trust: TrustCFI}, ""
 }

@@ -34,6 +34,7 @@ func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	why := ""
 	switch {
 	case signal: // the system knows where it interrupted a thread, even in a call to anywhere
+	case s.returnsFromSignal(pc):
 	case known && !yes:
 		why = "is in memory that is not executable"
 	case known || s.Modules.Covers(call):

@@ -10,6 +10,7 @@ type Source string
 
 const (
 	SourceContext      Source = "context"
+	SourceSignal       Source = "signal-code"   // the kernel's frame below the code that returns from a signal's handler
 	SourceCFI          Source = "cfi"           // STACK CFI and every other call frame information
 	SourceWin          Source = "stack-win"     // STACK WIN
 	SourceFramePointer Source = "frame-pointer" // the CPU's standard frame

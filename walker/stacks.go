@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -108,11 +107,17 @@ func (s *walk) whereNot(addr uint64, size int) string {
 }
 
 // restoresContext: the rules read the stack pointer from memory, and registers that no function
-// preserves: those of the frame that a signal handler returns to. DWARF marks them (augmentation
-// 'S'), symbol files cannot.
-func restoresContext(arch *cpu.Arch, row *unwind.Row) bool {
+// preserves, or sp and pc where the kernel saves them: those of the frame that a signal handler
+// returns to. DWARF marks them (augmentation 'S'), symbol files cannot.
+func (s *walk) restoresContext(row *unwind.Row) bool {
+	arch := s.arch
 	if row.CFA.Kind != unwind.AtReg && row.CFA.Kind != unwind.Expr {
 		return false
+	}
+	for i := range arch.Signals {
+		if kernel := s.signalRow(&arch.Signals[i]); row.CFA == kernel.CFA && row.RA == kernel.RA {
+			return true
+		}
 	}
 	for _, r := range row.Saved {
 		switch r.Rule.Kind {

@@ -100,7 +100,7 @@ func (s *walk) implausible(regs *cpu.Regs) string {
 	}
 	// A frame pointer that is used as a general register leads anywhere; what it leads to rarely
 	// follows a call.
-	if call, known := s.callBefore(pc); known && !call && s.Modules.Covers(pc) {
+	if call, known := s.callBefore(pc); known && !call && s.Modules.Covers(pc) && !s.returnsFromSignal(pc) {
 		return fmt.Sprintf("the instruction before its return address 0x%x is not a call", pc)
 	}
 	if callee := s.top().Regs.SP(); sp < callee || sp == callee && !s.mayKeepSP(SourceFramePointer, pc) {

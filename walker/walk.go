@@ -192,8 +192,9 @@ func (s *walk) caller() (Frame, *Stop) {
 		// A return address is that of the instruction after the call, which may be on another line
 		// or in another function. Looked up is an address inside of the call.
 		f.Lookup = f.PC - s.arch.CallSize
-		// An interrupted function continues at its pc, which is no return address.
-		if cand.row.Signal {
+		// An interrupted function continues at its pc, which is no return address. Nothing calls the
+		// code that returns from a signal's handler.
+		if cand.row.Signal || s.returnsFromSignal(f.PC) {
 			f.Lookup = f.PC
 		}
 		s.callPC(&f)

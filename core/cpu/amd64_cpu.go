@@ -26,7 +26,10 @@ var AMD64 = newArch(&Arch{regs: registers{
 		Module:      "x86_64",
 		ELFMachines: [3]uint16{62}, PEMachines: [3]uint16{0x8664}, MachO: 0x1000007, SFrameLittle: 3,
 	},
-	Code:  Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
+	Code: Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86, Signals: []SignalReturn{
+		{Unit: 1, Code: []uint32{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal}, // mov $15, %rax; syscall
+		{Unit: 1, Code: []uint32{0xb8, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal},             // mov $15, %eax; syscall
+	}},
 	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64,
@@ -56,6 +59,11 @@ var AMD64 = newArch(&Arch{regs: registers{
 			`},
 	},
 })
+
+// amd64Signal is the sigcontext of Linux (arch/x86/include/uapi/asm/sigcontext.h, struct
+// sigcontext_64). The handler's return has popped the first word of the rt_sigframe
+// (arch/x86/include/asm/sigframe.h), which is followed by its ucontext.
+const amd64Signal = "0 8 r8-15 rdi rsi rbp rbx rdx rax rcx rsp rip"
 
 // canonical48: bits 47 to 63 of a 48-bit virtual address are all equal. Both peers use these
 // limits, also on machines with five-level paging, where user space asks for the larger addresses

@@ -28,7 +28,17 @@ var ARM = newArch(&Arch{regs: registers{
 		PlainCFI:    true,
 		ELFMachines: [3]uint16{40}, PEMachines: [3]uint16{0x1c0, 0x1c2, 0x1c4}, MachO: 12, // ARM, Thumb and ARMNT
 	},
-	Code:  Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, ThumbBit: true, Instructions: NotDecoded},
+	Code: Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, ThumbBit: true, Instructions: NotDecoded, LittleCode: true, Signals: []SignalReturn{
+		// mov r7, #173; svc #0. The kernel's own has the number in the svc too, as it was before
+		// EABI. Thumb has mov and svc of two bytes. 119 instead of 173 is for handlers without
+		// SA_SIGINFO.
+		{Unit: 4, Code: []uint32{0xe3a070ad, 0xef000000}, At: 128 + 20, Lines: armSignal},
+		{Unit: 4, Code: []uint32{0xe3a070ad, 0xef9000ad}, At: 128 + 20, Lines: armSignal},
+		{Unit: 2, Code: []uint32{0x27ad, 0xdf00}, At: 128 + 20, Lines: armSignal},
+		{Unit: 4, Code: []uint32{0xe3a07077, 0xef000000}, At: 20, Lines: armSignal},
+		{Unit: 4, Code: []uint32{0xe3a07077, 0xef900077}, At: 20, Lines: armSignal},
+		{Unit: 2, Code: []uint32{0x2777, 0xdf00}, At: 20, Lines: armSignal},
+	}},
 	Peers: Peers{CFINotOnIOS: true},
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where
@@ -46,6 +56,11 @@ var ARM = newArch(&Arch{regs: registers{
 			`},
 	},
 })
+
+// armSignal is the sigcontext of Linux (arch/arm/include/uapi/asm/sigcontext.h), which is 20 bytes
+// behind the ucontext's beginning. A sigframe begins with the ucontext, an rt_sigframe with a siginfo
+// of 128 bytes (arch/arm/kernel/signal.h).
+const armSignal = "12 4 r0-10 fp r12 sp lr pc"
 
 // isARMCall: BL and BLX with an immediate, BLX with a register, and, from before ARMv5, any branch
 // after MOV lr, pc (Arm ARM, A8.8.25, A8.8.26).

@@ -251,6 +251,10 @@ type Code struct {
 	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is no part
 	// of the address.
 	ThumbBit bool
+	// Signals are the forms of the code that returns from a signal's handler. LittleCode:
+	// instructions are little-endian where data is big-endian, too.
+	Signals    []SignalReturn
+	LittleCode bool
 	// Instructions says who decodes the crashing instruction.
 	Instructions Instructions
 }

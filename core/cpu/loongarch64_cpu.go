@@ -31,7 +31,13 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 
 		ELFMachines: [3]uint16{258}, PEMachines: [3]uint16{0x6264},
 	},
-	Code: Code{IsCall: isLoongArchCall, CallBytes: 4, Instructions: NotDecoded},
+	Code: Code{IsCall: isLoongArchCall, CallBytes: 4, Instructions: NotDecoded, Signals: []SignalReturn{
+		// li a7, 139 as ori or as addi.w; syscall 0. The rt_sigframe is a siginfo of 128 bytes and a
+		// ucontext, whose sigcontext is 176 bytes behind (arch/loongarch/kernel/signal.c,
+		// include/uapi/asm/sigcontext.h).
+		{Unit: 4, Code: []uint32{0x03822c0b, 0x002b0000}, At: 128 + 176, Lines: "0 8 pc " + loongArchGeneral},
+		{Unit: 4, Code: []uint32{0x02822c0b, 0x002b0000}, At: 128 + 176, Lines: "0 8 pc " + loongArchGeneral},
+	}},
 	Contexts: []*ContextLayout{
 		// minidump_cpu_loongarch64.h MDRawContextLOONGARCH64 with MDFloatingSaveAreaLoongarch64 of
 		// the port's patches; Crashpad's has the same layout

@@ -30,7 +30,13 @@ var (
 			428	16	v0-31 vscr _
 			972	4	vrvalid
 			976	28	_
-			`})
+			`},
+		// li r0, 172; sc, and 119 for handlers without SA_SIGINFO (arch/powerpc/kernel/signal_32.c).
+		// Frames begin with 64 bytes for a callee, and 16 more before an rt_sigframe: a siginfo of
+		// 128 bytes and a ucontext, whose mcontext is at 192 and the pointer to it at 48. A sigframe
+		// has a sigcontext of 32 bytes, whose last word points to the mcontext behind it.
+		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 64 + 16 + 128 + 192, Lines: "0 4 " + ppcSignal, Self: 64 + 16 + 128 + 48},
+		SignalReturn{Unit: 4, Code: []uint32{0x38000077, 0x44000002}, At: 64 + 32, Lines: "0 4 " + ppcSignal, Self: 64 + 28})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
 		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012},
 		Peers{},
@@ -42,10 +48,21 @@ var (
 			584	16	v0-31 vscr _
 			1128	4	vrvalid
 			1132	28	_
-			`})
+			`},
+		// addi r1, r1, 128; li r0, 172; sc (arch/powerpc/kernel/signal_64.c). The frame begins with
+		// 128 bytes for a callee and the ucontext, whose sigcontext is at 168, with the registers at
+		// 64 in it and a pointer to them before. qemu's has no addi, and up to its version 8.1 the
+		// frame was 16 bytes higher (linux-user/ppc/signal.c).
+		SignalReturn{Unit: 4, Code: []uint32{0x38210080, 0x380000ac, 0x44000002}, At: 128 + 168 + 64, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
+		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 128 + 168 + 64, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
+		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 144 + 168 + 64, Lines: "0 8 " + ppcSignal, Self: 144 + 168 + 56})
 )
 
-func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, context *ContextLayout) *Arch {
+// ppcSignal is the order of elf_gregset_t (arch/powerpc/include/uapi/asm/ptrace.h, PT_R0 to
+// PT_CCR).
+const ppcSignal = "r0-31 srr0 _ _ ctr lr xer cr"
+
+func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, context *ContextLayout, signals ...SignalReturn) *Arch {
 	return newArch(&Arch{regs: registers{
 		names:   "srr0 r0-31 lr ctr cr xer",
 		aliases: "pc=srr0 sp=r1",
@@ -59,7 +76,7 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 		Frame:       frame,
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 		Formats:     f,
-		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Instructions: NotDecoded},
+		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Instructions: NotDecoded, Signals: signals},
 		Peers:       peers,
 		Contexts:    []*ContextLayout{context},
 	})

@@ -25,8 +25,19 @@ var S390X = newArch(&Arch{regs: registers{
 	CFABias:     160,
 	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 	Formats:     Formats{Family: "s390", Words: []string{"s390"}, ELFMachines: [3]uint16{22}, SFrameBig: 4},
-	Code:        Code{IsCall: isZCall, CallBytes: 6, Instructions: NotDecoded},
+	Code: Code{IsCall: isZCall, CallBytes: 6, Instructions: NotDecoded, Signals: []SignalReturn{
+		// svc 173, and svc 119 for handlers without SA_SIGINFO. Frames begin with 160 bytes for a
+		// callee. An rt_sigframe goes on with the code, a siginfo of 128 bytes and a ucontext, whose
+		// registers are at 40; a sigframe with a mask, a pointer to the registers, and those
+		// (arch/s390/kernel/signal.c, include/uapi/asm/sigcontext.h).
+		{Unit: 2, Code: []uint32{0x0aad}, At: 160 + 8 + 128 + 40, Lines: zSignal},
+		{Unit: 2, Code: []uint32{0x0a77}, At: 160 + 16, Lines: zSignal, Self: 160 + 8},
+	}},
 })
+
+// zSignal is Linux' _sigregs: the PSW's mask and address, general registers, access registers,
+// floating-point control and registers.
+const zSignal = "8 8 pc r0-15\n216 8 f0-15"
 
 // isZCall: BRASL of six bytes, BRAS, BAS and BAL of four, BASR, BALR and BASSM of two
 // (z/Architecture Principles of Operation, chapter 7).

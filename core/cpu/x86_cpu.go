@@ -26,7 +26,10 @@ var X86 = newArch(&Arch{regs: registers{
 		Words:      []string{"i386", "i686"}, Underscore: true,
 		ELFMachines: [3]uint16{3}, PEMachines: [3]uint16{0x14c}, MachO: 7,
 	},
-	Code: Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
+	Code: Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86, Signals: []SignalReturn{
+		{Unit: 1, Code: []uint32{0xb8, 173, 0, 0, 0, 0xcd, 0x80}, At: 160, Lines: x86Signal},     // mov $173, %eax; int $0x80
+		{Unit: 1, Code: []uint32{0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}, At: 4, Lines: x86Signal}, // pop %eax; mov $119, %eax; int $0x80
+	}},
 	// eax, ecx, edx and efl are printed for the thread's context only.
 	Peers: Peers{CFINeedsFP: true, PrintsReturn: true, WhenComplete: 6},
 	Contexts: []*ContextLayout{
@@ -53,6 +56,12 @@ var X86 = newArch(&Arch{regs: registers{
 			`},
 	},
 })
+
+// x86Signal is the sigcontext of Linux (arch/x86/include/uapi/asm/sigcontext.h, struct
+// sigcontext_32). At the code's first instruction the stack pointer is at the handler's arguments
+// (arch/x86/include/asm/sigframe.h): the signal's number, followed by the sigcontext; or three
+// arguments, the siginfo of 128 bytes, and the ucontext, whose sigcontext is 20 bytes behind.
+const x86Signal = "16 4 edi esi ebp esp ebx edx ecx eax _ _ eip _ efl"
 
 var x86ELF = ELF{
 	CPU: "x86",

@@ -12,8 +12,8 @@ import (
 // hundred thousand frames.
 type Explanation struct {
 	Thread, Frame int
-	// Source is the source of the rules: "context", "cfi", "stack-win", "frame-pointer", "leaf",
-	// "shadow-stack", "scan".
+	// Source is the source of the rules: "context", "signal-code", "cfi", "stack-win", "frame-pointer",
+	// "leaf", "shadow-stack", "scan".
 	Source string
 	Trust  string
 	// Origin says where the rules come from: "libfoo.sym line 812", "frame pointer". It is "" for

@@ -115,6 +115,8 @@ func sourceWords(source string) string {
 	switch source {
 	case "cfi":
 		return "call frame information"
+	case "signal-code":
+		return "code that returns from a signal's handler"
 	case "stack-win":
 		return "STACK WIN frame data"
 	case "frame-pointer":

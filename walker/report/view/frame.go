@@ -312,6 +312,8 @@ func sourceWord(s string) string {
 	switch s {
 	case "cfi":
 		return "Call frame information"
+	case "signal-code":
+		return "Code that returns from a signal's handler"
 	case "stack-win":
 		return "Frame data (STACK WIN)"
 	case "frame-pointer":

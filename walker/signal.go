@@ -1,0 +1,105 @@
+package walker
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// signalReturns returns the forms of the code that returns from a signal's handler which the code at
+// an address has: several that differ in where the frame is.
+func (s *walk) signalReturns(pc uint64) []*cpu.SignalReturn {
+	if !s.Policy.SignalByCode || s.Code == nil || s.OS != core.OSLinux && s.OS != core.Android {
+		return nil
+	}
+	var b [cpu.MaxSignalBytes]byte
+	n := s.Code.Read(s.arch.CodeAddress(pc), b[:])
+	var out []*cpu.SignalReturn
+	for i := range s.arch.Signals {
+		if r := &s.arch.Signals[i]; s.arch.IsSignalReturn(r, b[:n], s.order()) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// returnsFromSignal: the code at an address returns from a signal's handler. Nothing calls it: the
+// kernel has made its first instruction the handler's return address.
+func (s *walk) returnsFromSignal(pc uint64) bool { return len(s.signalReturns(pc)) > 0 }
+
+// order is the byte order of the dump's data.
+func (w *Walker) order() binary.ByteOrder {
+	if w.BigEndian {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// proposeSignal returns the rules of the frame that the kernel made for a signal, where the top
+// frame is at the code that returns from its handler. C libraries without call frame information
+// for that code (musl), programs with code of their own (Go) and pages of the kernel are found so.
+//
+//	pc = [sp + offset]     sp = [sp + offset]     …     all registers of the interrupted code
+func (s *walk) proposeSignal() (candidate, string) {
+	f := s.top()
+	for _, r := range s.signalReturns(f.PC) {
+		if f.Module >= 0 {
+			if row, ans := s.Symbols.Row(f.Module, f.RVA); ans == symbol.Needs || ans == symbol.Yes && (row.Signal || s.restoresContext(&row)) {
+				return candidate{}, notApplicable // the rules know better, or are not read yet
+			}
+		}
+		row := s.signalRow(r)
+		if r.Self != 0 {
+			if self, ok := s.word(f.Regs.SP() + uint64(r.Self)); !ok || self != f.Regs.SP()+uint64(r.At) {
+				continue
+			}
+		}
+		if why := s.notInterrupted(&row); why != "" {
+			return candidate{row: row}, why
+		}
+		return candidate{row: row, trust: TrustCFI}, ""
+	}
+	return candidate{}, notApplicable
+}
+
+// signalRow makes the rules of a signal's frame.
+func (s *walk) signalRow(r *cpu.SignalReturn) unwind.Row {
+	row := unwind.Row{Signal: true, OthersUndefined: true,
+		Origin: unwind.Origin{Part: fmt.Sprintf("signal frame, from the code at 0x%x", s.arch.CodeAddress(s.top().PC))}}
+	for _, f := range r.Registers(s.arch, s.BigEndian) {
+		rule := unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP, Offset: int64(f.Off)}
+		switch f.Reg {
+		case s.arch.PC:
+			row.RA = rule
+		case s.arch.SP:
+			row.CFA = rule
+		default:
+			row.Saved = append(row.Saved, unwind.RegRule{Reg: f.Reg, Rule: rule})
+		}
+	}
+	return row
+}
+
+// notInterrupted returns why what a signal's frame holds cannot be registers of an interrupted
+// thread, or "". Above a frame that was guessed the stack pointer may be wrong; then the words there
+// are no registers.
+func (s *walk) notInterrupted(row *unwind.Row) string {
+	if t := s.top().Trust; t != TrustFramePointer && t != TrustScan && t != TrustCFIScan {
+		return ""
+	}
+	regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+	if err != nil {
+		return err.Error()
+	}
+	if yes, known := s.executable(regs.PC()); !s.Modules.Covers(regs.PC()) && !(known && yes) {
+		return fmt.Sprintf("the frame was guessed, and the word for pc, 0x%x, is no address of code", regs.PC())
+	}
+	if !s.holdsStack(regs.SP()) {
+		return fmt.Sprintf("the frame was guessed, and the word for sp, 0x%x, is no address of a stack", regs.SP())
+	}
+	return ""
+}

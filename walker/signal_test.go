@@ -1,0 +1,158 @@
+package walker
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// signalTruth is a program where the handler of a signal begins: see testdata/signals.
+type signalTruth struct {
+	Crash, Handler map[string]uint64
+	At, Return     uint64
+	Stack, Code    string
+	Big            bool
+}
+
+func readSignal(t *testing.T, path string) (truth signalTruth, arch *cpu.Arch) {
+	t.Helper()
+	name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
+	if err := json.Unmarshal(testfile.Read(t, path), &truth); err != nil {
+		t.Fatal(err)
+	}
+	switch name {
+	case "thumb":
+		name = "arm"
+	case "ppc64le":
+		name = "ppc64"
+	}
+	if arch = cpu.ByName(name); arch == nil {
+		t.Fatalf("no CPU %s", name)
+	}
+	return truth, arch
+}
+
+// walk walks from the handler's first instruction, whose rules are known, with a module around the
+// program but not around the code that the handler returns to.
+func (g *signalTruth) walk(a *cpu.Arch, p Policy) Stack {
+	regs := cpu.Regs{Arch: a}
+	for name, v := range g.Handler {
+		if r, ok := a.Lookup(name); ok {
+			regs.Set(r, v)
+		}
+	}
+	entry := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP}, RA: unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}}
+	if a.LR == cpu.NoReg {
+		w := int64(a.WordSize)
+		entry = unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: w}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -w}}
+	}
+	handler := g.Handler["pc"]
+	raw, _ := hex.DecodeString(g.Stack)
+	code, _ := hex.DecodeString(g.Code)
+	mem := &oracleMemory{g.At, raw, binary.LittleEndian}
+	if g.Big {
+		mem.order = binary.BigEndian
+	}
+	w := New(p, core.OSLinux, oneModule(handler&^0xf, 0x1000), rulesAt{handler &^ 0xf, handler, entry})
+	w.Code = fakeCode{(g.Return &^ 1) + uint64(len(code)), code}
+	w.BigEndian = g.Big
+	return w.Walk(regs, mem)
+}
+
+// rulesAt are the rules of one address of a module.
+type rulesAt struct {
+	base, at uint64
+	row      unwind.Row
+}
+
+func (r rulesAt) Known(int) symbol.Answer { return symbol.Yes }
+func (r rulesAt) Lookup(int, uint64) (symbol.Symbol, symbol.Answer) {
+	return symbol.Symbol{}, symbol.No
+}
+func (r rulesAt) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	if r.base+rva == r.at {
+		return r.row, symbol.Yes
+	}
+	return unwind.Row{}, symbol.No
+}
+func (r rulesAt) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
+	return unwind.FrameData{}, symbol.No
+}
+
+// Every register of the interrupted function is found, on each CPU and in each form of the kernel's
+// frame, by the code to which the handler returns alone.
+func TestSignalByCode(t *testing.T) {
+	files, _ := filepath.Glob("../testdata/signals/*.json")
+	if len(files) < 19 {
+		t.Fatalf("%d files", len(files))
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".json"), func(t *testing.T) {
+			truth, a := readSignal(t, path)
+			s := truth.walk(a, Best)
+			if len(s.Frames) < 3 {
+				t.Fatalf("%d frames: %s %v", len(s.Frames), s.Stop.Detail, s.Stop.Attempts)
+			}
+			if back := &s.Frames[1]; back.PC != truth.Return || back.Lookup != back.PC {
+				t.Errorf("the handler returns to 0x%x, looked up at 0x%x; it is 0x%x", back.PC, back.Lookup, truth.Return)
+			}
+			crash := &s.Frames[2]
+			if crash.Source != SourceSignal || crash.Lookup != crash.PC {
+				t.Errorf("%s, looked up at 0x%x, pc 0x%x", crash.Source, crash.Lookup, crash.PC)
+			}
+			known := 0
+			for name, want := range truth.Crash {
+				// gdb has the names of n64, where t0 to t3 are other registers.
+				if a == cpu.MIPS64 && strings.HasPrefix(name, "t") {
+					continue
+				}
+				r, ok := a.Lookup(name)
+				if !ok {
+					continue
+				}
+				known++
+				if v, ok := crash.Regs.Get(r); !ok || v != a.Mask(want) {
+					t.Errorf("%s is 0x%x, %v; it was 0x%x", name, v, ok, want)
+				}
+			}
+			if known < 8 {
+				t.Errorf("%d registers", known)
+			}
+			if s = truth.walk(a, Breakpad); len(s.Frames) > 2 && s.Frames[2].PC == truth.Crash["pc"] {
+				t.Error("Breakpad's walker does not know this code")
+			}
+		})
+	}
+}
+
+// Where the frames before were guessed, the words have to look like the registers of a thread. And
+// a pointer in the frame to its registers has to be there.
+func TestSignalAfterGuess(t *testing.T) {
+	restorer := []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}
+	words := make([]uint64, 40)
+	words[2], words[3] = stackBase+8*30, code(0x2000)
+	put := func(pc, sp uint64) { words[4+(40+8*15)/8], words[4+(40+8*16)/8] = sp, pc }
+	walk := func() Stack {
+		sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), words: words, code: fakeCode{code(0x2000) + 9, restorer}, regs: map[string]uint64{"rbp": stackBase + 16}}
+		return sc.walk(t)
+	}
+	put(code(0x3000), stackBase+8*38)
+	expect(t, walk(), "1010 context, 2000 frame_pointer, 3000 cfi, nothing-found")
+	put(0x1234567, stackBase+8*38)
+	if s := walk(); len(s.Frames) > 2 && s.Frames[2].Source == SourceSignal {
+		t.Errorf("pc is no address of code: %s", shape(s))
+	}
+	put(code(0x3000), 0x1234560)
+	if s := walk(); len(s.Frames) > 2 && s.Frames[2].Source == SourceSignal {
+		t.Errorf("sp is no address of a stack: %s", shape(s))
+	}
+}
