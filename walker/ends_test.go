@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // A stack is called complete where something tells that its last frame has no caller, and nowhere
@@ -98,6 +99,65 @@ func TestCompleteStacks(t *testing.T) {
 			if got := shape(s); got != tc.shape || !strings.Contains(s.Stop.Detail, tc.detail) {
 				t.Errorf("%s:\nhave %s (%s)\nwant %s (%s)", tc.name, got, s.Stop.Detail, tc.shape, tc.detail)
 			}
+		}
+	}
+}
+
+// A return address in the first page ends a stack where it is 0 and every frame was found by rules
+// or a chain of frame pointers. Any other one says that the walk got lost.
+func TestNullReturns(t *testing.T) {
+	var (
+		names = map[uint64]string{0x1000: "f", 0x2000: "g", 0x3000: "h"}
+		rules = *cfaRow(cpu.AMD64, 2) // the return address is the second word
+	)
+	for _, tc := range []struct {
+		name, shape, detail string
+		rows                map[uint64]unwind.Row
+		funcs               map[uint64]string
+		words               []uint64
+	}{
+		{name: "0 by a rule", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, 5},
+			shape: "1010 context, 2020 cfi, end", detail: "the next return address, found by cfi, is 0x0"},
+		{name: "callers are left", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, code(0x3030)},
+			shape: "1010 context, 2020 cfi, lost", detail: "is 0x0, and above it, at 0x7fff0028, there is a return address 0x40003030: the stack may be cut"},
+		{name: "callers are left at frame 0", rows: map[uint64]unwind.Row{0x1000: rules}, words: []uint64{1, 0, 2, code(0x3030)},
+			shape: "1010 context, lost", detail: "the stack may be cut"},
+		{name: "callers are left, but a name says that there are none", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, code(0x3030)},
+			funcs: map[uint64]string{0x1000: "f", 0x2000: "clone3", 0x3000: "h"}, shape: "1010 context, 2020 cfi, end", detail: "clone3 is where a stack begins"},
+		{name: "no address of code", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0x4c, 4, 5},
+			shape: "1010 context, 2020 cfi, lost", detail: "is 0x4c, which is no address of code"},
+		{name: "0 behind a scanned frame", rows: map[uint64]unwind.Row{0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, 5},
+			shape: "1010 context, 2020 scan, lost", detail: "is 0x0, which proves nothing behind a guessed frame"},
+	} {
+		if tc.funcs == nil {
+			tc.funcs = names
+		}
+		s, _, _ := walkBy(Best, tc.rows, tc.funcs, tc.words, nil, nil)
+		if got := shape(s); got != tc.shape || !strings.Contains(s.Stop.Detail, tc.detail) {
+			t.Errorf("%s:\nhave %s (%s)\nwant %s (%s)", tc.name, got, s.Stop.Detail, tc.shape, tc.detail)
+		}
+		if s, _, _ := walkBy(Breakpad, tc.rows, tc.funcs, tc.words, nil, nil); s.Stop.Kind == StopLost {
+			t.Errorf("%s, as Breakpad: %s", tc.name, shape(s))
+		}
+	}
+}
+
+// A chain of frame pointers ends where it has 0 twice, and where the register is known to be a frame
+// pointer. What else leads to the first page is refused, and the stack is searched.
+func TestNullInFrames(t *testing.T) {
+	at := func(i uint64) uint64 { return stackBase + 4*i }
+	for _, tc := range []struct {
+		name, shape string
+		words       []uint64
+	}{
+		{"the end of the chain", "1010 context, 2020 frame_pointer, end", []uint64{1, at(4), code(0x2020), 3, 0, 0, 6, code(0x3030)}},
+		{"0 and no end", "1010 context, 2020 frame_pointer, 3030 scan, nothing-found", []uint64{1, at(4), code(0x2020), 3, at(6), 0, 6, code(0x3030)}},
+		{"a small number", "1010 context, 2020 frame_pointer, 3030 scan, nothing-found", []uint64{1, at(4), code(0x2020), 3, 0, 7, 6, code(0x3030)}},
+		{"frame 0's register points to zeros", "1010 context, 3030 scan, nothing-found", []uint64{1, 0, 0, 3, 4, code(0x3030)}},
+	} {
+		sc := scene{arch: cpu.X86, pc: code(0x1010), words: tc.words, regs: map[string]uint64{"ebp": at(1)}}
+		if got := shape(sc.walk(t)); got != tc.shape {
+			t.Errorf("%s: have %s, want %s", tc.name, got, tc.shape)
 		}
 	}
 }

@@ -1,11 +1,14 @@
 package walker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // reserved are the names of outermost functions, which have no caller: the system enters them with
@@ -130,6 +133,51 @@ func (s *walk) usedShadow() string {
 		return ""
 	}
 	return fmt.Sprintf("0x%x is the last return address on the shadow stack", s.top().PC)
+}
+
+// endsAtNull returns what a return address in the first page means: the end of the stack, if
+// something proves it, or a walk that got lost. Rules that find 0 say that there is no caller, but a
+// rule may be wrong: then the callers are still above, where a scan finds them.
+func (s *walk) endsAtNull(src Source, row *unwind.Row, regs *cpu.Regs) *Stop {
+	said := fmt.Sprintf("the next return address, found by %s, is 0x%x", src, regs.PC())
+	if !s.Policy.ProveEnd {
+		return &Stop{Kind: StopEnd, Detail: said}
+	}
+	if stop := cmp.Or(s.ended(), s.stackBegins(nil)); stop != nil {
+		return stop
+	}
+	but := ""
+	switch {
+	case row.Signal:
+		but = "where no thread can have been interrupted"
+	case !s.isNull(regs.PC()):
+		but = "which is no address of code"
+	case s.scanned > 0:
+		but = "which proves nothing behind a guessed frame"
+	case !s.endsChain(regs, s.fpWasRead() || s.readsFP(row)):
+		if at, v, ok := s.scanFor(regs.SP(), s.scanWords()); ok {
+			but = fmt.Sprintf("and above it, at 0x%x, there is a return address 0x%x: the stack may be cut", at, v)
+		}
+	}
+	if but == "" {
+		return &Stop{Kind: StopEnd, Detail: said}
+	}
+	return &Stop{Kind: StopLost, Detail: said + ", " + but}
+}
+
+// isNull: a pc is that of a return address of 0, which the CPU may keep as that of the call.
+func (s *walk) isNull(pc uint64) bool { return pc == 0 || pc == uint64(s.arch.Frame.RABias) }
+
+// endsChain: a caller's registers are those at the end of a chain of frame pointers, where both the
+// return address and the next frame pointer are 0. wasRead: rules read the register from the stack;
+// otherwise it is whatever the thread had in it. A powerpc's chain is of stack pointers, which every
+// frame has.
+func (s *walk) endsChain(regs *cpu.Regs, wasRead bool) bool {
+	if s.arch.Frame.Style == cpu.BackChain {
+		return regs.PC() == 0
+	}
+	fp, _ := regs.Get(s.framePointer())
+	return s.isNull(regs.PC()) && fp == 0 && wasRead
 }
 
 // stackBegins reports whether a walk that found no caller has reached the start of the stack. On

@@ -59,6 +59,9 @@ type Policy struct {
 	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone,
 	// RtlUserThreadStart).
 	EndAtOutermost bool
+	// ProveEnd: a return address in the first page is a stack's end only if it is 0 and every frame
+	// was found by rules or a chain of frame pointers. Otherwise the walk got lost.
+	ProveEnd bool
 	// CallPC: on CPUs whose table says so (mips) a caller's pc is that of the call, before the
 	// return address, which is in ra.
 	CallPC bool
@@ -272,6 +275,7 @@ func best() Policy {
 	p.MergeEntries = true
 	p.FixSwapped = true
 	p.EndAtOutermost = true
+	p.ProveEnd = true
 	p.Refute = true
 	p.OtherStacks = true
 	p.SignalByCode = true

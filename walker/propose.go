@@ -282,12 +282,20 @@ func (s *walk) fromLR() bool {
 // fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's
 // context had.
 func (s *walk) fpWasRead() bool {
-	// A rule other than Same read the register, in the frame or in one of its callees.
+	// In the frame or in one of its callees.
 	for i := len(s.frames) - 1; i > 0; i-- {
-		for _, r := range s.frames[i].Row.Saved {
-			if r.Reg == s.arch.FP && r.Rule.Kind != unwind.Same {
-				return true
-			}
+		if s.readsFP(&s.frames[i].Row) {
+			return true
+		}
+	}
+	return false
+}
+
+// readsFP: a rule other than Same finds the caller's frame pointer.
+func (s *walk) readsFP(row *unwind.Row) bool {
+	for _, r := range row.Saved {
+		if r.Reg == s.arch.FP && r.Rule.Kind != unwind.Same {
+			return true
 		}
 	}
 	return false

@@ -9,16 +9,16 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// firstPage: an instruction address below it is the end of a stack (a return address of 0, in
-// practice). Systems map nothing there, so that null pointers fault.
+// firstPage: no instruction has an address below it. Systems map nothing there, so that null
+// pointers fault. A return address of 0 is how many systems mark the end of a stack.
 const firstPage = 1 << 12
 
-// ends decides whether the walk ends at a caller that a source proposes: its pc is null-like, or
-// its sp has not moved up.
+// ends decides whether the walk ends at a caller that a source proposes: its pc is below the first
+// address of code, or its sp has not moved up.
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
 	if pc < firstPage && !s.calledNull(cand, regs) {
-		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x", src, pc)}
+		return s.endsAtNull(src, &cand.row, regs)
 	}
 	// Stacks grow down: a caller's frame is above its callee's. Without this test a damaged stack
 	// could lead round in a circle.
@@ -95,7 +95,10 @@ func (s *walk) checkCFI(regs *cpu.Regs) string {
 // after the CPU's own check.
 func (s *walk) implausible(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
-	if !s.Policy.FramePointer.Verify || pc < firstPage {
+	switch {
+	case s.Policy.ProveEnd && pc < firstPage && !s.endsChain(regs, s.fpWasRead()):
+		return fmt.Sprintf("its return address 0x%x is no address of code, nor the end of a chain of frame pointers", pc)
+	case !s.Policy.FramePointer.Verify || pc < firstPage:
 		return ""
 	}
 	// A frame pointer that is used as a general register leads anywhere; what it leads to rarely

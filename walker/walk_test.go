@@ -453,9 +453,12 @@ func TestCallOfNull(t *testing.T) {
 			t.Errorf("in a handler of a call to %#x: %s", to, shape(s))
 		}
 	}
-	// A return address of 0 that was not saved by the kernel ends the stack, as ever.
+	// A return address of 0 that was not saved by the kernel ends the stack, unless callers are left.
 	row.Signal = false
+	expect(t, sc.walk(t), "1010 context, lost")
+	sc.words[2] = 3
 	expect(t, sc.walk(t), "1010 context, end")
+	sc.words[2] = code(0x2020)
 	sc.policy, row.Signal = Breakpad, true
 	expect(t, sc.walk(t), "1010 context, 2020 scan, end") // its checks look for another
 }
@@ -552,7 +555,7 @@ func TestScanWantsACall(t *testing.T) {
 				code: fakeCode{code(0x3030), tc.call}}
 			end := "nothing-found"
 			if tc.arch.Frame.Style == cpu.BackChain {
-				end = "end" // the word at sp is a back chain that ends
+				end = "lost" // the word at sp is a back chain that ends, behind a guessed frame
 			}
 			expect(t, sc.walk(t), "1010 context, 3030 scan, "+end)
 		})

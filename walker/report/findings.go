@@ -30,6 +30,7 @@ const (
 	FindingSwapped    FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
+	FindingLost       FindingKind = "walk-lost"              // a walk came to no caller, and nothing proves that the stack ends there
 	FindingLimit      FindingKind = "frame-limit"
 	FindingExports    FindingKind = "only-exported-names"        // frames are too far after an exported name to have it
 	FindingNoDebug    FindingKind = "program-without-debug-file" // the file with the program's functions and lines is missing
@@ -47,7 +48,7 @@ type Finding struct {
 
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
+	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLost, FindingLimit, FindingNoDebug, FindingExports}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -169,6 +170,8 @@ func (b *builder) stopFinding(s *walker.Stack) (FindingKind, bool) {
 		return FindingNoMemory, true
 	case walker.StopNoContext:
 		return FindingNoContext, true
+	case walker.StopLost:
+		return FindingLost, true
 	case walker.StopLimit:
 		return FindingLimit, true
 	case walker.StopNothingFound:
@@ -182,7 +185,8 @@ func (b *builder) stopFinding(s *walker.Stack) (FindingKind, bool) {
 // cut reports whether the walk failed although the dump has more memory of the stack.
 func (b *builder) cut(s *walker.Stack) bool {
 	n := len(s.Frames)
-	return n > 0 && (s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress) && b.hasWord(s.Frames[n-1].Regs.SP())
+	failed := s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress || s.Stop.Kind == walker.StopLost
+	return n > 0 && failed && b.hasWord(s.Frames[n-1].Regs.SP())
 }
 
 // hasWord reports whether the dump has the word at an address.
@@ -204,6 +208,11 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 		f.Suggestion = b.wantsStacks()
 	case FindingNoContext:
 		f.Text = "the registers of " + who + " cannot be read, so there is no stack"
+	case FindingLost:
+		f.Text = fmt.Sprintf("the walk of %s got lost: %s", who, b.in.Stacks[threads[0]].Stop.Detail)
+		if len(threads) > 1 {
+			f.Text = fmt.Sprintf("the walks of %s got lost; in thread %d, %s", who, threads[0], b.in.Stacks[threads[0]].Stop.Detail)
+		}
 	case FindingLimit:
 		f.Text = "the walk of " + who + " stopped at the limit of frames"
 	case FindingOutside:

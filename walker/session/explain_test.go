@@ -108,6 +108,8 @@ func stories() []story {
 			syms: []string{"MODULE Linux x86_64 " + appID + " app\n" + names + "STACK CFI INIT 1000 100 .cfa: $rsp 16 +\n"}},
 		{name: "eip-in-place-of-ra", dump: linux32(), syms: []string{x86Sym("STACK CFI INIT 1000 100 .cfa: $esp 8 + $eip: .cfa -4 + ^\nSTACK CFI INIT 2000 100 .cfa: $ebp 8 + .ra: .cfa -12 + ^ $ebp: .cfa -800 + ^\n")}},
 		{name: "stack-win", dump: linux32(), syms: []string{x86Sym("STACK WIN 0 1000 100 0 0 0 4 0 0 0 0\nSTACK WIN 4 2000 100 0 0 8 0 8 0 1 $T0 $esp 8 + = $eip $T0 4 + ^ = $esp $T0 8 + = $ebp $T0 ^ =\n")}},
+		{name: "return-address-zero", dump: linux(0x7ffe0000, 0x7ffe0000, 0x45, words64(1, 0, 2, 0x402020, 3, 0x403030), map[string]uint64{}),
+			syms: []string{"MODULE Linux x86_64 " + appID + " app\n" + names + "STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n"}},
 		{name: "no-stack-memory", dump: linux(0x7ffe0000, 0, 0x45, nil, map[string]uint64{})},
 		{name: "file-cut-short", dump: cutShort(appDump())},
 		{name: "sp-outside", dump: linux(0x5ffe0000, 0x7ffe0000, 0x45, plain, map[string]uint64{})},

@@ -60,6 +60,7 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingEnds:       {"Stack ends early", true},
 	report.FindingNoDebug:    {"No functions and lines", true},
 	report.FindingExports:    {"Only exported names", true},
+	report.FindingLost:       {"Walk got lost", false},
 	report.FindingLimit:      {"Frame limit", false},
 }
 
