@@ -15,10 +15,14 @@ import (
 //	00b72000-025fe000 … 00772000 node        00b72000               772000
 //	02600000-0565d000 … 02200000 node        02600000               2200000
 //	7f3e4000-7f576000 … 014c4000 node        7f3e4000               14c4000: the second mapping's bytes at that offset
+//
+// A writer that looks for the id where an entry begins finds none in some of them. These belong to
+// the module if the maps show that they are of the one file, and so does its start, if that is in an
+// entry without an id or in none.
 
 // ModuleMappings returns the address ranges of the modules: a mapping for each entry of the list,
 // in its order. With merged, the entries of one file are mappings of one module, the first entry's
-// that is not a copy; and after the entries' there are mappings of code that the writer left out
+// that has the id and is not a copy; and after the entries' there are mappings of code that the writer left out
 // of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own,
 // as stored. Merged on Linux and Android alone: other systems list each module once. The answer is
 // not to be changed.
@@ -36,6 +40,7 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	if os := d.OS(); os == OSLinux || os == Android {
 		m := &merger{out: out, work: maxMergeWork}
 		m.read(d.Linux.Maps)
+		m.readIDs(d.Modules)
 		d.eachFile(m.merge)
 		out = m.out
 	}
@@ -67,8 +72,7 @@ func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
 func (d *Dump) eachFile(yield func(entries []int)) {
 	var all []int
 	for i := range d.Modules {
-		m := &d.Modules[i]
-		if m.Name != "" && strings.Trim(m.DebugID, "0") != "" && m.Flags&(ModuleNoSize|ModuleDuplicate) == 0 {
+		if m := &d.Modules[i]; m.mayBePart() && m.hasID() {
 			all = append(all, i)
 		}
 	}
@@ -88,12 +92,60 @@ func (d *Dump) eachFile(yield func(entries []int)) {
 	}
 }
 
+// mayBePart: an entry may be a part of a file.
+func (m *Module) mayBePart() bool {
+	return m.Name != "" && m.Flags&(ModuleNoSize|ModuleDuplicate) == 0
+}
+
+func (m *Module) hasID() bool { return strings.Trim(m.DebugID, "0") != "" }
+
 // merger merges entries of the module list.
 type merger struct {
 	out      []ModuleMapping
 	lines    []*Mapping // of /proc/PID/maps, by address
 	unlisted []*Mapping // those of code in files that no entry covers
 	work     int        // how many lines may still be looked at
+	files    map[fileKey]*fileIDs
+}
+
+// fileKey is what tells files apart in the maps: a path alone does not, since one may have been
+// replaced.
+type fileKey struct {
+	path, device string
+	inode        uint64
+}
+
+func (m *Mapping) file() fileKey { return fileKey{m.Path, m.Device, m.Inode} }
+
+// fileIDs is what the module list says of a file's id.
+type fileIDs struct {
+	id      string
+	several bool  // there is another id: the file is a package with several libraries in it
+	without []int // the entries without an id
+}
+
+// readIDs collects the ids of each file.
+func (m *merger) readIDs(modules []Module) {
+	m.files = map[fileKey]*fileIDs{}
+	for i := range modules {
+		l := m.at(modules[i].Base)
+		if l == nil || l.Path == "" || !modules[i].mayBePart() {
+			continue
+		}
+		f := m.files[l.file()]
+		if f == nil {
+			f = &fileIDs{}
+			m.files[l.file()] = f
+		}
+		switch id := modules[i].DebugID; {
+		case !modules[i].hasID():
+			f.without = append(f.without, i)
+		case f.id == "":
+			f.id = id
+		case f.id != id:
+			f.several = true
+		}
+	}
 }
 
 // maxMergeWork bounds the lines that are looked at; a real process has some thousands, and some
@@ -117,25 +169,59 @@ func (m *merger) read(lines []Mapping) {
 	sort.SliceStable(m.lines, func(a, b int) bool { return m.lines[a].Start < m.lines[b].Start })
 }
 
+// below returns the index of the last line that begins at an address or below it, or -1.
+func (m *merger) below(addr uint64) int {
+	return sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > addr }) - 1
+}
+
 // at returns the line of an address, or nil.
 func (m *merger) at(addr uint64) *Mapping {
-	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > addr }) - 1
-	if i < 0 || addr >= m.lines[i].End {
-		return nil
+	if i := m.below(addr); i >= 0 && addr < m.lines[i].End {
+		return m.lines[i]
 	}
-	return m.lines[i]
+	return nil
 }
 
-// sameFile: a path alone does not tell files apart, since one may have been replaced.
-func (m *Mapping) sameFile(o *Mapping) bool {
-	return m.Path == o.Path && m.Inode == o.Inode && m.Device == o.Device
+// startsBelow: the program that has a part of a file at an address begins there or below it, with
+// the file's first byte. Its segments follow each other in the file as they do in memory.
+func (m *merger) startsBelow(addr uint64) bool {
+	i := m.below(addr)
+	part := m.lines[i]
+	for i--; i >= 0 && part.Offset > 0; i-- {
+		switch l := m.lines[i]; {
+		case l.sameFile(part) && !l.reserved():
+			if !part.follows(l) {
+				return false
+			}
+			part = l
+		case l.Path != "" && !l.reserved():
+			return false
+		}
+	}
+	return part.Offset == 0
 }
 
-// linesOf returns the lines of the same file. One without permissions is a gap that the loader
-// keeps free.
+// largestPage is the largest size of a page that linkers align segments to (System V ABI, AArch64
+// and PowerPC supplements: 64 KiB). Two segments may share a page of the file, or have less than one
+// between them.
+const largestPage = 64 << 10
+
+// follows: a line continues another in the file.
+func (m *Mapping) follows(l *Mapping) bool {
+	end := l.Offset + l.End - l.Start
+	return m.Offset > l.Offset && m.Offset+largestPage > end && m.Offset < end+largestPage
+}
+
+func (m *Mapping) sameFile(o *Mapping) bool { return m.file() == o.file() }
+
+// reserved: nothing may be done with the memory. The loader keeps gaps in a program free in this
+// way.
+func (m *Mapping) reserved() bool { return strings.HasPrefix(m.Perms, "---") }
+
+// linesOf returns the lines of the same file.
 func (m *Mapping) linesOf(lines []*Mapping) (out []*Mapping) {
 	for _, l := range lines {
-		if l.sameFile(m) && !strings.HasPrefix(l.Perms, "---") {
+		if l.sameFile(m) && !l.reserved() {
 			out = append(out, l)
 		}
 	}
@@ -225,20 +311,27 @@ func (l *load) covers(addr uint64) bool {
 // mergeFile merges entries of one file. An entry that is in none of the file's loads is a copy of
 // that part of a load which has its bytes; if there is no such part it stays as it is.
 func (m *merger) mergeFile(entries []int, file *Mapping) {
-	unlisted := file.linesOf(m.unlisted)
-	if len(entries)+len(unlisted) < 2 {
+	offset := func(addr uint64) uint64 { // in the file
+		l := m.at(addr)
+		return l.Offset + addr - l.Start
+	}
+	first := m.out[entries[0]].Start
+	for _, i := range entries {
+		if at := m.out[i].Start; offset(at) < offset(first) {
+			first = at
+		}
+	}
+	lowest := offset(first)
+	unlisted, ids := file.linesOf(m.unlisted), m.files[file.file()]
+	whole := !ids.several && m.startsBelow(first)
+	if len(entries)+len(unlisted)+len(ids.without) < 2 && !(whole && lowest > 0) {
 		return
 	}
 	if m.work -= len(m.lines) * (len(entries) + len(unlisted)); m.work < 0 {
 		return
 	}
-	offset := func(addr uint64) uint64 { // in the file
-		l := m.at(addr)
-		return l.Offset + addr - l.Start
-	}
-	lowest := ^uint64(0)
-	for _, i := range entries {
-		lowest = min(lowest, offset(m.out[i].Start))
+	if whole {
+		lowest = 0
 	}
 	loads := loadsOf(file.linesOf(m.lines), lowest)
 	for _, i := range entries {
@@ -251,6 +344,13 @@ func (m *merger) mergeFile(entries []int, file *Mapping) {
 	for _, i := range entries {
 		if p, ok := m.place(m.out[i].Start, m.out[i].Size, offset(m.out[i].Start), loads); ok {
 			m.out[i] = p
+		}
+	}
+	if whole {
+		for _, i := range ids.without {
+			if p, ok := inLoad(m.out[i].Start, m.out[i].Size, loads); ok {
+				m.out[i] = p
+			}
 		}
 	}
 	if lowest != 0 { // a library inside of a package, whose other lines may be of other libraries
@@ -266,10 +366,8 @@ func (m *merger) mergeFile(entries []int, file *Mapping) {
 // place finds the load that contains a part of the file, or else the one that has the bytes from
 // its offset on, as far as they are contiguous in both; false if there is none.
 func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
-	for k := range loads {
-		if l := &loads[k]; l.module >= 0 && l.covers(start) {
-			return ModuleMapping{start, size, start - l.base(), l.module}, true
-		}
+	if p, ok := inLoad(start, size, loads); ok {
+		return p, true
 	}
 	for k := range loads {
 		for _, l := range loads[k].lines {
@@ -277,6 +375,16 @@ func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping,
 				in := offset - l.Offset
 				return ModuleMapping{start, min(size, room-in, m.contiguous(start)), l.Start + in - loads[k].base(), loads[k].module}, true
 			}
+		}
+	}
+	return ModuleMapping{}, false
+}
+
+// inLoad finds the load that contains a part of the file.
+func inLoad(start, size uint64, loads []load) (ModuleMapping, bool) {
+	for k := range loads {
+		if l := &loads[k]; l.module >= 0 && l.covers(start) {
+			return ModuleMapping{start, size, start - l.base(), l.module}, true
 		}
 	}
 	return ModuleMapping{}, false

@@ -3,6 +3,7 @@ package core_test
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,15 @@ func gappedMaps(name string, offset, inode uint64, bases ...uint64) string {
 	return b.String()
 }
 
+// withoutIDs returns entries of which some have no id.
+func withoutIDs(entries []entry, which ...int) []entry {
+	entries = slices.Clone(entries)
+	for _, i := range which {
+		entries[i].id = ""
+	}
+	return entries
+}
+
 // heldMaps is a library whose gaps the loader keeps free, so that there is one entry.
 func heldMaps(base uint64) string {
 	return fmt.Sprintf("%x-%x r--p 0 0:1 7 a.so\n%x-%x ---p 2000 0:1 7 a.so\n%x-%x r-xp 2000 0:1 7 a.so\n",
@@ -140,6 +150,23 @@ func TestModuleMappings(t *testing.T) {
 			[]core.ModuleMapping{{a, 0x2000, 0, 1}, {a + 0x8000, 0x5000, 0, 1}}},
 		{"a copy of what no load has", dumptest.OSLinux, []entry{{a, 0x2000, "a.so", "a"}, {b, 0x2000, "a.so", "a"}},
 			fmt.Sprintf("%x-%x r-xp 0 0:1 7 a.so\n%x-%x r-xp 9000 0:1 7 a.so\n", a, a+0x2000, b-0x100000000, b+0x2000-0x100000000), nil},
+		{"the id on the second", dumptest.OSLinux, withoutIDs(gapped("a.so", "a", a), 0), gappedMaps("a.so", 0, 1, a),
+			[]core.ModuleMapping{{a, 0x2000, 0, 1}, {a + 0x10000, 0x4000, 0x10000, 1}}},
+		{"the id on the first", dumptest.OSLinux, withoutIDs(gapped("a.so", "a", a), 1), gappedMaps("a.so", 0, 1, a), twice[:2]},
+		{"the id on the second, loaded twice", dumptest.OSLinux, withoutIDs(gapped("a.so", "a", a, b), 0, 2), gappedMaps("a.so", 0, 1, a, b),
+			[]core.ModuleMapping{{a, 0x2000, 0, 1}, {a + 0x10000, 0x4000, 0x10000, 1}, {b, 0x2000, 0, 3}, {b + 0x10000, 0x4000, 0x10000, 3}}},
+		{"the part with the id alone", dumptest.OSLinux, gapped("a.so", "a", a)[1:], gappedMaps("a.so", 0, 1, a),
+			[]core.ModuleMapping{{a + 0x10000, 0x4000, 0x10000, 0}}},
+		{"the id on the last, gaps kept free", dumptest.OSLinux, []entry{{a, 0x2000, "a.so", ""}, {a + 0x10000, 0x2000, "a.so", ""}, {a + 0x12000, 0x2000, "a.so", "a"}},
+			heldMaps(a), []core.ModuleMapping{{a, 0x2000, 0, 2}, {a + 0x10000, 0x2000, 0x10000, 2}, {a + 0x12000, 0x2000, 0x12000, 2}}},
+		{"another file between", dumptest.OSLinux, withoutIDs(gapped("a.so", "a", a), 0),
+			strings.Replace(gappedMaps("a.so", 0, 1, a), fmt.Sprintf("%x-", a+0x10000), fmt.Sprintf("%x-%x r-xp 0 fe:00 5 b.so\n%x-", a+0x4000, a+0x5000, a+0x10000), 1), nil},
+		{"a package and a library far into it", dumptest.OSAndroid, withoutIDs(gapped("/data/app/base.apk", "a", a), 0),
+			fmt.Sprintf("%x-%x r--p 0 fe:00 9 /data/app/base.apk\n%x-%x r-xp 90000 fe:00 9 /data/app/base.apk\n", a, a+0x2000, a+0x10000, a+0x14000), nil},
+		{"a package that is read, and a library in it", dumptest.OSAndroid, withoutIDs(gapped("/data/app/base.apk", "a", a), 0),
+			fmt.Sprintf("%x-%x r--p 0 fe:00 9 /data/app/base.apk\n%x-%x r-xp 5000 fe:00 9 /data/app/base.apk\n", a-0x100000, a+0x2000, a+0x10000, a+0x14000), nil},
+		{"two libraries in one package, the ids on the second parts", dumptest.OSAndroid, withoutIDs(packages, 0, 2),
+			gappedMaps("/data/app/base.apk", 0, 9, a) + gappedMaps("/data/app/base.apk", 0x9000, 9, a+0x14000), nil},
 		{"two libraries of one name without ids", dumptest.OSLinux, gapped("a.so", "", a), gappedMaps("a.so", 0, 1, a), nil},
 		{"ids of zeros are none", dumptest.OSLinux, gapped("a.so", "\x00", a), gappedMaps("a.so", 0, 1, a), nil},
 		{"two libraries of one name", dumptest.OSLinux, []entry{{a, 0x2000, "a.so", "a"}, {a + 0x4000, 0x4000, "a.so", "b"}}, "", nil},

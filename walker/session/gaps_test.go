@@ -168,3 +168,36 @@ func TestCodeOfGaps(t *testing.T) {
 		}
 	}
 }
+
+// A program whose id is on its second entry alone, or whose first is not listed, has its names by
+// where the maps have its start. The peers, which take each entry for a file, find none in the
+// first.
+func TestProgramWithIDOnAPart(t *testing.T) {
+	const base, stack = 0x400000, 0x7ffe0000
+	for _, listed := range []bool{true, false} {
+		var mem []byte
+		for _, w := range []uint64{1, base + 0x2020, 2, 0, 3, 0} {
+			mem = binary.LittleEndian.AppendUint64(mem, w)
+		}
+		ctx := dumptest.AMD64(map[string]uint64{"rip": base + 0x1010, "rsp": stack})
+		id := dumptest.ELF([]byte{0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff})
+		d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201})
+		if listed {
+			d.Module(base, 0x800, "/opt/app", nil)
+		}
+		d.Module(base+0x1000, 0x9000, "/opt/app", id).Thread(7, ctx, stack, mem).Exception(7, 11, 1, 0x45, ctx)
+		d.Stream(0x47670009, fmt.Appendf(nil, "%x-%x r--p 0 0:1 5 /opt/app\n%x-%x r-xp 800 0:1 5 /opt/app\n", base, base+0x800, base+0x1000, base+0xa000))
+		data := d.Bytes()
+		for _, c := range []struct {
+			policy walker.Policy
+			want   string
+		}{{walker.Best, "crash_me main"}, {walker.Breakpad, "wrong"}} {
+			s := New(Options{Policy: c.policy})
+			s.Add(source("a.dmp", data))
+			s.Add(source("app.sym", []byte(appSym(appID)+"FUNC 0 100 0 wrong\n")))
+			if got := functions(s.Report(0)); !strings.HasPrefix(got, c.want) {
+				t.Errorf("listed %v, %s: %s, not %s", listed, c.policy.Name, got, c.want)
+			}
+		}
+	}
+}
