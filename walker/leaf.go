@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -32,7 +33,8 @@ func (s *walk) proposeLeaf() (candidate, string) {
 //
 // On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls
 // left there: after a call, lr points anywhere below. There the instruction before lr must call
-// this very function (rust-minidump 460 ignores lr altogether).
+// this very function (rust-minidump 460 ignores lr altogether), or, where the code is not there, the
+// rules at lr must lead on.
 //
 //	cfa = sp     pc = lr
 func (s *walk) leafByLR() (candidate, string) {
@@ -64,7 +66,8 @@ func (s *walk) leafByLR() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s 0x%x points into the function itself: it made a call since it was entered", name, lr)
 	}
 	if s.arch.LinkStale && !s.atEntry(f) {
-		if target, ok := s.calledBefore(to); !ok || target != f.Address(own.Start) {
+		target, ok := s.calledBefore(to)
+		if ok && target != f.Address(own.Start) || !ok && !s.continuesAt(to, m, rva+1-s.arch.CallSize) {
 			return candidate{}, fmt.Sprintf("%s 0x%x may be left from a function that was called since: no call of this function is known to lie before it", name, lr)
 		}
 	}
@@ -79,6 +82,26 @@ func (s *walk) leafByLR() (candidate, string) {
 		Saved:  []unwind.RegRule{{Reg: s.arch.LR, Rule: unwind.Rule{Kind: unwind.Undefined}}},
 		Origin: unwind.Origin{Part: "leaf function"},
 	}}, ""
+}
+
+// continuesAt: with the top frame's registers, the rules at a return address lead to the next one.
+// If the address is left from a function that was called since, they take other words of the stack.
+func (s *walk) continuesAt(to uint64, module int, rva uint64) bool {
+	if module < 0 {
+		return false
+	}
+	row, ans := s.Symbols.Row(module, rva)
+	if ans != symbol.Yes || row.Topmost || row.RA.Kind != unwind.AtCFA {
+		return false
+	}
+	regs := s.top().Regs
+	regs.Set(s.arch.PC, to)
+	next, _, err := row.Apply(&regs, s.mem, nil)
+	if err != nil || next.SP() <= regs.SP() {
+		return false
+	}
+	good, _ := s.plausibleReturn(next.PC())
+	return good
 }
 
 // atEntry: a frame is at its function's first instruction.

@@ -31,6 +31,19 @@ func (s *walk) signalReturns(pc uint64) []*cpu.SignalReturn {
 // kernel has made its first instruction the handler's return address.
 func (s *walk) returnsFromSignal(pc uint64) bool { return len(s.signalReturns(pc)) > 0 }
 
+// entersHandler: the top frame turned out to be the code to which a signal's handler returns. It is
+// looked up where it begins, as where the code itself is known.
+func (s *walk) entersHandler() {
+	f := s.top()
+	at := s.arch.CodeAddress(f.PC)
+	if !s.Policy.SignalByCode || s.interrupted() || f.Lookup == at {
+		return
+	}
+	f.Lookup = at
+	f.Module, f.RVA = s.Modules.Find(f.Lookup)
+	f.Symbol, f.Answer, f.unnamed = symbol.Symbol{}, symbol.NoFile, true
+}
+
 // order is the byte order of the dump's data.
 func (w *Walker) order() binary.ByteOrder {
 	if w.BigEndian {

@@ -102,7 +102,7 @@ func TestSignalByCode(t *testing.T) {
 			if len(s.Frames) < 3 {
 				t.Fatalf("%d frames: %s %v", len(s.Frames), s.Stop.Detail, s.Stop.Attempts)
 			}
-			if back := &s.Frames[1]; back.PC != truth.Return || back.Lookup != back.PC {
+			if back := &s.Frames[1]; back.PC != truth.Return || back.Lookup != a.CodeAddress(back.PC) {
 				t.Errorf("the handler returns to 0x%x, looked up at 0x%x; it is 0x%x", back.PC, back.Lookup, truth.Return)
 			}
 			crash := &s.Frames[2]

@@ -186,6 +186,9 @@ func (s *walk) caller() (Frame, *Stop) {
 			stop.Attempts = attempts
 			return Frame{}, stop
 		}
+		if cand.row.Signal {
+			s.entersHandler()
+		}
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())
 		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Attempts: attempts}
@@ -195,7 +198,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		// An interrupted function continues at its pc, which is no return address. Nothing calls the
 		// code that returns from a signal's handler.
 		if cand.row.Signal || s.returnsFromSignal(f.PC) {
-			f.Lookup = f.PC
+			f.Lookup = s.arch.CodeAddress(f.PC)
 		}
 		s.callPC(&f)
 		return f, nil

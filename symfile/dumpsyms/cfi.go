@@ -72,7 +72,8 @@ func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 	// A table has a row for each range. Ranges that follow each other with one row, and belong to
 	// one entry, become one.
 	err := t.Each(func(start, end uint64, row unwind.Row) error {
-		if start >= end {
+		// A record without a return address says that the function has no caller.
+		if start >= end || row.CannotUnwind {
 			return nil
 		}
 		if row.Origin.Offset != last.Offset || row.Origin.Part != last.Part {

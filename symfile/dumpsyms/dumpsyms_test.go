@@ -273,6 +273,22 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestCannotUnwind: that a function cannot be unwound is no rule, and ends the record before it.
+// One that has no caller has a record without a return address.
+func TestCannotUnwind(t *testing.T) {
+	row := func(n int64) unwind.Row {
+		return unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.ARM.SP, Offset: n}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -4},
+			Origin: unwind.Origin{Part: ".ARM.exidx", Offset: n}}
+	}
+	none := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.ARM.SP}, RA: unwind.Rule{Kind: unwind.Undefined}, Outermost: true}
+	leaf := none
+	leaf.CannotUnwind = true
+	text, _ := write(t, dumpsyms.Input{Module: module, CPU: cpu.ARM, Unwind: []unwind.Table{rows{{0x10, 0x20, row(8)}, {0x20, 0x80, leaf}, {0x80, 0x90, none}}}})
+	if want := "STACK CFI INIT 10 10 .cfa: sp 8 + .ra: .cfa -4 + ^\nSTACK CFI INIT 80 10 .cfa: sp 0 +\n"; !strings.HasSuffix(text, want) {
+		t.Errorf("%s\nwant at its end\n%s", text, want)
+	}
+}
+
 // same compares rows as what they recover: "unchanged" and "no rule" are one for registers that
 // calls preserve.
 func same(arch *cpu.Arch, a, b *unwind.Row) bool {

@@ -40,7 +40,7 @@ func (t *table) row(i int, start uint64, word uint32) (unwind.Row, error) {
 func outermost(row unwind.Row) unwind.Row {
 	row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: arm.SP}
 	row.RA = unwind.Rule{Kind: unwind.Undefined}
-	row.Outermost = true
+	row.Outermost, row.CannotUnwind = true, true
 	row.Origin.Note = "which says that the function cannot be unwound"
 	return row
 }

@@ -82,9 +82,12 @@ type Row struct {
 	// records, since it numbers esp and ebp the other way round in .eh_frame.
 	EntryFromFP bool
 	// Outermost: the source says that the frame has no caller, and RA is Undefined. The function is
-	// a thread's entry (_start, clone), or its author declared that it cannot be unwound
-	// (EXIDX_CANTUNWIND).
+	// a thread's entry (_start, clone), or CannotUnwind is set.
 	Outermost bool
+	// CannotUnwind: the function's author declared that it cannot be unwound (EXIDX_CANTUNWIND).
+	// Assemblers say so of each function without directives, so it has a caller mostly, and a symbol
+	// file has no record for it.
+	CannotUnwind bool
 	// Topmost: the rules hold only while the function has made no call: the return address is still
 	// in a register, or the source says that the function is a leaf. The walker refuses them for a
 	// frame that it found by a return address.
