@@ -1,6 +1,8 @@
 package symfile
 
 import (
+	"strings"
+
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -29,11 +31,18 @@ type Module struct {
 // MODULE os arch id name
 //
 //	MODULE Linux x86_64 3F5A8B2F6A2A1C0BB2B6A1C06A5D3E4F0 libfoo.so
+//
+// Some tools leave out the id that they do not know: the last word is then the name.
+//
+//	MODULE Linux x86_64  libfoo.so
 func parseModule(b []byte) (m Module, ok bool) {
 	f := fields{rest: trimEOL(b)}
 	m.OS, m.Arch, m.ID = string(f.word()), string(f.word()), string(f.word())
 	m.Name = string(f.name())
-	return m, m.ID != ""
+	if m.Name == "" && strings.Trim(m.ID, "0123456789abcdefABCDEF") != "" {
+		m.ID, m.Name = "", m.ID
+	}
+	return m, m.ID != "" || m.Name != ""
 }
 
 type funcRecord struct {

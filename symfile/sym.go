@@ -173,38 +173,46 @@ func (f *File) reset() {
 // Name returns the name of the Source.
 func (f *File) Name() string { return f.src.Name }
 
-// Identify reads the MODULE record that a symbol file starts with, by which a session recognizes
-// symbol files. prefix is the beginning of a file; 1 KiB is plenty. A name that is longer than the
-// prefix is cut. It returns false if the file does not begin with a MODULE record.
-func Identify(prefix []byte) (Module, bool) {
-	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
-	if i := bytes.IndexByte(prefix, '\n'); i >= 0 {
-		prefix = prefix[:i]
-	}
-	rest, ok := keyword(prefix, "MODULE")
-	if !ok {
-		return Module{}, false
-	}
-	return parseModule(rest)
+// Identity is what the records at the beginning of a symbol file say of which binary it is.
+type Identity struct {
+	// Module is the MODULE record; the zero Module if HasModule is false.
+	Module
+	HasModule bool
+	// CodeID is the binary's own identifier (INFO CODE_ID), or "".
+	CodeID string
+	// OtherIDs are debug ids that some writers of dumps give the binary instead of Module.ID (INFO
+	// OTHER_ID, which "crashpane dumpsyms" writes).
+	OtherIDs []string
 }
 
-// CodeID reads the id of the INFO CODE_ID record among those that follow the MODULE record at the
-// beginning of a symbol file; "" if there is none.
+// Identify reads the MODULE record and the INFO records that a symbol file begins with, by which a
+// session recognizes symbol files. prefix is the beginning of a file; 1 KiB is plenty. A name that
+// is longer than the prefix is cut.
 //
 //	MODULE windows x86_64 5A9832E5287241C1838ED98914E9B7FF1 foo.pdb
 //	INFO CODE_ID 5A9832E524000 foo.dll
-func CodeID(prefix []byte) string {
+func Identify(prefix []byte) (id Identity) {
 	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
-	for _, line := range bytes.Split(prefix, []byte{'\n'})[1:] {
+	for i, line := range bytes.Split(prefix, []byte{'\n'}) {
+		if rest, ok := keyword(line, "MODULE"); ok && i == 0 {
+			id.Module, id.HasModule = parseModule(rest)
+			continue
+		}
 		info, ok := keyword(line, "INFO")
 		if !ok {
 			break
 		}
-		if w := (fields{rest: trimEOL(info)}); string(w.word()) == "CODE_ID" {
-			return string(w.word())
+		w := fields{rest: trimEOL(info)}
+		switch string(w.word()) {
+		case "CODE_ID":
+			if id.CodeID == "" {
+				id.CodeID = string(w.word())
+			}
+		case "OTHER_ID":
+			id.OtherIDs = append(id.OtherIDs, string(w.word()))
 		}
 	}
-	return ""
+	return id
 }
 
 // bom is the mark that some editors put in front of a text.

@@ -310,13 +310,20 @@ func TestIdentify(t *testing.T) {
 		"\r\n\xef\xbb\xbfMODULE mac arm64 ABC0 x":        {},
 		"\xef\xbb\xbf\r\nMODULE mac arm64 ABC0 x\r\nFUN": {"mac", "arm64", "ABC0", "x"},
 		"MODULE windows x86 ABC":                         {"windows", "x86", "ABC", ""},
+		"MODULE windows x86  app.pdb":                    {"windows", "x86", "", "app.pdb"},
 		"MODULE windows x86":                             {},
 		"FUNC 1 1 1 f\nMODULE mac arm64 ABC0 x":          {},
 		"MODULES a b c d":                                {},
 		"":                                               {},
 	} {
-		if got, ok := Identify([]byte(text)); got.ID != want.ID || ok != (want.ID != "") || ok && got != want {
-			t.Errorf("%q: %+v %v", text, got, ok)
+		if got := Identify([]byte(text)); got.HasModule != (want.OS != "") || got.HasModule && got.Module != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	for _, module := range []string{"MODULE Linux x86_64 ABC0 x\r\n", ""} {
+		got := Identify([]byte(module + "INFO CODE_ID AB12 x\r\nINFO GENERATOR me\nINFO OTHER_ID CD0\nINFO OTHER_ID EF0\nFUNC 1 1 1 f\nINFO OTHER_ID 10\n"))
+		if got.CodeID != "AB12" || strings.Join(got.OtherIDs, " ") != "CD0 EF0" {
+			t.Errorf("%q: %+v", module, got)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (f *elfProgram) opened() (out []*elf.File) {
 
 func (f *elfProgram) identity() symbol.Identity {
 	src, e := f.src, f.elf
-	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), HashIDs: e.HashIDs, OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
+	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), OtherIDs: e.OtherIDs, IDLoaded: e.IDLoaded, OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
 	if word, ok := otherArchs[e.Machine]; e.Arch == nil && ok {
 		id.Arch = word
 	}

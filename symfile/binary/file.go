@@ -130,6 +130,15 @@ func (f *File) Base() uint64 { return f.program.base() }
 // Identity returns what the headers say about the file.
 func (f *File) Identity() symbol.Identity { return f.id }
 
+// ChecksumID returns the debug id that a check sum of the whole file makes, or "" if no writer of
+// dumps uses it. It reads the whole file.
+func (f *File) ChecksumID() (string, error) {
+	if p, ok := f.program.(*elfProgram); ok && f.id.Code {
+		return p.elf.ChecksumID()
+	}
+	return "", nil
+}
+
 // Code reads the program's bytes at an RVA, from read-only sections, so that they are the same in
 // memory. It returns how many there were.
 func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }

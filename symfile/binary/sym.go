@@ -3,7 +3,9 @@ package binary
 import (
 	"cmp"
 	"io"
+	"slices"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 )
@@ -29,8 +31,12 @@ const noID = "000000000000000000000000000000000"
 // "crashpane dumpsyms" and the page's download of a symbol file call it. The error is that of w, of
 // Spool, or an *input.NeedError; a part that cannot be read is a warning of the File.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
+	other, err := f.otherIDs(opt.ID)
+	if err != nil {
+		return dumpsyms.Counts{}, err
+	}
 	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName, OtherIDs: other},
 		CPU:       f.program.arch(),
 		Functions: f,
 		Publics:   f.Publics,
@@ -48,4 +54,21 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		}
 	}
 	return dumpsyms.Write(w, in)
+}
+
+// otherIDs returns the ids of the program that dumps may have beside the one that is written: none
+// if every writer of dumps finds the build id, and that is written.
+func (f *File) otherIDs(written string) ([]string, error) {
+	written = cmp.Or(written, f.id.DebugID)
+	if f.id.IDLoaded && written == f.id.DebugID {
+		return nil, nil
+	}
+	sum, err := f.ChecksumID()
+	if err != nil {
+		return nil, err
+	}
+	ids := append([]string{f.id.DebugID, sum}, f.id.OtherIDs...)
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" || core.SameID(id, written) })
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
 }

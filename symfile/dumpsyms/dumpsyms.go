@@ -22,7 +22,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Module has the fields of the MODULE and INFO CODE_ID records.
+// Module has the fields of the MODULE and INFO records.
 type Module struct {
 	// OS and Arch are Breakpad's names for them (see Arch).
 	OS, Arch string
@@ -35,6 +35,8 @@ type Module struct {
 	// CodeName is the binary's name beside CodeID where Name is that of its debug information, else
 	// "".
 	CodeName string
+	// OtherIDs are debug ids that some writers of dumps use instead of ID.
+	OtherIDs []string
 }
 
 // Input has what a symbol file is made of. Fields that are nil are left out.
@@ -223,6 +225,10 @@ func (o *output) module(m *Module) {
 		if m.CodeName != "" {
 			o.text(m.CodeName)
 		}
+		o.end()
+	}
+	for _, id := range m.OtherIDs {
+		o.str("INFO OTHER_ID " + word(id))
 		o.end()
 	}
 }

@@ -212,10 +212,10 @@ func xorID(data []byte) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", x[3], x[2], x[1], x[0], x[5], x[4], x[7], x[6], x[8:])
 }
 
-// TestHashIDs: what writers that find no build id make of the code. Which section, and how its last
+// TestOtherIDs: what writers that find no build id make of the code. Which section, and how its last
 // group of 16 bytes ends, is each writer's own. A build id takes none of them away, one of zeros is
 // none, and zeros are no id.
-func TestHashIDs(t *testing.T) {
+func TestOtherIDs(t *testing.T) {
 	code := make([]byte, 5000)
 	for i, x := 0, uint32(1); i < len(code); i++ { // no pattern, since patterns cancel out
 		x = x*1664525 + 1013904223
@@ -257,8 +257,8 @@ func TestHashIDs(t *testing.T) {
 				f.BuildID(c.buildID)
 			}
 			e := open(t, f.Bytes())
-			if e.DebugID() != c.debugID || !slices.Equal(e.HashIDs, c.want) {
-				t.Errorf("%s, big %v: %s and %q, want %s and %q", c.name, big, e.DebugID(), e.HashIDs, c.debugID, c.want)
+			if e.DebugID() != c.debugID || !slices.Equal(e.OtherIDs, c.want) {
+				t.Errorf("%s, big %v: %s and %q, want %s and %q", c.name, big, e.DebugID(), e.OtherIDs, c.debugID, c.want)
 			}
 		}
 	}
@@ -266,15 +266,15 @@ func TestHashIDs(t *testing.T) {
 	// Breakpad reads the last group to its end, beyond that of the section.
 	f := &elftest.File{Class: 64, Machine: 62, Type: 2}
 	f.Add(sec(".text", 6, short)).Add(elftest.Section{Name: ".data", Type: 1, Flags: 3, Address: 0x2000, Data: code, Align: 1})
-	if e := open(t, f.Bytes()); !slices.Equal(e.HashIDs, []string{beyond(short, code), xorID(short)}) || e.DebugID() != e.HashIDs[0] {
-		t.Errorf("%q, want %s and %s", e.HashIDs, beyond(short, code), xorID(short))
+	if e := open(t, f.Bytes()); !slices.Equal(e.OtherIDs, []string{beyond(short, code), xorID(short)}) || e.DebugID() != e.OtherIDs[0] {
+		t.Errorf("%q, want %s and %s", e.OtherIDs, beyond(short, code), xorID(short))
 	}
 
 	// A debug file has no code to hash.
 	f = &elftest.File{Class: 64, Machine: 62, Type: 2}
 	f.Add(elftest.Section{Name: ".text", Type: 8, Flags: 6, Address: 0x1000, NoBits: 5000, Align: 16})
-	if e := open(t, f.Bytes()); e.DebugID() != "" || e.HashIDs != nil {
-		t.Errorf("a debug file without code has the ids %q", e.HashIDs)
+	if e := open(t, f.Bytes()); e.DebugID() != "" || e.OtherIDs != nil {
+		t.Errorf("a debug file without code has the ids %q", e.OtherIDs)
 	}
 }
 

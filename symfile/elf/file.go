@@ -48,12 +48,14 @@ type File struct {
 	Segments []Segment
 	// BuildID is the content of the NT_GNU_BUILD_ID note, or empty.
 	BuildID []byte
-	// HashIDs are the debug ids that writers of dumps and symbol files use for a file in which they
-	// find no build id: hashes of the first bytes of its code, Breakpad's first. A file with a
-	// build id has them too, because not every writer finds the id: minidump-writer reads only
-	// notes in a PT_NOTE segment, and Go's linker leaves .note.gnu.build-id out of it. Different
-	// files can begin with the same code, so that such an id is weaker than a build id.
-	HashIDs []string
+	// IDLoaded: the build id is in a note segment that is in memory where it is in the file, so that
+	// every writer of dumps finds it there. Go's linker leaves .note.gnu.build-id out of the segment.
+	IDLoaded bool
+	// OtherIDs are the debug ids that writers of dumps and symbol files use for a file in which they
+	// do not find the build id: hashes of the first bytes of its code, Breakpad's first, and see
+	// readOtherIDs. A file with a build id has them too, because not every writer finds that.
+	// Different files can have such an id in common, for example if they begin with the same code.
+	OtherIDs []string
 	// Interp is the program interpreter (PT_INTERP), SoName the library's own name (DT_SONAME).
 	// Both may be empty.
 	Interp, SoName string
@@ -127,8 +129,7 @@ func Open(src *input.Source) (*File, error) {
 		f.opd = f.Section(".opd")
 	}
 	f.findBase()
-	f.readNotes()
-	f.readHashIDs()
+	f.readOtherIDs(f.readNotes())
 	f.readDynamic()
 	if f.need != nil {
 		return nil, f.need

@@ -38,6 +38,9 @@ func TestTargets(t *testing.T) {
 		if s, ok := p.Lookup(f.CodeAddress(f.Entry) - f.Base); !ok || s.Name != "run" {
 			t.Errorf("%s: at the entry is %+v", path, s)
 		}
+		if len(f.BuildID) > 0 && !f.IDLoaded {
+			t.Errorf("%s: its build id is not where writers of dumps find it", path)
+		}
 		for _, w := range f.Warnings() {
 			t.Errorf("%s: %s", path, w)
 		}

@@ -14,10 +14,11 @@ type Identity struct {
 	// CodeName is the program's name if Name is that of its debug information (a PE file names a
 	// PDB), else "".
 	CodeName string
-	// HashIDs are debug ids that are hashes of the code: writers of symbol files use one if they
-	// find no identifier. If CodeID is "", DebugID is the first of them. Another file may have the
-	// same hash.
-	HashIDs []string
+	// OtherIDs are debug ids that writers of dumps and symbol files use if they do not find the
+	// build id, such as hashes of the code. If CodeID is "", DebugID is the first of them. Another
+	// file may have the same. IDLoaded: every writer of dumps finds the build id.
+	OtherIDs []string
+	IDLoaded bool
 	// OS and Arch are as in the MODULE record of a symbol file.
 	OS, Arch string
 	// Size is the size in bytes of the module's address range, or 0 if unknown.

@@ -16,6 +16,9 @@ import (
 // module-relative. Errors are those of the file's reader, *input.NeedError among them.
 type Binary interface {
 	Identity() symbol.Identity
+	// ChecksumID is the debug id that is made of a check sum of the whole file, as LLDB makes it
+	// where it finds no other; "" if it finds one.
+	ChecksumID() (string, error)
 	// Lookup and Row answer as a symbol file does.
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 	Row(rva uint64) (unwind.Row, symbol.Answer, error)
@@ -49,17 +52,10 @@ func (s *Session) addBinary(it *item, what string) {
 	}
 	id := b.Identity()
 	it.Usable, it.bin, it.ident = true, b, id
-	it.SymName, it.SymID, it.SymOS, it.SymArch = id.Name, id.DebugID, id.OS, id.Arch
+	it.know(KnownBinary(&id))
 	wrong := b.Warnings()
 	it.Warnings, it.WarningCount = wrong[:min(len(wrong), keptWarnings)], len(wrong)
-	for _, d := range s.dumps {
-		for i := range d.Modules {
-			if exact, byName := it.isBinary(&d.Modules[i]); exact || byName || it.sameName(&d.Modules[i]) {
-				s.match(d)
-				break
-			}
-		}
-	}
+	s.matchNew(it)
 	s.attachAll()
 }
 
@@ -124,58 +120,20 @@ func (s *Session) Binary(itemID int) Binary {
 	return s.items[itemID].bin
 }
 
-// isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by
-// its name and size. What MinGW links has no debug id, and loads its DWARF sections with the
-// program, so that strip changes the size: the file from before strip has the name and the time
-// stamp of the module.
-func (it *item) isBinary(m *core.Module) (exact, byName bool) {
-	id := &it.ident
-	if it.answers(m.DebugID, it.sameName(m)) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
-		return true, false
-	}
-	// Loaders round sizes up to pages, and writers of dumps take the size from the file or from
-	// memory.
-	const page = 4096
-	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
-	same := noID && (id.Size+page-1)/page == (m.Size+page-1)/page
-	if id.OS == "windows" && id.DebugID == "" && strings.Trim(m.DebugID, "0") == "" {
-		same = same || sameStamp(id.CodeID, m.CodeID)
-	}
-	return false, same && id.Code && it.sameName(m)
-}
-
-// sameStamp reports whether two code ids of Windows begin with the same time stamp, of eight
-// digits. Linkers that are told to write none write 0.
-func sameStamp(a, b string) bool {
-	const digits = 8
-	return len(a) > digits && len(b) > digits && strings.EqualFold(a[:digits], b[:digits]) && strings.Trim(a[:digits], "0") != ""
-}
-
-// answers reports whether a debug id is the binary's. One that is a hash of the code is not enough
-// where the file has another name than the module: of the programs of one compiler many begin
-// alike.
-func (it *item) answers(debugID string, sameName bool) bool {
-	for _, id := range it.ident.HashIDs {
-		if core.SameID(id, debugID) {
-			return sameName
-		}
-	}
-	return core.SameID(it.ident.DebugID, debugID)
-}
-
 // IDInUse returns the debug id by which a dump's module knows the binary of an item; "" if none
 // does. It is what a symbol file of the binary needs to be found for that dump.
 func (s *Session) IDInUse(itemID int) string { return s.items[itemID].idInUse }
 
 // matchBinary finds a module's binary: one that holds the program before one that holds debug
 // information alone.
-func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
+func (s *Session) matchBinary(d *dump, i int, candidates []candidate, ms *moduleSymbols) {
 	m := &d.Modules[i]
 	if it := d.assigned[assignment{i, KindBinary}]; it != nil {
 		exact, _ := it.isBinary(m)
 		ms.bin, ms.binAssigned = it, !exact
 	} else {
-		for _, it := range s.items {
+		for _, c := range candidates {
+			it := c.it
 			if it.bin == nil {
 				continue
 			}

@@ -20,6 +20,7 @@ type fakeBinary struct {
 	src      *input.Source
 	attached []string
 	noLines  bool
+	sum      string // the id that is made of a check sum
 }
 
 // fake is the content of a file that openFake opens: an ELF header, so that it is recognized, and
@@ -41,13 +42,15 @@ func openFake(src *input.Source) (Binary, error) {
 		return nil, errors.New(src.Name + ": section headers at offset 0x40: broken")
 	}
 	f := &fakeBinary{src: src, id: symbol.Identity{DebugID: strings.Trim(w[0], "-"), Name: w[1], Arch: "x86_64", OS: "Linux", Size: 0x10000, Code: w[2] != "debug"}}
-	f.id.HashIDs = w[3:]
-	if f.id.DebugID != "" && !slices.Contains(f.id.HashIDs, f.id.DebugID) {
+	f.id.OtherIDs = w[3:]
+	if f.id.DebugID != "" && !slices.Contains(f.id.OtherIDs, f.id.DebugID) {
 		f.id.CodeID = strings.ToLower(f.id.DebugID)
 	}
 	f.noLines = w[2] == "plain"
 	return f, nil
 }
+
+func (f *fakeBinary) ChecksumID() (string, error) { return f.sum, nil }
 
 func (f *fakeBinary) Identity() symbol.Identity { return f.id }
 

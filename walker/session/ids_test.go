@@ -20,6 +20,12 @@ const (
 	buildID = "0123456789ABCDEF0123456789ABCDEF0"
 )
 
+// zeroID is what tools write that do not know the id.
+const zeroID = "000000000000000000000000000000000"
+
+// info puts an INFO record behind the MODULE record of a symbol file.
+func info(sym, record string) string { return strings.Replace(sym, "\n", "\nINFO "+record+"\n", 1) }
+
 // A module finds its symbols by each id that a writer may have given them, in any case, and no
 // other's.
 func TestIDs(t *testing.T) {
@@ -41,6 +47,14 @@ func TestIDs(t *testing.T) {
 		{"another build id and hash", "", buildID + " app code " + otherID, none},
 		{"the symbol file of the build id alone", appSym(buildID), "", none},
 		{"and with the binary that knows both", appSym(buildID), buildID + " app code " + appID, sym},
+		{"with an id that other writers use", info(appSym(buildID), "OTHER_ID "+appID), "", sym},
+		{"swapped", info(appSym(buildID), "OTHER_ID "+swappedID), "", sym},
+		{"and of another program", strings.Replace(info(appSym(buildID), "OTHER_ID "+appID), " app\n", " other\n", 1), "", none},
+		{"without an id, by the code id", info(appSym(zeroID), "CODE_ID 00112233445566778899AABBCCDDEEFF"), "", none},
+		{"whose bytes are as they are in the file", info(appSym(zeroID), "CODE_ID 33221100554477668899aabbccddeeff"), "", sym},
+		{"without an id word", info(strings.Replace(appSym(zeroID), zeroID+" ", "", 1), "CODE_ID 33221100554477668899AABBCCDDEEFF"), "", sym},
+		{"without MODULE", strings.TrimPrefix(info(appSym(zeroID), "CODE_ID 33221100554477668899AABBCCDDEEFF"), strings.SplitAfter(appSym(zeroID), "\n")[0]), "", sym},
+		{"with an id of another build and the code id", info(appSym(otherID), "CODE_ID 33221100554477668899AABBCCDDEEFF"), "", none},
 		{"of another build, with the binary", appSym(otherID), buildID + " app code " + appID, code},
 	} {
 		for _, elfFirst := range []bool{false, true} {
@@ -131,7 +145,7 @@ func TestBinaryByStamp(t *testing.T) {
 	} {
 		tc.id.Name, tc.id.OS, tc.id.Code, tc.id.Size = "app.exe", "windows", true, 0x23000
 		it := &item{ident: tc.id}
-		it.SymName = tc.id.Name
+		it.know(KnownBinary(&tc.id))
 		exact, byName := it.isBinary(&core.Module{Name: `C:\shop\` + tc.module, Size: 0xc000, CodeID: tc.moduleCode, DebugID: tc.moduleID})
 		if exact != tc.exact || byName != tc.byName {
 			t.Errorf("%s: exact %v, by name %v", tc.name, exact, byName)

@@ -132,12 +132,9 @@ type Session struct {
 type item struct {
 	Item
 	src *input.Source
-	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it
-	// is not in one.
-	storeFile, storeID string
-	// codeID is the identifier of the binary that a symbol file names beside its debug id (INFO
-	// CODE_ID).
-	codeID string
+	// known is what the file says of which module it is, and keys are its keys (match.go).
+	known Known
+	keys  []Key
 	// idInUse is the debug id by which a module knows a binary, "" if none does.
 	idInUse  string
 	sym      *symfile.File
@@ -158,6 +155,8 @@ type dump struct {
 	item *item
 	*core.Dump
 	modules []moduleSymbols
+	// byKey are the modules that have a key, see keys.
+	byKey map[string][]int
 	// assigned are modules whose symbols the user chose: a symbol file, a binary, or one of each.
 	assigned map[assignment]*item
 	// ignored are the modules whose call frame information the user has disabled.

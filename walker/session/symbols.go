@@ -47,22 +47,26 @@ const keptWarnings = 20
 // addSym reads the MODULE record; the rest of the file is read when a stack needs it.
 func (s *Session) addSym(it *item) {
 	it.Kind, it.Usable = KindSym, true
-	it.storeFile, it.storeID = storePath(it.Name)
 	head, err := it.src.Bytes(0, min(it.src.Size, 4096))
 	if err != nil {
 		it.Usable, it.Message = false, err.Error()
 		return
 	}
-	if m, ok := symfile.Identify(head); ok {
-		it.SymName, it.SymID, it.SymOS, it.SymArch = m.Name, m.ID, m.OS, m.Arch
-		it.codeID = symfile.CodeID(head)
-	} else {
-		it.NeedsAssignment = it.storeID == ""
+	it.know(KnownSym(it.Name, head))
+	if it.NeedsAssignment = it.known.NoModule(); it.NeedsAssignment {
 		it.Message = it.Name + ": a symbol file without a MODULE record; choose the module that it belongs to"
-		if !it.NeedsAssignment {
-			it.Message = ""
-		}
 	}
+	s.matchNew(it)
+}
+
+// know sets what a file says of which module it is.
+func (it *item) know(k Known) {
+	it.known, it.keys = k, k.Keys()
+	it.SymName, it.SymID, it.SymOS, it.SymArch = k.Name, k.ID, k.OS, k.Arch
+}
+
+// matchNew matches the dumps that a new file may concern.
+func (s *Session) matchNew(it *item) {
 	for _, d := range s.dumps {
 		if d.concerns(it) {
 			s.match(d)
@@ -70,70 +74,26 @@ func (s *Session) addSym(it *item) {
 	}
 }
 
-// Identify reads the MODULE record at the start of a symbol file, or returns false.
-func Identify(head []byte) (symfile.Module, bool) { return symfile.Identify(head) }
-
-// storePath reads the identity out of a path of the symbol store's layout, <debug
-// file>/<id>/<name>.sym.
-func storePath(name string) (file, id string) {
-	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' })
-	if len(parts) < 3 {
-		return "", ""
-	}
-	id = parts[len(parts)-2]
-	// The shortest id is that of an old PDB: eight digits of time and an age.
-	if len(id) < 9 || strings.Trim(id, "0123456789abcdefABCDEF") != "" {
-		return "", ""
-	}
-	return parts[len(parts)-3], id
-}
-
-// concerns reports whether a symbol file could be of one of the dump's modules.
+// concerns reports whether a file could be of one of the dump's modules.
 func (d *dump) concerns(it *item) bool {
-	for i := range d.Modules {
-		m := &d.Modules[i]
-		if it.is(m) || it.sameName(m) {
-			return true
-		}
-	}
-	return false
-}
-
-// is: the file says itself, or its place in a symbol store says, that it belongs to the module.
-// Programs without a debug record (MinGW writes none) are known by their time stamp and size alone.
-func (it *item) is(m *core.Module) bool {
-	return core.SameID(it.SymID, m.DebugID) ||
-		core.SameID(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile)) ||
-		strings.Trim(m.DebugID, "0") == "" && it.codeID != "" && strings.EqualFold(it.codeID, m.CodeID)
+	keys := d.keys()
+	return slices.ContainsFunc(it.keys, func(k Key) bool { return len(keys[k.Text]) > 0 })
 }
 
 // sameName: the file is of a module of that name, in some build.
 func (it *item) sameName(m *core.Module) bool {
-	if m.DebugFile == "" && m.Name == "" {
-		return false
-	}
-	name := it.SymName
-	if name == "" {
-		name = it.storeFile
-	}
-	if m.DebugID == "" {
-		// A Windows program's symbols have the name of its PDB, which a dump without a debug record
-		// does not know.
-		if stem, ok := strings.CutSuffix(strings.ToLower(name), ".pdb"); ok && stem == strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(core.FileName(m.Name)), ".exe"), ".dll") {
-			return true
-		}
-	}
-	for _, name := range []string{name, it.ident.CodeName} {
-		if name != "" && (strings.EqualFold(name, core.FileName(m.DebugFile)) || strings.EqualFold(name, core.FileName(m.Name))) {
-			return true
-		}
-	}
-	return false
+	_, same := it.known.fits(m)
+	return same
 }
 
 // SameName reports whether a symbol file's name in its MODULE record is that of a dump's module.
 func (s *Session) SameName(dumpIndex, module int, name string) bool {
-	return (&item{Item: Item{SymName: name}}).sameName(&s.dumps[dumpIndex].Modules[module])
+	return named(name).sameName(&s.dumps[dumpIndex].Modules[module])
+}
+
+// named stands for a file of which only the name is known.
+func named(name string) *item {
+	return &item{known: Known{Identity: symfile.Identity{Module: symfile.Module{Name: name}}}}
 }
 
 // match finds the symbol file of every module anew. If anything changed, the dump's report is out
@@ -142,18 +102,25 @@ func (s *Session) match(d *dump) {
 	// Everything is matched anew and then compared with what was in use, since a new file may be
 	// better than one that is used, and the user's choice may have been taken back.
 	fresh := make([]moduleSymbols, len(d.Modules))
+	all := s.candidates(d)
 	for i := range d.Modules {
 		m, ms := &d.Modules[i], &fresh[i]
-		s.matchBinary(d, i, ms)
+		s.matchBinary(d, i, all[i], ms)
 		var mismatch *item
+		candidates := all[i]
 		assigned := d.assigned[assignment{i, KindSym}]
-		for _, it := range s.items {
-			if it.Kind != KindSym || !it.Usable || assigned != nil && it != assigned {
+		if assigned != nil {
+			sure, _ := assigned.known.fits(m)
+			candidates = []candidate{{assigned, sure}}
+		}
+		for _, c := range candidates {
+			it := c.it
+			if it.Kind != KindSym || !it.Usable {
 				continue
 			}
 			// A symbol file may have another of the build's ids than the dump: its binary knows
 			// them all.
-			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binAssigned && ms.bin.answers(it.SymID, it.sameName(m))
+			exact := c.sure || ms.bin != nil && !ms.byName && !ms.binAssigned && ms.bin.answers(it.SymID)
 			switch {
 			case assigned != nil:
 				ms.item, ms.assigned = it, !exact

@@ -3,10 +3,10 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
-	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -31,7 +31,7 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 	}
 	for i := range d.modules {
 		m, ms := &d.Modules[i], &d.modules[i]
-		exact := it.Kind == KindSym && it.is(m)
+		exact, _ := it.known.fits(m)
 		if it.bin != nil {
 			exact, _ = it.isBinary(m)
 		}
@@ -46,11 +46,7 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 			return "another file is used for " + core.FileName(m.Name) + ": " + other.Name, false
 		}
 	}
-	sym := symfile.Module{OS: it.SymOS, Arch: it.SymArch, ID: it.SymID, Name: it.SymName}
-	if sym.Name == "" {
-		sym.Name = it.storeFile
-	}
-	return d.mismatch(sym)
+	return d.mismatch(&it.known)
 }
 
 // Fits reports whether a file of the session may be of the dump's processor: Assign refuses others.
@@ -58,50 +54,76 @@ func (s *Session) Fits(itemID, dumpIndex int) bool {
 	return itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) || s.dumps[dumpIndex].wrongArch(s.items[itemID].SymArch) == ""
 }
 
-// Mismatch is Unused for a symbol file that the session does not have, by its MODULE record.
-func (s *Session) Mismatch(sym symfile.Module, dumpIndex int) (why string, named bool) {
+// Mismatch is Unused for a file that the session does not have.
+func (s *Session) Mismatch(k Known, dumpIndex int) (why string, named bool) {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return "", false
 	}
-	return s.dumps[dumpIndex].mismatch(sym)
+	return s.dumps[dumpIndex].mismatch(&k)
 }
 
-// mismatch says why a file with a MODULE record, or what a binary would have there, is of none of
-// the dump's modules.
-func (d *dump) mismatch(sym symfile.Module) (why string, named bool) {
-	if why := d.wrongArch(sym.Arch); why != "" {
-		return why, d.lacks(sym.Name) >= 0
+// mismatch says why a file is of none of the dump's modules.
+func (d *dump) mismatch(k *Known) (why string, named bool) {
+	lacks := d.lacks(k)
+	if why := d.wrongArch(k.Arch); why != "" {
+		return why, lacks
 	}
-	it := &item{Item: Item{SymName: sym.Name}}
+	var like *core.Module
 	for i := range d.Modules {
 		m := &d.Modules[i]
-		if !it.sameName(m) {
-			continue
-		}
-		named = d.lacks(sym.Name) >= 0
-		name := core.FileName(m.Name)
+		sure, sameName := k.fits(m)
 		switch {
-		case core.SameID(sym.ID, m.DebugID):
+		case sure:
 			return "", false
-		case sym.ID == "":
-			return "it has no id, and does not have the size of " + name, named
-		case m.DebugID == "":
-			return fmt.Sprintf("the dump has no id for %s to compare its id %s with", name, sym.ID), named
+		case sameName:
+			return k.difference(m), lacks
+		case k.like(m):
+			like = m
 		}
-		return fmt.Sprintf("%s: its id is %s, that of %s is %s", report.IDDifference(m.DebugID, sym.ID), sym.ID, name, m.DebugID), named
 	}
-	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(sym.Name, "none"), cmp.Or(sym.ID, "none")), false
+	if like != nil {
+		return fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(like.Name), like.DebugID, k.Name), false
+	}
+	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.storeFile, "none"), cmp.Or(k.ID, k.CodeID, "none")), false
 }
 
-// lacks returns the module of the file's name whose symbols a walk needed and that has none, or -1.
-func (d *dump) lacks(name string) int {
-	it := &item{Item: Item{SymName: name}}
+// difference says how a file's ids differ from those of a module that has its name.
+func (k *Known) difference(m *core.Module) string {
+	name := core.FileName(m.Name)
+	noID, noModuleID := strings.Trim(k.ID, "0") == "", strings.Trim(m.DebugID, "0") == ""
+	switch {
+	case k.CodeID != "" && m.CodeID != "" && (noID || noModuleID):
+		return fmt.Sprintf("its code id is %s, that of %s is %s: another build", strings.ToUpper(k.CodeID), name, strings.ToUpper(m.CodeID))
+	case noID && k.program:
+		return "it has no id, and does not have the size of " + name
+	case noID:
+		return "it has no id, so that nothing shows whether it is of this build of " + name
+	case noModuleID:
+		return fmt.Sprintf("the dump has no id for %s to compare its id %s with", name, k.ID)
+	}
+	how := report.IDDifference(m.DebugID, k.ID)
+	// A hash has 16 bytes. Most build ids have 20 or 8. What a program of a build id of 20 bytes has
+	// in a dump may be its hash; that is not known to symbol files of other tools.
+	if cv := &m.CodeView; cv.Signature == core.SigBpEL && len(cv.BuildID) == hashSize && len(k.CodeID) != 2*hashSize && !k.program && len(k.OtherIDs) == 0 {
+		how = "another build, or the dump's id is a hash of the code, as writers make it that find no build id (the program itself would show it)"
+	}
+	return fmt.Sprintf("%s: its id is %s, that of %s is %s", how, k.ID, name, m.DebugID)
+}
+
+// hashSize is the size in bytes of ids that are hashes of code.
+const hashSize = 16
+
+// lacks reports whether a walk needed the symbols of a module of a file's name, and had none.
+func (d *dump) lacks(k *Known) bool {
 	for i := range d.Modules {
-		if d.modules[i].requested && d.modules[i].item == nil && d.modules[i].bin == nil && it.sameName(&d.Modules[i]) {
-			return i
+		if !d.modules[i].requested || d.modules[i].item != nil || d.modules[i].bin != nil {
+			continue
+		}
+		if _, sameName := k.fits(&d.Modules[i]); sameName {
+			return true
 		}
 	}
-	return -1
+	return false
 }
 
 // wrongArch says that a file is of another processor than the dump; "" if it is not, or if one of

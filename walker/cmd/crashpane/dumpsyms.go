@@ -114,8 +114,8 @@ func chooseID(b *binary.File, want string) (string, error) {
 		return "", nil
 	case want == "build":
 		return "", fmt.Errorf("%s has no build id", b.Name())
-	case want == "hash" && len(id.HashIDs) > 0:
-		return id.HashIDs[0], nil
+	case want == "hash" && len(id.OtherIDs) > 0:
+		return id.OtherIDs[0], nil
 	case want == "hash":
 		return "", fmt.Errorf("%s has no code that could be hashed", b.Name())
 	}
@@ -130,10 +130,10 @@ func chooseID(b *binary.File, want string) (string, error) {
 
 // idsOf returns all debug ids of a binary, the usual one first.
 func idsOf(id symbol.Identity) []string {
-	if id.DebugID == "" || slices.Contains(id.HashIDs, id.DebugID) {
-		return id.HashIDs
+	if id.DebugID == "" || slices.Contains(id.OtherIDs, id.DebugID) {
+		return id.OtherIDs
 	}
-	return append([]string{id.DebugID}, id.HashIDs...)
+	return append([]string{id.DebugID}, id.OtherIDs...)
 }
 
 // sourceFile is an open file. close also removes the temporary files of what was unpacked from it.

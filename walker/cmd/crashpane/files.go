@@ -265,13 +265,13 @@ func (s *fileSet) findMissing() {
 				continue
 			}
 			asked[key] = true
-			found = s.addNew(s.find(r, w)) || found
+			found = s.addNew(s.find(w)) || found
 		}
 		for i := range r.Modules {
 			for _, missing := range r.Modules[i].Has.Missing {
 				if !asked[missing] {
 					asked[missing] = true
-					found = s.addNew(s.findParts(r, missing)) || found
+					found = s.addNew(s.findParts(missing)) || found
 				}
 			}
 		}
@@ -297,10 +297,10 @@ func (s *fileSet) addNew(paths []string) bool {
 
 // findParts returns the binaries that a missing part may be: those whose name is in its
 // description.
-func (s *fileSet) findParts(r *report.Report, missing string) []string {
+func (s *fileSet) findParts(missing string) []string {
 	var out []string
 	for _, f := range s.folders {
-		f.scan(r, s.stderr)
+		f.scan(s.session.Dump(0), s.stderr)
 		for name, paths := range f.binariesByName {
 			if containsName(missing, name) {
 				out = append(out, paths...)
@@ -381,7 +381,7 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 //
 // It returns more than one file where the session must choose: a binary and its debug file have one
 // build id.
-func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
+func (s *fileSet) find(w report.MissingFile) []string {
 	if path, ok := s.stored(w.DebugFile, w.DebugID, append([]string{""}, intake.Endings()...)...); ok {
 		return []string{path}
 	}
@@ -399,33 +399,41 @@ func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
 	if len(out) > 0 {
 		return out
 	}
+	keys := session.ModuleKeys(&s.session.Dump(0).Modules[w.Module])
 	for _, f := range s.folders {
-		f.scan(r, s.stderr)
+		f.scan(s.session.Dump(0), s.stderr)
 		out = append(out, f.takeArchives()...)
-		var files []string
-		if path := f.byID[idKey(w.DebugID)]; path != "" && w.DebugID != "" {
-			files = append(files, path)
-		}
-		for _, id := range []string{w.DebugID, r.Modules[w.Module].CodeID} {
-			if id != "" {
-				files = append(files, f.binariesByID[idKey(id)]...)
-			}
-		}
+		files := f.with(keys, true)
 		if len(files) > 0 {
 			return append(out, files...)
 		}
 	}
 	for _, f := range s.folders {
-		if path := f.byName[w.DebugFile]; path != "" && w.DebugID != "" {
-			return append(out, path)
-		}
-	}
-	for _, f := range s.folders {
-		if files := f.binariesByName[w.DebugFile]; len(files) > 0 {
+		if files := f.with(keys, false); len(files) > 0 {
 			return append(out, files...)
 		}
 	}
 	return out
+}
+
+// with returns the files that have one of the keys that are sure, or one of the others: a symbol
+// file, and all binaries, of which the session takes what belongs together.
+func (f *folder) with(keys []session.Key, sure bool) []string {
+	var out, binaries []string
+	for _, k := range keys {
+		if k.Sure != sure {
+			continue
+		}
+		if path := f.symbols[k.Text]; path != "" && len(out) == 0 {
+			out = append(out, path)
+		}
+		for _, path := range f.binaries[k.Text] {
+			if !slices.Contains(binaries, path) {
+				binaries = append(binaries, path)
+			}
+		}
+	}
+	return append(out, binaries...)
 }
 
 // isFile reports whether a path is that of a regular file, also through a symbolic link.

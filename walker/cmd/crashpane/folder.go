@@ -8,11 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/symfile"
-	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -20,13 +19,12 @@ import (
 type folder struct {
 	root    string
 	scanned bool
-	// byID and byName are the symbol files of the dump's modules, by the id (see idKey) and by the
-	// name in their MODULE record. Of several files, the first in the order of their paths wins.
-	byID, byName map[string]string
-	// binariesByID and binariesByName are the ELF and PE files and PDBs, by their code id and each
-	// of their debug ids (see idKey), and by their file names and the names that they contain, such
-	// as a library's SONAME.
-	binariesByID, binariesByName map[string][]string
+	// symbols are the symbol files of the dump's modules, by each of their keys (session.Key). Of
+	// several files, the first in the order of their paths wins.
+	symbols map[string]string
+	// binaries are the ELF and PE files and PDBs, by their keys and the keys of their file names, and
+	// binariesByName by their file names and the names that they contain, such as a library's SONAME.
+	binaries, binariesByName map[string][]string
 	// sameName are the symbol files that have the name of a module. others counts the symbol files
 	// that have not.
 	sameName []symbolHead
@@ -35,10 +33,10 @@ type folder struct {
 	archives []string
 }
 
-// symbolHead is a symbol file of a folder, known by its MODULE record.
+// symbolHead is a symbol file of a folder, known by its first lines.
 type symbolHead struct {
-	path string
-	sym  symfile.Module
+	path  string
+	known session.Known
 }
 
 // takeArchives returns the archives, at the first call only.
@@ -48,31 +46,29 @@ func (f *folder) takeArchives() []string {
 	return a
 }
 
-// scan reads the first line of every file in the tree, once. A symbol store may have a hundred
+// scan reads the first lines of every file in the tree, once. A symbol store may have a hundred
 // thousand files, so it skips those whose path shows that they are of other modules.
 //
 // A file is an archive, a binary or a symbol file by its first bytes, whatever its name. One that
 // cannot be read is a line on stderr, and the scan continues.
-func (f *folder) scan(r *report.Report, stderr io.Writer) {
+func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 	if f.scanned {
 		return
 	}
 	f.scanned = true
-	f.byID, f.byName = map[string]string{}, map[string]string{}
-	f.binariesByID, f.binariesByName = map[string][]string{}, map[string][]string{}
-	// What the dump's modules are known by. The id of a module without one is "", which no file
-	// has.
-	ids, names := map[string]bool{}, map[string]bool{}
-	for i := range r.Modules {
-		ids[idKey(r.Modules[i].DebugID)] = true
-		names[report.BaseName(r.Modules[i].DebugFile)] = true
+	f.symbols, f.binaries, f.binariesByName = map[string]string{}, map[string][]string{}, map[string][]string{}
+	wanted := map[string]bool{}
+	for i := range d.Modules {
+		for _, k := range session.ModuleKeys(&d.Modules[i]) {
+			wanted[k.Text] = true
+		}
 	}
 	filepath.WalkDir(f.root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 			return nil
 		}
-		if !d.Type().IsRegular() || f.irrelevant(path, ids, names) {
+		if !d.Type().IsRegular() || irrelevant(path, wanted) {
 			return nil
 		}
 		first, err := firstBytes(path)
@@ -90,22 +86,22 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 			}
 			return nil
 		}
-		id, name, ok := moduleLine(first)
-		if !ok {
+		known := session.KnownSym(path, first)
+		if !known.HasModule && known.CodeID == "" {
 			return nil
 		}
-		if id = idKey(id); ids[id] && f.byID[id] == "" {
-			f.byID[id] = path
+		sameName := false
+		for _, k := range known.Keys() {
+			if wanted[k.Text] && f.symbols[k.Text] == "" {
+				f.symbols[k.Text] = path
+			}
+			sameName = sameName || wanted[k.Text] && !k.Sure
 		}
-		switch sym, _ := session.Identify(first); {
-		case !names[name]:
-			f.others++
 		// Kept for the message that a file of the right name is of another build, if none matches.
-		case f.byName[name] == "":
-			f.byName[name] = path
-			fallthrough
-		default:
-			f.sameName = append(f.sameName, symbolHead{path, sym})
+		if sameName {
+			f.sameName = append(f.sameName, symbolHead{path, known})
+		} else {
+			f.others++
 		}
 		return nil
 	})
@@ -133,14 +129,15 @@ func (f *folder) addBinary(path string) error {
 		return err
 	}
 	id := b.Identity()
-	for _, one := range append(idsOf(id), id.CodeID) {
-		if one != "" {
-			f.binariesByID[idKey(one)] = append(f.binariesByID[idKey(one)], path)
-		}
-	}
+	known := session.KnownBinary(&id)
 	names := []string{filepath.Base(path)}
 	if id.Name != names[0] {
 		names = append(names, id.Name)
+	}
+	for _, k := range append(known.Keys(), session.NameKey(names[0])) {
+		if of := f.binaries[k.Text]; len(of) == 0 || of[len(of)-1] != path {
+			f.binaries[k.Text] = append(of, path)
+		}
 	}
 	for _, name := range names {
 		f.binariesByName[name] = append(f.binariesByName[name], path)
@@ -153,20 +150,11 @@ func (f *folder) addBinary(path string) error {
 //
 // Example: syms/libfoo.so/5A98…F1/libfoo.so.sym is skipped if the dump has neither a module with
 // the debug file libfoo.so nor one with the id.
-func (f *folder) irrelevant(path string, ids, names map[string]bool) bool {
+func irrelevant(path string, wanted map[string]bool) bool {
 	dir := filepath.Dir(path)
-	id, name := filepath.Base(dir), filepath.Base(filepath.Dir(dir))
-	return isDebugID(id) && !ids[idKey(id)] && !names[name]
-}
-
-// idKey returns a key that is equal for debug ids that are the same by core.SameID: the id in
-// capitals, in that of its two byte orders which sorts first.
-func idKey(id string) string {
-	id = strings.ToUpper(id)
-	if swapped := core.ByteSwappedID(id); swapped != "" {
-		return min(id, swapped)
-	}
-	return id
+	var known session.Known
+	known.ID, known.Name = filepath.Base(dir), filepath.Base(filepath.Dir(dir))
+	return isDebugID(known.ID) && !slices.ContainsFunc(known.Keys(), func(k session.Key) bool { return wanted[k.Text] })
 }
 
 // isDebugID reports whether s has the form of a debug id: 32 hex digits and an age.
@@ -214,15 +202,4 @@ func readError(path string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", path, err)
-}
-
-// moduleLine reads "MODULE os arch id name" and returns the id in capitals. The name may have
-// blanks.
-func moduleLine(first []byte) (id, name string, ok bool) {
-	line, _, _ := strings.Cut(string(first), "\n")
-	fields := strings.SplitN(strings.TrimRight(line, "\r"), " ", 5)
-	if len(fields) < 5 || fields[0] != "MODULE" {
-		return "", "", false
-	}
-	return strings.ToUpper(fields[3]), fields[4], true
 }

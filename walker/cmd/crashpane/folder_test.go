@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/enumtest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/walker/report"
 )
 
 // TestFolderKinds: the archives and binaries of a folder are found by their first bytes. A new kind
@@ -31,7 +31,7 @@ func TestFolderKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stderr bytes.Buffer
-		f.scan(&report.Report{}, &stderr)
+		f.scan(&core.Dump{}, &stderr)
 		opened := len(f.binariesByName) > 0 || stderr.Len() > 0 // most of the samples are damaged
 		if k.HasMembers() && len(f.archives) == 0 || k.IsBinary() && !opened {
 			t.Errorf("folder.scan does not find a file of the kind intake.%s", name)

@@ -116,7 +116,7 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 			if s.added[file.path] {
 				continue
 			}
-			if why, wanted := s.session.Mismatch(file.sym, 0); wanted && why != "" {
+			if why, wanted := s.session.Mismatch(file.known, 0); wanted && why != "" {
 				tell(file.path, why+s.remedy(file.path, why, false))
 			} else {
 				others++

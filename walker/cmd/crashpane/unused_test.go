@@ -23,6 +23,8 @@ func codec(t *testing.T, path, module string) string {
 	_, rest, _ := strings.Cut(string(raw), "\n")
 	if module != "" {
 		module += "\n"
+	} else {
+		_, rest, _ = strings.Cut(rest, "\n") // INFO CODE_ID, which would be enough
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

@@ -155,7 +155,7 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	}
 	line, rest, _ := bytes.Cut(sym, []byte("\n"))
 	fields := strings.Fields(string(line))
-	fields[3] = strings.Repeat("0", 32) + "0"
+	fields[3] = strings.Repeat("1", 32) + "0"
 	k.add("libtilecodec.so.sym", append([]byte(strings.Join(fields, " ")+"\n"), rest...))
 	r := k.screen(-1)
 	var wanted *view.MissingRow

@@ -84,14 +84,15 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 		if err != nil {
 			return err
 		}
-		m, _ := session.Identify(head)
-		has = append(has, m.ID)
+		known := session.KnownSym(src.Name, head)
+		has = append(append(has, known.ID), known.OtherIDs...)
 	case g.Kind.IsBinary():
 		b, err := e.opt.Session.OpenBinary(src)
 		if err != nil {
 			return err
 		}
-		has = append(has, b.Identity().DebugID, b.Identity().CodeID)
+		known := b.Identity()
+		has = append(append(has, known.DebugID, known.CodeID), known.OtherIDs...)
 	default:
 		return fmt.Errorf("%s is not a symbol file or a program: it is %s", src.Name, g.What)
 	}
