@@ -53,6 +53,7 @@ var oracleCPUs = []struct {
 }{
 	{"amd64", cpu.AMD64}, {"x86", cpu.X86}, {"arm64", cpu.ARM64}, {"arm", cpu.ARM}, {"thumb", cpu.ARM}, {"mips", cpu.MIPS}, {"mips64", cpu.MIPS64},
 	{"ppc", cpu.PPC}, {"ppc64", cpu.PPC64}, {"riscv64", cpu.RISCV64}, {"s390x", cpu.S390X},
+	{"amd64fp", cpu.AMD64}, {"x86fp", cpu.X86}, {"arm64fp", cpu.ARM64}, {"arm64fpleaf", cpu.ARM64}, {"riscv64fp", cpu.RISCV64},
 }
 
 func openOracle(t *testing.T, name string, arch *cpu.Arch) *oracle {
@@ -187,7 +188,7 @@ func (st *oracleStep) right(s Stack, thumb uint64) (n int, whole bool) {
 // one. Both peers' ways stand beside ours. The golden is what it is; it may only become better.
 func TestOracleWithoutCallFrameInformation(t *testing.T) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-8s %6s %7s", "cpu", "stacks", "frames")
+	fmt.Fprintf(&b, "%-11s %6s %7s", "cpu", "stacks", "frames")
 	ways := []struct {
 		name   string
 		policy Policy
@@ -207,7 +208,7 @@ func TestOracleWithoutCallFrameInformation(t *testing.T) {
 		for i := range o.Steps {
 			frames += len(o.Steps[i].Frames)
 		}
-		fmt.Fprintf(&b, "%-8s %6d %7d", o.name, len(o.Steps), frames)
+		fmt.Fprintf(&b, "%-11s %6d %7d", o.name, len(o.Steps), frames)
 		for _, w := range ways {
 			whole, found := 0, 0
 			for i := range o.Steps {

@@ -246,7 +246,7 @@ var Best = best()
 func best() Policy {
 	p := Breakpad
 	p.Name = "best"
-	p.Sources = []Source{SourceSignal, SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
+	p.Sources = []Source{SourceSignal, SourceWin, SourceCFI, SourceShadow, SourceCode, SourceLeaf, SourceFramePointer, SourceScan}
 	// esp points at the arguments of the function that was called, and of no other.
 	p.Win.YoungestParams = false
 	p.Win.UnsavedSame = true

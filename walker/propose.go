@@ -22,6 +22,8 @@ func (s *walk) propose(src Source) (candidate, string) {
 		return s.proposeSignal()
 	case SourceCFI:
 		return s.proposeCFI()
+	case SourceCode:
+		return s.proposeCode()
 	case SourceLeaf:
 		return s.proposeLeaf()
 	case SourceFramePointer:

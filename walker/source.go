@@ -14,6 +14,7 @@ const (
 	SourceCFI          Source = "cfi"           // STACK CFI and every other call frame information
 	SourceWin          Source = "stack-win"     // STACK WIN
 	SourceFramePointer Source = "frame-pointer" // the CPU's standard frame
+	SourceCode         Source = "code"          // what the function's instructions do to the stack
 	SourceLeaf         Source = "leaf"          // return address at sp (Windows amd64) or in lr
 	SourceShadow       Source = "shadow-stack"  // the CPU's own list of return addresses
 	SourceScan         Source = "scan"

@@ -75,6 +75,8 @@ func (s *walk) check(src Source, regs *cpu.Regs) string {
 			return why
 		}
 		return s.implausible(regs)
+	case SourceCode:
+		return s.checkCode(regs)
 	}
 	return ""
 }
@@ -232,7 +234,7 @@ func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 // stripPointers removes authentication codes from recovered values. Those of scanned words cannot
 // be recognized.
 func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
-	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf {
+	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf && src != SourceCode {
 		return
 	}
 	s.stripRegister(regs, s.arch.PC)

@@ -74,8 +74,11 @@ var importRules = []importRule{
 	// It knows which sections a binary has, and which package reads each.
 	{"symfile/binary", []string{"core/input", "core/cpu", "symfile/..."}},
 
+	// It reads instructions, and no files.
+	{"symfile/framecode", []string{"core/cpu", "symfile/unwind"}},
+
 	// The walker gets unwind rows and symbols as values. It imports no parser of them.
-	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},
+	{"walker", []string{"core", "core/cpu", "core/input", "symfile/framecode", "symfile/symbol", "symfile/unwind"}},
 	{"walker/report", []string{"core", "core/analysis", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
 	// It makes reports for the renderers' tests.
 	{"walker/report/reporttest", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind", "walker", "walker/report"}},

@@ -13,7 +13,7 @@ import (
 type Explanation struct {
 	Thread, Frame int
 	// Source is the source of the rules: "context", "signal-code", "cfi", "stack-win", "frame-pointer",
-	// "leaf", "shadow-stack", "scan".
+	// "code", "leaf", "shadow-stack", "scan".
 	Source string
 	Trust  string
 	// Origin says where the rules come from: "libfoo.sym line 812", "frame pointer". It is "" for

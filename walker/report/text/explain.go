@@ -117,6 +117,8 @@ func sourceWords(source string) string {
 		return "call frame information"
 	case "signal-code":
 		return "code that returns from a signal's handler"
+	case "code":
+		return "code of the function"
 	case "stack-win":
 		return "STACK WIN frame data"
 	case "frame-pointer":

@@ -314,6 +314,8 @@ func sourceWord(s string) string {
 		return "Call frame information"
 	case "signal-code":
 		return "Code that returns from a signal's handler"
+	case "code":
+		return "Code of the function"
 	case "stack-win":
 		return "Frame data (STACK WIN)"
 	case "frame-pointer":

@@ -1,0 +1,414 @@
+// Package framecode finds out from a function's instructions how its caller's registers are to be
+// recovered, where no unwind information says it. It returns an unwind.Row.
+//
+// Body follows the code from the function's first instruction to an address, along all branches,
+// and keeps track of where the values are that the registers had on entry. Epilogue follows the
+// code from an address on to the function's return. Both know of an instruction only what it does to
+// the stack pointer and to values that were there before; a register that anything else is written
+// to becomes unknown. Where the stack pointer's place is lost there are no rules.
+//
+// Example, amd64: 55 is "push %rbp", 48 89 e5 "mov %rsp, %rbp". Of a function that begins with both,
+// Body says
+//
+//	at the push             cfa = rsp + 8     ra = [cfa − 8]
+//	at the mov              cfa = rsp + 16    ra = [cfa − 8]    rbp = [cfa − 16]
+//
+// Start with machine in this file: the state, and how code is followed. x86.go, a64.go and arm.go
+// have the instructions of the processors.
+package framecode
+
+import (
+	"encoding/binary"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// MaxBody is how many bytes of a function Body reads at most. Of the functions of large programs
+// 99 % are shorter; a limit is there because a file may claim any size.
+const MaxBody = 16 << 10
+
+// MaxEpilogue is how many bytes Epilogue reads at most, and epilogueSteps how many instructions it
+// follows: an epilogue restores each register that calls preserve, and sets a result.
+const (
+	MaxEpilogue   = 128
+	epilogueSteps = 32
+)
+
+// aligned is the base of addresses in a stack that the function has aligned: how far below the
+// caller's frame they are is not known.
+const aligned = cpu.Reg(cpu.MaxRegs)
+
+// value is what a register or a word on the stack has: nothing that is known; the value that the
+// register base had at first, and an offset; or the word that was in memory at that address.
+type value struct {
+	kind valueKind
+	base cpu.Reg
+	off  int64
+}
+
+type valueKind uint8
+
+const (
+	unknown valueKind = iota
+	sum               // base + off
+	word              // [base + off]
+)
+
+// slot is the address of a word on the stack.
+type slot struct {
+	base cpu.Reg
+	off  int64
+}
+
+// state is what is known at an instruction.
+type state struct {
+	regs [cpu.MaxRegs]value
+	// stored are the words that the code has stored on the stack.
+	stored map[slot]value
+}
+
+// flow is what an instruction does to the order of execution.
+type flow struct {
+	kind   flowKind
+	target uint64
+}
+
+type flowKind uint8
+
+const (
+	next     flowKind = iota
+	branch            // to target, or on
+	jump              // to target
+	indirect          // to anywhere
+	call              // and on
+	ret               // to the caller
+	stop              // nobody knows, or nowhere
+)
+
+// machine follows code.
+type machine struct {
+	arch  *cpu.Arch
+	order binary.ByteOrder
+	state
+	thumb bool
+	// decode does one instruction and returns its size, 0 if it has none.
+	decode func(m *machine, at uint64, code []byte) (int, flow)
+}
+
+// newMachine returns a machine at a function's first instruction, or nil where there is no decoder
+// for the processor.
+func newMachine(arch *cpu.Arch, order binary.ByteOrder, thumb bool) *machine {
+	m := &machine{arch: arch, order: order, thumb: thumb}
+	if m.decode = decoders[arch]; m.decode == nil {
+		return nil
+	}
+	for r := range arch.Names {
+		m.regs[r] = value{sum, cpu.Reg(r), 0}
+	}
+	m.stored = map[slot]value{}
+	return m
+}
+
+var decoders = map[*cpu.Arch]func(*machine, uint64, []byte) (int, flow){cpu.AMD64: decodeX86, cpu.X86: decodeX86, cpu.ARM64: decodeA64, cpu.ARM: decodeARM}
+
+// Knows reports whether there is a decoder for a processor.
+func Knows(arch *cpu.Arch) bool { return decoders[arch] != nil }
+
+func (s *state) clone() state {
+	out := *s
+	out.stored = make(map[slot]value, len(s.stored))
+	for k, v := range s.stored {
+		out.stored[k] = v
+	}
+	return out
+}
+
+// get and set are a register's value.
+func (m *machine) get(r cpu.Reg) value {
+	if r == cpu.NoReg {
+		return value{}
+	}
+	return m.regs[r]
+}
+
+func (m *machine) set(r cpu.Reg, v value) {
+	if r != cpu.NoReg {
+		m.regs[r] = v
+	}
+}
+
+func (v value) plus(n int64) value {
+	if v.kind != sum {
+		return value{}
+	}
+	v.off += n
+	return v
+}
+
+// load is the word at an address, store changes it.
+func (m *machine) load(at value) value {
+	if at.kind != sum {
+		return value{}
+	}
+	if v, ok := m.stored[slot{at.base, at.off}]; ok {
+		return v
+	}
+	return value{word, at.base, at.off}
+}
+
+func (m *machine) store(at, v value) {
+	if at.kind == sum && (at.base == m.arch.SP || at.base == m.arch.FP || at.base == aligned) {
+		m.stored[slot{at.base, at.off}] = v
+	}
+}
+
+// move adds to the stack pointer.
+func (m *machine) move(n int64) { m.set(m.arch.SP, m.get(m.arch.SP).plus(n)) }
+
+func (m *machine) push(v value) {
+	m.move(-int64(m.arch.WordSize))
+	m.store(m.get(m.arch.SP), v)
+}
+
+func (m *machine) pop() value {
+	v := m.load(m.get(m.arch.SP))
+	m.move(int64(m.arch.WordSize))
+	return v
+}
+
+// align is the result of clearing the lower bits of a stack address.
+func (m *machine) align(v value) value {
+	if v.kind == sum && v.base == m.arch.SP {
+		return value{sum, aligned, 0}
+	}
+	return value{}
+}
+
+// place is an instruction that is to be followed, with the state there.
+type place struct {
+	at uint64
+	state
+}
+
+// Body returns the rules at pc in a function whose code begins at start. sized says that the code
+// is the whole function, so that all of it belongs to it; otherwise calls may not return and what
+// is behind them may be another function's. thumb is the instruction set of arm.
+func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64, sized, thumb bool) (unwind.Row, bool) {
+	m := newMachine(arch, order, thumb)
+	if m == nil || pc < start || pc-start > uint64(len(code)) {
+		return unwind.Row{}, false
+	}
+	seen := map[uint64]bool{}
+	// Blocks that branches lead to come first, then what follows calls, which may not return, then
+	// what follows jumps to anywhere: that may be a switch.
+	var todo [3][]place
+	todo[0] = append(todo[0], place{start, m.state})
+	for {
+		level := 0
+		for level < len(todo) && len(todo[level]) == 0 {
+			level++
+		}
+		if level == len(todo) {
+			return unwind.Row{}, false
+		}
+		p := todo[level][0]
+		todo[level] = todo[level][1:]
+		m.state = p.state
+		for at := p.at; ; {
+			if at == pc {
+				return m.row()
+			}
+			if at < start || at-start >= uint64(len(code)) || seen[at] {
+				break
+			}
+			seen[at] = true
+			n, f := m.decode(m, at, code[at-start:])
+			if n == 0 {
+				break
+			}
+			at += uint64(n)
+			switch f.kind {
+			case next:
+				continue
+			case branch:
+				todo[0] = append(todo[0], place{f.target, m.clone()})
+				continue
+			case jump:
+				todo[0] = append(todo[0], place{f.target, m.clone()})
+			case call:
+				if sized {
+					todo[1] = append(todo[1], place{at, m.clone()})
+				}
+			case indirect:
+				if sized {
+					todo[2] = append(todo[2], place{at, m.clone()})
+				}
+			}
+			break
+		}
+	}
+}
+
+// row makes the rules at an instruction that Body has reached: of what the registers had on entry,
+// where is it now?
+func (m *machine) row() (unwind.Row, bool) {
+	a := m.arch
+	var row unwind.Row
+	up := int64(0) // from sp on entry to the cfa
+	if a.LR == cpu.NoReg {
+		up = int64(a.WordSize)
+	}
+	switch {
+	case m.cfaFrom(a.SP, up, &row):
+	case m.cfaFrom(a.FP, up, &row):
+	case m.cfaStored(up, &row):
+	default:
+		return row, false
+	}
+	// A function that saved its frame pointer has a word for it, unless it is as it was.
+	for _, r := range a.CalleeSaved {
+		rule, ok := m.where(r, up)
+		if !ok {
+			rule = unwind.Rule{Kind: unwind.Undefined}
+		}
+		if rule.Kind != unwind.Same {
+			row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: rule})
+		}
+	}
+	if a.LR == cpu.NoReg {
+		row.RA = unwind.Rule{Kind: unwind.AtCFA, Offset: -up}
+		return row, true
+	}
+	ra, ok := m.where(a.LR, up)
+	if ra.Kind == unwind.Same {
+		ra = unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}
+		row.Topmost = true
+	}
+	row.RA = ra
+	return row, ok
+}
+
+// cfaFrom: a register has an address whose distance to the cfa is known.
+func (m *machine) cfaFrom(r cpu.Reg, up int64, row *unwind.Row) bool {
+	v := m.get(r)
+	if v.kind != sum || v.base != m.arch.SP {
+		return false
+	}
+	row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: r, Offset: up - v.off}
+	return true
+}
+
+// cfaStored: in an aligned stack the cfa itself was stored, at a distance from the frame pointer or
+// the stack pointer.
+func (m *machine) cfaStored(up int64, row *unwind.Row) bool {
+	for at, v := range m.stored {
+		if v != (value{sum, m.arch.SP, up}) {
+			continue
+		}
+		for _, r := range [...]cpu.Reg{m.arch.FP, m.arch.SP} {
+			if now := m.get(r); now.kind == sum && now.base == at.base {
+				row.CFA = unwind.Rule{Kind: unwind.AtReg, Reg: r, Offset: at.off - now.off}
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// where returns the rule for the value that a register had on entry.
+func (m *machine) where(r cpu.Reg, up int64) (unwind.Rule, bool) {
+	if m.get(r) == (value{sum, r, 0}) {
+		return unwind.Rule{Kind: unwind.Same}, true
+	}
+	best, found := unwind.Rule{}, false
+	for at, v := range m.stored {
+		if v != (value{sum, r, 0}) {
+			continue
+		}
+		rule := unwind.Rule{Kind: unwind.AtCFA, Offset: at.off - up}
+		if at.base == aligned {
+			now := m.get(m.arch.FP)
+			if now.kind != sum || now.base != aligned {
+				continue
+			}
+			rule = unwind.Rule{Kind: unwind.AtReg, Reg: m.arch.FP, Offset: at.off - now.off}
+		} else if at.base != m.arch.SP {
+			continue
+		}
+		// The prologue's copy is above later ones.
+		if !found || rule.Offset > best.Offset {
+			best, found = rule, true
+		}
+	}
+	return best, found
+}
+
+// Epilogue returns the rules at an address from which the code runs straight to its function's
+// return: what the registers will have there is what the caller's have.
+func Epilogue(arch *cpu.Arch, order binary.ByteOrder, code []byte, at uint64, thumb bool) (row unwind.Row, ok bool) {
+	m := newMachine(arch, order, thumb)
+	if m == nil {
+		return row, false
+	}
+	start := at
+	for range epilogueSteps {
+		if at < start || at-start >= uint64(len(code)) {
+			return row, false
+		}
+		n, f := m.decode(m, at, code[at-start:])
+		if n == 0 {
+			return row, false
+		}
+		switch at += uint64(n); f.kind {
+		case next:
+		case jump:
+			at = f.target
+		case ret:
+			return m.left()
+		default:
+			return row, false
+		}
+	}
+	return row, false
+}
+
+// left makes the rules where Epilogue has met the return: of what the caller's registers have,
+// where is it now?
+func (m *machine) left() (row unwind.Row, ok bool) {
+	a := m.arch
+	sp := m.get(a.SP)
+	if sp.kind != sum || sp.base == aligned {
+		return row, false
+	}
+	row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: sp.base, Offset: sp.off}
+	ra := m.get(a.PC)
+	if row.RA, ok = m.was(ra); !ok {
+		return row, false
+	}
+	row.Topmost = a.LR != cpu.NoReg && ra == value{sum, a.LR, 0}
+	for _, r := range a.CalleeSaved {
+		v := m.get(r)
+		if v == (value{sum, r, 0}) {
+			continue
+		}
+		rule, known := m.was(v)
+		if !known {
+			rule = unwind.Rule{Kind: unwind.Undefined}
+		}
+		row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: rule})
+	}
+	return row, true
+}
+
+// was is the rule for a value by the registers and the memory at first.
+func (m *machine) was(v value) (unwind.Rule, bool) {
+	switch {
+	case v.base >= aligned:
+	case v.kind == sum:
+		return unwind.Rule{Kind: unwind.FromReg, Reg: v.base, Offset: v.off}, true
+	case v.kind == word:
+		return unwind.Rule{Kind: unwind.AtReg, Reg: v.base, Offset: v.off}, true
+	}
+	return unwind.Rule{}, false
+}

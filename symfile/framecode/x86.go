@@ -1,0 +1,280 @@
+package framecode
+
+import (
+	"github.com/crashpane/crashpane/core/cpu"
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// x86Regs are the registers of amd64 and x86 by the machine's numbers.
+var x86Regs = map[*cpu.Arch][16]cpu.Reg{cpu.AMD64: numbers(cpu.AMD64, "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"),
+	cpu.X86: numbers(cpu.X86, "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi")}
+
+func numbers(a *cpu.Arch, names ...string) (out [16]cpu.Reg) {
+	for i := range out {
+		out[i] = cpu.NoReg
+		if i < len(names) {
+			out[i], _ = a.Lookup(names[i])
+		}
+	}
+	return out
+}
+
+// x86Reg is the general register that an operand is a part of. whole: it is all of it, or its lower
+// half, whose write clears the upper one.
+func (m *machine) x86Reg(arg x86asm.Arg) (r cpu.Reg, whole bool) {
+	reg, ok := arg.(x86asm.Reg)
+	if !ok {
+		return cpu.NoReg, false
+	}
+	regs := x86Regs[m.arch]
+	switch {
+	case reg >= x86asm.AL && reg <= x86asm.BL:
+		return regs[reg-x86asm.AL], false
+	case reg >= x86asm.AH && reg <= x86asm.BH:
+		return regs[reg-x86asm.AH], false
+	case reg >= x86asm.SPB && reg <= x86asm.R15B:
+		return regs[4+reg-x86asm.SPB], false
+	case reg >= x86asm.AX && reg <= x86asm.R15W:
+		return regs[reg-x86asm.AX], false
+	case reg >= x86asm.EAX && reg <= x86asm.R15L:
+		return regs[reg-x86asm.EAX], m.arch.WordSize == 4
+	case reg >= x86asm.RAX && reg <= x86asm.R15:
+		return regs[reg-x86asm.RAX], true
+	}
+	return cpu.NoReg, false
+}
+
+// x86Address is the address of a memory operand, if it is a register and a distance.
+func (m *machine) x86Address(mem x86asm.Mem) value {
+	r, whole := m.x86Reg(mem.Base)
+	if !whole || mem.Index != 0 || mem.Segment == x86asm.FS || mem.Segment == x86asm.GS {
+		return value{}
+	}
+	// x86asm does not extend the sign of some displacements.
+	return m.get(r).plus(int64(int32(mem.Disp)))
+}
+
+// x86Value is the value of an operand of a word's size.
+func (m *machine) x86Value(arg x86asm.Arg, size int) value {
+	if mem, ok := arg.(x86asm.Mem); ok && size == m.arch.WordSize {
+		return m.load(m.x86Address(mem))
+	}
+	if r, whole := m.x86Reg(arg); whole {
+		return m.get(r)
+	}
+	return value{}
+}
+
+// x86Write writes to an operand.
+func (m *machine) x86Write(arg x86asm.Arg, v value) {
+	if mem, ok := arg.(x86asm.Mem); ok {
+		m.store(m.x86Address(mem), v)
+		return
+	}
+	r, whole := m.x86Reg(arg)
+	if !whole {
+		v = value{}
+	}
+	m.set(r, v)
+}
+
+// decodeX86 does one instruction of amd64 or x86.
+//
+// Source: Intel, Software Developer's Manual, volume 2.
+func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
+	code = code[:min(len(code), 15)]
+	if len(code) >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]&0xfe == 0xfa {
+		return 4, flow{} // endbr64, endbr32
+	}
+	if n := vexSize(code, m.arch.WordSize == 8); n != 0 {
+		return n, flow{}
+	}
+	i, err := x86asm.Decode(code, 8*m.arch.WordSize)
+	if err != nil || i.Len > len(code) {
+		return 0, flow{}
+	}
+	w := int64(m.arch.WordSize)
+	size := i.MemBytes
+	if size == 0 {
+		size = i.DataSize / 8
+	}
+	target := func() (uint64, bool) {
+		rel, ok := i.Args[0].(x86asm.Rel)
+		return m.arch.Mask(at + uint64(i.Len) + uint64(int64(rel))), ok
+	}
+	regs := x86Regs[m.arch]
+	switch i.Op {
+	case x86asm.PUSH:
+		if i.DataSize == 16 {
+			m.move(-2)
+			break
+		}
+		m.push(m.x86Value(i.Args[0], int(w)))
+	case x86asm.POP:
+		if v := m.pop(); i.DataSize != 16 {
+			m.x86Write(i.Args[0], v)
+		} else {
+			m.set(m.arch.SP, value{})
+		}
+	case x86asm.PUSHF, x86asm.PUSHFD, x86asm.PUSHFQ:
+		m.push(value{})
+	case x86asm.POPF, x86asm.POPFD, x86asm.POPFQ:
+		m.pop()
+	case x86asm.PUSHA, x86asm.PUSHAD, x86asm.POPA, x86asm.POPAD, x86asm.ENTER:
+		m.set(m.arch.SP, value{})
+	case x86asm.MOV:
+		m.x86Write(i.Args[0], m.x86Value(i.Args[1], size))
+	case x86asm.LEA:
+		v := value{}
+		if mem, ok := i.Args[1].(x86asm.Mem); ok {
+			v = m.x86Address(mem)
+		}
+		m.x86Write(i.Args[0], v)
+	case x86asm.ADD, x86asm.SUB:
+		v := m.x86Value(i.Args[0], size)
+		n, ok := i.Args[1].(x86asm.Imm)
+		switch {
+		case !ok:
+			v = value{}
+		case i.Op == x86asm.SUB:
+			v = v.plus(-int64(int32(n)))
+		default:
+			v = v.plus(int64(int32(n)))
+		}
+		m.x86Write(i.Args[0], v)
+	case x86asm.INC, x86asm.DEC:
+		m.x86Write(i.Args[0], value{})
+	case x86asm.AND:
+		v := value{}
+		if n, ok := i.Args[1].(x86asm.Imm); ok && int32(n) < 0 {
+			if r, whole := m.x86Reg(i.Args[0]); whole && r == m.arch.SP {
+				v = m.align(m.get(r))
+			}
+		}
+		m.x86Write(i.Args[0], v)
+	case x86asm.LEAVE:
+		m.set(m.arch.SP, m.get(m.arch.FP))
+		m.set(m.arch.FP, m.pop())
+	case x86asm.RET:
+		m.set(m.arch.PC, m.pop())
+		if n, ok := i.Args[0].(x86asm.Imm); ok {
+			m.move(int64(n))
+		}
+		return i.Len, flow{kind: ret}
+	case x86asm.CALL:
+		if to, ok := target(); ok && to == at+uint64(i.Len) { // call 1f; 1: pop
+			m.push(value{})
+			return i.Len, flow{}
+		}
+		for _, r := range regs {
+			if r != cpu.NoReg && r != m.arch.SP && m.scratch(r) {
+				m.set(r, value{})
+			}
+		}
+		// On 32-bit x86 the callee may have taken its arguments from the stack.
+		if m.arch.WordSize == 4 {
+			m.set(m.arch.SP, value{})
+		}
+		return i.Len, flow{kind: call}
+	case x86asm.JMP:
+		if to, ok := target(); ok {
+			return i.Len, flow{jump, to}
+		}
+		return i.Len, flow{kind: indirect}
+	case x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JCXZ, x86asm.JE, x86asm.JECXZ, x86asm.JG, x86asm.JGE, x86asm.JL, x86asm.JLE, x86asm.JNE,
+		x86asm.JNO, x86asm.JNP, x86asm.JNS, x86asm.JO, x86asm.JP, x86asm.JRCXZ, x86asm.JS, x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE:
+		to, ok := target()
+		if !ok {
+			return 0, flow{}
+		}
+		return i.Len, flow{branch, to}
+	case x86asm.UD1, x86asm.UD2, x86asm.HLT, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LRET, x86asm.LJMP, x86asm.SYSRET, x86asm.SYSEXIT:
+		return i.Len, flow{kind: stop}
+	case x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.BT, x86asm.UCOMISS, x86asm.UCOMISD, x86asm.COMISS, x86asm.COMISD, x86asm.PREFETCHT0, x86asm.PREFETCHNTA:
+	case x86asm.XCHG, x86asm.XADD:
+		m.x86Write(i.Args[0], value{})
+		m.x86Write(i.Args[1], value{})
+	case x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSD, x86asm.MOVSQ, x86asm.STOSB, x86asm.STOSW, x86asm.STOSD, x86asm.STOSQ, x86asm.LODSB, x86asm.LODSW, x86asm.LODSD,
+		x86asm.LODSQ, x86asm.SCASB, x86asm.SCASW, x86asm.SCASD, x86asm.SCASQ, x86asm.CMPSB, x86asm.CMPSW, x86asm.CMPSD, x86asm.CMPSQ:
+		for _, n := range [...]int{0, 1, 6, 7} {
+			m.set(regs[n], value{})
+		}
+	default:
+		m.x86Write(i.Args[0], value{})
+		// rax, rdx, and rbx of cpuid: what instructions write without naming it.
+		for _, n := range [...]int{0, 1, 2} {
+			m.set(regs[n], value{})
+		}
+		if i.Op == x86asm.CPUID {
+			m.set(regs[3], value{})
+		}
+	}
+	return i.Len, flow{}
+}
+
+// scratch reports whether calls may change a register.
+func (m *machine) scratch(r cpu.Reg) bool {
+	for _, saved := range m.arch.CalleeSaved {
+		if saved == r {
+			return false
+		}
+	}
+	return true
+}
+
+// vexSize returns the size of an AVX instruction, which x86asm does not know, or 0. No such
+// instruction changes a register that this package follows, but for a few of the bit manipulation
+// set (map 2, opcodes f2 to f7), which are refused.
+//
+//	c5 p op · c4 p p op · 62 p p p op, ModRM, SIB, displacement, a byte of immediate in map 3 and for some of map 1
+func vexSize(code []byte, long bool) int {
+	if len(code) < 6 {
+		return 0
+	}
+	n, group := 0, byte(1)
+	switch {
+	case !long && code[1] < 0xc0: // les, lds, bound
+		return 0
+	case code[0] == 0xc5:
+		n = 2
+	case code[0] == 0xc4:
+		n, group = 3, code[1]&0x1f
+	case code[0] == 0x62:
+		n, group = 4, code[1]&7
+	default:
+		return 0
+	}
+	op := code[n]
+	if group == 2 && op >= 0xf2 && op <= 0xf7 || group == 3 && op == 0xf0 {
+		return 0
+	}
+	n++
+	if group == 1 && op == 0x77 { // vzeroupper has no operands
+		return n
+	}
+	modrm := code[n]
+	mod, rm := modrm>>6, modrm&7
+	n++
+	if mod != 3 && rm == 4 {
+		if n >= len(code) {
+			return 0
+		}
+		if mod == 0 && code[n]&7 == 5 {
+			n += 4
+		}
+		n++
+	}
+	switch {
+	case mod == 1:
+		n++
+	case mod == 2, mod == 0 && rm == 5:
+		n += 4
+	}
+	if group == 3 || group == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
+		n++
+	}
+	if n > len(code) {
+		return 0
+	}
+	return n
+}
