@@ -29,17 +29,46 @@ func (s *walk) proposeCode() (candidate, string) {
 	if why != "" {
 		return candidate{}, why
 	}
-	trust := TrustFramePointer
-	if s.interrupted() {
-		trust = TrustLeaf
-	} else if row.Topmost {
-		return candidate{row: row}, "the code returns to its link register, which a call has changed"
+	switch {
+	case !row.Topmost:
+		return candidate{row: row, trust: TrustFramePointer}, ""
+	case s.interrupted():
+		return candidate{row: row, trust: TrustLeaf}, ""
 	}
-	return candidate{row: row, trust: trust}, ""
+	return candidate{row: row}, "the code returns to its link register, which a call has changed"
 }
 
-// codeRow returns the rules of the code at a frame, or why there are none.
+// codeRow returns the rules of the code at a frame, or why there are none. Frames of a recursion ask
+// for the same addresses.
 func (s *walk) codeRow(f *Frame) (unwind.Row, string) {
+	if known, ok := s.coded[f.PC]; ok {
+		return known.row, known.why
+	}
+	if s.coded == nil {
+		s.coded = map[uint64]codedRow{}
+	}
+	if len(s.coded) >= maxCoded {
+		return unwind.Row{}, notApplicable
+	}
+	row, why := s.followCode(f)
+	if f.Answer != symbol.Needs {
+		s.coded[f.PC] = codedRow{row, why}
+	}
+	return row, why
+}
+
+// codedRow is the result of codeRow for an address.
+type codedRow struct {
+	row unwind.Row
+	why string
+}
+
+// maxCoded bounds the addresses whose code one walk follows. Stacks have a few dozen; a file that is
+// made to cost time could have any number.
+const maxCoded = 1024
+
+// followCode is codeRow without its cache.
+func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 	own, pc := s.symbol(f), s.arch.CodeAddress(f.PC)
 	start := f.Address(own.Start)
 	thumb := s.isThumb(f)
@@ -57,12 +86,8 @@ func (s *walk) codeRow(f *Frame) (unwind.Row, string) {
 		}
 	}
 	// A call that does not return may be the function's last instruction; what follows is another's.
-	if f.Lookup != f.PC && (!named || own.Size > 0 && pc-start >= own.Size) {
-		if m, rva := s.Modules.Find(pc); m < 0 || named {
-			return unwind.Row{}, "the call is the last instruction of its function"
-		} else if after, _ := s.lookup(m, rva); after.Start != own.Start || after.Name != own.Name {
-			return unwind.Row{}, "the call is the last instruction of its function"
-		}
+	if f.Lookup != f.PC && s.leavesFunction(f, pc) {
+		return unwind.Row{}, "the call is the last instruction of its function"
 	}
 	var code [framecode.MaxEpilogue]byte
 	n := s.Code.Read(pc, code[:])
@@ -71,28 +96,66 @@ func (s *walk) codeRow(f *Frame) (unwind.Row, string) {
 		return row, ""
 	}
 	if n == 0 {
-		return unwind.Row{}, "the code is not there"
+		return unwind.Row{}, notApplicable
 	}
 	return unwind.Row{}, "the code does not show where the return address is"
+}
+
+// leavesFunction: an address is not in a frame's function.
+func (s *walk) leavesFunction(f *Frame, pc uint64) bool {
+	m, rva := s.Modules.Find(pc)
+	if m < 0 || m != f.Module {
+		return m != f.Module
+	}
+	after, _ := s.lookup(m, rva)
+	return after.Start != f.Symbol.Start || after.Name != f.Symbol.Name
 }
 
 func codeOrigin(what string, at uint64) unwind.Origin {
 	return unwind.Origin{Part: fmt.Sprintf("%s 0x%x", what, at)}
 }
 
-// isThumb: a frame on arm is in Thumb code.
-func (s *walk) isThumb(f *Frame) bool {
-	if !s.arch.ThumbBit {
+// beforeCalls: the rules describe the body of a function and the thread was stopped in it, perhaps
+// before it saved its registers, and the code says more. Rules for the whole function, as those of
+// .ARM.exidx, hold where it calls another; at its first instruction they cannot, if the return
+// address is in memory by them.
+func (s *walk) beforeCalls(row *unwind.Row) bool {
+	f := s.top()
+	if !s.Policy.CodeAtFrame0 || !s.interrupted() || s.arch.LR == cpu.NoReg || row.RA.Kind != unwind.AtCFA && row.RA.Kind != unwind.AtReg {
 		return false
 	}
-	if f.PC&1 != 0 {
+	// A symbol file's record has such rules too, if it was made from those.
+	if own := s.symbol(f); !row.WholeFunction && (row.Origin.Line == 0 || own.Name == "" || own.Start != row.Start) {
+		return false
+	}
+	if f.RVA == row.Start {
 		return true
 	}
-	if r, ok := s.arch.Lookup("cpsr"); ok {
-		v, _ := f.Regs.Get(cpu.Reg(r))
-		return v>>5&1 != 0
+	if s.Code == nil || !framecode.Knows(s.arch) {
+		return false
 	}
-	return false
+	_, why := s.codeRow(f)
+	return why == ""
+}
+
+// isThumb: a frame on arm is in Thumb code. A return address says so by its lowest bit, a thread's
+// context does not. Nearly all instructions of ARM code have 14 in the upper four bits (always), and
+// those of Thumb code do not.
+func (s *walk) isThumb(f *Frame) bool {
+	switch {
+	case !s.arch.ThumbBit:
+		return false
+	case !s.interrupted() || f.PC&3 != 0:
+		return f.PC&3 != 0
+	}
+	var b [64]byte
+	n, always := s.Code.Read(f.PC, b[:]), 0
+	for i := 3; i < n; i += 4 {
+		if b[i]>>4 == 14 {
+			always++
+		}
+	}
+	return 2*always < n/4
 }
 
 // checkCode rejects what the code shows if the return address does not follow a call. A frame's pc

@@ -82,6 +82,9 @@ type Policy struct {
 	// SignalByCode: the code that returns from a signal's handler is known by its instructions. The
 	// address of the first is where such a frame is looked up, and no return address of a call.
 	SignalByCode bool
+	// CodeAtFrame0: where a thread was stopped, rules that hold at calls alone are not used if the
+	// function's code says more.
+	CodeAtFrame0 bool
 	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal
 	// handler that has a stack of its own, words are read from the memory that the dump has there.
 	// Above a signal's frame that stack may be at lower addresses.
@@ -279,6 +282,7 @@ func best() Policy {
 	p.Refute = true
 	p.OtherStacks = true
 	p.SignalByCode = true
+	p.CodeAtFrame0 = true
 	return p
 }
 

@@ -61,6 +61,9 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if row.Topmost && !s.interrupted() {
 		return candidate{row: row}, "the rules hold only in a function that has not called anything"
 	}
+	if s.beforeCalls(&row) {
+		return candidate{row: row}, "the rules hold where the function calls another, and it may not have saved its registers yet"
+	}
 	if s.Policy.FixSwapped && row.EntryFromFP {
 		row = s.unswap(row)
 	}

@@ -65,6 +65,8 @@ type walk struct {
 	shadow []uint64
 	// shadowed: the dump has the thread's shadow stack.
 	shadowed bool
+	// coded are the rules that the code showed, by address.
+	coded map[uint64]codedRow
 	// params are the parameter sizes of the frames, where STACK WIN or FUNC has one.
 	params []paramSize
 }

@@ -14,7 +14,7 @@ import (
 //	bit 31 clear             prel31 distance to an entry of .ARM.extab
 func (t *table) row(i int, start uint64, word uint32) (unwind.Row, error) {
 	off := t.offset(i)
-	row := unwind.Row{Start: start - t.cfg.Base, Origin: unwind.Origin{File: t.cfg.File, Part: part, Offset: off}}
+	row := unwind.Row{Start: start - t.cfg.Base, WholeFunction: true, Origin: unwind.Origin{File: t.cfg.File, Part: part, Offset: off}}
 	m := machine{t: t, part: part, at: off + 4}
 	switch {
 	case word == cannotUnwind:

@@ -61,12 +61,24 @@ type slot struct {
 	off  int64
 }
 
-// state is what is known at an instruction.
+// state is what is known at an instruction. A copy shares the list of stored words, which grows at
+// its head only.
 type state struct {
-	regs [cpu.MaxRegs]value
-	// stored are the words that the code has stored on the stack.
-	stored map[slot]value
+	regs   [cpu.MaxRegs]value
+	stored *store
 }
+
+// store is a word that the code has stored on the stack, and those before it.
+type store struct {
+	at     slot
+	v      value
+	before *store
+	n      int // how many there are
+}
+
+// maxStores is how many stores are followed: those of registers and addresses, which functions have
+// a few dozen of. It bounds the time that made-up code takes.
+const maxStores = 256
 
 // flow is what an instruction does to the order of execution.
 type flow struct {
@@ -92,6 +104,7 @@ type machine struct {
 	order binary.ByteOrder
 	state
 	thumb bool
+	body  bool // Body follows the code from the function's first instruction on
 	// decode does one instruction and returns its size, 0 if it has none.
 	decode func(m *machine, at uint64, code []byte) (int, flow)
 }
@@ -106,7 +119,6 @@ func newMachine(arch *cpu.Arch, order binary.ByteOrder, thumb bool) *machine {
 	for r := range arch.Names {
 		m.regs[r] = value{sum, cpu.Reg(r), 0}
 	}
-	m.stored = map[slot]value{}
 	return m
 }
 
@@ -114,15 +126,6 @@ var decoders = map[*cpu.Arch]func(*machine, uint64, []byte) (int, flow){cpu.AMD6
 
 // Knows reports whether there is a decoder for a processor.
 func Knows(arch *cpu.Arch) bool { return decoders[arch] != nil }
-
-func (s *state) clone() state {
-	out := *s
-	out.stored = make(map[slot]value, len(s.stored))
-	for k, v := range s.stored {
-		out.stored[k] = v
-	}
-	return out
-}
 
 // get and set are a register's value.
 func (m *machine) get(r cpu.Reg) value {
@@ -146,21 +149,52 @@ func (v value) plus(n int64) value {
 	return v
 }
 
-// load is the word at an address, store changes it.
+// load is the word at an address.
 func (m *machine) load(at value) value {
 	if at.kind != sum {
 		return value{}
 	}
-	if v, ok := m.stored[slot{at.base, at.off}]; ok {
+	if v, ok := m.find(slot{at.base, at.off}); ok {
 		return v
 	}
 	return value{word, at.base, at.off}
 }
 
-func (m *machine) store(at, v value) {
-	if at.kind == sum && (at.base == m.arch.SP || at.base == m.arch.FP || at.base == aligned) {
-		m.stored[slot{at.base, at.off}] = v
+// find is the word that was stored last at an address.
+func (m *machine) find(at slot) (value, bool) {
+	for s := m.stored; s != nil; s = s.before {
+		if s.at == at {
+			return s.v, true
+		}
 	}
+	return value{}, false
+}
+
+// store changes the word at an address on the stack.
+func (m *machine) store(at, v value) {
+	if at.kind != sum || at.base != m.arch.SP && at.base != m.arch.FP && at.base != aligned {
+		return
+	}
+	to := slot{at.base, at.off}
+	if _, ok := m.find(to); v.kind == unknown && m.body && !ok {
+		return // what was there before the function began is never asked for
+	}
+	n := 1
+	if m.stored != nil {
+		n += m.stored.n
+	}
+	m.stored = &store{to, v, m.stored, n}
+}
+
+// last are the words that were stored, by their address.
+func (m *machine) last() map[slot]value {
+	out := map[slot]value{}
+	for s := m.stored; s != nil; s = s.before {
+		if _, ok := out[s.at]; !ok {
+			out[s.at] = s.v
+		}
+	}
+	return out
 }
 
 // move adds to the stack pointer.
@@ -199,6 +233,7 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64,
 	if m == nil || pc < start || pc-start > uint64(len(code)) {
 		return unwind.Row{}, false
 	}
+	m.body = true
 	seen := map[uint64]bool{}
 	// Blocks that branches lead to come first, then what follows calls, which may not return, then
 	// what follows jumps to anywhere: that may be a switch.
@@ -219,7 +254,7 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64,
 			if at == pc {
 				return m.row()
 			}
-			if at < start || at-start >= uint64(len(code)) || seen[at] {
+			if at < start || at-start >= uint64(len(code)) || seen[at] || m.stored != nil && m.stored.n > maxStores {
 				break
 			}
 			seen[at] = true
@@ -232,17 +267,17 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64,
 			case next:
 				continue
 			case branch:
-				todo[0] = append(todo[0], place{f.target, m.clone()})
+				todo[0] = append(todo[0], place{f.target, m.state})
 				continue
 			case jump:
-				todo[0] = append(todo[0], place{f.target, m.clone()})
+				todo[0] = append(todo[0], place{f.target, m.state})
 			case call:
 				if sized {
-					todo[1] = append(todo[1], place{at, m.clone()})
+					todo[1] = append(todo[1], place{at, m.state})
 				}
 			case indirect:
 				if sized {
-					todo[2] = append(todo[2], place{at, m.clone()})
+					todo[2] = append(todo[2], place{at, m.state})
 				}
 			}
 			break
@@ -302,18 +337,19 @@ func (m *machine) cfaFrom(r cpu.Reg, up int64, row *unwind.Row) bool {
 // cfaStored: in an aligned stack the cfa itself was stored, at a distance from the frame pointer or
 // the stack pointer.
 func (m *machine) cfaStored(up int64, row *unwind.Row) bool {
-	for at, v := range m.stored {
+	found := false
+	for at, v := range m.last() {
 		if v != (value{sum, m.arch.SP, up}) {
 			continue
 		}
-		for _, r := range [...]cpu.Reg{m.arch.FP, m.arch.SP} {
-			if now := m.get(r); now.kind == sum && now.base == at.base {
-				row.CFA = unwind.Rule{Kind: unwind.AtReg, Reg: r, Offset: at.off - now.off}
-				return true
+		for _, r := range [...]cpu.Reg{m.arch.SP, m.arch.FP} {
+			now := m.get(r)
+			if rule := (unwind.Rule{Kind: unwind.AtReg, Reg: r, Offset: at.off - now.off}); now.kind == sum && now.base == at.base && (!found || r == m.arch.FP || row.CFA.Offset < rule.Offset) {
+				row.CFA, found = rule, true
 			}
 		}
 	}
-	return false
+	return found
 }
 
 // where returns the rule for the value that a register had on entry.
@@ -322,7 +358,7 @@ func (m *machine) where(r cpu.Reg, up int64) (unwind.Rule, bool) {
 		return unwind.Rule{Kind: unwind.Same}, true
 	}
 	best, found := unwind.Rule{}, false
-	for at, v := range m.stored {
+	for at, v := range m.last() {
 		if v != (value{sum, r, 0}) {
 			continue
 		}

@@ -92,6 +92,9 @@ type Row struct {
 	// in a register, or the source says that the function is a leaf. The walker refuses them for a
 	// frame that it found by a return address.
 	Topmost bool
+	// WholeFunction: the source has one set of rules for a whole function, which hold where it calls
+	// another (.ARM.exidx).
+	WholeFunction bool
 	// Signed is the key with which the function signed its return address (arm64 pointer
 	// authentication). Apply leaves the signature in the upper bits; the walker, which knows how
 	// many bits an address has, removes it.

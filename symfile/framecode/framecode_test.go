@@ -1,0 +1,139 @@
+package framecode_test
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/framecode"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+func code(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func say(a *cpu.Arch, row unwind.Row, ok bool) string {
+	if !ok {
+		return "none"
+	}
+	return row.Describe(a)
+}
+
+// TestBody: the rules at an instruction, by the code before it. The walker's oracles have each
+// instruction of whole programs; these are forms that they do not have.
+func TestBody(t *testing.T) {
+	const at = 0x1000
+	for _, c := range []struct {
+		name   string
+		arch   *cpu.Arch
+		code   string
+		offset uint64
+		thumb  bool
+		want   string
+	}{
+		// push rbp; mov rbp, rsp; sub rsp, rax: the stack's size is not known, the frame pointer is.
+		{"alloca", cpu.AMD64, "55 4889e5 4829c4 90", 7, false, "cfa = $rbp + 16, ra = [cfa − 8], $rbp = [cfa − 16]"},
+		// lea r10, [rsp + 8]; and rsp, -32; push [r10 - 8]; push rbp; mov rbp, rsp; push r10: rbp points
+		// into an aligned stack, where the cfa is stored.
+		{"aligned by gcc", cpu.AMD64, "4c8d542408 4883e4e0 41ff72f8 55 4889e5 4152 90", 19, false, "cfa = [$rbp − 8], ra = [cfa − 8], $rbp = [$rbp]"},
+		// The same with r10 overwritten before the cfa is stored.
+		{"aligned and lost", cpu.AMD64, "4c8d542408 4883e4e0 4531d2 90", 12, false, "none"},
+		// push rbp; mov rbp, rsp; and rsp, -64
+		{"aligned by clang", cpu.AMD64, "55 4889e5 4883e4c0 90", 8, false, "cfa = $rbp + 16, ra = [cfa − 8], $rbp = [cfa − 16]"},
+		// test edi, edi; jne 1f; ret; 1: push rbx; nop
+		{"branch around a return", cpu.AMD64, "85ff 7501 c3 53 90", 6, false, "cfa = $rsp + 16, ra = [cfa − 8]"},
+		// ret; nop: nothing leads here
+		{"behind the return", cpu.AMD64, "c3 90", 1, false, "none"},
+		// call; add esp, 8: the callee may have taken its arguments
+		{"call on x86", cpu.X86, "55 89e5 e800000010 90", 8, false, "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8]"},
+		{"frameless call on x86", cpu.X86, "e800000010 90", 5, false, "none"},
+		// call 1f; 1: pop ebx
+		{"pc on x86", cpu.X86, "53 e800000000 5b 90", 7, false, "cfa = $esp + 8, ra = [cfa − 4], $ebx = [cfa − 8]"},
+		// paciasp; stp x29, x30, [sp, -32]!; mov x29, sp; stp x19, x20, [sp, 16]; bl; nop
+		{"signed", cpu.ARM64, "3f2303d5 fd7bbea9 fd030091 f35301a9 40000094 1f2003d5", 20, false, "cfa = $sp + 32, ra = [cfa − 24], $fp = [cfa − 32]"},
+		// stp x29, x30, [sp, -16]!; mov x29, sp; sub x9, sp, 256; and sp, x9, -64
+		{"aligned on arm64", cpu.ARM64, "fd7bbfa9 fd030091 e90304d1 3fe57a92 1f2003d5", 16, false, "cfa = $fp + 16, ra = $lr, $fp = [cfa − 16] (topmost frame only)"},
+		// push {r4, lr}; movs r4, #0; sub sp, #8 (qsort of glibc)
+		{"thumb", cpu.ARM, "10b5 0024 82b0 0094", 2, true, "cfa = $sp + 8, ra = $lr (topmost frame only)"},
+		{"thumb, later", cpu.ARM, "10b5 0024 82b0 0094", 6, true, "cfa = $sp + 16, ra = $lr, $r4 = [cfa − 8] (topmost frame only)"},
+		{"thumb, entry", cpu.ARM, "10b5 0024 82b0 0094", 0, true, "cfa = $sp, ra = $lr (topmost frame only)"},
+		// push {r4, fp, lr}; add fp, sp, #8; sub sp, sp, #12
+		{"arm", cpu.ARM, "10482de9 08b08de2 0cd04de2 0000a0e1", 12, false, "cfa = $sp + 24, ra = $lr, $fp = [cfa − 8] (topmost frame only)"},
+		// stmdb sp!, {r4-r8, lr}; vpush {d8}; bl
+		{"thumb, wide", cpu.ARM, "2de9f041 2ded028b 00f000f8 00bf", 12, true, "cfa = $sp + 32, ra = [cfa − 4]"},
+	} {
+		b := code(t, c.code)
+		row, ok := framecode.Body(c.arch, binary.LittleEndian, b, at, at+c.offset, true, c.thumb)
+		if got := say(c.arch, row, ok); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestEpilogue: the rules at an instruction, by the code up to the return.
+func TestEpilogue(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		arch  *cpu.Arch
+		code  string
+		thumb bool
+		want  string
+	}{
+		{"ret", cpu.AMD64, "c3", false, "cfa = $rsp + 8, ra = [$rsp]"},
+		{"leave", cpu.AMD64, "c9 c3", false, "cfa = $rbp + 16, ra = [$rbp + 8], $rbp = [$rbp]"},
+		// mov eax, ebx; add rsp, 40; pop rbx; pop rbp; ret
+		{"pops", cpu.AMD64, "89d8 4883c428 5b 5d c3", false, "cfa = $rsp + 64, ra = [$rsp + 56], $rbx = [$rsp + 40], $rbp = [$rsp + 48]"},
+		{"ret 12 on x86", cpu.X86, "c20c00", false, "cfa = $esp + 16, ra = [$esp]"},
+		{"a branch", cpu.AMD64, "7500 c3", false, "none"},
+		{"a call", cpu.AMD64, "e800000010 c3", false, "none"},
+		{"cut off", cpu.AMD64, "4883c428", false, "none"},
+		// ldp x19, x20, [sp, 16]; ldp x29, x30, [sp], 32; retaa
+		{"arm64", cpu.ARM64, "f35341a9 fd7bc2a8 ff0b5fd6", false, "cfa = $sp + 32, ra = [$sp + 8], $x19 = [$sp + 16], $x20 = [$sp + 24], $fp = [$sp]"},
+		{"leaf of arm64", cpu.ARM64, "00040091 c0035fd6", false, "cfa = $sp, ra = $lr (topmost frame only)"},
+		{"thumb", cpu.ARM, "02b0 10bd", true, "cfa = $sp + 16, ra = [$sp + 12], $r4 = [$sp + 8]"},
+		{"arm", cpu.ARM, "08d04be2 1088bde8", false, "cfa = $fp + 4, ra = [$fp], $r4 = [$fp − 8], $fp = [$fp − 4]"},
+	} {
+		row, ok := framecode.Epilogue(c.arch, binary.LittleEndian, code(t, c.code), 0x1000, c.thumb)
+		if got := say(c.arch, row, ok); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestAnyBytes: whatever the bytes are, the time is bounded.
+func TestAnyBytes(t *testing.T) {
+	rnd := rand.New(rand.NewSource(1))
+	begin := time.Now()
+	for _, a := range []*cpu.Arch{cpu.AMD64, cpu.X86, cpu.ARM64, cpu.ARM} {
+		for i := range 200 {
+			b := make([]byte, 1+rnd.Intn(400))
+			rnd.Read(b)
+			if i%4 == 0 { // push; jne, over and over
+				for j := range b {
+					b[j] = [...]byte{0x55, 0x75, 0x01}[j%3]
+				}
+			}
+			at := rnd.Uint64()
+			framecode.Body(a, binary.LittleEndian, b, at, at+uint64(rnd.Intn(len(b))), true, i%2 == 0)
+			framecode.Epilogue(a, binary.LittleEndian, b, at, i%2 == 0)
+		}
+		b := make([]byte, framecode.MaxBody)
+		for j := range b {
+			b[j] = [...]byte{0x55, 0x75, 0x01}[j%3]
+		}
+		framecode.Body(a, binary.LittleEndian, b, 0, framecode.MaxBody-1, true, true)
+	}
+	if d := time.Since(begin); d > 5*time.Second {
+		t.Errorf("%s", d)
+	}
+}
