@@ -18,11 +18,12 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// peProgram is a PE file, with its PDB if it is attached.
+// peProgram is a PE file, with its PDB or its separate debug file if that is attached.
 type peProgram struct {
-	src *input.Source
-	pe  *pe.File
-	pdb *pdbProgram
+	src   *input.Source
+	pe    *pe.File
+	pdb   *pdbProgram
+	debug *pe.File // see pe_debug.go
 	// functions is the table in .pdata, opened once for the two unwind tables that use it.
 	functions *pdata.Table
 	packed    map[*pe.Section]*input.Source
@@ -84,6 +85,9 @@ func (f *peProgram) code(rva uint64, p []byte) int { return f.pe.ReadCode(rva, p
 // warnings returns what is wrong with the file, and what of a hybrid file cannot be read.
 func (f *peProgram) warnings() []string {
 	out := append([]string(nil), f.pe.Warnings()...)
+	if f.debug != nil {
+		out = append(out, f.debug.Warnings()...)
+	}
 	if f.pe.Hybrid == "arm64ec" && f.pe.ExtraExceptions() == nil {
 		out = append(out, f.src.Name+": has ARM64EC code beside x64 code, and no function table of it that could be read")
 	}
@@ -94,6 +98,9 @@ func (f *peProgram) warnings() []string {
 func (f *peProgram) sources() []*input.Source {
 	if f.pdb != nil {
 		return append(f.pdb.sources(), f.src)
+	}
+	if f.debug != nil {
+		return []*input.Source{f.debug.Src, f.src}
 	}
 	return []*input.Source{f.src}
 }
@@ -111,9 +118,13 @@ func (f *peProgram) frameData() frameTable {
 	return t
 }
 
-// attach attaches a PDB. It returns nil for another file, and for a PDB of another program.
+// attach attaches a PDB, or a separate debug file. It returns nil for another file, and for one of
+// another program.
 func (f *peProgram) attach(src *input.Source) (program, error) {
-	if f.pdb != nil || !pdb.Is(src) {
+	if !pdb.Is(src) {
+		return f.attachDebug(src)
+	}
+	if f.pdb != nil {
 		return nil, nil
 	}
 	p, err := pdb.Open(src)
@@ -147,11 +158,16 @@ func (f *peProgram) isCode(rva uint64) bool {
 func (f *peProgram) identity() symbol.Identity {
 	p := f.pe
 	id := symbol.Identity{Name: baseName(p.CodeView.File), DebugID: p.DebugID(), CodeID: p.CodeID(), CodeName: baseName(f.src.Name),
-		OS: "windows", Arch: dumpsyms.Arch(p.Arch), Size: uint64(p.ImageSize), Code: true}
+		OS: "windows", Arch: dumpsyms.Arch(p.Arch), Size: uint64(p.ImageSize), Code: hasPECode(p)}
+	if !id.Code {
+		id.CodeName = debuggedName(id.CodeName, p.IsDLL())
+	}
 	if id.Name == "" {
 		id.Name, id.CodeName = id.CodeName, ""
 	}
 	switch {
+	case !id.Code:
+		id.Kind = "debug file"
 	case p.IsEFI():
 		id.Kind = "EFI program"
 	case p.IsDriver():
@@ -167,24 +183,30 @@ func (f *peProgram) identity() symbol.Identity {
 	return id
 }
 
-// missing adds the PDB, which has the functions and lines.
+// missing adds the PDB or the debug file, which have the functions and lines, and says of a debug
+// file without its program that it has no unwind rules.
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
+	out.NoProgram = !id.Code && !out.CFI
+	if name, _, ok := f.pe.DebugLink(); ok && f.debug == nil && !out.Functions {
+		out.Missing = append(out.Missing, "the separate debug file "+baseName(name))
+	}
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
 		out.DebugFile, out.DebugID = name, id.DebugID
 	}
 }
 
-// section returns a debug section's uncompressed content, or nil if the file has none.
+// section returns a debug section's uncompressed content, or nil if the files have none.
 func (f *peProgram) section(name string) (*input.Source, error) {
-	s := f.pe.Section(name)
+	file := f.with(name)
+	s := file.Section(name)
 	if s == nil {
 		return nil, nil
 	}
 	if d := f.packed[s]; d != nil {
 		return d, nil
 	}
-	d, err := f.pe.Data(s)
+	d, err := file.Data(s)
 	if err != nil || s.Name == name {
 		return d, err
 	}
@@ -204,11 +226,11 @@ func (f *peProgram) symbolSources() []*symbolSource {
 	if f.pdb != nil {
 		out = f.pdb.symbolSources()
 	}
-	if f.pe.Section(".debug_info") != nil {
-		out = append(out, &symbolSource{section: ".debug_info", file: f.src.Name, open: func() (symbolTable, error) {
+	if file := f.with(".debug_info"); file.Section(".debug_info") != nil {
+		out = append(out, &symbolSource{section: ".debug_info", file: file.Src.Name, open: func() (symbolTable, error) {
 			return dwarf.Open(dwarf.Sections{
 				Get: f.section, More: func(string) ([]*input.Source, error) { return nil, nil },
-				Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: f.pe.Base, File: f.src.Name,
+				Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: file.Base, File: file.Src.Name,
 			}, dwarf.Options{})
 		}})
 	}
@@ -221,14 +243,15 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 	if f.pdb != nil {
 		return nil, nil
 	}
-	n := &names{section: "exports", file: f.src.Name, full: f.pe.HasSymbols(), open: func() (nameTable, error) {
-		p, err := f.pe.Publics()
+	named := f.named()
+	n := &names{section: "exports", file: named.Src.Name, full: named.HasSymbols(), open: func() (nameTable, error) {
+		p, err := named.Publics()
 		if err != nil {
 			return nil, err
 		}
 		// With a COFF symbol table every function has a name, so the function table is not needed
 		// to end one.
-		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.hasWin() || f.pe.Hybrid != "" || f.pe.HasSymbols() {
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.hasWin() || f.pe.Hybrid != "" || named.HasSymbols() {
 			return p, nil
 		}
 		t, err := f.pdata()
@@ -270,14 +293,16 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 //	leaf functions                 code that .pdata lacks: functions without a frame
 func (f *peProgram) unwindTables() []*table {
 	out := []*table{}
-	add := func(kind string, open func() (unwind.Table, error)) {
-		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
+	addOf := func(file *pe.File, kind string, open func() (unwind.Table, error)) {
+		out = append(out, &table{kind: kind, file: file.Src.Name, open: open})
 	}
+	add := func(kind string, open func() (unwind.Table, error)) { addOf(f.pe, kind, open) }
 	exceptions, _ := f.pe.Exceptions()
-	hasTable := exceptions != nil && !f.hasWin()
-	debugFrame := f.pe.Section(".debug_frame") != nil
+	hasTable := exceptions != nil && !f.hasWin() && hasPECode(f.pe)
+	inFrame := f.with(".debug_frame")
+	debugFrame := inFrame.Section(".debug_frame") != nil
 	if hasTable && debugFrame && f.pe.Arch == cpu.AMD64 {
-		add(".debug_frame before a frame", func() (unwind.Table, error) {
+		addOf(inFrame, ".debug_frame before a frame", func() (unwind.Table, error) {
 			t, err := f.debugFrame()
 			return atEntry{t, f.pe.Arch}, err
 		})
@@ -303,7 +328,7 @@ func (f *peProgram) unwindTables() []*table {
 		})
 	}
 	if debugFrame {
-		add(".debug_frame", f.debugFrame)
+		addOf(inFrame, ".debug_frame", f.debugFrame)
 	}
 	// In a hybrid file the table covers one processor, so an address that it lacks may be code of
 	// the other.
@@ -340,7 +365,7 @@ func (f *peProgram) beginning(rva uint64) (uint64, bool, error) {
 		return s.Start, ans == symbol.Yes, err
 	}
 	if f.exported == nil {
-		p, err := f.pe.Publics()
+		p, err := f.named().Publics()
 		if err != nil {
 			return 0, false, err
 		}

@@ -35,8 +35,12 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	if err != nil {
 		return dumpsyms.Counts{}, err
 	}
+	codeID := f.id.CodeID
+	if f.id.OS == "windows" && !f.id.Code {
+		codeID = "" // it has the size of the image, and a debug file's own is another
+	}
 	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName, OtherIDs: other},
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: codeID, CodeName: f.id.CodeName, OtherIDs: other},
 		CPU:       f.program.arch(),
 		Functions: f,
 		Publics:   f.Publics,

@@ -231,3 +231,29 @@ func (f *File) ExtraExceptions() *input.Source {
 	}
 	return f.part("second .pdata", f.extra)
 }
+
+// DebugLink returns the content of .gnu_debuglink: the name of the separate debug file that GNU's
+// tools make, and the CRC-32 of the whole file.
+//
+//	name\0 | padding to 4 bytes | CRC-32 4
+func (f *File) DebugLink() (name string, crc uint32, ok bool) {
+	s := f.Section(".gnu_debuglink")
+	if s == nil {
+		return "", 0, false
+	}
+	d, err := f.Data(s)
+	if err != nil {
+		f.warnErr(err)
+		return "", 0, false
+	}
+	name, err = zeroEnded(d, 0, maxPDBPath)
+	if err != nil || name == "" {
+		return "", 0, false
+	}
+	b, err := d.Bytes((int64(len(name))+4)&^3, 4) // name, NUL, padding to 4 bytes, CRC
+	if err != nil {
+		f.warnErr(err)
+		return "", 0, false
+	}
+	return name, binary.LittleEndian.Uint32(b), true
+}

@@ -142,7 +142,7 @@ func (s *Session) matchBinary(d *dump, i int, candidates []candidate, ms *module
 			case exact && (ms.bin == nil || ms.byName || it.ident.Code && !ms.bin.ident.Code):
 				ms.bin, ms.byName = it, false
 				it.idInUse = m.DebugID
-			case byName && ms.bin == nil:
+			case byName && (ms.bin == nil || ms.byName && it.ident.Code && !ms.bin.ident.Code):
 				ms.bin, ms.byName = it, true
 			case !exact && it.sameName(m) && d.wrongArch(it.SymArch) == "":
 				ms.mismatch = it

@@ -187,7 +187,7 @@ func (k *Known) fits(m *core.Module) (sure, sameName bool) {
 // isBinary says how a binary belongs to a module: by a key, or, where one of the two has no id, by
 // its name and size. What MinGW links has no debug id, and loads its DWARF sections with the
 // program, so that strip changes the size: the file from before strip has the name and the time
-// stamp of the module.
+// stamp of the module, and so has its separate debug file.
 func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	id := &it.ident
 	sure, sameName := it.known.fits(m)
@@ -198,11 +198,11 @@ func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	// memory.
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
-	same := noID && (id.Size+page-1)/page == (m.Size+page-1)/page
+	same := noID && id.Code && (id.Size+page-1)/page == (m.Size+page-1)/page
 	if id.OS == "windows" && id.DebugID == "" && strings.Trim(m.DebugID, "0") == "" {
 		same = same || sameStamp(id.CodeID, m.CodeID)
 	}
-	return false, same && id.Code && sameName
+	return false, same && sameName
 }
 
 // like reports whether a file has the module's id among those that files can have in common.

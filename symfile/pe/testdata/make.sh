@@ -73,6 +73,20 @@ for bits in 64 32; do
 	python3 trace.py mingw$bits.dll mingw$bits.json.gz
 done
 
+# MinGW programs and their separate debug files, with and without a build id. The debug link has the debug file's name, so they keep theirs.
+for bits in 64 32; do
+	arch=x86_64 entry=start
+	[ $bits = 32 ] && arch=i686 entry=_start
+	command -v $arch-w64-mingw32-gcc > /dev/null || continue
+	for id in "" -id; do
+		name=split$bits$id.exe
+		SOURCE_DATE_EPOCH=1700000000 $arch-w64-mingw32-gcc -g -Os -nostdlib -nostartfiles -ffile-prefix-map="$PWD"=/src -Wl,-e,$entry ${id:+-Wl,--build-id} -o $name split.c
+		$arch-w64-mingw32-objcopy --only-keep-debug $name $name.debug
+		$arch-w64-mingw32-strip -s $name
+		$arch-w64-mingw32-objcopy --add-gnu-debuglink=$name.debug $name
+	done
+done
+
 for name in x64 x64-O0 x64-seh x64-seh-O0 arm64 arm64-O0 arm64-pac arm64-seh arm64-seh-O0 arm arm-O0 arm-aligned x86 x86-O0 x86-aligned x86-aligned-O0; do
 	python3 trace.py $name.dll $name.json.gz
 done
