@@ -241,10 +241,69 @@ func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 		return located{}, symbol.No, nil
 	}
 	s, err := f.public(p)
+	if err == nil {
+		s.Extent, err = f.extent(p.rva, rva)
+	}
 	if err != nil {
 		return located{}, answerOf(err), err
 	}
 	return located{Symbol: s, file: noFile}, symbol.Yes, nil
+}
+
+// maxParts is how many records of one function on Windows extent follows.
+const maxParts = 64
+
+// extent says by the unwind records how far the function of a PUBLIC record reaches.
+func (f *File) extent(public, rva uint64) (symbol.Extent, error) {
+	if rva == public {
+		return symbol.Covers, nil
+	}
+	r, covers, err := f.find(tableInits, rva)
+	if err != nil {
+		return 0, err
+	}
+	if r == (rec{}) {
+		return f.extentByWin(public, rva)
+	}
+	// On Windows a function may have several records, one after the other (x64's chained unwind
+	// information), and the code of two functions may touch as well. So nothing is known of a name
+	// from which records lead to the address without a gap.
+	for n := 0; f.Module.OS == "windows" && covers && r.rva > public && n < maxParts; n++ {
+		before, touches, err := f.find(tableInits, r.rva-1)
+		if err != nil || !touches {
+			return symbol.Passed, err
+		}
+		if r = before; r.rva <= public {
+			return symbol.Nearest, nil
+		}
+	}
+	return symbol.ExtentOf(public, r.rva, r.rva+r.size, rva), nil
+}
+
+// extentByWin is extent by STACK WIN records, of which one describes a whole function, and those
+// inside it describe parts.
+func (f *File) extentByWin(public, rva uint64) (symbol.Extent, error) {
+	extent := symbol.Nearest
+	for _, kind := range [2]tableKind{tableWin4, tableWin0} {
+		_, at, err := f.find(kind, rva)
+		if err != nil {
+			return 0, err
+		}
+		_, own, err := f.find(kind, public)
+		if err != nil {
+			return 0, err
+		}
+		r, both, err := f.tables[kind].around(public, rva)
+		switch {
+		case err != nil:
+			return 0, err
+		case both:
+			return symbol.ExtentOf(public, r.rva, r.rva+r.size, rva), nil
+		case at || own:
+			extent = symbol.Passed
+		}
+	}
+	return extent, nil
 }
 
 func (f *File) public(p rec) (symbol.Symbol, error) {

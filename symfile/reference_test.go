@@ -22,6 +22,7 @@ type reference struct {
 	origins map[string]string
 	cfis    []*refCFI
 	wins    []refWin
+	windows bool
 }
 
 type refFunc struct {
@@ -101,6 +102,8 @@ func newReference(text string) *reference {
 			continue
 		}
 		switch fs[0] {
+		case "MODULE":
+			r.windows = len(fs) > 1 && fs[1] == "windows"
 		case "FUNC", "PUBLIC":
 			skip := 1
 			multi := len(fs) > 1 && fs[1] == "m"
@@ -175,7 +178,7 @@ func newReference(text string) *reference {
 					cfi.deltas = append(cfi.deltas, refDelta{a, rest(line, 3)})
 				}
 			}
-		case "MODULE", "INFO":
+		case "INFO":
 		default:
 			if len(fs) != 4 || fn == nil {
 				continue
@@ -299,7 +302,66 @@ func (r *reference) lookup(x uint64) symbol.Symbol {
 	if pub == nil || before != nil && before.addr >= pub.addr {
 		return symbol.Symbol{}
 	}
-	return symbol.Symbol{Name: pub.name, Start: pub.addr, ParamSize: uint32(pub.params), Public: true, Multiple: pub.multi}
+	return symbol.Symbol{Name: pub.name, Start: pub.addr, ParamSize: uint32(pub.params), Public: true, Multiple: pub.multi, Extent: r.extent(pub.addr, x)}
+}
+
+// extent is that of a PUBLIC record at an address.
+func (r *reference) extent(public, x uint64) symbol.Extent {
+	if x == public {
+		return symbol.Covers
+	}
+	last := -1
+	for i, c := range r.cfis {
+		if c.addr <= x {
+			last = i
+		}
+	}
+	if last < 0 {
+		return r.extentByWin(public, x)
+	}
+	c := r.cfis[last]
+	if c.addr > public && r.windows && covers(c.addr, c.size, x) {
+		for last > 0 && r.cfis[last-1].addr+r.cfis[last-1].size == r.cfis[last].addr && r.cfis[last].addr > public {
+			last--
+		}
+		if r.cfis[last].addr <= public {
+			return symbol.Nearest
+		}
+	}
+	switch in := covers(c.addr, c.size, x); {
+	case c.addr == public && in:
+		return symbol.Covers
+	case c.addr > public, covers(c.addr, c.size, public) && !in:
+		return symbol.Passed
+	}
+	return symbol.Nearest
+}
+
+func (r *reference) extentByWin(public, x uint64) symbol.Extent {
+	out := symbol.Nearest
+	for _, typ := range []uint64{4, 0} {
+		best := symbol.Nearest
+		found := false
+		for _, w := range r.wins {
+			if w.typ != typ || !fits(w.addr, w.size) {
+				continue
+			}
+			at, own := covers(w.addr, w.size, x), covers(w.addr, w.size, public)
+			if at || own {
+				out = symbol.Passed
+			}
+			if at && own {
+				found = true
+				if w.addr == public {
+					best = symbol.Covers
+				}
+			}
+		}
+		if found {
+			return best
+		}
+	}
+	return out
 }
 
 func (r *reference) cfi(x uint64) (string, []string, bool) {

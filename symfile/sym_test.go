@@ -83,6 +83,8 @@ func checkSample(t *testing.T, f *File) {
 	g := symbol.Symbol{Name: "g", Start: 0x2000, Size: 0x10, Line: 5, HasLine: true, LineStart: 0x2000}
 	gNoLine := symbol.Symbol{Name: "g", Start: 0x2000, Size: 0x10}
 	pub := symbol.Symbol{Name: "exported name", Start: 0x3000, ParamSize: 12, Public: true, Multiple: true}
+	farPub := pub
+	farPub.Extent = symbol.Nearest
 	for _, c := range []struct {
 		rva  uint64
 		want symbol.Symbol
@@ -99,14 +101,14 @@ func checkSample(t *testing.T, f *File) {
 		{0x1048, fn(10, m, 0x1048, outer(0, a, 0x1040))}, // a line number of 0 is a line record
 		{0x1050, none}, // FUNC wins over PUBLIC
 		{0x10ff, none},
-		{0x1100, symbol.Symbol{Name: "inside f", Start: 0x1050, Public: true}},
-		{0x1fff, symbol.Symbol{Name: "inside f", Start: 0x1050, Public: true}},
+		{0x1100, symbol.Symbol{Name: "inside f", Start: 0x1050, Public: true, Extent: symbol.Passed}},
+		{0x1fff, symbol.Symbol{Name: "inside f", Start: 0x1050, Public: true, Extent: symbol.Passed}},
 		{0x2000, g}, // its FILE does not exist
 		{0x2008, gNoLine},
 		{0x2010, symbol.Symbol{}}, // the PUBLIC ends where the FUNC starts
 		{0x2fff, symbol.Symbol{}},
 		{0x3000, pub},
-		{1 << 63, pub},
+		{1 << 63, farPub},
 	} {
 		got, ans, err := f.Lookup(c.rva)
 		if err != nil || !reflect.DeepEqual(got, c.want) || (ans == symbol.Yes) != (c.want.Name != "") || ans == symbol.Needs {

@@ -338,8 +338,11 @@ func (t *table) failed() (err error) {
 // innermost returns the STACK WIN record that is best for an address (see nested). It goes
 // backwards from the last record that starts at or below the address, and stops where no record
 // before ends above it. The error is that of last.
-func (t *table) innermost(rva uint64) (rec, bool, error) {
-	b, i := t.find(rva)
+func (t *table) innermost(rva uint64) (rec, bool, error) { return t.around(rva, rva) }
+
+// around is innermost among the records that start at or below from.
+func (t *table) around(from, rva uint64) (rec, bool, error) {
+	b, i := t.find(from)
 	for ; b >= 0 && t.err == nil; b, i = b-1, blockLen {
 		recs := t.block(b)
 		for i = min(i, len(recs)-1); i >= 0; i-- {

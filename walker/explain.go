@@ -63,6 +63,7 @@ type CheckKind string
 const (
 	CheckInModule   CheckKind = "in-module"   // the pc is in a module
 	CheckInFunction CheckKind = "in-function" // symbols name the function
+	CheckAfterName  CheckKind = "after-name"  // a public symbol is Number bytes before it, whose function may have ended
 	CheckExecutable CheckKind = "executable"  // the memory map says that the memory is executable
 	CheckAfterCall  CheckKind = "after-call"  // the instruction before the return address is a call
 	CheckMovedUp    CheckKind = "moved-up"    // sp is Number bytes above the callee's
@@ -182,7 +183,8 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	}
 	pc, sp := f.PC, x.After.SP()
 	add(f.Module >= 0, CheckInModule, 0)
-	add(f.Symbol.Name != "", CheckInFunction, 0)
+	add(f.Symbol.Name != "" && f.Symbol.Extent == symbol.Covers, CheckInFunction, 0)
+	add(f.Symbol.Name != "" && f.Symbol.Extent == symbol.Nearest, CheckAfterName, f.RVA-f.Symbol.Start)
 	yes, _ := s.executable(f.Lookup)
 	add(yes, CheckExecutable, 0)
 	if f.Source == SourceContext {

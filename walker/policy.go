@@ -89,6 +89,9 @@ type Policy struct {
 	// handler that has a stack of its own, words are read from the memory that the dump has there.
 	// Above a signal's frame that stack may be at lower addresses.
 	OtherStacks bool
+	// NamesEnd: a name from an export or a public symbol counts only as far as its function may
+	// reach. Otherwise it counts up to the next name.
+	NamesEnd bool
 }
 
 // ScanRules say how the stack is searched for return addresses.
@@ -283,6 +286,7 @@ func best() Policy {
 	p.OtherStacks = true
 	p.SignalByCode = true
 	p.CodeAtFrame0 = true
+	p.NamesEnd = true
 	return p
 }
 

@@ -124,7 +124,23 @@ func (s *walk) lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	if module < 0 {
 		return symbol.Symbol{}, symbol.NoFile
 	}
-	return s.Symbols.Lookup(module, rva)
+	sym, ans := s.Symbols.Lookup(module, rva)
+	s.Policy.LimitName(&sym, rva)
+	return sym, ans
+}
+
+// farName is the distance in bytes from which on a name is not taken to be that of an address, if
+// nothing else says where its function ends: few functions are as long.
+const farName = 64 << 10
+
+// LimitName applies NamesEnd to a symbol that was found at an address.
+func (p *Policy) LimitName(s *symbol.Symbol, rva uint64) {
+	switch {
+	case !p.NamesEnd:
+		s.Extent = symbol.Covers
+	case s.Extent == symbol.Nearest && rva-s.Start >= farName:
+		s.Extent = symbol.Passed
+	}
 }
 
 // top returns the last frame so far, whose caller the walk looks for.

@@ -1,8 +1,11 @@
 package binary
 
 import (
+	"cmp"
+
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // symbolSource is one file's DWARF or STABS, or a PDB, opened when it is needed.
@@ -95,7 +98,8 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 		}
 	}
 	if public != nil {
-		return *public, symbol.Yes, failed
+		err := f.setExtent(public, rva)
+		return *public, answerOf(err), cmp.Or(failed, err)
 	}
 	tables, err := f.symbolTables()
 	if err != nil {
@@ -113,7 +117,8 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			continue
 		}
 		if s, ok := p.Lookup(rva); ok {
-			return s, symbol.Yes, failed
+			err := f.setExtent(&s, rva)
+			return s, answerOf(err), cmp.Or(failed, err)
 		}
 	}
 	// A stripped file has no information about its functions, as if there were no file.
@@ -121,6 +126,44 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 		return symbol.Symbol{}, symbol.NoFile, failed
 	}
 	return symbol.Symbol{}, symbol.No, failed
+}
+
+// setExtent sets the extent of a name from the unwind tables, if the name has no size and
+// is not that of the address itself.
+func (f *File) setExtent(s *symbol.Symbol, rva uint64) error {
+	if s.Size > 0 || s.Start == rva {
+		return nil
+	}
+	s.Extent = symbol.Nearest
+	for _, t := range f.unwindTables() {
+		u, err := t.get()
+		functions, ok := u.(unwind.Functions)
+		if err != nil || !ok {
+			if input.Needs(err) {
+				return err
+			}
+			continue // Warnings has the error
+		}
+		start, end, ok, err := functions.Function(rva)
+		if input.Needs(err) {
+			return err
+		}
+		if err != nil || !ok {
+			continue // Row has the error
+		}
+		if s.Extent = symbol.ExtentOf(s.Start, start, end, rva); s.Extent != symbol.Nearest {
+			return nil
+		}
+	}
+	return nil
+}
+
+// answerOf returns the answer of a lookup that found a name.
+func answerOf(err error) symbol.Answer {
+	if err != nil {
+		return symbol.Needs
+	}
+	return symbol.Yes
 }
 
 // Each calls fn for every function of PDB, DWARF and STABS, source by source, each by address.

@@ -127,7 +127,8 @@ func (p *fdeRange) end() uint64 { return p.start + uint64(p.size) }
 // entries is how many FDEs find checks for one address: functions may overlap.
 const entries = 8
 
-// find returns the FDE that covers a link-time address.
+// find returns the FDE that covers a link-time address. If none does, ok is false, and the FDE is
+// the last one that starts before the address, if there is one.
 func (t *table) find(pc uint64) (fde, bool, error) {
 	if t.hdr != nil {
 		f, ok, err := t.hdr.find(t, pc)
@@ -143,18 +144,35 @@ func (t *table) find(pc uint64) (fde, bool, error) {
 	// The last FDE that starts at or before pc may have ended before it, while a longer one that
 	// starts earlier covers pc.
 	i := sort.Search(len(t.fdes), func(i int) bool { return t.fdes[i].start > pc })
+	var last fde
 	for n := 0; n < entries && i > 0; n++ {
 		i--
 		p := &t.fdes[i]
 		if pc >= p.end() && p.size != largest {
+			if n == 0 {
+				last = fde{start: p.start, size: uint64(p.size)}
+			}
 			continue
 		}
 		f, err := t.fdeAt(int64(p.off))
 		if err != nil || pc-f.start < f.size {
 			return f, err == nil, err
 		}
+		if n == 0 {
+			last = f
+		}
 	}
-	return fde{}, false, nil
+	return last, false, nil
+}
+
+// Function implements unwind.Functions.
+func (t *table) Function(rva uint64) (start, end uint64, ok bool, err error) {
+	pc := t.mask(t.Base + rva)
+	f, _, err := t.find(pc)
+	if err != nil || f.size == 0 || f.start < t.Base || f.start > pc {
+		return 0, 0, false, err
+	}
+	return f.start - t.Base, f.start - t.Base + f.size, true, nil
 }
 
 // Row implements unwind.Table. It returns false if no FDE covers the address, or if one does and

@@ -82,9 +82,18 @@ func (p *Publics) Lookup(rva uint64) (Public, bool) {
 }
 
 // sameSection reports whether two RVAs are in one section: the code of a label without size ends
-// with its section. Without section headers it returns true.
+// with its section. Without section headers the two must be in one segment.
 func (p *Publics) sameSection(a, b uint64) bool {
-	if a == b || len(p.f.Sections) == 0 {
+	if a == b {
+		return true
+	}
+	if len(p.f.Sections) == 0 {
+		for i := range p.f.Segments {
+			s := &p.f.Segments[i]
+			if from := p.f.Base + a - s.Address; s.Type == segLoad && from < s.MemSize {
+				return p.f.Base+b-s.Address < s.MemSize
+			}
+		}
 		return true
 	}
 	s := p.f.SectionAt(p.f.Base + a)

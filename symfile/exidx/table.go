@@ -208,6 +208,17 @@ const prologue = 24
 // noteEntry is Origin.Note of rows for addresses in the prologue.
 const noteEntry = "which describes the function's body: near its entry the registers may not be saved yet"
 
+// Function implements unwind.Functions. A linker merges equal entries that follow each other, so the
+// end may be that of a later function.
+func (t *table) Function(rva uint64) (start, end uint64, ok bool, err error) {
+	i, start, _, err := t.find(t.cfg.Base + rva)
+	if err != nil || i < 0 || start < t.cfg.Base {
+		return 0, 0, false, err
+	}
+	end, err = t.end(i)
+	return start - t.cfg.Base, end - t.cfg.Base, err == nil, err
+}
+
 // Row implements unwind.Table.
 func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	pc := t.cfg.Base + rva

@@ -270,6 +270,21 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, true, nil
 }
 
+// Function implements unwind.Functions. The start is that of the function's first entry, from which
+// it may be apart.
+func (t *Table) Function(rva uint64) (start, end uint64, ok bool, err error) {
+	f, e, err := t.function(rva)
+	if err != nil || e.off == noEntry {
+		return 0, 0, false, err
+	}
+	if f == nil {
+		if f, err = t.openEntry(e); err != nil {
+			return 0, 0, false, err
+		}
+	}
+	return f.begin(), f.end(), true, nil
+}
+
 // DifferentFunctions reports whether the table shows that two addresses, from before to, are in
 // different functions.
 //

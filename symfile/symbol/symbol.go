@@ -19,6 +19,37 @@ const (
 	Needs
 )
 
+// Extent says how far the function of a name reaches.
+type Extent uint8
+
+const (
+	// Covers: the function covers the address, by its size or by an unwind record that begins where
+	// the name is.
+	Covers Extent = iota
+	// Nearest: the name is the last one before the address. Where its function ends is not known.
+	Nearest
+	// Passed: the name is the last one before the address, and another function begins between the
+	// two, or the name's own function is known to have ended.
+	Passed
+)
+
+// ExtentOf compares a name without a size with the code [start, end) that an unwind record, or the
+// last one before the address, describes. start is at or before the address.
+//
+//	0x100 f                  record [0x100, 0x140)
+//	at 0x120                 Covers
+//	at 0x150                 Passed: f has ended
+//	record [0x148, 0x160)    Passed: another function begins at 0x148
+func ExtentOf(name, start, end, address uint64) Extent {
+	switch {
+	case start == name && address < end:
+		return Covers
+	case start > name, address >= end && name < end:
+		return Passed
+	}
+	return Nearest
+}
+
 // Symbol is the function, source line and inlined calls at an address. Addresses are
 // module-relative (RVA).
 type Symbol struct {
@@ -32,6 +63,9 @@ type Symbol struct {
 	ParamSize uint32
 	// Public: the name comes from a PUBLIC record (an export), not from a FUNC.
 	Public bool
+	// Extent says whether the name's function covers the address. It is not Covers only for a
+	// Public name.
+	Extent Extent
 	// Multiple: the linker folded several functions into this address ("m" in a symbol file).
 	Multiple bool
 	// File is the path of the source file as stored. It is empty without a line record. File and

@@ -233,6 +233,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	out.Function, out.HasFunction = Name{Raw: s.Name, Linked: s.Linked}, s.Name != ""
 	out.FunctionStart = f.Address(s.Start)
 	out.Public, out.Multiple, out.From = s.Public, s.Multiple, BaseName(s.From)
+	out.Nearest, out.Passed = s.Extent == symbol.Nearest, s.Extent == symbol.Passed
 	out.File, out.Line, out.HasLine = s.File, s.Line, s.HasLine
 	if s.HasLine {
 		out.LineStart = f.Address(s.LineStart)

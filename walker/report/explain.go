@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 )
@@ -191,7 +192,7 @@ func (r *Report) place(w walker.ReadWord) Place {
 		return p
 	}
 	p.Offset = w.Place.RVA
-	if s := &w.Place.Symbol; s.Name != "" {
+	if s := &w.Place.Symbol; s.Name != "" && s.Extent != symbol.Passed {
 		p.Function.Raw, p.Offset = s.Name, p.Offset-s.Start
 	}
 	return p
@@ -219,6 +220,8 @@ func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 			out = append(out, "in module "+BaseName(r.Modules[f.Module].Name))
 		case walker.CheckInFunction:
 			out = append(out, "in a named function")
+		case walker.CheckAfterName:
+			out = append(out, fmt.Sprintf("%d bytes after a public name", c.Number))
 		case walker.CheckExecutable:
 			out = append(out, "in executable memory")
 		case walker.CheckAfterCall:

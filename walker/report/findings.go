@@ -123,7 +123,7 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			continue
 		}
 		t := &tallies[callee]
-		if b.r.Threads[thread].Frames[j].Far() {
+		if b.r.Threads[thread].Frames[j].Passed {
 			t.far++
 		}
 		tried := s.Stop.Attempts

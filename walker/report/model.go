@@ -290,7 +290,10 @@ type Frame struct {
 	HasFunction   bool
 	FunctionStart uint64
 	Public        bool // the name is from a PUBLIC record
-	Multiple      bool // the linker folded several functions into this one
+	// Nearest: the name is the last one before the address, and its function may have ended. Passed:
+	// it has ended, or is too far away to reach the address, so the frame has no name.
+	Nearest, Passed bool
+	Multiple        bool // the linker folded several functions into this one
 	// From is the file with the name, without folders, if the module has both a symbol file and a
 	// binary.
 	From string
@@ -316,15 +319,8 @@ type Frame struct {
 	Attempts []Attempt
 }
 
-// farName is the distance in bytes from which on an address is not taken to be in an exported
-// function: few functions are as long.
-const farName = 64 << 10
-
-// Far reports whether a frame's name is that of an exported function too far before it to be the
-// frame's function.
-func (f *Frame) Far() bool {
-	return f.HasFunction && f.Public && f.Lookup-f.FunctionStart >= farName
-}
+// Named reports whether symbols have the name of the frame's function.
+func (f *Frame) Named() bool { return f.HasFunction && !f.Passed }
 
 // Inline is an inlined call inside a frame.
 type Inline struct {

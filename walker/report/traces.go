@@ -86,7 +86,7 @@ func (t *Trace) Text(r *Report, frame int, name func(Name) string) string {
 		return "0x" + strconv.FormatUint(f.Lookup, 16)
 	}
 	module := BaseName(r.Modules[f.Module].Name)
-	if f.HasFunction && !f.Far() {
+	if f.Named() {
 		return name(f.Function) + " + 0x" + strconv.FormatUint(f.Lookup-f.FunctionStart, 16) + ", in " + module
 	}
 	return module + "+0x" + strconv.FormatUint(f.RVA, 16)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -107,7 +108,7 @@ func (s *Session) walk(d *dump, thread int) {
 // build describes what is walked.
 func (s *Session) build(d *dump) *report.Report {
 	if d.report == nil || d.walked.built != d.walked.left {
-		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Lookup: d.walked.syms.Lookup, Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
+		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Lookup: s.limited(d.walked.syms), Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
 		if d.walked.left > 0 {
 			in.Pending = func(thread int) bool { return !d.walked.done[thread] }
 		}
@@ -136,5 +137,14 @@ func (s *Session) rewalk(d *dump) {
 			}
 		}
 		d.report = nil
+	}
+}
+
+// limited returns the lookup of names outside of stacks, which follow the policy as well.
+func (s *Session) limited(y *symbols) func(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
+	return func(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
+		sym, ans := y.Lookup(module, rva)
+		s.opt.Policy.LimitName(&sym, rva)
+		return sym, ans
 	}
 }

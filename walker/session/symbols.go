@@ -307,11 +307,13 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	other.Linked = true
 	switch {
 	case ans == symbol.NoFile, ans != symbol.Yes && answer == symbol.Yes,
-		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine):
+		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine || sym.Extent == symbol.Passed && other.Extent != symbol.Passed):
 		if ans != symbol.NoFile {
 			other.From = y.d.modules[module].program().Name
 		}
 		return other, answer
+	case answer == symbol.Yes && other.Extent != symbol.Nearest && other.Start == sym.Start:
+		sym.Extent = other.Extent // the program has unwind tables that the symbol file lacks
 	}
 	return sym, ans
 }

@@ -291,11 +291,13 @@ export interface FrameAdditions {
   /** If several entries of the list are one module: the offset in that module. module_offset is relative to the entry. */
   module_rva?: string;
   multiple?: boolean;
+  /** The function is the nearest public name before the address. Its code may have ended before it. */
+  nearest?: boolean;
   /** File and line of the unwind rule. */
   origin?: string;
   /** The recovered address: for a caller, the return address. */
   pc: string;
-  /** The function is a PUBLIC record, so its end is unknown. */
+  /** The function's name is from a public symbol or an export. */
   public?: boolean;
   rule?: string;
   symbols_from?: string;

@@ -270,7 +270,9 @@ func (p *printer) time(key string, t uint32) {
 //
 //	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[]
 //	module_rva      if several entries of the list are one module: relative to the module; module_offset is relative to the entry
-//	multiple, origin
+//	multiple
+//	nearest         the function is the last public name before the address: where its code ends is not known
+//	origin
 //	pc              the recovered address, for callers a return address
 //	public, rule
 //	symbols_from    the file with the name, if there are several
@@ -279,7 +281,7 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
 		p.attempts(f.Attempts)
 	}
-	if f.Function.Differs() {
+	if f.Named() && f.Function.Differs() {
 		p.Str("demangled", f.Function.Display)
 	}
 	if x != nil {
@@ -300,11 +302,14 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if f.Multiple {
 		p.Bool("multiple", true)
 	}
+	if f.Nearest {
+		p.Bool("nearest", true)
+	}
 	if f.Origin != "" {
 		p.Str("origin", f.Origin)
 	}
 	p.hex("pc", f.PC)
-	if f.Public {
+	if f.Public && f.Named() {
 		p.Bool("public", true)
 	}
 	if f.Rule != "" {

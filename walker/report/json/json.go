@@ -170,7 +170,7 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 	p.Object("crashpane", func() { p.frameAdditions(f, x) })
 	p.StrOrNull("file", f.File)
 	p.Int("frame", int64(number))
-	if f.HasFunction {
+	if f.Named() {
 		p.Str("function", f.Function.Raw)
 		p.hex("function_offset", f.Lookup-f.FunctionStart)
 	} else {
@@ -193,7 +193,7 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 		p.Null("inlines")
 	}
 	p.line(f.HasLine, f.Line)
-	p.Bool("missing_symbols", !f.HasFunction)
+	p.Bool("missing_symbols", !f.Named())
 	if f.Module >= 0 {
 		m := &p.r.Modules[f.Listed]
 		p.Str("module", report.BaseName(m.Name))

@@ -75,7 +75,7 @@ func Windows() report.Input {
 			{Name: "_ZN3foo3barEv", File: `c:\src\inner.h`, Line: 7, HasLine: true, Start: 0x100e},
 			{Name: "middle", Start: 0x1008},
 		}}
-	public := symbol.Symbol{Name: "_DllMain@12", Start: 0x80, Public: true}
+	public := symbol.Symbol{Name: "_DllMain@12", Start: 0x80, Public: true, Extent: symbol.Nearest}
 	zero := symbol.Symbol{Name: "generated", Start: 0x2000, Size: 0x40, File: `c:\src\gen.cc`, HasLine: true, LineStart: 0x2010, Multiple: true}
 	arch := cpu.X86
 	crashed := walker.Stack{

@@ -35,7 +35,7 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 			calls = append(calls, Call{i, j})
 		}
 		own := Frame{Module: module, File: f.File, Line: f.Line, Offset: f.Lookup}
-		if f.HasFunction && !f.Far() {
+		if f.Named() {
 			own.Function = name(f.Function)
 		}
 		if len(f.Unloaded) > 0 {

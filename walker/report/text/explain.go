@@ -95,7 +95,7 @@ func frameTitle(r *report.Report, f *report.Frame) string {
 	}
 	m := &r.Modules[f.Module]
 	in := report.BaseName(m.Name)
-	if f.HasFunction {
+	if f.Named() {
 		return visible.Text(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.Lookup-f.FunctionStart, in)) // as printf would print it, because the caller measures its width
 	}
 	return visible.Text(fmt.Sprintf("%s + 0x%x", in, f.RVA))

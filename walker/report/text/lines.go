@@ -70,9 +70,13 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 	if printsReturnAddress(r) {
 		address = f.PC
 	}
+	name := ""
+	if f.Named() {
+		name = f.Function.Printed()
+	}
 	do(line{
 		frame: f, address: address,
-		function: f.Function.Printed(), functionStart: f.FunctionStart,
+		function: name, functionStart: f.FunctionStart,
 		file: f.File, lineNumber: f.Line, lineStart: f.LineStart,
 		trust: trustWords(f.Trust),
 	})

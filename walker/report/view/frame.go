@@ -157,10 +157,12 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 	// If the module has both a symbol file and a binary, From is the one with the name.
 	add("Names from", Clean(BaseName(f.From)), true)
-	if f.Far() && d.Inline < 0 {
-		add("Nearest name", v.full(f.Function)+", exported, "+Size(int64(f.Lookup-f.FunctionStart))+" before it", false)
+	if f.Passed && d.Inline < 0 {
+		add("Nearest name", v.full(f.Function)+", "+Size(int64(f.Lookup-f.FunctionStart))+" before it, of another function", false)
+	} else if f.Nearest && d.Inline < 0 {
+		add("Named by", "the nearest public name below the address, whose function may have ended", false)
 	} else if f.Public && d.Inline < 0 {
-		add("Named by", "a PUBLIC record: the nearest exported name below the address", false)
+		add("Named by", "a public name, whose function covers the address", false)
 	}
 	if f.Multiple && d.Inline < 0 {
 		add("Shared", "the linker folded several functions into this code; the name is one of them", false)

@@ -20,7 +20,8 @@ type StackRow struct {
 	Kind   string
 	Frame  int // number of the physical frame
 	Inline int // number of the inlined call, innermost first; -1 for the frame itself
-	// Function is folded for the row, Full is the full name. Without symbols Function is the module
+	// Function is folded for the row, Full is the full name, both with the offset in the function if
+	// the function may have ended before the address. Without symbols Function is the module
 	// and the offset in it, or the address if there is no module, and Full also says why there is
 	// no name.
 	Function, Full string
@@ -271,6 +272,11 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	if named(f) {
 		row.Full = v.full(f.Function)
 		row.Function = Fold(row.Full)
+		if f.Nearest {
+			offset := "+" + short(f.Lookup-f.FunctionStart)
+			row.Full += offset
+			row.Function += offset
+		}
 		return
 	}
 	row.NoSymbol = true
@@ -279,8 +285,8 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 		row.Function = row.Address
 	}
 	switch {
-	case f.Far():
-		row.Full = row.Function + ", no name: the nearest exported one begins " + Size(int64(f.Lookup-f.FunctionStart)) + " before it"
+	case f.Passed:
+		row.Full = row.Function + ", no name: the nearest one, " + Size(int64(f.Lookup-f.FunctionStart)) + " before it, is another function's"
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
 	case f.MissingSymbols && v.module(f.Module) != nil && v.module(f.Module).Has.OnlyExports:
@@ -295,7 +301,7 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 // named reports whether a frame has a name of its own. "<name omitted>" and "<unknown in app.exe>"
 // are what writers of symbol files write for functions without a name.
 func named(f *report.Frame) bool {
-	return f.HasFunction && !f.Far() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
+	return f.Named() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
 }
 
 // inlineRow returns the row of inlined call k of a frame.
@@ -380,7 +386,7 @@ func (v *View) quality(t *report.Thread) string {
 		if f.AssignedSymbols {
 			assigned++
 		}
-		if f.Far() {
+		if f.Passed {
 			distant++
 		}
 		if m := v.module(f.Module); m != nil && !seen[f.Module] {
@@ -413,7 +419,7 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, "add "+Clean(BaseName(m.Name))+" first")
 	}
 	if distant > 0 {
-		parts = append(parts, count(distant, "frame has", "frames have")+" no name: too far from any exported one")
+		parts = append(parts, count(distant, "frame has", "frames have")+" no name: the nearest one is another function's")
 	}
 	if weak > 0 {
 		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")

@@ -110,6 +110,9 @@ func (v *View) where(say func(text, role string)) {
 		name = v.full(inlined.Function)
 	case named(f):
 		name = v.full(f.Function)
+		if f.Nearest {
+			in = " after "
+		}
 	}
 	if name != "" {
 		say(in, "")

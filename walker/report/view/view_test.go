@@ -59,31 +59,33 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// The name of an exported function is not that of everything after it, and what stands for a
-// missing name is none.
-func TestNamesTooFarAway(t *testing.T) {
+// TestNamesNearby: a public name whose function may have ended has its offset, one whose function
+// has ended is no name, and neither is what writers of symbol files put in place of one.
+func TestNamesNearby(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		public bool
-		behind uint64
-		want   string
+		name            string
+		nearest, passed bool
+		want, row       string
 	}{
-		{"mallopt", true, 0x200, "mallopt"},
-		{"mallopt", true, 0x10000, "app+0x11000"},
-		{"main", false, 0x10000, "main"},
-		{"<unknown in app.exe>", false, 0x10, "app+0x1010"},
-		{"<name omitted>", false, 0x10, "app+0x1010"},
+		{"main", false, false, " in main", "main"},
+		{"mallopt(int)", true, false, " after mallopt", "mallopt(int)+0x200"},
+		{"mallopt", false, true, " in app+0x1200", "app+0x1200"},
+		{"<unknown in app.exe>", false, false, " in app+0x1200", "app+0x1200"},
+		{"<name omitted>", false, false, " in app+0x1200", "app+0x1200"},
 	} {
 		r := example()
-		r.Modules[0].Size = 0x20000
-		r.Threads[1].Frames = []report.Frame{{PC: 0x401000 + c.behind, Lookup: 0x401000 + c.behind, RVA: 0x1000 + c.behind, Trust: "context", HasFunction: true,
-			Function: report.Name{Raw: c.name}, FunctionStart: 0x401000, Public: c.public}}
+		r.Threads[1].Frames = []report.Frame{{PC: 0x401200, Lookup: 0x401200, RVA: 0x1200, Trust: "context", HasFunction: true,
+			Function: report.Name{Raw: c.name}, FunctionStart: 0x401000, Public: c.nearest || c.passed, Nearest: c.nearest, Passed: c.passed}}
 		v := New(r, nil)
-		if got, want := v.sentence(), "app tried to access memory at 0x45 (close to a null pointer) in "+c.want+"."; got != want {
+		if got, want := v.sentence(), "app tried to access memory at 0x45 (close to a null pointer)"+c.want+"."; got != want {
 			t.Errorf("%s: %q", c.name, got)
 		}
-		if row := v.Stack(StackQuery{Thread: 1, Count: 1}).Rows[0]; row.NoSymbol == (c.want == c.name) {
+		row := v.Stack(StackQuery{Thread: 1, Count: 1}).Rows[0]
+		if row.Function != c.row || row.NoSymbol != strings.HasPrefix(c.row, "app") {
 			t.Errorf("%s: %+v", c.name, row)
+		}
+		if md := v.CopyMarkdown(1); !strings.Contains(md, "| 0 | `"+c.row+"` |") {
+			t.Errorf("%s: %s", c.name, md)
 		}
 	}
 }

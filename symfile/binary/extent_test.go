@@ -1,0 +1,72 @@
+package binary_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	bin "github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/elf/elftest"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// TestExtents: an exported name without a size counts where an FDE shows that its function is there.
+//
+//	0x1000 f     no size   FDE [0x1000, 0x1020)
+//	0x1030 g     no size   FDE [0x1030, 0x1080) has it and …
+//	0x1040 h     no size   … this label
+//	0x1090 sized 0x10      no FDE
+//	                       FDE [0x10c0, 0x10d0) of a function without a name
+func TestExtents(t *testing.T) {
+	f := &elftest.File{Class: 64, Machine: 62, Type: 3}
+	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: make([]byte, 0x100), Align: 0x1000})
+	f.Add(elftest.Section{Name: ".eh_frame", Type: 1, Flags: 2, Address: 0x2000, Align: 0x1000,
+		Data: ehFrame(0x2000, [2]uint32{0x1000, 0x20}, [2]uint32{0x1030, 0x50}, [2]uint32{0x10c0, 0x10})})
+	f.Symbols(".dynsym", []elftest.Sym{
+		{Name: "f", Value: 0x1000, Type: 2, Bind: 1, Section: ".text"}, {Name: "g", Value: 0x1030, Type: 2, Bind: 1, Section: ".text"},
+		{Name: "h", Value: 0x1040, Type: 2, Bind: 1, Section: ".text"}, {Name: "sized", Value: 0x1090, Size: 0x10, Type: 2, Bind: 1, Section: ".text"}})
+	f.Segments = []elftest.Segment{{Type: 1, Flags: 5, First: ".text", Last: ".eh_frame", Address: 0x1000, Align: 0x1000}}
+	b, err := bin.Open(input.FromBytes("lib.so", f.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		address uint64
+		name    string
+		extent  symbol.Extent
+	}{
+		{0x1000, "f", symbol.Covers},
+		{0x101f, "f", symbol.Covers},
+		{0x1020, "f", symbol.Passed},
+		{0x1030, "g", symbol.Covers},
+		{0x103f, "g", symbol.Covers},
+		{0x1040, "h", symbol.Covers},
+		{0x1041, "h", symbol.Nearest},
+		{0x1080, "h", symbol.Passed},
+		{0x109f, "sized", symbol.Covers},
+		{0x10a0, "", symbol.Covers},
+	} {
+		s, _, err := b.Lookup(c.address - b.Base())
+		if err != nil || s.Name != c.name || s.Extent != c.extent {
+			t.Errorf("0x%x: %q, extent %d, %v", c.address, s.Name, s.Extent, err)
+		}
+	}
+}
+
+// ehFrame makes an .eh_frame section at an address: a CIE of amd64 and an FDE for each start and
+// size ("The .eh_frame section" of the Linux Standard Base).
+func ehFrame(address uint32, functions ...[2]uint32) []byte {
+	le := binary.LittleEndian
+	// length, id 0, version 1, "zR", factors 1 and -8, return address 16, encoding pcrel|sdata4,
+	// DW_CFA_def_cfa rsp+8, DW_CFA_offset 16 at cfa-8.
+	out := []byte{20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 12, 7, 8, 0x90, 1, 0, 0}
+	for _, fn := range functions {
+		at := uint32(len(out))
+		out = le.AppendUint32(out, 16)
+		out = le.AppendUint32(out, at+4) // back to the CIE
+		out = le.AppendUint32(out, fn[0]-(address+at+8))
+		out = le.AppendUint32(out, fn[1])
+		out = append(out, 0, 0, 0, 0)
+	}
+	return append(out, 0, 0, 0, 0)
+}
