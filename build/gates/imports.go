@@ -57,6 +57,7 @@ var importRules = []importRule{
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/ordered", nil},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/unwind"}},
+	{"symfile/gopclntab", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/symbol", "symfile/unwind"}},
 	{"symfile/x86code", []string{"core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile/lazy", []string{"core/input"}},

@@ -19,6 +19,7 @@ type elfProgram struct {
 	miniRead   bool
 	split      []*splitFile
 	embedded   *splitFile // see packed
+	goPart     *goTable   // see goELF
 }
 
 // openELF opens an ELF file. A core file is refused: it is a dump of a process and no program.

@@ -27,6 +27,9 @@ func (f *elfProgram) symbolSources() []*symbolSource {
 			}})
 		}
 	}
+	if g := f.goELF(); g != nil {
+		out = append(out, g.source())
+	}
 	return out
 }
 

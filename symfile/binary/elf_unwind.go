@@ -21,6 +21,7 @@ var unwindSections = []struct {
 	{".eh_frame", openEHFrame},
 	{".debug_frame", openDebugFrame},
 	{".sframe", openSFrame},
+	{goSection, openGo},
 	{".ARM.exidx", openExidx},
 }
 
@@ -180,6 +181,14 @@ func openSFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 		}
 		return sframe.Open(src, at, sframe.Config{Arch: f.elf.Arch, Base: f.baseOf(e), File: e.Src.Name})
 	}
+}
+
+// openGo opens the stack depths in the table of a program of Go.
+func openGo(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
+	if g := f.goELF(); g != nil && e == f.elf {
+		return g.rules
+	}
+	return nil
 }
 
 // openExidx opens the index table of 32-bit ARM. Its last entry has no end, so cfg.End is that of

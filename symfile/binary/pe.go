@@ -30,6 +30,8 @@ type peProgram struct {
 	// x86 reads the code, and exported are the program's own names; both are for 32-bit x86 alone.
 	x86      *codeReader
 	exported *pe.Publics
+	isGo     bool
+	goPart   *goTable // see goPE
 }
 
 // openPE opens a PE file.
@@ -38,7 +40,11 @@ func openPE(src *input.Source) (*peProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}}, nil
+	golang, err := isGo(p)
+	if input.Needs(err) {
+		return nil, err
+	}
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}, isGo: golang}, nil
 }
 
 // memory reads an image; offsets are RVAs.
@@ -234,6 +240,9 @@ func (f *peProgram) symbolSources() []*symbolSource {
 			}, dwarf.Options{})
 		}})
 	}
+	if g := f.goPE(); g != nil {
+		out = append(out, g.source())
+	}
 	return out
 }
 
@@ -287,9 +296,10 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 // itself uses. The DWARF sections are those of compilers of the GNU family, and leaves are what no
 // table has.
 //
-//	.debug_frame before a frame    AMD64, if the file has both: see atEntry
+//	.debug_frame before a frame    AMD64, if the file has both: see atEntry; .gopclntab so, too
 //	.pdata                         not on x86, which has none
 //	.eh_frame, .debug_frame        MinGW's
+//	.gopclntab                     Go's, in a stripped program
 //	leaf functions                 code that .pdata lacks: functions without a frame
 func (f *peProgram) unwindTables() []*table {
 	out := []*table{}
@@ -304,6 +314,13 @@ func (f *peProgram) unwindTables() []*table {
 	if hasTable && debugFrame && f.pe.Arch == cpu.AMD64 {
 		addOf(inFrame, ".debug_frame before a frame", func() (unwind.Table, error) {
 			t, err := f.debugFrame()
+			return atEntry{t, f.pe.Arch}, err
+		})
+	}
+	golang := f.goPE()
+	if hasTable && golang != nil && f.pe.Arch == cpu.AMD64 {
+		add(goSection+" before a frame", func() (unwind.Table, error) {
+			t, err := golang.rules()
 			return atEntry{t, f.pe.Arch}, err
 		})
 	}
@@ -329,6 +346,9 @@ func (f *peProgram) unwindTables() []*table {
 	}
 	if debugFrame {
 		addOf(inFrame, ".debug_frame", f.debugFrame)
+	}
+	if golang != nil {
+		add(goSection, golang.rules)
 	}
 	// In a hybrid file the table covers one processor, so an address that it lacks may be code of
 	// the other.

@@ -15,6 +15,8 @@ type symbolSource struct {
 	open    func() (symbolTable, error)
 	table   symbolTable
 	err     error // the error of open, unless it is an input.NeedError
+	// gaps: its functions count only where no source before it has one.
+	gaps bool
 	// What the source has, valid if asked is set. See Has.
 	asked, functions, lines, inlines bool
 }
@@ -166,9 +168,15 @@ func answerOf(err error) symbol.Answer {
 	return symbol.Yes
 }
 
-// Each calls fn for every function of PDB, DWARF and STABS, source by source, each by address.
+// Each calls fn for every function of PDB, DWARF and STABS, source by source, each by address. Of a
+// source that fills gaps it leaves out functions that begin where another source has one.
 func (f *File) Each(fn func(symbol.Function) error) error {
-	for _, s := range f.symbolSources() {
+	sources := f.symbolSources()
+	var known map[uint64]bool // where functions begin, if another source fills gaps
+	if n := len(sources) - 1; n > 0 && sources[n].gaps {
+		known = map[uint64]bool{}
+	}
+	for _, s := range sources {
 		t, err := s.get()
 		if input.Needs(err) {
 			return err
@@ -176,7 +184,14 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 		if err != nil {
 			continue // Warnings has the error
 		}
+		fills := s.gaps
 		err = t.Each(func(s symbol.Function) error {
+			for i := 0; known != nil && !fills && i < len(s.Ranges); i++ {
+				known[s.Ranges[i].Start] = true
+			}
+			if fills && known[s.Ranges[0].Start] {
+				return nil
+			}
 			if s.Name == nameless {
 				name, err := f.nameAt(s.Ranges[0].Start)
 				if err != nil {

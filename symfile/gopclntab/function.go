@@ -1,0 +1,199 @@
+package gopclntab
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// function is a function's record (runtime._func). Offsets of 0 mean that there is no table.
+//
+//	entry       4, before Go 1.18 a pointer   | name 4 | args 4 | deferreturn 4
+//	pcsp 4 | pcfile 4 | pcln 4 | npcdata 4
+//	cuOffset 4       since Go 1.16            | startLine 4     since Go 1.20
+//	funcID 1 | flag 1 | 0 | nfuncdata 1
+//	pcdata  npcdata × 4 | funcdata  nfuncdata × 4, before Go 1.18 pointers
+type function struct {
+	index              int // in functab
+	start, end         uint64
+	name               int64
+	pcsp, pcfile, pcln uint32
+	unit               uint32 // where the files of its compilation unit begin in cutab
+	flag               uint8
+	// inline is the table of inlined calls by pc, tree the address of the calls; both are 0 if there
+	// are none.
+	inline uint32
+	tree   uint64
+}
+
+// flagTop says that the function is the outermost of its stack (abi.FuncFlagTopFrame).
+const flagTop = 1
+
+// start returns where function i begins.
+func (t *Table) start(i int) (uint64, error) {
+	c := t.cursor(t.functab + int64(2*i)*int64(t.field))
+	return t.module.text + uint(c, t.field), c.Err()
+}
+
+// find returns the function at an address; ok is false if there is none.
+func (t *Table) find(pc uint64) (f function, ok bool, err error) {
+	pos, err := t.functions.Search(pc)
+	if err != nil || pos < 0 {
+		return f, false, err
+	}
+	f, err = t.function(pos)
+	return f, err == nil && pc >= f.start && pc < f.end, err
+}
+
+// function reads the record of the function at a position of the sorted functab.
+func (t *Table) function(pos int) (f function, err error) {
+	f.index = t.functions.Record(pos)
+	at := t.functab + int64(2*f.index)*int64(t.field)
+	c := t.cursor(at)
+	f.start = t.module.text + uint(c, t.field)
+	off := uint(c, t.field)
+	// It ends where the next one begins, the last one at the word behind functab.
+	next := t.count
+	if pos+1 < t.count {
+		next = t.functions.Record(pos + 1)
+	}
+	if err := c.Err(); err != nil {
+		return f, err
+	}
+	if f.end, err = t.start(next); err != nil {
+		return f, err
+	}
+	limit, ok := t.inCode(f.start)
+	if !ok {
+		return f, t.bad(at, "a function in the program's code", hex(f.start))
+	}
+	f.end = min(f.end, limit)
+	if off > uint64(t.src.Size) {
+		return f, t.bad(at, "the offset of a record", hex(off))
+	}
+	return f, t.record(&f, t.funcs+int64(off))
+}
+
+// record reads the record at an offset.
+func (t *Table) record(f *function, at int64) error {
+	c := t.cursor(at)
+	entry := uint64(0)
+	if t.version >= go18 {
+		entry = t.module.text + uint64(c.U32())
+	} else {
+		entry = uint(c, t.word)
+	}
+	if c.Err() == nil && entry != f.start {
+		return t.bad(at, "the record of the function at "+hex(f.start), "one of "+hex(entry))
+	}
+	f.name = t.names + int64(c.U32())
+	c.Skip(8)
+	f.pcsp, f.pcfile, f.pcln = c.U32(), c.U32(), c.U32()
+	pcdata := c.U32()
+	if t.version >= go16 {
+		f.unit = c.U32()
+	}
+	if t.version >= go20 {
+		c.Skip(4)
+	}
+	c.Skip(1)
+	f.flag = c.U8()
+	c.Skip(1)
+	funcdata := c.U8()
+	if err := c.Err(); err != nil {
+		return err
+	}
+	return t.inlining(f, c.Off(), pcdata, funcdata)
+}
+
+// inliningPlaces are the numbers of the inlined calls among pcdata and funcdata, by version: since
+// Go 1.16, since Go 1.13, in Go 1.12 (PCDATA_InlTreeIndex, FUNCDATA_InlTree of runtime/funcdata.h).
+// Earlier releases count their funcdata in another byte, so that none is found.
+var inliningPlaces = map[version][][2]int{go2: {{2, 4}, {1, 2}}, go16: {{2, 3}}, go18: {{2, 3}}, go20: {{2, 3}}}
+
+// inlining finds a function's inlined calls. The header of Go 1.2 says nothing of the releases after
+// it, so there the calls are known by their content.
+func (t *Table) inlining(f *function, at int64, pcdata uint32, funcdata uint8) error {
+	for _, place := range inliningPlaces[t.version] {
+		if int(funcdata) <= place[1] || int64(pcdata) <= int64(place[0]) {
+			continue
+		}
+		c := t.cursor(at + 4*int64(place[0]))
+		inline := c.U32()
+		tree, err := t.funcdata(at+4*int64(pcdata), place[1])
+		if err == nil {
+			err = c.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if inline == 0 || tree == 0 {
+			continue
+		}
+		f.inline, f.tree = inline, tree
+		if t.version == go2 {
+			if call, err := t.call(f, 0); err != nil || call.parent != -1 {
+				if input.Needs(err) {
+					return err
+				}
+				f.inline, f.tree = 0, 0
+				continue
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// funcdata returns the address of a function's funcdata n, or 0. at is where the list begins.
+func (t *Table) funcdata(at int64, n int) (uint64, error) {
+	if t.version >= go18 {
+		c := t.cursor(at + 4*int64(n))
+		off := c.U32()
+		if off == ^uint32(0) || t.module.funcdata == 0 {
+			return 0, c.Err()
+		}
+		return t.module.funcdata + uint64(off), c.Err()
+	}
+	// Pointers are aligned in memory.
+	w := uint64(t.word)
+	at += int64(-(t.address + uint64(at)) & (w - 1))
+	c := t.cursor(at + int64(n)*int64(w))
+	return uint(c, t.word), c.Err()
+}
+
+// call is an inlined call (runtime.inlinedCall).
+//
+//	before Go 1.20  parent 2 | funcID 1 | 0 | file 4 | line 4 | name 4 | parentPc 4
+//	since           funcID 1 | 0 0 0 | name 4 | parentPc 4 | startLine 4
+type call struct {
+	parent int16 // -1 in the first call, which the function itself made; not since Go 1.20
+	name   string
+	// at is the address of an instruction whose line is that of the call, and whose inlined call is
+	// the caller.
+	at uint64
+}
+
+// call reads inlined call n of a function.
+func (t *Table) call(f *function, n int32) (out call, err error) {
+	size, skip := int64(20), 12
+	if t.version >= go20 {
+		size, skip = 16, 4
+	}
+	at := f.tree + uint64(n)*uint64(size)
+	p, err := t.cfg.At(at, size)
+	if err != nil {
+		return out, err
+	}
+	if t.version < go20 {
+		out.parent = int16(t.order.Uint16(p))
+	}
+	name, pc := t.order.Uint32(p[skip:]), t.order.Uint32(p[skip+4:])
+	if uint64(pc) >= f.end-f.start {
+		return out, &input.FormatError{File: t.cfg.File, Part: "inlined calls", Offset: -1, Want: "a call inside its function",
+			Have: fmt.Sprintf("0x%x bytes after the start of the function at 0x%x", pc, f.start)}
+	}
+	out.at = f.start + uint64(pc)
+	out.name, err = t.str(t.names + int64(name))
+	return out, err
+}

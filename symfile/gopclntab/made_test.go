@@ -1,0 +1,366 @@
+package gopclntab
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// made is a program with two functions, built without the reader's layouts:
+//
+//	main.outer  0x1000 to 0x1040, in which line 7 has the inlined main.inner, line 21
+//	main.last   0x1040 to 0x1080
+//
+// outer moves sp by 24 from its fourth byte on.
+type made struct {
+	magic   uint32
+	release int // of Go: 2, 16, 18, 20, 26
+	word    int
+	order   order
+}
+
+// order reads and writes numbers.
+type order interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
+
+const (
+	madeTable  = 0x4000
+	madeModule = 0x8000
+	madeTree   = 0x9000
+)
+
+// bytes makes the table.
+func (m made) bytes() []byte {
+	var b []byte
+	u32 := func(v uint64) { b = m.order.AppendUint32(b, uint32(v)) }
+	ptr := func(v uint64) {
+		if m.word == 4 {
+			u32(v)
+		} else {
+			b = m.order.AppendUint64(b, v)
+		}
+	}
+	// Strings and pc-value tables, at fixed offsets from where they begin.
+	names := []byte("\x00main.outer\x00main.inner\x00main.last\x00")
+	const outer, inner, last = 1, 12, 23
+	files := []byte("/src/a.go\x00/src/b.go\x00")
+	tables := []byte{0,
+		2, 4, 48, 60, 0, // 1: sp: 0 for 4 bytes, 24 for 60
+		2, 64, 0, // 6: file: 0
+		16, 8, 28, 8, 29, 48, 0, // 9: lines 7, 21, 6
+		1, 8, 2, 8, 1, 48, 0, // 16: calls -1, 0, -1 (see below: the first value counts from -1)
+		4, 64, 0, // 23: file: 1
+	}
+	tables[16] = 0 // a first change of 0 does not end a table
+	if m.release == 2 {
+		tables[6], tables[23] = 4, 6 // files count from 1
+	}
+	head := func(offsets ...int) {
+		b = m.order.AppendUint32(nil, m.magic)
+		quantum := byte(1)
+		b = append(b, 0, 0, quantum, byte(m.word))
+		ptr(2)
+		if m.release == 2 {
+			return
+		}
+		ptr(2)
+		switch m.release {
+		case 18, 20:
+			ptr(0x1000)
+		case 26:
+			ptr(0)
+		}
+		for _, o := range offsets {
+			ptr(uint64(o))
+		}
+	}
+	// record makes a function's record, at an offset of the table.
+	record := func(entry uint64, name, file, line, inline uint64, tree bool) {
+		if m.release >= 18 {
+			u32(entry - 0x1000)
+		} else {
+			ptr(entry)
+		}
+		u32(name)
+		u32(0)
+		u32(0)
+		u32(1 + m.tablesAt())
+		u32(file + m.tablesAt())
+		u32(line + m.tablesAt())
+		u32(3)
+		if m.release >= 16 {
+			u32(0)
+		}
+		if m.release >= 20 {
+			u32(1)
+		}
+		n := byte(4)
+		if m.release == 2 {
+			n = 5
+		}
+		b = append(b, 0, 0, 0, n)
+		u32(0)
+		u32(0)
+		if tree {
+			u32(inline + m.tablesAt())
+		} else {
+			u32(0)
+		}
+		for m.release < 18 && len(b)%m.word != 0 {
+			b = append(b, 0)
+		}
+		for i := byte(0); i < n; i++ {
+			switch here := i == n-1 && tree; {
+			case m.release >= 18 && here:
+				u32(0x100)
+			case m.release >= 18:
+				u32(0xffffffff)
+			case here:
+				ptr(madeTree)
+			default:
+				ptr(0)
+			}
+		}
+		for len(b)%8 != 0 {
+			b = append(b, 0)
+		}
+	}
+	// field is an entry of functab.
+	field := func(v uint64) {
+		if m.release >= 18 {
+			u32(v)
+		} else {
+			ptr(v)
+		}
+	}
+	text := uint64(0x1000)
+	if m.release >= 18 {
+		text = 0
+	}
+	const strings = 0x400 // where what is not functab begins
+	put := func(at int, p []byte) {
+		for len(b) < at {
+			b = append(b, 0)
+		}
+		b = append(b, p...)
+	}
+	base := 0
+	if m.release == 2 {
+		head()
+	} else {
+		head(strings, strings+0x100, strings+0x200, strings+0x300, 0x80)
+		put(0x80, nil)
+		base = 0x80
+	}
+	field(text)
+	field(0x100)
+	field(text + 0x40)
+	field(0x200)
+	field(text + 0x80)
+	if m.release == 2 {
+		u32(strings + 0x200)
+	}
+	nameAt := uint64(0)
+	if m.release == 2 {
+		nameAt = strings
+	}
+	put(base+0x100, nil)
+	record(0x1000, nameAt+outer, 6, 9, 16, true)
+	put(base+0x200, nil)
+	record(0x1040, nameAt+last, 23, 9, 0, false)
+	put(strings, names)
+	put(strings+0x100, m.order.AppendUint32(m.order.AppendUint32(nil, 0), 10)) // cutab
+	if m.release == 2 {
+		put(strings+0x200, nil)
+		u32(3)
+		u32(strings + 0x240)
+		u32(strings + 0x24a)
+		put(strings+0x240, files)
+	} else {
+		put(strings+0x200, files)
+	}
+	put(strings+0x300, tables)
+	return b
+}
+
+// tablesAt is what offsets of pc-value tables count from, in the whole table or in pctab.
+func (m made) tablesAt() uint64 {
+	if m.release == 2 {
+		return 0x700
+	}
+	return 0
+}
+
+// open opens the table in its program.
+func (m made) open(table []byte) (*Table, error) {
+	nameAt := uint64(12)
+	if m.release == 2 {
+		nameAt += 0x400
+	}
+	var tree []byte
+	u32 := func(v uint64) { tree = m.order.AppendUint32(tree, uint32(v)) }
+	if m.release < 20 {
+		tree = append(tree, 0xff, 0xff, 0, 0)
+		u32(0)
+		u32(7)
+		u32(nameAt)
+		u32(0)
+	} else {
+		u32(0)
+		u32(nameAt)
+		u32(0)
+		u32(20)
+	}
+	words := make([]uint64, moduleWords)
+	words[0], words[1], words[16], words[22] = madeTable, madeTable+0x400, madeTable+0x80, 0x1000
+	words[38], words[40] = 0x5555, madeTree-0x100
+	if m.release == 18 {
+		words[38], words[40] = madeTree-0x100, 0x5555
+	}
+	data := []byte("12345678") // moduledata is somewhere in the data
+	for _, w := range words {
+		if m.word == 4 {
+			data = m.order.AppendUint32(data, uint32(w))
+		} else {
+			data = m.order.AppendUint64(data, w)
+		}
+	}
+	arch := cpu.AMD64
+	if m.word == 4 {
+		arch = cpu.ARM
+	}
+	return Open(input.FromBytes("made", table), madeTable, Config{Arch: arch, File: "made", Code: [][2]uint64{{0x1000, 0x2000}},
+		Data: []Part{{madeModule, input.FromBytes("made", data)}},
+		At: func(address uint64, n int64) ([]byte, error) {
+			if address < madeTree {
+				return make([]byte, n), nil
+			}
+			return input.FromBytes("made", tree).Bytes(int64(address-madeTree), n)
+		}})
+}
+
+// layouts are all kinds of tables.
+func layouts() (out []made) {
+	for _, word := range []int{4, 8} {
+		for _, order := range []order{binary.LittleEndian, binary.BigEndian} {
+			for _, v := range []struct {
+				magic   uint32
+				release int
+			}{{0xfffffffb, 2}, {0xfffffffa, 16}, {0xfffffff0, 18}, {0xfffffff1, 20}, {0xfffffff1, 26}} {
+				out = append(out, made{v.magic, v.release, word, order})
+			}
+		}
+	}
+	return out
+}
+
+// TestLayouts reads a table of each layout, byte order and size of pointers.
+func TestLayouts(t *testing.T) {
+	for _, m := range layouts() {
+		t.Run(fmt.Sprintf("%d/%d/%v", m.release, m.word, m.order), func(t *testing.T) {
+			tab, err := m.open(m.bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []struct {
+				rva  uint64
+				want string
+			}{
+				{0xfff, ""}, {0x1080, ""},
+				{0x1000, "main.outer 0x1000+0x40 /src/a.go:7"},
+				{0x100f, "main.outer 0x1000+0x40 /src/a.go:7; main.inner /src/a.go:21"},
+				{0x1010, "main.outer 0x1000+0x40 /src/a.go:6"},
+				{0x1048, "main.last 0x1040+0x40 /src/b.go:21"},
+			} {
+				s, ans, err := tab.Lookup(c.rva)
+				have := ""
+				if ans == symbol.Yes {
+					have = fmt.Sprintf("%s 0x%x+0x%x %s:%d", s.Name, s.Start, s.Size, s.File, s.Line)
+					for _, i := range s.Inlines {
+						have += fmt.Sprintf("; %s %s:%d", i.Name, i.File, i.Line)
+					}
+				}
+				if have != c.want || err != nil {
+					t.Errorf("0x%x: %q (%v), want %q", c.rva, have, err, c.want)
+				}
+			}
+			all := ""
+			tab.Each(func(f symbol.Function) error {
+				all += fmt.Sprintf("%s %x", f.Name, f.Ranges)
+				for _, l := range f.Lines {
+					all += fmt.Sprintf(" %x-%x:%s:%d", l.Start, l.Start+l.Size, l.File, l.Line)
+				}
+				for _, i := range f.Inlines {
+					all += fmt.Sprintf(" %s@%s:%d %x", i.Name, i.CallFile, i.CallLine, i.Ranges)
+				}
+				all += "\n"
+				return nil
+			})
+			const want = "main.outer [{1000 40}] 1000-1008:/src/a.go:7 1008-1010:/src/a.go:21 1010-1040:/src/a.go:6 main.inner@/src/a.go:7 [{1008 8}]\n" +
+				"main.last [{1040 40}] 1040-1048:/src/b.go:7 1048-1050:/src/b.go:21 1050-1080:/src/b.go:6\n"
+			if all != want || len(tab.Warnings()) > 0 {
+				t.Errorf("%s%v\nwant\n%s", all, tab.Warnings(), want)
+			}
+			rules := map[uint64]string{0x1003: "cfa = $rsp + 8, ra = [cfa − 8]", 0x1004: "cfa = $rsp + 32, ra = [cfa − 8]"}
+			if m.word == 4 {
+				rules = map[uint64]string{0x1003: "cfa = $sp, ra = $lr (topmost frame only)", 0x1004: "cfa = $sp + 24, ra = [cfa − 24]"}
+			}
+			for rva, want := range rules {
+				row, ok, err := tab.Rules().Row(rva)
+				if have := row.Describe(tab.cfg.Arch); !ok || err != nil || have != want {
+					t.Errorf("0x%x: %s (%v), want %s", rva, have, err, want)
+				}
+			}
+			found := append([]byte("\xff\xff\xff\xff\xf1\xff\xff\xff some words before it   "), m.bytes()...)
+			if at, err := Find(Part{0, input.FromBytes("made", found)}, m.order, m.word); err != nil || at != 32 {
+				t.Errorf("found at %d (%v)", at, err)
+			}
+		})
+	}
+}
+
+// TestDamagedTables: whatever a table says, reading it ends, and it ends soon.
+func TestDamagedTables(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	for _, m := range layouts() {
+		whole := m.bytes()
+		for n := range 400 {
+			b := append([]byte(nil), whole...)
+			if n%4 == 0 {
+				b = b[:random.Intn(len(b))]
+			} else {
+				for range 1 + n%5 {
+					b[random.Intn(len(b))] = byte(random.Int())
+				}
+			}
+			tab, err := m.open(b)
+			if err != nil {
+				continue
+			}
+			for rva := uint64(0xff0); rva < 0x1090; rva += 3 {
+				tab.Lookup(rva)
+				tab.Rules().Row(rva)
+			}
+			lines := 0
+			tab.Each(func(f symbol.Function) error {
+				lines += len(f.Lines)
+				if len(f.Inlines) > 64 {
+					t.Errorf("%d inlined calls", len(f.Inlines))
+				}
+				return nil
+			})
+			tab.Rules().Each(func(start, end uint64, row unwind.Row) error { return nil })
+			if lines > 0x1000 {
+				t.Errorf("%d lines in 0x1000 bytes of code", lines)
+			}
+		}
+	}
+}

@@ -1,0 +1,148 @@
+// Package gopclntab reads the table that Go's linker puts into every program, also into stripped
+// ones (-ldflags "-s -w"): the functions with their files, lines and inlined calls, and how far
+// each instruction has moved the stack pointer. The runtime walks stacks with it.
+//
+//	header ─► functab: where functions begin ─► a function's record ─► pc-value tables: line, file, stack depth, inlined call
+//	                                                                └► funcdata: the tree of its inlined calls
+//
+// Find looks for the table in a file that does not name it, Open reads the header. Then Lookup
+// (lookup.go) and Each (each.go) have symbols, Rules (rules.go) unwind rules. A lookup searches
+// functab and reads the records of one function.
+//
+// The format has no other specification than the runtime: runtime/symtab.go, runtime/symtabinl.go
+// and internal/abi/symtab.go of Go's sources, and golang.org/s/go12symtab for what Go 1.2 began.
+package gopclntab
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/ordered"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Config is what a reader must know of the program and the table does not contain. Addresses are
+// those that the program was linked for.
+type Config struct {
+	// Arch is the processor; without it there are no unwind rules.
+	Arch *cpu.Arch
+	// Base is the address of RVA 0.
+	Base uint64
+	// File is the program's name, for origins and errors.
+	File string
+	// Code are the ranges of code that the file has the bytes of. Functions elsewhere are not
+	// believed, so that the work on a table is bounded by the file's size.
+	Code [][2]uint64
+	// At reads n bytes at an address.
+	At func(address uint64, n int64) ([]byte, error)
+	// Data are the parts of the file that may have the linker's list of tables (see module).
+	Data []Part
+	// Relocations calls its argument for every word of the file whose value the loader computes by
+	// adding the program's base: the word's address and its value at the address that the program
+	// was linked for. It is nil if the words have their values in the file.
+	Relocations func(f func(at, value uint64) error) error
+}
+
+// Part is a range of the program's memory that the file has.
+type Part struct {
+	Address uint64
+	Src     *input.Source
+}
+
+const part = ".gopclntab"
+
+// Table is an opened table.
+type Table struct {
+	src     *input.Source
+	address uint64
+	cfg     Config
+	header
+	module    module
+	functions ordered.Table
+	warnings  unwind.Warnings
+}
+
+// Open opens the table that begins with src and is linked at an address.
+func Open(src *input.Source, address uint64, cfg Config) (*Table, error) {
+	if cfg.At == nil {
+		return nil, errors.New("gopclntab: no reader of the program's memory is given")
+	}
+	h, err := readHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{src: src, address: address, cfg: cfg, header: h}
+	if a := cfg.Arch; a != nil && a.WordSize != h.word {
+		return nil, t.bad(7, fmt.Sprintf("pointers of %d bytes", a.WordSize), fmt.Sprint(h.word))
+	}
+	if err := t.findModule(); err != nil {
+		return nil, err
+	}
+	t.functions = ordered.Table{N: h.count, Key: t.start}
+	return t, nil
+}
+
+// bad returns an error about the table at an offset.
+func (t *Table) bad(off int64, want, have string) error {
+	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
+}
+
+// Warnings lists what could not be read so far.
+func (t *Table) Warnings() []string { return t.warnings.List(t.cfg.File + ": " + part) }
+
+// warn notes an error of a function that is left out. A *NeedError is returned instead.
+func (t *Table) warn(err error) error {
+	if input.Needs(err) {
+		return err
+	}
+	t.warnings.Add("function", err)
+	return nil
+}
+
+// cursor reads from an offset of the table on.
+func (t *Table) cursor(off int64) *input.Cursor {
+	return input.NewCursor(t.src, part, off, t.src.Size-min(off, t.src.Size), t.order)
+}
+
+// uint reads a number of n bytes, 4 or 8.
+func uint(c *input.Cursor, n int) uint64 {
+	if n == 4 {
+		return uint64(c.U32())
+	}
+	return c.U64()
+}
+
+// number decodes a number of n bytes, 4 or 8.
+func number(order binary.ByteOrder, p []byte, n int) uint64 {
+	if n == 4 {
+		return uint64(order.Uint32(p))
+	}
+	return order.Uint64(p)
+}
+
+// maxText limits the length of names and paths.
+const maxText = 1 << 16
+
+// str reads a string that ends with a zero byte.
+func (t *Table) str(off int64) (string, error) {
+	out := []byte(nil)
+	for len(out) <= maxText {
+		block, start, err := t.src.Block(off)
+		if err != nil {
+			return "", err
+		}
+		block = block[off-start:]
+		block = block[:min(len(block), maxText+1)]
+		for i, b := range block {
+			if b == 0 {
+				return string(append(out, block[:i]...)), nil
+			}
+		}
+		out = append(out, block...)
+		off += int64(len(block))
+	}
+	return "", t.bad(off, "the end of a name", fmt.Sprintf("more than %d bytes", maxText))
+}
