@@ -154,3 +154,12 @@ func (r rules) Each(fn func(start, end uint64, row unwind.Row) error) error {
 		return nil
 	})
 }
+
+// Function implements unwind.Functions.
+func (r rules) Function(rva uint64) (start, end uint64, ok bool, err error) {
+	f, ok, err := r.find(r.cfg.Base + rva)
+	if err != nil || !ok {
+		return 0, 0, false, err
+	}
+	return f.start - r.cfg.Base, f.end - r.cfg.Base, true, nil
+}
