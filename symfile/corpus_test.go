@@ -55,6 +55,9 @@ func TestCorpusAgainstReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasPrefix(string(text), "\xff\xfe") {
+			continue // UTF-16, which core/intake converts
+		}
 		f := open(t, filepath.Base(p), text)
 		if !f.HasModule {
 			t.Errorf("%s: no module", p)

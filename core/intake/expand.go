@@ -184,7 +184,7 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		return
 	}
 	archive := g.Kind.IsPacked() && !e.limits.Lack(g.Kind)
-	if archive && depth >= e.limits.MaxDepth {
+	if archive && depth >= e.limits.MaxDepth && g.Kind != UTF16 {
 		e.problem(src.Name, "", -1, fmt.Sprintf("an archive in %d others, which is too deep", depth), nil)
 		archive = false
 	}
@@ -207,12 +207,15 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 
 // unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. It is
 // unpacked at once, because that is the only way to know its size. Of a damaged file, the bytes
-// before the damage are used.
+// before the damage are used. A text in UTF-16 is converted likewise.
 func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked) {
 	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, progress: e.progressOf(src.Name, src)}
-	if kind == Gzip {
+	switch kind {
+	case Gzip:
 		u.deflated(src, true)
-	} else {
+	case UTF16:
+		u.packedBy(newUTF16, src)
+	default:
 		u.packedBy(e.limits.Unpackers[kind], src)
 	}
 	part := string(kind) + " data"

@@ -31,6 +31,7 @@ const (
 	XZ               Kind = "xz"
 	Zip              Kind = "zip"
 	Cab              Kind = "cab"
+	UTF16            Kind = "utf-16" // a text in UTF-16 that is read if it is in UTF-8
 
 	Empty      Kind = "empty"
 	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
@@ -62,7 +63,7 @@ type packedKind struct {
 }
 
 // packedKinds has a row for each.
-var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}}
+var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false}}
 
 // packing returns the kind's row of packedKinds, or a zero one.
 func (k Kind) packing() packedKind {
@@ -74,7 +75,8 @@ func (k Kind) packing() packedKind {
 	return packedKind{}
 }
 
-// IsPacked reports whether files of the kind are compressed files or archives that Expand opens.
+// IsPacked reports whether files of the kind are compressed files, archives or converted texts, which
+// Expand opens.
 func (k Kind) IsPacked() bool { return k.packing().kind != "" }
 
 // HasMembers reports whether files of the kind are archives that Expand opens.
@@ -83,13 +85,13 @@ func (k Kind) HasMembers() bool { return k.packing().many }
 // NamedPacked reports whether a file has the name of a compressed file or an archive.
 func NamedPacked(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc(packedKinds, func(p packedKind) bool { return strings.HasSuffix(name, p.ending) })
+	return slices.ContainsFunc(packedKinds, func(p packedKind) bool { return p.ending != "" && strings.HasSuffix(name, p.ending) })
 }
 
 // Endings returns the endings of the names of compressed files.
 func Endings() (out []string) {
 	for _, p := range packedKinds {
-		if !p.many {
+		if !p.many && p.ending != "" {
 			out = append(out, p.ending)
 		}
 	}
@@ -190,7 +192,13 @@ var symRecords = []string{"FILE ", "FUNC ", "PUBLIC ", "STACK CFI ", "STACK WIN 
 
 // byText recognizes text, and formats that are text.
 func byText(src *input.Source, head []byte) Guess {
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+	if utf16Order(head) != nil {
+		if text := ToUTF8(head); len(text) > 0 {
+			switch g := byText(input.FromBytes(src.Name, text), text); g.Kind {
+			case Sym, SymWithoutModule, Microdump:
+				return Guess{UTF16, g.What + " in UTF-16"}
+			}
+		}
 		return Guess{Text, "text in UTF-16"}
 	}
 	body := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))

@@ -92,6 +92,11 @@ func TestSniff(t *testing.T) {
 		{"a", "\n<!DOCTYPE HTML>\n<p>Please log in", Text, "an HTML page"},
 		{"a", "hello, wörld\nmore", Text, `text beginning with "hello, wörld"`},
 		{"a", "\xff\xfeh\x00i\x00", Text, "text in UTF-16"},
+		{"a", "\xff\xfe", Text, "text in UTF-16"},
+		{"a", "\xff\xfeM", Text, "text in UTF-16"},
+		{"a", utf16Of("MODULE Linux x86_64 0 a\r\n", le), UTF16, "a Breakpad symbol file in UTF-16"},
+		{"a", utf16Of("MODULE Linux x86_64 0 a\r\n", bige) + "x", UTF16, "a Breakpad symbol file in UTF-16"},
+		{"a", utf16Of("-----BEGIN BREAKPAD MICRODUMP-----\r\n", le), UTF16, "a Breakpad microdump (text) in UTF-16"},
 		{"a", "\x00\x01\x02\x03\x04\x05\x06\x07\x08", Binary, "binary data beginning with 00 01 02 03 04 05 06 07 …"},
 		{"a", "\x00", Binary, "binary data beginning with 00"},
 		{"a", "caf\xe9", Binary, ""},
@@ -144,7 +149,7 @@ func TestSniffCorpus(t *testing.T) {
 		switch {
 		case strings.HasSuffix(path, ".dmp") && !microdump && g.Kind != Minidump,
 			strings.HasSuffix(path, ".dmp") && microdump && g.Kind != Microdump,
-			strings.HasSuffix(path, ".sym") && g.Kind != Sym && info.Size() > 0,
+			strings.HasSuffix(path, ".sym") && g.Kind != Sym && g.Kind != UTF16 && info.Size() > 0,
 			strings.HasSuffix(path, ".gz") && g.Kind != Gzip:
 			t.Errorf("%s: %+v", path, g)
 		}

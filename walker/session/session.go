@@ -235,6 +235,11 @@ func (s *Session) add(src *input.Source, member bool) {
 	// Without a reader for the compression, the item says that the page should load the larger
 	// program.
 	it.Detected = guess.Kind
+	if guess.Kind == intake.UTF16 {
+		if guess = s.convert(it); it.Message != "" {
+			return
+		}
+	}
 	if s.opt.Limits.Lack(guess.Kind) {
 		guess.Kind, it.NeedsDecoder = intake.Packed, true
 	}
@@ -337,6 +342,21 @@ func (s *Session) addArchive(it *item) {
 	for _, m := range members {
 		s.add(m, true)
 	}
+}
+
+// convert replaces a text in UTF-16 by one in UTF-8.
+func (s *Session) convert(it *item) intake.Guess {
+	texts, err := intake.Expand(it.src, s.opt.Limits, func(name string, done, total int64) error {
+		s.progress("converting", name, done, total)
+		return nil
+	})
+	if err != nil || len(texts) != 1 {
+		it.Message = fmt.Sprintf("%s: cannot be converted from UTF-16: %v", it.Name, err)
+		return intake.Guess{}
+	}
+	it.src = texts[0]
+	it.src.Spool = s.opt.Limits.Spool
+	return intake.Sniff(it.src)
 }
 
 // progress calls Options.Progress, if it is set.

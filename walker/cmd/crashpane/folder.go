@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -25,10 +26,10 @@ type folder struct {
 	// binaries are the ELF and PE files and PDBs, by their keys and the keys of their file names, and
 	// binariesByName by their file names and the names that they contain, such as a library's SONAME.
 	binaries, binariesByName map[string][]string
-	// sameName are the symbol files that have the name of a module. others counts the symbol files
-	// that have not.
-	sameName []symbolHead
-	others   int
+	// candidates are the symbol files that have a key of a module, such as its name. others counts
+	// the symbol files that have none.
+	candidates []symbolHead
+	others     int
 	// archives are zip files and cabinets, whose members are unknown before they are opened.
 	archives []string
 }
@@ -86,20 +87,20 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 			}
 			return nil
 		}
-		known := session.KnownSym(path, first)
+		known := session.KnownSym(path, intake.ToUTF8(first))
 		if !known.HasModule && known.CodeID == "" {
 			return nil
 		}
-		sameName := false
+		candidate := false
 		for _, k := range known.Keys() {
 			if wanted[k.Text] && f.symbols[k.Text] == "" {
 				f.symbols[k.Text] = path
 			}
-			sameName = sameName || wanted[k.Text] && !k.Sure
+			candidate = candidate || wanted[k.Text]
 		}
 		// Kept for the message that a file of the right name is of another build, if none matches.
-		if sameName {
-			f.sameName = append(f.sameName, symbolHead{path, known})
+		if candidate {
+			f.candidates = append(f.candidates, symbolHead{path, known})
 		} else {
 			f.others++
 		}
@@ -170,7 +171,7 @@ func isDebugID(s string) bool {
 	return true
 }
 
-// firstBytes returns up to 1024 bytes from the start of a file, unpacked if it is gzip. With an
+// firstBytes returns up to 2048 bytes from the start of a file, unpacked if it is gzip. With an
 // error it returns what could be read.
 func firstBytes(path string) ([]byte, error) {
 	file, err := os.Open(path)
@@ -178,7 +179,7 @@ func firstBytes(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	buf := make([]byte, 1024)
+	buf := make([]byte, 2048)
 	n, err := io.ReadFull(file, buf)
 	if buf = buf[:n]; !bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
 		return buf, readError(path, err)
@@ -191,7 +192,7 @@ func firstBytes(path string) ([]byte, error) {
 		return nil, readError(path, err)
 	}
 	// A gzip stream that is cut off still gives its first bytes.
-	out := make([]byte, 1024)
+	out := make([]byte, 2048)
 	n, err = io.ReadFull(z, out)
 	return out[:n], readError(path, err)
 }

@@ -112,7 +112,7 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 		}
 	}
 	for _, f := range s.folders {
-		for _, file := range f.sameName {
+		for _, file := range f.candidates {
 			if s.added[file.path] {
 				continue
 			}
