@@ -9,11 +9,11 @@ import (
 )
 
 // symbolSources returns what has functions and lines, of the program and of its debug file.
-func (f *elfProgram) symbolSources() []*symbolSource {
+func (f *elfProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 	out := []*symbolSource{}
 	for _, e := range f.files() {
 		if e.Section(".debug_info") != nil {
-			out = append(out, &symbolSource{section: ".debug_info", file: e.Src.Name, open: func() (symbolTable, error) { return f.openDWARF(e) }})
+			out = append(out, &symbolSource{section: ".debug_info", file: e.Src.Name, open: func() (symbolTable, error) { return f.openDWARF(e, symbols) }})
 		}
 	}
 	for _, e := range f.files() {
@@ -61,8 +61,9 @@ func (f *elfProgram) sections(e *elf.File) dwarf.Sections {
 }
 
 // openDWARF opens the debug information of a file, with the files that its units may refer to.
-func (f *elfProgram) openDWARF(e *elf.File) (*dwarf.Data, error) {
-	opt := dwarf.Options{Split: f.findSplit}
+func (f *elfProgram) openDWARF(e *elf.File, symbols dwarf.Symbols) (*dwarf.Data, error) {
+	// An object file's first section is at address 0, and no linker has discarded code of it.
+	opt := dwarf.Options{Split: f.findSplit, Symbols: symbols, ZeroIsCode: e.Type == elf.TypeRel}
 	if f.alt != nil {
 		alt := f.sections(f.alt)
 		opt.Alt = &alt
@@ -140,6 +141,15 @@ func (n elfNames) Lookup(rva uint64) (symbol.Symbol, bool) {
 	}
 	return n.symbol(p), true
 }
+
+// Piece implements nameTable.
+func (n elfNames) Piece(rva uint64) (int, symbol.Range) {
+	i, start, end := n.Publics.Piece(rva - n.shift)
+	return i, symbol.Range{Start: start + n.shift, Size: end - start}
+}
+
+// Names implements nameTable.
+func (n elfNames) Names(rva uint64) []string { return n.Publics.Names(rva - n.shift) }
 
 // symbolTables returns the symbol tables in the order in which they are asked: complete ones first.
 //

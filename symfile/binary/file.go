@@ -27,6 +27,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/dwarf"
 	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -60,7 +61,7 @@ type program interface {
 	// unwindTables, symbolSources and symbolTables return the sources in the order in which File
 	// asks them.
 	unwindTables() []*table
-	symbolSources() []*symbolSource
+	symbolSources(dwarf.Symbols) []*symbolSource
 	symbolTables() ([]*names, error)
 	// frameData returns the frame data of x86, or nil.
 	frameData() frameTable

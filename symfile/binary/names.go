@@ -2,6 +2,7 @@ package binary
 
 import (
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -17,11 +18,16 @@ type names struct {
 }
 
 // nameTable is a list of names by RVA, one for each address. At returns name i in the order of
-// addresses, Lookup the name of the code at an RVA. The results have Public set.
+// addresses, Lookup the name of the code at an RVA. The results have Public set. Piece returns the
+// number of that name, and the code around the RVA that has it. Without a name the number is -1, and
+// the code ends where the next name starts. Names returns all names of the function that starts at
+// an RVA.
 type nameTable interface {
 	Len() int
 	At(i int) symbol.Symbol
 	Lookup(rva uint64) (symbol.Symbol, bool)
+	Piece(rva uint64) (int, symbol.Range)
+	Names(rva uint64) []string
 }
 
 // symbolTables returns the files' symbol tables, full ones first.
@@ -60,30 +66,78 @@ func full(tables []*names) bool {
 	return false
 }
 
-// nameless is the name that debug information has for a function whose name is in a file that is
-// missing, such as the supplementary file of dwz. A symbol table may have the name.
-const nameless = "<name omitted>"
+// symbolNames is the symbol tables of a file as package dwarf asks for them.
+type symbolNames struct{ f *File }
 
-// nameAt returns the name that a symbol table has for the function that starts at an RVA, or
-// nameless.
-func (f *File) nameAt(start uint64) (string, error) {
-	tables, err := f.symbolTables()
-	if err != nil {
-		return nameless, err
+// table returns the first table, which has most names, or nil.
+func (s symbolNames) table() (*names, nameTable, error) {
+	tables, err := s.f.symbolTables()
+	if err != nil || len(tables) == 0 {
+		return nil, nil, err
 	}
-	for _, n := range tables {
-		p, err := n.get()
+	t, err := tables[0].get()
+	if err != nil && !input.Needs(err) {
+		err = nil // Warnings has it
+	}
+	return tables[0], t, err
+}
+
+// Len implements dwarf.Symbols.
+func (s symbolNames) Len() int {
+	if _, t, _ := s.table(); t != nil {
+		return t.Len()
+	}
+	return 0
+}
+
+// Piece implements dwarf.Symbols. In a table of exports, the end of a name without a size is not
+// known: the next function may not be exported.
+func (s symbolNames) Piece(rva uint64) (n int, code symbol.Range, err error) {
+	of, t, err := s.table()
+	if err != nil || t == nil {
+		return -1, symbol.Range{Start: rva, Size: -rva}, err
+	}
+	n, code = t.Piece(rva)
+	if n >= 0 && !of.full && t.At(n).Size == 0 {
+		n = -1
+	}
+	return n, code, nil
+}
+
+// Name implements dwarf.Symbols.
+func (s symbolNames) Name(n int) string {
+	if _, t, _ := s.table(); t != nil {
+		return t.At(n).Name
+	}
+	return ""
+}
+
+// Linkage implements dwarf.Symbols.
+func (s symbolNames) Linkage(starts []uint64, plain string) (string, error) {
+	tables, err := s.f.symbolTables()
+	if err != nil {
+		return "", err
+	}
+	for _, of := range tables {
+		t, err := of.get()
 		if input.Needs(err) {
-			return nameless, err
+			return "", err
 		}
 		if err != nil {
 			continue
 		}
-		if s, ok := p.Lookup(start); ok && s.Start == start {
-			return s.Name, nil
+		for _, start := range starts {
+			for _, name := range t.Names(start) {
+				if plain == "" {
+					return name, nil
+				}
+				if linkage, ok := demangle.Linkage(name, plain); ok {
+					return linkage, nil
+				}
+			}
 		}
 	}
-	return nameless, nil
+	return "", nil
 }
 
 // publicNames is a symbolTable that also has names of addresses: a PDB.

@@ -4,6 +4,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
+	"github.com/crashpane/crashpane/symfile/dwarf"
 	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -27,12 +28,14 @@ func openPDB(src *input.Source) (program, error) {
 	return &pdbProgram{src: src, pdb: p}, nil
 }
 
-func (f *pdbProgram) arch() *cpu.Arch                 { return f.pdb.Arch }
-func (f *pdbProgram) base() uint64                    { return 0 }
-func (f *pdbProgram) code(uint64, []byte) int         { return 0 }
-func (f *pdbProgram) isCode(uint64) bool              { return false }
-func (f *pdbProgram) unwindTables() []*table          { return []*table{} }
-func (f *pdbProgram) symbolSources() []*symbolSource  { return []*symbolSource{pdbSource(f.src, f.pdb)} }
+func (f *pdbProgram) arch() *cpu.Arch         { return f.pdb.Arch }
+func (f *pdbProgram) base() uint64            { return 0 }
+func (f *pdbProgram) code(uint64, []byte) int { return 0 }
+func (f *pdbProgram) isCode(uint64) bool      { return false }
+func (f *pdbProgram) unwindTables() []*table  { return []*table{} }
+func (f *pdbProgram) symbolSources(dwarf.Symbols) []*symbolSource {
+	return []*symbolSource{pdbSource(f.src, f.pdb)}
+}
 func (f *pdbProgram) symbolTables() ([]*names, error) { return nil, nil }
 func (f *pdbProgram) frameData() frameTable           { return f.pdb }
 func (f *pdbProgram) warnings() []string              { return nil }

@@ -227,17 +227,17 @@ func (f *peProgram) section(name string) (*input.Source, error) {
 // of the GNU family put into the program.
 //
 // MinGW and Go's linker write DWARF into PE files; MSVC and clang-cl write a PDB.
-func (f *peProgram) symbolSources() []*symbolSource {
+func (f *peProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 	out := []*symbolSource{}
 	if f.pdb != nil {
-		out = f.pdb.symbolSources()
+		out = f.pdb.symbolSources(symbols)
 	}
 	if file := f.with(".debug_info"); file.Section(".debug_info") != nil {
 		out = append(out, &symbolSource{section: ".debug_info", file: file.Src.Name, open: func() (symbolTable, error) {
 			return dwarf.Open(dwarf.Sections{
 				Get: f.section, More: func(string) ([]*input.Source, error) { return nil, nil },
 				Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: file.Base, File: file.Src.Name,
-			}, dwarf.Options{})
+			}, dwarf.Options{Symbols: symbols})
 		}})
 	}
 	if g := f.goPE(); g != nil {

@@ -51,7 +51,7 @@ func (s *symbolSource) warnings() []string {
 // symbolSources returns the sources of functions, in the order in which Lookup asks them.
 func (f *File) symbolSources() []*symbolSource {
 	if f.symbols == nil {
-		f.symbols = f.program.symbolSources()
+		f.symbols = f.program.symbolSources(symbolNames{f})
 	}
 	return f.symbols
 }
@@ -89,13 +89,6 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 				public = &sym
 			}
 		case ans == symbol.Yes:
-			if sym.Name == nameless {
-				name, err := f.nameAt(sym.Start)
-				if input.Needs(err) {
-					return symbol.Symbol{}, symbol.Needs, err
-				}
-				sym.Name = name
-			}
 			return sym, ans, failed
 		}
 	}
@@ -191,13 +184,6 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 			}
 			if fills && known[s.Ranges[0].Start] {
 				return nil
-			}
-			if s.Name == nameless {
-				name, err := f.nameAt(s.Ranges[0].Start)
-				if err != nil {
-					return err
-				}
-				s.Name = name
 			}
 			return fn(s)
 		})

@@ -100,19 +100,22 @@ const (
 	formGNUStrpAlt    = 0x1f21
 )
 
-// qualified has the languages (DW_LANG_…) whose DW_AT_name lacks the namespace and class: a C++
-// function ns::f has the name "f". In the other languages the name is used as it is.
-var qualified = map[uint64]bool{
-	0x04: true, // C_plus_plus
-	0x0b: true, // Java
-	0x11: true, // ObjC_plus_plus
-	0x13: true, // D
-	0x1a: true, // C_plus_plus_11
-	0x1e: true, // Swift
-	0x21: true, // C_plus_plus_14
-	0x2b: true, // C_plus_plus_17
-	0x2c: true, // C_plus_plus_20
-	0x3a: true, // C_plus_plus_23
+// manglers has the languages (DW_LANG_…) whose functions have linkage names that are not their
+// names. The value is true if DW_AT_name lacks the namespace and class: a C++ function ns::f has the
+// name "f". In the other languages the name is used as it is.
+var manglers = map[uint64]bool{
+	0x00: false, // none, as in a skeleton unit
+	0x04: true,  // C_plus_plus
+	0x0b: true,  // Java
+	0x11: true,  // ObjC_plus_plus
+	0x13: true,  // D
+	0x1a: true,  // C_plus_plus_11
+	0x1c: false, // Rust
+	0x1e: true,  // Swift
+	0x21: true,  // C_plus_plus_14
+	0x2b: true,  // C_plus_plus_17
+	0x2c: true,  // C_plus_plus_20
+	0x3a: true,  // C_plus_plus_23
 }
 
 // Unit types (DWARF 5, section 7.5.1).

@@ -11,6 +11,7 @@
 //	tree.go      the unit's entries: where its functions and inlined calls are (skim.go: of large units, only part of them)
 //	line.go      the unit's line program
 //	names.go     the names of the function and of the inlined calls, when they are asked for
+//	symbols.go   what entries lack and the symbol table has
 //	split.go     the .dwo or .dwp file that has the unit's entries, if it is a skeleton
 //
 // Decoded units are cached. A damaged part of a file does not make the rest unreadable: the package
@@ -51,13 +52,15 @@ type Sections struct {
 	File string
 }
 
-// Options has the other files that the debug information may need.
+// Options has what the debug information may need besides its own file.
 type Options struct {
 	// Alt is the supplementary file that dwz makes (.gnu_debugaltlink, .debug_sup), or nil.
 	Alt *Sections
 	// Split returns a unit's .dwo file, or a .dwp file that may have the unit, or false if there is
 	// neither. Each lookup that needs the file calls it again. It may be nil.
 	Split func(dwoName, compDir string, dwoID uint64) (*Sections, bool)
+	// Symbols is the file's symbol table, or nil.
+	Symbols Symbols
 	// ZeroIsCode: a function at address 0 exists. Otherwise the linker discarded it (see
 	// discarded).
 	ZeroIsCode bool
@@ -165,10 +168,11 @@ const (
 	workLines
 	workNames
 	workScopes
+	workSymbols
 	numWork
 )
 
-// allow adds n bytes of work on a section of size bytes, and reports whether the current call is
+// allow adds n bytes of work on a section of size bytes (symbols of a symbol table), and reports whether the current call is
 // within its limit: 16 times the section and 4 MiB. A real file needs each byte a few times at
 // most, in a lookup as well as in a pass over the whole file. Without a limit, 10,000 functions
 // that name one list of ranges of 1 MiB have 10 GiB decoded.

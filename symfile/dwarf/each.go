@@ -45,6 +45,8 @@ type keptFunction struct {
 	done   bool // emitted
 	// multiple: a function of another name has the same code.
 	multiple bool
+	// symbol: the function has no entry, see symbolFunctions.
+	symbol bool
 }
 
 // keptUnit is the encoded functions of a unit and the paths that they refer to by index. add writes
@@ -117,20 +119,20 @@ func (d *Data) collect(all *collector) error {
 		if err != nil {
 			return err
 		}
-		err = all.add(data)
+		if !sure {
+			spans = spans[:0]
+		}
+		err = all.add(data, spans)
 		data.body.scopes, data.body.scoped = nil, false
 		return err
 	})
 }
 
-// add encodes the functions of a unit.
+// add encodes the functions of a unit whose ranges are spans, those with entries first.
 //
 // keptFunction counts ranges in 16 bits. A function with more than 65,535 is encoded several times,
 // with the rest of its ranges each time.
-func (all *collector) add(d *unitData) error {
-	if len(d.fns) == 0 {
-		return nil
-	}
+func (all *collector) add(d *unitData, ranges []span) error {
 	e := &unitEncoder{all: all, d: d, number: int32(len(all.units)), files: map[uint32]uint64{},
 		b: make([]byte, 0, 4*len(d.table.rows)+16*len(d.calls))}
 	// d.index is by address; sorted by function, the ranges of one function follow each other.
@@ -154,6 +156,12 @@ func (all *collector) add(d *unitData) error {
 			return err
 		}
 	}
+	if err := e.symbolFunctions(ranges); err != nil {
+		return err
+	}
+	if len(e.b) == 0 {
+		return nil
+	}
 	if len(e.b) < cap(e.b)*3/4 {
 		e.b = slices.Clone(e.b)
 	}
@@ -175,7 +183,7 @@ type unitEncoder struct {
 // with the same code.
 func (e *unitEncoder) function(fn *function, spans []span, folded []int32) error {
 	all := e.all
-	name, err := all.function(e.d, fn)
+	name, err := e.name(fn)
 	if err != nil {
 		return err
 	}
@@ -187,7 +195,7 @@ func (e *unitEncoder) function(fn *function, spans []span, folded []int32) error
 	}
 	multiple := false
 	for _, n := range folded {
-		other, err := all.function(e.d, &e.d.fns[n])
+		other, err := e.name(&e.d.fns[n])
 		if err != nil {
 			return err
 		}
@@ -279,13 +287,10 @@ func (e *unitEncoder) file(n uint32) (uint64, error) {
 	return i, nil
 }
 
-// function returns a function's name.
-func (all *collector) function(d *unitData, fn *function) (string, error) {
-	name, err := d.body.obj.resolve(d.body.ref(fn.off), d.body, d.body.lang, fn.top)
-	if name == "" {
-		name = nameless
-	}
-	return name, d.u.obj.d.note(err)
+// name returns a function's name.
+func (e *unitEncoder) name(fn *function) (string, error) {
+	name, err := e.d.u.obj.d.linkedName(e.d, fn)
+	return cmp.Or(name, nameless), err
 }
 
 // name returns the index in names of an inlined function.
@@ -299,7 +304,7 @@ func (all *collector) name(d *unitData, c *call) (uint32, error) {
 	if n, ok := all.numbers[key]; ok {
 		return n, nil
 	}
-	name, err := o.resolve(r, d.body, d.body.lang, false)
+	name, _, err := o.resolve(r, d.body, d.body.lang, false)
 	if err = o.d.note(err); err != nil {
 		return 0, err
 	}
@@ -327,13 +332,32 @@ func putInt(b []byte, v int64) []byte { return putUint(b, uint64(v)<<1^uint64(v>
 // unzig is the reverse of putInt's mapping.
 func unzig(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// dropOverlaps sorts the ranges by address and drops each that overlaps the one before it.
+// dropOverlaps sorts the ranges by address and drops each that overlaps the one before it. The code
+// of a function without an entry ends where an entry begins.
 func (all *collector) dropOverlaps() {
-	slices.SortFunc(all.spans, func(a, b owned) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.fn, b.fn)) })
+	bySymbol := func(o owned) int {
+		if all.fns[o.fn].symbol {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(all.spans, func(a, b owned) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(bySymbol(a), bySymbol(b)), cmp.Compare(a.fn, b.fn))
+	})
 	left := all.spans[:0]
 	for _, o := range all.spans {
 		if n := len(left); n > 0 && o.start < left[n-1].end {
 			winner, loser := &all.fns[left[n-1].fn], &all.fns[o.fn]
+			if loser.symbol {
+				continue
+			}
+			if winner.symbol {
+				winner.lost = true
+				left[n-1].end = o.start
+				all.fns[o.fn].nspans++
+				left = append(left, o)
+				continue
+			}
 			if o.start == left[n-1].start && winner.name != loser.name {
 				winner.multiple = true
 			}
@@ -408,6 +432,9 @@ func (all *collector) fill(out *symbol.Function, fn *keptFunction) {
 		// dropOverlaps gave this part of the function's code to another one.
 		if fn.lost && !inside(out.Ranges, start) {
 			continue
+		}
+		if fn.symbol { // dropOverlaps may have moved its end
+			size = min(size, out.Ranges[0].Start+out.Ranges[0].Size-start)
 		}
 		lines[n] = symbol.Line{Range: symbol.Range{Start: start, Size: size}, File: file, Line: uint32(line)}
 		n++

@@ -37,11 +37,11 @@ func (s unitRanges) settle() {
 // Several cover it if the linker folded functions with the same code.
 const maxOver = 32
 
-// over appends to dst the units that cover an address, each once.
-func (s unitRanges) over(dst []int64, rva uint64) []int64 {
-	i := sort.Search(len(s), func(i int) bool { return s[i].start > rva }) - 1
-	for steps := 0; i >= 0 && s[i].high > rva && steps < 4096 && len(dst) < maxOver; i, steps = i-1, steps+1 {
-		if rva < s[i].end && !slices.Contains(dst, s[i].unit) {
+// over appends to dst the units that have code from lo to hi, each once.
+func (s unitRanges) over(dst []int64, lo, hi uint64) []int64 {
+	i := sort.Search(len(s), func(i int) bool { return s[i].start >= hi }) - 1
+	for steps := 0; i >= 0 && s[i].high > lo && steps < 4096 && len(dst) < maxOver; i, steps = i-1, steps+1 {
+		if lo < s[i].end && !slices.Contains(dst, s[i].unit) {
 			dst = append(dst, s[i].unit)
 		}
 	}
@@ -239,6 +239,9 @@ func (d *Data) readUnlocated() error {
 		}
 		for _, e := range data.index {
 			found = append(found, unitRange{span: e.span, unit: off})
+		}
+		for _, q := range data.table.seqs {
+			found = append(found, unitRange{span: q.span, unit: off})
 		}
 	}
 	x.roots = append(x.roots, found...)

@@ -52,6 +52,18 @@ type lineSpan struct {
 	line, file uint32
 }
 
+// sequenceAt returns the sequence that has an address: of several the one that starts last. A
+// sequence has no gaps, so that it has a line for each of its addresses.
+func (t *lineTable) sequenceAt(rva uint64) *sequence {
+	i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i].start > rva }) - 1
+	for steps := 0; i >= 0 && t.seqs[i].high > rva && steps < 64; i, steps = i-1, steps+1 {
+		if t.seqs[i].end > rva {
+			return &t.seqs[i]
+		}
+	}
+	return nil
+}
+
 // within appends to dst the lines of the code from lo to hi.
 //
 // Each round takes the part of [lo, hi) in one sequence, or skips to the next sequence if none
@@ -63,13 +75,7 @@ func (t *lineTable) within(dst []lineSpan, lo, hi uint64) []lineSpan {
 		if i < len(t.seqs) {
 			next = min(hi, t.seqs[i].start)
 		}
-		found := (*sequence)(nil)
-		for j, steps := i-1, 0; j >= 0 && t.seqs[j].high > lo && steps < 64; j, steps = j-1, steps+1 {
-			if t.seqs[j].end > lo {
-				found = &t.seqs[j]
-				break
-			}
-		}
+		found := t.sequenceAt(lo)
 		if found == nil {
 			lo = next
 			continue

@@ -13,8 +13,9 @@ import (
 // the line in that range. File and Line are the position in the function itself, which is the
 // outermost inlined call's site if there are inlined calls.
 //
-// The Answer is Yes or No. It is No for code without a function (see LineAt). If a read fails, the
-// error is set and the Answer is Needs for an *input.NeedError, else No. Damage in the file is a
+// A function without an entry is found by its symbol, see Symbols.
+//
+// The Answer is Yes or No. It is No for code without a function. If a read fails, the error is set and the Answer is Needs for an *input.NeedError, else No. Damage in the file is a
 // warning, not an error. Symbols never share an Inlines slice.
 func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	d.begin()
@@ -23,31 +24,13 @@ func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 		return symbol.Symbol{}, answerOf(err), err
 	}
 	if data == nil {
-		return symbol.Symbol{}, symbol.No, nil
+		return d.unlisted(rva)
 	}
 	s, err := d.symbol(data, o, rva)
 	if err != nil {
 		return symbol.Symbol{}, answerOf(err), err
 	}
 	return s, symbol.Yes, nil
-}
-
-// LineAt returns the source line at an address, or ok false if there is none. Code can have a line
-// and no function: assembler, and split units whose .dwo file is missing.
-func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error) {
-	d.begin()
-	units, err := d.unitsAt(rva)
-	if err != nil {
-		return "", 0, false, err
-	}
-	for _, data := range units {
-		// within makes at most one span of one byte of code.
-		for _, p := range data.table.within(nil, rva, rva+1) {
-			file, err := data.table.path(p.file)
-			return file, p.line, err == nil, err
-		}
-	}
-	return "", 0, false, nil
 }
 
 // functionAt returns the function's range that covers an address, and its unit, or nil. It searches
@@ -61,13 +44,13 @@ func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	if err := d.readAranges(); err != nil {
 		return nil, owned{}, err
 	}
-	if data, o, err := d.best(d.byAddress.aranges.over(list[:0], rva), rva); data != nil || err != nil {
+	if data, o, err := d.best(d.byAddress.aranges.over(list[:0], rva, rva+1), rva); data != nil || err != nil {
 		return data, o, err
 	}
 	if err := d.readRoots(); err != nil {
 		return nil, owned{}, err
 	}
-	if data, o, err := d.best(d.byAddress.roots.over(list[:0], rva), rva); data != nil || err != nil {
+	if data, o, err := d.best(d.byAddress.roots.over(list[:0], rva, rva+1), rva); data != nil || err != nil {
 		return data, o, err
 	}
 	if d.byAddress.unlocatedRead || len(d.byAddress.unlocated) == 0 {
@@ -76,7 +59,7 @@ func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	if err := d.readUnlocated(); err != nil {
 		return nil, owned{}, err
 	}
-	return d.best(d.byAddress.roots.over(list[:0], rva), rva)
+	return d.best(d.byAddress.roots.over(list[:0], rva, rva+1), rva)
 }
 
 // best returns the function's range, among those of several units that cover the address, that
@@ -121,31 +104,6 @@ func (d *Data) loadAt(off int64) (*unitData, error) {
 	return d.load(u)
 }
 
-// unitsAt returns the units that cover an address.
-func (d *Data) unitsAt(rva uint64) ([]*unitData, error) {
-	if err := d.readAranges(); err != nil {
-		return nil, err
-	}
-	units := d.byAddress.aranges.over(nil, rva)
-	if len(units) == 0 {
-		if err := d.readRoots(); err != nil {
-			return nil, err
-		}
-		units = d.byAddress.roots.over(nil, rva)
-	}
-	var all []*unitData
-	for _, off := range units {
-		data, err := d.loadAt(off)
-		if err != nil {
-			return nil, err
-		}
-		if data != nil {
-			all = append(all, data)
-		}
-	}
-	return all, nil
-}
-
 // symbol makes the answer for an address in a function's range.
 //
 // In order: the function's name; whether a function of another name has the same code; the lines of
@@ -154,28 +112,16 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 	fn := &data.fns[o.fn]
 	s := symbol.Symbol{Start: o.start, Size: o.end - o.start}
 	var err error
-	if s.Name, err = data.body.obj.nameOf(data.body.ref(fn.off), data.body, data.body.lang, fn.top); err != nil {
+	if s.Name, err = d.functionName(data, fn); err != nil {
 		return s, err
 	}
 	if s.Multiple, err = d.multiple(data, o, s.Name); err != nil {
 		return s, err
 	}
-	// A recursive function is looked up again and again, so the lines of the last one are kept.
-	if data.lastRange != o.span {
-		data.lastLines = data.table.within(data.lastLines[:0], o.start, o.end)
-		data.lastRange = o.span
+	if err := d.addLine(&s, data, o.span, rva); err != nil {
+		return s, err
 	}
-	lines := data.lastLines
-	own := "" // the file of the line
-	var line lineSpan
-	has := false
-	if i := sort.Search(len(lines), func(i int) bool { return lines[i].start > rva }) - 1; i >= 0 && rva < lines[i].end {
-		line, has = lines[i], true
-		if own, err = data.table.path(line.file); err != nil {
-			return s, err
-		}
-		s.File, s.Line, s.HasLine, s.LineStart = own, line.line, true, line.start
-	}
+	innermost := s
 	if err := d.expand(data, o.fn); err != nil {
 		return s, err
 	}
@@ -202,7 +148,7 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 		}
 		if level == 0 {
 			s.File, s.Line, s.HasLine = site, c.line, true
-			if !has {
+			if !innermost.HasLine {
 				s.LineStart = max(starts[0], o.start)
 			}
 		} else {
@@ -210,11 +156,31 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 			outer.File, outer.Line, outer.HasLine = site, c.line, true
 		}
 	}
-	if has {
+	if innermost.HasLine {
 		in := &s.Inlines[0]
-		in.File, in.Line, in.HasLine = own, line.line, true
+		in.File, in.Line, in.HasLine = innermost.File, innermost.Line, true
 	}
 	return s, nil
+}
+
+// addLine adds the line at an address in a function's range to the answer.
+func (d *Data) addLine(s *symbol.Symbol, data *unitData, in span, rva uint64) error {
+	// A recursive function is looked up again and again, so the lines of the last one are kept.
+	if data.lastRange != in {
+		data.lastLines = data.table.within(data.lastLines[:0], in.start, in.end)
+		data.lastRange = in
+	}
+	lines := data.lastLines
+	i := sort.Search(len(lines), func(i int) bool { return lines[i].start > rva }) - 1
+	if i < 0 || rva >= lines[i].end {
+		return nil
+	}
+	path, err := data.table.path(lines[i].file)
+	if err != nil {
+		return err
+	}
+	s.File, s.Line, s.HasLine, s.LineStart = path, lines[i].line, true, lines[i].start
+	return nil
 }
 
 // overlap is a function's range that covers the address of the current lookup.
@@ -227,7 +193,7 @@ type overlap struct {
 // unit or in another unit that best searched. Linkers fold functions with the same code into one.
 func (d *Data) multiple(data *unitData, o owned, name string) (bool, error) {
 	other := func(in *unitData, fn *function) (bool, error) {
-		n, err := in.body.obj.nameOf(in.body.ref(fn.off), in.body, in.body.lang, fn.top)
+		n, err := d.functionName(in, fn)
 		return n != name, err
 	}
 	for _, pair := range data.folded {
@@ -261,7 +227,7 @@ func (d *unitData) callName(c *call) (string, error) {
 	if r == noRef {
 		r = d.body.ref(c.off)
 	}
-	return d.body.obj.nameOf(r, d.body, d.body.lang, false)
+	return d.body.obj.nameOf(r, d.body, d.body.lang)
 }
 
 // callsAt returns the inlined calls that cover an address, outermost first, and the start of each

@@ -1,6 +1,7 @@
 package dwarf
 
 import (
+	"cmp"
 	"sort"
 	"strings"
 )
@@ -97,25 +98,62 @@ const (
 	maxNames = 64 << 10
 )
 
+// entryName identifies a name in the cache of names. code: it is that of a function with code, which
+// the symbol table may complete, while an inlined call's is what its entry says.
+type entryName struct {
+	r    ref
+	code bool
+}
+
 // nameOf returns the name of the function that an entry describes: the linkage name if there is
-// one, else the name, with its namespaces and classes if the language needs them (see qualified).
-// top says that the entry is in no namespace or class.
-func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error) {
-	if name, ok := o.names[r]; ok {
+// one, else the name, with its namespaces and classes if the language needs them (see manglers).
+func (o *object) nameOf(r ref, near *unit, lang uint64) (string, error) {
+	return o.cached(entryName{r, false}, func() (string, error) {
+		name, _, err := o.resolve(r, near, lang, false)
+		return name, o.d.note(err)
+	})
+}
+
+// functionName returns the name of a function with code.
+func (d *Data) functionName(data *unitData, fn *function) (string, error) {
+	return data.body.obj.cached(entryName{data.body.ref(fn.off), true}, func() (string, error) { return d.linkedName(data, fn) })
+}
+
+// cached returns a name from the cache, or makes it.
+func (o *object) cached(key entryName, make func() (string, error)) (string, error) {
+	if name, ok := o.names[key]; ok {
 		return name, nil
 	}
-	name, err := o.resolve(r, near, lang, top)
-	if err = o.d.note(err); err != nil {
+	name, err := make()
+	if err != nil {
 		return "", err
-	}
-	if name == "" {
-		name = nameless
 	}
 	if len(o.names) >= maxNames {
 		clear(o.names)
 	}
-	o.names[r] = name
+	name = cmp.Or(name, nameless)
+	o.names[key] = name
 	return name, nil
+}
+
+// maxStarts limits the ranges of a function whose starts are looked up in the symbol table. A
+// function has few: its entry, and a part or two that compilers moved away.
+const maxStarts = 8
+
+// linkedName returns the name of a function with code, or "". If its entries lack the linkage name,
+// the symbol table may have it, see Symbols.Linkage.
+func (d *Data) linkedName(data *unitData, fn *function) (string, error) {
+	u := data.body
+	name, plain, err := u.obj.resolve(u.ref(fn.off), u, u.lang, fn.top)
+	if err = d.note(err); err != nil || d.opt.Symbols == nil || name != "" && plain == "" {
+		return name, err
+	}
+	var starts []uint64
+	for _, s := range data.of(fn.spans)[:min(maxStarts, fn.spans.to-fn.spans.from)] {
+		starts = append(starts, s.start)
+	}
+	linkage, err := d.opt.Symbols.Linkage(starts, plain)
+	return cmp.Or(linkage, name), err
 }
 
 // resolve is nameOf without the cache. It follows an inlined call's DW_AT_abstract_origin to the
@@ -127,8 +165,10 @@ func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error
 // A C++ function ns::f has the linkage name "_ZN2ns1fEv". GCC writes none for a static function,
 // whose name "f" becomes "ns::f", and none for one that is extern "C", whose name stays "f". In C
 // the name is used as it is.
-func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, error) {
-	var plain string
+//
+// plain is the name alone, "f", if the function may have a linkage name that no entry has: such a
+// static one, and all functions of "clang -gline-tables-only".
+func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (full, plain string, err error) {
 	var at entryAt
 	external := false
 	// Each round reads one entry. The last plain name that was met counts if no linkage name is
@@ -136,7 +176,7 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 	for hop := 0; hop < maxHops && r != noRef; hop++ {
 		p, err := o.find(r, near)
 		if err != nil {
-			return plain, err
+			return plain, "", err
 		}
 		if p.u == nil {
 			break
@@ -156,34 +196,38 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 			}
 		})
 		if err != nil {
-			return plain, err
+			return plain, "", err
 		}
 		if link.form != 0 {
 			if text, err := p.u.text(link, maxName); err != nil || text != "" {
-				return text, err
+				return text, "", err
 			}
 		}
 		if name.form != 0 {
 			text, err := p.u.text(name, maxName)
 			if err != nil {
-				return plain, err
+				return plain, "", err
 			}
 			plain, at = text, p
 			top = top && hop == 0
 		}
 		r, o, near = next, p.u.obj, p.u
 	}
-	if plain == "" || top || !qualified[lang] {
-		return plain, nil
+	qualified, mangled := manglers[lang]
+	switch {
+	case !mangled || plain == "" || top && external:
+		return plain, "", nil
+	case top || !qualified:
+		return plain, plain, nil
 	}
 	within, class, err := at.u.within(at.off)
 	if external && !class { // extern "C": a C++ function with external linkage would have a linkage name
-		return plain, o.d.note(err)
+		return plain, "", o.d.note(err)
 	}
 	if err != nil || within == "" {
-		return plain, o.d.note(err)
+		return plain, plain, o.d.note(err)
 	}
-	return within + "::" + plain, nil
+	return within + "::" + plain, plain, nil
 }
 
 // scope is a namespace, class, enumeration or module: its name qualifies the functions in it.

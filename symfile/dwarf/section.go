@@ -77,13 +77,13 @@ type object struct {
 	bySig     map[uint64]*unit
 	abbrevs   map[abbrevKey]*abbrevTable
 	abbrevLen int
-	names     map[ref]string
+	names     map[entryName]string
 }
 
 // newObject makes an object of a file's sections. It finds out the byte order by how Order writes a
 // number.
 func newObject(d *Data, s Sections, dwo bool) *object {
-	o := &object{d: d, s: s, dwo: dwo, byOff: map[int64]*unit{}, abbrevs: map[abbrevKey]*abbrevTable{}, names: map[ref]string{}}
+	o := &object{d: d, s: s, dwo: dwo, byOff: map[int64]*unit{}, abbrevs: map[abbrevKey]*abbrevTable{}, names: map[entryName]string{}}
 	if s.Order != nil {
 		var probe [2]byte
 		s.Order.PutUint16(probe[:], 1)

@@ -320,8 +320,7 @@ func (d *Data) function(data *unitData, r *reader, a *abbrev, off int64, in leve
 	return int32(len(data.fns) - 1), err
 }
 
-// spansOf appends an entry's ranges to data.spans, sorted. It merges ranges that overlap, and
-// adjacent ones too if join is set.
+// spansOf appends an entry's ranges to data.spans, sorted and merged (see merge).
 func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (indexRange, error) {
 	from := len(data.spans)
 	var err error
@@ -330,21 +329,26 @@ func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (index
 	} else {
 		data.spans, err = data.body.lowHigh(data.spans, low, high)
 	}
-	mine := data.spans[from:]
-	if len(mine) > 1 {
-		slices.SortFunc(mine, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-		kept := mine[:1]
-		for _, s := range mine[1:] {
-			last := &kept[len(kept)-1]
-			if s.start < last.end || join && s.start == last.end {
-				last.end = max(last.end, s.end)
-				continue
-			}
-			kept = append(kept, s)
-		}
-		data.spans = data.spans[:from+len(kept)]
-	}
+	data.spans = data.spans[:from+len(merge(data.spans[from:], join))]
 	return indexRange{int32(from), int32(len(data.spans))}, err
+}
+
+// merge sorts ranges and merges those that overlap, and adjacent ones too if join is set.
+func merge(spans []span, join bool) []span {
+	if len(spans) < 2 {
+		return spans
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	kept := spans[:1]
+	for _, s := range spans[1:] {
+		last := &kept[len(kept)-1]
+		if s.start < last.end || join && s.start == last.end {
+			last.end = max(last.end, s.end)
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept
 }
 
 // inlined reads a DW_TAG_inlined_subroutine. made is false if it has no code.

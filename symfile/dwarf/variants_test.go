@@ -261,13 +261,13 @@ func TestMissingFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := variant{name: v.name}.open(t)
+			d.opt.Symbols = symbols{{"named", first, first + 8}}
 			s, ans, err := d.Lookup(first)
 			if err != nil {
 				t.Fatal(err)
 			}
-			file, line, ok, err := d.LineAt(first)
-			if !ok || err != nil || !strings.HasPrefix(file, "/src/") || line == 0 {
-				t.Errorf("line: %s:%d %v, %v", file, line, ok, err)
+			if ans != symbol.Yes || s.Name == "" || !strings.HasPrefix(s.File, "/src/") || s.Line == 0 {
+				t.Errorf("%+v, %v", s, ans)
 			}
 			if v.alt != "" {
 				if ans != symbol.Yes || len(d.Wanted()) != 1 {

@@ -18,9 +18,11 @@ type Public struct {
 // Publics are the names of a file's code, sorted by RVA, one for each address. An entry takes 16
 // bytes; At reads its name from the file.
 type Publics struct {
-	list  []public
-	names [2]*symTable // .symtab and .dynsym
-	f     *File
+	list []public
+	// aliases are further names of functions whose address has a name in list.
+	aliases []public
+	names   [2]*symTable // .symtab and .dynsym
+	f       *File
 }
 
 // public is a name in 16 bytes: the index of its symbol, and in flags its size, its table, and
@@ -31,6 +33,20 @@ type public struct {
 	rva    uint64
 	symbol uint32
 	flags  uint32
+}
+
+// isFunction reports whether a symbol of type function has a size. It needs the rank.
+func (e public) isFunction() bool {
+	rank := e.flags & rankMask >> rankShift
+	return e.flags&maxSize > 0 && (rank <= rankWeak || rank == rankLocal)
+}
+
+// kind orders the names of one address: functions with a size before others.
+func (e public) kind() int {
+	if e.isFunction() {
+		return 0
+	}
+	return 1
 }
 
 const (
@@ -48,38 +64,91 @@ func (p *Publics) Len() int { return len(p.list) }
 // At returns name i in the order of addresses.
 func (p *Publics) At(i int) Public {
 	e := p.list[i]
-	which := 0
+	return Public{Name: p.name(e), Start: e.rva, Size: uint64(e.flags & maxSize)}
+}
+
+// name reads a name from the file.
+func (p *Publics) name(e public) string {
+	which, name := 0, ""
 	if e.flags&fromDynsym != 0 {
 		which = 1
 	}
-	out := Public{Start: e.rva, Size: uint64(e.flags & maxSize)}
 	if t := p.names[which]; t != nil {
 		s, err := p.f.symbol(t, e.symbol)
 		p.f.warnErr(err)
 		if err == nil {
-			out.Name = p.f.symbolName(t, s.nameAt)
+			name = p.f.symbolName(t, s.nameAt)
 		}
 	}
 	if e.flags&isPLT != 0 {
-		out.Name += "@plt"
+		name += "@plt"
 	}
-	return out
+	return name
 }
 
 // Lookup returns the name of the code at an RVA: the name whose size covers it or, if its size is
 // unknown, the last one that starts at or before it in the same section.
 func (p *Publics) Lookup(rva uint64) (Public, bool) {
-	i := p.last(rva)
-	// Names inside a function may end before the function does, so look back a little for one that
-	// covers the RVA.
-	for back := 0; i >= 0 && back < 64; i, back = i-1, back+1 {
-		size := uint64(p.list[i].flags & maxSize)
-		if size == 0 && back == 0 && p.sameSection(p.list[i].rva, rva) || rva-p.list[i].rva < size {
-			return p.At(i), true
-		}
+	if n, _, _ := p.Piece(rva); n >= 0 {
+		return p.At(n), true
 	}
 	return Public{}, false
 }
+
+// Piece returns the number of the name that Lookup returns for an RVA, and the code around it that
+// has this name. Without a name n is -1, and end is where the next name starts.
+//
+//	100 f  size 40    100 to 110, 118 to 140
+//	110 g  size 8     110 to 118
+//	150 h  size 0     150 to the next name or the end of the section
+func (p *Publics) Piece(rva uint64) (n int, start, end uint64) {
+	i := p.last(rva)
+	start, end = rva, ^uint64(0)
+	if i+1 < len(p.list) {
+		end = p.list[i+1].rva
+	}
+	// Names inside a function may end before the function does, so look back a little for one that
+	// covers the RVA.
+	inner := uint64(0) // where the names inside it end
+	for back := 0; i >= 0 && back < 64; i, back = i-1, back+1 {
+		at, size := p.list[i].rva, uint64(p.list[i].flags&maxSize)
+		if size == 0 && back == 0 && p.sameSection(at, rva) {
+			return i, at, min(end, p.sectionEnd(at))
+		}
+		if rva-at < size {
+			return i, max(at, inner), min(end, at+size)
+		}
+		inner = max(inner, at+size)
+	}
+	return -1, start, end
+}
+
+// sectionEnd returns where the section around an RVA ends.
+func (p *Publics) sectionEnd(rva uint64) uint64 {
+	if s := p.f.SectionAt(p.f.Base + rva); s != nil {
+		return s.Address + s.Size - p.f.Base
+	}
+	return ^uint64(0)
+}
+
+// Names returns the names of the functions that start at an RVA, the one that At has first.
+func (p *Publics) Names(rva uint64) (all []string) {
+	add := func(list []public) {
+		from, _ := slices.BinarySearchFunc(list, rva, func(e public, rva uint64) int { return cmp.Compare(e.rva, rva) })
+		for _, e := range list[from:min(from+maxAliases, len(list))] {
+			if e.rva == rva {
+				all = append(all, p.name(e))
+			}
+		}
+	}
+	add(p.list)
+	add(p.aliases)
+	return all
+}
+
+// maxAliases limits the names of one address, of which crafted files can have many: linkers fold a
+// few functions of the same code.
+const maxAliases = 64
 
 // sameSection reports whether two RVAs are in one section: the code of a label without size ends
 // with its section. Without section headers the two must be in one segment.
@@ -173,13 +242,14 @@ type publicsBuilder struct {
 	opd  int // the index of .opd, or 0
 }
 
-// Ranks of names. Of several names for one address the one with the lowest rank is kept; of equal
-// ones .symtab's, then the first in the table.
+// Ranks of names. Of several names for one address a function with a size is kept, else the name
+// with the lowest rank; of equal ones .symtab's, then the first in the table.
 const (
 	rankGlobal = iota
 	rankWeak
 	rankStub // before local names, because linkers write one where their stubs start
 	rankLocal
+	rankIFunc  // its code is a resolver, whose own name is another
 	rankNoType // a label: a symbol without type
 )
 
@@ -195,7 +265,9 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 		}
 		rank := rankLocal
 		switch s.Type {
-		case SymFunc, SymIFunc:
+		case SymIFunc:
+			rank = rankIFunc
+		case SymFunc:
 			switch s.Bind {
 			case BindGlobal, BindUnique:
 				rank = rankGlobal
@@ -276,7 +348,8 @@ func isMappingSymbol(name string) bool {
 // functions with a size, which would cut the function in two.
 //
 //	100 f       size 40    kept
-//	100 f_old   size 0     the address has a better name: dropped
+//	100 f_new   size 40    the address has a name: among the aliases
+//	100 f_old   size 0     dropped
 //	110 .L3     no type    inside f: dropped
 //	140 g       size 0     kept
 func (b *publicsBuilder) finish() {
@@ -288,8 +361,8 @@ func (b *publicsBuilder) finish() {
 			}
 			return 1
 		}
-		// Then by rank, .symtab before .dynsym, and the order of the table.
-		if by := cmp.Compare(a.flags&rankMask, c.flags&rankMask); by != 0 {
+		// Then functions with a size, by rank, .symtab before .dynsym, and the order of the table.
+		if by := cmp.Or(cmp.Compare(a.kind(), c.kind()), cmp.Compare(a.flags&rankMask, c.flags&rankMask)); by != 0 {
 			return by
 		}
 		if by := cmp.Compare(a.flags&fromDynsym, c.flags&fromDynsym); by != 0 {
@@ -305,6 +378,11 @@ func (b *publicsBuilder) finish() {
 			if last := &out[len(out)-1]; last.flags&maxSize == 0 && size > 0 { // take the size of another name
 				last.flags |= e.flags & maxSize
 				end = max(end, e.rva+size)
+			}
+			// The names of .dynsym are in .symtab too.
+			if e.isFunction() && (e.flags&fromDynsym == 0 || b.p.names[0] == nil) {
+				e.flags &^= rankMask
+				b.p.aliases = append(b.p.aliases, e)
 			}
 			continue
 		}

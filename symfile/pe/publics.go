@@ -192,12 +192,37 @@ func (p *Publics) At(i int) symbol.Symbol {
 
 // Lookup is the last name at or before an RVA in the same section.
 func (p *Publics) Lookup(rva uint64) (symbol.Symbol, bool) {
-	i := sort.Search(len(p.list), func(i int) bool { return uint64(p.list[i].rva) > rva }) - 1
-	if i < 0 {
-		return symbol.Symbol{}, false
+	if n, _ := p.Piece(rva); n >= 0 {
+		return p.At(n), true
 	}
-	if s := p.f.SectionAt(uint64(p.list[i].rva)); s == nil || s != p.f.SectionAt(rva) {
-		return symbol.Symbol{}, false
+	return symbol.Symbol{}, false
+}
+
+// Piece returns the number of the name that Lookup returns for an RVA, and the code that has this
+// name, to the next one or the end of the section. Without a name n is -1, and the code ends where
+// the next name starts.
+func (p *Publics) Piece(rva uint64) (n int, code symbol.Range) {
+	next := sort.Search(len(p.list), func(i int) bool { return uint64(p.list[i].rva) > rva })
+	end := uint64(1 << 32)
+	if next < len(p.list) {
+		end = uint64(p.list[next].rva)
 	}
-	return p.At(i), true
+	none := symbol.Range{Start: rva, Size: end - rva}
+	if next == 0 {
+		return -1, none
+	}
+	start := uint64(p.list[next-1].rva)
+	s := p.f.SectionAt(start)
+	if s == nil || s != p.f.SectionAt(rva) {
+		return -1, none
+	}
+	return next - 1, symbol.Range{Start: start, Size: min(end, uint64(s.RVA)+uint64(s.span())) - start}
+}
+
+// Names returns the name of an RVA where a function starts.
+func (p *Publics) Names(rva uint64) []string {
+	if n, code := p.Piece(rva); n >= 0 && code.Start == rva {
+		return []string{p.At(n).Name}
+	}
+	return nil
 }

@@ -1,0 +1,137 @@
+package demangle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Linkage returns the linkage name in a symbol's name, without what compilers append to it, if it is
+// that of a function with the given plain name, which debug information has: its name without
+// scopes, and perhaps with template arguments.
+//
+//	_ZN3app3net6Socket4sendEi.cold    send          _ZN3app3net6Socket4sendEi
+//	_ZN3app3maxIiEET_S1_              max<int>      _ZN3app3maxIiEET_S1_
+//	_ZN3app3net6Socket4sendEi         receive       no
+//	send                              send          no: it is not mangled
+func Linkage(symbol, plain string) (string, bool) {
+	if len(symbol) > maxIn || !looksMangled(symbol) {
+		return "", false
+	}
+	linkage := symbol
+	if suffix := rustSuffix(symbol); suffix != "" {
+		linkage = symbol[:len(symbol)-(len(suffix)-len(" [clone ]"))]
+	} else if !isLegacyRust(symbol) {
+		linkage, _, _ = strings.Cut(symbol, ".")
+	}
+	if isLegacyRust(linkage) || strings.HasPrefix(linkage, "_R") {
+		return linkage, sameRust(Name(linkage), plain)
+	}
+	return linkage, sameCPP(linkage, plain)
+}
+
+// isLegacyRust reports whether a mangled name is one of Rust's old mangling: its last part is a hash,
+// "17h0123456789abcdefE".
+func isLegacyRust(name string) bool {
+	const hash = len("17h0123456789abcdefE")
+	return len(name) > hash && strings.HasSuffix(name, "E") && name[len(name)-hash:len(name)-hash+3] == "17h"
+}
+
+// sameRust reports whether the last part of a readable Rust name is a plain name. Both may have type
+// arguments. A closure has a number, but for the old mangling.
+//
+//	<alloc::vec::Vec<i32> as core::ops::Drop>::drop    drop
+//	core::ptr::drop_in_place<alloc::string::String>    drop_in_place<alloc::string::String>
+//	app::run::<u8>                                     run<u8>
+//	app::main::{{closure}}                             {closure#0}
+//	core::ops::function::FnOnce::call_once{{vtable.shim}}    call_once<…>
+func sameRust(name, plain string) bool {
+	name = strings.ReplaceAll(strings.TrimSuffix(name, "{{vtable.shim}}"), "->", "  ")
+	last, depth, from := "", 0, 0
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '<' || c == '(' || c == '[':
+			depth++
+		case c == '>' || c == ')' || c == ']':
+			depth--
+		}
+		part := name[from : i+1]
+		if i+1 < len(name) {
+			if depth > 0 || !strings.HasSuffix(part, "::") {
+				continue
+			}
+			part, from = part[:len(part)-2], i+1
+		}
+		// Type arguments, and what the compiler made of the function before them.
+		if !strings.HasPrefix(part, "<") && !strings.HasPrefix(part, "{shim") {
+			last = part
+		}
+	}
+	last, _, _ = strings.Cut(last, "<")
+	plain, _, _ = strings.Cut(plain, "<")
+	return last != "" && last == plain || last == "{{closure}}" && strings.HasPrefix(plain, "{closure#")
+}
+
+// sameCPP reports whether a mangled C++ name is that of a function with a plain name.
+func sameCPP(linkage, plain string) bool {
+	base, ok := baseName(linkage)
+	base, plain = strings.ReplaceAll(base, " ", ""), strings.ReplaceAll(plain, " ", "")
+	switch {
+	case !ok || base == "":
+		return false
+	case base == plain:
+		return true
+	// "operator const char *" and "operator char const*" are the same.
+	case strings.HasPrefix(base, "operator") && len(base) == len(plain) && strings.HasPrefix(plain, "operator"):
+		a, b := []byte(base), []byte(plain)
+		slices.Sort(a)
+		slices.Sort(b)
+		return string(a) == string(b)
+	}
+	rest, ok := strings.CutPrefix(plain, base)
+	return ok && len(rest) > 1 && rest[0] == '<' && rest[len(rest)-1] == '>'
+}
+
+// baseName returns the name of a mangled C++ function without scopes, arguments and template
+// arguments. ok is false if the name is broken, that of no function, or the library fails.
+func baseName(linkage string) (base string, ok bool) {
+	defer func() {
+		if recover() != nil {
+			base, ok = "", false
+		}
+	}()
+	tree, err := demangle.ToAST(dropUnderscore(linkage))
+	if err != nil {
+		return "", false
+	}
+	prefix := ""
+	for {
+		switch n := tree.(type) {
+		case *demangle.Typed:
+			tree = n.Name
+		case *demangle.EnableIf:
+			tree = n.Type
+		case *demangle.Constraint:
+			tree = n.Name
+		case *demangle.Qualified:
+			tree = n.Name
+		case *demangle.ModuleEntity:
+			tree = n.Name
+		case *demangle.Friend:
+			tree = n.Name
+		case *demangle.Template:
+			tree = n.Name
+		case *demangle.TaggedName:
+			tree = n.Name
+		case *demangle.Constructor:
+			tree = n.Name
+		case *demangle.Destructor:
+			tree, prefix = n.Name, "~"
+		case *demangle.Name, *demangle.Operator, *demangle.Cast, *demangle.Unary:
+			return prefix + demangle.ASTToString(n, demangle.MaxLength(maxOutPower)), true
+		default:
+			return "", false
+		}
+	}
+}
