@@ -127,13 +127,12 @@ func (s symbolNames) Linkage(starts []uint64, plain string) (string, error) {
 			continue
 		}
 		for _, start := range starts {
-			for _, name := range t.Names(start) {
-				if plain == "" {
-					return name, nil
-				}
-				if linkage, ok := demangle.Linkage(name, plain); ok {
-					return linkage, nil
-				}
+			names := t.Names(start)
+			if plain == "" && len(names) > 0 {
+				return names[0], nil
+			}
+			if linkage := demangle.Linkage(names, plain); linkage != "" {
+				return linkage, nil
 			}
 		}
 	}

@@ -7,28 +7,58 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Linkage returns the linkage name in a symbol's name, without what compilers append to it, if it is
-// that of a function with the given plain name, which debug information has: its name without
-// scopes, and perhaps with template arguments.
+const (
+	// maxLinkage is the length in bytes of the longest name that Linkage parses, and maxTries how many
+	// it parses. The time of one grows with the square of its length, so that all of them take as
+	// long as the longest one that Name demangles.
+	maxLinkage = maxIn / 4
+	maxTries   = 16
+)
+
+// Linkage returns the linkage name of a function with the given plain name, which debug information
+// has: its name without scopes, and perhaps with template arguments. symbols are the names of the
+// symbols where it starts. Linkage returns the first that is mangled and has the plain name, without
+// what compilers append to it, or "".
 //
 //	_ZN3app3net6Socket4sendEi.cold    send          _ZN3app3net6Socket4sendEi
 //	_ZN3app3maxIiEET_S1_              max<int>      _ZN3app3maxIiEET_S1_
 //	_ZN3app3net6Socket4sendEi         receive       no
 //	send                              send          no: it is not mangled
-func Linkage(symbol, plain string) (string, bool) {
-	if len(symbol) > maxIn || !looksMangled(symbol) {
-		return "", false
+func Linkage(symbols []string, plain string) string {
+	word, _, _ := strings.Cut(strings.TrimPrefix(plain, "~"), "<")
+	if strings.HasPrefix(word, "operator") || strings.HasPrefix(word, "{") {
+		word = "" // it is written in another way
 	}
-	linkage := symbol
+	tries := 0
+	for _, symbol := range symbols {
+		if len(symbol) > maxLinkage || !looksMangled(symbol) || !strings.Contains(symbol, word) {
+			continue
+		}
+		if tries++; tries > maxTries {
+			break
+		}
+		linkage := withoutSuffix(symbol)
+		same := sameCPP
+		if isLegacyRust(linkage) || strings.HasPrefix(linkage, "_R") {
+			same = sameRust
+		}
+		if same(linkage, plain) {
+			return linkage
+		}
+	}
+	return ""
+}
+
+// withoutSuffix returns a mangled name without what compilers append to it: ".cold", ".llvm.42".
+func withoutSuffix(symbol string) string {
 	if suffix := rustSuffix(symbol); suffix != "" {
-		linkage = symbol[:len(symbol)-(len(suffix)-len(" [clone ]"))]
-	} else if !isLegacyRust(symbol) {
-		linkage, _, _ = strings.Cut(symbol, ".")
+		return symbol[:len(symbol)-len(suffix)+len(" [clone ]")]
 	}
-	if isLegacyRust(linkage) || strings.HasPrefix(linkage, "_R") {
-		return linkage, sameRust(Name(linkage), plain)
+	if isLegacyRust(symbol) { // it may have dots itself
+		return symbol
 	}
-	return linkage, sameCPP(linkage, plain)
+	name, _, _ := strings.Cut(symbol, ".")
+	return name
 }
 
 // isLegacyRust reports whether a mangled name is one of Rust's old mangling: its last part is a hash,
@@ -38,16 +68,16 @@ func isLegacyRust(name string) bool {
 	return len(name) > hash && strings.HasSuffix(name, "E") && name[len(name)-hash:len(name)-hash+3] == "17h"
 }
 
-// sameRust reports whether the last part of a readable Rust name is a plain name. Both may have type
-// arguments. A closure has a number, but for the old mangling.
+// sameRust reports whether the last part of a mangled Rust name is a plain name. Both may have type
+// arguments. A closure has a number, but for the old mangling. The readable names are:
 //
 //	<alloc::vec::Vec<i32> as core::ops::Drop>::drop    drop
 //	core::ptr::drop_in_place<alloc::string::String>    drop_in_place<alloc::string::String>
 //	app::run::<u8>                                     run<u8>
 //	app::main::{{closure}}                             {closure#0}
 //	core::ops::function::FnOnce::call_once{{vtable.shim}}    call_once<…>
-func sameRust(name, plain string) bool {
-	name = strings.ReplaceAll(strings.TrimSuffix(name, "{{vtable.shim}}"), "->", "  ")
+func sameRust(linkage, plain string) bool {
+	name := strings.ReplaceAll(strings.TrimSuffix(Name(linkage), "{{vtable.shim}}"), "->", "  ")
 	last, depth, from := "", 0, 0
 	for i := range len(name) {
 		switch c := name[i]; {
