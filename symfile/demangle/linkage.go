@@ -51,13 +51,11 @@ func Linkage(symbols []string, plain string) string {
 
 // withoutSuffix returns a mangled name without what compilers append to it: ".cold", ".llvm.42".
 func withoutSuffix(symbol string) string {
-	if suffix := rustSuffix(symbol); suffix != "" {
-		return symbol[:len(symbol)-len(suffix)+len(" [clone ]")]
+	name := strings.TrimSuffix(symbol, legacyRustSuffix(symbol))
+	if isLegacyRust(name) { // it may have dots itself
+		return name
 	}
-	if isLegacyRust(symbol) { // it may have dots itself
-		return symbol
-	}
-	name, _, _ := strings.Cut(symbol, ".")
+	name, _, _ = strings.Cut(symbol, ".")
 	return name
 }
 
