@@ -112,8 +112,8 @@ func (p *Publics) Piece(rva uint64) (n int, start, end uint64) {
 	inner := uint64(0) // where the names inside it end
 	for back := 0; i >= 0 && back < 64; i, back = i-1, back+1 {
 		at, size := p.list[i].rva, uint64(p.list[i].flags&maxSize)
-		if size == 0 && back == 0 && p.sameSection(at, rva) {
-			return i, at, min(end, p.sectionEnd(at))
+		if size == 0 && back == 0 {
+			size = p.codeEnd(at) - at
 		}
 		if rva-at < size {
 			return i, max(at, inner), min(end, at+size)
@@ -123,10 +123,20 @@ func (p *Publics) Piece(rva uint64) (n int, start, end uint64) {
 	return -1, start, end
 }
 
-// sectionEnd returns where the section around an RVA ends.
-func (p *Publics) sectionEnd(rva uint64) uint64 {
-	if s := p.f.SectionAt(p.f.Base + rva); s != nil {
+// codeEnd returns where the code of a label without size ends at the latest: with its section, or
+// in a file without section headers with its segment.
+func (p *Publics) codeEnd(rva uint64) uint64 {
+	address := p.f.Base + rva
+	if s := p.f.SectionAt(address); s != nil {
 		return s.Address + s.Size - p.f.Base
+	}
+	if len(p.f.Sections) > 0 {
+		return rva + 1
+	}
+	for i := range p.f.Segments {
+		if s := &p.f.Segments[i]; s.Type == segLoad && address-s.Address < s.MemSize {
+			return s.Address + s.MemSize - p.f.Base
+		}
 	}
 	return ^uint64(0)
 }
@@ -149,25 +159,6 @@ func (p *Publics) Names(rva uint64) (all []string) {
 // maxAliases limits the names of one address, of which crafted files can have many: linkers fold a
 // few functions of the same code.
 const maxAliases = 64
-
-// sameSection reports whether two RVAs are in one section: the code of a label without size ends
-// with its section. Without section headers the two must be in one segment.
-func (p *Publics) sameSection(a, b uint64) bool {
-	if a == b {
-		return true
-	}
-	if len(p.f.Sections) == 0 {
-		for i := range p.f.Segments {
-			s := &p.f.Segments[i]
-			if from := p.f.Base + a - s.Address; s.Type == segLoad && from < s.MemSize {
-				return p.f.Base+b-s.Address < s.MemSize
-			}
-		}
-		return true
-	}
-	s := p.f.SectionAt(p.f.Base + a)
-	return s != nil && p.f.Base+b-s.Address < s.Size
-}
 
 // Nearest returns the last name at or before an RVA, however far away, as a lookup of PUBLIC
 // records does.
