@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/framecode"
@@ -72,7 +73,8 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 	own, pc := s.symbol(f), s.arch.CodeAddress(f.PC)
 	start := f.Address(own.Start)
 	thumb := s.isThumb(f)
-	named := f.Module >= 0 && own.Name != "" && start <= pc && pc-start < framecode.MaxBody
+	// Compilers put what is hardly run into a part of its own, which has a symbol and is entered by jumps.
+	named := f.Module >= 0 && own.Name != "" && start <= pc && pc-start < framecode.MaxBody && !strings.Contains(own.Name, ".cold")
 	if named {
 		size := own.Size
 		if size == 0 || size > framecode.MaxBody {

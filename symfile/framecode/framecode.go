@@ -357,27 +357,21 @@ func (m *machine) where(r cpu.Reg, up int64) (unwind.Rule, bool) {
 	if m.get(r) == (value{sum, r, 0}) {
 		return unwind.Rule{Kind: unwind.Same}, true
 	}
-	best, found := unwind.Rule{}, false
-	for at, v := range m.last() {
-		if v != (value{sum, r, 0}) {
+	now := m.last()
+	rule, found := unwind.Rule{}, false
+	// The first of several copies is the prologue's.
+	for s := m.stored; s != nil; s = s.before {
+		if now[s.at] != (value{sum, r, 0}) {
 			continue
 		}
-		rule := unwind.Rule{Kind: unwind.AtCFA, Offset: at.off - up}
-		if at.base == aligned {
-			now := m.get(m.arch.FP)
-			if now.kind != sum || now.base != aligned {
-				continue
-			}
-			rule = unwind.Rule{Kind: unwind.AtReg, Reg: m.arch.FP, Offset: at.off - now.off}
-		} else if at.base != m.arch.SP {
-			continue
-		}
-		// The prologue's copy is above later ones.
-		if !found || rule.Offset > best.Offset {
-			best, found = rule, true
+		switch fp := m.get(m.arch.FP); {
+		case s.at.base == m.arch.SP:
+			rule, found = unwind.Rule{Kind: unwind.AtCFA, Offset: s.at.off - up}, true
+		case s.at.base == aligned && fp.kind == sum && fp.base == aligned:
+			rule, found = unwind.Rule{Kind: unwind.AtReg, Reg: m.arch.FP, Offset: s.at.off - fp.off}, true
 		}
 	}
-	return best, found
+	return rule, found
 }
 
 // Epilogue returns the rules at an address from which the code runs straight to its function's

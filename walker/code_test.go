@@ -1,0 +1,84 @@
+package walker
+
+import (
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// codeAt is the program's code from an address on, and nothing elsewhere.
+type codeAt map[uint64][]byte
+
+func (c codeAt) Read(addr uint64, p []byte) int {
+	for at, b := range c {
+		if addr >= at && addr < at+uint64(len(b)) {
+			return copy(p, b[addr-at:])
+		}
+	}
+	return 0
+}
+
+// The rules of .ARM.exidx are of a function's body. In its prologue, push {r4, lr}; movs r4, #0;
+// sub sp, #8, the code says what was pushed, and at the first instruction nothing was.
+func TestRulesOfABodyInThePrologue(t *testing.T) {
+	a := cpu.ARM
+	body := unwind.Row{WholeFunction: true, Start: 0x1000, CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -4}}
+	rows := map[uint64]unwind.Row{0x1000: body, 0x2000: *cfaRow(a, 2), 0x3000: *cfaRow(a, 2)}
+	program := codeAt{code(0x1000): {0x10, 0xb5, 0, 0x24, 0x82, 0xb0, 0, 0x94}, code(0x2020) - 4: {0xfe, 0xf7, 0xee, 0xff}, code(0x3030) - 4: {0xfe, 0xf7, 0xe6, 0xff},
+		code(0x4040) - 4: {0xfe, 0xf7, 0xe6, 0xff}}
+	for _, c := range []struct {
+		pc    uint64
+		words []uint64
+		code  Code
+		want  string
+	}{
+		{0x1000, []uint64{7, 8, 7, code(0x4041), 0, 0}, program, "1000 context, 2021 leaf, "},
+		{0x1000, []uint64{7, 8, 7, code(0x4041), 0, 0}, codeAt{}, "1000 context, 2021 leaf, "},
+		{0x1002, []uint64{4, code(0x2021), 8, code(0x3031), 0, 0}, program, "1002 context, 2021 leaf, 3031 cfi, "},
+		{0x1006, []uint64{7, 8, 4, code(0x2021), 9, code(0x3031), 0, 0}, program, "1006 context, 2021 leaf, 3031 cfi, "},
+		{0x1006, []uint64{7, 8, 4, code(0x2021), 9, code(0x3031), 0, 0}, codeAt{}, "1006 context, 2021 cfi, 3031 cfi, "},
+	} {
+		w := New(Best, core.OSLinux, oneModule(codeBase, codeSize),
+			&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "qsort", 0x2000: "q", 0x3000: "main", 0x4000: "other"}}, rows})
+		w.Code = c.code
+		regs := cpu.Regs{Arch: a}
+		regs.Set(a.PC, code(c.pc))
+		regs.Set(a.SP, stackBase)
+		regs.Set(a.LR, code(0x2021))
+		s := w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: c.words})
+		if got := shape(s); len(got) < len(c.want) || got[:len(c.want)] != c.want {
+			t.Errorf("at 0x%x: %s, want %s… %v", c.pc, got, c.want, s.Stop.Attempts)
+		}
+	}
+}
+
+// A caller without rules: after the call are add $40, %rsp; ret. What an earlier call left on the
+// stack is passed by, and a word that is no return address is refused.
+func TestEpilogueAfterTheCall(t *testing.T) {
+	program := codeAt{code(0x1010): {0x90}, code(0x2020) - 5: {0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 40, 0xc3}, code(0x3030) - 5: {0xe8, 0, 0, 0, 0}, code(0x4040) - 5: {0xe8, 0, 0, 0, 0}}
+	rows := map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2), 0x3000: *cfaRow(cpu.AMD64, 2)}
+	words := []uint64{1, code(0x2020), code(0x4040), 3, 4, 5, 6, code(0x3030), 8, 0}
+	names := map[uint64]string{0x1000: "f", 0x2000: "main", 0x3000: "start", 0x4000: "stale"}
+	s, _, _ := walkBy(Best, rows, names, words, nil, program)
+	expect(t, s, "1010 context, 2020 cfi, 3030 frame_pointer, end")
+	if s.Frames[2].Source != SourceCode {
+		t.Errorf("%s", s.Frames[2].Source)
+	}
+	words[7] = 0x1234567
+	s, _, _ = walkBy(Best, rows, names, words, nil, program)
+	expect(t, s, "1010 context, 2020 cfi, 4040 scan, nothing-found")
+}
+
+// A call that never returns is its function's last instruction. The code after it is not the
+// caller's.
+func TestNoEpilogueAfterTheLastCall(t *testing.T) {
+	program := codeAt{code(0x20fb): {0xe8, 0, 0, 0, 0, 0xc3}, code(0x3030) - 5: {0xe8, 0, 0, 0, 0}, code(0x4040) - 5: {0xe8, 0, 0, 0, 0}}
+	rows := map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2)}
+	words := []uint64{1, code(0x2100), code(0x3030), 3, 0}
+	s, _, _ := walkBy(Best, rows, map[uint64]string{0x1000: "f", 0x2000: "fatal", 0x2100: "next", 0x3000: "main"}, words, nil, program)
+	if len(s.Frames) > 2 && s.Frames[2].Source == SourceCode {
+		t.Errorf("the next function's code was followed: %s", shape(s))
+	}
+}
