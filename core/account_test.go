@@ -69,9 +69,9 @@ func cover(src *input.Source) (*Dump, *account, error) {
 		_, err := d.ThreadContext(i)
 		a.context(d, d.Threads[i].ContextLoc, err)
 	}
-	if d.Exception != nil {
-		_, err := d.ExceptionContext()
-		a.context(d, d.Exception.ContextLoc, err)
+	for i := range d.Exceptions {
+		_, err := d.ContextOf(&d.Exceptions[i])
+		a.context(d, d.Exceptions[i].ContextLoc, err)
 	}
 	a.memory(d)
 	for i := range d.Streams {

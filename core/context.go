@@ -87,7 +87,8 @@ func (d *Dump) ThreadContext(i int) (*Context, error) {
 		return nil, &input.FormatError{File: d.Src.Name, Part: StreamThreadList.part(), Offset: -1,
 			Want: fmt.Sprintf("a thread number below %d", len(d.Threads)), Have: fmt.Sprint(i)}
 	}
-	return d.readContext(d.Threads[i].ContextLoc, fmt.Sprintf("context of thread %d", d.Threads[i].ID))
+	t := &d.Threads[i]
+	return d.registers(t.in, t.ContextLoc, t.teb64, fmt.Sprintf("context of thread %d", t.ID))
 }
 
 // ExceptionContext reads the registers at the moment of the exception.
@@ -95,15 +96,39 @@ func (d *Dump) ExceptionContext() (*Context, error) {
 	if d.Exception == nil {
 		return nil, &input.FormatError{File: d.Src.Name, Part: "exception context", Offset: -1, Want: "an Exception stream", Have: "none"}
 	}
-	return d.readContext(d.Exception.ContextLoc, "exception context")
+	return d.ContextOf(d.Exception)
+}
+
+// ContextOf reads the registers at the moment of one of several exceptions.
+func (d *Dump) ContextOf(e *Exception) (*Context, error) {
+	return d.registers(e.in, e.ContextLoc, e.teb64, "exception context")
+}
+
+// ExceptionOf returns the exception that a thread had, whose registers are the thread's state; nil
+// if it had none.
+func (d *Dump) ExceptionOf(thread int) *Exception {
+	t := &d.Threads[thread]
+	if t.role == RoleLayer {
+		return nil
+	}
+	if e := d.Exception; e == nil || e.ThreadID == t.ID {
+		return e
+	}
+	if d.raw == nil {
+		return nil // only the one that counts
+	}
+	for i := range d.Exceptions {
+		if d.Exceptions[i].ThreadID == t.ID {
+			return &d.Exceptions[i]
+		}
+	}
+	return nil
 }
 
 // readContext reads the context record at a location. Its layout is a table of the CPU (core/cpu),
 // so this function has no case for a processor.
 func (d *Dump) readContext(loc Location, part string) (*Context, error) {
-	wrong := func(want, have string) error {
-		return &input.FormatError{File: d.Src.Name, Part: part, Offset: int64(loc.Off), Want: want, Have: have}
-	}
+	wrong := func(want, have string) error { return d.wrongContext(part, int64(loc.Off), want, have) }
 	if loc.Size == 0 {
 		return nil, wrong("a context record", "an empty one")
 	}
@@ -119,7 +144,22 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Context{Arch: l.Arch, Flags: l.Flags(raw, d.Header.Order), Loc: loc, Regs: cpu.Regs{Arch: l.Arch}}
+	c := d.parseContext(raw, l, watch)
+	c.Loc = loc
+	if l.XState && c.Flags&contextXState != 0 {
+		c.Extra = append(c.Extra, d.xstate(raw, l, watch)...)
+	}
+	return c, nil
+}
+
+// wrongContext is the error of a context that cannot be read.
+func (d *Dump) wrongContext(part string, off int64, want, have string) error {
+	return &input.FormatError{File: d.Src.Name, Part: part, Offset: off, Want: want, Have: have}
+}
+
+// parseContext takes the registers out of a record. watch is told which bytes are read.
+func (d *Dump) parseContext(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) *Context {
+	c := &Context{Arch: l.Arch, Flags: l.Flags(raw, d.Header.Order), Regs: cpu.Regs{Arch: l.Arch}}
 	watch(l.FlagsAt, l.FlagsSize())
 	fields := l.Fields()
 	c.Extra = make([]ExtraReg, 0, len(fields))
@@ -134,10 +174,7 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 			c.Extra = append(c.Extra, d.extra(raw, f))
 		}
 	}
-	if l.XState && c.Flags&contextXState != 0 {
-		c.Extra = append(c.Extra, d.xstate(raw, l, watch)...)
-	}
-	return c, nil
+	return c
 }
 
 // extra cuts a register out of a record and puts its bytes into little-endian order.

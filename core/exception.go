@@ -18,6 +18,9 @@ type Exception struct {
 	Address    uint64
 	Params     []uint64 // NumberParameters of them, at most 15
 	ContextLoc Location
+
+	in    registersIn // set by Normalized
+	teb64 uint64      // of inSaved
 }
 
 const maxExceptionParams = 15
@@ -36,6 +39,7 @@ func decodeException(d *Dump, s *Stream, c *input.Cursor) {
 	}
 	// From here on what is there is worth having even if the rest is cut off.
 	d.Exception = e
+	defer func() { d.Exceptions = append(d.Exceptions, *e) }()
 	at := c.Off()
 	n := c.U32()
 	c.Skip(4)
@@ -51,6 +55,47 @@ func decodeException(d *Dump, s *Stream, c *input.Cursor) {
 		}
 	}
 	e.ContextLoc = location(c)
+}
+
+// maxNested is how long a chain of records may be. An exception in a handler of an exception, in
+// turn in a handler, is already rare.
+const maxNested = 16
+
+// NestedExceptions returns the exception records that an exception's Record points to in memory,
+// one after the other: Windows keeps there what was raised before, such as the access violation
+// under a failed attempt to handle it. missing is the address of the first record that the dump
+// does not hold, 0 if it holds all.
+//
+//	EXCEPTION_RECORD (winnt.h): ExceptionCode u32 · ExceptionFlags u32 · ExceptionRecord pointer ·
+//	ExceptionAddress pointer · NumberParameters u32, aligned like a pointer · 15 × ULONG_PTR
+func (d *Dump) NestedExceptions(e *Exception) (nested []Exception, missing uint64) {
+	a := d.Arch()
+	if d.OS() != Windows || a == nil {
+		return nil, 0
+	}
+	seen := map[uint64]bool{}
+	for at := e.Record; at != 0 && !seen[at] && len(nested) < maxNested; {
+		seen[at] = true
+		size := uint64(a.WordSize)
+		raw := make([]byte, 8+3*size+maxExceptionParams*size)
+		if d.Memory.Read(at, raw) < len(raw) {
+			return nested, at
+		}
+		pointer := func(i uint64) uint64 {
+			v, _ := decodeWord(raw[8+i*size:8+(i+1)*size], d.Header.Order)
+			return v
+		}
+		r := Exception{ThreadID: e.ThreadID, Code: d.Header.Order.Uint32(raw), Flags: d.Header.Order.Uint32(raw[4:]), Record: pointer(0), Address: pointer(1)}
+		n := uint64(d.Header.Order.Uint32(raw[8+2*size:]))
+		if r.Code == 0 || n > maxExceptionParams {
+			return nested, 0 // no record
+		}
+		for i := range n {
+			r.Params = append(r.Params, pointer(3+i))
+		}
+		nested, at = append(nested, r), r.Record
+	}
+	return nested, 0
 }
 
 // BreakpadInfo is stream 0x47670001; a thread id is nil if the writer did not mark it valid.

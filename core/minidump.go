@@ -39,13 +39,16 @@ type Dump struct {
 	System    *SystemInfo
 	Misc      *MiscInfo
 	Exception *Exception
-	Breakpad  *BreakpadInfo
-	Assertion *Assertion
-	Threads   []Thread
-	Modules   []Module         // in file order
-	Unloaded  []UnloadedModule // in file order
-	Regions   []MemoryInfo     // MemoryInfoList (16), in file order
-	Linux     Linux
+	// Exceptions are those of all Exception streams, in file order. Exception is the last of them,
+	// as in rust-minidump, and the first in a normalized dump.
+	Exceptions []Exception
+	Breakpad   *BreakpadInfo
+	Assertion  *Assertion
+	Threads    []Thread
+	Modules    []Module         // in file order
+	Unloaded   []UnloadedModule // in file order
+	Regions    []MemoryInfo     // MemoryInfoList (16), in file order
+	Linux      Linux
 
 	Windows          WindowsInfo
 	Handles          []Handle          // HandleData (12), in file order
@@ -64,6 +67,9 @@ type Dump struct {
 	// files that it was loaded from: the bytes at addr into p, answering how many there were.
 	Program func(addr uint64, p []byte) int
 
+	raw       *Dump           // what this was normalized from, else nil
+	wow64     *Wow64          // see Normalized
+	narrowed  bool            // see narrow
 	merged    []ModuleMapping // see ModuleMappings
 	modules   *ModuleMap      // see ModuleAt
 	need      error           // a *input.NeedError that a decoder met
@@ -226,8 +232,12 @@ func (d *Dump) readDirectory() error {
 		if s.Type != StreamUnused {
 			if first, twice := seen[s.Type]; twice {
 				d.Streams[first].Duplicate = true
+				use := "another one; the last is used"
+				if s.Type == StreamException {
+					use = "another one" // all of them are told
+				}
 				d.diagnose(Warning, s.Type, &input.FormatError{File: d.Src.Name, Part: s.Type.part(), Offset: at,
-					Want: "one stream of this type", Have: "another one; the last is used"})
+					Want: "one stream of this type", Have: use})
 			}
 			seen[s.Type] = len(d.Streams)
 		}

@@ -232,20 +232,28 @@ func (d *Dump) decodeStreams() {
 		if row.Decode == nil {
 			continue
 		}
-		if s := d.Stream(row.Type); s != nil {
-			c := input.NewCursor(d.Src, row.Type.part(), int64(s.Loc.Off), int64(s.Loc.Size), d.Header.Order)
-			before := len(d.Diags)
-			if !s.Loc.In(d.Src.Size) {
-				d.remark(Bad, row.Type, int64(s.Loc.Off), fmt.Sprintf("%d bytes", s.Loc.Size), fmt.Sprintf("a file of %d bytes", d.Src.Size))
-			}
-			row.Decode(d, s, c)
-			d.endPadding(s, c)
-			d.diagnose(Bad, row.Type, c.Err())
-			s.Decoded = c.Err() == nil
-			for _, diag := range d.Diags[before:] {
-				s.Decoded = s.Decoded && diag.Severity != Bad
+		for k := range d.Streams {
+			// Of several exceptions each is told.
+			if s := &d.Streams[k]; s.Type == row.Type && (!s.Duplicate || s.Type == StreamException) {
+				d.decodeStream(row, s)
 			}
 		}
+	}
+}
+
+// decodeStream decodes one stream.
+func (d *Dump) decodeStream(row *streamRow, s *Stream) {
+	c := input.NewCursor(d.Src, row.Type.part(), int64(s.Loc.Off), int64(s.Loc.Size), d.Header.Order)
+	before := len(d.Diags)
+	if !s.Loc.In(d.Src.Size) {
+		d.remark(Bad, row.Type, int64(s.Loc.Off), fmt.Sprintf("%d bytes", s.Loc.Size), fmt.Sprintf("a file of %d bytes", d.Src.Size))
+	}
+	row.Decode(d, s, c)
+	d.endPadding(s, c)
+	d.diagnose(Bad, row.Type, c.Err())
+	s.Decoded = c.Err() == nil
+	for _, diag := range d.Diags[before:] {
+		s.Decoded = s.Decoded && diag.Severity != Bad
 	}
 }
 

@@ -39,6 +39,9 @@ const (
 	ProcRISCV    = 0x8005
 	ProcRISCV64  = 0x8006
 	ProcUnknown  = 0xffff
+
+	ProcARM32Win64 = 13 // a 32-bit program on 64-bit Windows for ARM
+	ProcX86ARM64   = 14
 )
 
 // osRow is one platform_id and how the peers name it.
@@ -80,6 +83,9 @@ type SystemInfo struct {
 	// and hwcaps, or two 64-bit feature words.
 	CPUBytes [24]byte
 	Loc      Location
+	// host is the processor that the dump names, if Processor is that of a 32-bit program on it; 0
+	// otherwise. Normalized sets it.
+	host uint16
 }
 
 // decodeSystemInfo reads MINIDUMP_SYSTEM_INFO, 56 bytes. Some writers leave the last 8 out.
@@ -106,6 +112,12 @@ func decodeSystemInfo(d *Dump, s *Stream, c *input.Cursor) {
 	}
 	d.System = i
 	c.Fill(i.CPUBytes[:])
+}
+
+// UnknownToPeers: the number is that of a 32-bit program on 64-bit Windows for ARM, for which
+// neither peer reads a register.
+func (i *SystemInfo) UnknownToPeers() bool {
+	return i.Processor == ProcARM32Win64 || i.Processor == ProcX86ARM64
 }
 
 // OS returns the system that wrote the dump, as far as the dump says.

@@ -12,6 +12,12 @@ type Thread struct {
 	Name                                      string
 	// Named: the dump has a name for the thread, which may be "".
 	Named bool
+
+	// The rest is set by Normalized.
+	role  Role
+	under int // of RoleLayer
+	in    registersIn
+	teb64 uint64 // of inSaved
 }
 
 // threadSize is the size of a MINIDUMP_THREAD in bytes.
@@ -67,6 +73,17 @@ func decodeThreadNames(d *Dump, s *Stream, c *input.Cursor) {
 	for i := range d.Threads {
 		d.Threads[i].Name, d.Threads[i].Named = names[d.Threads[i].ID]
 	}
+}
+
+// Role returns what the thread is.
+func (t *Thread) Role() Role { return t.role }
+
+// Under returns the index of the thread whose second stack a thread of RoleLayer is, else -1.
+func (t *Thread) Under() int {
+	if t.role != RoleLayer {
+		return -1
+	}
+	return t.under
 }
 
 // ThreadByID returns the index of the first thread with an id, or -1.

@@ -107,11 +107,12 @@ func (i *SystemInfo) cpuName(d *Dump) Words {
 		archs = []*cpu.Arch{d.Arch()}
 	}
 	for _, a := range archs {
-		// Breakpad has no name for programs of 32 bits whose dump Windows' 64-bit debugger wrote.
-		if i.Processor != ProcX86Win64 {
+		// Breakpad has no name for programs of 32 bits whose dump Windows' 64-bit debugger wrote,
+		// and neither peer has one for those on Windows for ARM.
+		if i.Processor != ProcX86Win64 && !i.UnknownToPeers() {
 			w.Breakpad = a.Name
 		}
-		if !a.RustUnknown {
+		if !a.RustUnknown && !i.UnknownToPeers() {
 			w.Rust = a.Name
 		}
 	}
@@ -122,6 +123,9 @@ func (i *SystemInfo) cpuName(d *Dump) Words {
 // bits.
 func (i *SystemInfo) cpuInfo(d *Dump) Words {
 	family := fmt.Sprintf("family %d model %d stepping %d", i.Level, i.Revision>>8, i.Revision&0xff)
+	if i.host != 0 { // the rest of SystemInfo is about that processor
+		return Words{family, family}
+	}
 	switch i.Processor {
 	case ProcX86:
 		s := i.vendor(d) + " " + family

@@ -24,7 +24,7 @@ var ARM = newArch(&Arch{regs: registers{
 		FPOnlyOnIOS: true, LinkStale: true,
 	},
 	Formats: Formats{
-		Processors:  []uint16{5},
+		Processors:  []uint16{5, 13}, // 13: on 64-bit Windows
 		PlainCFI:    true,
 		ELFMachines: [3]uint16{40}, PEMachines: [3]uint16{0x1c0, 0x1c2, 0x1c4}, MachO: 12, // ARM, Thumb and ARMNT
 	},

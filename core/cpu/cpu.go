@@ -228,7 +228,7 @@ type ProcessorName struct {
 var OtherProcessors = []ProcessorName{{2, "alpha"}, {4, "shx"}, {6, "ia64"}, {7, "alpha64"}, {8, "msil"}}
 
 // SecondProcessors are the names of further numbers of CPUs that have a table.
-var SecondProcessors = []ProcessorName{{10, "x86 on Windows 64"}, {0x8003, "arm64 (Breakpad's older number)"}}
+var SecondProcessors = []ProcessorName{{10, "x86 on Windows 64"}, {13, "arm on Windows 64"}, {14, "x86 on Windows for arm64"}, {0x8003, "arm64 (Breakpad's older number)"}}
 
 // ModuleWord is Module, or Name.
 func (a *Arch) ModuleWord() string { return cmp.Or(a.Module, a.Name) }

@@ -21,8 +21,8 @@ var X86 = newArch(&Arch{regs: registers{
 	},
 	Formats: Formats{
 		// Both peers have a word of their own, or none, for a program of 32 bits whose dump
-		// Windows' 64-bit debugger wrote.
-		Processors: []uint16{0, 10},
+		// Windows' 64-bit debugger wrote (10), and for one on Windows for ARM (14).
+		Processors: []uint16{0, 10, 14},
 		Words:      []string{"i386", "i686"}, Underscore: true,
 		ELFMachines: [3]uint16{3}, PEMachines: [3]uint16{0x14c}, MachO: 7,
 	},

@@ -39,7 +39,7 @@ type Options struct {
 func Write(w io.Writer, d *core.Dump, o Options) error {
 	b := bufio.NewWriter(w)
 	p := &textPrinter{b: b}
-	printDump(p, d, o)
+	printDump(p, d.AsRead(), o)
 	return b.Flush()
 }
 
@@ -54,7 +54,7 @@ func Write(w io.Writer, d *core.Dump, o Options) error {
 func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 	p := &jsonPrinter{w: jsonwriter.New(w, jsonwriter.Pretty)}
 	p.open("", false)
-	printDump(p, d, o)
+	printDump(p, d.AsRead(), o)
 	p.close()
 	if err := p.w.Flush(); err != nil {
 		return err

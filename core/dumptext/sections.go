@@ -53,6 +53,7 @@ func init() {
 		{field: "System", streams: []core.StreamType{core.StreamSystemInfo}},
 		{field: "Misc", name: "misc_info", streams: []core.StreamType{core.StreamMiscInfo}, how: printMisc},
 		{field: "Exception", streams: []core.StreamType{core.StreamException}, how: printException},
+		{field: "Exceptions", name: "other_exception", streams: []core.StreamType{core.StreamException}, how: printOthers},
 		{field: "Breakpad", name: "breakpad_info", streams: []core.StreamType{core.StreamBreakpadInfo}},
 		{field: "Assertion", streams: []core.StreamType{core.StreamAssertion}, how: printAssertion},
 		{field: "Threads", name: "thread", streams: []core.StreamType{core.StreamThreadList, core.StreamThreadNames}, how: printThreads},
@@ -97,7 +98,7 @@ func printStreams(w *walk, name string, _ reflect.Value) {
 		s := &w.d.Streams[i]
 		w.open("", false)
 		w.fields(reflect.ValueOf(s).Elem(), 0)
-		if s.Type != core.StreamUnused && (s.Duplicate || !s.Decoded || !claimed(s.Type)) {
+		if s.Type != core.StreamUnused && (s.Duplicate && s.Type != core.StreamException || !s.Decoded || !claimed(s.Type)) {
 			w.content(s)
 		}
 		w.close()
@@ -177,6 +178,22 @@ func printException(w *walk, name string, v reflect.Value) {
 	w.renamed(v.Elem(), "Flags", "ExceptionFlags")
 	c, err := w.d.ExceptionContext()
 	w.context(c, err)
+	w.close()
+}
+
+// printOthers prints the exceptions of a dump with several, but for the last, which is in its own
+// section.
+func printOthers(w *walk, name string, v reflect.Value) {
+	if v.Len() < 2 {
+		return
+	}
+	w.open(name, true)
+	for i := range v.Len() - 1 {
+		w.open("", false)
+		w.renamed(v.Index(i), "Flags", "ExceptionFlags")
+		w.context(w.d.ContextOf(&w.d.Exceptions[i]))
+		w.close()
+	}
 	w.close()
 }
 

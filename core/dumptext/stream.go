@@ -13,6 +13,7 @@ import (
 //
 // The page shows it for a stream that the user selects. The error is that of w.
 func WriteStream(w io.Writer, d *core.Dump, t core.StreamType, o Options) (bool, error) {
+	d = d.AsRead()
 	b := bufio.NewWriter(w)
 	p := &walk{printer: &textPrinter{b: b}, d: d, o: o, budget: d.Src.Size + 1<<20}
 	found := false
