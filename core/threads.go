@@ -86,6 +86,13 @@ func (t *Thread) Under() int {
 	return t.under
 }
 
+// SavedRegisters reports whether the thread's registers are those that the 64-bit layer of a 32-bit
+// process had saved.
+func (t *Thread) SavedRegisters() bool { return t.in == inSaved }
+
+// SavedRegisters is the same for an exception.
+func (e *Exception) SavedRegisters() bool { return e.in == inSaved }
+
 // ThreadByID returns the index of the first thread with an id, or -1.
 func (d *Dump) ThreadByID(id uint32) int {
 	for i := range d.Threads {

@@ -83,7 +83,7 @@ func TestCompleteStacks(t *testing.T) {
 			w.Entry = tc.entry
 			if tc.ntdll {
 				w = New(p, tc.os, windows, syms)
-				w.Kernel32, w.NTDLL = 1, 2
+				w.Kernel32, w.NTDLL = []int{1}, []int{2}
 			}
 			regs := cpu.Regs{Arch: cpu.AMD64}
 			regs.Set(cpu.AMD64.PC, code(0x1010))

@@ -229,10 +229,10 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 // BaseThreadInitThunk of the latter calls the program's function.
 func (s *walk) threadStart() int {
 	for i := len(s.frames) - 1; i > 0; i-- {
-		if m := s.frames[i].Module; m < 0 || m != s.NTDLL || s.frames[i-1].Module != s.Kernel32 {
+		if m := s.frames[i].Module; m < 0 || !slices.Contains(s.NTDLL, m) || !slices.Contains(s.Kernel32, s.frames[i-1].Module) {
 			continue
 		}
-		for i+1 < len(s.frames) && s.frames[i+1].Module == s.NTDLL {
+		for i+1 < len(s.frames) && slices.Contains(s.NTDLL, s.frames[i+1].Module) {
 			i++
 		}
 		return i

@@ -27,6 +27,9 @@ type Policy struct {
 	Win          WinRules
 	Pointer      PointerRules
 
+	// Normalized: the dump's fields are what they mean (core.Dump.Normalized). The peers take them
+	// at their word.
+	Normalized bool
 	// Overlap says what becomes of two modules that cover the same address.
 	Overlap core.Overlap
 	// MergeEntries: entries of the module list that are parts of one file are one module, whose
@@ -279,6 +282,7 @@ func best() Policy {
 	p.FramePointer.Verify = true
 	p.FramePointer.Stale = false
 	p.MergeEntries = true
+	p.Normalized = true
 	p.FixSwapped = true
 	p.EndAtOutermost = true
 	p.ProveEnd = true

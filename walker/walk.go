@@ -26,8 +26,9 @@ type Walker struct {
 	// Entry is the program's entry point as the system reports it (Linux' AT_ENTRY), or 0 if
 	// unknown.
 	Entry uint64
-	// NTDLL and Kernel32 are the indexes of these modules on Windows, or -1.
-	NTDLL, Kernel32 int
+	// NTDLL and Kernel32 are the indexes of these modules on Windows. A 32-bit process on a 64-bit
+	// system has two of the former.
+	NTDLL, Kernel32 []int
 	// BigEndian is the byte order of Code, on CPUs that have both.
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.
@@ -42,7 +43,7 @@ const mostSpare = 1024
 // New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and
 // MergeEntries.
 func New(p Policy, os core.OS, modules *core.ModuleMap, syms Symbols) *Walker {
-	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules, NTDLL: -1, Kernel32: -1}
+	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules}
 	w.pacMask = addressMask(w.Modules.Top(), p.Pointer.MinBits)
 	return w
 }

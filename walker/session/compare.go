@@ -25,9 +25,15 @@ func (s *Session) Compare(dumpIndex, thread int) (*report.Comparison, error) {
 	}
 	var walks []report.Walk
 	for _, p := range compared() {
-		w, syms := s.newWalker(d, p)
-		walks = append(walks, report.Walk{Policy: p.Name, Merged: p.MergeEntries, Stack: s.walkThread(d, w, syms, thread, p)})
+		d.readAs(p)
+		stack := walker.Stack{Stop: walker.Stop{Kind: walker.StopNoContext, Detail: "for " + p.Name + " the dump has no such thread"}}
+		if thread < len(d.Threads) {
+			w, syms := s.newWalker(d, p)
+			stack = s.walkThread(d, w, syms, thread, p)
+		}
+		walks = append(walks, report.Walk{Policy: p.Name, Merged: p.MergeEntries, Stack: stack})
 	}
+	d.readAs(s.opt.Policy)
 	c := report.Compare(report.Input{Dump: d.Dump, Symbols: d.symbolsOf}, thread, walks)
 	if s.opt.Demangle != nil {
 		c.Demangle(s.opt.Demangle)

@@ -27,9 +27,9 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	for i := range d.Modules {
 		switch name := core.FileName(d.Modules[i].Name); {
 		case strings.EqualFold(name, "ntdll.dll"):
-			w.NTDLL = i
+			w.NTDLL = append(w.NTDLL, i)
 		case strings.EqualFold(name, "kernel32.dll"):
-			w.Kernel32 = i
+			w.Kernel32 = append(w.Kernel32, i)
 		}
 	}
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
@@ -120,10 +120,22 @@ func (s *Session) Explainer(dumpIndex int, all bool) func(thread, frame int) *re
 
 // contextNote says which registers frame 0 has.
 func (s *Session) contextNote(d *dump, thread int) string {
-	if e := d.Exception; e != nil && e.ThreadID == d.Threads[thread].ID {
-		if _, err := d.ExceptionContext(); err == nil {
+	t := &d.Threads[thread]
+	if t.Role() == core.RoleLayer && t.SavedRegisters() {
+		return "the registers are those that the 64-bit layer had saved for the program"
+	} else if t.Role() == core.RoleLayer {
+		return "the registers are those of the 64-bit layer in which the 32-bit program's thread was"
+	}
+	if e := d.ExceptionOf(thread); e != nil {
+		if _, err := d.ContextOf(e); err == nil {
+			if e.SavedRegisters() {
+				return "the registers are those that the 64-bit layer had saved when it passed the exception on"
+			}
 			return "the registers are those of the exception"
 		}
+	}
+	if t.SavedRegisters() {
+		return "the registers are those that the 64-bit layer had saved for the program when the dump was written"
 	}
 	return "the registers are those of the thread when the dump was written"
 }

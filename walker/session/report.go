@@ -44,6 +44,9 @@ func (s *Session) beginThread(d *dump, w *walker.Walker, syms *symbols, i int, p
 		return nil, &walker.Stop{Kind: walker.StopDumpThread,
 			Detail: "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash"}
 	}
+	if s := d.System; s != nil && s.UnknownToPeers() {
+		return nil, &walker.Stop{Kind: walker.StopNoCPU, Detail: fmt.Sprintf("%s does not know processor number %d", policy.Name, s.Processor)}
+	}
 	ctx, err := threadContext(d.Dump, i)
 	if err != nil {
 		return nil, &walker.Stop{Kind: walker.StopNoContext, Detail: err.Error()}
@@ -60,8 +63,8 @@ func (s *Session) beginThread(d *dump, w *walker.Walker, syms *symbols, i int, p
 // threadContext returns a thread's state: that of the exception for the thread that had it, since
 // its own context is of the moment when the dump was written, inside the handler.
 func threadContext(d *core.Dump, i int) (*core.Context, error) {
-	if e := d.Exception; e != nil && e.ThreadID == d.Threads[i].ID {
-		if c, err := d.ExceptionContext(); err == nil {
+	if e := d.ExceptionOf(i); e != nil {
+		if c, err := d.ContextOf(e); err == nil {
 			return c, nil
 		}
 	}

@@ -153,7 +153,9 @@ type item struct {
 // dump is an opened minidump with what was found for it.
 type dump struct {
 	item *item
+	// Dump is as the policy reads it; normalized is what Policy.Normalized wants.
 	*core.Dump
+	normalized *core.Dump
 	modules []moduleSymbols
 	// byKey are the modules that have a key, see keys.
 	byKey map[string][]int
@@ -204,8 +206,8 @@ func (s *Session) Dumps() []Item {
 	return out
 }
 
-// Dump returns the opened dump with an index, for callers that need more of it than its report, or
-// nil.
+// Dump returns the opened dump with an index as the policy reads it, for callers that need more of
+// it than its report, or nil.
 func (s *Session) Dump(i int) *core.Dump {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
@@ -296,6 +298,8 @@ func (s *Session) use(it *item, d *core.Dump) {
 	if s.opt.OpenBinary != nil {
 		d.Program = one.program
 	}
+	one.normalized = d.Normalized()
+	one.readAs(s.opt.Policy)
 	s.dumps = append(s.dumps, one)
 	// Symbols may have come before the dump, so they are matched to it now.
 	s.match(one)
@@ -370,7 +374,16 @@ func (s *Session) progress(stage, name string, done, total int64) {
 func (s *Session) SetPolicy(p walker.Policy) {
 	s.opt.Policy = p
 	for _, d := range s.dumps {
+		d.readAs(p)
 		d.invalidate()
+	}
+}
+
+// readAs makes the dump what a policy sees.
+func (d *dump) readAs(p walker.Policy) {
+	d.Dump = d.normalized
+	if !p.Normalized {
+		d.Dump = d.normalized.AsRead()
 	}
 }
 
