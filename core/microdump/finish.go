@@ -33,6 +33,7 @@ func (d *dump) finish(name string) *core.Dump {
 		out.Exception = &core.Exception{}
 	}
 	out.Exception.ContextLoc = context
+	out.Exceptions = []core.Exception{*out.Exception}
 	if context.Size > 0 || len(d.regions) > 0 {
 		out.Threads = []core.Thread{{ContextLoc: context}}
 	}

@@ -79,6 +79,7 @@ func Build(in Input) *Report {
 	b.modules()
 	b.threads()
 	b.crash()
+	b.exceptions()
 	b.symbolStates()
 	b.missing()
 	b.process()
@@ -178,10 +179,21 @@ func (b *builder) modules() {
 // threads makes the threads with the frames of those that are walked.
 func (b *builder) threads() {
 	d, r := b.d, b.r
-	r.Threads = make([]Thread, len(d.Threads))
+	r.Threads, r.Listed = make([]Thread, len(d.Threads)), d.ListedThreads()
+	if w := d.Wow64(); w != nil {
+		r.Wow64 = &Wow64{Host: w.Host.Name}
+		if w.Program != nil {
+			r.Wow64.Program = w.Program.Name
+		}
+	}
 	for i := range d.Threads {
 		t := &r.Threads[i]
-		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
+		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}},
+			Unlisted: d.Threads[i].Role() == core.RoleUnlisted}
+		if first := d.Threads[i].Under(); first >= 0 {
+			t.IsSecond, t.Other = true, first
+			r.Threads[first].HasSecond, r.Threads[first].Other = true, i
+		}
 		t.LastError, t.Times = lastError(d, i), threadTimes(d, t.ID)
 		if t.Pending = b.in.Pending != nil && b.in.Pending(i); t.Pending || i >= len(b.in.Stacks) {
 			continue
@@ -287,6 +299,9 @@ func (b *builder) crash() {
 			Reason:  Words{why.Breakpad, why.Rust},
 			Address: why.Address, RustAddress: why.RustAddress,
 			Params: append([]uint64{}, e.Params...), ThreadID: e.ThreadID,
+		}
+		if n := len(d.Exceptions); n > 0 && e != &d.Exceptions[0] {
+			r.Crash.Index = n - 1 // the last counts in a dump that is not normalized
 		}
 		r.Crash.Analysis = analysis.Analyze(d)
 		r.Crash.Event = r.Crash.Analysis.Event

@@ -34,6 +34,12 @@ const (
 	FindingLimit      FindingKind = "frame-limit"
 	FindingExports    FindingKind = "only-exported-names"        // frames are too far after an exported name to have it
 	FindingNoDebug    FindingKind = "program-without-debug-file" // the file with the program's functions and lines is missing
+	FindingNoSystem   FindingKind = "no-system"                  // the dump does not say its system and processor
+	FindingSeveral    FindingKind = "several-exceptions"         // the dump has more than one exception
+	FindingNested     FindingKind = "nested-exception"           // the exception was raised while another was handled
+	FindingUnlisted   FindingKind = "exception-thread-missing"   // the exception's thread is in no list
+	FindingWow64      FindingKind = "wow64-registers-missing"    // the dump has the 64-bit layer's registers of a 32-bit thread only
+	FindingNameless   FindingKind = "module-without-name"
 )
 
 // Finding is a reason why stacks are shorter or less reliable than they could be.
@@ -47,8 +53,9 @@ type Finding struct {
 }
 
 // kindOrder is the order of findings: causes come before their effects.
-var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLost, FindingLimit, FindingNoDebug, FindingExports}
+var kindOrder = []FindingKind{FindingCutShort, FindingNoSystem, FindingSeveral, FindingNested, FindingUnlisted, FindingWow64, FindingOverflow,
+	FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
+	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -72,6 +79,9 @@ func (b *builder) findings() {
 		r.Findings = append(r.Findings, Finding{Kind: FindingCutShort, Thread: -1, Module: -1, Suggestion: wholeFile,
 			Text: fmt.Sprintf("the file is truncated: "+parts+" beyond its end, at %d bytes", n, b.d.Src.Size)})
 	}
+	b.dumpFindings()
+	b.exceptionFindings()
+	b.wow64Findings()
 	tallies := make([]tally, len(r.Modules))
 	byStop := map[FindingKind][]int{}
 	for i := range b.in.Stacks {
@@ -82,6 +92,10 @@ func (b *builder) findings() {
 			continue
 		}
 		s := &b.in.Stacks[i]
+		if r.Threads[i].IsSecond {
+			r.Threads[i].Stop.Wants = -1
+			continue // what it lacks is not what a person who looks at the program wants
+		}
 		b.tallyStack(tallies, s, i)
 		if kind, ok := b.stopFinding(s); ok {
 			byStop[kind] = append(byStop[kind], i)
@@ -258,7 +272,7 @@ func (b *builder) moduleFinding(kind FindingKind, m int, threads []int, suggesti
 // stateFinding adds the finding about a module whose symbols have another id or are unreadable.
 func (b *builder) stateFinding(m int) {
 	mod, s := &b.r.Modules[m], &b.symbols[m]
-	name := BaseName(mod.Name)
+	name := mod.Title()
 	switch mod.State {
 	case SymbolsMismatch:
 		if mod.DebugID == "" {
@@ -299,7 +313,7 @@ func (b *builder) framesBy(m int) (n int) {
 // tallyFindings adds the findings of a module's tally.
 func (b *builder) tallyFindings(m int, t *tally) {
 	mod, s := &b.r.Modules[m], &b.symbols[m]
-	name := BaseName(mod.Name)
+	name := mod.Title()
 	file := BaseName(s.File)
 	add := func(kind FindingKind, threads []int, suggestion, format string, args ...any) {
 		b.moduleFinding(kind, m, threads, suggestion, format, args...)
@@ -394,7 +408,7 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	if b.r.Modules[m].Has.NoProgram {
 		what = "no unwind rules for "
 	}
-	return what + BaseName(b.r.Modules[m].Name) + how + b.addFile(m), m
+	return what + b.r.Modules[m].Title() + how + b.addFile(m), m
 }
 
 // wantFirst moves the symbol file that FirstThread's stack suggests to the front of Report.Missing,
@@ -433,11 +447,11 @@ func (b *builder) missingFinding(tallies []tally) {
 		return
 	}
 	first := modules[0]
-	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + BaseName(b.r.Modules[first].Name), Suggestion: b.addFile(first)}
+	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + b.r.Modules[first].Title(), Suggestion: b.addFile(first)}
 	switch n := len(modules) - 1; {
 	case n == 0:
 	case n == 1:
-		f.Text += " and " + BaseName(b.r.Modules[modules[1]].Name)
+		f.Text += " and " + b.r.Modules[modules[1]].Title()
 	default:
 		f.Text += fmt.Sprintf(" and %d more modules", n)
 	}
@@ -466,23 +480,23 @@ func (b *builder) addFile(m int) string {
 	mod := &b.r.Modules[m]
 	file, id := mod.debugFile()
 	if id == "" {
-		text := "the dump has no id for " + BaseName(mod.Name) + ": "
+		text := "the dump has no id for " + mod.Title() + ": "
 		if b.d.OS() == core.Windows && m < len(b.d.Modules) && b.d.Modules[m].TimeDateStamp != 0 {
 			text += "add that file itself, known by its time stamp and size, or " // the program names its PDB
 		}
-		return text + "add a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
+		return text + "add a symbol file of " + cmp.Or(file, mod.Title()) + " and assign it (“Assign symbols” on the page, --use " + mod.Title() + "=FILE in a terminal)"
 	}
 	path := StorePath(file, id)
 	sym := path[strings.LastIndexByte(path, '/')+1:]
 	switch os := b.d.OS(); {
 	case mod.Has.NoProgram:
-		return "add " + BaseName(mod.Name) + ": without it " + b.r.System.CPU.Rust + " stacks are guessed"
+		return "add " + mod.Title() + ": without it " + b.r.System.CPU.Rust + " stacks are guessed"
 	case os == core.Windows && mod.Has.DebugFile != "":
 		return "add " + file + " with id " + id
 	case os == core.Windows:
 		text := "add " + file + " with id " + id
 		if b.needsProgram() && !mod.Has.CFI {
-			text += " and " + BaseName(mod.Name)
+			text += " and " + mod.Title()
 		}
 		return text + ", or " + sym
 	case os == core.OSLinux || os == core.Android:
@@ -510,9 +524,17 @@ func oneOf(threads []int) int {
 // threadsText returns "thread 3" or "12 threads".
 func (b *builder) threadsText(threads []int) string {
 	if len(threads) == 1 {
-		return fmt.Sprintf("thread %d", threads[0])
+		return b.threadText(threads[0])
 	}
 	return fmt.Sprintf("%d threads", len(threads))
+}
+
+// threadText returns "thread 3", or "the thread with the id 777" for one that has no number.
+func (b *builder) threadText(i int) string {
+	if b.r.Threads[i].Unlisted {
+		return fmt.Sprintf("the thread with the id %d", b.r.Threads[i].ID)
+	}
+	return fmt.Sprintf("thread %d", i)
 }
 
 // ofThem returns how many of the frames are of the first thread, or "" if all are or the dump names
@@ -535,7 +557,7 @@ func (b *builder) ofThem(threads []int) string {
 
 func (b *builder) endText(threads []int) string {
 	if len(threads) == 1 {
-		return fmt.Sprintf("the stack of thread %d breaks off", threads[0])
+		return "the stack of " + b.threadText(threads[0]) + " breaks off"
 	}
 	return fmt.Sprintf("the stacks of %d threads break off", len(threads))
 }

@@ -44,8 +44,16 @@ type Report struct {
 	// HasRequesting: the dump names FirstThread, by its exception or BreakpadInfo. Otherwise it is
 	// just the first in the list.
 	HasRequesting bool
-	Threads       []Thread // in the dump's order, including those that were not walked
-	Modules       []Module // in the dump's order
+	// Threads are in the dump's order, including those that were not walked. The first Listed are
+	// those of the dump's list; behind them are those of exceptions whose thread is in no list, and
+	// second stacks of threads.
+	Threads []Thread
+	Listed  int
+	// Exceptions are all of the dump's exceptions, in its order. Crash is about one of them.
+	Exceptions []Exception
+	// Wow64 is set if the process is a 32-bit one on a 64-bit system, and a 64-bit tool dumped it.
+	Wow64   *Wow64
+	Modules []Module // in the dump's order
 	// ModuleMap finds modules by address.
 	ModuleMap *core.ModuleMap
 	// ModulesByAddress has the indexes of Modules as Breakpad lists them: sorted, with one module
@@ -80,6 +88,10 @@ type Report struct {
 	// HasCertInfo is always false: certificates are not in the dump.
 	HasCertInfo bool
 }
+
+// Wow64 has the processors of a 32-bit process and of the 64-bit layer that it runs in. Program is ""
+// if the dump has the registers of the layer alone.
+type Wow64 struct{ Program, Host string }
 
 // Dump is the dump file.
 type Dump struct {
@@ -153,6 +165,8 @@ type Crash struct {
 	// that is not in the dump.
 	Thread   int
 	ThreadID uint32
+	// Index is the index of the exception in Exceptions.
+	Index int
 	// Event says what happened, as parts of a sentence: "tried to read 8 bytes at", 0x10, "null
 	// pointer plus 16, through rax".
 	Event analysis.Event
@@ -206,6 +220,21 @@ type Thread struct {
 	// Pending: the thread is not walked yet and has no frames.
 	Pending bool
 	Crashed bool
+	// Unlisted: the thread had an exception and is not in the dump's list.
+	Unlisted bool
+	// HasSecond: Other is the index of the thread's second stack: what it was doing in the 64-bit
+	// layer under a 32-bit process, or where the exception was in that, the process' own. IsSecond:
+	// this is the second stack of the thread Other.
+	HasSecond, IsSecond bool
+	Other               int
+}
+
+// SecondName says what a second stack is.
+func (t *Thread) SecondName(r *Report) string {
+	if len(t.Frames) > 0 && t.Frames[0].Regs.Arch.WordSize == 4 {
+		return "the 32-bit process' own stack"
+	}
+	return "the 64-bit layer under it (" + r.Wow64.Host + ")"
 }
 
 // ThreadTimes is when a thread of Windows ran, and how much.
@@ -388,6 +417,17 @@ type Module struct {
 	Mappings []Mapping
 	// Merged: the entry is a part of a module that is another entry.
 	Merged bool
+}
+
+// Title returns the module's file name, or what it is called without one.
+func (m *Module) Title() string { return ModuleTitle(m.Name, m.Base) }
+
+// ModuleTitle returns a module's file name, or for one without a name where it is: "module@0x10000".
+func ModuleTitle(path string, base uint64) string {
+	if name := BaseName(path); name != "" {
+		return name
+	}
+	return fmt.Sprintf("module@0x%x", base)
 }
 
 // Mapping is a part of a module in memory: Size bytes at the address Start, which is at the

@@ -24,6 +24,11 @@ func system(d *core.Dump) System {
 	// Use rust-minidump's version: it leaves out the "0.0.0" that Linux writers put before the
 	// kernel's.
 	parts := []string{strings.TrimSpace(s.OS.Rust + " " + s.OSVersion.Rust), s.CPU.Rust}
+	if w := d.Wow64(); w != nil && w.Program != nil {
+		parts[1] += " on " + w.Host.Name + " (a 32-bit process, dumped by a 64-bit tool)"
+	} else if w != nil {
+		parts[1] += " (of a 32-bit process)"
+	}
 	if s.CPUCount > 1 {
 		parts = append(parts, fmt.Sprintf("%d CPUs", s.CPUCount))
 	}

@@ -166,7 +166,7 @@ func (y *symbols) binary(module int) Binary {
 // its processor are in those (Options.OpenImage).
 func (s *Session) HoldsPrograms(dumpIndex int) bool {
 	d := s.Dump(dumpIndex)
-	if d == nil || d.OS() != core.Windows || d.Arch() != nil && d.Arch().StackWIN || d.Memory == nil {
+	if d == nil || d.OS() != core.Windows || d.Arch() != nil && d.Arch().StackWIN && d.Wow64() == nil || d.Memory == nil {
 		return false
 	}
 	for i := range d.Modules {

@@ -156,7 +156,7 @@ type dump struct {
 	// Dump is as the policy reads it; normalized is what Policy.Normalized wants.
 	*core.Dump
 	normalized *core.Dump
-	modules []moduleSymbols
+	modules    []moduleSymbols
 	// byKey are the modules that have a key, see keys.
 	byKey map[string][]int
 	// assigned are modules whose symbols the user chose: a symbol file, a binary, or one of each.

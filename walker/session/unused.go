@@ -133,6 +133,9 @@ func (d *dump) wrongArch(arch string) string {
 	if a == nil {
 		return ""
 	}
+	if w := d.Wow64(); w != nil && archFamily(arch) == w.Host.FamilyName() {
+		return "" // of the layer
+	}
 	if have, want := archFamily(arch), archFamily(a.Name); have != "" && want != "" && have != want {
 		return fmt.Sprintf("it is for %s, and the dump is of %s", arch, a.Name)
 	}

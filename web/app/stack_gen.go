@@ -29,6 +29,10 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00best\x00data-act\x00policy")
 			setAttribute(vgn, "hidden", c.page.State.Policy == "")
 			setContent(vgn, c.policyText())
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00thread")
+			setAttribute(vgn, "data-arg", c.Other)
+			setAttribute(vgn, "hidden", c.Switch == "")
+			setContent(vgn, c.Switch)
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00title\x00Show calls that were inlined (i)\x00data-act\x00inlines")
 			setAttribute(vgn, "aria-pressed", boolWord(!c.page.State.HideInlines))
 			{

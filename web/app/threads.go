@@ -131,6 +131,9 @@ func (z *Threads) keepPending(t *view.ThreadPage) {
 
 // label is the thread chooser's text.
 func (z *Threads) label() string {
+	if z.page.Stack.Thread == z.page.State.Thread && z.page.Stack.Title != "" {
+		return z.page.Stack.Title
+	}
 	if z.page.Stack.Thread == z.page.State.Thread && z.page.Stack.Name != "" {
 		return fmt.Sprintf("Thread %d, %s", z.page.Stack.Thread, z.page.Stack.Name)
 	}
@@ -152,7 +155,7 @@ func (z *Threads) class(t view.ThreadRow) string {
 	if t.Crashed {
 		class += " crashed"
 	}
-	if t.Index == z.page.State.Thread {
+	if z.selects(t) {
 		class += " selected"
 	}
 	if t.Hit {
@@ -161,7 +164,15 @@ func (z *Threads) class(t view.ThreadRow) string {
 	return z.page.Screen.ChangedRows.class(class, rowID("thread", t.Index))
 }
 
+// selects reports whether a thread's stack, or its second one, is shown.
+func (z *Threads) selects(t view.ThreadRow) bool {
+	return t.Index == z.page.State.Thread || t.HasSecond && t.Other == z.page.State.Thread
+}
+
 func (z *Threads) name(t view.ThreadRow) string {
+	if t.Name == "" && t.Unlisted {
+		return "id " + t.ID + ", not in the dump’s list"
+	}
 	if t.Name == "" {
 		return "id " + t.ID
 	}
@@ -207,6 +218,11 @@ func (z *Threads) top(t view.ThreadRow) string {
 func (z *Threads) active() any {
 	if z.Selected < 0 {
 		return nil
+	}
+	for _, t := range z.Rows {
+		if z.selects(t) {
+			return rowID("thread", t.Index)
+		}
 	}
 	return rowID("thread", z.page.State.Thread)
 }

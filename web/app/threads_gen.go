@@ -72,7 +72,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = t
 							vgn = addNodes(vgparent, "\x02div\x00role\x00option\x00data-act\x00thread")
 							setAttribute(vgn, "aria-posinset", c.From+i+1)
-							setAttribute(vgn, "aria-selected", boolWord(t.Index == c.page.State.Thread))
+							setAttribute(vgn, "aria-selected", boolWord(c.selects(t)))
 							setAttribute(vgn, "aria-setsize", c.Total)
 							setAttribute(vgn, "class", c.class(t))
 							setAttribute(vgn, "data-arg", t.Index)

@@ -212,14 +212,21 @@ export interface Thread {
   last_error_value: string | null;
   thread_id: number;
   thread_name: string | null;
-  /** Only in crashing_thread: its index into threads. */
-  threads_index?: number;
+  /** Only in crashing_thread: its index into threads; null if the exception's thread is not in the dump's list. */
+  threads_index?: number | null;
 }
 
 export interface ThreadAdditions {
   omitted: boolean;
   stop: Stop;
   times: ThreadTimes | null;
+  /** Of a 32-bit process that a 64-bit tool dumped: the thread's second stack, that of the 64-bit layer. */
+  wow64: SecondStack | null;
+}
+
+export interface SecondStack {
+  frames: Frame[];
+  stop: Stop;
 }
 
 /** When a Windows thread ran: times in seconds since 1970, durations in seconds. */
@@ -494,6 +501,8 @@ export interface ReportAdditions {
   crash: CrashAdditions | null;
   diagnostics: Diagnostic[];
   dump: DumpFile;
+  /** All of the dump's exceptions; crash_info is about the first. */
+  exceptions: Exception[];
   findings: Finding[];
   forced_symbols: ForcedSymbol[];
   main_module: number | null;
@@ -510,12 +519,37 @@ export interface ReportAdditions {
   traces: Trace[];
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
+  /** The processors of a 32-bit process that a 64-bit tool dumped, and of the 64-bit layer under it; null for other processes. */
+  wow64: Wow64 | null;
+}
+
+export interface Exception {
+  address: string;
+  code: string;
+  flags: string;
+  /** The exceptions that were being handled when this one was raised. */
+  nested: Exception[];
+  params: string[];
+  reason: string;
+  reason_breakpad: string;
+  sentence: string;
+  /** Index into threads, or null. */
+  thread: number | null;
+  thread_id: number;
+}
+
+export interface Wow64 {
+  host: string;
+  /** null if the dump has the registers of the 64-bit layer alone. */
+  program: string | null;
 }
 
 export interface CrashAdditions {
   /** The instruction, its memory accesses, and what is at these addresses. */
   analysis: unknown;
   guesses: string[];
+  /** The exceptions that were being handled when this one was raised. */
+  nested: Exception[];
   params: string[];
   /** The first call in the program's own code; null without frames. */
   place: Place | null;

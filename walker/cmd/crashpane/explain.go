@@ -130,6 +130,9 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
+	if t := &r.Threads[thread]; t.HasSecond && e.frame < 0 && e.format == "text" {
+		fmt.Fprintf(stdout, "\nThread %d has a second stack, %s: --thread %d\n", thread, r.Threads[t.Other].SecondName(r), t.Other)
+	}
 	if e.frame < 0 && e.format == "text" && len(r.Findings) > 0 {
 		fmt.Fprintln(stdout, "\nOf the dump's stacks:")
 		return text.WriteFindings(stdout, r)

@@ -121,7 +121,7 @@ func (s *fileSet) ignore() error {
 	for _, name := range s.choices.ignoreCFI {
 		found := false
 		for i, m := range s.session.Dump(0).Modules {
-			if report.BaseName(m.Name) == name || report.BaseName(m.DebugFile) == name || m.Name == name {
+			if report.ModuleTitle(m.Name, m.Base) == name || report.BaseName(m.DebugFile) == name || m.Name == name {
 				s.session.IgnoreCFI(0, i, true)
 				found = true
 			}

@@ -70,7 +70,9 @@ func (s *fileSet) useFile(spec string) error {
 	used := false
 	for i := range s.session.Dump(0).Modules {
 		m := &s.session.Dump(0).Modules[i]
-		if !slices.ContainsFunc(names, func(name string) bool { return name != "" && (s.session.SameName(0, i, name) || m.Name == name) }) {
+		if !slices.ContainsFunc(names, func(name string) bool {
+			return name != "" && (s.session.SameName(0, i, name) || m.Name == name || report.ModuleTitle(m.Name, m.Base) == name)
+		}) {
 			continue
 		}
 		if err := s.session.Assign(it.ID, 0, i); err != nil {

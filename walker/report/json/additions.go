@@ -11,6 +11,8 @@ import (
 //	crash           see crashAdditions, or null
 //	diagnostics     [{severity, text}]
 //	dump            {flags, name, size, time, word_size}
+//	exceptions      [{address, code, flags, nested[], params[], reason, reason_breakpad, sentence, thread: index or null, thread_id}]: all of
+//	                the dump's; nested has those that were being handled when it was raised
 //	findings        [{kind, module, suggestion, text, thread}]: why stacks are shorter or less reliable than they could be
 //	forced_symbols  [{debug_file, debug_id, module, symbol_file, symbol_id, symbol_name}]
 //	main_module     index or null
@@ -24,6 +26,8 @@ import (
 //	traces          [{frames[{file, function, inlines[], line, module, offset, pc}], source}]: stacks that the program kept in annotations
 //	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
 //	warnings        [{module, text}] of symbol files
+//	wow64           {host, program}: the processors of a 32-bit process that a 64-bit tool dumped, and of the 64-bit layer under it;
+//	                program is null if the dump has the layer's registers alone; null for other processes
 func (p *printer) additions() {
 	r := p.r
 	p.StrOrNull("assertion", r.Assertion)
@@ -54,6 +58,7 @@ func (p *printer) additions() {
 		p.Uint("time", uint64(r.Dump.Time))
 		p.Int("word_size", int64(r.Dump.WordSize))
 	})
+	p.List("exceptions", len(r.Exceptions), func(i int) { p.PutObject(func() { p.exception(&r.Exceptions[i]) }) })
 	p.findings()
 	p.assignedSymbols()
 	if r.MainModule >= 0 {
@@ -85,6 +90,40 @@ func (p *printer) additions() {
 	p.traces()
 	p.missingSymbols()
 	p.symbolWarnings()
+	if w := r.Wow64; w != nil {
+		p.Object("wow64", func() {
+			p.Str("host", w.Host)
+			p.StrOrNull("program", w.Program)
+		})
+	} else {
+		p.Null("wow64")
+	}
+}
+
+// exception writes one of the dump's exceptions.
+func (p *printer) exception(e *report.Exception) {
+	p.hex("address", e.Address)
+	p.Str("code", unpadded(uint64(e.Code)))
+	p.Str("flags", unpadded(uint64(e.Flags)))
+	p.nested(e)
+	p.List("params", len(e.Params), func(i int) { p.hexValue(e.Params[i]) })
+	p.Str("reason", e.Reason.Rust)
+	p.Str("reason_breakpad", e.Reason.Breakpad)
+	p.Str("sentence", e.Event.String())
+	if e.Thread >= 0 && e.Thread < p.r.Listed {
+		p.Int("thread", int64(e.Thread))
+	} else {
+		p.Null("thread")
+	}
+	p.Uint("thread_id", uint64(e.ThreadID))
+}
+
+// nested writes the exceptions under another, which may be nil.
+func (p *printer) nested(e *report.Exception) {
+	if e == nil {
+		e = &report.Exception{}
+	}
+	p.List("nested", len(e.Nested), func(i int) { p.PutObject(func() { p.exception(&e.Nested[i]) }) })
 }
 
 // assignedSymbols writes the symbols with another id that the user assigned.
@@ -232,27 +271,55 @@ func (p *printer) moduleAdditions(m *report.Module) {
 }
 
 // threadAdditions writes a thread's key "crashpane": {omitted, stop{attempts[], detail, kind,
-// suggestion}, times{created, ended, exit_status, kernel, start, user} or null}. Points in time are
-// in seconds since 1970, null if unknown. kernel and user are in seconds.
+// suggestion}, times{created, ended, exit_status, kernel, start, user} or null, wow64{frames[],
+// stop} or null}. Points in time are in seconds since 1970, null if unknown. kernel and user are in
+// seconds. wow64 is the second stack of a thread of a 32-bit process: what it was doing in the
+// 64-bit layer, or if the exception was there, in the process itself.
 func (p *printer) threadAdditions(t *report.Thread) {
 	p.Bool("omitted", t.Omitted)
+	p.stop(&t.Stop)
+	p.times(t.Times)
+	p.second(t)
+}
+
+// stop writes why a walk ended.
+func (p *printer) stop(s *report.Stop) {
 	p.Object("stop", func() {
-		p.attempts(t.Stop.Attempts)
-		p.Str("detail", t.Stop.Detail)
-		p.Str("kind", t.Stop.Kind)
-		p.StrOrNull("suggestion", t.Stop.Suggestion)
+		p.attempts(s.Attempts)
+		p.Str("detail", s.Detail)
+		p.Str("kind", s.Kind)
+		p.StrOrNull("suggestion", s.Suggestion)
 	})
-	if t.Times == nil {
+}
+
+// times writes when a thread ran.
+func (p *printer) times(t *report.ThreadTimes) {
+	if t == nil {
 		p.Null("times")
 		return
 	}
 	p.Object("times", func() {
-		p.time("created", t.Times.Created)
-		p.time("ended", t.Times.Ended)
-		p.Uint("exit_status", uint64(t.Times.ExitStatus))
-		p.Float("kernel", float64(t.Times.Kernel)/1e7)
-		p.hex("start", t.Times.Start)
-		p.Float("user", float64(t.Times.User)/1e7)
+		p.time("created", t.Created)
+		p.time("ended", t.Ended)
+		p.Uint("exit_status", uint64(t.ExitStatus))
+		p.Float("kernel", float64(t.Kernel)/1e7)
+		p.hex("start", t.Start)
+		p.Float("user", float64(t.User)/1e7)
+	})
+}
+
+// second writes the second stack of a thread of a 32-bit process.
+func (p *printer) second(t *report.Thread) {
+	if !t.HasSecond {
+		p.Null("wow64")
+		return
+	}
+	other := &p.r.Threads[t.Other]
+	p.Object("wow64", func() {
+		p.List("frames", len(other.Frames), func(i int) {
+			p.PutObject(func() { p.frame(i, &other.Frames[i], false, nil) })
+		})
+		p.stop(&other.Stop)
 	})
 }
 

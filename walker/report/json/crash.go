@@ -94,7 +94,7 @@ func (p *printer) noCrash() {
 
 // crashingThread writes the index of the thread that crashed or requested the dump, or null.
 func (p *printer) crashingThread() {
-	if p.r.HasRequesting {
+	if p.r.HasRequesting && p.r.FirstThread < p.r.Listed {
 		p.Int("crashing_thread", int64(p.r.FirstThread))
 	} else {
 		p.Null("crashing_thread")
@@ -108,6 +108,7 @@ func (p *printer) crashingThread() {
 //	                  instruction{address, module, registers[{name, value}], text} or null, jump{how, register, slot,
 //	                  target} or null, place{end, guard, mapped, name, permissions, start} or null, stack_overflow}
 //	guesses[]         sentences about likely causes, which may be wrong
+//	nested[]          the exceptions that were being handled when this one was raised: see exceptions in additions.go
 //	params[], reason_breakpad, thread_id
 //	place             {frame, inline}: the first call of the program's own code: index of the crashed thread's frame, and of the frame's
 //	                  inlined call or null; null without frames
@@ -118,6 +119,7 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	a := c.Analysis
 	p.Object("analysis", func() { p.analysis(c) })
 	p.List("guesses", len(a.Guesses), func(i int) { p.PutString(a.Guesses[i]) })
+	p.nested(p.r.CrashException())
 	p.List("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
 	words, at := signature.OfReport(p.r, p.lists, func(n report.Name) string { return n.Shown() })
 	if at.Frame >= 0 {

@@ -209,7 +209,11 @@ func (p *printer) findings() {
 			orNull("module", f.Module)
 			p.StrOrNull("suggestion", f.Suggestion)
 			p.Str("text", f.Text)
-			orNull("thread", f.Thread)
+			if f.Thread < p.r.Listed {
+				orNull("thread", f.Thread)
+			} else {
+				p.Null("thread")
+			}
 		})
 	})
 }

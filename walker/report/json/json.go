@@ -113,8 +113,8 @@ func (p *printer) report() {
 	p.softErrors()
 	p.Str("status", "OK")
 	p.Object("system_info", p.system)
-	p.Int("thread_count", int64(len(r.Threads)))
-	p.List("threads", len(r.Threads), func(i int) {
+	p.Int("thread_count", int64(r.Listed))
+	p.List("threads", r.Listed, func(i int) {
 		p.PutObject(func() { p.thread(&r.Threads[i], false) })
 	})
 	p.List("unloaded_modules", len(r.Unloaded), p.unloaded)
@@ -159,7 +159,10 @@ func (p *printer) thread(t *report.Thread, crashing bool) {
 	} else {
 		p.Null("thread_name")
 	}
-	if crashing {
+	switch {
+	case crashing && t.Unlisted:
+		p.Null("threads_index")
+	case crashing:
 		p.Int("threads_index", int64(t.Index))
 	}
 }

@@ -57,6 +57,7 @@ func Windows() report.Input {
 	pid := uint32(4711)
 	d.Misc = &core.MiscInfo{Size: 24, Flags: 3, ProcessID: pid, CreateTime: 1_700_000_000, HasProcessID: true, HasTimes: true}
 	d.Exception = &core.Exception{ThreadID: 20, Code: 0xc0000005, Address: 0x401010, Params: []uint64{1, 0x45}}
+	d.Exceptions = []core.Exception{*d.Exception}
 	writer := uint32(10)
 	d.Breakpad = &core.BreakpadInfo{DumpThread: &writer}
 	d.Assertion = &core.Assertion{Expression: "p | q", Function: "f", File: "a.cc", Line: 12, Type: 1}

@@ -19,7 +19,7 @@ import (
 //	  frames                                                           2         1         …
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
 	b := newPrinter(w)
-	b.printf("Thread %s\n", threadTitle(&r.Threads[c.Thread]))
+	b.printf("Thread %s\n", threadTitle(r, &r.Threads[c.Thread]))
 	titles := make([]string, len(c.Rows))
 	wide := 0
 	for i := range c.Rows {

@@ -26,7 +26,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 	b := newPrinter(w)
 	t := &r.Threads[x.Thread]
 	f := &t.Frames[x.Frame]
-	b.printf("Thread %s, frame %d: %s\n", threadTitle(t), x.Frame, frameTitle(r, f))
+	b.printf("Thread %s, frame %d: %s\n", threadTitle(r, t), x.Frame, frameTitle(r, f))
 	if x.Frame == 0 {
 		b.printf("From the dump's context; %s.\n", strings.Join(x.Notes, "; "))
 	} else {
@@ -77,10 +77,16 @@ func WriteFindings(w io.Writer, r *report.Report) error {
 	return b.flush()
 }
 
-func threadTitle(t *report.Thread) string {
+func threadTitle(r *report.Report, t *report.Thread) string {
 	s := fmt.Sprint(t.Index)
+	if t.IsSecond {
+		s = fmt.Sprintf("%d, %s", t.Other, t.SecondName(r))
+	}
 	if t.Name != "" {
 		s += " \"" + t.Name + "\""
+	}
+	if t.Unlisted {
+		s += " (not in the dump's list)"
 	}
 	if t.Crashed {
 		s += " (crashed)"
@@ -94,7 +100,7 @@ func frameTitle(r *report.Report, f *report.Frame) string {
 		return fmt.Sprintf("0x%x, in no module", f.Lookup)
 	}
 	m := &r.Modules[f.Module]
-	in := report.BaseName(m.Name)
+	in := m.Title()
 	if f.Named() {
 		return visible.Text(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.Lookup-f.FunctionStart, in)) // as printf would print it, because the caller measures its width
 	}
@@ -225,7 +231,7 @@ func writeScanned(b *printer, r *report.Report, s *report.Scanned, which string,
 	b.printf("; rejected %s:\n", which)
 	for _, w := range s.Rejected {
 		m := &r.Modules[w.Module]
-		b.printf("  0x%x: 0x%0*x  %s + 0x%x: %s\n", w.Addr, 2*wordSize, w.Value, report.BaseName(m.Name), w.RVA, w.Reason)
+		b.printf("  0x%x: 0x%0*x  %s + 0x%x: %s\n", w.Addr, 2*wordSize, w.Value, m.Title(), w.RVA, w.Reason)
 	}
 	if s.More > 0 {
 		b.printf("  and %d more\n", s.More)

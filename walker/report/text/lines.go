@@ -12,7 +12,7 @@ type numberedThread struct {
 	requesting bool
 }
 
-// numbered returns the threads in the order of printing, the requesting one first. Breakpad omits
+// numbered returns the threads, without second stacks, in the order of printing, the requesting one first. Breakpad omits
 // the thread that wrote the dump and does not count it, so later threads have a number one lower
 // than their index in the dump.
 //
@@ -22,7 +22,7 @@ func numbered(r *report.Report) []numberedThread {
 	first := -1
 	for i := range r.Threads {
 		t := &r.Threads[i]
-		if t.Omitted {
+		if t.Omitted || t.IsSecond {
 			continue
 		}
 		n := numberedThread{number: len(out), thread: t, requesting: r.HasRequesting && i == r.FirstThread}

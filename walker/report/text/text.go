@@ -7,6 +7,7 @@
 package text
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -40,6 +41,12 @@ func Write(w io.Writer, r *report.Report) error {
 		b.printf("\n")
 		b.printf("Thread %d%s\n", n.number, threadNote(r, n))
 		writeStack(b, r, n.thread)
+		if n.thread.HasSecond {
+			second := &r.Threads[n.thread.Other]
+			b.printf("\n")
+			b.printf("Thread %d, %s\n", n.number, second.SecondName(r))
+			writeStack(b, r, second)
+		}
 	}
 	writeModules(b, r)
 	return b.flush()
@@ -99,6 +106,8 @@ func threadNote(r *report.Report, n numberedThread) string {
 	switch {
 	case !n.requesting:
 		return ""
+	case n.thread.Unlisted:
+		return fmt.Sprintf(" (crashed, id %d, not in the dump's list)", n.thread.ID)
 	case r.Crash != nil:
 		return " (crashed)"
 	}

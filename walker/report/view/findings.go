@@ -31,7 +31,7 @@ func (v *View) Findings() []FindingRow {
 			Thread: f.Thread, Module: f.Module}
 		row.Adds = f.Suggestion != "" && findingKinds[f.Kind].asks
 		if m := v.module(f.Module); m != nil {
-			row.ModuleName = Clean(BaseName(m.Name))
+			row.ModuleName = Clean(m.Title())
 			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
 		}
 		out = append(out, row)
@@ -62,6 +62,12 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingExports:    {"Only exported names", true},
 	report.FindingLost:       {"Walk got lost", false},
 	report.FindingLimit:      {"Frame limit", false},
+	report.FindingNoSystem:   {"No system", false},
+	report.FindingSeveral:    {"Several exceptions", false},
+	report.FindingNested:     {"Nested exception", false},
+	report.FindingUnlisted:   {"Thread not listed", false},
+	report.FindingWow64:      {"32-bit registers missing", false},
+	report.FindingNameless:   {"Module without a name", false},
 }
 
 func findingTitle(k report.FindingKind) string {

@@ -21,6 +21,9 @@ type ThreadRow struct {
 	Hits       int    // rows of its stack that contain the searched text
 	Hit        bool   // its name or id contains it
 	Pending    bool   // not walked yet
+	HasSecond  bool   // Other is the index of its second stack
+	Other      int
+	Unlisted   bool // not in the dump's list
 }
 
 // ThreadPage is a window of the threads, the crashed one first.
@@ -45,12 +48,13 @@ func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage 
 			!strings.HasPrefix(fmt.Sprint(t.ID), filter) {
 			continue
 		}
-		if i == selected {
+		if i == selected || t.HasSecond && t.Other == selected {
 			out.Selected = row
 		}
 		if row >= from && row < from+n {
 			r := ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: Clean(t.Name), Crashed: t.Crashed, Frames: len(t.Frames),
-				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: v.hits(t, search), Pending: t.Pending, Hit: Holds(search, threadWords(t))}
+				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: v.hits(t, search), Pending: t.Pending, Hit: Holds(search, threadWords(t)),
+				HasSecond: t.HasSecond, Other: t.Other, Unlisted: t.Unlisted}
 			out.Rows = append(out.Rows, r)
 		}
 		row++
@@ -60,14 +64,14 @@ func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage 
 }
 
 // order returns the threads' order in lists: the first thread of the report, then the others in the
-// dump's order.
+// dump's order. Second stacks belong to their threads' rows.
 func (v *View) order() []int {
 	order := make([]int, 0, len(v.r.Threads))
 	if v.thread(v.r.FirstThread) != nil {
 		order = append(order, v.r.FirstThread)
 	}
 	for i := range v.r.Threads {
-		if i != v.r.FirstThread {
+		if i != v.r.FirstThread && !v.r.Threads[i].IsSecond {
 			order = append(order, i)
 		}
 	}
@@ -95,7 +99,7 @@ func (v *View) top(t *report.Thread) string {
 	}
 	if len(t.Frames) > 0 {
 		if m := v.module(t.Frames[0].Module); m != nil {
-			return Clean(BaseName(m.Name))
+			return Clean(m.Title())
 		}
 		return v.hex(t.Frames[0].PC)
 	}
@@ -194,7 +198,7 @@ func (v *View) Modules(from, n, selected int) ModulePage {
 	for _, i := range order[lo:hi] {
 		m := &v.r.Modules[i]
 		start, end := m.Range()
-		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(start),
+		row := ModuleRow{Index: i, Name: Clean(m.Title()), Path: Clean(m.Name), Base: v.hex(start),
 			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}

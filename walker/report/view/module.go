@@ -59,7 +59,7 @@ func (v *View) Module(i int) *ModuleDetail {
 	if m == nil {
 		return nil
 	}
-	d := &ModuleDetail{Index: i, Name: Clean(BaseName(m.Name)), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
+	d := &ModuleDetail{Index: i, Name: Clean(m.Title()), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
 		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned, Ignored: m.IgnoredCFI,
 		Binary: m.Binary, Assign: assignable(m)}
 	d.Status = v.moduleStatus(m)

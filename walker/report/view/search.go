@@ -63,7 +63,7 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	}
 	module := ""
 	if m := v.module(f.Module); m != nil {
-		module = BaseName(m.Name)
+		module = m.Title()
 	} else if len(f.Unloaded) > 0 {
 		module = BaseName(f.Unloaded[0].Module)
 	}

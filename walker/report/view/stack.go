@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -46,6 +47,12 @@ type StackPage struct {
 	Page
 	Thread int
 	Name   string // of the thread
+	// Title says what the stack is, if it is not simply that of a thread with a number, else "".
+	Title string
+	// Switch is the text of a button to the thread's other stack, whose index is Other; "" if it has
+	// one alone.
+	Switch string
+	Other  int
 	// Frames is the number of physical frames of the stack.
 	Frames int
 	// Quality says in one line how reliable the stack is.
@@ -134,6 +141,7 @@ func (v *View) Stack(q StackQuery) StackPage {
 		return out
 	}
 	out.Name, out.Frames = Clean(t.Name), len(t.Frames)
+	v.otherStack(&out, t)
 	out.Quality = v.quality(t)
 	out.SourceWidth, out.WhereWidth = v.widths(q.Thread)
 	starts, n := v.rowsOf(q.Thread, q.HideInlines)
@@ -183,6 +191,25 @@ func (v *View) Stack(q StackQuery) StackPage {
 	return out
 }
 
+// otherStack says what else a thread has, or what it is.
+func (v *View) otherStack(out *StackPage, t *report.Thread) {
+	name := func(i int) string {
+		if s := &v.r.Threads[i]; len(s.Frames) > 0 && s.Frames[0].Regs.Arch.WordSize == 4 {
+			return "32-bit stack"
+		}
+		return "64-bit layer"
+	}
+	switch {
+	case t.Unlisted:
+		out.Title = fmt.Sprintf("Thread with id %d, not in the dump’s list", t.ID)
+	case t.HasSecond:
+		out.Other, out.Switch = t.Other, "Show the "+name(t.Other)
+	case t.IsSecond:
+		out.Other, out.Switch = t.Other, "Show the "+name(t.Other)
+		out.Title = fmt.Sprintf("Thread %d, %s", t.Other, name(t.Index))
+	}
+}
+
 // rowNumber returns the row of a frame or of one of its inlined calls. starts is nil if inlined
 // calls are hidden.
 func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) int {
@@ -215,7 +242,7 @@ func (v *View) placedRow(f *report.Frame, i int) StackRow {
 		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
 	row.Word, _ = Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
-		row.Module = Clean(BaseName(m.Name))
+		row.Module = Clean(m.Title())
 		row.Offset = "+" + short(f.RVA)
 	} else if len(f.Unloaded) > 0 {
 		row.Module = Clean(BaseName(f.Unloaded[0].Module)) + " (unloaded)"
@@ -311,7 +338,7 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {
-		row.Module = Clean(BaseName(m.Name))
+		row.Module = Clean(m.Title())
 	}
 	row.Function = Fold(row.Full)
 	row.Source, row.Path = source(in.File, in.Line, in.HasLine)
@@ -416,7 +443,7 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, "only exported names for "+count(exports, "module", "modules"))
 	}
 	if m := v.module(t.Stop.Wants); t.Stop.Suggestion != "" && m != nil && (m.State == report.SymbolsMissing || m.State == report.SymbolsMismatch) {
-		parts = append(parts, "add "+Clean(BaseName(m.Name))+" first")
+		parts = append(parts, "add "+Clean(m.Title())+" first")
 	}
 	if distant > 0 {
 		parts = append(parts, count(distant, "frame has", "frames have")+" no name: the nearest one is another function's")

@@ -50,7 +50,7 @@ type LogRow struct{ Severity, Text string }
 func (v *View) Summary() Summary {
 	r := v.r
 	s := Summary{Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(),
-		FirstThread: r.FirstThread, Threads: len(r.Threads), Missing: len(r.Missing),
+		FirstThread: r.FirstThread, Threads: len(v.order()), Missing: len(r.Missing),
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Findings: v.Findings(), Messages: []Fact{}}
 	for _, said := range v.messages {
 		s.Messages = append(s.Messages, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})

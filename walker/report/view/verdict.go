@@ -125,7 +125,7 @@ func (v *View) where(say func(text, role string)) {
 		return
 	}
 	say(in, "")
-	say(Clean(BaseName(m.Name))+"+"+short(f.RVA), "code")
+	say(Clean(m.Title())+"+"+short(f.RVA), "code")
 }
 
 // bare returns a name without template arguments and parameters, for a sentence.
@@ -200,6 +200,9 @@ func Pattern(a uint64) string {
 // threadLabel returns a thread's number and name.
 func threadLabel(t *report.Thread) string {
 	s := fmt.Sprint(t.Index)
+	if t.Unlisted {
+		s = fmt.Sprintf("with id %d, which is not in the dump’s list", t.ID)
+	}
 	if t.Name != "" {
 		s += " “" + Clean(t.Name) + "”"
 	}

@@ -110,7 +110,7 @@ func (v *View) scanned(w *Why, s *report.Scanned) {
 		if m == nil {
 			continue
 		}
-		add(&w.Scanned, fmt.Sprintf("%s: %s  %s+%s: %s", v.hex(r.Addr), v.hex(r.Value), BaseName(m.Name), short(r.RVA), r.Reason))
+		add(&w.Scanned, fmt.Sprintf("%s: %s  %s+%s: %s", v.hex(r.Addr), v.hex(r.Value), m.Title(), short(r.RVA), r.Reason))
 	}
 	if s.More > 0 {
 		add(&w.Scanned, fmt.Sprintf("and %s more", Number(s.More)))

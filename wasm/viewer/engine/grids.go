@@ -117,7 +117,7 @@ func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []protocol.GridRow 
 		}
 		for i := range d.Threads {
 			if sp, ok := stackPointer(rep, i); ok && inside(sp) {
-				row.Cells[4] = join(fmt.Sprintf("stack of thread %d", i), row.Cells[4])
+				row.Cells[4] = join(stackOf(&rep.Threads[i]), row.Cells[4])
 				if row.Mark == "" {
 					row.Mark = "stack"
 				}
@@ -147,6 +147,17 @@ func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []protocol.GridRow 
 	}
 	e.maps, e.mapsOf = rows, rep
 	return rows
+}
+
+// stackOf names a thread's stack.
+func stackOf(t *report.Thread) string {
+	switch {
+	case t.Unlisted:
+		return fmt.Sprintf("stack of the thread with id %d", t.ID)
+	case t.IsSecond:
+		return fmt.Sprintf("second stack of thread %d", t.Other)
+	}
+	return fmt.Sprintf("stack of thread %d", t.Index)
 }
 
 func join(a, b string) string {
