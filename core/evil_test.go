@@ -29,6 +29,15 @@ func readAll(data []byte) {
 		c.Regs.PC()
 	}
 	d.Arch()
+	n := d.Normalized()
+	for i := range n.Threads {
+		n.ThreadContext(i)
+		n.ThreadStack(i)
+		if e := n.ExceptionOf(i); e != nil {
+			n.ContextOf(e)
+			n.NestedExceptions(e)
+		}
+	}
 	for i := range d.Threads {
 		var sp uint64
 		if c, err := d.ThreadContext(i); err == nil {

@@ -26,6 +26,8 @@ const (
 	CPUARM      = 5
 	CPUAMD64    = 9
 	CPUARM64    = 12
+	CPUARM32Win = 13
+	CPUX86ARM64 = 14
 	CPUARM64Old = 0x8003
 	CPUMIPS     = 1
 

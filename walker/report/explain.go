@@ -204,7 +204,7 @@ func (p *Place) Text(r *Report, name func(Name) string) string {
 	if p.Module < 0 {
 		return ""
 	}
-	s := BaseName(r.Modules[p.Module].Name)
+	s := r.Modules[p.Module].Title()
 	if p.Function.Raw != "" {
 		s = name(p.Function)
 	}
@@ -217,7 +217,7 @@ func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 	for _, c := range x.Checks {
 		switch c.Kind {
 		case walker.CheckInModule:
-			out = append(out, "in module "+BaseName(r.Modules[f.Module].Name))
+			out = append(out, "in module "+r.Modules[f.Module].Title())
 		case walker.CheckInFunction:
 			out = append(out, "in a named function")
 		case walker.CheckAfterName:

@@ -450,6 +450,8 @@ func (b *builder) missingFinding(tallies []tally) {
 	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + b.r.Modules[first].Title(), Suggestion: b.addFile(first)}
 	switch n := len(modules) - 1; {
 	case n == 0:
+	case n == 1 && b.r.Modules[modules[1]].Title() == b.r.Modules[first].Title():
+		f.Text += " and the other module of that name" // a 32-bit process has two ntdll.dll
 	case n == 1:
 		f.Text += " and " + b.r.Modules[modules[1]].Title()
 	default:

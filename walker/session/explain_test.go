@@ -120,7 +120,39 @@ func stories() []story {
 			dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 12, Platform: 0x8101}).
 				Module(0x100400000, 0x10000, "/Applications/app", dumptest.RSDS(0x00112233, 0x4455, 0x6677, [8]byte{0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}, 0, "app")).
 				Thread(7, ios, 0x16fe0000, words64(0x16fe0020, 0x00aa000100402020, 0, 0, 0, 0)).Exception(7, 1, 1, 0x45, ios).Bytes()},
+		{name: "32-bit-by-64-bit-tool", dump: wow64Dump()},
+		{name: "thread-not-listed", dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
+			Module(0x400000, 0x10000, "/opt/app", appELF).Memory(0x7ffe0000, plain).Thread(7, nil, 0, nil).Exception(777, 11, 1, 0x45, at(0x401010)).Bytes(), syms: []string{appSym(appID)}},
+		{name: "two-exceptions", dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
+			Module(0x400000, 0x10000, "/opt/app", appELF).Thread(7, at(0x401000), 0x7ffe0000, plain).Thread(8, at(0x402000), 0x7ffe0000, plain).
+			Exception(7, 11, 1, 0x45, at(0x401010)).Exception(8, 8, 1, 0x402010, at(0x402010)).Bytes(), syms: []string{appSym(appID)}},
+		{name: "nested-exception", dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 2}).
+			Module(0x400000, 0x10000, `C:\app.exe`, nil).Thread(7, at(0x401010), 0x7ffe0000, plain).
+			Memory(0x5000, dumptest.ExceptionRecord(8, 0xc0000005, 0, 0x9000, 0x402000, 1, 0xabcd0000)).
+			Exception(7, 0xc0000025, 1, 0x401010, at(0x401010)).Nest(0x5000).Bytes()},
+		{name: "no-system-no-name", dump: dumptest.New(dumptest.LittleEndian).
+			Module(0x400000, 0x10000, "", nil).Thread(7, at(0x401010), 0x7ffe0000, plain).Exception(7, 11, 1, 0x45, at(0x401010)).Bytes()},
 	}
+}
+
+// at is the context of an amd64 thread on the stack at 0x7ffe0000.
+func at(pc uint64) []byte {
+	return dumptest.AMD64(map[string]uint64{"rip": pc, "rsp": 0x7ffe0000, "cs": 0x33})
+}
+
+// wow64Dump is a 32-bit process, dumped by a 64-bit tool. Thread 1 crashed; of thread 2 the dump
+// lacks what the 64-bit layer has saved.
+func wow64Dump() []byte {
+	layer := dumptest.AMD64(map[string]uint64{"rip": 0x77401cfc, "rsp": 0x8e000, "cs": 0x33})
+	teb, reserved := dumptest.ThreadTEB(1), uint64(0x8fd20)
+	saved := dumptest.X86(map[string]uint64{"eip": 0x401010, "esp": 0x19f000, "ebp": 0x19f008, "cs": 0x23})
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 2, Level: 6}).
+		Module(0x400000, 0x10000, `C:\app.exe`, nil).Module(0x77400000, 0x10000, `C:\Windows\System32\wow64cpu.dll`, nil).
+		Module(0x77500000, 0x10000, `C:\Windows\SysWOW64\ntdll.dll`, nil).Module(0x7ffb20000000, 0x10000, `C:\Windows\System32\ntdll.dll`, nil).
+		Thread(1, layer, 0x8e000, words64(0x7ffb20001234, 0, 0, 0)).Thread(2, layer, 0x8e000, words64(0x7ffb20001234, 0, 0, 0)).
+		Memory(teb, dumptest.TEB64(teb, 0, reserved)).Memory(reserved, dumptest.Reserved(0x14c, 4, saved)).
+		Memory(0x19f000, words32(0, 0, 0x19f010, 0x402020, 0, 0x77502222, 0, 0)).
+		Exception(1, 0xc0000005, 0, 0x401010, layer, 0, 0x10).Bytes()
 }
 
 // open opens the dump and adds the symbols.

@@ -212,7 +212,7 @@ func seconds(n uint64) string { return fmt.Sprintf("%d.%03d s", n/1e7, n/1e4%100
 // place formats an address as an offset in its module, or returns "".
 func (v *View) place(x uint64) string {
 	if i, rva := v.r.ModuleMap.Find(x); i >= 0 {
-		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
+		return Clean(v.r.Modules[i].Title()) + "+" + short(rva)
 	}
 	return ""
 }
