@@ -100,22 +100,30 @@ const (
 	formGNUStrpAlt    = 0x1f21
 )
 
-// manglers has the languages (DW_LANG_…) whose functions have linkage names that are not their
-// names. The value is true if DW_AT_name lacks the namespace and class: a C++ function ns::f has the
-// name "f". In the other languages the name is used as it is.
-var manglers = map[uint64]bool{
-	0x00: false, // none, as in a skeleton unit
-	0x04: true,  // C_plus_plus
-	0x0b: true,  // Java
-	0x11: true,  // ObjC_plus_plus
-	0x13: true,  // D
-	0x1a: true,  // C_plus_plus_11
-	0x1c: false, // Rust
-	0x1e: true,  // Swift
-	0x21: true,  // C_plus_plus_14
-	0x2b: true,  // C_plus_plus_17
-	0x2c: true,  // C_plus_plus_20
-	0x3a: true,  // C_plus_plus_23
+// language says how the functions of a language are named.
+type language struct {
+	// separator is what programs write between class and function, if DW_AT_name lacks the namespace
+	// and class: a C++ function ns::f has the name "f", a Pascal method TFoo.Get the name "Get".
+	separator string
+	// mangles: functions have linkage names that debug information or symbol tables have.
+	mangles bool
+}
+
+// languages are those (DW_LANG_…) of which a function's name is not always its DW_AT_name.
+var languages = map[uint64]language{
+	0x00: {"", true},   // none, as in a skeleton unit
+	0x04: {"::", true}, // C_plus_plus
+	0x09: {".", false}, // Pascal83
+	0x0b: {"::", true}, // Java
+	0x11: {"::", true}, // ObjC_plus_plus
+	0x13: {"::", true}, // D
+	0x1a: {"::", true}, // C_plus_plus_11
+	0x1c: {"", true},   // Rust
+	0x1e: {"::", true}, // Swift
+	0x21: {"::", true}, // C_plus_plus_14
+	0x2b: {"::", true}, // C_plus_plus_17
+	0x2c: {"::", true}, // C_plus_plus_20
+	0x3a: {"::", true}, // C_plus_plus_23
 }
 
 // Unit types (DWARF 5, section 7.5.1).

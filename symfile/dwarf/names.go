@@ -106,7 +106,7 @@ type entryName struct {
 }
 
 // nameOf returns the name of the function that an entry describes: the linkage name if there is
-// one, else the name, with its namespaces and classes if the language needs them (see manglers).
+// one, else the name, with its namespaces and classes if the language needs them (see languages).
 func (o *object) nameOf(r ref, near *unit, lang uint64) (string, error) {
 	return o.cached(entryName{r, false}, func() (string, error) {
 		name, _, err := o.resolve(r, near, lang, false)
@@ -213,21 +213,25 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (full, plain 
 		}
 		r, o, near = next, p.u.obj, p.u
 	}
-	qualified, mangled := manglers[lang]
-	switch {
-	case !mangled || plain == "" || top && external:
-		return plain, "", nil
-	case top || !qualified:
-		return plain, plain, nil
+	l, known := languages[lang]
+	bare := ""
+	if l.mangles {
+		bare = plain
 	}
-	within, class, err := at.u.within(at.off)
+	switch {
+	case !known || plain == "" || top && external:
+		return plain, "", nil
+	case top || l.separator == "":
+		return plain, bare, nil
+	}
+	within, class, err := at.u.within(at.off, l.separator)
 	if external && !class { // extern "C": a C++ function with external linkage would have a linkage name
 		return plain, "", o.d.note(err)
 	}
 	if err != nil || within == "" {
-		return plain, plain, o.d.note(err)
+		return plain, bare, o.d.note(err)
 	}
-	return within + "::" + plain, plain, nil
+	return within + l.separator + plain, bare, nil
 }
 
 // scope is a namespace, class, enumeration or module: its name qualifies the functions in it.
@@ -240,12 +244,12 @@ type scope struct {
 // maxScopes limits the scopes in a qualified name.
 const maxScopes = 32
 
-// within returns the namespaces and classes around an entry, joined by "::", and whether the
-// innermost is a class.
+// within returns the namespaces and classes around an entry, joined by the language's separator, and
+// whether the innermost is a class.
 //
 // Example: the scopes of "namespace a { struct b {…}; void f(); }" are a and, with parent a, b. For
 // f, which is after b, the last scope that begins before it is b; b has ended, so a is the scope.
-func (u *unit) within(off int64) (_ string, class bool, err error) {
+func (u *unit) within(off int64, separator string) (_ string, class bool, err error) {
 	if err := u.readScopes(); err != nil {
 		return "", false, err
 	}
@@ -268,7 +272,7 @@ func (u *unit) within(off int64) (_ string, class bool, err error) {
 	for a, b := 0, len(names)-1; a < b; a, b = a+1, b-1 {
 		names[a], names[b] = names[b], names[a]
 	}
-	return strings.Join(names, "::"), class, nil
+	return strings.Join(names, separator), class, nil
 }
 
 // scopeName returns the name of a namespace or class. A class that is described in a type unit has

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the files of this folder: see README.md. Needs gcc 12, clang 14, lld 14, binutils 2.40, dwz 0.15 of Debian 12.
+# Makes the files of this folder: see README.md. Needs gcc 12, clang 14, lld 14, binutils 2.40, dwz 0.15, fpc 3.2.2 of Debian 12.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -75,3 +75,11 @@ for cpu in mips64 mips; do
 done
 link="ld.lld -m elf_i386 --build-id=none -e entry"
 build gcc5-i386 gcc g++ -gdwarf-5 -m32 -fno-pic
+
+# Free Pascal, whose debug information has the folder of the source.
+mkdir -p /tmp/src && cp "$here/shapes.pas" /tmp/src && cd /tmp/src
+for v in 2 3 4; do
+	fpc -v0 -gw$v -opascal$v -FE"$work" shapes.pas
+	objcopy -w -N '*' -R .debug_frame "$work/pascal$v" && objcopy --only-keep-debug "$work/pascal$v" "$here/pascal$v.elf"
+done
+rm -r /tmp/src
