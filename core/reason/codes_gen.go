@@ -46,7 +46,7 @@ const (
 	tWindows
 )
 
-// codes has 403 entries in 40 tables, from data/codes.tsv, sorted by table and code.
+// codes has 405 entries in 40 tables, from data/codes.tsv, sorted by table and code.
 var codes = [...]entry{
 	{tFastFail, inRust, 0x0, "FAST_FAIL_LEGACY_GS_VIOLATION", "found its stack overwritten and stopped itself"},
 	{tFastFail, inBreakpad | inRust, 0x1, "FAST_FAIL_VTGUARD_CHECK_FAILURE", "found the table of an object's functions overwritten and stopped itself"},
@@ -416,6 +416,8 @@ var codes = [...]entry{
 	{tSolaris, inBreakpad, 0x28, "SIGJVM2", ""},
 	{tWindows, inBreakpad | inRust, 0x517a7ed, "Simulated Exception", "was dumped on request and did not crash"},
 	{tWindows, 0, 0xeedfade, "", "threw a Delphi exception that nothing caught"},
+	{tWindows, 0, 0x4000001e, "", "was stopped after a single step of 32-bit code"},
+	{tWindows, 0, 0x4000001f, "", "hit a breakpoint in 32-bit code"},
 	{tWindows, inBreakpad, 0x40010005, "DBG_CONTROL_C", "was interrupted with Control-C"},
 	{tWindows, 0, 0x406d1388, "", "named a thread for its debugger"},
 	{tWindows, inBreakpad | inRust, 0x80000001, "EXCEPTION_GUARD_PAGE", "touched a guard page"},

@@ -36,6 +36,7 @@ func TestDecodeFor(t *testing.T) {
 		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{71}, "EXCEPTION_STACK_BUFFER_OVERRUN", "EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_ASAN_ERROR", "was stopped by AddressSanitizer"},
 		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{999}, "EXCEPTION_STACK_BUFFER_OVERRUN", "EXCEPTION_STACK_BUFFER_OVERRUN / 0x000003e7", ""},
 		{win, core.ProcAMD64, 0xc0000409, 1, 0, nil, "EXCEPTION_STACK_BUFFER_OVERRUN", "STATUS_STACK_BUFFER_OVERRUN", ""},
+		{win, core.ProcX86, 0x4000001f, 0, 0x401000, nil, "0x4000001f / 0x00000000", "STATUS_WX86_BREAKPOINT", "hit a breakpoint in 32-bit code"},
 		{win, core.ProcX86, 0xc0000374, 1, 0, nil, "EXCEPTION_HEAP_CORRUPTION", "STATUS_HEAP_CORRUPTION", "found its heap corrupted and stopped itself"},
 		{win, core.ProcX86, 0xc00000fd, 0, 0x401000, []uint64{1, 0x32f00}, "EXCEPTION_STACK_OVERFLOW", "EXCEPTION_STACK_OVERFLOW", "ran out of stack"},
 		{win, core.ProcX86, 0xc000000d, 0, 0, nil, "0xc000000d / 0x00000000", "STATUS_INVALID_PARAMETER", "raised exception STATUS_INVALID_PARAMETER (0xc000000d)"},

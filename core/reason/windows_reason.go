@@ -19,6 +19,7 @@ var winKinds = [...]struct {
 	kind Kind
 }{
 	{0x80000001, Memory}, {0x80000002, Misaligned}, {0x80000003, Trap}, {0x80000004, Trap},
+	{0x4000001e, Trap}, {0x4000001f, Trap}, // the same of 32-bit code, to a 64-bit debugger
 	{winAccessViolation, Memory}, {winInPageError, InPage},
 	{0xc000001d, Instruction}, {0xc0000096, Instruction},
 	// Array bounds, then exceptions of floating-point and of integer arithmetic.
