@@ -73,6 +73,9 @@ func (d *Dump) NestedExceptions(e *Exception) (nested []Exception, missing uint6
 	if d.OS() != Windows || a == nil {
 		return nil, 0
 	}
+	if w := d.wow64; w != nil && e.in == inRecord {
+		a = w.Host
+	}
 	seen := map[uint64]bool{}
 	for at := e.Record; at != 0 && !seen[at] && len(nested) < maxNested; {
 		seen[at] = true
@@ -85,7 +88,7 @@ func (d *Dump) NestedExceptions(e *Exception) (nested []Exception, missing uint6
 			v, _ := decodeWord(raw[8+i*size:8+(i+1)*size], d.Header.Order)
 			return v
 		}
-		r := Exception{ThreadID: e.ThreadID, Code: d.Header.Order.Uint32(raw), Flags: d.Header.Order.Uint32(raw[4:]), Record: pointer(0), Address: pointer(1)}
+		r := Exception{ThreadID: e.ThreadID, Code: d.Header.Order.Uint32(raw), Flags: d.Header.Order.Uint32(raw[4:]), Record: pointer(0), Address: pointer(1), in: e.in}
 		n := uint64(d.Header.Order.Uint32(raw[8+2*size:]))
 		if r.Code == 0 || n > maxExceptionParams {
 			return nested, 0 // no record

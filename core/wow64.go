@@ -199,16 +199,30 @@ func (d *Dump) addLayers() {
 	for i := range len(d.Threads) {
 		t, e := &d.Threads[i], d.ExceptionOf(i)
 		own := e != nil && e.in != inRecord
+		if t.in == inRecord {
+			t.TEB = d.programTEB(t.TEB)
+		}
 		if t.in != inSaved && !(t.in == inRecord && own) {
 			continue
 		}
 		second := d.raw.Threads[i]
 		if e != nil && !own {
 			second, *t = *t, second
+			t.TEB = second.TEB
 		}
+		second.TEB = 0 // what is read of a TEB is the program's
 		second.role, second.under = RoleLayer, i
 		d.Threads = append(d.Threads, second)
 	}
+}
+
+// ProcessorOf returns the number of the processor that an exception happened on: that of the layer
+// of a 32-bit process, if it was there.
+func (d *Dump) ProcessorOf(e *Exception) uint16 {
+	if d.System.host != 0 && e.in == inRecord {
+		return d.System.host
+	}
+	return d.System.Processor
 }
 
 // ownRecord returns the processor of a record that is one of a 32-bit program, or nil.

@@ -141,6 +141,12 @@ func TestWow64Fault(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
+		if host := n.ProcessorOf(n.Exception) == ProcAMD64; host != (name == "in the layer") {
+			t.Errorf("%s: the exception's processor is %d", name, n.ProcessorOf(n.Exception))
+		}
+		if n.Threads[0].TEB != teb32At+perThread || n.Threads[1].TEB != 0 {
+			t.Errorf("%s: TEBs at 0x%x, 0x%x", name, n.Threads[0].TEB, n.Threads[1].TEB)
+		}
 		if have := x.Arch.Name + " " + hexNum(x.Regs.PC())[2:] + "; " + pcs(n); have != c.want {
 			t.Errorf("%s: %s, want %s", name, have, c.want)
 		}

@@ -87,7 +87,7 @@ func Decode(d *core.Dump) Reason {
 		// Without a system neither tool knows the code, and Breakpad does not truncate the address.
 		return DecodeFor(core.OSUnknown, core.ProcUnknown, e.Code, e.Flags, e.Address, e.Params)
 	}
-	r := DecodeFor(d.System.OS, d.System.Processor, e.Code, e.Flags, e.Address, e.Params)
+	r := DecodeFor(d.System.OS, d.ProcessorOf(e), e.Code, e.Flags, e.Address, e.Params)
 	if d.Micro != nil {
 		return micro(d.Micro, r, e.Address)
 	}
