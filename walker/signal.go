@@ -101,7 +101,7 @@ func (s *walk) signalRow(r *cpu.SignalReturn) unwind.Row {
 // thread, or "". Above a frame that was guessed the stack pointer may be wrong; then the words there
 // are no registers.
 func (s *walk) notInterrupted(row *unwind.Row) string {
-	if t := s.top().Trust; t != TrustFramePointer && t != TrustScan && t != TrustCFIScan {
+	if t := s.top(); t.Source != SourceFramePointer && t.Trust != TrustScan && t.Trust != TrustCFIScan {
 		return ""
 	}
 	regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
