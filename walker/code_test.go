@@ -82,3 +82,42 @@ func TestNoEpilogueAfterTheLastCall(t *testing.T) {
 		t.Errorf("the next function's code was followed: %s", shape(s))
 	}
 }
+
+// That a caller's function cannot be unwound does not end the stack where its code says what it
+// pushed: push {r4, lr}; bl. Without the code it ends, as a function's that the system enters.
+func TestCannotUnwindACaller(t *testing.T) {
+	a := cpu.ARM
+	none := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP}, RA: unwind.Rule{Kind: unwind.Undefined}, Outermost: true, CannotUnwind: true}
+	rows := map[uint64]unwind.Row{0x1000: *cfaRow(a, 2), 0x2000: none, 0x3000: *cfaRow(a, 2)}
+	walk := func(program Code) Stack {
+		w := New(Best, core.OSLinux, oneModule(codeBase, codeSize),
+			&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "f", 0x2000: "malloc", 0x3000: "main"}}, rows})
+		w.Code = program
+		regs := cpu.Regs{Arch: a}
+		regs.Set(a.PC, code(0x1010))
+		regs.Set(a.SP, stackBase)
+		return w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: []uint64{1, code(0x2007), 4, code(0x3031), 5, 0}})
+	}
+	call := []byte{0xfe, 0xf7, 0xee, 0xff}
+	expect(t, walk(codeAt{code(0x2000): append([]byte{0x10, 0xb5}, call...), code(0x3030) - 4: call}), "1010 context, 2007 cfi, 3031 frame_pointer, end")
+	expect(t, walk(nil), "1010 context, 2007 cfi, end")
+}
+
+// A leaf that a signal interrupted returns to lr, as one does at frame 0, and its caller has its sp.
+func TestInterruptedLeaf(t *testing.T) {
+	a := cpu.ARM64
+	lr := unwind.RegRule{Reg: a.LR, Rule: unwind.Rule{Kind: unwind.AtReg, Reg: a.SP, Offset: 16}}
+	signal := unwind.Row{Signal: true, CFA: unwind.Rule{Kind: unwind.AtReg, Reg: a.SP}, RA: unwind.Rule{Kind: unwind.AtReg, Reg: a.SP, Offset: 8}, Saved: []unwind.RegRule{lr}}
+	rows := map[uint64]unwind.Row{0x1000: signal, 0x3000: *cfaRow(a, 2)}
+	for _, p := range []Policy{Best, Breakpad} {
+		w := New(p, core.OSLinux, oneModule(codeBase, codeSize),
+			&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "handler", 0x2000: "leaf", 0x3000: "main"}}, rows})
+		regs := cpu.Regs{Arch: a}
+		regs.Set(a.PC, code(0x1010))
+		regs.Set(a.SP, stackBase)
+		s := w.Walk(regs, &fakeMemory{base: stackBase, word: 8, words: []uint64{stackBase + 32, code(0x2020), code(0x3030), 1, 2, 0}})
+		if got := len(s.Frames) > 2 && s.Frames[2].PC == code(0x3030); got != (p.Name == "best") {
+			t.Errorf("%s: %s %v", p.Name, shape(s), s.Stop)
+		}
+	}
+}

@@ -16,7 +16,7 @@ func (s *walk) proposeLeaf() (candidate, string) {
 	case s.Policy.NullLeaf && s.interrupted() && s.arch.LR == cpu.NoReg && s.holdsNoCode(s.top().PC):
 		return s.leafAtSP(1)
 	// A function that called another one is no leaf.
-	case !s.atContext():
+	case !s.atContext() && !(s.Policy.InterruptedAsContext && s.interrupted()):
 	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
 		return s.leafByLR()
 	case s.Policy.LeafOnWindows && s.arch.WindowsTables && s.onWindows():

@@ -85,6 +85,9 @@ type Policy struct {
 	// SignalByCode: the code that returns from a signal's handler is known by its instructions. The
 	// address of the first is where such a frame is looked up, and no return address of a call.
 	SignalByCode bool
+	// InterruptedAsContext: a frame that a signal interrupted is as frame 0: lr may be its return
+	// address, and its caller may have its sp.
+	InterruptedAsContext bool
 	// CodeAtFrame0: where a thread was stopped, rules that hold at calls alone are not used if the
 	// function's code says more.
 	CodeAtFrame0 bool
@@ -289,6 +292,7 @@ func best() Policy {
 	p.Refute = true
 	p.OtherStacks = true
 	p.SignalByCode = true
+	p.InterruptedAsContext = true
 	p.CodeAtFrame0 = true
 	p.NamesEnd = true
 	return p

@@ -54,7 +54,7 @@ func (s *walk) calledNull(cand candidate, regs *cpu.Regs) bool {
 // mayKeepSP: functions that keep their return address in a register need not move sp.
 func (s *walk) mayKeepSP(src Source, pc uint64) bool {
 	if s.Policy.EqualSP == EqualSPAtContext {
-		return s.atContext()
+		return s.atContext() || s.Policy.InterruptedAsContext && s.interrupted()
 	}
 	switch s.arch.EqualSP {
 	case cpu.EqualSPInterrupted:

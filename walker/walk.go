@@ -166,10 +166,15 @@ func (s *walk) caller() (Frame, *Stop) {
 	reject := func(src Source, row unwind.Row, format string, args ...any) {
 		attempts = append(attempts, Attempt{Source: src, Row: row, Reason: fmt.Sprintf(format, args...)})
 	}
+	var undeclared *Stop // the end of the stack, if the function's code does not lead on
 	for _, src := range s.Policy.Sources {
 		if src == SourceFramePointer || src == SourceScan {
 			// The sources that know the function are done; from here on sources guess.
-			if stop := s.ended(); stop != nil {
+			stop := s.ended()
+			if stop == nil {
+				stop = undeclared
+			}
+			if stop != nil {
 				stop.Attempts = attempts
 				return Frame{}, stop
 			}
@@ -185,7 +190,13 @@ func (s *walk) caller() (Frame, *Stop) {
 		if cand.row.Outermost && s.Policy.EndAtOutermost && !s.atContext() {
 			origin := cand.row.Origin
 			origin.File = origin.File[strings.LastIndexAny(origin.File, `/\`)+1:] // reports are passed on without folders
-			return Frame{}, &Stop{Kind: StopEnd, Attempts: attempts, Detail: origin.String() + " says that the function has no caller"}
+			stop := &Stop{Kind: StopEnd, Attempts: attempts, Detail: origin.String() + " says that the function has no caller"}
+			if !cand.row.CannotUnwind {
+				return Frame{}, stop
+			}
+			if !s.interrupted() {
+				undeclared = stop
+			}
 		}
 		regs, err := s.apply(src, &cand.row)
 		if err != nil {

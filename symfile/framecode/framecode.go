@@ -13,8 +13,8 @@
 //	at the push             cfa = rsp + 8     ra = [cfa − 8]
 //	at the mov              cfa = rsp + 16    ra = [cfa − 8]    rbp = [cfa − 16]
 //
-// Start with machine in this file: the state, and how code is followed. x86.go, a64.go and arm.go
-// have the instructions of the processors.
+// Start with machine in this file: the state, and how code is followed. The other files have the
+// instructions of a processor each.
 package framecode
 
 import (
@@ -104,7 +104,8 @@ type machine struct {
 	order binary.ByteOrder
 	state
 	thumb bool
-	body  bool // Body follows the code from the function's first instruction on
+	pc    uint64 // the address that Body is asked for
+	body  bool   // Body follows the code from the function's first instruction on
 	// decode does one instruction and returns its size, 0 if it has none.
 	decode func(m *machine, at uint64, code []byte) (int, flow)
 }
@@ -122,7 +123,8 @@ func newMachine(arch *cpu.Arch, order binary.ByteOrder, thumb bool) *machine {
 	return m
 }
 
-var decoders = map[*cpu.Arch]func(*machine, uint64, []byte) (int, flow){cpu.AMD64: decodeX86, cpu.X86: decodeX86, cpu.ARM64: decodeA64, cpu.ARM: decodeARM}
+var decoders = map[*cpu.Arch]func(*machine, uint64, []byte) (int, flow){cpu.AMD64: decodeX86, cpu.X86: decodeX86, cpu.ARM64: decodeA64, cpu.ARM: decodeARM,
+	cpu.RISCV: decodeRISCV, cpu.RISCV64: decodeRISCV, cpu.PPC: decodePPC, cpu.PPC64: decodePPC, cpu.S390X: decodeZ, cpu.MIPS: decodeMIPS, cpu.MIPS64: decodeMIPS}
 
 // Knows reports whether there is a decoder for a processor.
 func Knows(arch *cpu.Arch) bool { return decoders[arch] != nil }
@@ -233,7 +235,7 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64,
 	if m == nil || pc < start || pc-start > uint64(len(code)) {
 		return unwind.Row{}, false
 	}
-	m.body = true
+	m.body, m.pc = true, pc
 	seen := map[uint64]bool{}
 	// Blocks that branches lead to come first, then what follows calls, which may not return, then
 	// what follows jumps to anywhere: that may be a switch.
