@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strings"
 
-	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 )
@@ -72,7 +72,7 @@ func (f *File) otherIDs(written string) ([]string, error) {
 		return nil, err
 	}
 	ids := append([]string{f.id.DebugID, sum}, f.id.OtherIDs...)
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" || core.SameID(id, written) })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" || strings.EqualFold(id, written) })
 	slices.Sort(ids)
 	return slices.Compact(ids), nil
 }

@@ -9,7 +9,8 @@
 //	r := s.Report(0)
 //
 // Start at Session.Add in this file, which recognizes files, and Session.Report (report.go), which
-// walks all stacks. symbols.go and binary.go match files to modules and look up symbols. staged.go
+// walks all stacks. match.go says which files belong to which modules; symbols.go and binary.go use
+// them and look up symbols. staged.go
 // walks one thread after the other, for a page that shows the first at once; prefetch.go reads
 // ahead what many stacks need, and index.go indexes large symbol files in the background. If a
 // source lacks bytes, Wants says which, and the next Report uses them.

@@ -29,6 +29,9 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 			return "", false
 		}
 	}
+	if !d.concerns(it) {
+		return d.mismatch(&it.known)
+	}
 	for i := range d.modules {
 		m, ms := &d.Modules[i], &d.modules[i]
 		exact, _ := it.known.fits(m)
@@ -68,21 +71,25 @@ func (d *dump) mismatch(k *Known) (why string, named bool) {
 	if why := d.wrongArch(k.Arch); why != "" {
 		return why, lacks
 	}
-	var like *core.Module
-	for i := range d.Modules {
-		m := &d.Modules[i]
-		sure, sameName := k.fits(m)
-		switch {
-		case sure:
-			return "", false
-		case sameName:
-			return k.difference(m), lacks
-		case k.like(m):
-			like = m
+	sameName, like := -1, -1
+	for _, key := range k.Keys() {
+		for _, i := range d.keys()[key.Text] {
+			switch {
+			case key.Sure:
+				return "", false
+			case strings.HasPrefix(key.Text, "name ") && sameName < 0:
+				sameName = i
+			case strings.HasPrefix(key.Text, "like "):
+				like = i
+			}
 		}
 	}
-	if like != nil {
-		return fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(like.Name), like.DebugID, k.Name), false
+	switch {
+	case sameName >= 0:
+		return k.difference(&d.Modules[sameName]), lacks
+	case like >= 0:
+		m := &d.Modules[like]
+		return fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name), false
 	}
 	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.storeFile, "none"), cmp.Or(k.ID, k.CodeID, "none")), false
 }
@@ -115,12 +122,11 @@ const hashSize = 16
 
 // lacks reports whether a walk needed the symbols of a module of a file's name, and had none.
 func (d *dump) lacks(k *Known) bool {
-	for i := range d.Modules {
-		if !d.modules[i].requested || d.modules[i].item != nil || d.modules[i].bin != nil {
-			continue
-		}
-		if _, sameName := k.fits(&d.Modules[i]); sameName {
-			return true
+	for _, name := range k.names() {
+		for _, i := range d.keys()[NameKey(name).Text] {
+			if d.modules[i].requested && d.modules[i].item == nil && d.modules[i].bin == nil {
+				return true
+			}
 		}
 	}
 	return false

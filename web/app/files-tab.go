@@ -31,6 +31,7 @@ func (z *Files) Want(q *protocol.Query) {
 func (z *Files) Apply(r *protocol.QueryResult) {
 	if r.Files != nil {
 		z.FilePage = *r.Files
+		z.page.Reading.tellUnused(z.Unused)
 	}
 }
 
@@ -148,6 +149,8 @@ func fileText(f protocol.FileRow) string {
 		return strings.TrimPrefix(f.Message, f.Name+": ")
 	case f.Assign:
 		return "The file does not say which module it belongs to."
+	case f.Unused != "":
+		return "Not used: " + f.Unused
 	case f.WarningCount > 0 && len(f.Warnings) > 0:
 		if f.WarningCount == 1 {
 			return f.Warnings[0]

@@ -41,6 +41,7 @@ type Reading struct {
 	replay     bool               // the files of the queue were read before, and a new engine reads them again
 	unwalked   bool               // files were read, and no stack has come that was walked with them
 	lastDrawn  moment             // when the progress of a job was last drawn
+	told       map[string]bool    // names of files of which a notice has said that no dump uses them
 }
 
 // waits reports whether there are files to read.
@@ -213,6 +214,35 @@ func (z *Reading) reportProblems() {
 			}
 		}
 	}
+}
+
+// tellUnused shows one notice about the symbol files and programs that no dump uses, once all files
+// are read: until then the dump, or the program that they belong to, may still come.
+func (z *Reading) tellUnused(list []protocol.FileRow) {
+	if z.waits() || z.page.Work.FullEngine.state == fullEngineLoading {
+		return
+	}
+	var news []protocol.FileRow
+	for _, f := range list {
+		if !z.told[f.Name] {
+			news = append(news, f)
+		}
+	}
+	if len(news) == 0 {
+		return
+	}
+	if z.told == nil {
+		z.told = map[string]bool{}
+	}
+	for _, f := range news {
+		z.told[f.Name] = true
+	}
+	text := view.BaseName(news[0].Name) + " is not used: " + news[0].Unused + "."
+	if len(news) > 1 {
+		text += " The Files tab has more files that are not used."
+	}
+	z.page.Notices.show("note", text)
+	z.page.Notices.offer("show", "files", "Show files")
 }
 
 // finish ends a job and shows the result.

@@ -55,8 +55,10 @@ type FileRow struct {
 	// SymName and SymID are the name and the id of a symbol file's MODULE record.
 	SymName, SymID string
 	Assign         bool // the user must assign it to a module
-	Warnings       []string
-	WarningCount   int
+	// Unused says why no dump uses the file: a clause; "" if one does, or Message says it.
+	Unused       string
+	Warnings     []string
+	WarningCount int
 }
 
 // FilePage is a window of the files. Problems is how many of all files are not usable or must be
@@ -68,6 +70,8 @@ type FilePage struct {
 	// Rejected has the first files that cannot be used, Rejections how many there are.
 	Rejected   []FileRow
 	Rejections int
+	// Unused has the last symbol files and binaries that no dump uses, the newest first.
+	Unused []FileRow
 	// Symbols has the symbol files and binaries that can be assigned to a module of the open dump.
 	// Modules has the modules to which a file can be assigned, those without symbols first; it is
 	// empty unless a file must be assigned.

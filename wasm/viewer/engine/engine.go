@@ -432,7 +432,16 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(view.Clean(it.Name))})
 		}
 		if i >= page.From && i < page.From+span.Count {
-			page.Rows = append(page.Rows, e.sameAs(fileRow(it)))
+			row := e.sameAs(fileRow(it))
+			row.Unused = e.unused(it, q.Dump)
+			page.Rows = append(page.Rows, row)
+		}
+	}
+	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected; i-- {
+		if why := e.unused(items[i], q.Dump); why != "" {
+			row := fileRow(items[i])
+			row.Unused = why
+			page.Unused = append(page.Unused, row)
 		}
 	}
 	if !waits {
@@ -444,6 +453,20 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 		}
 	}
 	return page
+}
+
+// unused says why a file is used for no dump, in the words for one of them; "" if it is used.
+func (e *Engine) unused(it session.Item, dump int) string {
+	if it.Message != "" {
+		return ""
+	}
+	for d := range e.session.Dumps() {
+		if why, _ := e.session.Unused(it.ID, d); why == "" {
+			return ""
+		}
+	}
+	why, _ := e.session.Unused(it.ID, dump)
+	return view.Clean(why)
 }
 
 // fileRow describes an item. It cleans the texts, because names and messages quote untrusted files.

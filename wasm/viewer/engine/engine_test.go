@@ -233,6 +233,43 @@ func TestWrongFilesAreMessages(t *testing.T) {
 	}
 }
 
+// TestUnusedFiles: of a symbol file that no dump uses the page hears why, and of others nothing.
+func TestUnusedFiles(t *testing.T) {
+	k := newTalk(t)
+	sym, err := os.ReadFile(sample + "libtilecodec.so.sym")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused := func() string {
+		var out []string
+		for _, f := range k.screen(-1).Files.Unused {
+			out = append(out, f.Name+": "+f.Unused)
+		}
+		return strings.Join(out, "\n")
+	}
+	_, rest, _ := bytes.Cut(sym, []byte("\n"))
+	_, rest, _ = bytes.Cut(rest, []byte("\n")) // INFO CODE_ID
+	k.add("other.sym", append([]byte("MODULE Linux x86_64 11112222333344445555666677778888A libother.so\n"), rest...))
+	if got := k.look(protocol.Query{Files: &protocol.Span{Count: 9}}).Files.Unused; len(got) != 0 {
+		t.Errorf("without a dump: %+v", got)
+	}
+	k.addSample("tilecruncher.dmp")
+	k.add("libtilecodec.so.sym", sym)
+	const none = "other.sym: the dump has no module with its name, libother.so, or its id, 11112222333344445555666677778888A"
+	if got := unused(); got != none {
+		t.Errorf("%q", got)
+	}
+	k.add("build.sym", append([]byte("MODULE Linux x86_64 11112222333344445555666677778888A libtilecodec.so\n"), rest...))
+	if got := unused(); !strings.HasPrefix(got, "build.sym: another signature: another build: its id is 11112222333344445555666677778888A") || !strings.HasSuffix(got, none) {
+		t.Errorf("%q", got)
+	}
+	for _, row := range k.screen(-1).Files.Rows {
+		if (row.Unused != "") != (row.Name == "other.sym" || row.Name == "build.sym") {
+			t.Errorf("%s: %q", row.Name, row.Unused)
+		}
+	}
+}
+
 func TestFileName(t *testing.T) {
 	for in, want := range map[string]string{"a/b c.dmp": "b_c", "../../etc": "etc", ".dmp": "crash", "x\u202ey": "x_y", "": "crash"} {
 		if got := fileName(in); got != want {

@@ -1,0 +1,39 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// TestUnusedIsTold: one notice says of the files that no dump uses, once, and not while others are
+// still to be read.
+func TestUnusedIsTold(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	row := protocol.FileRow{Name: "in/x.sym", Kind: "sym", Usable: true, Unused: "its id is another"}
+	answer := func(rows ...protocol.FileRow) {
+		p.Panel.Files.Apply(&protocol.QueryResult{Files: &protocol.FilePage{Rows: rows, Unused: rows}})
+	}
+	p.Reading.Add([]File{fakeFile("x.sym"), fakeFile("y.sym")})
+	answer(row)
+	if len(p.Notices.List) != 0 {
+		t.Errorf("too early: %+v", p.Notices.List)
+	}
+	for range 2 {
+		say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{row}})
+	}
+	for range 2 {
+		answer(row)
+	}
+	if n := p.Notices.List; len(n) != 1 || n[0].Text != "x.sym is not used: its id is another." || n[0].Arg != "files" {
+		t.Errorf("%+v", n)
+	}
+	if out := render(t, p); !strings.Contains(out, "x.sym is not used") {
+		t.Error("the notice is not shown")
+	}
+	if text := fileText(row); text != "Not used: its id is another" {
+		t.Error(text)
+	}
+}
