@@ -3,6 +3,7 @@ package walker
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
@@ -10,14 +11,20 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// signalReturns returns the forms of the code that returns from a signal's handler which the code at
-// an address has: several that differ in where the frame is.
+// signalReturns returns the forms of the code that returns from a signal's handler which an address
+// has: several that differ in where the frame is.
 func (s *walk) signalReturns(pc uint64) []*cpu.SignalReturn {
-	if !s.Policy.SignalByCode || s.Code == nil || s.OS != core.OSLinux && s.OS != core.Android {
+	if !s.Policy.SignalByCode || s.OS != core.OSLinux && s.OS != core.Android {
 		return nil
 	}
 	var b [cpu.MaxSignalBytes]byte
-	n := s.Code.Read(s.arch.CodeAddress(pc), b[:])
+	n := 0
+	if s.Code != nil {
+		n = s.Code.Read(s.arch.CodeAddress(pc), b[:])
+	}
+	if n == 0 {
+		return s.namedReturns(pc)
+	}
 	var out []*cpu.SignalReturn
 	for i := range s.arch.Signals {
 		if r := &s.arch.Signals[i]; s.arch.IsSignalReturn(r, b[:n], s.order()) {
@@ -27,7 +34,43 @@ func (s *walk) signalReturns(pc uint64) []*cpu.SignalReturn {
 	return out
 }
 
-// returnsFromSignal: the code at an address returns from a signal's handler. Nothing calls it: the
+// restorers are the names that C libraries and Go give to that code; plain ones are for handlers
+// without SA_SIGINFO.
+var restorers = map[string]struct{ plain bool }{
+	"__restore_rt": {}, "__restore": {true}, "__default_rt_sa_restorer": {}, "__default_sa_restorer": {true},
+	"runtime.sigreturn__sigaction": {}, "runtime.sigreturn": {},
+}
+
+// namedReturns is signalReturns where the dump lacks the code. A return address is never a function's
+// first byte, but for a call that does not return; the names are those of no other function.
+//
+// A name is only looked up where the address and the call before it have not the same rules, as
+// inside of a function.
+func (s *walk) namedReturns(pc uint64) []*cpu.SignalReturn {
+	at := s.arch.CodeAddress(pc)
+	m, rva := s.Modules.Find(at)
+	if m < 0 {
+		return nil
+	}
+	before, ans := s.Symbols.Row(m, rva-1)
+	if here, ok := s.Symbols.Row(m, rva); ok == ans && ans == symbol.Yes && here.Origin == before.Origin && here.Start == before.Start {
+		return nil
+	}
+	own, _ := s.lookup(m, rva)
+	kind, ok := restorers[strings.TrimSuffix(own.Name, ".abi0")]
+	if !ok || own.Start != rva {
+		return nil
+	}
+	var out []*cpu.SignalReturn
+	for i := range s.arch.Signals {
+		if r := &s.arch.Signals[i]; r.Plain == kind.plain {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// returnsFromSignal: what is at an address returns from a signal's handler. Nothing calls it: the
 // kernel has made its first instruction the handler's return address.
 func (s *walk) returnsFromSignal(pc uint64) bool { return len(s.signalReturns(pc)) > 0 }
 

@@ -156,3 +156,22 @@ func TestSignalAfterGuess(t *testing.T) {
 		t.Errorf("sp is no address of a stack: %s", shape(s))
 	}
 }
+
+// Where the dump lacks the code, a return address that is the first byte of a function with the
+// name of that code says the same; another function's does not.
+func TestSignalByName(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		found bool
+	}{{"__restore_rt", true}, {"runtime.sigreturn__sigaction.abi0", true}, {"__restore", false}, {"restore", false}} {
+		a := cpu.AMD64
+		words := make([]uint64, 40)
+		words[1] = code(0x2000)
+		words[2+(40+8*15)/8], words[2+(40+8*16)/8] = stackBase+8*36, code(0x3000)
+		rows := map[uint64]unwind.Row{0x1000: *cfaRow(a, 2), 0x1f00: *cfaRow(a, 4)}
+		s, _, _ := walkBy(Best, rows, map[uint64]string{0x1000: "handler", 0x1f00: "before", 0x2000: c.name, 0x3000: "crash"}, words, nil, nil)
+		if got := len(s.Frames) > 2 && s.Frames[2].PC == code(0x3000) && s.Frames[1].Symbol.Name == c.name; got != c.found {
+			t.Errorf("%s: %s", c.name, shape(s))
+		}
+	}
+}

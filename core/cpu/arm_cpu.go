@@ -35,9 +35,9 @@ var ARM = newArch(&Arch{regs: registers{
 		{Unit: 4, Code: []uint32{0xe3a070ad, 0xef000000}, At: 128 + 20, Lines: armSignal},
 		{Unit: 4, Code: []uint32{0xe3a070ad, 0xef9000ad}, At: 128 + 20, Lines: armSignal},
 		{Unit: 2, Code: []uint32{0x27ad, 0xdf00}, At: 128 + 20, Lines: armSignal},
-		{Unit: 4, Code: []uint32{0xe3a07077, 0xef000000}, At: 20, Lines: armSignal},
-		{Unit: 4, Code: []uint32{0xe3a07077, 0xef900077}, At: 20, Lines: armSignal},
-		{Unit: 2, Code: []uint32{0x2777, 0xdf00}, At: 20, Lines: armSignal},
+		{Unit: 4, Code: []uint32{0xe3a07077, 0xef000000}, At: 20, Lines: armSignal, Plain: true},
+		{Unit: 4, Code: []uint32{0xe3a07077, 0xef900077}, At: 20, Lines: armSignal, Plain: true},
+		{Unit: 2, Code: []uint32{0x2777, 0xdf00}, At: 20, Lines: armSignal, Plain: true},
 	}},
 	Peers: Peers{CFINotOnIOS: true},
 	Contexts: []*ContextLayout{

@@ -19,7 +19,7 @@ var (
 		// 24 bytes, follow, or at once the sigcontext (arch/mips/kernel/signal.c; for o32
 		// include/uapi/asm/sigcontext.h: masks, pc, registers, of 64 bits each).
 		SignalReturn{Unit: 4, Code: []uint32{0x24021061, 0xc}, At: 24 + 128 + 24, Lines: "8 8 pc " + mipsGeneral},
-		SignalReturn{Unit: 4, Code: []uint32{0x24021017, 0xc}, At: 24, Lines: "8 8 pc " + mipsGeneral})
+		SignalReturn{Unit: 4, Code: []uint32{0x24021017, 0xc}, At: 24, Lines: "8 8 pc " + mipsGeneral, Plain: true})
 	// Breakpad takes two words for two instructions: pc is one call too far.
 	MIPS64 = newMIPS("mips64", 8, " gp", 0x8004, 0x00080000,
 		Peers{CallPC: 16, ScanWithFP: true, Printed: mipsPrinted},

@@ -36,7 +36,7 @@ var (
 		// 128 bytes and a ucontext, whose mcontext is at 192 and the pointer to it at 48. A sigframe
 		// has a sigcontext of 32 bytes, whose last word points to the mcontext behind it.
 		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 64 + 16 + 128 + 192, Lines: "0 4 " + ppcSignal, Self: 64 + 16 + 128 + 48},
-		SignalReturn{Unit: 4, Code: []uint32{0x38000077, 0x44000002}, At: 64 + 32, Lines: "0 4 " + ppcSignal, Self: 64 + 28})
+		SignalReturn{Unit: 4, Code: []uint32{0x38000077, 0x44000002}, At: 64 + 32, Lines: "0 4 " + ppcSignal, Self: 64 + 28, Plain: true})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
 		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012},
 		Peers{},

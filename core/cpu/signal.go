@@ -16,6 +16,8 @@ type SignalReturn struct {
 	// ContextLayout.
 	At    int
 	Lines string
+	// Plain: it is for handlers that were set without SA_SIGINFO.
+	Plain bool
 	// Self, if not 0, is where a pointer to At is, above the stack pointer. It tells apart frames
 	// that have the same code.
 	Self int
