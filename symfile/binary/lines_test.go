@@ -68,6 +68,9 @@ func TestLinesBySymbols(t *testing.T) {
 					t.Errorf("%x: %s, between functions", at, got)
 				}
 			}
+			if has := b.Has(); !has.Functions || !has.Lines {
+				t.Errorf("%+v", has)
+			}
 			readBack(t, name, b)
 		})
 	}

@@ -321,5 +321,6 @@ func (d *Data) Has() (functions, lines, inlines bool) {
 	if err != errEnough {
 		d.note(err)
 	}
-	return functions, lines, inlines
+	// Lines and a symbol table are functions too, see Symbols.
+	return functions || lines && d.opt.Symbols != nil && d.opt.Symbols.Len() > 0, lines, inlines
 }
