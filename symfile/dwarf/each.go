@@ -101,6 +101,9 @@ func (d *Data) Each(f func(symbol.Function) error) error {
 
 // collect decodes all units that have code and adds them to all.
 func (d *Data) collect(all *collector) error {
+	if err := d.readAranges(); err != nil {
+		return err
+	}
 	var spans []span
 	return d.main.scan(func(u *unit) error {
 		if u.kind == utType || u.kind == utPartial || u.kind == utSplitType {
@@ -112,7 +115,7 @@ func (d *Data) collect(all *collector) error {
 		if err := d.note(err); err != nil {
 			return err
 		}
-		if sure && len(spans) == 0 {
+		if sure && len(spans) == 0 && !d.byAddress.named[u.off] {
 			return nil
 		}
 		data, err := d.decode(u, true)
@@ -120,7 +123,7 @@ func (d *Data) collect(all *collector) error {
 			return err
 		}
 		if !sure {
-			spans = spans[:0]
+			spans = append(spans[:0], span{0, ^uint64(0)}) // readUnlocated looks everywhere
 		}
 		err = all.add(data, spans)
 		data.body.scopes, data.body.scoped = nil, false

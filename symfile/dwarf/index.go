@@ -49,8 +49,8 @@ func (s unitRanges) over(dst []int64, lo, hi uint64) []int64 {
 }
 
 // addressIndex finds the units that cover an address. functionAt searches .debug_aranges first.
-// Compilers leave units out of that section (clang writes none at all), so it then searches the
-// ranges in the first entry of every unit.
+// Compilers leave units out of that section (clang writes it for assembler sources alone), so it
+// then searches the ranges in the first entry of every unit.
 type addressIndex struct {
 	arangesRead bool
 	aranges     unitRanges
@@ -61,6 +61,11 @@ type addressIndex struct {
 	// unlocated are units that have code but no ranges in their first entry.
 	unlocated     []int64
 	unlocatedRead bool
+}
+
+// over appends to dst the units that have code from lo to hi by either.
+func (x *addressIndex) over(dst []int64, lo, hi uint64) []int64 {
+	return x.roots.over(x.aranges.over(dst, lo, hi), lo, hi)
 }
 
 // readAranges reads .debug_aranges (DWARF 5, section 6.1.2).

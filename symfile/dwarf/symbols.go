@@ -63,7 +63,7 @@ func (d *Data) codeOf(code symbol.Range) (*unitData, span, error) {
 	}
 	// functionAt has read the units' first entries, since no entry has the address.
 	var list [maxOver]int64
-	units := d.byAddress.roots.over(list[:0], at.start, at.start+1)
+	units := d.byAddress.over(list[:0], at.start, at.start+1)
 	slices.Sort(units)
 	for _, off := range units {
 		data, err := d.loadAt(off)
@@ -85,14 +85,16 @@ func (d *Data) codeOf(code symbol.Range) (*unitData, span, error) {
 // beforeEntry returns where the first entry that begins in a range begins, or else the range's end.
 func (d *Data) beforeEntry(at span) (uint64, error) {
 	var list [maxOver]int64
-	for _, off := range d.byAddress.roots.over(list[:0], at.start, at.end) {
-		u, err := d.main.unitAt(off)
+	for _, off := range d.byAddress.over(list[:0], at.start, at.end) {
+		data, err := d.loadAt(off)
+		if err == nil && data != nil {
+			data, err = d.loadWhole(data.u)
+		}
 		if err != nil {
 			return 0, err
 		}
-		data, err := d.loadWhole(u)
-		if err != nil {
-			return 0, err
+		if data == nil {
+			continue
 		}
 		if i := sort.Search(len(data.index), func(i int) bool { return data.index[i].start > at.start }); i < len(data.index) {
 			at.end = min(at.end, data.index[i].start)
@@ -102,8 +104,8 @@ func (d *Data) beforeEntry(at span) (uint64, error) {
 }
 
 // symbolFunctions encodes the functions of a unit that have no entry: the symbols that begin in one
-// of its line sequences. spans are the unit's ranges, if it states them, as a lookup finds a unit by
-// them.
+// of its line sequences and in its ranges, by which a lookup finds it: those that its first entry
+// states, and those of .debug_aranges.
 //
 // Symbols that an entry covers are left out here if the entry is in the same unit, else by
 // dropOverlaps.
@@ -128,7 +130,8 @@ func (e *unitEncoder) symbolFunctions(spans []span) error {
 			if at = code.Start + code.Size; at <= first {
 				break
 			}
-			if _, has := e.d.at(code.Start); n < 0 || code.Start < first || has || !covers(spans, code.Start) {
+			if _, has := e.d.at(code.Start); n < 0 || code.Start < first || has ||
+				!covers(spans, code.Start) && !slices.Contains(d.byAddress.aranges.over(nil, code.Start, code.Start+1), e.d.u.off) {
 				continue
 			}
 			if in := e.d.table.sequenceAt(code.Start); in != nil {
@@ -153,8 +156,8 @@ func (e *unitEncoder) symbolFunction(name string, at span) error {
 	return e.calls(at.start, nil)
 }
 
-// covers reports whether one of the ranges, which are sorted, has an address, or there are none.
+// covers reports whether one of the ranges, which are sorted, has an address.
 func covers(spans []span, rva uint64) bool {
 	i := sort.Search(len(spans), func(i int) bool { return spans[i].end > rva })
-	return len(spans) == 0 || i < len(spans) && spans[i].start <= rva
+	return i < len(spans) && spans[i].start <= rva
 }

@@ -25,6 +25,8 @@ elf ppc64.elf powerpc64-linux-gnu 4 elf -gline-tables-only # its symbols are des
 elf split4.elf x86_64-linux-gnu 4 elf -g -gsplit-dwarf -fsplit-dwarf-inlining
 elf split5.elf x86_64-linux-gnu 5 elf -g -gsplit-dwarf
 rm -f *.dwo
+clang -target x86_64-linux-gnu $fixed -fdebug-compilation-dir=/src -g -gdwarf-2 -c sections.S -o hand.o 2>/dev/null
+ld.lld -z max-page-size=4096 -o sections.elf hand.o
 # The debug file and the program without it.
 elf stripped.elf x86_64-linux-gnu 5 elf -gline-tables-only
 objcopy --only-keep-debug stripped.elf stripped.debug
