@@ -81,7 +81,8 @@ func (d *Dump) findWow64() {
 	d.addLayers()
 }
 
-// mayBeWow64: the layer's modules are loaded, or a thread runs 32-bit code.
+// mayBeWow64: the layer's modules are loaded, or a thread runs 32-bit code, or has a 32-bit TEB and
+// saved registers.
 func (d *Dump) mayBeWow64() bool {
 	if d.hasModule("wow64.dll", "wow64cpu.dll") {
 		return true
@@ -91,6 +92,9 @@ func (d *Dump) mayBeWow64() bool {
 	}
 	for i := range min(len(d.Threads), probed) {
 		if c, err := d.ThreadContext(i); err == nil && programCode(c) != nil {
+			return true
+		}
+		if _, why := d.saved(d.Threads[i].TEB); why == "" && d.programTEB(d.Threads[i].TEB) != 0 {
 			return true
 		}
 	}

@@ -192,6 +192,15 @@ func TestWow64Lacking(t *testing.T) {
 	}
 }
 
+// TestWow64WithoutModules: a 32-bit TEB and saved registers tell it as well.
+func TestWow64WithoutModules(t *testing.T) {
+	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSWindows})
+	wowThread(d, d.Memory, 1, wowRegs(1))
+	if have := pcs(normalized(t, d.Bytes())); have != "x86 401001, amd64 77401cfc" {
+		t.Error(have)
+	}
+}
+
 // TestWow64Older: Windows before 10 has no machine beside the saved registers.
 func TestWow64Older(t *testing.T) {
 	d := wowDump(dumptest.CPUAMD64).Thread(1, wowRegs(1), stack64, make([]byte, 64)).

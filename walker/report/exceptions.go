@@ -162,6 +162,9 @@ func (b *builder) dumpFindings() {
 	}
 	if b.d.System == nil && b.d.Micro == nil {
 		text := "the dump does not say its system and processor (it has no SystemInfo stream)"
+		if b.d.Stream(core.StreamSystemInfo) != nil {
+			text = "the dump does not say its system and processor (its SystemInfo stream cannot be read)"
+		}
 		if a := b.d.Arch(); a != nil {
 			text += ": the processor, " + a.Name + ", is known by the threads' registers"
 		}
