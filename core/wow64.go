@@ -16,7 +16,7 @@ import (
 // documents the place under WOW64_CONTEXT):
 //
 //	TEB64 + 0x1480        TlsSlots, 64 × u64; slot 1 (WOW64_TLS_CPURESERVED) points to
-//	WOW64_CPURESERVED     0 Flags u16 · 2 MachineType u16 · the context record, at its own alignment
+//	WOW64_CPURESERVED     0 Flags u16 · 2 MachineType u16 · the context record, aligned
 
 // Wow64 says that the process is a 32-bit one which a 64-bit tool has dumped. The threads that have
 // their own registers are walked by them; what such a thread was doing in the layer is a thread of
@@ -152,8 +152,8 @@ func (d *Dump) findOwn(w *Wow64, i int) {
 	}
 }
 
-// emulates returns why saved registers are not those that a thread had, or "". On arm64, x86 code is
-// translated, or was compiled for both (CHPE). While it runs, its registers are those of the
+// emulates returns why saved registers are not those that a thread had, or "". On arm64, x86 code
+// is translated, or was compiled for both (CHPE). While it runs, its registers are those of the
 // emulator; they are saved when it calls the system.
 func (d *Dump) emulates(native *Context, program *cpu.Arch) string {
 	if native.Arch != cpu.ARM64 || program != cpu.X86 {
@@ -316,7 +316,7 @@ func (d *Dump) saved(teb uint64) (c *Context, why string) {
 	}
 	flags := l.Flags(raw, d.Header.Order)
 	if flags&contextCPUMask&^contextRequests != l.Flag || flags&contextControl == 0 {
-		return nil, fmt.Sprintf("what its thread environment block names as saved registers, at 0x%x, are none of %s: their flags are 0x%x", at, a.Name, flags)
+		return nil, fmt.Sprintf("what its thread environment block names as saved registers, at 0x%x, is no context of %s: its flags are 0x%x", at, a.Name, flags)
 	}
 	c = d.parseContext(raw, l, func(int, int) {})
 	if a == cpu.X86 && c.extra("cs") != codeSegment32 {

@@ -174,8 +174,8 @@ func TestWow64Lacking(t *testing.T) {
 		"a pointer to the end":  {dumptest.TEB64(teb, 0, ^uint64(0)-1), good, "does not hold its saved registers"},
 		"a record that is cut":  {dumptest.TEB64(teb, 0, savedAt), good[:200], "196 of the 716 bytes"},
 		"an unknown machine":    {dumptest.TEB64(teb, 0, savedAt), wrong(0, 0x1234_0000), "unknown machine 0x1234"},
-		"flags of another kind": {dumptest.TEB64(teb, 0, savedAt), wrong(4, 0x10001f), "their flags are 0x10001f"},
-		"flags without control": {dumptest.TEB64(teb, 0, savedAt), wrong(4, 0x10006), "their flags are 0x10006"},
+		"flags of another kind": {dumptest.TEB64(teb, 0, savedAt), wrong(4, 0x10001f), "its flags are 0x10001f"},
+		"flags without control": {dumptest.TEB64(teb, 0, savedAt), wrong(4, 0x10006), "its flags are 0x10006"},
 		"another code segment":  {dumptest.TEB64(teb, 0, savedAt), wrong(4+188, 0x33), "cs is 0x33"},
 	} {
 		d := wowDump(dumptest.CPUAMD64).Thread(1, wowRegs(1), stack64, make([]byte, 64)).Memory(savedAt, c.saved)
@@ -201,7 +201,7 @@ func TestWow64WithoutModules(t *testing.T) {
 	}
 }
 
-// TestWow64Older: Windows before 10 has no machine beside the saved registers.
+// TestWow64Older: Windows before 10 has no machine with the saved registers.
 func TestWow64Older(t *testing.T) {
 	d := wowDump(dumptest.CPUAMD64).Thread(1, wowRegs(1), stack64, make([]byte, 64)).
 		Memory(dumptest.ThreadTEB(1), dumptest.TEB64(dumptest.ThreadTEB(1), 0, savedAt)).Memory(savedAt, dumptest.Reserved(0, 4, wowSaved(1)))

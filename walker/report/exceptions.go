@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// Exception is one of the dump's exceptions. The first is the crash; LLDB writes one for each thread
-// that a signal has stopped.
+// Exception is one of the dump's exceptions. The first is the crash; LLDB writes one for each
+// thread that a signal has stopped.
 type Exception struct {
 	Reason  Words
 	Code    uint32
@@ -67,7 +67,7 @@ func (b *builder) exception(e *core.Exception) Exception {
 	return out
 }
 
-// exceptionFindings says what the dump has beside the exception that the report is about, and what
+// exceptionFindings says what the dump has besides the exception that the report is about, and what
 // it lacks of it.
 func (b *builder) exceptionFindings() {
 	r := b.r
@@ -84,7 +84,7 @@ func (b *builder) exceptionFindings() {
 		if n > most {
 			text += fmt.Sprintf("; and %d more", n-most)
 		}
-		add(FindingSeveral, -1, "", "the dump has %d exceptions, of which the first is told as the crash: %s", n, text)
+		add(FindingSeveral, -1, "", "the dump has %d exceptions, and the first is told as the crash: %s", n, text)
 	}
 	for i := range r.Exceptions {
 		e := &r.Exceptions[i]

@@ -200,6 +200,9 @@ func Pattern(a uint64) string {
 // threadLabel returns a thread's number and name.
 func threadLabel(t *report.Thread) string {
 	s := fmt.Sprint(t.Index)
+	if t.IsSecond {
+		s = fmt.Sprintf("%d, second stack", t.Other)
+	}
 	if t.Unlisted {
 		s = fmt.Sprintf("with id %d, which is not in the dump’s list", t.ID)
 	}
