@@ -72,9 +72,7 @@ func (f *peProgram) attachDebug(src *input.Source) (program, error) {
 }
 
 // takeDebug attaches a debug file. It returns nil if the file is of another program, and an error if
-// it is named like the program's and is of another build.
-//
-// The CRC needs a pass over the whole debug file, so it is computed only if the name fits.
+// it is named like the program's and is of another build. The CRC counts under any name.
 func (f *peProgram) takeDebug(debug *pe.File) (program, error) {
 	name, crc, linked := f.pe.DebugLink()
 	named := linked && strings.EqualFold(baseName(name), baseName(debug.Src.Name))
@@ -86,14 +84,15 @@ func (f *peProgram) takeDebug(debug *pe.File) (program, error) {
 	case want != "" && have != "" && want == have:
 	case want != "" && have != "" && named:
 		return nil, bad(fmt.Sprintf("the id %s, as %s has it", want, baseName(f.src.Name)), have)
-	case want != "" && have != "" || !named:
+	case want != "" && have != "" || !linked:
 		return nil, nil
 	default:
-		sum, err := elf.CRC(debug.Src)
-		if err != nil {
+		switch sum, err := elf.CRC(debug.Src); {
+		case err != nil:
 			return nil, err
-		}
-		if sum != crc {
+		case sum != crc && !named:
+			return nil, nil
+		case sum != crc:
 			return nil, bad(fmt.Sprintf("the CRC %08x, which the .gnu_debuglink section of %s names", crc, f.src.Name), fmt.Sprintf("%08x", sum))
 		}
 	}

@@ -69,12 +69,14 @@ func TestMinGWDebugFile(t *testing.T) {
 			other[len(other)-1]++
 		}
 		sources := map[string]*input.Source{"dump": input.FromBytes("x.dmp", dump), "program": input.FromBytes("d/"+name, data[0]), "debug": input.FromBytes("d/"+name+".debug", data[1]),
-			"other": input.FromBytes("d/"+name+".debug", other)}
+			"renamed": input.FromBytes("d/"+strings.TrimSuffix(name, ".exe")+".dbg", data[1]),
+			"other":   input.FromBytes("d/"+name+".debug", other)}
 		for _, c := range []struct {
 			files string
 			want  []string
 		}{
 			{"dump program debug", both}, {"dump debug program", both}, {"debug program dump", both}, {"program debug dump", both},
+			{"dump program renamed", both}, {"renamed program dump", both},
 			{"dump debug", both[:1]}, {"debug dump", both[:1]},
 			{"dump program other", nil}, {"dump other program", nil}, {"other program dump", nil},
 		} {

@@ -36,8 +36,9 @@ the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a 
   crashpane dumpsyms libfoo.so libfoo.so.debug > libfoo.so.sym
 
 The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
-(of programs of Go's linker, minidump-writer does not) the dump has the hash: --id hash writes that. --id build insists on the build id.
-Any other ID is one that a dump has, and is written if FILE answers to it.
+(of programs of Go's linker, minidump-writer does not) the dump has another id, such as a hash. The symbol file lists these ids in INFO
+OTHER_ID records, by which crashpane finds it; for other tools --id hash writes Breakpad's hash as its id. --id build insists on the build
+id. Any other ID is one that a dump has, and is written if FILE answers to it.
 
 What could not be read, and what is missing, is told of on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
