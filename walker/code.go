@@ -64,6 +64,10 @@ type codedRow struct {
 	why string
 }
 
+// codeSteps is how many instructions the walks of one Walker follow: more than thousands of frames
+// of real programs need, a second's work. A file that is made to cost time could have any number.
+const codeSteps = 4 << 20
+
 // maxCoded bounds the addresses whose code one walk follows. Stacks have a few dozen; a file that is
 // made to cost time could have any number.
 const maxCoded = 1024
@@ -82,7 +86,7 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 		}
 		code := make([]byte, size)
 		code = code[:s.Code.Read(start, code)]
-		if row, ok := framecode.Body(s.arch, s.order(), code, start, pc, own.Size > 0, thumb); ok {
+		if row, ok := framecode.Body(s.arch, s.order(), code, start, pc, own.Size > 0, thumb, &s.codeLeft); ok {
 			row.Origin = codeOrigin("code from", start)
 			return row, ""
 		}

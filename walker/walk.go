@@ -33,6 +33,8 @@ type Walker struct {
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.
 	pacMask uint64
+	// codeLeft is how many instructions proposeCode may still follow.
+	codeLeft int
 	// spare is a slice that the next walk reuses for its frames.
 	spare []Frame
 }
@@ -43,7 +45,7 @@ const mostSpare = 1024
 // New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and
 // MergeEntries.
 func New(p Policy, os core.OS, modules *core.ModuleMap, syms Symbols) *Walker {
-	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules}
+	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules, codeLeft: codeSteps}
 	w.pacMask = addressMask(w.Modules.Top(), p.Pointer.MinBits)
 	return w
 }

@@ -229,8 +229,9 @@ type place struct {
 
 // Body returns the rules at pc in a function whose code begins at start. sized says that the code
 // is the whole function, so that all of it belongs to it; otherwise calls may not return and what
-// is behind them may be another function's. thumb is the instruction set of arm.
-func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64, sized, thumb bool) (unwind.Row, bool) {
+// is behind them may be another function's. thumb is the instruction set of arm. steps is how many
+// instructions may be followed, and is counted down.
+func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64, sized, thumb bool, steps *int) (unwind.Row, bool) {
 	m := newMachine(arch, order, thumb)
 	if m == nil || pc < start || pc-start > uint64(len(code)) {
 		return unwind.Row{}, false
@@ -256,10 +257,11 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64,
 			if at == pc {
 				return m.row()
 			}
-			if at < start || at-start >= uint64(len(code)) || seen[at] || m.stored != nil && m.stored.n > maxStores {
+			if at < start || at-start >= uint64(len(code)) || seen[at] || *steps <= 0 || m.stored != nil && m.stored.n > maxStores {
 				break
 			}
 			seen[at] = true
+			*steps--
 			n, f := m.decode(m, at, code[at-start:])
 			if n == 0 {
 				break

@@ -22,6 +22,18 @@ func code(t *testing.T, text string) []byte {
 	return b
 }
 
+// steps are more than any of these needs.
+func steps() *int { n := 1 << 16; return &n }
+
+// TestSteps: no more instructions are followed than there are steps.
+func TestSteps(t *testing.T) {
+	for n, want := range map[int]bool{3: false, 4: true} {
+		if _, ok := framecode.Body(cpu.AMD64, binary.LittleEndian, code(t, "90 90 90 90 c3"), 0, 4, true, false, &n); ok != want || n != 0 {
+			t.Errorf("found %v, want %v; %d steps are left", ok, want, n)
+		}
+	}
+}
+
 func say(a *cpu.Arch, row unwind.Row, ok bool) string {
 	if !ok {
 		return "none"
@@ -73,7 +85,7 @@ func TestBody(t *testing.T) {
 		{"thumb, wide", cpu.ARM, "2de9f041 2ded028b 00f000f8 00bf", 12, true, "cfa = $sp + 32, ra = [cfa − 4]"},
 	} {
 		b := code(t, c.code)
-		row, ok := framecode.Body(c.arch, binary.LittleEndian, b, at, at+c.offset, true, c.thumb)
+		row, ok := framecode.Body(c.arch, binary.LittleEndian, b, at, at+c.offset, true, c.thumb, steps())
 		if got := say(c.arch, row, ok); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -124,14 +136,14 @@ func TestAnyBytes(t *testing.T) {
 				}
 			}
 			at := rnd.Uint64()
-			framecode.Body(a, binary.LittleEndian, b, at, at+uint64(rnd.Intn(len(b))), true, i%2 == 0)
+			framecode.Body(a, binary.LittleEndian, b, at, at+uint64(rnd.Intn(len(b))), true, i%2 == 0, steps())
 			framecode.Epilogue(a, binary.LittleEndian, b, at, i%2 == 0)
 		}
 		b := make([]byte, framecode.MaxBody)
 		for j := range b {
 			b[j] = [...]byte{0x55, 0x75, 0x01}[j%3]
 		}
-		framecode.Body(a, binary.LittleEndian, b, 0, framecode.MaxBody-1, true, true)
+		framecode.Body(a, binary.LittleEndian, b, 0, framecode.MaxBody-1, true, true, steps())
 	}
 	if d := time.Since(begin); d > 5*time.Second {
 		t.Errorf("%s", d)
