@@ -19,6 +19,7 @@ type Context struct {
 	// context record.
 	Extra []ExtraReg
 	Loc   Location
+	Short bool // the record lacks its end; see cpu.ContextLayout
 }
 
 // ExtraReg is a register that plays no part in unwinding.
@@ -159,7 +160,7 @@ func (d *Dump) wrongContext(part string, off int64, want, have string) error {
 
 // parseContext takes the registers out of a record. watch is told which bytes are read.
 func (d *Dump) parseContext(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) *Context {
-	c := &Context{Arch: l.Arch, Flags: l.Flags(raw, d.Header.Order), Regs: cpu.Regs{Arch: l.Arch}}
+	c := &Context{Arch: l.Arch, Flags: l.Flags(raw, d.Header.Order), Short: l.Short, Regs: cpu.Regs{Arch: l.Arch}}
 	watch(l.FlagsAt, l.FlagsSize())
 	fields := l.Fields()
 	c.Extra = make([]ExtraReg, 0, len(fields))
@@ -216,7 +217,7 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 				bySystem = l
 			}
 			flags := flagsOf(l)
-			if len(raw) >= l.Size && (flags&l.Flag != 0 || flags&contextCPUMask == 0 && usual) && (best == nil || l.Size > best.Size) {
+			if len(raw) >= l.Size && !(l.Short && len(raw) > l.Size) && (flags&l.Flag != 0 || flags&contextCPUMask == 0 && usual) && (best == nil || l.Size > best.Size) {
 				best = l
 			}
 		}

@@ -22,6 +22,7 @@ var kinds = []struct {
 }{
 	{"x86", cpu.X86, dumptest.CPUX86},
 	{"amd64", cpu.AMD64, dumptest.CPUAMD64},
+	{"amd64-lldb", cpu.AMD64, dumptest.CPUAMD64},
 	{"arm", cpu.ARM, dumptest.CPUARM},
 	{"arm64", cpu.ARM64, dumptest.CPUARM64},
 	{"arm64-old", cpu.ARM64, dumptest.CPUARM64Old},

@@ -18,6 +18,7 @@ type Exception struct {
 	Address    uint64
 	Params     []uint64 // NumberParameters of them, at most 15
 	ContextLoc Location
+	Text       string // what LLDB says of the exception
 
 	in    registersIn // set by Normalized
 	teb64 uint64      // of inSaved
@@ -48,12 +49,15 @@ func decodeException(d *Dump, s *Stream, c *input.Cursor) {
 		n = maxExceptionParams
 	}
 	// The array always has 15 elements, so those after the claimed number are read and left out.
-	for i := range uint32(maxExceptionParams) {
+	all := make([]uint64, maxExceptionParams)
+	for i := range all {
 		v := c.U64()
-		if i < n && c.Err() == nil {
+		all[i] = v
+		if uint32(i) < n && c.Err() == nil {
 			e.Params = append(e.Params, v)
 		}
 	}
+	e.Text = lldbText(e, c, all)
 	e.ContextLoc = location(c)
 }
 

@@ -71,6 +71,7 @@ type Dump struct {
 	wow64     *Wow64          // see Normalized
 	narrowed  bool            // see narrow
 	merged    []ModuleMapping // see ModuleMappings
+	sizes     map[int]uint64  // see ExtendModule
 	modules   *ModuleMap      // see ModuleAt
 	need      error           // a *input.NeedError that a decoder met
 	namesRead int64           // see afford
@@ -121,6 +122,7 @@ func Open(src *input.Source) (*Dump, error) {
 	}
 	d.decodeStreams()
 	d.Memory.build()
+	d.extendByHeaders()
 	if d.need != nil {
 		return nil, d.need
 	}

@@ -37,6 +37,9 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	if !merged {
 		return out
 	}
+	for i, size := range d.sizes {
+		out[i].Size = size
+	}
 	if os := d.OS(); os == OSLinux || os == Android {
 		m := &merger{out: out, work: maxMergeWork}
 		m.read(d.Linux.Maps)

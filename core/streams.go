@@ -57,6 +57,7 @@ const (
 	StreamLinuxEnviron   StreamType = 0x47670007
 	StreamLinuxAuxv      StreamType = 0x47670008
 	StreamLinuxMaps      StreamType = 0x47670009
+	StreamLLDB           StreamType = 0x4c4c4442
 )
 
 // The most entries that are read of a list. An entry takes more room in memory than in the file,
@@ -163,7 +164,7 @@ func init() {
 		{0xfacecccc, "FacebookAppStateLog", "Facebook", FormText, decodeText},
 		{0xfacedead, "FacebookAbortReason", "Facebook", FormText, decodeText},
 		{0xfacee000, "FacebookThreadName", "Facebook", FormText, decodeText},
-		{0x4c4c4442, "LLDBGenerated", "LLDB", FormBytes, nil},
+		{StreamLLDB, "LLDBGenerated", "LLDB", FormBytes, nil},
 	}
 }
 

@@ -221,6 +221,15 @@ type locatedInline struct {
 // locate finds what is at an address, without the names of its files and inlined calls: these are
 // in other sections, and Prefetch reads the blocks of all names at once. The Answer is that of
 // Lookup.
+// End returns the address after the last function, or 0 if there is none or it cannot be read now.
+func (f *File) End() uint64 {
+	last, ok, err := f.find(tableFuncs, ^uint64(0))
+	if err != nil || !ok {
+		return 0
+	}
+	return last.rva + last.size
+}
+
 func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 	fn, found, err := f.find(tableFuncs, rva)
 	if err != nil {

@@ -74,6 +74,8 @@ type Policy struct {
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that
 	// the thread names.
 	StackAtSP bool
+	// ShortContexts: the stacks of threads whose context record lacks its end are walked.
+	ShortContexts bool
 	// JoinRanges: the thread's stack is all that the dump has without a gap around its sp, in as
 	// many memory ranges as the writer made of it; and rules that count from sp reach what is above
 	// a gap. Otherwise it is one range.
@@ -265,6 +267,7 @@ func best() Policy {
 	p.Win.NumberedRegs = true
 	p.Scan.ExtendAfterCFI = true
 	p.JoinRanges = true
+	p.ShortContexts = true
 	p.PPCByOS = true
 	// The delay slot is one instruction: the call is 8 bytes before the return address on mips64
 	// too.

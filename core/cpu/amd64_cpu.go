@@ -32,6 +32,17 @@ var AMD64 = newArch(&Arch{regs: registers{
 	}},
 	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
 	Contexts: []*ContextLayout{
+		// LLDB's record, of which no more is set (lldb's RegisterContextMinidump_x86_64.h,
+		// MinidumpContext_x86_64).
+		{Flag: 0x00100000, FlagsAt: 48, Size: 736, Short: true, Lines: `
+			0	8	p1-6_home
+			52	4	mx_csr
+			56	2	cs ds es fs gs ss
+			68	4	eflags
+			72	8	dr0-3 dr6-7
+			120	8	rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip
+			256	480	_
+			`},
 		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64,
 		// MDXmmSaveArea32AMD64; format.rs 976 and 923. From 256 on it is the FXSAVE area (Intel SDM
 		// vol. 1, table 10-2).

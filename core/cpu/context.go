@@ -28,6 +28,8 @@ type ContextLayout struct {
 	// state (XSTATE) appends it.
 	Size   int
 	XState bool
+	// Short: it lacks the end that the CPU's records have. The peers do not read such a record.
+	Short bool
 	// Lines are the record's parts, a line each: the offset of the first register, the size of each
 	// in bytes, and their names (a list for expand), which follow each other. A size of "10/16" is
 	// one of 10 bytes, every 16 bytes. A name of "_" is a gap that carries nothing.

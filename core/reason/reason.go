@@ -83,6 +83,9 @@ func Decode(d *core.Dump) Reason {
 	if e == nil {
 		return Reason{Kind: NoCrash, Text: "did not crash: the dump holds no exception"}
 	}
+	if e.Text != "" {
+		return lldb(d)
+	}
 	if d.System == nil {
 		// Without a system neither tool knows the code, and Breakpad does not truncate the address.
 		return DecodeFor(core.OSUnknown, core.ProcUnknown, e.Code, e.Flags, e.Address, e.Params)

@@ -303,6 +303,9 @@ func (b *builder) crash() {
 		if n := len(d.Exceptions); n > 0 && e != &d.Exceptions[0] {
 			r.Crash.Index = n - 1 // the last counts in a dump that is not normalized
 		}
+		if e.Text != "" {
+			r.Crash.Params = []uint64{} // they are the text
+		}
 		r.Crash.Analysis = analysis.Analyze(d)
 		r.Crash.Event = r.Crash.Analysis.Event
 		r.Crash.Thread = d.ThreadByID(e.ThreadID)

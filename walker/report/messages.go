@@ -80,6 +80,9 @@ func (b *builder) collectMessages() {
 		}
 	}
 	say("assertion", assertionMessage(d.Assertion))
+	if d.Exception != nil {
+		say("LLDB", d.Exception.Text)
+	}
 	if d.Crashpad != nil {
 		b.annotations(say)
 	}

@@ -151,6 +151,25 @@ func (s *Session) matchBinary(d *dump, i int, candidates []candidate, ms *module
 	}
 }
 
+// extendModules tells the dump how much memory the modules take, where it may say too little.
+func (s *Session) extendModules(d *dump) {
+	if !d.SizesAreLeast() {
+		return
+	}
+	for i := range d.modules {
+		ms := &d.modules[i]
+		if ms.bin != nil && !ms.binAssigned {
+			d.ExtendModule(i, ms.bin.ident.Size)
+		}
+		if ms.item == nil || ms.assigned {
+			continue
+		}
+		if sym, err := s.open(ms.item); err == nil {
+			d.ExtendModule(i, sym.End())
+		}
+	}
+}
+
 // binary returns the module's binary, or nil.
 func (y *symbols) binary(module int) Binary {
 	ms := &y.d.modules[module]

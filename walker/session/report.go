@@ -51,6 +51,10 @@ func (s *Session) beginThread(d *dump, w *walker.Walker, syms *symbols, i int, p
 	if err != nil {
 		return nil, &walker.Stop{Kind: walker.StopNoContext, Detail: err.Error()}
 	}
+	if ctx.Short && !policy.ShortContexts {
+		return nil, &walker.Stop{Kind: walker.StopNoContext,
+			Detail: fmt.Sprintf("thread %d: its context record of %d bytes is too short for this unwind method", d.Threads[i].ID, ctx.Loc.Size)}
+	}
 	regs := ctx.Regs
 	if regs.Arch == nil {
 		return nil, &walker.Stop{Kind: walker.StopNoCPU, Detail: "no stack walker exists for this processor"}
