@@ -13,6 +13,9 @@ import (
 	"io"
 )
 
+// Note is a text about a file, with where it comes from.
+type Note struct{ Origin, Key, Value string }
+
 // Source is one file: its name for messages, random access to its bytes, and its size. All parsers
 // of a file share one Source. Reads go through a small block cache, because reading from a File in
 // the browser costs the same for 4 bytes and for 64 KiB. Only one goroutine may use a Source at a
@@ -29,6 +32,8 @@ type Source struct {
 	// Index is what `crashpane index` made of the file, a symbol file, if that is beside it; else
 	// nil.
 	Index *Source
+	// Notes are what the file that this one was in says of it: fields of an upload.
+	Notes []Note
 	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if
 	// there is no such storage.
 	Spool func() (Spool, error)

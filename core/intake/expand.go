@@ -189,6 +189,8 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		archive = false
 	}
 	switch {
+	case archive && (g.Kind == Multipart || g.Kind == Envelope):
+		e.openUpload(src, g.Kind, depth)
 	case archive && g.Kind == Zip:
 		e.unzip(src, depth)
 	case archive && e.limits.Archives[g.Kind] != nil:
@@ -262,6 +264,7 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 		r = u.whole
 	}
 	inner := input.New(gunzipped(src.Name), r, u.n)
+	inner.Notes = src.Notes
 	e.expand(inner, sniffReader(inner.Name, r, u.n), depth+1, u)
 }
 

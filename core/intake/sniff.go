@@ -31,7 +31,9 @@ const (
 	XZ               Kind = "xz"
 	Zip              Kind = "zip"
 	Cab              Kind = "cab"
-	UTF16            Kind = "utf-16" // a text in UTF-16 that is read if it is in UTF-8
+	Multipart        Kind = "multipart" // an upload of Chromium's or Breakpad's
+	Envelope         Kind = "envelope"  // an upload of Sentry's
+	UTF16            Kind = "utf-16"    // a text in UTF-16 that is read if it is in UTF-8
 
 	Empty      Kind = "empty"
 	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
@@ -63,7 +65,8 @@ type packedKind struct {
 }
 
 // packedKinds has a row for each.
-var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false}}
+var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false},
+	{Multipart, "", true, false}, {Envelope, "", true, false}}
 
 // packing returns the kind's row of packedKinds, or a zero one.
 func (k Kind) packing() packedKind {
@@ -117,7 +120,7 @@ func Sniff(src *input.Source) Guess {
 	if err != nil {
 		return Guess{Unreadable, "not readable: " + err.Error()}
 	}
-	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, byText} {
+	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, sniffUpload, byText} {
 		if g := look(src, head); g.Kind != "" {
 			return g
 		}

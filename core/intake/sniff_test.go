@@ -147,7 +147,7 @@ func TestSniffCorpus(t *testing.T) {
 		counts[g.Kind]++
 		microdump := strings.HasPrefix(filepath.Base(path), "microdump")
 		switch {
-		case strings.HasSuffix(path, ".dmp") && !microdump && g.Kind != Minidump,
+		case strings.HasSuffix(path, ".dmp") && !microdump && g.Kind != Minidump && g.Kind != Multipart,
 			strings.HasSuffix(path, ".dmp") && microdump && g.Kind != Microdump,
 			strings.HasSuffix(path, ".sym") && g.Kind != Sym && g.Kind != UTF16 && info.Size() > 0,
 			strings.HasSuffix(path, ".gz") && g.Kind != Gzip:

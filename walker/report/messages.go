@@ -83,7 +83,7 @@ func (b *builder) collectMessages() {
 	if d.Exception != nil {
 		say("LLDB", d.Exception.Text)
 	}
-	if d.Crashpad != nil {
+	if d.Crashpad != nil || len(d.Src.Notes) > 0 {
 		b.annotations(say)
 	}
 	for i := range d.MacCrashInfo {
@@ -129,7 +129,13 @@ func (b *builder) annotations(say func(source, text string)) {
 			values[key] = value
 		}
 	}
+	for _, n := range b.d.Src.Notes { // what was sent with the dump
+		put(n.Key, n.Value)
+	}
 	c := b.d.Crashpad
+	if c == nil {
+		c = &core.CrashpadInfo{}
+	}
 	for _, kv := range c.Annotations {
 		put(kv.Key, kv.Value)
 	}

@@ -255,6 +255,9 @@ func annotations(d *core.Dump) []protocol.GridRow {
 			}
 		}
 	}
+	for _, n := range d.Src.Notes {
+		add("Upload ("+n.Origin+")", n.Key, n.Value)
+	}
 	if c := d.Crashpad; c != nil {
 		if c.ReportID != "" {
 			add("Crashpad", "report id", c.ReportID)

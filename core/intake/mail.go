@@ -1,0 +1,243 @@
+package intake
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Crash reporters upload a dump together with what they know of it, and some keep that upload as
+// the dump's file:
+//
+//   - Chromium and Breakpad: a body of multipart/form-data (RFC 7578): fields with a value, and the
+//     dump as the file "upload_file_minidump".
+//   - Sentry: an envelope: a line of JSON, and for each item a line of JSON with its length in bytes,
+//     or without one if the item ends with its line (develop.sentry.dev, "Envelopes").
+
+// section is a part of an upload: a file if it has a file's name, else a value.
+type section struct {
+	name, file string
+	off, size  int64
+}
+
+// maxValue is how long a value or a header of an upload may be, in bytes.
+const maxValue = 64 << 10
+
+// sniffUpload recognizes both by their first line.
+func sniffUpload(_ *input.Source, head []byte) Guess {
+	line, rest, _ := bytes.Cut(head, []byte("\n"))
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	next, _, _ := bytes.Cut(rest, []byte("\n"))
+	switch {
+	// RFC 2046, 5.1.1: a boundary has 1 to 70 characters.
+	case bytes.HasPrefix(line, []byte("--")) && len(line) > 2 && len(line) <= 72 && bytes.HasPrefix(bytes.ToLower(rest), []byte("content-")):
+		return Guess{Multipart, "a crash report's upload (multipart/form-data)"}
+	case isObject(line) && isObject(next) && (bytes.Contains(line, []byte(`"event_id"`)) || bytes.Contains(line, []byte(`"dsn"`)) || bytes.Contains(line, []byte(`"sdk"`))) && bytes.Contains(next, []byte(`"type"`)):
+		return Guess{Envelope, "a Sentry envelope"}
+	}
+	return Guess{}
+}
+
+func isObject(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) && json.Valid(line) }
+
+// openUpload adds the files of an upload, each with the values that were sent with it.
+func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
+	sections, origin, problem := multipartSections, "upload", ""
+	if kind == Envelope {
+		sections, origin = envelopeSections, "envelope"
+	}
+	var notes []input.Note
+	var files []section
+	sections(src, func(s section) bool {
+		if !e.another(src, string(kind)) {
+			return false
+		}
+		if s.file != "" {
+			files = append(files, s)
+			return true
+		}
+		value, err := src.Bytes(s.off, min(s.size, maxValue))
+		if err != nil {
+			e.problem(src.Name, string(kind), s.off, "", err)
+			return false
+		}
+		if kind == Envelope {
+			notes = append(notes, eventNotes(s.name, value)...)
+		} else if !bytes.ContainsRune(value, 0) {
+			notes = append(notes, input.Note{Origin: origin, Key: s.name, Value: strings.ToValidUTF8(string(value), "\uFFFD")})
+		}
+		return true
+	}, func(what string) { problem = what })
+	if problem != "" || len(files) == 0 {
+		e.problem(src.Name, string(kind), -1, cmp.Or(problem, "no file in it"), nil)
+	}
+	for _, f := range files {
+		inner := src.Sub(src.Name+"/"+f.file, f.off, f.size)
+		inner.Notes = notes
+		e.expand(inner, Sniff(inner), depth+1, nil)
+	}
+}
+
+// multipartSections yields the parts of a body of multipart/form-data.
+func multipartSections(src *input.Source, yield func(section) bool, fail func(string)) {
+	head, err := src.Bytes(0, min(src.Size, 80))
+	if err != nil {
+		fail(err.Error())
+		return
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	crlf := []byte("\n")
+	if bytes.HasSuffix(line, []byte("\r")) {
+		crlf = []byte("\r\n")
+	}
+	delimiter := append(bytes.Clone(crlf), bytes.TrimSuffix(line, []byte("\r"))...)
+	for at := int64(len(line) + 1); ; {
+		p, err := src.Bytes(at, min(src.Size-at, maxValue))
+		if err != nil {
+			fail(err.Error())
+			return
+		}
+		header, _, found := bytes.Cut(p, append(bytes.Clone(crlf), crlf...))
+		if !found {
+			fail(fmt.Sprintf("no end of a part's header at offset 0x%x", at))
+			return
+		}
+		s := section{off: at + int64(len(header)+2*len(crlf))}
+		s.name, s.file = disposition(string(header))
+		end := indexFrom(src, s.off-int64(len(crlf)), delimiter) // an empty part ends where its header does
+		last := end < 0
+		if last {
+			end = src.Size
+			fail("the end of the file in the middle of a part; what there is of it is used")
+		}
+		s.size = max(end-s.off, 0)
+		if !yield(s) || last {
+			return
+		}
+		at = end + int64(len(delimiter))
+		after, err := src.Bytes(at, min(src.Size-at, 2))
+		if err != nil || len(after) < len(crlf) || !bytes.HasPrefix(after, crlf) {
+			return // "--": the end
+		}
+		at += int64(len(crlf))
+	}
+}
+
+// disposition returns the name and the file name of a part's Content-Disposition.
+func disposition(header string) (name, file string) {
+	for _, line := range strings.Split(header, "\n") {
+		key, value, _ := strings.Cut(line, ":")
+		if !strings.EqualFold(strings.TrimSpace(key), "content-disposition") {
+			continue
+		}
+		for _, field := range strings.Split(value, ";") {
+			key, value, _ := strings.Cut(strings.TrimSpace(field), "=")
+			switch value = strings.Trim(strings.TrimSpace(value), `"`); strings.ToLower(key) {
+			case "name":
+				name = value
+			case "filename":
+				file = strings.ReplaceAll(value, `\`, "/")
+			}
+		}
+	}
+	if file == "" && strings.HasPrefix(name, "upload_file") {
+		file = name
+	}
+	return name, file
+}
+
+// indexFrom returns where some bytes are next in a file, or -1. It reads block after block.
+func indexFrom(src *input.Source, off int64, what []byte) int64 {
+	back := int64(len(what) - 1)
+	for ; off < src.Size; off += sniffSize {
+		p, err := src.Bytes(off, min(src.Size-off, sniffSize+back))
+		if err != nil {
+			return -1
+		}
+		if i := bytes.Index(p, what); i >= 0 {
+			return off + int64(i)
+		}
+	}
+	return -1
+}
+
+// envelopeSections yields the items of a Sentry envelope.
+func envelopeSections(src *input.Source, yield func(section) bool, fail func(string)) {
+	newline := func(at int64) int64 {
+		if end := indexFrom(src, at, []byte("\n")); end >= 0 {
+			return end
+		}
+		return src.Size
+	}
+	for at := newline(0) + 1; at < src.Size; {
+		end := newline(at)
+		if end == at {
+			at++
+			continue
+		}
+		p, err := src.Bytes(at, min(end-at, maxValue))
+		var h struct {
+			Type, Filename string
+			AttachmentType string `json:"attachment_type"`
+			Length         *int64
+		}
+		if err == nil {
+			err = json.Unmarshal(p, &h)
+		}
+		if err != nil {
+			fail(fmt.Sprintf("an item's header at offset 0x%x that cannot be read: %v", at, err))
+			return
+		}
+		s := section{name: h.Type, off: min(end+1, src.Size)}
+		stop := newline(s.off)
+		if h.Length != nil && *h.Length >= 0 && *h.Length <= src.Size-s.off {
+			stop = s.off + *h.Length
+		} else if h.Length != nil {
+			stop = src.Size
+			fail(fmt.Sprintf("an item of %s bytes, where the file has %d", strconv.FormatInt(*h.Length, 10), src.Size-s.off))
+		}
+		if s.size = stop - s.off; h.Type == "attachment" {
+			s.file = cmp.Or(h.Filename, "attachment")
+		}
+		if (s.file != "" || h.Type == "event") && !yield(s) {
+			return
+		}
+		at = stop
+	}
+}
+
+// eventNotes returns what an event says of its program: texts at its top, and its tags.
+func eventNotes(kind string, text []byte) (out []input.Note) {
+	var event map[string]any
+	if kind != "event" || json.Unmarshal(text, &event) != nil {
+		return nil
+	}
+	add := func(key string, v any) {
+		if s, ok := v.(string); ok && s != "" {
+			out = append(out, input.Note{Origin: "envelope", Key: key, Value: s})
+		}
+	}
+	for _, key := range []string{"event_id", "release", "environment", "dist", "platform", "level", "logger", "transaction", "server_name", "message"} {
+		add(key, event[key])
+	}
+	switch tags := event["tags"].(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(tags)) {
+			add("tag "+key, tags[key])
+		}
+	case []any:
+		for _, pair := range tags {
+			if p, ok := pair.([]any); ok && len(p) == 2 {
+				add(fmt.Sprintf("tag %v", p[0]), p[1])
+			}
+		}
+	}
+	return out
+}
