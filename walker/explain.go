@@ -205,7 +205,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 		}
 	}
 	callee := x.Before.SP()
-	other := f.Row.Signal && s.Policy.OtherStacks && (sp < callee || !s.onStack(s.mem, sp))
+	other := (f.Row.Signal || f.Source == SourceGo) && s.Policy.OtherStacks && (sp < callee || !s.onStack(s.mem, sp))
 	add(other, CheckOtherStack, 0)
 	add(!other && sp > callee, CheckMovedUp, sp-callee)
 	add(sp == callee, CheckSameSP, 0)

@@ -251,7 +251,7 @@ func (s *walk) endAtOutermost() *Stop {
 	// entered its new stack yet.
 	for i := 1; i+1 < len(s.frames); i++ {
 		f := &s.frames[i]
-		if f.Row.Signal {
+		if f.Row.Signal || s.frames[i+1].Source == SourceGo {
 			continue
 		}
 		why := s.entered(f)

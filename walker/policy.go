@@ -97,6 +97,9 @@ type Policy struct {
 	// handler that has a stack of its own, words are read from the memory that the dump has there.
 	// Above a signal's frame that stack may be at lower addresses.
 	OtherStacks bool
+	// GoSwitch: where Go's runtime switched stacks, the caller is on the goroutine's stack, or the
+	// walk ends.
+	GoSwitch bool
 	// NamesEnd: a name from an export or a public symbol counts only as far as its function may
 	// reach. Otherwise it counts up to the next name.
 	NamesEnd bool
@@ -294,6 +297,7 @@ func best() Policy {
 	p.ProveEnd = true
 	p.Refute = true
 	p.OtherStacks = true
+	p.GoSwitch = true
 	p.SignalByCode = true
 	p.InterruptedAsContext = true
 	p.CodeAtFrame0 = true

@@ -16,6 +16,7 @@ const (
 	SourceFramePointer Source = "frame-pointer" // the CPU's standard frame
 	SourceCode         Source = "code"          // what the function's instructions do to the stack
 	SourceLeaf         Source = "leaf"          // return address at sp (Windows amd64) or in lr
+	SourceGo           Source = "go-stack"      // the stack pointer that Go's runtime saved when it switched stacks
 	SourceShadow       Source = "shadow-stack"  // the CPU's own list of return addresses
 	SourceScan         Source = "scan"
 )

@@ -79,6 +79,9 @@ func (m *stackAcrossGaps) Word(addr uint64, size int) (uint64, bool) {
 // from the stack pointer are of one stack, whatever the dump lacks in between; others may lead
 // anywhere, if their record does not belong to the code.
 func (s *walk) memoryFor(row *unwind.Row) unwind.Memory {
+	if row.Origin.Part == goPart {
+		return (*everywhere)(s)
+	}
 	if s.Policy.JoinRanges && s.Space != nil && row.CFA.Kind == unwind.FromReg && row.CFA.Reg == s.arch.SP {
 		return (*stackAcrossGaps)(s)
 	}

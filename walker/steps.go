@@ -102,6 +102,11 @@ func (t *Steps) Stack() Stack {
 	for i := range s.frames {
 		s.symbol(&s.frames[i])
 	}
+	for t.acrossSwitch() {
+		for i := range s.frames {
+			s.symbol(&s.frames[i])
+		}
+	}
 	if stop := s.endAtOutermost(); stop != nil {
 		t.stop = stop
 	}

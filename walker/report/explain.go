@@ -14,7 +14,7 @@ import (
 type Explanation struct {
 	Thread, Frame int
 	// Source is the source of the rules: "context", "signal-code", "cfi", "stack-win", "frame-pointer",
-	// "code", "leaf", "shadow-stack", "scan".
+	// "code", "leaf", "go-stack", "shadow-stack", "scan".
 	Source string
 	Trust  string
 	// Origin says where the rules come from: "libfoo.sym line 812", "frame pointer". It is "" for

@@ -24,13 +24,14 @@ const (
 	FindingMismatch   FindingKind = "symbols-other-build"   // a loaded file has another id and is not used
 	FindingAssigned   FindingKind = "symbols-by-hand"       // the same, but used because the user assigned it
 	FindingUnreadable FindingKind = "symbols-unreadable"
-	FindingNoUnwind   FindingKind = "symbols-without-unwind" // a symbol file has no STACK records
-	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with invalid rules
-	FindingOddRecord  FindingKind = "odd-records"            // STACK CFI records of which a part was ignored
-	FindingSwapped    FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
-	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
-	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
-	FindingLost       FindingKind = "walk-lost"              // a walk came to no caller, and nothing proves that the stack ends there
+	FindingNoUnwind   FindingKind = "symbols-without-unwind"  // a symbol file has no STACK records
+	FindingBadRecord  FindingKind = "unusable-records"        // STACK CFI records without .cfa or .ra, or with invalid rules
+	FindingOddRecord  FindingKind = "odd-records"             // STACK CFI records of which a part was ignored
+	FindingSwapped    FindingKind = "esp-ebp-exchanged"       // STACK CFI made from DWARF that swaps the numbers of the two
+	FindingScanned    FindingKind = "scanned-frames"          // frames were found by scanning, because symbols are missing
+	FindingEnds       FindingKind = "ends-without-symbols"    // a stack ends in a module without symbols
+	FindingLost       FindingKind = "walk-lost"               // a walk came to no caller, and nothing proves that the stack ends there
+	FindingSwitched   FindingKind = "goroutine-stack-missing" // Go's runtime switched stacks, and the dump lacks the goroutine's
 	FindingLimit      FindingKind = "frame-limit"
 	FindingExports    FindingKind = "only-exported-names"        // frames are too far after an exported name to have it
 	FindingNoDebug    FindingKind = "program-without-debug-file" // the file with the program's functions and lines is missing
@@ -55,7 +56,7 @@ type Finding struct {
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingNoSystem, FindingSeveral, FindingNested, FindingUnlisted, FindingWow64, FindingOverflow,
 	FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless}
+	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingSwitched, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -186,6 +187,8 @@ func (b *builder) stopFinding(s *walker.Stack) (FindingKind, bool) {
 		return FindingNoContext, true
 	case walker.StopLost:
 		return FindingLost, true
+	case walker.StopSwitched:
+		return FindingSwitched, true
 	case walker.StopLimit:
 		return FindingLimit, true
 	case walker.StopNothingFound:
@@ -227,6 +230,9 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 		if len(threads) > 1 {
 			f.Text = fmt.Sprintf("the walks of %s got lost; in thread %d, %s", who, threads[0], b.in.Stacks[threads[0]].Stop.Detail)
 		}
+	case FindingSwitched:
+		f.Text = "the goroutine's stack of " + who + " is not in the dump: Go's runtime had switched to the thread's own, and what called it is not known"
+		f.Suggestion = "have the dump written with all memory: Go's stacks are on the heap"
 	case FindingLimit:
 		f.Text = "the walk of " + who + " stopped at the limit of frames"
 	case FindingOutside:

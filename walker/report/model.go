@@ -306,7 +306,7 @@ func (n *Name) Differs() bool { return n.Display != "" && n.Display != n.Raw }
 type Frame struct {
 	PC     uint64 // the recovered value: for callers a return address
 	Lookup uint64 // the address for symbol lookups: PC, or for callers an address inside the call instruction
-	Source string // the source that found it: "context", "signal-code", "cfi", "stack-win", "frame-pointer", "code", "leaf", "shadow-stack", "scan"
+	Source string // the source that found it: "context", "signal-code", "cfi", "stack-win", "frame-pointer", "code", "leaf", "go-stack", "shadow-stack", "scan"
 	Trust  string // "context", "cfi", "cfi_scan", "frame_pointer", "leaf", "scan", "prewalked", "none"
 	// Module is an index into Report.Modules, or -1; RVA is Lookup relative to the module.
 	Module int

@@ -110,6 +110,8 @@ func stories() []story {
 		{name: "stack-win", dump: linux32(), syms: []string{x86Sym("STACK WIN 0 1000 100 0 0 0 4 0 0 0 0\nSTACK WIN 4 2000 100 0 0 8 0 8 0 1 $T0 $esp 8 + = $eip $T0 4 + ^ = $esp $T0 8 + = $ebp $T0 ^ =\n")}},
 		{name: "return-address-zero", dump: linux(0x7ffe0000, 0x7ffe0000, 0x45, words64(1, 0, 2, 0x402020, 3, 0x403030), map[string]uint64{}),
 			syms: []string{"MODULE Linux x86_64 " + appID + " app\n" + names + "STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n"}},
+		{name: "go-stack-switch", dump: linux(0x7ffe0000, 0x7ffe0000, 0x45, words64(1, 0x402020, 0x20, 0xc000001000, 3, 0x402020), map[string]uint64{}),
+			syms: []string{"MODULE Linux x86_64 " + appID + " app\nFUNC 1000 100 0 crash_me\nFUNC 2000 100 0 runtime.asmcgocall\nSTACK CFI INIT 1000 2000 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n"}},
 		{name: "no-stack-memory", dump: linux(0x7ffe0000, 0, 0x45, nil, map[string]uint64{})},
 		{name: "file-cut-short", dump: cutShort(appDump())},
 		{name: "sp-outside", dump: linux(0x5ffe0000, 0x7ffe0000, 0x45, plain, map[string]uint64{})},

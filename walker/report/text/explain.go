@@ -123,6 +123,8 @@ func sourceWords(source string) string {
 		return "call frame information"
 	case "signal-code":
 		return "code that returns from a signal's handler"
+	case "go-stack":
+		return "stack pointer saved by Go's runtime"
 	case "code":
 		return "code of the function"
 	case "stack-win":

@@ -56,6 +56,7 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingBadRecord:  {"Unusable records", false},
 	report.FindingOddRecord:  {"Odd records", false},
 	report.FindingSwapped:    {"esp and ebp swapped", false},
+	report.FindingSwitched:   {"No goroutine's stack", false},
 	report.FindingScanned:    {"Found by scanning", true},
 	report.FindingEnds:       {"Stack ends early", true},
 	report.FindingNoDebug:    {"No functions and lines", true},

@@ -316,6 +316,8 @@ func sourceWord(s string) string {
 		return "Call frame information"
 	case "signal-code":
 		return "Code that returns from a signal's handler"
+	case "go-stack":
+		return "Stack pointer saved by Go's runtime"
 	case "code":
 		return "Code of the function"
 	case "stack-win":
