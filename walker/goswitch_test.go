@@ -1,0 +1,104 @@
+package walker
+
+import (
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// goProgram has a function of C, the runtime's functions and a caller, 0x100 bytes each.
+type goProgram struct{ names []string }
+
+func (p goProgram) Known(int) symbol.Answer { return symbol.Yes }
+func (p goProgram) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
+	i := int(rva/0x100) - 1
+	if i < 0 || i >= len(p.names) {
+		return symbol.Symbol{}, symbol.No
+	}
+	return symbol.Symbol{Name: p.names[i], Start: rva &^ 0xff, Size: 0x100}, symbol.Yes
+}
+func (p goProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	return unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.AMD64.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}, symbol.Yes
+}
+func (p goProgram) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
+	return unwind.FrameData{}, symbol.No
+}
+
+// goMemory is memory by address; all of it is one range for the walker.
+type goMemory map[uint64]uint64
+
+func (m goMemory) Word(addr uint64, size int) (uint64, bool) { v, ok := m[addr]; return v, ok }
+func (m goMemory) Stack(sp uint64) unwind.Memory {
+	if _, ok := m[sp&^7]; ok {
+		return m
+	}
+	return nil
+}
+func (m goMemory) Executable(uint64) (yes, known bool) { return false, false }
+
+// TestGoSwitches: a walk goes on where the runtime left the goroutine's stack, by what it saved. The
+// layouts of asmcgocall are those of Go 1.26 and of the releases before it on amd64, and the one
+// where it was called on the thread's own stack.
+func TestGoSwitches(t *testing.T) {
+	const base, g0, g, m = 0x400000, 0xc000000100, 0xc000000400, 0xc000000800
+	const system, gor = 0x7fff0000, 0xc000100000 // the two stacks
+	world := func(extra goMemory) goMemory {
+		all := goMemory{
+			system: 1, system + 8: base + 0x210, // the callee's frame; what follows is the switching function's
+			g0: system - 0x8000, g0 + 8: system + 0x1000, g0 + 48: m, g0 + 56: 0, g0 + 64: 0,
+			g: gor, g + 8: gor + 0x1000, g + 48: m, g + 56: gor + 0xf00, g + 64: base + 0x308,
+			m:           g0,
+			gor + 0xf00: 0, gor + 0xf08: base + 0x410, // what the switching function pushed, and its caller
+			gor + 0xf10: 0, gor + 0xf18: 0,
+		}
+		for n := uint64(1); n < mWords; n++ {
+			all[m+8*n] = 0
+		}
+		all[m+8*30] = g
+		for a, v := range extra {
+			all[a] = v
+		}
+		return all
+	}
+	for _, c := range []struct {
+		function string
+		regs     map[string]uint64
+		memory   goMemory
+		want     string
+	}{
+		{"runtime.asmcgocall", nil, goMemory{system + 0x10: 0x100, system + 0x18: g}, "main.caller"},
+		{"runtime.asmcgocall", nil, goMemory{system + 0x10: 5, system + 0x18: 5, system + 0x38: 0x100, system + 0x40: g}, ""},
+		{"runtime.asmcgocall.abi0", nil, goMemory{system + 0x10: 5, system + 0x18: 5, system + 0x20: 5, system + 0x28: 5, system + 0x30: 5, system + 0x38: 0x100, system + 0x40: g}, "main.caller"},
+		{"runtime.asmcgocall", nil, goMemory{system + 0x10: system + 0x30, system + 0x18: 0, system + 0x30: 0, system + 0x38: base + 0x410}, "main.caller"},
+		{"runtime.asmcgocall", nil, goMemory{system + 0x10: 0x100000, system + 0x18: g}, ""},
+		{"runtime.systemstack", map[string]uint64{"r14": g0}, nil, "main.caller"},
+		{"runtime.systemstack", nil, goMemory{system: g0}, "main.caller"},
+		{"runtime.systemstack", nil, nil, ""},
+		{"runtime.systemstack", map[string]uint64{"r14": g0}, goMemory{g + 64: base + 0x408}, ""},
+		{"runtime.systemstack", map[string]uint64{"r14": g0}, goMemory{m: g}, ""},
+		{"runtime.morestack", map[string]uint64{"r14": g0}, goMemory{g + 64: base + 0x408}, "main.caller"},
+	} {
+		memory := world(c.memory)
+		regs := cpu.Regs{Arch: cpu.AMD64}
+		regs.Set(cpu.AMD64.PC, base+0x110)
+		regs.Set(cpu.AMD64.SP, system)
+		for name, v := range c.regs {
+			r, _ := cpu.AMD64.Lookup(name)
+			regs.Set(r, v)
+		}
+		w := New(Best, core.OSLinux, core.NewModuleMap([]core.ModuleMapping{{Module: 0, Start: base, Size: 0x1000}}, core.OverlapTruncate),
+			goProgram{[]string{"fromC", c.function, "runtime.systemstack_switch", "main.caller"}})
+		w.Space = memory
+		stack := w.Walk(regs, memory)
+		have := ""
+		if len(stack.Frames) > 2 && stack.Frames[2].Source == SourceGo {
+			have = stack.Frames[2].Symbol.Name
+		}
+		if have != c.want || have == "" && stack.Stop.Kind != StopSwitched {
+			t.Errorf("%s %v %x: caller %q, stop %v; want %q", c.function, c.regs, c.memory, have, stack.Stop, c.want)
+		}
+	}
+}
