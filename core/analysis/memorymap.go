@@ -115,10 +115,8 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 			r, w, x := strings.Contains(l.Perms, "r"), strings.Contains(l.Perms, "w"), strings.Contains(l.Perms, "x")
 			if l.End > l.Start {
 				all = append(all, Place{Start: l.Start, End: l.End, Read: r, Write: w, Exec: x, Mapped: true, Name: l.Path})
+				m.rust = append(m.rust, rustRange{l.Start, l.End - 1, r, w, x})
 			}
-			// rust-minidump takes the end for the last address, so that adjacent mappings overlap
-			// (see dropOverlaps).
-			m.rust = append(m.rust, rustRange{l.Start, l.End, r, w, x})
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start < all[j].Start })
@@ -163,11 +161,7 @@ func (m *MemoryMap) looksLikeGuard(i int) bool {
 }
 
 // dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): sorted,
-// without those that overlap the previous one. Since it takes the end of a Linux mapping for its
-// last address, it loses every mapping that begins where another ends.
-//
-// Example: of the mappings 400000-401000 r--p, 401000-405000 r-xp and 406000-407000 rw-p it keeps
-// the first and the third.
+// without those that overlap the previous one.
 func (m *MemoryMap) dropOverlaps() {
 	sort.SliceStable(m.rust, func(i, j int) bool {
 		if m.rust[i].First != m.rust[j].First {
