@@ -28,26 +28,31 @@ func (s *walk) afterCall(addr uint64) (call, known bool) {
 // It reads as many bytes as the longest call of the CPU has: on x86 calls have 2 to 7 bytes, and
 // several lengths are tried.
 func (s *walk) callBefore(addr uint64) (call, known bool) {
-	if s.Code == nil {
+	var room [cpu.MaxCallBytes]byte
+	b := s.bytesBefore(addr, &room)
+	if b == nil {
 		return false, false
 	}
-	a := s.arch
-	var b [cpu.MaxCallBytes]byte
-	n, at := uint64(a.CallBytes), a.CodeAddress(addr)
-	if n == 0 || at < n || s.Code.Read(at-n, b[:n]) != int(n) {
-		return false, false
-	}
-	return a.IsCall(b[:n], addr, s.order()), true
+	return s.arch.IsCall(b, addr, s.order()), true
 }
 
-// calledBefore returns the function that the instruction before a return address calls. ok is false
+// bytesBefore reads the bytes in which the longest call before a return address is.
+func (s *walk) bytesBefore(addr uint64, b *[cpu.MaxCallBytes]byte) []byte {
+	n, at := uint64(s.arch.CallBytes), s.arch.CodeAddress(addr)
+	if s.Code == nil || n == 0 || at < n || s.Code.Read(at-n, b[:n]) != int(n) {
+		return nil
+	}
+	return b[:n]
+}
+
+// calledBefore returns the address that the instruction before a return address calls. ok is false
 // if the bytes are missing, or if the instruction is not a call of a constant address.
-// Four bytes hold the call's instruction: arm, which alone has a Target, calls by one of four bytes
-// or two of two.
 func (s *walk) calledBefore(addr uint64) (target uint64, ok bool) {
-	var b [4]byte
-	if s.Code == nil || s.arch.Target == nil || s.Code.Read(s.arch.CodeAddress(addr)-4, b[:]) != 4 {
+	var room [cpu.MaxCallBytes]byte
+	b := s.bytesBefore(addr, &room)
+	if b == nil || s.arch.Target == nil || !s.arch.IsCall(b, addr, s.order()) {
 		return 0, false
 	}
-	return s.arch.Target(b[:], addr)
+	to, ok := s.arch.Target(b, addr, s.order())
+	return s.arch.Mask(to), ok
 }

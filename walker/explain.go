@@ -204,6 +204,9 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 			x.Notes = append(x.Notes, fmt.Sprintf("the instruction before 0x%x is not a call", pc))
 		}
 	}
+	if f.Tail != nil {
+		x.Notes = append(x.Notes, fmt.Sprintf("the call is of %s, which jumped on to the frame below (a tail call), and so has no frame", f.Tail.Symbol.Name))
+	}
 	callee := x.Before.SP()
 	other := (f.Row.Signal || f.Source == SourceGo) && s.Policy.OtherStacks && (sp < callee || !s.onStack(s.mem, sp))
 	add(other, CheckOtherStack, 0)
@@ -232,7 +235,7 @@ func (s *walk) passedBy(from uint64, words int) Scanned {
 		if v == 0 || m < 0 {
 			continue
 		}
-		good, why := s.plausibleReturn(v)
+		good, why, _ := s.couldReturn(v)
 		if good || why == "" {
 			continue
 		}

@@ -40,6 +40,9 @@ type Frame struct {
 	Source Source
 	// Row are the rules that produced this frame from its callee; zero for frame 0.
 	Row unwind.Row
+	// Tail is the function that this frame called if it is not that of the frame below but jumped
+	// there; else nil.
+	Tail *TailCall
 	// Module is the index in the dump's module list, or -1; RVA is Lookup relative to the module.
 	Module int
 	RVA    uint64
@@ -52,7 +55,8 @@ type Frame struct {
 	// each was rejected.
 	Attempts []Attempt
 
-	unnamed bool // Symbol and Answer were not looked up yet
+	unnamed  bool // Symbol and Answer were not looked up yet
+	doubtful bool // nothing shows that the frame is one
 }
 
 // Address returns the address of a part of the frame's function, which has the module-relative

@@ -37,6 +37,8 @@ func (m goMemory) Stack(sp uint64) unwind.Memory {
 	}
 	return nil
 }
+func (m goMemory) Mapping(uint64) (Mapping, bool) { return Mapping{}, false }
+
 func (m goMemory) Executable(uint64) (yes, known bool) { return false, false }
 
 // TestGoSwitches: a walk goes on where the runtime left the goroutine's stack, by what it saved. The

@@ -119,6 +119,11 @@ type ScanRules struct {
 	// AfterCall: a word counts only if the instruction before the place it points to is a call,
 	// where the dump has the code.
 	AfterCall bool
+	// Reach: a word does not count if the call before the place it points to calls another function
+	// than that of the frame below, and that does not jump on to it. A search ends with the mapping
+	// of its stack, and beyond its words it goes on for a call that does lead there, in code that the
+	// module's rules or symbols know.
+	Reach bool
 	// WithFP: on CPUs whose table says so (mips) a return address counts only with a frame pointer
 	// below it, within a frame of 1024 bytes.
 	WithFP bool
@@ -280,6 +285,7 @@ func best() Policy {
 	p.NullLeaf = true
 	p.Scan.RejectNonCanonical = true
 	p.Scan.AfterCall = true
+	p.Scan.Reach = true
 	// A register that is lost does not make the others wrong.
 	p.CFIWhole = false
 	// Rules that give a return address of 0 are how the outermost frame's say that it has no

@@ -13,8 +13,18 @@ type Space interface {
 	// memory map does not have the address, as where a library was unloaded, or where there is no
 	// map.
 	Executable(addr uint64) (yes, known bool)
+	// Mapping is the mapping of the process's memory that an address is in. ok is false where the
+	// dump's memory map does not have the address, or where there is no map.
+	Mapping(addr uint64) (m Mapping, ok bool)
 	// Stack is the memory that the dump has around a stack pointer; nil if it has none there.
 	Stack(sp uint64) unwind.Memory
+}
+
+// Mapping is an entry of a memory map. Name is what is mapped there, or "". End is exclusive; 0 means
+// 2^64.
+type Mapping struct {
+	End  uint64
+	Name string
 }
 
 // refuted returns why a candidate of any source cannot be a caller, or "". signal means that the

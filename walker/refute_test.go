@@ -12,13 +12,19 @@ import (
 // fakeSpace is a memory map by page, and other memory that the dump has.
 type fakeSpace struct {
 	exec  map[uint64]bool // page → whether it is executable; pages that are not there are not mapped
-	held  uint64          // the start of memory that the dump holds besides the stack
-	words []uint64        // that memory
+	maps  map[uint64]Mapping
+	held  uint64   // the start of memory that the dump holds besides the stack
+	words []uint64 // that memory
 }
 
 func (f *fakeSpace) Executable(addr uint64) (yes, known bool) {
 	yes, known = f.exec[addr&^0xfff]
 	return yes, known
+}
+
+func (f *fakeSpace) Mapping(addr uint64) (Mapping, bool) {
+	m, ok := f.maps[addr&^0xfff]
+	return m, ok
 }
 
 func (f *fakeSpace) Stack(sp uint64) unwind.Memory {

@@ -2,8 +2,10 @@ package walker
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -78,11 +80,11 @@ func (s *walk) proposeScan() (candidate, string) {
 		return s.scanWithFP(sp)
 	}
 	words := s.scanWords()
-	at, value, ok := s.scanFor(sp, words)
+	at, value, call, ok := s.scanCaller(sp, words)
 	if ok && s.afterLeaf() && s.strip(value) == s.top().PC && !s.atEntry(&s.frames[0]) {
 		// Frame 0's saved copy of its lr, by which this frame was found already.
 		next := int((at-sp)/uint64(s.arch.WordSize)) + 1
-		at, _, ok = s.scanFor(at+uint64(s.arch.WordSize), words-next)
+		at, _, call, ok = s.scanCaller(at+uint64(s.arch.WordSize), words-next)
 	}
 	if !ok {
 		switch n := s.readable(sp, words); {
@@ -98,7 +100,99 @@ func (s *walk) proposeScan() (candidate, string) {
 	if rule, ok := s.scannedFP(sp, at); ok {
 		row.Saved = []unwind.RegRule{{Reg: s.arch.FP, Rule: rule}}
 	}
-	return candidate{row: row, trust: TrustScan}, ""
+	return candidate{row: row, trust: TrustScan, call: call}, ""
+}
+
+// scanCaller searches for a return address that a call of the top frame's function may have left.
+// The first words are searched for anything that could be one. Behind them, up to the end of the
+// stack, each word may be a stale return address: there only one counts that is known to lead to the
+// frame.
+func (s *walk) scanCaller(from uint64, words int) (at, value uint64, call calls, ok bool) {
+	if !s.Policy.Scan.Reach {
+		at, value, ok = s.scanFor(from, words)
+		return at, value, calls{}, ok
+	}
+	end, whole := s.stackEnd(from)
+	whole = whole && !s.top().doubtful
+	size := uint64(s.arch.WordSize)
+	for at = from; at >= from && at <= end-(size-1) && (words > 0 || whole); at += size {
+		v, ok := s.word(at)
+		if !ok {
+			break
+		}
+		if words--; words >= 0 {
+			if good, _, call := s.couldReturn(v); good {
+				return at, v, call, true
+			}
+			continue
+		}
+		if s.farWords++; s.farWords > maxFarWords {
+			break
+		}
+		if how := s.mustReturn(v); how != reachNever {
+			return at, v, calls{how: how}, true
+		}
+	}
+	return 0, 0, calls{}, false
+}
+
+// maxFarWords bounds how many words all scans of a dump search beyond their first ones. Threads of a
+// damaged dump may all have the same large stack.
+const maxFarWords = 1 << 24
+
+// stackEnd returns where the mapping ends that a stack is in, or without a memory map the end of all
+// addresses. whole: the mapping is not known to have other things than the stack. A stack that a
+// program made in its data or on its heap is followed by them.
+func (s *walk) stackEnd(sp uint64) (end uint64, whole bool) {
+	if s.Space == nil {
+		return ^uint64(0), false
+	}
+	m, ok := s.Space.Mapping(sp)
+	if !ok {
+		return ^uint64(0), false
+	}
+	return m.End - 1, !s.Modules.Covers(sp) && !strings.HasPrefix(m.Name, "/") && m.Name != "[heap]"
+}
+
+// couldReturn tests a word of a scan near the top frame: it is plausible, and the call before it is
+// not known to lead elsewhere. why is the reason if it is not. Where the top frame itself may be none,
+// its function says nothing of the caller.
+func (s *walk) couldReturn(addr uint64) (good bool, why string, call calls) {
+	if good, why = s.plausibleReturn(addr); !good || !s.Policy.Scan.Reach {
+		return good, why, calls{}
+	}
+	call.how, call.tail = s.reaches(addr)
+	switch {
+	case call.how != reachNever:
+		return true, "", call
+	case s.top().doubtful:
+		return true, "", calls{}
+	}
+	return false, "the call before it is of another function than the frame's", calls{}
+}
+
+// mustReturn tests a word of a scan far from the top frame: the call before it leads to the frame's
+// function, or anywhere, and the module's symbols know the code. Otherwise it returns reachNever. The tests that look up nothing come
+// first, since there may be a million words.
+func (s *walk) mustReturn(addr uint64) reach {
+	m, rva := s.Modules.Find(addr - 1)
+	if m < 0 {
+		return reachNever
+	}
+	if yes, known := s.executable(addr - 1); known && !yes {
+		return reachNever
+	}
+	how, _ := s.entersDirectly(addr)
+	if how != reachIndirect && how != reachDirect {
+		return reachNever
+	}
+	if _, ans := s.Symbols.Row(m, rva); ans == symbol.Yes {
+		return how
+	}
+	if sym, _ := s.lookup(m, rva); sym.Name == "" {
+		return reachNever
+	}
+	return how
 }
 
 // scannedFP guesses the caller's frame pointer from a return address at an address. A function that

@@ -35,6 +35,11 @@ type Walker struct {
 	pacMask uint64
 	// codeLeft is how many instructions proposeCode may still follow.
 	codeLeft int
+	// jumps are those of functions by their first address; kept is how many.
+	jumps map[uint64][]landing
+	kept  int
+	// farWords counts what scans searched beyond their first words.
+	farWords int
 	// spare is a slice that the next walk reuses for its frames.
 	spare []Frame
 }
@@ -70,6 +75,9 @@ type walk struct {
 	shadowed bool
 	// coded are the rules that the code showed, by address.
 	coded map[uint64]codedRow
+	// calleeFunction is the top frame's function when there were calleeOf frames.
+	calleeFunction function
+	calleeOf       int
 	// params are the parameter sizes of the frames, where STACK WIN or FUNC has one.
 	params []paramSize
 }
@@ -154,6 +162,7 @@ type candidate struct {
 	row   unwind.Row
 	trust Trust
 	win   WinPlace
+	call  calls
 }
 
 // caller tries the sources in order for the frame above the top one. The first accepted candidate
@@ -223,7 +232,8 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())
-		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Attempts: attempts}
+		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Tail: cand.call.tail, Attempts: attempts}
+		f.doubtful = s.doubts(&cand)
 		// A return address is that of the instruction after the call, which may be on another line
 		// or in another function. Looked up is an address inside of the call.
 		f.Lookup = f.PC - s.arch.CallSize

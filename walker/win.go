@@ -104,7 +104,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 		return s.winByScan(row, err.Error())
 	}
 	if !s.Policy.Win.Scan {
-		return candidate{row, TrustCFI, place}, ""
+		return candidate{row: row, trust: TrustCFI, win: place}, ""
 	}
 	cand := s.correctWin(row, got, fd, search, params, !plainFPO && !unsaved)
 	cand.win = place

@@ -26,7 +26,7 @@ var AMD64 = newArch(&Arch{regs: registers{
 		Module:      "x86_64",
 		ELFMachines: [3]uint16{62}, PEMachines: [3]uint16{0x8664}, MachO: 0x1000007, SFrameLittle: 3,
 	},
-	Code: Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86, Signals: []SignalReturn{
+	Code: Code{IsCall: isX86Call, CallBytes: 8, Target: x86Target, Jump: x86Jump, JumpAlign: 1, Leaves: x86Leaves, Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, true, found) }, Instructions: DecodedX86, Signals: []SignalReturn{
 		{Unit: 1, Code: []uint32{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal}, // mov $15, %rax; syscall
 		{Unit: 1, Code: []uint32{0xb8, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal},             // mov $15, %eax; syscall
 	}},
@@ -126,24 +126,59 @@ func x86Stubs(p *PLT, amd64 bool, found func(Stub)) {
 //	FF /2 ModRM …     2 to 7 bytes, and a REX or segment prefix before it
 func isX86Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	n := len(b)
-	if n >= 5 && b[n-5] == 0xe8 {
-		return true
-	}
+	return n >= 5 && b[n-5] == 0xe8 || isX86Indirect(b)
+}
+
+// isX86Indirect: the second of the two.
+func isX86Indirect(b []byte) bool {
+	return endsInFF(b, 2)
+}
+
+// x86Leaves: FF /4 is JMP.
+func x86Leaves(b []byte) bool { return endsInFF(b, 4) }
+
+// endsInFF: the last instruction is FF with a number in the middle of its ModRM byte.
+func endsInFF(b []byte, number byte) bool {
+	n := len(b)
 	for size := 2; size <= 7 && size <= n; size++ {
-		if b[n-size] == 0xff && modRMSize(b[n-size+1:]) == size-1 {
+		if b[n-size] == 0xff && b[n-size+1]>>3&7 == number && modRMSize(b[n-size+1:]) == size-1 {
 			return true
 		}
 	}
 	return false
 }
 
-// modRMSize returns the length of the ModRM byte with SIB and displacement, if its middle field is
-// 2 (CALL); else 0.
-func modRMSize(b []byte) int {
-	mod, reg, rm := b[0]>>6, b[0]>>3&7, b[0]&7
-	if reg != 2 {
-		return 0
+// x86Target is where E8 goes. Bytes that may be either call are taken for the other one, which may go
+// anywhere.
+func x86Target(b []byte, next uint64, _ binary.ByteOrder) (uint64, bool) {
+	n := len(b)
+	if n < 5 || b[n-5] != 0xe8 || isX86Indirect(b) {
+		return 0, false
 	}
+	return next + uint64(int64(int32(le32(b[n-4:])))), true
+}
+
+// x86Jump (Intel SDM volume 2A, JMP and Jcc):
+//
+//	EB, 70 to 7F rel8       2 bytes
+//	E9 rel32                5 bytes
+//	0F, 80 to 8F rel32      6 bytes
+func x86Jump(b []byte, at uint64, _ binary.ByteOrder) (uint64, bool) {
+	switch {
+	case len(b) < 6:
+	case b[0] == 0xeb, b[0]&0xf0 == 0x70:
+		return at + 2 + uint64(int64(int8(b[1]))), true
+	case b[0] == 0xe9:
+		return at + 5 + uint64(int64(int32(le32(b[1:])))), true
+	case b[0] == 0x0f && b[1]&0xf0 == 0x80:
+		return at + 6 + uint64(int64(int32(le32(b[2:])))), true
+	}
+	return 0, false
+}
+
+// modRMSize returns the length of the ModRM byte with SIB and displacement; 0 if it is cut off.
+func modRMSize(b []byte) int {
+	mod, rm := b[0]>>6, b[0]&7
 	size := 1
 	if mod == 3 {
 		return size

@@ -28,7 +28,7 @@ var ARM64 = newArch(&Arch{regs: registers{
 		ELFMachines: [3]uint16{183}, PEMachines: [3]uint16{0xaa64, 0xa641, 0xa64e}, MachO: 0x100000c, // ARM64, ARM64EC and ARM64X
 		SFrameBig: 1, SFrameLittle: 2,
 	},
-	Code: Code{IsCall: isARM64Call, CallBytes: 4, Instructions: DecodedA64, LittleCode: true, Signals: []SignalReturn{
+	Code: Code{IsCall: isARM64Call, CallBytes: 4, Target: arm64Target, Jump: arm64Jump, JumpAlign: 4, Leaves: arm64Leaves, Stubs: arm64Stubs, Instructions: DecodedA64, LittleCode: true, Signals: []SignalReturn{
 		// mov x8, #139; svc #0. The rt_sigframe is a siginfo of 128 bytes and a ucontext, whose
 		// sigcontext is 176 bytes behind: the fault's address, and the registers
 		// (arch/arm64/kernel/signal.c, include/uapi/asm/ucontext.h, sigcontext.h).
@@ -62,6 +62,33 @@ func isARM64Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	w := le32(b)
 	return w>>26 == 0b100101 || w&0xfffffc1f == 0xd63f0000 || w&0xfefff800 == 0xd63f0800
 }
+
+// arm64Target is where BL goes, arm64Jump where B goes, whose offset has 26 bits. Conditional jumps
+// reach only 1 MB, and no compiler leaves a function by them.
+func arm64Target(b []byte, next uint64, _ binary.ByteOrder) (uint64, bool) {
+	w := le32(b)
+	return next - 4 + uint64(signed(w, 26)*4), w>>26 == 0b100101
+}
+
+func arm64Jump(b []byte, at uint64, _ binary.ByteOrder) (uint64, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	w := le32(b)
+	return at + uint64(signed(w, 26)*4), w>>26 == 0b000101
+}
+
+// arm64Leaves: BR, and BR with pointer authentication.
+func arm64Leaves(b []byte) bool {
+	if len(b) < 4 {
+		return false
+	}
+	w := le32(b[len(b)-4:])
+	return w&0xfffffc1f == 0xd61f0000 || w&0xfefff800 == 0xd61f0800
+}
+
+// signed returns the lowest bits of a word as a number with a sign.
+func signed(w uint32, bits int) int64 { return int64(w) << (64 - bits) >> (64 - bits) }
 
 var arm64ELF = ELF{
 	CPU: "arm64",

@@ -28,7 +28,7 @@ var ARM = newArch(&Arch{regs: registers{
 		PlainCFI:    true,
 		ELFMachines: [3]uint16{40}, PEMachines: [3]uint16{0x1c0, 0x1c2, 0x1c4}, MachO: 12, // ARM, Thumb and ARMNT
 	},
-	Code: Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, ThumbBit: true, Instructions: NotDecoded, LittleCode: true, Signals: []SignalReturn{
+	Code: Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, Jump: armJump, JumpAlign: 2, Stubs: armStubs, ThumbBit: true, Instructions: NotDecoded, LittleCode: true, Signals: []SignalReturn{
 		// mov r7, #173; svc #0. The kernel's own has the number in the svc too, as it was before
 		// EABI. Thumb has mov and svc of two bytes. 119 instead of 173 is for handlers without
 		// SA_SIGINFO.
@@ -86,7 +86,8 @@ func isThumbCall(b []byte) bool {
 }
 
 // armTarget returns where BL and BLX with an immediate go (Arm ARM, A8.8.25).
-func armTarget(b []byte, next uint64) (uint64, bool) {
+func armTarget(b []byte, next uint64, _ binary.ByteOrder) (uint64, bool) {
+	b = b[len(b)-4:]
 	if next&1 != 0 {
 		return thumbTarget(next&^1, binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint16(b[2:]))
 	}
@@ -97,6 +98,29 @@ func armTarget(b []byte, next uint64) (uint64, bool) {
 		return uint64(far + int64(w>>23&2)), true
 	case w>>28 != 0xf && w>>24&0xf == 0xb:
 		return uint64(far), true
+	}
+	return 0, false
+}
+
+// armJump returns where B goes (Arm ARM, A8.8.18), in Thumb's encodings T2, T3 and T4.
+func armJump(b []byte, at uint64, _ binary.ByteOrder) (uint64, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	if at&1 == 0 {
+		w := le32(b)
+		return at + 8 + uint64(signed(w, 24)*4), w>>28 != 0xf && w>>24&0xf == 0xa && at&3 == 0
+	}
+	first, second := uint32(binary.LittleEndian.Uint16(b)), uint32(binary.LittleEndian.Uint16(b[2:]))
+	switch {
+	case first&0xf800 == 0xe000:
+		return at + 4 + uint64(signed(first, 11)*2), true
+	case first&0xf800 == 0xf000 && second&0xd000 == 0x9000: // the offset is that of BL
+		to, _ := thumbTarget(at&^1+4, uint16(first), uint16(second|0xd000))
+		return to | 1, true
+	case first&0xf800 == 0xf000 && second&0xd000 == 0x8000 && first>>7&7 != 7:
+		w := first>>10&1<<19 | second>>11&1<<18 | second>>13&1<<17 | first&0x3f<<11 | second&0x7ff
+		return at + 4 + uint64(signed(w, 20)*2), true
 	}
 	return 0, false
 }

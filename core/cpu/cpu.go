@@ -245,9 +245,20 @@ type Code struct {
 	// not.
 	IsCall    func(b []byte, next uint64, order binary.ByteOrder) bool
 	CallBytes int
-	// Target is where the call before a return address goes, whose last 4 bytes it sees; false if
-	// that is no call with an immediate. It is nil where it is not used; LinkStale uses it.
-	Target func(b []byte, next uint64) (uint64, bool)
+	// Target is where the call before a return address goes, of which it sees what IsCall sees;
+	// false if that is no call of a constant address.
+	Target func(b []byte, next uint64, order binary.ByteOrder) (uint64, bool)
+	// Jump is where the first instruction of some code jumps, always or on a condition; false if
+	// that is no jump to a constant address, or the code has less than MaxJumpBytes bytes. The
+	// address has the Thumb bit. JumpAlign is the distance at which instructions can begin. Both are
+	// zero on a CPU on which jumps are not followed.
+	Jump      func(code []byte, at uint64, order binary.ByteOrder) (uint64, bool)
+	JumpAlign int
+	// Leaves reports whether some code ends with a jump to where a register or memory says, and so
+	// to any address; nil where that is not known.
+	Leaves func(code []byte) bool
+	// Stubs finds code that jumps to what a slot holds, as ELF.Stubs does; nil where it is not used.
+	Stubs func(p *PLT, found func(Stub))
 	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is no part
 	// of the address.
 	ThumbBit bool
@@ -267,8 +278,8 @@ func (a *Arch) CodeAddress(addr uint64) uint64 {
 	return addr
 }
 
-// MaxCallBytes is the most that Code.CallBytes may be.
-const MaxCallBytes = 8
+// MaxCallBytes is the most that Code.CallBytes may be, MaxJumpBytes the size of the longest jump.
+const MaxCallBytes, MaxJumpBytes = 8, 8
 
 // Instructions is an instruction set for which crash analysis has a decoder.
 type Instructions uint8

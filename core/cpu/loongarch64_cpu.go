@@ -31,7 +31,7 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 
 		ELFMachines: [3]uint16{258}, PEMachines: [3]uint16{0x6264},
 	},
-	Code: Code{IsCall: isLoongArchCall, CallBytes: 4, Instructions: NotDecoded, Signals: []SignalReturn{
+	Code: Code{IsCall: isLoongArchCall, CallBytes: 4, Target: loongArchTarget, Jump: loongArchJump, JumpAlign: 4, Stubs: loongArchStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 		// li a7, 139 as ori or as addi.w; syscall 0. The rt_sigframe is a siginfo of 128 bytes and a
 		// ucontext, whose sigcontext is 176 bytes behind (arch/loongarch/kernel/signal.c,
 		// include/uapi/asm/sigcontext.h).
@@ -62,6 +62,23 @@ func isLoongArchCall(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	w := le32(b)
 	return w>>26 == 0x15 || w>>26 == 0x13 && w&31 == 1
 }
+
+// loongArchTarget is where bl goes, loongArchJump where b goes (LoongArch reference manual, 2.2.5.2):
+// the upper 10 bits of the offset come last.
+func loongArchTarget(b []byte, next uint64, _ binary.ByteOrder) (uint64, bool) {
+	w := le32(b)
+	return next - 4 + uint64(loongArchOffset(w)), w>>26 == 0x15
+}
+
+func loongArchJump(b []byte, at uint64, _ binary.ByteOrder) (uint64, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	w := le32(b)
+	return at + uint64(loongArchOffset(w)), w>>26 == 0x14
+}
+
+func loongArchOffset(w uint32) int64 { return signed(w&0x3ff<<16|w>>10&0xffff, 26) * 4 }
 
 var loongArch64ELF = ELF{
 	CPU: "loongarch64",

@@ -53,7 +53,7 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 		CallSize:    8,
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 		Formats:     f,
-		Code:        Code{IsCall: isMIPSCall, CallBytes: 8, Instructions: NotDecoded, Signals: signals},
+		Code:        Code{IsCall: isMIPSCall, CallBytes: 8, Target: mipsTarget, Jump: mipsJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
 		Peers:       peers,
 		Contexts: []*ContextLayout{
 			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and
@@ -89,6 +89,34 @@ func isMIPSCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 	}
 	return false
 }
+
+// mipsTarget is where jal and bal go, which are followed by their delay slot, mipsJump where j and b
+// go (MIPS32 ISA: the address after the jump with its lowest 28 bits replaced, or a distance from it).
+func mipsTarget(b []byte, next uint64, order binary.ByteOrder) (uint64, bool) {
+	w := order.Uint32(b)
+	switch {
+	case w>>26 == 3:
+		return mipsRegion(w, next-4), true
+	case w>>16 == 0x0411:
+		return next - 4 + uint64(signed(w, 16)*4), true
+	}
+	return 0, false
+}
+
+func mipsJump(b []byte, at uint64, order binary.ByteOrder) (uint64, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	switch w := order.Uint32(b); {
+	case w>>26 == 2:
+		return mipsRegion(w, at+4), true
+	case w>>16 == 0x1000:
+		return at + 4 + uint64(signed(w, 16)*4), true
+	}
+	return 0, false
+}
+
+func mipsRegion(w uint32, after uint64) uint64 { return after&^0xfffffff | uint64(w&0x3ffffff)<<2 }
 
 var mipsELF = ELF{
 	CPU:            "mips",

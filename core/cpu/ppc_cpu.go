@@ -76,7 +76,7 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 		Frame:       frame,
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 		Formats:     f,
-		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Instructions: NotDecoded, Signals: signals},
+		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Target: ppcTarget, Jump: ppcJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
 		Peers:       peers,
 		Contexts:    []*ContextLayout{context},
 	})
@@ -97,6 +97,28 @@ func isPPCCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 		return xo == 16 || xo == 528 || xo == 560
 	}
 	return false
+}
+
+// ppcTarget is where bl goes, ppcJump where b goes (Power ISA, I-form): the word has the distance, or
+// with AA the address, and the two lowest bits.
+func ppcTarget(b []byte, next uint64, order binary.ByteOrder) (uint64, bool) {
+	w := order.Uint32(b)
+	return ppcBranch(w, next-4), w>>26 == 18 && w&1 == 1
+}
+
+func ppcJump(b []byte, at uint64, order binary.ByteOrder) (uint64, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	w := order.Uint32(b)
+	return ppcBranch(w, at), w>>26 == 18 && w&1 == 0
+}
+
+func ppcBranch(w uint32, at uint64) uint64 {
+	if w&2 != 0 {
+		at = 0
+	}
+	return at + uint64(signed(w&^3, 26))
 }
 
 var ppcELF = ELF{

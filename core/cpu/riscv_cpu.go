@@ -41,7 +41,7 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 		// li a7, 139; ecall. The rt_sigframe is a siginfo of 128 bytes and a ucontext: flags, link,
 		// stack, a signal mask of 128 bytes, and aligned to 16 the registers
 		// (arch/riscv/kernel/signal.c, include/uapi/asm/ucontext.h).
-		Code: Code{IsCall: call, CallBytes: 4, Instructions: NotDecoded, Signals: []SignalReturn{
+		Code: Code{IsCall: call, CallBytes: 4, Target: riscvTarget, Jump: riscvJump, JumpAlign: 2, Stubs: riscvStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 			{Unit: 4, Code: []uint32{0x08b00893, 0x73}, At: 128 + (5*word+128+15)&^15, Lines: "0 " + strconv.Itoa(word) + " pc " + riscvGeneral},
 		}},
 	}
@@ -105,6 +105,27 @@ func isRISCV64Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 // isRISCV32Call: there is C.JAL too, whose code is another instruction where words have 64 bits.
 func isRISCV32Call(b []byte, next uint64, order binary.ByteOrder) bool {
 	return isRISCV64Call(b, next, order) || le32(b)>>16&0xe003 == 0x2001
+}
+
+// riscvTarget is where JAL goes with ra, riscvJump where it goes with x0 (RISC-V unprivileged ISA,
+// 2.5.1). Far calls and jumps are AUIPC and JALR, by a register.
+func riscvTarget(b []byte, next uint64, _ binary.ByteOrder) (uint64, bool) {
+	w := le32(b)
+	// The last half of a longer instruction may be C.JALR.
+	return next - 4 + uint64(riscvOffset(w)), w&0xfff == 0xef && w>>16&0xf07f != 0x9002
+}
+
+func riscvJump(b []byte, at uint64, _ binary.ByteOrder) (uint64, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	w := le32(b)
+	return at + uint64(riscvOffset(w)), w&0xfff == 0x6f
+}
+
+// riscvOffset puts the bits of a J-type offset in order: 20, 10 to 1, 11, 19 to 12.
+func riscvOffset(w uint32) int64 {
+	return signed(w>>31<<20|w>>21&0x3ff<<1|w>>20&1<<11|w>>12&0xff<<12, 21)
 }
 
 var riscvELF = ELF{

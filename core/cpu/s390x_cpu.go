@@ -25,7 +25,7 @@ var S390X = newArch(&Arch{regs: registers{
 	CFABias:     160,
 	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 	Formats:     Formats{Family: "s390", Words: []string{"s390"}, ELFMachines: [3]uint16{22}, SFrameBig: 4},
-	Code: Code{IsCall: isZCall, CallBytes: 6, Instructions: NotDecoded, Signals: []SignalReturn{
+	Code: Code{IsCall: isZCall, CallBytes: 6, Target: s390xTarget, Jump: s390xJump, JumpAlign: 2, Stubs: s390xStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 		// svc 173, and svc 119 for handlers without SA_SIGINFO. Frames begin with 160 bytes for a
 		// callee. An rt_sigframe goes on with the code, a siginfo of 128 bytes and a ucontext, whose
 		// registers are at 40; a sigframe with a mask, a pointer to the registers, and those
@@ -54,6 +54,28 @@ func isZCall(b []byte, _ uint64, _ binary.ByteOrder) bool {
 		return b[n-3]&0xf == 5
 	}
 	return b[n-6] == 0xc0 && b[n-5]&0xf == 5
+}
+
+// s390xTarget is where BRASL goes, s390xJump where BRCL and BRC go always (z/Architecture Principles
+// of Operation, chapter 7): offsets count halfwords. A shorter call may end with the same bytes, of
+// which the last two are then BASR's.
+func s390xTarget(b []byte, next uint64, _ binary.ByteOrder) (uint64, bool) {
+	n := len(b)
+	if n < 6 || b[n-6] != 0xc0 || b[n-5]&0xf != 5 || b[n-2] == 0x0d {
+		return 0, false
+	}
+	return next - 6 + uint64(int64(int32(binary.BigEndian.Uint32(b[n-4:])))*2), true
+}
+
+func s390xJump(b []byte, at uint64, _ binary.ByteOrder) (uint64, bool) {
+	switch {
+	case len(b) < 6:
+	case b[0] == 0xc0 && b[1] == 0xf4:
+		return at + uint64(int64(int32(binary.BigEndian.Uint32(b[2:])))*2), true
+	case b[0] == 0xa7 && b[1] == 0xf4:
+		return at + uint64(int64(int16(binary.BigEndian.Uint16(b[2:])))*2), true
+	}
+	return 0, false
 }
 
 var s390xELF = ELF{

@@ -28,7 +28,7 @@ var SPARC = newArch(&Arch{regs: registers{
 		Processors:  []uint16{0x8001},
 		ELFMachines: [3]uint16{2, 18, 43}, // SPARC, SPARC32PLUS and V9, whose 64-bit words have no table
 	},
-	Code:  Code{IsCall: isSPARCCall, CallBytes: 8, Instructions: NotDecoded},
+	Code:  Code{IsCall: isSPARCCall, CallBytes: 8, Target: sparcTarget, Instructions: NotDecoded},
 	Peers: Peers{Printed: []string{"sp", "fp", "pc"}},
 	Contexts: []*ContextLayout{
 		// minidump_cpu_sparc.h MDRawContextSPARC, MDFloatingSaveAreaSPARC; format.rs 1341 and 1330.
@@ -52,6 +52,13 @@ const sparcGeneral = "g0-7 o0-5 sp o7 l0-7 i0-5 fp i7"
 func isSPARCCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 	w := order.Uint32(b)
 	return w>>30 == 1 || w>>30 == 2 && w>>19&0x3f == 0x38 && w>>25&31 == 15
+}
+
+// sparcTarget is where call goes (SPARC V8, B.24), 8 bytes before its return address. A call whose
+// delay slot restores the window is a jump: the walker sees no difference, so jumps are not followed.
+func sparcTarget(b []byte, next uint64, order binary.ByteOrder) (uint64, bool) {
+	w := order.Uint32(b)
+	return next - 8 + uint64(signed(w, 30)*4), w>>30 == 1
 }
 
 var sparcELF = ELF{

@@ -223,6 +223,9 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	if i > 0 {
 		out.Rule, out.Origin = b.rule(f, all[i-1].Lookup)
 	}
+	if f.Tail != nil {
+		out.TailCall = Name{Raw: f.Tail.Symbol.Name, Linked: f.Tail.Symbol.Linked}
+	}
 	if f.Module < 0 {
 		out.Unloaded = unloadedHits(b.d.Unloaded, f.Lookup)
 		return out
@@ -375,6 +378,7 @@ func (r *Report) Demangle(f func(string) string) {
 	frames := func(all []Frame) {
 		for j := range all {
 			fill(&all[j].Function)
+			fill(&all[j].TailCall)
 			for k := range all[j].Inlines {
 				fill(&all[j].Inlines[k].Function)
 			}

@@ -342,6 +342,9 @@ type Frame struct {
 	AssignedSymbols bool
 	// Unloaded are the unloaded modules that covered the address. It is empty unless Module is -1.
 	Unloaded []UnloadedHit
+	// TailCall is the function that the frame called, if that jumped on to the frame below and so has
+	// no frame itself; else its Raw is "".
+	TailCall Name
 	// Rule and Origin say how the frame was recovered, Attempts what was rejected before.
 	Rule     string
 	Origin   string

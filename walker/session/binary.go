@@ -9,6 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -279,6 +280,17 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 		p.places = analysis.NewMemoryMap(p.Dump)
 	}
 	return p.places.Executable(addr)
+}
+
+// Mapping implements walker.Space.
+func (p *process) Mapping(addr uint64) (walker.Mapping, bool) {
+	if p.places == nil {
+		p.places = analysis.NewMemoryMap(p.Dump)
+	}
+	if place := p.places.At(addr); place != nil && place.Mapped {
+		return walker.Mapping{End: place.End, Name: place.Name}, true
+	}
+	return walker.Mapping{}, false
 }
 
 // Stack: after a stack overflow the stack pointer is in the guard page below the stack, of which no

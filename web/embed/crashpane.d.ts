@@ -308,6 +308,8 @@ export interface FrameAdditions {
   public?: boolean;
   rule?: string;
   symbols_from?: string;
+  /** The function that the frame called and that jumped on to the frame below: it has no frame itself. */
+  tail_call?: string;
   trust?: string;
 }
 

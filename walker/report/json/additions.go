@@ -343,6 +343,7 @@ func (p *printer) time(key string, t uint32) {
 //	pc              the recovered address, for callers a return address
 //	public, rule
 //	symbols_from    the file with the name, if there are several
+//	tail_call       the function that the frame called and that jumped on to the frame below, which has no frame itself
 //	trust           "leaf", which the schema does not have
 func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
@@ -384,6 +385,9 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	}
 	if f.From != "" {
 		p.Str("symbols_from", f.From)
+	}
+	if f.TailCall.Raw != "" {
+		p.Str("tail_call", f.TailCall.Shown())
 	}
 	if f.Trust == "leaf" {
 		p.Str("trust", f.Trust)

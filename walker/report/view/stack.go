@@ -230,6 +230,11 @@ func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), wa
 func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	row := v.placedRow(f, i)
 	v.nameRow(&row, f)
+	if f.TailCall.Raw != "" {
+		called := v.full(f.TailCall)
+		row.Function += " → " + Fold(called) + " (tail call)"
+		row.Full += " called " + called + ", which jumped on to the frame below: a tail call"
+	}
 	return row
 }
 

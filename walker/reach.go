@@ -1,0 +1,293 @@
+package walker
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// reach says whether the call before a return address can have led to the top frame.
+type reach uint8
+
+const (
+	reachUnknown  reach = iota // the code or the functions are not known
+	reachNever                 // it calls another function
+	reachTail                  // it calls a function that jumps on to the frame's
+	reachIndirect              // it calls by a register or by memory, and so any function
+	reachDirect                // it calls the frame's function, or a stub that leads there
+)
+
+// calls is the call before a return address: how it can have led to the top frame, and the function in
+// between if there is one.
+type calls struct {
+	how  reach
+	tail *TailCall
+}
+
+// TailCall is a function that called another one by a jump, as its last act: the other function has
+// taken the place of its frame.
+type TailCall struct {
+	Module int
+	// RVA is the function's first address, relative to the module.
+	RVA    uint64
+	Symbol symbol.Symbol
+}
+
+// function is a function of a module. start and end are addresses, and end is 0 where the symbols do
+// not say how far it reaches; name is "" if no function is known.
+type function struct {
+	module     int
+	start, end uint64
+	symbol     symbol.Symbol
+}
+
+// functionAt returns the function that an address is in.
+func (s *walk) functionAt(addr uint64) function {
+	m, rva := s.Modules.Find(addr)
+	f := function{module: m}
+	sym, _ := s.lookup(m, rva)
+	if sym.Name == "" || sym.Size > 0 && rva-sym.Start >= sym.Size {
+		return f
+	}
+	f.symbol, f.start = sym, addr-(rva-sym.Start)
+	if sym.Size > 0 {
+		f.end = f.start + sym.Size
+	}
+	return f
+}
+
+// isPart: two functions are one, of which the compiler made several ranges: "f" and "f.cold".
+func (f *function) isPart(of *function) bool {
+	name := of.symbol.Name
+	return name != "" && f.module == of.module && (f.start == of.start || f.symbol.Name == name || strings.HasPrefix(f.symbol.Name, name+"."))
+}
+
+// landing is where a call or a jump to an address leads: to that address, and on through code that
+// only jumps.
+type landing struct {
+	at []uint64
+	// mode is the Thumb bit of the first address.
+	mode uint64
+	// open: the last address is a stub that jumps to what a slot holds, which the dump does not
+	// have, or which the loader has not filled yet. name is what the symbols say it leads to, or "".
+	open bool
+	name string
+	// anywhere: a function ends in a jump to where a register or memory says.
+	anywhere bool
+}
+
+// maxHops is how many stubs are followed: a call of an import thunk that leads to a linker's table of
+// jumps, and one to spare.
+const maxHops = 3
+
+// land follows a call or jump.
+func (s *walk) land(to uint64) landing {
+	first := s.arch.CodeAddress(to)
+	l := landing{at: []uint64{first}, mode: to - first}
+	for range maxHops {
+		var room [32]byte // the longest stub
+		at := s.arch.CodeAddress(to)
+		code := room[:s.Code.Read(at, room[:])]
+		slot, isStub := s.stubSlot(code, at)
+		next, jumps := uint64(0), false
+		switch {
+		case isStub:
+			next, jumps = s.slotValue(slot)
+			// The loader fills slots when they are first used; until then they lead back to the stubs.
+			if jumps && s.moduleOf(next) == s.moduleOf(at) {
+				jumps = s.functionAt(next).start == next
+			}
+			if !jumps {
+				l.open = true
+				if name, ok := strings.CutSuffix(s.functionAt(at).symbol.Name, "@plt"); ok {
+					l.name = name
+				}
+				return l
+			}
+		case s.arch.Jump != nil:
+			next, jumps = s.arch.Jump(code, to, s.order())
+		}
+		if !jumps {
+			break
+		}
+		to = s.arch.Mask(next)
+		l.at = append(l.at, s.arch.CodeAddress(to))
+	}
+	return l
+}
+
+// stubSlot returns the slot that code jumps by, if that is all it does.
+func (s *walk) stubSlot(code []byte, at uint64) (slot uint64, ok bool) {
+	if s.arch.Stubs == nil {
+		return 0, false
+	}
+	s.arch.Stubs(&cpu.PLT{Code: code, Address: at, Order: s.order()}, func(stub cpu.Stub) {
+		if !ok && stub.At == at {
+			slot, ok = s.arch.Mask(stub.Slot), true
+		}
+	})
+	return slot, ok
+}
+
+// slotValue reads a slot in the program's data.
+func (s *walk) slotValue(slot uint64) (uint64, bool) {
+	if s.Space == nil {
+		return 0, false
+	}
+	m := s.Space.Stack(slot)
+	if m == nil {
+		return 0, false
+	}
+	return m.Word(slot, s.arch.WordSize)
+}
+
+// moduleOf returns the module that an address is in, or -1.
+func (s *walk) moduleOf(addr uint64) int {
+	m, _ := s.Modules.Find(addr)
+	return m
+}
+
+// isIn: a call that lands so enters a function.
+func (l *landing) isIn(f *function) bool {
+	return f.start != 0 && slices.Contains(l.at, f.start) || l.name != "" && l.name == f.symbol.Name
+}
+
+// reaches says whether the call before a return address can have led to the top frame, and names the
+// function in between if there is one.
+//
+// A return address behind a direct call of X belongs to a call of X. It is left over from an earlier
+// call unless X is the frame's function, or jumps there as its last act.
+func (s *walk) reaches(ra uint64) (reach, *TailCall) {
+	how, to := s.entersDirectly(ra)
+	if how != reachNever || to == nil {
+		return how, nil
+	}
+	y, x := s.callee(), s.called(to)
+	switch {
+	case y.isPart(&x):
+		return reachDirect, nil
+	case y.module < 0:
+		return reachNever, nil // code that the program made is in no reach of a linker's jumps
+	case x.end == 0, y.symbol.Name == "" && y.module == x.module, s.arch.Jump == nil:
+		return reachUnknown, nil
+	}
+	jumps, ok := s.jumpsOf(&x, to.mode)
+	if !ok {
+		return reachUnknown, nil
+	}
+	how = reachNever
+	for i := range jumps {
+		if jumps[i].isIn(y) {
+			return reachTail, &TailCall{Module: x.module, RVA: x.symbol.Start, Symbol: x.symbol}
+		}
+		if jumps[i].anywhere {
+			how = reachIndirect
+		}
+	}
+	return how, nil
+}
+
+// entersDirectly is reaches without the functions that jump on: it looks up no symbols. Where a call
+// leads to another address than the function's first one, it returns where.
+func (s *walk) entersDirectly(ra uint64) (reach, *landing) {
+	call, known := s.callBefore(ra)
+	if !known || s.arch.Target == nil {
+		return reachUnknown, nil
+	}
+	if !call {
+		return reachNever, nil
+	}
+	target, direct := s.calledBefore(ra)
+	if !direct {
+		return reachIndirect, nil
+	}
+	l := s.land(target)
+	switch {
+	case l.isIn(s.callee()):
+		return reachDirect, nil
+	case l.open:
+		// Imported functions are in other modules, and there they may have other names.
+		if y := s.callee(); l.name != "" && y.symbol.Name != "" && y.module == s.moduleOf(target) {
+			return reachNever, nil
+		}
+		return reachUnknown, nil
+	}
+	return reachNever, &l
+}
+
+// called returns the function that a call enters: the first one on its way that the symbols know.
+func (s *walk) called(l *landing) (f function) {
+	for _, at := range l.at {
+		if f = s.functionAt(at); f.start == at && f.end != 0 {
+			break
+		}
+	}
+	return f
+}
+
+// doubts: a caller was found by a scan, and its call is not known to lead to the frame below; or the
+// caller of such a frame, which another source found by its registers or a call of any function.
+func (s *walk) doubts(cand *candidate) bool {
+	scanned := cand.trust == TrustScan || cand.trust == TrustCFIScan
+	switch {
+	case scanned && cand.call.how == reachUnknown:
+		return true
+	case scanned && cand.call.how != reachIndirect:
+		return false
+	}
+	return s.top().doubtful
+}
+
+// callee returns the top frame's function.
+func (s *walk) callee() *function {
+	if s.calleeOf != len(s.frames) {
+		s.calleeFunction, s.calleeOf = s.functionAt(s.top().Lookup), len(s.frames)
+	}
+	return &s.calleeFunction
+}
+
+// leaves: the last instruction of a function is a jump that may lead to any function.
+func (s *walk) leaves(f *function) bool {
+	var room [cpu.MaxCallBytes]byte
+	n := min(f.end-f.start, cpu.MaxCallBytes)
+	return f.end != 0 && s.arch.Leaves != nil && s.Code.Read(f.end-n, room[:n]) == int(n) && s.arch.Leaves(room[:n])
+}
+
+// maxJumps bounds what is read of one function, in bytes, and what is kept of all functions, in jumps.
+const maxJumps = 64 << 10
+
+// jumpsOf returns where a function jumps to outside of itself. mode is the Thumb bit of its address. On a CPU whose instructions have no
+// fixed size, bytes in the middle of one may look like a jump too: that they lead to the first byte
+// of a certain function by accident is as good as impossible.
+func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
+	if list, ok := s.jumps[f.start]; ok {
+		return list, true
+	}
+	n := int(min(f.end-f.start, maxJumps))
+	code := make([]byte, n+cpu.MaxJumpBytes) // the end of the last jump is whatever is behind the function
+	if s.Code.Read(f.start, code[:n]) < n {
+		return nil, false
+	}
+	list := []landing{}
+	if s.leaves(f) {
+		list = append(list, landing{anywhere: true})
+	}
+	for i := 0; i < n; i += s.arch.JumpAlign {
+		to, ok := s.arch.Jump(code[i:i+cpu.MaxJumpBytes], (f.start+uint64(i))|mode, s.order())
+		to = s.arch.Mask(to)
+		if start := s.arch.CodeAddress(to); !ok || start >= f.start && start < f.end || !s.Modules.Covers(start) {
+			continue
+		}
+		l := s.land(to)
+		next := s.called(&l)
+		l.anywhere = s.leaves(&next)
+		list = append(list, l)
+	}
+	if s.kept += len(list) + 1; s.jumps == nil || s.kept > maxJumps {
+		s.jumps, s.kept = map[uint64][]landing{}, len(list)+1
+	}
+	s.jumps[f.start] = list
+	return list, true
+}

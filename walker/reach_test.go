@@ -1,0 +1,181 @@
+package walker
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// codeImage is the module's code.
+type codeImage struct{ bytes []byte }
+
+// newImage makes code in which the first function loads its stack pointer from a register, so that it
+// does not show where it returns.
+func newImage() *codeImage {
+	c := &codeImage{bytes.Repeat([]byte{0xcc}, codeSize)}
+	copy(c.bytes[0x1000:], []byte{0x48, 0x89, 0xc4}) // mov %rax, %rsp
+	return c
+}
+
+func (c *codeImage) Read(addr uint64, p []byte) int {
+	if addr < codeBase || addr >= codeBase+uint64(len(c.bytes)) {
+		return 0
+	}
+	return copy(p, c.bytes[addr-codeBase:])
+}
+
+// put writes an instruction of amd64 with a 32-bit distance, so that it ends at end and leads to to.
+func (c *codeImage) put(end, to uint64, opcode ...byte) {
+	copy(c.bytes[end-4-uint64(len(opcode)):], opcode)
+	binary.LittleEndian.PutUint32(c.bytes[end-4:], uint32(to-end))
+}
+
+// A return address behind a direct call counts if the call leads to the frame below: at once, through
+// stubs, or by a function that jumps on.
+func TestScanReaches(t *testing.T) {
+	const slot = 0x7000
+	call := func(c *codeImage, to uint64) { c.put(0x2020, to, 0xe8) }
+	for _, tc := range []struct {
+		name, shape, tail string
+		code              func(c *codeImage)
+		slot              uint64 // what is in the slot; 0: the dump does not have it
+	}{
+		{name: "the function", shape: "2020 scan", code: func(c *codeImage) { call(c, 0x1000) }},
+		{name: "another function", shape: "", code: func(c *codeImage) { call(c, 0x3000) }},
+		{name: "by a register", shape: "2020 scan", code: func(c *codeImage) { copy(c.bytes[0x201e:], []byte{0xff, 0xd0}) }},
+		{name: "a function that jumps on", shape: "2020 scan", tail: "x", code: func(c *codeImage) { call(c, 0x3000); c.put(0x3050, 0x1000, 0xe9) }},
+		{name: "a function that may jump on", shape: "2020 scan", tail: "x", code: func(c *codeImage) { call(c, 0x3000); c.put(0x3050, 0x1000, 0x0f, 0x84) }},
+		{name: "a function that jumps elsewhere", shape: "", code: func(c *codeImage) { call(c, 0x3000); c.put(0x3050, 0x4000, 0xe9) }},
+		{name: "a function that jumps on by a register", shape: "2020 scan", code: func(c *codeImage) { call(c, 0x3000); copy(c.bytes[0x30fe:], []byte{0xff, 0xe0}) }},
+		{name: "one that jumps to such a function", shape: "2020 scan", code: func(c *codeImage) {
+			call(c, 0x3000)
+			c.put(0x3050, 0x4000, 0xe9)
+			copy(c.bytes[0x40fe:], []byte{0xff, 0xe0})
+		}},
+		{name: "a thunk", shape: "2020 scan", code: func(c *codeImage) { call(c, 0x6000); c.put(0x6005, 0x1000, 0xe9) }},
+		{name: "a stub", shape: "2020 scan", slot: code(0x1000), code: func(c *codeImage) { call(c, 0x6000); c.put(0x6006, slot, 0xff, 0x25) }},
+		{name: "a stub whose slot is unknown", shape: "2020 scan", code: func(c *codeImage) { call(c, 0x6000); c.put(0x6006, slot, 0xff, 0x25) }},
+		{name: "a stub of a function that no symbol knows", shape: "2020 scan", slot: elsewhere + 0x10, code: func(c *codeImage) { call(c, 0x6000); c.put(0x6006, slot, 0xff, 0x25) }},
+		{name: "a named stub of another function", shape: "", code: func(c *codeImage) { call(c, 0x5000); c.put(0x5006, slot, 0xff, 0x25) }},
+		{name: "a function that jumps to a stub", shape: "2020 scan", tail: "x", slot: code(0x1000), code: func(c *codeImage) {
+			call(c, 0x3000)
+			c.put(0x3050, 0x6000, 0xe9)
+			c.put(0x6006, slot, 0xff, 0x25)
+		}},
+	} {
+		image := newImage()
+		tc.code(image)
+		space := &fakeSpace{held: code(slot)}
+		if tc.slot != 0 {
+			space.words = []uint64{tc.slot}
+		}
+		s := scanned(Best, image, space, []uint64{1, code(0x2020), 2})
+		want := "1010 context, nothing-found"
+		if tc.shape != "" {
+			want = "1010 context, " + tc.shape + ", nothing-found"
+		}
+		if got := shape(s); got != want {
+			t.Errorf("%s: have %s, want %s", tc.name, got, want)
+		}
+		tail := ""
+		if f := &s.Frames[len(s.Frames)-1]; f.Tail != nil {
+			tail = f.Tail.Symbol.Name
+		}
+		if tail != tc.tail {
+			t.Errorf("%s: the tail call is of %q, want %q", tc.name, tail, tc.tail)
+		}
+		if s := scanned(Breakpad, image, space, []uint64{1, code(0x2020), 2}); len(s.Frames) != 2 || s.Frames[1].Tail != nil {
+			t.Errorf("%s, as Breakpad: %s", tc.name, shape(s))
+		}
+	}
+}
+
+// elsewhere is where another module is.
+const elsewhere = codeBase + 0x8000
+
+// scanned walks a thread in y, whose stack has words.
+func scanned(p Policy, c Code, space Space, words []uint64) Stack {
+	syms := &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "y", 0x2000: "caller", 0x3000: "x", 0x4000: "z", 0x5000: "import@plt"}}
+	modules := core.NewModuleMap([]core.ModuleMapping{{Start: codeBase, Size: 0x8000, Module: 0}, {Start: elsewhere, Size: 0x1000, Module: 1}}, core.OverlapTruncate)
+	w := New(p, core.OSLinux, modules, syms)
+	w.Space, w.Code = space, c
+	regs := cpu.Regs{Arch: cpu.AMD64}
+	regs.Set(cpu.AMD64.PC, code(0x1010))
+	regs.Set(cpu.AMD64.SP, stackBase)
+	return w.Walk(regs, &fakeMemory{base: stackBase, word: 8, words: words})
+}
+
+// Beyond its first words a scan takes a return address that is known to lead to the frame, up to the
+// end of the stack's mapping, and nothing else.
+func TestScanToTheEnd(t *testing.T) {
+	direct := func(c *codeImage) { c.put(0x2020, 0x1000, 0xe8) }
+	register := func(c *codeImage) { copy(c.bytes[0x201e:], []byte{0xff, 0xd0}) }
+	tail := func(c *codeImage) { c.put(0x2020, 0x3000, 0xe8); c.put(0x3050, 0x1000, 0xe9) }
+	const far = 443
+	for _, tc := range []struct {
+		name  string
+		code  func(c *codeImage)
+		ra    uint64
+		at    int
+		maps  map[uint64]Mapping
+		found bool
+	}{
+		{name: "a call of the function", code: direct, ra: 0x2020, at: far, found: true},
+		{name: "a call by a register", code: register, ra: 0x2020, at: far, found: true},
+		{name: "a tail call is too uncertain", code: tail, ra: 0x2020, at: far},
+		{name: "but not near the frame", code: tail, ra: 0x2020, at: 100, found: true},
+		{name: "no call", code: func(*codeImage) {}, ra: 0x2020, at: far},
+		{name: "code that no symbol knows", code: func(c *codeImage) { copy(c.bytes[0x701e:], []byte{0xff, 0xd0}) }, ra: 0x7020, at: far},
+		{name: "on the mapping", code: direct, ra: 0x2020, at: far, maps: map[uint64]Mapping{stackBase: {End: stackBase + 8*(far+1)}}, found: true},
+		{name: "beyond the mapping", code: direct, ra: 0x2020, at: far, maps: map[uint64]Mapping{stackBase: {End: stackBase + 8*far}}},
+		{name: "beyond the mapping and near", code: direct, ra: 0x2020, at: 10, maps: map[uint64]Mapping{stackBase: {End: stackBase + 8*10}}},
+		{name: "without a map", code: direct, ra: 0x2020, at: far, maps: map[uint64]Mapping{}},
+		{name: "a stack on the heap", code: direct, ra: 0x2020, at: far, maps: map[uint64]Mapping{stackBase: {End: stackBase + 1<<20, Name: "[heap]"}}},
+		{name: "a stack in a file", code: direct, ra: 0x2020, at: far, maps: map[uint64]Mapping{stackBase: {End: stackBase + 1<<20, Name: "/opt/app"}}},
+	} {
+		if tc.maps == nil {
+			tc.maps = map[uint64]Mapping{stackBase: {End: stackBase + 1<<20}}
+		}
+		image := newImage()
+		tc.code(image)
+		words := make([]uint64, 600)
+		words[tc.at] = code(tc.ra)
+		s := scanned(Best, image, &fakeSpace{maps: tc.maps}, words)
+		if found := len(s.Frames) == 2 && s.Frames[1].PC == code(tc.ra); found != tc.found {
+			t.Errorf("%s: %s", tc.name, shape(s))
+		}
+	}
+	words := make([]uint64, 600)
+	words[far] = code(0x2020)
+	if s := scanned(Best, nil, nil, words); len(s.Frames) != 1 {
+		t.Errorf("without code: %s", shape(s))
+	}
+}
+
+// BenchmarkScan: a stack of junk costs in proportion to its size.
+func BenchmarkScan(b *testing.B) {
+	for name, to := range map[string]uint64{"no calls": 0, "calls of another function": 0x3000} {
+		b.Run(name, func(b *testing.B) {
+			image := newImage()
+			if to != 0 {
+				for at := uint64(0x2005); at < 0x2100; at += 5 {
+					image.put(at, to, 0xe8)
+				}
+			}
+			words := make([]uint64, 1<<17)
+			for i := range words {
+				words[i] = code(0x2005 + 5*uint64(i%50))
+			}
+			space := &fakeSpace{maps: map[uint64]Mapping{stackBase: {End: stackBase + 1<<21}}}
+			b.SetBytes(int64(8 * len(words)))
+			for b.Loop() {
+				if s := scanned(Best, image, space, words); len(s.Frames) != 1 {
+					b.Fatal(shape(s))
+				}
+			}
+		})
+	}
+}
