@@ -126,7 +126,7 @@ var outside = []struct {
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
-	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text"}, "one package for each program decodes machine code"},
+	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text", "symfile/framecode"}, "what an instruction did is decoded in one package for each program, how it moves the stack in another"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/unpack"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},

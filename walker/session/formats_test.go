@@ -36,6 +36,8 @@ var formats = map[intake.Kind]struct {
 	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, false, ".zip", ".zip", ".zip"},
 	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindOther, true, ".zst", ".zst", ".zst"},
 	intake.Cab:              {"MSCF\x00\x00\x00\x00" + strings.Repeat("\x00", 40), session.KindOther, true, ".cab", ".cab", ".cab"},
+	intake.Multipart:        {"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n", session.KindArchive, false, "multipart", "uploads", "uploads"},
+	intake.Envelope:         {"{\"event_id\":\"0\"}\n{\"type\":\"event\"}\n{}\n", session.KindArchive, false, "envelopes", "uploads", "uploads"},
 	intake.UTF16:            {"\xff\xfe" + strings.Join(strings.Split("MODULE Linux x86_64 0 a\r\n", ""), "\x00") + "\x00", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindOther, true, ".xz", ".xz", ".xz"},
 }
