@@ -224,6 +224,11 @@ func (s *walk) caller() (Frame, *Stop) {
 			continue
 		}
 		if stop := s.ends(src, cand, &regs); stop != nil {
+			// The code behind a call that does not return belongs to another path.
+			if src == SourceCode && stop.Kind == StopLost {
+				reject(src, cand.row, "%s", stop.Detail)
+				continue
+			}
 			stop.Attempts = attempts
 			return Frame{}, stop
 		}

@@ -36,7 +36,8 @@ type program struct {
 	// framePointers names code that keeps the frame pointer and has no unwind rules for gdb
 	// (frames.py).
 	framePointers string
-	// symbols is the program before it was stripped. Only gdb gets it, for its rules.
+	// symbols is the program before its debug information, or that and its symbols, were removed. Only
+	// gdb gets it, for its rules.
 	symbols string
 	// noRules is set if gdb has no rules for the program's code, so that only landmarks count.
 	noRules bool
@@ -119,10 +120,10 @@ var programs = []program{
 	{name: "rust", needs: []need{{"rustc", "https://rustup.rs"}}, build: []string{"rustc -O -g -o $DIR/frames $SRC/frames.rs"}, run: "$DIR/frames", marker: true},
 	{name: "go", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
 	{name: "go-no-build-id", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -ldflags=-B=none -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
-	{name: "go-stripped", needs: []need{{"go", "https://go.dev/dl"}, objcpy}, build: []string{"go build -o $DIR/goroutines.full $SRC/goroutines.go", strip("goroutines")},
+	{name: "go-stripped", needs: []need{{"go", "https://go.dev/dl"}, objcpy}, build: []string{"go build -o $DIR/goroutines.full $SRC/goroutines.go", "objcopy --strip-all $DIR/goroutines.full $DIR/goroutines"},
 		run: "$DIR/goroutines", marker: true, symbols: "$DIR/goroutines.full", landmarks: []landmarks{{"main.waitHere", "main.recursion", "runtime.goexit"}}},
-	{name: "go-stripped-signal", needs: []need{{"go", "https://go.dev/dl"}, objcpy}, build: []string{"go build -o $DIR/quit.full $SRC/quit.go", strip("quit")},
-		run: "$DIR/quit", marker: true, memory: true, symbols: "$DIR/quit.full", landmarks: []landmarks{{"runtime.sighandler", "main.spin", "runtime.goexit"}, {"runtime.sighandler", "main.block", "runtime.goexit"}}},
+	{name: "go-stripped-signal", needs: []need{{"go", "https://go.dev/dl"}, objcpy}, build: []string{"go build -o $DIR/quit.full $SRC/quit.go", "objcopy --strip-all $DIR/quit.full $DIR/quit"},
+		run: "$DIR/quit", marker: true, memory: true, symbols: "$DIR/quit.full", landmarks: []landmarks{{"runtime.sighandler", "main.block", "runtime.goexit"}}},
 	{name: "cgo", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true},
 	{name: "java", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -cp $DIR Frames", marker: true,
 		// The JIT compiler's code uses rbp as a general register, so gdb stops there. The landmarks
@@ -150,10 +151,9 @@ var programs = []program{
 		children: []string{"--type=renderer", "--type=zygote", "--type=utility"}, framePointers: "chromium,made,Builtins_", complete: true},
 }
 
-// strip returns the command that makes a program from NAME.full, without symbols and debug
-// information.
+// strip returns the command that makes a program from NAME.full, without debug information.
 func strip(name string) string {
-	return "objcopy --strip-all $DIR/" + name + ".full $DIR/" + name
+	return "objcopy --strip-debug $DIR/" + name + ".full $DIR/" + name
 }
 
 // minimalPath is the PATH that the programs are searched in, and the only variable in their

@@ -18,10 +18,10 @@ import (
 func TestFolderKinds(t *testing.T) {
 	zeros := strings.Repeat("\x00", 100)
 	samples := map[intake.Kind]string{intake.Zip: "PK\x03\x04", intake.Cab: "MSCF" + zeros,
-		intake.Multipart: "--b\r\nContent-Disposition: form-data\r\n", intake.Envelope: "{\"event_id\":\"0\"}\n{\"type\":\"event\"}\n",
 		intake.ELF: "\x7fELF\x02\x01" + zeros, intake.PE: "MZ" + zeros, intake.PDB: "Microsoft C/C++ MSF 7.00\r\n\x1aDS" + zeros}
 	for name, k := range enumtest.Strings[intake.Kind](t, "../../../core/intake", "Kind") {
-		if !k.IsBinary() && !k.HasMembers() {
+		// Uploads have dumps, not symbols.
+		if !k.IsBinary() && !k.HasMembers() || k == intake.Multipart || k == intake.Envelope {
 			continue
 		}
 		if got := intake.Sniff(input.FromBytes("a", []byte(samples[k]))).Kind; got != k {
