@@ -83,6 +83,15 @@ func TestNoEpilogueAfterTheLastCall(t *testing.T) {
 	}
 }
 
+// In the middle of a function the code after a call that never returns is another path's: xor %eax,
+// %eax; ret. It leads to 0, though the caller is above.
+func TestNoEndAfterACallWithoutReturn(t *testing.T) {
+	program := codeAt{code(0x1010): {0x90}, code(0x2020) - 5: {0xe8, 0, 0, 0, 0, 0x31, 0xc0, 0xc3}, code(0x3030) - 5: {0xe8, 0xd0, 0xef, 0xff, 0xff}}
+	rows := map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2)}
+	s, _, _ := walkBy(Best, rows, map[uint64]string{0x1000: "f", 0x2000: "thread", 0x3000: "start"}, []uint64{1, code(0x2020), 0, code(0x3030), 5, 0}, nil, program)
+	expect(t, s, "1010 context, 2020 cfi, 3030 scan, nothing-found")
+}
+
 // That a caller's function cannot be unwound does not end the stack where its code says what it
 // pushed: push {r4, lr}; bl. Without the code it ends, as a function's that the system enters.
 func TestCannotUnwindACaller(t *testing.T) {
