@@ -9,6 +9,7 @@ package engine
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/crashpane/crashpane/core"
@@ -438,7 +439,8 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 		}
 	}
 	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected; i-- {
-		if why := e.unused(items[i], q.Dump); why != "" {
+		// A second file for a module whose symbols are in use needs no notice.
+		if why := e.unused(items[i], q.Dump); why != "" && !strings.HasPrefix(why, "another file is used ") {
 			row := fileRow(items[i])
 			row.Unused = why
 			page.Unused = append(page.Unused, row)
