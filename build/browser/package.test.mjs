@@ -116,7 +116,7 @@ test("over the corpus the engine and the command agree", { skip: existsSync(corp
   for (const path of found.sort()) {
     const bytes = await readFile(path);
     const native = await command(path).catch((error) => error);
-    const ours = await crashpane.analyze(bytes, { name: basename(path) }).catch((error) => error);
+    const ours = await crashpane.analyze(bytes, { name: path }).catch((error) => error);
     if (native instanceof Error) {
       assert.ok(ours instanceof Error, `${path}: the command cannot read it, the engine can`);
       continue;
