@@ -41,7 +41,9 @@ type Reading struct {
 	replay     bool               // the files of the queue were read before, and a new engine reads them again
 	unwalked   bool               // files were read, and no stack has come that was walked with them
 	lastDrawn  moment             // when the progress of a job was last drawn
-	told       map[string]bool    // names of files of which a notice has said that no dump uses them
+	// announced is what was announced when the last job ended.
+	announced string
+	told      map[string]bool // names of files of which a notice has said that no dump uses them
 }
 
 // waits reports whether there are files to read.
@@ -243,6 +245,8 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 	}
 	z.page.Notices.show("note", text)
 	z.page.Notices.offer("show", "files", "Show files")
+	// The notice follows at once, and a screen reader reads the last announcement alone.
+	z.page.Host.Announce(z.announced + ". " + text)
 }
 
 // finish ends a job and shows the result.
@@ -259,7 +263,8 @@ func (z *Reading) finish() {
 	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 && z.page.Work.FullEngine.state != fullEngineLoading {
 		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
-	z.page.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
+	z.announced = fmt.Sprintf("%s read", files(job.Done))
+	z.page.Host.Announce(z.announced)
 }
 
 // files returns "1 file" or "3 files".
