@@ -85,7 +85,7 @@ func gappedMaps(name string, offset, inode uint64, bases ...uint64) string {
 	return b.String()
 }
 
-// withoutIDs returns entries of which some have no id.
+// withoutIDs returns entries, some without an id.
 func withoutIDs(entries []entry, which ...int) []entry {
 	entries = slices.Clone(entries)
 	for _, i := range which {

@@ -100,7 +100,7 @@ func (d *Dump) newStack(r Region) *StackMemory {
 
 // StackAround returns the memory that the stack of thread i is in, whichever streams have it: all
 // that the dump has without a gap around the stack pointer, or if it has nothing there, around the
-// start of the thread's own range. Nil if there is none; a thread of -1 has no range of its own.
+// start of the thread's own range. Nil without such a range; a thread of -1 has no range of its own.
 func (d *Dump) StackAround(i int, sp uint64) *StackMemory {
 	own := d.ThreadStack(i)
 	all, ok := d.Memory.extentAt(sp)

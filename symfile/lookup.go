@@ -221,7 +221,8 @@ type locatedInline struct {
 // locate finds what is at an address, without the names of its files and inlined calls: these are
 // in other sections, and Prefetch reads the blocks of all names at once. The Answer is that of
 // Lookup.
-// End returns the address after the last function, or 0 if there is none or it cannot be read now.
+// End returns the address after the last function, or 0 if no function is known or it cannot be
+// read now.
 func (f *File) End() uint64 {
 	last, ok, err := f.find(tableFuncs, ^uint64(0))
 	if err != nil || !ok {
@@ -289,7 +290,7 @@ func (f *File) extent(public, rva uint64) (symbol.Extent, error) {
 	return symbol.ExtentOf(public, r.rva, r.rva+r.size, rva), nil
 }
 
-// extentByWin is extent by STACK WIN records, of which one describes a whole function, and those
+// extentByWin is extent by STACK WIN records. One describes a whole function, and those
 // inside it describe parts.
 func (f *File) extentByWin(public, rva uint64) (symbol.Extent, error) {
 	extent := symbol.Nearest

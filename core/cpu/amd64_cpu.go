@@ -32,7 +32,7 @@ var AMD64 = newArch(&Arch{regs: registers{
 	}},
 	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
 	Contexts: []*ContextLayout{
-		// LLDB's record, of which no more is set (lldb's RegisterContextMinidump_x86_64.h,
+		// LLDB's record; LLDB sets no more (lldb's RegisterContextMinidump_x86_64.h,
 		// MinidumpContext_x86_64).
 		{Flag: 0x00100000, FlagsAt: 48, Size: 736, Short: true, Lines: `
 			0	8	p1-6_home

@@ -245,7 +245,7 @@ type Code struct {
 	// not.
 	IsCall    func(b []byte, next uint64, order binary.ByteOrder) bool
 	CallBytes int
-	// Target is where the call before a return address goes, of which it sees what IsCall sees;
+	// Target is where the call before a return address goes. It gets the same bytes as IsCall;
 	// false if that is no call of a constant address.
 	Target func(b []byte, next uint64, order binary.ByteOrder) (uint64, bool)
 	// Jump is where the first instruction of some code jumps, always or on a condition; false if

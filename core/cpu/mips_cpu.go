@@ -14,7 +14,7 @@ var (
 		// Functions that call others keep room for four arguments. Registers are printed in the
 		// 64-bit CPU's form.
 		Peers{CallPC: 8, ScanWithFP: true, ScanSkip: 4, Printed: mipsPrinted, Digits: 16},
-		// li v0, 4193; syscall, and 4119 for handlers without SA_SIGINFO. Frames begin with room for
+		// li v0, 4193; syscall, and 4119 for handlers without SA_SIGINFO. Frames begin with space for
 		// four arguments and 8 bytes of padding. A siginfo of 128 bytes and the head of a ucontext,
 		// 24 bytes, follow, or at once the sigcontext (arch/mips/kernel/signal.c; for o32
 		// include/uapi/asm/sigcontext.h: masks, pc, registers, of 64 bits each).

@@ -109,7 +109,7 @@ type language struct {
 	mangles bool
 }
 
-// languages are those (DW_LANG_…) of which a function's name is not always its DW_AT_name.
+// languages are those (DW_LANG_…) whose functions may have another name than DW_AT_name.
 var languages = map[uint64]language{
 	0x00: {"", true},   // none, as in a skeleton unit
 	0x04: {"::", true}, // C_plus_plus

@@ -156,7 +156,7 @@ func (p *Publics) Names(rva uint64) (all []string) {
 	return all
 }
 
-// maxAliases limits the names of one address, of which crafted files can have many: linkers fold a
+// maxAliases limits the names of one address, since crafted files can have many: linkers fold a
 // few functions of the same code.
 const maxAliases = 64
 

@@ -67,7 +67,7 @@ type fileKey struct {
 // maxFiles limits the paths that a pass over the functions keeps.
 const maxFiles = 1 << 14
 
-// lines joins the tables of files and of lines, each of which has ranges of its own.
+// lines joins the tables of files and of lines. Each has ranges of its own.
 func (t *Table) lines(f *function, files map[fileKey]string) (out []symbol.Line, err error) {
 	if f.pcln == 0 || f.pcfile == 0 {
 		return nil, nil

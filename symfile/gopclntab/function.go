@@ -20,8 +20,8 @@ type function struct {
 	pcsp, pcfile, pcln uint32
 	unit               uint32 // where the files of its compilation unit begin in cutab
 	flag               uint8
-	// inline is the table of inlined calls by pc, tree the address of the calls; both are 0 if there
-	// are none.
+	// inline is the table of inlined calls by pc, tree the address of the calls; both are 0 in a
+	// function without inlined calls.
 	inline uint32
 	tree   uint64
 }
@@ -35,7 +35,7 @@ func (t *Table) start(i int) (uint64, error) {
 	return t.module.text + uint(c, t.field), c.Err()
 }
 
-// find returns the function at an address; ok is false if there is none.
+// find returns the function at an address; ok is false if no function covers it.
 func (t *Table) find(pc uint64) (f function, ok bool, err error) {
 	pos, err := t.functions.Search(pc)
 	if err != nil || pos < 0 {

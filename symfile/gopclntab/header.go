@@ -85,7 +85,7 @@ func readHeader(src *input.Source) (h header, err error) {
 	// functab has two fields for each function, and the end of the last one.
 	end := src.Size - h.functab - int64(h.field)
 	if count == 0 || end < 0 || count > uint64(end)/uint64(2*h.field) || count > math.MaxInt32 {
-		return bad(8, "as many functions as the table has room for", fmt.Sprint(count))
+		return bad(8, "as many functions as fit into the table", fmt.Sprint(count))
 	}
 	h.count = int(count)
 	if h.version == go2 {

@@ -60,7 +60,7 @@ func (v *values) number() (n uint32) {
 }
 
 // valueAt returns the value of a table at an address and its range. ok is false if the table does
-// not reach to the address, or if there is none.
+// not reach to the address, or if the function lacks it.
 func (t *Table) valueAt(f *function, off uint32, pc uint64) (v *values, ok bool, err error) {
 	if off == 0 {
 		return nil, false, nil
