@@ -45,6 +45,7 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 		m.read(d.Linux.Maps)
 		m.readIDs(d.Modules)
 		d.eachFile(m.merge)
+		m.mergeAdjacent(d.Modules)
 		out = m.out
 	}
 	d.merged = out
@@ -283,6 +284,61 @@ func (m *merger) mergeNear(entries []int) {
 			}
 			entries = entries[part:]
 		}
+	}
+}
+
+// mergeAdjacent adds entries without an id to the module of their name that they are adjacent to,
+// where the dump has no memory map. A loader keeps a program together, so that it begins in the
+// lowest of the entries that follow each other.
+//
+//	entry of the list         id      module-relative
+//	7f0000-7f3000    a.so             0
+//	7f3000-7f5000    a.so     9c3e…   3000
+//	7f5000-7f6000    a.so             5000
+//
+// A name with several ids is that of a package with several libraries in it.
+func (m *merger) mergeAdjacent(modules []Module) {
+	ids := map[string]string{} // by name
+	several := map[string]bool{}
+	var all []int
+	for i := range modules {
+		if e := &modules[i]; e.mayBePart() && m.at(e.Base) == nil {
+			all = append(all, i)
+			if id := ids[e.Name]; e.hasID() && id != e.DebugID {
+				several[e.Name] = several[e.Name] || id != ""
+				ids[e.Name] = e.DebugID
+			}
+		}
+	}
+	sort.SliceStable(all, func(a, b int) bool { return m.out[all[a]].Start < m.out[all[b]].Start })
+	below := map[int]uint64{} // how far below its entries with an id a module begins
+	for len(all) > 0 {
+		name, with, n := modules[all[0]].Name, -1, 0
+		for ; n < len(all) && modules[all[n]].Name == name && (n == 0 || m.out[all[n-1]].Start+m.out[all[n-1]].Size == m.out[all[n]].Start); n++ {
+			if with < 0 && modules[all[n]].hasID() {
+				with = all[n]
+			}
+		}
+		if with >= 0 && !several[name] {
+			m.mergeRun(all[:n], modules, m.out[with], below)
+		}
+		all = all[n:]
+	}
+	for i := range m.out {
+		m.out[i].RVA += below[m.out[i].Module]
+	}
+}
+
+// mergeRun adds the entries of a run that have no id to the module of the one that has, by its
+// distance. They may be below the module's start as it was until now.
+func (m *merger) mergeRun(run []int, modules []Module, with ModuleMapping, below map[int]uint64) {
+	for _, k := range run {
+		if e := &m.out[k]; !modules[k].hasID() {
+			e.Module, e.RVA = with.Module, with.RVA+e.Start-with.Start
+		}
+	}
+	if down := with.Start - m.out[run[0]].Start; down > with.RVA {
+		below[with.Module] = max(below[with.Module], down-with.RVA)
 	}
 }
 

@@ -195,7 +195,7 @@ var symRecords = []string{"FILE ", "FUNC ", "PUBLIC ", "STACK CFI ", "STACK WIN 
 
 // byText recognizes text, and formats that are text.
 func byText(src *input.Source, head []byte) Guess {
-	if utf16Order(head) != nil {
+	if order, _ := utf16Order(head); order != nil {
 		if text := ToUTF8(head); len(text) > 0 {
 			switch g := byText(input.FromBytes(src.Name, text), text); g.Kind {
 			case Sym, SymWithoutModule, Microdump:

@@ -10,28 +10,36 @@ import (
 // Windows PowerShell writes UTF-16 where a program's output goes into a file ("dump_syms a.pdb >
 // a.sym"), so that symbol files are. Their readers want UTF-8: Expand converts them.
 
-// utf16Order returns the byte order of a text in UTF-16 by the mark that it begins with, or nil.
-func utf16Order(head []byte) binary.ByteOrder {
+// utf16Order returns the byte order of a text in UTF-16, and how many bytes its mark has; nil for
+// others. Without a mark, as iconv writes UTF-16LE, it must begin as a symbol file does.
+func utf16Order(head []byte) (order binary.ByteOrder, mark int) {
+	const plain = "MODULE "
 	if len(head) < 2 {
-		return nil
+		return nil, 0
 	}
-	switch string(head[:2]) {
-	case "\xff\xfe":
-		return binary.LittleEndian
-	case "\xfe\xff":
-		return binary.BigEndian
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		if order.Uint16(head) == 0xfeff {
+			return order, 2
+		}
+		n := 0
+		for n < len(plain) && 2*n+2 <= len(head) && order.Uint16(head[2*n:]) == uint16(plain[n]) {
+			n++
+		}
+		if n == len(plain) {
+			return order, 0
+		}
 	}
-	return nil
+	return nil, 0
 }
 
 // ToUTF8 returns the beginning of a file in UTF-8 if it is a text in UTF-16, else as it is.
 func ToUTF8(head []byte) []byte {
-	order := utf16Order(head)
+	order, mark := utf16Order(head)
 	if order == nil {
 		return head
 	}
 	d := &utf16Decoder{order: order}
-	return d.decode(head[2 : len(head)&^1])
+	return d.decode(head[mark : len(head)&^1])
 }
 
 // utf16Decoder converts a text from UTF-16 to UTF-8. What is no character becomes U+FFFD.
@@ -58,8 +66,9 @@ func (d *utf16Decoder) Read(p []byte) (int, error) {
 		}
 		raw := d.buf[:n&^1] // half a unit at the end is dropped
 		if !d.begun && n >= 2 {
-			d.order, d.begun, raw = utf16Order(raw), true, raw[2:]
-			if d.order == nil {
+			order, mark := utf16Order(raw)
+			d.order, d.begun, raw = order, true, raw[mark:]
+			if order == nil {
 				d.order = binary.LittleEndian
 			}
 		}

@@ -46,6 +46,8 @@ func TestUTF16(t *testing.T) {
 	for _, c := range []struct{ name, data, want string }{
 		{"little-endian", utf16Of(long, le), long},
 		{"big-endian", utf16Of(long, bige), long},
+		{"without a mark", utf16Of(long, le)[2:], long},
+		{"big-endian without a mark", utf16Of(long, bige)[2:], long},
 		{"half a unit at the end", utf16Of(module, le) + "x", module},
 		{"half a pair at the end", utf16Of(module, le) + "\x3d\xd8", module + "\ufffd"},
 		{"halves without the other", utf16Of(module, le) + "\x3d\xd8x\x00\x00\xde", module + "\ufffdx\ufffd"},
