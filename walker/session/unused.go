@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -12,9 +13,9 @@ import (
 
 // Unused says why a dump does not use a symbol file or binary of the session: a clause such as "its
 // id is that of another build". It is "" for a file that is in use, that would be if a frame needed
-// it, or of which Item.Message says why. named: a module that needs symbols and has none has the
-// file's name.
-func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
+// it, or of which Item.Message says why. wanted: a module that needs symbols and has none has the
+// file's name, or code that begins like the file's.
+func (s *Session) Unused(itemID, dumpIndex int) (why string, wanted bool) {
 	if itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return "", false
 	}
@@ -58,7 +59,7 @@ func (s *Session) Fits(itemID, dumpIndex int) bool {
 }
 
 // Mismatch is Unused for a file that the session does not have.
-func (s *Session) Mismatch(k Known, dumpIndex int) (why string, named bool) {
+func (s *Session) Mismatch(k Known, dumpIndex int) (why string, wanted bool) {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return "", false
 	}
@@ -66,7 +67,7 @@ func (s *Session) Mismatch(k Known, dumpIndex int) (why string, named bool) {
 }
 
 // mismatch says why a file is of none of the dump's modules.
-func (d *dump) mismatch(k *Known) (why string, named bool) {
+func (d *dump) mismatch(k *Known) (why string, wanted bool) {
 	lacks := d.lacks(k)
 	if why := d.wrongArch(k.Arch); why != "" {
 		return why, lacks
@@ -89,7 +90,7 @@ func (d *dump) mismatch(k *Known) (why string, named bool) {
 		return k.difference(&d.Modules[sameName]), lacks
 	case like >= 0:
 		m := &d.Modules[like]
-		return fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name), false
+		return fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name), d.wants(like)
 	}
 	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.storeFile, "none"), cmp.Or(k.ID, k.CodeID, "none")), false
 }
@@ -123,13 +124,17 @@ const hashSize = 16
 // lacks reports whether a walk needed the symbols of a module of a file's name, and had none.
 func (d *dump) lacks(k *Known) bool {
 	for _, name := range k.names() {
-		for _, i := range d.keys()[NameKey(name).Text] {
-			if d.modules[i].requested && d.modules[i].item == nil && d.modules[i].bin == nil {
-				return true
-			}
+		if slices.ContainsFunc(d.keys()[NameKey(name).Text], d.wants) {
+			return true
 		}
 	}
 	return false
+}
+
+// wants: a walk needed the symbols of a module, and had none.
+func (d *dump) wants(module int) bool {
+	m := &d.modules[module]
+	return m.requested && m.item == nil && m.bin == nil
 }
 
 // wrongArch says that a file is of another processor than the dump; "" if it is not, or if one of

@@ -88,3 +88,26 @@ func TestNamedAndFound(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherName: a file without a build id whose hash is the module's, and whose name is another, is
+// said to be that wherever it was found, with what to do.
+func TestOtherName(t *testing.T) {
+	raw, err := os.ReadFile(codecSym)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, rest, _ := strings.Cut(string(raw), "\n")
+	_, rest, _ = strings.Cut(rest, "\n")
+	module = strings.Replace(strings.Replace(module, codecID, "C19F54F3834E401B9A6B97A1CCACE8B90", 1), "libtilecodec.so", "renamed.so", 1)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "renamed.so.sym")
+	if err := os.WriteFile(path, []byte(module+"\nINFO OTHER_ID "+codecID+"\n"+rest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := "its code begins like that of libtilecodec.so, whose id " + codecID + " is made of that, but its name is renamed.so; --use MODULE=" + path
+	for _, from := range []string{path, dir} {
+		if _, _, stderr := crashpane("walk", codecDmp, from); !strings.Contains(stderr, want) {
+			t.Errorf("%s: %q", from, stderr)
+		}
+	}
+}

@@ -158,7 +158,7 @@ func (s *fileSet) remedy(path, why string, nameless bool) string {
 	switch {
 	case strings.HasPrefix(why, "it is for "), strings.HasPrefix(why, "another file is used "):
 		return ""
-	case nameless:
+	case nameless, strings.HasPrefix(why, "its code begins like "):
 		return "; --use MODULE=" + path + " takes it all the same"
 	}
 	return "; --use " + path + " takes it all the same"
