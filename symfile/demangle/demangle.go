@@ -50,9 +50,12 @@ func Name(raw string) string {
 	name = dropUnderscore(name)
 	var readable, suffix string
 	var ok bool
-	if strings.HasPrefix(name, "_R") {
+	switch {
+	case strings.HasPrefix(name, "_R"):
 		readable, suffix, ok = rustV0(name)
-	} else {
+	case strings.HasPrefix(name, "_D"):
+		readable, suffix, ok = dName(name)
+	default:
 		readable, ok = toString(name)
 		suffix = legacyRustSuffix(name)
 	}
@@ -68,21 +71,21 @@ func Name(raw string) string {
 	return cut(readable) + suffix
 }
 
-// looksMangled rejects most names that are not mangled, quickly: a mangled one begins with _Z or
-// _R, and up to three underscores more.
+// looksMangled rejects most names that are not mangled, quickly: a mangled one begins with _Z, _R
+// or _D, and up to three underscores more.
 func looksMangled(s string) bool {
 	if len(s) < 3 || s[0] != '_' {
 		return false
 	}
 	s = strings.TrimLeft(s, "_")
-	return s != "" && (s[0] == 'Z' || s[0] == 'R')
+	return s != "" && (s[0] == 'Z' || s[0] == 'R' || s[0] == 'D')
 }
 
 // dropUnderscore removes the underscore that macOS puts before every symbol: "__ZN…" is the mangled
 // name "_ZN…", and "____ZN…" is "___ZN…", the name of a block. Without that underscore a mangled
 // name begins with one underscore, a block's with three.
 func dropUnderscore(s string) string {
-	if strings.HasPrefix(s, "__Z") || strings.HasPrefix(s, "____Z") || strings.HasPrefix(s, "__R") {
+	if strings.HasPrefix(s, "__Z") || strings.HasPrefix(s, "____Z") || strings.HasPrefix(s, "__R") || strings.HasPrefix(s, "__D") {
 		return s[1:]
 	}
 	return s

@@ -101,6 +101,7 @@ func FuzzName(f *testing.F) {
 	for _, s := range []string{
 		"main", "_Z1fv", "__ZN3Foo3barEi.cold", "_ZN4core3fmt5write17h0123456789abcdefE.llvm.1", "_RINvNtC3std3mem8align_ofjEB2_",
 		"_ZN71_$LT$Test$u20$as$u20$foo..Bar$GT$3bar17h930b740aa94f1d3aE", bomb(8), "_Z1fIXadL_Z1gvEEEvv@@V",
+		"_D3foo10__T3barTiZ3barMxFNaNkMAyaKDFiZvQhZQcMQk.part.0", "_D3foo__T3barS113abc3defFiZVAyaa1_61VS1aS2A1i2de8PN1Z6__initZ",
 	} {
 		f.Add(s)
 	}
