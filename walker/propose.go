@@ -159,7 +159,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s is 0x%x", s.arch.RegName(fpReg), fp)
 	}
 	row := unwind.Row{
-		CFA:             s.fromReg(fpReg, fp, lay.CFAOffset),
+		CFA:             s.fromReg(fpReg, fp, lay.CFAOffset+s.intoFrame(fp)),
 		RA:              savedReturn(lay),
 		Saved:           []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
 		OthersUndefined: true,
@@ -174,6 +174,34 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 		return candidate{row: row}, fmt.Sprintf("%s is 0x%x, where the dump has no stack", s.arch.RegName(fpReg), fp)
 	}
 	return candidate{row: row, trust: TrustFramePointer}, ""
+}
+
+// intoFrame searches how far a frame register of Windows amd64 points into its frame: a multiple of
+// 16 up to 240 (UWOP_SET_FPREG in Microsoft's x64 exception handling). It returns the first offset
+// that checkFramePointer accepts, or one that it rejects.
+func (s *walk) intoFrame(fp uint64) int64 {
+	if !s.arch.WindowsTables || !s.onWindows() || !s.Policy.FramePointer.WindowsAMD64 {
+		return 0
+	}
+	word := uint64(s.arch.WordSize)
+	for offset := uint64(0); offset <= 240; offset += 16 {
+		saved, ok := s.word(fp + offset)
+		pc, hasPC := s.word(fp + offset + word)
+		sp := fp + offset + 2*word
+		if !ok || !hasPC {
+			return int64(offset)
+		}
+		if saved < sp {
+			continue
+		}
+		// A saved register above the stack's memory ends the search.
+		_, inStack := s.word(saved)
+		_, spInStack := s.word(sp)
+		if !inStack || s.arch.Canonical(pc) && sp > s.top().Regs.SP() && spInStack {
+			return int64(offset)
+		}
+	}
+	return 0
 }
 
 // proposeBackChain follows the chain of stack pointers that powerpc frames form.

@@ -303,6 +303,37 @@ func TestNoFramePointerOnWindowsAMD64(t *testing.T) {
 	expect(t, sc.walk(t), "1010 context, 2020 scan, 3030 scan, nothing-found")
 }
 
+// TestFramePointerIntoFrame: rust-minidump searches the saved registers of Windows amd64 up to 240
+// bytes above rbp, in steps of 16, and gives up where what may be the saved rbp leads out of the
+// stack.
+func TestFramePointerIntoFrame(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		at   map[int]uint64 // words of the stack, as numbers of words or addresses; the others are 1
+		want string
+	}{
+		{"0", map[int]uint64{2: 30, 3: code(0x2020)}, "1010 context, 2020 frame_pointer, nothing-found"},
+		{"32", map[int]uint64{6: 30, 7: code(0x2020)}, "1010 context, 2020 frame_pointer, nothing-found"},
+		{"24", map[int]uint64{5: 30, 6: code(0x2020)}, "1010 context, 2020 scan, nothing-found"},
+		{"240", map[int]uint64{32: 36, 33: code(0x2020)}, "1010 context, 2020 frame_pointer, nothing-found"},
+		{"256", map[int]uint64{34: 38, 35: code(0x2020)}, "1010 context, 2020 scan, nothing-found"},
+		{"a word out of the stack before it", map[int]uint64{4: 4000, 6: 30, 7: code(0x2020)}, "1010 context, 2020 scan, nothing-found"},
+	} {
+		sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), policy: RustMinidump, words: make([]uint64, 60)}
+		sc.regs = map[string]uint64{"rbp": sc.at(2)}
+		for i := range sc.words {
+			sc.words[i] = 1
+		}
+		for i, v := range c.at {
+			if v < 1<<12 {
+				v = sc.at(v)
+			}
+			sc.words[i] = v
+		}
+		t.Run(c.name, func(t *testing.T) { expect(t, sc.walk(t), c.want) })
+	}
+}
+
 // A Windows amd64 function without unwind data has its return address at rsp; nothing else has
 // moved.
 func TestLeafOnWindowsAMD64(t *testing.T) {

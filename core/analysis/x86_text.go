@@ -44,6 +44,9 @@ func x86Args(i *x86asm.Inst) []string {
 			if i.Op == x86asm.MOVD && x86Name(i) == "movq" && x86asm.EAX <= a && a <= x86asm.R15L {
 				a += x86asm.RAX - x86asm.EAX
 			}
+			if i.Op == x86asm.MOV && i.Opcode>>24 == 0x8e && len(out) == 1 {
+				a = x86asm.AX + (a-x86asm.EAX)%(x86asm.RAX-x86asm.EAX) // a segment register has 16 bits
+			}
 			out = append(out, regText(i, a))
 		case x86asm.Imm:
 			out = append(out, immText(i, int64(a)))

@@ -46,7 +46,7 @@ const (
 	tWindows
 )
 
-// codes has 405 entries in 40 tables, from data/codes.tsv, sorted by table and code.
+// codes has 408 entries in 40 tables, from data/codes.tsv, sorted by table and code.
 var codes = [...]entry{
 	{tFastFail, inRust, 0x0, "FAST_FAIL_LEGACY_GS_VIOLATION", "found its stack overwritten and stopped itself"},
 	{tFastFail, inBreakpad | inRust, 0x1, "FAST_FAIL_VTGUARD_CHECK_FAILURE", "found the table of an object's functions overwritten and stopped itself"},
@@ -180,6 +180,9 @@ var codes = [...]entry{
 	{tMac, inBreakpad | inRust, 0x43507378, "Simulated Exception", "was dumped on request and did not crash"},
 	{tMacAccessArm, inBreakpad | inRust, 0x101, "EXC_ARM_DA_ALIGN", "the address is misaligned"},
 	{tMacAccessArm, inBreakpad | inRust, 0x102, "EXC_ARM_DA_DEBUG", "a watchpoint was hit"},
+	{tMacAccessArm, inRust, 0x103, "EXC_ARM_SP_ALIGN", "the stack pointer is misaligned"},
+	{tMacAccessArm, inRust, 0x104, "EXC_ARM_SWP", "the instruction swp is not supported"},
+	{tMacAccessArm, inRust, 0x105, "EXC_ARM_PAC_FAIL", "the pointer failed its authentication"},
 	{tMacAccessPpc, inBreakpad | inRust, 0x101, "EXC_PPC_VM_PROT_READ", "the memory's protection forbids it"},
 	{tMacAccessPpc, inBreakpad | inRust, 0x102, "EXC_PPC_BADSPACE", "the address is in a wrong space"},
 	{tMacAccessPpc, inBreakpad | inRust, 0x103, "EXC_PPC_UNALIGNED", "the address is misaligned"},

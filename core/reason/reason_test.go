@@ -68,6 +68,8 @@ func TestDecodeFor(t *testing.T) {
 		{mac, core.ProcAMD64, 1, 13, 0, nil, "EXC_BAD_ACCESS / EXC_I386_GPFLT", "EXC_BAD_ACCESS / EXC_I386_GPFLT", ""},
 		{mac, core.ProcAMD64, 1, 5, 0, nil, "EXC_BAD_ACCESS / 0x00000005", "EXC_BAD_ACCESS / KERN_FAILURE", ""},
 		{mac, core.ProcARM64, 1, 0x101, 0x1234567, nil, "EXC_BAD_ACCESS / 0x00000101", "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", ""},
+		{mac, core.ProcARM64Old, 1, 0x103, 0x1234567, nil, "EXC_BAD_ACCESS / 0x00000103", "EXC_BAD_ACCESS / EXC_ARM_SP_ALIGN", "tried to access memory: the stack pointer is misaligned"},
+		{mac, core.ProcARM64Old, 1, 0x105, 0x1234567, nil, "EXC_BAD_ACCESS / 0x00000105", "EXC_BAD_ACCESS / EXC_ARM_PAC_FAIL", "tried to access memory: the pointer failed its authentication"},
 		{mac, core.ProcARM64Old, 1, 0x101, 0x1234567, nil, "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", ""},
 		{core.IOS, core.ProcARM, 6, 1, 0, nil, "EXC_BREAKPOINT / EXC_ARM_BREAKPOINT", "EXC_BREAKPOINT / 0x00000001", ""},
 		{mac, core.ProcARM64, 3, 2, 0, nil, "EXC_ARITHMETIC / 0x00000002", "EXC_ARITHMETIC / EXC_ARM_FP_DZ", ""},
