@@ -84,6 +84,9 @@ func unpacked(t *testing.T, archive string) string {
 	return dir
 }
 
+// anyCPU asks walked for reports of every processor.
+const anyCPU = "any"
+
 // walked opens a case with a policy; nil for files that are no minidumps or have none of the
 // compared processors, which also adds to.
 func (c *parityCase) walked(t *testing.T, p walker.Policy, also ...string) *report.Report {
@@ -120,12 +123,9 @@ func (c *parityCase) openedBy(t *testing.T, opt session.Options, also ...string)
 	if r == nil {
 		return nil, nil
 	}
-	switch r.System.CPU.Rust {
-	case "x86", "amd64", "arm", "arm64":
-	default:
-		if !slices.Contains(also, r.System.CPU.Rust) {
-			return nil, nil
-		}
+	cpus := append([]string{"x86", "amd64", "arm", "arm64"}, also...)
+	if !slices.Contains(cpus, r.System.CPU.Rust) && !slices.Contains(also, anyCPU) {
+		return nil, nil
 	}
 	for _, from := range c.symbols {
 		if st, err := os.Stat(from); err == nil && !st.IsDir() {

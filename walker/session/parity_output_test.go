@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
+	"os"
 	"sort"
 	"strings"
 	"testing"
@@ -72,71 +72,128 @@ func firstDifference(got, want string) string {
 	return ""
 }
 
-// stackFields are the fields of rust-minidump's schema that the walk decides.
-var stackFields = []string{"frame_count", "file", "frame", "function", "function_offset", "inlines", "line", "missing_symbols",
-	"module", "module_offset", "offset", "registers", "trust", "unloaded_modules"}
-
-// TestOutputRust compares the JSON with rust-minidump's policy, field by field. Every field that
-// differs is in differences.tsv with the kind "json", where the column of threads has the field's
-// path; and that file has none that does not occur.
+// TestOutputRust compares the JSON with rust-minidump's policy, field by field, with its stored
+// outputs.
 func TestOutputRust(t *testing.T) {
-	known := readDifferences(t)
-	dumps, equal, stacksEqual, fields, same := 0, 0, 0, 0, 0
-	by := map[string][]string{}
+	cmp := newFieldComparison(t)
 	for _, c := range corpus(t) {
 		want := golden(t, c.golden+".rust.json")
 		r := c.walked(t, walker.RustMinidump, "mips64")
 		if len(want) == 0 || r == nil {
 			continue
 		}
-		dumps++
 		var got bytes.Buffer
 		if err := jsonreport.Write(&got, r, jsonreport.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		var a, b any
-		if err := json.Unmarshal(got.Bytes(), &a); err != nil {
-			t.Fatal(err)
+		cmp.dump(t, c.name, got.Bytes(), want)
+	}
+	cmp.finish(t)
+}
+
+const fieldsFile = "testdata/parity/fields.tsv"
+
+// fieldComparison compares our JSON with rust-minidump's. Every field that differs is in fieldsFile
+// with both values, and that file has none that does not occur.
+type fieldComparison struct {
+	rows                       []fieldDifference
+	compared                   map[string]bool
+	dumps, equal, fields, same int
+}
+
+// fieldDifference is a line of fieldsFile: dump, field, theirs, ours, cause. A field that ends in
+// "*" is all that begin so; a value "*" is any.
+type fieldDifference struct {
+	line                             int
+	name, field, theirs, ours, cause string
+	hits                             int
+}
+
+func newFieldComparison(t *testing.T) *fieldComparison {
+	t.Helper()
+	data, err := os.ReadFile(fieldsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &fieldComparison{compared: map[string]bool{}}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
 		}
-		if err := json.Unmarshal(want, &b); err != nil {
-			t.Fatal(err)
+		f := strings.Split(line, "\t")
+		if len(f) != 5 {
+			t.Fatalf("%s:%d: %d fields, not 5", fieldsFile, n, len(f))
 		}
-		sortLimits(a)
-		sortLimits(b)
-		all, stack := true, true
-		compareJSON(a, b, "", func(path string, equal bool, x, y any) {
-			fields++
-			if equal {
-				same++
-				return
+		c.rows = append(c.rows, fieldDifference{n, f[0], f[1], f[2], f[3], f[4], 0})
+	}
+	return c
+}
+
+// dump compares two outputs; what is not JSON is the word of an error, or nothing.
+func (c *fieldComparison) dump(t *testing.T, name string, ours, theirs []byte) {
+	t.Helper()
+	c.dumps++
+	c.compared[name] = true
+	var a, b any
+	errOurs, errTheirs := json.Unmarshal(ours, &a), json.Unmarshal(theirs, &b)
+	switch {
+	case errOurs != nil && errTheirs != nil:
+		c.equal++
+		return
+	case errOurs != nil || errTheirs != nil:
+		read := func(err error, word []byte) string {
+			if err == nil {
+				return "read"
 			}
-			all = false
-			name := path[strings.LastIndex(path, ".")+1:]
-			if strings.Contains(path, "threads") && slices.Contains(stackFields, strings.TrimSuffix(name, "[]")) {
-				stack = false
-			}
-			if !known.field(c.name, path) {
-				t.Errorf("%s %s: ours %s, golden %s", c.name, path, short(x), short(y))
-			}
-			by[path] = append(by[path], c.name+": "+short(x)+", golden "+short(y))
-		})
-		if all {
-			equal++
+			return "refused " + string(word)
 		}
-		if stack {
-			stacksEqual++
+		c.tell(t, name, ".", read(errOurs, ours), read(errTheirs, theirs))
+		return
+	}
+	sortLimits(a)
+	sortLimits(b)
+	all := true
+	compareJSON(a, b, "", func(path string, equal bool, x, y any) {
+		c.fields++
+		if equal {
+			c.same++
+			return
+		}
+		all = false
+		c.tell(t, name, path, short(x), short(y))
+	})
+	if all {
+		c.equal++
+	}
+}
+
+// tell looks a difference up.
+func (c *fieldComparison) tell(t *testing.T, name, field, ours, theirs string) {
+	t.Helper()
+	for i := range c.rows {
+		r := &c.rows[i]
+		prefix, open := strings.CutSuffix(r.field, "*")
+		if r.name == name && (r.field == field || open && strings.HasPrefix(field, prefix)) &&
+			(r.ours == ours || r.ours == "*") && (r.theirs == theirs || r.theirs == "*") {
+			r.hits++
+			return
 		}
 	}
-	paths := make([]string, 0, len(by))
-	for p := range by {
-		paths = append(paths, p)
+	t.Errorf("%s %s: rust-minidump's %s, ours %s, which %s does not list", name, field, theirs, ours, fieldsFile)
+}
+
+// finish fails for listed differences of the compared dumps that did not occur.
+func (c *fieldComparison) finish(t *testing.T) {
+	t.Helper()
+	for _, r := range c.rows {
+		if c.compared[r.name] && r.hits == 0 {
+			t.Errorf("%s:%d: the difference of %s no longer occurs", fieldsFile, r.line, r.name)
+		}
 	}
-	sort.Strings(paths)
-	for _, p := range paths {
-		t.Logf("%s: %d differences, as in %s", p, len(by[p]), strings.Join(by[p][:min(3, len(by[p]))], "; "))
-	}
-	known.finish(t, "json")
-	t.Logf("json: %d of %d dumps equal in every field, %d in every field of the stacks; %d of %d fields equal", equal, dumps, stacksEqual, same, fields)
+	t.Logf("json: %d of %d dumps equal in every field; %d of %d fields equal", c.equal, c.dumps, c.same, c.fields)
 }
 
 // sortLimits puts proc_limits.limits in order: rust-minidump's comes from a hash table and changes
@@ -148,20 +205,19 @@ func sortLimits(v any) {
 	sort.Slice(list, func(i, j int) bool { return name(i) < name(j) })
 }
 
-// field looks up a difference of the kind "json".
-func (d *differences) field(dump, path string) bool {
-	for i := range d.all {
-		k := &d.all[i]
-		if k.kind == "json" && k.dump == dump && k.thread == path {
-			k.hits++
-			return true
-		}
-	}
-	return false
-}
+// absent is the value of a member that an object does not have.
+type absent struct{}
 
 // short prints a value in at most 60 bytes.
 func short(v any) string {
+	switch v := v.(type) {
+	case absent:
+		return "absent"
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	case map[string]any:
+		return "an object"
+	}
 	s := fmt.Sprint(v)
 	return s[:min(60, len(s))]
 }
@@ -186,9 +242,11 @@ func compareJSON(a, b any, path string, tell func(path string, equal bool, a, b 
 		for k := range keys {
 			u, has := x[k]
 			v, had := y[k]
-			if has != had {
-				tell(path+"."+k, false, u, v)
-				continue
+			if !has {
+				u = absent{}
+			}
+			if !had {
+				v = absent{}
 			}
 			compareJSON(u, v, path+"."+k, tell)
 		}
