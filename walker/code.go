@@ -171,7 +171,7 @@ func (s *walk) checkCode(regs *cpu.Regs) string {
 	if pc == 0 { // a stack may begin with this function
 		return ""
 	}
-	if good, why := s.plausibleReturn(pc); !good && !s.returnsFromSignal(pc) {
+	if good, why := s.plausibleReturn(pc); !good && !s.returnsFromSignal(pc) && (s.top().doubtful || !s.beginsFunction(pc)) {
 		if why != "" {
 			why = ": " + why
 		}

@@ -83,6 +83,37 @@ func TestNoEpilogueAfterTheLastCall(t *testing.T) {
 	}
 }
 
+// A stack that a program made (makecontext) has its first function return to another one's first
+// instruction: no call is before it, and it is looked up where it is. Nothing has pushed a return
+// address for it, so that the word at sp, here an address of code, is none.
+func TestReturnToEntry(t *testing.T) {
+	row := *cfaRow(cpu.AMD64, 1)
+	row.Start = 0x2000
+	program := codeAt{code(0x1000): {0x55, 0x48, 0x89, 0xe5, 0xe8, 0x90, 0, 0, 0, 0x90}, code(0x2000) - 8: make([]byte, 8), code(0x3030) - 8: {0, 0, 0, 0xe8, 0x90, 0, 0, 0}}
+	for _, tc := range []struct {
+		name, shape string
+		names       map[uint64]string
+		rows        map[uint64]unwind.Row
+		policy      Policy
+	}{
+		{"by its name", "1009 context, 2000 frame_pointer, nothing-found", map[uint64]string{0x1000: "f", 0x2000: "after"}, nil, Best},
+		{"where the rules begin", "1009 context, 2000 frame_pointer, nothing-found", map[uint64]string{0x1000: "f"}, map[uint64]unwind.Row{0x2000: row}, Best},
+		{"by a name that says it", "1009 context, 2000 frame_pointer, end", map[uint64]string{0x1000: "f", 0x2000: "__start_context"}, nil, Best},
+		{"inside of a function", "1009 context, nothing-found", map[uint64]string{0x1000: "f", 0x1f00: "g"}, nil, Best},
+	} {
+		w, regs, mem := walkerBy(tc.policy, tc.rows, tc.names, []uint64{stackBase + 64, code(0x2000), code(0x3030), 3, 4, 0}, nil, program)
+		regs.Set(cpu.AMD64.PC, code(0x1009))
+		regs.Set(cpu.AMD64.FP, stackBase)
+		s := w.Walk(regs, mem)
+		if got := shape(s); got != tc.shape {
+			t.Errorf("%s: %s, want %s %v", tc.name, got, tc.shape, s.Stop)
+		}
+		if len(s.Frames) > 1 && s.Frames[1].Lookup != code(0x2000) {
+			t.Errorf("%s: looked up at 0x%x", tc.name, s.Frames[1].Lookup)
+		}
+	}
+}
+
 // In the middle of a function the code after a call that never returns is another path's: xor %eax,
 // %eax; ret. It leads to 0, though the caller is above.
 func TestNoEndAfterACallWithoutReturn(t *testing.T) {

@@ -11,14 +11,14 @@ import (
 type Trust uint8
 
 const (
-	TrustNone         Trust = iota
-	TrustScan               // a word on the stack that looks like a return address
-	TrustCFIScan            // STACK WIN rules, helped by scanning
-	TrustFramePointer       // the frame pointer's chain
-	TrustCFI                // call frame information
-	TrustLeaf               // a function without a frame, its return address at sp or in lr
-	TrustPrewalked          // from a list of callers that another source made: the CPU's shadow stack
-	TrustContext            // a thread's context
+	TrustNone         Trust = iota // the callee's rules, and nothing shows that there is code at the address that they give
+	TrustScan                      // a word on the stack that looks like a return address
+	TrustCFIScan                   // STACK WIN rules, helped by scanning
+	TrustFramePointer              // the frame pointer's chain
+	TrustCFI                       // call frame information
+	TrustLeaf                      // a function without a frame, its return address at sp or in lr
+	TrustPrewalked                 // from a list of callers that another source made: the CPU's shadow stack
+	TrustContext                   // a thread's context
 )
 
 func (t Trust) String() string {
@@ -57,6 +57,8 @@ type Frame struct {
 
 	unnamed  bool // Symbol and Answer were not looked up yet
 	doubtful bool // nothing shows that the frame is one
+	// returnedTo: the frame's function was not called, but returned to (ReturnToEntry).
+	returnedTo bool
 }
 
 // Address returns the address of a part of the frame's function, which has the module-relative

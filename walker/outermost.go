@@ -27,7 +27,7 @@ import (
 // function; clone and rt0_go begin the stacks of threads; mcall and morestack leave a goroutine's
 // stack for the scheduler's and never return, so that their callers are not on it.
 var reserved = []string{
-	"_start", "__clone", "__clone3", "_dl_start_user", "__bionic_clone",
+	"_start", "__clone", "__clone3", "_dl_start_user", "__bionic_clone", "__start_context", "__startcontext",
 	"start_wqthread",
 	"RtlUserThreadStart", "_RtlUserThreadStart", "_RtlUserThreadStart@8",
 	"runtime.goexit", "runtime.clone", "runtime.rt0_go", "runtime.mcall", "runtime.morestack",

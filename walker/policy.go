@@ -84,6 +84,12 @@ type Policy struct {
 	// stack pointer has left the dump's memory; the next source is asked. The same holds for the
 	// words of a scan.
 	Refute bool
+	// ProveCode: rules that lead to an address in no module are trusted only if something shows that
+	// there is code: the memory map, a call before the address, a module that was unloaded.
+	ProveCode bool
+	// ReturnToEntry: a program that makes a stack (makecontext) has its first function return to the
+	// first instruction of another one. Such a frame is looked up there.
+	ReturnToEntry bool
 	// SignalByCode: the code that returns from a signal's handler is known by its instructions. The
 	// address of the first is where such a frame is looked up, and no return address of a call.
 	SignalByCode bool
@@ -302,6 +308,8 @@ func best() Policy {
 	p.EndAtOutermost = true
 	p.ProveEnd = true
 	p.Refute = true
+	p.ProveCode = true
+	p.ReturnToEntry = true
 	p.OtherStacks = true
 	p.GoSwitch = true
 	p.SignalByCode = true

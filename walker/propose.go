@@ -58,6 +58,9 @@ func (s *walk) proposeCFI() (candidate, string) {
 		}
 		return candidate{}, "the symbols have no call frame information for the address"
 	}
+	if f.returnedTo && !row.Outermost {
+		return candidate{row: row}, "the rules at a function's entry hold if it was called, and this one was returned to"
+	}
 	if row.Topmost && !s.interrupted() {
 		return candidate{row: row}, "the rules hold only in a function that has not called anything"
 	}

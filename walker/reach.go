@@ -232,6 +232,8 @@ func (s *walk) called(l *landing) (f function) {
 func (s *walk) doubts(cand *candidate) bool {
 	scanned := cand.trust == TrustScan || cand.trust == TrustCFIScan
 	switch {
+	case cand.trust == TrustNone:
+		return true
 	case scanned && cand.call.how == reachUnknown:
 		return true
 	case scanned && cand.call.how != reachIndirect:

@@ -2,7 +2,9 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -62,6 +64,23 @@ func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 		return fmt.Sprintf("the dump has no memory at its sp 0x%x, nor at this frame's 0x%x", sp, callee)
 	}
 	return ""
+}
+
+// unproven: rules gave a return address, and nothing shows that there is code. The rules may not hold,
+// or the word may have been overwritten; but generated code looks the same in a dump that has neither
+// a memory map nor the code, so the frame is kept, as a guess.
+func (s *walk) unproven(cand *candidate, pc uint64) bool {
+	call := pc - s.arch.CallSize
+	if !s.Policy.ProveCode || cand.trust != TrustCFI || cand.row.Signal || s.Modules.Covers(call) {
+		return false
+	}
+	if yes, _ := s.executable(call); yes {
+		return false
+	}
+	if call, _ := s.callBefore(pc); call || s.returnsFromSignal(pc) {
+		return false
+	}
+	return !slices.ContainsFunc(s.Unloaded, func(m core.UnloadedModule) bool { return call-m.Base < uint64(m.Size) })
 }
 
 // onOwnStack: an address is on the thread's stack, where no code is unless the memory map says so.

@@ -53,6 +53,12 @@ func (c codeBytes) Read(addr uint64, p []byte) int {
 
 // walkBy walks with rules by function on amd64.
 func walkBy(p Policy, rows map[uint64]unwind.Row, funcs map[uint64]string, words []uint64, space Space, code Code) (Stack, *Walker, unwind.Memory) {
+	w, regs, mem := walkerBy(p, rows, funcs, words, space, code)
+	return w.Walk(regs, mem), w, mem
+}
+
+// walkerBy makes what walkBy walks.
+func walkerBy(p Policy, rows map[uint64]unwind.Row, funcs map[uint64]string, words []uint64, space Space, code Code) (*Walker, cpu.Regs, unwind.Memory) {
 	a := cpu.AMD64
 	syms := &rowsByFunction{fakeSymbols{loaded: true, funcs: funcs}, rows}
 	w := New(p, core.OSLinux, oneModule(codeBase, codeSize), syms)
@@ -60,8 +66,7 @@ func walkBy(p Policy, rows map[uint64]unwind.Row, funcs map[uint64]string, words
 	regs := cpu.Regs{Arch: a}
 	regs.Set(a.PC, codeBase+0x1010)
 	regs.Set(a.SP, stackBase)
-	mem := &fakeMemory{base: stackBase, word: 8, words: words}
-	return w.Walk(regs, mem), w, mem
+	return w, regs, &fakeMemory{base: stackBase, word: 8, words: words}
 }
 
 // Rules may lead anywhere; a caller is taken unless something in the dump says that it cannot be
@@ -79,15 +84,21 @@ func TestRefutedPC(t *testing.T) {
 		code   Code
 		row    *unwind.Row
 		policy Policy
+		gone   []core.UnloadedModule
+		guess  bool   // the caller is taken, and not trusted
 		reason string // "": the caller is taken
 	}{
 		{name: "generated code", pc: jit, space: space},
-		{name: "generated code in a dump without a map", pc: jit},
+		{name: "generated code in a dump without a map", pc: jit, guess: true},
 		{name: "generated code whose bytes are there", pc: jit, code: codeBytes{jit - 8, call}},
 		{name: "no call", pc: jit, code: codeBytes{jit - 8, noCall}, reason: "its return address 0x7f1200001234 is in no module, and the instruction before it is not a call"},
 		{name: "code that was patched, by the map", pc: jit, space: space, code: codeBytes{jit - 8, noCall}},
 		{name: "interrupted generated code", pc: jit, code: codeBytes{jit - 8, noCall}, row: &signal},
-		{name: "an unloaded library", pc: gone, space: space},
+		{name: "an unloaded library", pc: gone, space: space, guess: true},
+		{name: "an unloaded library that the dump lists", pc: gone, space: space, gone: []core.UnloadedModule{{Base: 1, Size: 2}, {Base: gone &^ 0xfff, Size: 0x1000}}},
+		{name: "behind an unloaded library", pc: gone, gone: []core.UnloadedModule{{Base: gone - 0x1001, Size: 0x1000}}, guess: true},
+		{name: "an overwritten return address", pc: 0x6172747320746f6e, space: space, guess: true},
+		{name: "an overwritten return address, as Breakpad", pc: 0x6172747320746f6e, space: space, policy: Breakpad},
 		{name: "the heap", pc: heap, space: space, reason: "its return address 0x55550000abc8 is in memory that is not executable"},
 		{name: "data of a module", pc: codeBase + 0x9008, space: space, reason: "its return address 0x40009008 is in memory that is not executable"},
 		{name: "a call that ends a page of code", pc: jit&^0xfff + 0x1000, space: space},
@@ -105,14 +116,16 @@ func TestRefutedPC(t *testing.T) {
 		if row == nil {
 			row = cfaRow(cpu.AMD64, 2)
 		}
-		s, _, _ := walkBy(p, map[uint64]unwind.Row{0x1000: *row}, named, []uint64{1, tc.pc, 3, code(0x2020), 5, 6}, tc.space, tc.code)
+		w, regs, mem := walkerBy(p, map[uint64]unwind.Row{0x1000: *row}, named, []uint64{1, tc.pc, 3, code(0x2020), 5, 6}, tc.space, tc.code)
+		w.Unloaded = tc.gone
+		s := w.Walk(regs, mem)
 		if len(s.Frames) < 2 {
 			t.Errorf("%s: %s %v", tc.name, shape(s), s.Stop.Attempts)
 			continue
 		}
 		f := &s.Frames[1]
 		if tc.reason == "" {
-			if f.PC != tc.pc || f.Trust != TrustCFI {
+			if f.PC != tc.pc || f.Trust != map[bool]Trust{false: TrustCFI, true: TrustNone}[tc.guess] || f.doubtful != tc.guess {
 				t.Errorf("%s: %s %v", tc.name, shape(s), f.Attempts)
 			}
 			continue

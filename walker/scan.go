@@ -58,7 +58,7 @@ func (s *walk) readable(from uint64, words int) int {
 func (s *walk) scanWords() int {
 	f := s.top()
 	if f.Trust == TrustContext || s.afterLeaf() ||
-		s.Policy.Scan.ExtendAfterCFI && f.Trust == TrustCFI && s.arch.WordSize == 8 {
+		s.Policy.Scan.ExtendAfterCFI && (f.Trust == TrustCFI || f.Trust == TrustNone) && s.arch.WordSize == 8 {
 		return s.Policy.Scan.ExtendedWords
 	}
 	return s.Policy.Scan.Words

@@ -74,6 +74,21 @@ func (s *walk) namedReturns(pc uint64) []*cpu.SignalReturn {
 // kernel has made its first instruction the handler's return address.
 func (s *walk) returnsFromSignal(pc uint64) bool { return len(s.signalReturns(pc)) > 0 }
 
+// beginsFunction: an address is that of a function's first instruction, and no call is before it.
+func (s *walk) beginsFunction(pc uint64) bool {
+	m, rva := s.Modules.Find(s.arch.CodeAddress(pc))
+	if !s.Policy.ReturnToEntry || m < 0 || !s.noCallBefore(pc) {
+		return false
+	}
+	if sym, _ := s.lookup(m, rva); sym.Name != "" && sym.Start == rva {
+		return true
+	}
+	// Without a name: rules begin here, and there are none before, as in the padding between functions.
+	row, ans := s.Symbols.Row(m, rva)
+	_, before := s.Symbols.Row(m, rva-1)
+	return ans == symbol.Yes && row.Start == rva && before == symbol.No
+}
+
 // entersHandler: the top frame turned out to be the code to which a signal's handler returns. It is
 // looked up where it begins, as where the code itself is known.
 func (s *walk) entersHandler() {

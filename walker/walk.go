@@ -29,6 +29,8 @@ type Walker struct {
 	// NTDLL and Kernel32 are the indexes of these modules on Windows. A 32-bit process on a 64-bit
 	// system has two of the former.
 	NTDLL, Kernel32 []int
+	// Unloaded are the modules that the process had unloaded.
+	Unloaded []core.UnloadedModule
 	// BigEndian is the byte order of Code, on CPUs that have both.
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.
@@ -235,6 +237,9 @@ func (s *walk) caller() (Frame, *Stop) {
 		if cand.row.Signal {
 			s.entersHandler()
 		}
+		if s.unproven(&cand, regs.PC()) {
+			cand.trust = TrustNone
+		}
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())
 		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Tail: cand.call.tail, Attempts: attempts}
@@ -243,9 +248,12 @@ func (s *walk) caller() (Frame, *Stop) {
 		// or in another function. Looked up is an address inside of the call.
 		f.Lookup = f.PC - s.arch.CallSize
 		// An interrupted function continues at its pc, which is no return address. Nothing calls the
-		// code that returns from a signal's handler.
-		if cand.row.Signal || s.returnsFromSignal(f.PC) {
+		// code that returns from a signal's handler, nor what a stack was made to return to.
+		switch {
+		case cand.row.Signal || s.returnsFromSignal(f.PC):
 			f.Lookup = s.arch.CodeAddress(f.PC)
+		case s.beginsFunction(f.PC):
+			f.Lookup, f.returnedTo = s.arch.CodeAddress(f.PC), true
 		}
 		s.callPC(&f)
 		return f, nil

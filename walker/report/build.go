@@ -267,7 +267,9 @@ func (b *builder) assigned(module int) bool { return b.symbols[module].State == 
 
 // fromSymbols reports whether a frame was found with its callee's symbols. If those are assigned,
 // so is the frame.
-func fromSymbols(t walker.Trust) bool { return t == walker.TrustCFI || t == walker.TrustCFIScan }
+func fromSymbols(t walker.Trust) bool {
+	return t == walker.TrustCFI || t == walker.TrustCFIScan || t == walker.TrustNone
+}
 
 // attempts makes the plain form of rejected candidates. One without any rule has no text of rules.
 func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {

@@ -89,7 +89,7 @@ type trustWord struct{ Trust, Word, Sentence string }
 // trustWords are the lines of the dialog, the most reliable first.
 func trustWords() []trustWord {
 	var out []trustWord
-	for _, t := range []string{"context", "cfi", "prewalked", "leaf", "frame_pointer", "cfi_scan", "scan", "inline"} {
+	for _, t := range []string{"context", "cfi", "prewalked", "leaf", "frame_pointer", "cfi_scan", "scan", "none", "inline"} {
 		w, s := view.Word(t)
 		out = append(out, trustWord{t, w, s})
 	}

@@ -175,6 +175,8 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 			d.Warning = "Found or named by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
 				Clean(m.SymbolID) + "."
 		}
+	case f.Trust == "none":
+		d.Warning = "Nothing in the dump shows that there is code at this address."
 	case row.Unreliable:
 		d.Warning = "Found by scanning the stack: this call may be left over from earlier."
 	}

@@ -95,6 +95,8 @@ func Word(trust string) (word, sentence string) {
 		return "shadow stack", "The CPU's own list of return addresses, which no program can overwrite, names this caller."
 	case "inline":
 		return "inline", "A call that the compiler inlined: it has no frame of its own."
+	case "none":
+		return "unproven", "Call frame information gives this return address, which is in no module, and nothing in the dump shows that there is code. It may have been overwritten."
 	}
 	return "unknown", "How this frame was found is not known."
 }
