@@ -9,95 +9,133 @@ import (
 )
 
 // Go's runtime leaves a goroutine's stack for the thread's own to call C (asmcgocall), to run its
-// own code (systemstack) and to make the goroutine's stack larger (morestack). These functions load
-// the stack pointer from memory, which no rule for them says, so that rules lead to whatever is on
-// the thread's stack. The stack pointer of the goroutine is where the runtime keeps it to return: on
-// the thread's stack, or in the g that describes the goroutine. A dump that has not all memory lacks
-// the g or the goroutine's stack; then the walk ends at the switch.
+// own code (systemstack) and to make the goroutine's stack larger (morestack) or to take another
+// goroutine (mcall). These functions load the stack pointer from memory, which no rule for them says,
+// so that rules lead to whatever is on the thread's stack. The stack pointer of the goroutine is
+// where the runtime keeps it to return: on the thread's stack, or in the g that describes the
+// goroutine. A dump that has not all memory lacks the g or the goroutine's stack; then the walk ends
+// at the switch.
+//
+// Where C calls Go (cgocallback) it is the other way round: the thread's stack is left for the
+// goroutine's, and where it was is in the g of the thread's stack.
 //
 // Source: runtime/asm_*.s and runtime/runtime2.go. The layout has been the same since Go 1.5, in
 // words:
 //
 //	g   0 stack.lo | 1 stack.hi | 6 m | 7 sched.sp | 8 sched.pc
 //	m   0 g0, the g of the thread's own stack | … curg, the g of the goroutine
-//
-// mcall leaves a goroutine's stack for good: see reserved.
 
 // goSwitch is a function that switches stacks.
 type goSwitch struct {
-	// caller returns rules for the function's caller on the goroutine's stack.
+	// caller returns rules for the function's caller on the stack that it left.
 	caller func(*walk) (unwind.Row, bool)
-	// mayEnd: where there are no rules the goroutine may have left the thread, so that the thread's
-	// stack is complete.
-	mayEnd bool
+	// without is what the walk does where there are no such rules.
+	without withoutRules
+	// from: the function switches stacks if it called one whose name begins so.
+	from string
 }
+
+type withoutRules uint8
+
+const (
+	stops  withoutRules = iota // it ends: the stack that was left is not in the dump
+	ends                       // the goroutine may have left the thread, so that the thread's stack is complete
+	goesOn                     // the function's own rules lead to true frames, too
+)
 
 var goSwitches = map[string]goSwitch{
 	"runtime.asmcgocall":  {caller: (*walk).callerOfC},
 	"runtime.systemstack": {caller: (*walk).callerOfSystem},
-	"runtime.morestack":   {caller: (*walk).callerOfMorestack, mayEnd: true},
+	"runtime.morestack":   {caller: (*walk).callerInSched, without: ends},
+	"runtime.mcall":       {caller: (*walk).callerInSched, without: ends},
+	// The runtime gives the goroutine a frame as if the function had been called there.
+	"runtime.cgocallback": {caller: (*walk).callerOfCallback, without: goesOn, from: "runtime.cgocallbackg"},
+	// Up to Go 1.14 it called another function for that.
+	"runtime.cgocallback_gofunc": {caller: (*walk).callerOfCallback, without: goesOn, from: "runtime.cgocallbackg"},
+	// It does not switch stacks, but C's registers, which it saves, are in no rule for it.
+	"crosscall2":           {caller: (*walk).callerByCode, without: goesOn},
+	"runtime.callbackasm1": {caller: (*walk).callerByCode, without: goesOn},
 }
 
-// goPart is the Origin's Part of rules that lead from the thread's stack to a goroutine's.
+// goPart is the Origin's Part of rules that lead to another stack.
 const goPart = "stack pointer saved by Go's runtime"
 
-// goSwitchOf returns what a frame's function is.
-func goSwitchOf(f *Frame) (name string, sw goSwitch, ok bool) {
-	name = strings.TrimSuffix(f.Symbol.Name, ".abi0")
-	sw, ok = goSwitches[name]
-	return name, sw, ok
-}
+// goName is the name of a function without the suffix by which Go names a calling convention.
+func goName(name string) string { return strings.TrimSuffix(name, ".abi0") }
 
-// switched returns the first frame whose function switched stacks and whose caller was looked for on
-// the stack that it switched to, or -1. All names are known. Where a thread was stopped or
-// interrupted by a signal in such a function, that may have been before the switch.
-func (s *walk) switched() int {
-	for i := 1; s.Policy.GoSwitch && i < len(s.frames); i++ {
-		f := &s.frames[i]
-		_, _, ok := goSwitchOf(f)
-		switch {
-		// Up to Go 1.16 a callback's caller on the goroutine's stack is asmcgocall, by design.
-		case strings.HasPrefix(s.frames[i-1].Symbol.Name, "runtime.cgocallback"):
-		case f.Row.Signal, i+1 < len(s.frames) && s.frames[i+1].Source == SourceGo:
-		case ok:
-			return i
-		case s.entered(f) != "":
-			return -1
-		}
+// switches returns what frame i's function is, if it switched stacks. All names up to there are
+// known. Where a thread was stopped or interrupted by a signal in such a function, that may have been
+// before the switch.
+func (s *walk) switches(i int) (sw goSwitch, ok bool) {
+	f := &s.frames[i]
+	callee := goName(s.symbol(&s.frames[i-1]).Name)
+	sw, ok = goSwitches[goName(s.symbol(f).Name)]
+	switch {
+	// Up to Go 1.16 a callback's caller on the goroutine's stack is asmcgocall, by design.
+	case f.Source != SourceGo && strings.HasPrefix(callee, "runtime.cgocallback") && sw.from == "":
+		ok = false
+	case f.Row.Signal, i+1 < len(s.frames) && s.frames[i+1].Source == SourceGo:
+		ok = false
+	case !strings.HasPrefix(callee, sw.from):
+		ok = false
 	}
-	return -1
+	return sw, ok
 }
 
-// acrossSwitch goes back to the first frame that switched stacks and walks on from there, on the
-// goroutine's stack. It reports whether it found more frames.
+// acrossSwitches goes back to the first frame that switched stacks, walks on from there on the stack
+// that it left, and so on.
 //
 // It runs when the walk is over, as endAtOutermost does, for the same reason.
-func (t *Steps) acrossSwitch() bool {
+func (t *Steps) acrossSwitches() {
 	s := t.walk
-	i := s.switched()
-	if i < 0 {
-		return false
-	}
-	name, sw, _ := goSwitchOf(&s.frames[i])
-	attempts := s.backTo(i)
-	row, ok := sw.caller(s)
-	if ok {
-		regs, _, err := row.Apply(&s.top().Regs, s.memoryFor(&row), nil)
-		if good, _ := s.plausibleReturn(regs.PC()); err == nil && good {
-			s.remember(SourceGo, &regs)
-			s.push(Frame{PC: regs.PC(), Lookup: regs.PC() - s.arch.CallSize, Regs: regs, Trust: TrustCFI, Source: SourceGo, Row: row, Attempts: attempts})
-			for t.stop = nil; t.Next(); {
-			}
-			return true
+	for i := 1; s.Policy.GoSwitch && (i < len(s.frames) || t.Next()); i++ {
+		sw, ok := s.switches(i)
+		if !ok && !s.frames[i].Row.Signal && s.entered(&s.frames[i]) != "" {
+			break
+		}
+		if ok && !t.across(i, &sw) {
+			return
 		}
 	}
-	if sw.mayEnd {
-		t.stop = &Stop{Kind: StopEnd, Detail: noCaller(name), Attempts: attempts}
-		return false
+	for t.Next() {
 	}
-	t.stop = &Stop{Kind: StopSwitched, Attempts: attempts,
-		Detail: fmt.Sprintf("the stack was switched here: %s was called on a goroutine's stack, which the dump does not have", name)}
-	return false
+}
+
+// across replaces the caller of frame i, which switched stacks, if there are rules for it. It reports
+// whether the walk goes on.
+func (t *Steps) across(i int, sw *goSwitch) bool {
+	s := t.walk
+	all := s.frames
+	s.frames = all[:i+1]
+	row, ok := sw.caller(s)
+	regs, found := s.leadsTo(&row, ok)
+	s.frames = all
+	if !found && sw.without == goesOn {
+		return true
+	}
+	name, attempts := goName(s.frames[i].Symbol.Name), s.backTo(i)
+	switch {
+	case found:
+		s.remember(SourceGo, &regs)
+		s.push(Frame{PC: regs.PC(), Lookup: regs.PC() - s.arch.CallSize, Regs: regs, Trust: TrustCFI, Source: SourceGo, Row: row, Attempts: attempts})
+		t.stop = nil
+	case sw.without == ends:
+		t.stop = &Stop{Kind: StopEnd, Detail: noCaller(name), Attempts: attempts}
+	default:
+		t.stop = &Stop{Kind: StopSwitched, Attempts: attempts,
+			Detail: fmt.Sprintf("the stack was switched here: %s was called on a goroutine's stack, which the dump does not have", name)}
+	}
+	return found
+}
+
+// leadsTo applies rules for the top frame's caller, on whichever stack. ok: there are any.
+func (s *walk) leadsTo(row *unwind.Row, ok bool) (cpu.Regs, bool) {
+	if !ok {
+		return cpu.Regs{}, false
+	}
+	regs, _, err := row.Apply(&s.top().Regs, (*everywhere)(s), nil)
+	good, _ := s.plausibleReturn(regs.PC())
+	return regs, err == nil && good
 }
 
 // backTo removes the frames above frame i, and returns the attempts for its caller.
@@ -205,14 +243,6 @@ const cWords = 8
 func (s *walk) callerOfC() (unwind.Row, bool) {
 	at, size := s.top().Regs.SP(), s.arch.WordSize
 	reg := "$" + s.arch.RegName(s.arch.SP)
-	try := func(row unwind.Row, ok bool) bool {
-		if !ok {
-			return false
-		}
-		regs, _, err := row.Apply(&s.top().Regs, (*everywhere)(s), nil)
-		good, _ := s.plausibleReturn(regs.PC())
-		return err == nil && good
-	}
 	for n := range cWords {
 		p, ok := s.wordAt(at, n)
 		if !ok {
@@ -227,13 +257,13 @@ func (s *walk) callerOfC() (unwind.Row, bool) {
 			if isG && v > 0 && g.holds(g.hi-v) {
 				row, ok := s.ownRules(fmt.Sprintf("%s %d + ^ %d + ^ %s %d + ^ -", reg, n*size, gStackHi*size, reg, beside*size),
 					fmt.Sprintf("the g at 0x%x and how deep its stack was are on the thread's stack", p))
-				if try(row, ok) {
+				if _, ok := s.leadsTo(&row, ok); ok {
 					return row, true
 				}
 			}
 			if p == 0 && v > at && v-at < uint64(4*cWords*size) {
 				row, ok := s.ownRules(fmt.Sprintf("%s %d + ^", reg, beside*size), "the function was called on this stack")
-				if try(row, ok) {
+				if _, ok := s.leadsTo(&row, ok); ok {
 					return row, true
 				}
 			}
@@ -245,10 +275,8 @@ func (s *walk) callerOfC() (unwind.Row, bool) {
 // callerOfSystem: systemstack saves the goroutine's state in its g, and pretends that it is in
 // systemstack_switch, which has the same frame.
 func (s *walk) callerOfSystem() (unwind.Row, bool) {
-	g, ok := s.current(func(g *goroutine) bool {
-		module, rva := s.Modules.Find(g.pc)
-		sym, _ := s.lookup(module, rva)
-		return strings.TrimSuffix(sym.Name, ".abi0") == "runtime.systemstack_switch"
+	_, g, ok := s.current(func(g0, g *goroutine) bool {
+		return s.onThread(g0) && g.holds(g.sp) && s.goFunction(g.pc) == "runtime.systemstack_switch"
 	})
 	if !ok {
 		return unwind.Row{}, false
@@ -256,19 +284,20 @@ func (s *walk) callerOfSystem() (unwind.Row, bool) {
 	return s.ownRules(fmt.Sprintf("%d ^", g.at+uint64(gSP*s.arch.WordSize)), fmt.Sprintf("in the g at 0x%x", g.at))
 }
 
-// callerOfMorestack: morestack saves the state of the function that called it in the goroutine's g.
-// The scheduler may give the thread another goroutine, so its frames must not be there.
+// callerInSched: morestack and mcall save the state of the function that called them in the
+// goroutine's g. The scheduler may give the thread another goroutine, so its frames must not be
+// there.
 //
 //	pc = g.sched.pc     sp = g.sched.sp
-func (s *walk) callerOfMorestack() (unwind.Row, bool) {
+func (s *walk) callerInSched() (unwind.Row, bool) {
 	for i := range s.frames {
 		if strings.HasPrefix(s.frames[i].Symbol.Name, "runtime.schedule") {
 			return unwind.Row{}, false
 		}
 	}
-	g, ok := s.current(func(g *goroutine) bool {
+	_, g, ok := s.current(func(g0, g *goroutine) bool {
 		good, _ := s.plausibleReturn(g.pc)
-		return good
+		return s.onThread(g0) && g.holds(g.sp) && good
 	})
 	if !ok {
 		return unwind.Row{}, false
@@ -278,61 +307,146 @@ func (s *walk) callerOfMorestack() (unwind.Row, bool) {
 		OthersUndefined: true, Origin: unwind.Origin{Part: goPart, Note: fmt.Sprintf("in the g at 0x%x", g.at)}}, true
 }
 
+// callbacks are the calls of Go by C that a walk went across, from the youngest on.
+type callbacks struct {
+	// saved is where the thread's stack pointer is that the next one saved, 0 before the first; g is
+	// the goroutine that they are on.
+	saved uint64
+	g     goroutine
+	// lost: one was not crossed, so that it is not known which is next.
+	lost bool
+}
+
+// callerOfCallback: cgocallback begins on the thread's stack, with crosscall2 as its caller, and
+// saves its stack pointer in g0; what was there before, which an older call saved, it keeps in its
+// frame. A panic undoes that (unwindm), and what runs then overwrites the frames.
+//
+//	sp = g0.sched.sp, or the word that the younger cgocallback kept
+func (s *walk) callerOfCallback() (unwind.Row, bool) {
+	c, size := &s.callbacks, uint64(s.arch.WordSize)
+	if c.lost {
+		return unwind.Row{}, false
+	}
+	c.lost = true
+	for i := range s.frames {
+		if s.frames[i].Symbol.Name == "runtime.gopanic" {
+			return unwind.Row{}, false
+		}
+	}
+	if c.saved == 0 {
+		g0, g, ok := s.current(func(_, g *goroutine) bool { return g.holds(s.top().Regs.SP()) })
+		if !ok {
+			return unwind.Row{}, false
+		}
+		c.saved, c.g = g0.at+gSP*size, g
+	}
+	row, ok := s.ownRules(fmt.Sprintf("%d ^", c.saved), fmt.Sprintf("at 0x%x", c.saved))
+	regs, ok := s.leadsTo(&row, ok)
+	if !ok || c.g.holds(regs.SP()) || !s.callsBack(regs.PC()) {
+		return row, false
+	}
+	sp, _ := s.wordAt(c.saved, 0)
+	c.saved, c.lost = sp+uint64(s.arch.GoReserved)*size, false
+	return row, true
+}
+
+// callsBack: a return address is in a function that calls cgocallback, and it can be seen how to go
+// on from there.
+func (s *walk) callsBack(pc uint64) bool {
+	switch s.goFunction(pc) {
+	case "runtime.cgocallback":
+		return goName(s.top().Symbol.Name) != "runtime.cgocallback"
+	case "crosscall2", "runtime.callbackasm1":
+		f := Frame{PC: pc, Lookup: pc - s.arch.CallSize, unnamed: true}
+		f.Module, f.RVA = s.Modules.Find(f.Lookup)
+		_, ok := s.savedByCode(&f)
+		return ok
+	}
+	return false
+}
+
+// callerByCode: crosscall2 saves the registers that C functions preserve; Go's change them.
+func (s *walk) callerByCode() (unwind.Row, bool) { return s.savedByCode(s.top()) }
+
+// savedByCode returns a frame's own rules, and where its code saved the registers.
+func (s *walk) savedByCode(f *Frame) (unwind.Row, bool) {
+	if f.Module < 0 || s.Code == nil {
+		return unwind.Row{}, false
+	}
+	row, _ := s.Symbols.Row(f.Module, f.RVA)
+	code, why := s.codeRow(f)
+	row.Saved, row.OthersUndefined, row.Origin.Note = code.Saved, true, code.Origin.Part
+	return row, why == "" && code.CFA == row.CFA
+}
+
+// goFunction is the name of the function that has a return address.
+func (s *walk) goFunction(pc uint64) string {
+	module, rva := s.Modules.Find(pc - 1)
+	sym, _ := s.lookup(module, rva)
+	return goName(sym.Name)
+}
+
+// onThread: the top frame is on the stack of g0. It may be at the very end.
+func (s *walk) onThread(g0 *goroutine) bool {
+	return g0.holds(s.top().Regs.SP() - uint64(s.arch.WordSize))
+}
+
 // mWords is how many words of an m are searched for curg. It is the 29th to 45th, by release and
 // processor.
 const mWords = 64
 
-// gWords is how many words of the thread's stack are searched for its g.
+// gWords is how many words of the stack are searched for a g.
 const gWords = 1024
 
-// current returns the goroutine that the thread had when it switched to the stack of the top frame,
-// if its saved state is as is says. The thread's g0, m and the goroutine point to one another, and
-// g0's stack is the one that the frame is on, so no other words can be taken for them.
-func (s *walk) current(is func(*goroutine) bool) (goroutine, bool) {
-	sp, size := s.top().Regs.SP(), uint64(s.arch.WordSize)
+// current returns the thread's g0 and the goroutine that it runs, if they are as is says. The two and
+// the m point to one another, so no other words can be taken for them.
+func (s *walk) current(is func(g0, g *goroutine) bool) (g0, g goroutine, ok bool) {
 	tried := map[uint64]bool{}
-	from := func(p uint64) (goroutine, bool) {
+	from := func(p uint64) bool {
 		if tried[p] {
-			return goroutine{}, false
+			return false
 		}
 		tried[p] = true
-		g, ok := s.goroutineAt(p)
+		any, ok := s.goroutineAt(p)
 		if !ok {
-			return g, false
+			return false
 		}
-		at, _ := s.wordAt(g.m, mG0)
-		g0, ok := s.goroutineAt(at)
-		if !ok || g0.m != g.m || !g0.holds(sp-size) {
-			return g, false
+		at, _ := s.wordAt(any.m, mG0)
+		if g0, ok = s.goroutineAt(at); !ok || g0.m != any.m {
+			return false
 		}
 		for n := 1; n < mWords; n++ {
-			p, ok := s.wordAt(g.m, n)
+			p, ok := s.wordAt(any.m, n)
 			if !ok {
 				break
 			}
-			if g, ok := s.goroutineAt(p); ok && p != at && g.m == g0.m && g.holds(g.sp) && is(&g) {
-				return g, true
+			if g, ok = s.goroutineAt(p); ok && p != at && g.m == g0.m && is(&g0, &g) {
+				return true
 			}
 		}
-		return g, false
+		return false
 	}
 	// Go's code keeps its g in a register, on most processors.
 	for i := range s.frames {
 		for r := range s.arch.Names {
-			if p, ok := s.frames[i].Regs.Get(cpu.Reg(r)); ok {
-				if g, ok := from(p); ok {
-					return g, true
-				}
+			if p, ok := s.frames[i].Regs.Get(cpu.Reg(r)); ok && from(p) {
+				return g0, g, true
 			}
 		}
 	}
-	first := max(s.frames[0].Regs.SP(), sp-min(sp, gWords*size))
-	for at := first; at < sp; at += size {
-		if p, ok := s.word(at); ok {
-			if g, ok := from(p); ok {
-				return g, true
+	// The youngest words of the frames, on whichever stacks they are.
+	left := gWords
+	for i := len(s.frames) - 2; i >= 0; i-- {
+		low, high := s.frames[i].Regs.SP(), s.frames[i+1].Regs.SP()
+		for n := 0; left > 0 && low+uint64(n*s.arch.WordSize) < high; n++ {
+			p, ok := s.wordAt(low, n)
+			if !ok {
+				break
+			}
+			if left--; from(p) {
+				return g0, g, true
 			}
 		}
 	}
-	return goroutine{}, false
+	return g0, g, false
 }

@@ -82,6 +82,7 @@ func TestGoSwitches(t *testing.T) {
 		{"runtime.systemstack", map[string]uint64{"r14": g0}, goMemory{g + 64: base + 0x408}, ""},
 		{"runtime.systemstack", map[string]uint64{"r14": g0}, goMemory{m: g}, ""},
 		{"runtime.morestack", map[string]uint64{"r14": g0}, goMemory{g + 64: base + 0x408}, "main.caller"},
+		{"runtime.mcall", map[string]uint64{"r14": g0}, goMemory{g + 64: base + 0x408}, "main.caller"},
 	} {
 		memory := world(c.memory)
 		regs := cpu.Regs{Arch: cpu.AMD64}
@@ -101,6 +102,96 @@ func TestGoSwitches(t *testing.T) {
 		}
 		if have != c.want || have == "" && stack.Stop.Kind != StopSwitched {
 			t.Errorf("%s %v %x: caller %q, stop %v; want %q", c.function, c.regs, c.memory, have, stack.Stop, c.want)
+		}
+	}
+}
+
+// calledBack is a program in which C calls Go. crosscall2 has the code and the rules of Go 1.26, and
+// the function of C a frame pointer.
+type calledBack struct{ goProgram }
+
+func (p calledBack) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	row, ok := p.goProgram.Row(0, rva)
+	switch name := p.names[rva/0x100-1]; name {
+	case "crosscall2":
+		row.CFA.Offset = 0x18 + 0x30 + 16
+	case "inC":
+		row.CFA.Reg = cpu.AMD64.FP
+	}
+	return row, ok
+}
+
+// TestGoCallbacks: the frames of C that called Go are there, in a callback in a callback too, and
+// those of the goroutine beyond. Where one cannot be crossed, as a panic undoes what the runtime
+// saved, it is as Go's runtime has it: as if the goroutine had called itself.
+func TestGoCallbacks(t *testing.T) {
+	const base, g0, g, m = 0x400000, 0xc000000100, 0xc000000400, 0xc000000800
+	const system, gor = 0x7fff0000, 0xc000100000
+	names := []string{"runtime.gopanic", "runtime.cgocallbackg", "runtime.cgocallback", "runtime.systemstack_switch", "crosscall2", "inC", "runtime.asmcgocall", "main.inner", "main.outer"}
+	const panics, callbackg, callback, switched, crosscall, inC, asmcgocall, inner, outer = base + 0x110, base + 0x210, base + 0x310, base + 0x410, base + 0x541, base + 0x610, base + 0x710, base + 0x810, base + 0x910
+	// push %rbp; mov %rsp, %rbp; sub $0x30, %rsp; mov %rbp, 0x28(%rsp); lea 0x28(%rsp), %rbp; …; call
+	program := codeAt{base + 0x500: []byte("\x55\x48\x89\xe5\x48\x83\xec\x30\x48\x89\x6c\x24\x28\x48\x8d\x6c\x24\x28\x48\x89\x1c\x24\x4c\x89\x64\x24\x08\x4c\x89\x6c\x24\x10" +
+		"\x4c\x89\x74\x24\x18\x4c\x89\x7c\x24\x20\x48\x83\xec\x18\x48\x89\x3c\x24\x48\x89\x74\x24\x08\x48\x89\x4c\x24\x10\xe8\x3f\x91\xff\xff")}
+	memory := func() goMemory {
+		all := goMemory{g0: system - 0x8000, g0 + 8: system + 0x1000, g0 + 48: m, g0 + 56: system, g0 + 64: 0,
+			g: gor, g + 8: gor + 0x1000, g + 48: m, g + 56: 0, g + 64: 0, m: g0}
+		for a := uint64(0); a < 0x400; a += 8 {
+			all[system+a], all[gor+a], all[m+8+a] = 0, 0, 0
+		}
+		all[m+8*30] = g
+		// Two callbacks. On the goroutine's stack: cgocallbackg, cgocallback, its made-up caller and
+		// that one's; on the thread's: cgocallback, crosscall2, C and asmcgocall.
+		for i, from := range []uint64{inner, outer} {
+			at, thread := gor+uint64(i)*0x40, system+uint64(i)*0x100
+			for n, ra := range []uint64{callback, switched, from, callbackg} {
+				all[at+uint64(n)*16+8] = ra
+			}
+			all[thread], all[thread+8] = thread+0x100, crosscall
+			all[thread+0x10+0x50], all[thread+0x10+0x48] = inC, thread+0x80
+			all[thread+0x88] = asmcgocall
+			all[thread+0x90], all[thread+0x98] = 0x1000-uint64(i)*0x40-0x20, g
+		}
+		all[gor+0x78] = 0 // main.outer is the goroutine's first function
+		return all
+	}
+	const all = "runtime.cgocallbackg runtime.cgocallback crosscall2 inC runtime.asmcgocall main.inner " +
+		"runtime.cgocallbackg runtime.cgocallback crosscall2 inC runtime.asmcgocall main.outer "
+	const own = "runtime.cgocallbackg runtime.cgocallback runtime.systemstack_switch main.inner " +
+		"runtime.cgocallbackg runtime.cgocallback runtime.systemstack_switch main.outer "
+	for _, c := range []struct {
+		name   string
+		pc, sp uint64
+		code   codeAt
+		change func(goMemory)
+		want   string
+	}{
+		{"both", callbackg, gor, program, nil, all},
+		{"crosscall2 without code", callbackg, gor, nil, nil, own},
+		{"in a panic", panics, gor - 16, program, func(m goMemory) { m[gor-16], m[gor-8] = 0, callbackg }, "runtime.gopanic " + own},
+		{"another stack pointer", callbackg, gor, program, func(m goMemory) { m[g0+56] = system + 0x10 }, own},
+		{"the outer one's is lost", callbackg, gor, program, func(m goMemory) { m[system] = gor }, all[:len(all)/2] + own[len(own)/2:]},
+	} {
+		mem := memory()
+		if c.change != nil {
+			c.change(mem)
+		}
+		regs := cpu.Regs{Arch: cpu.AMD64}
+		regs.Set(cpu.AMD64.PC, c.pc)
+		regs.Set(cpu.AMD64.SP, c.sp)
+		r14, _ := cpu.AMD64.Lookup("r14")
+		regs.Set(r14, g)
+		w := New(Best, core.OSLinux, core.NewModuleMap([]core.ModuleMapping{{Module: 0, Start: base, Size: 0x1000}}, core.OverlapTruncate), calledBack{goProgram{names}})
+		w.Space = mem
+		if c.code != nil {
+			w.Code = c.code
+		}
+		stack := w.Walk(regs, mem)
+		have := ""
+		for i := range stack.Frames {
+			have += stack.Frames[i].Symbol.Name + " "
+		}
+		if have != c.want {
+			t.Errorf("%s:\nhave %s\nwant %s\n%+v", c.name, have, c.want, stack.Stop)
 		}
 	}
 }

@@ -46,6 +46,8 @@ type Policy struct {
 	CFINonZero bool
 	// CFINeedsFP: on x86 a CFI result without ebp is rejected.
 	CFINeedsFP bool
+	// CFILostFP: but not if the frame's own ebp is unknown. Go's code keeps none.
+	CFILostFP bool
 	// FixSwapped: x86 rules that have esp and ebp in each other's place are put right.
 	FixSwapped bool
 	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's
@@ -297,6 +299,7 @@ func best() Policy {
 	// Rules that give a return address of 0 are how the outermost frame's say that it has no
 	// caller.
 	p.CFINonZero = false
+	p.CFILostFP = true
 	p.FramePointer.LRInModule = true
 	p.FramePointer.LastOfChain = true
 	p.FramePointer.LeafByLR = true

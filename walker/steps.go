@@ -102,11 +102,7 @@ func (t *Steps) Stack() Stack {
 	for i := range s.frames {
 		s.symbol(&s.frames[i])
 	}
-	for t.acrossSwitch() {
-		for i := range s.frames {
-			s.symbol(&s.frames[i])
-		}
-	}
+	t.acrossSwitches()
 	if stop := s.endAtOutermost(); stop != nil {
 		t.stop = stop
 	}

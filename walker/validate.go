@@ -87,7 +87,7 @@ func (s *walk) checkCFI(regs *cpu.Regs) string {
 	if s.Policy.CFINonZero && s.arch.CFINonZero && (regs.PC() == 0 || regs.SP() == 0) {
 		return fmt.Sprintf("it gives pc 0x%x and sp 0x%x", regs.PC(), regs.SP())
 	}
-	if s.Policy.CFINeedsFP && s.arch.CFINeedsFP && !regs.Known(s.arch.FP) {
+	if s.Policy.CFINeedsFP && s.arch.CFINeedsFP && !regs.Known(s.arch.FP) && (!s.Policy.CFILostFP || s.top().Regs.Known(s.arch.FP)) {
 		return "it does not recover ebp"
 	}
 	return ""

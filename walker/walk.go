@@ -74,7 +74,8 @@ type walk struct {
 	// used yet.
 	shadow []uint64
 	// shadowed: the dump has the thread's shadow stack.
-	shadowed bool
+	shadowed  bool
+	callbacks callbacks
 	// coded are the rules that the code showed, by address.
 	coded map[uint64]codedRow
 	// calleeFunction is the top frame's function when there were calleeOf frames.

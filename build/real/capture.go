@@ -133,8 +133,12 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 		return nil, err
 	}
 	args = []string{strconv.Itoa(pid), c.dump}
-	if p.memory {
-		for _, r := range stackRanges(c.gdb, c.maps) {
+	if p.memory || p.allMemory {
+		ranges := stackRanges(c.gdb, c.maps)
+		if p.allMemory {
+			ranges = writable(c.maps)
+		}
+		for _, r := range ranges {
 			args = append(args, fmt.Sprintf("0x%x", r.start), fmt.Sprintf("0x%x", r.end-r.start))
 		}
 	}
@@ -221,6 +225,16 @@ func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 		const page = 4096
 		if low < m.end && m.read { // a stack pointer may be in the guard page
 			out = append(out, mapping{start: max(low&^(page-1), m.start), end: min(high+page, m.end)})
+		}
+	}
+	return out
+}
+
+// writable returns the mappings that a process can write.
+func writable(maps []mapping) (out []mapping) {
+	for _, m := range maps {
+		if m.read && m.write {
+			out = append(out, m)
 		}
 	}
 	return out

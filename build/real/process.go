@@ -15,10 +15,10 @@ import (
 
 // mapping is a line of /proc/PID/maps.
 type mapping struct {
-	start, end uint64
-	read, exec bool
-	path       string // "" for anonymous memory; in brackets for the kernel's, as "[vdso]"
-	deleted    bool
+	start, end        uint64
+	read, write, exec bool
+	path              string // "" for anonymous memory; in brackets for the kernel's, as "[vdso]"
+	deleted           bool
 }
 
 func readMaps(pid int) ([]mapping, error) {
@@ -44,7 +44,7 @@ func parseMaps(text string) []mapping {
 		if err1 != nil || err2 != nil {
 			continue
 		}
-		m := mapping{start: start, end: end, read: strings.Contains(fields[1], "r"), exec: strings.Contains(fields[1], "x")}
+		m := mapping{start: start, end: end, read: strings.Contains(fields[1], "r"), write: strings.Contains(fields[1], "w"), exec: strings.Contains(fields[1], "x")}
 		m.path, m.deleted = strings.CutSuffix(strings.Join(fields[5:], " "), " (deleted)")
 		out = append(out, m)
 	}

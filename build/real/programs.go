@@ -31,6 +31,9 @@ type program struct {
 	// memory is set if the dump needs all stacks that gdb's stack pointers are in, not only each
 	// thread's current one. A program with sigaltstack has frames on both.
 	memory bool
+	// allMemory is set if the dump needs all memory that the program can write: what Go's runtime
+	// keeps of its stacks is there.
+	allMemory bool
 	// bits32 is set for a 32-bit process, whose dump a 32-bit writer must write.
 	bits32 bool
 	// framePointers names code that keeps the frame pointer and has no unwind rules for gdb
@@ -125,6 +128,11 @@ var programs = []program{
 	{name: "go-stripped-signal", needs: []need{{"go", "https://go.dev/dl"}, objcpy}, build: []string{"go build -o $DIR/quit.full $SRC/quit.go", "objcopy --strip-all $DIR/quit.full $DIR/quit"},
 		run: "$DIR/quit", marker: true, memory: true, symbols: "$DIR/quit.full", landmarks: []landmarks{{"runtime.sighandler", "main.block", "runtime.goexit"}}},
 	{name: "cgo", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true},
+	// gdb does not know where the runtime switched stacks.
+	{name: "cgo-memory", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true, allMemory: true, noRules: true,
+		landmarks: []landmarks{{"c_wait", "runtime.asmcgocall", "runtime.cgocall", "main.main", "runtime.goexit"},
+			{"c_wait", "runtime.asmcgocall", "main.goCallback", "runtime.cgocallback", "crosscall2", "c_middle", "c_outer", "runtime.asmcgocall", "main.below", "runtime.cgocallback", "crosscall2", "c_middle", "main.below", "runtime.goexit"},
+			{"c_wait", "runtime.asmcgocall", "main.goCallback", "runtime.cgocallback", "crosscall2", "goCallback", "body", "start_thread"}}},
 	{name: "java", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -cp $DIR Frames", marker: true,
 		// The JIT compiler's code uses rbp as a general register, so gdb stops there. The landmarks
 		// check whether the walker goes on.

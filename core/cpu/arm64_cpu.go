@@ -18,7 +18,7 @@ var ARM64 = newArch(&Arch{regs: registers{
 	// caller: sp = fp + 16, pc = [fp + 8], fp = [fp]
 	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 16, RAOffset: -8, FPOffset: -16},
 	Conventions: Conventions{
-		EqualSP: EqualSPMoved, FPCheck: FPInRange, ScanFP: ScanFPUnknown,
+		EqualSP: EqualSPMoved, FPCheck: FPInRange, ScanFP: ScanFPUnknown, GoReserved: 2,
 		LinkInRecord: true, LinkAlone: true, PointerAuth: true, TopByteIgnored: true,
 		AddressEnd: 1 << 52,
 	},

@@ -20,7 +20,7 @@ var ARM = newArch(&Arch{regs: registers{
 	// [fp]
 	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
 	Conventions: Conventions{
-		EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown,
+		EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1,
 		FPOnlyOnIOS: true, LinkStale: true,
 	},
 	Formats: Formats{

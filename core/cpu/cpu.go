@@ -138,6 +138,9 @@ type Conventions struct {
 	NoFaultAddress bool
 	// StackWIN: symbol files have STACK WIN records for it, and PE files no tables of functions.
 	StackWIN bool
+	// GoReserved is how many words Go's functions keep free at sp, aligned as the stack is, for what
+	// they call (MinFrameSize and StackAlign of internal/goarch). None where calls push.
+	GoReserved int
 	// SwappedDWARF: some compilers for Apple's systems swap the DWARF numbers of the stack pointer
 	// and the frame pointer.
 	SwappedDWARF bool

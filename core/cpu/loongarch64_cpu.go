@@ -25,7 +25,7 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 	WordSize:    8,
 	CallSize:    4,
 	Frame:       FrameLayout{Style: FrameRecord, RAOffset: -8, FPOffset: -16},
-	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
+	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
 	Formats: Formats{
 		Processors: []uint16{0x8005}, RustUnknown: true,
 

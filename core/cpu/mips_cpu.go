@@ -51,7 +51,7 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 		Name:        name,
 		WordSize:    word,
 		CallSize:    8,
-		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
 		Formats:     f,
 		Code:        Code{IsCall: isMIPSCall, CallBytes: 8, Target: mipsTarget, Jump: mipsJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
 		Peers:       peers,

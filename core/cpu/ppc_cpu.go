@@ -74,7 +74,7 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 		WordSize:    word,
 		CallSize:    4,
 		Frame:       frame,
-		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 4},
 		Formats:     f,
 		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Target: ppcTarget, Jump: ppcJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
 		Peers:       peers,

@@ -35,7 +35,7 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 		WordSize:    word,
 		CallSize:    2,
 		Frame:       FrameLayout{Style: FrameRecord, RAOffset: -w, FPOffset: -2 * w},
-		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
 		Formats: Formats{Processors: []uint16{proc}, RustUnknown: true, Family: family, PlainCFI: true,
 			ELFMachines: [3]uint16{243}, PEMachines: [3]uint16{pe}},
 		// li a7, 139; ecall. The rt_sigframe is a siginfo of 128 bytes and a ucontext: flags, link,
