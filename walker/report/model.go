@@ -183,6 +183,7 @@ type Crash struct {
 // Recursion is a function that calls itself. Calls of the stack's Frames belong to it.
 type Recursion struct {
 	Function      Name
+	Nearest       bool // the name is only the nearest of its last frame, and may not be the function's
 	Calls, Frames int
 }
 
@@ -193,7 +194,11 @@ func (c *Crash) Why() string {
 	if c.Recursion == nil {
 		return why
 	}
-	return fmt.Sprintf("%s; %d of its %d frames are %s", why, c.Recursion.Calls, c.Recursion.Frames, c.Recursion.Function.Shown())
+	are := "are"
+	if c.Recursion.Nearest {
+		are = "are after"
+	}
+	return fmt.Sprintf("%s; %d of its %d frames %s %s", why, c.Recursion.Calls, c.Recursion.Frames, are, c.Recursion.Function.Shown())
 }
 
 // Sentence returns what happened, without a subject: "tried to read 8 bytes at 0x10: null pointer

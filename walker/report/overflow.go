@@ -34,19 +34,19 @@ func (b *builder) overflow() int {
 // recursion returns the function to which more than half of a stack's frames belong, or nil.
 func recursion(frames []Frame) *Recursion {
 	counts := map[string]int{}
-	var most Name
+	var most *Frame
 	n := 0
 	for i := range frames {
 		f := &frames[i]
-		if f.Function.Raw == "" {
+		if !f.Named() {
 			continue
 		}
 		if counts[f.Function.Raw]++; counts[f.Function.Raw] > n {
-			most, n = f.Function, counts[f.Function.Raw]
+			most, n = f, counts[f.Function.Raw]
 		}
 	}
 	if n < 2 || 2*n <= len(frames) {
 		return nil
 	}
-	return &Recursion{Function: most, Calls: n, Frames: len(frames)}
+	return &Recursion{Function: most.Function, Nearest: most.Nearest, Calls: n, Frames: len(frames)}
 }

@@ -65,6 +65,9 @@ func (l *fileLists) Irrelevant(word string, _ *signature.Frame) bool {
 func (l *fileLists) Prefix(word string, _ *signature.Frame) bool { return l.prefixes.MatchString(word) }
 func (l *fileLists) WithLine(function string) bool               { return l.withLine.MatchString(function) }
 
+// Shown returns the word itself, as siggen does, which knows nothing of the nearest names.
+func (l *fileLists) Shown(word string, _ *signature.Frame) string { return word }
+
 // Once reports whether consecutive frames with the same word count once: those of a library without
 // symbols, known by the ending of Windows or Linux or as Firefox' own on macOS, and those whose
 // name the symbol file omits.

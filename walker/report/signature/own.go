@@ -21,6 +21,19 @@ func (ownLists) Prefix(word string, f *Frame) bool {
 // Once makes consecutive frames in a module without symbols one word.
 func (ownLists) Once(word string, f *Frame) bool { return f.Function == "" }
 
+// Shown marks a name that is only the nearest one before the address: "after DllMain". The offset is
+// not in the word. It differs between builds, and between the places of one function, so that it
+// would part equal crashes. The module alone would join all crashes in it. The name is what a public
+// symbol can say for most builds alike, and the mark keeps a crash in a function without a name apart
+// from those in the function of that name. The lists see the word without the mark, since most
+// functions of a system's libraries have no other name than an export.
+func (ownLists) Shown(word string, f *Frame) string {
+	if f.Nearest {
+		return "after " + word
+	}
+	return word
+}
+
 func (ownLists) WithLine(string) bool  { return false }
 func (ownLists) Sentinel([]string) int { return 0 }
 

@@ -24,6 +24,8 @@ type Frame struct {
 	// Offset is the address. Unloaded is the first unloaded module that covered it, or "".
 	Offset   uint64
 	Unloaded string
+	// Nearest: Function is only the nearest name before the address.
+	Nearest bool
 }
 
 // Lists classify the words of frames.
@@ -35,6 +37,8 @@ type Lists interface {
 	Once(word string, f *Frame) bool
 	// WithLine reports whether the word of a function includes its line.
 	WithLine(function string) bool
+	// Shown returns a frame's word as the signature has it.
+	Shown(word string, f *Frame) string
 	// Sentinel returns the index of the word at which the signature starts.
 	Sentinel(words []string) int
 }
@@ -107,7 +111,7 @@ func joined(c *Crash, lists Lists) string {
 		if w == "" || lists.Irrelevant(w, &frames[i]) || lists.Once(w, &frames[i]) && len(out) > 0 && out[len(out)-1] == w {
 			continue
 		}
-		if out = append(out, w); !lists.Prefix(w, &frames[i]) {
+		if out = append(out, lists.Shown(w, &frames[i])); !lists.Prefix(w, &frames[i]) {
 			break
 		}
 	}
@@ -115,7 +119,7 @@ func joined(c *Crash, lists Lists) string {
 	case len(out) > 0:
 		return strings.Join(out, " | ")
 	case len(words) > 0 && words[0] != "":
-		return words[0]
+		return lists.Shown(words[0], &frames[0])
 	}
 	return "EMPTY: no frame data available"
 }

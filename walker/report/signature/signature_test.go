@@ -60,6 +60,11 @@ func TestPlace(t *testing.T) {
 		{calls("<core::fmt::rt::Argument>::fmt", "app::show"), 1, "<T>::fmt | app::show", ""},
 		{append([]Frame{{Offset: 0x41414141}}, calls("app::call")...), 1, "app::call", ""},
 		{[]Frame{{Function: "__fsetlocking", Module: "libc-2.13.so"}, {Function: "app::call", Module: "app"}}, 1, "__fsetlocking | app::call", ""},
+		// A name that is only the nearest: the lists know it, and it is marked.
+		{[]Frame{{Function: "app_init", Nearest: true}}, 0, "after app_init", ""},
+		{[]Frame{{Function: "RaiseException", Nearest: true}, {Function: "memcpy", Nearest: true}, {Function: "app::call"}}, 2,
+			"after memcpy | app::call", ""},
+		{[]Frame{{Function: "abort", Nearest: true}}, 0, "after abort", ""},
 		{[]Frame{{Offset: 0x41414141}}, 0, "@0x41414141", ""},
 		{calls("core::panicking::panic_fmt", "core::panicking::panic_bounds_check", "app::index"), 2, "app::index", ""},
 		{calls("RaiseException", "_CxxThrowException", "app::load", "main"), 2, "app::load", ""},

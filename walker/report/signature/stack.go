@@ -36,7 +36,7 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 		}
 		own := Frame{Module: module, File: f.File, Line: f.Line, Offset: f.Lookup}
 		if f.Named() {
-			own.Function = name(f.Function)
+			own.Function, own.Nearest = name(f.Function), f.Nearest
 		}
 		if len(f.Unloaded) > 0 {
 			own.Unloaded = f.Unloaded[0].Module

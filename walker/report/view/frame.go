@@ -128,7 +128,9 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	row := v.frameRow(f, d.Frame)
 	d.Title = row.Full
 	if named {
-		d.Title = v.full(name)
+		if d.Title = v.full(name); d.Inline < 0 {
+			d.Title += after(f)
+		}
 	}
 	_, path := source(file, line, has)
 	add("Source", path, true)
@@ -139,14 +141,18 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 		}
 		add("Inlined into", outer, true)
 	}
-	if named && Clean(name.Raw) != d.Title {
+	if named && Clean(name.Raw) != v.full(name) {
 		add("Symbol", Clean(name.Raw), true)
 	}
 	if m := v.module(f.Module); m != nil {
 		add("Module", Clean(m.Name), true)
 		add("In module", "+"+short(f.RVA), true)
 		if named && start != 0 && f.Lookup >= start {
-			add("In function", "+"+short(f.Lookup-start), true)
+			key := "In function"
+			if f.Nearest && d.Inline < 0 {
+				key = "After the name"
+			}
+			add(key, "+"+short(f.Lookup-start), true)
 		}
 	} else {
 		add("Module", row.Module, true)

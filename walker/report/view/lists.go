@@ -94,7 +94,7 @@ func (v *View) top(t *report.Thread) string {
 		if f := &t.Frames[i]; len(f.Inlines) > 0 {
 			return lastParts(bare(v.full(f.Inlines[0].Function)))
 		} else if named(f) {
-			return lastParts(bare(v.full(f.Function)))
+			return lastParts(bare(v.full(f.Function))) + after(f)
 		}
 	}
 	if len(t.Frames) > 0 {

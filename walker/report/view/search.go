@@ -70,6 +70,9 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	var texts [6]string
 	if inline >= 0 || named(f) {
 		texts[0] = module + "!" + v.full(*name)
+		if inline < 0 {
+			texts[0] += after(f)
+		}
 	}
 	if file != "" {
 		texts[1] = file + ":" + strconv.FormatUint(uint64(line), 10)

@@ -304,13 +304,8 @@ func (v *View) widths(ti int) (int, int) {
 // nameRow sets a row's name, or without one where the address is.
 func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	if named(f) {
-		row.Full = v.full(f.Function)
-		row.Function = Fold(row.Full)
-		if f.Nearest {
-			offset := "+" + short(f.Lookup-f.FunctionStart)
-			row.Full += offset
-			row.Function += offset
-		}
+		row.Full = v.full(f.Function) + after(f)
+		row.Function = Fold(v.full(f.Function)) + after(f)
 		return
 	}
 	row.NoSymbol = true
@@ -330,6 +325,15 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	default:
 		row.Full = row.Function + ", the symbols of " + row.Module + " have no function here"
 	}
+}
+
+// after returns "+0xd6", the offset of a frame's address from its name, if that is only the nearest
+// name: it is then shown wherever the name is, because the address may be in another function.
+func after(f *report.Frame) string {
+	if !f.Nearest {
+		return ""
+	}
+	return "+" + short(f.Lookup-f.FunctionStart)
 }
 
 // named reports whether a frame has a name of its own. "<name omitted>" and "<unknown in app.exe>"

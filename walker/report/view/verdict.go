@@ -100,23 +100,25 @@ func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
 }
 
 // where adds the function of the crash's place, or without a name the module and the offset in it.
+//
+//	… in parse.    … at DllMain+0x1a0.    … in app+0x4f3a.
 func (v *View) where(say func(text, role string)) {
 	f, inlined, _ := v.site()
-	name, in := "", " in "
+	name, offset, in := "", "", " in "
 	switch {
 	case f == nil:
 		return
 	case inlined != nil:
 		name = v.full(inlined.Function)
 	case named(f):
-		name = v.full(f.Function)
-		if f.Nearest {
-			in = " after "
-		}
+		name, offset = v.full(f.Function), after(f)
+	}
+	if offset != "" {
+		in = " at "
 	}
 	if name != "" {
 		say(in, "")
-		say(bare(name), "code")
+		say(bare(name)+offset, "code")
 		return
 	}
 	m := v.module(f.Module)

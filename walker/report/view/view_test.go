@@ -66,12 +66,15 @@ func TestNamesNearby(t *testing.T) {
 		name            string
 		nearest, passed bool
 		want, row       string
+		thread          string // the name in the list of threads
+		offset          string // what the offset in the details is
+		signature       string
 	}{
-		{"main", false, false, " in main", "main"},
-		{"mallopt(int)", true, false, " after mallopt", "mallopt(int)+0x200"},
-		{"mallopt", false, true, " in app+0x1200", "app+0x1200"},
-		{"<unknown in app.exe>", false, false, " in app+0x1200", "app+0x1200"},
-		{"<name omitted>", false, false, " in app+0x1200", "app+0x1200"},
+		{"main", false, false, " in main", "main", "main", "In function", "main"},
+		{"mallopt(int)", true, false, " at mallopt+0x200", "mallopt(int)+0x200", "mallopt+0x200", "After the name", "after mallopt"},
+		{"mallopt", false, true, " in app+0x1200", "app+0x1200", "app", "", "app"},
+		{"<unknown in app.exe>", false, false, " in app+0x1200", "app+0x1200", "app", "", "<unknown in app.exe>"},
+		{"<name omitted>", false, false, " in app+0x1200", "app+0x1200", "app", "", "<name omitted>"},
 	} {
 		r := example()
 		r.Threads[1].Frames = []report.Frame{{PC: 0x401200, Lookup: 0x401200, RVA: 0x1200, Trust: "context", HasFunction: true,
@@ -86,6 +89,26 @@ func TestNamesNearby(t *testing.T) {
 		}
 		if md := v.CopyMarkdown(1); !strings.Contains(md, "| 0 | `"+c.row+"` |") {
 			t.Errorf("%s: %s", c.name, md)
+		}
+		for _, thread := range v.Threads(0, 10, -1, "", "").Rows {
+			if thread.Index == 1 && thread.Top != c.thread {
+				t.Errorf("%s: thread %q", c.name, thread.Top)
+			}
+		}
+		d, offset := v.Frame(1, 0, -1), ""
+		for _, f := range d.Facts {
+			if f.Value == "+0x200" {
+				offset = f.Key
+			}
+		}
+		if offset != c.offset || !strings.HasPrefix(d.Title, c.row) {
+			t.Errorf("%s: title %q, %q", c.name, d.Title, offset)
+		}
+		if s := v.Summary().Signature; s != c.signature {
+			t.Errorf("%s: signature %q", c.name, s)
+		}
+		if !v.frameHolds(&r.Threads[1].Frames[0], -1, c.row) {
+			t.Errorf("%s: a search does not find %s", c.name, c.row)
 		}
 	}
 }

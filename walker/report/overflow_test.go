@@ -1,0 +1,28 @@
+package report
+
+import "testing"
+
+// TestRecursion: a name counts for the frames that have it, and is not said to be the function's where
+// it is only the nearest one.
+func TestRecursion(t *testing.T) {
+	frame := func(name string, nearest, passed bool) Frame {
+		return Frame{HasFunction: name != "", Function: Name{Raw: name}, Nearest: nearest, Passed: passed}
+	}
+	parse, export, far, none := frame("parse", false, false), frame("Export", true, false), frame("Export", false, true), frame("", false, false)
+	for _, c := range []struct {
+		frames []Frame
+		want   string
+	}{
+		{[]Frame{parse, parse, none}, "full; 2 of its 3 frames are parse"},
+		{[]Frame{export, export, none}, "full; 2 of its 3 frames are after Export"},
+		{[]Frame{far, far, none}, "full"},
+		{[]Frame{parse, none, none}, "full"},
+		{[]Frame{parse, export}, "full"},
+	} {
+		crash := Crash{Recursion: recursion(c.frames)}
+		crash.Event.Why = "full"
+		if got := crash.Why(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
