@@ -118,10 +118,8 @@ func (d *Dump) ExceptionOf(thread int) *Exception {
 	if d.raw == nil {
 		return nil // only the one that counts
 	}
-	for i := range d.Exceptions {
-		if d.Exceptions[i].ThreadID == t.ID {
-			return &d.Exceptions[i]
-		}
+	if i, ok := d.indexThreads().exceptions[t.ID]; ok {
+		return &d.Exceptions[i]
 	}
 	return nil
 }

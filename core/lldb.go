@@ -62,17 +62,20 @@ func (d *Dump) extendByHeaders() {
 	if !d.SizesAreLeast() {
 		return
 	}
+	// Each program has headers of its own, so there are no more of them than the file has room for.
+	left := uint64(d.Src.Size) / 32
 	for i := range d.Modules {
-		d.ExtendModule(i, d.elfSize(d.Modules[i].Base))
+		d.ExtendModule(i, d.elfSize(d.Modules[i].Base, &left))
 	}
 }
 
 // elfSize returns how many bytes of memory the program takes whose ELF header is at an address of
-// the process, or 0 if the dump does not have the headers (System V ABI, chapters 4 and 5).
+// the process, or 0 if the dump does not have the headers (System V ABI, chapters 4 and 5). left is
+// how many program headers may still be read.
 //
 //	header   4 class u8: 2 is 64-bit · 32 (28) e_phoff · 54 (42) e_phentsize u16 · 56 (44) e_phnum u16
 //	program  0 p_type u32: 1 is PT_LOAD · 16 (8) p_vaddr · 40 (20) p_memsz
-func (d *Dump) elfSize(base uint64) uint64 {
+func (d *Dump) elfSize(base uint64, left *uint64) uint64 {
 	var magic [5]byte
 	if d.Memory.Read(base, magic[:]) < len(magic) || string(magic[:4]) != "\x7fELF" {
 		return 0
@@ -90,7 +93,9 @@ func (d *Dump) elfSize(base uint64) uint64 {
 	}
 	first, entry := base+read(base+l.phoff, l.word), read(base+l.entry, 2)
 	low, end := ^uint64(0), uint64(0)
-	for i := range read(base+l.count, 2) {
+	count := min(read(base+l.count, 2), *left)
+	*left -= count
+	for i := range count {
 		at := first + i*entry
 		if read(at, 4) != 1 {
 			continue

@@ -70,6 +70,7 @@ type Dump struct {
 	raw       *Dump           // what this was normalized from, else nil
 	wow64     *Wow64          // see Normalized
 	narrowed  bool            // see narrow
+	ids       *threadIndex    // see indexThreads
 	merged    []ModuleMapping // see ModuleMappings
 	sizes     map[int]uint64  // see ExtendModule
 	modules   *ModuleMap      // see ModuleAt

@@ -32,7 +32,7 @@ func (d *Dump) Normalized() *Dump {
 	n := *d
 	n.raw = d.AsRead()
 	n.Threads, n.Exceptions = slices.Clone(d.Threads), slices.Clone(d.Exceptions)
-	n.merged, n.modules = nil, nil
+	n.merged, n.modules, n.ids = nil, nil, nil
 	n.renumber()
 	n.narrow()
 	if len(n.Exceptions) > 0 {
@@ -173,6 +173,7 @@ func (d *Dump) addUnlisted() {
 	for i := range d.Threads {
 		known[d.Threads[i].ID] = true
 	}
+	d.ids = nil // there will be more threads
 	for i := range d.Exceptions {
 		e := &d.Exceptions[i]
 		if known[e.ThreadID] {

@@ -93,12 +93,34 @@ func (t *Thread) SavedRegisters() bool { return t.in == inSaved }
 // SavedRegisters is the same for an exception.
 func (e *Exception) SavedRegisters() bool { return e.in == inSaved }
 
+// threadIndex has the indices of the first thread and of the first exception with a thread's id.
+type threadIndex struct {
+	threads, exceptions map[uint32]int
+}
+
+// indexThreads returns the index, which it makes at its first use.
+func (d *Dump) indexThreads() *threadIndex {
+	if d.ids != nil {
+		return d.ids
+	}
+	d.ids = &threadIndex{make(map[uint32]int, len(d.Threads)), make(map[uint32]int, len(d.Exceptions))}
+	for i := range d.Threads {
+		if _, ok := d.ids.threads[d.Threads[i].ID]; !ok {
+			d.ids.threads[d.Threads[i].ID] = i
+		}
+	}
+	for i := range d.Exceptions {
+		if _, ok := d.ids.exceptions[d.Exceptions[i].ThreadID]; !ok {
+			d.ids.exceptions[d.Exceptions[i].ThreadID] = i
+		}
+	}
+	return d.ids
+}
+
 // ThreadByID returns the index of the first thread with an id, or -1.
 func (d *Dump) ThreadByID(id uint32) int {
-	for i := range d.Threads {
-		if d.Threads[i].ID == id {
-			return i
-		}
+	if i, ok := d.indexThreads().threads[id]; ok {
+		return i
 	}
 	return -1
 }

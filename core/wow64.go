@@ -170,6 +170,7 @@ func (d *Dump) emulates(native *Context, program *cpu.Arch) string {
 // findFault finds the registers of the exceptions. Where one happened in the layer itself, they are
 // in its record; where the layer passed one on, they are the thread's own.
 func (d *Dump) findFault(w *Wow64) {
+	found := map[int]bool{}
 	for k := range d.Exceptions {
 		e := &d.Exceptions[k]
 		native, err := d.raw.readContext(e.ContextLoc, "exception context")
@@ -192,9 +193,10 @@ func (d *Dump) findFault(w *Wow64) {
 		w.Program = c.Arch
 		if i >= 0 {
 			d.stackAt(&d.Threads[i], c.Regs.SP())
-			w.Lacking = slices.DeleteFunc(w.Lacking, func(l Lacking) bool { return l.Thread == i })
+			found[i] = true
 		}
 	}
+	w.Lacking = slices.DeleteFunc(w.Lacking, func(l Lacking) bool { return found[l.Thread] })
 }
 
 // addLayers adds the second stack of each thread: that of the layer, and where an exception
