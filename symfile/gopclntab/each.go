@@ -9,6 +9,11 @@ import (
 // Each calls fn for every function, by address. Functions that cannot be read are left out, and
 // Warnings has the reason.
 func (t *Table) Each(fn func(symbol.Function) error) error {
+	// Names and paths may share their bytes, so that a crafted table has more text than bytes. Those
+	// of Go's linker are read once for a function and once for each call that is inlined.
+	left := 16*t.src.Size + 1<<20
+	t.textLeft = &left
+	defer func() { t.textLeft = nil }()
 	files := map[fileKey]string{}
 	return t.each(func(f *function) error {
 		out, err := t.whole(f, files)
@@ -54,7 +59,7 @@ func (t *Table) whole(f *function, files map[fileKey]string) (out symbol.Functio
 	if out.Lines, err = t.lines(f, files); err != nil {
 		return out, err
 	}
-	out.Inlines, err = t.inlines(f)
+	out.Inlines, err = t.inlines(f, out.Lines)
 	return out, err
 }
 
@@ -113,7 +118,7 @@ type inlineRange struct {
 
 // inlines returns a function's inlined calls. The table has for each range the innermost call; those
 // around it are known by the place of that call (see call).
-func (t *Table) inlines(f *function) (out []symbol.InlineCall, err error) {
+func (t *Table) inlines(f *function, lines []symbol.Line) (out []symbol.InlineCall, err error) {
 	if f.inline == 0 {
 		return nil, nil
 	}
@@ -127,7 +132,7 @@ func (t *Table) inlines(f *function) (out []symbol.InlineCall, err error) {
 	if err := v.c.Err(); err != nil || len(ranges) == 0 {
 		return nil, err
 	}
-	in := inliner{t: t, f: f, ranges: ranges, known: map[int32]int{}, left: 1000 + 8*len(ranges)}
+	in := inliner{t: t, f: f, lines: lines, ranges: ranges, known: map[int32]int{}, left: 1000 + 8*len(ranges)}
 	for _, r := range ranges {
 		if err := in.add(r); err != nil {
 			return nil, err
@@ -140,6 +145,7 @@ func (t *Table) inlines(f *function) (out []symbol.InlineCall, err error) {
 type inliner struct {
 	t      *Table
 	f      *function
+	lines  []symbol.Line
 	ranges []inlineRange
 	out    []symbol.InlineCall
 	known  map[int32]int // index in out, by the call's number
@@ -185,11 +191,7 @@ func (in *inliner) find(n int32, depth int) (int, error) {
 	default:
 		around = -1
 	}
-	line, err := in.t.line(in.f, c.at)
-	if err != nil {
-		return 0, err
-	}
-	out.CallFile, out.CallLine = line.file, line.line
+	out.CallFile, out.CallLine = in.lineAt(c.at)
 	// A crafted table may have calls around each other: the one that was found first counts.
 	if i, ok := in.known[n]; ok {
 		return i, nil
@@ -206,4 +208,14 @@ func (in *inliner) callAt(pc uint64) int32 {
 		return in.ranges[i].call
 	}
 	return -1
+}
+
+// lineAt returns the source line at an address.
+func (in *inliner) lineAt(pc uint64) (file string, line uint32) {
+	rva := pc - in.t.cfg.Base
+	i := sort.Search(len(in.lines), func(i int) bool { return in.lines[i].Start+in.lines[i].Size > rva })
+	if i < len(in.lines) && in.lines[i].Start <= rva {
+		return in.lines[i].File, in.lines[i].Line
+	}
+	return "", 0
 }

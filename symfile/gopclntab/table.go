@@ -63,6 +63,7 @@ type Table struct {
 	module    module
 	functions ordered.Table
 	warnings  unwind.Warnings
+	textLeft  *int64 // how many bytes of text Each may still read, nil elsewhere
 }
 
 // Open opens the table that begins with src and is linked at an address.
@@ -138,11 +139,22 @@ func (t *Table) str(off int64) (string, error) {
 		block = block[:min(len(block), maxText+1)]
 		for i, b := range block {
 			if b == 0 {
-				return string(append(out, block[:i]...)), nil
+				return t.counted(string(append(out, block[:i]...)), off)
 			}
 		}
 		out = append(out, block...)
 		off += int64(len(block))
 	}
 	return "", t.bad(off, "the end of a name", fmt.Sprintf("more than %d bytes", maxText))
+}
+
+// counted returns a text, if Each may still have it.
+func (t *Table) counted(s string, off int64) (string, error) {
+	if t.textLeft == nil {
+		return s, nil
+	}
+	if *t.textLeft -= int64(len(s)); *t.textLeft < 0 {
+		return "", t.bad(off, "names of functions and files", "more text than the table can have")
+	}
+	return s, nil
 }
