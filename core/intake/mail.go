@@ -87,7 +87,8 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 
 // multipartSections yields the parts of a body of multipart/form-data.
 func multipartSections(src *input.Source, yield func(section) bool, fail func(string)) {
-	head, err := src.Bytes(0, min(src.Size, 80))
+	w := window{src: src}
+	head, err := w.bytes(0, 80)
 	if err != nil {
 		fail(err.Error())
 		return
@@ -99,19 +100,19 @@ func multipartSections(src *input.Source, yield func(section) bool, fail func(st
 	}
 	delimiter := append(bytes.Clone(crlf), bytes.TrimSuffix(line, []byte("\r"))...)
 	for at := int64(len(line) + 1); ; {
-		p, err := src.Bytes(at, min(src.Size-at, maxValue))
+		end := w.index(at, append(bytes.Clone(crlf), crlf...))
+		if end < 0 || end-at > maxValue {
+			fail(fmt.Sprintf("no end of a part's header at offset 0x%x", at))
+			return
+		}
+		header, err := w.bytes(at, end-at)
 		if err != nil {
 			fail(err.Error())
 			return
 		}
-		header, _, found := bytes.Cut(p, append(bytes.Clone(crlf), crlf...))
-		if !found {
-			fail(fmt.Sprintf("no end of a part's header at offset 0x%x", at))
-			return
-		}
-		s := section{off: at + int64(len(header)+2*len(crlf))}
+		s := section{off: end + int64(2*len(crlf))}
 		s.name, s.file = disposition(string(header))
-		end := indexFrom(src, s.off-int64(len(crlf)), delimiter) // an empty part ends where its header does
+		end = w.index(s.off-int64(len(crlf)), delimiter) // an empty part ends where its header does
 		last := end < 0
 		if last {
 			end = src.Size
@@ -122,7 +123,7 @@ func multipartSections(src *input.Source, yield func(section) bool, fail func(st
 			return
 		}
 		at = end + int64(len(delimiter))
-		after, err := src.Bytes(at, min(src.Size-at, 2))
+		after, err := w.bytes(at, 2)
 		if err != nil || len(after) < len(crlf) || !bytes.HasPrefix(after, crlf) {
 			return // "--": the end
 		}
@@ -153,25 +154,52 @@ func disposition(header string) (name, file string) {
 	return name, file
 }
 
-// indexFrom returns where some bytes are next in a file, or -1. It reads block after block.
-func indexFrom(src *input.Source, off int64, what []byte) int64 {
-	back := int64(len(what) - 1)
-	for ; off < src.Size; off += sniffSize {
-		p, err := src.Bytes(off, min(src.Size-off, sniffSize+back))
+// window is the last block that was read of a file: many sections are in one.
+type window struct {
+	src   *input.Source
+	start int64
+	block []byte
+}
+
+// from returns what is at an offset, size bytes at least or to the end of the file.
+func (w *window) from(off, size int64) ([]byte, error) {
+	size = min(size, w.src.Size-off)
+	if off < w.start || off+size > w.start+int64(len(w.block)) {
+		p, err := w.src.Bytes(off, min(max(size, sniffSize), w.src.Size-off))
+		if err != nil {
+			return nil, err
+		}
+		w.start, w.block = off, p
+	}
+	return w.block[off-w.start:], nil
+}
+
+// bytes returns some bytes, or those to the end of the file.
+func (w *window) bytes(off, size int64) ([]byte, error) {
+	p, err := w.from(off, size)
+	return p[:min(size, int64(len(p)))], err
+}
+
+// index returns where some bytes are next, or -1.
+func (w *window) index(off int64, what []byte) int64 {
+	for off < w.src.Size {
+		p, err := w.from(off, int64(len(what)))
 		if err != nil {
 			return -1
 		}
 		if i := bytes.Index(p, what); i >= 0 {
 			return off + int64(i)
 		}
+		off += int64(max(len(p)-len(what)+1, 1))
 	}
 	return -1
 }
 
 // envelopeSections yields the items of a Sentry envelope.
 func envelopeSections(src *input.Source, yield func(section) bool, fail func(string)) {
+	w := window{src: src}
 	newline := func(at int64) int64 {
-		if end := indexFrom(src, at, []byte("\n")); end >= 0 {
+		if end := w.index(at, []byte("\n")); end >= 0 {
 			return end
 		}
 		return src.Size
@@ -182,7 +210,7 @@ func envelopeSections(src *input.Source, yield func(section) bool, fail func(str
 			at++
 			continue
 		}
-		p, err := src.Bytes(at, min(end-at, maxValue))
+		p, err := w.bytes(at, min(end-at, maxValue))
 		var h struct {
 			Type, Filename string
 			AttachmentType string `json:"attachment_type"`
@@ -196,11 +224,13 @@ func envelopeSections(src *input.Source, yield func(section) bool, fail func(str
 			return
 		}
 		s := section{name: h.Type, off: min(end+1, src.Size)}
-		stop := newline(s.off)
-		if h.Length != nil && *h.Length >= 0 && *h.Length <= src.Size-s.off {
+		stop := src.Size
+		switch {
+		case h.Length == nil:
+			stop = newline(s.off)
+		case *h.Length >= 0 && *h.Length <= src.Size-s.off:
 			stop = s.off + *h.Length
-		} else if h.Length != nil {
-			stop = src.Size
+		default:
 			fail(fmt.Sprintf("an item of %s bytes, where the file has %d", strconv.FormatInt(*h.Length, 10), src.Size-s.off))
 		}
 		if s.size = stop - s.off; h.Type == "attachment" {

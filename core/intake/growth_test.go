@@ -1,0 +1,49 @@
+package intake
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
+)
+
+// TestUploadGrowth: an upload costs in proportion to its bytes, whatever its parts are, and a
+// megabyte less than a second.
+func TestUploadGrowth(t *testing.T) {
+	const head = "{\"event_id\":\"1\"}\n{\"type\":\"event\"}\n{}\n"
+	for _, c := range []struct {
+		name string
+		size int
+		text func(n int) string
+	}{
+		{"parts", 3000, func(n int) string {
+			return strings.Repeat("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n", n) + "--b--\r\n"
+		}},
+		{"files", 1000, func(n int) string {
+			return strings.Repeat("--b\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\nx\r\n", n) + "--b--\r\n"
+		}},
+		{"items", 1000, func(n int) string { return head + strings.Repeat("{\"type\":\"event\"}\n{}\n", n) }},
+		{"items that nobody asks for", 10000, func(n int) string { return head + strings.Repeat("{\"type\":\"x\"}\n\n", n) }},
+		{"items with a length before a long line", 2000, func(n int) string {
+			return head + strings.Repeat("{\"type\":\"x\",\"length\":0}\n", n) + strings.Repeat(" ", 100*n)
+		}},
+		{"blank lines", 100000, func(n int) string { return head + strings.Repeat("\n", n) }},
+		{"an event with many tags", 20000, func(n int) string {
+			var b strings.Builder
+			b.WriteString("{\"event_id\":\"1\"}\n{\"type\":\"event\"}\n{\"tags\":{")
+			for i := range n {
+				fmt.Fprintf(&b, "\"k%d\":\"v\",", i)
+			}
+			return b.String() + "\"k\":\"v\"}}\n"
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			testfile.Growth(t, c.size, func(n int) func() {
+				src := input.FromBytes("a.dmp", []byte(c.text(n)))
+				return func() { Expand(src, Limits{}, nil) } // some have no file
+			})
+		})
+	}
+}
