@@ -3,6 +3,7 @@ package binary
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -110,9 +111,11 @@ func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 }
 
 // attachDebug attaches the separate debug file: by the build id if both files have one, else by the
-// name and the CRC in .gnu_debuglink.
+// CRC in .gnu_debuglink, whatever the file is called. A file that is named as .gnu_debuglink says and
+// has another CRC is an error.
 //
-// The CRC needs a pass over the whole debug file, so it is computed only if the name fits.
+// The CRC needs a pass over the whole debug file, so it is computed only if the name fits, or if the
+// file has the program's code sections without their bytes.
 func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	if f.debug != nil || e.Machine != f.elf.Machine || e.Class != f.elf.Class {
 		return false, nil
@@ -127,11 +130,12 @@ func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 		return true, nil
 	}
 	name, crc, ok := f.elf.DebugLink()
-	if !ok || !strings.EqualFold(baseName(name), baseName(e.Src.Name)) {
+	named := ok && strings.EqualFold(baseName(name), baseName(e.Src.Name))
+	if !ok || !named && (hasCode(e) || !sameCode(f.elf, e)) {
 		return false, nil
 	}
 	have, err := elf.CRC(e.Src)
-	if err != nil {
+	if err != nil || have != crc && !named {
 		return false, err
 	}
 	if have != crc {
@@ -140,4 +144,14 @@ func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	}
 	f.debug = e
 	return true, nil
+}
+
+// sameCode reports whether two files have the same sections of code, with or without their bytes.
+// Tools that split off a debug file leave their headers in it.
+func sameCode(a, b *elf.File) bool {
+	data := func(s elf.Section) bool { return !s.Exec() }
+	of, in := slices.DeleteFunc(slices.Clone(a.Sections), data), slices.DeleteFunc(slices.Clone(b.Sections), data)
+	return slices.EqualFunc(of, in, func(x, y elf.Section) bool {
+		return x.Name == y.Name && x.Address == y.Address && x.Size == y.Size
+	})
 }

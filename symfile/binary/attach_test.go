@@ -62,8 +62,8 @@ func nameAt(t *testing.T, b *files.File, rva uint64) (string, symbol.Answer) {
 	return s.Name, ans
 }
 
-// A debug file belongs to a program by the build id of both, else by its name and the check sum
-// that the program has of it.
+// A debug file belongs to a program by the build id of both, else by the check sum that the program
+// has of it.
 func TestAttachDebugFile(t *testing.T) {
 	id, other := []byte("0123456789abcdefghij"), []byte("another build's id..")
 	plain := debug().Bytes()
@@ -81,7 +81,10 @@ func TestAttachDebugFile(t *testing.T) {
 		{"another build id, the right name", program(link("x.debug", sum)).BuildID(id), debug().BuildID(other).Bytes(), "/a/x.debug", false, ""},
 		{"name and CRC", program(link("x.debug", sum)), plain, "/a/x.debug", true, ""},
 		{"another CRC", program(link("x.debug", sum+1)), plain, "/a/x.debug", false, "the CRC"},
-		{"another name", program(link("x.debug", sum)), plain, "/a/y.debug", false, ""},
+		{"another name", program(link("x.debug", sum)), plain, "/a/y.debug", true, ""},
+		{"another name, another CRC", program(link("x.debug", sum+1)), plain, "/a/y.debug", false, ""},
+		{"another name, of other code", program(link("x.debug", sum), elftest.Section{Name: ".init", Type: 1, Flags: 6, Address: 0x2000, Data: []byte{0xc3}}),
+			plain, "/a/y.debug", false, ""},
 		{"no link", program(), plain, "/a/x.debug", false, ""},
 		{"not ELF", program(link("x.debug", sum)), []byte("hello"), "/a/x.debug", false, ""},
 	} {

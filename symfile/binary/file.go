@@ -146,7 +146,7 @@ func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
 
 // Attach attaches another file if it belongs to this one, and reports whether it does:
 //
-//	the separate debug file  by the build id, or if one of the two has none, by the name and CRC in .gnu_debuglink
+//	the separate debug file  by the build id, or if one of the two has none, by the CRC in .gnu_debuglink
 //	the supplementary file   by the build id in .gnu_debugaltlink (dwz)
 //	split DWARF              always, if this file has split units; lookups find the units by name and id
 //	a PDB, a PDB's program   by the debug id

@@ -100,8 +100,7 @@ func TestMinGWDebugFile(t *testing.T) {
 			}
 			for what, id := range ids {
 				it := s.Items()[id]
-				why, _ := s.Unused(id, 0)
-				reason := it.Message + why
+				reason := it.Message + s.Unused(id, 0).Why
 				switch {
 				case what != "other" && reason != "":
 					t.Errorf("%s, %s: %s: %s", name, c.files, what, reason)

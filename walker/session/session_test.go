@@ -167,8 +167,9 @@ func TestOtherProcessor(t *testing.T) {
 		if offered := r.Missing[0].Mismatch.File != ""; offered == c.refused {
 			t.Errorf("%s: offered %v", c.arch, offered)
 		}
-		if why, named := s.Unused(it.ID, 0); !named || strings.HasPrefix(why, "it is for "+c.arch+", and the dump is of amd64") != c.refused {
-			t.Errorf("%s: %q, %v", c.arch, why, named)
+		unused := s.Unused(it.ID, 0)
+		if said := strings.HasPrefix(unused.Why, "it is for "+c.arch+", and the dump is of amd64"); !unused.Wanted || said != c.refused || said != (unused.Reason == OtherProcessor) {
+			t.Errorf("%s: %+v", c.arch, unused)
 		}
 		if err := s.Assign(it.ID, 0, 0); (err != nil) != c.refused {
 			t.Errorf("%s: %v", c.arch, err)

@@ -11,23 +11,44 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Unused says why a dump does not use a symbol file or binary of the session: a clause such as "its
-// id is that of another build". It is "" for a file that is in use, that would be if a frame needed
-// it, or of which Item.Message says why. wanted: a module that needs symbols and has none has the
-// file's name, or code that begins like the file's.
-func (s *Session) Unused(itemID, dumpIndex int) (why string, wanted bool) {
+// Unused says why a dump does not use a file.
+type Unused struct {
+	Reason Reason
+	// Why is the reason as a clause: "its id is that of another build". It is "" if there is none.
+	Why string
+	// Wanted: a module that needs symbols and has none has the file's name, or code that begins like
+	// the file's.
+	Wanted bool
+}
+
+// Reason is a kind of reasons for which a dump does not use a file.
+type Reason int
+
+const (
+	// NotUnused: the file is in use, would be if a frame needed it, or Item.Message says why it is
+	// not.
+	NotUnused      Reason = iota
+	OtherFile             // another file is used for its module
+	OtherProcessor        // it is for another processor than the dump
+	OtherBuild            // its ids are not those of the module with its name
+	OtherName             // its code may be a module's, whose name is another
+	NoModule              // the dump has no module with its name or its id
+)
+
+// Unused says why a dump does not use a symbol file or binary of the session.
+func (s *Session) Unused(itemID, dumpIndex int) Unused {
 	if itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) {
-		return "", false
+		return Unused{}
 	}
 	it, d := s.items[itemID], s.dumps[dumpIndex]
 	if !it.Usable || it.Kind != KindSym && it.Kind != KindBinary || it.part || it.NeedsAssignment {
-		return "", false
+		return Unused{}
 	}
 	// A file in use needs no reason. The next loop finds a module that the file fits, and the file
 	// that is used there instead.
 	for i := range d.modules {
 		if ms := &d.modules[i]; ms.item == it || ms.bin == it {
-			return "", false
+			return Unused{}
 		}
 	}
 	if !d.concerns(it) {
@@ -47,7 +68,7 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, wanted bool) {
 			other = ms.bin
 		}
 		if other != nil {
-			return "another file is used for " + core.FileName(m.Name) + ": " + other.Name, false
+			return Unused{Reason: OtherFile, Why: "another file is used for " + core.FileName(m.Name) + ": " + other.Name}
 		}
 	}
 	return d.mismatch(&it.known)
@@ -59,25 +80,25 @@ func (s *Session) Fits(itemID, dumpIndex int) bool {
 }
 
 // Mismatch is Unused for a file that the session does not have.
-func (s *Session) Mismatch(k Known, dumpIndex int) (why string, wanted bool) {
+func (s *Session) Mismatch(k Known, dumpIndex int) Unused {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
-		return "", false
+		return Unused{}
 	}
 	return s.dumps[dumpIndex].mismatch(&k)
 }
 
 // mismatch says why a file is of none of the dump's modules.
-func (d *dump) mismatch(k *Known) (why string, wanted bool) {
+func (d *dump) mismatch(k *Known) Unused {
 	lacks := d.lacks(k)
 	if why := d.wrongArch(k.Arch); why != "" {
-		return why, lacks
+		return Unused{OtherProcessor, why, lacks}
 	}
 	sameName, like := -1, -1
 	for _, key := range k.Keys() {
 		for _, i := range d.keys()[key.Text] {
 			switch {
 			case key.Sure:
-				return "", false
+				return Unused{}
 			case strings.HasPrefix(key.Text, "name ") && sameName < 0:
 				sameName = i
 			case strings.HasPrefix(key.Text, "like "):
@@ -87,12 +108,14 @@ func (d *dump) mismatch(k *Known) (why string, wanted bool) {
 	}
 	switch {
 	case sameName >= 0:
-		return k.difference(&d.Modules[sameName]), lacks
+		return Unused{OtherBuild, k.difference(&d.Modules[sameName]), lacks}
 	case like >= 0:
 		m := &d.Modules[like]
-		return fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name), d.wants(like)
+		why := fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name)
+		return Unused{OtherName, why, d.wants(like)}
 	}
-	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.storeFile, "none"), cmp.Or(k.ID, k.CodeID, "none")), false
+	why := fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.storeFile, "none"), cmp.Or(k.ID, k.CodeID, "none"))
+	return Unused{Reason: NoModule, Why: why}
 }
 
 // difference says how a file's ids differ from those of a module that has its name.

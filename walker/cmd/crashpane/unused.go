@@ -104,11 +104,11 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 		}
 	}
 	for _, it := range s.session.Items() {
-		why, wanted := s.session.Unused(it.ID, 0)
+		unused := s.session.Unused(it.ID, 0)
 		switch direct := slices.Contains(named, it.Name); {
-		case why == "":
-		case wanted || direct:
-			tell(it.Name, why+s.remedy(it.Name, why, direct && !wanted))
+		case unused.Reason == session.NotUnused:
+		case unused.Wanted || direct:
+			tell(it.Name, unused.Why+remedy(it.Name, &unused))
 		default:
 			others++
 		}
@@ -118,8 +118,8 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 			if s.added[file.path] {
 				continue
 			}
-			if why, wanted := s.session.Mismatch(file.known, 0); wanted && why != "" {
-				tell(file.path, why+s.remedy(file.path, why, false))
+			if unused := s.session.Mismatch(file.known, 0); unused.Wanted {
+				tell(file.path, unused.Why+remedy(file.path, &unused))
 			} else {
 				others++
 			}
@@ -154,11 +154,11 @@ func countFiles(n int) string {
 
 // remedy returns what the user can do about a file that is not used. It is "" if the file cannot
 // help: it is for another processor, or a better file is in use.
-func (s *fileSet) remedy(path, why string, nameless bool) string {
+func remedy(path string, unused *session.Unused) string {
 	switch {
-	case strings.HasPrefix(why, "it is for "), strings.HasPrefix(why, "another file is used "):
+	case unused.Reason == session.OtherProcessor || unused.Reason == session.OtherFile:
 		return ""
-	case nameless, strings.HasPrefix(why, "its code begins like "):
+	case unused.Reason == session.OtherName || !unused.Wanted:
 		return "; --use MODULE=" + path + " takes it all the same"
 	}
 	return "; --use " + path + " takes it all the same"

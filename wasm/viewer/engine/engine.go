@@ -9,7 +9,6 @@ package engine
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/crashpane/crashpane/core"
@@ -434,15 +433,15 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 		}
 		if i >= page.From && i < page.From+span.Count {
 			row := e.sameAs(fileRow(it))
-			row.Unused = e.unused(it, q.Dump)
+			row.Unused = view.Clean(e.unused(it, q.Dump).Why)
 			page.Rows = append(page.Rows, row)
 		}
 	}
 	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected; i-- {
 		// A second file for a module whose symbols are in use needs no notice.
-		if why := e.unused(items[i], q.Dump); why != "" && !strings.HasPrefix(why, "another file is used ") {
+		if unused := e.unused(items[i], q.Dump); unused.Reason != session.NotUnused && unused.Reason != session.OtherFile {
 			row := fileRow(items[i])
-			row.Unused = why
+			row.Unused = view.Clean(unused.Why)
 			page.Unused = append(page.Unused, row)
 		}
 	}
@@ -457,18 +456,17 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 	return page
 }
 
-// unused says why a file is used for no dump, in the words for one of them; "" if it is used.
-func (e *Engine) unused(it session.Item, dump int) string {
+// unused says why a file is used for no dump, in the words for one of them.
+func (e *Engine) unused(it session.Item, dump int) session.Unused {
 	if it.Message != "" {
-		return ""
+		return session.Unused{}
 	}
 	for d := range e.session.Dumps() {
-		if why, _ := e.session.Unused(it.ID, d); why == "" {
-			return ""
+		if unused := e.session.Unused(it.ID, d); unused.Reason == session.NotUnused {
+			return unused
 		}
 	}
-	why, _ := e.session.Unused(it.ID, dump)
-	return view.Clean(why)
+	return e.session.Unused(it.ID, dump)
 }
 
 // fileRow describes an item. It cleans the texts, because names and messages quote untrusted files.
