@@ -124,7 +124,8 @@ func newMachine(arch *cpu.Arch, order binary.ByteOrder, thumb bool) *machine {
 }
 
 var decoders = map[*cpu.Arch]func(*machine, uint64, []byte) (int, flow){cpu.AMD64: decodeX86, cpu.X86: decodeX86, cpu.ARM64: decodeA64, cpu.ARM: decodeARM,
-	cpu.RISCV: decodeRISCV, cpu.RISCV64: decodeRISCV, cpu.PPC: decodePPC, cpu.PPC64: decodePPC, cpu.S390X: decodeZ, cpu.MIPS: decodeMIPS, cpu.MIPS64: decodeMIPS}
+	cpu.RISCV: decodeRISCV, cpu.RISCV64: decodeRISCV, cpu.PPC: decodePPC, cpu.PPC64: decodePPC, cpu.S390X: decodeZ, cpu.MIPS: decodeMIPS, cpu.MIPS64: decodeMIPS,
+	cpu.LoongArch64: decodeLoongArch}
 
 // Knows reports whether there is a decoder for a processor.
 func Knows(arch *cpu.Arch) bool { return decoders[arch] != nil }

@@ -83,6 +83,18 @@ func TestBody(t *testing.T) {
 		{"arm", cpu.ARM, "10482de9 08b08de2 0cd04de2 0000a0e1", 12, false, "cfa = $sp + 24, ra = $lr, $fp = [cfa − 8] (topmost frame only)"},
 		// stmdb sp!, {r4-r8, lr}; vpush {d8}; bl
 		{"thumb, wide", cpu.ARM, "2de9f041 2ded028b 00f000f8 00bf", 12, true, "cfa = $sp + 32, ra = [cfa − 4]"},
+		// addi.d sp, sp, -96; st.d ra, sp, 88; st.d fp, sp, 80; addi.d fp, sp, 96; bstrins.d sp, zero, 4, 0
+		{"aligned on loongarch64", cpu.LoongArch64, "6380fe02 6160c129 7640c129 7680c102 03008400 00004003", 20, false, "cfa = $fp, ra = $ra, $fp = [cfa − 16] (topmost frame only)"},
+		// addi.d sp, sp, -2032; st.d ra, sp, 2024; st.d s0, sp, 2016; addu16i.d sp, sp, -16; movfr2gr.d a0, fa3;
+		// movgr2fr.d fa3, a0; vld vr3, a0, 0; vadd.d vr3, vr3, vr3; bl
+		{"a large frame on loongarch64", cpu.LoongArch64, "6340e002 61a0df29 7780df29 63c0ff13 64b81401 83a81401 8300002c 638c0b70 ffcbff57 00004003", 36, false,
+			"cfa = $sp + 1050608, ra = [cfa − 8]"},
+		// beqz a0, 1f; addi.d sp, sp, -16; stptr.d ra, sp, 8; bne a0, a1, …; ret; 1: break; nop
+		{"loongarch64, on", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 16, false, "cfa = $sp + 16, ra = $ra (topmost frame only)"},
+		{"loongarch64, branch", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 20, false, "cfa = $sp, ra = $ra (topmost frame only)"},
+		{"loongarch64, behind a stop", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 24, false, "none"},
+		// vpickve2gr.d sp, vr1, 0
+		{"loongarch64, from a vector", cpu.LoongArch64, "23f0ef72 00004003", 4, false, "none"},
 	} {
 		b := code(t, c.code)
 		row, ok := framecode.Body(c.arch, binary.LittleEndian, b, at, at+c.offset, true, c.thumb, steps())
@@ -114,6 +126,10 @@ func TestEpilogue(t *testing.T) {
 		{"leaf of arm64", cpu.ARM64, "00040091 c0035fd6", false, "cfa = $sp, ra = $lr (topmost frame only)"},
 		{"thumb", cpu.ARM, "02b0 10bd", true, "cfa = $sp + 16, ra = [$sp + 12], $r4 = [$sp + 8]"},
 		{"arm", cpu.ARM, "08d04be2 1088bde8", false, "cfa = $fp + 4, ra = [$fp], $r4 = [$fp − 8], $fp = [$fp − 4]"},
+		// ldptr.d s0, sp, 16; ld.d ra, sp, 24; addi.d sp, sp, 32; ret
+		{"loongarch64", cpu.LoongArch64, "77100026 6160c028 6380c002 2000004c", false, "cfa = $sp + 32, ra = [$sp + 24], $s0 = [$sp + 16]"},
+		{"leaf of loongarch64", cpu.LoongArch64, "a4001500 2000004c", false, "cfa = $sp, ra = $ra (topmost frame only)"},
+		{"a branch of loongarch64", cpu.LoongArch64, "80140040 2000004c", false, "none"},
 	} {
 		row, ok := framecode.Epilogue(c.arch, binary.LittleEndian, code(t, c.code), 0x1000, c.thumb)
 		if got := say(c.arch, row, ok); got != c.want {
@@ -126,7 +142,7 @@ func TestEpilogue(t *testing.T) {
 func TestAnyBytes(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	begin := time.Now()
-	for _, a := range []*cpu.Arch{cpu.AMD64, cpu.X86, cpu.ARM64, cpu.ARM} {
+	for _, a := range []*cpu.Arch{cpu.AMD64, cpu.X86, cpu.ARM64, cpu.ARM, cpu.LoongArch64} {
 		for i := range 200 {
 			b := make([]byte, 1+rnd.Intn(400))
 			rnd.Read(b)

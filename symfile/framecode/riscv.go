@@ -55,12 +55,12 @@ func decodeRISCV(m *machine, at uint64, code []byte) (int, flow) {
 		m.store(m.get(rs).plus(int64(int32(w)>>25<<5|int32(w>>7&31))), v)
 	case 0x6f:
 		to := uint64(int64(int32(w)>>31<<20|int32(w&0xff000)|int32(w>>20&1<<11)|int32(w>>21&0x3ff<<1))) + at
-		return 4, m.riscvJump(rd, flow{jump, m.arch.Mask(to)})
+		return 4, m.jumpAndLink(rd, flow{jump, m.arch.Mask(to)})
 	case 0x67:
 		if rd == zero && rs == m.arch.LR && immediate == 0 {
-			return 4, m.riscvReturn()
+			return 4, m.returnToLink()
 		}
-		return 4, m.riscvJump(rd, flow{kind: indirect})
+		return 4, m.jumpAndLink(rd, flow{kind: indirect})
 	case 0x63:
 		to := uint64(int64(int32(w)>>31<<12|int32(w>>7&1<<11)|int32(w>>25&0x3f<<5)|int32(w>>8&15<<1))) + at
 		return 4, flow{branch, m.arch.Mask(to)}
@@ -77,8 +77,8 @@ func decodeRISCV(m *machine, at uint64, code []byte) (int, flow) {
 	return 4, flow{}
 }
 
-// riscvJump is a call if the jump keeps its address.
-func (m *machine) riscvJump(link cpu.Reg, f flow) flow {
+// jumpAndLink is a call if the jump keeps its address.
+func (m *machine) jumpAndLink(link cpu.Reg, f flow) flow {
 	if link == zero {
 		return f
 	}
@@ -87,7 +87,7 @@ func (m *machine) riscvJump(link cpu.Reg, f flow) flow {
 	return flow{kind: call}
 }
 
-func (m *machine) riscvReturn() flow {
+func (m *machine) returnToLink() flow {
 	m.set(m.arch.PC, m.get(m.arch.LR))
 	return flow{kind: ret}
 }
@@ -137,7 +137,7 @@ func (m *machine) riscvShort(at uint64, w uint32) flow {
 		m.set(rd, m.get(rd).plus(signed))
 	case 9: // addiw, jal
 		if !long {
-			return m.riscvJump(m.arch.LR, flow{})
+			return m.jumpAndLink(m.arch.LR, flow{})
 		}
 		m.set(rd, value{})
 	case 11: // addi16sp, lui
@@ -174,13 +174,13 @@ func (m *machine) riscvShort(at uint64, w uint32) flow {
 		from := riscvReg(w >> 2)
 		switch {
 		case from == zero && w>>12&1 == 0 && rd == m.arch.LR:
-			return m.riscvReturn()
+			return m.returnToLink()
 		case from == zero && w>>12&1 == 0:
 			return flow{kind: indirect}
 		case from == zero && rd == zero:
 			return flow{kind: stop}
 		case from == zero:
-			return m.riscvJump(m.arch.LR, flow{})
+			return m.jumpAndLink(m.arch.LR, flow{})
 		case w>>12&1 == 0: // mv
 			m.set(rd, m.get(from))
 		default:

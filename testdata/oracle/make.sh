@@ -32,3 +32,17 @@ make x86fp x86_64-linux-gnu-gcc qemu-i386 -m32 -fno-omit-frame-pointer
 make arm64fp aarch64-linux-gnu-gcc qemu-aarch64 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
 make arm64fpleaf aarch64-linux-gnu-gcc qemu-aarch64 -fno-omit-frame-pointer -momit-leaf-frame-pointer
 make riscv64fp riscv64-linux-gnu-gcc qemu-riscv64 -fno-omit-frame-pointer
+# gdb 13 does not understand qemu's stub for loongarch64, and Debian has no gcc for it; its pages have 16 KB.
+loongarch() { # name, more flags
+	name=$1 port=$((port + 1))
+	shift
+	command -v clang-22 >/dev/null && command -v qemu-loongarch64 >/dev/null || { echo "$name: clang-22 or qemu-loongarch64 is missing"; return; }
+	clang-22 --target=loongarch64-linux-gnu -w -O2 -fasynchronous-unwind-tables -fno-optimize-sibling-calls -fno-stack-protector -ffreestanding \
+		-ffile-prefix-map="$(pwd)"=. -fno-pic -static -nostdlib -nostartfiles -fuse-ld=lld-22 -Wl,--build-id=sha1,-e,_start,-z,max-page-size=16384 "$@" -o "$name.elf" t.c
+	qemu-loongarch64 -g $port "./$name.elf" &
+	timeout 300 python3 stub.py $port "$name.elf" "$name.json.gz"
+	kill $! 2>/dev/null || true
+	wait $! 2>/dev/null || true
+}
+loongarch loongarch64 -fomit-frame-pointer
+loongarch loongarch64fp -fno-omit-frame-pointer
