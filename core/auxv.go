@@ -52,8 +52,16 @@ func word(c *input.Cursor, size int64) uint64 {
 	return c.U64()
 }
 
-// decodeLinuxAuxv reads pairs of words. Whatever follows AT_NULL has no meaning.
+// decodeLinuxAuxv reads pairs of words. Whatever follows AT_NULL has no meaning. Sentry's writer had
+// the number of this stream for the memory maps from 0.13.3 to 0.14.0.
 func decodeLinuxAuxv(d *Dump, s *Stream, c *input.Cursor) {
+	const longest = 512 // more than a line without its path
+	head, _ := d.Src.Bytes(int64(s.Loc.Off), min(int64(s.Loc.Size), longest))
+	line, _, _ := strings.Cut(string(head), "\n")
+	if _, ok := parseMapping(line); ok {
+		decodeLinuxMaps(d, s, c)
+		return
+	}
 	d.Linux.Auxv = s.Loc
 	w := d.wordSize()
 	for c.Left() >= 2*w && len(d.Linux.Aux) < maxAux {

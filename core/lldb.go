@@ -62,52 +62,60 @@ func (d *Dump) extendByHeaders() {
 	if !d.SizesAreLeast() {
 		return
 	}
-	// Each program has headers of its own, so there are no more of them than the file has room for.
-	left := uint64(d.Src.Size) / 32
+	left := d.mostHeaders()
 	for i := range d.Modules {
 		d.ExtendModule(i, d.elfSize(d.Modules[i].Base, &left))
 	}
 }
 
+// mostHeaders is how many program headers the dump has room for. Each program has its own.
+func (d *Dump) mostHeaders() uint64 { return uint64(d.Src.Size) / 32 }
+
 // elfSize returns how many bytes of memory the program takes whose ELF header is at an address of
-// the process, or 0 if the dump does not have the headers (System V ABI, chapters 4 and 5). left is
-// how many program headers may still be read.
+// the process, or 0 if the dump does not have the headers.
+func (d *Dump) elfSize(base uint64, left *uint64) (size uint64) {
+	for _, s := range d.elfSegments(base, left) {
+		size = max(size, s.Start+s.Size)
+	}
+	return size
+}
+
+// elfSegments returns the segments of the program whose ELF header is at an address of the process,
+// or nil if the dump does not have the headers (System V ABI, chapters 4 and 5). left is how many
+// program headers may still be read.
 //
 //	header   4 class u8: 2 is 64-bit · 32 (28) e_phoff · 54 (42) e_phentsize u16 · 56 (44) e_phnum u16
-//	program  0 p_type u32: 1 is PT_LOAD · 16 (8) p_vaddr · 40 (20) p_memsz
-func (d *Dump) elfSize(base uint64, left *uint64) uint64 {
+//	program  0 p_type u32: 1 is PT_LOAD · 4 (24) p_flags u32: bit 0 is PF_X · 16 (8) p_vaddr · 40 (20) p_memsz
+func (d *Dump) elfSegments(base uint64, left *uint64) (out []Segment) {
 	var magic [5]byte
 	if d.Memory.Read(base, magic[:]) < len(magic) || string(magic[:4]) != "\x7fELF" {
-		return 0
+		return nil
 	}
 	l := struct {
-		word                                int
-		phoff, entry, count, address, bytes uint64
-	}{4, 28, 42, 44, 8, 20}
+		word                                       int
+		phoff, entry, count, flags, address, bytes uint64
+	}{4, 28, 42, 44, 24, 8, 20}
 	if magic[4] == 2 {
-		l.word, l.phoff, l.entry, l.count, l.address, l.bytes = 8, 32, 54, 56, 16, 40
+		l.word, l.phoff, l.entry, l.count, l.flags, l.address, l.bytes = 8, 32, 54, 56, 4, 16, 40
 	}
 	read := func(at uint64, size int) uint64 {
 		v, _ := d.Memory.Word(at, size)
 		return v
 	}
 	first, entry := base+read(base+l.phoff, l.word), read(base+l.entry, 2)
-	low, end := ^uint64(0), uint64(0)
+	low := ^uint64(0)
 	count := min(read(base+l.count, 2), *left)
 	*left -= count
 	for i := range count {
-		at := first + i*entry
-		if read(at, 4) != 1 {
-			continue
+		if at := first + i*entry; read(at, 4) == 1 {
+			s := Segment{Start: read(at+l.address, l.word), Size: read(at+l.bytes, l.word), Exec: read(at+l.flags, 4)&1 != 0}
+			low = min(low, s.Start)
+			out = append(out, s)
 		}
-		if address := read(at+l.address, l.word); address < low {
-			low = address
-		}
-		end = max(end, read(at+l.address, l.word)+read(at+l.bytes, l.word))
 	}
 	const page = 4096 // the first segment begins in a page whose start the loader maps at the base
-	if low &^= page - 1; end <= low {
-		return 0
+	for i := range out {
+		out[i].Start -= low &^ (page - 1)
 	}
-	return end - low
+	return out
 }

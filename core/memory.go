@@ -97,6 +97,8 @@ func decodeMemory64List(d *Dump, s *Stream, c *input.Cursor) {
 func (d *Dump) checkRegion(stream StreamType, at int64, r *Region) bool {
 	size := uint64(d.Src.Size)
 	switch {
+	case r.Loc == Location{}: // as Sentry's writer marks memory that it could not read
+		return false
 	case r.Loc.Size == 0:
 		d.remark(Note, stream, at, "a memory range with bytes", "an empty one at "+hexNum(r.Start))
 		return false

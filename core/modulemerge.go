@@ -47,6 +47,9 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 		d.eachFile(m.merge)
 		m.mergeAdjacent(d.Modules)
 		out = m.out
+		for i := range out {
+			out[i].RVA += d.places[out[i].Module]
+		}
 	}
 	d.merged = out
 	return out

@@ -242,8 +242,15 @@ func (d *Dump) decodeStreams() {
 	}
 }
 
+// breakpadStreams is the high half of the types of Breakpad's own streams.
+const breakpadStreams = 0x4767
+
 // decodeStream decodes one stream.
 func (d *Dump) decodeStream(row *streamRow, s *Stream) {
+	if s.Loc == (Location{}) && s.Type>>16 == breakpadStreams {
+		s.Decoded = true // the entry of an optional stream that the writer had nothing for
+		return
+	}
 	c := input.NewCursor(d.Src, row.Type.part(), int64(s.Loc.Off), int64(s.Loc.Size), d.Header.Order)
 	before := len(d.Diags)
 	if !s.Loc.In(d.Src.Size) {

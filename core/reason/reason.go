@@ -90,11 +90,34 @@ func Decode(d *core.Dump) Reason {
 		// Without a system neither tool knows the code, and Breakpad does not truncate the address.
 		return DecodeFor(core.OSUnknown, core.ProcUnknown, e.Code, e.Flags, e.Address, e.Params)
 	}
-	r := DecodeFor(d.System.OS, d.ProcessorOf(e), e.Code, e.Flags, e.Address, e.Params)
+	os, code := d.System.OS, e.Code
+	if n, ok := d.SignalOf(e); ok {
+		os, code = signalOf(os, code, n)
+	}
+	r := DecodeFor(os, d.ProcessorOf(e), code, e.Flags, e.Address, e.Params)
 	if d.Micro != nil {
 		return micro(d.Micro, r, e.Address)
 	}
 	return r
+}
+
+// macSignals are the signals of macOS whose numbers differ from Linux's (sys/signal.h), and those
+// that have the same.
+var macSignals = map[uint32]uint32{1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 8: 8, 9: 9, 10: sigbus, 11: sigsegv, 12: sigsys, 13: 13, 14: 14, 15: 15,
+	24: 24, 25: 25, 30: 10, 31: 12}
+
+// signalOf returns the system and the code that decode a signal's number where a writer has it
+// together with other bits.
+func signalOf(os core.OS, code, number uint32) (core.OS, uint32) {
+	switch os {
+	case core.OSLinux, core.Android:
+		return os, number
+	case core.MacOS, core.IOS:
+		if n, ok := macSignals[number]; ok {
+			return core.OSLinux, n
+		}
+	}
+	return os, code
 }
 
 // micro corrects the Reason for a microdump, which has the signal's name and no si_code. Breakpad

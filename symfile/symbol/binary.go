@@ -23,10 +23,18 @@ type Identity struct {
 	OS, Arch string
 	// Size is the size in bytes of the module's address range, or 0 if unknown.
 	Size uint64
+	// Segments are the parts of that range that the program's headers load, of ELF files.
+	Segments []Segment
 	// Kind is the kind of file for users: "executable", "library", "debug file", "split DWARF" …
 	Kind string
 	// Code: the file has the program's code, and not only debug information.
 	Code bool
+}
+
+// Segment is a part of a program in memory. Exec: it may be executed.
+type Segment struct {
+	Range
+	Exec bool
 }
 
 // Contents says what kinds of information the files of a module have.

@@ -42,6 +42,8 @@ type ModuleSymbols struct {
 	File, ID, Name string // of the file in use
 	Warnings       []string
 	Requested      bool // the walk looked for the module's symbols
+	// Unplaced: the dump does not say where the module's program begins. No symbols are used.
+	Unplaced bool
 	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file.
 	IndexedOnDemand bool
 	// NoUnwind: the symbol file has no unwind records.

@@ -41,6 +41,7 @@ const (
 	FindingUnlisted   FindingKind = "exception-thread-missing"   // the exception's thread is in no list
 	FindingWow64      FindingKind = "wow64-registers-missing"    // the dump has the 64-bit layer's registers of a 32-bit thread only
 	FindingNameless   FindingKind = "module-without-name"
+	FindingUnplaced   FindingKind = "module-start-unknown" // the dump says where a module's code begins, not where its program does
 )
 
 // Finding is a reason why stacks are shorter or less reliable than they could be.
@@ -56,7 +57,7 @@ type Finding struct {
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingNoSystem, FindingSeveral, FindingNested, FindingUnlisted, FindingWow64, FindingOverflow,
 	FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingSwitched, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless}
+	FindingUnplaced, FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingSwitched, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -264,6 +265,11 @@ func (b *builder) wantsStacks() string {
 func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsAssigned || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
+	}
+	if mod := &b.r.Modules[m]; mod.Frames > 0 && b.symbols[m].Unplaced {
+		b.moduleFinding(FindingUnplaced, m, nil, b.addFile(m),
+			"%s: the dump says where its code begins (Sentry's writer of that time), and not how far into the program that is: %s no name, symbol files cannot be used, and offsets count from the code's start",
+			mod.Title(), frames(mod.Frames, "has", "have"))
 	}
 	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
@@ -487,6 +493,9 @@ func (b *builder) missingFinding(tallies []tally) {
 func (b *builder) addFile(m int) string {
 	mod := &b.r.Modules[m]
 	file, id := mod.debugFile()
+	if b.symbols[m].Unplaced {
+		return "add " + mod.Title() + " itself: its headers say where its code begins"
+	}
 	if id == "" {
 		text := "the dump has no id for " + mod.Title() + ": "
 		if b.d.OS() == core.Windows && m < len(b.d.Modules) && b.d.Modules[m].TimeDateStamp != 0 {

@@ -171,10 +171,28 @@ func (s *Session) extendModules(d *dump) {
 	}
 }
 
+// placeModules tells the dump which segments the modules' programs have. Its entries may be of code
+// alone, and a module may have no place that is known. Both peers take every entry for a program.
+func (s *Session) placeModules(d *dump, policy walker.Policy) {
+	for i := range d.modules {
+		ms := &d.modules[i]
+		var segments []core.Segment
+		if ms.bin != nil && !ms.binAssigned {
+			for _, g := range ms.bin.ident.Segments {
+				segments = append(segments, core.Segment{Start: g.Start, Size: g.Size, Exec: g.Exec})
+			}
+		}
+		ms.unplaced = policy.MergeEntries && !d.PlaceModule(i, segments)
+	}
+}
+
 // binary returns the module's binary, or nil.
 func (y *symbols) binary(module int) Binary {
 	ms := &y.d.modules[module]
 	ms.requested = true
+	if ms.unplaced {
+		return nil
+	}
 	y.s.lookForImage(y.d, module)
 	if it := ms.program(); it != nil {
 		return it.bin
@@ -258,7 +276,7 @@ func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 // program reads the program's bytes at an address out of the binaries of the dump's modules.
 func (d *dump) program(addr uint64, p []byte) int {
 	i, rva := d.ModuleAt(addr)
-	if i < 0 || d.modules[i].bin == nil || d.modules[i].binAssigned {
+	if i < 0 || d.modules[i].bin == nil || d.modules[i].binAssigned || d.modules[i].unplaced {
 		return 0
 	}
 	return d.modules[i].bin.bin.Code(rva, p)

@@ -21,6 +21,7 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	}
 	syms := &symbols{s: s, d: d, arch: d.Arch()}
 	s.extendModules(d)
+	s.placeModules(d, policy)
 	w := walker.New(policy, os, d.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
 	memory := &process{Dump: d.Dump}
 	w.Code, w.Space = memory, memory

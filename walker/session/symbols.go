@@ -35,6 +35,8 @@ type moduleSymbols struct {
 	// mismatch is a file of the right name and another id.
 	mismatch  *item
 	requested bool
+	// unplaced: the dump does not say where the module's program begins, so that no file can be asked.
+	unplaced bool
 	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the
 	// records' lines, or, where those are not known, their offsets as numbers below 0.
 	odd      []string
@@ -227,7 +229,7 @@ type symbols struct {
 func (y *symbols) file(module int) *symfile.File {
 	ms := &y.d.modules[module]
 	ms.requested = true
-	if ms.item == nil {
+	if ms.item == nil || ms.unplaced {
 		return nil
 	}
 	f, err := y.s.open(ms.item)
@@ -403,7 +405,10 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 // symbolsOf returns what the report says of a module's symbols.
 func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	ms := &d.modules[module]
-	out := report.ModuleSymbols{Requested: ms.requested}
+	out := report.ModuleSymbols{Requested: ms.requested, Unplaced: ms.unplaced}
+	if ms.unplaced {
+		return out
+	}
 	if it := ms.mismatch; it != nil {
 		out.Mismatch = report.Mismatch{File: it.Name, ID: it.SymID, Item: it.ID}
 		out.State = report.SymbolsMismatch

@@ -69,6 +69,7 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingUnlisted:   {"Thread not listed", false},
 	report.FindingWow64:      {"32-bit registers missing", false},
 	report.FindingNameless:   {"Module without a name", false},
+	report.FindingUnplaced:   {"Start of a program unknown", true},
 }
 
 func findingTitle(k report.FindingKind) string {
