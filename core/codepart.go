@@ -37,7 +37,8 @@ func (d *Dump) SignalOf(e *Exception) (number uint32, ok bool) {
 	case os != OSLinux && os != Android && os != MacOS && os != IOS:
 		return 0, false
 	case e.Code&sentryCode != 0:
-		return e.Code &^ sentryCode, e.Code&^sentryCode < signals
+		number = e.Code &^ sentryCode
+		return number, number > 0 && number < signals
 	case (os == MacOS || os == IOS) && d.Misc != nil && d.Misc.Size == misc1Size && d.Misc.Flags == miscProcessID:
 		return e.Code, e.Code < signals
 	}

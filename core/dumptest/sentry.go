@@ -94,7 +94,11 @@ func (s Sentry) header() []byte {
 func (s Sentry) Bytes() []byte {
 	number := map[string]uint16{"amd64": CPUAMD64, "arm64": CPUARM64, "x86": CPUX86, "arm": CPUARM}[s.CPU]
 	pc, sp := map[string]string{"amd64": "rip", "arm64": "pc", "x86": "eip", "arm": "pc"}[s.CPU], map[string]string{"amd64": "rsp", "arm64": "sp", "x86": "esp", "arm": "sp"}[s.CPU]
-	context := Context(LittleEndian, s.CPU, map[string]uint64{pc: s.Base() + 0x1010, sp: s.Stack(), "lr": s.Base() + 0x2020})
+	regs := map[string]uint64{pc: s.Base() + 0x1010, sp: s.Stack()}
+	if s.CPU == "arm" {
+		regs["lr"] = s.Base() + 0x2020
+	}
+	context := Context(LittleEndian, s.CPU, regs)
 	stack := make([]byte, 0x1000)
 	if s.word() == 4 {
 		binary.LittleEndian.PutUint32(stack[4:], uint32(s.Base()+0x2020))
@@ -121,7 +125,7 @@ func (s Sentry) Bytes() []byte {
 		if !s.Mac {
 			d.Memory(s.Base(), s.header())
 		}
-		d.Memory(s.Base()+0x1000, make([]byte, 0x2000)).Memory(s.Stack(), stack)
+		d.Memory(s.Base()+0x1000, s.code()).Memory(s.Stack(), stack)
 		d.MemoryAt(s.Base()+0x20000000, 0, 0) // [vvar] cannot be read
 	case s.Mode == "smart":
 		d.Memory(s.Base()+0x4000, make([]byte, 0x1000)) // [heap]
@@ -148,6 +152,15 @@ func (s Sentry) Bytes() []byte {
 		d.Stream(0x47670008, []byte(s.Maps()))
 	}
 	return d.Bytes()
+}
+
+// code is the program's code: zeros, and on arm, where frames are found by it, the call.
+func (s Sentry) code() []byte {
+	p := make([]byte, 0x2000)
+	if s.CPU == "arm" {
+		binary.LittleEndian.PutUint32(p[0x101c:], 0xebfffbf7) // bl 0x1000
+	}
+	return p
 }
 
 // module writes the program's entry: its path, or from 0.13.4 on the name that it has for itself.
