@@ -12,10 +12,11 @@ import (
 )
 
 // signalReturns returns the forms of the code that returns from a signal's handler which an address
-// has: several that differ in where the frame is.
-func (s *walk) signalReturns(pc uint64) []*cpu.SignalReturn {
+// has: several that differ in where the frame is. sure: the code or its name says so; otherwise only
+// the words of the frame can.
+func (s *walk) signalReturns(pc uint64) (forms []*cpu.SignalReturn, sure bool) {
 	if !s.Policy.SignalByCode || s.OS != core.OSLinux && s.OS != core.Android {
-		return nil
+		return nil, false
 	}
 	var b [cpu.MaxSignalBytes]byte
 	n := 0
@@ -23,13 +24,32 @@ func (s *walk) signalReturns(pc uint64) []*cpu.SignalReturn {
 		n = s.Code.Read(s.arch.CodeAddress(pc), b[:])
 	}
 	if n == 0 {
-		return s.namedReturns(pc)
+		if out := s.namedReturns(pc); out != nil {
+			return out, true
+		}
+		return s.vdsoReturns(pc), false
 	}
 	var out []*cpu.SignalReturn
 	for i := range s.arch.Signals {
 		if r := &s.arch.Signals[i]; s.arch.IsSignalReturn(r, b[:n], s.order()) {
 			out = append(out, r)
 		}
+	}
+	return out, true
+}
+
+// vdsoReturns is signalReturns for the kernel's own page, where the dump has neither its code nor its
+// names. Except for this code, nothing in that page calls anything that could be on a stack.
+func (s *walk) vdsoReturns(pc uint64) []*cpu.SignalReturn {
+	if s.Space == nil || s.interrupted() && pc == s.top().PC {
+		return nil
+	}
+	if m, ok := s.Space.Mapping(s.arch.CodeAddress(pc)); !ok || m.Name != "[vdso]" {
+		return nil
+	}
+	var out []*cpu.SignalReturn
+	for i := range s.arch.Signals {
+		out = append(out, &s.arch.Signals[i])
 	}
 	return out
 }
@@ -72,7 +92,10 @@ func (s *walk) namedReturns(pc uint64) []*cpu.SignalReturn {
 
 // returnsFromSignal: what is at an address returns from a signal's handler. Nothing calls it: the
 // kernel has made its first instruction the handler's return address.
-func (s *walk) returnsFromSignal(pc uint64) bool { return len(s.signalReturns(pc)) > 0 }
+func (s *walk) returnsFromSignal(pc uint64) bool {
+	forms, _ := s.signalReturns(pc)
+	return len(forms) > 0
+}
 
 // beginsFunction: an address is that of a function's first instruction, and no call is before it.
 func (s *walk) beginsFunction(pc uint64) bool {
@@ -117,11 +140,17 @@ func (w *Walker) order() binary.ByteOrder {
 //	pc = [sp + offset]     sp = [sp + offset]     …     all registers of the interrupted code
 func (s *walk) proposeSignal() (candidate, string) {
 	f := s.top()
-	for _, r := range s.signalReturns(f.PC) {
+	forms, sure := s.signalReturns(f.PC)
+	refused := candidate{}
+	why := notApplicable
+	for _, r := range forms {
 		if f.Module >= 0 {
 			if row, ans := s.Symbols.Row(f.Module, f.RVA); ans == symbol.Needs || ans == symbol.Yes && (row.Signal || s.restoresContext(&row)) {
 				return candidate{}, notApplicable // the rules know better, or are not read yet
 			}
+		}
+		if row, ok := s.recordedSignal(r); ok {
+			return candidate{row: row, trust: TrustCFI}, ""
 		}
 		row := s.signalRow(r)
 		if r.Self != 0 {
@@ -129,20 +158,58 @@ func (s *walk) proposeSignal() (candidate, string) {
 				continue
 			}
 		}
-		if why := s.notInterrupted(&row); why != "" {
-			return candidate{row: row}, why
+		if t := f.Trust; sure && f.Source != SourceFramePointer && t != TrustScan && t != TrustCFIScan {
+			return candidate{row: row, trust: TrustCFI}, ""
 		}
-		return candidate{row: row, trust: TrustCFI}, ""
+		if refused.row, why = row, s.notInterrupted(&row); why == "" {
+			return candidate{row: row, trust: TrustCFI}, ""
+		}
 	}
-	return candidate{}, notApplicable
+	return refused, why
 }
 
-// signalRow makes the rules of a signal's frame.
-func (s *walk) signalRow(r *cpu.SignalReturn) unwind.Row {
+// mostSignalState is the most bytes that the kernel saves of a thread: on arm64, 64 KB of the largest
+// ZA register, and 8 KB of the longest vectors (arch/arm64/include/uapi/asm/sigcontext.h).
+const mostSignalState = 80 << 10
+
+// recordedSignal returns the rules of a signal's frame by the frame record that the kernel made above
+// it, where the top frame was found by its frame pointer, which does not say where the stack pointer
+// was. The record has the same two registers as the frame.
+func (s *walk) recordedSignal(r *cpu.SignalReturn) (unwind.Row, bool) {
+	fp, ok := s.top().Regs.Get(s.arch.FP)
+	if r.Record == 0 || !ok || s.top().Source != SourceFramePointer {
+		return unwind.Row{}, false
+	}
+	saved, _ := s.word(fp)
+	lr, ok := s.word(fp + uint64(s.arch.WordSize))
+	atFP, atLR := r.Place(s.arch, s.arch.FP), r.Place(s.arch, s.arch.LR)
+	for size := r.Record; ok && size <= mostSignalState; size += 16 {
+		// Frames of a damaged dump may all look like this.
+		if s.farWords++; s.farWords > maxFarWords {
+			break
+		}
+		if v, ok := s.word(fp - uint64(size-atFP)); !ok || v != saved {
+			continue
+		}
+		if v, ok := s.word(fp - uint64(size-atLR)); !ok || v != lr {
+			continue
+		}
+		if row := s.signalRowAt(r, s.arch.FP, -size); s.notInterrupted(&row) == "" {
+			return row, true
+		}
+	}
+	return unwind.Row{}, false
+}
+
+// signalRow makes the rules of a signal's frame at the stack pointer.
+func (s *walk) signalRow(r *cpu.SignalReturn) unwind.Row { return s.signalRowAt(r, s.arch.SP, 0) }
+
+// signalRowAt makes the rules of a signal's frame at a distance from a register.
+func (s *walk) signalRowAt(r *cpu.SignalReturn, base cpu.Reg, off int) unwind.Row {
 	row := unwind.Row{Signal: true, OthersUndefined: true,
 		Origin: unwind.Origin{Part: fmt.Sprintf("signal frame, from the code at 0x%x", s.arch.CodeAddress(s.top().PC))}}
 	for _, f := range r.Registers(s.arch, s.BigEndian) {
-		rule := unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP, Offset: int64(f.Off)}
+		rule := unwind.Rule{Kind: unwind.AtReg, Reg: base, Offset: int64(f.Off + off)}
 		switch f.Reg {
 		case s.arch.PC:
 			row.RA = rule
@@ -159,18 +226,15 @@ func (s *walk) signalRow(r *cpu.SignalReturn) unwind.Row {
 // thread, or "". Above a frame that was guessed the stack pointer may be wrong; then the words there
 // are no registers.
 func (s *walk) notInterrupted(row *unwind.Row) string {
-	if t := s.top(); t.Source != SourceFramePointer && t.Trust != TrustScan && t.Trust != TrustCFIScan {
-		return ""
-	}
 	regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
 	if err != nil {
 		return err.Error()
 	}
 	if yes, known := s.executable(regs.PC()); !s.Modules.Covers(regs.PC()) && !(known && yes) {
-		return fmt.Sprintf("the frame was guessed, and the word for pc, 0x%x, is no address of code", regs.PC())
+		return fmt.Sprintf("nothing else shows that this is a signal's frame, and the word for pc, 0x%x, is no address of code", regs.PC())
 	}
 	if !s.holdsStack(regs.SP()) {
-		return fmt.Sprintf("the frame was guessed, and the word for sp, 0x%x, is no address of a stack", regs.SP())
+		return fmt.Sprintf("nothing else shows that this is a signal's frame, and the word for sp, 0x%x, is no address of a stack", regs.SP())
 	}
 	return ""
 }

@@ -175,3 +175,64 @@ func TestSignalByName(t *testing.T) {
 		}
 	}
 }
+
+// arm64's frame pointer does not say where a frame begins: above a handler without rules, whose frame
+// record it points to, the signal's frame is below the record that the kernel made. Longer vectors make
+// the frame larger.
+func TestSignalByRecord(t *testing.T) {
+	truth, a := readSignal(t, "../testdata/signals/arm64.json")
+	stack, _ := hex.DecodeString(truth.Stack)
+	codeOfReturn, _ := hex.DecodeString(truth.Code)
+	module := truth.Handler["pc"] &^ 0xfff
+	const handlers = 96 // bytes of the handler's frame, with its record at the lower end
+	for _, tc := range []struct {
+		name   string
+		more   uint64 // bytes of vectors, above the registers
+		spoil  uint64 // a byte of the record that is other than in the frame
+		code   string // "", or what the dump has: "code", "vdso"
+		frames int
+	}{
+		{"code", 0, 0, "code", 3}, {"code, vectors", 0x2340, 0, "code", 3}, {"vdso", 0, 0, "vdso", 3}, {"nothing", 0, 0, "", 1},
+		{"another record", 0, 1, "code", 2}, {"another link register", 0x20, 9, "code", 2},
+	} {
+		sp := truth.Handler["sp"] - tc.more
+		record := truth.Handler["x29"]
+		mem := &oracleMemory{sp - handlers, make([]byte, handlers+int(tc.more)+len(stack)), binary.LittleEndian}
+		// The registers stay where the frame begins, and the record is at its end.
+		body := mem.bytes[handlers:]
+		copy(body, stack[:record-truth.Handler["sp"]])
+		copy(body[record-sp:], stack[record-truth.Handler["sp"]:])
+		if tc.spoil != 0 {
+			body[record-sp+tc.spoil-1] ^= 0x55
+		}
+		binary.LittleEndian.PutUint64(mem.bytes, record)
+		binary.LittleEndian.PutUint64(mem.bytes[8:], truth.Return)
+		w := New(Best, core.OSLinux, oneModule(module, 0x1000), rulesAt{at: 1})
+		space := &fakeSpace{exec: map[uint64]bool{module: true}, maps: map[uint64]Mapping{}}
+		w.Space = space
+		switch tc.code {
+		case "code":
+			w.Code = fakeCode{truth.Return + uint64(len(codeOfReturn)), codeOfReturn}
+		case "vdso":
+			space.maps[truth.Return&^0xfff] = Mapping{Name: "[vdso]"}
+		}
+		regs := cpu.Regs{Arch: a}
+		regs.Set(a.PC, truth.Handler["pc"]+64)
+		regs.Set(a.SP, sp-handlers)
+		regs.Set(a.FP, sp-handlers)
+		s := w.Walk(regs, mem)
+		if tc.frames == 3 && len(s.Frames) >= 3 {
+			for name, want := range truth.Crash {
+				if r, ok := a.Lookup(name); ok {
+					if v, _ := s.Frames[2].Regs.Get(r); v != want {
+						t.Errorf("%s: %s is 0x%x; it was 0x%x", tc.name, name, v, want)
+					}
+				}
+			}
+			continue
+		}
+		if signal := len(s.Frames) > 2 && s.Frames[2].Source == SourceSignal; signal || tc.frames == 3 {
+			t.Errorf("%s: %s %v", tc.name, shape(s), s.Stop)
+		}
+	}
+}

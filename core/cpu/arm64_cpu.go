@@ -31,8 +31,9 @@ var ARM64 = newArch(&Arch{regs: registers{
 	Code: Code{IsCall: isARM64Call, CallBytes: 4, Target: arm64Target, Jump: arm64Jump, JumpAlign: 4, Leaves: arm64Leaves, Stubs: arm64Stubs, Instructions: DecodedA64, LittleCode: true, Signals: []SignalReturn{
 		// mov x8, #139; svc #0. The rt_sigframe is a siginfo of 128 bytes and a ucontext, whose
 		// sigcontext is 176 bytes behind: the fault's address, and the registers
-		// (arch/arm64/kernel/signal.c, include/uapi/asm/ucontext.h, sigcontext.h).
-		{Unit: 4, Code: []uint32{0xd2801168, 0xd4000001}, At: 128 + 176, Lines: "8 8 x0-28 fp lr sp pc"},
+		// (arch/arm64/kernel/signal.c, include/uapi/asm/ucontext.h, sigcontext.h). That has 288 bytes
+		// and 4096 for what is extended.
+		{Unit: 4, Code: []uint32{0xd2801168, 0xd4000001}, At: 128 + 176, Lines: "8 8 x0-28 fp lr sp pc", Record: 128 + 176 + 288 + 4096},
 	}},
 	Contexts: []*ContextLayout{
 		// winnt.h ARM64_NT_CONTEXT; minidump_cpu_arm64.h MDRawContextARM64,

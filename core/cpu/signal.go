@@ -21,6 +21,10 @@ type SignalReturn struct {
 	// Self, if not 0, is where a pointer to At is, above the stack pointer. It tells apart frames
 	// that have the same code.
 	Self int
+	// Record, if not 0, is how far above the stack pointer the kernel makes a record of the
+	// interrupted function's frame pointer and link register, to which it sets the frame pointer. It
+	// is a multiple of 16 bytes more where the kernel saves more of the thread.
+	Record int
 }
 
 // MaxSignalBytes is the most bytes that the code of a SignalReturn has.
@@ -68,4 +72,14 @@ func (r *SignalReturn) Registers(a *Arch, big bool) []Field {
 		out = append(out, f)
 	}
 	return out
+}
+
+// Place is where a register is above the stack pointer, in memory that is not big-endian.
+func (r *SignalReturn) Place(a *Arch, reg Reg) int {
+	for _, f := range r.Registers(a, false) {
+		if f.Reg == reg {
+			return f.Off
+		}
+	}
+	return -1
 }
