@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 // codeImage is the module's code.
@@ -155,21 +156,38 @@ func TestScanToTheEnd(t *testing.T) {
 	}
 }
 
-// BenchmarkScan: a stack of junk costs in proportion to its size.
+// junk is a stack of words that all point behind calls, in code that the image has, of a function
+// that is not below; with to 0 there are no calls.
+func junk(n int, to uint64) (*codeImage, *fakeSpace, []uint64) {
+	image := newImage()
+	if to != 0 {
+		for at := uint64(0x2005); at < 0x2100; at += 5 {
+			image.put(at, to, 0xe8)
+		}
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = code(0x2005 + 5*uint64(i%50))
+	}
+	return image, &fakeSpace{maps: map[uint64]Mapping{stackBase: {End: stackBase + 16*uint64(n)}}}, words
+}
+
+// TestScanGrowth: a stack of junk costs in proportion to its size.
+func TestScanGrowth(t *testing.T) {
+	for name, to := range map[string]uint64{"no calls": 0, "calls of another function": 0x3000, "calls that lead to the frame": 0x1000} {
+		t.Run(name, func(t *testing.T) {
+			testfile.Growth(t, 1<<14, func(n int) func() {
+				image, space, words := junk(n, to)
+				return func() { scanned(Best, image, space, words) }
+			})
+		})
+	}
+}
+
 func BenchmarkScan(b *testing.B) {
 	for name, to := range map[string]uint64{"no calls": 0, "calls of another function": 0x3000} {
 		b.Run(name, func(b *testing.B) {
-			image := newImage()
-			if to != 0 {
-				for at := uint64(0x2005); at < 0x2100; at += 5 {
-					image.put(at, to, 0xe8)
-				}
-			}
-			words := make([]uint64, 1<<17)
-			for i := range words {
-				words[i] = code(0x2005 + 5*uint64(i%50))
-			}
-			space := &fakeSpace{maps: map[uint64]Mapping{stackBase: {End: stackBase + 1<<21}}}
+			image, space, words := junk(1<<17, to)
 			b.SetBytes(int64(8 * len(words)))
 			for b.Loop() {
 				if s := scanned(Best, image, space, words); len(s.Frames) != 1 {
