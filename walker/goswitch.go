@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -52,8 +53,15 @@ var goSwitches = map[string]goSwitch{
 	"runtime.cgocallback": {caller: (*walk).callerOfCallback, without: goesOn, from: "runtime.cgocallbackg"},
 	// Up to Go 1.14 it called another function for that.
 	"runtime.cgocallback_gofunc": {caller: (*walk).callerOfCallback, without: goesOn, from: "runtime.cgocallbackg"},
+	// What the runtime pretends that such a function called is not behind a call.
+	"runtime.systemstack_switch": {caller: (*walk).callerAtPC, without: goesOn},
 	// It does not switch stacks, but C's registers, which it saves, are in no rule for it.
-	"crosscall2":           {caller: (*walk).callerByCode, without: goesOn},
+	"crosscall2": {caller: (*walk).callerByCode, without: goesOn},
+	// The runtime pretends that the code that a signal interrupted had called them.
+	"runtime.sigpanic":     {caller: (*walk).callerOfPanic, without: goesOn},
+	"runtime.asyncPreempt": {caller: (*walk).callerOfPanic, without: goesOn},
+	// Go's rules say that nothing called it, where return addresses are in a register.
+	"runtime.sigtramp":     {caller: (*walk).callerOfHandler, without: goesOn},
 	"runtime.callbackasm1": {caller: (*walk).callerByCode, without: goesOn},
 }
 
@@ -72,9 +80,9 @@ func (s *walk) switches(i int) (sw goSwitch, ok bool) {
 	sw, ok = goSwitches[goName(s.symbol(f).Name)]
 	switch {
 	// Up to Go 1.16 a callback's caller on the goroutine's stack is asmcgocall, by design.
-	case f.Source != SourceGo && strings.HasPrefix(callee, "runtime.cgocallback") && sw.from == "":
+	case f.Source != SourceGo && strings.HasPrefix(callee, "runtime.cgocallback") && sw.without == stops:
 		ok = false
-	case f.Row.Signal, i+1 < len(s.frames) && s.frames[i+1].Source == SourceGo:
+	case f.Row.Signal, i+1 < len(s.frames) && s.frames[i+1].Row.Signal, i+1 < len(s.frames) && s.frames[i+1].Source == SourceGo:
 		ok = false
 	case !strings.HasPrefix(callee, sw.from):
 		ok = false
@@ -116,8 +124,15 @@ func (t *Steps) across(i int, sw *goSwitch) bool {
 	name, attempts := goName(s.frames[i].Symbol.Name), s.backTo(i)
 	switch {
 	case found:
-		s.remember(SourceGo, &regs)
-		s.push(Frame{PC: regs.PC(), Lookup: regs.PC() - s.arch.CallSize, Regs: regs, Trust: TrustCFI, Source: SourceGo, Row: row, Attempts: attempts})
+		f := Frame{PC: regs.PC(), Lookup: regs.PC() - s.arch.CallSize, Regs: regs, Trust: TrustCFI, Source: SourceCFI, Row: row, Attempts: attempts}
+		if row.Origin.Part == goPart {
+			f.Source = SourceGo
+		}
+		if row.Signal || s.returnsFromSignal(f.PC) {
+			f.Lookup = s.arch.CodeAddress(f.PC)
+		}
+		s.remember(f.Source, &regs)
+		s.push(f)
 		t.stop = nil
 	case sw.without == ends:
 		t.stop = &Stop{Kind: StopEnd, Detail: noCaller(name), Attempts: attempts}
@@ -134,8 +149,12 @@ func (s *walk) leadsTo(row *unwind.Row, ok bool) (cpu.Regs, bool) {
 		return cpu.Regs{}, false
 	}
 	regs, _, err := row.Apply(&s.top().Regs, (*everywhere)(s), nil)
-	good, _ := s.plausibleReturn(regs.PC())
-	return regs, err == nil && good
+	pc := regs.PC()
+	if row.Signal {
+		return regs, err == nil && s.Modules.Covers(pc)
+	}
+	good, _ := s.plausibleReturn(pc)
+	return regs, err == nil && (good || s.returnsFromSignal(pc))
 }
 
 // backTo removes the frames above frame i, and returns the attempts for its caller.
@@ -215,7 +234,7 @@ func (s *walk) ownRules(sp, note string) (row unwind.Row, ok bool) {
 	if f.Module < 0 {
 		return row, false
 	}
-	own, _ := s.Symbols.Row(f.Module, f.RVA)
+	own := s.rulesAtFrame(f)
 	if own.CFA.Kind != unwind.FromReg || own.CFA.Reg != s.arch.SP || own.RA.Kind != unwind.AtCFA {
 		return row, false
 	}
@@ -227,6 +246,23 @@ func (s *walk) ownRules(sp, note string) (row unwind.Row, ok bool) {
 		}
 	}
 	return row, true
+}
+
+// rulesAtFrame returns a function's own rules where it has made its frame. What it reserves on the
+// stack that it switched to counts in its later rules on some processors, all of which keep return
+// addresses in a register at first.
+func (s *walk) rulesAtFrame(f *Frame) unwind.Row {
+	const most = 1 << 10 // bytes; these functions have some hundred
+	at := f.RVA
+	if start := f.Symbol.Start; s.arch.LR != cpu.NoReg && start < at && at-start < most {
+		for at = start; at < f.RVA; at += s.arch.CallSize {
+			if row, _ := s.Symbols.Row(f.Module, at); row.RA.Kind == unwind.AtCFA {
+				return row
+			}
+		}
+	}
+	own, _ := s.Symbols.Row(f.Module, at)
+	return own
 }
 
 // cWords is how many words asmcgocall reserves on the thread's stack, at most, below what C code may
@@ -307,6 +343,17 @@ func (s *walk) callerInSched() (unwind.Row, bool) {
 		OthersUndefined: true, Origin: unwind.Origin{Part: goPart, Note: fmt.Sprintf("in the g at 0x%x", g.at)}}, true
 }
 
+// callerAtPC: the runtime gives a goroutine that it leaves a pc in systemstack_switch, right behind
+// the instructions that make its frame.
+func (s *walk) callerAtPC() (unwind.Row, bool) {
+	f := s.top()
+	if f.Module < 0 {
+		return unwind.Row{}, false
+	}
+	row, ok := s.Symbols.Row(f.Module, f.RVA+f.PC-f.Lookup)
+	return row, ok == symbol.Yes
+}
+
 // callbacks are the calls of Go by C that a walk went across, from the youngest on.
 type callbacks struct {
 	// saved is where the thread's stack pointer is that the next one saved, 0 before the first; g is
@@ -365,18 +412,61 @@ func (s *walk) callsBack(pc uint64) bool {
 	return false
 }
 
+// callerOfHandler: the kernel calls sigtramp, and has made the code that returns from a handler its
+// return address. That is where its code shows, or the first word of its frame.
+func (s *walk) callerOfHandler() (unwind.Row, bool) {
+	f := s.top()
+	if f.Module < 0 || s.arch.LR == cpu.NoReg {
+		return unwind.Row{}, false
+	}
+	own, _ := s.Symbols.Row(f.Module, f.RVA)
+	own.RA, own.Outermost = unwind.Rule{Kind: unwind.AtCFA, Offset: -own.CFA.Offset}, false
+	frame := own.CFA.Kind == unwind.FromReg && own.CFA.Reg == s.arch.SP && own.CFA.Offset > 0
+	shown, why := unwind.Row{}, notApplicable
+	if s.Code != nil {
+		shown, why = s.codeRow(f)
+	}
+	for _, try := range []struct {
+		row unwind.Row
+		ok  bool
+	}{{shown, why == ""}, {own, frame}} {
+		try.row.OthersUndefined = true
+		if regs, ok := s.leadsTo(&try.row, try.ok); ok && s.returnsFromSignal(regs.PC()) {
+			return try.row, true
+		}
+	}
+	return unwind.Row{}, false
+}
+
+// callerOfPanic: a signal's handler makes the function that it interrupted call sigpanic, with the
+// interrupted instruction as its return address. What was in the link register is pushed before.
+func (s *walk) callerOfPanic() (unwind.Row, bool) {
+	f := s.top()
+	if f.Module < 0 {
+		return unwind.Row{}, false
+	}
+	row, _ := s.Symbols.Row(f.Module, f.RVA)
+	row.Signal = true
+	if pushed := int64(s.arch.GoReserved * s.arch.WordSize); pushed > 0 {
+		row.CFA.Offset += pushed
+		row.RA.Offset -= pushed
+		row.Saved = []unwind.RegRule{{Reg: s.arch.LR, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: -pushed}}}
+	}
+	return row, row.CFA.Kind == unwind.FromReg && row.CFA.Reg == s.arch.SP && row.RA.Kind == unwind.AtCFA
+}
+
 // callerByCode: crosscall2 saves the registers that C functions preserve; Go's change them.
 func (s *walk) callerByCode() (unwind.Row, bool) { return s.savedByCode(s.top()) }
 
-// savedByCode returns a frame's own rules, and where its code saved the registers.
+// savedByCode returns the rules that a frame's code shows. On arm and arm64 Go's own are wrong: the
+// function makes its frame by itself.
 func (s *walk) savedByCode(f *Frame) (unwind.Row, bool) {
 	if f.Module < 0 || s.Code == nil {
 		return unwind.Row{}, false
 	}
-	row, _ := s.Symbols.Row(f.Module, f.RVA)
-	code, why := s.codeRow(f)
-	row.Saved, row.OthersUndefined, row.Origin.Note = code.Saved, true, code.Origin.Part
-	return row, why == "" && code.CFA == row.CFA
+	row, why := s.codeRow(f)
+	row.OthersUndefined = true
+	return row, why == ""
 }
 
 // goFunction is the name of the function that has a return address.

@@ -195,3 +195,75 @@ func TestGoCallbacks(t *testing.T) {
 		}
 	}
 }
+
+// linkProgram is a program of Go for arm64, whose functions have 16 bytes of stack, but for a leaf
+// and sigtramp, by Go's rules the outermost function.
+type linkProgram struct{ goProgram }
+
+func (p linkProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	a := cpu.ARM64
+	row := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -16}}
+	if rva < 0x100 || rva >= 0x100*uint64(len(p.names)+1) {
+		return row, symbol.No
+	}
+	switch p.names[rva/0x100-1] {
+	case "main.leaf":
+		row.CFA.Offset, row.RA, row.Topmost = 0, unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}, true
+	case "runtime.sigtramp":
+		row.CFA.Offset, row.RA, row.Outermost = 192, unwind.Rule{Kind: unwind.Undefined}, true
+	}
+	return row, symbol.Yes
+}
+
+// TestGoSignals: a handler of Go's runtime leads to what it interrupted, and sigpanic to the function
+// that it is said to be called by, at the very instruction. On arm64 the link register is pushed
+// before that call, which leaves need.
+func TestGoSignals(t *testing.T) {
+	const base, stack, restorer = 0x400000, 0x7fff0000, 0x5500801000
+	for _, c := range []struct {
+		name   string
+		arch   *cpu.Arch
+		names  []string // from base + 0x100 on, 0x100 bytes each; a thread is in the first
+		memory []uint64 // from the stack pointer on
+		want   string
+	}{
+		{"amd64", cpu.AMD64, []string{"runtime.gopanic", "runtime.sigpanic", "main.other", "main.f", "main.caller"},
+			[]uint64{0, base + 0x210, 0, base + 0x400, 0, base + 0x510}, "runtime.gopanic runtime.sigpanic main.f main.caller "},
+		{"arm64", cpu.ARM64, []string{"runtime.gopanic", "runtime.sigpanic", "main.other", "main.f", "main.caller"},
+			[]uint64{base + 0x210, 0, base + 0x400, 0, 77, 0, base + 0x510}, "runtime.gopanic runtime.sigpanic main.f main.caller "},
+		{"arm64, a leaf", cpu.ARM64, []string{"runtime.gopanic", "runtime.sigpanic", "main.other", "main.leaf", "main.caller"},
+			[]uint64{base + 0x210, 0, base + 0x400, 0, base + 0x510}, "runtime.gopanic runtime.sigpanic main.leaf main.caller "},
+		{"arm64, a handler", cpu.ARM64, []string{"runtime.sigtrampgo", "runtime.sigtramp", "main.f", "main.caller"},
+			[]uint64{base + 0x210, 0, restorer}, "runtime.sigtrampgo runtime.sigtramp  main.f main.caller "},
+		{"arm64, no handler", cpu.ARM64, []string{"runtime.sigtrampgo", "runtime.sigtramp", "main.f", "main.caller"},
+			[]uint64{base + 0x210, 0, base + 0x310}, "runtime.sigtrampgo runtime.sigtramp "},
+	} {
+		memory := goMemory{}
+		for i := range uint64(200) {
+			memory[stack+8*i] = 0
+		}
+		for i, v := range c.memory {
+			memory[stack+8*uint64(i)] = v
+		}
+		// The signal's frame, and the stack that it interrupted.
+		frame := uint64(stack + 16 + 192 + 128 + 176 + 8)
+		memory[frame+8*31], memory[frame+8*32], memory[stack+0x500], memory[stack+0x510] = stack+0x500, base+0x300, base+0x410, 0
+		regs := cpu.Regs{Arch: c.arch}
+		regs.Set(c.arch.PC, base+0x110)
+		regs.Set(c.arch.SP, stack)
+		var symbols Symbols = linkProgram{goProgram{c.names}}
+		if c.arch == cpu.AMD64 {
+			symbols = goProgram{c.names}
+		}
+		w := New(Best, core.OSLinux, core.NewModuleMap([]core.ModuleMapping{{Module: 0, Start: base, Size: 0x1000}}, core.OverlapTruncate), symbols)
+		w.Space, w.Code = memory, codeAt{restorer: {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}}
+		s := w.Walk(regs, memory)
+		have := ""
+		for i := range s.Frames {
+			have += s.Frames[i].Symbol.Name + " "
+		}
+		if have != c.want {
+			t.Errorf("%s:\nhave %s\nwant %s\n%+v", c.name, have, c.want, s.Stop)
+		}
+	}
+}

@@ -143,6 +143,10 @@ var programs = []program{
 		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
 	{name: "esbuild", needs: []need{{"npm", "https://nodejs.org"}}, build: []string{"npm install --prefix $DIR --ignore-scripts --no-audit --no-fund @esbuild/linux-x64@0.25.0"},
 		run: "$DIR/node_modules/@esbuild/linux-x64/bin/esbuild $SRC/frames.js --outfile=$DIR/out.js --watch=forever", noRules: true, landmarks: []landmarks{{"runtime.futex", "runtime.schedule", "runtime.mcall"}}},
+	// Made by Go 1.15, whose tables of functions have the layout of Go 1.2.
+	{name: "esbuild-old", needs: []need{{"npm", "https://nodejs.org"}}, build: []string{"npm install --prefix $DIR --ignore-scripts --no-audit --no-fund esbuild-linux-64@0.8.57"},
+		run: "$DIR/node_modules/esbuild-linux-64/bin/esbuild $SRC/frames.js --outfile=$DIR/out.js --serve=127.0.0.1:0", noRules: true,
+		landmarks: []landmarks{{"runtime.futex", "runtime.schedule", "runtime.mcall"}, {"runtime.sysmon", "runtime.mstart"}}},
 	{name: "ada", needs: []need{{"gnatmake", "apt-get install gnat"}}, build: []string{"gnatmake -q -O2 -g -D $DIR -o $DIR/frames $SRC/frames.adb"}, run: "$DIR/frames", marker: true},
 	{name: "ocaml", needs: []need{{"ocamlopt", "apt-get install ocaml-nox"}}, build: []string{"cp $SRC/frames.ml $DIR/frames.ml", "ocamlopt -g -o $DIR/frames unix.cmxa $DIR/frames.ml"}, run: "$DIR/frames", marker: true},
 	{name: "fortran", needs: []need{{"gfortran", "apt-get install gfortran"}}, build: []string{"gfortran -O2 -g -J$DIR -o $DIR/frames $SRC/frames.f90"}, run: "$DIR/frames", marker: true},
