@@ -122,6 +122,9 @@ func printDump(p printer, d *core.Dump, o Options) {
 	w := &walk{printer: p, d: d, o: o, budget: d.Src.Size + 1<<20}
 	w.value("file", quoted(d.Src.Name))
 	w.value("file_size", decimal(d.Src.Size))
+	if len(d.Src.Notes) > 0 { // what was sent with the dump
+		w.any("upload", reflect.ValueOf(d.Src.Notes), "")
+	}
 	v := reflect.ValueOf(d).Elem()
 	done := map[string]bool{}
 	for i := range sections {

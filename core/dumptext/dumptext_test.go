@@ -274,3 +274,20 @@ func (f *filler) fill(v reflect.Value, path string, depth int) {
 		f.marks = append(f.marks, mark{path, fmt.Sprintf("0x%x", n), fmt.Sprint(n)})
 	}
 }
+
+// What was sent with a dump comes before it.
+func TestUpload(t *testing.T) {
+	src := input.FromBytes("a.dmp", sample())
+	src.Notes = []input.Note{{Origin: "upload", Key: "prod", Value: "App\n"}}
+	d, err := core.Open(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := dumptext.Write(&b, d, dumptext.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "upload[0].origin = \"upload\"\nupload[0].key = \"prod\"\nupload[0].value = \"App\\n\"\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("%.300s\nlacks\n%s", b.String(), want)
+	}
+}

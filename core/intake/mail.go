@@ -30,6 +30,10 @@ type section struct {
 // maxValue is how long a value or a header of an upload may be, in bytes.
 const maxValue = 64 << 10
 
+// maxEvent is how long an event may be, in bytes: Sentry takes no longer ones (develop.sentry.dev,
+// "Envelopes", "Size Limits").
+const maxEvent = 1 << 20
+
 // sniffUpload recognizes both by their first line.
 func sniffUpload(_ *input.Source, head []byte) Guess {
 	line, rest, _ := bytes.Cut(head, []byte("\n"))
@@ -54,6 +58,7 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 		sections, origin = envelopeSections, "envelope"
 	}
 	var notes []input.Note
+	seen := map[input.Note]bool{}
 	var files []section
 	sections(src, func(s section) bool {
 		if !e.another(src, string(kind)) {
@@ -63,13 +68,22 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 			files = append(files, s)
 			return true
 		}
-		value, err := src.Bytes(s.off, min(s.size, maxValue))
+		limit := int64(maxValue)
+		if kind == Envelope {
+			limit = maxEvent
+		}
+		value, err := src.Bytes(s.off, min(s.size, limit))
 		if err != nil {
 			e.problem(src.Name, string(kind), s.off, "", err)
 			return false
 		}
 		if kind == Envelope {
-			notes = append(notes, eventNotes(s.name, value)...)
+			for _, n := range eventNotes(value) {
+				if !seen[n] && len(notes) < maxNotes { // the header repeats the event's id
+					seen[n] = true
+					notes = append(notes, n)
+				}
+			}
 		} else if !bytes.ContainsRune(value, 0) {
 			notes = append(notes, input.Note{Origin: origin, Key: s.name, Value: strings.ToValidUTF8(string(value), "\uFFFD")})
 		}
@@ -204,7 +218,11 @@ func envelopeSections(src *input.Source, yield func(section) bool, fail func(str
 		}
 		return src.Size
 	}
-	for at := newline(0) + 1; at < src.Size; {
+	at := newline(0)
+	if !yield(section{name: "header", size: at}) {
+		return
+	}
+	for at++; at < src.Size; {
 		end := newline(at)
 		if end == at {
 			at++
@@ -243,26 +261,44 @@ func envelopeSections(src *input.Source, yield func(section) bool, fail func(str
 	}
 }
 
-// eventNotes returns what an event says of its program: texts at its top, and its tags.
-func eventNotes(kind string, text []byte) (out []input.Note) {
+// maxNotes bounds what the values of events cost; events have some hundred. maxNested is how many
+// objects a value may be in.
+const maxNotes, maxNested = 2000, 8
+
+// eventNotes returns what an envelope's header or event says: every text, number and truth value,
+// with the names of the objects that it is in ("contexts.os.name"). Tags may be a list of pairs.
+// Other lists (threads, breadcrumbs, images) are no values of the crash as a whole.
+func eventNotes(text []byte) (out []input.Note) {
 	var event map[string]any
-	if kind != "event" || json.Unmarshal(text, &event) != nil {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&event) != nil {
 		return nil
 	}
 	add := func(key string, v any) {
-		if s, ok := v.(string); ok && s != "" {
-			out = append(out, input.Note{Origin: "envelope", Key: key, Value: s})
+		switch v.(type) {
+		case string, json.Number, bool:
+			if s := fmt.Sprint(v); s != "" && len(out) < maxNotes {
+				out = append(out, input.Note{Origin: "envelope", Key: key, Value: s})
+			}
 		}
 	}
-	for _, key := range []string{"event_id", "release", "environment", "dist", "platform", "level", "logger", "transaction", "server_name", "message"} {
-		add(key, event[key])
-	}
-	switch tags := event["tags"].(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(tags)) {
-			add("tag "+key, tags[key])
+	var all func(under string, object map[string]any, depth int)
+	all = func(under string, object map[string]any, depth int) {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			add(under+key, object[key])
+			inner, ok := object[key].(map[string]any)
+			switch {
+			case !ok || depth == maxNested:
+			case under == "" && key == "tags":
+				all("tag ", inner, depth+1)
+			default:
+				all(under+key+".", inner, depth+1)
+			}
 		}
-	case []any:
+	}
+	all("", event, 0)
+	if tags, ok := event["tags"].([]any); ok {
 		for _, pair := range tags {
 			if p, ok := pair.([]any); ok && len(p) == 2 {
 				add(fmt.Sprintf("tag %v", p[0]), p[1])

@@ -83,6 +83,10 @@ func (b *builder) collectMessages() {
 	if d.Exception != nil {
 		say("LLDB", d.Exception.Text)
 	}
+	r.Upload = make([]Sent, len(d.Src.Notes))
+	for i, n := range d.Src.Notes {
+		r.Upload[i] = Sent(n)
+	}
 	if d.Crashpad != nil || len(d.Src.Notes) > 0 {
 		b.annotations(say)
 	}

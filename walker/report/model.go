@@ -38,6 +38,8 @@ type Report struct {
 	Messages []Message
 	// Traces are the stacks that the program stored in annotations.
 	Traces []Trace
+	// Upload is what was sent together with the dump, if the dump was in a crash reporter's upload.
+	Upload []Sent
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting
 	// one, else 0. It is -1 without threads.
 	FirstThread int
@@ -208,6 +210,10 @@ func (c *Crash) Sentence() string {
 	e.Why = c.Why()
 	return e.String()
 }
+
+// Sent is a value of an upload: a form's field, or what an envelope says. Origin is "upload" or
+// "envelope".
+type Sent struct{ Origin, Key, Value string }
 
 // Thread is one thread with its stack.
 type Thread struct {

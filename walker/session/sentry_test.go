@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
+	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 )
 
 var sentryID = []byte{0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}
@@ -121,5 +123,29 @@ func TestSentryAmbiguous(t *testing.T) {
 	s.Add(source("app", fake("00112233445566778899AABBCCDDEEFF0 app code")))
 	if f := s.Report(0).Threads[0].Frames[0]; f.Function.Raw != "" {
 		t.Errorf("%+v", f.Function)
+	}
+}
+
+// What was sent with a dump is in the report and its JSON.
+func TestUpload(t *testing.T) {
+	dump := appDump()
+	envelope := `{"event_id":"9ec7"}` + "\n" + `{"type":"event"}` + "\n" + `{"release":"app@1.2","tags":{"gpu":"none"}}` + "\n" +
+		fmt.Sprintf(`{"type":"attachment","length":%d,"attachment_type":"event.minidump","filename":"a.dmp"}`, len(dump)) + "\n" + string(dump) + "\n"
+	s := New(Options{})
+	s.Add(source("a.envelope", []byte(envelope)))
+	var b strings.Builder
+	if err := jsonreport.Write(&b, s.Report(0), jsonreport.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Crashpane struct {
+			Upload []struct{ Origin, Key, Value string }
+		}
+	}
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[{envelope event_id 9ec7} {envelope release app@1.2} {envelope tag gpu none}]"; fmt.Sprint(got.Crashpane.Upload) != want {
+		t.Errorf("%v, not %s", got.Crashpane.Upload, want)
 	}
 }

@@ -519,10 +519,19 @@ export interface ReportAdditions {
   system: string | null;
   /** Stacks that the program has stored in annotations. */
   traces: Trace[];
+  /** What was sent together with the dump, if it was in a crash reporter's upload: the fields of a form, what an envelope says. */
+  upload: Sent[];
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
   /** The processors of a 32-bit process that a 64-bit tool dumped, and of the 64-bit layer under it; null for other processes. */
   wow64: Wow64 | null;
+}
+
+export interface Sent {
+  key: string;
+  /** "upload" (a form) or "envelope" (Sentry). */
+  origin: string;
+  value: string;
 }
 
 export interface Exception {

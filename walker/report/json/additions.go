@@ -24,6 +24,7 @@ import (
 //	said            [{source, text}]: the program's own messages about its end
 //	system          one line for users, or null
 //	traces          [{frames[{file, function, inlines[], line, module, offset, pc}], source}]: stacks that the program kept in annotations
+//	upload          [{key, origin, value}]: what was sent with the dump, if it was in an upload
 //	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
 //	warnings        [{module, text}] of symbol files
 //	wow64           {host, program}: the processors of a 32-bit process that a 64-bit tool dumped, and of the 64-bit layer under it;
@@ -88,6 +89,13 @@ func (p *printer) additions() {
 	})
 	p.StrOrNull("system", r.System.Display)
 	p.traces()
+	p.List("upload", len(r.Upload), func(i int) {
+		p.PutObject(func() {
+			p.Str("key", r.Upload[i].Key)
+			p.Str("origin", r.Upload[i].Origin)
+			p.Str("value", r.Upload[i].Value)
+		})
+	})
 	p.missingSymbols()
 	p.symbolWarnings()
 	if w := r.Wow64; w != nil {

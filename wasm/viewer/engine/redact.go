@@ -62,14 +62,18 @@ func hideMessages(said []report.Message) []report.Message {
 	return said
 }
 
-// redacted is a report for others: the same without the names of open objects, what macOS'
-// libraries said, and the kernel's arguments.
+// redacted is a report for others: the same without the names of open objects, what was sent with
+// the dump, what macOS' libraries said, and the kernel's arguments.
 func (e *Engine) redacted(rep *report.Report) *report.Report {
 	if !e.redact {
 		return rep
 	}
 	out := *rep
 	out.Messages = hideMessages(rep.Messages)
+	out.Upload = slices.Clone(rep.Upload)
+	for i := range out.Upload {
+		out.Upload[i].Value = hidden
+	}
 	out.Handles = slices.Clone(rep.Handles)
 	for i := range out.Handles {
 		if out.Handles[i].Name != "" {

@@ -94,7 +94,9 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			what = name
 			e.Handle(protocol.Call{Redact: redact, Request: req}, src)
 		}
-		ask("add", &protocol.Add{Name: "a.dmp"}, input.FromBytes("a.dmp", secretive()))
+		upload := "--b\r\nContent-Disposition: form-data; name=\"comment\"\r\n\r\n" + secret + "\r\n--b\r\n" +
+			"Content-Disposition: form-data; name=\"upload_file_minidump\"; filename=\"a.dmp\"\r\n\r\n" + string(secretive()) + "\r\n--b--\r\n"
+		ask("add", &protocol.Add{Name: "a.dmp"}, input.FromBytes("a.dmp", []byte(upload)))
 		for e.Idle() {
 		}
 		all := protocol.Span{Count: 100}
