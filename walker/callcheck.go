@@ -45,6 +45,18 @@ func (s *walk) bytesBefore(addr uint64, b *[cpu.MaxCallBytes]byte) []byte {
 	return b[:n]
 }
 
+// readCode reads instructions that are followed, from whatever has them.
+func (s *walk) readCode(addr uint64, p []byte) (n int, assigned bool) {
+	if s.Code != nil {
+		n = s.Code.Read(addr, p)
+	}
+	if n == 0 && s.Assigned != nil {
+		n = s.Assigned.Read(addr, p)
+		return n, n > 0
+	}
+	return n, false
+}
+
 // calledBefore returns the address that the instruction before a return address calls. ok is false
 // if the bytes are missing, or if the instruction is not a call of a constant address.
 func (s *walk) calledBefore(addr uint64) (target uint64, ok bool) {

@@ -17,7 +17,7 @@ import (
 // The frame pointer of a function that has not set it yet, or that does not set it, is its caller's:
 // followed, it would leave out a frame.
 func (s *walk) proposeCode() (candidate, string) {
-	if s.Code == nil || !framecode.Knows(s.arch) {
+	if s.Code == nil && s.Assigned == nil || !framecode.Knows(s.arch) {
 		return candidate{}, notApplicable
 	}
 	f := s.top()
@@ -85,7 +85,8 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 			size = framecode.MaxBody
 		}
 		code := make([]byte, size)
-		code = code[:s.Code.Read(start, code)]
+		n, _ := s.readCode(start, code)
+		code = code[:n]
 		if row, ok := framecode.Body(s.arch, s.order(), code, start, pc, own.Size > 0, thumb, &s.codeLeft); ok {
 			row.Origin = codeOrigin("code from", start)
 			return row, ""
@@ -96,7 +97,7 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 		return unwind.Row{}, "the call is the last instruction of its function"
 	}
 	var code [framecode.MaxEpilogue]byte
-	n := s.Code.Read(pc, code[:])
+	n, _ := s.readCode(pc, code[:])
 	if row, ok := framecode.Epilogue(s.arch, s.order(), code[:n], pc, thumb); ok {
 		row.Origin = codeOrigin("code of the epilogue at", pc)
 		return row, ""
@@ -137,7 +138,7 @@ func (s *walk) beforeCalls(row *unwind.Row) bool {
 	if f.RVA == row.Start {
 		return true
 	}
-	if s.Code == nil || !framecode.Knows(s.arch) {
+	if s.Code == nil && s.Assigned == nil || !framecode.Knows(s.arch) {
 		return false
 	}
 	_, why := s.codeRow(f)
@@ -155,7 +156,8 @@ func (s *walk) isThumb(f *Frame) bool {
 		return f.PC&3 != 0
 	}
 	var b [64]byte
-	n, always := s.Code.Read(f.PC, b[:]), 0
+	n, _ := s.readCode(f.PC, b[:])
+	always := 0
 	for i := 3; i < n; i += 4 {
 		if b[i]>>4 == 14 {
 			always++

@@ -71,6 +71,20 @@ func TestEpilogueAfterTheCall(t *testing.T) {
 	expect(t, s, "1010 context, 2020 cfi, 4040 scan, nothing-found")
 }
 
+// A program that the user assigned to a module of another build leads to callers by its code, as it does
+// by its rules. It refutes none: what is before their return addresses there is another build's.
+func TestAssignedCode(t *testing.T) {
+	program := codeAt{code(0x1010): {0x90}, code(0x2020) - 5: {0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 40, 0xc3}, code(0x3030) - 8: make([]byte, 8), code(0x4040) - 5: {0xe8, 0, 0, 0, 0}}
+	rows := map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2), 0x3000: *cfaRow(cpu.AMD64, 2)}
+	words := []uint64{1, code(0x2020), code(0x4040), 3, 4, 5, 6, code(0x3030), 8, 0}
+	names := map[uint64]string{0x1000: "f", 0x2000: "main", 0x3000: "start", 0x4000: "stale"}
+	w, regs, mem := walkerBy(Best, rows, names, words, nil, nil)
+	w.Assigned = program
+	expect(t, w.Walk(regs, mem), "1010 context, 2020 cfi, 3030 frame_pointer, end")
+	w.Assigned, w.Code = nil, program
+	expect(t, w.Walk(regs, mem), "1010 context, 2020 cfi, 4040 scan, nothing-found")
+}
+
 // A call that never returns is its function's last instruction. The code after it is not the
 // caller's.
 func TestNoEpilogueAfterTheLastCall(t *testing.T) {

@@ -19,10 +19,7 @@ func (s *walk) signalReturns(pc uint64) (forms []*cpu.SignalReturn, sure bool) {
 		return nil, false
 	}
 	var b [cpu.MaxSignalBytes]byte
-	n := 0
-	if s.Code != nil {
-		n = s.Code.Read(s.arch.CodeAddress(pc), b[:])
-	}
+	n, assigned := s.readCode(s.arch.CodeAddress(pc), b[:])
 	if n == 0 {
 		if out := s.namedReturns(pc); out != nil {
 			return out, true
@@ -35,7 +32,7 @@ func (s *walk) signalReturns(pc uint64) (forms []*cpu.SignalReturn, sure bool) {
 			out = append(out, r)
 		}
 	}
-	return out, true
+	return out, !assigned
 }
 
 // vdsoReturns is signalReturns for the kernel's own page, where the dump has neither its code nor its

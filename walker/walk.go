@@ -20,6 +20,9 @@ type Walker struct {
 	// Code, if set, reads instructions, which distinguish return addresses from other pointers into
 	// code.
 	Code Code
+	// Assigned, if set, reads instructions of programs that the user assigned to modules of another
+	// build. As the rules of assigned symbols they lead to callers, and they refute none.
+	Assigned Code
 	// Space, if set, is what the dump knows about the process's address space: the memory map, and
 	// which memory is in the dump.
 	Space Space

@@ -242,7 +242,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		}
 	}
 	out.MissingSymbols = f.Answer == symbol.NoFile
-	out.AssignedSymbols = b.assigned(f.Module) || i > 0 && all[i-1].Module >= 0 && b.assigned(all[i-1].Module) && fromSymbols(f.Trust)
+	out.AssignedSymbols = b.assigned(f.Module) || i > 0 && all[i-1].Module >= 0 && b.assigned(all[i-1].Module) && fromSymbols(f)
 	if f.Answer != symbol.Yes {
 		return out
 	}
@@ -267,10 +267,11 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 // assigned reports whether the user assigned symbols with another id to a module.
 func (b *builder) assigned(module int) bool { return b.symbols[module].State == SymbolsAssigned }
 
-// fromSymbols reports whether a frame was found with its callee's symbols. If those are assigned,
-// so is the frame.
-func fromSymbols(t walker.Trust) bool {
-	return t == walker.TrustCFI || t == walker.TrustCFIScan || t == walker.TrustNone
+// fromSymbols reports whether a frame was found with its callee's symbols or program. If those are
+// assigned, so is the frame.
+func fromSymbols(f *walker.Frame) bool {
+	t := f.Trust
+	return t == walker.TrustCFI || t == walker.TrustCFIScan || t == walker.TrustNone || f.Source == walker.SourceCode
 }
 
 // attempts makes the plain form of rejected candidates. One without any rule has no text of rules.

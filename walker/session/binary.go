@@ -282,6 +282,18 @@ func (d *dump) program(addr uint64, p []byte) int {
 	return d.modules[i].bin.bin.Code(rva, p)
 }
 
+// assignedCode reads instructions of the programs that the user assigned to modules of another build.
+type assignedCode struct{ d *dump }
+
+// Read implements walker.Code.
+func (a assignedCode) Read(addr uint64, p []byte) int {
+	i, rva := a.d.ModuleAt(addr)
+	if i < 0 || a.d.modules[i].bin == nil || !a.d.modules[i].binAssigned {
+		return 0
+	}
+	return a.d.modules[i].bin.bin.Code(rva, p)
+}
+
 // process is what the walker asks of the process's memory: instructions, what may be executed, and
 // which memory the dump has.
 type process struct {

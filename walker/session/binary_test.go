@@ -20,6 +20,7 @@ type fakeBinary struct {
 	src      *input.Source
 	attached []string
 	noLines  bool
+	noRules  bool   // code from 1000 on is push %rbx, and then nothing
 	sum      string // the id that is made of a check sum
 }
 
@@ -46,7 +47,7 @@ func openFake(src *input.Source) (Binary, error) {
 	if f.id.DebugID != "" && !slices.Contains(f.id.OtherIDs, f.id.DebugID) {
 		f.id.CodeID = strings.ToLower(f.id.DebugID)
 	}
-	f.noLines = w[2] == "plain"
+	f.noLines, f.noRules = w[2] == "plain", w[2] == "norules"
 	return f, nil
 }
 
@@ -71,6 +72,9 @@ func (f *fakeBinary) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 }
 
 func (f *fakeBinary) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
+	if f.noRules {
+		return unwind.Row{}, symbol.No, nil
+	}
 	return unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.AMD64.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8},
 		Origin: unwind.Origin{File: f.src.Name, Part: ".eh_frame", Offset: 0x3a8}}, symbol.Yes, nil
 }
@@ -82,6 +86,9 @@ func (f *fakeBinary) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) 
 func (f *fakeBinary) Code(rva uint64, p []byte) int {
 	for i := range p {
 		p[i] = 0x90
+		if f.noRules && rva+uint64(i) == 0x1000 {
+			p[i] = 0x53
+		}
 	}
 	return len(p)
 }
@@ -214,6 +221,19 @@ func TestBinaryParts(t *testing.T) {
 	s.Unassign(0, 0)
 	if s.Report(0).Modules[0].State != report.SymbolsMismatch {
 		t.Errorf("taken back: %+v", s.Report(0).Modules[0])
+	}
+}
+
+// The code of a program that was assigned by hand leads to callers, as its rules would, and the frames
+// are marked.
+func TestAssignedProgram(t *testing.T) {
+	s := withFakes()
+	s.Add(source("x.dmp", appDump()))
+	if err := s.Assign(s.Add(source("app.elf", fake(otherID+" app norules")))[0].ID, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if f := s.Report(0).Threads[0].Frames; len(f) < 2 || f[1].Source != "code" || f[1].PC != 0x402020 || !f[1].AssignedSymbols {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -25,6 +25,9 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	w := walker.New(policy, os, d.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
 	memory := &process{Dump: d.Dump}
 	w.Code, w.Space = memory, memory
+	if len(d.assigned) > 0 {
+		w.Assigned = assignedCode{d}
+	}
 	w.Unloaded = d.Unloaded
 	w.Entry, _ = d.Linux.AuxValue("AT_ENTRY")
 	for i := range d.Modules {
