@@ -150,11 +150,14 @@ func (s *walk) lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 // nothing else says where its function ends: few functions are as long.
 const farName = 64 << 10
 
-// LimitName applies NamesEnd to a symbol that was found at an address.
+// LimitName applies NamesEnd to a symbol that was found at an address. A PUBLIC "<unknown in app.exe>"
+// is of functions without a name.
 func (p *Policy) LimitName(s *symbol.Symbol, rva uint64) {
 	switch {
 	case !p.NamesEnd:
 		s.Extent = symbol.Covers
+	case s.Public && strings.HasPrefix(s.Name, "<unknown in "):
+		s.Extent = symbol.Passed
 	case s.Extent == symbol.Nearest && rva-s.Start >= farName:
 		s.Extent = symbol.Passed
 	}

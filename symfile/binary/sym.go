@@ -47,6 +47,9 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		Demangle:  opt.Demangle,
 		Spool:     opt.Spool,
 	}
+	if f.id.OS == "windows" {
+		in.NameEnd = f.NameEnd
+	}
 	if !opt.NoCFI {
 		tables, err := f.Unwind()
 		if err != nil {

@@ -2,6 +2,7 @@ package binary
 
 import (
 	"cmp"
+	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -151,6 +152,19 @@ func (f *File) setExtent(s *symbol.Symbol, rva uint64) error {
 		}
 	}
 	return nil
+}
+
+// NameEnd returns the first address after start, a name without a size, at which it is known not to
+// count any more, or limit if none is before that. It holds for PE files, whose names are in the
+// order of their functions.
+func (f *File) NameEnd(start, limit uint64) (uint64, error) {
+	var failed error
+	n := sort.Search(int(limit-start), func(n int) bool {
+		s := symbol.Symbol{Start: start}
+		failed = cmp.Or(failed, f.setExtent(&s, start+uint64(n)))
+		return s.Extent == symbol.Passed
+	})
+	return start + uint64(n), failed
 }
 
 // answerOf returns the answer of a lookup that found a name.

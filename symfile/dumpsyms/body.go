@@ -1,11 +1,20 @@
 package dumpsyms
 
+import (
+	"cmp"
+	"math"
+)
+
 // body writes FUNC and PUBLIC records by address, as Mozilla's dump_syms does.
 //
 // A PUBLIC inside of a FUNC would never be found: readers ask for functions first. Functions of one
 // address become one record, with the name of the first, marked "m" (several functions) if their
 // names differ. Of several PUBLIC records at one address the first counts.
-func (o *output) body(s *sorter) error {
+//
+// A PUBLIC counts up to the next one. Where the code of a function without a name begins before that,
+// a PUBLIC "<unknown in app.exe>" says so, as Mozilla's dump_syms calls such functions. The unwind
+// rules of a PE file would not show it: a function may have several records.
+func (o *output) body(s *sorter, nameEnd func(start, limit uint64) (uint64, error)) error {
 	var last record // the function that is to be written, of size 0 if there is none
 	var text []byte
 	flush := func() {
@@ -15,8 +24,25 @@ func (o *output) body(s *sorter) error {
 		last.size = 0
 	}
 	covered, public := uint64(0), uint64(0) // where the last function ends; the address of the last PUBLIC
+	open := false                           // whether the last record is a PUBLIC
+	closePublic := func(next uint64) error {
+		if !open || nameEnd == nil || next <= public {
+			return nil
+		}
+		open = false
+		end, err := nameEnd(public, next)
+		if err == nil && end < next {
+			o.public(end, "<unknown in "+o.program+">")
+		}
+		return err
+	}
 	err := s.each(func(r *record, of unpacker) error {
 		isPublic := r.size == 0
+		if r.start >= covered {
+			if err := closePublic(r.start); err != nil {
+				return err
+			}
+		}
 		switch {
 		case r.start < covered && isPublic:
 		case r.start < covered:
@@ -27,6 +53,7 @@ func (o *output) body(s *sorter) error {
 		case isPublic:
 			if flush(); r.start != public {
 				o.public(r.start, of.text())
+				open = true
 			}
 			public = r.start
 		default:
@@ -37,7 +64,7 @@ func (o *output) body(s *sorter) error {
 		return o.err
 	})
 	flush()
-	return err
+	return cmp.Or(err, closePublic(math.MaxUint32))
 }
 
 // public writes a PUBLIC record. The size of its parameters is not known and written as 0.

@@ -11,6 +11,7 @@
 package dumpsyms
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +50,10 @@ type Input struct {
 	// Publics calls its argument for every name of an address that is no function's, in any order;
 	// of several at one address the first counts.
 	Publics func(f func(rva uint64, name string) error) error
+	// NameEnd returns the first address after that of a name, and before limit, that is known to be
+	// in a function without a name, or limit. nil is for formats whose readers know it from the
+	// unwind rules.
+	NameEnd func(start, limit uint64) (uint64, error)
 	// Unwind are the tables of unwind rules. Where several cover an address, the first counts.
 	Unwind []unwind.Table
 	// FrameData calls its argument for every record of how a frame of x86 code is found (STACK
@@ -91,11 +96,11 @@ func Write(w io.Writer, in Input) (Counts, error) {
 			return Counts{}, err
 		}
 	}
-	o := &output{w: w, buf: make([]byte, 0, bufferSize+bufferSpare), demangle: in.Demangle}
+	o := &output{w: w, buf: make([]byte, 0, bufferSize+bufferSpare), demangle: in.Demangle, program: cmp.Or(in.Module.CodeName, in.Module.Name)}
 	o.module(&in.Module)
 	o.files(s)
 	o.origins(s)
-	if err := o.body(s); err != nil {
+	if err := o.body(s, in.NameEnd); err != nil {
 		return o.n, err
 	}
 	s.close()
@@ -127,6 +132,7 @@ type output struct {
 	buf      []byte
 	err      error
 	demangle func(string) string
+	program  string // the name of the module
 	n        Counts
 }
 

@@ -443,3 +443,33 @@ func TestWriterFails(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// TestNameEnd: where a function without a name begins before the next record, a PUBLIC says so.
+func TestNameEnd(t *testing.T) {
+	ends := map[uint64]uint64{0x1000: 0x1010, 0x1100: 0x1200, 0x1200: 0x1280, 0x1400: 0x1500}
+	text, n := write(t, dumpsyms.Input{Module: dumpsyms.Module{OS: "windows", Arch: "x86_64", ID: "0", Name: "app.pdb", CodeName: "app.exe"},
+		Functions: functions{{Name: "f", Ranges: []symbol.Range{{Start: 0x1300, Size: 0x20}}}},
+		Publics: func(f func(uint64, string) error) error {
+			return errors.Join(f(0x1000, "a"), f(0x1000, "alias"), f(0x1100, "b"), f(0x1200, "c"), f(0x1310, "inside"), f(0x1400, "d"))
+		},
+		NameEnd: func(start, limit uint64) (uint64, error) { return min(ends[start], limit), nil },
+	})
+	const want = `MODULE windows x86_64 0 app.pdb
+PUBLIC 1000 0 a
+PUBLIC 1010 0 <unknown in app.exe>
+PUBLIC 1100 0 b
+PUBLIC 1200 0 c
+PUBLIC 1280 0 <unknown in app.exe>
+FUNC 1300 20 0 f
+PUBLIC 1400 0 d
+PUBLIC 1500 0 <unknown in app.exe>
+`
+	if text != want || n.Publics != 7 {
+		t.Errorf("%d names:\n%s", n.Publics, text)
+	}
+	failing := func(start, limit uint64) (uint64, error) { return limit, errors.New("full") }
+	_, err := dumpsyms.Write(&bytes.Buffer{}, dumpsyms.Input{Publics: func(f func(uint64, string) error) error { return f(1, "a") }, NameEnd: failing})
+	if err == nil {
+		t.Error("no error")
+	}
+}

@@ -163,11 +163,13 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 	// If the module has both a symbol file and a binary, From is the one with the name.
 	add("Names from", Clean(BaseName(f.From)), true)
-	if f.Passed && d.Inline < 0 {
+	switch {
+	case d.Inline >= 0 || isPlaceholder(f.Function.Raw):
+	case f.Passed:
 		add("Nearest name", v.full(f.Function)+", "+Size(int64(f.Lookup-f.FunctionStart))+" before it, of another function", false)
-	} else if f.Nearest && d.Inline < 0 {
+	case f.Nearest:
 		add("Named by", "the nearest public name below the address, whose function may have ended", false)
-	} else if f.Public && d.Inline < 0 {
+	case f.Public:
 		add("Named by", "a public name, whose function covers the address", false)
 	}
 	if f.Multiple && d.Inline < 0 {

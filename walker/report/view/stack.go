@@ -314,7 +314,7 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 		row.Function = row.Address
 	}
 	switch {
-	case f.Passed:
+	case f.Passed && !isPlaceholder(f.Function.Raw):
 		row.Full = row.Function + ", no name: the nearest one, " + Size(int64(f.Lookup-f.FunctionStart)) + " before it, is another function's"
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
@@ -338,8 +338,10 @@ func after(f *report.Frame) string {
 
 // named reports whether a frame has a name of its own. "<name omitted>" and "<unknown in app.exe>"
 // are what writers of symbol files write for functions without a name.
-func named(f *report.Frame) bool {
-	return f.Named() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
+func named(f *report.Frame) bool { return f.Named() && !isPlaceholder(f.Function.Raw) }
+
+func isPlaceholder(name string) bool {
+	return strings.HasPrefix(name, "<unknown in ") || name == "<name omitted>"
 }
 
 // inlineRow returns the row of inlined call k of a frame.
