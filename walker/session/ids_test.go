@@ -141,7 +141,7 @@ func TestBinaryByStamp(t *testing.T) {
 		{"another program of that moment", symbol.Identity{CodeID: "6B06D1C623000"}, "6b06d1c6c000", "", "lib.dll", false, false},
 		{"no time stamp", symbol.Identity{CodeID: "0000000023000"}, "00000000c000", "", "app.exe", false, false},
 		{"the module has a debug id", symbol.Identity{CodeID: "6B06D1C623000"}, "6b06d1c6c000", debugID, "app.exe", false, false},
-		{"the program has one", symbol.Identity{CodeID: "6B06D1C623000", DebugID: debugID}, "6b06d1c6c000", "", "app.exe", false, false},
+		{"the program has one, which the dump does not say", symbol.Identity{CodeID: "6B06D1C623000", DebugID: debugID}, "6b06d1c6c000", "", "app.exe", false, true},
 	} {
 		tc.id.Name, tc.id.OS, tc.id.Code, tc.id.Size = "app.exe", "windows", true, 0x23000
 		it := &item{ident: tc.id}

@@ -199,7 +199,7 @@ func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
 	same := noID && id.Code && (id.Size+page-1)/page == (m.Size+page-1)/page
-	if id.OS == "windows" && id.DebugID == "" && strings.Trim(m.DebugID, "0") == "" {
+	if id.OS == "windows" && strings.Trim(m.DebugID, "0") == "" {
 		same = same || sameStamp(id.CodeID, m.CodeID)
 	}
 	return false, same && sameName

@@ -13,8 +13,9 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// splitDump is a crash in crash_here, called by start, of one of symfile/pe/testdata/split*.exe.
-func splitDump(t *testing.T, name string, program []byte) []byte {
+// splitDump is a crash in crash_here, called by start, of one of symfile/pe/testdata/split*.exe, with
+// the module's debug record or without.
+func splitDump(t *testing.T, name string, program []byte, withRecord bool) []byte {
 	t.Helper()
 	p, err := pe.Open(input.FromBytes(name, program))
 	if err != nil {
@@ -22,7 +23,7 @@ func splitDump(t *testing.T, name string, program []byte) []byte {
 	}
 	const stack = 0x70000
 	var id dumptest.CodeView
-	if cv := &p.CodeView; cv.Signature == "RSDS" {
+	if cv := &p.CodeView; cv.Signature == "RSDS" && withRecord {
 		le, tail := binary.LittleEndian, [8]byte{}
 		copy(tail[:], cv.GUID[8:])
 		id = dumptest.RSDS(le.Uint32(cv.GUID[:]), le.Uint16(cv.GUID[4:]), le.Uint16(cv.GUID[6:]), tail, cv.Age, "")
@@ -60,7 +61,7 @@ func TestMinGWDebugFile(t *testing.T) {
 			}
 			data[i] = b
 		}
-		dump := splitDump(t, name, data[0])
+		dump := splitDump(t, name, data[0], true)
 		other := slices.Clone(data[1])
 		withID := strings.Contains(name, "-id")
 		if at := strings.Index(string(other), "RSDS"); withID {
@@ -109,6 +110,36 @@ func TestMinGWDebugFile(t *testing.T) {
 				case what == "other" && !withID && !strings.Contains(reason, "the CRC "):
 					t.Errorf("%s, %s: not said: %q", name, c.files, reason)
 				}
+			}
+		}
+	}
+}
+
+// TestNoDebugRecord: where the dump has no debug record of a module, a file of its name and time
+// stamp is that of the module, with a build id and without, and one of another stamp is not.
+func TestNoDebugRecord(t *testing.T) {
+	for _, name := range []string{"split64-id.exe", "split64.exe", "split32-id.exe", "split32.exe"} {
+		program, err := os.ReadFile("../../symfile/pe/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		debug, err := os.ReadFile("../../symfile/pe/testdata/" + name + ".debug")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dump := splitDump(t, name, program, false)
+		later := slices.Clone(debug)
+		later[binary.LittleEndian.Uint32(later[0x3c:])+8]++ // TimeDateStamp
+		for _, c := range []struct {
+			debug []byte
+			used  bool
+		}{{debug, true}, {later, false}} {
+			s := session.New(session.Options{OpenBinary: openBinary})
+			s.Add(input.FromBytes("x.dmp", dump))
+			id := s.Add(input.FromBytes("d/"+name+".debug", c.debug))[0].ID
+			f := s.Report(0).Threads[0].Frames[0]
+			if why, _ := s.Unused(id, 0); (f.Function.Raw == "crash_here") != c.used || (why == "") != c.used {
+				t.Errorf("%s: %q; %s", name, f.Function.Raw, why)
 			}
 		}
 	}
