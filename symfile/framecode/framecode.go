@@ -19,6 +19,7 @@ package framecode
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -302,6 +303,8 @@ func (m *machine) row() (unwind.Row, bool) {
 	switch {
 	case m.cfaFrom(a.SP, up, &row):
 	case m.cfaFrom(a.FP, up, &row):
+	// Thumb code keeps its frame pointer in r7; others take any register that calls preserve.
+	case slices.ContainsFunc(a.CalleeSaved, func(r cpu.Reg) bool { return m.cfaFrom(r, up, &row) }):
 	case m.cfaStored(up, &row):
 	default:
 		return row, false
@@ -357,16 +360,15 @@ func (m *machine) cfaStored(up int64, row *unwind.Row) bool {
 	return found
 }
 
-// where returns the rule for the value that a register had on entry.
+// where returns the rule for the value that a register had on entry. The copy in the function's
+// frame is surer than the register: where ways join, a call or a write may be on another one than
+// that which was followed.
 func (m *machine) where(r cpu.Reg, up int64) (unwind.Rule, bool) {
-	if m.get(r) == (value{sum, r, 0}) {
-		return unwind.Rule{Kind: unwind.Same}, true
-	}
 	now := m.last()
 	rule, found := unwind.Rule{}, false
 	// The first of several copies is the prologue's.
 	for s := m.stored; s != nil; s = s.before {
-		if now[s.at] != (value{sum, r, 0}) {
+		if now[s.at] != (value{sum, r, 0}) || m.freed(s.at) {
 			continue
 		}
 		switch fp := m.get(m.arch.FP); {
@@ -376,7 +378,17 @@ func (m *machine) where(r cpu.Reg, up int64) (unwind.Rule, bool) {
 			rule, found = unwind.Rule{Kind: unwind.AtReg, Reg: m.arch.FP, Offset: s.at.off - fp.off}, true
 		}
 	}
+	if !found && m.get(r) == (value{sum, r, 0}) {
+		return unwind.Rule{Kind: unwind.Same}, true
+	}
 	return rule, found
+}
+
+// freed: a word on the stack is below the stack pointer, where an epilogue leaves what it has
+// loaded and a signal may overwrite it.
+func (m *machine) freed(at slot) bool {
+	sp := m.get(m.arch.SP)
+	return sp.kind == sum && sp.base == at.base && at.off < sp.off
 }
 
 // Epilogue returns the rules at an address from which the code runs straight to its function's

@@ -63,7 +63,7 @@ func TestBody(t *testing.T) {
 		// push rbp; mov rbp, rsp; and rsp, -64
 		{"aligned by clang", cpu.AMD64, "55 4889e5 4883e4c0 90", 8, false, "cfa = $rbp + 16, ra = [cfa − 8], $rbp = [cfa − 16]"},
 		// test edi, edi; jne 1f; ret; 1: push rbx; nop
-		{"branch around a return", cpu.AMD64, "85ff 7501 c3 53 90", 6, false, "cfa = $rsp + 16, ra = [cfa − 8]"},
+		{"branch around a return", cpu.AMD64, "85ff 7501 c3 53 90", 6, false, "cfa = $rsp + 16, ra = [cfa − 8], $rbx = [cfa − 16]"},
 		// ret; nop: nothing leads here
 		{"behind the return", cpu.AMD64, "c3 90", 1, false, "none"},
 		// call; add esp, 8: the callee may have taken its arguments
@@ -72,25 +72,33 @@ func TestBody(t *testing.T) {
 		// call 1f; 1: pop ebx
 		{"pc on x86", cpu.X86, "53 e800000000 5b 90", 7, false, "cfa = $esp + 8, ra = [cfa − 4], $ebx = [cfa − 8]"},
 		// paciasp; stp x29, x30, [sp, -32]!; mov x29, sp; stp x19, x20, [sp, 16]; bl; nop
-		{"signed", cpu.ARM64, "3f2303d5 fd7bbea9 fd030091 f35301a9 40000094 1f2003d5", 20, false, "cfa = $sp + 32, ra = [cfa − 24], $fp = [cfa − 32]"},
+		{"signed", cpu.ARM64, "3f2303d5 fd7bbea9 fd030091 f35301a9 40000094 1f2003d5", 20, false, "cfa = $sp + 32, ra = [cfa − 24], $x19 = [cfa − 16], $x20 = [cfa − 8], $fp = [cfa − 32]"},
 		// stp x29, x30, [sp, -16]!; mov x29, sp; sub x9, sp, 256; and sp, x9, -64
-		{"aligned on arm64", cpu.ARM64, "fd7bbfa9 fd030091 e90304d1 3fe57a92 1f2003d5", 16, false, "cfa = $fp + 16, ra = $lr, $fp = [cfa − 16] (topmost frame only)"},
+		{"aligned on arm64", cpu.ARM64, "fd7bbfa9 fd030091 e90304d1 3fe57a92 1f2003d5", 16, false, "cfa = $fp + 16, ra = [cfa − 8], $fp = [cfa − 16]"},
 		// push {r4, lr}; movs r4, #0; sub sp, #8 (qsort of glibc)
-		{"thumb", cpu.ARM, "10b5 0024 82b0 0094", 2, true, "cfa = $sp + 8, ra = $lr (topmost frame only)"},
-		{"thumb, later", cpu.ARM, "10b5 0024 82b0 0094", 6, true, "cfa = $sp + 16, ra = $lr, $r4 = [cfa − 8] (topmost frame only)"},
+		{"thumb", cpu.ARM, "10b5 0024 82b0 0094", 2, true, "cfa = $sp + 8, ra = [cfa − 4], $r4 = [cfa − 8]"},
+		{"thumb, later", cpu.ARM, "10b5 0024 82b0 0094", 6, true, "cfa = $sp + 16, ra = [cfa − 4], $r4 = [cfa − 8]"},
 		{"thumb, entry", cpu.ARM, "10b5 0024 82b0 0094", 0, true, "cfa = $sp, ra = $lr (topmost frame only)"},
 		// push {r4, fp, lr}; add fp, sp, #8; sub sp, sp, #12
-		{"arm", cpu.ARM, "10482de9 08b08de2 0cd04de2 0000a0e1", 12, false, "cfa = $sp + 24, ra = $lr, $fp = [cfa − 8] (topmost frame only)"},
+		{"arm", cpu.ARM, "10482de9 08b08de2 0cd04de2 0000a0e1", 12, false, "cfa = $sp + 24, ra = [cfa − 4], $r4 = [cfa − 12], $fp = [cfa − 8]"},
 		// stmdb sp!, {r4-r8, lr}; vpush {d8}; bl
-		{"thumb, wide", cpu.ARM, "2de9f041 2ded028b 00f000f8 00bf", 12, true, "cfa = $sp + 32, ra = [cfa − 4]"},
+		{"thumb, wide", cpu.ARM, "2de9f041 2ded028b 00f000f8 00bf", 12, true, "cfa = $sp + 32, ra = [cfa − 4], $r4 = [cfa − 24], $r5 = [cfa − 20], $r6 = [cfa − 16], $r7 = [cfa − 12], $r8 = [cfa − 8]"},
+		// push {fp, lr}; mov fp, sp; cmp r0, #0; beq 1f; bl; 1: mov sp, fp; pop {fp, pc}: the way without
+		// the call is followed, and lr is only where all ways have it.
+		{"a call on another way", cpu.ARM, "00482de9 0db0a0e1 000050e3 0000000a fefffeeb 0bd0a0e1 0088bde8", 20, false, "cfa = $sp + 8, ra = [cfa − 4], $fp = [cfa − 8]"},
+		// stp x29, x30, [sp, -16]!; cbz w0, 1f; bl; 1: ldp x29, x30, [sp], 16; ret: before and after it is loaded
+		{"a call on another way, arm64", cpu.ARM64, "fd7bbfa9 40000034 00000094 fd7bc1a8 c0035fd6", 12, false, "cfa = $sp + 16, ra = [cfa − 8], $fp = [cfa − 16]"},
+		{"loaded again", cpu.ARM64, "fd7bbfa9 40000034 00000094 fd7bc1a8 c0035fd6", 16, false, "cfa = $sp, ra = $lr (topmost frame only)"},
+		// push {r4, r7, lr}; add r7, sp, #4; sub.w r1, sp, r1; mov sp, r1: the stack's size is not known
+		{"alloca in thumb", cpu.ARM, "90b5 01af adeb0101 8d46 0122", 10, true, "cfa = $r7 + 8, ra = [cfa − 4], $r4 = [cfa − 12], $r7 = [cfa − 8]"},
 		// addi.d sp, sp, -96; st.d ra, sp, 88; st.d fp, sp, 80; addi.d fp, sp, 96; bstrins.d sp, zero, 4, 0
-		{"aligned on loongarch64", cpu.LoongArch64, "6380fe02 6160c129 7640c129 7680c102 03008400 00004003", 20, false, "cfa = $fp, ra = $ra, $fp = [cfa − 16] (topmost frame only)"},
+		{"aligned on loongarch64", cpu.LoongArch64, "6380fe02 6160c129 7640c129 7680c102 03008400 00004003", 20, false, "cfa = $fp, ra = [cfa − 8], $fp = [cfa − 16]"},
 		// addi.d sp, sp, -2032; st.d ra, sp, 2024; st.d s0, sp, 2016; addu16i.d sp, sp, -16; movfr2gr.d a0, fa3;
 		// movgr2fr.d fa3, a0; vld vr3, a0, 0; vadd.d vr3, vr3, vr3; bl
 		{"a large frame on loongarch64", cpu.LoongArch64, "6340e002 61a0df29 7780df29 63c0ff13 64b81401 83a81401 8300002c 638c0b70 ffcbff57 00004003", 36, false,
-			"cfa = $sp + 1050608, ra = [cfa − 8]"},
+			"cfa = $sp + 1050608, ra = [cfa − 8], $s0 = [cfa − 16]"},
 		// beqz a0, 1f; addi.d sp, sp, -16; stptr.d ra, sp, 8; bne a0, a1, …; ret; 1: break; nop
-		{"loongarch64, on", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 16, false, "cfa = $sp + 16, ra = $ra (topmost frame only)"},
+		{"loongarch64, on", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 16, false, "cfa = $sp + 16, ra = [cfa − 8]"},
 		{"loongarch64, branch", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 20, false, "cfa = $sp, ra = $ra (topmost frame only)"},
 		{"loongarch64, behind a stop", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 24, false, "none"},
 		// vpickve2gr.d sp, vr1, 0
