@@ -173,6 +173,9 @@ func (d *Dump) parseContext(raw []byte, l *cpu.ContextLayout, watch func(off, n 
 			c.Extra = append(c.Extra, d.extra(raw, f))
 		}
 	}
+	if l.Arch.ThumbBit {
+		c.Regs.Mode = cpu.ModeOf(c.extra("cpsr"))
+	}
 	return c
 }
 

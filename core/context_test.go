@@ -290,3 +290,17 @@ func TestXStateUnknownFeature(t *testing.T) {
 		}
 	}
 }
+
+// TestContextMode: the context of an arm thread says which instruction set it was in.
+func TestContextMode(t *testing.T) {
+	for cpsr, want := range map[uint64]cpu.Mode{0x30: cpu.ThumbMode, 0x10: cpu.ARMMode, 0: cpu.AnyMode} {
+		ctx := dumptest.ARM(map[string]uint64{"pc": 0x401010, "sp": 0x7ffe0000, "cpsr": cpsr})
+		d, err := core.Open(input.FromBytes("x.dmp", dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUARM, Platform: dumptest.OSLinux}).Thread(7, ctx, 0x7ffe0000, make([]byte, 8)).Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Threads[0].Context.Regs.Mode; got != want {
+			t.Errorf("cpsr 0x%x: %d, want %d", cpsr, got, want)
+		}
+	}
+}

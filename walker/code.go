@@ -145,15 +145,17 @@ func (s *walk) beforeCalls(row *unwind.Row) bool {
 	return why == ""
 }
 
-// isThumb: a frame on arm is in Thumb code. A return address says so by its lowest bit, a thread's
-// context does not. Nearly all instructions of ARM code have 14 in the upper four bits (always), and
-// those of Thumb code do not.
+// isThumb: a frame on arm is in Thumb code. A return address says so by its lowest bit, and a thread's
+// context by its mode, if the writer knew it. Otherwise the code shows it: nearly all instructions of
+// ARM code have 14 in the upper four bits (always), and those of Thumb code do not.
 func (s *walk) isThumb(f *Frame) bool {
 	switch {
 	case !s.arch.ThumbBit:
 		return false
 	case !s.interrupted() || f.PC&3 != 0:
 		return f.PC&3 != 0
+	case s.atContext() && f.Regs.Mode != cpu.AnyMode:
+		return f.Regs.Mode == cpu.ThumbMode
 	}
 	var b [64]byte
 	n, _ := s.readCode(f.PC, b[:])

@@ -36,8 +36,8 @@ func TestRulesOfABodyInThePrologue(t *testing.T) {
 	}{
 		{0x1000, []uint64{7, 8, 7, code(0x4041), 0, 0}, program, "1000 context, 2021 leaf, "},
 		{0x1000, []uint64{7, 8, 7, code(0x4041), 0, 0}, codeAt{}, "1000 context, 2021 leaf, "},
-		{0x1002, []uint64{4, code(0x2021), 8, code(0x3031), 0, 0}, program, "1002 context, 2021 leaf, 3031 cfi, "},
-		{0x1006, []uint64{7, 8, 4, code(0x2021), 9, code(0x3031), 0, 0}, program, "1006 context, 2021 leaf, 3031 cfi, "},
+		{0x1002, []uint64{4, code(0x2021), 8, code(0x3031), 0, 0}, program, "1002 context, 2021 frame_pointer, 3031 cfi, "},
+		{0x1006, []uint64{7, 8, 4, code(0x2021), 9, code(0x3031), 0, 0}, program, "1006 context, 2021 frame_pointer, 3031 cfi, "},
 		{0x1006, []uint64{7, 8, 4, code(0x2021), 9, code(0x3031), 0, 0}, codeAt{}, "1006 context, 2021 cfi, 3031 cfi, "},
 	} {
 		w := New(Best, core.OSLinux, oneModule(codeBase, codeSize),
@@ -50,6 +50,31 @@ func TestRulesOfABodyInThePrologue(t *testing.T) {
 		s := w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: c.words})
 		if got := shape(s); len(got) < len(c.want) || got[:len(c.want)] != c.want {
 			t.Errorf("at 0x%x: %s, want %s… %v", c.pc, got, c.want, s.Stop.Attempts)
+		}
+	}
+}
+
+// Thumb code of floating-point instructions looks like ARM code: push {r7, lr}; vpush {d8}; vmov;
+// ldr; add; then more of vcvt. The context's mode says what it is.
+func TestModeOfTheContext(t *testing.T) {
+	a := cpu.ARM
+	program := codeAt{code(0x1000): {0x80, 0xb5, 0x2d, 0xed, 2, 0x8b, 0xb0, 0xee, 0x40, 0x8b, 9, 0x48, 0x78, 0x44, 0xbd, 0xee, 0xc0, 0x0b, 0xbd, 0xee, 0xc0, 0x0b, 0xbd, 0xee, 0xc0, 0x0b}}
+	for mode, want := range map[cpu.Mode]string{cpu.ThumbMode: "100c context, 2021 frame_pointer, ", cpu.AnyMode: "100c context, 4041 "} {
+		w := New(Best, core.OSLinux, oneModule(codeBase, codeSize),
+			&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "fl", 0x2000: "work", 0x4000: "other"}}, map[uint64]unwind.Row{}})
+		w.Code = program
+		regs := cpu.Regs{Arch: a, Mode: mode}
+		regs.Set(a.PC, code(0x100c))
+		regs.Set(a.SP, stackBase)
+		regs.Set(a.LR, code(0x4041)) // what a call before has left
+		s := w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: []uint64{7, 8, 9, code(0x2021), 0, 0}})
+		if got := shape(s); len(got) < len(want) || got[:len(want)] != want {
+			t.Errorf("mode %d: %s, want %s… %v", mode, got, want, s.Stop.Attempts)
+		}
+	}
+	for cpsr, want := range map[uint64]cpu.Mode{0x600f0030: cpu.ThumbMode, 0x60070010: cpu.ARMMode, 0: cpu.AnyMode, 0x20: cpu.AnyMode} {
+		if got := cpu.ModeOf(cpsr); got != want {
+			t.Errorf("cpsr 0x%x: %d, want %d", cpsr, got, want)
 		}
 	}
 }

@@ -377,6 +377,30 @@ type Regs struct {
 	Arch  *Arch
 	vals  [MaxRegs]uint64
 	known uint64
+	// Mode is the instruction set that a thread's context says it was in.
+	Mode Mode
+}
+
+// Mode is an instruction set of a CPU that has several.
+type Mode uint8
+
+const (
+	AnyMode Mode = iota // not known
+	ARMMode
+	ThumbMode
+)
+
+// ModeOf returns the instruction set by cpsr. Writers that do not have the register write 0 there,
+// which is not the mode that programs run in (ARM Architecture Reference Manual, B1.3: 0x10, user;
+// bit 5 is Thumb).
+func ModeOf(cpsr uint64) Mode {
+	switch cpsr & 0x3f {
+	case 0x10:
+		return ARMMode
+	case 0x30:
+		return ThumbMode
+	}
+	return AnyMode
 }
 
 // Get returns the value of r and whether it is known.
