@@ -11,6 +11,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
 )
 
 // kinds are the records that are read: the builder's name, the CPU, the processor word of
@@ -295,7 +296,7 @@ func TestXStateUnknownFeature(t *testing.T) {
 func TestContextMode(t *testing.T) {
 	for cpsr, want := range map[uint64]cpu.Mode{0x30: cpu.ThumbMode, 0x10: cpu.ARMMode, 0: cpu.AnyMode} {
 		ctx := dumptest.ARM(map[string]uint64{"pc": 0x401010, "sp": 0x7ffe0000, "cpsr": cpsr})
-		d, err := core.Open(input.FromBytes("x.dmp", dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUARM, Platform: dumptest.OSLinux}).Thread(7, ctx, 0x7ffe0000, make([]byte, 8)).Bytes()))
+		d, err := Open(input.FromBytes("x.dmp", dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUARM, Platform: dumptest.OSLinux}).Thread(7, ctx, 0x7ffe0000, make([]byte, 8)).Bytes()))
 		if err != nil {
 			t.Fatal(err)
 		}
