@@ -300,7 +300,11 @@ func TestContextMode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := d.Threads[0].Context.Regs.Mode; got != want {
+		c, err := d.ThreadContext(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Regs.Mode; got != want {
 			t.Errorf("cpsr 0x%x: %d, want %d", cpsr, got, want)
 		}
 	}

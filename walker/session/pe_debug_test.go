@@ -138,7 +138,7 @@ func TestNoDebugRecord(t *testing.T) {
 			s.Add(input.FromBytes("x.dmp", dump))
 			id := s.Add(input.FromBytes("d/"+name+".debug", c.debug))[0].ID
 			f := s.Report(0).Threads[0].Frames[0]
-			if why, _ := s.Unused(id, 0); (f.Function.Raw == "crash_here") != c.used || (why == "") != c.used {
+			if why := s.Unused(id, 0).Why; (f.Function.Raw == "crash_here") != c.used || (why == "") != c.used {
 				t.Errorf("%s: %q; %s", name, f.Function.Raw, why)
 			}
 		}
