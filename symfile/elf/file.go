@@ -48,6 +48,8 @@ type File struct {
 	Segments []Segment
 	// BuildID is the content of the NT_GNU_BUILD_ID note, or empty.
 	BuildID []byte
+	// checksumID is that of ChecksumID, "" until it was computed.
+	checksumID string
 	// IDLoaded: the build id is in a note segment that is in memory where it is in the file, so that
 	// every writer of dumps finds it there. Go's linker leaves .note.gnu.build-id out of the segment.
 	IDLoaded bool

@@ -159,13 +159,18 @@ func (f *File) addOtherID(id []byte) {
 }
 
 // ChecksumID returns the id that LLDB gives a file without a build id and without .gnu_debuglink:
-// the CRC-32 of all its bytes, as a number of four bytes. It returns "" for other files.
+// the CRC-32 of all its bytes, as a number of four bytes. It returns "" for other files. It is
+// computed once: every module of a dump may ask for it.
 func (f *File) ChecksumID() (string, error) {
-	if len(f.BuildID) > 0 || f.Section(".gnu_debuglink") != nil {
-		return "", nil
+	if len(f.BuildID) > 0 || f.Section(".gnu_debuglink") != nil || f.checksumID != "" {
+		return f.checksumID, nil
 	}
 	crc, err := CRC(f.Src)
-	return debugID(binary.LittleEndian.AppendUint32(nil, crc)), err
+	if err != nil {
+		return "", err
+	}
+	f.checksumID = debugID(binary.LittleEndian.AppendUint32(nil, crc))
+	return f.checksumID, nil
 }
 
 // text returns the section with a name, or if the name is "" the first section with code. It
