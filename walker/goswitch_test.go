@@ -267,3 +267,83 @@ func TestGoSignals(t *testing.T) {
 		}
 	}
 }
+
+// armProgram is a program of Go for arm: functions push lr, and asmcgocall's later rules count what
+// it reserves on the stack that it switched to.
+type armProgram struct{ goProgram }
+
+func (p armProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	a := cpu.ARM
+	row := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP}, RA: unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}, Topmost: true}
+	if rva < 0x100 || rva >= 0x100*uint64(len(p.names)+1) {
+		return row, symbol.No
+	}
+	if rva&0xff < 4 {
+		return row, symbol.Yes
+	}
+	frame := int64(4)
+	switch {
+	case p.names[rva/0x100-1] == "runtime.asmcgocall" && rva&0xff >= 0x40:
+		frame = 28
+	case p.names[rva/0x100-1] == "main.caller":
+		frame = 8
+	}
+	return unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: frame}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -frame}}, symbol.Yes
+}
+
+// TestGoRulesOnArm: the goroutine's frame of asmcgocall is as large as before the switch, and a pc
+// in systemstack_switch is right behind the instruction that makes its frame.
+func TestGoRulesOnArm(t *testing.T) {
+	const base, system, gor, g, m = 0x400000, 0x7fff0000, 0x3000000, 0x4000100, 0x4000800
+	for _, c := range []struct {
+		names []string
+		words map[uint64]uint64
+		want  string
+	}{
+		// The depth and the g, as Go 1.26 keeps them at 16 and 20.
+		{[]string{"inC", "runtime.asmcgocall", "runtime.systemstack_switch", "main.caller", "main.outer"},
+			map[uint64]uint64{system: base + 0x250, system + 4 + 16: 0x100, system + 4 + 20: g, gor + 0xf00: base + 0x410, gor + 0xf04: base + 0x510},
+			"inC runtime.asmcgocall main.caller main.outer "},
+		{[]string{"runtime.cgocallbackg", "runtime.cgocallback", "runtime.systemstack_switch", "main.caller", "main.outer"},
+			map[uint64]uint64{system: base + 0x210, system + 4: base + 0x304, system + 8: base + 0x410, system + 12: base + 0x510},
+			"runtime.cgocallbackg runtime.cgocallback runtime.systemstack_switch main.caller main.outer "},
+	} {
+		memory := armMemory{}
+		for i := range uint64(0x100) {
+			memory[system+4*i], memory[gor+0xf00+4*i], memory[g+4*i] = 0, 0, 0
+		}
+		memory[g], memory[g+4], memory[g+24] = gor, gor+0x1000, m
+		for at, v := range c.words {
+			memory[at] = v
+		}
+		regs := cpu.Regs{Arch: cpu.ARM}
+		regs.Set(cpu.ARM.PC, base+0x110)
+		regs.Set(cpu.ARM.SP, system)
+		w := New(Best, core.OSLinux, core.NewModuleMap([]core.ModuleMapping{{Module: 0, Start: base, Size: 0x1000}}, core.OverlapTruncate), armProgram{goProgram{c.names}})
+		w.Space = memory
+		s := w.Walk(regs, memory)
+		have := ""
+		for i := range s.Frames {
+			if s.Frames[i].Trust == TrustScan {
+				have += "by a scan: "
+			}
+			have += s.Frames[i].Symbol.Name + " "
+		}
+		if have != c.want {
+			t.Errorf("have %s\nwant %s\n%+v", have, c.want, s.Stop)
+		}
+	}
+}
+
+// armMemory is goMemory with words of four bytes.
+type armMemory map[uint64]uint64
+
+func (m armMemory) Word(addr uint64, size int) (uint64, bool) { v, ok := m[addr]; return v, ok }
+func (m armMemory) Stack(sp uint64) unwind.Memory {
+	if _, ok := m[sp&^3]; ok {
+		return m
+	}
+	return nil
+}
+func (m armMemory) Mapping(uint64) (Mapping, bool)      { return Mapping{}, false }
+func (m armMemory) Executable(uint64) (yes, known bool) { return false, false }

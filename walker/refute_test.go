@@ -226,3 +226,36 @@ func TestOutermostByName(t *testing.T) {
 		t.Errorf("as Breakpad: %s", shape(s))
 	}
 }
+
+// Rules for x86 that do not recover ebp are no good, unless the frame's own ebp was not known either,
+// as behind Go's switches of stacks.
+func TestRulesWithoutEbp(t *testing.T) {
+	a := cpu.X86
+	lost := *cfaRow(a, 2)
+	lost.Saved = []unwind.RegRule{{Reg: a.FP, Rule: unwind.Rule{Kind: unwind.Undefined}}}
+	for _, c := range []struct {
+		policy Policy
+		ebp    bool
+		row    unwind.Row
+		want   string
+	}{
+		{Best, true, *cfaRow(a, 2), "1010 context, 2020 cfi, nothing-found"},
+		{Best, true, lost, "1010 context, 2020 scan, nothing-found"},
+		{Best, false, lost, "1010 context, 2020 cfi, nothing-found"},
+		{Best, false, *cfaRow(a, 2), "1010 context, 2020 cfi, nothing-found"},
+		{Breakpad, false, lost, "1010 context, 2020 scan, nothing-found"},
+	} {
+		w := New(c.policy, core.OSLinux, oneModule(codeBase, codeSize),
+			&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "f", 0x2000: "main"}}, map[uint64]unwind.Row{0x1000: c.row}})
+		regs := cpu.Regs{Arch: a}
+		regs.Set(a.PC, code(0x1010))
+		regs.Set(a.SP, stackBase)
+		if c.ebp {
+			regs.Set(a.FP, 7)
+		}
+		s := w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: []uint64{7, code(0x2020), 0, 0}})
+		if got := shape(s); got != c.want {
+			t.Errorf("%s, ebp known: %v, lost: %v: %s, want %s", c.policy.Name, c.ebp, len(c.row.Saved) > 0, got, c.want)
+		}
+	}
+}
