@@ -185,6 +185,22 @@ func functionName(s string) string {
 	return s
 }
 
+// methodName returns the name of a Pascal method with its class. Free Pascal's stabs are in capitals
+// and join the two by underscores (dbgstabs.pas): "TFOO__BAR" in foo.pas is TFOO.BAR.
+func methodName(name, file string) string {
+	class, method, ok := strings.Cut(name, "__")
+	if !ok || class == "" || method == "" || name != strings.ToUpper(name) {
+		return name
+	}
+	file = strings.ToLower(file)
+	for _, ending := range []string{".pas", ".pp", ".inc", ".lpr", ".dpr"} {
+		if strings.HasSuffix(file, ending) {
+			return class + "." + method
+		}
+	}
+	return name
+}
+
 // closeFunction ends the open function. end is the index of the entry after its last one, size its
 // size in bytes or 0 if unknown.
 func (x *indexer) closeFunction(end uint32, size uint64) {
@@ -261,7 +277,7 @@ func (t *Table) details(f *function) (name string, lines []line, err error) {
 	for strings.HasSuffix(name, "\\") && c.Left() >= t.step && len(name) < maxName { // "\\" at the end continues the text in the next entry
 		name = name[:len(name)-1] + t.text(f.strings+uint64(t.read(c).name))
 	}
-	name = functionName(name)
+	name = methodName(functionName(name), t.text(f.file))
 	i, _ := slices.BinarySearchFunc(t.outsideLines, f.start, func(l line, at uint64) int { return cmp.Compare(l.at, at) })
 	for ; i < len(t.outsideLines) && t.outsideLines[i].at < f.start+f.size; i++ {
 		lines = append(lines, t.outsideLines[i])

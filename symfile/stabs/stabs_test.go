@@ -197,6 +197,48 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// TestPascal: a method of a program that Free Pascal 3.2.2 compiled for i386 (-gs) has its class.
+func TestPascal(t *testing.T) {
+	pascal := func(w *writer) {
+		w.stab("/src/", 0x64, 0, 0x401000)
+		w.stab("t.pas", 0x64, 0, 0x401000)
+		w.stab("TFOO:Tt1=s8!1,020,18;X:6,32,32;BAR::64=##5;:4TFOO7LONGINT;2A.;;~%18;", 0x80, 0, 0)
+		w.stab("TFOO__BAR:F5", 0x24, 14, 0x401000)
+		w.stab("", 0x44, 19, 0)
+		w.stab("", 0x44, 20, 0x10)
+		w.stab("INNER:F5,INNER,BAR", 0x24, 15, 0x401050)
+		w.stab("", 0x44, 16, 0)
+		w.stab("__lower__case:F5", 0x24, 27, 0x401080)
+		w.stab("", 0x44, 28, 0)
+		w.stab("", 0x64, 0, 0x4010c0)
+	}
+	c := func(w *writer) {
+		w.stab("/src/t.c", 0x64, 0, 0x401100)
+		w.stab("TFOO__BAR:F5", 0x24, 1, 0x401100)
+		w.stab("", 0x44, 2, 0)
+		w.stab("", 0x64, 0, 0x401110)
+	}
+	stab, str := units(binary.LittleEndian, false, pascal, c)
+	table, err := opened(stab, str, binary.LittleEndian, 0x400000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `TFOO.BAR 1000+50
+ 1000+10 /src/t.pas:19
+ 1010+40 /src/t.pas:20
+INNER 1050+30
+ 1050+30 /src/t.pas:16
+__lower__case 1080+40
+ 1080+40 /src/t.pas:28
+TFOO__BAR 1100+10
+ 1100+10 /src/t.c:2
+`
+	if got := show(t, table); got != want {
+		t.Errorf("%s", got)
+	}
+	agree(t, table)
+}
+
 func use(t testing.TB, stab, str []byte) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		table, err := opened(stab, str, order, 0x1000)
