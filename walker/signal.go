@@ -38,7 +38,7 @@ func (s *walk) signalReturns(pc uint64) (forms []*cpu.SignalReturn, sure bool) {
 // vdsoReturns is signalReturns for the kernel's own page, where the dump has neither its code nor its
 // names. Except for this code, nothing in that page calls anything that could be on a stack.
 func (s *walk) vdsoReturns(pc uint64) []*cpu.SignalReturn {
-	if s.Space == nil || s.interrupted() && pc == s.top().PC {
+	if s.Space == nil || !s.arch.SignalsInVDSO || s.interrupted() && pc == s.top().PC {
 		return nil
 	}
 	if m, ok := s.Space.Mapping(s.arch.CodeAddress(pc)); !ok || m.Name != "[vdso]" {
@@ -138,6 +138,9 @@ func (w *Walker) order() binary.ByteOrder {
 func (s *walk) proposeSignal() (candidate, string) {
 	f := s.top()
 	forms, sure := s.signalReturns(f.PC)
+	if !sure && f.doubtful {
+		return candidate{}, notApplicable
+	}
 	refused := candidate{}
 	why := notApplicable
 	for _, r := range forms {

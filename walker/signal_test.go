@@ -236,3 +236,17 @@ func TestSignalByRecord(t *testing.T) {
 		}
 	}
 }
+
+// On amd64 C libraries return from handlers themselves: a return address into the vdso is no such code.
+func TestNoSignalInVDSO(t *testing.T) {
+	words := make([]uint64, 40)
+	words[1] = code(0x2000)
+	words[2+(40+8*15)/8], words[2+(40+8*16)/8] = stackBase+8*36, code(0x3000)
+	space := &fakeSpace{exec: map[uint64]bool{code(0x2000): true, code(0x3000): true}, maps: map[uint64]Mapping{code(0x2000): {Name: "[vdso]"}}}
+	s, _, _ := walkBy(Best, map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2)}, map[uint64]string{0x1000: "handler", 0x3000: "crash"}, words, space, nil)
+	for _, f := range s.Frames {
+		if f.Source == SourceSignal {
+			t.Errorf("%s", shape(s))
+		}
+	}
+}

@@ -28,7 +28,7 @@ var ARM64 = newArch(&Arch{regs: registers{
 		ELFMachines: [3]uint16{183}, PEMachines: [3]uint16{0xaa64, 0xa641, 0xa64e}, MachO: 0x100000c, // ARM64, ARM64EC and ARM64X
 		SFrameBig: 1, SFrameLittle: 2,
 	},
-	Code: Code{IsCall: isARM64Call, CallBytes: 4, Target: arm64Target, Jump: arm64Jump, JumpAlign: 4, Leaves: arm64Leaves, Stubs: arm64Stubs, Instructions: DecodedA64, LittleCode: true, Signals: []SignalReturn{
+	Code: Code{SignalsInVDSO: true, IsCall: isARM64Call, CallBytes: 4, Target: arm64Target, Jump: arm64Jump, JumpAlign: 4, Leaves: arm64Leaves, Stubs: arm64Stubs, Instructions: DecodedA64, LittleCode: true, Signals: []SignalReturn{
 		// mov x8, #139; svc #0. The rt_sigframe is a siginfo of 128 bytes and a ucontext, whose
 		// sigcontext is 176 bytes behind: the fault's address, and the registers
 		// (arch/arm64/kernel/signal.c, include/uapi/asm/ucontext.h, sigcontext.h). That has 288 bytes

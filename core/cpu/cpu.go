@@ -265,10 +265,12 @@ type Code struct {
 	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is no part
 	// of the address.
 	ThumbBit bool
-	// Signals are the forms of the code that returns from a signal's handler. LittleCode:
-	// instructions are little-endian where data is big-endian, too.
-	Signals    []SignalReturn
-	LittleCode bool
+	// Signals are the forms of the code that returns from a signal's handler. SignalsInVDSO: C
+	// libraries have none of their own, so that the kernel's page has it. LittleCode: instructions are
+	// little-endian where data is big-endian, too.
+	Signals       []SignalReturn
+	SignalsInVDSO bool
+	LittleCode    bool
 	// Instructions says who decodes the crashing instruction.
 	Instructions Instructions
 }

@@ -31,7 +31,7 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 
 		ELFMachines: [3]uint16{258}, PEMachines: [3]uint16{0x6264},
 	},
-	Code: Code{IsCall: isLoongArchCall, CallBytes: 4, Target: loongArchTarget, Jump: loongArchJump, JumpAlign: 4, Stubs: loongArchStubs, Instructions: NotDecoded, Signals: []SignalReturn{
+	Code: Code{SignalsInVDSO: true, IsCall: isLoongArchCall, CallBytes: 4, Target: loongArchTarget, Jump: loongArchJump, JumpAlign: 4, Stubs: loongArchStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 		// li a7, 139 as ori or as addi.w; syscall 0. The rt_sigframe is a siginfo of 128 bytes and a
 		// ucontext, whose sigcontext is 176 bytes behind (arch/loongarch/kernel/signal.c,
 		// include/uapi/asm/sigcontext.h).

@@ -53,7 +53,7 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 		CallSize:    8,
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
 		Formats:     f,
-		Code:        Code{IsCall: isMIPSCall, CallBytes: 8, Target: mipsTarget, Jump: mipsJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
+		Code:        Code{SignalsInVDSO: true, IsCall: isMIPSCall, CallBytes: 8, Target: mipsTarget, Jump: mipsJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
 		Peers:       peers,
 		Contexts: []*ContextLayout{
 			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and

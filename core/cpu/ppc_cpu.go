@@ -76,7 +76,7 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 		Frame:       frame,
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 4},
 		Formats:     f,
-		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Target: ppcTarget, Jump: ppcJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
+		Code:        Code{SignalsInVDSO: true, IsCall: isPPCCall, CallBytes: 4, Target: ppcTarget, Jump: ppcJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
 		Peers:       peers,
 		Contexts:    []*ContextLayout{context},
 	})

@@ -41,7 +41,7 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 		// li a7, 139; ecall. The rt_sigframe is a siginfo of 128 bytes and a ucontext: flags, link,
 		// stack, a signal mask of 128 bytes, and aligned to 16 the registers
 		// (arch/riscv/kernel/signal.c, include/uapi/asm/ucontext.h).
-		Code: Code{IsCall: call, CallBytes: 4, Target: riscvTarget, Jump: riscvJump, JumpAlign: 2, Stubs: riscvStubs, Instructions: NotDecoded, Signals: []SignalReturn{
+		Code: Code{SignalsInVDSO: true, IsCall: call, CallBytes: 4, Target: riscvTarget, Jump: riscvJump, JumpAlign: 2, Stubs: riscvStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 			{Unit: 4, Code: []uint32{0x08b00893, 0x73}, At: 128 + (5*word+128+15)&^15, Lines: "0 " + strconv.Itoa(word) + " pc " + riscvGeneral},
 		}},
 	}
