@@ -42,6 +42,9 @@ func guidID(g []byte, age uint32) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X%x", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:16], age)
 }
 
+// NoID reports whether a debug id says nothing: it is empty, or all zeros.
+func NoID(id string) bool { return strings.Trim(id, "0") == "" }
+
 // SameID reports whether two debug ids name one build: they are equal, or would be if one of them
 // had the bytes of the GUID's first three fields, which are numbers, the other way round. Of a
 // big-endian ELF file, Breakpad's dump_syms and ours write the build id with these bytes swapped,

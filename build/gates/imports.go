@@ -88,19 +88,23 @@ var importRules = []importRule{
 	// A renderer reads the report only, and the CPU's table for the names and widths of registers.
 	{"walker/report/...", []string{"walker/report", "walker/report/signature", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
 
+	// The store of symbol files and binaries, which knows modules and no dumps.
+	{"walker/symbols", []string{"core", "core/cpu", "core/input", "symfile", "symfile/symbol", "symfile/unwind"}},
+	// It makes many symbol files.
+	{"walker/symbols/symbolstest", []string{"core/dumptest"}},
 	// The package that connects dumps, symbol files, the walker and the report.
-	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"core/analysis/arm64text", "core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
+	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report", "walker/symbols"}},
+	{"walker/cmd/...", []string{"walker/symbols", "core/analysis/arm64text", "core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
 	// The messages between page and engine.
 	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/viewer/engine", []string{"walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
 	{"wasm/viewer/worker", []string{"core/input", "core/intake", "symfile", "symfile/lazy", "web/protocol", "wasm/viewer/engine"}},
 	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
 	// The engine with the readers of binaries: it registers them with the viewer's engine.
-	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},
+	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
 	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
 	{"wasm/edge/store", nil},
 	{"wasm/edge", []string{"wasm/edge/store"}},
@@ -112,7 +116,8 @@ var importRules = []importRule{
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
-	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/session"}},
+	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/session", "walker/symbols"}},
+	{"build/manysym", []string{"walker/symbols/symbolstest"}},
 	{"build/...", []string{"build/..."}},
 }
 

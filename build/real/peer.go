@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // peerFrame is a frame in rust-minidump's JSON. Offset is the address that it looked up: for
@@ -99,26 +100,35 @@ func makeSymbols(w *walked, dir string) error {
 		}
 	}
 	for _, item := range w.session.Items() {
-		b, ok := w.session.Binary(item.ID).(*binary.File)
-		if !ok || !b.Identity().Code || !needed[item.SymID] || item.SymID == "" {
+		if !needed[item.SymID] || item.SymID == "" {
 			continue
 		}
-		path := filepath.Join(dir, item.SymName, item.SymID, item.SymName+".sym")
-		if _, err := os.Stat(path); err == nil {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		f, err := os.Create(path)
+		var err error
+		w.session.WithBinary(item.ID, func(b symbols.Binary) {
+			if b.Identity().Code {
+				err = writeSymbols(b.(*binary.File), filepath.Join(dir, item.SymName, item.SymID, item.SymName+".sym"))
+			}
+		})
 		if err != nil {
-			return err
-		}
-		out := bufio.NewWriter(f)
-		_, err = b.WriteSym(out, binary.SymOptions{})
-		if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
 			return fmt.Errorf("symbols of %s: %w", item.Name, err)
 		}
 	}
 	return nil
+}
+
+// writeSymbols writes a symbol file of a binary, unless the file is there.
+func writeSymbols(b *binary.File, path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(f)
+	_, err = b.WriteSym(out, binary.SymOptions{})
+	return errors.Join(err, out.Flush(), f.Close())
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // Note is a text about a file, with where it comes from.
@@ -18,8 +19,8 @@ type Note struct{ Origin, Key, Value string }
 
 // Source is one file: its name for messages, random access to its bytes, and its size. All parsers
 // of a file share one Source. Reads go through a small block cache, because reading from a File in
-// the browser costs the same for 4 bytes and for 64 KiB. Only one goroutine may use a Source at a
-// time; ReadDirect is the exception.
+// the browser costs the same for 4 bytes and for 64 KiB. Several goroutines may read a Source at
+// once. Its fields are set before that.
 type Source struct {
 	// Name is the file's path as the user chose it, after the archive's name if it is a member:
 	// "crash.zip/a.dmp". It is untrusted text.
@@ -44,6 +45,8 @@ type Source struct {
 	// and for those reported by NoteRead. It is not called for reads of a Sub.
 	OnRead func(part string, off, n int64)
 
+	// mu is held by reads of a whole file that is not in memory.
+	mu    sync.Mutex
 	r     io.ReaderAt
 	data  []byte // the whole file, if it is in memory, else nil
 	cache Blocks
@@ -99,7 +102,11 @@ type Materializer interface {
 func (s *Source) Materialize() {
 	if s.whole != nil {
 		s.whole.Materialize()
-	} else if r, ok := s.r.(Materializer); ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.r.(Materializer); ok {
 		if now := r.Materialize(); now != nil {
 			s.r = now
 		}
@@ -141,7 +148,7 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // ReadDirect is ReadAt without the cache, for readers that have a cache of their own or read
-// everything once. Several goroutines may call it at once if Parallel is set.
+// everything once.
 func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
 	if off < 0 || off >= s.Size {
 		if len(p) == 0 {
@@ -159,8 +166,12 @@ func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
 		n = copy(p, s.data[off:])
 	case s.whole != nil:
 		n, err = s.whole.ReadDirect(p, s.base+off)
-	default:
+	case s.Parallel:
 		n, err = readFull(s.r, p, off)
+	default:
+		s.mu.Lock()
+		n, err = readFull(s.r, p, off)
+		s.mu.Unlock()
 	}
 	if err == nil && short {
 		err = io.EOF
@@ -173,7 +184,12 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 	if s.data != nil {
 		return copy(p, s.data[off:]), nil
 	}
-	if s.whole != nil || len(p) > blockSize {
+	if s.whole != nil {
+		return readFull(s.r, p, off)
+	}
+	if len(p) > blockSize {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		return s.full(p, off)
 	}
 	done := 0
@@ -187,10 +203,10 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// full is readFull that also records the first error for Failed.
+// full is readFull that also records the first error for Failed. The caller holds mu.
 func (s *Source) full(p []byte, off int64) (int, error) {
 	n, err := readFull(s.r, p, off)
-	if err != nil && s.whole == nil && s.failed == nil && !Needs(err) {
+	if err != nil && s.failed == nil && !Needs(err) {
 		s.failed = &FormatError{File: s.Name, Offset: off, Have: "a read error", Err: err}
 	}
 	return n, err
@@ -203,6 +219,8 @@ func (s *Source) Failed() *FormatError {
 	if s.whole != nil {
 		return s.whole.Failed()
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.failed
 }
 
@@ -227,8 +245,9 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 		}
 		return block[:min(int64(len(block)), s.Size-start)], start, nil
 	}
-	block, start = s.cache.Get(off)
-	if block == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if block, start = s.cache.Get(off); block == nil {
 		start = off &^ (blockSize - 1)
 		block = make([]byte, min(blockSize, s.Size-start))
 		if _, err := s.full(block, start); err != nil {

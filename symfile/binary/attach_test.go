@@ -2,6 +2,7 @@ package binary_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"path/filepath"
 	"reflect"
@@ -173,8 +174,8 @@ func TestIdentity(t *testing.T) {
 			OS: "Linux", Arch: "x86_64", Kind: "debug file"},
 		framehop + "x86_64/nofp/libc.so.6":                                  {Name: "libc.so.6", OS: "Linux", Arch: "x86_64", Kind: "executable", Code: true},
 		"other/mstange+framehop/fixtures/android/arm/release-libmozglue.so": {Name: "libmozglue.so", OS: "Android", Arch: "arm", Kind: "library", Code: true},
-		samply + "simple-example/out/with-dwo/main.dwo":                     {Name: "main.dwo", OS: "Linux", Arch: "arm64", Kind: "split debug information"},
-		samply + "simple-example/out/with-dwp/main.dwp":                     {Name: "main.dwp", OS: "Linux", Arch: "arm64", Kind: "package of split debug information"},
+		samply + "simple-example/out/with-dwo/main.dwo":                     {Name: "main.dwo", OS: "Linux", Arch: "arm64", Kind: "split debug information", SplitUnits: true},
+		samply + "simple-example/out/with-dwp/main.dwp":                     {Name: "main.dwp", OS: "Linux", Arch: "arm64", Kind: "package of split debug information", SplitUnits: true},
 	} {
 		have := open(t, filepath.Join(corpusRoot, path)).Identity()
 		if want.DebugID == "" {
@@ -184,8 +185,28 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s: size %d", path, have.Size)
 		}
 		have.OtherIDs, have.IDLoaded = nil, false // what they are is symfile/elf's to say
+		have.LinkedNames = nil                    // TestLinks
 		if have.Size = 0; !reflect.DeepEqual(have, want) {
 			t.Errorf("%s: %+v, want %+v", path, have, want)
+		}
+	}
+}
+
+// A file says which others have parts of its debug information.
+func TestLinks(t *testing.T) {
+	corpus(t)
+	for path, want := range map[string]string{
+		framehop + "x86_64/nofp/libc.so.6":                                  "[037b6260865346802321dd2256b8ad1d857e63.debug] []",
+		"other/mstange+framehop/fixtures/android/arm/release-libmozglue.so": "[libmozglue.so.dbg] []",
+		samply + "simple-example/out/with-dwo/main":                         "[] [] split",
+	} {
+		id := open(t, filepath.Join(corpusRoot, path)).Identity()
+		have := fmt.Sprint(id.LinkedNames, id.LinkedIDs)
+		if id.NeedsSplit {
+			have += " split"
+		}
+		if have != want {
+			t.Errorf("%s: %s, want %s", path, have, want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package binary
 
 import (
+	"fmt"
+
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
@@ -84,6 +86,15 @@ func (f *elfProgram) identity() symbol.Identity {
 		}
 	}
 	id.Code = hasCode(e)
+	id.NeedsSplit, id.SplitUnits = f.isSplit(), hasSplit(e)
+	for _, of := range f.files() {
+		if name, _, ok := of.DebugLink(); ok {
+			id.LinkedNames = append(id.LinkedNames, baseName(name))
+		}
+		if name, buildID, ok := of.AltLink(); ok {
+			id.LinkedNames, id.LinkedIDs = append(id.LinkedNames, baseName(name)), append(id.LinkedIDs, fmt.Sprintf("%x", buildID))
+		}
+	}
 	switch {
 	case isPack(e) && e.Section(".debug_info") == nil:
 		id.Kind, id.Code = "package of split debug information", false

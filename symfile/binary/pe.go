@@ -171,6 +171,9 @@ func (f *peProgram) identity() symbol.Identity {
 	if id.Name == "" {
 		id.Name, id.CodeName = id.CodeName, ""
 	}
+	if name, _, ok := p.DebugLink(); ok {
+		id.LinkedNames = []string{baseName(name)}
+	}
 	switch {
 	case !id.Code:
 		id.Kind = "debug file"

@@ -29,6 +29,11 @@ type Identity struct {
 	Kind string
 	// Code: the file has the program's code, and not only debug information.
 	Code bool
+	// LinkedNames and LinkedIDs are the names and code ids of the files that the headers name as
+	// having parts of the debug information. NeedsSplit: some units of it are in files of split
+	// units. SplitUnits: the file is one of these.
+	LinkedNames, LinkedIDs []string
+	NeedsSplit, SplitUnits bool
 }
 
 // Segment is a part of a program in memory. Exec: it may be executed.

@@ -1,7 +1,10 @@
 package session_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,7 +12,9 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols/symbolstest"
 )
 
 // BenchmarkReport walks all threads of a dump whose symbols are open already, and makes the report:
@@ -118,4 +123,58 @@ func benchGenerated(b *testing.B, dump string, slice int64, all bool) {
 	}
 	b.ReportMetric(float64(reads), "reads")
 	b.ReportMetric(float64(bytes)/1024, "KB-read")
+}
+
+// BenchmarkManyFiles adds a dump of many modules and an archive of many symbol files, most of other
+// builds, and walks its thread. Ten times the files must take ten times the time.
+func BenchmarkManyFiles(b *testing.B) {
+	for _, modules := range []int{300, 3000} {
+		const builds, functions = 13, 10
+		b.Run(fmt.Sprintf("%d", modules*builds), func(b *testing.B) {
+			dump, packed := symbolstest.Dump(modules), manyFiles(b, modules, builds, functions)
+			for b.Loop() {
+				s := session.New(session.Options{})
+				s.Add(input.FromBytes("many.dmp", dump))
+				s.Add(input.FromBytes("symbols.zip", packed))
+				if named := namedFrames(s.Report(0)); named != symbolstest.Depth+1 {
+					b.Fatalf("%d frames have names", named)
+				}
+				for _, it := range s.Items() {
+					s.Unused(it.ID, 0)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*modules*builds), "µs/file")
+		})
+	}
+}
+
+// manyFiles is an archive of symbol files of each module in each build.
+func manyFiles(t testing.TB, modules, builds, functions int) []byte {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for m := range modules {
+		for build := range builds {
+			w, err := z.Create(fmt.Sprintf("symbols/%d/%d.sym", build, m))
+			if err == nil {
+				_, err = io.WriteString(w, symbolstest.Symbols(m, build, functions))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// namedFrames counts the frames of the first thread that have names.
+func namedFrames(r *report.Report) (n int) {
+	for _, f := range r.Threads[r.FirstThread].Frames {
+		if f.Function.Raw != "" {
+			n++
+		}
+	}
+	return n
 }

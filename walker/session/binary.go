@@ -2,173 +2,34 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
-	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// Binary is an opened executable, library or debug file, see Options.OpenBinary. The addresses are
-// module-relative. Errors are those of the file's reader, *input.NeedError among them.
-type Binary interface {
-	Identity() symbol.Identity
-	// ChecksumID is the debug id that is made of a check sum of the whole file, as LLDB makes it
-	// where it finds no other; "" if it finds one.
-	ChecksumID() (string, error)
-	// Lookup and Row answer as a symbol file does.
-	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
-	Row(rva uint64) (unwind.Row, symbol.Answer, error)
-	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
-	// Code reads those bytes of the program that are the same in memory, and returns how many it
-	// read.
-	Code(rva uint64, p []byte) int
-	// Has is what is known of the module by now.
-	Has() symbol.Contents
-	// Warnings are what was passed over so far.
-	Warnings() []string
-	// Attach takes another file in if it belongs to this one: its debug file, split or
-	// supplementary debug information. An error says why one that is named like such a file is not
-	// it.
-	Attach(src *input.Source) (bool, error)
-}
-
-// addBinary opens an executable, library or debug file; without anybody who can, the item says that
-// it is one.
-func (s *Session) addBinary(it *item, what string) {
-	it.Kind = KindBinary
-	if s.opt.OpenBinary == nil {
-		it.NeedsDecoder = true
-		it.Message = it.Name + ": " + what
-		return
+// WithBinary calls do with the opened binary of an item, with the files that are parts of it, and
+// returns false if the item is not a binary. do must not keep it.
+func (s *Session) WithBinary(itemID int, do func(b symbols.Binary)) bool {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].file == nil {
+		return false
 	}
-	b, err := s.opt.OpenBinary(it.src)
-	if err != nil {
-		it.Message = err.Error()
-		return
-	}
-	id := b.Identity()
-	it.Usable, it.bin, it.ident = true, b, id
-	it.know(KnownBinary(&id))
-	wrong := b.Warnings()
-	it.Warnings, it.WarningCount = wrong[:min(len(wrong), keptWarnings)], len(wrong)
-	s.matchNew(it)
-	s.attachAll()
-}
-
-// attachAll gives the binaries in use what belongs to them of the files that have come since.
-func (s *Session) attachAll() {
-	took := map[*item]bool{}
-	for _, d := range s.dumps {
-		for i := range d.modules {
-			if main := d.modules[i].bin; main != nil && s.attach(main) {
-				took[main] = true
-			}
-		}
-	}
-	for _, d := range s.dumps {
-		for i := range d.modules {
-			if took[d.modules[i].bin] {
-				d.invalidate()
-			}
-		}
-	}
-}
-
-// attach offers a binary the files that it has not seen yet, and says whether it took one.
-// The list is gone through from where the last call ended (offered), so a file is offered once.
-func (s *Session) attach(main *item) bool {
-	took := false
-	for ; main.offered < len(s.items); main.offered++ {
-		it := s.items[main.offered]
-		// A program of another build is not a part of it; debug files without a program may have
-		// ids of their own.
-		if it == main || it.bin == nil || it.ident.Code && !strings.EqualFold(it.ident.DebugID, main.ident.DebugID) {
-			continue
-		}
-		ok, err := main.bin.Attach(it.src)
-		took, it.part = took || ok, it.part || ok
-		if err != nil && it.Message == "" && !s.matches(it) {
-			it.Message = err.Error()
-		}
-	}
-	return took
-}
-
-// matches reports whether a binary is of one of the dumps' modules by its own id.
-func (s *Session) matches(it *item) bool {
-	for _, d := range s.dumps {
-		for i := range d.Modules {
-			if exact, _ := it.isBinary(&d.Modules[i]); exact {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Binary returns the opened binary of an item, with the files attached so far that belong to it, or
-// nil if the item is not a binary.
-func (s *Session) Binary(itemID int) Binary {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].bin == nil {
-		return nil
-	}
-	s.attach(s.items[itemID])
-	return s.items[itemID].bin
+	f := s.items[itemID].file
+	s.store.Use(f)
+	defer s.store.Release(f)
+	return f.WithBinary(do)
 }
 
 // IDInUse returns the debug id by which a dump's module knows the binary of an item; "" if none
 // does. It is what a symbol file of the binary needs to be found for that dump.
-func (s *Session) IDInUse(itemID int) string { return s.items[itemID].idInUse }
-
-// matchBinary finds a module's binary: one that holds the program before one that holds debug
-// information alone.
-func (s *Session) matchBinary(d *dump, i int, candidates []candidate, ms *moduleSymbols) {
-	m := &d.Modules[i]
-	if it := d.assigned[assignment{i, KindBinary}]; it != nil {
-		exact, _ := it.isBinary(m)
-		ms.bin, ms.binAssigned = it, !exact
-	} else {
-		for _, c := range candidates {
-			it := c.it
-			if it.bin == nil {
-				continue
-			}
-			exact, byName := it.isBinary(m)
-			switch {
-			case exact && (ms.bin == nil || ms.byName || it.ident.Code && !ms.bin.ident.Code):
-				ms.bin, ms.byName = it, false
-				it.idInUse = m.DebugID
-			case byName && (ms.bin == nil || ms.byName && it.ident.Code && !ms.bin.ident.Code):
-				ms.bin, ms.byName = it, true
-			case !exact && it.sameName(m) && d.wrongArch(it.SymArch) == "":
-				ms.mismatch = it
-			}
-		}
-	}
-}
-
-// extendModules tells the dump how much memory the modules take, where it may say too little.
-func (s *Session) extendModules(d *dump) {
-	if !d.SizesAreLeast() {
-		return
-	}
-	for i := range d.modules {
-		ms := &d.modules[i]
-		if ms.bin != nil && !ms.binAssigned {
-			d.ExtendModule(i, ms.bin.ident.Size)
-		}
-		if ms.item == nil || ms.assigned {
-			continue
-		}
-		if sym, err := s.open(ms.item); err == nil {
-			d.ExtendModule(i, sym.End())
-		}
-	}
+func (s *Session) IDInUse(itemID int) string {
+	s.settleAll()
+	return s.items[itemID].idInUse
 }
 
 // placeModules tells the dump which segments the modules' programs have. Its entries may be of code
@@ -178,7 +39,7 @@ func (s *Session) placeModules(d *dump, policy walker.Policy) {
 		ms := &d.modules[i]
 		var segments []core.Segment
 		if ms.bin != nil && !ms.binAssigned {
-			for _, g := range ms.bin.ident.Segments {
+			for _, g := range ms.bin.Identity.Segments {
 				segments = append(segments, core.Segment{Start: g.Start, Size: g.Size, Exec: g.Exec})
 			}
 		}
@@ -187,17 +48,14 @@ func (s *Session) placeModules(d *dump, policy walker.Policy) {
 }
 
 // binary returns the module's binary, or nil.
-func (y *symbols) binary(module int) Binary {
+func (y *lookups) binary(module int) *symbols.File {
 	ms := &y.d.modules[module]
 	ms.requested = true
 	if ms.unplaced {
 		return nil
 	}
 	y.s.lookForImage(y.d, module)
-	if it := ms.program(); it != nil {
-		return it.bin
-	}
-	return nil
+	return ms.program()
 }
 
 // HoldsPrograms: a dump's memory has the beginning of one of its programs, and the unwind rules of
@@ -220,7 +78,7 @@ func (s *Session) HoldsPrograms(dumpIndex int) bool {
 // is its debug information, the program must take that in.
 func (s *Session) lookForImage(d *dump, module int) {
 	ms := &d.modules[module]
-	if ms.bin != nil && ms.bin.ident.Code || ms.imageLooked || s.opt.OpenImage == nil {
+	if ms.bin != nil && ms.bin.Identity.Code || ms.imageLooked || s.opt.OpenImage == nil {
 		return
 	}
 	ms.imageLooked = true
@@ -228,20 +86,19 @@ func (s *Session) lookForImage(d *dump, module int) {
 	if b == nil {
 		return
 	}
-	image := &item{bin: b}
+	name := ""
 	if ms.bin != nil {
-		image.Name = ms.bin.Name
-		if took, err := b.Attach(ms.bin.src); !took || err != nil {
+		name = ms.bin.Name()
+		if took, err := b.Attach(ms.bin.Source()); !took || err != nil {
 			return
 		}
 	}
-	image.ident = b.Identity()
-	ms.image = image
+	ms.image = symbols.Image(name, b)
 }
 
 // program returns the source of the module's symbols: the program in memory, or the module's
 // binary, or nil.
-func (ms *moduleSymbols) program() *item {
+func (ms *moduleSymbols) program() *symbols.File {
 	if ms.image != nil {
 		return ms.image
 	}
@@ -252,8 +109,8 @@ func (ms *moduleSymbols) program() *item {
 // table describes each instruction, where the STACK CFI records that tools make of it have one rule
 // for a whole function.
 func (ms *moduleSymbols) exact() bool {
-	it := ms.program()
-	return it != nil && it.ident.OS == "windows" && !ms.binAssigned
+	f := ms.program()
+	return f != nil && f.Identity.OS == "windows" && !ms.binAssigned
 }
 
 // IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again:
@@ -274,24 +131,26 @@ func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 }
 
 // program reads the program's bytes at an address out of the binaries of the dump's modules.
-func (d *dump) program(addr uint64, p []byte) int {
+func (d *dump) program(addr uint64, p []byte) (n int) {
 	i, rva := d.ModuleAt(addr)
 	if i < 0 || d.modules[i].bin == nil || d.modules[i].binAssigned || d.modules[i].unplaced {
 		return 0
 	}
-	return d.modules[i].bin.bin.Code(rva, p)
+	d.modules[i].bin.WithBinary(func(b symbols.Binary) { n = b.Code(rva, p) })
+	return n
 }
 
 // assignedCode reads instructions of the programs that the user assigned to modules of another build.
 type assignedCode struct{ d *dump }
 
 // Read implements walker.Code.
-func (a assignedCode) Read(addr uint64, p []byte) int {
+func (a assignedCode) Read(addr uint64, p []byte) (n int) {
 	i, rva := a.d.ModuleAt(addr)
 	if i < 0 || a.d.modules[i].bin == nil || !a.d.modules[i].binAssigned {
 		return 0
 	}
-	return a.d.modules[i].bin.bin.Code(rva, p)
+	a.d.modules[i].bin.WithBinary(func(b symbols.Binary) { n = b.Code(rva, p) })
+	return n
 }
 
 // process is what the walker asks of the process's memory: instructions, what may be executed, and
@@ -337,9 +196,9 @@ func (p *process) Stack(sp uint64) unwind.Memory {
 
 // describe adds a module's binary to what a report says about its symbols.
 func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
-	it, bin := ms.bin, ms.program().bin
+	f := ms.bin
 	if ms.item == nil {
-		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
+		out.File, out.ID, out.Name = f.Name(), f.ID(), f.Known.Name
 		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
 		switch {
 		case ms.binAssigned:
@@ -348,22 +207,31 @@ func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 			out.State = report.SymbolsLoaded
 		}
 	}
-	for _, more := range [][]string{it.Warnings, ms.program().failures, bin.Warnings()} {
-		out.Warnings = slices.Clone(out.Warnings)
-		for _, w := range more[:min(len(more), keptWarnings)] {
-			out.Warnings = once(out.Warnings, w)
+	out.Binary, out.BinaryByName = f.Name(), ms.byName
+	out.Warnings = slices.Clone(out.Warnings)
+	ofHeader, _ := f.Warnings()
+	ofLookups, _ := ms.program().Warnings()
+	ms.program().WithBinary(func(b symbols.Binary) {
+		all := b.Warnings()
+		for _, more := range [][]string{ofHeader, ofLookups, all[:min(len(all), maxWarnings)]} {
+			for _, w := range more {
+				out.Warnings = once(out.Warnings, w)
+			}
 		}
-	}
-	out.Binary, out.BinaryByName = it.Name, ms.byName
-	if ms.requested {
-		has := bin.Has()
+		if !ms.requested {
+			return
+		}
+		has := b.Has()
 		if has.NoProgram {
-			has.Missing = append(has.Missing, symbol.MissingProgram(core.FileName(m.Name), it.ident.Arch))
+			has.Missing = append(has.Missing, symbol.MissingProgram(core.FileName(m.Name), f.Identity.Arch))
 		}
 		out.NoUnwind = (ms.item == nil || out.NoUnwind) && !has.CFI && !has.SFrame
 		out.Has = merge(out.Has, has)
-	}
+	})
 }
+
+// maxWarnings is how many of the warnings of a binary's parts a report has.
+const maxWarnings = 20
 
 // merge joins what two files know of a module.
 func merge(a, b symbol.Contents) symbol.Contents {
@@ -380,8 +248,8 @@ func merge(a, b symbol.Contents) symbol.Contents {
 
 // symContents returns what a symbol file is known to have. One that is only searched does not say
 // which kinds of names it has; where it has lines, it has functions.
-func (it *item) symContents() symbol.Contents {
-	f, c := it.sym, &it.sym.Counts
+func symContents(f *symfile.File) symbol.Contents {
+	c := &f.Counts
 	out := symbol.Contents{CFI: f.HasUnwind(), Lines: f.HasLines(), Inlines: f.HasInlines()}
 	out.Functions, out.OnlyExports = c.Funcs > 0, c.Funcs == 0 && c.Publics > 0
 	names, section := c.Publics > 0, "PUBLIC"
@@ -395,7 +263,7 @@ func (it *item) symContents() symbol.Contents {
 	}{{out.CFI, "unwind rules", "STACK"}, {out.Functions, "functions", "FUNC"}, {out.Lines, "lines", "line records"}, {out.Inlines, "inlined calls", "INLINE"},
 		{names, "names", section}} {
 		if p.there {
-			out.Parts = append(out.Parts, symbol.Part{What: p.what, File: it.Name, Section: p.section})
+			out.Parts = append(out.Parts, symbol.Part{What: p.what, File: f.Name(), Section: p.section})
 		}
 	}
 	return out

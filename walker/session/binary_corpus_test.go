@@ -12,6 +12,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // binaryCase is a dump of which binaries are at hand: files of the corpus, and those of this system
@@ -36,7 +37,7 @@ var binaryCases = []binaryCase{
 }
 
 // openBinary is what the command and the page hand to a session.
-func openBinary(src *input.Source) (session.Binary, error) {
+func openBinary(src *input.Source) (symbols.Binary, error) {
 	b, err := binary.Open(src)
 	if err != nil {
 		return nil, err

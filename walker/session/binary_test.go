@@ -11,6 +11,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // fakeBinary stands for a binary of the made dump's program. Its source names what it is: "id name
@@ -33,7 +34,7 @@ func fake(words string) []byte {
 	return append(head, words...)
 }
 
-func openFake(src *input.Source) (Binary, error) {
+func openFake(src *input.Source) (symbols.Binary, error) {
 	b, err := src.Bytes(64, src.Size-64)
 	if err != nil {
 		return nil, err
@@ -276,7 +277,7 @@ func TestBinaryErrors(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	s.Add(source("/folder/app.elf", fake(appID+" app code")))
-	y := &symbols{s: s, d: s.dumps[0], arch: cpu.AMD64}
+	y := &lookups{s: s, d: s.dumps[0], arch: cpu.AMD64}
 	for range 3 {
 		if _, ans := y.Lookup(0, 0x9000); ans != symbol.No {
 			t.Errorf("%v", ans)

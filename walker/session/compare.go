@@ -34,7 +34,7 @@ func (s *Session) Compare(dumpIndex, thread int) (*report.Comparison, error) {
 		walks = append(walks, report.Walk{Policy: p.Name, Merged: p.MergeEntries, Stack: stack})
 	}
 	d.readAs(s.opt.Policy)
-	c := report.Compare(report.Input{Dump: d.Dump, Symbols: d.symbolsOf}, thread, walks)
+	c := report.Compare(report.Input{Dump: d.Dump, Symbols: func(m int) report.ModuleSymbols { return s.symbolsOf(d, m) }}, thread, walks)
 	if s.opt.Demangle != nil {
 		c.Demangle(s.opt.Demangle)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
@@ -14,12 +15,12 @@ import (
 
 // newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself
 // asks for.
-func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *symbols) {
+func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *lookups) {
 	os := core.OSUnknown
 	if d.System != nil {
 		os = d.System.OS
 	}
-	syms := &symbols{s: s, d: d, arch: d.Arch()}
+	syms := &lookups{s: s, d: d, arch: d.Arch()}
 	s.extendModules(d)
 	s.placeModules(d, policy)
 	w := walker.New(policy, os, d.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
@@ -162,7 +163,14 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	if f == nil || x.Row.Origin.File != f.Name() && x.Source == walker.SourceCFI {
 		return nil, nil
 	}
-	rva := callee.RVA
+	var out []report.RecordLine
+	var notes []string
+	f.WithSym(true, func(sym *symfile.File) { out, notes = s.symRecord(d, sym, callee.RVA, x) })
+	return out, notes
+}
+
+// symRecord is record of a symbol file.
+func (s *Session) symRecord(d *dump, f *symfile.File, rva uint64, x *walker.Explanation) (out []report.RecordLine, notes []string) {
 	if x.Source == walker.SourceWin {
 		line, ok, err := f.WinText(rva)
 		if !ok || err != nil {
@@ -171,7 +179,6 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 		fd, _, err := f.FrameData(rva)
 		return []report.RecordLine{{Line: line.Line, Text: line.Text}}, winNotes(x, fd, err)
 	}
-	var out []report.RecordLine
 	lines, err := f.CFIText(rva)
 	for _, l := range lines {
 		out = append(out, report.RecordLine{Line: l.Line, Text: l.Text})
@@ -183,7 +190,7 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	if err != nil {
 		return out, unreadRecord(err)
 	}
-	notes := append([]string{}, f.RowNotes(rva)...)
+	notes = append([]string{}, f.RowNotes(rva)...)
 	if x.Row.Origin.Note != "" {
 		notes = append(notes, "the rules were used "+x.Row.Origin.Note)
 	}

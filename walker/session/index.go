@@ -6,6 +6,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // Large symbol files are searched at first (Options.IndexOnDemand). IndexFile makes the full index
@@ -30,14 +31,20 @@ func (s *Session) Unindexed(dumpIndex int) []Item {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return nil
 	}
+	s.settle(s.dumps[dumpIndex])
 	var out []Item
-	seen := map[*item]bool{}
+	seen := map[*symbols.File]bool{}
 	for i := range s.dumps[dumpIndex].modules {
-		it := s.dumps[dumpIndex].modules[i].item
-		if it != nil && it.sym != nil && !it.sym.FullyIndexed() && !seen[it] {
-			seen[it] = true
-			out = append(out, it.Item)
+		f := s.dumps[dumpIndex].modules[i].item
+		if f == nil || seen[f] {
+			continue
 		}
+		seen[f] = true
+		f.WithSym(false, func(sym *symfile.File) {
+			if !sym.FullyIndexed() {
+				out = append(out, s.of[f].Item)
+			}
+		})
 	}
 	return out
 }
@@ -86,7 +93,7 @@ func (s *Session) nextPass() {
 		if len(s.passes) > 0 && s.passes[0] == p { // it was not stopped
 			s.passes = s.passes[1:]
 			if err == nil {
-				s.adopt(s.items[p.item], full)
+				s.adopt(s.items[p.item].file, full)
 			}
 			p.ended(err)
 		}
@@ -96,20 +103,21 @@ func (s *Session) nextPass() {
 
 // fullIndex opens a symbol file with its full index, beside the session's other work.
 func (s *Session) fullIndex(p *pass) (full *symfile.File, err error) {
-	if p.item < 0 || p.item >= len(s.items) || s.items[p.item].Kind != KindSym {
+	if p.item < 0 || p.item >= len(s.items) || s.items[p.item].file == nil || s.items[p.item].file.IsBinary {
 		return nil, fmt.Errorf("there is no symbol file number %d", p.item)
 	}
 	it := s.items[p.item]
+	src := it.file.Source()
 	key := ""
 	if p.keep && s.opt.Indexes != nil {
-		if print, err := symfile.Fingerprint(it.src); err == nil { // else the next visit indexes the file again
-			key = fmt.Sprintf("%s-%d-%016x", it.SymID, it.src.Size, print)
+		if print, err := symfile.Fingerprint(src); err == nil { // else the next visit indexes the file again
+			key = fmt.Sprintf("%s-%d-%016x", it.SymID, src.Size, print)
 		}
 	}
-	opt := s.symOptions(it)
+	opt := it.file.Options()
 	if key != "" {
 		if index := s.opt.Indexes.Load(key); index != nil {
-			if full, err = symfile.OpenIndexed(it.src, input.FromBytes(it.src.Name, index), opt); err == nil {
+			if full, err = symfile.OpenIndexed(src, input.FromBytes(src.Name, index), opt); err == nil {
 				return full, nil
 			}
 		}
@@ -119,7 +127,7 @@ func (s *Session) fullIndex(p *pass) (full *symfile.File, err error) {
 			s.opt.Progress(Progress{Stage: "indexing", Name: it.Name, Done: done, Total: total, Background: true})
 		}
 	}
-	if full, err = symfile.Open(it.src, opt); err != nil {
+	if full, err = symfile.Open(src, opt); err != nil {
 		return nil, fmt.Errorf("%s was not fully indexed: %w", it.Name, err)
 	}
 	if key != "" {
@@ -131,16 +139,10 @@ func (s *Session) fullIndex(p *pass) (full *symfile.File, err error) {
 }
 
 // adopt has lookups use a full index.
-func (s *Session) adopt(it *item, full *symfile.File) {
-	if it.sym == nil { // no stack needed it yet
-		it.sym, it.opened = full, true
-	} else {
-		it.sym.Adopt(full)
-		it.sym.Revised() // all is walked again
-	}
-	it.Warnings, it.WarningCount = warnings(it)
+func (s *Session) adopt(f *symbols.File, full *symfile.File) {
+	f.Adopt(full)
 	for _, d := range s.dumps {
-		if d.uses(it) {
+		if d.uses(f) {
 			if d.searched == nil {
 				d.searched = d.report
 			}

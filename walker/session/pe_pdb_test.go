@@ -19,6 +19,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // Crashes under Wine with the program and its PDB, in either order: every return address that the
@@ -228,7 +229,7 @@ func TestUnwindFromMemoryWithPDB(t *testing.T) {
 		Module(base, f.ImageSize, `C:\deep.dll`, nil).Thread(1, dumptest.AMD64(map[string]uint64{"rip": base + rva, "rsp": stackAt, "rbp": 0}), stackAt, stack)
 	d.Memory64(base, img)
 	opened := 0
-	s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) session.Binary {
+	s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
 		m := &d.Modules[module]
 		b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // emulatedFrame is a frame of a program that an emulator ran, as the calls made it and not as
@@ -244,7 +245,7 @@ func TestUnwindFromMemory(t *testing.T) {
 		return d.Bytes()
 	}
 	walk := func(data []byte) *report.Thread {
-		s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) session.Binary {
+		s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
 			m := &d.Modules[module]
 			if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
 				return b

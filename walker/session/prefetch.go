@@ -1,6 +1,9 @@
 package session
 
-import "github.com/crashpane/crashpane/walker"
+import (
+	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/walker"
+)
 
 // Where a symbol file is searched, looking up many addresses at once costs little more than looking
 // up one. A walk asks address by address, and which one is next only the rules of the last tell.
@@ -40,15 +43,19 @@ func (s *Session) ahead(d *dump) {
 		}
 	}
 	for module, list := range byModule {
-		if it := d.modules[module].item; it != nil && it.sym != nil && it.sym.FullyIndexed() && it.src.Slice == 0 {
-			it.sym.Prefetch(list, list)
+		if f := d.modules[module].item; f != nil && f.Source().Slice == 0 {
+			f.WithSym(false, func(sym *symfile.File) {
+				if sym.FullyIndexed() {
+					sym.Prefetch(list, list)
+				}
+			})
 		}
 	}
 }
 
 // prefetch is for the walk of one thread.
 type prefetch struct {
-	y     *symbols
+	y     *lookups
 	steps *walker.Steps
 	seen  map[int]uint64 // module → address on the stack up to which
 }
@@ -62,13 +69,18 @@ func (p *prefetch) rules() {
 		return
 	}
 	f := p.y.file(module)
-	if f == nil || !f.NeedsPrefetch(rva) {
+	if f == nil {
+		return
+	}
+	needs, indexed := false, false
+	f.WithSym(true, func(sym *symfile.File) { needs, indexed = sym.NeedsPrefetch(rva), sym.FullyIndexed() })
+	if !needs {
 		return
 	}
 	list := []uint64{rva}
 	most := prefetchRules
-	if p.y.d.modules[module].item.src.Slice != 0 {
-		if most = 1; f.FullyIndexed() {
+	if f.Source().Slice != 0 {
+		if most = 1; indexed {
 			most = remoteRules
 		}
 	}
@@ -82,7 +94,7 @@ func (p *prefetch) rules() {
 			}
 		})
 	}
-	f.Prefetch(list, nil)
+	f.WithSym(true, func(sym *symfile.File) { sym.Prefetch(list, nil) })
 }
 
 // names looks up the symbols of all frames.
@@ -91,7 +103,7 @@ func (p *prefetch) names() {
 	p.steps.Unnamed(func(module int, rva uint64) { byModule[module] = append(byModule[module], rva) })
 	for module, list := range byModule {
 		if f := p.y.file(module); f != nil {
-			f.Prefetch(nil, list)
+			f.WithSym(true, func(sym *symfile.File) { sym.Prefetch(nil, list) })
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (s *Session) Report(i int) *report.Report {
 }
 
 // walkThread recovers the stack of one thread.
-func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, policy walker.Policy) walker.Stack {
+func (s *Session) walkThread(d *dump, w *walker.Walker, syms *lookups, i int, policy walker.Policy) walker.Stack {
 	steps, why := s.beginThread(d, w, syms, i, policy)
 	if why != nil {
 		return walker.Stack{Stop: *why}
@@ -39,7 +39,7 @@ func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, po
 }
 
 // beginThread starts the walk of a thread, or says why it has none.
-func (s *Session) beginThread(d *dump, w *walker.Walker, syms *symbols, i int, policy walker.Policy) (*walker.Steps, *walker.Stop) {
+func (s *Session) beginThread(d *dump, w *walker.Walker, syms *lookups, i int, policy walker.Policy) (*walker.Steps, *walker.Stop) {
 	if report.WroteDump(d.Dump, i) {
 		return nil, &walker.Stop{Kind: walker.StopDumpThread,
 			Detail: "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash"}

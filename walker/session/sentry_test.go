@@ -10,6 +10,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 var sentryID = []byte{0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}
@@ -35,7 +36,7 @@ func sentrySym(d dumptest.Sentry) string {
 }
 
 // openSentry is openFake of a program with the segments of dumptest.Sentry's.
-func openSentry(src *input.Source) (Binary, error) {
+func openSentry(src *input.Source) (symbols.Binary, error) {
 	b, err := openFake(src)
 	if err == nil {
 		b.(*fakeBinary).id.Segments = []symbol.Segment{{Range: symbol.Range{Start: 0, Size: 0x800}}, {Range: symbol.Range{Start: 0x1000, Size: 0x1f00}, Exec: true},
@@ -114,7 +115,7 @@ func checkSentry[T string | []byte](t *testing.T, d dumptest.Sentry, symbols T, 
 
 // A module whose entry could be one of two segments has no known place.
 func TestSentryAmbiguous(t *testing.T) {
-	s := New(Options{OpenBinary: func(src *input.Source) (Binary, error) {
+	s := New(Options{OpenBinary: func(src *input.Source) (symbols.Binary, error) {
 		b, err := openFake(src)
 		b.(*fakeBinary).id.Segments = []symbol.Segment{{Range: symbol.Range{Start: 0, Size: 0x2000}, Exec: true}, {Range: symbol.Range{Start: 0x2000, Size: 0x1f00}, Exec: true}}
 		return b, err

@@ -9,9 +9,8 @@
 //	r := s.Report(0)
 //
 // Start at Session.Add in this file, which recognizes files, and Session.Report (report.go), which
-// walks all stacks. match.go says which files belong to which modules; symbols.go and binary.go use
-// them and look up symbols. staged.go
-// walks one thread after the other, for a page that shows the first at once; prefetch.go reads
+// walks all stacks. match.go takes each module's files from the store (walker/symbols); symbols.go and
+// binary.go look up in them. staged.go walks one thread after the other, for a page that shows the first at once; prefetch.go reads
 // ahead what many stacks need, and index.go indexes large symbol files in the background. If a
 // source lacks bytes, Wants says which, and the next Report uses them.
 package session
@@ -27,9 +26,9 @@ import (
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/microdump"
 	"github.com/crashpane/crashpane/symfile"
-	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // ItemKind says how the session uses a file.
@@ -65,9 +64,8 @@ type Item struct {
 	NeedsDecoder bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
 	NeedsAssignment bool
-	// Warnings are the first few of the symbol file's warnings, each naming its line; WarningCount
-	// is how many there are. They are known once the file was needed and read. Of a binary they are
-	// what is wrong with its headers, known at once: a file that is cut off says so.
+	// Warnings are the first of a symbol file's or binary's warnings, WarningCount is how many there
+	// are, see symbols.File.Warnings.
 	Warnings     []string
 	WarningCount int
 }
@@ -106,11 +104,11 @@ type Options struct {
 	Indexes IndexStore
 	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers.
 	// If it is nil, such files are not read.
-	OpenBinary func(src *input.Source) (Binary, error)
+	OpenBinary func(src *input.Source) (symbols.Binary, error)
 	// OpenImage opens a module's program as the loader placed it in the dump's own memory. It
 	// returns nil if the dump lacks it, or if it has no unwind data. If OpenImage is nil, programs
 	// in memory are not read.
-	OpenImage func(d *core.Dump, module int) Binary
+	OpenImage func(d *core.Dump, module int) symbols.Binary
 	// InstructionAt is core/analysis' At. If it is nil, only the crash's frame shows its
 	// instruction.
 	InstructionAt func(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysis.Instruction, calls uint64, known bool)
@@ -121,8 +119,11 @@ type Options struct {
 // Session is the files of one investigation.
 type Session struct {
 	opt   Options
+	store *symbols.Store
 	items []*item
 	dumps []*dump
+	// of has the item of each file of the store.
+	of map[*symbols.File]*item
 	// passes are the full indexes to make (IndexFile), of which the first is being made if passRuns;
 	// one that was stopped may be running too.
 	passes   []*pass
@@ -133,22 +134,10 @@ type Session struct {
 type item struct {
 	Item
 	src *input.Source
-	// known is what the file says of which module it is, and keys are its keys (match.go).
-	known Known
-	keys  []Key
+	// file is the symbol file or binary in the store, or nil.
+	file *symbols.File
 	// idInUse is the debug id by which a module knows a binary, "" if none does.
-	idInUse  string
-	sym      *symfile.File
-	opened   bool
-	openErr  error
-	failures []string // what lookups could not read, each once; among the Warnings
-	// Of a binary: what it says of itself, and how many items it has been offered as its parts.
-	bin     Binary
-	ident   symbol.Identity
-	offered int
-	// part: another binary of the session has taken the file as a part of itself, such as its debug
-	// information.
-	part bool
+	idInUse string
 }
 
 // dump is an opened minidump with what was found for it.
@@ -158,10 +147,15 @@ type dump struct {
 	*core.Dump
 	normalized *core.Dump
 	modules    []moduleSymbols
-	// byKey are the modules that have a key, see keys.
+	// keys are the modules' keys, byKey the modules that have a key.
+	keys  [][]symbols.Key
 	byKey map[string][]int
+	// seen is how many files of the store were matched to the modules; stale are modules to be matched
+	// anew.
+	seen  int
+	stale map[int]bool
 	// assigned are modules whose symbols the user chose: a symbol file, a binary, or one of each.
-	assigned map[assignment]*item
+	assigned map[assignment]*symbols.File
 	// ignored are the modules whose call frame information the user has disabled.
 	ignored map[int]bool
 	report  *report.Report
@@ -175,7 +169,7 @@ type dump struct {
 // assignment is what the user's choice is for: a module, and a kind of file.
 type assignment struct {
 	module int
-	kind   ItemKind
+	binary bool
 }
 
 // New makes an empty session.
@@ -186,14 +180,35 @@ func New(opt Options) *Session {
 	if opt.Beside == nil {
 		opt.Beside = func(work, then func()) { work(); then() }
 	}
-	return &Session{opt: opt}
+	s := &Session{opt: opt, of: map[*symbols.File]*item{}}
+	s.store = symbols.New(symbols.Options{OpenBinary: opt.OpenBinary, OnDemand: opt.IndexOnDemand, Progress: s.readingSymbols,
+		Sym: symfile.Options{Slice: opt.Slice, Workers: opt.Workers, Indexers: opt.Indexers}})
+	return s
 }
 
 // Items returns all files so far, in the order of arrival.
 func (s *Session) Items() []Item {
+	s.settleAll()
 	out := make([]Item, len(s.items))
 	for i, it := range s.items {
-		out[i] = it.Item
+		out[i] = s.describe(it)
+	}
+	return out
+}
+
+// describe returns an item as it is known by now.
+func (s *Session) describe(it *item) Item {
+	out := it.Item
+	if it.file == nil {
+		return out
+	}
+	out.Warnings, out.WarningCount = it.file.Warnings()
+	err := it.file.Err()
+	if err == nil && !s.isOfModule(it.file) {
+		err = it.file.Refusal()
+	}
+	if err != nil && out.Message == "" {
+		out.Message = err.Error()
 	}
 	return out
 }
@@ -202,7 +217,7 @@ func (s *Session) Items() []Item {
 func (s *Session) Dumps() []Item {
 	out := make([]Item, len(s.dumps))
 	for i, d := range s.dumps {
-		out[i] = d.item.Item
+		out[i] = d.item.Item // a dump is not in the store
 	}
 	return out
 }
@@ -222,9 +237,10 @@ func (s *Session) Dump(i int) *core.Dump {
 func (s *Session) Add(src *input.Source) []Item {
 	first := len(s.items)
 	s.add(src, false)
+	s.settleAll()
 	out := make([]Item, 0, len(s.items)-first)
 	for _, it := range s.items[first:] {
-		out = append(out, it.Item)
+		out = append(out, s.describe(it))
 	}
 	return out
 }
@@ -269,6 +285,44 @@ func (s *Session) add(src *input.Source, member bool) {
 	}
 }
 
+// addSym adds a symbol file to the store. It is read when a stack needs it.
+func (s *Session) addSym(it *item) {
+	it.Kind = KindSym
+	f, err := s.store.AddSym(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	s.has(it, f)
+	if it.NeedsAssignment = f.Known.NoModule(); it.NeedsAssignment {
+		it.Message = it.Name + ": a symbol file without a MODULE record; choose the module that it belongs to"
+	}
+}
+
+// addBinary adds an executable, library or debug file to the store. If nobody can read it, the item
+// says that it is one.
+func (s *Session) addBinary(it *item, what string) {
+	it.Kind = KindBinary
+	if s.opt.OpenBinary == nil {
+		it.NeedsDecoder = true
+		it.Message = it.Name + ": " + what
+		return
+	}
+	f, err := s.store.AddBinary(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	s.has(it, f)
+}
+
+// has records the file of an item.
+func (s *Session) has(it *item, f *symbols.File) {
+	it.Usable, it.file, s.of[f] = true, f, it
+	k := &f.Known
+	it.SymName, it.SymID, it.SymOS, it.SymArch = k.Name, k.ID, k.OS, k.Arch
+}
+
 // addDump opens a minidump. A file of which no stream could be read is refused, with the first
 // error as the reason.
 func (s *Session) addDump(it *item) {
@@ -301,10 +355,8 @@ func (s *Session) use(it *item, d *core.Dump) {
 	}
 	one.normalized = d.Normalized()
 	one.readAs(s.opt.Policy)
+	one.know()
 	s.dumps = append(s.dumps, one)
-	// Symbols may have come before the dump, so they are matched to it now.
-	s.match(one)
-	s.attachAll()
 }
 
 // addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of
@@ -395,33 +447,34 @@ func (s *Session) Policy() walker.Policy { return s.opt.Policy }
 // file of another build ("use anyway"), or one without a MODULE record. Every frame that it touches
 // says so. A file of another processor is refused.
 func (s *Session) Assign(itemID, dumpIndex, module int) error {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym && s.items[itemID].bin == nil {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].file == nil {
 		return fmt.Errorf("there is no symbol file number %d", itemID)
 	}
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].Modules) {
 		return fmt.Errorf("dump %d has no module number %d", dumpIndex, module)
 	}
-	d := s.dumps[dumpIndex]
-	if why := d.wrongArch(s.items[itemID].SymArch); why != "" {
-		return fmt.Errorf("%s cannot be used: %s", s.items[itemID].Name, why)
+	d, it := s.dumps[dumpIndex], s.items[itemID]
+	if why := d.wrongArch(it.SymArch); why != "" {
+		return fmt.Errorf("%s cannot be used: %s", it.Name, why)
 	}
 	if d.assigned == nil {
-		d.assigned = map[assignment]*item{}
+		d.assigned = map[assignment]*symbols.File{}
 	}
-	d.assigned[assignment{module, s.items[itemID].Kind}] = s.items[itemID]
-	s.match(d)
-	s.attachAll()
+	d.assigned[assignment{module, it.file.IsBinary}] = it.file
+	d.stale[module] = true
 	return nil
 }
 
 // Unassign undoes the user's assignments to a module.
 func (s *Session) Unassign(dumpIndex, module int) {
-	if dumpIndex >= 0 && dumpIndex < len(s.dumps) {
-		for _, kind := range []ItemKind{KindSym, KindBinary} {
-			delete(s.dumps[dumpIndex].assigned, assignment{module, kind})
-		}
-		s.match(s.dumps[dumpIndex])
+	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].Modules) {
+		return
 	}
+	d := s.dumps[dumpIndex]
+	for _, binary := range []bool{false, true} {
+		delete(d.assigned, assignment{module, binary})
+	}
+	d.stale[module] = true
 }
 
 // Wants returns the ranges of files that the last reports lacked and that the caller should fetch.

@@ -13,7 +13,7 @@ import (
 // again with the same.
 type walked struct {
 	walker *walker.Walker
-	syms   *symbols
+	syms   *lookups
 	stacks []walker.Stack
 	policy walker.Policy
 	done   []bool // thread → its stack is walked
@@ -28,8 +28,10 @@ func (d *dump) invalidate() { d.report, d.walked = nil, walked{} }
 
 // present returns the last report if it is still valid. Otherwise it walks all stacks.
 func (s *Session) present(i int) *report.Report {
-	if i >= 0 && i < len(s.dumps) && s.dumps[i].report != nil {
-		return s.dumps[i].report
+	if i >= 0 && i < len(s.dumps) {
+		if s.settle(s.dumps[i]); s.dumps[i].report != nil {
+			return s.dumps[i].report
+		}
 	}
 	return s.Report(i)
 }
@@ -83,6 +85,7 @@ func (s *Session) WalkOn(i int) (left int) {
 
 // begin prepares a dump for walking, unless that is done.
 func (s *Session) begin(d *dump) {
+	s.settle(d)
 	if d.walked.walker != nil {
 		return
 	}
@@ -92,6 +95,7 @@ func (s *Session) begin(d *dump) {
 	for m := range d.modules {
 		d.modules[m].requested, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
 	}
+	d.revised() // all is looked up anew
 	w, syms := s.newWalker(d, s.opt.Policy)
 	n := len(d.Threads)
 	d.walked = walked{walker: w, syms: syms, policy: s.opt.Policy, stacks: make([]walker.Stack, n), done: make([]bool, n), left: n, built: -1}
@@ -108,7 +112,7 @@ func (s *Session) walk(d *dump, thread int) {
 // build describes what is walked.
 func (s *Session) build(d *dump) *report.Report {
 	if d.report == nil || d.walked.built != d.walked.left {
-		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Lookup: s.limited(d.walked.syms), Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
+		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: func(m int) report.ModuleSymbols { return s.symbolsOf(d, m) }, Lookup: s.limited(d.walked.syms), Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
 		if d.walked.left > 0 {
 			in.Pending = func(thread int) bool { return !d.walked.done[thread] }
 		}
@@ -141,7 +145,7 @@ func (s *Session) rewalk(d *dump) {
 }
 
 // limited returns the lookup of names outside of stacks, which follow the policy as well.
-func (s *Session) limited(y *symbols) func(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
+func (s *Session) limited(y *lookups) func(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	return func(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 		sym, ans := y.Lookup(module, rva)
 		s.opt.Policy.LimitName(&sym, rva)

@@ -9,6 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // Unused says why a dump does not use a file.
@@ -41,37 +42,46 @@ func (s *Session) Unused(itemID, dumpIndex int) Unused {
 		return Unused{}
 	}
 	it, d := s.items[itemID], s.dumps[dumpIndex]
-	if !it.Usable || it.Kind != KindSym && it.Kind != KindBinary || it.part || it.NeedsAssignment {
+	s.settle(d)
+	f := it.file
+	if f == nil || f.IsPart() || it.NeedsAssignment || d.isAssigned(f) {
 		return Unused{}
 	}
-	// A file in use needs no reason. The next loop finds a module that the file fits, and the file
-	// that is used there instead.
-	for i := range d.modules {
-		if ms := &d.modules[i]; ms.item == it || ms.bin == it {
-			return Unused{}
+	// A file in use needs no reason. Else a module that it fits may use another one.
+	another := ""
+	for _, k := range f.Keys() {
+		for _, i := range d.byKey[k.Text] {
+			m, ms := &d.Modules[i], &d.modules[i]
+			if ms.item == f || ms.bin == f {
+				return Unused{}
+			}
+			exact := k.Sure
+			if f.IsBinary && !exact && another == "" {
+				exact, _ = f.Of(m).IsBinaryOf(m)
+			}
+			other := ms.item
+			if f.IsBinary && ms.bin != nil || other == nil {
+				other = ms.bin
+			}
+			if exact && other != nil && another == "" {
+				another = "another file is used for " + core.FileName(m.Name) + ": " + other.Name()
+			}
 		}
 	}
-	if !d.concerns(it) {
-		return d.mismatch(&it.known)
+	if another != "" {
+		return Unused{Reason: OtherFile, Why: another}
 	}
-	for i := range d.modules {
-		m, ms := &d.Modules[i], &d.modules[i]
-		exact, _ := it.known.fits(m)
-		if it.bin != nil {
-			exact, _ = it.isBinary(m)
-		}
-		if !exact {
-			continue
-		}
-		other := ms.item
-		if it.bin != nil && ms.bin != nil || other == nil {
-			other = ms.bin
-		}
-		if other != nil {
-			return Unused{Reason: OtherFile, Why: "another file is used for " + core.FileName(m.Name) + ": " + other.Name}
+	return d.mismatch(&f.Known)
+}
+
+// isAssigned reports whether the user has chosen a file for a module.
+func (d *dump) isAssigned(f *symbols.File) bool {
+	for _, g := range d.assigned {
+		if f == g {
+			return true
 		}
 	}
-	return d.mismatch(&it.known)
+	return false
 }
 
 // Fits reports whether a file of the session may be of the dump's processor: Assign refuses others.
@@ -80,26 +90,27 @@ func (s *Session) Fits(itemID, dumpIndex int) bool {
 }
 
 // Mismatch is Unused for a file that the session does not have.
-func (s *Session) Mismatch(k Known, dumpIndex int) Unused {
+func (s *Session) Mismatch(k symbols.Known, dumpIndex int) Unused {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return Unused{}
 	}
+	s.settle(s.dumps[dumpIndex])
 	return s.dumps[dumpIndex].mismatch(&k)
 }
 
 // mismatch says why a file is of none of the dump's modules.
-func (d *dump) mismatch(k *Known) Unused {
+func (d *dump) mismatch(k *symbols.Known) Unused {
 	lacks := d.lacks(k)
 	if why := d.wrongArch(k.Arch); why != "" {
 		return Unused{OtherProcessor, why, lacks}
 	}
 	sameName, like := -1, -1
 	for _, key := range k.Keys() {
-		for _, i := range d.keys()[key.Text] {
+		for _, i := range d.byKey[key.Text] {
 			switch {
 			case key.Sure:
 				return Unused{}
-			case strings.HasPrefix(key.Text, "name ") && sameName < 0:
+			case key.IsName() && sameName < 0:
 				sameName = i
 			case strings.HasPrefix(key.Text, "like "):
 				like = i
@@ -108,24 +119,24 @@ func (d *dump) mismatch(k *Known) Unused {
 	}
 	switch {
 	case sameName >= 0:
-		return Unused{OtherBuild, k.difference(&d.Modules[sameName]), lacks}
+		return Unused{OtherBuild, difference(k, &d.Modules[sameName]), lacks}
 	case like >= 0:
 		m := &d.Modules[like]
 		why := fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name)
 		return Unused{OtherName, why, d.wants(like)}
 	}
-	why := fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.storeFile, "none"), cmp.Or(k.ID, k.CodeID, "none"))
+	why := fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.StoreFile, "none"), cmp.Or(k.ID, k.CodeID, "none"))
 	return Unused{Reason: NoModule, Why: why}
 }
 
 // difference says how a file's ids differ from those of a module that has its name.
-func (k *Known) difference(m *core.Module) string {
+func difference(k *symbols.Known, m *core.Module) string {
 	name := core.FileName(m.Name)
-	noID, noModuleID := strings.Trim(k.ID, "0") == "", strings.Trim(m.DebugID, "0") == ""
+	noID, noModuleID := core.NoID(k.ID), core.NoID(m.DebugID)
 	switch {
 	case k.CodeID != "" && m.CodeID != "" && (noID || noModuleID):
 		return fmt.Sprintf("its code id is %s, that of %s is %s: another build", strings.ToUpper(k.CodeID), name, strings.ToUpper(m.CodeID))
-	case noID && k.program:
+	case noID && k.Program:
 		return "it has no id, and does not have the size of " + name
 	case noID:
 		return "it has no id, so that nothing shows whether it is of this build of " + name
@@ -135,7 +146,7 @@ func (k *Known) difference(m *core.Module) string {
 	how := report.IDDifference(m.DebugID, k.ID)
 	// A hash has 16 bytes. Most build ids have 20 or 8. What a program of a build id of 20 bytes has
 	// in a dump may be its hash; that is not known to symbol files of other tools.
-	if cv := &m.CodeView; cv.Signature == core.SigBpEL && len(cv.BuildID) == hashSize && len(k.CodeID) != 2*hashSize && !k.program && len(k.OtherIDs) == 0 {
+	if cv := &m.CodeView; cv.Signature == core.SigBpEL && len(cv.BuildID) == hashSize && len(k.CodeID) != 2*hashSize && !k.Program && len(k.OtherIDs) == 0 {
 		how = "another build, or the dump's id is a hash of the code, as writers make it that find no build id (the program itself would show it)"
 	}
 	return fmt.Sprintf("%s: its id is %s, that of %s is %s", how, k.ID, name, m.DebugID)
@@ -145,9 +156,9 @@ func (k *Known) difference(m *core.Module) string {
 const hashSize = 16
 
 // lacks reports whether a walk needed the symbols of a module of a file's name, and had none.
-func (d *dump) lacks(k *Known) bool {
-	for _, name := range k.names() {
-		if slices.ContainsFunc(d.keys()[NameKey(name).Text], d.wants) {
+func (d *dump) lacks(k *symbols.Known) bool {
+	for _, name := range k.Names() {
+		if slices.ContainsFunc(d.byKey[symbols.NameKey(name).Text], d.wants) {
 			return true
 		}
 	}

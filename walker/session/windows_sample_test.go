@@ -16,6 +16,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // TestWindowsSample: the crash in testdata/windows with the program, its PDB, both, or all memory
@@ -24,7 +25,7 @@ import (
 func TestWindowsSample(t *testing.T) {
 	const dir = "../../testdata/windows"
 	read := func(name string) []byte { return testfile.Read(t, filepath.Join(dir, name)) }
-	opt := session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) session.Binary {
+	opt := session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
 		m := &d.Modules[module]
 		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
 			return b

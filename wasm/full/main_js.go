@@ -15,6 +15,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 )
@@ -28,16 +29,16 @@ func main() {
 // symWriter is a binary from which a symbol file can be made. All binaries that open and openImage
 // return are one, so the compiler refuses a reader that cannot do it.
 type symWriter interface {
-	session.Binary
+	symbols.Binary
 	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
 }
 
 // open is session.Options.OpenBinary.
-func open(src *input.Source) (session.Binary, error) { return opened(binary.Open(src)) }
+func open(src *input.Source) (symbols.Binary, error) { return opened(binary.Open(src)) }
 
 // opened returns the binary as the session knows it: nil with an error, and not an interface that
 // holds a nil pointer.
-func opened(f symWriter, err error) (session.Binary, error) {
+func opened(f symWriter, err error) (symbols.Binary, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func opened(f symWriter, err error) (session.Binary, error) {
 }
 
 // openImage is session.Options.OpenImage: it reads a Windows module from the dump's memory.
-func openImage(d *core.Dump, module int) session.Binary {
+func openImage(d *core.Dump, module int) symbols.Binary {
 	m := &d.Modules[module]
 	if d.OS() == core.Windows {
 		if b, err := opened(binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size)); err == nil {
@@ -56,7 +57,7 @@ func openImage(d *core.Dump, module int) session.Binary {
 }
 
 // writeSym is engine.Options.WriteSym.
-func writeSym(w io.Writer, b session.Binary, id string) error {
+func writeSym(w io.Writer, b symbols.Binary, id string) error {
 	f, ok := b.(symWriter)
 	if !ok {
 		return fmt.Errorf("%s is no file of which a symbol file can be made", b.Identity().Name)

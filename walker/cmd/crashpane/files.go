@@ -18,10 +18,11 @@ import (
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // openBinary reads executables, libraries and debug files for a session.
-func openBinary(src *input.Source) (session.Binary, error) {
+func openBinary(src *input.Source) (symbols.Binary, error) {
 	b, err := binary.Open(src)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func openBinary(src *input.Source) (session.Binary, error) {
 
 // openImage reads a program from the memory of a dump of Windows, for modules whose file the user
 // does not have.
-func openImage(d *core.Dump, module int) session.Binary {
+func openImage(d *core.Dump, module int) symbols.Binary {
 	m := &d.Modules[module]
 	if d.OS() == core.Windows {
 		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
@@ -399,7 +400,7 @@ func (s *fileSet) find(w report.MissingFile) []string {
 	if len(out) > 0 {
 		return out
 	}
-	keys := session.ModuleKeys(&s.session.Dump(0).Modules[w.Module])
+	keys := symbols.ModuleKeys(&s.session.Dump(0).Modules[w.Module])
 	for _, f := range s.folders {
 		f.scan(s.session.Dump(0), s.stderr)
 		out = append(out, f.takeArchives()...)
@@ -418,7 +419,7 @@ func (s *fileSet) find(w report.MissingFile) []string {
 
 // with returns the files that have one of the keys that are sure, or one of the others: a symbol
 // file, and all binaries, of which the session takes what belongs together.
-func (f *folder) with(keys []session.Key, sure bool) []string {
+func (f *folder) with(keys []symbols.Key, sure bool) []string {
 	var out, binaries []string
 	for _, k := range keys {
 		if k.Sure != sure {

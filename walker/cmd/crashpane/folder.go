@@ -13,14 +13,14 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // folder is a directory tree that the user named, with symbol files at any depth.
 type folder struct {
 	root    string
 	scanned bool
-	// symbols are the symbol files of the dump's modules, by each of their keys (session.Key). Of
+	// symbols are the symbol files of the dump's modules, by each of their keys (symbols.Key). Of
 	// several files, the first in the order of their paths wins.
 	symbols map[string]string
 	// binaries are the ELF and PE files and PDBs, by their keys and the keys of their file names, and
@@ -37,7 +37,7 @@ type folder struct {
 // symbolHead is a symbol file of a folder, known by its first lines.
 type symbolHead struct {
 	path  string
-	known session.Known
+	known symbols.Known
 }
 
 // takeArchives returns the archives, at the first call only.
@@ -60,7 +60,7 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 	f.symbols, f.binaries, f.binariesByName = map[string]string{}, map[string][]string{}, map[string][]string{}
 	wanted := map[string]bool{}
 	for i := range d.Modules {
-		for _, k := range session.ModuleKeys(&d.Modules[i]) {
+		for _, k := range symbols.ModuleKeys(&d.Modules[i]) {
 			wanted[k.Text] = true
 		}
 	}
@@ -87,7 +87,7 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 			}
 			return nil
 		}
-		known := session.KnownSym(path, intake.ToUTF8(first))
+		known := symbols.KnownSym(path, intake.ToUTF8(first))
 		if !known.HasModule && known.CodeID == "" {
 			return nil
 		}
@@ -130,12 +130,12 @@ func (f *folder) addBinary(path string) error {
 		return err
 	}
 	id := b.Identity()
-	known := session.KnownBinary(&id)
+	known := symbols.KnownBinary(&id)
 	names := []string{filepath.Base(path)}
 	if id.Name != names[0] {
 		names = append(names, id.Name)
 	}
-	for _, k := range append(known.Keys(), session.NameKey(names[0])) {
+	for _, k := range append(known.Keys(), symbols.NameKey(names[0])) {
 		if of := f.binaries[k.Text]; len(of) == 0 || of[len(of)-1] != path {
 			f.binaries[k.Text] = append(of, path)
 		}
@@ -153,9 +153,9 @@ func (f *folder) addBinary(path string) error {
 // the debug file libfoo.so nor one with the id.
 func irrelevant(path string, wanted map[string]bool) bool {
 	dir := filepath.Dir(path)
-	var known session.Known
+	var known symbols.Known
 	known.ID, known.Name = filepath.Base(dir), filepath.Base(filepath.Dir(dir))
-	return isDebugID(known.ID) && !slices.ContainsFunc(known.Keys(), func(k session.Key) bool { return wanted[k.Text] })
+	return isDebugID(known.ID) && !slices.ContainsFunc(known.Keys(), func(k symbols.Key) bool { return wanted[k.Text] })
 }
 
 // isDebugID reports whether s has the form of a debug id: 32 hex digits and an age.

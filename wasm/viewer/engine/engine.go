@@ -18,6 +18,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -63,7 +64,7 @@ type Options struct {
 	PostData func(protocol.Answer, []byte)
 	// WriteSym writes a Breakpad symbol file from a binary, with a debug id, or with the binary's
 	// own if id is "".
-	WriteSym func(w io.Writer, b session.Binary, id string) error
+	WriteSym func(w io.Writer, b symbols.Binary, id string) error
 	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names mangled.
 	Demangle func(string) string
 }

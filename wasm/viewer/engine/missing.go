@@ -10,6 +10,7 @@ import (
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // maxMissing bounds the list of missing symbol files. A longer one would be mostly about modules
@@ -84,7 +85,7 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 		if err != nil {
 			return err
 		}
-		known := session.KnownSym(src.Name, head)
+		known := symbols.KnownSym(src.Name, head)
 		has = append(append(has, known.ID), known.OtherIDs...)
 	case g.Kind.IsBinary():
 		b, err := e.opt.Session.OpenBinary(src)

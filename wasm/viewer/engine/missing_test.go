@@ -11,6 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -45,7 +46,7 @@ func gzipped(text string) string {
 
 // program is a binary with nothing but ids.
 type program struct {
-	session.Binary
+	symbols.Binary
 	debugID, codeID string
 }
 
@@ -59,7 +60,7 @@ func TestProgramOfServer(t *testing.T) {
 	const debugID, codeID = "5A9832E5287241C1838ED98914E9B7FF1", "5f5e10003000"
 	src := input.FromBytes("https://symbols.example/a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n"))
 	for id, want := range map[string]bool{debugID: true, strings.ToLower(debugID): true, "5F5E10003000": true, "5F5E10003001": false, "": false} {
-		opt := session.Options{OpenBinary: func(*input.Source) (session.Binary, error) { return program{debugID: debugID, codeID: codeID}, nil }}
+		opt := session.Options{OpenBinary: func(*input.Source) (symbols.Binary, error) { return program{debugID: debugID, codeID: codeID}, nil }}
 		files, err := New(func(protocol.Answer) {}, Options{Session: opt}).fromServer(src, id)
 		if (err == nil) != want || len(files) != 1 {
 			t.Errorf("asked for %q: %v", id, err)

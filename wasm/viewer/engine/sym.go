@@ -7,6 +7,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,27 +15,36 @@ import (
 func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 	r := &protocol.SymWritten{}
 	for _, it := range e.session.Items() {
-		b := e.session.Binary(it.ID)
-		if it.Name != name || b == nil {
+		if it.Name != name {
 			continue
 		}
-		if e.opt.WriteSym == nil || e.opt.PostData == nil {
-			return r, fmt.Errorf("this program does not write symbol files")
-		}
-		w := &chunks{e: e, name: name}
-		if err := e.opt.WriteSym(w, b, e.session.IDInUse(it.ID)); err != nil {
+		var err error
+		id := e.session.IDInUse(it.ID)
+		if e.session.WithBinary(it.ID, func(b symbols.Binary) { r, err = e.writeSym(name, b, id) }) {
 			return r, err
 		}
-		w.flush()
-		r.FileName = symName(b)
-		r.Problem = view.Clean(strings.Join(b.Warnings(), "; ")) // the file lacks what these are about
-		return r, nil
 	}
 	return r, fmt.Errorf("there is no binary called %q", view.Clean(name))
 }
 
+// writeSym writes the symbol file of a binary, with a debug id.
+func (e *Engine) writeSym(name string, b symbols.Binary, id string) (*protocol.SymWritten, error) {
+	r := &protocol.SymWritten{}
+	if e.opt.WriteSym == nil || e.opt.PostData == nil {
+		return r, fmt.Errorf("this program does not write symbol files")
+	}
+	w := &chunks{e: e, name: name}
+	if err := e.opt.WriteSym(w, b, id); err != nil {
+		return r, err
+	}
+	w.flush()
+	r.FileName = symName(b)
+	r.Problem = view.Clean(strings.Join(b.Warnings(), "; ")) // the file lacks what these are about
+	return r, nil
+}
+
 // symName returns the name of a binary's symbol file in a symbol store.
-func symName(b session.Binary) string {
+func symName(b symbols.Binary) string {
 	id := b.Identity()
 	path := report.StorePath(id.Name, id.DebugID)
 	if path == "" {

@@ -1,0 +1,324 @@
+package symbols
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Binary is an opened executable, library or debug file, see Options.OpenBinary. The addresses are
+// module-relative. Errors are those of the file's reader, *input.NeedError among them. Only one
+// goroutine may use it at a time.
+type Binary interface {
+	Identity() symbol.Identity
+	// ChecksumID is the debug id that is made of a check sum of the whole file, as LLDB makes it
+	// where it finds no other; "" if it finds one.
+	ChecksumID() (string, error)
+	// Lookup and Row answer as a symbol file does.
+	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
+	Row(rva uint64) (unwind.Row, symbol.Answer, error)
+	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
+	// Code reads those bytes of the program that are the same in memory, and returns how many it
+	// read.
+	Code(rva uint64, p []byte) int
+	// Has is what is known of the module by now.
+	Has() symbol.Contents
+	// Warnings are what was passed over so far.
+	Warnings() []string
+	// Attach takes another file in if it belongs to this one: its debug file, split or
+	// supplementary debug information. An error says why one that is named like such a file is not
+	// it.
+	Attach(src *input.Source) (bool, error)
+}
+
+// File is a symbol file or a binary of a Store.
+type File struct {
+	store *Store
+	src   *input.Source
+	// IsBinary: the file is a binary, and not a symbol file. Known is what it says of which module
+	// it is. Identity is a binary's, as its headers have it.
+	IsBinary bool
+	Known    Known
+	Identity symbol.Identity
+
+	keys   []Key
+	number int // in the order of adding
+	// users counts Use. tried are the files that were offered to a binary, waitsFor the keys under
+	// which it waits for others. All are guarded by the Store.
+	users    int
+	tried    map[*File]bool
+	waitsFor []string
+
+	revision atomic.Int64          // see Revision
+	part     atomic.Bool           // see IsPart
+	refusal  atomic.Pointer[error] // see Refusal
+
+	mu       sync.Mutex    // held by all that follows
+	sym      *symfile.File // nil until it is opened
+	err      error         // why it cannot be opened
+	binary   Binary        // nil if it was closed
+	parts    []*File       // taken in by the binary
+	failures []string      // what lookups could not read, each once
+	header   []string      // warnings of a binary's headers
+}
+
+// Image makes a File of a program that is in no file, and in no Store: one in a dump's memory.
+func Image(name string, b Binary) *File {
+	return &File{src: input.FromBytes(name, nil), IsBinary: true, Identity: b.Identity(), binary: b}
+}
+
+// Name is the file's name, untrusted text.
+func (f *File) Name() string { return f.src.Name }
+
+// Source is the file's bytes.
+func (f *File) Source() *input.Source { return f.src }
+
+// Keys are what the file is known by.
+func (f *File) Keys() []Key { return f.keys }
+
+// ID is the debug id that the file states, or "".
+func (f *File) ID() string { return f.Known.ID }
+
+// Revision counts how often the file's answers may have changed: a large symbol file that was
+// searched got an index, or a binary took in another file. Lookups that were made at an earlier
+// revision have to be made again.
+func (f *File) Revision() int64 { return f.revision.Load() }
+
+// IsPart: a binary has taken the file in, as its debug information.
+func (f *File) IsPart() bool { return f.part.Load() }
+
+// Answers reports whether a debug id is the binary's, by any writer.
+func (f *File) Answers(debugID string) bool {
+	return core.SameID(f.Identity.DebugID, debugID) || slices.ContainsFunc(f.Identity.OtherIDs, func(id string) bool { return core.SameID(id, debugID) })
+}
+
+// hasChecksum reports whether a debug id is made of the file's check sum, as LLDB makes it. It reads
+// the file only if the id has the form of one: four bytes.
+func (f *File) hasChecksum(id string) bool {
+	if len(id) < 33 || !core.NoID(id[8:]) {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b, err := f.openBinary()
+	if err != nil {
+		return false
+	}
+	sum, err := b.ChecksumID()
+	return err == nil && core.SameID(sum, id)
+}
+
+// Open opens the file, unless it is open. The error is that of the first time.
+func (f *File) Open() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.IsBinary {
+		_, err := f.openBinary()
+		return err
+	}
+	_, err := f.open()
+	return err
+}
+
+// open opens a symbol file. The caller holds mu.
+func (f *File) open() (*symfile.File, error) {
+	if f.sym == nil && f.err == nil {
+		f.src.Materialize()
+		open := symfile.Open
+		if f.store.opt.OnDemand {
+			open = symfile.OpenOnDemand
+		}
+		f.sym, f.err = open(f.src, f.Options())
+	}
+	return f.sym, f.err
+}
+
+// Options are the settings of reading the symbol file.
+func (f *File) Options() symfile.Options {
+	opt := f.store.opt.Sym
+	opt.Slice = cmp.Or(f.src.Slice, opt.Slice)
+	opt.Progress = func(done, total int64) {
+		if f.store.opt.Progress != nil {
+			f.store.opt.Progress(f, done, total)
+		}
+	}
+	return opt
+}
+
+// openBinary opens a binary again that was closed, with its parts. The caller holds mu.
+func (f *File) openBinary() (Binary, error) {
+	if f.binary == nil && f.err == nil {
+		f.binary, f.err = f.store.opt.OpenBinary(f.src)
+		for _, part := range f.parts {
+			if f.err == nil {
+				_, f.err = f.binary.Attach(part.src)
+			}
+		}
+	}
+	return f.binary, f.err
+}
+
+// close frees what lookups have read, until the next one.
+func (f *File) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sym, f.binary = nil, nil
+}
+
+// revised takes note of what a lookup has changed. The caller holds mu.
+func (f *File) revised() {
+	if f.sym != nil && f.sym.Revised() {
+		f.revision.Add(1)
+	}
+}
+
+// Lookup returns the symbol at an address. The answer is NoFile if the file cannot be opened.
+func (f *File) Lookup(rva uint64) (sym symbol.Symbol, answer symbol.Answer, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.IsBinary {
+		b, err := f.openBinary()
+		if err != nil {
+			return sym, symbol.NoFile, nil
+		}
+		return b.Lookup(rva)
+	}
+	s, err := f.open()
+	if err != nil {
+		return sym, symbol.NoFile, nil
+	}
+	sym, answer, err = s.Lookup(rva)
+	f.revised()
+	return sym, answer, err
+}
+
+// Row returns the unwind rules at an address, and what of a symbol file's record was passed over.
+func (f *File) Row(arch *cpu.Arch, rva uint64) (row unwind.Row, notes []string, answer symbol.Answer, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.IsBinary {
+		b, err := f.openBinary()
+		if err != nil {
+			return row, nil, symbol.NoFile, nil
+		}
+		row, answer, err = b.Row(rva)
+		return row, nil, answer, err
+	}
+	s, err := f.open()
+	if err != nil {
+		return row, nil, symbol.NoFile, nil
+	}
+	row, answer, err = s.Row(arch, rva)
+	f.revised()
+	return row, s.RowNotes(rva), answer, err
+}
+
+// FrameData returns the STACK WIN record at an address.
+func (f *File) FrameData(rva uint64) (fd unwind.FrameData, answer symbol.Answer, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.IsBinary {
+		b, err := f.openBinary()
+		if err != nil {
+			return fd, symbol.NoFile, nil
+		}
+		return b.FrameData(rva)
+	}
+	s, err := f.open()
+	if err != nil {
+		return fd, symbol.NoFile, nil
+	}
+	fd, answer, err = s.FrameData(rva)
+	f.revised()
+	return fd, answer, err
+}
+
+// WithSym calls do with the opened symbol file, and returns false if it is not open: open says
+// whether to open it first. do must not keep it.
+func (f *File) WithSym(open bool, do func(s *symfile.File)) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if open && !f.IsBinary {
+		f.open()
+	}
+	if f.sym == nil {
+		return false
+	}
+	do(f.sym)
+	f.revised()
+	return true
+}
+
+// WithBinary calls do with the binary, and returns false if there is none. do must not keep it.
+func (f *File) WithBinary(do func(b Binary)) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.IsBinary {
+		return false
+	}
+	b, err := f.openBinary()
+	if err != nil {
+		return false
+	}
+	do(b)
+	return true
+}
+
+// Adopt has lookups in a symbol file use a full index that was made beside them.
+func (f *File) Adopt(full *symfile.File) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.sym == nil { // no stack needed it yet
+		f.sym, f.err = full, nil
+		return
+	}
+	f.sym.Adopt(full)
+	f.revised()
+}
+
+// maxWarnings is how many of a file's warnings are carried into items and reports.
+const maxWarnings = 20
+
+// Fail keeps what a lookup could not read as a warning, once.
+func (f *File) Fail(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.failures) < maxWarnings && !slices.Contains(f.failures, text) {
+		f.failures = append(f.failures, text)
+	}
+}
+
+// Warnings returns the first of the file's warnings, and how many there are. Those of a symbol
+// file's text are known once it was read, each naming its line. Those of a binary are of its
+// headers: a file that is cut off says so. Then come the errors of lookups.
+func (f *File) Warnings() (list []string, count int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list = slices.Clone(f.header[:min(len(f.header), maxWarnings)])
+	list, count = append(list, f.failures...), len(f.header)+len(f.failures)
+	if f.sym == nil {
+		return list, count
+	}
+	for _, w := range f.sym.Warnings {
+		if len(list) >= maxWarnings {
+			break
+		}
+		list = append(list, f.src.Name+": "+w.String())
+	}
+	return list, count + f.sym.WarningCount
+}
+
+// Err returns why the file could not be opened, or nil.
+func (f *File) Err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
