@@ -27,7 +27,7 @@ func TestGrowth(t *testing.T) {
 				d.ThreadAt(uint32(i), at, len(amd64), 0x10000, at, 16)
 				d.Exception(uint32(n-i), 0xc0000005, 0, 0x140001000, amd64)
 			}
-		}, 1000},
+		}, 500},
 		{"exceptions of threads that no list has", func(d *dumptest.Dump, n int) {
 			d.System(dumptest.System{Processor: 9, Platform: 0x8201})
 			for i := range n {

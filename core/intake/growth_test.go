@@ -26,7 +26,7 @@ func TestUploadGrowth(t *testing.T) {
 		}},
 		{"items", 1000, func(n int) string { return head + strings.Repeat("{\"type\":\"event\"}\n{}\n", n) }},
 		{"items that nobody asks for", 10000, func(n int) string { return head + strings.Repeat("{\"type\":\"x\"}\n\n", n) }},
-		{"items with a length before a long line", 2000, func(n int) string {
+		{"items with a length before a long line", 10000, func(n int) string {
 			return head + strings.Repeat("{\"type\":\"x\",\"length\":0}\n", n) + strings.Repeat(" ", 100*n)
 		}},
 		{"blank lines", 100000, func(n int) string { return head + strings.Repeat("\n", n) }},

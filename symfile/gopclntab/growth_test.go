@@ -92,7 +92,7 @@ func TestGrowth(t *testing.T) {
 		{"calls in the one before", func(n, i int) int { return i }, func(n, i int) int { return max(i-1, 0) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			testfile.Growth(t, 20000, func(n int) func() {
+			testfile.Growth(t, 5000, func(n int) func() {
 				tab := oneFunction(t, n, func(i int) int { return c.call(n, i) }, func(i int) int { return c.parent(n, i) })
 				return func() {
 					calls := 0
