@@ -191,6 +191,8 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	switch {
 	case archive && (g.Kind == Multipart || g.Kind == Envelope):
 		e.openUpload(src, g.Kind, depth)
+	case archive && g.Kind == HTTP:
+		e.openHTTP(src, depth)
 	case archive && g.Kind == Zip:
 		e.unzip(src, depth)
 	case archive && e.limits.Archives[g.Kind] != nil:
@@ -207,20 +209,28 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	}
 }
 
-// unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. It is
-// unpacked at once, because that is the only way to know its size. Of a damaged file, the bytes
-// before the damage are used. A text in UTF-16 is converted likewise.
+// unpack unpacks a file that is compressed or encoded as a whole.
 func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked) {
-	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, progress: e.progressOf(src.Name, src)}
+	open := e.limits.Unpackers[kind]
 	switch kind {
 	case Gzip:
-		u.deflated(src, true)
+		open = nil
 	case UTF16:
-		u.packedBy(newUTF16, src)
-	default:
-		u.packedBy(e.limits.Unpackers[kind], src)
+		open = newUTF16
 	}
-	part := string(kind) + " data"
+	e.unpackBy(open, src, string(kind)+" data", depth, mem)
+}
+
+// unpackBy unpacks a file with a reader of its format; nil is gzip, which may be of several members.
+// It is unpacked at once, because that is the only way to know its size. Of a damaged file, the
+// bytes before the damage are used.
+func (e *expander) unpackBy(open func(packed io.Reader) (io.Reader, error), src *input.Source, part string, depth int, mem *unpacked) {
+	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, progress: e.progressOf(src.Name, src)}
+	if open == nil {
+		u.deflated(src, true)
+	} else {
+		u.packedBy(open, src)
+	}
 	u.atOnce()
 	for u.err == nil {
 		u.step()

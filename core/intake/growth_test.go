@@ -24,6 +24,15 @@ func TestUploadGrowth(t *testing.T) {
 		{"files", 1000, func(n int) string {
 			return strings.Repeat("--b\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\nx\r\n", n) + "--b--\r\n"
 		}},
+		{"lines before the parts", 2000, func(n int) string {
+			return strings.Repeat("--a\ncontent-x:\n", n) + "--b\ncontent-disposition: x; filename=\"f\"\n\nx\n--b--\n"
+		}},
+		{"chunks", 10000, func(n int) string {
+			return "POST / HTTP/1.1\nTransfer-Encoding: chunked\n\n" + strings.Repeat("1\nx\n", n) + "0\n\n"
+		}},
+		{"base64", 3000, func(n int) string {
+			return "--b\ncontent-disposition: x; filename=\"f\"\ncontent-transfer-encoding: base64\n\n" + strings.Repeat("TURNUE1ETVAA\n", 10*n) + "\n--b--\n"
+		}},
 		{"items", 1000, func(n int) string { return head + strings.Repeat("{\"type\":\"event\"}\n{}\n", n) }},
 		{"items that nobody asks for", 10000, func(n int) string { return head + strings.Repeat("{\"type\":\"x\"}\n\n", n) }},
 		{"items with a length before a long line", 10000, func(n int) string {

@@ -3,9 +3,12 @@ package intake
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"mime/quotedprintable"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,14 +20,21 @@ import (
 // the dump's file:
 //
 //   - Chromium and Breakpad: a body of multipart/form-data (RFC 7578): fields with a value, and the
-//     dump as the file "upload_file_minidump".
+//     dump as the file "upload_file_minidump". A mail with a dump attached has the same form.
 //   - Sentry: an envelope: a line of JSON, and for each item a line of JSON with its length in bytes,
 //     or without one if the item ends with its line (develop.sentry.dev, "Envelopes").
 
 // section is a part of an upload: a file if it has a file's name, else a value.
 type section struct {
 	name, file string
+	encoding   string // of its bytes, a key of encodings; "" for bytes as they are
 	off, size  int64
+}
+
+// encodings are the Content-Transfer-Encodings that change bytes (RFC 2045, section 6.1).
+var encodings = map[string]func(io.Reader) (io.Reader, error){
+	"base64":           func(r io.Reader) (io.Reader, error) { return base64.NewDecoder(base64.StdEncoding, r), nil },
+	"quoted-printable": func(r io.Reader) (io.Reader, error) { return quotedprintable.NewReader(r), nil },
 }
 
 // maxValue is how long a value or a header of an upload may be, in bytes.
@@ -34,17 +44,16 @@ const maxValue = 64 << 10
 // "Envelopes", "Size Limits").
 const maxEvent = 1 << 20
 
-// sniffUpload recognizes both by their first line.
+// sniffUpload recognizes an envelope by its first lines, and a multipart body by a part's header.
 func sniffUpload(_ *input.Source, head []byte) Guess {
 	line, rest, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	next, _, _ := bytes.Cut(rest, []byte("\n"))
 	switch {
-	// RFC 2046, 5.1.1: a boundary has 1 to 70 characters.
-	case bytes.HasPrefix(line, []byte("--")) && len(line) > 2 && len(line) <= 72 && bytes.HasPrefix(bytes.ToLower(rest), []byte("content-")):
-		return Guess{Multipart, "a crash report's upload (multipart/form-data)"}
 	case isObject(line) && isObject(next) && (bytes.Contains(line, []byte(`"event_id"`)) || bytes.Contains(line, []byte(`"dsn"`)) || bytes.Contains(line, []byte(`"sdk"`))) && bytes.Contains(next, []byte(`"type"`)):
 		return Guess{Envelope, "a Sentry envelope"}
+	case firstPart(head) >= 0:
+		return Guess{Multipart, "a crash report's upload (multipart/form-data)"}
 	}
 	return Guess{}
 }
@@ -77,6 +86,7 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 			e.problem(src.Name, string(kind), s.off, "", err)
 			return false
 		}
+		value = decoded(value, s.encoding)
 		if kind == Envelope {
 			for _, n := range eventNotes(value) {
 				if !seen[n] && len(notes) < maxNotes { // the header repeats the event's id
@@ -84,7 +94,7 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 					notes = append(notes, n)
 				}
 			}
-		} else if !bytes.ContainsRune(value, 0) {
+		} else if s.name != "" && !bytes.ContainsRune(value, 0) {
 			notes = append(notes, input.Note{Origin: origin, Key: s.name, Value: strings.ToValidUTF8(string(value), "\uFFFD")})
 		}
 		return true
@@ -95,25 +105,110 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 	for _, f := range files {
 		inner := src.Sub(src.Name+"/"+f.file, f.off, f.size)
 		inner.Notes = notes
-		e.expand(inner, Sniff(inner), depth+1, nil)
+		if decode := encodings[f.encoding]; decode != nil {
+			e.unpackBy(decode, inner, f.encoding+" data", depth, nil)
+		} else {
+			e.expand(inner, Sniff(inner), depth+1, nil)
+		}
 	}
+}
+
+// decoded returns a value without its Content-Transfer-Encoding. Of a damaged one, what is before
+// the damage.
+func decoded(value []byte, encoding string) []byte {
+	if decode := encodings[encoding]; decode != nil {
+		if r, err := decode(bytes.NewReader(value)); err == nil {
+			value, _ = io.ReadAll(r)
+		}
+	}
+	return value
+}
+
+// firstPart returns the offset of the first part's header, or -1 for what is no multipart body. A
+// line with the boundary is before it, and before that text for people to read (RFC 2046, section
+// 5.1.1); or it is the first line, where the boundary's was lost.
+func firstPart(head []byte) int {
+	if isPartHeader(head) {
+		return 0
+	}
+	for at := 0; at < len(head); {
+		end := bytes.IndexByte(head[at:], '\n')
+		if end < 0 {
+			break
+		}
+		line := bytes.TrimSuffix(head[at:at+end], []byte("\r"))
+		if at += end + 1; isBoundary(line) && isPartHeader(head[at:]) {
+			return at
+		}
+		if !isText(line, true) {
+			break
+		}
+	}
+	return -1
+}
+
+// isBoundary reports whether a line may separate parts: a boundary has 1 to 70 characters.
+func isBoundary(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("--")) && len(line) > 2 && len(line) <= 72
+}
+
+// isPartHeader reports whether a header with the name of a part begins here.
+func isPartHeader(text []byte) bool {
+	if len(text) < 8 || !bytes.EqualFold(text[:8], []byte("content-")) {
+		return false
+	}
+	for len(text) > 0 {
+		var line []byte
+		if line, text, _ = bytes.Cut(text, []byte("\n")); isBoundary(line) || !bytes.Contains(line, []byte(":")) && !bytes.HasPrefix(line, []byte(" ")) && !bytes.HasPrefix(line, []byte("\t")) {
+			return false
+		}
+		if s := parsePart(string(line)); s.name != "" || s.file != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// boundaryOf returns the line that separates a body's parts, and how its lines end. The first part
+// is at an offset of head.
+func boundaryOf(src *input.Source, head []byte, first int) (line, newline []byte) {
+	newline = []byte("\n")
+	if end := bytes.IndexByte(head[first:], '\n'); end > 0 && head[first+end-1] == '\r' {
+		newline = []byte("\r\n")
+	}
+	if first > 0 {
+		before := head[:first-len(newline)]
+		return before[bytes.LastIndexByte(before, '\n')+1:], newline
+	}
+	// The line before the first part was lost. The last line of all is the same with two more
+	// hyphens; in a file that was cut off, the next part's is asked.
+	tail, _ := src.Bytes(max(0, src.Size-80), min(80, src.Size))
+	tail = bytes.TrimRight(tail, "\r\n")
+	last, closed := bytes.CutSuffix(tail[bytes.LastIndexByte(tail, '\n')+1:], []byte("--"))
+	if closed && isBoundary(last) {
+		return last, newline
+	}
+	if next := bytes.Index(head, append(bytes.Clone(newline), "--"...)); next >= 0 {
+		at := next + len(newline)
+		if first := firstPart(head[at:]); first > 0 {
+			return boundaryOf(src, head[at:], first)
+		}
+	}
+	return nil, newline
 }
 
 // multipartSections yields the parts of a body of multipart/form-data.
 func multipartSections(src *input.Source, yield func(section) bool, fail func(string)) {
 	w := window{src: src}
-	head, err := w.bytes(0, 80)
-	if err != nil {
-		fail(err.Error())
+	head, err := w.bytes(0, sniffSize)
+	first := firstPart(head)
+	if err != nil || first < 0 {
+		fail(fmt.Sprint("no part in it: ", err))
 		return
 	}
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	crlf := []byte("\n")
-	if bytes.HasSuffix(line, []byte("\r")) {
-		crlf = []byte("\r\n")
-	}
-	delimiter := append(bytes.Clone(crlf), bytes.TrimSuffix(line, []byte("\r"))...)
-	for at := int64(len(line) + 1); ; {
+	boundary, crlf := boundaryOf(src, head, first)
+	delimiter := slices.Concat(crlf, boundary)
+	for at := int64(first); ; {
 		end := w.index(at, append(bytes.Clone(crlf), crlf...))
 		if end < 0 || end-at > maxValue {
 			fail(fmt.Sprintf("no end of a part's header at offset 0x%x", at))
@@ -124,9 +219,11 @@ func multipartSections(src *input.Source, yield func(section) bool, fail func(st
 			fail(err.Error())
 			return
 		}
-		s := section{off: end + int64(2*len(crlf))}
-		s.name, s.file = disposition(string(header))
-		end = w.index(s.off-int64(len(crlf)), delimiter) // an empty part ends where its header does
+		s := parsePart(string(header))
+		s.off = end + int64(2*len(crlf))
+		if end = -1; boundary != nil {
+			end = w.index(s.off-int64(len(crlf)), delimiter) // an empty part ends where its header does
+		}
 		last := end < 0
 		if last {
 			end = src.Size
@@ -145,27 +242,30 @@ func multipartSections(src *input.Source, yield func(section) bool, fail func(st
 	}
 }
 
-// disposition returns the name and the file name of a part's Content-Disposition.
-func disposition(header string) (name, file string) {
+// parsePart returns what a part's header says: the name and the file's name of its
+// Content-Disposition, and the encoding of its bytes.
+func parsePart(header string) (s section) {
 	for _, line := range strings.Split(header, "\n") {
 		key, value, _ := strings.Cut(line, ":")
-		if !strings.EqualFold(strings.TrimSpace(key), "content-disposition") {
-			continue
-		}
-		for _, field := range strings.Split(value, ";") {
-			key, value, _ := strings.Cut(strings.TrimSpace(field), "=")
-			switch value = strings.Trim(strings.TrimSpace(value), `"`); strings.ToLower(key) {
-			case "name":
-				name = value
-			case "filename":
-				file = strings.ReplaceAll(value, `\`, "/")
+		switch strings.ToLower(strings.TrimSpace(key)) {
+		case "content-transfer-encoding":
+			s.encoding = strings.ToLower(strings.TrimSpace(value))
+		case "content-disposition":
+			for _, field := range strings.Split(value, ";") {
+				key, value, _ := strings.Cut(strings.TrimSpace(field), "=")
+				switch value = strings.Trim(strings.TrimSpace(value), `"`); strings.ToLower(key) {
+				case "name":
+					s.name = value
+				case "filename":
+					s.file = strings.ReplaceAll(value, `\`, "/")
+				}
 			}
 		}
 	}
-	if file == "" && strings.HasPrefix(name, "upload_file") {
-		file = name
+	if s.file == "" && strings.HasPrefix(s.name, "upload_file") {
+		s.file = s.name
 	}
-	return name, file
+	return s
 }
 
 // window is the last block that was read of a file: many sections are in one.

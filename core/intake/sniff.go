@@ -33,6 +33,7 @@ const (
 	Cab              Kind = "cab"
 	Multipart        Kind = "multipart" // an upload of Chromium's or Breakpad's
 	Envelope         Kind = "envelope"  // an upload of Sentry's
+	HTTP             Kind = "http"      // a saved request or response
 	UTF16            Kind = "utf-16"    // a text in UTF-16 that is read if it is in UTF-8
 
 	Empty      Kind = "empty"
@@ -66,7 +67,7 @@ type packedKind struct {
 
 // packedKinds has a row for each.
 var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false},
-	{Multipart, "", true, false}, {Envelope, "", true, false}}
+	{Multipart, "", true, false}, {Envelope, "", true, false}, {HTTP, "", true, false}}
 
 // packing returns the kind's row of packedKinds, or a zero one.
 func (k Kind) packing() packedKind {
@@ -120,7 +121,7 @@ func Sniff(src *input.Source) Guess {
 	if err != nil {
 		return Guess{Unreadable, "not readable: " + err.Error()}
 	}
-	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, sniffUpload, byText} {
+	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, sniffHTTP, sniffUpload, byText} {
 		if g := look(src, head); g.Kind != "" {
 			return g
 		}

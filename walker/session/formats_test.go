@@ -38,6 +38,7 @@ var formats = map[intake.Kind]struct {
 	intake.Cab:              {"MSCF\x00\x00\x00\x00" + strings.Repeat("\x00", 40), session.KindOther, true, ".cab", ".cab", ".cab"},
 	intake.Multipart:        {"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n", session.KindArchive, false, "multipart", "uploads", "uploads"},
 	intake.Envelope:         {"{\"event_id\":\"0\"}\n{\"type\":\"event\"}\n{}\n", session.KindArchive, false, "envelopes", "uploads", "uploads"},
+	intake.HTTP:             {"POST / HTTP/1.1\r\n\r\nx", session.KindArchive, false, "HTTP", "uploads", "uploads"},
 	intake.UTF16:            {"\xff\xfe" + strings.Join(strings.Split("MODULE Linux x86_64 0 a\r\n", ""), "\x00") + "\x00", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindOther, true, ".xz", ".xz", ".xz"},
 }
