@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,19 +26,21 @@ const (
 //   - A number for 32-bit programs under a 64-bit system is the processor's own.
 //   - 32-bit addresses have no copies of their sign above them.
 //   - Exception is the first of several.
+//   - Two entries of the thread list with one id and the same registers are one thread.
 //   - The thread that wrote the dump counts, if the exception is its own.
 //   - A 32-bit process that a 64-bit tool dumped has its own registers and stacks (Wow64).
 //   - An exception's thread is there even if no list has it (RoleUnlisted).
 func (d *Dump) Normalized() *Dump {
 	n := *d
 	n.raw = d.AsRead()
-	n.Threads, n.Exceptions = slices.Clone(d.Threads), slices.Clone(d.Exceptions)
+	n.Threads, n.Exceptions, n.Diags = slices.Clone(d.Threads), slices.Clone(d.Exceptions), slices.Clone(d.Diags)
 	n.merged, n.modules, n.ids = nil, nil, nil
 	n.renumber()
 	n.narrow()
 	if len(n.Exceptions) > 0 {
 		n.Exception = &n.Exceptions[0]
 	}
+	n.mergeThreads()
 	n.keepDumpThread()
 	n.findWow64()
 	n.addUnlisted()
@@ -155,6 +158,47 @@ func (d *Dump) narrowRegs(c *Context) {
 			c.Regs.Set(cpu.Reg(r), low(v))
 		}
 	}
+}
+
+// mergeThreads makes one thread of entries that are the same one. LLDB, which puts the last of the
+// threads whose stacks are in one range of memory into each one's entry, lists it twice, once with
+// its stack.
+func (d *Dump) mergeThreads() {
+	first := make(map[uint32]int, len(d.Threads))
+	kept := d.Threads[:0]
+	for i, t := range d.Threads {
+		t.entry = i
+		k, listed := first[t.ID]
+		if !listed {
+			first[t.ID] = len(kept)
+		}
+		if !listed || !d.sameRegisters(&kept[k], &t) {
+			kept = append(kept, t)
+			continue
+		}
+		one := &kept[k]
+		if one.Stack.Size == 0 {
+			one.StackStart, one.Stack = t.StackStart, t.Stack
+		}
+		if t.Stack.Size == 0 {
+			t.StackStart, t.Stack = one.StackStart, one.Stack
+		}
+		if t.entry, t.ContextLoc = one.entry, one.ContextLoc; t != *one {
+			d.remark(Warning, StreamThreadList, -1, fmt.Sprintf("one entry for thread %d", t.ID), "two with the same registers that differ otherwise; the first is used")
+		}
+	}
+	d.Threads, d.ids = kept, nil
+}
+
+// sameRegisters reports whether two entries have the same registers. A context without a stack
+// pointer is of no thread that ran.
+func (d *Dump) sameRegisters(a, b *Thread) bool {
+	x, err := d.readContext(a.ContextLoc, "")
+	if err != nil || x.Regs.SP() == 0 {
+		return false
+	}
+	y, err := d.readContext(b.ContextLoc, "")
+	return err == nil && x.Regs == y.Regs
 }
 
 // keepDumpThread forgets which thread wrote the dump if the exception is that thread's: its context

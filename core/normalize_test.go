@@ -153,3 +153,49 @@ func TestNestedExceptions(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadListedTwice: entries with one id and the same registers are one thread, with the stack
+// that either has; entries that only share the id are several.
+func TestThreadListedTwice(t *testing.T) {
+	regs := func(sp uint64) []byte { return dumptest.AMD64(map[string]uint64{"rip": 0x401000, "rsp": sp}) }
+	build := func(add func(d *dumptest.Dump)) *Dump {
+		d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux})
+		add(d)
+		return normalized(t, d.Thread(9, regs(0x9000), 0x9000, make([]byte, 16)).Bytes())
+	}
+	stack := make([]byte, 16)
+	for name, c := range map[string]struct {
+		add         func(d *dumptest.Dump)
+		want, diags int
+	}{
+		"one record": {func(d *dumptest.Dump) {
+			at := d.Put(regs(0x7000))
+			d.ThreadAt(5, at, len(regs(0)), 0, 0, 0).ThreadAt(5, at, len(regs(0)), 0x7000, d.Put(stack), len(stack))
+		}, 2, 0},
+		"the same": {func(d *dumptest.Dump) { d.Thread(5, regs(0x7000), 0x7000, stack).Thread(5, regs(0x7000), 0, nil) }, 2, 0},
+		"three times": {func(d *dumptest.Dump) {
+			d.Thread(5, regs(0x7000), 0x7000, stack).Thread(5, regs(0x7000), 0, nil).Thread(5, regs(0x7000), 0, nil)
+		}, 2, 0},
+		"other stacks": {func(d *dumptest.Dump) {
+			d.Thread(5, regs(0x7000), 0x7000, stack).Thread(5, regs(0x7000), 0x6000, stack)
+		}, 2, 1},
+		"other registers": {func(d *dumptest.Dump) {
+			d.Thread(5, regs(0x7000), 0x7000, stack).Thread(5, regs(0x7008), 0x7000, stack)
+		}, 3, 0},
+		"another id": {func(d *dumptest.Dump) {
+			d.Thread(5, regs(0x7000), 0x7000, stack).Thread(6, regs(0x7000), 0x7000, stack)
+		}, 3, 0},
+		"no registers": {func(d *dumptest.Dump) { d.Thread(5, regs(0), 0x7000, stack).Thread(5, regs(0), 0, nil) }, 3, 0},
+		"no contexts":  {func(d *dumptest.Dump) { d.Thread(5, nil, 0x7000, stack).Thread(5, nil, 0, nil) }, 3, 0},
+	} {
+		n := build(c.add)
+		if len(n.Threads) != c.want || n.ListedThreads() != c.want || len(n.Diags)-len(n.AsRead().Diags) != c.diags {
+			t.Errorf("%s: %d threads, %v", name, len(n.Threads), n.Diags)
+			continue
+		}
+		last := n.Threads[c.want-1]
+		if s := n.ThreadStack(0); s == nil || s.Start != 0x7000 || last.ID != 9 || last.entry != len(n.AsRead().Threads)-1 || n.ThreadByID(9) != c.want-1 {
+			t.Errorf("%s: the stack is %+v, the last thread %+v", name, s, last)
+		}
+	}
+}

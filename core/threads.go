@@ -15,6 +15,7 @@ type Thread struct {
 
 	// The rest is set by Normalized.
 	role  Role
+	entry int // of the list as it was read, for RoleListed
 	under int // of RoleLayer
 	in    registersIn
 	teb64 uint64 // of inSaved

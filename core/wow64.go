@@ -128,7 +128,7 @@ func (c *Context) extra(name string) uint64 {
 // findOwn finds a thread's own registers, and with them its stack.
 func (d *Dump) findOwn(w *Wow64, i int) {
 	t := &d.Threads[i]
-	native, err := d.raw.ThreadContext(i)
+	native, err := d.raw.ThreadContext(t.entry)
 	switch {
 	case err == nil && programCode(native) != nil:
 		t.in = inHalves
@@ -211,7 +211,7 @@ func (d *Dump) addLayers() {
 		if t.in != inSaved && !(t.in == inRecord && own) {
 			continue
 		}
-		second := d.raw.Threads[i]
+		second := d.raw.Threads[t.entry]
 		if e != nil && !own {
 			second, *t = *t, second
 			t.TEB = second.TEB
