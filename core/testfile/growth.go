@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Growth fails if twice the input takes more than 2.5 times as long. prepare makes the input of a
+// Growth fails if twice the input takes more than 2.5 times as long on the processor. prepare makes the input of a
 // size and returns what is measured. The shortest of several runs counts; what is measured should
 // take a millisecond at least.
 func Growth(t *testing.T, size int, prepare func(size int) (run func())) {
@@ -18,7 +18,7 @@ func Growth(t *testing.T, size int, prepare func(size int) (run func())) {
 	one, two := prepare(size), prepare(2*size)
 	const most = 2.5
 	small, large := time.Duration(1<<62), time.Duration(1<<62)
-	// Another program may take the processor for all of a run, so there are more if it looks so.
+	// Other programs may empty the processor's caches, so there are more runs if it looks so.
 	for i := 0; i < 3 || i < 25 && float64(large) > most*float64(small); i++ {
 		small, large = min(small, timeOf(one)), min(large, timeOf(two))
 	}
@@ -32,7 +32,7 @@ func timeOf(run func()) time.Duration {
 	// The collector runs on the other processors, which may have other work.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.GC()
-	begin := time.Now()
+	begin := cpuTime()
 	run()
-	return time.Since(begin)
+	return cpuTime() - begin
 }
