@@ -25,7 +25,12 @@ func dName(name string) (readable, suffix string, ok bool) {
 		return "D main", suffix, true
 	}
 	p := dParser{in: name, referring: len(name)}
-	p.mangledName()
+	if p.thunk() {
+		p.write("thunk to ")
+		p.symbol()
+	} else {
+		p.mangledName()
+	}
 	if p.failed || p.at < len(p.in) || len(p.out) == 0 {
 		return "", "", false
 	}
@@ -172,15 +177,34 @@ func (p *dParser) backRef() int {
 	}
 }
 
-// mangledName reads a MangledName = "_D" QualifiedName (Type | "Z"). The type is not shown.
-//
-// Compilers also write "M" [TypeModifiers] "Q" NumberBackRef for the type of a function with a "this".
-// Its parameters are shown, as they are without the reference. c++filt leaves such names mangled, the
-// demangler of D's own library reads them.
+// thunk reads what compilers write before the name of a function for the code that calls it through an
+// interface: it subtracts a number of bytes from "this". The function's "_D" is left out in GDC's
+// "_DThn16_3foo…"; LDC's is "_DTi16_D3foo…". c++filt and D's own library leave both mangled.
+func (p *dParser) thunk() bool {
+	return p.attempt(func() {
+		switch {
+		case p.accept("_DThn") && p.digits() != "" && p.accept("_"):
+		case p.accept("_DTi") && p.digits() != "" && p.accept("_D"):
+		default:
+			p.fail()
+		}
+	})
+}
+
+// mangledName reads a MangledName = "_D" QualifiedName (Type | "Z").
 func (p *dParser) mangledName() {
 	if !p.accept("_D") {
 		p.fail()
 	}
+	p.symbol()
+}
+
+// symbol reads a MangledName after its "_D". The type is not shown.
+//
+// Compilers also write "M" [TypeModifiers] "Q" NumberBackRef for the type of a function with a "this".
+// Its parameters are shown, as they are without the reference. c++filt leaves such names mangled, the
+// demangler of D's own library reads them.
+func (p *dParser) symbol() {
 	p.qualifiedName(true)
 	switch {
 	case p.accept("Z"):

@@ -112,10 +112,18 @@ func TestD(t *testing.T) {
 		"_D99999999999999999999foo":          "_D99999999999999999999foo",
 		"_D4294967297foo":                    "_D4294967297foo",
 		// Other names.
-		"_D":              "_D",
-		"_DYNAMIC":        "_DYNAMIC",
-		"_D3":             "_D3",
-		"_DTi16_D3foo1fi": "_DTi16_D3foo1fi", // a thunk
+		"_D":       "_D",
+		"_DYNAMIC": "_DYNAMIC",
+		"_D3":      "_D3",
+		// Thunks, which c++filt leaves mangled.
+		"_DTi16_D3foo1C3barMFZv":                   "thunk to foo.C.bar()",
+		"_DTi8_D2gc4impl12conservativeQw1C1fMFiZv": "thunk to gc.impl.conservative.gc.C.f(int)",
+		"_DThn16_3foo1C3barMFZv":                   "thunk to foo.C.bar()",
+		"_DThn8_3std1C3barMxFS3std5mutexQfZi":      "thunk to std.C.bar(std.mutex.std) const",
+		"_DThn_3foo1C3barMFZv":                     "_DThn_3foo1C3barMFZv",
+		"_DThn16_D3foo1C3barMFZv":                  "_DThn16_D3foo1C3barMFZv",
+		"_DTi16_3foo1C3barMFZv":                    "_DTi16_3foo1C3barMFZv",
+		"_DTi16_DThn16_3foo1C3barMFZv":             "_DTi16_DThn16_3foo1C3barMFZv",
 	} {
 		if have := Name(raw); have != want {
 			t.Errorf("%s:\nhave %s\nwant %s", raw, have, want)
