@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -72,6 +72,28 @@ test("each form of data gives the same report, and each unwind policy works", as
   }
   for (const policy of ["breakpad", "scan"]) {
     assert.deepEqual(await crashpane.analyze(bytes, { name: "tilecruncher.dmp", policy }), await command("--unwind", policy, join(sample, "tilecruncher.dmp")));
+  }
+});
+
+test("the dump of an upload is analyzed, and what was sent with it is in the report", async () => {
+  const dump = await readFile(join(sample, "tilecruncher.dmp"));
+  const part = (rest) => `--b\r\nContent-Disposition: form-data; ${rest}\r\n`;
+  const multipart = [part('name="prod"'), "\r\nTiles\r\n", part('name="upload_file_minidump"; filename="a.dmp"'), "\r\n", dump, "\r\n--b--\r\n"];
+  const encoded = [part('name="prod"'), "\r\nTiles\r\n", part('name="a"; filename="a.dmp"'), "Content-Transfer-Encoding: base64\r\n\r\n", dump.toString("base64"), "\r\n--b--\r\n"];
+  const uploads = {
+    multipart,
+    encoded,
+    request: ["POST /submit HTTP/1.1\r\nHost: a\r\n\r\n", ...multipart],
+    envelope: ['{"event_id":"9ec7"}\n{"type":"event"}\n{"tags":{"prod":"Tiles"}}\n', `{"type":"attachment","length":${dump.length},"filename":"a.dmp"}\n`, dump, "\n"],
+  };
+  for (const [name, parts] of Object.entries(uploads)) {
+    const path = join(dir, name);
+    await writeFile(path, Buffer.concat(parts.map((p) => Buffer.from(p))));
+    const report = await crashpane.analyze(await readFile(path), { name, symbols: await symbols() });
+    assert.deepEqual(report, await command(path, sample), name);
+    const tag = { origin: "envelope", key: "tag prod", value: "Tiles" };
+    assert.deepEqual(report.crashpane.upload.at(-1), name === "envelope" ? tag : { origin: "upload", key: "prod", value: "Tiles" }, name);
+    assert.equal(report.threads.length, 6, name);
   }
 });
 
