@@ -29,7 +29,7 @@ var importRules = []importRule{
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
-	{"core/intake", []string{"core/cpu", "core/input"}},
+	{"core/intake", []string{"core/cpu", "core/input", "core/jsonwriter"}},
 	{"core/intake/cab", nil},
 	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},

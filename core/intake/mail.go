@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/jsonwriter"
 )
 
 // Crash reporters upload a dump together with what they know of it, and some keep that upload as
@@ -58,7 +58,16 @@ func sniffUpload(_ *input.Source, head []byte) Guess {
 	return Guess{}
 }
 
-func isObject(line []byte) bool { return bytes.HasPrefix(line, []byte("{")) && json.Valid(line) }
+func isObject(line []byte) bool {
+	_, ok := object(line)
+	return ok && line[0] == '{'
+}
+
+// object reads a JSON object.
+func object(text []byte) (map[string]jsonwriter.Value, bool) {
+	v, ok := jsonwriter.Parse(string(text))
+	return v.Object(), ok && v.Object() != nil
+}
 
 // openUpload adds the files of an upload, each with the values that were sent with it.
 func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
@@ -329,32 +338,27 @@ func envelopeSections(src *input.Source, yield func(section) bool, fail func(str
 			continue
 		}
 		p, err := w.bytes(at, min(end-at, maxValue))
-		var h struct {
-			Type, Filename string
-			AttachmentType string `json:"attachment_type"`
-			Length         *int64
-		}
-		if err == nil {
-			err = json.Unmarshal(p, &h)
-		}
-		if err != nil {
-			fail(fmt.Sprintf("an item's header at offset 0x%x that cannot be read: %v", at, err))
+		h, ok := object(p)
+		if err != nil || !ok {
+			fail(fmt.Sprintf("an item's header at offset 0x%x that cannot be read", at))
 			return
 		}
-		s := section{name: h.Type, off: min(end+1, src.Size)}
+		kind := h["type"].Text()
+		s := section{name: kind, off: min(end+1, src.Size)}
 		stop := src.Size
-		switch {
-		case h.Length == nil:
+		length, known := h["length"]
+		switch n, err := strconv.ParseInt(length.Text(), 10, 64); {
+		case !known:
 			stop = newline(s.off)
-		case *h.Length >= 0 && *h.Length <= src.Size-s.off:
-			stop = s.off + *h.Length
+		case err == nil && n >= 0 && n <= src.Size-s.off:
+			stop = s.off + n
 		default:
-			fail(fmt.Sprintf("an item of %s bytes, where the file has %d", strconv.FormatInt(*h.Length, 10), src.Size-s.off))
+			fail(fmt.Sprintf("an item of %s bytes, where the file has %d", length.Text(), src.Size-s.off))
 		}
-		if s.size = stop - s.off; h.Type == "attachment" {
-			s.file = cmp.Or(h.Filename, "attachment")
+		if s.size = stop - s.off; kind == "attachment" {
+			s.file = cmp.Or(h["filename"].Text(), "attachment")
 		}
-		if (s.file != "" || h.Type == "event") && !yield(s) {
+		if (s.file != "" || kind == "event") && !yield(s) {
 			return
 		}
 		at = stop
@@ -369,27 +373,19 @@ const maxNotes, maxNested = 2000, 8
 // with the names of the objects that it is in ("contexts.os.name"). Tags may be a list of pairs.
 // Other lists (threads, breadcrumbs, images) are no values of the crash as a whole.
 func eventNotes(text []byte) (out []input.Note) {
-	var event map[string]any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&event) != nil {
-		return nil
-	}
-	add := func(key string, v any) {
-		switch v.(type) {
-		case string, json.Number, bool:
-			if s := fmt.Sprint(v); s != "" && len(out) < maxNotes {
-				out = append(out, input.Note{Origin: "envelope", Key: key, Value: s})
-			}
+	event, _ := object(text)
+	add := func(key string, v jsonwriter.Value) {
+		if s := v.Text(); s != "" && len(out) < maxNotes {
+			out = append(out, input.Note{Origin: "envelope", Key: key, Value: s})
 		}
 	}
-	var all func(under string, object map[string]any, depth int)
-	all = func(under string, object map[string]any, depth int) {
+	var all func(under string, object map[string]jsonwriter.Value, depth int)
+	all = func(under string, object map[string]jsonwriter.Value, depth int) {
 		for _, key := range slices.Sorted(maps.Keys(object)) {
 			add(under+key, object[key])
-			inner, ok := object[key].(map[string]any)
+			inner := object[key].Object()
 			switch {
-			case !ok || depth == maxNested:
+			case inner == nil || depth == maxNested:
 			case under == "" && key == "tags":
 				all("tag ", inner, depth+1)
 			default:
@@ -398,11 +394,9 @@ func eventNotes(text []byte) (out []input.Note) {
 		}
 	}
 	all("", event, 0)
-	if tags, ok := event["tags"].([]any); ok {
-		for _, pair := range tags {
-			if p, ok := pair.([]any); ok && len(p) == 2 {
-				add(fmt.Sprintf("tag %v", p[0]), p[1])
-			}
+	for _, pair := range event["tags"].List() {
+		if p := pair.List(); len(p) == 2 {
+			add("tag "+p[0].Text(), p[1])
 		}
 	}
 	return out

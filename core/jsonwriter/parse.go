@@ -35,6 +35,31 @@ func Parse(s string) (Value, bool) {
 	return v, ok && r.s == ""
 }
 
+// Object returns the members of an object, or nil for another value.
+func (v Value) Object() map[string]Value {
+	object, _ := v.v.(map[string]Value)
+	return object
+}
+
+// List returns the elements of a list, or nil for another value.
+func (v Value) List() []Value {
+	list, _ := v.v.([]Value)
+	return list
+}
+
+// Text returns a string, or a number, true or false as written. It is "" for another value.
+func (v Value) Text() string {
+	switch v := v.v.(type) {
+	case text:
+		return string(v)
+	case token:
+		if v != "null" {
+			return string(v)
+		}
+	}
+	return ""
+}
+
 // Put writes a Value, with the keys of its objects sorted.
 func (w *Writer) Put(v Value) {
 	switch v := v.v.(type) {

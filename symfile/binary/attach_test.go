@@ -184,24 +184,24 @@ func TestIdentity(t *testing.T) {
 		if have.Size == 0 != (want.Kind == "split debug information" || want.Kind == "package of split debug information") {
 			t.Errorf("%s: size %d", path, have.Size)
 		}
-		have.OtherIDs, have.IDLoaded = nil, false // what they are is symfile/elf's to say
-		have.LinkedNames = nil                    // TestLinks
+		have.OtherIDs, have.IDLoaded = nil, false  // what they are is symfile/elf's to say
+		have.LinkedNames, have.Segments = nil, nil // TestLinks
 		if have.Size = 0; !reflect.DeepEqual(have, want) {
 			t.Errorf("%s: %+v, want %+v", path, have, want)
 		}
 	}
 }
 
-// A file says which others have parts of its debug information.
+// A file says which others have parts of its debug information, and which segments it has.
 func TestLinks(t *testing.T) {
 	corpus(t)
 	for path, want := range map[string]string{
-		framehop + "x86_64/nofp/libc.so.6":                                  "[037b6260865346802321dd2256b8ad1d857e63.debug] []",
-		"other/mstange+framehop/fixtures/android/arm/release-libmozglue.so": "[libmozglue.so.dbg] []",
-		samply + "simple-example/out/with-dwo/main":                         "[] [] split",
+		framehop + "x86_64/nofp/libc.so.6":                                  "[037b6260865346802321dd2256b8ad1d857e63.debug] [] 4 segments",
+		"other/mstange+framehop/fixtures/android/arm/release-libmozglue.so": "[libmozglue.so.dbg] [] 3 segments",
+		samply + "simple-example/out/with-dwo/main":                         "[] [] 2 segments split",
 	} {
 		id := open(t, filepath.Join(corpusRoot, path)).Identity()
-		have := fmt.Sprint(id.LinkedNames, id.LinkedIDs)
+		have := fmt.Sprintf("%v %v %d segments", id.LinkedNames, id.LinkedIDs, len(id.Segments))
 		if id.NeedsSplit {
 			have += " split"
 		}
