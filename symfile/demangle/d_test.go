@@ -119,7 +119,7 @@ func TestD(t *testing.T) {
 		"_DTi16_D3foo1C3barMFZv":                   "thunk to foo.C.bar()",
 		"_DTi8_D2gc4impl12conservativeQw1C1fMFiZv": "thunk to gc.impl.conservative.gc.C.f(int)",
 		"_DThn16_3foo1C3barMFZv":                   "thunk to foo.C.bar()",
-		"_DThn8_3std1C3barMxFS3std5mutexQfZi":      "thunk to std.C.bar(std.mutex.std) const",
+		"_DThn8_3foo3barMxFS3abc1DSQhQfZv":         "thunk to foo.bar(abc.D, abc.D) const",
 		"_DThn_3foo1C3barMFZv":                     "_DThn_3foo1C3barMFZv",
 		"_DThn16_D3foo1C3barMFZv":                  "_DThn16_D3foo1C3barMFZv",
 		"_DTi16_3foo1C3barMFZv":                    "_DTi16_3foo1C3barMFZv",
