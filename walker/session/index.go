@@ -41,8 +41,8 @@ func (s *Session) Unindexed(dumpIndex int) []Item {
 		}
 		seen[f] = true
 		f.WithSym(false, func(sym *symfile.File) {
-			if !sym.FullyIndexed() {
-				out = append(out, s.of[f].Item)
+			if it := s.of[f]; it != nil && !sym.FullyIndexed() {
+				out = append(out, it.Item)
 			}
 		})
 	}

@@ -99,7 +99,9 @@ func (s *Session) matchBinary(d *dump, module int, candidates []symbols.Candidat
 		switch exact, byName := c.IsBinaryOf(m); {
 		case exact && (better || ms.byName):
 			ms.bin, ms.byName = c.File, false
-			s.of[c.File].idInUse = m.DebugID
+			if it := s.of[c.File]; it != nil {
+				it.idInUse = m.DebugID
+			}
 		case byName && better && (ms.bin == nil || ms.byName):
 			ms.bin, ms.byName = c.File, true
 		case !exact && c.SameName && d.wrongArch(c.Known.Arch) == "":

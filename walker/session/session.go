@@ -9,10 +9,10 @@
 //	r := s.Report(0)
 //
 // Start at Session.Add in this file, which recognizes files, and Session.Report (report.go), which
-// walks all stacks. match.go takes each module's files from the store (walker/symbols); symbols.go and
-// binary.go look up in them. staged.go walks one thread after the other, for a page that shows the first at once; prefetch.go reads
-// ahead what many stacks need, and index.go indexes large symbol files in the background. If a
-// source lacks bytes, Wants says which, and the next Report uses them.
+// walks all stacks. match.go takes each module's files from the store (walker/symbols); symbols.go
+// and binary.go look up in them. staged.go walks one thread after the other, for a page that shows the
+// first at once; prefetch.go reads ahead what many stacks need, and index.go indexes large symbol
+// files in the background. If a source lacks bytes, Wants says which, and the next Report uses them.
 package session
 
 import (
@@ -84,6 +84,10 @@ type Progress struct {
 type Options struct {
 	// Policy to walk with; the zero value means walker.Best.
 	Policy walker.Policy
+	// Store has symbol files and binaries that several sessions share, each in a goroutine of its own
+	// if it likes. It has settings of its own for reading them. If it is nil, the session has a store
+	// of its own.
+	Store *symbols.Store
 	// Progress, if set, is called now and then from within long steps.
 	Progress func(Progress)
 	// Demangle makes readable names; nil leaves names as they are.
@@ -122,7 +126,7 @@ type Session struct {
 	store *symbols.Store
 	items []*item
 	dumps []*dump
-	// of has the item of each file of the store.
+	// of has the items of files in the store. Other sessions may have added files, too.
 	of map[*symbols.File]*item
 	// passes are the full indexes to make (IndexFile), of which the first is being made if passRuns;
 	// one that was stopped may be running too.
@@ -180,7 +184,10 @@ func New(opt Options) *Session {
 	if opt.Beside == nil {
 		opt.Beside = func(work, then func()) { work(); then() }
 	}
-	s := &Session{opt: opt, of: map[*symbols.File]*item{}}
+	s := &Session{opt: opt, store: opt.Store, of: map[*symbols.File]*item{}}
+	if s.store != nil {
+		return s
+	}
 	s.store = symbols.New(symbols.Options{OpenBinary: opt.OpenBinary, OnDemand: opt.IndexOnDemand, Progress: s.readingSymbols,
 		Sym: symfile.Options{Slice: opt.Slice, Workers: opt.Workers, Indexers: opt.Indexers}})
 	return s

@@ -243,6 +243,14 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 	}
 }
 
+// itemOf returns the number of a file's item, or -1 if another session added the file.
+func (s *Session) itemOf(f *symbols.File) int {
+	if it := s.of[f]; it != nil {
+		return it.ID
+	}
+	return -1
+}
+
 // symbolsOf returns what the report says of a module's symbols.
 func (s *Session) symbolsOf(d *dump, module int) report.ModuleSymbols {
 	ms := &d.modules[module]
@@ -251,7 +259,7 @@ func (s *Session) symbolsOf(d *dump, module int) report.ModuleSymbols {
 		return out
 	}
 	if f := ms.mismatch; f != nil {
-		out.Mismatch = report.Mismatch{File: f.Name(), ID: f.ID(), Item: s.of[f].ID}
+		out.Mismatch = report.Mismatch{File: f.Name(), ID: f.ID(), Item: s.itemOf(f)}
 		out.State = report.SymbolsMismatch
 	}
 	if f := ms.item; f != nil {
