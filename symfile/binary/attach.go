@@ -3,7 +3,8 @@ package binary
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"hash"
+	"hash/fnv"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -121,9 +122,8 @@ func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 		return false, nil
 	}
 	// A program and its debug file have one build id, so a copy of the program itself has it too.
-	useful := e.HasSymtab() || e.Section(".debug_info") != nil || e.Section(".debug_frame") != nil || e.Section(".stab") != nil
 	if len(e.BuildID) > 0 && len(f.elf.BuildID) > 0 {
-		if !useful || !bytes.Equal(e.BuildID, f.elf.BuildID) || e.Src.Name == f.src.Name {
+		if !hasDebug(e) || !bytes.Equal(e.BuildID, f.elf.BuildID) || e.Src.Name == f.src.Name {
 			return false, nil
 		}
 		f.debug = e
@@ -131,7 +131,7 @@ func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	}
 	name, crc, ok := f.elf.DebugLink()
 	named := ok && strings.EqualFold(baseName(name), baseName(e.Src.Name))
-	if !ok || !named && (hasCode(e) || !sameCode(f.elf, e)) {
+	if !ok || !named && (hasCode(e) || codeLayout(f.elf) != codeLayout(e)) {
 		return false, nil
 	}
 	have, err := elf.CRC(e.Src)
@@ -146,12 +146,37 @@ func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	return true, nil
 }
 
-// sameCode reports whether two files have the same sections of code, with or without their bytes.
-// Tools that split off a debug file leave their headers in it.
-func sameCode(a, b *elf.File) bool {
-	data := func(s elf.Section) bool { return !s.Exec() }
-	of, in := slices.DeleteFunc(slices.Clone(a.Sections), data), slices.DeleteFunc(slices.Clone(b.Sections), data)
-	return slices.EqualFunc(of, in, func(x, y elf.Section) bool {
-		return x.Name == y.Name && x.Address == y.Address && x.Size == y.Size
-	})
+// hasDebug reports whether a file has what makes a debug file worth attaching.
+func hasDebug(e *elf.File) bool {
+	return e.HasSymtab() || e.Section(".debug_info") != nil || e.Section(".debug_frame") != nil || e.Section(".stab") != nil
+}
+
+// codeLayout returns symbol.Identity.CodeLayout. Tools that split off a debug file leave the headers
+// of the code's sections in it.
+func codeLayout(e *elf.File) string {
+	var l layout
+	for i := range e.Sections {
+		if s := &e.Sections[i]; s.Exec() {
+			l.add(s.Name, s.Address, s.Size)
+		}
+	}
+	return l.String()
+}
+
+// layout hashes sections with code.
+type layout struct{ h hash.Hash64 }
+
+func (l *layout) add(name string, address, size uint64) {
+	if l.h == nil {
+		l.h = fnv.New64a()
+	}
+	fmt.Fprintf(l.h, "%q %x %x ", name, address, size)
+}
+
+// String returns the hash, or "" if nothing was added.
+func (l *layout) String() string {
+	if l.h == nil {
+		return ""
+	}
+	return fmt.Sprintf("%016x", l.h.Sum64())
 }

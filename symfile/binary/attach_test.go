@@ -184,6 +184,10 @@ func TestIdentity(t *testing.T) {
 		if have.Size == 0 != (want.Kind == "split debug information" || want.Kind == "package of split debug information") {
 			t.Errorf("%s: size %d", path, have.Size)
 		}
+		if has := have.CodeLayout != ""; has == want.SplitUnits {
+			t.Errorf("%s: has the headers of code: %v", path, has)
+		}
+		have.CodeLayout = ""
 		have.OtherIDs, have.IDLoaded = nil, false  // what they are is symfile/elf's to say
 		have.LinkedNames, have.Segments = nil, nil // TestLinks
 		if have.Size = 0; !reflect.DeepEqual(have, want) {

@@ -85,7 +85,9 @@ func (f *elfProgram) identity() symbol.Identity {
 			id.Segments = append(id.Segments, symbol.Segment{Range: symbol.Range{Start: s.Address - e.Base, Size: s.MemSize}, Exec: s.Flags&segExec != 0})
 		}
 	}
-	id.Code = hasCode(e)
+	if id.Code = hasCode(e); id.Code || hasDebug(e) {
+		id.CodeLayout = codeLayout(e)
+	}
 	id.NeedsSplit, id.SplitUnits = f.isSplit(), hasSplit(e)
 	for _, of := range f.files() {
 		if name, _, ok := of.DebugLink(); ok {
@@ -210,6 +212,7 @@ func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 		switch {
 		case linked:
 			add("the separate debug file " + withBuildID(baseName(name), f.elf.BuildID))
+			out.DebugLayout = id.CodeLayout
 		case len(f.elf.BuildID) > 0 && !f.elf.HasSymtab():
 			add("the separate debug file, " + withBuildID("if there is one", f.elf.BuildID))
 		}

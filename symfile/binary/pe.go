@@ -171,6 +171,13 @@ func (f *peProgram) identity() symbol.Identity {
 	if id.Name == "" {
 		id.Name, id.CodeName = id.CodeName, ""
 	}
+	var code layout
+	for i := range p.Sections {
+		if s := &p.Sections[i]; s.Exec() {
+			code.add(s.Name, uint64(s.RVA), uint64(s.Size))
+		}
+	}
+	id.CodeLayout = code.String()
 	if name, _, ok := p.DebugLink(); ok {
 		id.LinkedNames = []string{baseName(name)}
 	}
@@ -198,6 +205,7 @@ func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	out.NoProgram = !id.Code && !out.CFI
 	if name, _, ok := f.pe.DebugLink(); ok && f.debug == nil && !out.Functions {
 		out.Missing = append(out.Missing, "the separate debug file "+baseName(name))
+		out.DebugLayout = id.CodeLayout
 	}
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")

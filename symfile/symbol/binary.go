@@ -29,6 +29,10 @@ type Identity struct {
 	Kind string
 	// Code: the file has the program's code, and not only debug information.
 	Code bool
+	// CodeLayout is the same for a program and its separate debug file: a hash of the names, addresses
+	// and sizes of the sections with code, which the debug file has without their bytes. It is "" for a
+	// file without such sections, and for one that has neither code nor debug information.
+	CodeLayout string
 	// LinkedNames and LinkedIDs are the names and code ids of the files that the headers name as
 	// having parts of the debug information. NeedsSplit: some units of it are in files of split
 	// units. SplitUnits: the file is one of these.
@@ -61,6 +65,8 @@ type Contents struct {
 	// DebugFile and DebugID are the file with the functions and lines that the program names, and
 	// its id, if the session does not have it.
 	DebugFile, DebugID string
+	// DebugLayout is the CodeLayout of a separate debug file that the session does not have.
+	DebugLayout string
 }
 
 // WithoutUnderscore removes the underscore that x86's compilers for Windows put before the name of

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/crashpane/crashpane/core"
@@ -239,7 +240,7 @@ func merge(a, b symbol.Contents) symbol.Contents {
 	only := (a.OnlyExports || !names(&a)) && (b.OnlyExports || !names(&b)) && (a.OnlyExports || b.OnlyExports)
 	out := symbol.Contents{CFI: a.CFI || b.CFI, SFrame: a.SFrame || b.SFrame, Functions: a.Functions || b.Functions, Lines: a.Lines || b.Lines,
 		Inlines: a.Inlines || b.Inlines, OnlyExports: only && !a.Functions && !b.Functions, Parts: append(a.Parts, b.Parts...), Missing: append(a.Missing, b.Missing...),
-		NoProgram: b.NoProgram && !a.CFI}
+		NoProgram: b.NoProgram && !a.CFI, DebugLayout: cmp.Or(b.DebugLayout, a.DebugLayout)}
 	if !a.Functions && !a.Lines {
 		out.DebugFile, out.DebugID = b.DebugFile, b.DebugID
 	}

@@ -269,12 +269,19 @@ func (s *fileSet) findMissing() {
 			found = s.addNew(s.find(w)) || found
 		}
 		for i := range r.Modules {
-			for _, missing := range r.Modules[i].Has.Missing {
+			has, named := &r.Modules[i].Has, false
+			for _, missing := range has.Missing {
 				if !asked[missing] {
 					asked[missing] = true
-					found = s.addNew(s.findParts(missing)) || found
+					named = s.addNew(s.findParts(missing)) || named
 				}
 			}
+			// Only if no file of its name is the debug file: another one is, if it has the CRC.
+			if key := "layout\x00" + has.DebugLayout; has.DebugLayout != "" && !named && !asked[key] {
+				asked[key] = true
+				found = s.addNew(s.findRenamed(has.DebugLayout)) || found
+			}
+			found = found || named
 		}
 		if !found {
 			return
@@ -310,6 +317,15 @@ func (s *fileSet) findParts(missing string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// findRenamed returns the separate debug files without an id whose sections of code are a program's.
+func (s *fileSet) findRenamed(layout string) (out []string) {
+	for _, f := range s.folders {
+		f.scan(s.session.Dump(0), s.stderr)
+		out = append(out, f.debugFiles[layout]...)
+	}
+	return out
 }
 
 // containsName reports whether a text contains a file's name, not as a part of a longer one.

@@ -26,6 +26,8 @@ type folder struct {
 	// binaries are the ELF and PE files and PDBs, by their keys and the keys of their file names, and
 	// binariesByName by their file names and the names that they contain, such as a library's SONAME.
 	binaries, binariesByName map[string][]string
+	// debugFiles are the separate debug files without an id, by their symbol.Identity.CodeLayout.
+	debugFiles map[string][]string
 	// candidates are the symbol files that have a key of a module, such as its name. others counts
 	// the symbol files that have none.
 	candidates []symbolHead
@@ -57,7 +59,7 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 		return
 	}
 	f.scanned = true
-	f.symbols, f.binaries, f.binariesByName = map[string]string{}, map[string][]string{}, map[string][]string{}
+	f.symbols, f.binaries, f.binariesByName, f.debugFiles = map[string]string{}, map[string][]string{}, map[string][]string{}, map[string][]string{}
 	wanted := map[string]bool{}
 	for i := range d.Modules {
 		for _, k := range symbols.ModuleKeys(&d.Modules[i]) {
@@ -139,6 +141,10 @@ func (f *folder) addBinary(path string) error {
 		if of := f.binaries[k.Text]; len(of) == 0 || of[len(of)-1] != path {
 			f.binaries[k.Text] = append(of, path)
 		}
+	}
+	// An ELF file's id is the build id, which is its CodeID, a PE file's the debug id.
+	if !id.Code && id.CodeLayout != "" && (id.CodeID == "" || id.DebugID == "") {
+		f.debugFiles[id.CodeLayout] = append(f.debugFiles[id.CodeLayout], path)
 	}
 	for _, name := range names {
 		f.binariesByName[name] = append(f.binariesByName[name], path)

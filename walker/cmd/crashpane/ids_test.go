@@ -71,19 +71,11 @@ func TestIDs(t *testing.T) {
 			}
 		}
 	}
-	bytesOf := func(id string) (b []byte) { // what an id with swapped bytes was made of
-		turn := []int{6, 4, 2, 0, 10, 8, 14, 12, 16, 18, 20, 22, 24, 26, 28, 30}
-		for _, i := range turn {
-			v, _ := strconv.ParseUint(id[i:i+2], 16, 8)
-			b = append(b, byte(v))
-		}
-		return b
-	}
 	dump := func(id string) string {
 		const base, stack = 0x1000000, 0x7ffe0000
 		ctx := dumptest.Context(dumptest.BigEndian, "mips", map[string]uint64{"pc": base + rva, "sp": stack})
 		return write(id+".dmp", string(dumptest.New(dumptest.BigEndian).System(dumptest.System{Processor: dumptest.CPUMIPS, Platform: 0x8201}).
-			Module(base, 0x100000, "/opt/mips.elf", dumptest.ELF(bytesOf(id))).
+			Module(base, 0x100000, "/opt/mips.elf", dumptest.ELF(idBytes(id))).
 			Thread(7, ctx, stack, binary.BigEndian.AppendUint64(nil, 0)).Exception(7, 11, 1, 0x45, ctx).Bytes()))
 	}
 	ofBuildID, ofHash := dump(swapped), dump(hash)
@@ -119,4 +111,13 @@ func TestIDs(t *testing.T) {
 			t.Errorf("%s: %v, want %v\n%s%s", c.name, got, c.want, out, stderr)
 		}
 	}
+}
+
+// idBytes returns what an id with swapped bytes was made of.
+func idBytes(id string) (b []byte) {
+	for _, i := range []int{6, 4, 2, 0, 10, 8, 14, 12, 16, 18, 20, 22, 24, 26, 28, 30} {
+		v, _ := strconv.ParseUint(id[i:i+2], 16, 8)
+		b = append(b, byte(v))
+	}
+	return b
 }
