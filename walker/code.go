@@ -42,21 +42,26 @@ func (s *walk) proposeCode() (candidate, string) {
 // codeRow returns the rules of the code at a frame, or why there are none. Frames of a recursion ask
 // for the same addresses.
 func (s *walk) codeRow(f *Frame) (unwind.Row, string) {
-	if known, ok := s.coded[f.PC]; ok {
+	at := codedAt{f.PC, f.Lookup}
+	if known, ok := s.coded[at]; ok {
 		return known.row, known.why
 	}
 	if s.coded == nil {
-		s.coded = map[uint64]codedRow{}
+		s.coded = map[codedAt]codedRow{}
 	}
 	if len(s.coded) >= maxCoded {
 		return unwind.Row{}, notApplicable
 	}
 	row, why := s.followCode(f)
 	if f.Answer != symbol.Needs {
-		s.coded[f.PC] = codedRow{row, why}
+		s.coded[at] = codedRow{row, why}
 	}
 	return row, why
 }
+
+// codedAt is a frame's pc, and where it is looked up: that tells a return address from where a thread
+// was stopped.
+type codedAt struct{ pc, lookup uint64 }
 
 // codedRow is the result of codeRow for an address.
 type codedRow struct {
@@ -76,24 +81,19 @@ const maxCoded = 1024
 func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 	own, pc := s.symbol(f), s.arch.CodeAddress(f.PC)
 	start := f.Address(own.Start)
-	thumb := s.isThumb(f)
+	thumb, returned := s.isThumb(f), f.Lookup != f.PC
 	// Compilers put what is hardly run into a part of its own, which has a symbol and is entered by jumps.
 	named := f.Module >= 0 && own.Name != "" && start <= pc && pc-start < framecode.MaxBody && !strings.Contains(own.Name, ".cold")
 	if named {
-		size := own.Size
-		if size == 0 || size > framecode.MaxBody {
-			size = framecode.MaxBody
-		}
-		code := make([]byte, size)
-		n, _ := s.readCode(start, code)
-		code = code[:n]
-		if row, ok := framecode.Body(s.arch, s.order(), code, start, pc, own.Size > 0, thumb, &s.codeLeft); ok {
+		code := s.function(start, own.Size)
+		code.Thumb, code.Callee = thumb, s.calledCode
+		if row, ok := framecode.Body(s.arch, s.order(), &code, pc, returned, &s.codeLeft); ok {
 			row.Origin = codeOrigin("code from", start)
 			return row, ""
 		}
 	}
 	// A call that does not return may be the function's last instruction; what follows is another's.
-	if f.Lookup != f.PC && s.leavesFunction(f, pc) {
+	if returned && s.leavesFunction(f, pc) {
 		return unwind.Row{}, "the call is the last instruction of its function"
 	}
 	var code [framecode.MaxEpilogue]byte
@@ -106,6 +106,31 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 		return unwind.Row{}, notApplicable
 	}
 	return unwind.Row{}, "the code does not show where the return address is"
+}
+
+// function is the code of a function. size is 0 if it is not known.
+func (s *walk) function(start, size uint64) framecode.Function {
+	f := framecode.Function{Start: start, Sized: size > 0}
+	if size == 0 || size > framecode.MaxBody {
+		size = framecode.MaxBody
+	}
+	code := make([]byte, size)
+	n, _ := s.readCode(start, code)
+	f.Code = code[:n]
+	return f
+}
+
+// calledCode is a function that is called.
+func (s *walk) calledCode(at uint64) (framecode.Function, bool) {
+	m, rva := s.Modules.Find(at)
+	if m < 0 {
+		return framecode.Function{}, false
+	}
+	own, _ := s.lookup(m, rva)
+	if own.Start != rva {
+		own.Size = 0
+	}
+	return s.function(at, own.Size), true
 }
 
 // leavesFunction: an address is not in a frame's function.

@@ -200,3 +200,34 @@ func TestInterruptedLeaf(t *testing.T) {
 		}
 	}
 }
+
+// Position-independent code of 32-bit x86 calls a function to know where it is: push ebx; call; test
+// eax, eax; je; nop; pop ebx; ret. Neither function has a frame pointer, so that ebp is main's and
+// leaves out a caller.
+func TestCallForThePC(t *testing.T) {
+	a := cpu.X86
+	program := codeAt{code(0x1000): {0x8b, 0x1c, 0x24, 0xc3}, code(0x2000): {0x53, 0xe8, 0xfa, 0xef, 0xff, 0xff, 0x85, 0xc0, 0x74, 1, 0x90, 0x5b, 0xc3},
+		code(0x3030) - 5: {0xe8, 0xd0, 0xef, 0xff, 0xff}, code(0x4040) - 5: {0xe8, 0xc0, 0xef, 0xff, 0xff}}
+	words := []uint64{code(0x2006), 7, code(0x3030), 8, 9, 0, code(0x4040), 10, 11}
+	for at, c := range map[uint64]struct {
+		sp   int
+		want string
+	}{
+		0x1000: {0, "1000 context, 2006 frame_pointer, 3030 frame_pointer, 4040 "},
+		0x1003: {0, "1003 context, 2006 frame_pointer, 3030 frame_pointer, 4040 "},
+		0x2006: {1, "2006 context, 3030 frame_pointer, 4040 "},
+		0x200c: {2, "200c context, 3030 frame_pointer, 4040 "},
+	} {
+		w := New(Best, core.OSLinux, oneModule(codeBase, codeSize),
+			&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "__x86.get_pc_thunk.bx", 0x2000: "f", 0x3000: "main", 0x4000: "start"}}, map[uint64]unwind.Row{}})
+		w.Code = program
+		regs := cpu.Regs{Arch: a}
+		regs.Set(a.PC, code(at))
+		regs.Set(a.SP, stackBase+4*uint64(c.sp))
+		regs.Set(a.FP, stackBase+5*4)
+		s := w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: words})
+		if got := shape(s); len(got) < len(c.want) || got[:len(c.want)] != c.want {
+			t.Errorf("at 0x%x: %s, want %s… %v", at, got, c.want, s.Stop.Attempts)
+		}
+	}
+}

@@ -53,7 +53,7 @@ var oracleCPUs = []struct {
 }{
 	{"amd64", cpu.AMD64}, {"x86", cpu.X86}, {"arm64", cpu.ARM64}, {"arm", cpu.ARM}, {"thumb", cpu.ARM}, {"mips", cpu.MIPS}, {"mips64", cpu.MIPS64},
 	{"ppc", cpu.PPC}, {"ppc64", cpu.PPC64}, {"riscv64", cpu.RISCV64}, {"s390x", cpu.S390X},
-	{"amd64fp", cpu.AMD64}, {"x86fp", cpu.X86}, {"arm64fp", cpu.ARM64}, {"arm64fpleaf", cpu.ARM64}, {"riscv64fp", cpu.RISCV64},
+	{"amd64fp", cpu.AMD64}, {"x86fp", cpu.X86}, {"x86rtd", cpu.X86}, {"arm64fp", cpu.ARM64}, {"arm64fpleaf", cpu.ARM64}, {"riscv64fp", cpu.RISCV64},
 	{"loongarch64", cpu.LoongArch64}, {"loongarch64fp", cpu.LoongArch64},
 }
 

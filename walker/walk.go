@@ -80,7 +80,7 @@ type walk struct {
 	shadowed  bool
 	callbacks callbacks
 	// coded are the rules that the code showed, by address.
-	coded map[uint64]codedRow
+	coded map[codedAt]codedRow
 	// calleeFunction is the top frame's function when there were calleeOf frames.
 	calleeFunction function
 	calleeOf       int

@@ -19,7 +19,6 @@ package framecode
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -39,6 +38,10 @@ const (
 // aligned is the base of addresses in a stack that the function has aligned: how far below the
 // caller's frame they are is not known.
 const aligned = cpu.Reg(cpu.MaxRegs)
+
+// drifted is the base of a stack pointer that is above the place of its offset by what calls have taken
+// from the stack (settle).
+const drifted = aligned + 1
 
 // value is what a register or a word on the stack has: nothing that is known; the value that the
 // register base had at first, and an offset; or the word that was in memory at that address.
@@ -107,6 +110,15 @@ type machine struct {
 	thumb bool
 	pc    uint64 // the address that Body is asked for
 	body  bool   // Body follows the code from the function's first instruction on
+	// returned: pc is a return address.
+	returned bool
+	// drifts: settle follows the code. taken is what it finds: how many bytes of the stack calls have
+	// taken, by their return addresses.
+	drifts bool
+	taken  map[uint64]int64
+	callee func(at uint64) (Function, bool) // as that of the Function
+	entry  state
+	steps  *int
 	// decode does one instruction and returns its size, 0 if it has none.
 	decode func(m *machine, at uint64, code []byte) (int, flow)
 }
@@ -119,8 +131,9 @@ func newMachine(arch *cpu.Arch, order binary.ByteOrder, thumb bool) *machine {
 		return nil
 	}
 	for r := range arch.Names {
-		m.regs[r] = value{sum, cpu.Reg(r), 0}
+		m.entry.regs[r] = value{sum, cpu.Reg(r), 0}
 	}
+	m.state = m.entry
 	return m
 }
 
@@ -140,6 +153,9 @@ func (m *machine) get(r cpu.Reg) value {
 }
 
 func (m *machine) set(r cpu.Reg, v value) {
+	if v.base == drifted && r != m.arch.SP {
+		v = value{} // a copy of the stack pointer would undo what later calls take
+	}
 	if r != cpu.NoReg {
 		m.regs[r] = v
 	}
@@ -178,6 +194,9 @@ func (m *machine) find(at slot) (value, bool) {
 func (m *machine) store(at, v value) {
 	if at.kind != sum || at.base != m.arch.SP && at.base != m.arch.FP && at.base != aligned {
 		return
+	}
+	if v.base == drifted {
+		v = value{}
 	}
 	to := slot{at.base, at.off}
 	if _, ok := m.find(to); v.kind == unknown && m.body && !ok {
@@ -223,70 +242,222 @@ func (m *machine) align(v value) value {
 	return value{}
 }
 
-// place is an instruction that is to be followed, with the state there.
+// place is an instruction that is to be followed, with the state there; from is the one that leads to
+// it, and called says that it is a call.
 type place struct {
-	at uint64
+	at, from uint64
+	called   bool
 	state
 }
 
-// Body returns the rules at pc in a function whose code begins at start. sized says that the code
-// is the whole function, so that all of it belongs to it; otherwise calls may not return and what
-// is behind them may be another function's. thumb is the instruction set of arm. steps is how many
-// instructions may be followed, and is counted down.
-func Body(arch *cpu.Arch, order binary.ByteOrder, code []byte, start, pc uint64, sized, thumb bool, steps *int) (unwind.Row, bool) {
-	m := newMachine(arch, order, thumb)
-	if m == nil || pc < start || pc-start > uint64(len(code)) {
+// Function is the code that Body reads.
+type Function struct {
+	Code  []byte
+	Start uint64
+	// Sized: Code is the whole function, so that all of it belongs to it. Otherwise calls may not return
+	// and what is behind them may be another function's.
+	Sized bool
+	Thumb bool // the instruction set of arm
+	// Callee, if set, returns a function that is called, by its first instruction's address.
+	Callee func(at uint64) (Function, bool)
+}
+
+// Body returns the rules at pc in a function. returned says that pc is a return address: the rules
+// are those of the call before it, since code may lead there by other ways too if the call never
+// returns. steps is how many instructions may be followed, and is counted down.
+func Body(arch *cpu.Arch, order binary.ByteOrder, f *Function, pc uint64, returned bool, steps *int) (unwind.Row, bool) {
+	m := newMachine(arch, order, f.Thumb)
+	if m == nil || pc < f.Start || pc-f.Start > uint64(len(f.Code)) {
 		return unwind.Row{}, false
 	}
-	m.body, m.pc = true, pc
+	m.body, m.pc, m.returned = true, pc, returned
+	row, ok := m.rules(f, steps)
+	if arch != cpu.X86 {
+		return row, ok
+	}
+	for _, callee := range [...]func(uint64) (Function, bool){nil, f.Callee} {
+		if ok {
+			break
+		}
+		m.callee = callee
+		m.settle(f, steps)
+		row, ok = m.rules(f, steps)
+	}
+	return row, ok
+}
+
+// rules follows the code to the address that Body is asked for.
+func (m *machine) rules(f *Function, steps *int) (row unwind.Row, ok bool) {
+	found := false
+	m.follow(f, steps, func(p *place) bool {
+		if p.at != m.pc || found && !p.called {
+			return true
+		}
+		row, ok = m.row()
+		found = true
+		return m.returned && !p.called
+	})
+	return row, ok
+}
+
+// follow does the instructions of a function along all ways from its first one, each once. visit is
+// called before each, also where a way joins another one that was followed before, and says whether
+// to go on. The result are the instructions from which the function is left.
+func (m *machine) follow(f *Function, steps *int, visit func(p *place) bool) (leaves []uint64) {
+	m.state, m.steps = m.entry, steps
 	seen := map[uint64]bool{}
 	// Blocks that branches lead to come first, then what follows calls, which may not return, then
 	// what follows jumps to anywhere: that may be a switch.
 	var todo [3][]place
-	todo[0] = append(todo[0], place{start, m.state})
+	add := func(level int, at, from uint64) {
+		todo[level] = append(todo[level], place{at: at, from: from, called: level == 1, state: m.state})
+	}
+	add(0, f.Start, f.Start)
+	var switches cases
 	for {
 		level := 0
 		for level < len(todo) && len(todo[level]) == 0 {
 			level++
 		}
 		if level == len(todo) {
-			return unwind.Row{}, false
+			p, ok := switches.next(seen)
+			if !ok {
+				return leaves
+			}
+			todo[0] = append(todo[0], p)
+			continue
 		}
 		p := todo[level][0]
 		todo[level] = todo[level][1:]
 		m.state = p.state
-		for at := p.at; ; {
-			if at == pc {
-				return m.row()
+		for {
+			if !visit(&p) {
+				return leaves
 			}
-			if at < start || at-start >= uint64(len(code)) || seen[at] || *steps <= 0 || m.stored != nil && m.stored.n > maxStores {
+			at := p.at
+			if !f.has(at) || seen[at] || *steps <= 0 || m.stored != nil && m.stored.n > maxStores {
 				break
 			}
 			seen[at] = true
 			*steps--
-			n, f := m.decode(m, at, code[at-start:])
+			n, to := m.decode(m, at, f.Code[at-f.Start:])
 			if n == 0 {
 				break
 			}
-			at += uint64(n)
-			switch f.kind {
+			p = place{at: at + uint64(n), from: at}
+			switch to.kind {
 			case next:
 				continue
 			case branch:
-				todo[0] = append(todo[0], place{f.target, m.state})
+				add(0, to.target, at)
 				continue
 			case jump:
-				todo[0] = append(todo[0], place{f.target, m.state})
+				add(0, to.target, at)
+				if !f.has(to.target) {
+					leaves = append(leaves, at)
+				}
 			case call:
-				if sized {
-					todo[1] = append(todo[1], place{at, m.state})
+				if f.Sized || m.returned && p.at == m.pc {
+					add(1, p.at, at)
 				}
 			case indirect:
-				if sized {
-					todo[2] = append(todo[2], place{at, m.state})
+				leaves = append(leaves, at)
+				if f.Sized {
+					add(2, p.at, at)
+					switches.jump(at, m)
 				}
+			case ret:
+				leaves = append(leaves, at)
+			}
+			if to.kind == jump || to.kind == ret {
+				switches.after = append(switches.after, p.at)
 			}
 			break
+		}
+	}
+}
+
+// cases are those of a function's switch that nothing but its jump leads to. They follow other code
+// that ends with a jump or a return.
+type cases struct {
+	from  *place // the jump, if the function has one or the stack pointer is the same at all
+	many  bool   // it is not
+	sp    value
+	after []uint64
+}
+
+func (c *cases) jump(at uint64, m *machine) {
+	sp := m.get(m.arch.SP)
+	if c.from == nil {
+		c.from, c.sp = &place{from: at, state: m.state}, sp
+	}
+	c.many = c.many || c.sp != sp
+}
+
+// next is a case that was not seen yet.
+func (c *cases) next(seen map[uint64]bool) (p place, ok bool) {
+	for c.from != nil && !c.many && len(c.after) > 0 {
+		at := c.after[0]
+		c.after = c.after[1:]
+		if !seen[at] {
+			p = *c.from
+			p.at = at
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// has reports whether the function has code at an address.
+func (f *Function) has(at uint64) bool { return at >= f.Start && at-f.Start < uint64(len(f.Code)) }
+
+// settle finds out what the calls of a function of 32-bit x86 take from the stack.
+//
+// A callee may take its arguments from the stack, which the call does not show. So every call moves
+// the stack pointer up by an unknown number of bytes, 0 or more, and never down. Where the function
+// is left, the stack pointer is what it was on entry. If the other instructions alone bring it
+// back there, the sum of what was taken on the way is 0, and so is each part of it. The same holds
+// where the way joins one without calls, at the same stack pointer. With the callees at hand, their
+// returns say what they take.
+func (m *machine) settle(f *Function, steps *int) {
+	m.drifts, m.taken = true, map[uint64]int64{}
+	defer func() { m.drifts = false }()
+	first := map[uint64]value{}     // the stack pointer at each instruction, as the way that is followed has it
+	before := map[uint64][]uint64{} // the instructions that lead to one with the same stack pointer
+	var todo []uint64
+	leaves := m.follow(f, steps, func(p *place) bool {
+		now := m.get(m.arch.SP)
+		was, ok := first[p.at]
+		if !ok {
+			first[p.at], was = now, now
+		}
+		if now.kind != sum || was.kind != sum || now.off != was.off {
+			return true
+		}
+		if now.base == drifted {
+			before[p.at] = append(before[p.at], p.from)
+		}
+		if now.base != was.base {
+			todo = append(todo, p.at)
+		}
+		return true
+	})
+	for _, at := range leaves {
+		if first[at] == (value{sum, drifted, 0}) {
+			todo = append(todo, at)
+		}
+	}
+	settled := map[uint64]bool{}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if settled[at] {
+			continue
+		}
+		settled[at] = true
+		todo = append(todo, before[at]...)
+		if _, ok := m.taken[at]; !ok {
+			m.taken[at] = 0
 		}
 	}
 }
@@ -303,9 +474,10 @@ func (m *machine) row() (unwind.Row, bool) {
 	switch {
 	case m.cfaFrom(a.SP, up, &row):
 	case m.cfaFrom(a.FP, up, &row):
-	// Thumb code keeps its frame pointer in r7; others take any register that calls preserve.
-	case slices.ContainsFunc(a.CalleeSaved, func(r cpu.Reg) bool { return m.cfaFrom(r, up, &row) }):
 	case m.cfaStored(up, &row):
+	// Thumb code keeps its frame pointer in r7; a function that aligns its stack has the cfa in any
+	// register before it stores it.
+	case m.cfaFromAny(up, &row):
 	default:
 		return row, false
 	}
@@ -340,6 +512,15 @@ func (m *machine) cfaFrom(r cpu.Reg, up int64, row *unwind.Row) bool {
 	}
 	row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: r, Offset: up - v.off}
 	return true
+}
+
+func (m *machine) cfaFromAny(up int64, row *unwind.Row) bool {
+	for r := range m.arch.Names {
+		if m.cfaFrom(cpu.Reg(r), up, row) {
+			return true
+		}
+	}
+	return false
 }
 
 // cfaStored: in an aligned stack the cfa itself was stored, at a distance from the frame pointer or

@@ -28,7 +28,7 @@ func steps() *int { n := 1 << 16; return &n }
 // TestSteps: no more instructions are followed than there are steps.
 func TestSteps(t *testing.T) {
 	for n, want := range map[int]bool{3: false, 4: true} {
-		if _, ok := framecode.Body(cpu.AMD64, binary.LittleEndian, code(t, "90 90 90 90 c3"), 0, 4, true, false, &n); ok != want || n != 0 {
+		if _, ok := framecode.Body(cpu.AMD64, binary.LittleEndian, &framecode.Function{Code: code(t, "90 90 90 90 c3"), Start: 0, Sized: true}, 4, false, &n); ok != want || n != 0 {
 			t.Errorf("found %v, want %v; %d steps are left", ok, want, n)
 		}
 	}
@@ -105,8 +105,55 @@ func TestBody(t *testing.T) {
 		{"loongarch64, from a vector", cpu.LoongArch64, "23f0ef72 00004003", 4, false, "none"},
 	} {
 		b := code(t, c.code)
-		row, ok := framecode.Body(c.arch, binary.LittleEndian, b, at, at+c.offset, true, c.thumb, steps())
+		row, ok := framecode.Body(c.arch, binary.LittleEndian, &framecode.Function{Code: b, Start: at, Sized: true, Thumb: c.thumb}, at+c.offset, false, steps())
 		if got := say(c.arch, row, ok); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestCalls: what is known of the stack pointer behind calls that may take their arguments from the
+// stack. The callee is at 0x2000.
+func TestCalls(t *testing.T) {
+	for _, c := range []struct {
+		name, code string
+		offset     uint64
+		callee     string
+		returned   bool
+		want       string
+	}{
+		// sub esp, 12; call; add esp, 12; ret
+		{"balanced", "83ec0c e8f80f0000 83c40c c3", 8, "", false, "cfa = $esp + 16, ra = [cfa − 4]"},
+		{"balanced, return", "83ec0c e8f80f0000 83c40c c3", 11, "", false, "cfa = $esp + 4, ra = [cfa − 4]"},
+		// sub esp, 12; call; add esp, 8; ret
+		{"4 bytes were taken", "83ec0c e8f80f0000 83c408 c3", 8, "", false, "none"},
+		{"the callee takes them", "83ec0c e8f80f0000 83c408 c3", 8, "85c0 7403 c20400 c20400", false, "cfa = $esp + 12, ra = [cfa − 4]"},
+		{"with a prefix", "83ec0c e8f80f0000 83c408 c3", 8, "f2c20400", false, "cfa = $esp + 12, ra = [cfa − 4]"},
+		{"the caller's frame", "83ec0c e8f80f0000 83c408 c3", 8, "c20400", true, "cfa = $esp + 16, ra = [cfa − 4]"},
+		// sub esp, 12; call; 1: jmp 1b
+		{"without return", "83ec0c e8f80f0000 ebfe", 8, "", false, "none"},
+		{"without return, the callee", "83ec0c e8f80f0000 ebfe", 8, "8b0424 c3", false, "cfa = $esp + 16, ra = [cfa − 4]"},
+		// push ebp; mov ebp, esp; push eax; call; je 1f; xor ebp, ebp; 2: jmp 2b; 1: leave; ret: leave brings
+		// esp back, whatever was taken
+		{"leave", "55 89e5 50 e8f70f0000 7404 31ed ebfe c9 c3", 13, "", false, "none"},
+		// test eax, eax; je 1f; call; nop; 1: jmp 1b
+		{"joined", "85c0 7406 e8f70f0000 90 ebfe", 9, "", false, "cfa = $esp + 4, ra = [cfa − 4]"},
+		// test eax, eax; je 1f; sub esp, 8; call; 1: ret
+		{"a call that never returns", "85c0 7408 83ec08 e8f40f0000 c3", 12, "", true, "cfa = $esp + 12, ra = [cfa − 4]"},
+		{"another way leads behind it", "85c0 7408 83ec08 e8f40f0000 c3", 12, "", false, "cfa = $esp + 4, ra = [cfa − 4]"},
+		// lea ecx, [esp + 4]; and esp, -64; push [ecx - 4]
+		{"an aligned stack", "8d4c2404 83e4c0 ff71fc", 7, "", false, "cfa = $ecx, ra = [cfa − 4]"},
+		// push ebx; jmp eax; pop ebx; ret; pop ebx; ret
+		{"a switch", "53 ffe0 5b c3 5b c3", 5, "", false, "cfa = $esp + 8, ra = [cfa − 4], $ebx = [cfa − 8]"},
+		// push ebx; jne 1f; pop ebx; jmp eax; 1: jmp eax; nop; ret; nop: from which of both?
+		{"two switches", "53 7503 5b ffe0 ffe0 90 c3 90", 10, "", false, "none"},
+	} {
+		f := framecode.Function{Code: code(t, c.code), Start: 0x1000, Sized: true}
+		f.Callee = func(at uint64) (framecode.Function, bool) {
+			return framecode.Function{Code: code(t, c.callee), Start: at, Sized: true}, at == 0x2000 && c.callee != ""
+		}
+		row, ok := framecode.Body(cpu.X86, binary.LittleEndian, &f, 0x1000+c.offset, c.returned, steps())
+		if got := say(cpu.X86, row, ok); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -160,14 +207,14 @@ func TestAnyBytes(t *testing.T) {
 				}
 			}
 			at := rnd.Uint64()
-			framecode.Body(a, binary.LittleEndian, b, at, at+uint64(rnd.Intn(len(b))), true, i%2 == 0, steps())
+			framecode.Body(a, binary.LittleEndian, &framecode.Function{Code: b, Start: at, Sized: true, Thumb: i%2 == 0}, at+uint64(rnd.Intn(len(b))), false, steps())
 			framecode.Epilogue(a, binary.LittleEndian, b, at, i%2 == 0)
 		}
 		b := make([]byte, framecode.MaxBody)
 		for j := range b {
 			b[j] = [...]byte{0x55, 0x75, 0x01}[j%3]
 		}
-		framecode.Body(a, binary.LittleEndian, b, 0, framecode.MaxBody-1, true, true, steps())
+		framecode.Body(a, binary.LittleEndian, &framecode.Function{Code: b, Start: 0, Sized: true, Thumb: true}, framecode.MaxBody-1, false, steps())
 	}
 	if d := time.Since(begin); d > 5*time.Second {
 		t.Errorf("%s", d)

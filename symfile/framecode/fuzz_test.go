@@ -24,8 +24,11 @@ func FuzzBody(f *testing.F) {
 		if arch < 0 || arch >= len(known) || at < 0 || at > len(code) {
 			return
 		}
+		callee := func(at uint64) (framecode.Function, bool) {
+			return framecode.Function{Code: code, Start: at, Sized: flag}, true
+		}
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-			framecode.Body(known[arch], order, code, start, start+uint64(at), true, flag, steps())
+			framecode.Body(known[arch], order, &framecode.Function{Code: code, Start: start, Sized: true, Thumb: flag, Callee: callee}, start+uint64(at), flag, steps())
 			framecode.Epilogue(known[arch], order, code, start, flag)
 		}
 	})

@@ -1,6 +1,8 @@
 package framecode
 
 import (
+	"encoding/binary"
+
 	"github.com/crashpane/crashpane/core/cpu"
 	"golang.org/x/arch/x86/x86asm"
 )
@@ -162,7 +164,8 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 		}
 		return i.Len, flow{kind: ret}
 	case x86asm.CALL:
-		if to, ok := target(); ok && to == at+uint64(i.Len) { // call 1f; 1: pop
+		to, direct := target()
+		if direct && to == at+uint64(i.Len) { // call 1f; 1: pop
 			m.push(value{})
 			return i.Len, flow{}
 		}
@@ -171,10 +174,7 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 				m.set(r, value{})
 			}
 		}
-		// On 32-bit x86 the callee may have taken its arguments from the stack.
-		if m.arch.WordSize == 4 {
-			m.set(m.arch.SP, value{})
-		}
+		m.x86Called(at+uint64(i.Len), to, direct)
 		return i.Len, flow{kind: call}
 	case x86asm.JMP:
 		if to, ok := target(); ok {
@@ -210,6 +210,53 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 		}
 	}
 	return i.Len, flow{}
+}
+
+// x86Called is what a call has done to the stack pointer, at its return address. On 32-bit x86 the
+// callee may have taken its arguments from the stack. A caller's frame is as it is before that.
+func (m *machine) x86Called(to, callee uint64, direct bool) {
+	sp := m.get(m.arch.SP)
+	n, known := m.taken[to]
+	if m.drifts && direct && m.callee != nil {
+		if n, known = m.takes(callee); known {
+			m.taken[to] = n
+		}
+	}
+	switch {
+	case m.arch.WordSize == 8, m.returned && to == m.pc:
+	case known:
+		m.move(n)
+	case m.drifts && sp.kind == sum && (sp.base == m.arch.SP || sp.base == drifted):
+		m.set(m.arch.SP, value{sum, drifted, sp.off})
+	default:
+		m.set(m.arch.SP, value{})
+	}
+}
+
+// takes is how many bytes of the stack a function takes when it returns: c3 is "ret", c2 "ret n".
+func (m *machine) takes(callee uint64) (n int64, known bool) {
+	f, ok := m.callee(callee)
+	if !ok {
+		return 0, false
+	}
+	c := machine{arch: m.arch, order: m.order, decode: m.decode}
+	c.follow(&f, m.steps, func(p *place) bool {
+		if !f.has(p.at) {
+			return true
+		}
+		code := f.Code[p.at-f.Start:]
+		if len(code) >= 2 && code[0]&0xfe == 0xf2 { // a prefix
+			code = code[1:]
+		}
+		switch {
+		case code[0] == 0xc3:
+			known = true
+		case code[0] == 0xc2 && len(code) >= 3:
+			n, known = int64(binary.LittleEndian.Uint16(code[1:])), true
+		}
+		return !known
+	})
+	return n, known
 }
 
 // scratch reports whether calls may change a register.

@@ -29,6 +29,8 @@ make s390x s390x-linux-gnu-gcc qemu-s390x
 # The same with frame pointers, which leaves and prologues do not have.
 make amd64fp x86_64-linux-gnu-gcc qemu-x86_64 -fno-omit-frame-pointer
 make x86fp x86_64-linux-gnu-gcc qemu-i386 -m32 -fno-omit-frame-pointer
+# With -mrtd functions take their arguments from the stack.
+make x86rtd x86_64-linux-gnu-gcc qemu-i386 -m32 -mrtd -DFRAME
 make arm64fp aarch64-linux-gnu-gcc qemu-aarch64 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
 make arm64fpleaf aarch64-linux-gnu-gcc qemu-aarch64 -fno-omit-frame-pointer -momit-leaf-frame-pointer
 make riscv64fp riscv64-linux-gnu-gcc qemu-riscv64 -fno-omit-frame-pointer

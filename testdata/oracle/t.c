@@ -34,6 +34,10 @@ OWN u variable(u n) {
 
 OWN void done(void) { sink++; }
 
+#ifdef FRAME
+/* Who follows this frame pointer from a function without one leaves out the callers between. */
+__attribute__((optimize("no-omit-frame-pointer")))
+#endif
 void _start(void) {
 	sink = recurse(2);
 	sink += indirect(inner, 5);
