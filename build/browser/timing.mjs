@@ -57,10 +57,12 @@ function note({ replies }) {
 // frame, for which the browser has to make frames.
 export const polling = 50;
 
-export async function open(site, files, { timeout = 600_000 } = {}) {
+// script is a function that runs before the page's scripts, too.
+export async function open(site, files, { timeout = 600_000, script } = {}) {
   const chrome = await startChrome({ record: false });
   const page = await chrome.context.newPage();
   await page.addInitScript(note, { replies });
+  if (script) await page.addInitScript(script);
   await page.goto(site.origin);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
   await page.waitForTimeout(5000); // the page is open, and its warm-up is over

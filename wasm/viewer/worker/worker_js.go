@@ -105,6 +105,7 @@ func (l *loop) next() bool {
 		l.done = l.done[1:]
 		return l.guarded(then)
 	}
+	l.readAhead()
 	message := l.messages[0]
 	l.messages = l.messages[1:]
 	if !l.asked {
@@ -218,7 +219,11 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		defer func() { onRead = nil }()
 	}
 	if file := message.Get("file"); file.Truthy() {
-		r := readerOf(file)
+		head := message.Get("head")
+		r := readerOf(file, head)
+		if head.Truthy() {
+			defer r.settle()
+		}
 		src = input.New(name, r, r.size)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
