@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -31,8 +32,6 @@ type Reading struct {
 	listing    listing
 	queue      []File
 	reading    File
-	ahead      []File // sent after reading: their answers come in this order
-	wanted     int    // of the next files that are read, how many the stack waits for (wantFirst)
 	accepted   []File
 	jobStart   int                // length of accepted when the present job began
 	unreported []protocol.FileRow // files whose problems are not shown yet
@@ -73,12 +72,30 @@ func (z *Reading) Add(files []File) {
 	z.next()
 }
 
+// inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
+func inOrder(files []File) []File {
+	var dumps, others []File
+	for _, f := range files {
+		if looksLikeDump(f.Name()) {
+			dumps = append(dumps, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	sort.SliceStable(dumps, func(i, j int) bool { return dumps[i].Size() < dumps[j].Size() })
+	sort.SliceStable(others, func(i, j int) bool { return others[i].Size() < others[j].Size() })
+	return append(dumps, others...)
+}
+
+func looksLikeDump(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
+}
+
 // next sends the next file of the queue. Files go one at a time, so that the engine answers queries
-// in between, and so that the page knows which file a worker was reading when it died. Of many small
-// ones a few are under way at once.
+// in between, and so that the page knows which file a worker was reading when it died.
 func (z *Reading) next() {
 	if z.reading != nil {
-		z.sendAhead()
 		return
 	}
 	if len(z.queue) == 0 {
@@ -98,34 +115,7 @@ func (z *Reading) next() {
 	z.Job.Text, z.Job.Percent = "Reading "+view.Clean(view.BaseName(z.reading.Name())), -1
 	z.page.Stack.hideHints()
 	z.page.send(z.addRequest(z.reading), z.reading)
-	z.sendAhead()
 	z.notifyProgress()
-}
-
-// mostAhead bounds the files that are sent before the answer to an earlier one. The engine reads
-// them together (wasm/viewer/worker/ahead_js.go), and page and engine work at the same time.
-const mostAhead = 32
-
-// sendAhead sends more of many small files, when few are under way and the first screen is complete.
-func (z *Reading) sendAhead() {
-	if len(z.ahead) > mostAhead/2 || !isMany(z.queue) || z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 {
-		return
-	}
-	for len(z.ahead) < mostAhead && len(z.queue) > 0 && goesAhead(z.reading) && goesAhead(z.queue[0]) {
-		f := z.queue[0]
-		z.ahead, z.queue = append(z.ahead, f), z.queue[1:]
-		z.page.send(z.addRequest(f), f)
-	}
-}
-
-// takeBack ends the reading of the files that are under way, and returns them: no answer will come.
-func (z *Reading) takeBack() (files []File) {
-	if z.reading != nil {
-		files = append(files, z.reading)
-	}
-	files = append(files, z.ahead...)
-	z.reading, z.ahead = nil, nil
-	return files
 }
 
 // takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol
@@ -165,10 +155,6 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
 	z.reading = nil
-	if len(z.ahead) > 0 {
-		z.reading, z.ahead = z.ahead[0], z.ahead[1:]
-		z.Job.Text = "Reading " + view.Clean(view.BaseName(z.reading.Name()))
-	}
 	z.Job.Done++
 	if !z.replay && !needs {
 		z.unreported = append(z.unreported, r.Items...)
@@ -197,11 +183,8 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
 	if z.page.Summary != nil && z.page.Frame.Detail == nil { // the first query was answered without this file: repeat it with the second
-		z.askStack()
-	}
-	if z.wanted > 0 {
-		if z.wanted--; z.wanted == 0 {
-			z.askStack()
+		for _, zone := range z.page.Screen.stack() {
+			z.page.Screen.dirty[zone] = true
 		}
 	}
 	z.page.Screen.ask() // the first screen may have waited for this file
@@ -308,7 +291,7 @@ func (z *Reading) Cancel() {
 		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 		return
 	}
-	stopped += len(z.queue) + len(z.ahead)
+	stopped += len(z.queue)
 	if z.reading != nil {
 		stopped++
 	} else {
@@ -327,8 +310,7 @@ func (z *Reading) Cancel() {
 		stopped += len(z.accepted) - from - len(kept)
 		z.accepted = append(z.accepted[:from:from], kept...)
 	}
-	z.takeBack()
-	z.queue, z.Job = nil, Job{}
+	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Engine.Restart()
 	z.restore()
 	if len(z.queue) == 0 {
@@ -384,7 +366,7 @@ func (z *Reading) restore() {
 	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
-	z.accepted, z.wanted = nil, 0
+	z.accepted = nil
 	z.Job = Job{Total: len(z.queue), Active: len(z.queue) > 0, began: now(), known: len(z.queue)}
 	z.replay = len(z.queue) > 0
 	if !z.replay {
@@ -415,10 +397,9 @@ func (z *Reading) EngineStopped(why string) {
 	}
 	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
-	left := len(z.queue) + len(z.ahead)
+	left := len(z.queue)
 	z.stopped, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
-	z.takeBack()
-	z.queue, z.Job = nil, Job{}
+	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Notices.show("error", text)
 	z.page.Screen.release(z.page.Screen.held)
 	z.page.HostPage.reported = protocol.ReportID{}
@@ -528,7 +509,10 @@ func (z *Reading) remove(f File) {
 			break
 		}
 	}
-	z.queue = append(z.takeBack(), z.queue...)
+	if z.reading != nil {
+		z.queue = append([]File{z.reading}, z.queue...)
+		z.reading = nil
+	}
 	if !z.stopped {
 		z.page.Engine.Restart()
 	}

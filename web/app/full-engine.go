@@ -82,7 +82,10 @@ func (z *FullEngine) Extended(problem string) {
 		z.page.Reading.accepted = append(z.page.Reading.accepted, waiting...)
 		return
 	}
-	waiting = append(waiting, z.page.Reading.takeBack()...)
+	if z.page.Reading.reading != nil {
+		waiting = append(waiting, z.page.Reading.reading)
+		z.page.Reading.reading = nil
+	}
 	waiting = append(waiting, z.page.Reading.queue...)
 	z.page.Reading.queue = nil
 	if !z.page.Reading.stopped {

@@ -320,11 +320,6 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 		e.addReportParts(r, q, v)
 		r.ReportID = protocol.ReportID{Dump: q.Dump, Revision: e.reports[q.Dump]}
 		r.Pending = v.Pending()
-		if q.Wanted {
-			for _, w := range v.Missing(0, maxWanted).Rows {
-				r.Wanted = append(r.Wanted, w.DebugFile)
-			}
-		}
 		e.lastDump = q.Dump
 		// Background work begins only when the first screen has its stack.
 		e.walking = (r.Pending > 0 || e.session.Corrects(q.Dump)) && (e.walking || q.Stack != nil)
@@ -410,11 +405,10 @@ func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core
 	}
 }
 
-// maxRejected, maxChoices and maxWanted bound lists that are sent completely.
+// maxRejected and maxChoices bound lists that are sent completely.
 const (
 	maxRejected = 8
 	maxChoices  = 100
-	maxWanted   = 200
 )
 
 // files makes the part for the Files tab, which other zones also use.

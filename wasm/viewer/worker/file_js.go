@@ -41,31 +41,14 @@ func newFileReader(file js.Value) *fileReader {
 	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float())}
 }
 
-// readerOf makes the reader of a File from the user. head is its beginning if that was read ahead
-// (ahead_js.go), which is held until settle.
-func readerOf(file, head js.Value) *fileReader {
+// readerOf makes the reader of a File from the user.
+func readerOf(file js.Value) *fileReader {
 	f := newFileReader(file)
-	switch {
-	case head.Truthy():
-		f.held, f.heldTo = head, int64(head.Get("byteLength").Float())
-	case f.fitsWhole():
-		f.hold(0, f.size) // if it cannot be read, ReadAt will say why
+	if f.size <= wholeFile && wholeBytes+f.size <= wholeFiles {
 		wholeBytes += f.size
+		f.hold(0, f.size) // if it cannot be read, ReadAt will say why
 	}
 	return f
-}
-
-// fitsWhole reports whether a file may be held completely.
-func (f *fileReader) fitsWhole() bool { return f.size <= wholeFile && wholeBytes+f.size <= wholeFiles }
-
-// settle gives up the beginning that was read ahead, unless it may be held. Of thousands of files a
-// stack needs few, so that blocks of each would only take memory.
-func (f *fileReader) settle() {
-	if f.holds(0, f.size) && f.fitsWhole() {
-		wholeBytes += f.size
-		return
-	}
-	f.held, f.heldTo, f.kept = js.Undefined(), 0, input.Blocks{}
 }
 
 // hold reads a part of the file at once.

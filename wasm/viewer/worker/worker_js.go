@@ -105,7 +105,6 @@ func (l *loop) next() bool {
 		l.done = l.done[1:]
 		return l.guarded(then)
 	}
-	l.readAhead()
 	message := l.messages[0]
 	l.messages = l.messages[1:]
 	if !l.asked {
@@ -219,11 +218,7 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		defer func() { onRead = nil }()
 	}
 	if file := message.Get("file"); file.Truthy() {
-		head := message.Get("head")
-		r := readerOf(file, head)
-		if head.Truthy() {
-			defer r.settle()
-		}
+		r := readerOf(file)
 		src = input.New(name, r, r.size)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
