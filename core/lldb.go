@@ -68,7 +68,7 @@ func (d *Dump) extendByHeaders() {
 	}
 }
 
-// mostHeaders is how many program headers the dump has room for. Each program has its own.
+// mostHeaders is how many program headers the dump can hold. Each program has its own.
 func (d *Dump) mostHeaders() uint64 { return uint64(d.Src.Size) / 32 }
 
 // elfSize returns how many bytes of memory the program takes whose ELF header is at an address of

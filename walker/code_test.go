@@ -124,7 +124,7 @@ func TestNoEpilogueAfterTheLastCall(t *testing.T) {
 
 // A stack that a program made (makecontext) has its first function return to another one's first
 // instruction: no call is before it, and it is looked up where it is. Nothing has pushed a return
-// address for it, so that the word at sp, here an address of code, is none.
+// address for it, so that the word at sp is no return address, although it is an address of code.
 func TestReturnToEntry(t *testing.T) {
 	row := *cfaRow(cpu.AMD64, 1)
 	row.Start = 0x2000

@@ -43,7 +43,7 @@ func isVersion(word string) bool {
 }
 
 // httpHeader returns whether a message says that its body is in chunks, and how long its header is
-// with the empty line; 0 if it is none, or does not end.
+// with the empty line; 0 if there is no header, or it does not end.
 func httpHeader(head []byte) (chunked bool, size int) {
 	for first := true; ; first = false {
 		end := bytes.IndexByte(head[size:], '\n')

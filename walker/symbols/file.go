@@ -43,8 +43,8 @@ type Binary interface {
 type File struct {
 	store *Store
 	src   *input.Source
-	// IsBinary: the file is a binary, and not a symbol file. Known is what it says of which module
-	// it is. Identity is a binary's, as its headers have it.
+	// IsBinary: the file is a binary, and not a symbol file. Known is what it says about the module
+	// that it belongs to. Identity is a binary's, as its headers have it.
 	IsBinary bool
 	Known    Known
 	Identity symbol.Identity

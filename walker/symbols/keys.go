@@ -78,7 +78,7 @@ func moduleNames(m *core.Module) []string {
 // codeKey returns the key of the identifier of a program itself.
 func codeKey(id string) Key { return Key{"code " + strings.ToUpper(id), true} }
 
-// Known is what a file says of which module it is.
+// Known is what a file says about the module that it belongs to.
 type Known struct {
 	symfile.Identity
 	// CodeName is the program's own name, if Identity.Name is that of its PDB, else "".
@@ -102,7 +102,7 @@ func KnownBinary(id *symbol.Identity) Known {
 		CodeName: id.CodeName, Program: true}
 }
 
-// NoModule: nothing says of which module the file is.
+// NoModule: nothing says to which module the file belongs.
 func (k *Known) NoModule() bool {
 	return k.Name == "" && k.ID == "" && k.CodeID == "" && k.storeID == ""
 }

@@ -47,7 +47,7 @@ func New(opt Options) *Store {
 	return &Store{opt: opt, byKey: map[string][]*File{}, waiting: map[string][]*File{}}
 }
 
-// headSize is how much of a symbol file is read to find out which module it is of.
+// headSize is how much of a symbol file is read to find out which module it belongs to.
 const headSize = 4 << 10
 
 // AddSym adds a symbol file. An error is one of the Source.
