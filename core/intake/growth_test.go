@@ -34,12 +34,12 @@ func TestUploadGrowth(t *testing.T) {
 			return "--b\ncontent-disposition: x; filename=\"f\"\ncontent-transfer-encoding: base64\n\n" + strings.Repeat("TURNUE1ETVAA\n", 10*n) + "\n--b--\n"
 		}},
 		{"items", 1000, func(n int) string { return head + strings.Repeat("{\"type\":\"event\"}\n{}\n", n) }},
-		{"items that nobody asks for", 3000, func(n int) string { return head + strings.Repeat("{\"type\":\"x\"}\n\n", n) }},
+		{"items that nobody asks for", 10000, func(n int) string { return head + strings.Repeat("{\"type\":\"x\"}\n\n", n) }},
 		{"items with a length before a long line", 10000, func(n int) string {
 			return head + strings.Repeat("{\"type\":\"x\",\"length\":0}\n", n) + strings.Repeat(" ", 100*n)
 		}},
 		{"blank lines", 100000, func(n int) string { return head + strings.Repeat("\n", n) }},
-		{"an event with many tags", 2000, func(n int) string {
+		{"an event with many tags", 20000, func(n int) string {
 			var b strings.Builder
 			b.WriteString("{\"event_id\":\"1\"}\n{\"type\":\"event\"}\n{\"tags\":{")
 			for i := range n {

@@ -106,7 +106,7 @@ type Options struct {
 	Beside func(work, then func())
 	// Indexes stores full indexes of symbol files; nil if there is no place for them.
 	Indexes IndexStore
-	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers.
+	// OpenBinary opens executables, libraries and debug files. It reads only their headers.
 	// If it is nil, such files are not read.
 	OpenBinary func(src *input.Source) (symbols.Binary, error)
 	// OpenImage opens a module's program as the loader placed it in the dump's own memory. It

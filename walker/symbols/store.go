@@ -17,7 +17,7 @@ import (
 
 // Options of a Store.
 type Options struct {
-	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers.
+	// OpenBinary opens executables, libraries and debug files. It reads only their headers.
 	// If it is nil, a Store takes symbol files only.
 	OpenBinary func(src *input.Source) (Binary, error)
 	// OnDemand: symbol files are indexed on demand (symfile.OpenOnDemand). The other settings are

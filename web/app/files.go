@@ -43,7 +43,7 @@ type Reading struct {
 	lastDrawn  moment             // when the progress of a job was last drawn
 	// announced is what was announced when the last job ended.
 	announced string
-	told      map[string]bool // names of files of which a notice has said that no dump uses them
+	told      map[string]bool // names of files that a notice has called unused
 }
 
 // waits reports whether there are files to read.
