@@ -36,6 +36,7 @@ const (
 	fromName = iota
 	fromSymbol
 	fromOrdinal
+	fromLabel
 )
 
 // maxExports is how many ordinals there can be.
@@ -134,14 +135,16 @@ func (p *Publics) add(rva uint64, from uint8, ref uint32) bool {
 	return true
 }
 
-// addSymbols adds the functions of the COFF symbol table, and labels that other files may use.
+// addSymbols adds the functions and labels of the COFF symbol table.
 //
 // GNU's and LLVM's linkers for MinGW leave the table in programs; Microsoft's linker does not write
-// it. Static labels and names that begin with a dot (".text", ".file") are no functions.
+// it. Static labels are the functions of assembler sources that other files don't use: assemblers
+// leave out those of compilers. A section's name has auxiliary records; that and names that begin
+// with a dot (".text", ".file") are no functions.
 func (p *Publics) addSymbols() error {
 	const (
-		external, static = 2, 3
-		function         = 0x20
+		external, static, label = 2, 3, 6
+		function                = 0x20
 	)
 	f := p.f
 	if !f.HasSymbols() {
@@ -153,9 +156,13 @@ func (p *Publics) addSymbols() error {
 		if err != nil {
 			return err
 		}
-		n := int(s.section) - 1
-		if (s.class == external || s.class == static && s.kind == function) && n >= 0 && n < len(f.Sections) && s.name[0] != '.' {
-			p.add(uint64(f.Sections[n].RVA)+uint64(s.value), fromSymbol, uint32(i))
+		from := uint8(fromSymbol)
+		if s.class == label || s.class == static && s.kind != function && s.aux == 0 {
+			from = fromLabel
+		}
+		known := from == fromLabel || s.class == external || s.class == static && s.kind == function
+		if n := int(s.section) - 1; known && n >= 0 && n < len(f.Sections) && s.name[0] != '.' {
+			p.add(uint64(f.Sections[n].RVA)+uint64(s.value), from, uint32(i))
 		}
 		// Auxiliary records have the same size and are passed over.
 		i += int64(s.aux)
@@ -173,7 +180,7 @@ func (p *Publics) At(i int) symbol.Symbol {
 	switch e.from {
 	case fromOrdinal:
 		out.Name = fmt.Sprintf("Ordinal%d", p.ord+e.ref)
-	case fromSymbol:
+	case fromSymbol, fromLabel:
 		if s, err := p.f.readSymbol(int64(e.ref)); err == nil {
 			out.Name, _ = p.f.symbolName(&s)
 			if p.f.Arch != nil && p.f.Arch.Underscore {
