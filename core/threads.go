@@ -18,7 +18,7 @@ type Thread struct {
 	entry int // of the list as it was read, for RoleListed
 	under int // of RoleLayer
 	in    registersIn
-	teb64 uint64 // of inSaved
+	teb64 uint64 // of inSaved and inSuspended
 }
 
 // threadSize is the size of a MINIDUMP_THREAD in bytes.
@@ -93,6 +93,10 @@ func (t *Thread) SavedRegisters() bool { return t.in == inSaved }
 
 // SavedRegisters is the same for an exception.
 func (e *Exception) SavedRegisters() bool { return e.in == inSaved }
+
+// Suspended reports whether the thread's registers are those that the 64-bit layer goes on with
+// when the 32-bit code calls it.
+func (t *Thread) Suspended() bool { return t.in == inSuspended }
 
 // threadIndex has the indices of the first thread and of the first exception with a thread's id.
 type threadIndex struct {

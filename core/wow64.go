@@ -25,11 +25,12 @@ type Wow64 struct {
 	// Host is the processor of the layer, Program that of the program; nil if the dump has no
 	// thread's own registers.
 	Host, Program *cpu.Arch
-	// Lacking are the threads whose own registers the dump does not have.
-	Lacking []Lacking
+	// Lacking are the threads whose own registers the dump does not have, Left those that ran 32-bit
+	// code, where the dump does not show what they had left in the layer.
+	Lacking, Left []Lacking
 }
 
-// Lacking says why a thread's own registers are not known.
+// Lacking says why something of a thread is not known.
 type Lacking struct {
 	Thread int
 	Why    string
@@ -39,10 +40,11 @@ type Lacking struct {
 type registersIn uint8
 
 const (
-	inRecord registersIn = iota // in the dump's record, of the processor that SystemInfo names
-	inHalves                    // in the lower halves of the record's registers: it ran 32-bit code
-	inSaved                     // in the process' memory
-	inOwn                       // in the dump's record, which is one of the program's processor
+	inRecord    registersIn = iota // in the dump's record, of the processor that SystemInfo names
+	inHalves                       // in the lower halves of the record's registers: it ran 32-bit code
+	inSaved                        // in the process' memory
+	inOwn                          // in the dump's record, which is one of the program's processor
+	inSuspended                    // of the layer while 32-bit code runs (suspended)
 )
 
 const (
@@ -78,7 +80,7 @@ func (d *Dump) findWow64() {
 	s := *d.System
 	s.host, s.Processor = s.Processor, w.Program.Processors[0]
 	d.System = &s
-	d.addLayers()
+	d.addLayers(w)
 }
 
 // mayBeWow64: the layer's modules are loaded, or a thread runs 32-bit code, or has a 32-bit TEB and
@@ -201,17 +203,25 @@ func (d *Dump) findFault(w *Wow64) {
 
 // addLayers adds the second stack of each thread: that of the layer, and where an exception
 // happened in it, the program's own.
-func (d *Dump) addLayers() {
+func (d *Dump) addLayers(w *Wow64) {
 	for i := range len(d.Threads) {
 		t, e := &d.Threads[i], d.ExceptionOf(i)
 		own := e != nil && e.in != inRecord
 		if t.in == inRecord {
 			t.TEB = d.programTEB(t.TEB)
 		}
-		if t.in != inSaved && !(t.in == inRecord && own) {
+		second := d.raw.Threads[t.entry]
+		if t.in == inHalves && (e == nil || own) {
+			second.in, second.teb64 = inSuspended, second.TEB
+			c, why := d.suspended(second.ContextLoc, second.TEB)
+			if why != "" {
+				w.Left = append(w.Left, Lacking{i, why})
+				continue
+			}
+			d.stackAt(&second, c.Regs.SP())
+		} else if t.in != inSaved && !(t.in == inRecord && own) {
 			continue
 		}
-		second := d.raw.Threads[t.entry]
 		if e != nil && !own {
 			second, *t = *t, second
 			t.TEB = second.TEB
@@ -351,6 +361,12 @@ func (d *Dump) registers(in registersIn, loc Location, teb64 uint64, part string
 		c, why := d.saved(teb64)
 		if why != "" {
 			return nil, d.wrongContext(part, 0, "saved registers", why)
+		}
+		return c, nil
+	case inSuspended:
+		c, why := d.suspended(loc, teb64)
+		if why != "" {
+			return nil, d.wrongContext(part, int64(loc.Off), "what the 64-bit layer goes on with", why)
 		}
 		return c, nil
 	case inOwn:

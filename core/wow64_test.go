@@ -256,3 +256,88 @@ func TestNotWow64(t *testing.T) {
 		}
 	}
 }
+
+// TestSuspendedLayer: the layer of a thread in 32-bit code goes on where the far jump of the
+// program's calls leads, with the stack pointer in r14 or, on older systems, in the TEB.
+func TestSuspendedLayer(t *testing.T) {
+	const gate, entry, table, onward = 0x77406000, 0x77406009, 0x77404660, 0x77401782
+	teb, sp := dumptest.ThreadTEB(1), uint64(stack64+0x20)
+	record := func(regs map[string]uint64) []byte {
+		all := map[string]uint64{"rip": 0x402222, "rsp": stack32, "cs": 0x23, "r12": teb, "r13": savedAt + 0x80, "r14": sp, "r15": table}
+		for name, v := range regs {
+			all[name] = v
+		}
+		return dumptest.AMD64(all)
+	}
+	type memory struct {
+		teb64, teb32, gate, code, table, stack []byte
+	}
+	good := func() memory {
+		return memory{
+			dumptest.KeepStack(dumptest.TEB64(teb, teb32At, savedAt), stack64, stack64+0x1000, 0), dumptest.Enter(dumptest.TEB32(teb32At, 0), gate),
+			dumptest.FarJump(entry, 0x33), []byte("\x41\xff\xa7\xf8\x00\x00\x00"), binary.LittleEndian.AppendUint64(nil, onward), make([]byte, 64)}
+	}
+	nothing := func(*memory) {}
+	for name, c := range map[string]struct {
+		regs   map[string]uint64
+		change func(m *memory)
+		want   string // where the layer goes on, or what is missing
+	}{
+		"Windows 10": {nil, nothing, "amd64 77401782"},
+		"Windows 7": {map[string]uint64{"r14": 7}, func(m *memory) {
+			binary.LittleEndian.PutUint64(m.teb64[0x1480:], sp)
+			m.code = []byte("\x67\x44\x8b\x04\x24\x45\x89")
+		}, "amd64 77406009"},
+		"without the target":      {nil, func(m *memory) { m.code = nil }, "amd64 77406009"},
+		"another r12":             {map[string]uint64{"r12": teb + 8}, nothing, "neither its registers nor"},
+		"r14 beyond the stack":    {map[string]uint64{"r14": stack64 + 0x1000}, nothing, "neither its registers nor"},
+		"r14 below the stack":     {map[string]uint64{"r14": stack64 - 16}, nothing, "neither its registers nor"},
+		"r14 not aligned":         {map[string]uint64{"r14": sp + 8}, nothing, "neither its registers nor"},
+		"a stack not in the dump": {nil, func(m *memory) { m.stack = nil }, "does not hold its 64-bit stack at 0x8e020"},
+		"no TEB":                  {nil, func(m *memory) { m.teb64 = nil }, "does not hold its thread environment block (TEB)"},
+		"a TEB of another thread": {nil, func(m *memory) { m.teb64[0x30]++ }, "does not hold its thread environment block (TEB)"},
+		"no 32-bit TEB":           {nil, func(m *memory) { m.teb32 = nil }, "does not hold its 32-bit thread environment block"},
+		"a short 32-bit TEB":      {nil, func(m *memory) { m.teb32 = m.teb32[:0xc0] }, "does not hold its 32-bit thread environment block"},
+		"no code":                 {nil, func(m *memory) { m.gate = m.gate[:6] }, "does not hold the code at 0x77406000"},
+		"another instruction":     {nil, func(m *memory) { m.gate[0] = 0xe9 }, "the code at 0x77406000, by which 32-bit code enters the layer, is no far jump"},
+		"another segment":         {nil, func(m *memory) { m.gate[5] = 0x23 }, "is no far jump"},
+		"no table":                {nil, func(m *memory) { m.table = nil }, "does not hold the address at 0x77404758"},
+		"an address in no module": {nil, func(m *memory) { m.table = make([]byte, 8) }, "0x0, is in no module"},
+	} {
+		m := good()
+		c.change(&m)
+		d := wowDump(dumptest.CPUAMD64).Thread(1, record(c.regs), stack32, make([]byte, 64))
+		for at, p := range map[uint64][]byte{teb: m.teb64, teb32At: m.teb32, gate: m.gate, entry: m.code, table + 0xf8: m.table, stack64: m.stack, savedAt: dumptest.Reserved(0x14c, 4, wowSaved(1))} {
+			if p != nil {
+				d.Memory(at, p)
+			}
+		}
+		n := normalized(t, d.Bytes())
+		left := n.Wow64().Left
+		if !strings.HasPrefix(c.want, "amd64") {
+			if have := pcs(n); have != "x86 402222" || len(left) != 1 || left[0].Thread != 0 || !strings.Contains(left[0].Why, c.want) {
+				t.Errorf("%s: %s; %+v, want %q", name, have, left, c.want)
+			}
+			continue
+		}
+		if have := pcs(n); have != "x86 402222, "+c.want || len(left) != 0 {
+			t.Errorf("%s: %s, want %s; %+v", name, have, c.want, left)
+			continue
+		}
+		x, _ := n.ThreadContext(1)
+		if rbx, known := x.Regs.Get(3); known || x.Regs.SP() != sp || !n.Threads[1].Suspended() || n.Threads[1].Under() != 0 {
+			t.Errorf("%s: sp 0x%x, rbx 0x%x (known %v)", name, x.Regs.SP(), rbx, known)
+		}
+		if s := n.ThreadStack(1); s == nil || s.Start != stack64 {
+			t.Errorf("%s: the layer's stack is %+v", name, s)
+		}
+	}
+}
+
+// TestSuspendedOnARM64: nothing is known of what the layer keeps there.
+func TestSuspendedOnARM64(t *testing.T) {
+	d := wowDump(dumptest.CPUARM64).Thread(1, dumptest.ARM64(map[string]uint64{"pc": 0x405000, "x13": stack32, "cpsr": 0x30}), 0, nil)
+	if n := normalized(t, d.Bytes()); pcs(n) != "arm 405000" || len(n.Wow64().Left) != 1 || n.Wow64().Left[0].Why != "where it is kept is known for amd64 alone" {
+		t.Errorf("%s, %+v", pcs(n), n.Wow64().Left)
+	}
+}

@@ -20,6 +20,32 @@ func TEB64(self, teb32, saved uint64) []byte {
 	return p
 }
 
+// KeepStack puts the bounds of the 64-bit stack, and the stack pointer that older systems keep while
+// 32-bit code runs, into a 64-bit thread environment block.
+//
+//	… | 8 stack base 8, stack limit 8 | … | 5248 TLS slot 0: stack pointer 8
+func KeepStack(teb64 []byte, limit, base, sp uint64) []byte {
+	binary.LittleEndian.PutUint64(teb64[8:], base)
+	binary.LittleEndian.PutUint64(teb64[16:], limit)
+	binary.LittleEndian.PutUint64(teb64[0x1480:], sp)
+	return teb64
+}
+
+// Enter makes a 32-bit thread environment block name the code by which 32-bit code enters the
+// 64-bit layer.
+//
+//	… | 192 that code's address 4
+func Enter(teb32 []byte, gate uint32) []byte {
+	p := append(teb32, make([]byte, 0xc4-len(teb32))...)
+	binary.LittleEndian.PutUint32(p[0xc0:], gate)
+	return p
+}
+
+// FarJump returns the 32-bit instruction that jumps to an address in code of a segment.
+func FarJump(to uint32, segment uint16) []byte {
+	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32([]byte{0xea}, to), segment)
+}
+
 // TEB32 returns the memory of a 32-bit thread environment block.
 //
 //	… | 24 self 4 | … | 52 last error 4

@@ -97,13 +97,21 @@ func Build(in Input) *Report {
 	return r
 }
 
-// builder is the state of one Build. symbols has an element for each module of the dump.
+// builder is the state of one Build. symbols and layer have an element for each module of the dump.
 type builder struct {
 	in        Input
 	d         *core.Dump
 	r         *Report
 	symbols   []ModuleSymbols
+	layer     []layerUse
 	described map[uint64]describedRow
+}
+
+// layerUse is how the 64-bit layer of a 32-bit process uses a module: frames of second stacks, and
+// whether a frame shows that its code is the layer's.
+type layerUse struct {
+	frames int
+	code   bool
 }
 
 // describedRow is the text of a row's rules and origin.
@@ -181,6 +189,7 @@ func (b *builder) modules() {
 // threads makes the threads with the frames of those that are walked.
 func (b *builder) threads() {
 	d, r := b.d, b.r
+	b.layer = make([]layerUse, len(r.Modules))
 	r.Threads, r.Listed = make([]Thread, len(d.Threads)), d.ListedThreads()
 	if w := d.Wow64(); w != nil {
 		r.Wow64 = &Wow64{Host: w.Host.Name}
@@ -205,12 +214,26 @@ func (b *builder) threads() {
 		t.Frames = make([]Frame, len(s.Frames))
 		for j := range s.Frames {
 			t.Frames[j] = b.frame(s.Frames, j)
+			b.noteLayer(t, &s.Frames[j])
 		}
 		var arch *cpu.Arch
 		if n := len(s.Frames); n > 0 {
 			arch = s.Frames[n-1].Regs.Arch
 		}
 		t.Stop = Stop{Kind: string(s.Stop.Kind), Detail: s.Stop.Detail, Attempts: attempts(s.Stop.Attempts, arch)}
+	}
+}
+
+// noteLayer notes a frame of the 64-bit layer. A thread whose own registers are not known has
+// frames of it without a second stack.
+func (b *builder) noteLayer(t *Thread, f *walker.Frame) {
+	w := b.d.Wow64()
+	if w == nil || f.Module < 0 {
+		return
+	}
+	u := &b.layer[f.Module]
+	if u.code = u.code || f.Regs.Arch == w.Host; t.IsSecond {
+		u.frames++
 	}
 }
 

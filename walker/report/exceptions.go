@@ -138,21 +138,27 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// wow64Findings says which threads of a 32-bit process lack their own registers.
+// wow64Findings says which threads of a 32-bit process lack their own registers, and of which the
+// second stack is missing.
 func (b *builder) wow64Findings() {
 	w := b.d.Wow64()
-	if w == nil || len(w.Lacking) == 0 {
+	if w == nil {
 		return
 	}
-	first := w.Lacking[0]
-	who, why := fmt.Sprintf("thread %d", first.Thread), first.Why
-	thread := first.Thread
-	if n := len(w.Lacking); n > 1 {
-		who, thread = fmt.Sprintf("%d threads", n), -1
-		why = fmt.Sprintf("of thread %d, %s", first.Thread, first.Why)
+	add := func(kind FindingKind, of []core.Lacking, suggestion, format string) {
+		if len(of) == 0 {
+			return
+		}
+		first := of[0]
+		who, why, thread := fmt.Sprintf("thread %d", first.Thread), first.Why, first.Thread
+		if n := len(of); n > 1 {
+			who, why, thread = fmt.Sprintf("%d threads", n), fmt.Sprintf("of thread %d, %s", first.Thread, first.Why), -1
+		}
+		b.r.Findings = append(b.r.Findings, Finding{Kind: kind, Thread: thread, Module: -1, Suggestion: suggestion, Text: fmt.Sprintf(format, who, why)})
 	}
-	b.r.Findings = append(b.r.Findings, Finding{Kind: FindingWow64, Thread: thread, Module: -1, Suggestion: "have the dump written by a 32-bit tool, or with all memory",
-		Text: fmt.Sprintf("the process is a 32-bit one, dumped by a 64-bit tool, and the 32-bit registers of %s are not known, so that the frames are those of the 64-bit layer: %s", who, why)})
+	add(FindingWow64, w.Lacking, "have the dump written by a 32-bit tool, or with all memory",
+		"the process is a 32-bit one, dumped by a 64-bit tool, and the 32-bit registers of %s are not known, so that the frames are those of the 64-bit layer: %s")
+	add(FindingLayer, w.Left, "", "%s ran 32-bit code, and the stack in the 64-bit layer under it is not shown: %s")
 }
 
 // dumpFindings says what the dump lacks as a whole.

@@ -40,6 +40,7 @@ const (
 	FindingNested     FindingKind = "nested-exception"           // the exception was raised while another was handled
 	FindingUnlisted   FindingKind = "exception-thread-missing"   // the exception's thread is in no list
 	FindingWow64      FindingKind = "wow64-registers-missing"    // the dump has the 64-bit layer's registers of a 32-bit thread only
+	FindingLayer      FindingKind = "wow64-layer-missing"        // the dump does not show the second stack of a thread that ran 32-bit code
 	FindingNameless   FindingKind = "module-without-name"
 	FindingUnplaced   FindingKind = "module-start-unknown" // the dump says where a module's code begins, not where its program does
 )
@@ -57,7 +58,7 @@ type Finding struct {
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingNoSystem, FindingSeveral, FindingNested, FindingUnlisted, FindingWow64, FindingOverflow,
 	FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingUnplaced, FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingSwitched, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless}
+	FindingUnplaced, FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingSwitched, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless, FindingLayer}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -94,15 +95,14 @@ func (b *builder) findings() {
 			continue
 		}
 		s := &b.in.Stacks[i]
+		r.Threads[i].Stop.Suggestion, r.Threads[i].Stop.Wants = b.suggestion(s)
 		if r.Threads[i].IsSecond {
-			r.Threads[i].Stop.Wants = -1
-			continue // what it lacks is not what a person who looks at the program wants
+			continue // what it lacks is of use only to those who look at it
 		}
 		b.tallyStack(tallies, s, i)
 		if kind, ok := b.stopFinding(s); ok {
 			byStop[kind] = append(byStop[kind], i)
 		}
-		r.Threads[i].Stop.Suggestion, r.Threads[i].Stop.Wants = b.suggestion(s)
 	}
 	b.wantFirst()
 	if ran := b.overflow(); ran >= 0 {
@@ -336,7 +336,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
 	} else if used && s.NoUnwind && t.guessed > 0 {
 		how := "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)"
-		if b.needsProgram() {
+		if b.needsProgram(m) {
 			how = "add " + name + " itself, or make the symbol file from it and its PDB (crashpane dumpsyms)"
 		}
 		add(FindingNoUnwind, nil, how,
@@ -507,12 +507,12 @@ func (b *builder) addFile(m int) string {
 	sym := path[strings.LastIndexByte(path, '/')+1:]
 	switch os := b.d.OS(); {
 	case mod.Has.NoProgram:
-		return "add " + mod.Title() + ": without it " + b.r.System.CPU.Rust + " stacks are guessed"
+		return "add " + mod.Title() + ": without it " + b.processorOf(m) + " stacks are guessed"
 	case os == core.Windows && mod.Has.DebugFile != "":
 		return "add " + file + " with id " + id
 	case os == core.Windows:
 		text := "add " + file + " with id " + id
-		if b.needsProgram() && !mod.Has.CFI {
+		if b.needsProgram(m) && !mod.Has.CFI {
 			text += " and " + mod.Title()
 		}
 		return text + ", or " + sym

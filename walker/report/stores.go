@@ -67,8 +67,16 @@ func (b *builder) stores(w *MissingFile) {
 
 // needsProgram: the unwind rules of a module are in its program, where a file of another kind has
 // no place for them: Windows' function tables, which only x86 does without.
-func (b *builder) needsProgram() bool {
-	return b.d.OS() == core.Windows && !(b.d.Arch() != nil && b.d.Arch().StackWIN)
+func (b *builder) needsProgram(m int) bool {
+	return b.d.OS() == core.Windows && (b.layer[m].code || !(b.d.Arch() != nil && b.d.Arch().StackWIN))
+}
+
+// processorOf returns the name of the processor of a module's code.
+func (b *builder) processorOf(m int) string {
+	if b.layer[m].code {
+		return b.d.Wow64().Host.Name
+	}
+	return b.r.System.CPU.Rust
 }
 
 // debugFile returns the base name and id of the module's debug file. What the dump does not say of
@@ -83,8 +91,9 @@ func (m *Module) debugFile() (file, id string) {
 	return file, m.DebugID
 }
 
-// missing ranks the missing symbol files by the frames that need them. Whatever asks for symbols
-// (findings, the end of a stack, the line above it) asks in this order. Modules of one debug file
+// missing ranks the missing symbol files by the frames that need them, and last those that only
+// second stacks need. Whatever asks for symbols (findings, the end of a stack, the line above it)
+// asks in this order. Modules of one debug file
 // and id want one file. A program whose debug information is missing, and debug information whose
 // program is, are among them.
 func (b *builder) missing() {
@@ -111,11 +120,18 @@ func (b *builder) missing() {
 		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
 			w.OtherPath = StorePath(file, core.ByteSwappedID(id))
 		}
-		if missing && b.needsProgram() && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
+		if missing && b.needsProgram(i) && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID
 		}
 		b.stores(&w)
 		r.Missing = append(r.Missing, w)
 	}
-	sort.SliceStable(r.Missing, func(i, j int) bool { return r.Missing[i].Frames > r.Missing[j].Frames })
+	second := func(w *MissingFile) bool { return b.layer[w.Module].frames == r.Modules[w.Module].Frames }
+	sort.SliceStable(r.Missing, func(i, j int) bool {
+		x, y := &r.Missing[i], &r.Missing[j]
+		if a, b := second(x), second(y); a != b {
+			return b
+		}
+		return x.Frames > y.Frames
+	})
 }

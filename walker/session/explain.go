@@ -130,6 +130,8 @@ func (s *Session) contextNote(d *dump, thread int) string {
 	t := &d.Threads[thread]
 	if t.Role() == core.RoleLayer && t.SavedRegisters() {
 		return "the registers are those that the 64-bit layer had saved for the program"
+	} else if t.Suspended() {
+		return "the thread ran 32-bit code; the registers are those with which the 64-bit layer goes on when that calls it"
 	} else if t.Role() == core.RoleLayer {
 		return "the registers are those of the 64-bit layer in which the 32-bit program's thread was"
 	}

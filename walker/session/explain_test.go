@@ -123,6 +123,7 @@ func stories() []story {
 				Module(0x100400000, 0x10000, "/Applications/app", dumptest.RSDS(0x00112233, 0x4455, 0x6677, [8]byte{0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}, 0, "app")).
 				Thread(7, ios, 0x16fe0000, words64(0x16fe0020, 0x00aa000100402020, 0, 0, 0, 0)).Exception(7, 1, 1, 0x45, ios).Bytes()},
 		{name: "32-bit-by-64-bit-tool", dump: wow64Dump()},
+		{name: "32-bit-code-by-64-bit-tool", dump: wow64Running()},
 		{name: "thread-not-listed", dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
 			Module(0x400000, 0x10000, "/opt/app", appELF).Memory(0x7ffe0000, plain).Thread(7, nil, 0, nil).Exception(777, 11, 1, 0x45, at(0x401010)).Bytes(), syms: []string{appSym(appID)}},
 		{name: "entries-of-code", dump: dumptest.Sentry{Release: 132, Mode: "stack", CPU: "amd64", ID: sentryID}.Bytes(), syms: []string{appSym(appID)}},
@@ -156,6 +157,26 @@ func wow64Dump() []byte {
 		Memory(teb, dumptest.TEB64(teb, 0, reserved)).Memory(reserved, dumptest.Reserved(0x14c, 4, saved)).
 		Memory(0x19f000, words32(0, 0, 0x19f010, 0x402020, 0, 0x77502222, 0, 0)).
 		Exception(1, 0xc0000005, 0, 0x401010, layer, 0, 0x10).Bytes()
+}
+
+// wow64Running is a dump of the same kind, whose threads were running 32-bit code. Of thread 2 the
+// dump does not show what it had left in the 64-bit layer.
+func wow64Running() []byte {
+	const teb32, gate = 0x7fe00000, 0x77406000
+	running := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x19f000, "rbp": 0x19f008, "cs": 0x23,
+		"r12": dumptest.ThreadTEB(1), "r14": 0x8e000, "r15": 0x77404660})
+	teb := dumptest.ThreadTEB(1)
+	id := func(n uint32, name string) dumptest.CodeView {
+		return dumptest.RSDS(n, 1, 2, [8]byte{3, 4, 5, 6, 7, 8, 9, 10}, 1, name)
+	}
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 2, Level: 6}).
+		Module(0x400000, 0x10000, `C:\app.exe`, id(1, "app.pdb")).Module(0x77400000, 0x10000, `C:\Windows\System32\wow64cpu.dll`, id(2, "wow64cpu.pdb")).
+		Module(0x7ffb10000000, 0x10000, `C:\Windows\System32\wow64.dll`, id(3, "wow64.pdb")).
+		Thread(1, running, 0x19f000, words32(0, 0, 0x19f010, 0x402020, 0, 0)).Thread(2, running, 0x19f000, words32(0, 0, 0x19f010, 0x402020, 0, 0)).
+		Memory(teb, dumptest.KeepStack(dumptest.TEB64(teb, teb32, 0), 0x8e000, 0x90000, 0)).
+		Memory(teb32, dumptest.Enter(dumptest.TEB32(teb32, 0), gate)).Memory(gate, dumptest.FarJump(0x77401782, 0x33)).
+		Memory(0x8e000, words64(0, 0, 0x7ffb10001234, 0, 0, 0x7ffb10002345, 0)).
+		Exception(1, 0xc0000005, 0, 0x401010, running, 0, 0x10).Bytes()
 }
 
 // open opens the dump and adds the symbols.

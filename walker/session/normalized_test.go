@@ -194,3 +194,38 @@ func TestNumbersUnknownToPeers(t *testing.T) {
 		}
 	}
 }
+
+// TestSuspendedLayerInReports: the layer of a thread in 32-bit code is its second stack, which says
+// what symbols would help; those are the last of the missing ones.
+func TestSuspendedLayerInReports(t *testing.T) {
+	s, r := inJSON(t, wow64Running(), walker.Best)
+	if have := r.Crashing.String(); have != "app.exe0x00001010 app.exe0x0000201f" {
+		t.Errorf("own stack: %s", have)
+	}
+	if have := r.Threads[0].Crashpane.Wow64.String(); have != "wow64cpu.dll0x00001782 wow64.dll0x00001233 wow64.dll0x00002344" {
+		t.Errorf("the layer: %s", have)
+	}
+	if have := r.Threads[1].Crashpane.Wow64.String(); have != "none" {
+		t.Errorf("the layer that is not known: %s", have)
+	}
+	rep := s.Report(0)
+	var files []string
+	for _, w := range rep.Missing {
+		files = append(files, w.DebugFile+" "+w.Program)
+	}
+	if have := strings.Join(files, ", "); have != "app.pdb , wow64.pdb wow64.dll, wow64cpu.pdb wow64cpu.dll" {
+		t.Errorf("missing: %s", have)
+	}
+	const want = "no symbols for wow64.dll: 1 frame was found by scanning; add wow64.pdb with id 00000003000100020304"
+	if have := rep.Threads[2].Stop.Suggestion; !strings.HasPrefix(have, want) || !strings.Contains(have, " and wow64.dll, or ") {
+		t.Errorf("the layer's suggestion: %q", have)
+	}
+	for _, f := range rep.Findings {
+		if strings.Contains(f.Text, "wow64.dll") {
+			t.Errorf("a finding about the layer's symbols: %s", f.Text)
+		}
+	}
+	if x, err := s.Explain(0, 2, 0); err != nil || !strings.Contains(fmt.Sprint(x.Notes), "goes on when that calls it") {
+		t.Errorf("%v, %+v", err, x)
+	}
+}

@@ -68,6 +68,7 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingNested:     {"Nested exception", false},
 	report.FindingUnlisted:   {"Thread not listed", false},
 	report.FindingWow64:      {"32-bit registers missing", false},
+	report.FindingLayer:      {"64-bit layer missing", false},
 	report.FindingNameless:   {"Module without a name", false},
 	report.FindingUnplaced:   {"Start of a program unknown", true},
 }
