@@ -92,7 +92,7 @@ func (r rulesAt) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 // frame, by the code to which the handler returns alone.
 func TestSignalByCode(t *testing.T) {
 	files, _ := filepath.Glob("../testdata/signals/*.json")
-	if len(files) < 19 {
+	if len(files) < 21 {
 		t.Fatalf("%d files", len(files))
 	}
 	for _, path := range files {

@@ -30,14 +30,16 @@ var ARM = newArch(&Arch{regs: registers{
 	},
 	Code: Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, Jump: armJump, JumpAlign: 2, Stubs: armStubs, ThumbBit: true, Instructions: NotDecoded, LittleCode: true, Signals: []SignalReturn{
 		// mov r7, #173; svc #0. The kernel's own has the number in the svc too, as it was before
-		// EABI. Thumb has mov and svc of two bytes. 119 instead of 173 is for handlers without
-		// SA_SIGINFO.
+		// EABI. Thumb has mov and svc of two bytes, and in glibc mov.w of four. 119 instead of 173 is
+		// for handlers without SA_SIGINFO.
 		{Unit: 4, Code: []uint32{0xe3a070ad, 0xef000000}, At: 128 + 20, Lines: armSignal},
 		{Unit: 4, Code: []uint32{0xe3a070ad, 0xef9000ad}, At: 128 + 20, Lines: armSignal},
 		{Unit: 2, Code: []uint32{0x27ad, 0xdf00}, At: 128 + 20, Lines: armSignal},
+		{Unit: 2, Code: []uint32{0xf04f, 0x07ad, 0xdf00}, At: 128 + 20, Lines: armSignal},
 		{Unit: 4, Code: []uint32{0xe3a07077, 0xef000000}, At: 20, Lines: armSignal, Plain: true},
 		{Unit: 4, Code: []uint32{0xe3a07077, 0xef900077}, At: 20, Lines: armSignal, Plain: true},
 		{Unit: 2, Code: []uint32{0x2777, 0xdf00}, At: 20, Lines: armSignal, Plain: true},
+		{Unit: 2, Code: []uint32{0xf04f, 0x0777, 0xdf00}, At: 20, Lines: armSignal, Plain: true},
 	}},
 	Peers: Peers{CFINotOnIOS: true},
 	Contexts: []*ContextLayout{

@@ -24,6 +24,8 @@ make arm armv7-linux-gnueabihf qemu-arm little lr 4 8 -marm '-DNUMBER="173"'
 make arm-plain armv7-linux-gnueabihf qemu-arm little lr 4 8 -marm -DPLAIN '-DNUMBER="119"'
 make thumb armv7-linux-gnueabihf qemu-arm little lr 4 8 -mthumb '-DNUMBER="173"'
 make thumb-plain armv7-linux-gnueabihf qemu-arm little lr 4 8 -mthumb -DPLAIN '-DNUMBER="119"'
+make thumb-wide armv7-linux-gnueabihf qemu-arm little lr 4 8 -mthumb '-DNUMBER="173"' '-DMOV="mov.w"'
+make thumb-wide-plain armv7-linux-gnueabihf qemu-arm little lr 4 8 -mthumb -DPLAIN '-DNUMBER="119"' '-DMOV="mov.w"'
 make riscv riscv32-linux-gnu qemu-riscv32 little ra 4 8 -march=rv32i -mabi=ilp32
 make riscv64 riscv64-linux-gnu qemu-riscv64 little ra 8 8
 make loongarch64 loongarch64-linux-gnu qemu-loongarch64 little r1 8 8

@@ -21,7 +21,10 @@ asm(".globl restorer; restorer: mov x8, #139; svc #0");
 enum { SIGACTION = 174, SA = 0x4000000 };
 u sys(u n, u a, u b, u c, u d) { register u r0 asm("r0") = a, r1 asm("r1") = b, r2 asm("r2") = c, r3 asm("r3") = d; asm volatile("push {r7}; mov r7, %1; svc #0; pop {r7}" : "+r"(r0) : "r"(n), "r"(r1), "r"(r2), "r"(r3) : "memory"); return r0; }
 #ifdef __thumb__
-asm(".syntax unified; .globl restorer; .thumb_func; restorer: movs r7, #" NUMBER "; svc #0");
+#ifndef MOV
+#define MOV "movs"
+#endif
+asm(".syntax unified; .globl restorer; .thumb_func; restorer: " MOV " r7, #" NUMBER "; svc #0");
 #else
 asm(".syntax unified; .arm; .globl restorer; .type restorer, %function; restorer: mov r7, #" NUMBER "; svc #0");
 #endif
