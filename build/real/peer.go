@@ -91,7 +91,7 @@ func (p *process) comparePeer(stacks map[uint32][]peerFrame, ours map[uint32]*ou
 // makeSymbols writes a symbol file of each module that has a frame, unless the folder has it, in
 // the layout that rust-minidump expects: NAME/ID/NAME.sym.
 func makeSymbols(w *walked, dir string) error {
-	r := w.session.Report(0)
+	r := w.files.Report(0)
 	needed := map[string]bool{}
 	for i := range r.Modules {
 		// Some programs map hundreds of files.
@@ -99,12 +99,12 @@ func makeSymbols(w *walked, dir string) error {
 			needed[m.DebugID] = true
 		}
 	}
-	for _, item := range w.session.Items() {
+	for _, item := range w.files.Items() {
 		if !needed[item.SymID] || item.SymID == "" {
 			continue
 		}
 		var err error
-		w.session.WithBinary(item.ID, func(b symbols.Binary) {
+		w.files.WithBinary(item.ID, func(b symbols.Binary) {
 			if b.Identity().Code {
 				err = writeSymbols(b.(*binary.File), filepath.Join(dir, item.SymName, item.SymID, item.SymName+".sym"))
 			}

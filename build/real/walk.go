@@ -19,7 +19,7 @@ import (
 // walked is a dump with the stacks that the walker found, by thread id.
 type walked struct {
 	threads map[uint32]*ourThread
-	session *session.Session
+	files   *session.Files
 	open    []*os.File
 }
 
@@ -31,7 +31,7 @@ func (w *walked) close() {
 
 // hasMemory reports whether the dump has the 4 bytes at an address.
 func (w *walked) hasMemory(addr uint64) bool {
-	_, ok := w.session.Dump(0).Memory.Word(addr, 4)
+	_, ok := w.files.Session(0).Dump.Memory.Word(addr, 4)
 	return ok
 }
 
@@ -39,7 +39,7 @@ func (w *walked) hasMemory(addr uint64) bool {
 // and walks with the policy "best".
 func walk(dump string, files []string) (*walked, error) {
 	w := &walked{threads: map[uint32]*ourThread{}}
-	w.session = session.New(session.Options{Demangle: demangle.Name, Workers: runtime.GOMAXPROCS(0),
+	w.files = session.NewFiles(session.Options{Demangle: demangle.Name, Workers: runtime.GOMAXPROCS(0),
 		OpenBinary: func(src *input.Source) (symbols.Binary, error) {
 			b, err := binary.Open(src)
 			if err != nil {
@@ -50,10 +50,10 @@ func walk(dump string, files []string) (*walked, error) {
 	if err := w.add(dump); err != nil {
 		return w, err
 	}
-	if w.session.Dump(0) == nil {
-		return w, fmt.Errorf("%s: %s", dump, w.session.Items()[0].Message)
+	if w.files.Session(0) == nil {
+		return w, fmt.Errorf("%s: %s", dump, w.files.Items()[0].Message)
 	}
-	for _, m := range w.session.Dump(0).Modules {
+	for _, m := range w.files.Session(0).Dump.Modules {
 		files = append(files, debugFile(strings.ToLower(m.CodeID)))
 	}
 	for _, file := range files {
@@ -64,10 +64,7 @@ func walk(dump string, files []string) (*walked, error) {
 			return w, err
 		}
 	}
-	r := w.session.Report(0)
-	if r == nil {
-		return w, fmt.Errorf("%s: no stack could be walked", dump)
-	}
+	r := w.files.Report(0)
 	r.Demangle(demangle.Name)
 	for i := range r.Threads {
 		th := &r.Threads[i]
@@ -93,7 +90,7 @@ func (w *walked) add(path string) error {
 	}
 	src := input.New(path, f, st.Size())
 	src.Parallel = true
-	w.session.Add(src)
+	w.files.Add(src)
 	return nil
 }
 

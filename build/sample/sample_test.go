@@ -25,7 +25,7 @@ func openSample(t *testing.T) *report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session.New(session.Options{})
+	s := session.NewFiles(session.Options{})
 	for _, entry := range entries {
 		name := entry.Name()
 		if !strings.HasSuffix(name, ".dmp") && !strings.Contains(name, ".sym") {

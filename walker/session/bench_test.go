@@ -31,7 +31,7 @@ func BenchmarkReport(b *testing.B) {
 			corpusRoot + "/large/libs/libc.so.6/EC61AC938E5A39B16F9FBD350E3169A50/libc.so.6.sym"}},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
-			s := session.New(session.Options{})
+			s := session.NewFiles(session.Options{})
 			for _, path := range append([]string{bm.dump}, bm.syms...) {
 				data, err := os.ReadFile(filepath.FromSlash(path))
 				if err != nil {
@@ -100,7 +100,7 @@ func benchGenerated(b *testing.B, dump string, slice int64, all bool) {
 	var reads, bytes int64
 	for b.Loop() {
 		reads, bytes = 0, 0
-		s := session.New(session.Options{IndexOnDemand: true, Slice: slice})
+		s := session.NewFiles(session.Options{IndexOnDemand: true, Slice: slice})
 		var of []*counted
 		for _, f := range files {
 			st, err := f.Stat()
@@ -110,7 +110,7 @@ func benchGenerated(b *testing.B, dump string, slice int64, all bool) {
 			of = append(of, &counted{r: f})
 			s.Add(input.New(f.Name(), of[len(of)-1], st.Size()))
 		}
-		r := s.PartialReport(0, -1)
+		r := s.Session(0).PartialReport(-1)
 		if all {
 			r = s.Report(0)
 		}
@@ -133,7 +133,7 @@ func BenchmarkManyFiles(b *testing.B) {
 		b.Run(fmt.Sprintf("%d", modules*builds), func(b *testing.B) {
 			dump, packed := symbolstest.Dump(modules), manyFiles(b, modules, builds, functions)
 			for b.Loop() {
-				s := session.New(session.Options{})
+				s := session.NewFiles(session.Options{})
 				s.Add(input.FromBytes("many.dmp", dump))
 				s.Add(input.FromBytes("symbols.zip", packed))
 				if named := namedFrames(s.Report(0)); named != symbolstest.Depth+1 {

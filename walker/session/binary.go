@@ -14,61 +14,41 @@ import (
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// WithBinary calls do with the opened binary of an item, with the files that are parts of it, and
-// returns false if the item is not a binary. do must not keep it.
-func (s *Session) WithBinary(itemID int, do func(b symbols.Binary)) bool {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].file == nil {
-		return false
-	}
-	f := s.items[itemID].file
-	s.store.Use(f)
-	defer s.store.Release(f)
-	return f.WithBinary(do)
-}
-
-// IDInUse returns the debug id by which a dump's module knows the binary of an item; "" if none
-// does. It is what a symbol file of the binary needs to be found for that dump.
-func (s *Session) IDInUse(itemID int) string {
-	s.settleAll()
-	return s.items[itemID].idInUse
-}
-
 // placeModules tells the dump which segments the modules' programs have. Its entries may be of code
 // alone, and a module may have no place that is known. Both peers take every entry for a program.
-func (s *Session) placeModules(d *dump, policy walker.Policy) {
-	for i := range d.modules {
-		ms := &d.modules[i]
+func (s *Session) placeModules(policy walker.Policy) {
+	for i := range s.modules {
+		ms := &s.modules[i]
 		var segments []core.Segment
 		if ms.bin != nil && !ms.binAssigned {
 			for _, g := range ms.bin.Identity.Segments {
 				segments = append(segments, core.Segment{Start: g.Start, Size: g.Size, Exec: g.Exec})
 			}
 		}
-		ms.unplaced = policy.MergeEntries && !d.PlaceModule(i, segments)
+		ms.unplaced = policy.MergeEntries && !s.PlaceModule(i, segments)
 	}
 }
 
 // binary returns the module's binary, or nil.
 func (y *lookups) binary(module int) *symbols.File {
-	ms := &y.d.modules[module]
+	ms := &y.s.modules[module]
 	ms.requested = true
 	if ms.unplaced {
 		return nil
 	}
-	y.s.lookForImage(y.d, module)
+	y.s.lookForImage(module)
 	return ms.program()
 }
 
-// HoldsPrograms: a dump's memory has the beginning of one of its programs, and the unwind rules of
+// HoldsPrograms: the dump's memory has the beginning of one of its programs, and the unwind rules of
 // its processor are in those (Options.OpenImage).
-func (s *Session) HoldsPrograms(dumpIndex int) bool {
-	d := s.Dump(dumpIndex)
-	if d == nil || d.OS() != core.Windows || d.Arch() != nil && d.Arch().StackWIN && d.Wow64() == nil || d.Memory == nil {
+func (s *Session) HoldsPrograms() bool {
+	if s.OS() != core.Windows || s.Arch() != nil && s.Arch().StackWIN && s.Wow64() == nil || s.Memory == nil {
 		return false
 	}
-	for i := range d.Modules {
+	for i := range s.Modules {
 		var magic [2]byte
-		if d.Memory.Read(d.Modules[i].Base, magic[:]) == len(magic) && string(magic[:]) == "MZ" {
+		if s.Memory.Read(s.Modules[i].Base, magic[:]) == len(magic) && string(magic[:]) == "MZ" {
 			return true
 		}
 	}
@@ -77,13 +57,13 @@ func (s *Session) HoldsPrograms(dumpIndex int) bool {
 
 // lookForImage opens a module's program in the dump's memory, once, if no file holds it. If there
 // is its debug information, the program must take that in.
-func (s *Session) lookForImage(d *dump, module int) {
-	ms := &d.modules[module]
+func (s *Session) lookForImage(module int) {
+	ms := &s.modules[module]
 	if ms.bin != nil && ms.bin.Identity.Code || ms.imageLooked || s.opt.OpenImage == nil {
 		return
 	}
 	ms.imageLooked = true
-	b := s.opt.OpenImage(d.Dump, module)
+	b := s.opt.OpenImage(s.Dump, module)
 	if b == nil {
 		return
 	}
@@ -116,41 +96,40 @@ func (ms *moduleSymbols) exact() bool {
 
 // IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again:
 // of its symbol file and of its binary. Nothing happens if there is no such dump or module.
-func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
-	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].Modules) {
+func (s *Session) IgnoreCFI(module int, ignore bool) {
+	if module < 0 || module >= len(s.Modules) {
 		return
 	}
-	d := s.dumps[dumpIndex]
-	if d.ignored[module] == ignore {
+	if s.ignored[module] == ignore {
 		return
 	}
-	if d.ignored == nil {
-		d.ignored = map[int]bool{}
+	if s.ignored == nil {
+		s.ignored = map[int]bool{}
 	}
-	d.ignored[module] = ignore
-	d.invalidate()
+	s.ignored[module] = ignore
+	s.invalidate()
 }
 
-// program reads the program's bytes at an address out of the binaries of the dump's modules.
-func (d *dump) program(addr uint64, p []byte) (n int) {
-	i, rva := d.ModuleAt(addr)
-	if i < 0 || d.modules[i].bin == nil || d.modules[i].binAssigned || d.modules[i].unplaced {
+// programBytes reads the program's bytes at an address out of the binaries of the dump's modules.
+func (s *Session) programBytes(addr uint64, p []byte) (n int) {
+	i, rva := s.ModuleAt(addr)
+	if i < 0 || s.modules[i].bin == nil || s.modules[i].binAssigned || s.modules[i].unplaced {
 		return 0
 	}
-	d.modules[i].bin.WithBinary(func(b symbols.Binary) { n = b.Code(rva, p) })
+	s.modules[i].bin.WithBinary(func(b symbols.Binary) { n = b.Code(rva, p) })
 	return n
 }
 
 // assignedCode reads instructions of the programs that the user assigned to modules of another build.
-type assignedCode struct{ d *dump }
+type assignedCode struct{ s *Session }
 
 // Read implements walker.Code.
 func (a assignedCode) Read(addr uint64, p []byte) (n int) {
-	i, rva := a.d.ModuleAt(addr)
-	if i < 0 || a.d.modules[i].bin == nil || !a.d.modules[i].binAssigned {
+	i, rva := a.s.ModuleAt(addr)
+	if i < 0 || a.s.modules[i].bin == nil || !a.s.modules[i].binAssigned {
 		return 0
 	}
-	a.d.modules[i].bin.WithBinary(func(b symbols.Binary) { n = b.Code(rva, p) })
+	a.s.modules[i].bin.WithBinary(func(b symbols.Binary) { n = b.Code(rva, p) })
 	return n
 }
 

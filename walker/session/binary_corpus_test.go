@@ -60,12 +60,12 @@ func fileSource(t *testing.T, path string) *input.Source {
 }
 
 // paths are the binaries of a case that are here, and how many modules they are of.
-func (c *binaryCase) paths(t *testing.T, s *session.Session) (out []string, modules int) {
+func (c *binaryCase) paths(t *testing.T, s *session.Files) (out []string, modules int) {
 	for _, f := range c.files {
 		out = append(out, filepath.Join(corpusRoot, f))
 	}
 	modules = min(len(out), 1)
-	for _, m := range s.Dump(0).Modules {
+	for _, m := range s.Session(0).Dump.Modules {
 		for _, dir := range c.system {
 			path := filepath.Join(dir, report.BaseName(m.Name))
 			if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
@@ -95,7 +95,7 @@ func TestBinaryAlone(t *testing.T) {
 			if runtime.GOOS == "js" && strings.HasPrefix(c.name, "chromium") {
 				t.Skip("*** SKIPPED: too large for tests in a WebAssembly of little memory")
 			}
-			with := session.New(session.Options{OpenBinary: openBinary})
+			with := session.NewFiles(session.Options{OpenBinary: openBinary})
 			with.Add(fileSource(t, filepath.Join(corpusRoot, c.dump)))
 			paths, modules := c.paths(t, with)
 			if modules < c.enough {
@@ -106,7 +106,7 @@ func TestBinaryAlone(t *testing.T) {
 					t.Errorf("%s: %s", p, it.Message)
 				}
 			}
-			syms := session.New(session.Options{})
+			syms := session.NewFiles(session.Options{})
 			syms.Add(fileSource(t, filepath.Join(corpusRoot, c.dump)))
 			for i := 0; i < len(paths); i++ {
 				b, err := binary.Open(fileSource(t, paths[i]))

@@ -112,7 +112,7 @@ func (f *fakeBinary) Attach(src *input.Source) (bool, error) {
 	return true, nil
 }
 
-func withFakes() *Session { return New(Options{OpenBinary: openFake}) }
+func withFakes() *Files { return NewFiles(Options{OpenBinary: openFake}) }
 
 // fromOf says of every frame which function and line it has, who said so, and where its rules come
 // from.
@@ -219,7 +219,7 @@ func TestBinaryParts(t *testing.T) {
 	if got := fromOf(s.Report(0)); !strings.HasPrefix(got, "app:crash_me/src.c/! app:main/src.c/<app.elf .eh_frame+0x3a8!") || s.Report(0).Modules[0].State != report.SymbolsAssigned {
 		t.Errorf("used anyway: %s", got)
 	}
-	s.Unassign(0, 0)
+	s.Session(0).Unassign(0)
 	if s.Report(0).Modules[0].State != report.SymbolsMismatch {
 		t.Errorf("taken back: %+v", s.Report(0).Modules[0])
 	}
@@ -245,7 +245,7 @@ func TestIgnoreCFI(t *testing.T) {
 	s.Add(source("a.sym", []byte(appSym(appID))))
 	s.Add(source("app.elf", fake(appID+" app code")))
 	with := fromOf(s.Report(0))
-	s.IgnoreCFI(0, 0, true)
+	s.Session(0).IgnoreCFI(0, true)
 	r := s.Report(0)
 	if got := fromOf(r); strings.Contains(got, "<") || !r.Modules[0].IgnoredCFI {
 		t.Errorf("ignored: %s", got)
@@ -257,8 +257,8 @@ func TestIgnoreCFI(t *testing.T) {
 	if !said {
 		t.Errorf("no attempt says so: %+v", r.Threads[0].Stop)
 	}
-	s.IgnoreCFI(0, 0, false)
-	s.IgnoreCFI(9, 9, true)
+	s.Session(0).IgnoreCFI(0, false)
+	s.Session(0).IgnoreCFI(9, true)
 	if got := fromOf(s.Report(0)); got != with {
 		t.Errorf("and again: %s, was %s", got, with)
 	}
@@ -277,7 +277,7 @@ func TestBinaryErrors(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	s.Add(source("/folder/app.elf", fake(appID+" app code")))
-	y := &lookups{s: s, d: s.dumps[0], arch: cpu.AMD64}
+	y := &lookups{s: s.Session(0), arch: cpu.AMD64}
 	for range 3 {
 		if _, ans := y.Lookup(0, 0x9000); ans != symbol.No {
 			t.Errorf("%v", ans)
@@ -287,7 +287,7 @@ func TestBinaryErrors(t *testing.T) {
 		t.Errorf("%q", r.Modules[0].Warnings)
 	}
 	// Without a reader of binaries the file is known as one.
-	s = New(Options{})
+	s = NewFiles(Options{})
 	s.Add(source("x.dmp", appDump()))
 	if it := s.Add(source("app.elf", fake(appID+" app code")))[0]; it.Kind != KindBinary || !it.NeedsDecoder || it.Usable || it.Message == "" {
 		t.Errorf("%+v", it)
@@ -307,7 +307,7 @@ func TestCodeOfBinary(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	var p [4]byte
-	c := &process{Dump: s.Dump(0)}
+	c := &process{Dump: s.Session(0).Dump}
 	if n := c.Read(0x40fffe, p[:]); n != 4 || p[0] != 0x90 {
 		t.Errorf("%d bytes % x", n, p)
 	}

@@ -14,28 +14,14 @@ type Brief struct {
 	PID     *uint32
 }
 
-// Brief describes the dump with an index. It is empty if there is no such dump.
-func (s *Session) Brief(i int) Brief {
-	d := s.Dump(i)
-	if d == nil {
-		return Brief{}
-	}
-	r := reason.Decode(d)
-	b := Brief{Reason: r.Rust, Time: d.Header.Time, PID: d.PID(), Process: report.ProgramName(d)}
+// Brief describes the dump.
+func (s *Session) Brief() Brief {
+	r := reason.Decode(s.Dump)
+	b := Brief{Reason: r.Rust, Time: s.Header.Time, PID: s.PID(), Process: report.ProgramName(s.Dump)}
 	if b.Reason == "" {
 		b.Reason = r.Breakpad
 	}
 	return b
-}
-
-// SameAs returns the first dump with the same bytes as a dump, which may be the dump itself.
-func (s *Session) SameAs(i int) int {
-	for k := range min(i, len(s.dumps)) {
-		if sameBytes(s.dumps[k].Src, s.dumps[i].Src) {
-			return k
-		}
-	}
-	return i
 }
 
 // sameBytes compares two files. Most differ in size or in their first block, which has the time.

@@ -18,11 +18,11 @@ func TestDumpsAreToldApart(t *testing.T) {
 		Exception(7, 11, 1, 0x400020, context).Bytes()
 	other := bytes.Clone(dump)
 	other[20] = 60 // a minute later
-	s := New(Options{})
+	s := NewFiles(Options{})
 	for _, data := range [][]byte{dump, other, dump} {
 		s.Add(input.FromBytes("a.dmp", data))
 	}
-	if b := s.Brief(1); b.Reason != "SIGSEGV / SEGV_MAPERR" || b.Time != 60 || b.Process != "app" || b.PID != nil {
+	if b := s.Session(1).Brief(); b.Reason != "SIGSEGV / SEGV_MAPERR" || b.Time != 60 || b.Process != "app" || b.PID != nil {
 		t.Errorf("%+v", b)
 	}
 	for i, want := range []int{0, 1, 0} {
@@ -30,7 +30,7 @@ func TestDumpsAreToldApart(t *testing.T) {
 			t.Errorf("dump %d is the same as %d, not %d", i, got, want)
 		}
 	}
-	if b := s.Brief(9); b != (Brief{}) {
-		t.Errorf("a dump that is not there: %+v", b)
+	if s.Session(9) != nil {
+		t.Error("a dump that is not there")
 	}
 }

@@ -36,7 +36,7 @@ func TestZipOfOtherMethods(t *testing.T) {
 			t.Fatal(err)
 		}
 		src := input.FromBytes("syms.zip", b.Bytes())
-		it := session.New(session.Options{}).Add(src)[0]
+		it := session.NewFiles(session.Options{}).Add(src)[0]
 		if it.NeedsDecoder != c.decoder || it.Usable || !strings.Contains(it.Message, c.says) {
 			t.Errorf("method %d: %+v", c.method, it)
 		}
@@ -44,7 +44,7 @@ func TestZipOfOtherMethods(t *testing.T) {
 			continue
 		}
 		as := func(r io.Reader) (io.Reader, error) { return r, nil }
-		got := session.New(session.Options{Limits: intake.Limits{Unpackers: map[intake.Kind]func(io.Reader) (io.Reader, error){intake.Zstd: as, intake.XZ: as}}}).Add(src)
+		got := session.NewFiles(session.Options{Limits: intake.Limits{Unpackers: map[intake.Kind]func(io.Reader) (io.Reader, error){intake.Zstd: as, intake.XZ: as}}}).Add(src)
 		if len(got) != 2 || got[0].NeedsDecoder || got[1].SymName != "app" {
 			t.Errorf("method %d, with a reader: %+v", c.method, got)
 		}
@@ -55,7 +55,7 @@ func TestZipOfOtherMethods(t *testing.T) {
 // what is in it.
 func TestCabinetNeedsDecoder(t *testing.T) {
 	src := input.FromBytes("app.pd_", []byte("MSCF\x00\x00\x00\x00 and so on"))
-	if it := session.New(session.Options{}).Add(src)[0]; !it.NeedsDecoder || it.Usable || !strings.Contains(it.Message, "cabinet") {
+	if it := session.NewFiles(session.Options{}).Add(src)[0]; !it.NeedsDecoder || it.Usable || !strings.Contains(it.Message, "cabinet") {
 		t.Errorf("%+v", it)
 	}
 	limits := intake.Limits{Archives: map[intake.Kind]func(*input.Source, func(string, int64, func() (io.Reader, error)) bool) error{
@@ -64,7 +64,7 @@ func TestCabinetNeedsDecoder(t *testing.T) {
 			member(`dir\app.sym`, int64(len(text)), func() (io.Reader, error) { return strings.NewReader(text), nil })
 			return nil
 		}}}
-	got := session.New(session.Options{Limits: limits}).Add(src)
+	got := session.NewFiles(session.Options{Limits: limits}).Add(src)
 	if len(got) != 2 || got[0].NeedsDecoder || got[0].Kind != session.KindArchive || got[1].Name != "app.pd_/dir/app.sym" || got[1].SymName != "app.pdb" {
 		t.Errorf("%+v", got)
 	}

@@ -22,7 +22,7 @@ import (
 // reportOf is the report of a dump that a test made.
 func reportOf(t *testing.T, dump []byte) *report.Report {
 	t.Helper()
-	s := New(Options{})
+	s := NewFiles(Options{})
 	if it := s.Add(input.FromBytes("made.dmp", dump))[0]; !it.Usable {
 		t.Fatal(it.Message)
 	}
@@ -130,7 +130,7 @@ func TestAuxiliaryVector(t *testing.T) {
 func TestFindingsThatAskForFiles(t *testing.T) {
 	asks := 0
 	for _, st := range stories() {
-		s := New(Options{})
+		s := NewFiles(Options{})
 		s.Add(source("x.dmp", st.dump))
 		for _, sym := range st.syms {
 			if it := s.Add(source("app.sym", []byte(sym)))[0]; st.assign && s.Assign(it.ID, 0, 0) != nil {
@@ -156,7 +156,7 @@ func TestFindingsThatAskForFiles(t *testing.T) {
 // Whatever the page shows of the sample is found by searching for it.
 func TestSearchFindsWhatIsShown(t *testing.T) {
 	const sample = "../../testdata/sample/"
-	s := New(Options{})
+	s := NewFiles(Options{})
 	for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym", "tilecruncher.sym.gz"} {
 		content, err := os.ReadFile(sample + name)
 		if err != nil {
@@ -227,7 +227,7 @@ func TestInstructionsOfFrames(t *testing.T) {
 	context := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7000})
 	stack := make([]byte, 64)
 	copy(stack, "\x20\x20\x40")
-	s := New(Options{InstructionAt: arm64text.At})
+	s := NewFiles(Options{InstructionAt: arm64text.At})
 	s.Add(source("a.dmp", dumptest.New(dumptest.LittleEndian).
 		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
 		Module(0x400000, 0x10000, "/opt/app", nil).
@@ -241,13 +241,13 @@ func TestInstructionsOfFrames(t *testing.T) {
 	}
 	r := s.Report(0)
 	v := view.New(r, nil)
-	v.ExplainBy(s.Explainer(0, true))
+	v.ExplainBy(s.Session(0).Explainer(true))
 	for frame, want := range []string{"Instruction = mov rax, rbx\nCode = 48 89 d8\n", "Instruction = call $-0x1020\nCalls = 0x0000000000401000  crash_me + 0x0\nCode = e8 e0 ef ff ff\n"} {
 		if facts := factsText(v.Frame(0, frame, -1).Facts); !strings.HasSuffix(facts, want) {
 			t.Errorf("frame %d: %s", frame, facts)
 		}
 	}
-	x, err := s.Explain(0, 0, 1)
+	x, err := s.Session(0).Explain(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestStacksInAnnotations(t *testing.T) {
 	object := func(name, value string) dumptest.CrashpadObject {
 		return dumptest.CrashpadObject{Name: name, Type: 1, Value: []byte(value)}
 	}
-	s := New(Options{})
+	s := NewFiles(Options{})
 	s.Add(source("a.dmp", dumptest.New(dumptest.LittleEndian).
 		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
 		Module(0x400000, 0x10000, "/opt/app", nil).
@@ -306,7 +306,7 @@ func TestStacksInAnnotations(t *testing.T) {
 // A symbol file without the FILE records of its lines says so, once, when a stack shows such a line.
 func TestLinesWithoutFile(t *testing.T) {
 	const sample = "../../testdata/sample/"
-	s := New(Options{})
+	s := NewFiles(Options{})
 	for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym"} {
 		content, err := os.ReadFile(sample + name)
 		if err != nil {

@@ -15,66 +15,62 @@ import (
 
 // newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself
 // asks for.
-func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *lookups) {
+func (s *Session) newWalker(policy walker.Policy) (*walker.Walker, *lookups) {
 	os := core.OSUnknown
-	if d.System != nil {
-		os = d.System.OS
+	if s.System != nil {
+		os = s.System.OS
 	}
-	syms := &lookups{s: s, d: d, arch: d.Arch()}
-	s.extendModules(d)
-	s.placeModules(d, policy)
-	w := walker.New(policy, os, d.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
-	memory := &process{Dump: d.Dump}
+	syms := &lookups{s: s, arch: s.Arch()}
+	s.extendModules()
+	s.placeModules(policy)
+	w := walker.New(policy, os, s.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
+	memory := &process{Dump: s.Dump}
 	w.Code, w.Space = memory, memory
-	if len(d.assigned) > 0 {
-		w.Assigned = assignedCode{d}
+	if len(s.assigned) > 0 {
+		w.Assigned = assignedCode{s}
 	}
-	w.Unloaded = d.Unloaded
-	w.Entry, _ = d.Linux.AuxValue("AT_ENTRY")
-	for i := range d.Modules {
-		switch name := core.FileName(d.Modules[i].Name); {
+	w.Unloaded = s.Unloaded
+	w.Entry, _ = s.Linux.AuxValue("AT_ENTRY")
+	for i := range s.Modules {
+		switch name := core.FileName(s.Modules[i].Name); {
 		case strings.EqualFold(name, "ntdll.dll"):
 			w.NTDLL = append(w.NTDLL, i)
 		case strings.EqualFold(name, "kernel32.dll"):
 			w.Kernel32 = append(w.Kernel32, i)
 		}
 	}
-	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
+	w.BigEndian = s.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }
 
 // Explain says how a frame of the dump's present report was found. Threads and frames count from 0,
-// threads in the dump's order. An error says that there is no such dump, thread or frame.
-func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, error) {
-	r := s.present(dumpIndex)
-	if r == nil {
-		return nil, fmt.Errorf("there is no dump %d", dumpIndex)
-	}
+// threads in the dump's order. An error says that there is no such thread or frame.
+func (s *Session) Explain(thread, frame int) (*report.Explanation, error) {
+	r := s.present()
 	if thread < 0 || thread >= len(r.Threads) {
 		return nil, fmt.Errorf("there is no thread %d; the dump has %d", thread, len(r.Threads))
 	}
-	d := s.dumps[dumpIndex]
-	stack := &d.walked.stacks[thread]
+	stack := &s.walked.stacks[thread]
 	if len(stack.Frames) == 0 {
 		return nil, fmt.Errorf("thread %d has no frames: %s", thread, stack.Stop.Detail)
 	}
 	context := stack.Frames[0].Regs
-	mem := stackMemory(d.Dump, thread, context.SP(), d.walked.policy)
-	d.walked.syms.arch = context.Arch
-	x, err := d.walked.walker.Explain(stack, frame, mem)
+	mem := stackMemory(s.Dump, thread, context.SP(), s.walked.policy)
+	s.walked.syms.arch = context.Arch
+	x, err := s.walked.walker.Explain(stack, frame, mem)
 	if err != nil {
 		return nil, fmt.Errorf("thread %d: %w", thread, err)
 	}
 	in := report.ExplainInput{Report: r, Thread: thread, Frame: frame, Explained: x}
 	if frame == 0 {
-		in.RecordNotes = []string{s.contextNote(d, thread)}
+		in.RecordNotes = []string{s.contextNote(thread)}
 	} else {
-		in.Record, in.RecordNotes = s.record(d, &stack.Frames[frame-1], x)
+		in.Record, in.RecordNotes = s.record(&stack.Frames[frame-1], x)
 	}
 	if frame == len(stack.Frames)-1 {
-		in.Stopped = d.walked.walker.ExplainStop(stack, mem)
+		in.Stopped = s.walked.walker.ExplainStop(stack, mem)
 	}
-	in.Instruction = s.instruction(d, &stack.Frames[frame])
+	in.Instruction = s.instruction(&stack.Frames[frame])
 	out := report.Explain(in)
 	if s.opt.Demangle != nil {
 		out.Demangle(s.opt.Demangle)
@@ -83,7 +79,7 @@ func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, er
 }
 
 // instruction returns the instruction that a frame is at, or nil.
-func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
+func (s *Session) instruction(f *walker.Frame) *report.Instruction {
 	if s.opt.InstructionAt == nil {
 		return nil
 	}
@@ -91,14 +87,14 @@ func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
 	if f.Symbol.Name != "" {
 		function = f.Address(f.Symbol.Start)
 	}
-	in, target, known := s.opt.InstructionAt(d.Dump, &f.Regs, f.Lookup != f.PC, function)
+	in, target, known := s.opt.InstructionAt(s.Dump, &f.Regs, f.Lookup != f.PC, function)
 	if in == nil {
 		return nil
 	}
 	out := &report.Instruction{Address: in.Address, Text: in.Text, Bytes: in.Bytes, Target: target, HasTarget: known, Place: report.Place{Module: -1}}
-	if m, rva := d.walked.walker.Modules.Find(target); known && m >= 0 {
+	if m, rva := s.walked.walker.Modules.Find(target); known && m >= 0 {
 		out.Place = report.Place{Module: m, Offset: rva}
-		if sym, answer := d.walked.syms.Lookup(m, rva); answer == symbol.Yes && sym.Name != "" {
+		if sym, answer := s.walked.syms.Lookup(m, rva); answer == symbol.Yes && sym.Name != "" {
 			out.Place.Function.Raw, out.Place.Offset = sym.Name, rva-sym.Start
 		}
 	}
@@ -111,13 +107,13 @@ const explainedFrames = 128
 
 // Explainer returns a function that explains frames for an export: all frames, or of the first
 // frames of the thread that is shown first.
-func (s *Session) Explainer(dumpIndex int, all bool) func(thread, frame int) *report.Explanation {
+func (s *Session) Explainer(all bool) func(thread, frame int) *report.Explanation {
 	return func(thread, frame int) *report.Explanation {
-		r := s.present(dumpIndex)
-		if r == nil || !all && (thread != r.FirstThread || frame >= explainedFrames) {
+		r := s.present()
+		if !all && (thread != r.FirstThread || frame >= explainedFrames) {
 			return nil
 		}
-		x, err := s.Explain(dumpIndex, thread, frame)
+		x, err := s.Explain(thread, frame)
 		if err != nil {
 			return nil
 		}
@@ -126,8 +122,8 @@ func (s *Session) Explainer(dumpIndex int, all bool) func(thread, frame int) *re
 }
 
 // contextNote says which registers frame 0 has.
-func (s *Session) contextNote(d *dump, thread int) string {
-	t := &d.Threads[thread]
+func (s *Session) contextNote(thread int) string {
+	t := &s.Threads[thread]
 	if t.Role() == core.RoleLayer && t.SavedRegisters() {
 		return "the registers are those that the 64-bit layer had saved for the program"
 	} else if t.Suspended() {
@@ -135,8 +131,8 @@ func (s *Session) contextNote(d *dump, thread int) string {
 	} else if t.Role() == core.RoleLayer {
 		return "the registers are those of the 64-bit layer in which the 32-bit program's thread was"
 	}
-	if e := d.ExceptionOf(thread); e != nil {
-		if _, err := d.ContextOf(e); err == nil {
+	if e := s.ExceptionOf(thread); e != nil {
+		if _, err := s.ContextOf(e); err == nil {
 			if e.SavedRegisters() {
 				return "the registers are those that the 64-bit layer had saved when it passed the exception on"
 			}
@@ -150,12 +146,12 @@ func (s *Session) contextNote(d *dump, thread int) string {
 }
 
 // record gives the lines of the symbol file that the rules of an explanation come from.
-func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) ([]report.RecordLine, []string) {
+func (s *Session) record(callee *walker.Frame, x *walker.Explanation) ([]report.RecordLine, []string) {
 	if callee.Module < 0 || x.Source != walker.SourceCFI && x.Source != walker.SourceWin {
 		return nil, nil
 	}
-	f := d.walked.syms.file(callee.Module)
-	if b := d.walked.syms.binary(callee.Module); b != nil && x.Source == walker.SourceWin && (f == nil || x.Row.Origin.File != f.Name()) {
+	f := s.walked.syms.file(callee.Module)
+	if b := s.walked.syms.binary(callee.Module); b != nil && x.Source == walker.SourceWin && (f == nil || x.Row.Origin.File != f.Name()) {
 		fd, _, err := b.FrameData(callee.RVA)
 		if err != nil {
 			return nil, nil
@@ -167,12 +163,12 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	}
 	var out []report.RecordLine
 	var notes []string
-	f.WithSym(true, func(sym *symfile.File) { out, notes = s.symRecord(d, sym, callee.RVA, x) })
+	f.WithSym(true, func(sym *symfile.File) { out, notes = s.symRecord(sym, callee.RVA, x) })
 	return out, notes
 }
 
 // symRecord is record of a symbol file.
-func (s *Session) symRecord(d *dump, f *symfile.File, rva uint64, x *walker.Explanation) (out []report.RecordLine, notes []string) {
+func (s *Session) symRecord(f *symfile.File, rva uint64, x *walker.Explanation) (out []report.RecordLine, notes []string) {
 	if x.Source == walker.SourceWin {
 		line, ok, err := f.WinText(rva)
 		if !ok || err != nil {
@@ -187,7 +183,7 @@ func (s *Session) symRecord(d *dump, f *symfile.File, rva uint64, x *walker.Expl
 	}
 	// The cache of rows may have forgotten the notes.
 	if err == nil {
-		_, _, err = f.Row(d.walked.syms.arch, rva)
+		_, _, err = f.Row(s.walked.syms.arch, rva)
 	}
 	if err != nil {
 		return out, unreadRecord(err)

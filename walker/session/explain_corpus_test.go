@@ -25,7 +25,7 @@ func TestExplainCorpus(t *testing.T) {
 					if f > 500 && f < len(th.Frames)-50 {
 						continue
 					}
-					x, err := s.Explain(0, n, f)
+					x, err := s.Session(0).Explain(n, f)
 					if err != nil {
 						t.Fatalf("%s, %s: %v", c.name, p.Name, err)
 					}

@@ -180,9 +180,9 @@ func wow64Running() []byte {
 }
 
 // open opens the dump and adds the symbols.
-func (st *story) open(t *testing.T) *Session {
+func (st *story) open(t *testing.T) *Files {
 	t.Helper()
-	s := New(Options{Policy: walker.Best, Demangle: demangle.Name})
+	s := NewFiles(Options{Policy: walker.Best, Demangle: demangle.Name})
 	s.Add(source("x.dmp", st.dump))
 	for _, sym := range st.syms {
 		it := s.Add(source("app.sym", []byte(sym)))
@@ -238,7 +238,7 @@ func TestExplainStories(t *testing.T) {
 	}
 }
 
-func storyText(t *testing.T, s *Session) string {
+func storyText(t *testing.T, s *Files) string {
 	t.Helper()
 	r := s.Report(0)
 	var b bytes.Buffer
@@ -253,12 +253,12 @@ func storyText(t *testing.T, s *Session) string {
 			b.WriteString("\n…\n")
 			break
 		}
-		x, err := s.Explain(0, 0, f)
+		x, err := s.Session(0).Explain(0, f)
 		fail(err)
 		b.WriteByte('\n')
 		fail(text.WriteExplanation(&b, r, x))
 	}
-	c, err := s.Compare(0, 0)
+	c, err := s.Session(0).Compare(0)
 	fail(err)
 	b.WriteByte('\n')
 	fail(text.WriteComparison(&b, r, c))
@@ -278,7 +278,7 @@ func storyText(t *testing.T, s *Session) string {
 // were used.
 func TestExplainSwapped(t *testing.T) {
 	s := swappedSession(t, swappedRules, walker.Best)
-	x, err := s.Explain(0, 0, 1)
+	x, err := s.Session(0).Explain(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,25 +306,19 @@ func TestExplainSwapped(t *testing.T) {
 }
 
 func TestExplainNothing(t *testing.T) {
-	s := New(Options{})
-	if _, err := s.Explain(0, 0, 0); err == nil {
-		t.Error("no dump")
-	}
-	if _, err := s.Compare(0, 0); err == nil {
-		t.Error("no dump")
-	}
+	s := NewFiles(Options{})
 	s.Add(source("x.dmp", appDump()))
 	for _, c := range [][2]int{{1, 0}, {-1, 0}, {0, 99}, {0, -1}} {
-		if _, err := s.Explain(0, c[0], c[1]); err == nil {
+		if _, err := s.Session(0).Explain(c[0], c[1]); err == nil {
 			t.Errorf("thread %d frame %d is explained", c[0], c[1])
 		}
 	}
-	if _, err := s.Compare(0, 3); err == nil {
+	if _, err := s.Session(0).Compare(3); err == nil {
 		t.Error("no thread")
 	}
 	// A change of policy is a change of what is explained.
 	s.SetPolicy(walker.FPOnly)
-	if x, err := s.Explain(0, 0, 0); err != nil || x.End == nil || x.End.Attempts[0].Source != "frame-pointer" {
+	if x, err := s.Session(0).Explain(0, 0); err != nil || x.End == nil || x.End.Attempts[0].Source != "frame-pointer" {
 		t.Errorf("%+v, %v", x, err)
 	}
 }

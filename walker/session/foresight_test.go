@@ -72,8 +72,8 @@ func TestForesight(t *testing.T) {
 	const frames = 100
 	for _, stale := range []int{0, 3} {
 		dump, syms := deepStacks(12, frames, stale)
-		open := func(r *many) *session.Session {
-			s := session.New(session.Options{IndexOnDemand: true})
+		open := func(r *many) *session.Files {
+			s := session.NewFiles(session.Options{IndexOnDemand: true})
 			s.Add(input.FromBytes("deep.dmp", dump))
 			if r == nil {
 				s.Add(input.FromBytes("deep.sym", syms))
@@ -85,14 +85,14 @@ func TestForesight(t *testing.T) {
 		alone := open(nil).Report(0)
 		r := &many{r: bytes.NewReader(syms)}
 		s := open(r)
-		got := s.PartialReport(0, -1)
+		got := s.Session(0).PartialReport(-1)
 		if th := got.Threads[got.FirstThread]; len(th.Frames) < frames || th.Frames[frames-1].Function.Raw == "" {
 			t.Fatalf("%d of ten words stale: %d frames", stale, len(th.Frames))
 		}
 		if r.many == 0 {
 			t.Error("nothing was read together")
 		}
-		for s.WalkOn(0) > 0 {
+		for s.Session(0).WalkOn() > 0 {
 		}
 		for i, th := range s.Report(0).Threads {
 			if !reflect.DeepEqual(frameNames(th), frameNames(alone.Threads[i])) {
@@ -110,10 +110,10 @@ func TestForesightOfServers(t *testing.T) {
 		for i, slice := range []int64{0, 4 << 10} {
 			src := input.New("deep.sym", &many{r: bytes.NewReader(syms)}, int64(len(syms)))
 			src.Slice = slice
-			s := session.New(session.Options{IndexOnDemand: true})
+			s := session.NewFiles(session.Options{IndexOnDemand: true})
 			s.Add(input.FromBytes("deep.dmp", dump))
 			s.Add(src)
-			r := s.PartialReport(0, -1)
+			r := s.Session(0).PartialReport(-1)
 			got[i] = frameNames(r.Threads[r.FirstThread])
 		}
 		if len(got[0]) < 60 || !reflect.DeepEqual(got[0], got[1]) {

@@ -58,7 +58,7 @@ func TestFormats(t *testing.T) {
 		if !read {
 			continue
 		}
-		s := session.New(session.Options{})
+		s := session.NewFiles(session.Options{})
 		it := s.Add(input.FromBytes("a", []byte(f.sample)))[0]
 		if it.Detected != kind || it.Kind != f.item || it.NeedsDecoder != f.later {
 			t.Errorf("intake.%s: a file of it is taken for %q and becomes %q, needs decoder %v: %s", name, it.Detected, it.Kind, it.NeedsDecoder, it.Message)

@@ -86,7 +86,7 @@ func TestFullDump(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	c := &counted{r: f}
-	s := session.New(session.Options{})
+	s := session.NewFiles(session.Options{})
 	s.Add(input.New(path, c, size))
 	r := s.Report(0)
 	runtime.ReadMemStats(&after)
@@ -94,7 +94,7 @@ func TestFullDump(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	opened := *c
-	mem := s.Dump(0).Memory
+	mem := s.Session(0).Dump.Memory
 	for i := range uint64(10) {
 		if v, ok := mem.Word(from+i*gb/2, 8); !ok || v != 0 {
 			t.Errorf("word %d: %x %v", i, v, ok)

@@ -87,7 +87,7 @@ func TestPeersDoNotMerge(t *testing.T) {
 	for _, p := range []walker.Policy{walker.Breakpad, walker.RustMinidump} {
 		var all []string
 		for _, maps := range []bool{true, false} {
-			s := New(Options{Policy: p})
+			s := NewFiles(Options{Policy: p})
 			s.Add(source("a.dmp", gapsDump(maps)))
 			s.Add(source("app.sym", []byte(appSym(appID))))
 			r := s.Report(0)
@@ -158,12 +158,12 @@ func TestGapsAsPrinted(t *testing.T) {
 
 // A binary's code is read at its own addresses in every mapping: the check of calls depends on it.
 func TestCodeOfGaps(t *testing.T) {
-	s := New(Options{OpenBinary: openFake})
+	s := NewFiles(Options{OpenBinary: openFake})
 	s.Add(source("a.dmp", gapsDump(true)))
 	s.Add(source("app.elf", fake("00112233445566778899AABBCCDDEEFF0 app plain")))
 	var p [4]byte
 	for addr, want := range map[uint64]int{0x401010: 4, 0x7f0000000010: 4, 0x400900: 0, 0x7f0000003000: 0} {
-		if got := s.Dump(0).Code(addr, p[:]); got != want {
+		if got := s.Session(0).Dump.Code(addr, p[:]); got != want {
 			t.Errorf("0x%x: %d bytes of code, not %d", addr, got, want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestProgramWithIDOnAPart(t *testing.T) {
 			policy walker.Policy
 			want   string
 		}{{walker.Best, "crash_me main"}, {walker.Breakpad, "wrong"}} {
-			s := New(Options{Policy: c.policy})
+			s := NewFiles(Options{Policy: c.policy})
 			s.Add(source("a.dmp", data))
 			s.Add(source("app.sym", []byte(appSym(appID)+"FUNC 0 100 0 wrong\n")))
 			if got := functions(s.Report(0)); !strings.HasPrefix(got, c.want) {

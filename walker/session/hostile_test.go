@@ -64,13 +64,13 @@ func evilSym(name string) []byte {
 // the files say.
 func checkReport(t *testing.T, dump, sym []byte) {
 	t.Helper()
-	s := session.New(session.Options{Demangle: demangle.Name, OpenBinary: openBinary})
+	s := session.NewFiles(session.Options{Demangle: demangle.Name, OpenBinary: openBinary})
 	s.Add(input.FromBytes("a\x1b[31m\n.dmp", dump))
 	if len(s.Dumps()) == 0 {
 		return
 	}
 	s.Add(input.FromBytes("b\x1b[31m.sym", sym))
-	if len(s.Dump(0).Modules) > 0 {
+	if len(s.Session(0).Dump.Modules) > 0 {
 		for _, it := range s.Items() {
 			if it.Kind == session.KindSym {
 				s.Assign(it.ID, 0, 0)
@@ -80,18 +80,18 @@ func checkReport(t *testing.T, dump, sym []byte) {
 	r := s.Report(0)
 	for _, pretty := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := jsonreport.Write(&b, r, jsonreport.Options{Pretty: pretty, Explain: s.Explainer(0, false)}); err != nil {
+		if err := jsonreport.Write(&b, r, jsonreport.Options{Pretty: pretty, Explain: s.Session(0).Explainer(false)}); err != nil {
 			t.Fatal(err)
 		}
 		checkJSONReport(t, b.Bytes(), r)
 	}
 	var out bytes.Buffer
-	if err := dumptext.WriteJSON(&out, s.Dump(0), dumptext.Options{All: true, Memory: true}); err != nil {
+	if err := dumptext.WriteJSON(&out, s.Session(0).Dump, dumptext.Options{All: true, Memory: true}); err != nil {
 		t.Fatal(err)
 	}
 	checkJSON(t, "dump", out.Bytes())
 	checkText(t, "dump", func(b *bytes.Buffer) error {
-		return dumptext.Write(b, s.Dump(0), dumptext.Options{All: true, Memory: true})
+		return dumptext.Write(b, s.Session(0).Dump, dumptext.Options{All: true, Memory: true})
 	})
 	lines := checkText(t, "text", func(b *bytes.Buffer) error { return text.Write(b, r) })
 	shown := 0
@@ -110,7 +110,7 @@ func checkReport(t *testing.T, dump, sym []byte) {
 	checkText(t, "findings", func(b *bytes.Buffer) error { return text.WriteFindings(b, r) })
 	if th := r.FirstThread; th >= 0 && len(r.Threads[th].Frames) > 0 {
 		for frame := range min(3, len(r.Threads[th].Frames)) {
-			x, err := s.Explain(0, th, frame)
+			x, err := s.Session(0).Explain(th, frame)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +122,7 @@ func checkReport(t *testing.T, dump, sym []byte) {
 		if len(r.Threads[th].Frames) > 100 {
 			return
 		}
-		c, err := s.Compare(0, th)
+		c, err := s.Session(0).Compare(th)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +338,7 @@ func TestUnreadContext(t *testing.T) {
 		dump []byte
 		says bool
 	}{{data, false}, {broken, true}} {
-		s := session.New(session.Options{})
+		s := session.NewFiles(session.Options{})
 		s.Add(input.FromBytes("a.dmp", c.dump))
 		r := s.Report(0)
 		if said := strings.Contains(fmt.Sprint(r.Diagnostics), "exception context"); said != c.says || len(r.Threads[0].Frames) == 0 {
@@ -374,7 +374,7 @@ func TestUnreadMemory(t *testing.T) {
 		if broken {
 			r.from, r.to = at+(300<<10), at+(301<<10)
 		}
-		s := session.New(session.Options{})
+		s := session.NewFiles(session.Options{})
 		s.Add(input.New("a.dmp", r, int64(len(data))))
 		rep := s.Report(0)
 		if rep == nil {

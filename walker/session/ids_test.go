@@ -114,7 +114,7 @@ func TestIDsBigEndian(t *testing.T) {
 	dump := dumptest.New(order).System(dumptest.System{Processor: dumptest.CPUMIPS, Platform: 0x8201}).
 		Module(0x400000, 0x10000, "/opt/app", dumptest.ELF(id)).Thread(7, ctx, 0x7ffe0000, mem).Exception(7, 11, 1, 0x45, ctx).Bytes()
 	for _, symID := range []string{swappedID, appID} {
-		s := New(Options{})
+		s := NewFiles(Options{})
 		s.Add(source("x.dmp", dump))
 		s.Add(source("a.sym", []byte("MODULE Linux mips "+symID+" app\nFUNC 1000 100 0 crash_me\n")))
 		if got := s.Report(0).Threads[0].Frames[0].Function.Raw; got != "crash_me" {

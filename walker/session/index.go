@@ -27,21 +27,22 @@ type pass struct {
 }
 
 // Unindexed returns the symbol files that lookups for a dump used and that have no full index.
-func (s *Session) Unindexed(dumpIndex int) []Item {
-	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
+func (fs *Files) Unindexed(dump int) []Item {
+	s := fs.Session(dump)
+	if s == nil {
 		return nil
 	}
-	s.settle(s.dumps[dumpIndex])
+	s.settle()
 	var out []Item
 	seen := map[*symbols.File]bool{}
-	for i := range s.dumps[dumpIndex].modules {
-		f := s.dumps[dumpIndex].modules[i].item
+	for i := range s.modules {
+		f := s.modules[i].item
 		if f == nil || seen[f] {
 			continue
 		}
 		seen[f] = true
 		f.WithSym(false, func(sym *symfile.File) {
-			if it := s.of[f]; it != nil && !sym.FullyIndexed() {
+			if it := fs.of[f]; it != nil && !sym.FullyIndexed() {
 				out = append(out, it.Item)
 			}
 		})
@@ -53,24 +54,24 @@ func (s *Session) Unindexed(dumpIndex int) []Item {
 // With keep it uses an index from Options.Indexes instead, or stores a new one there. At the end it
 // calls ended, unless StopIndexing came first. Lookups then use the index, and the stacks that used
 // the file are walked again at the next Report, because a search may have answered wrongly.
-func (s *Session) IndexFile(itemID int, keep bool, ended func(error)) {
-	s.passes = append(s.passes, &pass{itemID, keep, ended})
-	s.nextPass()
+func (fs *Files) IndexFile(itemID int, keep bool, ended func(error)) {
+	fs.passes = append(fs.passes, &pass{itemID, keep, ended})
+	fs.nextPass()
 }
 
 // StopIndexing ends all that IndexFile began. The files stay searched.
-func (s *Session) StopIndexing() {
-	s.passes = nil
-	for _, x := range s.opt.Indexers {
+func (fs *Files) StopIndexing() {
+	fs.passes = nil
+	for _, x := range fs.opt.Indexers {
 		x.Stop()
 	}
 }
 
 // AwaitsIndex reports whether the stacks of a dump should not be walked until a file is fully
 // indexed, because walking them then takes far fewer reads.
-func (s *Session) AwaitsIndex(dumpIndex int) bool {
-	for _, it := range s.Unindexed(dumpIndex) {
-		for _, p := range s.passes {
+func (fs *Files) AwaitsIndex(dump int) bool {
+	for _, it := range fs.Unindexed(dump) {
+		for _, p := range fs.passes {
 			if p.item == it.ID {
 				return true
 			}
@@ -80,51 +81,51 @@ func (s *Session) AwaitsIndex(dumpIndex int) bool {
 }
 
 // nextPass begins the next pass over a file, if none is running.
-func (s *Session) nextPass() {
-	if s.passRuns || len(s.passes) == 0 {
+func (fs *Files) nextPass() {
+	if fs.passRuns || len(fs.passes) == 0 {
 		return
 	}
-	p := s.passes[0]
+	p := fs.passes[0]
 	var full *symfile.File
 	var err error
-	s.passRuns = true
-	s.opt.Beside(func() { full, err = s.fullIndex(p) }, func() {
-		s.passRuns = false
-		if len(s.passes) > 0 && s.passes[0] == p { // it was not stopped
-			s.passes = s.passes[1:]
+	fs.passRuns = true
+	fs.opt.Beside(func() { full, err = fs.fullIndex(p) }, func() {
+		fs.passRuns = false
+		if len(fs.passes) > 0 && fs.passes[0] == p { // it was not stopped
+			fs.passes = fs.passes[1:]
 			if err == nil {
-				s.adopt(s.items[p.item].file, full)
+				fs.adopt(fs.items[p.item].file, full)
 			}
 			p.ended(err)
 		}
-		s.nextPass()
+		fs.nextPass()
 	})
 }
 
 // fullIndex opens a symbol file with its full index, beside the session's other work.
-func (s *Session) fullIndex(p *pass) (full *symfile.File, err error) {
-	if p.item < 0 || p.item >= len(s.items) || s.items[p.item].file == nil || s.items[p.item].file.IsBinary {
+func (fs *Files) fullIndex(p *pass) (full *symfile.File, err error) {
+	if p.item < 0 || p.item >= len(fs.items) || fs.items[p.item].file == nil || fs.items[p.item].file.IsBinary {
 		return nil, fmt.Errorf("there is no symbol file number %d", p.item)
 	}
-	it := s.items[p.item]
+	it := fs.items[p.item]
 	src := it.file.Source()
 	key := ""
-	if p.keep && s.opt.Indexes != nil {
+	if p.keep && fs.opt.Indexes != nil {
 		if print, err := symfile.Fingerprint(src); err == nil { // else the next visit indexes the file again
 			key = fmt.Sprintf("%s-%d-%016x", it.SymID, src.Size, print)
 		}
 	}
 	opt := it.file.Options()
 	if key != "" {
-		if index := s.opt.Indexes.Load(key); index != nil {
+		if index := fs.opt.Indexes.Load(key); index != nil {
 			if full, err = symfile.OpenIndexed(src, input.FromBytes(src.Name, index), opt); err == nil {
 				return full, nil
 			}
 		}
 	}
 	opt.Progress = func(done, total int64) {
-		if s.opt.Progress != nil {
-			s.opt.Progress(Progress{Stage: "indexing", Name: it.Name, Done: done, Total: total, Background: true})
+		if fs.opt.Progress != nil {
+			fs.opt.Progress(Progress{Stage: "indexing", Name: it.Name, Done: done, Total: total, Background: true})
 		}
 	}
 	if full, err = symfile.Open(src, opt); err != nil {
@@ -132,39 +133,39 @@ func (s *Session) fullIndex(p *pass) (full *symfile.File, err error) {
 	}
 	if key != "" {
 		if index, err := full.Index(); err == nil {
-			s.opt.Indexes.Store(key, index)
+			fs.opt.Indexes.Store(key, index)
 		}
 	}
 	return full, nil
 }
 
 // adopt has lookups use a full index.
-func (s *Session) adopt(f *symbols.File, full *symfile.File) {
+func (fs *Files) adopt(f *symbols.File, full *symfile.File) {
 	f.Adopt(full)
-	for _, d := range s.dumps {
-		if d.uses(f) {
-			if d.searched == nil {
-				d.searched = d.report
+	for _, s := range fs.sessions {
+		if s.uses(f) {
+			if s.searched == nil {
+				s.searched = s.report
 			}
-			d.invalidate()
+			s.invalidate()
 		}
 	}
 }
 
 // Corrects reports whether a dump's report was shown before a file was fully indexed, and was not
 // compared with the new one (Corrected).
-func (s *Session) Corrects(dumpIndex int) bool {
-	return dumpIndex >= 0 && dumpIndex < len(s.dumps) && s.dumps[dumpIndex].searched != nil
+func (s *Session) Corrects() bool {
+	return s.searched != nil
 }
 
 // Corrected counts the frames of a dump's stacks, including inlined calls, that differ from those
 // that were shown before a file was fully indexed.
-func (s *Session) Corrected(dumpIndex int) (n int) {
-	if !s.Corrects(dumpIndex) {
+func (s *Session) Corrected() (n int) {
+	if !s.Corrects() {
 		return 0
 	}
-	was, is := s.dumps[dumpIndex].searched, s.Report(dumpIndex)
-	s.dumps[dumpIndex].searched = nil
+	was, is := s.searched, s.Report()
+	s.searched = nil
 	for i := range is.Threads {
 		if i < len(was.Threads) && !was.Threads[i].Pending {
 			n += changedFrames(was.Threads[i].Frames, is.Threads[i].Frames)

@@ -59,7 +59,7 @@ func TestLLDB(t *testing.T) {
 		{true, "", "? 0"},
 		{true, appSym(appID), "crash_me 0 main 0"},
 	} {
-		s := New(Options{})
+		s := NewFiles(Options{})
 		s.Add(source("a.dmp", lldbDump(c.headers)))
 		if c.sym != "" {
 			s.Add(source("app.sym", []byte(c.sym)))
@@ -86,7 +86,7 @@ func TestLLDB(t *testing.T) {
 		}
 	}
 	// The peers refuse such a context.
-	s := New(Options{Policy: walker.Breakpad})
+	s := NewFiles(Options{Policy: walker.Breakpad})
 	s.Add(source("a.dmp", lldbDump(false)))
 	if r := s.Report(0); len(r.Threads[0].Frames) > 0 || r.Threads[0].Stop.Kind != string(walker.StopNoContext) {
 		t.Errorf("%+v", r.Threads[0].Stop)

@@ -41,7 +41,7 @@ func TestLoongArch(t *testing.T) {
 			}
 			dump := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 0x8005, Platform: dumptest.OSLinux}).
 				Module(base, 0x4000, "/opt/app", dumptest.ELF(id)).Thread(7, ctx, stack, mem).Exception(7, 11, 1, 0, ctx).Bytes()
-			s := session.New(session.Options{OpenBinary: openBinary})
+			s := session.NewFiles(session.Options{OpenBinary: openBinary})
 			s.Add(input.New("app.dmp", bytes.NewReader(dump), int64(len(dump))))
 			if c.program {
 				if it := s.Add(fileSource(t, program))[0]; !it.Usable {

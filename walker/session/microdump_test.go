@@ -35,7 +35,7 @@ func microdump(fingerprint string) string {
 const microSym = "MODULE android arm 0102030405060708090A0B0C0D0E0F100 app\nFILE 0 main.c\nFUNC 2000 200 0 main\n2000 200 7 0\n"
 
 func TestMicrodump(t *testing.T) {
-	s := session.New(session.Options{Policy: walker.Breakpad})
+	s := session.NewFiles(session.Options{Policy: walker.Breakpad})
 	items := s.Add(input.FromBytes("log.txt", []byte("before\n"+microdump("maker/x"))))
 	if len(items) != 1 || items[0].Kind != session.KindDump || !items[0].Usable || items[0].Name != "log.txt" || items[0].Dump != 0 {
 		t.Fatalf("items: %+v", items)
@@ -92,7 +92,7 @@ Loaded modules:
 
 // TestMicrodumps: several in one log are dumps of their own, which get symbols alike.
 func TestMicrodumps(t *testing.T) {
-	s := session.New(session.Options{})
+	s := session.NewFiles(session.Options{})
 	s.Add(input.FromBytes("app.sym", []byte(microSym)))
 	items := s.Add(input.FromBytes("log.txt", []byte(microdump("one")+"noise\n"+microdump("two"))))
 	if len(items) != 3 || items[0].Kind != session.KindArchive || !items[0].Usable || items[0].Dump != -1 {
@@ -119,7 +119,7 @@ func TestMicrodumpOutput(t *testing.T) {
 	at := func(parts ...string) string { return filepath.Join(append([]string{corpusRoot}, parts...)...) }
 	equal, outputs := 0, 0
 	for _, name := range []string{"arm", "arm64", "mips64", "multiple", "withcrashreason"} {
-		s := session.New(session.Options{Policy: walker.Breakpad})
+		s := session.NewFiles(session.Options{Policy: walker.Breakpad})
 		add := func(path string) {
 			data, err := os.ReadFile(path)
 			if err != nil {

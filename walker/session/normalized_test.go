@@ -57,9 +57,9 @@ type reportJSON struct {
 }
 
 // inJSON walks a dump and reads the report's JSON.
-func inJSON(t *testing.T, dump []byte, p walker.Policy) (*Session, reportJSON) {
+func inJSON(t *testing.T, dump []byte, p walker.Policy) (*Files, reportJSON) {
 	t.Helper()
-	s := New(Options{Policy: p})
+	s := NewFiles(Options{Policy: p})
 	s.Add(source("x.dmp", dump))
 	var b bytes.Buffer
 	if err := jsonreport.Write(&b, s.Report(0), jsonreport.Options{}); err != nil {

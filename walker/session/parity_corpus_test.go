@@ -95,15 +95,15 @@ func (c *parityCase) walked(t *testing.T, p walker.Policy, also ...string) *repo
 }
 
 // opened is walked with the session.
-func (c *parityCase) opened(t *testing.T, p walker.Policy, also ...string) (*session.Session, *report.Report) {
+func (c *parityCase) opened(t *testing.T, p walker.Policy, also ...string) (*session.Files, *report.Report) {
 	t.Helper()
 	return c.openedBy(t, session.Options{Policy: p}, also...)
 }
 
 // openedBy is opened with other options than a policy.
-func (c *parityCase) openedBy(t *testing.T, opt session.Options, also ...string) (*session.Session, *report.Report) {
+func (c *parityCase) openedBy(t *testing.T, opt session.Options, also ...string) (*session.Files, *report.Report) {
 	t.Helper()
-	s := session.New(opt)
+	s := session.NewFiles(opt)
 	add := func(path string) {
 		f, err := os.Open(path)
 		if err != nil {

@@ -42,12 +42,12 @@ func TestPDBAlone(t *testing.T) {
 		}
 		byRules := 0
 		for _, dump := range dumps {
-			with := session.New(session.Options{OpenBinary: openBinary})
+			with := session.NewFiles(session.Options{OpenBinary: openBinary})
 			with.Add(fileSource(t, dump))
 			if it := with.Add(fileSource(t, path))[0]; !it.Usable || it.Message != "" {
 				t.Fatalf("%s: %s", path, it.Message)
 			}
-			syms := session.New(session.Options{})
+			syms := session.NewFiles(session.Options{})
 			syms.Add(fileSource(t, dump))
 			syms.Add(input.FromBytes("made.sym", text.Bytes()))
 			report := with.Report(0)
@@ -69,7 +69,7 @@ func TestPDBAlone(t *testing.T) {
 // TestPDBWithoutReader: whoever has no reader of binaries is told that one is needed, as the page's
 // first program is.
 func TestPDBWithoutReader(t *testing.T) {
-	s := session.New(session.Options{})
+	s := session.NewFiles(session.Options{})
 	it := s.Add(input.FromBytes("a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00")))[0]
 	if it.Usable || !it.NeedsDecoder || it.Kind != session.KindBinary {
 		t.Errorf("%+v", it)

@@ -81,7 +81,7 @@ func TestMinGWDebugFile(t *testing.T) {
 			{"dump debug", both[:1]}, {"debug dump", both[:1]},
 			{"dump program other", nil}, {"dump other program", nil}, {"other program dump", nil},
 		} {
-			s := session.New(session.Options{OpenBinary: openBinary})
+			s := session.NewFiles(session.Options{OpenBinary: openBinary})
 			ids := map[string]int{}
 			for _, f := range strings.Fields(c.files) {
 				ids[f] = s.Add(sources[f])[0].ID
@@ -134,7 +134,7 @@ func TestNoDebugRecord(t *testing.T) {
 			debug []byte
 			used  bool
 		}{{debug, true}, {later, false}} {
-			s := session.New(session.Options{OpenBinary: openBinary})
+			s := session.NewFiles(session.Options{OpenBinary: openBinary})
 			s.Add(input.FromBytes("x.dmp", dump))
 			id := s.Add(input.FromBytes("d/"+name+".debug", c.debug))[0].ID
 			f := s.Report(0).Threads[0].Frames[0]

@@ -56,7 +56,7 @@ func (want *emulatedFrame) differs(have *report.Frame) string {
 // walkedWith is the report of a dump, walked with the files alone.
 func walkedWith(t *testing.T, dump string, files ...string) *report.Report {
 	t.Helper()
-	s := session.New(session.Options{OpenBinary: openBinary})
+	s := session.NewFiles(session.Options{OpenBinary: openBinary})
 	for _, path := range append([]string{dump}, files...) {
 		for _, it := range s.Add(fileSource(t, path)) {
 			if !it.Usable {
@@ -245,7 +245,7 @@ func TestUnwindFromMemory(t *testing.T) {
 		return d.Bytes()
 	}
 	walk := func(data []byte) *report.Thread {
-		s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
+		s := session.NewFiles(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
 			m := &d.Modules[module]
 			if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
 				return b

@@ -22,8 +22,8 @@ const aheadThreads = 64
 // ahead looks up what the stacks of the next threads point to, in files that have an index: where
 // that is in a file is then known, and what lies close together is read together. Of a file that is
 // searched, each address that is not needed would cost as much as one that is.
-func (s *Session) ahead(d *dump) {
-	w := &d.walked
+func (s *Session) ahead() {
+	w := &s.walked
 	if w.next < w.ahead {
 		return
 	}
@@ -37,13 +37,13 @@ func (s *Session) ahead(d *dump) {
 		if w.done[w.ahead] {
 			continue
 		}
-		if steps, _ := s.beginThread(d, w.walker, w.syms, w.ahead, w.policy); steps != nil {
+		if steps, _ := s.beginThread(w.walker, w.syms, w.ahead, w.policy); steps != nil {
 			add(steps.Wants())
 			steps.Words(0, prefetchWords, add)
 		}
 	}
 	for module, list := range byModule {
-		if f := d.modules[module].item; f != nil && f.Source().Slice == 0 {
+		if f := s.modules[module].item; f != nil && f.Source().Slice == 0 {
 			f.WithSym(false, func(sym *symfile.File) {
 				if sym.FullyIndexed() {
 					sym.Prefetch(list, list)
@@ -65,7 +65,7 @@ type prefetch struct {
 // several requests, only those of the next step.
 func (p *prefetch) rules() {
 	module, rva := p.steps.Wants()
-	if module < 0 || p.y.d.ignored[module] {
+	if module < 0 || p.y.s.ignored[module] {
 		return
 	}
 	f := p.y.file(module)

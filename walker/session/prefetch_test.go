@@ -76,9 +76,9 @@ func grown(t *testing.T, moved string) []byte {
 	return []byte(head.String() + block.String() + tail.String())
 }
 
-func largeSession(t *testing.T, syms io.ReaderAt, size int) *session.Session {
+func largeSession(t *testing.T, syms io.ReaderAt, size int) *session.Files {
 	t.Helper()
-	s := session.New(session.Options{IndexOnDemand: true})
+	s := session.NewFiles(session.Options{IndexOnDemand: true})
 	for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz"} {
 		data, err := os.ReadFile("../../testdata/sample/" + name)
 		if err != nil {
@@ -91,7 +91,7 @@ func largeSession(t *testing.T, syms io.ReaderAt, size int) *session.Session {
 }
 
 // complete has the symbols read as a whole.
-func complete(t *testing.T, s *session.Session) {
+func complete(t *testing.T, s *session.Files) {
 	t.Helper()
 	for _, it := range s.Items() {
 		if it.Name == "tilecruncher.sym" && it.Kind == session.KindSym {
@@ -113,13 +113,13 @@ func TestPrefetched(t *testing.T) {
 		whole := alone.Report(0)
 		r := &many{r: bytes.NewReader(syms)}
 		s := largeSession(t, r, len(syms))
-		first := s.PartialReport(0, -1)
+		first := s.Session(0).PartialReport(-1)
 		turns, looked := 0, false
 		for left := len(first.Threads); left > 0; turns++ {
-			left = s.WalkOn(0)
+			left = s.Session(0).WalkOn()
 			if turns == 2 && left > 1 { // in the middle of it somebody chooses the last thread
 				last := len(first.Threads) - 1
-				looked = !s.PartialReport(0, last).Threads[last].Pending
+				looked = !s.Session(0).PartialReport(last).Threads[last].Pending
 			}
 		}
 		if !looked {

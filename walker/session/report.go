@@ -11,20 +11,16 @@ import (
 )
 
 // Report walks the dump's threads, as far as they are not walked, and describes the crash. The same
-// pointer comes back until symbols, assignments or the policy change. Nil if there is no such dump.
-func (s *Session) Report(i int) *report.Report {
-	if i < 0 || i >= len(s.dumps) {
-		return nil
+// pointer comes back until symbols, assignments or the policy change.
+func (s *Session) Report() *report.Report {
+	for s.WalkOn() > 0 {
 	}
-	d := s.dumps[i]
-	for s.WalkOn(i) > 0 {
-	}
-	return s.build(d)
+	return s.build()
 }
 
 // walkThread recovers the stack of one thread.
-func (s *Session) walkThread(d *dump, w *walker.Walker, syms *lookups, i int, policy walker.Policy) walker.Stack {
-	steps, why := s.beginThread(d, w, syms, i, policy)
+func (s *Session) walkThread(w *walker.Walker, syms *lookups, i int, policy walker.Policy) walker.Stack {
+	steps, why := s.beginThread(w, syms, i, policy)
 	if why != nil {
 		return walker.Stack{Stop: *why}
 	}
@@ -39,29 +35,29 @@ func (s *Session) walkThread(d *dump, w *walker.Walker, syms *lookups, i int, po
 }
 
 // beginThread starts the walk of a thread, or says why it has none.
-func (s *Session) beginThread(d *dump, w *walker.Walker, syms *lookups, i int, policy walker.Policy) (*walker.Steps, *walker.Stop) {
-	if report.WroteDump(d.Dump, i) {
+func (s *Session) beginThread(w *walker.Walker, syms *lookups, i int, policy walker.Policy) (*walker.Steps, *walker.Stop) {
+	if report.WroteDump(s.Dump, i) {
 		return nil, &walker.Stop{Kind: walker.StopDumpThread,
 			Detail: "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash"}
 	}
-	if s := d.System; s != nil && s.UnknownToPeers() {
+	if s := s.System; s != nil && s.UnknownToPeers() {
 		return nil, &walker.Stop{Kind: walker.StopNoCPU, Detail: fmt.Sprintf("%s does not know processor number %d", policy.Name, s.Processor)}
 	}
-	ctx, err := threadContext(d.Dump, i)
+	ctx, err := threadContext(s.Dump, i)
 	if err != nil {
 		return nil, &walker.Stop{Kind: walker.StopNoContext, Detail: err.Error()}
 	}
 	if ctx.Short && !policy.ShortContexts {
 		return nil, &walker.Stop{Kind: walker.StopNoContext,
-			Detail: fmt.Sprintf("thread %d: its context record of %d bytes is too short for this unwind method", d.Threads[i].ID, ctx.Loc.Size)}
+			Detail: fmt.Sprintf("thread %d: its context record of %d bytes is too short for this unwind method", s.Threads[i].ID, ctx.Loc.Size)}
 	}
 	regs := ctx.Regs
 	if regs.Arch == nil {
 		return nil, &walker.Stop{Kind: walker.StopNoCPU, Detail: "no stack walker exists for this processor"}
 	}
 	syms.arch = regs.Arch
-	mem := stackMemory(d.Dump, i, regs.SP(), policy)
-	return w.Begin(regs, mem, shadowStack(d.Dump, ctx)), nil
+	mem := stackMemory(s.Dump, i, regs.SP(), policy)
+	return w.Begin(regs, mem, shadowStack(s.Dump, ctx)), nil
 }
 
 // threadContext returns a thread's state: that of the exception for the thread that had it, since

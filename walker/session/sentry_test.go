@@ -78,7 +78,7 @@ func TestSentry(t *testing.T) {
 
 func checkSentry[T string | []byte](t *testing.T, d dumptest.Sentry, symbols T, want string) {
 	t.Helper()
-	s := New(Options{OpenBinary: openSentry})
+	s := NewFiles(Options{OpenBinary: openSentry})
 	s.Add(source("a.dmp", d.Bytes()))
 	s.Add(source("app.sym", []byte(symbols)))
 	r := s.Report(0)
@@ -115,7 +115,7 @@ func checkSentry[T string | []byte](t *testing.T, d dumptest.Sentry, symbols T, 
 
 // A module whose entry could be one of two segments has no known place.
 func TestSentryAmbiguous(t *testing.T) {
-	s := New(Options{OpenBinary: func(src *input.Source) (symbols.Binary, error) {
+	s := NewFiles(Options{OpenBinary: func(src *input.Source) (symbols.Binary, error) {
 		b, err := openFake(src)
 		b.(*fakeBinary).id.Segments = []symbol.Segment{{Range: symbol.Range{Start: 0, Size: 0x2000}, Exec: true}, {Range: symbol.Range{Start: 0x2000, Size: 0x1f00}, Exec: true}}
 		return b, err
@@ -132,7 +132,7 @@ func TestUpload(t *testing.T) {
 	dump := appDump()
 	envelope := `{"event_id":"9ec7"}` + "\n" + `{"type":"event"}` + "\n" + `{"release":"app@1.2","tags":{"gpu":"none"}}` + "\n" +
 		fmt.Sprintf(`{"type":"attachment","length":%d,"attachment_type":"event.minidump","filename":"a.dmp"}`, len(dump)) + "\n" + string(dump) + "\n"
-	s := New(Options{})
+	s := NewFiles(Options{})
 	s.Add(source("a.envelope", []byte(envelope)))
 	var b strings.Builder
 	if err := jsonreport.Write(&b, s.Report(0), jsonreport.Options{}); err != nil {

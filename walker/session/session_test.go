@@ -109,7 +109,7 @@ func TestAnyOrderAnyWrapping(t *testing.T) {
 		{"CRLF", []*input.Source{source("x.dmp", d), source("a.sym", bytes.ReplaceAll(sym, []byte("\n"), []byte("\r\n")))}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := New(Options{})
+			s := NewFiles(Options{})
 			for _, f := range tc.files {
 				for _, it := range s.Add(f) {
 					if !it.Usable {
@@ -130,7 +130,7 @@ func TestAnyOrderAnyWrapping(t *testing.T) {
 // Symbols added later are used at once, and the report stays the same pointer while nothing
 // changes.
 func TestSymbolsLater(t *testing.T) {
-	s := New(Options{})
+	s := NewFiles(Options{})
 	s.Add(source("x.dmp", appDump()))
 	first := s.Report(0)
 	if first != s.Report(0) {
@@ -160,7 +160,7 @@ func TestOtherProcessor(t *testing.T) {
 		arch    string
 		refused bool
 	}{{"x86_64", false}, {"x86_64h", false}, {"something", false}, {"x86", true}, {"arm64e", true}, {"mips", true}} {
-		s := New(Options{})
+		s := NewFiles(Options{})
 		s.Add(source("x.dmp", appDump()))
 		it := s.Add(source("a.sym", []byte(strings.Replace(appSym(otherID), "x86_64", c.arch, 1))))[0]
 		r := s.Report(0)
@@ -180,7 +180,7 @@ func TestOtherProcessor(t *testing.T) {
 // A symbol file of another build is not used, both ids are told, and "use anyway" marks what it
 // touches.
 func TestMismatch(t *testing.T) {
-	s := New(Options{})
+	s := NewFiles(Options{})
 	s.Add(source("x.dmp", appDump()))
 	items := s.Add(source("a.sym", []byte(appSym(otherID))))
 	r := s.Report(0)
@@ -203,14 +203,14 @@ func TestMismatch(t *testing.T) {
 	if r.Modules[0].State != report.SymbolsAssigned {
 		t.Errorf("state %s", r.Modules[0].State)
 	}
-	s.Unassign(0, 0)
+	s.Session(0).Unassign(0)
 	if got := functions(s.Report(0)); strings.Contains(got, "main") {
 		t.Errorf("still used: %s", got)
 	}
 }
 
 func TestSymbolsWithoutModule(t *testing.T) {
-	s := New(Options{})
+	s := NewFiles(Options{})
 	s.Add(source("x.dmp", appDump()))
 	items := s.Add(source("a.sym", []byte(appSym(""))))
 	if !items[0].NeedsAssignment || items[0].Kind != KindSym {
@@ -232,7 +232,7 @@ func TestSymbolsWithoutModule(t *testing.T) {
 
 // The place in a symbol store identifies a file, whatever its MODULE record says.
 func TestStoreLayout(t *testing.T) {
-	s := New(Options{})
+	s := NewFiles(Options{})
 	s.Add(source("x.dmp", appDump()))
 	s.Add(source("symbols/app/"+appID+"/app.sym", []byte(appSym(otherID))))
 	if got := functions(s.Report(0)); got != "crash_me main" {
@@ -253,7 +253,7 @@ func TestUnusableFiles(t *testing.T) {
 		{"app", []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x3e\x00"), "ELF"},
 		{"cut.dmp", d[:20], "cut.dmp"},
 	} {
-		s := New(Options{})
+		s := NewFiles(Options{})
 		items := s.Add(source(tc.name, tc.b))
 		if items[0].Usable || !strings.Contains(items[0].Message, tc.want) || !strings.Contains(items[0].Message, tc.name) {
 			t.Errorf("%s: usable %v, message %q", tc.name, items[0].Usable, items[0].Message)
@@ -269,7 +269,7 @@ func TestUnusableFiles(t *testing.T) {
 func TestTruncatedDumps(t *testing.T) {
 	d, sym := appDump(), []byte(appSym(appID))
 	for n := 0; n < len(d); n += 16 {
-		s := New(Options{})
+		s := NewFiles(Options{})
 		s.Add(source("a.sym", sym))
 		items := s.Add(source("x.dmp", d[:n]))
 		if !items[0].Usable {

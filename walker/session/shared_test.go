@@ -3,6 +3,7 @@ package session_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,7 +40,7 @@ func TestSharedStore(t *testing.T) {
 		}
 		files = append(files, members...)
 	}
-	walk := func(s *session.Session) string {
+	walk := func(s *session.Files) string {
 		s.Add(input.FromBytes("tilecruncher.dmp", dump))
 		var out strings.Builder
 		if err := text.WriteMachine(&out, s.Report(0)); err != nil {
@@ -47,7 +48,7 @@ func TestSharedStore(t *testing.T) {
 		}
 		return out.String()
 	}
-	alone := session.New(session.Options{})
+	alone := session.NewFiles(session.Options{})
 	for _, f := range files {
 		alone.Add(f)
 	}
@@ -56,7 +57,7 @@ func TestSharedStore(t *testing.T) {
 	store := symbols.New(symbols.Options{OnDemand: true, Sym: symfile.Options{Slice: 4 << 10}})
 	var wait sync.WaitGroup
 	for range 4 {
-		wait.Go(func() { walk(session.New(session.Options{Store: store})) }) // with the files that are there by then
+		wait.Go(func() { walk(session.NewFiles(session.Options{Store: store})) }) // with the files that are there by then
 	}
 	for _, f := range files {
 		if _, err := store.AddSym(f); err != nil {
@@ -66,10 +67,56 @@ func TestSharedStore(t *testing.T) {
 	wait.Wait()
 	for range 4 {
 		wait.Go(func() {
-			if got := walk(session.New(session.Options{Store: store})); got != want {
+			if got := walk(session.NewFiles(session.Options{Store: store})); got != want {
 				t.Errorf("%s\nwant\n%s", got, want)
 			}
 		})
 	}
 	wait.Wait()
+}
+
+// A closed session gives its files back to the store, which closes them for others, and can be asked
+// again.
+func TestClose(t *testing.T) {
+	store := symbols.New(symbols.Options{})
+	files := session.NewFiles(session.Options{Store: store})
+	for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym"} {
+		data, err := os.ReadFile(filepath.Join("../../testdata/sample", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files.Add(input.FromBytes(name, data))
+	}
+	s, codec := files.Session(0), store.Since(0)[0]
+	functions := func() (out []string) {
+		for _, f := range s.Report().Threads[0].Frames {
+			out = append(out, f.Function.Raw)
+		}
+		return out
+	}
+	isOpen := func() (is bool) {
+		codec.WithSym(false, func(*symfile.File) { is = true })
+		return is
+	}
+	useOthers := func() {
+		for range 100 {
+			f, err := store.AddSym(input.FromBytes("other.sym", []byte("MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 other\n")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			store.Use(f)
+			store.Release(f)
+		}
+	}
+	want := functions()
+	if useOthers(); !isOpen() {
+		t.Error("a file in use was closed")
+	}
+	s.Close()
+	if useOthers(); isOpen() {
+		t.Error("the file of a closed session is still open")
+	}
+	if got := functions(); !slices.Equal(got, want) || !isOpen() {
+		t.Errorf("after it was closed: %q, before: %q", got, want)
+	}
 }

@@ -43,7 +43,7 @@ const (
 )
 
 // session makes a program that is in f, called by g, called by main, with its stack in some ranges.
-func (c splitCPU) session(p walker.Policy, ranges []memoryRange) *Session {
+func (c splitCPU) session(p walker.Policy, ranges []memoryRange) *Files {
 	const base = 0x400000
 	stack := make([]byte, splitSize)
 	put := func(at, v uint64) {
@@ -75,7 +75,7 @@ func (c splitCPU) session(p walker.Policy, ranges []memoryRange) *Session {
 	} else {
 		d.Thread(1, ctx, splitStart+own.from, stack[own.from:own.to])
 	}
-	s := New(Options{Policy: p})
+	s := NewFiles(Options{Policy: p})
 	s.Add(source("x.dmp", d.Exception(1, 11, 1, 0x10, ctx).Bytes()))
 	s.Add(source("app.sym", fmt.Appendf(nil, `MODULE Linux x %s app
 FUNC 1000 100 0 f

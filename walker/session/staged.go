@@ -24,16 +24,14 @@ type walked struct {
 }
 
 // invalidate makes the next report walk the dump again.
-func (d *dump) invalidate() { d.report, d.walked = nil, walked{} }
+func (s *Session) invalidate() { s.report, s.walked = nil, walked{} }
 
 // present returns the last report if it is still valid. Otherwise it walks all stacks.
-func (s *Session) present(i int) *report.Report {
-	if i >= 0 && i < len(s.dumps) {
-		if s.settle(s.dumps[i]); s.dumps[i].report != nil {
-			return s.dumps[i].report
-		}
+func (s *Session) present() *report.Report {
+	if s.settle(); s.report != nil {
+		return s.report
 	}
-	return s.Report(i)
+	return s.Report()
 }
 
 // PartialReport returns a report of the threads that are walked so far. It walks the given thread
@@ -41,84 +39,76 @@ func (s *Session) present(i int) *report.Report {
 // not walked yet are Pending. PartialReport returns the same pointer while the last report has the
 // thread and nothing but WalkOn has changed the session. Once every thread is walked, the next
 // report has them all.
-func (s *Session) PartialReport(i, thread int) *report.Report {
-	if i < 0 || i >= len(s.dumps) {
-		return nil
+func (s *Session) PartialReport(thread int) *report.Report {
+	if thread < 0 || thread >= len(s.Threads) {
+		thread = report.FirstThread(s.Dump)
 	}
-	d := s.dumps[i]
-	if thread < 0 || thread >= len(d.Threads) {
-		thread = report.FirstThread(d.Dump)
-	}
-	s.begin(d)
-	w := &d.walked
+	s.begin()
+	w := &s.walked
 	if thread >= 0 && !w.done[thread] {
-		s.walk(d, thread)
+		s.walk(thread)
 	}
-	if d.report != nil && w.left > 0 && (thread < 0 || !d.report.Threads[thread].Pending) {
-		return d.report
+	if s.report != nil && w.left > 0 && (thread < 0 || !s.report.Threads[thread].Pending) {
+		return s.report
 	}
-	return s.build(d)
+	return s.build()
 }
 
 // WalkOn walks the next thread, the one that the report shows first before all others. It says how
 // many are left.
-func (s *Session) WalkOn(i int) (left int) {
-	if i < 0 || i >= len(s.dumps) {
-		return 0
-	}
-	d := s.dumps[i]
-	s.begin(d)
-	w := &d.walked
+func (s *Session) WalkOn() (left int) {
+	s.begin()
+	w := &s.walked
 	if w.left == 0 {
 		return 0
 	}
-	s.progress("walking", d.item.Name, int64(len(w.done)-w.left), int64(len(w.done)))
-	next := report.FirstThread(d.Dump)
+	s.opt.progress("walking", s.Src.Name, int64(len(w.done)-w.left), int64(len(w.done)))
+	next := report.FirstThread(s.Dump)
 	if next < 0 || w.done[next] {
 		next = w.next
 	}
 	// What the stacks of several threads need is looked up at once before this one is walked.
-	s.ahead(d)
-	s.walk(d, next)
+	s.ahead()
+	s.walk(next)
 	return w.left
 }
 
 // begin prepares a dump for walking, unless that is done.
-func (s *Session) begin(d *dump) {
-	s.settle(d)
-	if d.walked.walker != nil {
+func (s *Session) begin() {
+	s.settle()
+	if s.walked.walker != nil {
 		return
 	}
-	d.needs = nil
+	s.needs = nil
 	// A new walk may need other modules than the last one, so what the last one recorded is
 	// dropped.
-	for m := range d.modules {
-		d.modules[m].requested, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
+	for m := range s.modules {
+		s.modules[m].requested, s.modules[m].odd, s.modules[m].oddLines = false, nil, nil
 	}
-	d.revised() // all is looked up anew
-	w, syms := s.newWalker(d, s.opt.Policy)
-	n := len(d.Threads)
-	d.walked = walked{walker: w, syms: syms, policy: s.opt.Policy, stacks: make([]walker.Stack, n), done: make([]bool, n), left: n, built: -1}
+	s.revised() // all is looked up anew
+	w, syms := s.newWalker(s.opt.Policy)
+	n := len(s.Threads)
+	s.walked = walked{walker: w, syms: syms, policy: s.opt.Policy, stacks: make([]walker.Stack, n), done: make([]bool, n), left: n, built: -1}
 }
 
 // walk recovers the stack of one thread.
-func (s *Session) walk(d *dump, thread int) {
-	w := &d.walked
-	w.stacks[thread] = s.walkThread(d, w.walker, w.syms, thread, w.policy)
+func (s *Session) walk(thread int) {
+	w := &s.walked
+	w.stacks[thread] = s.walkThread(w.walker, w.syms, thread, w.policy)
 	w.finished(thread)
-	s.rewalk(d)
+	s.rewalk()
 }
 
 // build describes what is walked.
-func (s *Session) build(d *dump) *report.Report {
-	if d.report == nil || d.walked.built != d.walked.left {
-		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: func(m int) report.ModuleSymbols { return s.symbolsOf(d, m) }, Lookup: s.limited(d.walked.syms), Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
-		if d.walked.left > 0 {
-			in.Pending = func(thread int) bool { return !d.walked.done[thread] }
+func (s *Session) build() *report.Report {
+	if s.report == nil || s.walked.built != s.walked.left {
+		in := report.Input{Dump: s.Dump, Stacks: s.walked.stacks, Symbols: s.symbolsOf, Lookup: s.limited(s.walked.syms), Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
+		if s.walked.left > 0 {
+			in.Pending = func(thread int) bool { return !s.walked.done[thread] }
 		}
-		d.report, d.walked.built = report.Build(in), d.walked.left
+		s.report, s.walked.built = report.Build(in), s.walked.left
 	}
-	return d.report
+	return s.report
 }
 
 // finished records that a thread is walked.
@@ -132,15 +122,15 @@ func (w *walked) finished(thread int) {
 
 // rewalk walks those threads again that were walked, if a file turned out not to be sorted: it may
 // have answered wrong before. Each time more of the file is indexed, so that this ends.
-func (s *Session) rewalk(d *dump) {
-	w := &d.walked
-	for d.revised() {
+func (s *Session) rewalk() {
+	w := &s.walked
+	for s.revised() {
 		for i := range w.done {
 			if w.done[i] {
-				w.stacks[i] = s.walkThread(d, w.walker, w.syms, i, w.policy)
+				w.stacks[i] = s.walkThread(w.walker, w.syms, i, w.policy)
 			}
 		}
-		d.report = nil
+		s.report = nil
 	}
 }
 

@@ -43,7 +43,7 @@ STACK CFI 1937 $esi: .cfa -12 + ^
 `
 )
 
-func swappedSession(t *testing.T, rules string, p walker.Policy) *Session {
+func swappedSession(t *testing.T, rules string, p walker.Policy) *Files {
 	t.Helper()
 	// A little below esp is in the dump too, so that the wrong rules read zeros, as they must have
 	// there.
@@ -67,7 +67,7 @@ func swappedSession(t *testing.T, rules string, p walker.Policy) *Session {
 		Thread(1, ctx, base, stack).
 		Exception(1, 1, 1, 0x45, ctx).
 		Bytes()
-	s := New(Options{Policy: p})
+	s := NewFiles(Options{Policy: p})
 	s.Add(source("x.dmp", d))
 	s.Add(source("BreakpadTest.sym", []byte(`MODULE mac x86 112233445566778801020304050607080 BreakpadTest
 FILE 0 /src/Controller.m
@@ -79,7 +79,7 @@ FUNC 1f00 100 0 -[Controller crash:]
 	return s
 }
 
-func addresses(s *Session) string {
+func addresses(s *Files) string {
 	var b strings.Builder
 	for _, f := range s.Report(0).Threads[0].Frames {
 		ebp, _ := f.Regs.Get(f.Regs.Arch.FP)

@@ -45,18 +45,18 @@ type moduleSymbols struct {
 }
 
 // readingSymbols reports the progress of reading a symbol file.
-func (s *Session) readingSymbols(f *symbols.File, done, total int64) {
+func (fs *Files) readingSymbols(f *symbols.File, done, total int64) {
 	stage := "reading symbols"
 	if total < f.Source().Size {
 		stage = fmt.Sprintf("reading %d MB of unwind rules of", (total+500_000)/1_000_000)
 	}
-	s.progress(stage, f.Name(), done, total)
+	fs.opt.progress(stage, f.Name(), done, total)
 }
 
 // uses reports whether one of the dump's modules takes its symbols from a file.
-func (d *dump) uses(f *symbols.File) bool {
-	for i := range d.modules {
-		if d.modules[i].item == f {
+func (s *Session) uses(f *symbols.File) bool {
+	for i := range s.modules {
+		if s.modules[i].item == f {
 			return true
 		}
 	}
@@ -64,10 +64,10 @@ func (d *dump) uses(f *symbols.File) bool {
 }
 
 // revised reports whether lookups in a symbol file of the dump have to be made again.
-func (d *dump) revised() bool {
+func (s *Session) revised() bool {
 	revised := false
-	for i := range d.modules {
-		if ms := &d.modules[i]; ms.item != nil && ms.item.Revision() != ms.revision {
+	for i := range s.modules {
+		if ms := &s.modules[i]; ms.item != nil && ms.item.Revision() != ms.revision {
 			ms.revision, revised = ms.item.Revision(), true
 		}
 	}
@@ -77,13 +77,12 @@ func (d *dump) revised() bool {
 // lookups implements walker.Symbols for one dump.
 type lookups struct {
 	s    *Session
-	d    *dump
 	arch *cpu.Arch
 }
 
 // file returns the module's opened symbol file, or nil.
 func (y *lookups) file(module int) *symbols.File {
-	ms := &y.d.modules[module]
+	ms := &y.s.modules[module]
 	ms.requested = true
 	if ms.item == nil || ms.unplaced || ms.item.Open() != nil {
 		return nil
@@ -107,7 +106,7 @@ func (y *lookups) failed(f *symbols.File, ans symbol.Answer, err error) symbol.A
 	}
 	var need *input.NeedError
 	if errors.As(err, &need) {
-		y.d.needs = append(y.d.needs, need)
+		y.s.needs = append(y.s.needs, need)
 		return symbol.Needs
 	}
 	f.Fail(err.Error())
@@ -139,7 +138,7 @@ func (y *lookups) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 		return sym, ans
 	}
 	if ans == symbol.Yes {
-		sym.From = y.d.modules[module].item.Name()
+		sym.From = y.s.modules[module].item.Name()
 		// The binary cannot know more than this.
 		if !sym.Public && sym.HasLine {
 			return sym, ans
@@ -168,12 +167,12 @@ func (y *lookups) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	if f == nil && b == nil {
 		return unwind.Row{}, symbol.NoFile
 	}
-	if y.d.ignored[module] {
+	if y.s.ignored[module] {
 		return unwind.Row{Origin: unwind.Origin{Part: "call frame information, ignored by hand"}}, symbol.No
 	}
 	var row unwind.Row
 	ans := symbol.No
-	if f != nil && y.d.modules[module].exact() {
+	if f != nil && y.s.modules[module].exact() {
 		if row, _, ans, err := b.Row(y.arch, rva); ans == symbol.Yes && err == nil {
 			return row, ans
 		}
@@ -197,7 +196,7 @@ func (y *lookups) symRow(f *symbols.File, module int, rva uint64) (unwind.Row, s
 	if errors.As(err, &bad) {
 		row.Origin.Note, ans, err = bad.Error(), symbol.No, nil
 	}
-	y.d.modules[module].note(row.Origin, notes)
+	y.s.modules[module].note(row.Origin, notes)
 	return row, y.failed(f, ans, err)
 }
 
@@ -243,17 +242,9 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 	}
 }
 
-// itemOf returns the number of a file's item, or -1 if another session added the file.
-func (s *Session) itemOf(f *symbols.File) int {
-	if it := s.of[f]; it != nil {
-		return it.ID
-	}
-	return -1
-}
-
 // symbolsOf returns what the report says of a module's symbols.
-func (s *Session) symbolsOf(d *dump, module int) report.ModuleSymbols {
-	ms := &d.modules[module]
+func (s *Session) symbolsOf(module int) report.ModuleSymbols {
+	ms := &s.modules[module]
 	out := report.ModuleSymbols{Requested: ms.requested, Unplaced: ms.unplaced}
 	if ms.unplaced {
 		return out
@@ -280,10 +271,10 @@ func (s *Session) symbolsOf(d *dump, module int) report.ModuleSymbols {
 		})
 	}
 	if ms.bin != nil {
-		ms.describe(&d.Modules[module], &out)
+		ms.describe(&s.Modules[module], &out)
 	} else if ms.image != nil && ms.requested {
 		ms.image.WithBinary(func(b symbols.Binary) { out.Has = merge(out.Has, b.Has()) })
 	}
-	out.IgnoredCFI = d.ignored[module]
+	out.IgnoredCFI = s.ignored[module]
 	return out
 }

@@ -36,22 +36,17 @@ const (
 	NoModule              // the dump has no module with its name or its id
 )
 
-// Unused says why a dump does not use a symbol file or binary of the session.
-func (s *Session) Unused(itemID, dumpIndex int) Unused {
-	if itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) {
-		return Unused{}
-	}
-	it, d := s.items[itemID], s.dumps[dumpIndex]
-	s.settle(d)
-	f := it.file
-	if f == nil || f.IsPart() || it.NeedsAssignment || d.isAssigned(f) {
+// Unused says why the dump does not use a file of the store.
+func (s *Session) Unused(f *symbols.File) Unused {
+	s.settle()
+	if f.IsPart() || s.isAssigned(f) {
 		return Unused{}
 	}
 	// A file in use needs no reason. Else a module that it fits may use another one.
 	another := ""
 	for _, k := range f.Keys() {
-		for _, i := range d.byKey[k.Text] {
-			m, ms := &d.Modules[i], &d.modules[i]
+		for _, i := range s.byKey[k.Text] {
+			m, ms := &s.Modules[i], &s.modules[i]
 			if ms.item == f || ms.bin == f {
 				return Unused{}
 			}
@@ -71,12 +66,12 @@ func (s *Session) Unused(itemID, dumpIndex int) Unused {
 	if another != "" {
 		return Unused{Reason: OtherFile, Why: another}
 	}
-	return d.mismatch(&f.Known)
+	return s.mismatch(&f.Known)
 }
 
 // isAssigned reports whether the user has chosen a file for a module.
-func (d *dump) isAssigned(f *symbols.File) bool {
-	for _, g := range d.assigned {
+func (s *Session) isAssigned(f *symbols.File) bool {
+	for _, g := range s.assigned {
 		if f == g {
 			return true
 		}
@@ -84,29 +79,21 @@ func (d *dump) isAssigned(f *symbols.File) bool {
 	return false
 }
 
-// Fits reports whether a file of the session may be of the dump's processor: Assign refuses others.
-func (s *Session) Fits(itemID, dumpIndex int) bool {
-	return itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) || s.dumps[dumpIndex].wrongArch(s.items[itemID].SymArch) == ""
-}
-
-// Mismatch is Unused for a file that the session does not have.
-func (s *Session) Mismatch(k symbols.Known, dumpIndex int) Unused {
-	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
-		return Unused{}
-	}
-	s.settle(s.dumps[dumpIndex])
-	return s.dumps[dumpIndex].mismatch(&k)
+// Mismatch is Unused for a file that the store does not have.
+func (s *Session) Mismatch(k symbols.Known) Unused {
+	s.settle()
+	return s.mismatch(&k)
 }
 
 // mismatch says why a file is of none of the dump's modules.
-func (d *dump) mismatch(k *symbols.Known) Unused {
-	lacks := d.lacks(k)
-	if why := d.wrongArch(k.Arch); why != "" {
+func (s *Session) mismatch(k *symbols.Known) Unused {
+	lacks := s.lacks(k)
+	if why := s.wrongArch(k.Arch); why != "" {
 		return Unused{OtherProcessor, why, lacks}
 	}
 	sameName, like := -1, -1
 	for _, key := range k.Keys() {
-		for _, i := range d.byKey[key.Text] {
+		for _, i := range s.byKey[key.Text] {
 			switch {
 			case key.Sure:
 				return Unused{}
@@ -119,11 +106,11 @@ func (d *dump) mismatch(k *symbols.Known) Unused {
 	}
 	switch {
 	case sameName >= 0:
-		return Unused{OtherBuild, difference(k, &d.Modules[sameName]), lacks}
+		return Unused{OtherBuild, difference(k, &s.Modules[sameName]), lacks}
 	case like >= 0:
-		m := &d.Modules[like]
+		m := &s.Modules[like]
 		why := fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name)
-		return Unused{OtherName, why, d.wants(like)}
+		return Unused{OtherName, why, s.wants(like)}
 	}
 	why := fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.StoreFile, "none"), cmp.Or(k.ID, k.CodeID, "none"))
 	return Unused{Reason: NoModule, Why: why}
@@ -156,9 +143,9 @@ func difference(k *symbols.Known, m *core.Module) string {
 const hashSize = 16
 
 // lacks reports whether a walk needed the symbols of a module of a file's name, and had none.
-func (d *dump) lacks(k *symbols.Known) bool {
+func (s *Session) lacks(k *symbols.Known) bool {
 	for _, name := range k.Names() {
-		if slices.ContainsFunc(d.byKey[symbols.NameKey(name).Text], d.wants) {
+		if slices.ContainsFunc(s.byKey[symbols.NameKey(name).Text], s.wants) {
 			return true
 		}
 	}
@@ -166,19 +153,19 @@ func (d *dump) lacks(k *symbols.Known) bool {
 }
 
 // wants: a walk needed the symbols of a module, and had none.
-func (d *dump) wants(module int) bool {
-	m := &d.modules[module]
+func (s *Session) wants(module int) bool {
+	m := &s.modules[module]
 	return m.requested && m.item == nil && m.bin == nil
 }
 
 // wrongArch says that a file is of another processor than the dump; "" if it is not, or if one of
 // them is not known.
-func (d *dump) wrongArch(arch string) string {
-	a := d.Arch()
+func (s *Session) wrongArch(arch string) string {
+	a := s.Arch()
 	if a == nil {
 		return ""
 	}
-	if w := d.Wow64(); w != nil && archFamily(arch) == w.Host.FamilyName() {
+	if w := s.Wow64(); w != nil && archFamily(arch) == w.Host.FamilyName() {
 		return "" // of the layer
 	}
 	if have, want := archFamily(arch), archFamily(a.Name); have != "" && want != "" && have != want {

@@ -131,7 +131,7 @@ func symbolsOfWhatFits(t *testing.T, files []*input.Source) []byte {
 
 func withSymbols(t *testing.T, dump string, sym *input.Source) *report.Report {
 	t.Helper()
-	s := session.New(session.Options{})
+	s := session.NewFiles(session.Options{})
 	s.Add(fileSource(t, dump))
 	if it := s.Add(sym)[0]; !it.Usable {
 		t.Fatalf("%s: %s", sym.Name, it.Message)

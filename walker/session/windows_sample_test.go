@@ -47,7 +47,7 @@ func TestWindowsSample(t *testing.T) {
 		{"app-full.dmp app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", ""},
 		{"app-full.dmp", true, false, "app.pdb kernel32.pdb+kernel32.dll", ""},
 	} {
-		s := session.New(opt)
+		s := session.NewFiles(opt)
 		for name := range strings.FieldsSeq(tc.files) {
 			for _, it := range s.Add(input.FromBytes(strings.TrimSuffix(name, ".gz"), read(name))) {
 				if !it.Usable || it.Message != "" {
@@ -55,7 +55,7 @@ func TestWindowsSample(t *testing.T) {
 				}
 			}
 		}
-		if got, want := s.HoldsPrograms(0), strings.Contains(tc.files, "full"); got != want {
+		if got, want := s.Session(0).HoldsPrograms(), strings.Contains(tc.files, "full"); got != want {
 			t.Errorf("%s: programs in its memory: %v", tc.files, got)
 		}
 		r := s.Report(0)
@@ -142,7 +142,7 @@ func TestCodeID(t *testing.T) {
 		{unknown, "", false},
 		{dump, "INFO CODE_ID 167A5EAB6000 app.exe\n", false}, // its debug id says that it is of another build
 	} {
-		s := session.New(session.Options{})
+		s := session.NewFiles(session.Options{})
 		s.Add(input.FromBytes("app.dmp", tc.dump))
 		s.Add(input.FromBytes("some.sym", []byte("MODULE windows x86_64 0123456789ABCDEF0123456789ABCDEF1 some.pdb\n"+tc.sym+body)))
 		r := s.Report(0)

@@ -103,7 +103,7 @@ func TestX86Traces(t *testing.T) {
 				}
 				d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUX86, Platform: dumptest.OSWindows}).
 					Module(tr.Base, p.ImageSize, `C:\t.dll`, codeView).Thread(1, dumptest.X86(regs), step.SP, stack)
-				s := session.New(session.Options{OpenBinary: openBinary})
+				s := session.NewFiles(session.Options{OpenBinary: openBinary})
 				s.Add(input.FromBytes("t.dmp", d.Bytes()))
 				for _, f := range files {
 					if it := s.Add(f)[0]; !it.Usable {
@@ -156,7 +156,7 @@ func emulatedByBoth(t *testing.T, root, name string, least int) {
 			return walkedWith(t, dump, filepath.Join(root, name+".dll"), filepath.Join(root, name+".pdb"))
 		},
 		"symbol file": func(dump string) *report.Report {
-			s := session.New(session.Options{})
+			s := session.NewFiles(session.Options{})
 			s.Add(fileSource(t, dump))
 			s.Add(made)
 			return s.Report(0)

@@ -45,7 +45,7 @@ func reportOf(message js.Value) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no unwind policy called %q", name)
 	}
-	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, IndexOnDemand: true, Slice: slice, OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At,
+	s := session.NewFiles(session.Options{Policy: policy, Demangle: msvc.Name, IndexOnDemand: true, Slice: slice, OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At,
 		Limits: intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives}})
 	files := message.Get("files")
 	for i := range files.Length() {
@@ -65,6 +65,6 @@ func reportOf(message js.Value) (string, error) {
 		return "", errors.New("no stack could be walked")
 	}
 	var b strings.Builder
-	err := jsonreport.Write(&b, r, jsonreport.Options{Explain: s.Explainer(0, false)})
+	err := jsonreport.Write(&b, r, jsonreport.Options{Explain: s.Session(0).Explainer(false)})
 	return b.String(), err
 }

@@ -55,8 +55,7 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	default:
 		return usageError("one dump at a time")
 	}
-	s := session.New(session.Options{})
-	files := &fileSet{session: s, stderr: stderr, added: map[string]bool{}}
+	files := &fileSet{files: session.NewFiles(session.Options{}), stderr: stderr, added: map[string]bool{}}
 	defer files.close()
 	dumps, err := files.dumps(args[0])
 	if err != nil {
@@ -93,8 +92,8 @@ func (s *fileSet) dumps(path string) ([]*core.Dump, error) {
 		return nil, err
 	}
 	var out []*core.Dump
-	for i := range s.session.Dumps() {
-		out = append(out, s.session.Dump(i))
+	for i := range s.files.Dumps() {
+		out = append(out, s.files.Session(i).Dump)
 	}
 	if len(out) > 0 {
 		return out, nil

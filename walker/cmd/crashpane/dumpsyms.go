@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -146,23 +144,14 @@ type sourceFile struct {
 // openSources opens files, which the caller closes.
 func openSources(paths []string) (out []sourceFile, err error) {
 	for _, path := range paths {
-		f, err := os.Open(path)
-		var st os.FileInfo
-		if err == nil {
-			if st, err = f.Stat(); err == nil && !st.Mode().IsRegular() {
-				err = &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
-			}
-			if err != nil {
-				f.Close()
-			}
-		}
+		f, size, err := openFile(path)
 		if err != nil {
 			for _, s := range out {
 				s.close()
 			}
 			return nil, err
 		}
-		src := input.New(path, f, st.Size())
+		src := input.New(path, f, size)
 		unpacked := &spools{}
 		src.Spool = unpacked.create
 		out = append(out, sourceFile{src, func() error {

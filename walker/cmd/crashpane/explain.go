@@ -111,7 +111,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	if n := len(r.Threads[thread].Frames); n == 0 || e.frame >= n {
 		// The session says what there is.
-		_, err := files.session.Explain(0, thread, max(e.frame, 0))
+		_, err := files.dump.Explain(thread, max(e.frame, 0))
 		return err
 	}
 	from, to := 0, len(r.Threads[thread].Frames)
@@ -119,7 +119,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 		from, to = e.frame, e.frame+1
 	}
 	for f := from; f < to; f++ {
-		x, err := files.session.Explain(0, thread, f)
+		x, err := files.dump.Explain(thread, f)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cmp, err := files.session.Compare(0, thread)
+	cmp, err := files.dump.Compare(thread)
 	if err != nil {
 		return err
 	}

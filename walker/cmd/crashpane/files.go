@@ -52,16 +52,12 @@ func openFiles(args []string, opt session.Options, choices choices, stderr io.Wr
 	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
 	spools := &spools{}
 	opt.Limits.Unpackers, opt.Limits.Archives, opt.Limits.Spool = unpack.Formats, unpack.Archives, spools.create
-	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
+	files := &fileSet{files: session.NewFiles(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 	if err := files.addAll(args); err != nil {
 		files.close()
 		return nil, nil, err
 	}
-	r := files.session.Report(0)
-	if r == nil {
-		files.close()
-		return nil, nil, fmt.Errorf("%s: no stack could be walked", args[0])
-	}
+	r := files.dump.Report()
 	files.warnUnused(r, args[1:])
 	return files, r, nil
 }
@@ -90,7 +86,8 @@ func (s *fileSet) addAll(paths []string) error {
 
 // fileSet gives a session the files that the command line names.
 type fileSet struct {
-	session *session.Session
+	files   *session.Files
+	dump    *session.Session // the first of them, after addDump
 	stderr  io.Writer
 	folders []*folder
 	added   map[string]bool // paths that the session has
@@ -121,9 +118,9 @@ func (s *fileSet) warnProblems(r *report.Report) {
 func (s *fileSet) ignore() error {
 	for _, name := range s.choices.ignoreCFI {
 		found := false
-		for i, m := range s.session.Dump(0).Modules {
+		for i, m := range s.dump.Dump.Modules {
 			if report.ModuleTitle(m.Name, m.Base) == name || report.BaseName(m.DebugFile) == name || m.Name == name {
-				s.session.IgnoreCFI(0, i, true)
+				s.dump.IgnoreCFI(i, true)
 				found = true
 			}
 		}
@@ -149,24 +146,31 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 	if s.added[path] {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, size, err := openFile(path)
 	if err != nil {
-		return nil, err
-	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
-	}
-	if err != nil {
-		f.Close()
 		return nil, err
 	}
 	// The session reads on demand, so the file stays open until the end.
 	s.open = append(s.open, f)
 	s.added[path] = true
-	src := input.New(path, f, st.Size())
+	src := input.New(path, f, size)
 	src.Parallel = true
-	return s.session.Add(src), nil
+	return s.files.Add(src), nil
+}
+
+// openFile opens a regular file, and returns its size. To open a FIFO would wait for its writer.
+func openFile(path string) (f *os.File, size int64, err error) {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		err = &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
+	}
+	if err == nil {
+		f, err = os.Open(path)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
 }
 
 // addDump adds a file that must be a dump, or an archive with one.
@@ -175,11 +179,12 @@ func (s *fileSet) addDump(path string) error {
 	if err != nil {
 		return err
 	}
-	switch n := len(s.session.Dumps()); {
+	s.dump = s.files.Session(0)
+	switch n := len(s.files.Dumps()); {
 	case n == 1:
 		return nil
 	case n > 1:
-		fmt.Fprintf(s.stderr, "%s: holds %d dumps; this is %s\n", path, n, s.session.Dumps()[0].Name)
+		fmt.Fprintf(s.stderr, "%s: holds %d dumps; this is %s\n", path, n, s.files.Dumps()[0].Name)
 		return nil
 	}
 	for _, it := range items {
@@ -255,7 +260,7 @@ func (s *fileSet) findMissing() {
 	// Each round walks, and looks for what that walk lacked. asked has what was looked for, so the
 	// loop ends.
 	for {
-		r := s.session.Report(0)
+		r := s.dump.Report()
 		if r == nil {
 			return
 		}
@@ -308,7 +313,7 @@ func (s *fileSet) addNew(paths []string) bool {
 func (s *fileSet) findParts(missing string) []string {
 	var out []string
 	for _, f := range s.folders {
-		f.scan(s.session.Dump(0), s.stderr)
+		f.scan(s.dump.Dump, s.stderr)
 		for name, paths := range f.binariesByName {
 			if containsName(missing, name) {
 				out = append(out, paths...)
@@ -322,7 +327,7 @@ func (s *fileSet) findParts(missing string) []string {
 // findRenamed returns the separate debug files without an id whose sections of code are a program's.
 func (s *fileSet) findRenamed(layout string) (out []string) {
 	for _, f := range s.folders {
-		f.scan(s.session.Dump(0), s.stderr)
+		f.scan(s.dump.Dump, s.stderr)
 		out = append(out, f.debugFiles[layout]...)
 	}
 	return out
@@ -350,7 +355,7 @@ func containsName(text, name string) bool {
 // app.pdb/ID/app.sym. Their paths are known without a walk, so this saves the first walks. A file
 // that no frame needs costs only a read of its first line.
 func (s *fileSet) addStored(asked map[string]bool) {
-	d := s.session.Dump(0)
+	d := s.dump.Dump
 	if d == nil {
 		return
 	}
@@ -416,9 +421,9 @@ func (s *fileSet) find(w report.MissingFile) []string {
 	if len(out) > 0 {
 		return out
 	}
-	keys := symbols.ModuleKeys(&s.session.Dump(0).Modules[w.Module])
+	keys := symbols.ModuleKeys(&s.dump.Dump.Modules[w.Module])
 	for _, f := range s.folders {
-		f.scan(s.session.Dump(0), s.stderr)
+		f.scan(s.dump.Dump, s.stderr)
 		out = append(out, f.takeArchives()...)
 		files := f.with(keys, true)
 		if len(files) > 0 {

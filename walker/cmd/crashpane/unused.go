@@ -68,14 +68,14 @@ func (s *fileSet) useFile(spec string) error {
 		names = []string{it.SymName, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), filepath.Base(path)}
 	}
 	used := false
-	for i := range s.session.Dump(0).Modules {
-		m := &s.session.Dump(0).Modules[i]
+	for i := range s.dump.Dump.Modules {
+		m := &s.dump.Dump.Modules[i]
 		if !slices.ContainsFunc(names, func(name string) bool {
-			return name != "" && (s.session.SameName(0, i, name) || m.Name == name || report.ModuleTitle(m.Name, m.Base) == name)
+			return name != "" && (s.dump.SameName(i, name) || m.Name == name || report.ModuleTitle(m.Name, m.Base) == name)
 		}) {
 			continue
 		}
-		if err := s.session.Assign(it.ID, 0, i); err != nil {
+		if err := s.files.Assign(it.ID, 0, i); err != nil {
 			return err
 		}
 		used = true
@@ -103,8 +103,8 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 			others++
 		}
 	}
-	for _, it := range s.session.Items() {
-		unused := s.session.Unused(it.ID, 0)
+	for _, it := range s.files.Items() {
+		unused := s.files.Unused(it.ID, 0)
 		switch direct := slices.Contains(named, it.Name); {
 		case unused.Reason == session.NotUnused:
 		case unused.Wanted || direct:
@@ -118,7 +118,7 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 			if s.added[file.path] {
 				continue
 			}
-			if unused := s.session.Mismatch(file.known, 0); unused.Wanted {
+			if unused := s.dump.Mismatch(file.known); unused.Wanted {
 				tell(file.path, unused.Why+remedy(file.path, &unused))
 			} else {
 				others++

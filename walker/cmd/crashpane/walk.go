@@ -77,7 +77,7 @@ var formats = []struct {
 			opt.Signatures = lists
 		}
 		if run.explain != "none" {
-			opt.Explain = run.session.Explainer(0, run.explain == "all")
+			opt.Explain = run.dump.Explainer(run.explain == "all")
 		}
 		if err := jsonreport.Write(w, r, opt); err != nil {
 			return err
@@ -116,7 +116,7 @@ type walkRun struct {
 	compact        bool
 	exact          bool
 	signatureLists string
-	session        *session.Session
+	dump           *session.Session
 	choices
 }
 
@@ -143,7 +143,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.close()
-	w.session = files.session
+	w.dump = files.dump
 	files.warnProblems(r)
 	return formats[format].write(stdout, r, w)
 }

@@ -39,7 +39,7 @@ func (e *Engine) comparison(dump int, rep *report.Report, thread int) (*report.C
 			view.Number(n), thread)
 	}
 	if e.compared.of != rep || e.compared.thread != thread {
-		c, err := e.session.Compare(dump, thread)
+		c, err := e.files.Session(dump).Compare(thread)
 		if err != nil {
 			return nil, view.Clean(err.Error())
 		}

@@ -24,7 +24,7 @@ import (
 
 // Engine is a session with the views of its reports, and caches for what the page scrolls through.
 type Engine struct {
-	session  *session.Session
+	files    *session.Files
 	opt      Options
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → number of its reports so far
@@ -76,7 +76,7 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 	// WebAssembly a name takes a tenth of a millisecond.
 	opt.Session.Progress, opt.Session.IndexOnDemand = e.progress, true
 	e.opt = opt
-	e.session = session.New(opt.Session)
+	e.files = session.NewFiles(opt.Session)
 	if e.demangle == nil {
 		e.demangle = demangle.Name
 	}
@@ -115,8 +115,7 @@ func (e *Engine) answer(req protocol.Request, src *input.Source) (reply protocol
 	case *protocol.Add:
 		reply, err = e.add(q, src)
 	case *protocol.CloseDump:
-		e.unlisted[q.Dump] = true
-		delete(e.views, q.Dump)
+		e.closeDump(q.Dump)
 		reply = &protocol.Closed{Dumps: e.dumps()}
 	case *protocol.Query:
 		parts := e.more
@@ -125,14 +124,18 @@ func (e *Engine) answer(req protocol.Request, src *input.Source) (reply protocol
 			e.answered(time.Since(began), parts)
 		}
 	case *protocol.Assign:
-		reply, err = &protocol.Changed{}, e.session.Assign(q.Item, q.Dump, q.Module)
+		reply, err = &protocol.Changed{}, e.files.Assign(q.Item, q.Dump, q.Module)
 	case *protocol.Unassign:
-		e.session.Unassign(q.Dump, q.Module)
+		if s := e.files.Session(q.Dump); s != nil {
+			s.Unassign(q.Module)
+		}
 		reply = &protocol.Changed{}
 	case *protocol.SetPolicy:
 		reply, err = &protocol.Changed{}, e.setPolicy(q.Policy)
 	case *protocol.IgnoreCFI:
-		e.session.IgnoreCFI(q.Dump, q.Module, q.On)
+		if s := e.files.Session(q.Dump); s != nil {
+			s.IgnoreCFI(q.Module, q.On)
+		}
 		reply = &protocol.Changed{}
 	case *protocol.ListMissing:
 		reply = &protocol.Missing{Rows: e.missing(q.Dump)}
@@ -141,9 +144,9 @@ func (e *Engine) answer(req protocol.Request, src *input.Source) (reply protocol
 	case *protocol.WriteSym:
 		reply, err = e.sym(q.Name)
 	case *protocol.IndexFile:
-		e.session.IndexFile(q.Item, q.Keep, func(err error) { e.reply(0, &protocol.FileIndexed{Item: q.Item}, err) })
+		e.files.IndexFile(q.Item, q.Keep, func(err error) { e.reply(0, &protocol.FileIndexed{Item: q.Item}, err) })
 	case *protocol.StopIndexing:
-		e.session.StopIndexing()
+		e.files.StopIndexing()
 		reply = &protocol.IndexingStopped{}
 	default:
 		panic(fmt.Sprintf("the engine has no case for %T", req))
@@ -156,7 +159,7 @@ func (e *Engine) setPolicy(name string) error {
 	if !ok {
 		return fmt.Errorf("there is no unwind policy called %q", view.Clean(name))
 	}
-	e.session.SetPolicy(p)
+	e.files.SetPolicy(p)
 	return nil
 }
 
@@ -174,10 +177,12 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 		}
 	}
 	for _, f := range files {
-		for _, it := range e.session.Add(f) {
+		for _, it := range e.files.Add(f) {
 			r.Items = append(r.Items, fileRow(it))
 			r.NeedsReader = r.NeedsReader || it.NeedsDecoder
-			r.HoldsPrograms = r.HoldsPrograms || e.opt.Session.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
+			if s := e.files.Session(it.Dump); s != nil {
+				r.HoldsPrograms = r.HoldsPrograms || e.opt.Session.OpenImage == nil && s.HoldsPrograms()
+			}
 		}
 	}
 	// A dump that is a copy of another is not listed twice.
@@ -185,10 +190,10 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 		if it.Dump < 0 {
 			continue
 		}
-		if same := e.session.SameAs(it.Dump); same != it.Dump {
-			e.unlisted[it.Dump] = true
+		if same := e.files.SameAs(it.Dump); same != it.Dump {
+			e.closeDump(it.Dump)
 			delete(e.unlisted, same) // it may have been closed; adding it again opens it
-			e.copies[it.Item] = view.BaseName(e.session.Dumps()[same].Name)
+			e.copies[it.Item] = view.BaseName(e.files.Dumps()[same].Name)
 			r.Items[i] = e.sameAs(it)
 			r.Same = same + 1
 		}
@@ -197,10 +202,29 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 	return r, nil
 }
 
+// session returns the session of a dump that is listed, or nil.
+func (e *Engine) session(dump int) *session.Session {
+	if e.unlisted[dump] {
+		return nil
+	}
+	return e.files.Session(dump)
+}
+
+// closeDump takes a dump off the list, and gives its memory back. Adding the file again lists it.
+func (e *Engine) closeDump(dump int) {
+	e.unlisted[dump] = true
+	if s := e.files.Session(dump); s != nil {
+		s.Close()
+	}
+	delete(e.views, dump)
+	e.walking = e.walking && e.lastDump != dump
+	e.found, e.compared, e.maps, e.mapsOf = found{}, comparison{}, nil, nil
+}
+
 // dumps returns the dumps that are listed.
 func (e *Engine) dumps() (out []protocol.DumpName) {
 	names := map[string]int{}
-	for _, d := range e.session.Dumps() {
+	for _, d := range e.files.Dumps() {
 		if e.unlisted[d.Dump] {
 			continue
 		}
@@ -214,7 +238,7 @@ func (e *Engine) dumps() (out []protocol.DumpName) {
 }
 
 func (e *Engine) brief(dump int) string {
-	b := e.session.Brief(dump)
+	b := e.files.Session(dump).Brief()
 	return view.Brief(b.Reason, b.Time, b.Process, b.PID)
 }
 
@@ -229,17 +253,22 @@ func (e *Engine) sameAs(row protocol.FileRow) protocol.FileRow {
 // view returns the view of a dump's report as far as its stacks are walked, but always with the
 // given thread's; nil if there is no such dump.
 func (e *Engine) view(dump, thread int) *view.View {
-	return e.viewOf(dump, e.session.PartialReport(dump, thread))
+	if s := e.session(dump); s != nil {
+		return e.viewOf(dump, s.PartialReport(thread))
+	}
+	return nil
 }
 
-// whole returns the view of a dump's report with all stacks walked.
-func (e *Engine) whole(dump int) *view.View { return e.viewOf(dump, e.session.Report(dump)) }
+// whole is view with all stacks walked.
+func (e *Engine) whole(dump int) *view.View {
+	if s := e.session(dump); s != nil {
+		return e.viewOf(dump, s.Report())
+	}
+	return nil
+}
 
 // viewOf returns the view of a report. Each report gets one view and the next revision.
 func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
-	if rep == nil {
-		return nil
-	}
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, e.demangle)
@@ -247,7 +276,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 		if e.redact {
 			v.SetMessages(hideMessages(rep.Messages))
 		} else {
-			v.ExplainBy(e.session.Explainer(dump, true))
+			v.ExplainBy(e.files.Session(dump).Explainer(true))
 		}
 		e.views[dump] = v
 		e.reports[dump]++
@@ -262,18 +291,18 @@ func (e *Engine) Idle() (more bool) {
 	if e.more {
 		return false
 	}
-	if !e.walking || e.session.AwaitsIndex(e.lastDump) {
+	if !e.walking || e.files.AwaitsIndex(e.lastDump) {
 		return false
 	}
 	if e.opt.Fetched != nil && e.opt.Fetched() > maxIdleFetched {
 		e.walking = false // the other stacks are walked when the user selects their threads
 		return false
 	}
-	if left := e.session.WalkOn(e.lastDump); left > 0 {
+	if left := e.files.Session(e.lastDump).WalkOn(); left > 0 {
 		return true
 	}
 	e.walking = false
-	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.lastDump, Changed: e.session.Corrected(e.lastDump)}})
+	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.lastDump, Changed: e.files.Session(e.lastDump).Corrected()}})
 	return false
 }
 
@@ -312,9 +341,10 @@ func (e *Engine) answered(now time.Duration, first bool) {
 func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 	r := &protocol.QueryResult{}
 	e.more = q.More
-	if q.Search != "" {
+	s := e.session(q.Dump)
+	if q.Search != "" && s != nil {
 		// The searched text may be in any stack, so all must be walked.
-		e.session.Report(q.Dump)
+		s.Report()
 	}
 	if v := e.view(q.Dump, q.Thread); v != nil {
 		e.addReportParts(r, q, v)
@@ -322,23 +352,23 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 		r.Pending = v.Pending()
 		e.lastDump = q.Dump
 		// Background work begins only when the first screen has its stack.
-		e.walking = (r.Pending > 0 || e.session.Corrects(q.Dump)) && (e.walking || q.Stack != nil)
+		e.walking = (r.Pending > 0 || s.Corrects()) && (e.walking || q.Stack != nil)
 		if !q.More { // indexing begins only when the first screen is complete
-			for _, it := range e.session.Unindexed(q.Dump) {
+			for _, it := range e.files.Unindexed(q.Dump) {
 				r.Unindexed = append(r.Unindexed, it.ID)
 			}
 		}
 	}
 	// The files are last: the other parts read symbols, which can add warnings to the files.
 	if q.Files != nil {
-		r.Files = e.files(q)
+		r.Files = e.filePage(q)
 	}
 	return r
 }
 
 // addReportParts adds the parts that show the report.
 func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *view.View) {
-	rep := v.Report()
+	rep, d := v.Report(), e.files.Session(q.Dump).Dump
 	search := view.Query(q.Search)
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
 		q.Thread, q.Top = max(rep.FirstThread, 0), true
@@ -353,9 +383,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	if q.Summary {
 		s := v.Summary()
 		r.Summary = &s
-		if d := e.session.Dump(q.Dump); d != nil {
-			r.Have = have(d)
-		}
+		r.Have = have(d)
 	}
 	if w := q.Threads; w != nil {
 		t := v.Threads(w.Span.From, w.Span.Count, q.Thread, w.Filter, search)
@@ -373,11 +401,9 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		m := v.Modules(w.Span.From, w.Span.Count, w.Selected)
 		r.Modules = &m
 	}
-	if d := e.session.Dump(q.Dump); d != nil {
-		e.addDumpParts(r, q, d, rep)
-	}
+	e.addDumpParts(r, q, d, rep)
 	if q.Find != nil && search != "" {
-		r.Found = e.find(v, e.session.Dump(q.Dump), rep, search, q.Find.Hit)
+		r.Found = e.find(v, d, rep, search, q.Find.Hit)
 	}
 	if q.Compare != nil {
 		c := e.compare(v, q)
@@ -412,8 +438,8 @@ const (
 )
 
 // files makes the part for the Files tab, which other zones also use.
-func (e *Engine) files(q protocol.Query) *protocol.FilePage {
-	items := e.session.Items()
+func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
+	items := e.files.Items()
 	span, waits := *q.Files, false
 	page := &protocol.FilePage{Rows: []protocol.FileRow{}}
 	page.Total = len(items)
@@ -429,7 +455,7 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 			if page.Rejections++; len(page.Rejected) < maxRejected {
 				page.Rejected = append(page.Rejected, e.sameAs(fileRow(it)))
 			}
-		case (it.Kind == session.KindSym || it.Kind == session.KindBinary) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
+		case (it.Kind == session.KindSym || it.Kind == session.KindBinary) && len(page.Symbols) < maxChoices && e.files.Fits(it.ID, q.Dump):
 			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(view.Clean(it.Name))})
 		}
 		if i >= page.From && i < page.From+span.Count {
@@ -462,12 +488,15 @@ func (e *Engine) unused(it session.Item, dump int) session.Unused {
 	if it.Message != "" {
 		return session.Unused{}
 	}
-	for d := range e.session.Dumps() {
-		if unused := e.session.Unused(it.ID, d); unused.Reason == session.NotUnused {
+	for d := range e.files.Dumps() {
+		if e.unlisted[d] {
+			continue
+		}
+		if unused := e.files.Unused(it.ID, d); unused.Reason == session.NotUnused {
 			return unused
 		}
 	}
-	return e.session.Unused(it.ID, dump)
+	return e.files.Unused(it.ID, dump)
 }
 
 // fileRow describes an item. It cleans the texts, because names and messages quote untrusted files.

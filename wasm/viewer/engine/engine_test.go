@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -331,5 +332,31 @@ func TestRest(t *testing.T) {
 	}
 	if k.e.Idle(); rests(often) {
 		t.Error("the engine rests for a single question")
+	}
+}
+
+// A dump that was closed takes no part in what the page shows, and is as it was when it is added
+// again.
+func TestCloseDump(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp", "tilecruncher.sym.gz")
+	want := k.screen(-1)
+	k.ask(&protocol.CloseDump{Dump: 0}, nil)
+	if r, _ := last[*protocol.Closed](k); len(r.Dumps) != 0 {
+		t.Errorf("dumps after the last was closed: %+v", r.Dumps)
+	}
+	if r := k.screen(-1); r.Stack != nil || r.Summary != nil || r.Files == nil || len(r.Files.Unused) != 0 {
+		t.Errorf("a closed dump is shown: %+v", r)
+	}
+	dump, err := os.ReadFile(sample + "tilecruncher.dmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := k.add("again.dmp", dump); r.Same != 1 || len(r.Dumps) != 1 {
+		t.Errorf("added again: %+v", r)
+	}
+	got := k.screen(-1)
+	if !reflect.DeepEqual(got.Stack, want.Stack) {
+		t.Errorf("the stack is %+v, was %+v", got.Stack, want.Stack)
 	}
 }

@@ -51,7 +51,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 		rep.Demangle(e.demangle)
 		opt := jsonreport.Options{Pretty: true}
 		if !e.redact {
-			opt.Explain = e.session.Explainer(req.Dump, false)
+			opt.Explain = e.files.Session(req.Dump).Explainer(false)
 		}
 		err = jsonreport.Write(&b, rep, opt)
 	default:

@@ -26,15 +26,13 @@ func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query stri
 				hits = append(hits, view.Hit{Thread: -1, Tab: tab, Row: row})
 			}
 		}
-		if d != nil {
-			add("system", 0, view.GroupsHold(query, system(d)))
-			for _, tab := range gridNames {
-				for i, r := range e.grid(d, rep, tab, protocol.Span{Count: 1 << 20}).Rows {
-					add(tab, i, view.Holds(query, strings.Join(r.Cells, "\n")))
-				}
+		add("system", 0, view.GroupsHold(query, system(d)))
+		for _, tab := range gridNames {
+			for i, r := range e.grid(d, rep, tab, protocol.Span{Count: 1 << 20}).Rows {
+				add(tab, i, view.Holds(query, strings.Join(r.Cells, "\n")))
 			}
 		}
-		for i, it := range e.session.Items() {
+		for i, it := range e.files.Items() {
 			add("files", i, view.Holds(query, it.Name, it.SymName, it.SymID, it.Message))
 		}
 		e.found = found{v, query, hits}

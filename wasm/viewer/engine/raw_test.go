@@ -82,7 +82,7 @@ func TestGridColumns(t *testing.T) {
 
 // stream returns the number of a stream in the directory.
 func (k *talk) stream(typ core.StreamType) int {
-	for i, s := range k.e.session.Dump(0).Streams {
+	for i, s := range k.e.files.Session(0).Dump.Streams {
 		if s.Type == typ {
 			return i
 		}

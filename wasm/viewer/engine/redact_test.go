@@ -114,7 +114,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		for _, grid := range gridNames {
 			ask(grid, &protocol.Query{Grid: &protocol.GridQuery{Name: grid, Span: all}}, nil)
 		}
-		for i := range e.session.Dump(0).Streams {
+		for i := range e.files.Session(0).Dump.Streams {
 			for _, bytes := range []bool{false, true} {
 				ask(fmt.Sprint("stream ", i, bytes), &protocol.Query{Content: &protocol.ContentQuery{Stream: i, Bytes: bytes, Private: true, Span: all}}, nil)
 			}

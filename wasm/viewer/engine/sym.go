@@ -14,13 +14,13 @@ import (
 // sym writes the symbol file of a binary, which it finds by its item's name.
 func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 	r := &protocol.SymWritten{}
-	for _, it := range e.session.Items() {
+	for _, it := range e.files.Items() {
 		if it.Name != name {
 			continue
 		}
 		var err error
-		id := e.session.IDInUse(it.ID)
-		if e.session.WithBinary(it.ID, func(b symbols.Binary) { r, err = e.writeSym(name, b, id) }) {
+		id := e.files.IDInUse(it.ID)
+		if e.files.WithBinary(it.ID, func(b symbols.Binary) { r, err = e.writeSym(name, b, id) }) {
 			return r, err
 		}
 	}

@@ -1,0 +1,431 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/microdump"
+	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
+)
+
+// ItemKind says how the session uses a file.
+type ItemKind string
+
+const (
+	KindDump    ItemKind = "minidump"
+	KindSym     ItemKind = "sym"
+	KindBinary  ItemKind = "binary"  // an executable, library or debug file
+	KindArchive ItemKind = "archive" // a .zip or .gz, or a log with several microdumps; its members are items of their own
+	KindOther   ItemKind = "other"   // not usable; Message says what the file seems to be
+)
+
+// Item is one file, or one member of an archive, and what became of it.
+type Item struct {
+	ID   int
+	Name string // untrusted text
+	Size int64
+	Kind ItemKind
+	// Detected is the format that the content was recognized as.
+	Detected intake.Kind
+	// Usable is false if the file could not be used; Message then says why: file, offset, what was
+	// wrong. A usable file may have a Message too (an archive of which a member could not be read).
+	Usable  bool
+	Message string
+	// Dump is the index of the dump that it became, or -1.
+	Dump int
+	// For symbol files and binaries: what the MODULE record says, or would say; ID is "" if there
+	// is none, and the user has to assign the file.
+	SymName, SymID, SymOS, SymArch string
+	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session
+	// was given no reader of such files (Options.OpenBinary, Limits.Unpackers).
+	NeedsDecoder bool
+	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
+	NeedsAssignment bool
+	// Warnings are the first of a symbol file's or binary's warnings, WarningCount is how many there
+	// are, see symbols.File.Warnings.
+	Warnings     []string
+	WarningCount int
+}
+
+// Progress is the progress of a long step. Total is 0 if unknown.
+type Progress struct {
+	Stage string // "reading symbols", "unpacking", "walking"
+	Name  string // of the file
+	Done  int64
+	Total int64
+	// Background: the step runs beside the session's other work.
+	Background bool
+}
+
+// Files are the files of one investigation, in the order of arrival. Each dump among them has a
+// Session, and all Sessions find symbols in one store.
+type Files struct {
+	opt      Options
+	store    *symbols.Store
+	items    []*item
+	sessions []*Session
+	dumps    []*item // of the sessions
+	// of has the items of files in the store. Other investigations may have added files, too.
+	of map[*symbols.File]*item
+	// passes are the full indexes to make (IndexFile), of which the first is being made if passRuns;
+	// one that was stopped may be running too.
+	passes   []*pass
+	passRuns bool
+}
+
+// item is an Item with what it was read from.
+type item struct {
+	Item
+	src *input.Source
+	// file is the symbol file or binary in the store, or nil.
+	file *symbols.File
+}
+
+// NewFiles makes an empty list of files.
+func NewFiles(opt Options) *Files {
+	opt = opt.withDefaults()
+	fs := &Files{opt: opt, store: opt.Store, of: map[*symbols.File]*item{}}
+	if fs.store == nil {
+		fs.store = symbols.New(symbols.Options{OpenBinary: opt.OpenBinary, OnDemand: opt.IndexOnDemand, Progress: fs.readingSymbols,
+			Sym: symfile.Options{Slice: opt.Slice, Workers: opt.Workers, Indexers: opt.Indexers}})
+		fs.opt.Store = fs.store
+	}
+	return fs
+}
+
+// settleAll matches new files to the modules of the dumps that are open.
+func (fs *Files) settleAll() {
+	for _, s := range fs.sessions {
+		if !s.closed {
+			s.settle()
+		}
+	}
+}
+
+// Items returns all files so far, in the order of arrival.
+func (fs *Files) Items() []Item {
+	fs.settleAll()
+	out := make([]Item, len(fs.items))
+	for i, it := range fs.items {
+		out[i] = fs.describe(it)
+	}
+	return out
+}
+
+// describe returns an item as it is known by now.
+func (fs *Files) describe(it *item) Item {
+	out := it.Item
+	if it.file == nil {
+		return out
+	}
+	out.Warnings, out.WarningCount = it.file.Warnings()
+	err := it.file.Err()
+	ofModule := func(s *Session) bool { return s.isOfModule(it.file) }
+	if err == nil && !slices.ContainsFunc(fs.sessions, ofModule) {
+		err = it.file.Refusal()
+	}
+	if err != nil && out.Message == "" {
+		out.Message = err.Error()
+	}
+	return out
+}
+
+// Dumps returns the usable dumps; Item.Dump counts them from 0.
+func (fs *Files) Dumps() []Item {
+	out := make([]Item, len(fs.dumps))
+	for i, it := range fs.dumps {
+		out[i] = it.Item // a dump is not in the store
+	}
+	return out
+}
+
+// Session returns the session of the dump with an index, or nil if there is no such dump.
+func (fs *Files) Session(dump int) *Session {
+	if dump < 0 || dump >= len(fs.sessions) {
+		return nil
+	}
+	return fs.sessions[dump]
+}
+
+// Report is Session.Report of the dump with an index, or nil if there is no such dump.
+func (fs *Files) Report(dump int) *report.Report {
+	if s := fs.Session(dump); s != nil {
+		return s.Report()
+	}
+	return nil
+}
+
+// Add takes one file: recognizes it by its content, unpacks archives, opens dumps, and reads which
+// module a symbol file is for. It returns the items that it made, the file's own first. Reports of
+// dumps that a new symbol file concerns are made anew at the next Report.
+func (fs *Files) Add(src *input.Source) []Item {
+	first := len(fs.items)
+	fs.add(src, false)
+	fs.settleAll()
+	out := make([]Item, 0, len(fs.items)-first)
+	for _, it := range fs.items[first:] {
+		out = append(out, fs.describe(it))
+	}
+	return out
+}
+
+// add is Add for one file, or for a member of an archive.
+func (fs *Files) add(src *input.Source, member bool) {
+	it := &item{Item: Item{ID: len(fs.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
+	src.Spool = fs.opt.Limits.Spool
+	fs.items = append(fs.items, it)
+	guess := intake.Sniff(src)
+	// Without a reader for the compression, the item says that the page should load the larger
+	// program.
+	it.Detected = guess.Kind
+	if guess.Kind == intake.UTF16 {
+		if guess = fs.convert(it); it.Message != "" {
+			return
+		}
+	}
+	if fs.opt.Limits.Lack(guess.Kind) {
+		guess.Kind, it.NeedsDecoder = intake.Packed, true
+	}
+	switch k := guess.Kind; {
+	case k == intake.Minidump:
+		fs.addDump(it)
+	case k == intake.Microdump:
+		fs.addMicrodumps(it)
+	case k == intake.Sym, k == intake.SymWithoutModule:
+		fs.addSym(it)
+	case k.IsBinary():
+		fs.addBinary(it, guess.What)
+	case k.IsPacked():
+		if member {
+			// Expand opens archives in archives itself, to its depth: an archive that holds itself
+			// ends here.
+			it.Kind = KindArchive
+			it.Message = src.Name + ": an archive too deep inside other archives; it was not opened"
+			return
+		}
+		fs.addArchive(it)
+	default:
+		it.Message = fmt.Sprintf("%s: %s; not a dump, a symbol file, a program or an archive of these", src.Name, guess.What)
+	}
+}
+
+// addSym adds a symbol file to the store. It is read when a stack needs it.
+func (fs *Files) addSym(it *item) {
+	it.Kind = KindSym
+	f, err := fs.store.AddSym(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	fs.has(it, f)
+	if it.NeedsAssignment = f.Known.NoModule(); it.NeedsAssignment {
+		it.Message = it.Name + ": a symbol file without a MODULE record; choose the module that it belongs to"
+	}
+}
+
+// addBinary adds an executable, library or debug file to the store. If nobody can read it, the item
+// says that it is one.
+func (fs *Files) addBinary(it *item, what string) {
+	it.Kind = KindBinary
+	if fs.opt.OpenBinary == nil {
+		it.NeedsDecoder = true
+		it.Message = it.Name + ": " + what
+		return
+	}
+	f, err := fs.store.AddBinary(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	fs.has(it, f)
+}
+
+// has records the file of an item.
+func (fs *Files) has(it *item, f *symbols.File) {
+	it.Usable, it.file, fs.of[f] = true, f, it
+	k := &f.Known
+	it.SymName, it.SymID, it.SymOS, it.SymArch = k.Name, k.ID, k.OS, k.Arch
+}
+
+// addDump opens a minidump. A file of which no stream could be read is refused, with the first
+// error as the reason.
+func (fs *Files) addDump(it *item) {
+	it.Kind = KindDump
+	d, err := core.Open(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	if d.System == nil && len(d.Threads) == 0 && len(d.Modules) == 0 && d.Exception == nil {
+		it.Message = it.Name + ": a minidump without threads, modules, an exception or a system"
+		for _, g := range d.Diags {
+			if g.Severity == core.Bad {
+				it.Message = g.Err.Error() + "; the rest of the minidump has no crash information"
+				break
+			}
+		}
+		return
+	}
+	fs.use(it, d)
+}
+
+// use makes a session of an opened dump.
+func (fs *Files) use(it *item, d *core.Dump) {
+	it.Kind, it.Usable = KindDump, true
+	it.Dump = len(fs.sessions)
+	s := New(d, fs.opt)
+	s.itemOf = fs.itemOf
+	fs.sessions, fs.dumps = append(fs.sessions, s), append(fs.dumps, it)
+}
+
+// addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of
+// their own after it.
+func (fs *Files) addMicrodumps(it *item) {
+	it.Kind = KindDump
+	dumps, err := microdump.Read(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	if len(dumps) == 1 {
+		fs.use(it, dumps[0])
+		return
+	}
+	it.Kind, it.Usable = KindArchive, true
+	for _, d := range dumps {
+		one := &item{Item: Item{ID: len(fs.items), Name: d.Src.Name, Size: d.Micro.Size}, src: d.Src}
+		fs.items = append(fs.items, one)
+		fs.use(one, d)
+	}
+}
+
+// addArchive unpacks an archive and adds its members. What could be unpacked before an error is
+// used.
+func (fs *Files) addArchive(it *item) {
+	it.Kind = KindArchive
+	members, err := intake.Expand(it.src, fs.opt.Limits, func(name string, done, total int64) error {
+		fs.opt.progress("unpacking", name, done, total)
+		return nil
+	})
+	if err != nil {
+		it.Message = err.Error()
+		it.NeedsDecoder = errors.Is(err, intake.ErrNoUnpacker)
+	}
+	it.Usable = len(members) > 0
+	if !it.Usable && it.Message == "" {
+		it.Message = it.Name + ": an archive with no files in it"
+	}
+	for _, m := range members {
+		fs.add(m, true)
+	}
+}
+
+// convert replaces a text in UTF-16 by one in UTF-8.
+func (fs *Files) convert(it *item) intake.Guess {
+	texts, err := intake.Expand(it.src, fs.opt.Limits, func(name string, done, total int64) error {
+		fs.opt.progress("converting", name, done, total)
+		return nil
+	})
+	if err != nil || len(texts) != 1 {
+		it.Message = fmt.Sprintf("%s: cannot be converted from UTF-16: %v", it.Name, err)
+		return intake.Guess{}
+	}
+	it.src = texts[0]
+	it.src.Spool = fs.opt.Limits.Spool
+	return intake.Sniff(it.src)
+}
+
+// SetPolicy changes how the stacks of all dumps are walked.
+func (fs *Files) SetPolicy(p walker.Policy) {
+	fs.opt.Policy = p
+	for _, s := range fs.sessions {
+		s.SetPolicy(p)
+	}
+}
+
+// file returns the symbol file or binary of an item, or nil.
+func (fs *Files) file(itemID int) *symbols.File {
+	if itemID < 0 || itemID >= len(fs.items) {
+		return nil
+	}
+	return fs.items[itemID].file
+}
+
+// itemOf returns the number of a file's item, or -1 if another investigation added the file.
+func (fs *Files) itemOf(f *symbols.File) int {
+	if it := fs.of[f]; it != nil {
+		return it.ID
+	}
+	return -1
+}
+
+// Assign uses the symbol file or binary of an item for a dump's module (Session.Assign).
+func (fs *Files) Assign(itemID, dump, module int) error {
+	f, s := fs.file(itemID), fs.Session(dump)
+	if f == nil {
+		return fmt.Errorf("there is no symbol file number %d", itemID)
+	}
+	if s == nil {
+		return fmt.Errorf("there is no dump %d", dump)
+	}
+	return s.Assign(f, module)
+}
+
+// WithBinary calls do with the opened binary of an item, with the files that are parts of it, and
+// returns false if the item is not a binary. do must not keep it.
+func (fs *Files) WithBinary(itemID int, do func(b symbols.Binary)) bool {
+	f := fs.file(itemID)
+	if f == nil {
+		return false
+	}
+	fs.store.Use(f)
+	defer fs.store.Release(f)
+	return f.WithBinary(do)
+}
+
+// IDInUse returns the debug id by which a dump's module knows the binary of an item; "" if none
+// does. It is what a symbol file of the binary needs to be found for that dump.
+func (fs *Files) IDInUse(itemID int) string {
+	f := fs.file(itemID)
+	if f == nil {
+		return ""
+	}
+	for _, s := range fs.sessions {
+		if id := s.idOf(f); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// Unused says why a dump does not use the symbol file or binary of an item.
+func (fs *Files) Unused(itemID, dump int) Unused {
+	f, s := fs.file(itemID), fs.Session(dump)
+	if f == nil || s == nil || fs.items[itemID].NeedsAssignment {
+		return Unused{}
+	}
+	return s.Unused(f)
+}
+
+// Fits reports whether a file may be of the dump's processor: Assign refuses others.
+func (fs *Files) Fits(itemID, dump int) bool {
+	f, s := fs.file(itemID), fs.Session(dump)
+	return f == nil || s == nil || s.wrongArch(f.Known.Arch) == ""
+}
+
+// SameAs returns the first dump with the same bytes as a dump, which may be the dump itself.
+func (fs *Files) SameAs(dump int) int {
+	for k := range min(dump, len(fs.sessions)) {
+		if sameBytes(fs.sessions[k].Src, fs.sessions[dump].Src) {
+			return k
+		}
+	}
+	return dump
+}
