@@ -225,7 +225,7 @@ func TestSuspendedLayerInReports(t *testing.T) {
 			t.Errorf("a finding about the layer's symbols: %s", f.Text)
 		}
 	}
-	if x, err := s.Explain(0, 2, 0); err != nil || !strings.Contains(fmt.Sprint(x.Notes), "goes on when that calls it") {
+	if x, err := s.Session(0).Explain(2, 0); err != nil || !strings.Contains(fmt.Sprint(x.Notes), "goes on when that calls it") {
 		t.Errorf("%v, %+v", err, x)
 	}
 }
