@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"syscall/js"
 	"time"
 
@@ -82,6 +84,9 @@ func (h *host) listenForFiles() {
 		}, false)
 	}
 }
+
+// manyFiles is the number of files from which the page's heap has no limit.
+const manyFiles = 1000
 
 // manyItems is the number of dropped items from which take does not ask each of them whether it is
 // a folder. In Chromium each answer waits for another process, a third of a millisecond at best,
@@ -273,6 +278,9 @@ type listing struct {
 
 // found shows the number of files so far, a few times a second, and reports whether to continue.
 func (l *listing) found(n int) bool {
+	if n > manyFiles {
+		collectInProportion()
+	}
 	if time.Since(l.told) > 250*time.Millisecond && !l.stopped {
 		l.shown, l.told = true, time.Now()
 		l.h.change(func(p *app.Page) { p.Reading.Listing(n, func() { l.stopped = true }) })
@@ -300,7 +308,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 		path := folders[0].Get("fullPath").String()
 		folders = folders[1:]
 		for {
-			// A call returns at most a hundred entries; an empty list is the end.
+			// A call returns some of the entries; an empty list is the end.
 			entries, problem := await(reader, "readEntries")
 			if !l.found(len(files)) {
 				break
@@ -312,19 +320,27 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 			if entries.Length() == 0 {
 				break
 			}
-			for i := 0; i < entries.Length() && l.found(len(files)); i++ {
-				entry := entries.Index(i)
-				if entry.Get("isDirectory").Bool() {
+			var plain []js.Value
+			for i := range entries.Length() {
+				if entry := entries.Index(i); entry.Get("isDirectory").Bool() {
 					folders = append(folders, entry)
-					continue
+				} else {
+					plain = append(plain, entry)
 				}
-				name := strings.TrimPrefix(entry.Get("fullPath").String(), "/")
-				f, problem := await(entry, "file")
-				if problem != "" {
-					problems = append(problems, fmt.Sprintf("%s cannot be read: %s", view.Clean(name), problem))
-					continue
+			}
+			// Each File takes a round trip to another process, so several are asked for at once.
+			for some := range slices.Chunk(plain, 32) {
+				if !l.found(len(files)) {
+					break
 				}
-				files = append(files, newFile(f, name))
+				for i, f := range awaitAll(some, "file") {
+					name := strings.TrimPrefix(some[i].Get("fullPath").String(), "/")
+					if f.problem != "" {
+						problems = append(problems, fmt.Sprintf("%s cannot be read: %s", view.Clean(name), f.problem))
+						continue
+					}
+					files = append(files, newFile(f.value, name))
+				}
 			}
 		}
 	}
@@ -372,6 +388,24 @@ func (l *listing) handle(folder js.Value, path string, files []app.File, problem
 		files = append(files, newFile(f, name))
 	}
 	return files, problems
+}
+
+// answer is what a method of the file system entries API gave, or the problem.
+type answer struct {
+	value   js.Value
+	problem string
+}
+
+// awaitAll is await for several objects at once. With thousands the Go runtime would take seconds
+// for its goroutines.
+func awaitAll(objects []js.Value, method string) []answer {
+	answers := make([]answer, len(objects))
+	var all sync.WaitGroup
+	for i, object := range objects {
+		all.Go(func() { answers[i].value, answers[i].problem = await(object, method) })
+	}
+	all.Wait()
+	return answers
 }
 
 // await calls a method of the file system entries API, which has two callbacks in place of a

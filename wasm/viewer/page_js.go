@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -11,6 +12,13 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/protocol"
 )
+
+// collectInProportion takes the limit off the page's heap. What thousands of files need exceeds it,
+// and then the collector would run all the time.
+func collectInProportion() {
+	debug.SetGCPercent(100)
+	debug.SetMemoryLimit(math.MaxInt64)
+}
 
 // runPage is the page's role: it connects the page with the browser and the engine, then draws
 // after every change, and sleeps in between.

@@ -87,7 +87,7 @@ func (h *host) warmUpDrop() {
 	h.take(&dom.DataTransfer{Value: data}, func(files []app.File, _ []string) {
 		for _, f := range files {
 			f.Size()
-			(&workerEngine{worker: channel.Get("port1")}).Send(protocol.Call{Request: &protocol.Add{Name: f.Name()}}, f)
+			(&workerEngine{worker: channel.Get("port1")}).Send(protocol.Call{Request: &protocol.Add{Names: []string{f.Name()}}}, f)
 		}
 	})
 	channel.Get("port1").Call("close")

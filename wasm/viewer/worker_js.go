@@ -111,12 +111,14 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 		return
 	}
 	message := map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, c))}
-	f, ok := file.(*jsFile)
-	switch {
-	case ok && f.remote:
+	if f, ok := file.(*jsFile); ok && f.remote {
 		message["remote"] = f.value
-	case ok:
-		message["file"] = f.value
+	} else if file != nil {
+		files := []any{}
+		for _, f := range app.Members(file) {
+			files = append(files, f.(*jsFile).value)
+		}
+		message["files"] = files
 	}
 	w.worker.Call("postMessage", message)
 }

@@ -79,6 +79,7 @@ func (z *Screen) ask(zones ...Zone) {
 		zone.Want(q)
 		delete(z.dirty, zone)
 	}
+	q.Wanted = isMany(p.Reading.queue)
 	q.More, z.asking = len(z.dirty) > 0, true
 	p.send(q, nil)
 }
@@ -198,6 +199,7 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	for _, zone := range z.zones {
 		zone.Apply(r)
 	}
+	p.Reading.wantFirst(r.Wanted)
 	p.Work.Indexing.start(r.Unindexed)
 	if p.Work.Background.Text == "" {
 		p.Work.Background.began = 0 // further work counts its time from its own start

@@ -101,7 +101,7 @@ func (z *HostPage) startTitle() string {
 func (p *Page) Clear() {
 	p.Work.FullEngine.stop()
 	p.Work.Making.stop()
-	p.Reading.queue, p.Reading.reading, p.Reading.Job, p.Notices.List = nil, nil, Job{}, nil
+	p.Reading.queue, p.Reading.reading, p.Reading.wanted, p.Reading.Job, p.Notices.List = nil, nil, 0, Job{}, nil
 	p.Reading.accepted, p.Reading.decisions, p.HostPage.reported = nil, nil, protocol.ReportID{}
 	theme, policy := p.State.Theme, p.State.Policy
 	p.State = NewState()

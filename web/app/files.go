@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -31,7 +30,9 @@ type Reading struct {
 	Job        Job
 	listing    listing
 	queue      []File
-	reading    File
+	reading    File // may be a Parcel
+	wanted     int  // of the next files of the queue, how many the stack waits for (wantFirst)
+	namesCome  bool // reading has the last of those
 	accepted   []File
 	jobStart   int                // length of accepted when the present job began
 	unreported []protocol.FileRow // files whose problems are not shown yet
@@ -72,28 +73,9 @@ func (z *Reading) Add(files []File) {
 	z.next()
 }
 
-// inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
-func inOrder(files []File) []File {
-	var dumps, others []File
-	for _, f := range files {
-		if looksLikeDump(f.Name()) {
-			dumps = append(dumps, f)
-		} else {
-			others = append(others, f)
-		}
-	}
-	sort.SliceStable(dumps, func(i, j int) bool { return dumps[i].Size() < dumps[j].Size() })
-	sort.SliceStable(others, func(i, j int) bool { return others[i].Size() < others[j].Size() })
-	return append(dumps, others...)
-}
-
-func looksLikeDump(name string) bool {
-	name = strings.ToLower(name)
-	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
-}
-
-// next sends the next file of the queue. Files go one at a time, so that the engine answers queries
-// in between, and so that the page knows which file a worker was reading when it died.
+// next sends the next file of the queue, or the next small ones together. The others wait, so that
+// the engine answers queries in between, and so that the page knows which file a worker was reading
+// when it died.
 func (z *Reading) next() {
 	if z.reading != nil {
 		return
@@ -107,7 +89,7 @@ func (z *Reading) next() {
 	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[&z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
 		return // the engine works in order, so the file would delay the first screen; Screen.apply continues
 	}
-	z.reading, z.queue = z.queue[0], z.queue[1:]
+	z.reading, z.queue = z.take()
 	if !z.Job.Active {
 		z.Job.began = now()
 	}
@@ -154,8 +136,8 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		z.page.Work.FullEngine.want()
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
+	z.Job.Done += len(Members(z.reading))
 	z.reading = nil
-	z.Job.Done++
 	if !z.replay && !needs {
 		z.unreported = append(z.unreported, r.Items...)
 	}
@@ -182,7 +164,9 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case newest && !z.replay:
 		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
-	if z.page.Summary != nil && z.page.Frame.Detail == nil { // the first query was answered without this file: repeat it with the second
+	// The first query was answered without this file: repeat it with the second.
+	if z.namesCome || z.page.Summary != nil && z.page.Frame.Detail == nil {
+		z.namesCome = false
 		for _, zone := range z.page.Screen.stack() {
 			z.page.Screen.dirty[zone] = true
 		}
@@ -293,7 +277,7 @@ func (z *Reading) Cancel() {
 	}
 	stopped += len(z.queue)
 	if z.reading != nil {
-		stopped++
+		stopped += len(Members(z.reading))
 	} else {
 		// All files are read, and the engine walks the stacks, for which it unpacks and reads
 		// symbols. A new engine would begin the same work again, so it gets the files without the
@@ -366,8 +350,12 @@ func (z *Reading) restore() {
 	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
-	z.accepted = nil
-	z.Job = Job{Total: len(z.queue), Active: len(z.queue) > 0, began: now(), known: len(z.queue)}
+	z.accepted, z.wanted, z.namesCome = nil, 0, false
+	total := 0
+	for _, f := range z.queue {
+		total += len(Members(f))
+	}
+	z.Job = Job{Total: total, Active: total > 0, began: now(), known: total}
 	z.replay = len(z.queue) > 0
 	if !z.replay {
 		for _, d := range z.decisions {
@@ -492,7 +480,10 @@ func (z *Reading) HasFiles() bool { return z.reading != nil || len(z.accepted)+l
 // addRequest returns the request to read a file. A server's answer is accepted only if it is the
 // requested symbol file.
 func (z *Reading) addRequest(f File) *protocol.Add {
-	req := &protocol.Add{Name: f.Name()}
+	req := &protocol.Add{}
+	for _, one := range Members(f) {
+		req.Names = append(req.Names, one.Name())
+	}
 	for _, a := range z.page.Work.Downloads.Asked {
 		if a.file == f {
 			req.Symbols, req.DebugID = true, a.ID

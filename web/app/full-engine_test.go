@@ -42,7 +42,7 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 	}
 	for range 3 {
 		if add := last[protocol.Add](e); add != nil {
-			say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: add.Name, Usable: true}}})
+			say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: strings.Join(add.Names, " "), Usable: true}}})
 		}
 	}
 	if got := strings.Join(e.files, " "); got != "a.dmp later.sym libx.so.debug" {

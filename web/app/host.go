@@ -101,7 +101,7 @@ type File interface {
 // Engine is the engine in its worker. Answers go to Page.Answer; if the worker dies,
 // Reading.EngineStopped is called.
 type Engine interface {
-	// Send posts a call with a file: the File of an Add, or nil.
+	// Send posts a call with a file: the File of an Add, which may be a Parcel, or nil.
 	Send(c protocol.Call, file File)
 	// Restart ends the worker, even while it is busy, and starts a new one, which has no files.
 	Restart()

@@ -34,10 +34,15 @@ func symbolWords(m view.ModuleRow) string {
 // addBinary remembers a file if a symbol file can be made from it.
 func (z *Making) addBinary(f File, items []protocol.FileRow) {
 	for _, it := range items {
-		if it.Kind == "binary" && it.Usable && !slices.Contains(z.binaries, f) {
-			z.binaries = append(z.binaries, f)
-			return
+		if it.Kind != "binary" || !it.Usable {
+			continue
 		}
+		for _, f := range Members(f) {
+			if !slices.Contains(z.binaries, f) {
+				z.binaries = append(z.binaries, f)
+			}
+		}
+		return
 	}
 }
 

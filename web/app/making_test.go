@@ -74,7 +74,7 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	p.Work.FullEngine.state = fullEngineLoaded
 	p.Reading.Add([]File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
 	for range 2 {
-		name := last[protocol.Add](e).Name
+		name := last[protocol.Add](e).Names[0]
 		say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: name, Kind: "binary", Usable: true}}})
 	}
 	answered(p, e)

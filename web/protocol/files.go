@@ -2,16 +2,16 @@ package protocol
 
 import "github.com/crashpane/crashpane/walker/report/view"
 
-// Add adds the file that is sent beside it.
+// Add adds the files that are sent beside it.
 type Add struct {
-	Name string // its path, as it was dropped
-	// Symbols: a server has sent the file, so it must be a symbol file, and must have the id
+	Names []string // their paths, as they were dropped
+	// Symbols: a server has sent the one file, so it must be a symbol file, and must have the id
 	// DebugID if that is not "".
 	Symbols bool
 	DebugID string
 }
 
-// Added describes the file, or the files in an archive.
+// Added describes the files, or the files in an archive.
 type Added struct {
 	Items []FileRow
 	Dumps []DumpName // all dumps there are now
@@ -19,7 +19,7 @@ type Added struct {
 	// HoldsPrograms: the dump's memory contains programs that the full engine can read, and this
 	// engine cannot.
 	NeedsReader, HoldsPrograms bool
-	// Same is 1 plus the number of the dump that the file is a copy of; 0 for none.
+	// Same is 1 plus the number of the dump that a file is a copy of; 0 for none.
 	Same int
 }
 

@@ -10,6 +10,8 @@ type Query struct {
 	// More: another query follows as soon as the result is painted. The engine does no background
 	// work until then.
 	More bool
+	// Wanted: many files are still to be read, and the page asks which of them to read first.
+	Wanted bool
 
 	Summary bool
 	Threads *ThreadsQuery
@@ -89,6 +91,8 @@ type QueryResult struct {
 	// Unindexed has the items of symbol files without a full index, which the page should have
 	// indexed.
 	Unindexed []int
+	// Wanted has the names of the modules whose symbols are missing, the most useful first.
+	Wanted []string
 
 	Summary *view.Summary
 	Have    []string // with Summary: the tabs for which the dump has data

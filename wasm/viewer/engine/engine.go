@@ -91,11 +91,11 @@ func (e *Engine) progress(p session.Progress) {
 	e.reply(id, &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Background: id == 0}, nil)
 }
 
-// Handle answers a call. src is the file of an Add.
-func (e *Engine) Handle(c protocol.Call, src *input.Source) {
+// Handle answers a call. files are those of an Add.
+func (e *Engine) Handle(c protocol.Call, files ...*input.Source) {
 	e.id = c.ID
 	e.setRedact(c.Redact)
-	reply, err := e.answer(c.Request, src)
+	reply, err := e.answer(c.Request, files)
 	if reply != nil { // else it comes later
 		e.reply(c.ID, reply, err)
 	}
@@ -110,10 +110,10 @@ func (e *Engine) reply(id int, r protocol.Reply, err error) {
 }
 
 // answer makes the reply to a request.
-func (e *Engine) answer(req protocol.Request, src *input.Source) (reply protocol.Reply, err error) {
+func (e *Engine) answer(req protocol.Request, files []*input.Source) (reply protocol.Reply, err error) {
 	switch q := req.(type) {
 	case *protocol.Add:
-		reply, err = e.add(q, src)
+		reply, err = e.add(q, files)
 	case *protocol.CloseDump:
 		e.closeDump(q.Dump)
 		reply = &protocol.Closed{Dumps: e.dumps()}
@@ -163,16 +163,15 @@ func (e *Engine) setPolicy(name string) error {
 	return nil
 }
 
-// add adds a file to the session, and describes its items and all dumps.
-func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error) {
+// add adds files, and describes their items and all dumps.
+func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, error) {
 	r := &protocol.Added{}
-	if src == nil {
+	if len(files) == 0 {
 		return r, fmt.Errorf("no file came with the request")
 	}
-	files := []*input.Source{src}
 	if q.Symbols {
 		var err error
-		if files, err = e.fromServer(src, q.DebugID); err != nil {
+		if files, err = e.fromServer(files[0], q.DebugID); err != nil {
 			return r, err
 		}
 	}
@@ -350,6 +349,11 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 		e.addReportParts(r, q, v)
 		r.ReportID = protocol.ReportID{Dump: q.Dump, Revision: e.reports[q.Dump]}
 		r.Pending = v.Pending()
+		if q.Wanted {
+			for _, w := range v.Missing(0, maxWanted).Rows {
+				r.Wanted = append(r.Wanted, w.DebugFile)
+			}
+		}
 		e.lastDump = q.Dump
 		// Background work begins only when the first screen has its stack.
 		e.walking = (r.Pending > 0 || s.Corrects()) && (e.walking || q.Stack != nil)
@@ -431,10 +435,11 @@ func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core
 	}
 }
 
-// maxRejected and maxChoices bound lists that are sent completely.
+// maxRejected, maxChoices and maxWanted bound lists that are sent completely.
 const (
 	maxRejected = 8
 	maxChoices  = 100
+	maxWanted   = 200
 )
 
 // files makes the part for the Files tab, which other zones also use.

@@ -49,7 +49,11 @@ func (k *talk) call(c protocol.Call, src *input.Source) protocol.Answer {
 	k.id++
 	c.ID = k.id
 	n := len(k.answers)
-	k.e.Handle(c, src)
+	if src == nil {
+		k.e.Handle(c)
+	} else {
+		k.e.Handle(c, src)
+	}
 	if len(k.answers) != n+1 || k.answers[n].ID != c.ID {
 		k.t.Fatalf("%T: %d answers", c.Request, len(k.answers)-n)
 	}
@@ -69,7 +73,7 @@ func last[R protocol.Reply](k *talk) (R, string) {
 
 func (k *talk) add(name string, content []byte) (*protocol.Added, string) {
 	k.t.Helper()
-	k.ask(&protocol.Add{Name: name}, input.New(name, bytes.NewReader(content), int64(len(content))))
+	k.ask(&protocol.Add{Names: []string{name}}, input.New(name, bytes.NewReader(content), int64(len(content))))
 	return last[*protocol.Added](k)
 }
 

@@ -30,7 +30,7 @@ func TestHostileNamesInExports(t *testing.T) {
 		{element + ".dmp", d.Bytes()},
 		{turned + ".sym", []byte("MODULE Linux x86_64 00000001000200030000000000000000 " + element + "\nFILE 0 " + element + "\nFUNC 0 100 0 " + element + "\n0 100 7 0\n")},
 	} {
-		if r := k.ask(&protocol.Add{Name: f.name}, input.FromBytes(f.name, f.content)); r.Error != "" {
+		if r := k.ask(&protocol.Add{Names: []string{f.name}}, input.FromBytes(f.name, f.content)); r.Error != "" {
 			t.Fatal(r.Error)
 		}
 	}

@@ -96,7 +96,7 @@ func (k *talk) begin(item int, keep bool) {
 	k.t.Helper()
 	n := len(k.answers)
 	k.id++
-	k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexFile{Item: item, Keep: keep}}, nil)
+	k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexFile{Item: item, Keep: keep}})
 	if len(k.answers) != n {
 		k.t.Fatalf("answered before the pass: %+v", k.answers[n:])
 	}

@@ -10,6 +10,6 @@ import (
 func TestEveryRequestHasACase(t *testing.T) {
 	for _, req := range protocol.Requests() {
 		e := New(func(protocol.Answer) {}, Options{})
-		e.Handle(protocol.Call{ID: 1, Request: req}, nil) // panics if it has none
+		e.Handle(protocol.Call{ID: 1, Request: req}) // panics if it has none
 	}
 }

@@ -96,14 +96,14 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		upload := "--b\r\nContent-Disposition: form-data; name=\"comment\"\r\n\r\n" + secret + "\r\n--b\r\n" +
 			"Content-Disposition: form-data; name=\"upload_file_minidump\"; filename=\"a.dmp\"\r\n\r\n" + string(secretive()) + "\r\n--b--\r\n"
-		ask("add", &protocol.Add{Name: "a.dmp"}, input.FromBytes("a.dmp", []byte(upload)))
+		ask("add", &protocol.Add{Names: []string{"a.dmp"}}, input.FromBytes("a.dmp", []byte(upload)))
 		for e.Idle() {
 		}
 		all := protocol.Span{Count: 100}
 		look := protocol.Query{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Missing: &all,
 			Files: &all, Compare: &protocol.CompareQuery{Span: all}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}}
 		for i, v := 0, reflect.ValueOf(look); i < v.NumField(); i++ {
-			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && !slices.Contains([]string{"Selection", "Search", "More", "Grid", "Content", "Find"}, name) {
+			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && !slices.Contains([]string{"Selection", "Search", "More", "Wanted", "Grid", "Content", "Find"}, name) {
 				t.Errorf("nothing is asked for Query.%s", name)
 			}
 		}
@@ -149,7 +149,7 @@ func TestRedactKeepsTheStack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k.call(protocol.Call{Redact: redact, Request: &protocol.Add{Name: name}}, input.FromBytes(name, content))
+			k.call(protocol.Call{Redact: redact, Request: &protocol.Add{Names: []string{name}}}, input.FromBytes(name, content))
 		}
 		k.call(protocol.Call{Redact: redact, Request: &protocol.Export{Kind: protocol.ExportMachine, Thread: -1}}, nil)
 		r, _ := last[*protocol.Exported](k)

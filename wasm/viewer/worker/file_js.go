@@ -41,14 +41,46 @@ func newFileReader(file js.Value) *fileReader {
 	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float())}
 }
 
-// readerOf makes the reader of a File from the user.
-func readerOf(file js.Value) *fileReader {
-	f := newFileReader(file)
-	if f.size <= wholeFile && wholeBytes+f.size <= wholeFiles {
-		wholeBytes += f.size
-		f.hold(0, f.size) // if it cannot be read, ReadAt will say why
+// readersOf makes the readers of Files from the user. Of several files it reads the beginnings
+// together: otherwise the engine would wait for another process of the browser with each of them.
+func readersOf(files js.Value) []*fileReader {
+	readers := make([]*fileReader, files.Length())
+	for i := range readers {
+		readers[i] = newFileReader(files.Index(i))
 	}
-	return f
+	if len(readers) == 1 {
+		if f := readers[0]; f.fitsWhole() {
+			wholeBytes += f.size
+			f.hold(0, f.size) // if it cannot be read, ReadAt will say why
+		}
+		return readers
+	}
+	begun := js.Global().Get("Array").New()
+	for i, f := range readers {
+		begun.SetIndex(i, f.file.Call("slice", 0, min(f.size, keptBlock)).Call("arrayBuffer"))
+	}
+	settled, _ := await(js.Global().Get("Promise").Call("allSettled", begun))
+	for i, f := range readers {
+		if bytes := settled.Index(i).Get("value"); bytes.Truthy() {
+			f.held = js.Global().Get("Uint8Array").New(bytes)
+			f.heldTo = int64(f.held.Get("byteLength").Int())
+			noteRead(f.heldTo, f.file)
+		}
+	}
+	return readers
+}
+
+// fitsWhole reports whether a file may be held completely.
+func (f *fileReader) fitsWhole() bool { return f.size <= wholeFile && wholeBytes+f.size <= wholeFiles }
+
+// dropBeginnings gives up what readersOf has read of several files: of thousands a stack needs few.
+func dropBeginnings(readers []*fileReader) {
+	if len(readers) == 1 {
+		return
+	}
+	for _, f := range readers {
+		f.held, f.heldTo, f.kept = js.Undefined(), 0, input.Blocks{}
+	}
 }
 
 // hold reads a part of the file at once.

@@ -114,7 +114,7 @@ func (l *loop) next() bool {
 		rareUntil = time.Now().Add(rarely)
 	}
 	endRare()
-	if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
+	if files := message.Get("files"); message.Get("remote").Truthy() || files.Truthy() && readWhole(files.Index(0)) {
 		collectOften()
 	}
 	return l.guarded(func() {
@@ -195,12 +195,12 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 	if err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
-	var src *input.Source
-	name := ""
+	var sources []*input.Source
+	var names []string
 	progress := func(g protocol.Progress) { post(protocol.Answer{ID: call.ID, Reply: &g}) }
 	switch q := call.Request.(type) {
 	case *protocol.Add:
-		name = q.Name
+		names = q.Names
 	case *protocol.WriteSym:
 		// Reading the binary takes most of the time, and the engine does not report it.
 		from := bytesRead
@@ -217,28 +217,32 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		}
 		defer func() { onRead = nil }()
 	}
-	if file := message.Get("file"); file.Truthy() {
-		r := readerOf(file)
-		src = input.New(name, r, r.size)
+	if files := message.Get("files"); files.Truthy() {
+		readers := readersOf(files)
+		for i, r := range readers {
+			sources = append(sources, input.New(names[i], r, r.size))
+		}
+		defer dropBeginnings(readers)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
 		url := remote.Get("url").String()
 		r := newRemoteReader(remote, func(err error, changed bool) {
 			post(protocol.Answer{Error: err.Error(), Reply: &protocol.RemoteFailed{URL: url, Changed: changed}})
 		})
-		src = input.New(name, r, r.size)
+		src := input.New(names[0], r, r.size)
 		src.Slice = remoteSlice
 		if index := remote.Get("index"); index.Truthy() {
 			r := newRemoteReader(index, func(error, bool) {}) // without it the file is searched
-			src.Index = input.New(name+".index", r, r.size)
+			src.Index = input.New(names[0]+".index", r, r.size)
 		}
+		sources = append(sources, src)
 	}
 	from := fetched
 	onFetch = func(name string) {
 		progress(protocol.Progress{Stage: "fetching parts of", Name: name, Done: fetched - from})
 	}
 	defer func() { onFetch = nil }()
-	e.Handle(call, src)
+	e.Handle(call, sources...)
 }
 
 // memory returns the size of the program's memory and of that of its indexers in bytes, or nil if
