@@ -212,9 +212,11 @@ func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 		switch {
 		case linked:
 			add("the separate debug file " + withBuildID(baseName(name), f.elf.BuildID))
-			out.DebugLayout = id.CodeLayout
 		case len(f.elf.BuildID) > 0 && !f.elf.HasSymtab():
 			add("the separate debug file, " + withBuildID("if there is one", f.elf.BuildID))
+		}
+		if linked || len(f.elf.BuildID) > 0 {
+			out.DebugLayout = id.CodeLayout
 		}
 	}
 	if !id.Code && !out.CFI && !out.SFrame && id.Kind == "debug file" {

@@ -203,9 +203,13 @@ func (f *peProgram) identity() symbol.Identity {
 // file without its program that it has no unwind rules.
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	out.NoProgram = !id.Code && !out.CFI
-	if name, _, ok := f.pe.DebugLink(); ok && f.debug == nil && !out.Functions {
-		out.Missing = append(out.Missing, "the separate debug file "+baseName(name))
-		out.DebugLayout = id.CodeLayout
+	if name, _, linked := f.pe.DebugLink(); f.debug == nil && !out.Functions {
+		if linked {
+			out.Missing = append(out.Missing, "the separate debug file "+baseName(name))
+		}
+		if linked || id.DebugID != "" {
+			out.DebugLayout = id.CodeLayout
+		}
 	}
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")

@@ -281,7 +281,8 @@ func (s *fileSet) findMissing() {
 					named = s.addNew(s.findParts(missing)) || named
 				}
 			}
-			// Only if no file of its name is the debug file: another one is, if it has the CRC.
+			// Only if no file of its name is the debug file: another one is, if it has the program's id, which the dump may
+			// lack, or the CRC.
 			if key := "layout\x00" + has.DebugLayout; has.DebugLayout != "" && !named && !asked[key] {
 				asked[key] = true
 				found = s.addNew(s.findRenamed(has.DebugLayout)) || found
@@ -324,7 +325,7 @@ func (s *fileSet) findParts(missing string) []string {
 	return slices.Compact(out)
 }
 
-// findRenamed returns the separate debug files without an id whose sections of code are a program's.
+// findRenamed returns the separate debug files whose sections of code are a program's.
 func (s *fileSet) findRenamed(layout string) (out []string) {
 	for _, f := range s.folders {
 		f.scan(s.dump.Dump, s.stderr)

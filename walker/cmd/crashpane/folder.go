@@ -26,7 +26,7 @@ type folder struct {
 	// binaries are the ELF and PE files and PDBs, by their keys and the keys of their file names, and
 	// binariesByName by their file names and the names that they contain, such as a library's SONAME.
 	binaries, binariesByName map[string][]string
-	// debugFiles are the separate debug files without an id, by their symbol.Identity.CodeLayout.
+	// debugFiles are the separate debug files, by their symbol.Identity.CodeLayout.
 	debugFiles map[string][]string
 	// candidates are the symbol files that have a key of a module, such as its name. others counts
 	// the symbol files that have none.
@@ -142,8 +142,7 @@ func (f *folder) addBinary(path string) error {
 			f.binaries[k.Text] = append(of, path)
 		}
 	}
-	// An ELF file's id is the build id, which is its CodeID, a PE file's the debug id.
-	if !id.Code && id.CodeLayout != "" && (id.CodeID == "" || id.DebugID == "") {
+	if !id.Code && id.CodeLayout != "" {
 		f.debugFiles[id.CodeLayout] = append(f.debugFiles[id.CodeLayout], path)
 	}
 	for _, name := range names {

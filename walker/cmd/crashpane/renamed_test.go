@@ -13,27 +13,39 @@ import (
 	"github.com/crashpane/crashpane/symfile/elf/elftest"
 )
 
-// TestRenamedDebugFile: a separate debug file without a build id is used under any name, named on the
-// command line or in a folder, if it has the CRC that the program says and no file of the right name
-// has it. Of other files in the folder none is told of.
+// TestRenamedDebugFile: a separate debug file is used under any name, named on the command line or in
+// a folder, if no file of the right name is it: by the program's build id, also where the dump has
+// another id of the program, or by the CRC that the program says. Of other files in the folder none
+// is told of.
 func TestRenamedDebugFile(t *testing.T) {
 	const base, stack = 0x400000, 0x7ffe0000
 	symbols := []elftest.Sym{{Name: "internal", Value: 0x1040, Size: 0x20, Type: 2, Section: ".text"}}
-	debugOf := func(size uint64, comment string) string {
+	debugOf := func(size uint64, comment string, id ...string) string {
 		f := &elftest.File{Class: 64, Machine: 62, Type: 3}
+		for _, id := range id {
+			f.BuildID([]byte(id))
+		}
 		f.Add(elftest.Section{Name: ".text", Type: 8, Flags: 6, Address: 0x1000, NoBits: size})
 		f.Symbols(".symtab", symbols).Add(elftest.Section{Name: ".comment", Type: 1, Data: []byte(comment)})
 		return string(f.Bytes())
 	}
 	right := debugOf(0x100, "")
-	program := &elftest.File{Class: 64, Machine: 62, Type: 3}
 	code := make([]byte, 0x100)
 	code[0] = 0x90
-	program.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: code})
-	link := append([]byte("app.debug"), 0, 0, 0)
-	program.Add(elftest.Section{Name: ".gnu_debuglink", Type: 1, Data: binary.LittleEndian.AppendUint32(link, crc32.ChecksumIEEE([]byte(right)))})
-	program.Segments = []elftest.Segment{{Type: 1, Flags: 5, First: ".text", Last: ".text", Address: 0x1000, Align: 0x1000}}
-	b, err := openBinary(input.FromBytes("app", program.Bytes()))
+	programOf := func(id ...string) []byte {
+		f := &elftest.File{Class: 64, Machine: 62, Type: 3}
+		f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: code})
+		for _, id := range id {
+			f.BuildID([]byte(id))
+		}
+		link := append([]byte("app.debug"), 0, 0, 0)
+		f.Add(elftest.Section{Name: ".gnu_debuglink", Type: 1, Data: binary.LittleEndian.AppendUint32(link, crc32.ChecksumIEEE([]byte(right)))})
+		f.Segments = []elftest.Segment{{Type: 1, Flags: 5, First: ".text", Last: ".text", Address: 0x1000, Align: 0x1000}}
+		return f.Bytes()
+	}
+	// Both programs have the hash of their code as one of their ids, which the dump has.
+	program, built := programOf(), programOf("sixteen bytes id")
+	b, err := openBinary(input.FromBytes("app", program))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +66,15 @@ func TestRenamedDebugFile(t *testing.T) {
 		"other code":                          {map[string]string{"some.dbg": debugOf(0x200, "")}, false},
 		"among files of other code":           {map[string]string{"1": debugOf(0x200, ""), "2": debugOf(0x300, ""), "3": right}, true},
 		"among others with the same sections": {map[string]string{"1": debugOf(0x100, "a"), "2": right, "3": debugOf(0x100, "b")}, true},
+		"built: another name":                 {map[string]string{"some.dbg": debugOf(0x100, "", "sixteen bytes id")}, true},
+		"built: another id":                   {map[string]string{"some.dbg": debugOf(0x100, "", "bytes id sixteen")}, false},
+		"built: among others":                 {map[string]string{"1": debugOf(0x100, "", "bytes id sixteen"), "2": debugOf(0x100, "", "sixteen bytes id")}, true},
 	} {
 		dir := t.TempDir()
-		files := map[string]string{"crash.dmp": string(dump), "symbols/app": string(program.Bytes())}
+		files := map[string]string{"crash.dmp": string(dump), "symbols/app": string(program)}
+		if strings.HasPrefix(name, "built: ") {
+			files["symbols/app"] = string(built)
+		}
 		for file, content := range c.files {
 			files["symbols/"+file] = content
 		}
