@@ -84,7 +84,7 @@ func (b *builder) exceptionFindings() {
 		if n > most {
 			text += fmt.Sprintf("; and %d more", n-most)
 		}
-		add(FindingSeveral, -1, "", "the dump has %d exceptions, and the first is told as the crash: %s", n, text)
+		add(FindingSeveral, -1, "", "the dump has %d exceptions, and the first is shown as the crash: %s", n, text)
 	}
 	for i := range r.Exceptions {
 		e := &r.Exceptions[i]

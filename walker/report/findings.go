@@ -268,7 +268,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	}
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && b.symbols[m].Unplaced {
 		b.moduleFinding(FindingUnplaced, m, nil, b.addFile(m),
-			"%s: the dump says where its code begins (Sentry's writer of that time), and not how far into the program that is: %s no name, symbol files cannot be used, and offsets count from the code's start",
+			"the dump says where the code of %s begins (Sentry's writer of that time), and not how far into the program that is: %s no name, symbol files cannot be used, and offsets count from the code's start",
 			mod.Title(), frames(mod.Frames, "has", "have"))
 	}
 	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {

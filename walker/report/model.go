@@ -240,6 +240,15 @@ type Thread struct {
 	Other               int
 }
 
+// WordSizeOf returns the size of an address on a frame's processor, in bytes: the 64-bit layer of a
+// 32-bit process has another than the process.
+func (r *Report) WordSizeOf(f *Frame) int {
+	if f.Regs != nil && f.Regs.Arch != nil {
+		return f.Regs.Arch.WordSize
+	}
+	return r.Dump.WordSize
+}
+
 // SecondName says what a second stack is.
 func (t *Thread) SecondName(r *Report) string {
 	if len(t.Frames) > 0 && t.Frames[0].Regs.Arch.WordSize == 4 {

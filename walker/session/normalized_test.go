@@ -107,11 +107,21 @@ func TestSecondStack(t *testing.T) {
 	}
 	v := view.New(s.Report(0), nil)
 	first, second := v.Stack(view.StackQuery{Count: 9}), v.Stack(view.StackQuery{Thread: 2, Count: 9})
-	if first.Switch != "Show the 64-bit layer" || first.Other != 2 || first.Title != "" {
+	if first.Switch != "Show the 64-bit layer" || first.Other != 2 || first.Title != "Thread 0, 32-bit stack" {
 		t.Errorf("the first stack: %q %d %q", first.Switch, first.Other, first.Title)
 	}
 	if second.Switch != "Show the 32-bit stack" || second.Other != 0 || second.Title != "Thread 0, 64-bit layer" || second.Rows[0].Function != "wow64cpu.dll+0x1cfc" {
 		t.Errorf("the second stack: %q %d %q %+v", second.Switch, second.Other, second.Title, second.Rows)
+	}
+	if have := first.Rows[0].Address + " " + second.Rows[0].Address; have != "0x00401010 0x0000000077401cfc" {
+		t.Errorf("addresses in rows: %s", have)
+	}
+	for i, want := range []string{"0x0019f000", "", "0x000000000008e000"} { // esp, and rsp of the layer
+		for _, r := range v.Frame(i, 0, -1).Registers {
+			if r.Role == "sp" && i != 1 && r.Value != want {
+				t.Errorf("stack %d: %s is %s, want %s", i, r.Name, r.Value, want)
+			}
+		}
 	}
 	if all := v.Threads(0, 9, 2, "", ""); all.Total != 2 || all.Selected != 0 || v.Summary().Threads != 2 {
 		t.Errorf("the page's threads: %+v", all)

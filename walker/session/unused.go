@@ -20,6 +20,8 @@ type Unused struct {
 	// Wanted: a module that needs symbols and has none has the file's name, or code that begins like
 	// the file's.
 	Wanted bool
+	// Needless: the module that the file could be for has its right files.
+	Needless bool
 }
 
 // Reason is a kind of reasons for which a dump does not use a file.
@@ -64,9 +66,26 @@ func (s *Session) Unused(f *symbols.File) Unused {
 		}
 	}
 	if another != "" {
-		return Unused{Reason: OtherFile, Why: another}
+		return Unused{Reason: OtherFile, Why: another, Needless: true}
 	}
-	return s.mismatch(&f.Known)
+	u := s.mismatch(&f.Known)
+	u.Needless = (u.Reason == OtherBuild || u.Reason == OtherProcessor) && s.served(&f.Known)
+	return u
+}
+
+// served reports whether the modules with a file's name have all their files.
+func (s *Session) served(k *symbols.Known) (served bool) {
+	for _, name := range k.Names() {
+		for _, i := range s.byKey[symbols.NameKey(name).Text] {
+			have := s.symbolsOf(i)
+			partial := have.Has.NoProgram || have.Has.DebugFile != "" || len(have.Has.Missing) > 0 || have.Has.OnlyExports
+			if have.File == "" || partial || have.State == report.SymbolsCorrupt || have.State == report.SymbolsAssigned {
+				return false
+			}
+			served = true
+		}
+	}
+	return served
 }
 
 // isAssigned reports whether the user has chosen a file for a module.
@@ -89,7 +108,7 @@ func (s *Session) Mismatch(k symbols.Known) Unused {
 func (s *Session) mismatch(k *symbols.Known) Unused {
 	lacks := s.lacks(k)
 	if why := s.wrongArch(k.Arch); why != "" {
-		return Unused{OtherProcessor, why, lacks}
+		return Unused{Reason: OtherProcessor, Why: why, Wanted: lacks}
 	}
 	sameName, like := -1, -1
 	for _, key := range k.Keys() {
@@ -106,11 +125,11 @@ func (s *Session) mismatch(k *symbols.Known) Unused {
 	}
 	switch {
 	case sameName >= 0:
-		return Unused{OtherBuild, difference(k, &s.Modules[sameName]), lacks}
+		return Unused{Reason: OtherBuild, Why: difference(k, &s.Modules[sameName]), Wanted: lacks}
 	case like >= 0:
 		m := &s.Modules[like]
 		why := fmt.Sprintf("its code begins like that of %s, whose id %s is made of that, but its name is %s", core.FileName(m.Name), m.DebugID, k.Name)
-		return Unused{OtherName, why, s.wants(like)}
+		return Unused{Reason: OtherName, Why: why, Wanted: s.wants(like)}
 	}
 	why := fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", cmp.Or(k.Name, k.StoreFile, "none"), cmp.Or(k.ID, k.CodeID, "none"))
 	return Unused{Reason: NoModule, Why: why}

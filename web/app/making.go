@@ -28,6 +28,9 @@ func symbolWords(m view.ModuleRow) string {
 	if m.Has == "" || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
 		return m.Word
 	}
+	if m.Word == m.Has {
+		return m.Word
+	}
 	return m.Word + ": " + m.Has
 }
 

@@ -261,9 +261,10 @@ func (z *Stack) name(r view.StackRow) string {
 	return view.FoldTo(r.Full, max(width, 1))
 }
 
-// columns returns the widths of the columns, which depend on the stack's texts.
+// columns returns the widths of the columns, which depend on the stack's texts. The last has room
+// for its title at least.
 func (z *Stack) columns() string {
-	return fmt.Sprintf("--cp-source:%dch;--cp-where:%dch", z.SourceWidth, z.WhereWidth+2)
+	return fmt.Sprintf("--cp-source:%dch;--cp-where:%dch", z.SourceWidth, max(z.WhereWidth+2, len("Module or address")))
 }
 
 // trustTitle is the tooltip of the Trust cell, which says how the frame was found.

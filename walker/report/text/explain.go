@@ -49,16 +49,17 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 		}
 	}
 	writeRecord(b, x)
-	writeScanned(b, r, x.Scanned, "before it", r.Dump.WordSize)
+	wordSize := r.WordSizeOf(&r.Threads[x.Thread].Frames[x.Frame])
+	writeScanned(b, r, x.Scanned, "before it", wordSize)
 	writeAttempts(b, "Tried before, and rejected", x.Attempts)
-	writeChanges(b, x, r.Dump.WordSize)
+	writeChanges(b, x, wordSize)
 	if e := x.End; e != nil {
 		b.printf("No frame follows: %s.\n", e.Detail)
 		if e.Suggestion != "" {
 			b.printf("What would help: %s.\n", e.Suggestion)
 		}
 		writeAttempts(b, "Tried for the next one, and rejected", e.Attempts)
-		writeScanned(b, r, e.Scanned, "by the last scan", r.Dump.WordSize)
+		writeScanned(b, r, e.Scanned, "by the last scan", wordSize)
 	}
 	return b.flush()
 }

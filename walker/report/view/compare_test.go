@@ -34,6 +34,21 @@ func TestFindingsAreSentences(t *testing.T) {
 	}
 }
 
+// A finding that begins with the name of a file keeps it, even if it is a word of letters.
+func TestFindingsKeepNames(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	r.Modules[0].Name, r.Modules[0].SymbolFile = "/opt/app", "/sym/apps"
+	texts := []string{"app alone has no functions", "apps has no STACK records", "a file is damaged"}
+	r.Findings = nil
+	for _, text := range texts {
+		r.Findings = append(r.Findings, report.Finding{Kind: report.FindingNoDebug, Thread: -1, Module: 0, Text: text})
+	}
+	rows := New(r, nil).Findings()
+	if rows[0].Text != texts[0] || rows[1].Text != texts[1] || rows[2].Text != "A file is damaged" {
+		t.Errorf("%+v", rows)
+	}
+}
+
 // The suggestion is a row of its own after the stack, in every window that reaches it.
 func TestStackEndsWithWhatWouldHelp(t *testing.T) {
 	r := report.Build(reporttest.Windows())

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -31,6 +32,9 @@ func (v *View) Findings() []FindingRow {
 			Thread: f.Thread, Module: f.Module}
 		row.Adds = f.Suggestion != "" && findingKinds[f.Kind].asks
 		if m := v.module(f.Module); m != nil {
+			if text := Clean(f.Text); beginsWithFile(m, text) {
+				row.Text = text
+			}
 			row.ModuleName = Clean(m.Title())
 			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
 		}
@@ -71,6 +75,17 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingLayer:      {"64-bit layer missing", false},
 	report.FindingNameless:   {"Module without a name", false},
 	report.FindingUnplaced:   {"Start of a program unknown", true},
+}
+
+// beginsWithFile reports whether a sentence begins with the name of a module or its file, which may
+// be a word of letters: "app has names and no STACK records".
+func beginsWithFile(m *report.Module, text string) bool {
+	for _, name := range []string{m.Title(), BaseName(m.SymbolFile), BaseName(m.Binary)} {
+		if name != "" && strings.HasPrefix(text, Clean(name)+" ") {
+			return true
+		}
+	}
+	return false
 }
 
 func findingTitle(k report.FindingKind) string {

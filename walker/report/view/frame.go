@@ -106,7 +106,7 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	}
 	if x := v.explain(ti, fi); x != nil {
 		v.frameInstruction(d, x.Instruction)
-		v.numbers(&d.Why, x)
+		v.numbers(&d.Why, x, f)
 	}
 	return d
 }
@@ -159,7 +159,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 	add("Address", row.Address, true)
 	if f.PC != f.Lookup {
-		add("Returns to", v.hex(f.PC), true)
+		add("Returns to", v.frameHex(f, f.PC), true)
 	}
 	// If the module has both a symbol file and a binary, From is the one with the name.
 	add("Names from", Clean(BaseName(f.From)), true)
@@ -251,7 +251,7 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 			reg.Role = "lr"
 		}
 		if x, ok := f.Regs.Get(r); ok {
-			reg.Value = v.hex(x)
+			reg.Value = v.frameHex(f, x)
 			reg.Note = v.valueNote(x)
 		} else {
 			unknown++

@@ -101,7 +101,7 @@ func (v *View) top(t *report.Thread) string {
 		if m := v.module(t.Frames[0].Module); m != nil {
 			return Clean(m.Title())
 		}
-		return v.hex(t.Frames[0].PC)
+		return v.frameHex(&t.Frames[0], t.Frames[0].PC)
 	}
 	return ""
 }

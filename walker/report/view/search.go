@@ -78,9 +78,9 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 		texts[1] = file + ":" + strconv.FormatUint(uint64(line), 10)
 	}
 	if inline < 0 {
-		texts[2], texts[3] = module+"+"+short(f.RVA), v.hex(f.PC)
+		texts[2], texts[3] = module+"+"+short(f.RVA), v.frameHex(f, f.PC)
 		texts[4], _ = Word(f.Trust)
-		texts[5] = v.hex(f.Lookup)
+		texts[5] = v.frameHex(f, f.Lookup)
 	}
 	if Holds(query, texts[:]...) {
 		return true

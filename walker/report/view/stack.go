@@ -201,15 +201,22 @@ func (v *View) otherStack(out *StackPage, t *report.Thread) {
 		}
 		return "64-bit layer"
 	}
+	number := t.Index
 	switch {
 	case t.Unlisted:
 		out.Title = fmt.Sprintf("Thread with id %d, not in the dump’s list", t.ID)
-	case t.HasSecond:
-		out.Other, out.Switch = t.Other, "Show the "+name(t.Other)
+		return
 	case t.IsSecond:
-		out.Other, out.Switch = t.Other, "Show the "+name(t.Other)
-		out.Title = fmt.Sprintf("Thread %d, %s", t.Other, name(t.Index))
+		number = t.Other
+	case !t.HasSecond:
+		return
 	}
+	out.Other, out.Switch = t.Other, "Show the "+name(t.Other)
+	out.Title = fmt.Sprintf("Thread %d, ", number)
+	if out.Name != "" {
+		out.Title += out.Name + ", "
+	}
+	out.Title += name(t.Index)
 }
 
 // rowNumber returns the row of a frame or of one of its inlined calls. starts is nil if inlined
@@ -235,7 +242,7 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	if f.TailCall.Raw != "" {
 		called := v.full(f.TailCall)
 		row.Function += " → " + Fold(called) + " (tail call)"
-		row.Full += " called " + called + ", which jumped on to the frame below: a tail call"
+		row.Full += " → " + called + " (tail call)"
 	}
 	return row
 }
@@ -245,7 +252,7 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 // widths calls it for every frame of a stack, so it must not demangle.
 func (v *View) placedRow(f *report.Frame, i int) StackRow {
 	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
-		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
+		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
 	row.Word, _ = Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
@@ -348,7 +355,7 @@ func isPlaceholder(name string) bool {
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	in := &f.Inlines[k]
 	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
-		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
+		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {
 		row.Module = Clean(m.Title())

@@ -84,9 +84,14 @@ func (v *View) full(n report.Name) string {
 }
 
 // hex formats an address with as many digits as the dump's addresses have, so that columns align.
-func (v *View) hex(a uint64) string {
+func (v *View) hex(a uint64) string { return hexOf(v.r.Dump.WordSize, a) }
+
+// frameHex does the same for the processor of a frame.
+func (v *View) frameHex(f *report.Frame, a uint64) string { return hexOf(v.r.WordSizeOf(f), a) }
+
+func hexOf(wordSize int, a uint64) string {
 	digits := 16
-	if v.r.Dump.WordSize == 4 {
+	if wordSize == 4 {
 		digits = 8
 	}
 	s := strconv.FormatUint(a, 16)

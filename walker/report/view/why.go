@@ -30,8 +30,8 @@ func emptyWhy() Why {
 }
 
 // numbers sets the fields of Why that need an explanation.
-func (v *View) numbers(w *Why, x *report.Explanation) {
-	v.steps(w, x)
+func (v *View) numbers(w *Why, x *report.Explanation, f *report.Frame) {
+	v.steps(w, x, f)
 	for _, l := range x.Record {
 		if l.Line > 0 {
 			add(&w.Record, fmt.Sprintf("line %s: %s", Number(l.Line), l.Text))
@@ -45,9 +45,9 @@ func (v *View) numbers(w *Why, x *report.Explanation) {
 	for _, n := range x.Notes {
 		add(&w.Notes, n)
 	}
-	v.scanned(w, x.Scanned)
+	v.scanned(w, x.Scanned, f)
 	if x.End != nil {
-		v.scanned(w, x.End.Scanned)
+		v.scanned(w, x.End.Scanned, f)
 	}
 	for _, c := range x.Registers {
 		if c.How == "unknown" || c.How == "context" {
@@ -55,10 +55,10 @@ func (v *View) numbers(w *Why, x *report.Explanation) {
 		}
 		out := Change{Name: c.Name, How: c.How}
 		if c.HadBefore {
-			out.Before = v.hex(c.Before)
+			out.Before = v.frameHex(f, c.Before)
 		}
 		if c.HasNow {
-			out.After = v.hex(c.After)
+			out.After = v.frameHex(f, c.After)
 		}
 		w.Changes = append(w.Changes, out)
 	}
@@ -68,14 +68,14 @@ func (v *View) numbers(w *Why, x *report.Explanation) {
 //
 // A step and a word of memory belong together if they are for the same target and have the same
 // value: the word was read for the step's result.
-func (v *View) steps(w *Why, x *report.Explanation) {
+func (v *View) steps(w *Why, x *report.Explanation, f *report.Frame) {
 	if len(x.Steps) > 0 {
 		w.Rules = w.Rules[:0]
 	}
 	for i := range x.Words {
 		if i < shownWords {
 			word := &x.Words[i]
-			w.Words = append(w.Words, ReadWord{v.hex(word.Addr), v.hex(word.Value), word.For, Clean(word.Place.Text(v.r, v.name))})
+			w.Words = append(w.Words, ReadWord{v.frameHex(f, word.Addr), v.frameHex(f, word.Value), word.For, Clean(word.Place.Text(v.r, v.name))})
 		}
 	}
 	for _, s := range x.Steps {
@@ -101,7 +101,7 @@ func (v *View) steps(w *Why, x *report.Explanation) {
 // name returns a function's readable name.
 func (v *View) name(n report.Name) string { return v.full(n) }
 
-func (v *View) scanned(w *Why, s *report.Scanned) {
+func (v *View) scanned(w *Why, s *report.Scanned, f *report.Frame) {
 	if s == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (v *View) scanned(w *Why, s *report.Scanned) {
 		if m == nil {
 			continue
 		}
-		add(&w.Scanned, fmt.Sprintf("%s: %s  %s+%s: %s", v.hex(r.Addr), v.hex(r.Value), m.Title(), short(r.RVA), r.Reason))
+		add(&w.Scanned, fmt.Sprintf("%s: %s  %s+%s: %s", v.frameHex(f, r.Addr), v.frameHex(f, r.Value), m.Title(), short(r.RVA), r.Reason))
 	}
 	if s.More > 0 {
 		add(&w.Scanned, fmt.Sprintf("and %s more", Number(s.More)))

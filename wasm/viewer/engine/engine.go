@@ -470,8 +470,7 @@ func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
 		}
 	}
 	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected; i-- {
-		// A second file for a module whose symbols are in use needs no notice.
-		if unused := e.unused(items[i], q.Dump); unused.Reason != session.NotUnused && unused.Reason != session.OtherFile {
+		if unused := e.unused(items[i], q.Dump); unused.Reason != session.NotUnused && !unused.Needless {
 			row := fileRow(items[i])
 			row.Unused = view.Clean(unused.Why)
 			page.Unused = append(page.Unused, row)

@@ -259,17 +259,26 @@ func TestUnusedFiles(t *testing.T) {
 		t.Errorf("without a dump: %+v", got)
 	}
 	k.addSample("tilecruncher.dmp")
-	k.add("libtilecodec.so.sym", sym)
 	const none = "other.sym: the dump has no module with its name, libother.so, or its id, 11112222333344445555666677778888A"
 	if got := unused(); got != none {
 		t.Errorf("%q", got)
 	}
 	k.add("build.sym", append([]byte("MODULE Linux x86_64 11112222333344445555666677778888A libtilecodec.so\n"), rest...))
-	if got := unused(); !strings.HasPrefix(got, "build.sym: another signature: another build: its id is 11112222333344445555666677778888A") || !strings.HasSuffix(got, none) {
+	k.add("arm.sym", append([]byte("MODULE Linux arm64 33332222333344445555666677778888A libtilecodec.so\n"), rest...))
+	arm, build, _ := strings.Cut(unused(), "\n")
+	if arm != "arm.sym: it is for arm64, and the dump is of amd64" {
+		t.Errorf("%q", arm)
+	}
+	if got := build; !strings.HasPrefix(got, "build.sym: another signature: another build: its id is 11112222333344445555666677778888A") || !strings.HasSuffix(got, none) {
 		t.Errorf("%q", got)
 	}
+	// What nobody needs is no notice: the module has its file now.
+	k.add("libtilecodec.so.sym", sym)
+	if got := unused(); got != none {
+		t.Errorf("with the right file: %q", got)
+	}
 	for _, row := range k.screen(-1).Files.Rows {
-		if (row.Unused != "") != (row.Name == "other.sym" || row.Name == "build.sym") {
+		if (row.Unused == "") != (row.Name == "tilecruncher.dmp" || row.Name == "libtilecodec.so.sym") {
 			t.Errorf("%s: %q", row.Name, row.Unused)
 		}
 	}

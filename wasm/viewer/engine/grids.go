@@ -256,7 +256,11 @@ func annotations(d *core.Dump) []protocol.GridRow {
 		}
 	}
 	for _, n := range d.Src.Notes {
-		add("Upload ("+n.Origin+")", n.Key, n.Value)
+		from := "Upload"
+		if n.Origin == "envelope" {
+			from = "Envelope"
+		}
+		add(from, n.Key, n.Value)
 	}
 	if c := d.Crashpad; c != nil {
 		if c.ReportID != "" {
