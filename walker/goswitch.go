@@ -23,7 +23,7 @@ import (
 // Source: runtime/asm_*.s and runtime/runtime2.go. The layout has been the same since Go 1.5, in
 // words:
 //
-//	g   0 stack.lo | 1 stack.hi | 6 m | 7 sched.sp | 8 sched.pc
+//	g   0 stack.lo | 1 stack.hi | 6 m | 7 sched.sp | 8 sched.pc | 11 sched.lr, 12 before Go 1.25, where 11 is 0
 //	m   0 g0, the g of the thread's own stack | … curg, the g of the goroutine
 
 // goSwitch is a function that switches stacks.
@@ -202,8 +202,8 @@ type goroutine struct{ at, lo, hi, m, sp, pc uint64 }
 
 // Words of a g, see above.
 const (
-	gStackLo, gStackHi, gM, gSP, gPC = 0, 1, 6, 7, 8
-	mG0                              = 0
+	gStackLo, gStackHi, gM, gSP, gPC, gLR, gOldLR = 0, 1, 6, 7, 8, 11, 12
+	mG0                                           = 0
 )
 
 // goroutineAt reads a g. ok is false if there cannot be one at the address.
@@ -324,7 +324,10 @@ func (s *walk) callerOfSystem() (unwind.Row, bool) {
 // goroutine's g. The scheduler may give the thread another goroutine, so its frames must not be
 // there.
 //
-//	pc = g.sched.pc     sp = g.sched.sp
+//	pc = g.sched.pc     sp = g.sched.sp     lr = g.sched.lr
+//
+// A function calls morestack before it makes its frame. Where return addresses are in a register, its
+// own is still there, as in a function that was interrupted.
 func (s *walk) callerInSched() (unwind.Row, bool) {
 	for i := range s.frames {
 		if strings.HasPrefix(s.frames[i].Symbol.Name, "runtime.schedule") {
@@ -338,9 +341,17 @@ func (s *walk) callerInSched() (unwind.Row, bool) {
 	if !ok {
 		return unwind.Row{}, false
 	}
-	size := int64(s.arch.WordSize)
-	return unwind.Row{CFA: unwind.Rule{Kind: unwind.AtConst, Offset: int64(g.at) + gSP*size}, RA: unwind.Rule{Kind: unwind.AtConst, Offset: int64(g.at) + gPC*size},
-		OthersUndefined: true, Origin: unwind.Origin{Part: goPart, Note: fmt.Sprintf("in the g at 0x%x", g.at)}}, true
+	word := func(n int) unwind.Rule {
+		return unwind.Rule{Kind: unwind.AtConst, Offset: int64(g.at) + int64(n*s.arch.WordSize)}
+	}
+	row := unwind.Row{CFA: word(gSP), RA: word(gPC), OthersUndefined: true, Origin: unwind.Origin{Part: goPart, Note: fmt.Sprintf("in the g at 0x%x", g.at)}}
+	for n := gLR; n <= gOldLR && s.arch.LR != cpu.NoReg && !row.Signal; n++ {
+		lr, _ := s.wordAt(g.at, n)
+		if row.Signal, _ = s.plausibleReturn(lr); row.Signal {
+			row.Saved = []unwind.RegRule{{Reg: s.arch.LR, Rule: word(n)}}
+		}
+	}
+	return row, true
 }
 
 // callerAtPC: the runtime gives a goroutine that it leaves a pc in systemstack_switch, right behind
@@ -467,6 +478,13 @@ func (s *walk) savedByCode(f *Frame) (unwind.Row, bool) {
 	row, why := s.codeRow(f)
 	row.OthersUndefined = true
 	return row, why == ""
+}
+
+// returnsToGoexit: the runtime makes a goroutine's stack as if goexit had called its first function
+// by the instruction that it begins with, which is no call. Where a call has a delay slot, what is
+// looked up for a return address would be in the function before.
+func (s *walk) returnsToGoexit(pc uint64) bool {
+	return s.Policy.GoSwitch && s.arch.CallSize > uint64(s.arch.JumpAlign) && s.goFunction(pc) == "runtime.goexit"
 }
 
 // goFunction is the name of the function that has a return address.

@@ -1,6 +1,7 @@
 package walker
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core"
@@ -196,12 +197,15 @@ func TestGoCallbacks(t *testing.T) {
 	}
 }
 
-// linkProgram is a program of Go for arm64, whose functions have 16 bytes of stack, but for a leaf
-// and sigtramp, by Go's rules the outermost function.
-type linkProgram struct{ goProgram }
+// linkProgram is a program of Go for a CPU that keeps return addresses in a register, whose functions
+// have 16 bytes of stack, but for a leaf, sigtramp and goexit, by Go's rules outermost functions.
+type linkProgram struct {
+	goProgram
+	a *cpu.Arch
+}
 
 func (p linkProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
-	a := cpu.ARM64
+	a := p.a
 	row := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -16}}
 	if rva < 0x100 || rva >= 0x100*uint64(len(p.names)+1) {
 		return row, symbol.No
@@ -209,6 +213,8 @@ func (p linkProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	switch p.names[rva/0x100-1] {
 	case "main.leaf":
 		row.CFA.Offset, row.RA, row.Topmost = 0, unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}, true
+	case "runtime.goexit":
+		row.CFA.Offset, row.RA, row.Outermost = 0, unwind.Rule{Kind: unwind.Undefined}, true
 	case "runtime.sigtramp":
 		row.CFA.Offset, row.RA, row.Outermost = 192, unwind.Rule{Kind: unwind.Undefined}, true
 	}
@@ -251,7 +257,7 @@ func TestGoSignals(t *testing.T) {
 		regs := cpu.Regs{Arch: c.arch}
 		regs.Set(c.arch.PC, base+0x110)
 		regs.Set(c.arch.SP, stack)
-		var symbols Symbols = linkProgram{goProgram{c.names}}
+		var symbols Symbols = linkProgram{goProgram{c.names}, c.arch}
 		if c.arch == cpu.AMD64 {
 			symbols = goProgram{c.names}
 		}
@@ -263,6 +269,60 @@ func TestGoSignals(t *testing.T) {
 			have += s.Frames[i].Symbol.Name + " "
 		}
 		if have != c.want {
+			t.Errorf("%s:\nhave %s\nwant %s\n%+v", c.name, have, c.want, s.Stop)
+		}
+	}
+}
+
+// TestGoMorestack: a function that calls morestack has not made its frame yet. Where return addresses
+// are in a register, the runtime keeps that function's own. Its place moved in Go 1.25. RISC-V calls
+// morestack with another register for its return address. A goroutine's stack ends in goexit.
+func TestGoMorestack(t *testing.T) {
+	const base, system, gor, g0, g, m = 0x400000, 0x7fff0000, 0xc000100000, 0x500000, 0xc000000400, 0x600000
+	const names = "runtime.newstack runtime.morestack main.leaf main.caller runtime.goexit"
+	for _, c := range []struct {
+		name string
+		arch *cpu.Arch
+		lr   uint64 // the word of a g
+		code codeAt
+		want string
+	}{
+		{"arm64", cpu.ARM64, 11, nil, names},
+		{"arm64, Go 1.24", cpu.ARM64, 12, nil, names},
+		{"riscv64, jal t0", cpu.RISCV64, 11, codeAt{base + 0x304: {0xef, 0xf2, 0xdf, 0xdf}, base + 0x404: {0xef, 0xf0, 0x5f, 0xc0}}, names},
+		{"riscv64, j", cpu.RISCV64, 11, codeAt{base + 0x304: {0x6f, 0xf0, 0xdf, 0xdf}}, "runtime.newstack runtime.morestack"},
+		{"mips64", cpu.MIPS64, 11, nil, names},
+		{"ppc64", cpu.PPC64, 12, nil, names},
+		{"s390x", cpu.S390X, 11, nil, names},
+	} {
+		memory := goMemory{}
+		for i := range uint64(0x80) {
+			memory[system+8*i], memory[gor+0xf00+8*i], memory[g+8*i], memory[g0+8*i], memory[m+8*i] = 0, 0, 0, 0, 0
+		}
+		for at, v := range map[uint64]uint64{system: base + 0x210,
+			g0: system - 0x8000, g0 + 8: system + 0x20, g0 + 48: m, g: gor, g + 8: gor + 0x1000, g + 48: m, m: g0, m + 8*30: g,
+			g + 56: gor + 0xf00, g + 64: base + 0x308, gor + 0xf00: base + 0x500 + uint64(c.arch.JumpAlign)} {
+			memory[at] = v
+		}
+		if c.lr > 0 {
+			memory[g+8*c.lr] = base + 0x408
+		}
+		regs := cpu.Regs{Arch: c.arch}
+		regs.Set(c.arch.PC, base+0x110)
+		regs.Set(c.arch.SP, system)
+		regs.Set(c.arch.CalleeSaved[0], g0)
+		w := New(Best, core.OSLinux, core.NewModuleMap([]core.ModuleMapping{{Module: 0, Start: base, Size: 0x1000}}, core.OverlapTruncate),
+			linkProgram{goProgram{strings.Fields(names)}, c.arch})
+		w.Space = memory
+		if c.code != nil {
+			w.Code = c.code
+		}
+		s := w.Walk(regs, memory)
+		var have []string
+		for i := range s.Frames {
+			have = append(have, s.Frames[i].Symbol.Name)
+		}
+		if strings.Join(have, " ") != c.want || c.want == names && s.Stop.Kind != StopEnd {
 			t.Errorf("%s:\nhave %s\nwant %s\n%+v", c.name, have, c.want, s.Stop)
 		}
 	}

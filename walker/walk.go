@@ -261,6 +261,8 @@ func (s *walk) caller() (Frame, *Stop) {
 			f.Lookup = s.arch.CodeAddress(f.PC)
 		case s.beginsFunction(f.PC):
 			f.Lookup, f.returnedTo = s.arch.CodeAddress(f.PC), true
+		case s.returnsToGoexit(f.PC):
+			f.Lookup = f.PC - uint64(s.arch.JumpAlign)
 		}
 		s.callPC(&f)
 		return f, nil

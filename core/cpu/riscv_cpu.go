@@ -94,12 +94,12 @@ func (r riscvForm) layout(word int, flag uint32) *ContextLayout {
 	return l
 }
 
-// isRISCV64Call: JAL and JALR that keep their address in ra, and the short C.JALR (RISC-V
-// unprivileged ISA, 2.5 and 27.5).
+// isRISCV64Call: JAL and JALR that keep their address in a link register, ra or t0 (RISC-V
+// unprivileged ISA, 2.5.1), and the short C.JALR (27.5).
 func isRISCV64Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	w := le32(b)
 	half := w >> 16
-	return w&0xfff == 0xef || w&0x7fff == 0xe7 || half&0xf07f == 0x9002 && half&0xf80 != 0
+	return w&0xdff == 0xef || w&0x7dff == 0xe7 || half&0xf07f == 0x9002 && half&0xf80 != 0
 }
 
 // isRISCV32Call: there is C.JAL too, whose code is another instruction where words have 64 bits.
