@@ -85,18 +85,19 @@ func (d *Dump) elfSize(base uint64, left *uint64) (size uint64) {
 // program headers may still be read.
 //
 //	header   4 class u8: 2 is 64-bit · 32 (28) e_phoff · 54 (42) e_phentsize u16 · 56 (44) e_phnum u16
-//	program  0 p_type u32: 1 is PT_LOAD · 4 (24) p_flags u32: bit 0 is PF_X · 16 (8) p_vaddr · 40 (20) p_memsz
+//	program  0 p_type u32: 1 is PT_LOAD · 4 (24) p_flags u32: bit 0 is PF_X · 8 (4) p_offset · 16 (8) p_vaddr · 32 (16) p_filesz ·
+//	         40 (20) p_memsz
 func (d *Dump) elfSegments(base uint64, left *uint64) (out []Segment) {
 	var magic [5]byte
 	if d.Memory.Read(base, magic[:]) < len(magic) || string(magic[:4]) != "\x7fELF" {
 		return nil
 	}
 	l := struct {
-		word                                       int
-		phoff, entry, count, flags, address, bytes uint64
-	}{4, 28, 42, 44, 24, 8, 20}
+		word                                                       int
+		phoff, entry, count, flags, offset, address, inFile, bytes uint64
+	}{4, 28, 42, 44, 24, 4, 8, 16, 20}
 	if magic[4] == 2 {
-		l.word, l.phoff, l.entry, l.count, l.flags, l.address, l.bytes = 8, 32, 54, 56, 4, 16, 40
+		l.word, l.phoff, l.entry, l.count, l.flags, l.offset, l.address, l.inFile, l.bytes = 8, 32, 54, 56, 4, 8, 16, 32, 40
 	}
 	read := func(at uint64, size int) uint64 {
 		v, _ := d.Memory.Word(at, size)
@@ -108,13 +109,13 @@ func (d *Dump) elfSegments(base uint64, left *uint64) (out []Segment) {
 	*left -= count
 	for i := range count {
 		if at := first + i*entry; read(at, 4) == 1 {
-			s := Segment{Start: read(at+l.address, l.word), Size: read(at+l.bytes, l.word), Exec: read(at+l.flags, 4)&1 != 0}
+			s := Segment{Start: read(at+l.address, l.word), Size: read(at+l.bytes, l.word), Exec: read(at+l.flags, 4)&1 != 0,
+				Offset: read(at+l.offset, l.word), FileSize: read(at+l.inFile, l.word)}
 			low = min(low, s.Start)
 			out = append(out, s)
 		}
 	}
-	const page = 4096 // the first segment begins in a page whose start the loader maps at the base
-	for i := range out {
+	for i := range out { // the first segment begins in a page whose start the loader maps at the base
 		out[i].Start -= low &^ (page - 1)
 	}
 	return out

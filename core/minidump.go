@@ -74,6 +74,7 @@ type Dump struct {
 	merged    []ModuleMapping // see ModuleMappings
 	sizes     map[int]uint64  // see ExtendModule
 	places    map[int]uint64  // see PlaceModule
+	starts    []programStart  // by module, made with merged
 	modules   *ModuleMap      // see ModuleAt
 	need      error           // a *input.NeedError that a decoder met
 	namesRead int64           // see afford
@@ -125,7 +126,6 @@ func Open(src *input.Source) (*Dump, error) {
 	d.decodeStreams()
 	d.Memory.build()
 	d.extendByHeaders()
-	d.placeByHeaders()
 	if d.need != nil {
 		return nil, d.need
 	}

@@ -40,6 +40,7 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	for i, size := range d.sizes {
 		out[i].Size = size
 	}
+	d.starts = nil
 	if os := d.OS(); os == OSLinux || os == Android {
 		m := &merger{out: out, work: maxMergeWork}
 		m.read(d.Linux.Maps)
@@ -47,6 +48,7 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 		d.eachFile(m.merge)
 		m.mergeAdjacent(d.Modules)
 		out = m.out
+		d.starts = m.findStarts(d)
 		for i := range out {
 			out[i].RVA += d.places[out[i].Module]
 		}

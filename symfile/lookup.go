@@ -218,9 +218,6 @@ type locatedInline struct {
 	hasLine      bool
 }
 
-// locate finds what is at an address, without the names of its files and inlined calls: these are
-// in other sections, and Prefetch reads the blocks of all names at once. The Answer is that of
-// Lookup.
 // End returns the address after the last function, or 0 if no function is known or it cannot be
 // read now.
 func (f *File) End() uint64 {
@@ -231,6 +228,29 @@ func (f *File) End() uint64 {
 	return last.rva + last.size
 }
 
+// CodeBounds returns the bounds of the code that has functions or STACK CFI records; 0 and 0 if
+// there is none, or no full index.
+func (f *File) CodeBounds() (from, to uint64) {
+	if !f.FullyIndexed() {
+		return 0, 0
+	}
+	from = ^uint64(0)
+	for _, k := range []tableKind{tableFuncs, tableInits} {
+		t := &f.tables[k]
+		last, ok, err := t.last(^uint64(0))
+		if err == nil && ok {
+			from, to = min(from, t.heads[0].rva), max(to, last.rva+last.size)
+		}
+	}
+	if to <= from {
+		return 0, 0
+	}
+	return from, to
+}
+
+// locate finds what is at an address, without the names of its files and inlined calls: these are
+// in other sections, and Prefetch reads the blocks of all names at once. The Answer is that of
+// Lookup.
 func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 	fn, found, err := f.find(tableFuncs, rva)
 	if err != nil {

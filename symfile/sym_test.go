@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -326,6 +327,27 @@ func TestIdentify(t *testing.T) {
 		got := Identify([]byte(module + "INFO CODE_ID AB12 x\r\nINFO GENERATOR me\nINFO OTHER_ID CD0\nINFO OTHER_ID EF0\nFUNC 1 1 1 f\nINFO OTHER_ID 10\n"))
 		if got.CodeID != "AB12" || strings.Join(got.OtherIDs, " ") != "CD0 EF0" {
 			t.Errorf("%q: %+v", module, got)
+		}
+	}
+}
+
+// The bounds of code are those of functions and unwind records, whichever reach farther.
+func TestCodeBounds(t *testing.T) {
+	const module = "MODULE Linux x86_64 000 app\n"
+	for _, c := range []struct {
+		sym      string
+		from, to uint64
+	}{
+		{"FUNC 2000 10 0 b\nFUNC 1000 20 0 a\nPUBLIC 500 0 data\nPUBLIC 9000 0 end\n", 0x1000, 0x2010},
+		{"FUNC 2000 10 0 b\nSTACK CFI INIT 3000 40 .cfa: $rsp 8 +\nSTACK CFI INIT 1800 40 .cfa: $rsp 8 +\n", 0x1800, 0x3040},
+		{"PUBLIC 500 0 data\n", 0, 0},
+	} {
+		f, err := Open(input.FromBytes("app.sym", []byte(module+c.sym)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from, to := f.CodeBounds(); from != c.from || to != c.to {
+			t.Errorf("%q: 0x%x to 0x%x, not 0x%x to 0x%x", c.sym, from, to, c.from, c.to)
 		}
 	}
 }

@@ -82,7 +82,8 @@ func (f *elfProgram) identity() symbol.Identity {
 	for _, s := range e.Segments {
 		if s.Type == segLoad && s.Address+s.MemSize > e.Base {
 			id.Size = max(id.Size, s.Address+s.MemSize-e.Base)
-			id.Segments = append(id.Segments, symbol.Segment{Range: symbol.Range{Start: s.Address - e.Base, Size: s.MemSize}, Exec: s.Flags&segExec != 0})
+			id.Segments = append(id.Segments, symbol.Segment{Range: symbol.Range{Start: s.Address - e.Base, Size: s.MemSize},
+				Offset: s.Offset, FileSize: s.FileSize, Exec: s.Flags&segExec != 0})
 		}
 	}
 	if id.Code = hasCode(e); id.Code || hasDebug(e) {

@@ -53,6 +53,24 @@ func TestExtents(t *testing.T) {
 	}
 }
 
+// TestSegments: a file says where in memory and where in itself its parts are.
+func TestSegments(t *testing.T) {
+	f := &elftest.File{Class: 64, Machine: 62, Type: 3}
+	f.Add(elftest.Section{Name: ".rodata", Type: 1, Flags: 2, Address: 0x400000, Data: make([]byte, 0x80), Align: 0x1000})
+	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x409000, Data: make([]byte, 0x100), Align: 0x1000})
+	f.Segments = []elftest.Segment{{Type: 1, Flags: 4, First: ".rodata", Last: ".rodata", Address: 0x400000, Align: 0x1000},
+		{Type: 1, Flags: 5, First: ".text", Last: ".text", Address: 0x409000, Align: 0x1000}}
+	b, err := bin.Open(input.FromBytes("lib.so", f.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := b.Identity().Segments
+	if len(got) != 2 || got[0].Start != 0 || got[0].Exec || got[1].Start != 0x9000 || got[1].Size != 0x100 || got[1].FileSize != 0x100 || !got[1].Exec ||
+		got[1].Offset == 0 || got[1].Offset%0x1000 != 0 || got[1].Offset == got[1].Start {
+		t.Errorf("%+v", got)
+	}
+}
+
 // ehFrame makes an .eh_frame section at an address: a CIE of amd64 and an FDE for each start and
 // size ("The .eh_frame section" of the Linux Standard Base).
 func ehFrame(address uint32, functions ...[2]uint32) []byte {

@@ -40,10 +40,12 @@ type Identity struct {
 	NeedsSplit, SplitUnits bool
 }
 
-// Segment is a part of a program in memory. Exec: it may be executed.
+// Segment is a part of a program in memory, of which FileSize bytes are in the file from Offset on.
+// Exec: it may be executed.
 type Segment struct {
 	Range
-	Exec bool
+	Offset, FileSize uint64
+	Exec             bool
 }
 
 // Contents says what kinds of information the files of a module have.

@@ -42,8 +42,9 @@ type ModuleSymbols struct {
 	File, ID, Name string // of the file in use
 	Warnings       []string
 	Requested      bool // the walk looked for the module's symbols
-	// Unplaced: the dump does not say where the module's program begins. No symbols are used.
-	Unplaced bool
+	// Unplaced says why it is not known where the module's program begins, so that no symbols are
+	// used; "" if it is.
+	Unplaced string
 	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file.
 	IndexedOnDemand bool
 	// NoUnwind: the symbol file has no unwind records.

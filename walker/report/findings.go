@@ -42,7 +42,7 @@ const (
 	FindingWow64      FindingKind = "wow64-registers-missing"    // the dump has the 64-bit layer's registers of a 32-bit thread only
 	FindingLayer      FindingKind = "wow64-layer-missing"        // the dump does not show the second stack of a thread that ran 32-bit code
 	FindingNameless   FindingKind = "module-without-name"
-	FindingUnplaced   FindingKind = "module-start-unknown" // the dump says where a module's code begins, not where its program does
+	FindingUnplaced   FindingKind = "module-start-unknown" // it is not known where a module's program begins
 )
 
 // Finding is a reason why stacks are shorter or less reliable than they could be.
@@ -266,10 +266,9 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsAssigned || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if mod := &b.r.Modules[m]; mod.Frames > 0 && b.symbols[m].Unplaced {
-		b.moduleFinding(FindingUnplaced, m, nil, b.addFile(m),
-			"the dump says where the code of %s begins (Sentry's writer of that time), and not how far into the program that is: %s no name, symbol files cannot be used, and offsets count from the code's start",
-			mod.Title(), frames(mod.Frames, "has", "have"))
+	if mod := &b.r.Modules[m]; mod.Frames > 0 && b.symbols[m].Unplaced != "" {
+		b.moduleFinding(FindingUnplaced, m, nil, b.addFile(m), "the start of %s is not known: %s; %s no name, and offsets count from the entry's start",
+			mod.Title(), b.symbols[m].Unplaced, frames(mod.Frames, "has", "have"))
 	}
 	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
@@ -493,7 +492,10 @@ func (b *builder) missingFinding(tallies []tally) {
 func (b *builder) addFile(m int) string {
 	mod := &b.r.Modules[m]
 	file, id := mod.debugFile()
-	if b.symbols[m].Unplaced {
+	switch s := &b.symbols[m]; {
+	case s.Unplaced != "" && s.Binary != "":
+		return "have the dump written with the process's memory maps, or with all memory"
+	case s.Unplaced != "":
 		return "add " + mod.Title() + " itself: its headers say where its code begins"
 	}
 	if id == "" {

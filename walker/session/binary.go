@@ -14,26 +14,42 @@ import (
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// placeModules tells the dump which segments the modules' programs have. Its entries may be of code
-// alone, and a module may have no place that is known. Both peers take every entry for a program.
+// placeModules tells the dump what the modules' files say of where their programs begin, if that is
+// in doubt. Both peers take every entry for a program.
 func (s *Session) placeModules(policy walker.Policy) {
 	for i := range s.modules {
 		ms := &s.modules[i]
-		var segments []core.Segment
-		if ms.bin != nil && !ms.binAssigned {
-			for _, g := range ms.bin.Identity.Segments {
-				segments = append(segments, core.Segment{Start: g.Start, Size: g.Size, Exec: g.Exec})
-			}
+		ms.unplaced = ""
+		if policy.MergeEntries && s.StartInDoubt(i) {
+			ms.programFile(func(f core.ProgramFile) { ms.unplaced = s.PlaceModule(i, f) })
 		}
-		ms.unplaced = policy.MergeEntries && !s.PlaceModule(i, segments)
 	}
+}
+
+// programFile calls do with what the files of a module's very build say of its program.
+func (ms *moduleSymbols) programFile(do func(f core.ProgramFile)) {
+	var f core.ProgramFile
+	if ms.item != nil && !ms.assigned {
+		ms.item.WithSym(true, func(sym *symfile.File) { f.From, f.To = sym.CodeBounds() })
+	}
+	if ms.bin == nil || ms.binAssigned {
+		do(f)
+		return
+	}
+	for _, g := range ms.bin.Identity.Segments {
+		f.Segments = append(f.Segments, core.Segment{Start: g.Start, Size: g.Size, Offset: g.Offset, FileSize: g.FileSize, Exec: g.Exec})
+	}
+	ms.bin.WithBinary(func(b symbols.Binary) {
+		f.Read = b.Code
+		do(f)
+	})
 }
 
 // binary returns the module's binary, or nil.
 func (y *lookups) binary(module int) *symbols.File {
 	ms := &y.s.modules[module]
 	ms.requested = true
-	if ms.unplaced {
+	if ms.unplaced != "" {
 		return nil
 	}
 	y.s.lookForImage(module)
@@ -113,7 +129,7 @@ func (s *Session) IgnoreCFI(module int, ignore bool) {
 // programBytes reads the program's bytes at an address out of the binaries of the dump's modules.
 func (s *Session) programBytes(addr uint64, p []byte) (n int) {
 	i, rva := s.ModuleAt(addr)
-	if i < 0 || s.modules[i].bin == nil || s.modules[i].binAssigned || s.modules[i].unplaced {
+	if i < 0 || s.modules[i].bin == nil || s.modules[i].binAssigned || s.modules[i].unplaced != "" {
 		return 0
 	}
 	s.modules[i].bin.WithBinary(func(b symbols.Binary) { n = b.Code(rva, p) })

@@ -126,7 +126,7 @@ func stories() []story {
 		{name: "32-bit-code-by-64-bit-tool", dump: wow64Running()},
 		{name: "thread-not-listed", dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
 			Module(0x400000, 0x10000, "/opt/app", appELF).Memory(0x7ffe0000, plain).Thread(7, nil, 0, nil).Exception(777, 11, 1, 0x45, at(0x401010)).Bytes(), syms: []string{appSym(appID)}},
-		{name: "entries-of-code", dump: dumptest.Sentry{Release: 132, Mode: "stack", CPU: "amd64", ID: sentryID}.Bytes(), syms: []string{appSym(appID)}},
+		{name: "entries-of-code", dump: dumptest.Sentry{Release: 132, Mode: "stack", CPU: "amd64", ID: sentryID}.Bytes(), syms: []string{"MODULE Linux x86_64 " + appID + " app\nFUNC 1000 100 0 crash_me\n"}},
 		{name: "two-exceptions", dump: dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
 			Module(0x400000, 0x10000, "/opt/app", appELF).Thread(7, at(0x401000), 0x7ffe0000, plain).Thread(8, at(0x402000), 0x7ffe0000, plain).
 			Exception(7, 11, 1, 0x45, at(0x401010)).Exception(8, 8, 1, 0x402010, at(0x402010)).Bytes(), syms: []string{appSym(appID)}},

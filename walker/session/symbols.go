@@ -36,8 +36,9 @@ type moduleSymbols struct {
 	// mismatch is a file of the right name and another id.
 	mismatch  *symbols.File
 	requested bool
-	// unplaced: the dump does not say where the module's program begins, so that no file can be asked.
-	unplaced bool
+	// unplaced says why it is not known where the module's program begins, so that no file can be
+	// asked; "" if it is.
+	unplaced string
 	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the
 	// records' lines, or, where those are not known, their offsets as numbers below 0.
 	odd      []string
@@ -84,7 +85,7 @@ type lookups struct {
 func (y *lookups) file(module int) *symbols.File {
 	ms := &y.s.modules[module]
 	ms.requested = true
-	if ms.item == nil || ms.unplaced || ms.item.Open() != nil {
+	if ms.item == nil || ms.unplaced != "" || ms.item.Open() != nil {
 		return nil
 	}
 	return ms.item
@@ -246,7 +247,10 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 func (s *Session) symbolsOf(module int) report.ModuleSymbols {
 	ms := &s.modules[module]
 	out := report.ModuleSymbols{Requested: ms.requested, Unplaced: ms.unplaced}
-	if ms.unplaced {
+	if ms.unplaced != "" {
+		if ms.bin != nil {
+			out.Binary = ms.bin.Name()
+		}
 		return out
 	}
 	if f := ms.mismatch; f != nil {
