@@ -184,7 +184,7 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		return
 	}
 	archive := g.Kind.IsPacked() && !e.limits.Lack(g.Kind)
-	if archive && depth >= e.limits.MaxDepth && g.Kind != UTF16 {
+	if archive && depth >= e.limits.MaxDepth && !g.Kind.IsConverted() {
 		e.problem(src.Name, "", -1, fmt.Sprintf("an archive in %d others, which is too deep", depth), nil)
 		archive = false
 	}
@@ -217,6 +217,8 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 		open = nil
 	case UTF16:
 		open = newUTF16
+	case CRLines:
+		open = newCR
 	}
 	e.unpackBy(open, src, string(kind)+" data", depth, mem)
 }

@@ -35,6 +35,7 @@ const (
 	Envelope         Kind = "envelope"  // an upload of Sentry's
 	HTTP             Kind = "http"      // a saved request or response
 	UTF16            Kind = "utf-16"    // a text in UTF-16 that is read if it is in UTF-8
+	CRLines          Kind = "cr-lines"  // one whose lines end in CR alone, which is read if they end in LF
 
 	Empty      Kind = "empty"
 	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
@@ -66,7 +67,7 @@ type packedKind struct {
 }
 
 // packedKinds has a row for each.
-var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false},
+var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false}, {CRLines, "", false, false},
 	{Multipart, "", true, false}, {Envelope, "", true, false}, {HTTP, "", true, false}}
 
 // packing returns the kind's row of packedKinds, or a zero one.
@@ -197,13 +198,20 @@ var symRecords = []string{"FILE ", "FUNC ", "PUBLIC ", "STACK CFI ", "STACK WIN 
 // byText recognizes text, and formats that are text.
 func byText(src *input.Source, head []byte) Guess {
 	if order, _ := utf16Order(head); order != nil {
-		if text := ToUTF8(head); len(text) > 0 {
+		if text := toUTF8(head); len(text) > 0 {
 			switch g := byText(input.FromBytes(src.Name, text), text); g.Kind {
-			case Sym, SymWithoutModule, Microdump:
+			case Sym, SymWithoutModule, Microdump, CRLines:
 				return Guess{UTF16, g.What + " in UTF-16"}
 			}
 		}
 		return Guess{Text, "text in UTF-16"}
+	}
+	if endsInCR(head) {
+		text := Plain(head)
+		switch g := byText(input.FromBytes(src.Name, text), text); g.Kind {
+		case Sym, SymWithoutModule, Microdump:
+			return Guess{CRLines, g.What + " whose lines end in CR alone"}
+		}
 	}
 	body := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	if line := string(firstLine(body)); strings.HasPrefix(line, "MODULE ") && len(strings.Fields(line)) >= 4 {

@@ -97,6 +97,12 @@ func TestSniff(t *testing.T) {
 		{"a", utf16Of("MODULE Linux x86_64 0 a\r\n", le), UTF16, "a Breakpad symbol file in UTF-16"},
 		{"a", utf16Of("MODULE Linux x86_64 0 a\r\n", bige) + "x", UTF16, "a Breakpad symbol file in UTF-16"},
 		{"a", utf16Of("-----BEGIN BREAKPAD MICRODUMP-----\r\n", le), UTF16, "a Breakpad microdump (text) in UTF-16"},
+		{"a", utf16Of("MODULE Linux x86_64 0 a\rFUNC 1 1 0 f\r", le), UTF16, "a Breakpad symbol file whose lines end in CR alone in UTF-16"},
+		{"a", "MODULE Linux x86_64 0 a\rFUNC 1 1 0 f\r", CRLines, "a Breakpad symbol file whose lines end in CR alone"},
+		{"a", "\r\rFUNC 1 1 0 f\rPUBLIC 1 0 g\r", CRLines, "a Breakpad symbol file without its MODULE line whose lines end in CR alone"},
+		{"a", "MODULE Linux x86_64 0 a\r\r\nFUNC 1 1 0 f\r\r\n", Sym, ""},
+		{"a", "MODULE Linux x86_64 0 a\r", Sym, ""},
+		{"a", "hello\rworld\r", Text, ""},
 		{"a", "\x00\x01\x02\x03\x04\x05\x06\x07\x08", Binary, "binary data beginning with 00 01 02 03 04 05 06 07 …"},
 		{"a", "\x00", Binary, "binary data beginning with 00"},
 		{"a", "caf\xe9", Binary, ""},
@@ -149,7 +155,7 @@ func TestSniffCorpus(t *testing.T) {
 		switch {
 		case strings.HasSuffix(path, ".dmp") && !microdump && g.Kind != Minidump && g.Kind != Multipart,
 			strings.HasSuffix(path, ".dmp") && microdump && g.Kind != Microdump,
-			strings.HasSuffix(path, ".sym") && g.Kind != Sym && g.Kind != UTF16 && info.Size() > 0,
+			strings.HasSuffix(path, ".sym") && g.Kind != Sym && !g.Kind.IsConverted() && info.Size() > 0,
 			strings.HasSuffix(path, ".gz") && g.Kind != Gzip:
 			t.Errorf("%s: %+v", path, g)
 		}

@@ -32,8 +32,8 @@ func utf16Order(head []byte) (order binary.ByteOrder, mark int) {
 	return nil, 0
 }
 
-// ToUTF8 returns the beginning of a file in UTF-8 if it is a text in UTF-16, else as it is.
-func ToUTF8(head []byte) []byte {
+// toUTF8 returns the beginning of a file in UTF-8 if it is a text in UTF-16, else as it is.
+func toUTF8(head []byte) []byte {
 	order, mark := utf16Order(head)
 	if order == nil {
 		return head

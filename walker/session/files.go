@@ -185,8 +185,8 @@ func (fs *Files) add(src *input.Source, member bool) {
 	// Without a reader for the compression, the item says that the page should load the larger
 	// program.
 	it.Detected = guess.Kind
-	if guess.Kind == intake.UTF16 {
-		if guess = fs.convert(it); it.Message != "" {
+	if guess.Kind.IsConverted() {
+		if guess = fs.convert(it, guess.What); it.Message != "" {
 			return
 		}
 	}
@@ -327,14 +327,14 @@ func (fs *Files) addArchive(it *item) {
 	}
 }
 
-// convert replaces a text in UTF-16 by one in UTF-8.
-func (fs *Files) convert(it *item) intake.Guess {
+// convert replaces a text in another form, such as UTF-16, by the one that its reader knows.
+func (fs *Files) convert(it *item, what string) intake.Guess {
 	texts, err := intake.Expand(it.src, fs.opt.Limits, func(name string, done, total int64) error {
 		fs.opt.progress("converting", name, done, total)
 		return nil
 	})
 	if err != nil || len(texts) != 1 {
-		it.Message = fmt.Sprintf("%s: cannot be converted from UTF-16: %v", it.Name, err)
+		it.Message = fmt.Sprintf("%s: %s, cannot be converted: %v", it.Name, what, err)
 		return intake.Guess{}
 	}
 	it.src = texts[0]

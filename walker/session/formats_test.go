@@ -40,6 +40,7 @@ var formats = map[intake.Kind]struct {
 	intake.Envelope:         {"{\"event_id\":\"0\"}\n{\"type\":\"event\"}\n{}\n", session.KindArchive, false, "envelopes", "uploads", "uploads"},
 	intake.HTTP:             {"POST / HTTP/1.1\r\n\r\nx", session.KindArchive, false, "HTTP", "uploads", "uploads"},
 	intake.UTF16:            {"\xff\xfe" + strings.Join(strings.Split("MODULE Linux x86_64 0 a\r\n", ""), "\x00") + "\x00", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.CRLines:          {"MODULE Linux x86_64 0 a\rFUNC 10 10 0 f\r", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindOther, true, ".xz", ".xz", ".xz"},
 }
 

@@ -89,7 +89,7 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 			}
 			return nil
 		}
-		known := symbols.KnownSym(path, intake.ToUTF8(first))
+		known := symbols.KnownSym(path, intake.Plain(first))
 		if !known.HasModule && known.CodeID == "" {
 			return nil
 		}

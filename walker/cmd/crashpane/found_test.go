@@ -53,6 +53,7 @@ func TestNamedAndFound(t *testing.T) {
 		"zeros and another code id":          {with(zeros) + "INFO CODE_ID 0011223344556677\n" + rest, false},
 		"an id of another writer":            {with(other) + "INFO OTHER_ID " + codecID + "\n" + rest, true},
 		"another id":                         {with(other) + rest, false},
+		"CR alone":                           {strings.ReplaceAll(string(raw), "\n", "\r"), true},
 		"UTF-16":                             {wide(string(raw), binary.LittleEndian), true},
 		"big-endian UTF-16":                  {wide(string(raw), binary.BigEndian), true},
 		"UTF-16, packed":                     {packed(wide(string(raw), binary.LittleEndian)), true},
