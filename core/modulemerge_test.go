@@ -22,6 +22,12 @@ type entry struct {
 // withEntries is a dump of a system with a module list and /proc/PID/maps, if there is any.
 func withEntries(t testing.TB, platform uint32, entries []entry, maps string) *core.Dump {
 	t.Helper()
+	return withMemory(t, platform, entries, maps, nil)
+}
+
+// withMemory is withEntries with memory.
+func withMemory(t testing.TB, platform uint32, entries []entry, maps string, memory map[uint64][]byte) *core.Dump {
+	t.Helper()
 	d := dumptest.New(binary.LittleEndian)
 	d.System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: platform})
 	for _, e := range entries {
@@ -33,6 +39,9 @@ func withEntries(t testing.TB, platform uint32, entries []entry, maps string) *c
 	}
 	if maps != "" {
 		d.Stream(uint32(core.StreamLinuxMaps), []byte(maps))
+	}
+	for at, p := range memory {
+		d.Memory(at, p)
 	}
 	out, err := core.Open(input.FromBytes("made.dmp", d.Bytes()))
 	if err != nil {

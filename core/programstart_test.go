@@ -8,7 +8,6 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptest"
-	"github.com/crashpane/crashpane/core/input"
 )
 
 // A program whose code is 0x1000 bytes farther in memory than in the file, as lld lays it out.
@@ -22,31 +21,6 @@ const (
 	startBase = 0x7f0000100000
 	startCode = startBase + 0x4000 // of 0x6000 bytes
 )
-
-// startDump is a dump of entries of the program, with memory maps and memory, if there are any.
-func startDump(t testing.TB, platform uint32, entries []entry, maps string, memory map[uint64][]byte) *core.Dump {
-	t.Helper()
-	d := dumptest.New(binary.LittleEndian)
-	d.System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: platform})
-	for _, e := range entries {
-		var id dumptest.CodeView
-		if e.id != "" {
-			id = dumptest.ELF([]byte(strings.Repeat(e.id, 20)))
-		}
-		d.Module(e.base, e.size, e.name, id)
-	}
-	if maps != "" {
-		d.Stream(uint32(core.StreamLinuxMaps), []byte(maps))
-	}
-	for at, p := range memory {
-		d.Memory(at, p)
-	}
-	out, err := core.Open(input.FromBytes("made.dmp", d.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // header64 is a page with an ELF header and the program headers of startSegments (System V ABI,
 // chapters 4 and 5).
@@ -146,7 +120,7 @@ func TestPlaceModule(t *testing.T) {
 		{"the same and the program's segments", linux, []entry{{startBase, 0x3000, "/opt/a.so", ""}, code[0]}, "", nil, program, 0x4000, ""},
 		{"a gap before an entry without an id", linux, []entry{{startBase, 0x4000, "/opt/a.so", "a"}, {startCode + 0x1000, 0x5000, "/opt/a.so", ""}}, "", nil, sym, unknown, ""},
 	} {
-		d := startDump(t, c.platform, c.entries, c.maps, c.memory)
+		d := withMemory(t, c.platform, c.entries, c.maps, c.memory)
 		module := 0
 		for i, e := range c.entries {
 			if e.id != "" {

@@ -129,7 +129,16 @@ func (s *Source) Reader() io.ReaderAt { return s.r }
 // ReadAt implements io.ReaderAt: if fewer than len(p) bytes are left, the error is io.EOF. Errors
 // of the underlying reader, including a
 // *NeedError, are returned unchanged.
-func (s *Source) ReadAt(p []byte, off int64) (int, error) {
+func (s *Source) ReadAt(p []byte, off int64) (int, error) { return s.readBy((*Source).read, p, off) }
+
+// ReadDirect is ReadAt without the cache, for readers that have a cache of their own or read
+// everything once.
+func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
+	return s.readBy((*Source).readDirect, p, off)
+}
+
+// readBy calls read for the part of p that is inside the file.
+func (s *Source) readBy(read func(s *Source, p []byte, off int64) (int, error), p []byte, off int64) (int, error) {
 	if off < 0 || off >= s.Size {
 		if len(p) == 0 {
 			return 0, nil
@@ -140,43 +149,26 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	if left := s.Size - off; int64(len(p)) > left {
 		p, short = p[:left], true
 	}
-	n, err := s.read(p, off)
+	n, err := read(s, p, off)
 	if err == nil && short {
 		err = io.EOF
 	}
 	return n, err
 }
 
-// ReadDirect is ReadAt without the cache, for readers that have a cache of their own or read
-// everything once.
-func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
-	if off < 0 || off >= s.Size {
-		if len(p) == 0 {
-			return 0, nil
-		}
-		return 0, io.EOF
-	}
-	short := false
-	if left := s.Size - off; int64(len(p)) > left {
-		p, short = p[:left], true
-	}
-	n, err := 0, error(nil)
+// readDirect fills p without the cache. The range must be inside the file.
+func (s *Source) readDirect(p []byte, off int64) (int, error) {
 	switch {
 	case s.data != nil:
-		n = copy(p, s.data[off:])
+		return copy(p, s.data[off:]), nil
 	case s.whole != nil:
-		n, err = s.whole.ReadDirect(p, s.base+off)
+		return s.whole.ReadDirect(p, s.base+off)
 	case s.Parallel:
-		n, err = readFull(s.r, p, off)
-	default:
-		s.mu.Lock()
-		n, err = readFull(s.r, p, off)
-		s.mu.Unlock()
+		return readFull(s.r, p, off)
 	}
-	if err == nil && short {
-		err = io.EOF
-	}
-	return n, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return readFull(s.r, p, off)
 }
 
 // read fills p through the cache. The range must be inside the file.

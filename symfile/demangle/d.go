@@ -24,7 +24,7 @@ func dName(name string) (readable, suffix string, ok bool) {
 	if name == "_Dmain" {
 		return "D main", suffix, true
 	}
-	p := dParser{in: name, referring: len(name)}
+	p := dParser{scanner: scanner{in: name}, referring: len(name)}
 	if p.thunk() {
 		p.write("thunk to ")
 		p.symbol()
@@ -37,20 +37,15 @@ func dName(name string) (readable, suffix string, ok bool) {
 	return string(p.out), suffix, true
 }
 
-// dParser reads a mangled name and writes it readable. After a failure it reads nothing more.
+// dParser reads a mangled name and writes it readable.
 type dParser struct {
-	in    string
-	at    int
-	depth int
-	work  int
+	scanner
+	work int
 	// referring is the offset of the back reference to a type that is being followed. One in what it
 	// refers to is before it, so that none is followed for ever.
 	referring int
-	failed    bool
 	out       []byte
 }
-
-func (p *dParser) fail() { p.failed = true }
 
 // spend adds to the work done, and fails where it is too much.
 func (p *dParser) spend(n int) {
@@ -74,45 +69,10 @@ func (p *dParser) capture(read func()) string {
 	return s
 }
 
-// peek returns the next byte, or 0 at the end and after a failure.
-func (p *dParser) peek() byte {
-	if p.failed || p.at >= len(p.in) {
-		return 0
-	}
-	return p.in[p.at]
-}
-
-// next reads a byte. It fails at the end.
-func (p *dParser) next() byte {
-	c := p.peek()
-	if c == 0 {
-		p.fail()
-		return 0
-	}
-	p.at++
-	return c
-}
-
-// accept reads the text s, if it is next.
-func (p *dParser) accept(s string) bool {
-	if p.failed || !strings.HasPrefix(p.in[p.at:], s) {
-		return false
-	}
-	p.at += len(s)
-	return true
-}
-
-// nested calls read one level deeper, and fails where the name is nested too deeply.
+// nested is scanner.nested, and counts the element that read reads.
 func (p *dParser) nested(read func()) {
-	if p.spend(1); p.failed {
-		return
-	}
-	if p.depth++; p.depth > maxDepth {
-		p.fail()
-	} else {
-		read()
-	}
-	p.depth--
+	p.spend(1)
+	p.scanner.nested(read)
 }
 
 // attempt calls read and reports whether it succeeded. If not, nothing was read or written.

@@ -8,10 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth limits how deep types and paths of a Rust name may be nested. llvm-cxxfilt has the same
-// limit.
-const maxDepth = 500
-
 // rustV0 returns the readable form of a name of Rust's v0 mangling without its vendor-specific
 // suffix, and that suffix. ok is false if the name is broken.
 //
@@ -24,7 +20,7 @@ func rustV0(name string) (readable, suffix string, ok bool) {
 	if at := strings.IndexAny(mangled, ".$"); at >= 0 {
 		mangled, suffix = mangled[:at], mangled[at:]
 	}
-	p := rustParser{in: mangled, referred: make([]bool, len(mangled))}
+	p := rustParser{scanner: scanner{in: mangled}, referred: make([]bool, len(mangled))}
 	// <symbol-name> = "_R" [<decimal-number>] <path> [<instantiating-crate>]. No version has a
 	// number yet, so a name with one is unknown.
 	p.path(expression, false)
@@ -37,17 +33,14 @@ func rustV0(name string) (readable, suffix string, ok bool) {
 	return p.out.String(), suffix, true
 }
 
-// rustParser reads a mangled name and writes it readable. After a failure it reads nothing more.
+// rustParser reads a mangled name and writes it readable.
 type rustParser struct {
-	in    string // without "_R"; a backref counts from here
-	at    int
-	depth int
+	scanner // of the name without "_R"; a backref counts from its start
 	// bound is the number of lifetimes that the binders around this position have.
 	bound uint64
 	// referred has true at the start of each element that is being read for a backref. An element
 	// that refers to itself has no end.
 	referred []bool
-	failed   bool
 	// quiet: what is read is not shown. Then backrefs are not followed, so that reading the rest of
 	// a name costs no more than its length.
 	quiet bool
@@ -61,8 +54,6 @@ const (
 	expression context = false
 	inType     context = true
 )
-
-func (p *rustParser) fail() { p.failed = true }
 
 // write shows text. A result that is long enough makes the rest of the name quiet.
 func (p *rustParser) write(s string) {
@@ -83,51 +74,10 @@ func (p *rustParser) silent(read func()) {
 	p.quiet = before
 }
 
-// peek returns the next byte, or 0 at the end and after a failure.
-func (p *rustParser) peek() byte {
-	if p.failed || p.at >= len(p.in) {
-		return 0
-	}
-	return p.in[p.at]
-}
-
-// next reads a byte. It fails at the end.
-func (p *rustParser) next() byte {
-	c := p.peek()
-	if c == 0 {
-		p.fail()
-		return 0
-	}
-	p.at++
-	return c
-}
-
-// accept reads the byte c, if it is next.
-func (p *rustParser) accept(c byte) bool {
-	if p.peek() != c {
-		return false
-	}
-	p.at++
-	return true
-}
-
-// nested calls read one level deeper, and fails where the name is nested too deeply.
-func (p *rustParser) nested(read func()) {
-	if p.failed {
-		return
-	}
-	if p.depth++; p.depth > maxDepth {
-		p.fail()
-	} else {
-		read()
-	}
-	p.depth--
-}
-
 // list reads elements up to "E", shows them with a separator, and returns how many there are.
 func (p *rustParser) list(separator string, element func()) int {
 	n := 0
-	for !p.failed && !p.accept('E') {
+	for !p.failed && !p.accept("E") {
 		if n++; n > 1 {
 			p.write(separator)
 		}
@@ -247,9 +197,9 @@ func (p *rustParser) nestedPath(in context) {
 // genericArg reads a <generic-arg> = <lifetime> | <type> | "K" <const>.
 func (p *rustParser) genericArg() {
 	switch {
-	case p.accept('L'):
+	case p.accept("L"):
 		p.lifetime(p.base62())
-	case p.accept('K'):
+	case p.accept("K"):
 		p.constant()
 	default:
 		p.typ()
@@ -257,14 +207,14 @@ func (p *rustParser) genericArg() {
 }
 
 // disambiguator reads a [<disambiguator>] = ["s" <base-62-number>].
-func (p *rustParser) disambiguator() uint64 { return p.optionalBase62('s') }
+func (p *rustParser) disambiguator() uint64 { return p.optionalBase62("s") }
 
 // identifier reads an <undisambiguated-identifier> = ["u"] <decimal-number> ["_"] <bytes>. "u" says
 // that the bytes are Punycode.
 func (p *rustParser) identifier() string {
-	encoded := p.accept('u')
+	encoded := p.accept("u")
 	length := p.decimal()
-	p.accept('_')
+	p.accept("_")
 	if p.failed || length > len(p.in)-p.at {
 		p.fail()
 		return ""
@@ -307,7 +257,7 @@ func (p *rustParser) decimal() int {
 
 // base62 reads a <base-62-number> = {<0-9a-zA-Z>} "_". "_" is 0, "0_" is 1.
 func (p *rustParser) base62() uint64 {
-	if p.accept('_') {
+	if p.accept("_") {
 		return 0
 	}
 	n := uint64(0)
@@ -341,7 +291,7 @@ func base62Digit(c byte) int {
 
 // optionalBase62 reads a number that may follow a tag: 0 without the tag, and with it one more than
 // the number.
-func (p *rustParser) optionalBase62(tag byte) uint64 {
+func (p *rustParser) optionalBase62(tag string) uint64 {
 	if !p.accept(tag) {
 		return 0
 	}
@@ -426,12 +376,12 @@ func (p *rustParser) typeHere() {
 func (p *rustParser) function() {
 	bound := p.bound
 	p.binder()
-	if p.accept('U') {
+	if p.accept("U") {
 		p.write("unsafe ")
 	}
-	if p.accept('K') {
+	if p.accept("K") {
 		abi := "C"
-		if !p.accept('C') {
+		if !p.accept("C") {
 			if p.peek() == 'u' {
 				p.fail()
 			}
@@ -442,7 +392,7 @@ func (p *rustParser) function() {
 	p.write("fn(")
 	p.list(", ", p.typ)
 	p.write(")")
-	if !p.accept('u') { // the unit type
+	if !p.accept("u") { // the unit type
 		p.write(" -> ")
 		p.typ()
 	}
@@ -460,7 +410,7 @@ func (p *rustParser) dynType() {
 	p.binder()
 	p.list(" + ", func() {
 		open := p.path(inType, true)
-		for p.accept('p') {
+		for p.accept("p") {
 			if open {
 				p.write(", ")
 			} else {
@@ -468,7 +418,7 @@ func (p *rustParser) dynType() {
 			}
 			open = true
 			p.write(p.identifier() + " = ")
-			if p.accept('K') {
+			if p.accept("K") {
 				p.constant()
 			} else {
 				p.typ()
@@ -487,7 +437,7 @@ func (p *rustParser) dynType() {
 
 // binder reads a [<binder>] = ["G" <base-62-number>]: for<'a, 'b>.
 func (p *rustParser) binder() {
-	n := p.optionalBase62('G')
+	n := p.optionalBase62("G")
 	if n == 0 || p.failed {
 		return
 	}
@@ -510,7 +460,7 @@ func (p *rustParser) binder() {
 // erasableLifetime reads a [<lifetime>] = ["L" <base-62-number>], and shows it between two texts
 // unless it is 0, an erased one.
 func (p *rustParser) erasableLifetime(before, after string) {
-	if !p.accept('L') {
+	if !p.accept("L") {
 		return
 	}
 	if index := p.base62(); index > 0 {
@@ -548,7 +498,7 @@ func (p *rustParser) constantHere() {
 	case 'B':
 		p.backref(p.constant)
 	case 'a', 's', 'l', 'x', 'n', 'i', 'h', 't', 'm', 'y', 'o', 'j':
-		if strings.IndexByte("aslxni", tag) >= 0 && p.accept('n') {
+		if strings.IndexByte("aslxni", tag) >= 0 && p.accept("n") {
 			p.write("-")
 		}
 		digits, value := p.hex()

@@ -293,26 +293,33 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 	return bad
 }
 
+// codeWords are the attributes that say which code an entry has.
+type codeWords struct{ low, high, ranges word }
+
+// take keeps an attribute's value, if it is one of these.
+func (c *codeWords) take(at uint16, w word) {
+	switch at {
+	case atLowPC:
+		c.low = w
+	case atHighPC:
+		c.high = w
+	case atRanges:
+		c.ranges = w
+	}
+}
+
 // function reads a DW_TAG_subprogram and returns its index in data.fns, or -1 if it has no code.
 func (d *Data) function(data *unitData, r *reader, a *abbrev, off int64, in level) (int32, error) {
 	u := data.body
-	var low, high, ranges word
+	var code codeWords
 	for i := range a.attrs {
 		row := &a.attrs[i]
-		w := r.word(u.encoding, row, u.root)
-		switch row.at {
-		case atLowPC:
-			low = w
-		case atHighPC:
-			high = w
-		case atRanges:
-			ranges = w
-		}
+		code.take(row.at, r.word(u.encoding, row, u.root))
 	}
-	if r.bad || low.form == 0 && ranges.form == 0 {
+	if r.bad || code.low.form == 0 && code.ranges.form == 0 {
 		return -1, nil
 	}
-	s, err := d.spansOf(data, low, high, ranges, false)
+	s, err := d.spansOf(data, &code, false)
 	if s.from == s.to {
 		return -1, err
 	}
@@ -321,13 +328,13 @@ func (d *Data) function(data *unitData, r *reader, a *abbrev, off int64, in leve
 }
 
 // spansOf appends an entry's ranges to data.spans, sorted and merged (see merge).
-func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (indexRange, error) {
+func (d *Data) spansOf(data *unitData, c *codeWords, join bool) (indexRange, error) {
 	from := len(data.spans)
 	var err error
-	if ranges.form != 0 {
-		data.spans, err = data.body.rangeList(data.spans, ranges)
+	if c.ranges.form != 0 {
+		data.spans, err = data.body.rangeList(data.spans, c.ranges)
 	} else {
-		data.spans, err = data.body.lowHigh(data.spans, low, high)
+		data.spans, err = data.body.lowHigh(data.spans, c.low, c.high)
 	}
 	data.spans = data.spans[:from+len(merge(data.spans[from:], join))]
 	return indexRange{int32(from), int32(len(data.spans))}, err
@@ -355,17 +362,11 @@ func merge(spans []span, join bool) []span {
 func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level) (made bool, err error) {
 	u := data.body
 	c := call{origin: noRef, off: off, fn: in.fn, file: noFile, depth: in.depth}
-	var low, high, ranges word
+	var code codeWords
 	for i := range a.attrs {
 		row := &a.attrs[i]
 		w := r.word(u.encoding, row, u.root)
-		switch row.at {
-		case atLowPC:
-			low = w
-		case atHighPC:
-			high = w
-		case atRanges:
-			ranges = w
+		switch code.take(row.at, w); row.at {
 		case atCallFile:
 			c.file = uint32(min(w.v, 1<<32-1))
 		case atCallLine:
@@ -377,7 +378,7 @@ func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level
 	if r.bad || in.depth >= maxInlined {
 		return false, nil
 	}
-	if c.spans, err = d.spansOf(data, low, high, ranges, true); c.spans.from == c.spans.to {
+	if c.spans, err = d.spansOf(data, &code, true); c.spans.from == c.spans.to {
 		return false, err
 	}
 	// A function that is nested in another one comes between the calls of the outer one.

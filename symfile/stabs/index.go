@@ -153,36 +153,27 @@ func (x *indexer) source(i uint32, e entry) {
 	x.inUnit, x.dir, x.file = true, 0, name
 }
 
-// isFunction reports whether the text of an N_FUN entry describes a function. The letter after the
-// name and a colon is the kind of symbol: "main:F1" is a global function, f a static one, Q and J
-// are Pascal's and nested ones; "s:S1" is a variable. C++ names contain "::".
-func isFunction(s string) bool {
+// description splits the text of an N_FUN entry at the colon that begins its description. found is
+// false if it has none, or has it in the next entry. C++ names contain "::".
+func description(s string) (name, text string, found bool) {
 	for i := 0; i < len(s); i++ {
-		if s[i] != ':' {
-			continue
-		}
-		if i+1 < len(s) && s[i+1] == ':' {
+		switch {
+		case s[i] != ':':
+		case i+1 < len(s) && s[i+1] == ':':
 			i++
-			continue
+		default:
+			return s[:i], s[i+1:], true
 		}
-		return i+1 < len(s) && strings.IndexByte("FfQJ", s[i+1]) >= 0
 	}
-	return true // there is no description, or it is in the next entry
+	return s, "", false
 }
 
-// functionName returns the text before the description.
-func functionName(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] != ':' {
-			continue
-		}
-		if i+1 < len(s) && s[i+1] == ':' {
-			i++
-			continue
-		}
-		return s[:i]
-	}
-	return s
+// isFunction reports whether the text of an N_FUN entry describes a function. The letter after the
+// name and a colon is the kind of symbol: "main:F1" is a global function, f a static one, Q and J
+// are Pascal's and nested ones; "s:S1" is a variable.
+func isFunction(s string) bool {
+	_, text, found := description(s)
+	return !found || text != "" && strings.IndexByte("FfQJ", text[0]) >= 0
 }
 
 // methodName returns the name of a Pascal method with its class. Free Pascal's stabs are in capitals
@@ -277,7 +268,8 @@ func (t *Table) details(f *function) (name string, lines []line, err error) {
 	for strings.HasSuffix(name, "\\") && c.Left() >= t.step && len(name) < maxName { // "\\" at the end continues the text in the next entry
 		name = name[:len(name)-1] + t.text(f.strings+uint64(t.read(c).name))
 	}
-	name = methodName(functionName(name), t.text(f.file))
+	name, _, _ = description(name)
+	name = methodName(name, t.text(f.file))
 	i, _ := slices.BinarySearchFunc(t.outsideLines, f.start, func(l line, at uint64) int { return cmp.Compare(l.at, at) })
 	for ; i < len(t.outsideLines) && t.outsideLines[i].at < f.start+f.size; i++ {
 		lines = append(lines, t.outsideLines[i])

@@ -188,11 +188,7 @@ func (p *printer) traceFrame(f *report.Frame) {
 	p.List("inlines", len(f.Inlines), func(i int) { p.PutString(f.Inlines[i].Function.Shown()) })
 	p.line(f.HasLine, f.Line)
 	p.moduleName(f.Module)
-	if f.Module >= 0 {
-		p.hex("offset", f.RVA)
-	} else {
-		p.Null("offset")
-	}
+	p.hexOrNull("offset", f.RVA, f.Module >= 0)
 	p.hex("pc", f.PC)
 }
 

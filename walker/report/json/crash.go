@@ -180,11 +180,7 @@ func (p *printer) analysis(c *report.Crash) {
 		p.Object("jump", func() {
 			p.Str("how", j.How)
 			p.StrOrNull("register", j.Register.Name)
-			if j.InMemory {
-				p.hex("slot", j.Slot)
-			} else {
-				p.Null("slot")
-			}
+			p.hexOrNull("slot", j.Slot, j.InMemory)
 			p.hex("target", j.Target)
 		})
 	} else {
@@ -209,11 +205,7 @@ func (p *printer) analysis(c *report.Crash) {
 func (p *printer) access(i int) {
 	m := &p.r.Crash.Analysis.Accesses[i]
 	p.Str("access", m.Kind.String())
-	if m.AddressKnown {
-		p.hex("address", m.Address)
-	} else {
-		p.Null("address")
-	}
+	p.hexOrNull("address", m.Address, m.AddressKnown)
 	p.StrOrNull("base", m.Base.Name)
 	p.Bool("guard", m.Guard)
 	p.Bool("implicit", m.Implicit)

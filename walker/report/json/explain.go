@@ -77,11 +77,7 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 			p.Str("computed", s.Computed)
 			p.Str("for", s.For)
 			p.Str("rule", s.Rule)
-			if s.Known {
-				p.hex("value", s.Value)
-			} else {
-				p.Null("value")
-			}
+			p.hexOrNull("value", s.Value, s.Known)
 		})
 	})
 	if alone {
@@ -95,11 +91,7 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 			p.Str("for", w.For)
 			p.function(w.Place.Function)
 			p.moduleName(w.Place.Module)
-			if w.Place.Module >= 0 {
-				p.hex("offset", w.Place.Offset)
-			} else {
-				p.Null("offset")
-			}
+			p.hexOrNull("offset", w.Place.Offset, w.Place.Module >= 0)
 			p.Int("size", int64(w.Size))
 			p.hex("value", w.Value)
 		})
@@ -117,16 +109,8 @@ func (p *printer) instruction(in *report.Instruction) {
 		p.StrOrNull("bytes", hex.EncodeToString(in.Bytes))
 		p.function(in.Place.Function)
 		p.moduleName(in.Place.Module)
-		if in.Place.Module >= 0 {
-			p.hex("offset", in.Place.Offset)
-		} else {
-			p.Null("offset")
-		}
-		if in.HasTarget {
-			p.hex("target", in.Target)
-		} else {
-			p.Null("target")
-		}
+		p.hexOrNull("offset", in.Place.Offset, in.Place.Module >= 0)
+		p.hexOrNull("target", in.Target, in.HasTarget)
 		p.StrOrNull("text", in.Text)
 	})
 }

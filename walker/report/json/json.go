@@ -68,6 +68,15 @@ type printer struct {
 func (p *printer) hex(k string, v uint64) { p.Key(k); p.PutHex(v, p.digits) }
 func (p *printer) hexValue(v uint64)      { p.PutHex(v, p.digits) }
 
+// hexOrNull writes a number that is known, else null.
+func (p *printer) hexOrNull(k string, v uint64, known bool) {
+	if known {
+		p.hex(k, v)
+	} else {
+		p.Null(k)
+	}
+}
+
 // report writes the schema's top level.
 func (p *printer) report() {
 	r := p.r
