@@ -30,8 +30,8 @@ func TestProgramStart(t *testing.T) {
 		finding    string
 	}{
 		{"the maps have the start", maps + code, 0x93000, "right_crash", ""},
-		{"the maps have the entry alone", code, 0x40000, "", "firefox: its entry begins 0x1f000 bytes into the file, and the memory maps do not show where the program begins: 2 frames have no name, and offsets count from the entry's start; add firefox itself: its headers say where its code begins"},
-		{"nothing has the start, and the entry is too small", "", 0x93000, "", "firefox: its entry has 0x64000 bytes, and by the symbol file there is code up to 0x93000, so that the entry does not begin where the program does: 2 frames have no name, and offsets count from the entry's start; add firefox itself: its headers say where its code begins"},
+		{"the maps have the entry alone", code, 0x40000, "", "the start of firefox is not known: its entry begins 0x1f000 bytes into the file, and the memory maps do not show where the program begins; 2 frames have no name, and offsets count from the entry's start; add firefox itself: its headers say where its code begins"},
+		{"nothing has the start, and the entry is too small", "", 0x93000, "", "the start of firefox is not known: its entry has 0x64000 bytes, and by the symbol file there is code up to 0x93000, so that the entry does not begin where the program does; 2 frames have no name, and offsets count from the entry's start; add firefox itself: its headers say where its code begins"},
 	} {
 		ctx := dumptest.Context(dumptest.LittleEndian, "arm64", map[string]uint64{"pc": base + 0x35010, "lr": base + 0x36010, "sp": stack})
 		d := dumptest.New(dumptest.LittleEndian).
