@@ -1,5 +1,6 @@
 // A crash reporter's upload: the dump in it is opened, and what was sent with it is in the tab
 // Annotations.
+import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -20,11 +21,13 @@ setUp({
   },
 });
 
-for (const name of ["body", "envelope"]) {
+for (const [name, from] of [["body", "Upload"], ["envelope", "Envelope"]]) {
   test(`${name}: the dump is opened, and what was sent with it is an annotation`, async () => {
     await tab.drop([uploads[name]]);
     await tab.sees("libtilecodec.so");
     await tab.page.locator("#tab-annotations").click();
-    await tab.page.getByText("Sent_Tiles").first().waitFor();
+    const row = tab.page.locator("#panel-body .row", { hasText: "Sent_Tiles" }).first();
+    await row.waitFor();
+    assert.equal((await row.locator(".cell").first().innerText()).trim(), from);
   });
 }

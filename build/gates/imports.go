@@ -115,6 +115,8 @@ var importRules = []importRule{
 	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
+	// Dumps for the tests of the page.
+	{"build/kinds", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
 	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/session", "walker/symbols"}},
 	{"build/manysym", []string{"walker/symbols/symbolstest"}},
