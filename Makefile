@@ -21,6 +21,9 @@ GENERATED ?= $(CURDIR)/dist/generated
 CORPUS ?= $(abspath ../shared/corpus)
 GENERATOR ?= ../shared/bench/make_big_sym.py
 
+# The release of rust-minidump that TestPeer compares with, if it is in PATH.
+PEER = $(shell sed -n 's/^const peerVersion = "\(.*\)"/\1/p' walker/session/parity_peer_test.go)
+
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -54,6 +57,7 @@ serve-bin:
 
 test: check test-go test-wasm test-browser test-edge ## everything: checks, Go natively and under js/wasm, the page in Chromium
 	@test -d ../shared/corpus || echo "*** SKIPPED: the comparisons with other walkers; their corpus, ../shared/corpus, is not here ***"
+	@minidump-stackwalk --version 2>/dev/null | grep -qF "$(PEER)" || echo "*** SKIPPED: the comparison with rust-minidump itself; minidump-stackwalk $(PEER) is not in PATH ***"
 	@echo "all tests passed$(if $(filter none,$(BROWSER)), EXCEPT THOSE OF THE BROWSER: BROWSER=none left them out)"
 
 check: site ## what the compiler cannot see: imports, sizes, names, formats, generated files
