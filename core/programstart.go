@@ -221,7 +221,7 @@ func (d *Dump) mayBegin(s *programStart, segments []Segment) (out []uint64) {
 			out = append(out, at)
 		}
 	}
-	if s.line != nil && !d.isPackage(s.line) {
+	if s.line != nil && !isPackage(s.line) {
 		offset := s.offset()
 		for _, g := range segments {
 			if from := g.Offset &^ (page - 1); g.Exec == s.line.executable() && from <= offset && offset < g.Offset+g.FileSize {
@@ -279,8 +279,8 @@ func (d *Dump) agrees(s *programStart, at uint64, f *ProgramFile) bool {
 }
 
 // isPackage: a file has libraries in it. Each begins on a page of its own.
-func (d *Dump) isPackage(l *Mapping) bool {
-	return d.OS() == Android && strings.HasSuffix(strings.TrimSuffix(l.Path, deletedSuffix), ".apk")
+func isPackage(l *Mapping) bool {
+	return strings.HasSuffix(strings.TrimSuffix(l.Path, deletedSuffix), ".apk")
 }
 
 // findStarts returns what the merged entries and the memory maps say of where programs begin.
@@ -327,7 +327,7 @@ func (m *merger) startsLibrary(d *Dump, module int, s *programStart) bool {
 	if i := m.below(s.part.Start); i > 0 && m.lines[i-1].sameFile(s.line) && s.line.follows(m.lines[i-1]) {
 		return false
 	}
-	return d.isPackage(s.line) || m.files[s.line.file()].several
+	return isPackage(s.line) || m.files[s.line.file()].several
 }
 
 // compareNames compares each module with the entries of its name that have no id, and that are not

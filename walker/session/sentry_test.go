@@ -113,6 +113,35 @@ func checkSentry[T string | []byte](t *testing.T, d dumptest.Sentry, symbols T, 
 	}
 }
 
+// A symbol file that is searched does not say how far its code reaches. Its full index does.
+func TestSentryIndexed(t *testing.T) {
+	d := dumptest.Sentry{Release: 132, Mode: "stack", CPU: "amd64", ID: sentryID}
+	module, records, _ := strings.Cut(sentrySym(d), "\n")
+	var files strings.Builder
+	for i := range 300000 { // a small file is indexed at once
+		fmt.Fprintf(&files, "FILE %d a%d.c\n", i, i)
+	}
+	sym := []byte(module + "\n" + files.String() + records)
+	s := NewFiles(Options{IndexOnDemand: true})
+	s.Add(source("a.dmp", d.Bytes()))
+	s.Add(source("app.sym", sym))
+	if f := s.Report(0).Threads[0].Frames[0]; f.Function.Raw != "" {
+		t.Fatalf("%q", f.Function.Raw)
+	}
+	unindexed := s.Unindexed(0)
+	if len(unindexed) != 1 {
+		t.Fatalf("%d files are to be indexed", len(unindexed))
+	}
+	s.IndexFile(unindexed[0].ID, false, func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if f := s.Report(0).Threads[0].Frames[0]; f.Function.Raw != "crash_me" {
+		t.Errorf("%q", f.Function.Raw)
+	}
+}
+
 // A module whose entry could be one of two segments has no known place.
 func TestSentryAmbiguous(t *testing.T) {
 	s := NewFiles(Options{OpenBinary: func(src *input.Source) (symbols.Binary, error) {
