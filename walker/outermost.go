@@ -171,10 +171,11 @@ func (s *walk) isNull(pc uint64) bool { return pc == 0 || pc == uint64(s.arch.Fr
 // endsChain: a caller's registers are those at the end of a chain of frame pointers, where both the
 // return address and the next frame pointer are 0. wasRead: rules read the register from the stack;
 // otherwise it is whatever the thread had in it. A powerpc's chain is of stack pointers, which every
-// frame has.
+// frame has; a function that has not saved its return address yet leaves 0 beside them, too.
 func (s *walk) endsChain(regs *cpu.Regs, wasRead bool) bool {
 	if s.arch.Frame.Style == cpu.BackChain {
-		return regs.PC() == 0
+		next, ok := s.word(regs.SP())
+		return regs.PC() == 0 && ok && next == 0
 	}
 	fp, _ := regs.Get(s.framePointer())
 	return s.isNull(regs.PC()) && fp == 0 && wasRead
