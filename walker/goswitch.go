@@ -61,9 +61,15 @@ var goSwitches = map[string]goSwitch{
 	"runtime.sigpanic":     {caller: (*walk).callerOfPanic, without: goesOn},
 	"runtime.asyncPreempt": {caller: (*walk).callerOfPanic, without: goesOn},
 	// Go's rules say that nothing called it, where return addresses are in a register.
-	"runtime.sigtramp":     {caller: (*walk).callerOfHandler, without: goesOn},
+	"runtime.sigtramp": {caller: (*walk).callerOfHandler, without: goesOn},
+	// Big-endian ppc64 gives the other name to the function's descriptor.
+	"sigtramp":             {caller: (*walk).callerOfHandler, without: goesOn},
 	"runtime.callbackasm1": {caller: (*walk).callerByCode, without: goesOn},
 }
+
+// savesForSwitch are functions, the older release's first, that systemstack and asmcgocall call before
+// they switch stacks.
+var savesForSwitch = map[string]bool{"gosave": true, "gosave_systemstack_switch": true}
 
 // goPart is the Origin's Part of rules that lead to another stack.
 const goPart = "stack pointer saved by Go's runtime"
@@ -84,7 +90,7 @@ func (s *walk) switches(i int) (sw goSwitch, ok bool) {
 		ok = false
 	case f.Row.Signal, i+1 < len(s.frames) && s.frames[i+1].Row.Signal, i+1 < len(s.frames) && s.frames[i+1].Source == SourceGo:
 		ok = false
-	case !strings.HasPrefix(callee, sw.from):
+	case !strings.HasPrefix(callee, sw.from), savesForSwitch[callee]:
 		ok = false
 	}
 	return sw, ok

@@ -215,7 +215,7 @@ func (p linkProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 		row.CFA.Offset, row.RA, row.Topmost = 0, unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}, true
 	case "runtime.goexit":
 		row.CFA.Offset, row.RA, row.Outermost = 0, unwind.Rule{Kind: unwind.Undefined}, true
-	case "runtime.sigtramp":
+	case "runtime.sigtramp", "sigtramp":
 		row.CFA.Offset, row.RA, row.Outermost = 192, unwind.Rule{Kind: unwind.Undefined}, true
 	}
 	return row, symbol.Yes
@@ -241,6 +241,10 @@ func TestGoSignals(t *testing.T) {
 			[]uint64{base + 0x210, 0, base + 0x400, 0, base + 0x510}, "runtime.gopanic runtime.sigpanic main.leaf main.caller "},
 		{"arm64, a handler", cpu.ARM64, []string{"runtime.sigtrampgo", "runtime.sigtramp", "main.f", "main.caller"},
 			[]uint64{base + 0x210, 0, restorer}, "runtime.sigtrampgo runtime.sigtramp  main.f main.caller "},
+		{"a handler of big-endian ppc64", cpu.ARM64, []string{"runtime.sigtrampgo", "sigtramp", "main.f", "main.caller"},
+			[]uint64{base + 0x210, 0, restorer}, "runtime.sigtrampgo sigtramp  main.f main.caller "},
+		{"before the switch", cpu.AMD64, []string{"gosave_systemstack_switch", "runtime.systemstack", "main.f", "main.caller"},
+			[]uint64{0, base + 0x210, 0, base + 0x310, 0, base + 0x410}, "gosave_systemstack_switch runtime.systemstack main.f main.caller "},
 		{"arm64, no handler", cpu.ARM64, []string{"runtime.sigtrampgo", "runtime.sigtramp", "main.f", "main.caller"},
 			[]uint64{base + 0x210, 0, base + 0x310}, "runtime.sigtrampgo runtime.sigtramp "},
 	} {

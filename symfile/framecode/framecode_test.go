@@ -101,6 +101,8 @@ func TestBody(t *testing.T) {
 		{"loongarch64, on", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 16, false, "cfa = $sp + 16, ra = [cfa − 8]"},
 		{"loongarch64, branch", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 20, false, "cfa = $sp, ra = $ra (topmost frame only)"},
 		{"loongarch64, behind a stop", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 24, false, "none"},
+		// mflr r0; std r0, 16(r1); stdu r1, -544(r1); li r0, 352; stvx v20, r1, r0; nop
+		{"vectors on ppc64", cpu.PPC64, "a602087c 100001f8 e1fd21f8 60010038 ce01817e 00000060", 20, false, "cfa = $r1 + 544, ra = [cfa + 16]"},
 		// vpickve2gr.d sp, vr1, 0
 		{"loongarch64, from a vector", cpu.LoongArch64, "23f0ef72 00004003", 4, false, "none"},
 	} {

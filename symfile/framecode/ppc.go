@@ -139,6 +139,8 @@ func (m *machine) ppcRegisters(w uint32) {
 	case 183, 181: // stwux, stdux: a frame of any size
 		m.set(ra, value{})
 	case 0, 32, 4, 68, 151, 149, 215, 407, 598, 854, 982: // comparisons, traps, stores, barriers
+	case 7, 39, 71, 103, 359, 135, 167, 199, 231, 487: // loads and stores of vectors (chapter 6)
+	case 268, 588, 780, 844, 396, 716, 908, 972, 535, 599, 663, 727: // and of floating point (chapters 4, 7)
 	default:
 		m.set(rt, value{})
 		m.set(ra, value{})
