@@ -123,6 +123,13 @@ func TestSecondStack(t *testing.T) {
 			}
 		}
 	}
+	c, err := s.Session(0).Compare(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := v.Compare(c, 0, 9, 0).Rows[0].SP; have != "0x000000000008e000" {
+		t.Errorf("stack pointer in the comparison: %s", have)
+	}
 	if all := v.Threads(0, 9, 2, "", ""); all.Total != 2 || all.Selected != 0 || v.Summary().Threads != 2 {
 		t.Errorf("the page's threads: %+v", all)
 	}

@@ -161,7 +161,7 @@ func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) Com
 		// them.
 		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
 	}
-	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: in.Address, Cells: []CompareCell{}}
+	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.frameHex(f, c.Rows[i].SP), Address: in.Address, Cells: []CompareCell{}}
 	have, all := agreed(c, i)
 	row.Same = have == 0 || have == all
 	row.Diverges = afterDivergence && !c.Rows[i].Same
