@@ -397,7 +397,7 @@ func (m *merger) mergeFile(entries []int, file *Mapping) {
 	if whole {
 		lowest = 0
 	}
-	loads := m.loadsOf(file.linesOf(m.lines), lowest)
+	loads := loadsOf(file.linesOf(m.lines), lowest)
 	for _, i := range entries {
 		for k := range loads {
 			if l := &loads[k]; l.covers(m.out[i].Start) && (l.module < 0 || l.module > i) {
@@ -466,22 +466,13 @@ func (m *merger) contiguous(start uint64) uint64 {
 	return end - start
 }
 
-// fileBetween: another file is mapped between two lines of one file.
-func (m *merger) fileBetween(low, high *Mapping) bool {
-	for i := m.below(low.Start) + 1; i < len(m.lines) && m.lines[i].Start < high.Start; i++ {
-		if l := m.lines[i]; strings.HasPrefix(l.Path, "/") && !l.sameFile(low) && !l.reserved() {
-			return true
-		}
-	}
-	return false
-}
-
 // loadsOf finds the loads of a program among the lines of its file, which may hold others too. A
-// load begins with the program's lowest offset, and goes on while offsets rise with addresses and no
-// other file is between: linkers place segments in this order, loaders keep what is between them, and
-// a second load, or a part that is mapped once more, begins lower or elsewhere. A file that is only read is mapped from its start too, but nothing of it can be
+// load begins with the program's lowest offset, and goes on while offsets rise with addresses:
+// linkers place segments in this order, and a second load, or a part that is mapped once more,
+// begins lower. Other files may be between its parts: the kernel keeps no gap in a program that it
+// loads itself, such as ld.so. A file that is only read is mapped from its start too, but nothing of it can be
 // executed.
-func (m *merger) loadsOf(lines []*Mapping, lowest uint64) []load {
+func loadsOf(lines []*Mapping, lowest uint64) []load {
 	var all, executed []load
 	open := false
 	for i := range lines {
@@ -489,7 +480,7 @@ func (m *merger) loadsOf(lines []*Mapping, lowest uint64) []load {
 		case lines[i].Offset == lowest:
 			all = append(all, load{lines: lines[i : i+1], module: -1})
 			open = true
-		case open && lines[i].Offset > lines[i-1].Offset && !m.fileBetween(lines[i-1], lines[i]):
+		case open && lines[i].Offset > lines[i-1].Offset:
 			all[n].lines = all[n].lines[:len(all[n].lines)+1]
 		default:
 			open = false

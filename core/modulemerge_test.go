@@ -146,6 +146,8 @@ func TestModuleMappings(t *testing.T) {
 		{"maps that are cut off say no more than none", dumptest.OSLinux, nodeEntries[:3], nodeMaps[:strings.Index(nodeMaps, "02600000")], []core.ModuleMapping{
 			{0xb72000, 0x1a8c000, 0x772000, 0}, {0x400000, 0x771000, 0, 0}, {0x2600000, 0x305d000, 0x2200000, 0}}},
 		{"segments whose distances differ from those in the file", dumptest.OSLinux, gapped("a.so", "a", a), gappedMaps("a.so", 0, 1, a), twice[:2]},
+		{"ld.so, with another file in its gap", dumptest.OSLinux, gapped("/lib/ld.so", "a", a),
+			strings.Replace(gappedMaps("/lib/ld.so", 0, 1, a), fmt.Sprintf("%x-", a+0x10000), fmt.Sprintf("%x-%x r--s 0 fe:00 5 /en-US.pak\n%x-", a+0x4000, a+0x5000, a+0x10000), 1), twice[:2]},
 		{"a library that is loaded twice", dumptest.OSLinux, gapped("a.so", "a", a, b), gappedMaps("a.so", 0, 1, a, b), twice},
 		{"the same without maps", dumptest.OSLinux, gapped("a.so", "a", a, b), "", twice},
 		{"one without gaps that is loaded twice", dumptest.OSLinux, []entry{{a, 0x5000, "a.so", "a"}, {b, 0x5000, "a.so", "a"}}, "", nil},
