@@ -470,8 +470,8 @@ func (m *merger) contiguous(start uint64) uint64 {
 // load begins with the program's lowest offset, and goes on while offsets rise with addresses:
 // linkers place segments in this order, and a second load, or a part that is mapped once more,
 // begins lower. Other files may be between its parts: the kernel keeps no gap in a program that it
-// loads itself, such as ld.so. A file that is only read is mapped from its start too, but nothing of it can be
-// executed.
+// loads itself, such as ld.so. A file that is only read is mapped from its start too, but nothing of
+// it can be executed.
 func loadsOf(lines []*Mapping, lowest uint64) []load {
 	var all, executed []load
 	open := false
