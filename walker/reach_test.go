@@ -8,6 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // codeImage is the module's code.
@@ -32,6 +33,25 @@ func (c *codeImage) Read(addr uint64, p []byte) int {
 func (c *codeImage) put(end, to uint64, opcode ...byte) {
 	copy(c.bytes[end-4-uint64(len(opcode)):], opcode)
 	binary.LittleEndian.PutUint32(c.bytes[end-4:], uint32(to-end))
+}
+
+// A function's first address is no return address, unless a function ends there, whose last
+// instruction may be a call that does not return.
+func TestScanOfFunctionPointers(t *testing.T) {
+	funcs := map[uint64]string{0x1000: "f", 0x1f00: "g", 0x2000: "main", 0x3000: "h"}
+	words := []uint64{1, code(0x2000), code(0x3030), 2}
+	for passed, want := range map[uint64]string{0: "1010 context, 2000 scan, 3030 scan, nothing-found", 0x1f00: "1010 context, 3030 scan, nothing-found"} {
+		syms := &fakeSymbols{loaded: true, funcs: funcs, passed: map[uint64]string{passed: "stub@plt"}}
+		expect(t, (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: words}).walk(t), want)
+	}
+}
+
+// Rules of a frame that a scan guessed lead to code, or they count for nothing.
+func TestRulesBehindAGuess(t *testing.T) {
+	row := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.AMD64.SP, Offset: 8}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}
+	syms := &fakeSymbols{loaded: true, funcs: map[uint64]string{0x2000: "g", 0x3000: "h"}, row: &row}
+	words := []uint64{1, code(0x2020), 0x123456789, code(0x3030), 0x123456789}
+	expect(t, (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: words}).walk(t), "1010 context, 2020 scan, 3030 scan, nothing-found")
 }
 
 // A return address behind a direct call counts if the call leads to the frame below: at once, through

@@ -163,12 +163,26 @@ func (s *walk) couldReturn(addr uint64) (good bool, why string, call calls) {
 	}
 	call.how, call.tail = s.reaches(addr)
 	switch {
+	case call.how == reachUnknown && s.isFunctionPointer(addr):
+		return false, "it is the first address of a function, and no function ends there", calls{}
 	case call.how != reachNever:
 		return true, "", call
 	case s.top().doubtful:
 		return true, "", calls{}
 	}
 	return false, "the call before it is of another function than the frame's", calls{}
+}
+
+// isFunctionPointer: an address is the first one of a function, and the symbols know none before it,
+// in which a call that never returns could be the last instruction. Programs keep such addresses, main's
+// among them, on their stacks.
+func (s *walk) isFunctionPointer(addr uint64) bool {
+	if f := s.functionAt(addr); f.start != addr || f.end == 0 {
+		return false
+	}
+	m, rva := s.Modules.Find(addr - 1)
+	before, _ := s.lookup(m, rva)
+	return before.Name == "" || before.Extent == symbol.Passed
 }
 
 // mustReturn tests a word of a scan far from the top frame: the call before it leads to the frame's

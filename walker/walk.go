@@ -241,11 +241,16 @@ func (s *walk) caller() (Frame, *Stop) {
 			stop.Attempts = attempts
 			return Frame{}, stop
 		}
+		if s.unproven(&cand, regs.PC()) {
+			// Where the frame is a guess itself, its rules need not be those of the stack.
+			if s.top().doubtful {
+				reject(src, cand.row, "0x%x is in no module", regs.PC()-s.arch.CallSize)
+				continue
+			}
+			cand.trust = TrustNone
+		}
 		if cand.row.Signal {
 			s.entersHandler()
-		}
-		if s.unproven(&cand, regs.PC()) {
-			cand.trust = TrustNone
 		}
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())

@@ -43,6 +43,7 @@ func (m *fakeMemory) Word(addr uint64, size int) (uint64, bool) {
 type fakeSymbols struct {
 	loaded bool
 	funcs  map[uint64]string
+	passed map[uint64]string // names before code that is not theirs
 	row    *unwind.Row
 	win    *unwind.FrameData
 }
@@ -59,6 +60,9 @@ func (f *fakeSymbols) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
 		return symbol.Symbol{}, symbol.NoFile
 	}
 	name, ok := f.funcs[rva&^0xff]
+	if name := f.passed[rva&^0xff]; name != "" {
+		return symbol.Symbol{Name: name, Start: rva &^ 0xff, Public: true, Extent: symbol.Passed}, symbol.Yes
+	}
 	if !ok {
 		return symbol.Symbol{}, symbol.No
 	}
