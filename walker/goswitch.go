@@ -234,18 +234,21 @@ func (s *walk) goroutineAt(at uint64) (g goroutine, ok bool) {
 func (g *goroutine) holds(sp uint64) bool { return sp >= g.lo && sp < g.hi }
 
 // ownRules returns the top frame's rules where its stack pointer is given by an expression. The
-// function's own rules hold on either stack: it made its frame before the switch.
+// function's own rules hold on either stack: it made its frame before the switch. Those of Windows
+// may count from the frame pointer, which is still that of the stack that was left.
 func (s *walk) ownRules(sp, note string) (row unwind.Row, ok bool) {
 	f := s.top()
 	if f.Module < 0 {
 		return row, false
 	}
 	own := s.rulesAtFrame(f)
-	if own.CFA.Kind != unwind.FromReg || own.CFA.Reg != s.arch.SP || own.RA.Kind != unwind.AtCFA {
+	if own.CFA.Kind != unwind.FromReg || own.CFA.Reg != s.arch.SP && own.CFA.Reg != s.arch.FP || own.RA.Kind != unwind.AtCFA {
 		return row, false
 	}
-	row = unwind.Row{CFA: unwind.Rule{Kind: unwind.Expr, Text: fmt.Sprintf("%s %d +", sp, own.CFA.Offset)}, RA: own.RA, OthersUndefined: true,
-		Origin: unwind.Origin{Part: goPart, Note: note}}
+	row = unwind.Row{CFA: own.CFA, RA: own.RA, OthersUndefined: true, Origin: unwind.Origin{Part: goPart, Note: note}}
+	if own.CFA.Reg == s.arch.SP {
+		row.CFA = unwind.Rule{Kind: unwind.Expr, Text: fmt.Sprintf("%s %d +", sp, own.CFA.Offset)}
+	}
 	for _, r := range own.Saved {
 		if r.Rule.Kind == unwind.AtCFA {
 			row.Saved = append(row.Saved, r)

@@ -122,6 +122,47 @@ func (p calledBack) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	return row, ok
 }
 
+// windowsProgram has Windows' rules for asmcgocall, which count from the frame pointer.
+type windowsProgram struct{ goProgram }
+
+func (p windowsProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	row, ok := p.goProgram.Row(0, rva)
+	if strings.HasPrefix(p.names[rva/0x100-1], "runtime.asmcgocall") {
+		row.CFA.Reg = cpu.AMD64.FP
+		row.Saved = []unwind.RegRule{{Reg: cpu.AMD64.FP, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: -16}}}
+	}
+	return row, ok
+}
+
+// TestGoSwitchByFramePointer: what asmcgocall's frame pointer leads to is on the goroutine's stack,
+// and true only if the thread's stack says that there was a switch.
+func TestGoSwitchByFramePointer(t *testing.T) {
+	const base, g, gor, system = 0x400000, 0xc000000400, 0xc000100000, 0x7fff0000
+	for _, c := range []struct {
+		depth uint64 // how deep the goroutine's stack was
+		want  string
+	}{{0x100, "NtWait runtime.asmcgocall_landingpad runtime.asmcgocall main.caller"}, {0x100000, "NtWait runtime.asmcgocall_landingpad runtime.asmcgocall"}} {
+		memory := goMemory{system: 0, system + 8: base + 0x210, system + 0x50: gor + 0xf00, system + 0x58: base + 0x310,
+			system + 0x60: c.depth, system + 0x68: g, g: gor, g + 8: gor + 0x1000, g + 48: 0xc000000800, g + 56: 0, g + 64: 0,
+			gor + 0xf00: 0, gor + 0xf08: base + 0x410, gor + 0xf10: 0, gor + 0xf18: 0}
+		regs := cpu.Regs{Arch: cpu.AMD64}
+		regs.Set(cpu.AMD64.PC, base+0x110)
+		regs.Set(cpu.AMD64.SP, system)
+		regs.Set(cpu.AMD64.FP, system+0x50)
+		w := New(Best, core.Windows, core.NewModuleMap([]core.ModuleMapping{{Module: 0, Start: base, Size: 0x1000}}, core.OverlapTruncate),
+			windowsProgram{goProgram{[]string{"NtWait", "runtime.asmcgocall_landingpad", "runtime.asmcgocall", "main.caller"}}})
+		w.Space = memory
+		s := w.Walk(regs, memory)
+		var have []string
+		for i := range s.Frames {
+			have = append(have, s.Frames[i].Symbol.Name)
+		}
+		if strings.Join(have, " ") != c.want {
+			t.Errorf("have %s\nwant %s\n%+v", have, c.want, s.Stop)
+		}
+	}
+}
+
 // TestGoCallbacks: the frames of C that called Go are there, in a callback in a callback too, and
 // those of the goroutine beyond. Where one cannot be crossed, as a panic undoes what the runtime
 // saved, it is as Go's runtime has it: as if the goroutine had called itself.

@@ -29,9 +29,10 @@ import (
 const MaxBody = 16 << 10
 
 // MaxEpilogue is how many bytes Epilogue reads at most, and epilogueSteps how many instructions it
-// follows: an epilogue restores each register that calls preserve, and sets a result.
+// follows: an epilogue restores each register that calls preserve, and sets a result. On Windows
+// vectors are among them: Go's callbackasm1 has 133 bytes.
 const (
-	MaxEpilogue   = 128
+	MaxEpilogue   = 160
 	epilogueSteps = 32
 )
 
@@ -199,7 +200,7 @@ func (m *machine) store(at, v value) {
 		v = value{}
 	}
 	to := slot{at.base, at.off}
-	if _, ok := m.find(to); v.kind == unknown && m.body && !ok {
+	if _, ok := m.find(to); v.kind == unknown && m.body && !ok && to != (slot{m.arch.SP, 0}) {
 		return // what was there before the function began is never asked for
 	}
 	n := 1
@@ -493,7 +494,8 @@ func (m *machine) row() (unwind.Row, bool) {
 	}
 	if a.LR == cpu.NoReg {
 		row.RA = unwind.Rule{Kind: unwind.AtCFA, Offset: -up}
-		return row, true
+		_, gone := m.find(slot{a.SP, 0}) // it took its return address off the stack and stored something there
+		return row, !gone
 	}
 	ra, ok := m.where(a.LR, up)
 	if ra.Kind == unwind.Same {

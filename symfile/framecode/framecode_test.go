@@ -101,6 +101,10 @@ func TestBody(t *testing.T) {
 		{"loongarch64, on", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 16, false, "cfa = $sp + 16, ra = [cfa − 8]"},
 		{"loongarch64, branch", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 20, false, "cfa = $sp, ra = $ra (topmost frame only)"},
 		{"loongarch64, behind a stop", cpu.LoongArch64, "80140040 63c0ff02 61080027 85b4ff5f 2000004c 00002a00 00004003", 24, false, "none"},
+		// add rsp, 8; pushfq; sub rsp, 32; nop: the return address is gone
+		{"return address taken off", cpu.AMD64, "4883c408 9c 4883ec20 90", 9, false, "none"},
+		// daddi sp, sp, -184; sd ra, 112(sp); nop: Go's assembler has the form that traps
+		{"mips64", cpu.MIPS64, "48ffbd63 7000bfff 00000000", 8, false, "cfa = $sp + 184, ra = [cfa − 72]"},
 		// mflr r0; std r0, 16(r1); stdu r1, -544(r1); li r0, 352; stvx v20, r1, r0; nop
 		{"vectors on ppc64", cpu.PPC64, "a602087c 100001f8 e1fd21f8 60010038 ce01817e 00000060", 20, false, "cfa = $r1 + 544, ra = [cfa + 16]"},
 		// vpickve2gr.d sp, vr1, 0
@@ -174,6 +178,8 @@ func TestEpilogue(t *testing.T) {
 		{"leave", cpu.AMD64, "c9 c3", false, "cfa = $rbp + 16, ra = [$rbp + 8], $rbp = [$rbp]"},
 		// mov eax, ebx; add rsp, 40; pop rbx; pop rbp; ret
 		{"pops", cpu.AMD64, "89d8 4883c428 5b 5d c3", false, "cfa = $rsp + 64, ra = [$rsp + 56], $rbx = [$rsp + 40], $rbp = [$rsp + 48]"},
+		// movups xmm15, [rsp] 24 times; add rsp, 224; popfq; ret
+		{"vectors and flags", cpu.AMD64, strings.Repeat("440f103c24", 24) + "4881c4e0000000 9d c3", false, "cfa = $rsp + 240, ra = [$rsp + 232]"},
 		{"ret 12 on x86", cpu.X86, "c20c00", false, "cfa = $esp + 16, ra = [$esp]"},
 		{"a branch", cpu.AMD64, "7500 c3", false, "none"},
 		{"a call", cpu.AMD64, "e800000010 c3", false, "none"},

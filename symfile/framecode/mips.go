@@ -65,9 +65,9 @@ func (m *machine) mipsInstruction(at uint64, w uint32) flow {
 		return flow{branch, near}
 	case 5, 6, 7, 21, 22, 23:
 		return flow{branch, near}
-	case 9, 25: // addiu, daddiu
+	case 8, 9, 24, 25: // addi, addiu, daddi, daddiu
 		v := value{}
-		if long == (op == 25) {
+		if long == (op >= 24) {
 			v = m.get(rs).plus(n)
 		}
 		m.set(rt, v)
