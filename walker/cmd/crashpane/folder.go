@@ -12,7 +12,9 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
@@ -74,13 +76,20 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 		if !d.Type().IsRegular() || irrelevant(path, wanted) {
 			return nil
 		}
-		first, err := firstBytes(path)
+		first, packed, err := firstBytes(path)
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 		}
 		// The signatures of zip files and cabinets.
 		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) {
 			f.archives = append(f.archives, path)
+			return nil
+		}
+		// The headers of a packed binary are known only after it is unpacked as a whole.
+		if isBinary(first) && packed {
+			if name := filepath.Base(path); wanted[symbols.NameKey(strings.TrimSuffix(name, filepath.Ext(name))).Text] {
+				f.archives = append(f.archives, path)
+			}
 			return nil
 		}
 		if isBinary(first) {
@@ -176,30 +185,35 @@ func isDebugID(s string) bool {
 	return true
 }
 
-// firstBytes returns up to 2048 bytes from the start of a file, unpacked if it is gzip. With an
+// firstBytes returns up to 2048 bytes from the start of a file, unpacked if it is packed. With an
 // error it returns what could be read.
-func firstBytes(path string) ([]byte, error) {
+func firstBytes(path string) (first []byte, packed bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer file.Close()
 	buf := make([]byte, 2048)
 	n, err := io.ReadFull(file, buf)
-	if buf = buf[:n]; !bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
-		return buf, readError(path, err)
+	buf = buf[:n]
+	unpacked, packed := unpack.Formats[intake.Sniff(input.FromBytes(path, buf)).Kind]
+	if bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
+		unpacked, packed = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }, true
+	}
+	if !packed {
+		return buf, false, readError(path, err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+		return nil, packed, err
 	}
-	z, err := gzip.NewReader(file)
+	z, err := unpacked(file)
 	if err != nil {
-		return nil, readError(path, err)
+		return nil, packed, readError(path, err)
 	}
-	// A gzip stream that is cut off still gives its first bytes.
+	// A stream that is cut off still gives its first bytes.
 	out := make([]byte, 2048)
 	n, err = io.ReadFull(z, out)
-	return out[:n], readError(path, err)
+	return out[:n], packed, readError(path, err)
 }
 
 // readError adds the file's name to a reader's error. It returns nil if the file is only short.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"hash/crc32"
 	"os"
@@ -66,6 +68,7 @@ func TestRenamedDebugFile(t *testing.T) {
 		"other code":                          {map[string]string{"some.dbg": debugOf(0x200, "")}, false},
 		"among files of other code":           {map[string]string{"1": debugOf(0x200, ""), "2": debugOf(0x300, ""), "3": right}, true},
 		"among others with the same sections": {map[string]string{"1": debugOf(0x100, "a"), "2": right, "3": debugOf(0x100, "b")}, true},
+		"packed: its name":                    {map[string]string{"app.debug": right}, true},
 		"built: another name":                 {map[string]string{"some.dbg": debugOf(0x100, "", "sixteen bytes id")}, true},
 		"built: another id":                   {map[string]string{"some.dbg": debugOf(0x100, "", "bytes id sixteen")}, false},
 		"built: among others":                 {map[string]string{"1": debugOf(0x100, "", "bytes id sixteen"), "2": debugOf(0x100, "", "sixteen bytes id")}, true},
@@ -74,6 +77,10 @@ func TestRenamedDebugFile(t *testing.T) {
 		files := map[string]string{"crash.dmp": string(dump), "symbols/app": string(program)}
 		if strings.HasPrefix(name, "built: ") {
 			files["symbols/app"] = string(built)
+		}
+		if strings.HasPrefix(name, "packed: ") {
+			delete(files, "symbols/app")
+			files["symbols/app.gz"] = packed(t, program)
 		}
 		for file, content := range c.files {
 			files["symbols/"+file] = content
@@ -93,4 +100,15 @@ func TestRenamedDebugFile(t *testing.T) {
 			t.Errorf("%s: %s", name, stderr)
 		}
 	}
+}
+
+// packed returns bytes as gzip packs them.
+func packed(t *testing.T, p []byte) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(p)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

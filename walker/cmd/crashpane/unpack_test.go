@@ -13,8 +13,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// TestPackedSymbols: symbol files in .zst and .xz give the same stacks as in .gz, by name and where
-// a symbol store has them.
+// TestPackedSymbols: symbol files in .zst and .xz give the same stacks as in .gz, by name and in
+// a folder.
 func TestPackedSymbols(t *testing.T) {
 	dump := filepath.Join(sample, "tilecruncher.dmp")
 	_, want, _ := crashpane("walk", dump, filepath.Join(sample, "tilecruncher.sym.gz"))
@@ -37,6 +37,9 @@ func TestPackedSymbols(t *testing.T) {
 		code, got, stderr := crashpane("walk", dump, path)
 		if code != exitOK || got != want || stderr != "" {
 			t.Errorf("%s: exit %d, %s, %d bytes of output, want %d", ext, code, stderr, len(got), len(want))
+		}
+		if code, got, stderr := crashpane("walk", dump, filepath.Dir(path)); code != exitOK || got != want || stderr != "" {
+			t.Errorf("a folder with %s: exit %d, %s, %d bytes of output, want %d", ext, code, stderr, len(got), len(want))
 		}
 		if err := os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644); err != nil {
 			t.Fatal(err)
