@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // shrink removes data that a program does not need to run. At brotli 11 this is more than an eighth
@@ -13,9 +15,10 @@ import (
 // First, it joins data segments. Go's linker writes up to 100,000 of them to leave out zeros, but
 // in the compressed file a segment's header takes more bytes than the zeros would (writeSegments).
 //
-// Second, it removes the tables of files and line numbers, which only tracebacks use. A traceback
-// then prints "?:0" for the line, and still the function's name and the offset in it. To get the
-// lines, build the same sources with go build (dropLines).
+// Second, it removes the tables of files, line numbers, arguments and inlined calls, which only
+// tracebacks use. A traceback then prints "?:0" for the line, and still the function's name and the
+// offset in it. An inlined call is then a part of its caller. To get all of it, build the same
+// sources with go build (dropTraces).
 func shrink(wasm []byte) ([]byte, error) {
 	sections, err := splitSections(wasm)
 	if err != nil {
@@ -29,7 +32,7 @@ func shrink(wasm []byte) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := dropLines(image); err != nil {
+			if err := dropTraces(image); err != nil {
 				return nil, err
 			}
 			s.body, found = writeSegments(image), true
@@ -177,15 +180,28 @@ const (
 	funcPCSP      = 16 // offsets in the record of a function
 	funcPCFile    = 20
 	funcPCLine    = 24
-	funcTables    = 28 // how many pc tables follow the record
-	funcStartLine = 36
+	funcPCTables  = 28 // how many offsets of pc tables follow the record
+	funcUnit      = 32 // with the function's start line, its place in the tables of files
+	funcID        = 40
+	funcDataCount = 43 // how many offsets of data follow those of pc tables
 	funcSize      = 44
+
+	// In the runtime's record of the program (runtime.moduledata), which begins with the addresses
+	// of the table and of the names in it: the address from which offsets of functions' data count.
+	moduleFuncData = 8 * 40
 )
 
-// dropLines fills the pc tables of files and lines with zeros and sets their offsets in each
-// function's record to 0. The runtime reads offset 0 as "no table", which functions without
-// instructions have.
-func dropLines(image []byte) error {
+// unusedPCTables and unusedData are the kinds of a function's pc tables and data that the program
+// does without (PCDATA_ and FUNCDATA_ in internal/abi/symtab.go). UnsafePoint says where a signal must
+// not interrupt a function, and wasm has no signals. The others are for tracebacks.
+var (
+	unusedPCTables = []int{0, 2, 3} // UnsafePoint, InlTreeIndex, ArgLiveIndex
+	unusedData     = []int{3, 5, 6} // InlTree, ArgInfo, ArgLiveInfo
+)
+
+// dropTraces removes the tables that only tracebacks use: it fills them with zeros, and each
+// function's record then says that it does not have them, as some functions' do anyway.
+func dropTraces(image []byte) error {
 	at := bytes.Index(image, []byte(tableMagic))
 	if at < 0 || bytes.Contains(image[at+1:], []byte(tableMagic)) {
 		return errors.New("the program does not have Go's table of functions exactly once; this version of Go may have changed its layout")
@@ -197,61 +213,94 @@ func dropLines(image []byte) error {
 	if len(table) < len(tableMagic)+8*tableWords {
 		return errShort
 	}
-	count, pcTables, funcs := word(0), word(6), word(7)
-	if funcs > uint64(len(table)) || pcTables > funcs || count > (uint64(len(table))-funcs)/8 {
+	count, names, units, pcTables, funcs := word(0), word(3), word(4), word(6), word(7)
+	if funcs > uint64(len(table)) || pcTables > funcs || units > pcTables || count > (uint64(len(table))-funcs)/8 {
 		return errors.New("Go's table of functions does not fit into the program")
 	}
-	pcs, records := table[pcTables:funcs], table[funcs:]
-	u32 := binary.LittleEndian.Uint32
-	kept := map[uint32]bool{0: true}
-	lines := map[uint32]bool{}
+	data, err := functionData(image, uint64(at), uint64(at)+names)
+	if err != nil {
+		return err
+	}
+	clear(table[units:pcTables])
+	records := table[funcs:]
+	pcs := &offsets{none: 0, needed: map[uint32]bool{}}
+	datas := &offsets{none: ^uint32(0), needed: map[uint32]bool{}}
 	for i := range int(count) {
-		off := uint64(u32(records[8*i+4:]))
+		off := uint64(binary.LittleEndian.Uint32(records[8*i+4:]))
 		if off+funcSize > uint64(len(records)) {
 			return fmt.Errorf("the record of function %d is outside the table", i)
 		}
-		f := records[off:]
-		n := int(u32(f[funcTables:]))
-		if funcSize+4*n > len(f) {
-			return fmt.Errorf("the pc tables of function %d are outside the table", i)
+		if err := dropOf(records[off:], pcs, datas); err != nil {
+			return fmt.Errorf("function %d: %w", i, err)
 		}
-		lines[u32(f[funcPCFile:])], lines[u32(f[funcPCLine:])] = true, true
-		kept[u32(f[funcPCSP:])] = true
-		for t := range n {
-			kept[u32(f[funcSize+4*t:])] = true
-		}
-		clear(f[funcPCFile:funcTables])
-		clear(f[funcStartLine:][:4])
 	}
-	for start := range lines {
-		// Functions with equal tables share one.
-		if kept[start] {
-			continue
-		}
-		end, err := tableEnd(pcs, start)
-		if err != nil {
-			return err
-		}
-		clear(pcs[start:end])
+	return errors.Join(pcs.clear(table[pcTables:funcs]), datas.clear(data))
+}
+
+// functionData returns the part of the memory that begins with functions' data. It finds its address
+// in the program's record, which begins with two addresses.
+func functionData(image []byte, table, names uint64) ([]byte, error) {
+	head := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, table), names)
+	at := bytes.Index(image, head)
+	if at < 0 || at+moduleFuncData+8 > len(image) {
+		return nil, errors.New("the program does not have the runtime's record of it")
+	}
+	start := binary.LittleEndian.Uint64(image[at+moduleFuncData:])
+	if start > uint64(len(image)) {
+		return nil, errors.New("the data of functions are outside the memory")
+	}
+	return image[start:], nil
+}
+
+// dropOf removes what is unused from a function's record.
+func dropOf(f []byte, pcs, datas *offsets) error {
+	tables := int(binary.LittleEndian.Uint32(f[funcPCTables:]))
+	data := int(f[funcDataCount])
+	if tables > len(f)/4 || funcSize+4*(tables+data) > len(f) {
+		return errors.New("its tables are outside the table of functions")
+	}
+	pcs.add(f[funcPCSP:], true)
+	pcs.add(f[funcPCFile:], false)
+	pcs.add(f[funcPCLine:], false)
+	clear(f[funcUnit:funcID])
+	for t := range tables {
+		pcs.add(f[funcSize+4*t:], !slices.Contains(unusedPCTables, t))
+	}
+	for t := range data {
+		datas.add(f[funcSize+4*(tables+t):], !slices.Contains(unusedData, t))
 	}
 	return nil
 }
 
-// tableEnd returns the offset after a pc table. The table is pairs of varints, a delta of the value
-// and a delta of the pc (runtime's step function). A value's delta of 0 ends it, except in the
-// first pair.
-func tableEnd(pcs []byte, start uint32) (uint32, error) {
-	for at := start; at < uint32(len(pcs)); {
-		if pcs[at] == 0 && at != start {
-			return at + 1, nil
-		}
-		for range 2 {
-			_, n := binary.Uvarint(pcs[at:])
-			if n <= 0 {
-				return 0, fmt.Errorf("the pc table at %d is damaged", start)
-			}
-			at += uint32(n)
+// offsets are those of tables, each with whether the program needs the table: functions with equal
+// tables share one.
+type offsets struct {
+	none   uint32 // the offset that says there is no table
+	needed map[uint32]bool
+}
+
+// add adds the offset at p. If its table is not needed there, it removes the offset.
+func (o *offsets) add(p []byte, needed bool) {
+	at := binary.LittleEndian.Uint32(p)
+	if at == o.none {
+		return
+	}
+	o.needed[at] = o.needed[at] || needed
+	if !needed {
+		binary.LittleEndian.PutUint32(p, o.none)
+	}
+}
+
+// clear fills tables that are not needed with zeros. A table ends where the next one begins.
+func (o *offsets) clear(tables []byte) error {
+	starts := slices.Sorted(maps.Keys(o.needed))
+	if n := len(starts); n > 0 && starts[n-1] > uint32(len(tables)) {
+		return fmt.Errorf("the table at %d is outside the program", starts[n-1])
+	}
+	for i, start := range starts[:max(len(starts)-1, 0)] {
+		if !o.needed[start] {
+			clear(tables[start:starts[i+1]])
 		}
 	}
-	return 0, fmt.Errorf("the pc table at %d does not end", start)
+	return nil
 }

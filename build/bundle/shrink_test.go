@@ -40,12 +40,20 @@ func recovered() (why any) {
 	return *p
 }
 
+//go:noinline
+func end(why string) {
+	panic(why)
+}
+
 func main() {
 	fmt.Println(words, deep(5000), recovered())
+	for range 3 {
+		defer fmt.Println("deferred")
+	}
 	pc, _, line, _ := runtime.Caller(0)
 	fmt.Println(runtime.FuncForPC(pc).Name(), line)
 	if len(os.Args) > 0 {
-		panic("the end")
+		end("the end")
 	}
 }
 `
@@ -90,7 +98,8 @@ func TestShrunkProgramRuns(t *testing.T) {
 	for _, want := range []string{
 		"[a table in the data] 0 runtime error: invalid memory address or nil pointer dereference",
 		"main.main 0",
-		"panic: the end",
+		"deferred\ndeferred\ndeferred\npanic: the end",
+		"main.end()", // without its argument
 		"main.main()",
 	} {
 		if !strings.Contains(string(text), want) {
