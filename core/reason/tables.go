@@ -1,6 +1,9 @@
 package reason
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/binary"
 	"sort"
 	"strings"
 )
@@ -45,51 +48,48 @@ func (e entry) breakpad() (string, bool) { return e.name, e.peers&inBreakpad != 
 // rust returns rust-minidump's name of a code.
 func (e entry) rust() (string, bool) { return e.name, e.peers&inRust != 0 }
 
-// names is a table of thousands of codes in two strings, so that the program needs no pointers and
-// offsets for them. A lookup scans both, which takes microseconds and happens a few times for a
-// dump.
+// names is a table of thousands of codes, packed so that the program needs no pointers and offsets
+// for them. A lookup scans it, which takes microseconds and happens a few times for a dump.
 type names struct {
 	// prefix is added to every name that does not begin with '='.
 	prefix string
-	// codes are the differences between consecutive codes, ascending, as unsigned varints.
-	codes string
-	// names has the names, one per line. By default both tools know an error code (0xc0000000 and
-	// above), and only rust-minidump others. A last character '!' means that only rust-minidump
-	// knows the code, '?' that neither does.
-	names string
+	// packed has, for each code in ascending order, the difference to the code before as an unsigned
+	// varint, the name, and '\n'. By default both tools know an error code (0xc0000000 and above),
+	// and only rust-minidump others. A last character '!' means that only rust-minidump knows the
+	// code, '?' that neither does.
+	packed []byte
 }
+
+//go:embed ntstatus.bin
+var ntStatusPacked []byte
+
+//go:embed winerror.bin
+var winErrorPacked []byte
+
+var (
+	ntStatus = names{"STATUS_", ntStatusPacked}
+	winError = names{"ERROR_", winErrorPacked}
+)
 
 // lookup returns the name of a code and which tools know it.
 func (n *names) lookup(code uint32) (name string, peers uint8, ok bool) {
-	var have uint64
-	for pos, line := 0, 0; pos < len(n.codes); line++ {
-		var diff uint64
-		// A varint as encoding/binary writes it: seven bits a byte, the lowest first.
-		for shift := 0; pos < len(n.codes); shift += 7 {
-			b := n.codes[pos]
-			pos++
-			diff |= uint64(b&0x7f) << shift
-			if b < 0x80 {
-				break
-			}
+	have := uint64(0)
+	for rest := n.packed; len(rest) > 0 && have <= uint64(code); {
+		diff, size := binary.Uvarint(rest)
+		have += diff
+		packed, after, _ := bytes.Cut(rest[size:], []byte{'\n'})
+		if have == uint64(code) {
+			name, peers = n.unpack(string(packed), code)
+			return name, peers, true
 		}
-		if have += diff; have > uint64(code) {
-			return "", 0, false
-		} else if have == uint64(code) {
-			return n.nameAt(line, code)
-		}
+		rest = after
 	}
 	return "", 0, false
 }
 
-// nameAt decodes the name in a line of names, counted from 0.
-func (n *names) nameAt(line int, code uint32) (string, uint8, bool) {
-	rest := n.names
-	for ; line > 0; line-- {
-		rest = rest[strings.IndexByte(rest, '\n')+1:]
-	}
-	name, _, _ := strings.Cut(rest, "\n")
-	peers := uint8(inRust)
+// unpack returns the name of a code, whose packed form is given, and which tools know it.
+func (n *names) unpack(packed string, code uint32) (name string, peers uint8) {
+	name, peers = packed, inRust
 	if code >= 0xc0000000 {
 		peers |= inBreakpad
 	}
@@ -99,7 +99,7 @@ func (n *names) nameAt(line int, code uint32) (string, uint8, bool) {
 		name, peers = s, 0
 	}
 	if s, ok := strings.CutPrefix(name, "="); ok {
-		return s, peers, true
+		return s, peers
 	}
-	return n.prefix + name, peers, true
+	return n.prefix + name, peers
 }
