@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -136,7 +137,7 @@ func (f *File) untried(files []*File) []*File {
 		f.tried[g] = true
 		out = append(out, g)
 	}
-	slices.SortFunc(out, func(a, b *File) int { return a.number - b.number })
+	sort.Slice(out, func(i, j int) bool { return out[i].number < out[j].number })
 	return out
 }
 

@@ -8,6 +8,7 @@ package symbols
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/crashpane/crashpane/core"
@@ -115,7 +116,8 @@ func (s *Store) For(keys []Key) []Candidate {
 			out = append(out, Candidate{f, k.Sure, k.IsName()})
 		}
 	}
-	slices.SortFunc(out, func(a, b Candidate) int { return a.number - b.number })
+	// sort.Slice and not slices.SortFunc, which adds kilobytes to the page's program for each type.
+	sort.Slice(out, func(i, j int) bool { return out[i].number < out[j].number })
 	merged := out[:0]
 	for _, c := range out {
 		if n := len(merged); n > 0 && merged[n-1].File == c.File {
