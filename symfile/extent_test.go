@@ -58,3 +58,19 @@ func TestExtents(t *testing.T) {
 		}
 	}
 }
+
+// TestFunction: a STACK CFI INIT record says where a function begins and ends, but on Windows.
+func TestFunction(t *testing.T) {
+	text := " x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nSTACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+	for at, want := range map[uint64]symbol.Range{0xfff: {}, 0x103f: {Start: 0x1000, Size: 0x40}, 0x1040: {}} {
+		for os, known := range map[string]bool{"Linux": want.Size > 0, "windows": false} {
+			f, err := Open(input.FromBytes("a.sym", []byte("MODULE "+os+text)), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code, ok, err := f.Function(at); err != nil || ok != known || ok && code != want {
+				t.Errorf("%s, 0x%x: %x, %v, %v", os, at, code, ok, err)
+			}
+		}
+	}
+}

@@ -48,6 +48,19 @@ func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
 	return settled(f, func() (CFIRecord, bool, error) { return f.cfi(rva) })
 }
 
+// Function returns the code of the STACK CFI INIT record that covers an address: a function's, or that
+// of several with equal rules. On Windows it may be a part of one (x64's chained unwind information), so
+// nothing is returned there.
+func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
+	if f.Module.OS == "windows" {
+		return code, false, nil
+	}
+	return settled(f, func() (symbol.Range, bool, error) {
+		r, covers, err := f.find(tableInits, rva)
+		return symbol.Range{Start: r.rva, Size: r.size}, covers && err == nil, err
+	})
+}
+
 func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 	r, covers, err := f.find(tableInits, rva)
 	if err != nil || !covers {

@@ -1,6 +1,7 @@
 package walker
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -205,7 +206,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 		}
 	}
 	if f.Tail != nil {
-		x.Notes = append(x.Notes, fmt.Sprintf("the call is of %s, which jumped on to the frame below (a tail call), and so has no frame", f.Tail.Symbol.Name))
+		x.Notes = append(x.Notes, fmt.Sprintf("the call is of %s, which jumped on to the frame below (a tail call), and so has no frame", cmp.Or(f.Tail.Symbol.Name, "a function without a name")))
 	}
 	callee := x.Before.SP()
 	other := (f.Row.Signal || f.Source == SourceGo) && s.Policy.OtherStacks && (sp < callee || !s.onStack(s.mem, sp))

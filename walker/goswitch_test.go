@@ -24,6 +24,7 @@ func (p goProgram) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
 func (p goProgram) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	return unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.AMD64.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}, symbol.Yes
 }
+func (goProgram) Function(int, uint64) (symbol.Range, bool) { return symbol.Range{}, false }
 func (p goProgram) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 	return unwind.FrameData{}, symbol.No
 }

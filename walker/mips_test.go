@@ -36,6 +36,7 @@ func (noSymbols) Lookup(int, uint64) (symbol.Symbol, symbol.Answer) {
 	return symbol.Symbol{}, symbol.NoFile
 }
 func (noSymbols) Row(int, uint64) (unwind.Row, symbol.Answer) { return unwind.Row{}, symbol.NoFile }
+func (noSymbols) Function(int, uint64) (symbol.Range, bool)   { return symbol.Range{}, false }
 func (noSymbols) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 	return unwind.FrameData{}, symbol.NoFile
 }

@@ -112,6 +112,8 @@ func (o *oracle) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	return unwind.Row{}, symbol.No
 }
 
+func (*oracle) Function(int, uint64) (symbol.Range, bool) { return symbol.Range{}, false }
+
 func (o *oracle) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 	return unwind.FrameData{}, symbol.No
 }

@@ -35,27 +35,53 @@ type TailCall struct {
 	Symbol symbol.Symbol
 }
 
-// function is a function of a module. start and end are addresses, and end is 0 where the symbols do
-// not say how far it reaches; name is "" if no function is known.
+// function is a function of a module. start and end are addresses, and end is 0 where neither symbols
+// nor unwind rules say how far it reaches; the symbol has no name if none is the function's.
 type function struct {
 	module     int
 	start, end uint64
 	symbol     symbol.Symbol
+	// vague: the function may begin behind start. Unwind rules may be those of several functions, and
+	// the nearest name below an address may be another function's.
+	vague bool
 }
 
 // functionAt returns the function that an address is in.
 func (s *walk) functionAt(addr uint64) function {
 	m, rva := s.Modules.Find(addr)
-	f := function{module: m}
-	sym, _ := s.lookup(m, rva)
-	if sym.Name == "" || sym.Size > 0 && rva-sym.Start >= sym.Size {
+	f := function{module: m, vague: true}
+	if m < 0 {
 		return f
 	}
-	f.symbol, f.start = sym, addr-(rva-sym.Start)
-	if sym.Size > 0 {
+	sym, _ := s.lookup(m, rva)
+	if sym.Name != "" && (sym.Size == 0 || rva-sym.Start < sym.Size) {
+		f.symbol, f.start = sym, addr-(rva-sym.Start)
+		f.vague = sym.Size == 0 && sym.Extent != symbol.Covers
+	}
+	if sym.Size > 0 && f.start != 0 {
 		f.end = f.start + sym.Size
+		return f
+	}
+	rules, ok := s.Symbols.Function(m, rva)
+	switch start := addr - (rva - rules.Start); {
+	case !ok:
+	case start > f.start: // the name below is another function's
+		f.symbol, f.start, f.vague = symbol.Symbol{}, start, true
+		fallthrough
+	case start == f.start:
+		f.end = start + rules.Size
 	}
 	return f
+}
+
+// mayBe: the function that begins at an address may be the one that f knows only vaguely, of which code
+// is at another address.
+func (s *walk) mayBe(f *function, start, code uint64) bool {
+	if !f.vague || s.moduleOf(start) != f.module || start < f.start || start > code {
+		return false
+	}
+	at := s.functionAt(start)
+	return at.end == 0 || code < at.end
 }
 
 // isPart: two functions are one, of which the compiler made several ranges: "f" and "f.cold".
@@ -170,7 +196,7 @@ func (s *walk) reaches(ra uint64) (reach, *TailCall) {
 		return reachDirect, nil
 	case y.module < 0:
 		return reachNever, nil // code that the program made is in no reach of a linker's jumps
-	case x.end == 0, y.symbol.Name == "" && y.module == x.module, s.arch.Jump == nil:
+	case x.end == 0, s.arch.Jump == nil, s.mayEnter(to):
 		return reachUnknown, nil
 	}
 	jumps, ok := s.jumpsOf(&x, to.mode)
@@ -180,10 +206,14 @@ func (s *walk) reaches(ra uint64) (reach, *TailCall) {
 	how = reachNever
 	for i := range jumps {
 		if jumps[i].isIn(y) {
-			return reachTail, &TailCall{Module: x.module, RVA: x.symbol.Start, Symbol: x.symbol}
+			_, rva := s.Modules.Find(x.start)
+			return reachTail, &TailCall{Module: x.module, RVA: rva, Symbol: x.symbol}
 		}
-		if jumps[i].anywhere {
+		switch {
+		case jumps[i].anywhere:
 			how = reachIndirect
+		case how == reachNever && s.mayEnter(&jumps[i]):
+			how = reachUnknown
 		}
 	}
 	return how, nil
@@ -217,7 +247,8 @@ func (s *walk) entersDirectly(ra uint64) (reach, *landing) {
 	return reachNever, &l
 }
 
-// called returns the function that a call enters: the first one on its way that the symbols know.
+// called returns the function that a call enters: the first one on its way of which symbols or unwind
+// rules know where it ends.
 func (s *walk) called(l *landing) (f function) {
 	for _, at := range l.at {
 		if f = s.functionAt(at); f.start == at && f.end != 0 {
@@ -242,6 +273,11 @@ func (s *walk) doubts(cand *candidate) bool {
 	return s.top().doubtful
 }
 
+// mayEnter: a call or a jump may lead to the top frame's function, whose first address is not known.
+func (s *walk) mayEnter(l *landing) bool {
+	return slices.ContainsFunc(l.at, func(at uint64) bool { return s.mayBe(s.callee(), at, s.top().Lookup) })
+}
+
 // callee returns the top frame's function.
 func (s *walk) callee() *function {
 	if s.calleeOf != len(s.frames) {
@@ -260,9 +296,9 @@ func (s *walk) leaves(f *function) bool {
 // maxJumps bounds what is read of one function, in bytes, and what is kept of all functions, in jumps.
 const maxJumps = 64 << 10
 
-// jumpsOf returns where a function jumps to outside of itself. mode is the Thumb bit of its address. On a CPU whose instructions have no
-// fixed size, bytes in the middle of one may look like a jump too: that they lead to the first byte
-// of a certain function by accident is as good as impossible.
+// jumpsOf returns where a function jumps to outside of itself. mode is the Thumb bit of its address. On
+// a CPU whose instructions have no fixed size, bytes in the middle of one may look like a jump too: that
+// they lead to the first byte of a certain function by accident is as good as impossible.
 func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
 	if list, ok := s.jumps[f.start]; ok {
 		return list, true
@@ -284,7 +320,9 @@ func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
 		}
 		l := s.land(to)
 		next := s.called(&l)
-		l.anywhere = s.leaves(&next)
+		// Where instructions have no fixed size, a byte of one may look like a short jump into a function
+		// nearby, but hardly to its first byte.
+		l.anywhere = (s.arch.JumpAlign > 1 || slices.Contains(l.at, next.start)) && s.leaves(&next)
 		list = append(list, l)
 	}
 	if s.kept += len(list) + 1; s.jumps == nil || s.kept > maxJumps {

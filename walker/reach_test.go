@@ -8,6 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -35,14 +36,60 @@ func (c *codeImage) put(end, to uint64, opcode ...byte) {
 	binary.LittleEndian.PutUint32(c.bytes[end-4:], uint32(to-end))
 }
 
-// A function's first address is no return address, unless a function ends there, whose last
-// instruction may be a call that does not return.
+// A function's first address is no return address where no code shows a call before it: of a function
+// with a size, of one with a name alone, of one that unwind rules know, and right behind another one. A
+// signal's handler returns to such an address.
 func TestScanOfFunctionPointers(t *testing.T) {
-	funcs := map[uint64]string{0x1000: "f", 0x1f00: "g", 0x2000: "main", 0x3000: "h"}
-	words := []uint64{1, code(0x2000), code(0x3030), 2}
-	for passed, want := range map[uint64]string{0: "1010 context, 2000 scan, 3030 scan, nothing-found", 0x1f00: "1010 context, 3030 scan, nothing-found"} {
-		syms := &fakeSymbols{loaded: true, funcs: funcs, passed: map[uint64]string{passed: "stub@plt"}}
+	funcs := map[uint64]string{0x1000: "f", 0x1f00: "g", 0x2000: "main", 0x3000: "h", 0x4f00: "k", 0x5000: "__restore_rt"}
+	syms := &fakeSymbols{loaded: true, funcs: funcs, passed: map[uint64]string{0x4000: "stub@plt"}, tables: []symbol.Range{{Start: 0x4080, Size: 0x40}}}
+	for pointer, want := range map[uint64]string{
+		0x2000: "1010 context, 3030 scan, nothing-found",
+		0x3000: "1010 context, 3030 scan, nothing-found",
+		0x4080: "1010 context, 3030 scan, nothing-found",
+		0x4084: "1010 context, 4084 scan, 3030 scan, nothing-found",
+		0x5000: "1010 context, 5000 scan, 3030 scan, nothing-found",
+	} {
+		words := []uint64{1, code(pointer), code(0x3030), 2}
 		expect(t, (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: words}).walk(t), want)
+	}
+	// With the code it is one if there is a call before it.
+	image := newImage()
+	copy(image.bytes[0x1ffe:], []byte{0xff, 0xd0})
+	copy(image.bytes[0x302e:], []byte{0xff, 0xd0})
+	words := []uint64{1, code(0x2000), code(0x3030), 2}
+	expect(t, (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: words, code: image}).walk(t), "1010 context, 2000 scan, 3030 frame_pointer, nothing-found")
+}
+
+// Unwind rules say where functions without names begin and end: a direct call of another one is refused,
+// and one that jumps on is a tail call.
+func TestScanReachesNameless(t *testing.T) {
+	range3000 := symbol.Range{Start: 0x3000, Size: 0x100}
+	for _, tc := range []struct {
+		name   string
+		tables []symbol.Range
+		code   func(c *codeImage)
+		found  bool
+		tail   bool
+	}{
+		{name: "another function", tables: []symbol.Range{range3000}, code: func(*codeImage) {}},
+		{name: "one whose end is not known", code: func(*codeImage) {}, found: true},
+		{name: "one that jumps on", tables: []symbol.Range{{Start: 0x1000, Size: 0x100}, range3000}, code: func(c *codeImage) { c.put(0x3050, 0x1000, 0xe9) }, found: true, tail: true},
+		{name: "one that jumps on by a register", tables: []symbol.Range{range3000}, code: func(c *codeImage) { copy(c.bytes[0x30fe:], []byte{0xff, 0xe0}) }, found: true},
+		{name: "one that jumps to what may be the frame's function", tables: []symbol.Range{range3000}, code: func(c *codeImage) { c.put(0x3050, 0x1008, 0xe9) }, found: true},
+		{name: "one that jumps behind it", tables: []symbol.Range{range3000}, code: func(c *codeImage) { c.put(0x3050, 0x1018, 0xe9) }},
+		{name: "the frame's, by rules that several functions share", tables: []symbol.Range{{Start: 0xf00, Size: 0x3000}}, code: func(c *codeImage) { c.put(0x2020, 0x1008, 0xe8) }, found: true},
+	} {
+		image := newImage()
+		image.put(0x2020, 0x3000, 0xe8)
+		tc.code(image)
+		syms := &fakeSymbols{loaded: true, funcs: map[uint64]string{0x2000: "caller"}, tables: tc.tables}
+		s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: []uint64{1, code(0x2020), 2}, code: image}).walk(t)
+		if found := len(s.Frames) == 2; found != tc.found || found && (s.Frames[1].Tail != nil) != tc.tail {
+			t.Errorf("%s: %s", tc.name, shape(s))
+		}
+		if tc.tail && s.Frames[1].Tail.RVA != 0x3000 {
+			t.Errorf("%s: the tail call is of 0x%x", tc.name, s.Frames[1].Tail.RVA)
+		}
 	}
 }
 

@@ -155,8 +155,7 @@ func (s *walk) stackEnd(sp uint64) (end uint64, whole bool) {
 }
 
 // couldReturn tests a word of a scan near the top frame: it is plausible, and the call before it is
-// not known to lead elsewhere. why is the reason if it is not. Where the top frame itself may be none,
-// its function says nothing of the caller.
+// not known to lead elsewhere. why is the reason if it is not.
 func (s *walk) couldReturn(addr uint64) (good bool, why string, call calls) {
 	if good, why = s.plausibleReturn(addr); !good || !s.Policy.Scan.Reach {
 		return good, why, calls{}
@@ -164,25 +163,23 @@ func (s *walk) couldReturn(addr uint64) (good bool, why string, call calls) {
 	call.how, call.tail = s.reaches(addr)
 	switch {
 	case call.how == reachUnknown && s.isFunctionPointer(addr):
-		return false, "it is the first address of a function, and no function ends there", calls{}
+		return false, "it is the first address of a function", calls{}
 	case call.how != reachNever:
 		return true, "", call
-	case s.top().doubtful:
-		return true, "", calls{}
 	}
 	return false, "the call before it is of another function than the frame's", calls{}
 }
 
-// isFunctionPointer: an address is the first one of a function, and the symbols know none before it,
-// in which a call that never returns could be the last instruction. Programs keep such addresses, main's
-// among them, on their stacks.
+// isFunctionPointer: an address is the first one of a function, and there is no code to show a call before
+// it. Programs keep such addresses, main's and _start's among them, on their stacks. A call that never
+// returns leaves the same word if it is the last instruction of the function before, without padding; that
+// is much rarer, and then a scan finds the caller above.
 func (s *walk) isFunctionPointer(addr uint64) bool {
-	if f := s.functionAt(addr); f.start != addr || f.end == 0 {
+	if _, known := s.callBefore(addr); known || s.returnsFromSignal(addr) {
 		return false
 	}
-	m, rva := s.Modules.Find(addr - 1)
-	before, _ := s.lookup(m, rva)
-	return before.Name == "" || before.Extent == symbol.Passed
+	at := s.arch.CodeAddress(addr)
+	return s.functionAt(at).start == at
 }
 
 // mustReturn tests a word of a scan far from the top frame: the call before it leads to the frame's

@@ -84,6 +84,7 @@ func (r rulesAt) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	}
 	return unwind.Row{}, symbol.No
 }
+func (rulesAt) Function(int, uint64) (symbol.Range, bool) { return symbol.Range{}, false }
 func (r rulesAt) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 	return unwind.FrameData{}, symbol.No
 }

@@ -34,4 +34,7 @@ type Symbols interface {
 	Row(module int, rva uint64) (unwind.Row, symbol.Answer)
 	// FrameData finds the STACK WIN record that covers an address, type 4 before type 0.
 	FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer)
+	// Function finds the code that unwind information has as a function's at an address. It may be
+	// that of several functions which have equal rules.
+	Function(module int, rva uint64) (symbol.Range, bool)
 }

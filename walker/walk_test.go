@@ -44,6 +44,7 @@ type fakeSymbols struct {
 	loaded bool
 	funcs  map[uint64]string
 	passed map[uint64]string // names before code that is not theirs
+	tables []symbol.Range    // functions that unwind rules know
 	row    *unwind.Row
 	win    *unwind.FrameData
 }
@@ -77,6 +78,15 @@ func (f *fakeSymbols) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 		return unwind.Row{}, symbol.No
 	}
 	return *f.row, symbol.Yes
+}
+
+func (f *fakeSymbols) Function(_ int, rva uint64) (symbol.Range, bool) {
+	for _, r := range f.tables {
+		if rva-r.Start < r.Size {
+			return r, true
+		}
+	}
+	return symbol.Range{}, false
 }
 
 func (f *fakeSymbols) FrameData(_ int, rva uint64) (unwind.FrameData, symbol.Answer) {

@@ -51,6 +51,15 @@ func TestExtents(t *testing.T) {
 			t.Errorf("0x%x: %q, extent %d, %v", c.address, s.Name, s.Extent, err)
 		}
 	}
+	for address, want := range map[uint64]symbol.Range{0x1010: {Start: 0x1000, Size: 0x20}, 0x1020: {}, 0x1041: {Start: 0x1030, Size: 0x50}, 0x10cf: {Start: 0x10c0, Size: 0x10}, 0x10d0: {}} {
+		code, ok, err := b.Function(address - b.Base())
+		if want.Size > 0 {
+			want.Start -= b.Base()
+		}
+		if err != nil || code != want || ok != (want.Size > 0) {
+			t.Errorf("0x%x: function %x, %v, %v", address, code, ok, err)
+		}
+	}
 }
 
 // TestSegments: a file says where in memory and where in itself its parts are.

@@ -100,6 +100,42 @@ func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 	return noRules, symbol.No, failed
 }
 
+// maxParts is how many parts of one function Function joins.
+const maxParts = 64
+
+// Function returns the code of a function, as the unwind tables have it: the entry that covers an
+// address, and what follows of the same function (x64's chained unwind information). It is more than
+// the function where the table merges equal entries (.ARM.exidx). ok is false if no entry covers the
+// address.
+func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
+	for _, t := range f.unwindTables() {
+		u, err := t.get()
+		if input.Needs(err) {
+			return code, false, err
+		}
+		functions, knows := u.(unwind.Functions)
+		if err != nil || !knows {
+			continue // Warnings has the error
+		}
+		start, end, ok, err := functions.Function(rva)
+		ok = ok && rva >= start && rva < end
+		for n := 0; ok && err == nil && n < maxParts; n++ {
+			first, last, more, failed := functions.Function(end)
+			if err = failed; !more || first != start || last <= end {
+				break
+			}
+			end = last
+		}
+		switch {
+		case input.Needs(err):
+			return code, false, err
+		case ok && err == nil: // Row has other errors
+			return symbol.Range{Start: start, Size: end - start}, true, nil
+		}
+	}
+	return code, false, nil
+}
+
 // Unwind returns the readable sections of unwind rules, in the order in which Row asks them.
 // Warnings has the errors of the others.
 func (f *File) Unwind() ([]unwind.Table, error) {

@@ -20,6 +20,8 @@ func (onlyRules) Lookup(int, uint64) (symbol.Symbol, symbol.Answer) {
 	return symbol.Symbol{}, symbol.No
 }
 
+func (onlyRules) Function(int, uint64) (symbol.Range, bool) { return symbol.Range{}, false }
+
 func (onlyRules) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 	return unwind.FrameData{}, symbol.No
 }

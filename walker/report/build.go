@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
@@ -251,6 +253,9 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	}
 	if f.Tail != nil {
 		out.TailCall = Name{Raw: f.Tail.Symbol.Name, Linked: f.Tail.Symbol.Linked}
+		if out.TailCall.Raw == "" {
+			out.TailCall.Raw = fmt.Sprintf("%s+0x%x", BaseName(b.r.Modules[f.Tail.Module].Name), f.Tail.RVA)
+		}
 	}
 	if f.Module < 0 {
 		out.Unloaded = unloadedHits(b.d.Unloaded, f.Lookup)

@@ -143,6 +143,9 @@ func compareStacks(t *testing.T, a, b *report.Report) {
 				if longer(x, y)[j].Trust == "scan" {
 					break
 				}
+				if j == len(y) && x[j].Trust == "frame_pointer" {
+					break // a chain's last frame needs a call before its return address, which is in the binary
+				}
 				t.Errorf("thread %d: %d frames with the binaries, %d with symbol files", i, len(x), len(y))
 				break
 			}

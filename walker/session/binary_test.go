@@ -80,6 +80,8 @@ func (f *fakeBinary) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 		Origin: unwind.Origin{File: f.src.Name, Part: ".eh_frame", Offset: 0x3a8}}, symbol.Yes, nil
 }
 
+func (*fakeBinary) Function(uint64) (symbol.Range, bool, error) { return symbol.Range{}, false, nil }
+
 func (f *fakeBinary) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) {
 	return unwind.FrameData{}, symbol.NoFile, nil
 }

@@ -221,6 +221,20 @@ func (y *lookups) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 	return fd, ans
 }
 
+// Function implements walker.Symbols. The program's own tables come first.
+func (y *lookups) Function(module int, rva uint64) (symbol.Range, bool) {
+	for _, f := range []*symbols.File{y.binary(module), y.file(module)} {
+		if f == nil {
+			continue
+		}
+		code, ok, err := f.Function(rva)
+		if y.failed(f, symbol.Yes, err) == symbol.Yes && ok {
+			return code, true
+		}
+	}
+	return symbol.Range{}, false
+}
+
 // note keeps what was passed over in a record. Registers without a place here (xmm6) are left out:
 // nothing is lost by them.
 func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {

@@ -26,6 +26,8 @@ type Binary interface {
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 	Row(rva uint64) (unwind.Row, symbol.Answer, error)
 	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
+	// Function returns the code that unwind rules have as a function's at an address.
+	Function(rva uint64) (symbol.Range, bool, error)
 	// Code reads those bytes of the program that are the same in memory, and returns how many it
 	// read.
 	Code(rva uint64, p []byte) int
@@ -239,6 +241,25 @@ func (f *File) FrameData(rva uint64) (fd unwind.FrameData, answer symbol.Answer,
 	fd, answer, err = s.FrameData(rva)
 	f.revised()
 	return fd, answer, err
+}
+
+// Function returns the code that unwind rules have as a function's at an address.
+func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.IsBinary {
+		if b, err := f.openBinary(); err == nil {
+			return b.Function(rva)
+		}
+		return code, false, nil
+	}
+	s, err := f.open()
+	if err != nil {
+		return code, false, nil
+	}
+	code, ok, err = s.Function(rva)
+	f.revised()
+	return code, ok, err
 }
 
 // WithSym calls do with the opened symbol file, and returns false if it is not open: open says

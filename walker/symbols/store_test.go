@@ -127,6 +127,7 @@ func (p *part) Lookup(uint64) (symbol.Symbol, symbol.Answer, error) {
 	return symbol.Symbol{}, symbol.No, nil
 }
 func (p *part) Row(uint64) (unwind.Row, symbol.Answer, error) { return unwind.Row{}, symbol.No, nil }
+func (*part) Function(uint64) (symbol.Range, bool, error)     { return symbol.Range{}, false, nil }
 func (p *part) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) {
 	return unwind.FrameData{}, symbol.NoFile, nil
 }
