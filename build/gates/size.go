@@ -15,8 +15,8 @@ import (
 // is open. maxFull is the limit for the engine with the readers of binaries, which the page fetches
 // when a user adds a binary.
 const (
-	maxFetched = 1_770_000
-	maxFull    = 2_500_000
+	maxFetched = 1_740_000
+	maxFull    = 2_300_000
 	fullWasm   = "crashpane-full.wasm"
 )
 
