@@ -76,6 +76,8 @@ type Policy struct {
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that
 	// the thread names.
 	StackAtSP bool
+	// Images: programs in the dump's memory give rules and names. The peers know those of files alone.
+	Images bool
 	// ShortContexts: the stacks of threads whose context record lacks its end are walked.
 	ShortContexts bool
 	// JoinRanges: the thread's stack is all that the dump has without a gap around its sp, in as
@@ -283,6 +285,7 @@ func best() Policy {
 	p.Win.NumberedRegs = true
 	p.Scan.ExtendAfterCFI = true
 	p.JoinRanges = true
+	p.Images = true
 	p.ShortContexts = true
 	p.PPCByOS = true
 	// The delay slot is one instruction: the call is 8 bytes before the return address on mips64

@@ -52,6 +52,9 @@ func (y *lookups) binary(module int) *symbols.File {
 	if ms.unplaced != "" {
 		return nil
 	}
+	if !y.images {
+		return ms.bin
+	}
 	y.s.lookForImage(module)
 	return ms.program()
 }

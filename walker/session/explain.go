@@ -20,7 +20,7 @@ func (s *Session) newWalker(policy walker.Policy) (*walker.Walker, *lookups) {
 	if s.System != nil {
 		os = s.System.OS
 	}
-	syms := &lookups{s: s, arch: s.Arch()}
+	syms := &lookups{s: s, arch: s.Arch(), images: policy.Images}
 	s.extendModules()
 	s.placeModules(policy)
 	w := walker.New(policy, os, s.ModuleMap(policy.MergeEntries, policy.Overlap), syms)

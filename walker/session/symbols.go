@@ -77,8 +77,9 @@ func (s *Session) revised() bool {
 
 // lookups implements walker.Symbols for one dump.
 type lookups struct {
-	s    *Session
-	arch *cpu.Arch
+	s      *Session
+	arch   *cpu.Arch
+	images bool // of the policy
 }
 
 // file returns the module's opened symbol file, or nil.
@@ -173,7 +174,7 @@ func (y *lookups) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	}
 	var row unwind.Row
 	ans := symbol.No
-	if f != nil && y.s.modules[module].exact() {
+	if f != nil && b != nil && y.s.modules[module].exact() {
 		if row, _, ans, err := b.Row(y.arch, rva); ans == symbol.Yes && err == nil {
 			return row, ans
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
@@ -148,6 +149,30 @@ func TestCodeID(t *testing.T) {
 		r := s.Report(0)
 		if got := r.Threads[r.FirstThread].Frames[0].Function.Raw == "of_the_file"; got != tc.used {
 			t.Errorf("%q: used is %v, want %v", tc.sym, got, tc.used)
+		}
+	}
+}
+
+// Programs in the dump's memory are known to best alone: with the peers' policies a stack is what the
+// peers find, whichever policy came first.
+func TestPeersWithoutImages(t *testing.T) {
+	s := session.NewFiles(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
+		m := &d.Modules[module]
+		if b, err := binary.OpenImage("memory", d.Memory.Read, m.Base, m.Size); err == nil {
+			return b
+		}
+		return nil
+	}})
+	s.Add(input.FromBytes("app-full.dmp", testfile.Read(t, "../../testdata/windows/app-full.dmp")))
+	for _, p := range []walker.Policy{walker.Best, walker.Breakpad, walker.RustMinidump, walker.Best} {
+		s.Session(0).SetPolicy(p)
+		f := &s.Report(0).Threads[0].Frames[1]
+		want, by := uint64(0x140003018), "scan"
+		if p.Images {
+			want, by = 0x1400010d1, "cfi"
+		}
+		if f.PC != want || f.Trust != by {
+			t.Errorf("%s: 0x%x by %s, want 0x%x by %s", p.Name, f.PC, f.Trust, want, by)
 		}
 	}
 }
