@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -91,7 +92,13 @@ func decodeHandleData(d *Dump, s *Stream, c *input.Cursor) {
 // handleInfo reads the chain of an object's facts: NextInfoRva u32 · InfoType u32 · SizeOfInfo u32
 // · the facts.
 func (d *Dump) handleInfo(s *Stream, off uint32) (out []HandleInfo) {
+	var chain []uint32
 	for off != 0 {
+		if slices.Contains(chain, off) {
+			d.remark(Warning, s.Type, int64(off), "another fact of an object", "one that is in the chain already")
+			return out
+		}
+		chain = append(chain, off)
 		if len(out) >= maxHandleInfo || !d.afford(s.Type, handleInfoCost) {
 			d.remark(Warning, s.Type, int64(off), fmt.Sprintf("at most %d facts of an object", maxHandleInfo), "more")
 			return out

@@ -276,3 +276,22 @@ func TestModuleFlags(t *testing.T) {
 		t.Errorf("%q %q", file, member)
 	}
 }
+
+// A chain of an object's facts that leads back to one of them is read once.
+func TestHandleInfoLoop(t *testing.T) {
+	facts := []dumptest.HandleFact{{Type: 2, Data: []byte("mutant!!")}, {Type: 3, Data: []byte("owner")}}
+	data := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9}).Handles(true, dumptest.Handle{Handle: 4, Info: facts}).Bytes()
+	d, err := Open(input.FromBytes("x", data))
+	if err != nil || len(d.Handles[0].Info) != 2 {
+		t.Fatal(err)
+	}
+	const header = 12 // it begins with the place of the next one
+	first, last := d.Handles[0].Info[0].Data.Off-header, d.Handles[0].Info[1].Data.Off-header
+	binary.LittleEndian.PutUint32(data[last:], uint32(first))
+	if d, err = Open(input.FromBytes("x", data)); err != nil || len(d.Handles[0].Info) != 2 {
+		t.Errorf("%d facts, %v", len(d.Handles[0].Info), err)
+	}
+	if len(d.Diags) != 1 || !strings.Contains(d.Diags[0].Err.Error(), "in the chain already") {
+		t.Errorf("diagnostics %v", d.Diags)
+	}
+}

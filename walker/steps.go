@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -42,11 +43,27 @@ func (t *Steps) Next() bool {
 		t.stop = stop
 		return false
 	}
+	if err := s.draw(&next); err != nil {
+		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("the walk was stopped after %d frames: %v", len(s.frames), err)}
+		return false
+	}
 	s.push(next)
 	if len(s.frames) > s.Policy.MaxFrames {
 		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("the stack has more than %d frames", s.Policy.MaxFrames)}
 	}
 	return t.stop == nil
+}
+
+// FrameCost is what a frame takes of memory in bytes: half of it here with its registers and rules,
+// half in the report.
+const FrameCost = 2560
+
+// draw takes from the budget what a frame costs.
+func (s *walk) draw(f *Frame) error {
+	if err := s.Budget.Draw(input.Memory, FrameCost); err != nil {
+		return err
+	}
+	return s.Budget.Draw(input.Work, 100+int64(len(f.Row.Saved)))
 }
 
 // Ended reports whether the walk is over.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -34,6 +35,8 @@ type Walker struct {
 	NTDLL, Kernel32 []int
 	// Unloaded are the modules that the process had unloaded.
 	Unloaded []core.UnloadedModule
+	// Budget is what the walks may cost; nil for no limit. A stack draws FrameCost for each caller.
+	Budget *input.Budget
 	// BigEndian is the byte order of Code, on CPUs that have both.
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.

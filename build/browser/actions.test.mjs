@@ -176,6 +176,18 @@ test("when the engine dies the page says so, and the next drop works", async () 
   await tab.sees("tile::blend_edges");
 });
 
+test("a worker that ends without a word is noticed, and another one goes on with the files", async () => {
+  await opened();
+  const [worker] = tab.page.workers();
+  await worker.evaluate(() => setTimeout(() => self.close()));
+  const closed = Date.now();
+  await tab.sees("nothing says why");
+  assert.ok(Date.now() - closed < 5000, "it took more than 5 s");
+  await tab.drop([symbols[0]]);
+  await tab.sees("tile::blend_edges");
+  assert.equal(tab.page.workers().length > 0, true);
+});
+
 // Long tasks are those over 50 ms (Long Tasks API).
 test("no task on the page's thread is long while the user opens dumps and steps through them", async () => {
   await tab.page.evaluate(() => {

@@ -31,7 +31,8 @@ var importRules = []importRule{
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/intake", []string{"core/cpu", "core/input", "core/jsonwriter"}},
 	{"core/intake/cab", nil},
-	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
+	{"core/intake/xz", nil},
+	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab", "core/intake/xz"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
@@ -135,7 +136,7 @@ var outside = []struct {
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
 	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text", "symfile/framecode"}, "what an instruction did is decoded in one package for each program, how it moves the stack in another"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
-	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/unpack"}, "debug information, and dropped files"},
+	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/xz"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},
 }
 

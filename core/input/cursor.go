@@ -20,8 +20,12 @@ type Cursor struct {
 	win        []byte // the block that the last small read was in
 	at         int64  // file offset of win
 	err        error
+	reads      int // since the last draw from the Budget
 	tmp        [8]byte
 }
+
+// readsPerDraw is how many reads of a Cursor are drawn from the Budget together.
+const readsPerDraw = 1 << 12
 
 // NewCursor returns a Cursor over size bytes at off of src. part is their name in errors. A part
 // that reaches beyond the end of the file is clipped; an error of a read past it says so.
@@ -75,6 +79,13 @@ func (c *Cursor) take(n int64) bool {
 	}
 	if c.src.OnRead != nil {
 		c.src.NoteRead(c.part, c.pos, n)
+	}
+	if c.reads++; c.reads >= readsPerDraw {
+		c.reads = 0
+		if err := c.src.Draw(Work, readsPerDraw); err != nil {
+			c.err = c.src.Wrap(c.part, c.pos, err)
+			return false
+		}
 	}
 	c.pos += n
 	return true

@@ -38,6 +38,8 @@ type Source struct {
 	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if
 	// there is no such storage.
 	Spool func() (Spool, error)
+	// Budget is what reading the file may cost; nil for no limit. That of a part is the whole file's.
+	Budget *Budget
 	// Parallel: several goroutines may use the underlying reader at once, as they may an *os.File.
 	Parallel bool
 	// OnRead, if it is set, is called for each range that a parser understood, with the part of the
@@ -81,12 +83,33 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	off = min(max(off, 0), s.Size)
 	size = min(max(size, 0), s.Size-off)
 	if s.data != nil {
-		return FromBytes(name, s.data[off:off+size])
+		sub := FromBytes(name, s.data[off:off+size])
+		sub.Budget = s.Budget
+		return sub
 	}
 	// The part needs no cache: its reads end in this Source's.
 	sub := New(name, io.NewSectionReader(s, off, size), size)
 	sub.whole, sub.base = s, off
 	return sub
+}
+
+// Derive makes a Source of bytes that were made from this one's: unpacked, or put together. It draws
+// from the same Budget.
+func (s *Source) Derive(name string, r io.ReaderAt, size int64) *Source {
+	d := New(name, r, size)
+	whole, _ := s.Within()
+	d.Budget, d.Spool = whole.Budget, whole.Spool
+	return d
+}
+
+// DeriveBytes is Derive for bytes in memory, which take memory from the Budget.
+func (s *Source) DeriveBytes(name string, data []byte) (*Source, error) {
+	if err := s.Draw(Memory, int64(len(data))); err != nil {
+		return nil, s.Wrap("", 0, err)
+	}
+	d := s.Derive(name, bytes.NewReader(data), int64(len(data)))
+	d.data = data
+	return d, nil
 }
 
 // Materializer is a reader for which random access is costly, such as a compressed member of an
@@ -163,6 +186,8 @@ func (s *Source) readDirect(p []byte, off int64) (int, error) {
 		return copy(p, s.data[off:]), nil
 	case s.whole != nil:
 		return s.whole.ReadDirect(p, s.base+off)
+	case s.Budget.Draw(Work, int64(len(p))) != nil:
+		return 0, s.Budget.Err()
 	case s.Parallel:
 		return readFull(s.r, p, off)
 	}
@@ -197,6 +222,9 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 
 // full is readFull that also records the first error for Failed. The caller holds mu.
 func (s *Source) full(p []byte, off int64) (int, error) {
+	if err := s.Budget.Draw(Work, int64(len(p))); err != nil {
+		return 0, err
+	}
 	n, err := readFull(s.r, p, off)
 	if err != nil && s.failed == nil && !Needs(err) {
 		s.failed = &FormatError{File: s.Name, Offset: off, Have: "a read error", Err: err}

@@ -6,18 +6,17 @@ import (
 	"io"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/crashpane/crashpane/core/input"
 )
 
 // Limits bound what an archive may cost. A zero field means its default.
 type Limits struct {
-	// MaxTotal bounds the unpacked bytes of all members that are in memory at once.
-	MaxTotal int64
-	// MaxStream bounds the unpacked size of a file of which only parts are in memory at once.
+	// MaxStream bounds the unpacked size of a file.
 	MaxStream int64
-	// MaxRatio is how many times its compressed size a file may unpack to, once it is larger than
-	// RatioFloor bytes.
+	// MaxRatio is how many times its size an archive may unpack to, all members together, once that
+	// is more than RatioFloor bytes.
 	MaxRatio, RatioFloor int64
 	// MaxMembers is how many members are taken from an archive and the archives in it.
 	MaxMembers int
@@ -26,13 +25,13 @@ type Limits struct {
 
 	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by their Kind. The
 	// caller sets them, because they would make the page's first program too large.
-	Unpackers map[Kind]func(packed io.Reader) (io.Reader, error)
+	Unpackers map[Kind]Unpacker
 	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every
 	// member in turn, until it returns false. member reads the result of open before it returns. An
 	// error says which part of the archive could not be read.
 	Archives map[Kind]func(src *input.Source, member func(name string, size int64, open func() (io.Reader, error)) bool) error
-	// Spool creates storage outside of memory for large unpacked files. If it is nil, they are in
-	// memory, within MaxTotal.
+	// Spool creates storage outside of memory, for large unpacked files and for what the Budget of
+	// the archive's Source has no memory for.
 	Spool func() (Spool, error)
 	// Inflate unpacks deflate data at once to storage outside of memory, with an inflater that is
 	// faster than this program's, such as the browser's. After an error of it the data are unpacked
@@ -40,6 +39,15 @@ type Limits struct {
 	Inflate func(d Deflated) (unpacked io.ReaderAt, n int64, err error)
 	// KeepWhole is the unpacked size in bytes up to which a file stays in memory.
 	KeepWhole int64
+}
+
+// Unpacker makes the reader of a compressed format. What it needs to look back to may take so many
+// bytes of memory.
+type Unpacker func(packed io.Reader, memory int64) (io.Reader, error)
+
+// noWindow makes an Unpacker of a reader that does not look back.
+func noWindow(open func(packed io.Reader) (io.Reader, error)) Unpacker {
+	return func(packed io.Reader, _ int64) (io.Reader, error) { return open(packed) }
 }
 
 // Lack reports whether Expand would open files of a kind, if it had a reader of them.
@@ -72,14 +80,11 @@ type Gatherer interface {
 }
 
 // DefaultLimits suit a browser's tab, where all memory together is 4 GB.
-var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, KeepWhole: 96 << 20}
+var DefaultLimits = Limits{MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, KeepWhole: 96 << 20}
 
 // orDefault returns the limits with the defaults in place of fields that are zero.
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
-	if l.MaxTotal > 0 {
-		d.MaxTotal = l.MaxTotal
-	}
 	if l.MaxStream > 0 {
 		d.MaxStream = l.MaxStream
 	}
@@ -124,7 +129,7 @@ const eagerSize = 8 << 20
 func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
 	e := &expander{limits: limits.orDefault(), progress: progress}
 	e.top, _ = src.Within()
-	e.budget = budget{e.limits.MaxTotal, e.limits.MaxTotal}
+	e.most = max(e.limits.RatioFloor, e.limits.MaxRatio*e.top.Size)
 	e.expand(src, Sniff(src), 0, nil)
 	e.ended = true
 	if e.need != nil {
@@ -136,7 +141,8 @@ func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Sourc
 // expander is the state of one Expand.
 type expander struct {
 	limits   Limits
-	budget   budget
+	unpacked atomic.Int64 // bytes, of all members that were unpacked
+	most     int64        // that may be unpacked
 	progress Progress
 	top      *input.Source // the archive itself
 	ended    bool          // the member that is being unpacked is read by a caller, not by Expand
@@ -146,6 +152,7 @@ type expander struct {
 	need     *input.NeedError
 	members  int
 	over     bool // the work was cancelled
+	bomb     bool // the members unpack to too much together: no other is opened
 }
 
 // problem records what could not be used.
@@ -216,9 +223,9 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	case Gzip:
 		open = nil
 	case UTF16:
-		open = newUTF16
+		open = noWindow(newUTF16)
 	case CRLines:
-		open = newCR
+		open = noWindow(newCR)
 	}
 	e.unpackBy(open, src, string(kind)+" data", depth, mem)
 }
@@ -226,8 +233,8 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 // unpackBy unpacks a file with a reader of its format; nil is gzip, which may be of several members.
 // It is unpacked at once, because that is the only way to know its size. Of a damaged file, the
 // bytes before the damage are used.
-func (e *expander) unpackBy(open func(packed io.Reader) (io.Reader, error), src *input.Source, part string, depth int, mem *unpacked) {
-	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, progress: e.progressOf(src.Name, src)}
+func (e *expander) unpackBy(open Unpacker, src *input.Source, part string, depth int, mem *unpacked) {
+	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, in: e, progress: e.progressOf(src.Name, src)}
 	if open == nil {
 		u.deflated(src, true)
 	} else {
@@ -328,7 +335,7 @@ func (e *expander) unzip(src *input.Source, depth int) {
 			return
 		}
 		e.member(src, &m, name, depth)
-		if e.need != nil || e.over {
+		if e.need != nil || e.over || e.bomb {
 			return
 		}
 	}
@@ -350,10 +357,10 @@ func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
 		if _, err := open(); err != nil {
 			fail("", err)
 		} else if e.fits(size, fail) {
-			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, budget: &e.budget, progress: e.progressOf(full, src), open: open}
+			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, in: e, progress: e.progressOf(full, src), open: open}
 			e.unpackMember(u, full, size, depth, fail)
 		}
-		return e.need == nil && !e.over
+		return e.need == nil && !e.over && !e.bomb
 	})
 	if err != nil {
 		e.problem(src.Name, string(kind), -1, "a damaged archive", err)
@@ -371,12 +378,9 @@ func (e *expander) another(src *input.Source, what string) bool {
 
 // fits reports whether a member is not larger than the limits allow.
 func (e *expander) fits(size int64, fail func(have string, err error)) bool {
-	most := e.limits.MaxTotal
-	if size > e.limits.KeepWhole {
-		most = e.limits.MaxStream
-	}
+	most := e.limits.MaxStream
 	if size < 0 || size > most {
-		fail(fmt.Sprintf("a claimed size of %d bytes", uint64(size)), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
+		fail(fmt.Sprintf("a claimed size of %d bytes", uint64(size)), fmt.Errorf("%w: %d bytes", ErrTooLarge, most))
 		return false
 	}
 	return true
@@ -438,14 +442,14 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 		return
 	}
 	raw := src.Sub(full, off, packed)
-	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.sum, hasSum: true, progress: e.progressOf(full, raw)}
+	u := &unpacked{packed: packed, size: size, limits: e.limits, in: e, sum: f.sum, hasSum: true, progress: e.progressOf(full, raw)}
 	if f.method == zipDeflate {
 		u.deflated(raw, false)
 	} else {
 		u.packedBy(e.limits.Unpackers[memberKinds[f.method]], raw)
 	}
 	now := size
-	if size > eagerSize {
+	if size > min(eagerSize, e.top.Budget.Left(input.Memory)/4) {
 		now = min(size, sniffSize)
 	}
 	e.unpackMember(u, full, now, depth, at)
@@ -464,6 +468,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 			have += fmt.Sprintf("; %d of its %d bytes are unpacked and used", u.n, u.size)
 		}
 		fail(have, named(cause))
+		e.bomb = errors.Is(cause, ErrRatio)
 		if u.n == 0 {
 			return
 		}

@@ -246,24 +246,45 @@ func zeroBomb(members, n int) string {
 	return b.String()
 }
 
+// withMemory gives a Source a budget with so much memory.
+func withMemory(src *input.Source, n int64) *input.Source {
+	src.Budget = &input.Budget{}
+	src.Budget.Draw(input.Memory, src.Budget.Left(input.Memory)-n)
+	return src
+}
+
 func TestExpandLimits(t *testing.T) {
-	small := Limits{MaxTotal: 4 << 20, MaxRatio: 100, RatioFloor: 1 << 20, MaxMembers: 5, MaxDepth: 2}
+	small := Limits{MaxStream: 4 << 20, MaxRatio: 100, RatioFloor: 1 << 20, MaxMembers: 5, MaxDepth: 2}
 
 	// Announced as more than is allowed: refused before anything is unpacked.
 	out, err := expand(zeroBomb(1, 5<<20), small)
 	if !errors.Is(err, ErrTooLarge) || len(out) != 1 || out[0].Name != "crash.zip/last.sym" {
 		t.Errorf("%v %v", out, err)
 	}
-	// Within the total, but a thousandfold.
+	// Within the total, but a thousandfold: no other member is opened.
 	out, err = expand(zeroBomb(1, 3<<20), small)
-	if !errors.Is(err, ErrRatio) || len(out) != 1 {
+	if !errors.Is(err, ErrRatio) || len(out) != 0 {
 		t.Errorf("%v %v", out, err)
 	}
-	// Several that are too much together: some are used, the last small one fits again.
+	// Members that are too much only together.
+	together := small
+	together.RatioFloor, together.MaxMembers = 4<<20, 20
+	out, err = expand(zeroBomb(9, 1<<20), together)
+	if !errors.Is(err, ErrRatio) || len(out) != 4 {
+		t.Errorf("together: %d members, %v", len(out), err)
+	}
+	// Several that are too much for the memory together: they are unpacked when they are read, and
+	// some of them can be.
 	small.RatioFloor = 1 << 30
-	out, err = expand(zeroBomb(4, 3<<20/2), small)
-	if !errors.Is(err, ErrTooLarge) || len(out) != 3 {
+	out, err = Expand(withMemory(input.FromBytes("crash.zip", []byte(zeroBomb(4, 3<<20/2))), 4<<20), small, nil)
+	if err != nil || len(out) != 5 {
 		t.Errorf("%v %v", out, err)
+	}
+	for i, member := range out {
+		_, err := member.Bytes(0, member.Size)
+		if tooLarge := errors.Is(err, ErrTooLarge); tooLarge != (i == 2 || i == 3) || err != nil && !tooLarge {
+			t.Errorf("member %d: %v", i, err)
+		}
 	}
 	// gzip.
 	small.RatioFloor = 1 << 20
@@ -333,7 +354,7 @@ func FuzzExpand(f *testing.F) {
 	f.Add([]byte("MDMP"))
 	f.Add([]byte(symText))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		limits := Limits{MaxTotal: 1 << 20, MaxMembers: 100}
+		limits := Limits{MaxMembers: 100}
 		out, _ := Expand(input.FromBytes("x", data), limits, nil)
 		var unpacked int64
 		for _, s := range out {
@@ -342,7 +363,8 @@ func FuzzExpand(f *testing.F) {
 			unpacked += n
 		}
 		// Stored members may overlap in the archive, so that each is as large as the file at most.
-		if most := limits.MaxTotal + int64(len(out)+1)*int64(len(data)); unpacked > most {
+		limits = limits.orDefault()
+		if most := max(limits.RatioFloor, limits.MaxRatio*int64(len(data))) + int64(len(out)+1)*int64(len(data)); unpacked > most {
 			t.Errorf("%d bytes", unpacked)
 		}
 	})

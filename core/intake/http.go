@@ -78,7 +78,7 @@ func (e *expander) openHTTP(src *input.Source, depth int) {
 	body.Notes = src.Notes
 	line, _, _ := bytes.Cut(head[n:], []byte("\n"))
 	if _, err := chunkSizeOf(line); chunked && err == nil {
-		e.unpackBy(newChunks, body, "the chunks of an HTTP message", depth, nil)
+		e.unpackBy(noWindow(newChunks), body, "the chunks of an HTTP message", depth, nil)
 		return
 	}
 	e.expand(body, Sniff(body), depth+1, nil)

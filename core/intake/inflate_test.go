@@ -161,7 +161,7 @@ func TestGathered(t *testing.T) {
 	text := string(append([]byte(symText), symLike(6<<20)...))
 	for name, data := range map[string]string{"a.sym.gz": gz(text), "a.zip": zipOf(member{"a.sym", text, 8})} {
 		for _, lost := range []error{nil, errors.New("no room")} {
-			limits := Limits{KeepWhole: 1 << 20, MaxTotal: 12 << 20, Spool: func() (Spool, error) { return &gatheringSpool{lost: lost}, nil }}
+			limits := Limits{KeepWhole: 1 << 20, Spool: func() (Spool, error) { return &gatheringSpool{lost: lost}, nil }}
 			out, err := Expand(input.New(name, bytes.NewReader([]byte(data)), int64(len(data))), limits, nil)
 			if lost != nil {
 				wantProblem(t, err, name, "no room")

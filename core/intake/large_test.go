@@ -36,8 +36,9 @@ func TestUnpackedLarge(t *testing.T) {
 	w.Write(text)
 	w.Close()
 	// With the memory that is allowed, it goes only with a spool.
-	limits := Limits{KeepWhole: 2 << 20, MaxTotal: 5 << 20}
-	if out, err := expand(packed.String(), limits); !errors.Is(err, ErrTooLarge) || len(out) > 0 {
+	limits := Limits{KeepWhole: 2 << 20}
+	short := withMemory(input.FromBytes("big.sym.gz", packed.Bytes()), 5<<20)
+	if out, err := Expand(short, limits, nil); !errors.Is(err, ErrTooLarge) || len(out) > 0 {
 		t.Errorf("without a spool: %v %v", out, err)
 	}
 	limits.Spool = func() (Spool, error) { return &memorySpool{}, nil }

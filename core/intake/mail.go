@@ -115,7 +115,7 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 		inner := src.Sub(src.Name+"/"+f.file, f.off, f.size)
 		inner.Notes = notes
 		if decode := encodings[f.encoding]; decode != nil {
-			e.unpackBy(decode, inner, f.encoding+" data", depth, nil)
+			e.unpackBy(noWindow(decode), inner, f.encoding+" data", depth, nil)
 		} else {
 			e.expand(inner, Sniff(inner), depth+1, nil)
 		}

@@ -42,14 +42,14 @@ func TestUnpackers(t *testing.T) {
 	w.Write(text)
 	w.Close()
 	spool := &memorySpool{}
-	limits := Limits{KeepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
+	limits := Limits{KeepWhole: 1 << 20, Spool: func() (Spool, error) { return spool, nil }}
 	src := func() *input.Source {
 		return input.New("a.sym.zst", bytes.NewReader(packed.Bytes()), int64(packed.Len()))
 	}
 	if out, err := Expand(src(), limits, nil); err != nil || len(out) != 1 || out[0].Name != "a.sym.zst" {
 		t.Errorf("without a reader of it: %v %v", out, err)
 	}
-	limits.Unpackers = map[Kind]func(io.Reader) (io.Reader, error){Zstd: func(r io.Reader) (io.Reader, error) {
+	limits.Unpackers = map[Kind]Unpacker{Zstd: func(r io.Reader, _ int64) (io.Reader, error) {
 		if _, err := io.ReadFull(r, make([]byte, len(magic))); err != nil {
 			return nil, err
 		}
@@ -75,10 +75,9 @@ func TestUnpackers(t *testing.T) {
 		t.Errorf("no room: %v", err)
 	}
 	limits.Spool = nil
-	if _, err := Expand(src(), limits, nil); !errors.Is(err, ErrTooLarge) {
+	if _, err := Expand(withMemory(src(), 9<<20), limits, nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("no spool: %v", err)
 	}
-	limits.MaxTotal = 64 << 20
 	cut := input.New("a.sym.zst", bytes.NewReader(packed.Bytes()[:packed.Len()/2]), int64(packed.Len()/2))
 	if out, err := Expand(cut, limits, nil); err == nil || len(out) != 1 || out[0].Size < 1<<20 {
 		t.Errorf("cut: %v %v", out, err)
@@ -91,7 +90,7 @@ func TestDeflateSpooled(t *testing.T) {
 	text := append([]byte(symText), symLike(10<<20)...)
 	packed := []byte(gz(string(text)))
 	for _, spool := range []*memorySpool{{}, {full: errors.New("no room")}, {full: errors.New("no room"), room: 5 << 20}} {
-		limits := Limits{KeepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
+		limits := Limits{KeepWhole: 1 << 20, Spool: func() (Spool, error) { return spool, nil }}
 		reads := &counted{Reader: bytes.NewReader(packed)}
 		out, err := Expand(input.New("a.sym.gz", reads, int64(len(packed))), limits, nil)
 		if spool.full != nil {

@@ -22,9 +22,6 @@ const (
 	packedSize = 256 << 10
 )
 
-// budget is how many bytes all members of one Expand may still unpack into memory.
-type budget struct{ left, total int64 }
-
 // Errors of unpacking, wrapped with the file's name and where it happened.
 var (
 	// ErrTooLarge: more was unpacked than the limits allow. It stops a zip bomb.
@@ -45,7 +42,7 @@ type unpacked struct {
 	packed int64                     // the compressed size, bytes
 	size   int64                     // the expected size in bytes, or -1 if unknown
 	limits Limits
-	budget *budget
+	in     *expander
 	// sum is the CRC-32 that the unpacked bytes should have, where the reader below does not check
 	// it.
 	sum    uint32
@@ -74,7 +71,7 @@ type unpacked struct {
 // deflated sets u up for deflate data, in gzip members or without.
 func (u *unpacked) deflated(src *input.Source, zipped bool) {
 	u.src, u.gzip = src, zipped
-	u.packedBy(func(r io.Reader) (io.Reader, error) {
+	u.packedBy(func(r io.Reader, _ int64) (io.Reader, error) {
 		in := r.(*countedReader)
 		if zipped {
 			return &members{in: in}, nil
@@ -89,11 +86,12 @@ func (u *unpacked) deflated(src *input.Source, zipped bool) {
 }
 
 // packedBy sets u up for data of another format than deflate.
-func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
+func (u *unpacked) packedBy(open Unpacker, src *input.Source) {
 	u.large = u.size > u.limits.KeepWhole
 	u.open = func() (io.Reader, error) {
 		u.read = 0
-		return open(&countedReader{bufio.NewReaderSize(io.NewSectionReader(src, 0, src.Size), int(min(packedSize, max(src.Size, 16)))), &u.read})
+		in := &countedReader{bufio.NewReaderSize(io.NewSectionReader(src, 0, src.Size), int(min(packedSize, max(src.Size, 16)))), &u.read}
+		return open(in, u.in.top.Budget.Left(input.Memory))
 	}
 }
 
@@ -174,6 +172,7 @@ func (u *unpacked) atOnce() {
 	case n > most:
 		u.stop(fmt.Errorf("%w: %d bytes out of %d", ErrRatio, n, u.packed))
 	default:
+		u.in.unpacked.Add(n)
 		u.take(r, n)
 	}
 }
@@ -198,7 +197,12 @@ func (u *unpacked) Materialize() io.ReaderAt {
 // one.
 func (u *unpacked) keep(b []byte) error {
 	u.n += int64(len(b))
-	if u.spool == nil && u.limits.Spool != nil && (u.large || u.n > u.limits.KeepWhole) {
+	budget := u.in.top.Budget
+	if len(b) < chunkSize/2 && u.spool == nil {
+		b = append([]byte(nil), b...)
+	}
+	fits := budget.Left(input.Memory) >= int64(cap(b))
+	if u.spool == nil && u.limits.Spool != nil && (u.large || u.n > u.limits.KeepWhole || !fits) {
 		var err error
 		if u.spool, err = u.limits.Spool(); err != nil {
 			u.limits.Spool, u.spool = nil, nil
@@ -209,27 +213,27 @@ func (u *unpacked) keep(b []byte) error {
 			}
 		}
 		if u.spool != nil {
-			u.budget.left += u.held()
+			budget.Return(u.held())
 			u.chunks = nil
 		}
 	}
 	if u.spool != nil {
+		budget.GiveUnpacked(int64(len(b)))
 		_, err := u.spool.WriteAt(b, u.n-int64(len(b)))
 		u.spare = b[:cap(b)]
 		return err
 	}
-	if len(b) < chunkSize/2 {
-		b = append([]byte(nil), b...)
+	if err := budget.Draw(input.Memory, int64(cap(b))); err != nil {
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}
 	u.chunks = append(u.chunks, b)
-	u.budget.left -= int64(len(b))
 	return nil
 }
 
-// held returns how many unpacked bytes are in memory.
+// held returns how many bytes of memory the unpacked ones take.
 func (u *unpacked) held() (n int64) {
 	for _, c := range u.chunks {
-		n += int64(len(c))
+		n += int64(cap(c))
 	}
 	return n
 }
@@ -271,24 +275,18 @@ func (u *unpacked) step() {
 	if u.size >= 0 {
 		want = min(want, u.size-u.n)
 	}
-	if u.budget.left < want {
-		// Reading one byte more than the limit shows whether the file exceeds it.
-		want = u.budget.left + 1
-	}
 	buf := u.spare
 	if u.spare = nil; int64(len(buf)) < want {
 		buf = make([]byte, want)
 	}
 	k, err := readUntil(u.r, buf[:want])
-	if int64(k) > u.budget.left {
-		u.stop(fmt.Errorf("%w: %d bytes in all", ErrTooLarge, u.budget.total))
-		return
-	}
+	u.in.unpacked.Add(int64(k))
 	if u.hasSum {
 		u.crc = crc32.Update(u.crc, crc32.IEEETable, buf[:k])
 	}
 	if k > 0 {
 		if err := u.keep(buf[:k]); err != nil {
+			u.n -= int64(k)
 			u.stop(err)
 			return
 		}
@@ -303,8 +301,8 @@ func (u *unpacked) step() {
 		u.stop(fmt.Errorf("it ends after %d of %d bytes: %w", u.n, u.size, io.ErrUnexpectedEOF))
 	case err != nil && (err != io.EOF || u.size < 0):
 		u.stop(err)
-	case u.n > u.limits.RatioFloor && u.n/max(u.packed, 1) > u.limits.MaxRatio:
-		u.stop(fmt.Errorf("%w: %d bytes out of %d", ErrRatio, u.n, u.packed))
+	case u.in.unpacked.Load() > u.in.most:
+		u.stop(fmt.Errorf("%w: %d bytes out of %d", ErrRatio, u.in.unpacked.Load(), u.in.top.Size))
 	}
 }
 
@@ -376,7 +374,8 @@ func (u *unpacked) drop() {
 	if u.whole != nil {
 		return
 	}
-	u.budget.left += u.held()
+	u.in.top.Budget.Return(u.held())
+	u.in.unpacked.Add(-u.n)
 	u.r, u.err, u.chunks, u.spool, u.spare, u.n, u.crc = nil, nil, nil, nil, nil, 0, 0
 }
 

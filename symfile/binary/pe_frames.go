@@ -113,8 +113,11 @@ func (t x86Frames) record(rva uint64, program string, saved, params uint32) unwi
 }
 
 // epilogue returns the program of an instruction of an epilogue, or "" for other instructions. The
-// only error is an *input.NeedError.
+// only errors are an *input.NeedError and an *input.BudgetError.
 func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error) {
+	if err := t.code.pe.Src.Draw(input.Work, x86code.MaxEpilogue); err != nil {
+		return "", 0, err
+	}
 	code, err := t.code.read(rva, x86code.MaxEpilogue)
 	if err != nil || len(code) == 0 {
 		return "", 0, err
@@ -243,15 +246,18 @@ func (t x86Frames) eachOf(start, next uint64, f func(unwind.FrameData) error) er
 	})
 }
 
-// epilogues calls f for each instruction of an epilogue in a range.
+// epilogues calls f for each instruction of an epilogue in a range, as far as that is code: a record
+// may claim any size.
 func (t x86Frames) epilogues(start, stop uint64, f func(rva uint64, program string, saved uint32) error) error {
-	for at := start; at < stop; at++ {
-		program, saved, err := t.epilogue(at)
-		if err == nil && program != "" {
-			err = f(at, program, saved)
-		}
-		if err != nil {
-			return err
+	for _, code := range t.code.pe.Code() {
+		for at := max(start, code[0]); at < min(stop, code[1]); at++ {
+			program, saved, err := t.epilogue(at)
+			if err == nil && program != "" {
+				err = f(at, program, saved)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package binary_test
 
 import (
 	"bytes"
+	goBinary "encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -100,6 +101,40 @@ func TestPEWithPDB(t *testing.T) {
 		}; body(texts[0]) != body(names) {
 			t.Errorf("%s: the PDB alone\n%s\nwith its program\n%s", machine, names, texts[0])
 		}
+	}
+}
+
+// TestFrameBeyondCode: a record that claims 4 GB costs what the program's code costs.
+func TestFrameBeyondCode(t *testing.T) {
+	program, pdb, _ := madePair(t, "x86")
+	write := func(pdb []byte) (text string, work int64) {
+		exe, dbg := input.FromBytes("app.dll", program), input.FromBytes("t.pdb", pdb)
+		exe.Budget = &input.Budget{}
+		f, err := binary.Open(exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took, err := f.Attach(dbg); !took || err != nil {
+			t.Fatal(took, err)
+		}
+		text = sym(t, f)
+		return text, exe.Budget.Limit(input.Work) - exe.Budget.Left(input.Work)
+	}
+	right, least := write(pdb)
+	_, record, _ := strings.Cut(right, "\nSTACK WIN 4 ")
+	var start, size uint32
+	if _, err := fmt.Sscanf(record, "%x %x", &start, &size); err != nil {
+		t.Fatal(err)
+	}
+	le := goBinary.LittleEndian
+	at := bytes.Index(pdb, le.AppendUint32(le.AppendUint32(nil, start), size))
+	if at < 0 {
+		t.Fatal("the PDB has no such record")
+	}
+	wrong := bytes.Clone(pdb)
+	le.PutUint32(wrong[at+4:], 0xffffffff)
+	if _, work := write(wrong); work > 10*least+1<<20 {
+		t.Errorf("%d steps, and %d with the right record", work, least)
 	}
 }
 

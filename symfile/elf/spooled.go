@@ -46,7 +46,7 @@ func newSpooled(src *input.Source, part string, skip, size int64) (*input.Source
 	if _, err := s.ReadAt(make([]byte, 1), 0); err != nil {
 		return nil, err
 	}
-	return input.New(part, s, size), nil
+	return src.Derive(part, s, size), nil
 }
 
 // fail keeps an error of decompression for later reads. An *input.NeedError is not kept: the stream

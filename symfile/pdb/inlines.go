@@ -173,15 +173,36 @@ type site struct {
 // maxDepth bounds how deep calls are in each other.
 const maxDepth = 1 << 10
 
-// inlineSites are the inlined calls of a function, each after the one that it is in. start is the
-// offset in its section from which they count.
+// inlineSites are the inlined calls of a function, each after the one that it is in. Those of the last
+// function are kept: a stack that goes through it again asks again.
 func (m *moduleData) inlineSites(fn *function) ([]site, error) {
+	if m.sitesAt != fn.off || m.sites == nil && m.sitesErr == nil {
+		m.sites, m.sitesErr = m.readSites(fn)
+		m.inner = nil
+		if m.sitesAt = fn.off; input.Needs(m.sitesErr) {
+			m.sitesAt = 0
+		}
+	}
+	return m.sites, m.sitesErr
+}
+
+// siteMemory is how many bytes of memory a byte of a function's records may take here: two bytes are
+// a span of 16, which is in several lists, of which some grow.
+const siteMemory = 80
+
+// readSites reads the inlined calls of a function.
+func (m *moduleData) readSites(fn *function) ([]site, error) {
 	off, limit := int64(fn.off), int64(fn.limit)
 	head, err := m.record(off)
 	if err != nil {
 		return nil, err
 	}
 	off += int64(len(head))
+	need := siteMemory * (limit - off)
+	if err := m.s.Draw(input.Memory, need); err != nil {
+		return nil, &input.FormatError{File: m.s.Name, Part: "symbols", Offset: off, Have: "inlined calls that are left out", Err: err}
+	}
+	defer m.s.Return(need)
 	var sites []site
 	var open []int // the sites around, -1 for other scopes
 	spans := int64(0)

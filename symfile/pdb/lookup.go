@@ -148,7 +148,10 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 	}
 	// A line begins where a symbol file's record of it does: after or before calls that were
 	// inlined.
-	if l := spanAt(innermost(lines, sites), off); l != nil {
+	if m.inner == nil || m.innerOf != at {
+		m.inner, m.innerOf = innermost(lines, sites), at
+	}
+	if l := spanAt(m.inner, off); l != nil {
 		start, ok, err := begin(sectionOffset(section, l.start), l.end-l.start)
 		if err != nil || !ok {
 			return s, err

@@ -492,6 +492,32 @@ func TestHostile(t *testing.T) {
 	f.FrameData(0x5000)
 }
 
+// Inlined calls that would take more memory than is left are left out, and what they are in is named.
+func TestInlinesWithinBudget(t *testing.T) {
+	call := record(0x114d, func(b *buf) { b.u32(0, 0, 0x1000); *b = append(*b, 12, 0x40, 0, 0) })
+	m := simple()
+	m.modules[2].symbols = proc(4, 0x1110, 0, 0x7000, "hot", call, record(0x114e, func(*buf) {}))
+	m.modules[2].contributions = [][2]uint32{{0, 0x7000}}
+	for _, left := range []int64{1 << 20, 1 << 10} {
+		src := input.FromBytes("made.pdb", m.bytes())
+		src.Budget = &input.Budget{}
+		src.Budget.Draw(input.Memory, src.Budget.Left(input.Memory)-left)
+		f, err := pdb.Open(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if s, ans, err := f.Lookup(0x1010); ans != symbol.Yes || err != nil || s.Name != "hot" || (len(s.Inlines) == 1) != (left == 1<<20) {
+				t.Errorf("with %d bytes left: %+v, %v, %v", left, s, ans, err)
+			}
+		}
+		said := strings.Contains(strings.Join(f.Warnings(), "\n"), "inlined calls that are left out")
+		if said != (left < 1<<20) || src.Budget.Left(input.Memory) != left {
+			t.Errorf("with %d bytes left: warnings %q, then %d are left", left, f.Warnings(), src.Budget.Left(input.Memory))
+		}
+	}
+}
+
 // TestCallsBesideSeparated: a function part of which the linker moved away still knows by which of
 // its lines it calls what is inlined.
 func TestCallsBesideSeparated(t *testing.T) {

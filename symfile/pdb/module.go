@@ -58,6 +58,12 @@ type moduleData struct {
 	origins      []origin // those, by function, once they were read
 	read         bool
 
+	sites    []site // of the function at sitesAt, whose calls were read last, with what was wrong
+	sitesAt  uint32
+	sitesErr error
+	inner    []span // what innermost makes of those and of the lines of innerOf
+	innerOf  uint64
+
 	imports, exports part // ids of other modules that are used here, and those of this one that are used elsewhere
 	known            map[uint32]uint32
 }

@@ -102,8 +102,8 @@ func openContainer(src *input.Source) (*container, error) {
 	// Three levels: lists has the numbers of the pages of list, list those of the directory's
 	// pages.
 	lists := src.Sub(name, superBlockSize-4, (listSize+c.page-1)/c.page*4)
-	list := input.New(name, &paged{c: c, name: name, list: lists, listPart: "list of its pages' numbers", listAt: superBlockSize - 4, size: listSize}, listSize)
-	c.directory = input.New(name, &paged{c: c, name: name, list: list, listPart: "its pages' numbers", size: size}, size)
+	list := src.Derive(name, &paged{c: c, name: name, list: lists, listPart: "list of its pages' numbers", listAt: superBlockSize - 4, size: listSize}, listSize)
+	c.directory = src.Derive(name, &paged{c: c, name: name, list: list, listPart: "its pages' numbers", size: size}, size)
 	if err := c.readSizes(whole); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (c *container) stream(number int, what string) *stream {
 	listAt := int64(len(c.sizes)+1+int(c.before[number])) * 4
 	list := c.directory.Sub(c.directory.Name, listAt, (size+c.page-1)/c.page*4)
 	p := &paged{c: c, name: fmt.Sprintf("%s: stream %d (%s)", c.src.Name, number, what), list: list, listPart: "its pages' numbers in the stream directory", listAt: listAt, size: size}
-	return &stream{Source: input.New(p.name, p, size), pages: p}
+	return &stream{Source: c.src.Derive(p.name, p, size), pages: p}
 }
 
 // stream is one stream as a source of its own, whose cache it has; and small reads of it.

@@ -235,7 +235,7 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 		f.Text = "the goroutine's stack of " + who + " is not in the dump: Go's runtime had switched to the thread's own, and what called it is not known"
 		f.Suggestion = "have the dump written with all memory: Go's stacks are on the heap"
 	case FindingLimit:
-		f.Text = "the walk of " + who + " stopped at the limit of frames"
+		f.Text = "the walk of " + who + " stopped at a limit: " + b.in.Stacks[threads[0]].Stop.Detail
 	case FindingOutside:
 		sp := b.r.Threads[threads[0]].Frames[0].Regs.SP()
 		f.Text = fmt.Sprintf("the stack pointer of %s points to memory that the dump does not hold", who)

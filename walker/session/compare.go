@@ -30,6 +30,11 @@ func (s *Session) Compare(thread int) (*report.Comparison, error) {
 		walks = append(walks, report.Walk{Policy: p.Name, Merged: p.MergeEntries, Stack: stack})
 	}
 	s.readAs(s.opt.Policy)
+	defer func() {
+		for i := range walks {
+			s.giveBack(&walks[i].Stack)
+		}
+	}()
 	c := report.Compare(report.Input{Dump: s.Dump, Symbols: s.symbolsOf}, thread, walks)
 	if s.opt.Demangle != nil {
 		c.Demangle(s.opt.Demangle)

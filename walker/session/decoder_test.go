@@ -43,8 +43,8 @@ func TestZipOfOtherMethods(t *testing.T) {
 		if !c.decoder {
 			continue
 		}
-		as := func(r io.Reader) (io.Reader, error) { return r, nil }
-		got := session.NewFiles(session.Options{Limits: intake.Limits{Unpackers: map[intake.Kind]func(io.Reader) (io.Reader, error){intake.Zstd: as, intake.XZ: as}}}).Add(src)
+		as := func(r io.Reader, _ int64) (io.Reader, error) { return r, nil }
+		got := session.NewFiles(session.Options{Limits: intake.Limits{Unpackers: map[intake.Kind]intake.Unpacker{intake.Zstd: as, intake.XZ: as}}}).Add(src)
 		if len(got) != 2 || got[0].NeedsDecoder || got[1].SymName != "app" {
 			t.Errorf("method %d, with a reader: %+v", c.method, got)
 		}

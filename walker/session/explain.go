@@ -24,6 +24,7 @@ func (s *Session) newWalker(policy walker.Policy) (*walker.Walker, *lookups) {
 	s.extendModules()
 	s.placeModules(policy)
 	w := walker.New(policy, os, s.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
+	w.Budget = s.Src.Budget
 	memory := &process{Dump: s.Dump}
 	w.Code, w.Space = memory, memory
 	if len(s.assigned) > 0 {

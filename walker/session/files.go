@@ -68,6 +68,7 @@ type Progress struct {
 // Session, and all Sessions find symbols in one store.
 type Files struct {
 	opt      Options
+	budget   *input.Budget
 	store    *symbols.Store
 	items    []*item
 	sessions []*Session
@@ -91,7 +92,7 @@ type item struct {
 // NewFiles makes an empty list of files.
 func NewFiles(opt Options) *Files {
 	opt = opt.withDefaults()
-	fs := &Files{opt: opt, store: opt.Store, of: map[*symbols.File]*item{}}
+	fs := &Files{opt: opt, budget: &input.Budget{}, store: opt.Store, of: map[*symbols.File]*item{}}
 	if fs.store == nil {
 		fs.store = symbols.New(symbols.Options{OpenBinary: opt.OpenBinary, OnDemand: opt.IndexOnDemand, Progress: fs.readingSymbols,
 			Sym: symfile.Options{Slice: opt.Slice, Workers: opt.Workers, Indexers: opt.Indexers}})
@@ -137,6 +138,9 @@ func (fs *Files) describe(it *item) Item {
 	return out
 }
 
+// Budget returns what the files may cost.
+func (fs *Files) Budget() *input.Budget { return fs.budget }
+
 // Dumps returns the usable dumps; Item.Dump counts them from 0.
 func (fs *Files) Dumps() []Item {
 	out := make([]Item, len(fs.dumps))
@@ -167,6 +171,7 @@ func (fs *Files) Report(dump int) *report.Report {
 // dumps that a new symbol file concerns are made anew at the next Report.
 func (fs *Files) Add(src *input.Source) []Item {
 	first := len(fs.items)
+	fs.budget.Give(src.Size)
 	fs.add(src, false)
 	fs.settleAll()
 	out := make([]Item, 0, len(fs.items)-first)
@@ -179,7 +184,7 @@ func (fs *Files) Add(src *input.Source) []Item {
 // add is Add for one file, or for a member of an archive.
 func (fs *Files) add(src *input.Source, member bool) {
 	it := &item{Item: Item{ID: len(fs.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
-	src.Spool = fs.opt.Limits.Spool
+	src.Spool, src.Budget = fs.opt.Limits.Spool, fs.budget
 	fs.items = append(fs.items, it)
 	guess := intake.Sniff(src)
 	// Without a reader for the compression, the item says that the page should load the larger
@@ -338,7 +343,7 @@ func (fs *Files) convert(it *item, what string) intake.Guess {
 		return intake.Guess{}
 	}
 	it.src = texts[0]
-	it.src.Spool = fs.opt.Limits.Spool
+	it.src.Spool, it.src.Budget = fs.opt.Limits.Spool, fs.budget
 	return intake.Sniff(it.src)
 }
 

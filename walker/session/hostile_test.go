@@ -104,8 +104,8 @@ func checkReport(t *testing.T, dump, sym []byte) {
 		t.Errorf("%d lines begin as a thread does, of %d threads:\n%s", n, shown, strings.Join(lines, "\n"))
 	}
 	lines = checkText(t, "machine", func(b *bytes.Buffer) error { return text.WriteMachine(b, r) })
-	if n := count(lines, func(l string) bool { return strings.HasPrefix(l, "Module|") && strings.Count(l, "|") == 7 }); n != len(r.Modules) {
-		t.Errorf("%d lines are those of modules, of %d:\n%s", n, len(r.Modules), strings.Join(lines, "\n"))
+	if n := count(lines, func(l string) bool { return strings.HasPrefix(l, "Module|") && strings.Count(l, "|") == 7 }); n != len(r.ModulesByAddress) {
+		t.Errorf("%d lines are those of modules, of %d:\n%s", n, len(r.ModulesByAddress), strings.Join(lines, "\n"))
 	}
 	checkText(t, "findings", func(b *bytes.Buffer) error { return text.WriteFindings(b, r) })
 	if th := r.FirstThread; th >= 0 && len(r.Threads[th].Frames) > 0 {

@@ -24,7 +24,17 @@ type walked struct {
 }
 
 // invalidate makes the next report walk the dump again.
-func (s *Session) invalidate() { s.report, s.walked = nil, walked{} }
+func (s *Session) invalidate() {
+	for i := range s.walked.stacks {
+		s.giveBack(&s.walked.stacks[i])
+	}
+	s.report, s.walked = nil, walked{}
+}
+
+// giveBack returns to the budget what a stack's callers took.
+func (s *Session) giveBack(stack *walker.Stack) {
+	s.Src.Budget.Return(walker.FrameCost * int64(max(0, len(stack.Frames)-1)))
+}
 
 // present returns the last report if it is still valid. Otherwise it walks all stacks.
 func (s *Session) present() *report.Report {
@@ -127,6 +137,7 @@ func (s *Session) rewalk() {
 	for s.revised() {
 		for i := range w.done {
 			if w.done[i] {
+				s.giveBack(&w.stacks[i])
 				w.stacks[i] = s.walkThread(w.walker, w.syms, i, w.policy)
 			}
 		}

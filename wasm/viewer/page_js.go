@@ -62,6 +62,7 @@ func runPage() {
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
 		answer:    func(a protocol.Answer) { changeIf(func(p *app.Page) bool { return p.Answer(a) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why) }) },
+		vanished:  func() { change(func(p *app.Page) { p.Reading.EngineVanished() }) },
 		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.FullEngine.Extending(done, total) }) },
 		extended:  func(problem string) { change(func(p *app.Page) { p.Work.FullEngine.Extended(problem) }) },
 		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.Work.Making.Progress(g) }) },

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"syscall/js"
+	"time"
 
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 	"github.com/crashpane/crashpane/web/app"
@@ -18,6 +20,9 @@ type workerEngine struct {
 	abort   js.Value // cancels loading the full engine
 	answer  func(a protocol.Answer)
 	stopped func(string)
+	// vanished is called if the worker has ended without a message or an event.
+	vanished func()
+	started  int // workers
 	// extending is called with the number of bytes of the full engine that are loaded, and their
 	// total; extended when it is loaded, or with the problem.
 	extending func(done, total int64)
@@ -39,8 +44,44 @@ func (w *workerEngine) start() {
 		w.worker = w.newWorker()
 	}
 	w.spare = js.Undefined()
-	w.worker.Call("postMessage", map[string]any{"module": w.module})
+	w.started++
+	lock := fmt.Sprintf("crashpane %d %d", time.Now().UnixNano(), w.started)
+	w.worker.Call("postMessage", map[string]any{"module": w.module, "lock": lock})
+	w.watch(w.worker, lock)
 	w.viewer.Get("memory").Call("watch", w.worker)
+}
+
+// watch waits until a worker that has said that it holds its lock no longer does. Where the browser
+// has no locks, as on a page without https, nothing is noticed.
+func (w *workerEngine) watch(made js.Value, lock string) {
+	locks := js.Global().Get("navigator").Get("locks")
+	if !locks.Truthy() {
+		return
+	}
+	var locked, free js.Func
+	free = js.FuncOf(func(js.Value, []js.Value) any {
+		free.Release()
+		if w.worker.Equal(made) {
+			w.later(func() {
+				if w.worker.Equal(made) { // no message says why it ended
+					w.terminate()
+					w.vanished()
+				}
+			})
+		}
+		return nil
+	})
+	locked = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if !args[0].Get("data").Get("locked").Truthy() {
+			return nil
+		}
+		made.Call("removeEventListener", "message", locked)
+		locked.Release()
+		refused := js.FuncOf(func(js.Value, []js.Value) any { return nil }) // a page from a file has no locks
+		locks.Call("request", lock, free).Call("catch", refused)
+		return nil
+	})
+	made.Call("addEventListener", "message", locked)
 }
 
 // newWorker makes a worker, which loads its scripts and waits for its program.

@@ -366,7 +366,10 @@ func (z *Reading) restore() {
 
 // EngineStopped is called when the engine's worker has died. The page keeps showing what it has;
 // the next drop starts a new worker.
-func (z *Reading) EngineStopped(why string) {
+func (z *Reading) EngineStopped(why string) { z.engineEnded(why, false) }
+
+// engineEnded says why the engine has ended. again: another one reads the files at once.
+func (z *Reading) engineEnded(why string, again bool) {
 	if z.stopped {
 		return
 	}
@@ -380,6 +383,8 @@ func (z *Reading) EngineStopped(why string) {
 		// each drop.
 		z.accepted, z.decisions = nil, nil
 		text += " Drop the files again to continue."
+	case again:
+		text += " Crashpane reads the other files again."
 	case len(z.accepted) > 0:
 		text += " Crashpane reads the earlier files again with the next drop."
 	}
@@ -395,6 +400,26 @@ func (z *Reading) EngineStopped(why string) {
 	if left > 0 && len(z.accepted) > 0 {
 		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(left)))
 	}
+}
+
+// EngineVanished is called when the engine's worker has ended and has not said why. Once, another
+// one reads the files again, but for the one that the first was reading, and those of the queue.
+func (z *Reading) EngineVanished() {
+	queue, again := z.queue, !z.stopped && !z.fragile && !z.replay
+	if again {
+		z.queue = nil
+	}
+	z.engineEnded("its worker has ended, and nothing says why", again)
+	if !again || len(z.accepted)+len(queue) == 0 {
+		return
+	}
+	z.restore()
+	z.queue = append(z.queue, queue...)
+	for _, f := range queue {
+		z.Job.Total += len(Members(f))
+	}
+	z.page.Screen.resetRevisions()
+	z.next()
 }
 
 // progress shows a report of the engine, and reports whether the page must be drawn. The bar alone

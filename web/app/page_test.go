@@ -390,6 +390,29 @@ func TestDeadEngine(t *testing.T) {
 	}
 }
 
+// A worker that ends without a word is replaced once: the files are read again, and the queue goes on
+// without the file that it was reading.
+func TestVanishedEngine(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Reading.Add([]File{fakeFile("bad.sym"), fakeFile("second.sym")})
+	p.Reading.EngineVanished()
+	if out := render(t, p); !strings.Contains(out, "nothing says why. It was reading bad.sym.") {
+		t.Error("the message is missing")
+	}
+	for range 2 {
+		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
+	}
+	if got := strings.Join(e.files, " "); e.restarts != 1 || got != "a.dmp second.sym" || p.Reading.waits() {
+		t.Errorf("%d restarts, read %s", e.restarts, got)
+	}
+	// No dump was shown since: it would go on for ever.
+	p.Reading.EngineVanished()
+	if p.Reading.waits() || e.restarts != 1 {
+		t.Errorf("%d restarts, waits %v", e.restarts, p.Reading.waits())
+	}
+}
+
 func TestDecisionsAreSaidAgain(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)

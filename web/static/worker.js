@@ -66,6 +66,14 @@ async function start(module) {
 
 onmessage = ({ data }) => {
   if (data.script) script = data.script;
+  // Held until the worker ends, however it does: a worker that closes itself causes no event.
+  if (data.lock) {
+    const hold = () => {
+      postMessage({ locked: true });
+      return new Promise(() => {});
+    };
+    navigator.locks?.request(data.lock, hold).catch(() => {});
+  }
   if (data.module) {
     start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
   } else if (running) {

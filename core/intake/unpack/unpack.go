@@ -7,11 +7,11 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/intake/cab"
+	"github.com/crashpane/crashpane/core/intake/xz"
 )
 
 // maxWindow is how far back zstd data may reach, in bytes: what `zstd --long` makes by default.
@@ -39,9 +39,12 @@ func members(src *input.Source, member func(name string, size int64, open func()
 }
 
 // Formats are the compressed formats, for intake.Limits.
-var Formats = map[intake.Kind]func(io.Reader) (io.Reader, error){
-	intake.Zstd: func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(bufio.NewReaderSize(r, readSize), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+var Formats = map[intake.Kind]intake.Unpacker{
+	intake.Zstd: func(r io.Reader, memory int64) (io.Reader, error) {
+		window := uint64(min(maxWindow, max(memory, zstd.MinWindowSize)))
+		return zstd.NewReader(bufio.NewReaderSize(r, readSize), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 	},
-	intake.XZ: func(r io.Reader) (io.Reader, error) { return xz.NewReader(bufio.NewReaderSize(r, readSize)) },
+	intake.XZ: func(r io.Reader, memory int64) (io.Reader, error) {
+		return xz.NewReader(bufio.NewReaderSize(r, readSize), min(maxWindow, memory))
+	},
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/crashpane/crashpane/core/enumtest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
@@ -79,5 +81,34 @@ func TestCabinet(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q", err, what)
 		}
+	}
+}
+
+// TestWindow: how far data may look back takes memory, so a file that claims more than there is is
+// refused, and one that needs less is read.
+func TestWindow(t *testing.T) {
+	const text = "MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 app\n"
+	var packed bytes.Buffer
+	w, err := zstd.NewWriter(&packed, zstd.WithWindowSize(128<<20), zstd.WithSingleSegment(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The size of the content is not known when the header is written.
+	for range 3 << 20 / len(text) {
+		w.Write([]byte(text))
+		w.Flush()
+	}
+	w.Close()
+	expand := func(given int64) ([]*input.Source, error) {
+		src := input.FromBytes("a.sym.zst", packed.Bytes())
+		src.Budget = &input.Budget{}
+		src.Budget.Give(given)
+		return intake.Expand(src, intake.Limits{Unpackers: Formats}, nil)
+	}
+	if out, err := expand(1 << 10); err == nil || len(out) != 0 || !strings.Contains(err.Error(), "window") {
+		t.Errorf("with 64 MB of memory: %v, %v", out, err)
+	}
+	if out, err := expand(100 << 20); err != nil || len(out) != 1 {
+		t.Errorf("with more: %v, %v", out, err)
 	}
 }

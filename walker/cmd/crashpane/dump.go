@@ -65,6 +65,7 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	if r.format == "json" {
 		write = dumptext.WriteJSON
 	}
+	stdout = files.out(stdout)
 	for i, d := range dumps {
 		if i > 0 && r.format == "text" {
 			if _, err := io.WriteString(stdout, "\n"); err != nil {
@@ -81,7 +82,7 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 			}
 		}
 	}
-	return nil
+	return files.ended(nil)
 }
 
 // dumps opens a file and returns every dump in it. A minidump without crash information is no use

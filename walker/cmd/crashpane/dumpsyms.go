@@ -81,7 +81,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	id := b.Identity()
-	n, err := b.WriteSym(stdout, opt)
+	n, err := b.WriteSym(files[0].Budget.Writer(stdout), opt)
 	for _, w := range b.Warnings() {
 		fmt.Fprintln(stderr, w)
 	}
@@ -99,7 +99,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	for _, m := range has.Missing {
 		fmt.Fprintf(stderr, "%s: not here: %s\n", b.Name(), m)
 	}
-	return nil
+	return files[0].Budget.Err()
 }
 
 // chooseID returns the debug id that --id means; "" is the usual one.
@@ -141,8 +141,9 @@ type sourceFile struct {
 	close func() error
 }
 
-// openSources opens files, which the caller closes.
+// openSources opens files, which the caller closes. They share a budget.
 func openSources(paths []string) (out []sourceFile, err error) {
+	budget := &input.Budget{}
 	for _, path := range paths {
 		f, size, err := openFile(path)
 		if err != nil {
@@ -152,6 +153,8 @@ func openSources(paths []string) (out []sourceFile, err error) {
 			return nil, err
 		}
 		src := input.New(path, f, size)
+		src.Budget = budget
+		budget.Give(size)
 		unpacked := &spools{}
 		src.Spool = unpacked.create
 		out = append(out, sourceFile{src, func() error {
@@ -159,6 +162,7 @@ func openSources(paths []string) (out []sourceFile, err error) {
 			return f.Close()
 		}})
 	}
+	collectWithin(budget)
 	return out, nil
 }
 

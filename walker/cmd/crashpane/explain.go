@@ -114,6 +114,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 		_, err := files.dump.Explain(thread, max(e.frame, 0))
 		return err
 	}
+	stdout = files.out(stdout)
 	from, to := 0, len(r.Threads[thread].Frames)
 	if e.frame >= 0 {
 		from, to = e.frame, e.frame+1
@@ -135,9 +136,9 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	if e.frame < 0 && e.format == "text" && len(r.Findings) > 0 {
 		fmt.Fprintln(stdout, "\nOf the dump's stacks:")
-		return text.WriteFindings(stdout, r)
+		return files.ended(text.WriteFindings(stdout, r))
 	}
-	return nil
+	return files.ended(nil)
 }
 
 func (e *explainRun) write(w io.Writer, r *report.Report, x *report.Explanation) error {
@@ -177,12 +178,13 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	stdout = files.out(stdout)
 	if c.format == "text" {
-		return text.WriteComparison(stdout, r, cmp)
+		return files.ended(text.WriteComparison(stdout, r, cmp))
 	}
 	if err := jsonreport.WriteComparison(stdout, r, cmp, jsonreport.Options{Pretty: true}); err != nil {
 		return err
 	}
 	_, err = io.WriteString(stdout, "\n")
-	return err
+	return files.ended(err)
 }

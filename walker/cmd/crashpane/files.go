@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -96,6 +97,20 @@ type fileSet struct {
 	choices choices
 }
 
+// out returns a writer to stdout with the limit that follows from the size of the files.
+func (s *fileSet) out(stdout io.Writer) io.Writer { return s.files.Budget().Writer(stdout) }
+
+// ended returns the error that ended the output. If there is none, it says what was left out for its
+// cost.
+func (s *fileSet) ended(err error) error {
+	if err == nil {
+		if err = s.files.Budget().Err(); err != nil {
+			err = fmt.Errorf("something was left out: %w", err)
+		}
+	}
+	return err
+}
+
 // warnProblems prints the problems of the dump and of the symbols in use on stderr, because
 // Breakpad's output formats have no place for them. Of each file it prints the first warning and
 // the number of the others, once, however many modules use the file.
@@ -155,7 +170,16 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 	s.added[path] = true
 	src := input.New(path, f, size)
 	src.Parallel = true
-	return s.files.Add(src), nil
+	items := s.files.Add(src)
+	collectWithin(s.files.Budget())
+	return items, nil
+}
+
+// collectWithin has the garbage collector run more often where garbage would take more memory than
+// the files may take.
+func collectWithin(b *input.Budget) {
+	const least = 80 << 20 // bytes; the program itself takes some 13 MB more
+	debug.SetMemoryLimit(max(least, b.Limit(input.Memory)))
 }
 
 // openFile opens a regular file, and returns its size. To open a FIFO would wait for its writer.

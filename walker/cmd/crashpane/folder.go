@@ -198,7 +198,7 @@ func firstBytes(path string) (first []byte, packed bool, err error) {
 	buf = buf[:n]
 	unpacked, packed := unpack.Formats[intake.Sniff(input.FromBytes(path, buf)).Kind]
 	if bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
-		unpacked, packed = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }, true
+		unpacked, packed = func(r io.Reader, _ int64) (io.Reader, error) { return gzip.NewReader(r) }, true
 	}
 	if !packed {
 		return buf, false, readError(path, err)
@@ -206,7 +206,7 @@ func firstBytes(path string) (first []byte, packed bool, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, packed, err
 	}
-	z, err := unpacked(file)
+	z, err := unpacked(file, 64<<20)
 	if err != nil {
 		return nil, packed, readError(path, err)
 	}

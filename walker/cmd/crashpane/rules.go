@@ -92,6 +92,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(tables) == 0 {
 		return fmt.Errorf("%s: there are no %s rules in it", args[0], cmp.Or(r.source, "unwind"))
 	}
+	stdout = sources[0].Budget.Writer(stdout)
 	p := &rulesPrinter{stdout: stdout, arch: file.arch, base: file.base}
 	if r.format == "json" {
 		p.json = jsonwriter.New(stdout, jsonwriter.Rows)

@@ -145,5 +145,5 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	defer files.close()
 	w.dump = files.dump
 	files.warnProblems(r)
-	return formats[format].write(stdout, r, w)
+	return files.ended(formats[format].write(files.out(stdout), r, w))
 }

@@ -94,6 +94,7 @@ func (e *Engine) progress(p session.Progress) {
 // Handle answers a call. files are those of an Add.
 func (e *Engine) Handle(c protocol.Call, files ...*input.Source) {
 	e.id = c.ID
+	e.files.Budget().Begin()
 	e.setRedact(c.Redact)
 	reply, err := e.answer(c.Request, files)
 	if reply != nil { // else it comes later
@@ -287,6 +288,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 // may be more; the caller handles requests in between. When all stacks are walked, it posts Walked.
 func (e *Engine) Idle() (more bool) {
 	e.id, e.rested = 0, false
+	e.files.Budget().Begin()
 	if e.more {
 		return false
 	}

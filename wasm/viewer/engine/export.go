@@ -23,6 +23,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 		thread = rep.FirstThread
 	}
 	var b strings.Builder
+	w := e.files.Budget().Writer(&b)
 	var err error
 	ending := ".txt"
 	switch req.Kind {
@@ -39,12 +40,12 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 			break
 		}
 		c.Demangle(e.demangle)
-		err = text.WriteComparison(&b, rep, c)
+		err = text.WriteComparison(w, rep, c)
 	case protocol.ExportText:
-		err = text.Write(&b, rep)
+		err = text.Write(w, rep)
 	case protocol.ExportMachine:
 		ending = ".machine.txt"
-		err = text.WriteMachine(&b, rep)
+		err = text.WriteMachine(w, rep)
 	case protocol.ExportJSON:
 		ending = ".json"
 		// The JSON has the readable names of all frames under the key "crashpane".
@@ -53,7 +54,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 		if !e.redact {
 			opt.Explain = e.files.Session(req.Dump).Explainer(false)
 		}
-		err = jsonreport.Write(&b, rep, opt)
+		err = jsonreport.Write(w, rep, opt)
 	default:
 		err = fmt.Errorf("there is no export called %q", view.Clean(req.Kind))
 	}

@@ -1,0 +1,174 @@
+package input
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+)
+
+// Budget is what an investigation may cost. Its limits follow from the bytes of the files that were
+// given to it, so that a small file cannot ask for much. It travels with the files: the Sources of
+// an investigation share one, and what reads them draws from it. A nil Budget has no limits.
+// Several goroutines may draw at once.
+type Budget struct {
+	given, unpacked atomic.Int64
+	drawn           [resources]atomic.Int64
+	over            atomic.Pointer[BudgetError]
+}
+
+// Resource is what a Budget counts.
+type Resource uint8
+
+const (
+	// Memory in bytes: of unpacked files, of windows of decompressors, of frames.
+	Memory Resource = iota
+	// Work in steps. A step takes some 20 ns: reading a byte, or applying a rule.
+	Work
+	// Output in bytes: of what a command or an export writes (Writer).
+	Output
+
+	resources
+)
+
+// limits are the size of each resource: at least so much, and so much more for each byte given. The
+// limits of Work are some 5 s and 1 s for a megabyte. fromUnpacked: bytes that were unpacked to
+// storage outside of memory count like given ones.
+var limits = [resources]struct {
+	least, each  int64
+	fromUnpacked bool
+	name         string
+}{
+	Memory: {64 << 20, 4, false, "bytes of memory"},
+	Work:   {256 << 20, 50, true, "steps of work"},
+	Output: {64 << 20, 40, true, "bytes of output"},
+}
+
+// BudgetError says that a Budget is used up, and how large it was.
+type BudgetError struct {
+	Resource Resource
+	Limit    int64
+	Given    int64 // bytes of the files, unpacked ones included if they count
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("it would take more than the %d %s that are allowed for files of %d bytes", e.Limit, limits[e.Resource].name, e.Given)
+}
+
+// Give adds a file's bytes to what was given.
+func (b *Budget) Give(n int64) {
+	if b != nil {
+		b.given.Add(n)
+	}
+}
+
+// GiveUnpacked adds bytes that were unpacked to storage outside of memory.
+func (b *Budget) GiveUnpacked(n int64) {
+	if b != nil {
+		b.unpacked.Add(n)
+	}
+}
+
+// Limit returns the size of a resource.
+func (b *Budget) Limit(r Resource) int64 {
+	limit, _ := b.limit(r)
+	return limit
+}
+
+// limit returns the size of a resource, and the bytes that it follows from.
+func (b *Budget) limit(r Resource) (limit, given int64) {
+	l := &limits[r]
+	given = b.given.Load()
+	if l.fromUnpacked {
+		given += b.unpacked.Load()
+	}
+	return l.least + l.each*given, given
+}
+
+// Draw takes n of a resource. The error is a *BudgetError if that is more than is left; then nothing
+// is taken of Memory, which others may give back.
+func (b *Budget) Draw(r Resource, n int64) error {
+	if b == nil {
+		return nil
+	}
+	drawn := b.drawn[r].Add(n)
+	limit, given := b.limit(r)
+	if drawn <= limit {
+		return nil
+	}
+	if r == Memory {
+		b.drawn[r].Add(-n)
+	}
+	return b.end(&BudgetError{r, limit, given})
+}
+
+// Left returns how much of a resource is left.
+func (b *Budget) Left(r Resource) int64 {
+	if b == nil {
+		return math.MaxInt64
+	}
+	limit, _ := b.limit(r)
+	return max(0, limit-b.drawn[r].Load())
+}
+
+// Return gives back n bytes of Memory.
+func (b *Budget) Return(n int64) {
+	if b != nil {
+		b.drawn[Memory].Add(-n)
+	}
+}
+
+// Begin begins another task with the same files, which may take as much work as the one before.
+// Memory that is still in use stays drawn.
+func (b *Budget) Begin() {
+	b.drawn[Work].Store(0)
+	b.over.Store(nil)
+}
+
+// Writer returns a writer to w that fails when it has written more than Output allows. Each writer
+// may write as much.
+func (b *Budget) Writer(w io.Writer) io.Writer { return &budgetWriter{b, w, 0} }
+
+type budgetWriter struct {
+	b *Budget
+	w io.Writer
+	n int64
+}
+
+// Write implements io.Writer.
+func (w *budgetWriter) Write(p []byte) (int, error) {
+	limit, given := w.b.limit(Output)
+	if w.n += int64(len(p)); w.n > limit {
+		return 0, w.b.end(&BudgetError{Output, limit, given})
+	}
+	return w.w.Write(p)
+}
+
+// end records the first error.
+func (b *Budget) end(err *BudgetError) error {
+	b.over.CompareAndSwap(nil, err)
+	return err
+}
+
+// Err returns the first error of Draw, or nil: then nothing was left out for its cost.
+func (b *Budget) Err() error {
+	if b == nil {
+		return nil
+	}
+	if err := b.over.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Return gives back n bytes of Memory to the Source's Budget.
+func (s *Source) Return(n int64) {
+	whole, _ := s.Within()
+	whole.Budget.Return(n)
+}
+
+// Draw takes n of a resource from the Source's Budget.
+func (s *Source) Draw(r Resource, n int64) error {
+	whole, _ := s.Within()
+	return whole.Budget.Draw(r, n)
+}

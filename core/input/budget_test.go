@@ -1,0 +1,98 @@
+package input
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// What files may cost follows from their size, at least so much; what was unpacked to storage
+// counts for work and output, and not for memory.
+func TestBudgetLimits(t *testing.T) {
+	for _, c := range []struct {
+		given, unpacked      int64
+		memory, work, output int64
+	}{
+		{0, 0, 64 << 20, 256 << 20, 64 << 20},
+		{1 << 20, 0, 68 << 20, 306 << 20, 104 << 20},
+		{1 << 20, 1 << 20, 68 << 20, 356 << 20, 144 << 20},
+	} {
+		b := &Budget{}
+		b.Give(c.given)
+		b.GiveUnpacked(c.unpacked)
+		if m, w, o := b.Limit(Memory), b.Limit(Work), b.Limit(Output); m != c.memory || w != c.work || o != c.output {
+			t.Errorf("%d and %d bytes: memory %d, work %d, output %d", c.given, c.unpacked, m, w, o)
+		}
+	}
+}
+
+// Memory that does not fit is not taken, and what is given back fits again. The first error stays.
+func TestBudgetMemory(t *testing.T) {
+	b := &Budget{}
+	if err := b.Draw(Memory, 60<<20); err != nil || b.Left(Memory) != 4<<20 {
+		t.Errorf("%v, %d left", err, b.Left(Memory))
+	}
+	err := b.Draw(Memory, 5<<20)
+	var e *BudgetError
+	if !errors.As(err, &e) || e.Limit != 64<<20 || b.Left(Memory) != 4<<20 {
+		t.Errorf("%v, %d left", err, b.Left(Memory))
+	}
+	b.Return(60 << 20)
+	if err := b.Draw(Memory, 5<<20); err != nil {
+		t.Error(err)
+	}
+	if b.Err() == nil || !strings.Contains(b.Err().Error(), "67108864 bytes of memory that are allowed for files of 0 bytes") {
+		t.Errorf("the first error was %v", b.Err())
+	}
+	var none *Budget
+	if err := none.Draw(Work, 1<<60); err != nil || none.Err() != nil {
+		t.Errorf("without a budget: %v", err)
+	}
+}
+
+// A Cursor, reads of a file and of what was made of it, and a writer stop when the budget is used up.
+func TestBudgetStops(t *testing.T) {
+	data := make([]byte, 1<<20)
+	used := func() *Budget {
+		b := &Budget{}
+		b.Draw(Work, b.Limit(Work)-1)
+		return b
+	}
+	stopped := func(what string, err error) {
+		t.Helper()
+		var e *BudgetError
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	src := FromBytes("a", data)
+	src.Budget = used()
+	c := NewCursor(src.Sub("part", 100, 1<<19), "part", 0, 1<<19, binary.LittleEndian)
+	for c.Left() > 0 {
+		c.U8()
+	}
+	stopped("a cursor", c.Err())
+	file := New("a", bytes.NewReader(data), int64(len(data)))
+	file.Budget = used()
+	_, err := file.Bytes(0, 100)
+	stopped("a file", err)
+	_, err = file.ReadDirect(make([]byte, 100), 0)
+	stopped("a direct read", err)
+	_, err = file.Derive("made", bytes.NewReader(data), 1000).Bytes(0, 100)
+	stopped("what was made of it", err)
+	b := used()
+	for range 2 { // each may write as much
+		w := b.Writer(io.Discard)
+		if n, err := w.Write(make([]byte, 64<<20)); n != 64<<20 || err != nil {
+			t.Errorf("wrote %d: %v", n, err)
+		}
+		_, err = w.Write([]byte("x"))
+		stopped("a writer", err)
+	}
+	if b.Begin(); b.Err() != nil || b.Draw(Work, 1000) != nil {
+		t.Error("another task has no work left")
+	}
+}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker"
+)
+
+// deepDump has threads whose stacks are chains of frame pointers.
+func deepDump(threads, frames int) []byte {
+	const base = 0x400000
+	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).Module(base, 0x10000, "/opt/app", nil)
+	for id := range threads {
+		stack := uint64(0x7f0000000000 + id<<24)
+		var mem []byte
+		for i := range frames {
+			mem = binary.LittleEndian.AppendUint64(mem, stack+uint64(i+1)*16)
+			mem = binary.LittleEndian.AppendUint64(mem, base+0x1020)
+		}
+		ctx := dumptest.AMD64(map[string]uint64{"rip": base + 0x1010, "rsp": stack, "rbp": stack})
+		d.Thread(uint32(id+1), ctx, stack, mem)
+		if id == threads-1 {
+			d.Exception(uint32(id+1), 11, 1, 0x45, ctx)
+		}
+	}
+	return d.Bytes()
+}
+
+// Stacks that would take more memory than the dump may take are cut, the crashed thread's last, and
+// the report says so. What a walk took is there again for the next one.
+func TestStacksWithinBudget(t *testing.T) {
+	const threads, frames = 200, 300
+	dump := deepDump(threads, frames)
+	fs := NewFiles(Options{Policy: walker.FPOnly})
+	fs.Add(input.FromBytes("deep.dmp", dump))
+	walked := func() (total int) {
+		r := fs.Report(0)
+		cut, said := 0, false
+		for i := range r.Threads {
+			total += len(r.Threads[i].Frames)
+			if stop := r.Threads[i].Stop; stop.Kind == string(walker.StopLimit) && strings.Contains(stop.Detail, "bytes of memory") {
+				cut++
+			}
+		}
+		for _, f := range r.Findings {
+			said = said || f.Kind == "frame-limit" && strings.Contains(f.Text, "bytes of memory")
+		}
+		if cut == 0 || cut == threads || !said || fs.Budget().Err() == nil {
+			t.Errorf("%d stacks are cut; a finding: %v; %v", cut, said, fs.Budget().Err())
+		}
+		if n := len(r.Threads[r.FirstThread].Frames); n < frames {
+			t.Errorf("the crashed thread has %d frames", n)
+		}
+		if most := fs.Budget().Limit(input.Memory); int64(total-threads)*walker.FrameCost > most {
+			t.Errorf("%d frames take more than %d bytes", total, most)
+		}
+		return total
+	}
+	first := walked()
+	fs.SetPolicy(walker.FPOnly)
+	if again := walked(); again != first {
+		t.Errorf("%d frames, and %d when the stacks were walked again", first, again)
+	}
+	if _, err := fs.Session(0).Compare(0); err != nil {
+		t.Error(err)
+	}
+	fs.SetPolicy(walker.FPOnly)
+	if again := walked(); again != first {
+		t.Errorf("%d frames, and %d after a comparison", first, again)
+	}
+}
