@@ -87,6 +87,8 @@ type Known struct {
 	StoreFile, storeID string
 	// Program: the file has the program's own identifier, which symbol files only repeat.
 	Program bool
+	// NoCode: it is a debug file, without the program's code.
+	NoCode bool
 }
 
 // KnownSym is Known of a symbol file, by its path and its beginning.
@@ -99,7 +101,7 @@ func KnownSym(path string, head []byte) Known {
 // KnownBinary is Known of a program, library or debug file.
 func KnownBinary(id *symbol.Identity) Known {
 	return Known{Identity: symfile.Identity{Module: symfile.Module{OS: id.OS, Arch: id.Arch, ID: id.DebugID, Name: id.Name}, CodeID: id.CodeID, OtherIDs: id.OtherIDs},
-		CodeName: id.CodeName, Program: true}
+		CodeName: id.CodeName, Program: true, NoCode: !id.Code}
 }
 
 // NoModule: nothing says to which module the file belongs.
