@@ -60,9 +60,11 @@ func runPage() {
 	h.change, h.changeIf = change, changeIf
 	// Each event of the engine's worker changes the page.
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
-		answer:    func(a protocol.Answer) { changeIf(func(p *app.Page) bool { return p.Answer(a) }) },
-		stopped:   func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why) }) },
-		vanished:  func() { change(func(p *app.Page) { p.Reading.EngineVanished() }) },
+		answer:  func(a protocol.Answer) { changeIf(func(p *app.Page) bool { return p.Answer(a) }) },
+		stopped: func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why, false) }) },
+		vanished: func() {
+			change(func(p *app.Page) { p.Reading.EngineStopped("its worker has ended, and nothing says why", true) })
+		},
 		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.FullEngine.Extending(done, total) }) },
 		extended:  func(problem string) { change(func(p *app.Page) { p.Work.FullEngine.Extended(problem) }) },
 		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.Work.Making.Progress(g) }) },

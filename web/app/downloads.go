@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -196,6 +197,11 @@ func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
 		return true
 	}
 	return false
+}
+
+// brought reports whether a file is a server's answer.
+func (z *Downloads) brought(f File) bool {
+	return slices.ContainsFunc(z.Asked, func(a *Asked) bool { return a.file == f })
 }
 
 // remoteFailed handles a file of which further parts cannot be read. A file that has changed on the

@@ -126,7 +126,7 @@ func TestWatchIsTold(t *testing.T) {
 		t.Errorf("one report was told of %d times", kinds[EventReport])
 	}
 	p.Notices.Problem("something")
-	p.Reading.EngineStopped("out of memory")
+	p.Reading.EngineStopped("out of memory", false)
 	if kinds[EventError] != 2 {
 		t.Errorf("two problems, told of %d", kinds[EventError])
 	}

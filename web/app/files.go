@@ -366,13 +366,14 @@ func (z *Reading) restore() {
 
 // EngineStopped is called when the engine's worker has died. The page keeps showing what it has;
 // the next drop starts a new worker.
-func (z *Reading) EngineStopped(why string) { z.engineEnded(why, false) }
-
-// engineEnded says why the engine has ended. again: another one reads the files at once.
-func (z *Reading) engineEnded(why string, again bool) {
+//
+// silent: the worker has not said why. Once, another one reads the files at once, but for the one
+// that the first was reading, and those of the queue.
+func (z *Reading) EngineStopped(why string, silent bool) {
 	if z.stopped {
 		return
 	}
+	again, queue := silent && !z.fragile && !z.replay && len(z.accepted)+len(z.queue) > 0, z.queue
 	text := "The engine stopped: " + view.Clean(why) + "."
 	if z.reading != nil {
 		text += " It was reading " + view.Clean(z.reading.Name()) + "."
@@ -390,36 +391,24 @@ func (z *Reading) engineEnded(why string, again bool) {
 	}
 	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
-	left := len(z.queue)
 	z.stopped, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Notices.show("error", text)
 	z.page.Screen.release(z.page.Screen.held)
 	z.page.HostPage.reported = protocol.ReportID{}
 	z.page.HostPage.notify(Event{Kind: EventIdle, Mark: z.page.HostPage.Mark})
-	if left > 0 && len(z.accepted) > 0 {
-		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(left)))
+	switch {
+	case again:
+		z.restore()
+		z.queue = append(z.queue, queue...)
+		for _, f := range queue {
+			z.Job.Total += len(Members(f))
+		}
+		z.page.Screen.resetRevisions()
+		z.next()
+	case len(queue) > 0 && len(z.accepted) > 0:
+		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(len(queue))))
 	}
-}
-
-// EngineVanished is called when the engine's worker has ended and has not said why. Once, another
-// one reads the files again, but for the one that the first was reading, and those of the queue.
-func (z *Reading) EngineVanished() {
-	queue, again := z.queue, !z.stopped && !z.fragile && !z.replay
-	if again {
-		z.queue = nil
-	}
-	z.engineEnded("its worker has ended, and nothing says why", again)
-	if !again || len(z.accepted)+len(queue) == 0 {
-		return
-	}
-	z.restore()
-	z.queue = append(z.queue, queue...)
-	for _, f := range queue {
-		z.Job.Total += len(Members(f))
-	}
-	z.page.Screen.resetRevisions()
-	z.next()
 }
 
 // progress shows a report of the engine, and reports whether the page must be drawn. The bar alone

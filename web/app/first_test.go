@@ -151,7 +151,7 @@ func TestNamesThatTakeLong(t *testing.T) {
 	// If the engine dies while it reads the file, or the user cancels, the dump is shown without
 	// names.
 	p, h, _, _, _ = withLargeSymbols(0)
-	if p.Reading.EngineStopped("out of memory"); p.Empty() || len(p.Notices.List) != 1 {
+	if p.Reading.EngineStopped("out of memory", false); p.Empty() || len(p.Notices.List) != 1 {
 		t.Error("with the engine the dump is gone")
 	}
 	p, h, e, _, _ = withLargeSymbols(0)

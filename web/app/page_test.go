@@ -370,7 +370,7 @@ func TestDeadEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	p.Reading.Add([]File{fakeFile("bad.sym")})
-	p.Reading.EngineStopped("out of memory")
+	p.Reading.EngineStopped("out of memory", false)
 	if out := render(t, p); !strings.Contains(out, "The engine stopped: out of memory. It was reading bad.sym.") {
 		t.Error("the message is missing")
 	}
@@ -383,7 +383,7 @@ func TestDeadEngine(t *testing.T) {
 		t.Errorf("files %v", e.files)
 	}
 	// The engine must not die again and again because of a file that was read before.
-	p.Reading.EngineStopped("again")
+	p.Reading.EngineStopped("again", false)
 	p.Reading.Add([]File{fakeFile("b.dmp")})
 	if p.Reading.Job.Total != 2 && p.Reading.Job.Total != 1 {
 		t.Errorf("job %+v", p.Reading.Job)
@@ -396,7 +396,7 @@ func TestVanishedEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	p.Reading.Add([]File{fakeFile("bad.sym"), fakeFile("second.sym")})
-	p.Reading.EngineVanished()
+	p.Reading.EngineStopped("nothing says why", true)
 	if out := render(t, p); !strings.Contains(out, "nothing says why. It was reading bad.sym.") {
 		t.Error("the message is missing")
 	}
@@ -407,7 +407,7 @@ func TestVanishedEngine(t *testing.T) {
 		t.Errorf("%d restarts, read %s", e.restarts, got)
 	}
 	// No dump was shown since: it would go on for ever.
-	p.Reading.EngineVanished()
+	p.Reading.EngineStopped("nothing says why", true)
 	if p.Reading.waits() || e.restarts != 1 {
 		t.Errorf("%d restarts, waits %v", e.restarts, p.Reading.waits())
 	}

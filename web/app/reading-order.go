@@ -68,7 +68,7 @@ func (z *Reading) take() (File, []File) {
 		if z.wanted > 0 {
 			most = min(most, z.wanted)
 		}
-		for n = 0; n < most && z.fitsParcel(z.queue[n]); n++ {
+		for n = 0; n < most && fitsParcel(z.queue[n]) && !z.page.Work.Downloads.brought(z.queue[n]); n++ {
 		}
 		n = max(n, 1)
 	}
@@ -82,14 +82,9 @@ func (z *Reading) take() (File, []File) {
 	return &Parcel{z.queue[:n:n]}, z.queue[n:]
 }
 
-// fitsParcel reports whether a file is small, and named like a symbol file. A file from a server
+// fitsParcel reports whether a file is small, and named like a symbol file. A file that a server sent
 // goes alone, since its answer is awaited.
-func (z *Reading) fitsParcel(f File) bool {
-	for _, a := range z.page.Work.Downloads.Asked {
-		if a.file == f {
-			return false
-		}
-	}
+func fitsParcel(f File) bool {
 	return strings.HasSuffix(strings.ToLower(f.Name()), ".sym") && f.Size() <= smallFile
 }
 

@@ -71,7 +71,7 @@ func TestParcelCounts(t *testing.T) {
 	if got := p.Reading.Job.Count(); got != "65 of 100" {
 		t.Errorf("the second parcel is %q", got)
 	}
-	p.Reading.EngineStopped("test")
+	p.Reading.EngineStopped("test", false)
 	if text := p.Notices.List[0].Text; !strings.Contains(text, "reading 64.sym and 35 files more") {
 		t.Errorf("the notice is %q", text)
 	}
