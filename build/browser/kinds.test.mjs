@@ -64,7 +64,7 @@ test("a public name has its offset, and the module says once that it has exports
 
 test("a finding about a program whose start is unknown keeps the program's name", async () => {
   await made("code.dmp");
-  await tab.sees("The dump says where the code of app begins");
+  await tab.sees("The start of app is not known");
 });
 
 test("several exceptions are told", async () => {

@@ -64,7 +64,7 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	// ids.
 	for _, f := range files {
 		if file, ok := f.(*jsFile); ok {
-			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Names: []string{file.name}}})), "files": []any{file.value}})
+			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Names: []string{file.name}}})), "dropped": []any{file.value}})
 		}
 	}
 	m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})

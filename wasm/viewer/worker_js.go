@@ -159,7 +159,7 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 		for _, f := range app.Members(file) {
 			files = append(files, f.(*jsFile).value)
 		}
-		message["files"] = files
+		message["dropped"] = files
 	}
 	w.worker.Call("postMessage", message)
 }

@@ -114,7 +114,7 @@ func (l *loop) next() bool {
 		rareUntil = time.Now().Add(rarely)
 	}
 	endRare()
-	if files := message.Get("files"); message.Get("remote").Truthy() || files.Truthy() && readWhole(files.Index(0)) {
+	if files := message.Get("dropped"); message.Get("remote").Truthy() || files.Truthy() && readWhole(files.Index(0)) {
 		collectOften()
 	}
 	return l.guarded(func() {
@@ -217,7 +217,7 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		}
 		defer func() { onRead = nil }()
 	}
-	if files := message.Get("files"); files.Truthy() {
+	if files := message.Get("dropped"); files.Truthy() {
 		readers := readersOf(files)
 		for i, r := range readers {
 			sources = append(sources, input.New(names[i], r, r.size))
