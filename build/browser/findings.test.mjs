@@ -16,10 +16,9 @@ test("the headline, the end of the stack and a tab name the missing symbols and 
   const hint = tab.page.locator("#stack .row.hint");
   assert.match(await hint.innerText(), /No symbols for libc\.so\.6: 2 frames were found by scanning; add libc\.so\.6\.sym with id [0-9A-F]+/);
   await hint.click();
-  await tab.sees("Copy all");
-  assert.equal(await tab.page.getAttribute("#tab-findings", "aria-selected"), "true");
+  await tab.page.waitForFunction(() => document.querySelector("#tab-findings").getAttribute("aria-selected") === "true");
+  await tab.page.locator(".finding").first().waitFor();
   const before = await tab.page.locator(".finding").count();
-  assert.ok(before >= 2);
   await tab.drop(["testdata/sample/libc.so.6.sym.gz"]);
   await tab.page.waitForFunction((n) => document.querySelectorAll(".finding").length < n, before);
   await tab.page.waitForFunction(() => !document.querySelector("#stack .row.hint"));

@@ -139,6 +139,11 @@ test("over the corpus the engine and the command agree", { skip: existsSync(corp
     const bytes = await readFile(path);
     const native = await command(path).catch((error) => error);
     const ours = await crashpane.analyze(bytes, { name: path }).catch((error) => error);
+    // The command says so by its exit status if it left out what would cost too much.
+    if (/something was left out/.test(native.stderr)) {
+      assert.ok(!(ours instanceof Error), `${path}: ${ours}`);
+      continue;
+    }
     if (native instanceof Error) {
       assert.ok(ours instanceof Error, `${path}: the command cannot read it, the engine can`);
       continue;
