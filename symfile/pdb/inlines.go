@@ -187,7 +187,7 @@ func (m *moduleData) inlineSites(fn *function) ([]site, error) {
 }
 
 // siteMemory is how many bytes of memory a byte of a function's records may take here: two bytes are
-// a span of 16, which is in several lists, of which some grow.
+// a span of 16, which is in several lists, and some of these grow.
 const siteMemory = 80
 
 // readSites reads the inlined calls of a function.

@@ -35,7 +35,7 @@ type Item struct {
 	// Detected is the format that the content was recognized as.
 	Detected intake.Kind
 	// Usable is false if the file could not be used; Message then says why: file, offset, what was
-	// wrong. A usable file may have a Message too (an archive of which a member could not be read).
+	// wrong. A usable file may have a Message too (an archive with a member that cannot be read).
 	Usable  bool
 	Message string
 	// Dump is the index of the dump that it became, or -1.
@@ -75,8 +75,8 @@ type Files struct {
 	dumps    []*item // of the sessions
 	// of has the items of files in the store. Other investigations may have added files, too.
 	of map[*symbols.File]*item
-	// passes are the full indexes to make (IndexFile), of which the first is being made if passRuns;
-	// one that was stopped may be running too.
+	// passes are the full indexes to make (IndexFile). The first is being made if passRuns; one that was
+	// stopped may be running too.
 	passes   []*pass
 	passRuns bool
 }
@@ -259,7 +259,7 @@ func (fs *Files) has(it *item, f *symbols.File) {
 	it.SymName, it.SymID, it.SymOS, it.SymArch = k.Name, k.ID, k.OS, k.Arch
 }
 
-// addDump opens a minidump. A file of which no stream could be read is refused, with the first
+// addDump opens a minidump. A file whose streams cannot be read is refused, with the first
 // error as the reason.
 func (fs *Files) addDump(it *item) {
 	it.Kind = KindDump

@@ -51,7 +51,7 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // NewReader begins to read an xz file. The memory for a dictionary is at most maxDict bytes: a block
-// of which the header claims a larger one can be read as long as no match reaches further back.
+// whose header claims a larger one can be read as long as no match reaches further back.
 func NewReader(packed io.Reader, maxDict int64) (*Reader, error) {
 	r := &Reader{in: &counted{Reader: packed}, maxDict: max(maxDict, lzma.MinDictCap)}
 	return r, r.stream()
@@ -152,7 +152,7 @@ func (r *Reader) next() error {
 	return nil
 }
 
-// newSum returns the checksum of a number, or nil if it is none that is verified.
+// newSum returns the checksum of a number, or nil for one that is not verified.
 func newSum(check byte) hash.Hash {
 	switch check {
 	case 1:

@@ -13,7 +13,7 @@ import (
 func TestFIFO(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "a.dmp")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Skip("no FIFO can be made here:", err)
+		t.Fatal(err)
 	}
 	dump := "../../../testdata/sample/tilecruncher.dmp"
 	for _, args := range [][]string{{"walk", fifo}, {"walk", dump, fifo}, {"dump", fifo}, {"dumpsyms", fifo}, {"rules", fifo}, {"explain", fifo}, {"compare", fifo}, {"index", fifo}} {
