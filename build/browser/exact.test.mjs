@@ -155,13 +155,18 @@ test("a damaged stored index is not used", async () => {
   await visit();
   await tab.drop(files);
   await becomes("loaded");
-  await tab.page.waitForTimeout(500);
-  await tab.page.evaluate(async () => {
+  await tab.page.locator("#tab-files").click();
+  await tab.sees("Delete indexes (");
+  const damaged = await tab.page.evaluate(async () => {
     const opened = await new Promise((done) => Object.assign(indexedDB.open("crashpane"), { onsuccess: (e) => done(e.target.result) }));
-    const store = opened.transaction("indexes", "readwrite").objectStore("indexes");
+    const transaction = opened.transaction("indexes", "readwrite");
+    const store = transaction.objectStore("indexes");
+    let count = 0;
     await new Promise((done) => {
+      transaction.oncomplete = done;
       store.openCursor().onsuccess = ({ target: { result: cursor } }) => {
-        if (!cursor) return done();
+        if (!cursor) return;
+        count++;
         const bytes = cursor.value;
         for (let i = 40; i < bytes.length; i += 977) bytes[i] ^= 0x55;
         cursor.update(bytes);
@@ -169,7 +174,9 @@ test("a damaged stored index is not used", async () => {
       };
     });
     opened.close();
+    return count;
   });
+  assert.ok(damaged > 0, "an index is stored");
   await leave();
   await visit();
   await tab.drop(files);
