@@ -574,8 +574,9 @@ func (m *machine) freed(at slot) bool {
 	return sp.kind == sum && sp.base == at.base && at.off < sp.off
 }
 
-// Epilogue returns the rules at an address from which the code runs straight to its function's
-// return: what the registers will have there is what the caller's have.
+// Epilogue returns the rules at an address from which the code runs on to its function's return: what
+// the registers will have there is what the caller's have. Where it branches, the code behind the
+// branch is followed: an address has one stack, so any way to the return shows it.
 func Epilogue(arch *cpu.Arch, order binary.ByteOrder, code []byte, at uint64, thumb bool) (row unwind.Row, ok bool) {
 	m := newMachine(arch, order, thumb)
 	if m == nil {
@@ -591,7 +592,7 @@ func Epilogue(arch *cpu.Arch, order binary.ByteOrder, code []byte, at uint64, th
 			return row, false
 		}
 		switch at += uint64(n); f.kind {
-		case next:
+		case next, branch:
 		case jump:
 			at = f.target
 		case ret:

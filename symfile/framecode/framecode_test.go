@@ -181,7 +181,11 @@ func TestEpilogue(t *testing.T) {
 		// movups xmm15, [rsp] 24 times; add rsp, 224; popfq; ret
 		{"vectors and flags", cpu.AMD64, strings.Repeat("440f103c24", 24) + "4881c4e0000000 9d c3", false, "cfa = $rsp + 240, ra = [$rsp + 232]"},
 		{"ret 12 on x86", cpu.X86, "c20c00", false, "cfa = $esp + 16, ra = [$esp]"},
-		{"a branch", cpu.AMD64, "7500 c3", false, "none"},
+		// test eax, eax; jl; je; ret: a clone's return in the C library
+		{"branches", cpu.AMD64, "85c0 7cfe 7401 c3", false, "cfa = $rsp + 8, ra = [$rsp]"},
+		// add rsp, 8; jne 1f; 1: pop rbx; ret
+		{"a branch between", cpu.AMD64, "4883c408 7500 5b c3", false, "cfa = $rsp + 24, ra = [$rsp + 16], $rbx = [$rsp + 8]"},
+		{"a branch that leads to a call", cpu.AMD64, "7506 e800000010 c3", false, "none"},
 		{"a call", cpu.AMD64, "e800000010 c3", false, "none"},
 		{"cut off", cpu.AMD64, "4883c428", false, "none"},
 		// ldp x19, x20, [sp, 16]; ldp x29, x30, [sp], 32; retaa
@@ -192,7 +196,7 @@ func TestEpilogue(t *testing.T) {
 		// ldptr.d s0, sp, 16; ld.d ra, sp, 24; addi.d sp, sp, 32; ret
 		{"loongarch64", cpu.LoongArch64, "77100026 6160c028 6380c002 2000004c", false, "cfa = $sp + 32, ra = [$sp + 24], $s0 = [$sp + 16]"},
 		{"leaf of loongarch64", cpu.LoongArch64, "a4001500 2000004c", false, "cfa = $sp, ra = $ra (topmost frame only)"},
-		{"a branch of loongarch64", cpu.LoongArch64, "80140040 2000004c", false, "none"},
+		{"a branch of loongarch64", cpu.LoongArch64, "80140040 2000004c", false, "cfa = $sp, ra = $ra (topmost frame only)"},
 	} {
 		row, ok := framecode.Epilogue(c.arch, binary.LittleEndian, code(t, c.code), 0x1000, c.thumb)
 		if got := say(c.arch, row, ok); got != c.want {
