@@ -7,8 +7,7 @@
 // instruction; cause.go finds the access that failed; overflow.go, bitflip.go and guess.go look for
 // causes; sentence.go makes the Event. memorymap.go is the memory map.
 //
-// Result.Rust (rust.go) has the fields that rust-minidump prints, with its mistakes, so that
-// outputs can be compared. The other fields are Crashpane's own. Nothing here rates exploitability.
+// Nothing here rates exploitability.
 package analysis
 
 import (
@@ -45,9 +44,21 @@ type Result struct {
 	// BitFlips are mapped addresses that differ from the crash address in one bit, the likeliest
 	// first.
 	BitFlips []BitFlip
-	// Rust is rust-minidump's analysis.
-	Rust Rust
+	// Contradictions are those between the exception, the instruction and the memory map.
+	Contradictions []Contradiction
 }
+
+// Contradiction is a way in which a dump contradicts itself, which points to failing hardware or to
+// a wrong dump.
+type Contradiction string
+
+const (
+	NoDivision    Contradiction = "int_div_by_zero_not_possible"                    // the instruction does not divide
+	NotPrivileged Contradiction = "priv_instruction_crash_without_priv_instruction" // every program may execute it
+	AllCanonical  Contradiction = "non_canonical_address_falsely_reported"          // it accesses addresses that can exist
+	NotAccessed   Contradiction = "crashing_access_not_found_in_memory_accesses"    // it does not access the reported address
+	Allowed       Contradiction = "access_violation_when_access_allowed"            // the memory map allows the access
+)
 
 // Instruction is the crashing instruction.
 type Instruction struct {
@@ -185,11 +196,10 @@ func Analyze(d *core.Dump) *Result {
 		return nil
 	}
 	c := &crash{d: d, why: reason.Decode(d), thread: d.ThreadByID(d.Exception.ThreadID), places: NewMemoryMap(d)}
-	c.out = Result{Guesses: []string{}, Accesses: []Access{}, Cause: -1, BitFlips: []BitFlip{}}
+	c.out = Result{Guesses: []string{}, Accesses: []Access{}, Cause: -1, BitFlips: []BitFlip{}, Contradictions: []Contradiction{}}
 	if ctx, err := d.ExceptionContext(); err == nil {
 		c.ctx, c.arch, c.pc, c.sp = ctx, ctx.Arch, ctx.Regs.PC(), ctx.Regs.SP()
 	}
-	c.out.Rust = c.rust()
 	if c.arch != nil {
 		c.decode()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +102,7 @@ var scenes = []scene{
 		want: "tried to write 4 bytes at 0x600000: the memory's protection forbids it, address in rax", guess: "the dump reports 0x0"},
 	{name: "recorded 0 for a jump nowhere", flags: 1, addr: 0, regs: with("rip", 0x41414141), maps: linuxMaps,
 		want: "jumped to 0x41414141: no memory is mapped there", guess: `"AAAA"`},
-	{name: "int3", code: 5, flags: 0x80, addr: 0, insn: "cc", want: "hit a breakpoint or trap instruction: int 0x3, which stops the program on purpose"},
+	{name: "int3", code: 5, flags: 0x80, addr: 0, insn: "cc", want: "hit a breakpoint or trap instruction: int3, which stops the program on purpose"},
 	{name: "no bytes", flags: 1, addr: 0x45, want: "tried to access memory at 0x45: close to a null pointer"},
 	{name: "windows read", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, 0x18}, insn: "488b4118", want: "tried to read 8 bytes at 0x18: null pointer plus 24, through rcx"},
 	{name: "windows write of a read-write", os: dumptest.OSWindows, code: accessViolation, params: []uint64{1, 0x18}, insn: "ff4118", want: "tried to write 4 bytes at 0x18: null pointer plus 24, through rcx"},
@@ -182,6 +183,32 @@ func TestSentences(t *testing.T) {
 				t.Errorf("overflow %d, not %d", r.Overflow, s.overflow)
 			}
 		})
+	}
+}
+
+// TestContradictions: the exception, the instruction and the memory map say different things.
+func TestContradictions(t *testing.T) {
+	for _, c := range []struct {
+		scene
+		want Contradiction
+	}{
+		{scene{code: sigfpe, flags: 1, addr: 0x400010, insn: "89df"}, NoDivision},
+		{scene{code: sigfpe, flags: 1, addr: 0x400010, insn: "f7f9"}, ""},
+		{scene{os: dumptest.OSWindows, code: 0xc0000096, insn: "89df"}, NotPrivileged},
+		{scene{os: dumptest.OSWindows, code: 0xc0000096, insn: "f4"}, ""},
+		{scene{os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, ^uint64(0)}, insn: "8b00", regs: with("rax", 0x600000)}, AllCanonical},
+		{scene{flags: 1, addr: 0x12345678, insn: "8b00", regs: with("rax", 0x600000)}, NotAccessed},
+		{scene{flags: 1, addr: 0x12345678, insn: "89df"}, NotAccessed},
+		{scene{flags: 2, addr: 0x600000, insn: "8910", regs: with("rax", 0x600000), maps: linuxMaps}, Allowed},
+		{scene{flags: 2, addr: 0x500010, insn: "8910", regs: with("rax", 0x500010), maps: linuxMaps}, ""},
+	} {
+		want := []Contradiction{}
+		if c.want != "" {
+			want = append(want, c.want)
+		}
+		if r := Analyze(c.dump()); !slices.Equal(r.Contradictions, want) {
+			t.Errorf("%s, %s: %q, want %q", c.insn, r.Event.String(), r.Contradictions, want)
+		}
 	}
 }
 

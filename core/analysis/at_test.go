@@ -24,15 +24,15 @@ func TestAt(t *testing.T) {
 		at         uint64 // as pc
 		calls      uint64 // from base on; 0 for none
 	}{
-		{name: "amd64", arch: cpu.AMD64, code: "8b462c", text: "mov eax, dword [rsi + 0x2c]"},
+		{name: "amd64", arch: cpu.AMD64, code: "8b462c", text: "mov eax, dword ptr [rsi+0x2c]"},
 		{name: "amd64, what is there is cut off", arch: cpu.AMD64, code: "8b46"},
-		{name: "a call with a distance", arch: cpu.AMD64, code: "e8fb000000", pc: 5, caller: true, text: "call $+0xfb", calls: 0x200},
+		{name: "a call with a distance", arch: cpu.AMD64, code: "e8fb000000", pc: 5, caller: true, text: "call 0x400200", calls: 0x200},
 		{name: "a call by a register", arch: cpu.AMD64, code: "9090ffd0", pc: 4, caller: true, text: "call rax", at: 2},
-		{name: "a call by a table", arch: cpu.AMD64, code: "41ff542418", pc: 5, caller: true, text: "call qword [r12 + 0x18]"},
+		{name: "a call by a table", arch: cpu.AMD64, code: "41ff542418", pc: 5, caller: true, text: "call qword ptr [r12+0x18]"},
 		{name: "no call", arch: cpu.AMD64, code: "9090909090", pc: 5, caller: true},
 		{name: "ff d0 in the distance, which leads into no module", arch: cpu.AMD64, code: "e8fbf0ffd0", pc: 5, caller: true, text: "call rax", at: 3},
-		{name: "the same, and the function says so", arch: cpu.AMD64, code: "90e8fbf0ffd0", pc: 6, caller: true, function: base + 0x100, text: "call $-0x2f000f05", at: 1},
-		{name: "x86", arch: cpu.X86, code: "e8fb000000", pc: 5, caller: true, text: "call $+0xfb", calls: 0x200},
+		{name: "the same, and the function says so", arch: cpu.AMD64, code: "90e8fbf0ffd0", pc: 6, caller: true, function: base + 0x100, text: "call 0xffffffffd13ff201", at: 1},
+		{name: "x86", arch: cpu.X86, code: "e8fb000000", pc: 5, caller: true, text: "call 0x400200", calls: 0x200},
 		{name: "arm64", arch: cpu.ARM64, code: "200040b9", text: "ldr w0, [x1]"},
 		{name: "arm64 without words", arch: cpu.ARM64, code: "ff4303d1", text: ""},
 		{name: "bl", arch: cpu.ARM64, code: "40000094", pc: 4, caller: true, text: "bl #256", calls: 0x200},

@@ -13,8 +13,7 @@ const (
 	low    = 2 * nearby
 )
 
-// flipDetails collects the evidence that value should have been addr (rust-minidump's
-// calculate_heuristics).
+// flipDetails collects the evidence that value should have been addr.
 func (c *crash) flipDetails(addr, value uint64, wasNonCanonical bool) BitFlipDetails {
 	f := BitFlipDetails{WasNonCanonical: wasNonCanonical, IsNull: addr == 0}
 	f.WasLow = f.IsNull && value <= low
@@ -29,16 +28,16 @@ func (c *crash) flipDetails(addr, value uint64, wasNonCanonical bool) BitFlipDet
 		if addr > low && max(addr, v)-min(addr, v) <= nearby {
 			f.Nearby++
 		}
-		if b := byte(v); v == uint64(b)*0x0101010101010101 && peerPoison(b) {
+		if b := byte(v); v == uint64(b)*0x0101010101010101 && poisonByte(b) {
 			f.Poison = true
 		}
 	}
 	return f
 }
 
-// peerPoison reports whether rust-minidump knows a byte as poison: those of SpiderMonkey's
+// poisonByte reports whether an allocator fills memory with a byte: those of SpiderMonkey's
 // js/src/util/Poison.h and of jemalloc.
-func peerPoison(b byte) bool {
+func poisonByte(b byte) bool {
 	switch b {
 	case 0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5:
 		return true
@@ -47,7 +46,7 @@ func peerPoison(b byte) bool {
 }
 
 // confidence computes 1 − the product of (1 − weight) over the facts, halved for poison. It uses
-// 32-bit floating point like rust-minidump, whose output shows every digit.
+// 32-bit floating point like rust-minidump, whose scale it is.
 //
 // Example: a non-canonical address alone gives 1 − 0.75 · 0.1 = 0.925.
 //
@@ -110,7 +109,7 @@ func (c *crash) bitFlips() {
 				continue
 			}
 			seen[addr] = true
-			f := BitFlip{Address: addr, Register: register, Details: c.flipDetails(addr, value, !canonical(value))}
+			f := BitFlip{Address: addr, Register: register, Details: c.flipDetails(addr, value, !c.possible(value))}
 			f.Confidence = f.Details.confidence()
 			c.out.BitFlips = append(c.out.BitFlips, f)
 		}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -108,7 +109,7 @@ func (c *crash) guess() {
 			say("%s (%s) is text, %q: a string may have been written over a pointer", what, hexWord(r.Value), s)
 		}
 	}
-	c.guessMismatch(say)
+	c.contradictions(say)
 	if len(c.out.BitFlips) > 0 {
 		if f := &c.out.BitFlips[0]; f.Confidence >= 0.6 {
 			addr, _ := c.address()
@@ -160,27 +161,46 @@ func (c *crash) suspects() []Register {
 	return nil
 }
 
-// guessMismatch adds a sentence if the exception and the instruction, or the memory map, contradict
-// each other.
-func (c *crash) guessMismatch(say func(string, ...any)) {
+// contradictions records where the exception, the instruction and the memory map contradict each
+// other, and says it, unless the event does.
+func (c *crash) contradictions(say func(string, ...any)) {
+	record := func(what Contradiction) { c.out.Contradictions = append(c.out.Contradictions, what) }
+	switch {
+	case c.insn == nil || c.insn.text == "":
+	case c.why.Text == "divided an integer by zero" && !c.insn.division:
+		record(NoDivision)
+	case c.why.Text == "executed a privileged instruction" && !c.insn.privileged:
+		record(NotPrivileged)
+	}
 	if !c.aboutMemory() || c.insn == nil || c.execution() || c.insn.unknown {
 		return
 	}
 	if c.out.Cause < 0 {
+		known := allKnown(c.out.Accesses)
 		switch {
 		case c.badTarget():
+		case c.faultWithoutAddress():
+			// Elsewhere than on Windows a fault of another kind is reported in the same way.
+			if known && !c.insn.privileged && c.d.OS() == core.Windows {
+				record(AllCanonical)
+			}
 		case c.sentSignal(nil):
 			say("the sender's process id is in the field that otherwise has the address: the instruction (%s) accesses no memory", c.insn.text)
-		case c.why.HasAddress && !c.faultWithoutAddress() && len(c.out.Accesses) > 0 && allKnown(c.out.Accesses):
-			say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexWord(c.why.Address))
+		case c.why.HasAddress && known:
+			record(NotAccessed)
+			if len(c.out.Accesses) > 0 {
+				say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexWord(c.why.Address))
+			}
 		}
 		return
 	}
 	a := &c.out.Accesses[c.out.Cause]
 	if !c.faultWithoutAddress() && c.why.HasAddress && c.untagged(c.why.Address)-c.untagged(a.Address) >= uint64(max(1, a.Size)) {
+		record(NotAccessed)
 		say("the dump reports %s as the address; the instruction says otherwise", hexWord(c.why.Address))
 	}
 	if p := c.out.Place; p != nil && c.why.Kind == reason.Memory && p.Mapped && !p.Guard && p.Allows(a.Kind) && c.possible(a.Address) && c.misaligned(a) == 0 {
+		record(Allowed)
 		say("the memory map allows this access (%s): it may have changed since, or the processor failed", p.Perms())
 	}
 }
@@ -214,5 +234,5 @@ func (in *decoded) sseOperand() bool {
 	case "movups", "movupd", "movdqu", "lddqu":
 		return false
 	}
-	return strings.Contains(rest, ", xmmword [")
+	return strings.Contains(rest, ", xmmword ptr [")
 }

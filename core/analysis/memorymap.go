@@ -18,7 +18,7 @@ const (
 	pageExecuteWCopy = 0x80
 	pageGuard        = 0x100
 
-	readable   = pageReadOnly | pageReadWrite | pageExecuteRead | pageExecuteRW
+	readable   = pageReadOnly | pageReadWrite | pageWriteCopy | pageExecuteRead | pageExecuteRW | pageExecuteWCopy
 	writable   = pageReadWrite | pageWriteCopy | pageExecuteRW | pageExecuteWCopy
 	executable = pageExecute | pageExecuteRead | pageExecuteRW | pageExecuteWCopy
 
@@ -70,20 +70,12 @@ func (p *Place) Allows(k Kind) bool {
 // /proc/PID/maps.
 type MemoryMap struct {
 	places []Place // sorted, without overlaps; empty if the dump has no map
-	rust   []rustRange
-}
-
-// rustRange is an entry of rust-minidump's map. Last is inclusive.
-type rustRange struct {
-	First, Last             uint64
-	Read, Write, Executable bool
 }
 
 // NewMemoryMap reads the memory map of a dump. It is empty if the dump has none.
 //
 // In order: the entries of the stream or of maps; their order by address; overlaps, which a map
-// that was read while it changed may have; guard pages, which need their neighbors; rust-minidump's
-// own list.
+// that was read while it changed may have; guard pages, which need their neighbors.
 func NewMemoryMap(d *core.Dump) *MemoryMap {
 	m := &MemoryMap{}
 	var all []Place
@@ -97,17 +89,10 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 			p := Place{Start: r.Base, End: r.Base + r.Size, Mapped: on}
 			if on {
 				p.Read, p.Write, p.Exec = r.Protect&readable != 0, r.Protect&writable != 0, r.Protect&executable != 0
-				p.Read = p.Read || r.Protect&(pageWriteCopy|pageExecuteWCopy) != 0
 				p.Guard = r.Protect&pageGuard != 0
 			}
 			if r.State&memFree == 0 { // free memory is listed too
 				all = append(all, p)
-			}
-			// rust-minidump uses every entry, by its protection alone, and does not count
-			// copy-on-write pages as readable.
-			if r.Base+r.Size > r.Base {
-				m.rust = append(m.rust, rustRange{r.Base, r.Base + r.Size - 1,
-					r.Protect&readable != 0, r.Protect&writable != 0, r.Protect&executable != 0})
 			}
 		}
 	case d.Linux.HasMaps:
@@ -115,7 +100,6 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 			r, w, x := strings.Contains(l.Perms, "r"), strings.Contains(l.Perms, "w"), strings.Contains(l.Perms, "x")
 			if l.End > l.Start {
 				all = append(all, Place{Start: l.Start, End: l.End, Read: r, Write: w, Exec: x, Mapped: true, Name: l.Path})
-				m.rust = append(m.rust, rustRange{l.Start, l.End - 1, r, w, x})
 			}
 		}
 	}
@@ -135,12 +119,11 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 		p := &m.places[i]
 		p.Guard = p.Guard || m.looksLikeGuard(i)
 	}
-	m.dropOverlaps()
 	return m
 }
 
 // maxGuard is the size in bytes of the largest range without permissions that counts as a guard
-// page. Larger ones are reserved address space. rust-minidump has the same limit.
+// page. Larger ones are reserved address space.
 const maxGuard = 32 << 10
 
 // looksLikeGuard reports whether entry i is a small range without permissions, adjacent to one that
@@ -158,25 +141,6 @@ func (m *MemoryMap) looksLikeGuard(i int) bool {
 		return (q.End == p.Start || p.End == q.Start) && (q.Read || q.Write || q.Exec)
 	}
 	return open(i-1) || open(i+1)
-}
-
-// dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): sorted,
-// without those that overlap the previous one.
-func (m *MemoryMap) dropOverlaps() {
-	sort.SliceStable(m.rust, func(i, j int) bool {
-		if m.rust[i].First != m.rust[j].First {
-			return m.rust[i].First < m.rust[j].First
-		}
-		return m.rust[i].Last < m.rust[j].Last
-	})
-	kept := m.rust[:0]
-	for _, r := range m.rust {
-		if r.Last < r.First || len(kept) > 0 && r.First <= kept[len(kept)-1].Last {
-			continue
-		}
-		kept = append(kept, r)
-	}
-	m.rust = kept
 }
 
 // known reports whether the dump has a map.
@@ -228,29 +192,4 @@ func (m *MemoryMap) above(p *Place) *Place {
 		return nil
 	}
 	return &m.places[i]
-}
-
-// rustAt returns the index of the entry that rust-minidump finds at an address, or -1.
-func (m *MemoryMap) rustAt(addr uint64) int {
-	i := sort.Search(len(m.rust), func(i int) bool { return m.rust[i].First > addr }) - 1
-	if i < 0 || m.rust[i].Last < addr {
-		return -1
-	}
-	return i
-}
-
-// rustGuard is rust-minidump's test for a guard page (processor.rs, check_for_guard_pages).
-func (m *MemoryMap) rustGuard(addr uint64) bool {
-	i := m.rustAt(addr)
-	if i < 0 {
-		return false
-	}
-	open := func(r *rustRange) bool { return r.Read || r.Write || r.Executable }
-	r := &m.rust[i]
-	if open(r) || r.Last-r.First >= maxGuard {
-		return false
-	}
-	before := i > 0 && m.rust[i-1].Last+1 == r.First && open(&m.rust[i-1])
-	after := i+1 < len(m.rust) && r.Last+1 == m.rust[i+1].First && open(&m.rust[i+1])
-	return before || after
 }

@@ -62,34 +62,6 @@ func decodeX86(p []byte, mode int) *x86Insn {
 	return x
 }
 
-// text returns the instruction as rust-minidump prints it.
-func (x *x86Insn) text() string {
-	switch {
-	case x.endbr && x.Opcode == 0xfa:
-		return "endbr64"
-	case x.endbr:
-		return "endbr32"
-	case x.vec != nil:
-		return x.vec.text
-	}
-	return x86Text(&x.Inst)
-}
-
-// plain is text, but prints the immediate of a 32-bit move unsigned: 0xc000000d for rust-minidump's
-// -0x3ffffff3.
-func (x *x86Insn) plain() string {
-	s := x.text()
-	v, ok := x.Args[1].(x86asm.Imm)
-	if x.vec != nil || x.Op != x86asm.MOV || !ok || v >= 0 {
-		return s
-	}
-	r, reg := x.Args[0].(x86asm.Reg)
-	if x.MemBytes != 4 && !(reg && r >= x86asm.EAX && r <= x86asm.R15L) {
-		return s
-	}
-	return strings.TrimSuffix(s, immText(&x.Inst, int64(v))) + hexWord(uint64(uint32(v)))
-}
-
 // x86 decodes the instruction at pc and its effects.
 //
 // The order of the accesses matters: operands first, then the stack. x86Jump relies on it.
@@ -98,7 +70,7 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 	if x == nil {
 		return nil
 	}
-	in := &decoded{text: x.plain(), len: x.Len, x86: x}
+	in := &decoded{text: x.text(m.pc), len: x.Len, x86: x}
 	word := mode / 8
 	for n, mem := range x.mems {
 		kind := x.kind(n)
@@ -118,7 +90,7 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 	if in.division {
 		switch a := x.Args[0].(type) {
 		case x86asm.Reg:
-			in.divisorName = regText(&x.Inst, a)
+			in.divisorName = regText(a)
 			in.divisor, in.divisorKnown = m.x86Reg(a)
 		case x86asm.Mem:
 			if len(in.accesses) > 0 && in.accesses[0].AddressKnown {
@@ -201,7 +173,7 @@ func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
 		if x86asm.AX <= r && r <= x86asm.R15W {
 			addrMask = 0xffff
 		}
-		return Register{regText(&x.Inst, r), v}
+		return Register{regText(r), v}
 	}
 	a.Base, a.Index = part(mem.Base), part(mem.Index)
 	a.Address = a.Base.Value + a.Index.Value*uint64(max(1, mem.Scale)) + uint64(mem.Disp)
@@ -321,7 +293,7 @@ func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 		j.How = "call"
 	case x86asm.JMP:
 		j.How = "jump"
-	case x86asm.RET:
+	case x86asm.RET, x86asm.IRETQ:
 		j.How = "return"
 	default:
 		return
@@ -333,7 +305,7 @@ func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 		return
 	case x86asm.Reg:
 		v, ok := m.x86Reg(a)
-		if j.Register = (Register{regText(&x.Inst, a), v}); ok {
+		if j.Register = (Register{regText(a), v}); ok {
 			in.use(j.Register)
 			j.Target = v
 			in.jump = &j

@@ -107,7 +107,7 @@ type vexPrefix struct {
 // readVEX reads the prefix at the start of p. ok is false if fewer than two bytes follow it, or if
 // no instruction has it.
 //
-// Example: c5 fe 6f 07 is "vmovdqu ymm0, ymmword [rdi]". In fe, ~R is 1 and ~vvvv 1111, so that R
+// Example: c5 fe 6f 07 is "vmovdqu ymm0, ymmword ptr [rdi]". In fe, ~R is 1 and ~vvvv 1111, so that R
 // and vvvv are 0; L is 1, 256 bits; pp is 10, prefix f3. 6f is the opcode, 07 the ModRM byte.
 func readVEX(p []byte) (f vexPrefix, ok bool) {
 	f.size = 2
@@ -253,7 +253,7 @@ func findVector(pp byte, op uint16, evex bool) *vectorRow {
 // vectorMem reads the memory operand after a ModRM byte: SIB byte and displacement. unit is that of
 // an 8-bit displacement.
 //
-// Example: 62 f1 7c 48 10 40 01 is "vmovups zmm0, zmmword [rax + 0x40]": the displacement 01 counts
+// Example: 62 f1 7c 48 10 40 01 is "vmovups zmm0, zmmword ptr [rax+0x40]": the displacement 01 counts
 // vectors of 64 bytes (SDM volume 2, section 2.7.5).
 func vectorMem(p []byte, modrm, x, b byte, addr32 bool, mode int, unit int64) (m x86asm.Mem, n int, ok bool) {
 	first := x86asm.RAX
@@ -297,7 +297,7 @@ func vectorMem(p []byte, modrm, x, b byte, addr32 bool, mode int, unit int64) (m
 	return m, n + dispSize, true
 }
 
-// vectorText formats the instruction like yaxpeax-x86.
+// vectorText returns the instruction in Intel's assembler.
 func vectorText(row *vectorRow, v *vector, evex bool, w byte, width int, reg, second, mask byte, zero bool) string {
 	name := row.name
 	if evex && row.evex[w] != "" {
@@ -317,7 +317,7 @@ func vectorText(row *vectorRow, v *vector, evex bool, w byte, width int, reg, se
 	if evex && strings.HasPrefix(name, "vpcmp") {
 		kind, reg = "k", reg&7 // the result of an AVX-512 comparison is a mask register
 	}
-	mem := sizeLabel(v.memSize) + " " + memText(&x86asm.Inst{Mode: 64}, v.mem)
+	mem := vectorMemText(v.memSize, v.mem)
 	r := kind + strconv.Itoa(int(reg))
 	switch row.form {
 	case 's':

@@ -242,7 +242,7 @@ func TestInstructionsOfFrames(t *testing.T) {
 	r := s.Report(0)
 	v := view.New(r, nil)
 	v.ExplainBy(s.Session(0).Explainer(true))
-	for frame, want := range []string{"Instruction = mov rax, rbx\nCode = 48 89 d8\n", "Instruction = call $-0x1020\nCalls = 0x0000000000401000  crash_me + 0x0\nCode = e8 e0 ef ff ff\n"} {
+	for frame, want := range []string{"Instruction = mov rax, rbx\nCode = 48 89 d8\n", "Instruction = call 0x401000\nCalls = 0x0000000000401000  crash_me + 0x0\nCode = e8 e0 ef ff ff\n"} {
 		if facts := factsText(v.Frame(0, frame, -1).Facts); !strings.HasSuffix(facts, want) {
 			t.Errorf("frame %d: %s", frame, facts)
 		}
@@ -255,11 +255,11 @@ func TestInstructionsOfFrames(t *testing.T) {
 	if err := errors.Join(text.WriteExplanation(&b, r, x), jsonreport.WriteExplanation(&j, r, x, jsonreport.Options{})); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "Instruction at 0x40201b: call $-0x1020: 0x401000, crash_me + 0x0\n") {
+	if !strings.Contains(b.String(), "Instruction at 0x40201b: call 0x401000: crash_me + 0x0\n") {
 		t.Error(b.String())
 	}
 	if !strings.Contains(j.String(), `"instruction":{"address":"0x000000000040201b","bytes":"e8e0efffff","function":"crash_me","module":"app","offset":"0x0000000000000000",`+
-		`"target":"0x0000000000401000","text":"call $-0x1020"}`) {
+		`"target":"0x0000000000401000","text":"call 0x401000"}`) {
 		t.Error(j.String())
 	}
 }

@@ -5,16 +5,15 @@ import (
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
-// crash writes the schema's crash_info, with rust-minidump's analysis. Crashpane's own is in the
-// key "crashpane".
+// crash writes the schema's crash_info.
 func (p *printer) crash() {
 	c := p.r.Crash
 	if c == nil {
 		p.noCrash()
 		return
 	}
-	a := &c.Analysis.Rust
-	p.hex("address", c.RustAddress)
+	a := c.Analysis
+	p.hex("address", c.Address)
 	if adj := a.Adjusted; adj != nil {
 		p.Object("adjusted_address", func() {
 			if adj.Kind == "null-pointer" {
@@ -30,32 +29,24 @@ func (p *printer) crash() {
 	}
 	// rust-minidump always writes null here. The text is in the key "crashpane".
 	p.Null("assertion")
-	p.List("crash_inconsistencies", len(a.Inconsistencies), func(i int) { p.PutString(a.Inconsistencies[i]) })
+	p.List("crash_inconsistencies", len(a.Contradictions), func(i int) { p.PutString(string(a.Contradictions[i])) })
 	p.crashingThread()
-	p.StrOrNull("instruction", a.Instruction)
+	if in := a.Instruction; in != nil {
+		p.StrOrNull("instruction", in.Text)
+	} else {
+		p.Null("instruction")
+	}
 	if a.Jump != nil {
-		p.Object("instruction_pointer_update", func() { p.hex("address", *a.Jump) })
+		p.Object("instruction_pointer_update", func() { p.hex("address", a.Jump.Target) })
 	} else {
 		p.Null("instruction_pointer_update")
 	}
-	if a.HasAccesses {
-		p.List("memory_accesses", len(a.Accesses), func(i int) {
-			m := &a.Accesses[i]
-			p.PutObject(func() {
-				if m.Type != "" {
-					p.Str("access_type", m.Type)
-				}
-				p.hex("address", m.Address)
-				if m.Guard {
-					p.Bool("is_likely_guard_page", true)
-				}
-				if m.Size != nil {
-					p.Int("size", int64(*m.Size))
-				} else {
-					p.Null("size")
-				}
-			})
-		})
+	known := a.AccessesKnown && a.Instruction != nil
+	for i := range a.Accesses {
+		known = known && a.Accesses[i].AddressKnown
+	}
+	if known {
+		p.List("memory_accesses", len(a.Accesses), p.memoryAccess)
 	} else {
 		p.Null("memory_accesses")
 	}
@@ -79,6 +70,30 @@ func (p *printer) crash() {
 		p.Null("possible_bit_flips")
 	}
 	p.Str("type", c.Reason.Rust)
+}
+
+// memoryAccess writes access i of the crashing instruction, whose address is known.
+func (p *printer) memoryAccess(i int) {
+	m := &p.r.Crash.Analysis.Accesses[i]
+	p.PutObject(func() {
+		if m.Kind != 0 {
+			p.Str("access_type", m.Kind.String())
+		}
+		p.hex("address", m.Address)
+		if m.Guard {
+			p.Bool("is_likely_guard_page", true)
+		}
+		p.size(m.Size)
+	})
+}
+
+// size writes the size of an access, null if the instruction alone does not determine it.
+func (p *printer) size(n int) {
+	if n > 0 {
+		p.Int("size", int64(n))
+	} else {
+		p.Null("size")
+	}
 }
 
 // noCrash writes crash_info of a dump without an exception: all keys, and null for most.
@@ -210,11 +225,7 @@ func (p *printer) access(i int) {
 	p.Bool("guard", m.Guard)
 	p.Bool("implicit", m.Implicit)
 	p.StrOrNull("index", m.Index.Name)
-	if m.Size > 0 {
-		p.Int("size", int64(m.Size))
-	} else {
-		p.Null("size")
-	}
+	p.size(m.Size)
 }
 
 // crashInstruction writes the crashing instruction.

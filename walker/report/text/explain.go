@@ -35,7 +35,12 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 	if in := x.Instruction; in != nil && in.Text != "" {
 		target := ""
 		if in.HasTarget {
-			target = strings.TrimRight(fmt.Sprintf(": 0x%x, %s", in.Target, in.Place.Text(r, func(n report.Name) string { return n.Shown() })), ", ")
+			at := fmt.Sprintf("0x%x", in.Target)
+			target = ": "
+			if !strings.HasSuffix(in.Text, at) {
+				target += at + ", "
+			}
+			target = strings.TrimRight(target+in.Place.Text(r, func(n report.Name) string { return n.Shown() }), ":, ")
 		}
 		b.printf("Instruction at 0x%x: %s%s\n", in.Address, in.Text, target)
 	}
