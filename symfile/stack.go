@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -259,8 +260,7 @@ func (f *File) winText(rva uint64) (RecordLine, bool, error) {
 type cfiTable struct {
 	f        *File
 	arch     *cpu.Arch
-	passed   int
-	warnings []string
+	warnings input.Warnings
 }
 
 // CFITable returns the file's STACK CFI records for a CPU as an unwind.Table, so that "crashpane
@@ -350,19 +350,8 @@ func (t *cfiTable) record(r *rec, init string, deltas []CFIDelta, fn func(start,
 }
 
 func (t *cfiTable) pass(line int, why string) {
-	if t.passed++; t.passed <= warningsKept {
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: STACK CFI at line %d: %s", t.f.src.Name, line, why))
-	}
+	t.warnings.AddKind("record", &input.FormatError{File: t.f.src.Name, Part: "STACK CFI", Line: line, Have: why})
 }
-
-// warningsKept is how many of them are.
-const warningsKept = 4
 
 // Warnings implements unwind.Table.
-func (t *cfiTable) Warnings() []string {
-	out := t.warnings[:len(t.warnings):len(t.warnings)]
-	if more := t.passed - warningsKept; more > 0 {
-		out = append(out, fmt.Sprintf("%s: STACK CFI: %d more of a kind", t.f.src.Name, more))
-	}
-	return out
-}
+func (t *cfiTable) Warnings() []string { return t.warnings.List(t.f.src.Name + ": STACK CFI") }

@@ -20,9 +20,9 @@ func (f *File) Has() symbol.Contents {
 		if u, err := t.get(); err != nil || u == nil {
 			continue
 		}
-		out.SFrame = out.SFrame || t.kind == ".sframe"
-		out.CFI = out.CFI || t.kind != ".sframe"
-		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: t.file, Section: t.kind})
+		out.SFrame = out.SFrame || t.section == ".sframe"
+		out.CFI = out.CFI || t.section != ".sframe"
+		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: t.file, Section: t.section})
 	}
 	if p := f.program.frameData(); p != nil && p.HasFrameData() {
 		out.CFI = true

@@ -14,7 +14,7 @@ import (
 type elfProgram struct {
 	src   *input.Source
 	elf   *elf.File
-	notes *warningList
+	notes *input.Warnings
 
 	debug, alt *elf.File // the separate debug file, and the supplementary file of dwz
 	mini       *elf.File // the file in .gnu_debugdata
@@ -25,7 +25,7 @@ type elfProgram struct {
 }
 
 // openELF opens an ELF file. A core file is refused: it is a dump of a process and no program.
-func openELF(src *input.Source, n *warningList) (program, error) {
+func openELF(src *input.Source, n *input.Warnings) (program, error) {
 	e, err := elf.Open(src)
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (f *elfProgram) code(rva uint64, p []byte) int {
 	b, err := f.elf.At(address, int64(n))
 	if err != nil {
 		if !input.Needs(err) {
-			f.notes.add(err)
+			f.notes.Add(err)
 		}
 		return 0
 	}

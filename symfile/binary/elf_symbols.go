@@ -13,18 +13,18 @@ func (f *elfProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 	out := []*symbolSource{}
 	for _, e := range f.files() {
 		if e.Section(".debug_info") != nil {
-			out = append(out, &symbolSource{section: ".debug_info", file: e.Src.Name, open: func() (symbolTable, error) { return f.openDWARF(e, symbols) }})
+			out = append(out, sourceOf(".debug_info", e.Src.Name, func() (symbolTable, error) { return f.openDWARF(e, symbols) }))
 		}
 	}
 	for _, e := range f.files() {
 		if e.Section(".stab") != nil {
-			out = append(out, &symbolSource{section: ".stab", file: e.Src.Name, open: func() (symbolTable, error) {
+			out = append(out, sourceOf(".stab", e.Src.Name, func() (symbolTable, error) {
 				t, err := stabs.OpenELF(e)
 				if err == nil && t == nil {
 					err = &input.FormatError{File: e.Src.Name, Part: "section headers", Offset: -1, Want: "a section .stabstr beside .stab"}
 				}
 				return t, err
-			}})
+			}))
 		}
 	}
 	if g := f.goELF(); g != nil {
@@ -166,13 +166,13 @@ func (f *elfProgram) symbolTables() ([]*names, error) {
 		if e == nil || !e.HasSymtab() && e != f.elf {
 			continue
 		}
-		n := &names{section: ".dynsym", file: e.Src.Name, full: e.HasSymtab(), open: func() (nameTable, error) {
+		n := &names{full: e.HasSymtab(), onDemand: onDemand[nameTable]{section: ".dynsym", file: e.Src.Name, open: func() (nameTable, error) {
 			p, err := e.Publics()
 			if err != nil {
 				return nil, err
 			}
 			return elfNames{p, e.Base - f.baseOf(e)}, nil
-		}}
+		}}}
 		if n.full {
 			n.section = ".symtab"
 			full = append(full, n)
@@ -193,7 +193,7 @@ func (f *elfProgram) openMini() error {
 		return err
 	}
 	if err != nil {
-		f.notes.add(err)
+		f.notes.Add(err)
 	}
 	f.mini, f.miniRead = mini, true
 	return nil

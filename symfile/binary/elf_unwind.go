@@ -32,7 +32,7 @@ func (f *elfProgram) unwindTables() []*table {
 	for _, kind := range unwindSections {
 		for _, e := range f.files() {
 			if open := kind.open(f, e); open != nil {
-				out = append(out, &table{kind: kind.kind, file: e.Src.Name, open: open})
+				out = append(out, &table{section: kind.kind, file: e.Src.Name, open: open})
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 			case err != nil:
 				// Without the header lookups are only slower.
 				head = nil
-				f.notes.add(err)
+				f.notes.Add(err)
 			}
 		}
 		cfg := f.cfiConfig(e)

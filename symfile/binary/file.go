@@ -45,7 +45,7 @@ type File struct {
 	symbols []*symbolSource
 	rows    map[uint64]cachedRow // by RVA, see Row
 	// notes are errors of parts that could not be read.
-	notes *warningList
+	notes *input.Warnings
 }
 
 // program is a file of one format and the files attached to it.
@@ -82,7 +82,7 @@ func Open(src *input.Source) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{src: src, notes: &warningList{}}
+	f := &File{src: src, notes: &input.Warnings{}}
 	var p program
 	switch {
 	case pe.Is(head):
@@ -104,7 +104,7 @@ func Open(src *input.Source) (*File, error) {
 // function table is not completely in memory.
 func OpenImage(name string, read func(address uint64, p []byte) int, base, size uint64) (*File, error) {
 	src := input.New(name, memory{read, base}, int64(min(size, 1<<40)))
-	f := &File{src: src, notes: &warningList{}}
+	f := &File{src: src, notes: &input.Warnings{}}
 	p, err := openImage(src)
 	if err != nil {
 		return nil, err
@@ -164,49 +164,27 @@ func (f *File) Attach(src *input.Source) (bool, error) {
 // Warnings lists what could not be read so far, in headers and sections, including each part that
 // could not be opened.
 func (f *File) Warnings() []string {
-	out := append(f.program.warnings(), f.notes.list...)
-	add := func(err error, more []string) {
-		if err != nil && !slices.Contains(out, err.Error()) {
-			out = append(out, err.Error())
-		}
-		out = append(out, more...)
-	}
+	out := append(f.program.warnings(), f.notes.List(f.src.Name)...)
 	for _, t := range f.tables {
-		if t.table != nil {
-			add(t.err, t.table.Warnings())
-		} else {
-			add(t.err, nil)
-		}
+		out = append(out, t.warnings()...)
 	}
 	for _, s := range f.symbolSources() {
-		add(s.err, s.warnings())
+		out = append(out, s.warnings()...)
 	}
 	for _, n := range f.names {
-		add(n.err, nil)
+		out = append(out, n.warnings()...)
 	}
 	for _, src := range f.program.sources() {
 		if err := src.Failed(); err != nil {
-			add(err, nil)
+			out = append(out, err.Error())
 		}
 	}
-	return out
-}
-
-// warningList collects errors about parts of the files, each once.
-type warningList struct{ list []string }
-
-// add adds a warning, once.
-func (n *warningList) add(err error) {
-	text := err.Error()
-	for _, have := range n.list {
-		if have == text {
-			return
-		}
-	}
-	const most = 100
-	if len(n.list) < most {
-		n.list = append(n.list, text)
-	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(out, func(w string) bool {
+		was := seen[w]
+		seen[w] = true
+		return was
+	})
 }
 
 // baseName returns a path's last part; both kinds of slash separate.

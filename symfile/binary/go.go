@@ -15,32 +15,16 @@ import (
 // goTable is the table of functions in a program of Go, opened when it is needed. Its names, lines
 // and rules are asked after those of all other sources: they are all that is left in a stripped
 // program, and elsewhere the only ones for Go's assembler functions.
-type goTable struct {
-	file  string
-	open  func() (*gopclntab.Table, error)
-	table *gopclntab.Table
-	err   error
-}
+type goTable struct{ onDemand[*gopclntab.Table] }
 
 // goSection is the name of its section in ELF files.
 const goSection = ".gopclntab"
 
-// get opens the table. It keeps an error other than input.NeedError.
-func (g *goTable) get() (*gopclntab.Table, error) {
-	if g.table == nil && g.err == nil {
-		t, err := g.open()
-		if input.Needs(err) {
-			return nil, err
-		}
-		g.table, g.err = t, err
-	}
-	return g.table, g.err
-}
-
 // source returns the table as a source of functions.
 func (g *goTable) source() *symbolSource {
-	return &symbolSource{section: goSection, file: g.file, functions: true, lines: true, inlines: true, asked: true, gaps: true,
-		open: func() (symbolTable, error) { return g.get() }}
+	s := sourceOf(goSection, g.file, func() (symbolTable, error) { return g.get() })
+	s.functions, s.lines, s.inlines, s.asked, s.gaps = true, true, true, true, true
+	return s
 }
 
 // rules opens the table as a source of unwind rules.
@@ -77,7 +61,7 @@ func (f *elfProgram) goELF() *goTable {
 	if open == nil {
 		return nil
 	}
-	f.goPart = &goTable{file: e.Src.Name, open: func() (*gopclntab.Table, error) {
+	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, file: e.Src.Name, open: func() (*gopclntab.Table, error) {
 		p, err := open()
 		if err != nil {
 			return nil, err
@@ -87,7 +71,7 @@ func (f *elfProgram) goELF() *goTable {
 			cfg.Relocations = e.RelativeRelocations
 		}
 		return gopclntab.Open(p.Src, p.Address, cfg)
-	}}
+	}}}
 	return f.goPart
 }
 
@@ -170,7 +154,7 @@ func (f *peProgram) goPE() *goTable {
 		return f.goPart
 	}
 	p := f.pe
-	f.goPart = &goTable{file: f.src.Name, open: func() (*gopclntab.Table, error) {
+	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, file: f.src.Name, open: func() (*gopclntab.Table, error) {
 		cfg := gopclntab.Config{Arch: p.Arch, Base: p.Base, File: f.src.Name,
 			At: func(address uint64, n int64) ([]byte, error) { return p.At(address-p.Base, n) }}
 		for _, r := range p.Code() {
@@ -195,6 +179,6 @@ func (f *peProgram) goPE() *goTable {
 			return nil, err
 		}
 		return gopclntab.Open(t.Src, t.Address, cfg)
-	}}
+	}}}
 	return f.goPart
 }

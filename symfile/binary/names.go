@@ -6,15 +6,10 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// names is a symbol table of a file, opened when it is needed.
+// names is a symbol table of a file.
 type names struct {
-	// section is the table's name, file the name of its file. full: the table has more than the
-	// exported symbols.
-	section, file string
-	full          bool
-	open          func() (nameTable, error)
-	table         nameTable
-	err           error
+	onDemand[nameTable]
+	full bool // it has more than the exported symbols
 }
 
 // nameTable is a list of names by RVA, one for each address. At returns name i in the order of
@@ -40,20 +35,6 @@ func (f *File) symbolTables() ([]*names, error) {
 		f.names = append([]*names{}, tables...)
 	}
 	return f.names, nil
-}
-
-// get opens the table. It keeps an error other than input.NeedError.
-func (n *names) get() (nameTable, error) {
-	if n.table == nil && n.err == nil {
-		t, err := n.open()
-		if input.Needs(err) {
-			return nil, err
-		}
-		if n.err = err; err == nil {
-			n.table = t
-		}
-	}
-	return n.table, n.err
 }
 
 // full reports whether one of the tables has more than the exported symbols.

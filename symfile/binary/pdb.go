@@ -42,7 +42,7 @@ func (f *pdbProgram) warnings() []string              { return nil }
 func (f *pdbProgram) sources() []*input.Source        { return []*input.Source{f.src} }
 
 func pdbSource(src *input.Source, p *pdb.File) *symbolSource {
-	return &symbolSource{section: "module streams", file: src.Name, open: func() (symbolTable, error) { return p, nil }}
+	return sourceOf("module streams", src.Name, func() (symbolTable, error) { return p, nil })
 }
 
 // identity returns the PDB's identity. A PDB does not contain its own name or that of its program.

@@ -248,12 +248,12 @@ func (f *peProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 		out = f.pdb.symbolSources(symbols)
 	}
 	if file := f.with(".debug_info"); file.Section(".debug_info") != nil {
-		out = append(out, &symbolSource{section: ".debug_info", file: file.Src.Name, open: func() (symbolTable, error) {
+		out = append(out, sourceOf(".debug_info", file.Src.Name, func() (symbolTable, error) {
 			return dwarf.Open(dwarf.Sections{
 				Get: f.section, More: func(string) ([]*input.Source, error) { return nil, nil },
 				Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: file.Base, File: file.Src.Name,
 			}, dwarf.Options{Symbols: symbols})
-		}})
+		}))
 	}
 	if g := f.goPE(); g != nil {
 		out = append(out, g.source())
@@ -268,7 +268,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		return nil, nil
 	}
 	named := f.named()
-	n := &names{section: "exports", file: named.Src.Name, full: named.HasSymbols(), open: func() (nameTable, error) {
+	n := &names{full: named.HasSymbols(), onDemand: onDemand[nameTable]{section: "exports", file: named.Src.Name, open: func() (nameTable, error) {
 		p, err := named.Publics()
 		if err != nil {
 			return nil, err
@@ -280,7 +280,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		}
 		t, err := f.pdata()
 		return exports{p, t}, err
-	}}
+	}}}
 	if n.full {
 		n.section = "COFF symbol table"
 	}
@@ -319,7 +319,7 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 func (f *peProgram) unwindTables() []*table {
 	out := []*table{}
 	addOf := func(file *pe.File, kind string, open func() (unwind.Table, error)) {
-		out = append(out, &table{kind: kind, file: file.Src.Name, open: open})
+		out = append(out, &table{section: kind, file: file.Src.Name, open: open})
 	}
 	add := func(kind string, open func() (unwind.Table, error)) { addOf(f.pe, kind, open) }
 	exceptions, _ := f.pe.Exceptions()

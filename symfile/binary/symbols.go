@@ -9,13 +9,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// symbolSource is one file's DWARF or STABS, or a PDB, opened when it is needed.
+// symbolSource is one file's DWARF or STABS, or a PDB.
 type symbolSource struct {
-	section string // ".debug_info", ".stab" or "module streams"
-	file    string // the name of its file
-	open    func() (symbolTable, error)
-	table   symbolTable
-	err     error // the error of open, unless it is an input.NeedError
+	onDemand[symbolTable]
 	// gaps: its functions count only where no source before it has one.
 	gaps bool
 	// What the source has, valid if asked is set. See Has.
@@ -28,25 +24,8 @@ type symbolTable interface {
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 }
 
-// get opens the source. It keeps an error other than input.NeedError.
-func (s *symbolSource) get() (symbolTable, error) {
-	if s.table == nil && s.err == nil {
-		t, err := s.open()
-		if input.Needs(err) {
-			return nil, err
-		}
-		if s.err = err; err == nil {
-			s.table = t // not with an error: t would be a nil pointer in a non-nil interface
-		}
-	}
-	return s.table, s.err
-}
-
-func (s *symbolSource) warnings() []string {
-	if t, ok := s.table.(interface{ Warnings() []string }); ok {
-		return t.Warnings()
-	}
-	return nil
+func sourceOf(section, file string, open func() (symbolTable, error)) *symbolSource {
+	return &symbolSource{onDemand: onDemand[symbolTable]{section: section, file: file, open: open}}
 }
 
 // symbolSources returns the sources of functions, in the order in which Lookup asks them.

@@ -6,15 +6,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// table is a section of unwind rules, opened when it is needed.
-type table struct {
-	kind  string // the section's name
-	file  string // the name of its file
-	open  func() (unwind.Table, error)
-	table unwind.Table
-	// err is the error of open, unless it is an input.NeedError.
-	err error
-}
+// table is a section of unwind rules.
+type table = onDemand[unwind.Table]
 
 // unwindTables returns the sections of unwind rules, in the order in which Row asks them.
 func (f *File) unwindTables() []*table {
@@ -25,20 +18,6 @@ func (f *File) unwindTables() []*table {
 		}
 	}
 	return f.tables
-}
-
-// get opens the table. It keeps an error other than input.NeedError.
-func (t *table) get() (unwind.Table, error) {
-	if t.table == nil && t.err == nil {
-		u, err := t.open()
-		if input.Needs(err) {
-			return nil, err
-		}
-		if t.err = err; err == nil {
-			t.table = u
-		}
-	}
-	return t.table, t.err
 }
 
 // Row returns the unwind rules at an RVA. The answer is No if no section has rules there. If a
@@ -151,21 +130,18 @@ func (f *File) Unwind() ([]unwind.Table, error) {
 	return out, nil
 }
 
-// Section is a section of unwind rules.
+// Section is a section of unwind rules. Kind is its name (".eh_frame"). If bytes are not loaded yet,
+// the error of Open is an *input.NeedError.
 type Section struct {
-	// Kind is the section's name (".eh_frame").
-	Kind  string
-	table *table
+	Kind string
+	Open func() (unwind.Table, error)
 }
-
-// Open opens the section. If bytes are not loaded yet, the error is an *input.NeedError.
-func (s *Section) Open() (unwind.Table, error) { return s.table.get() }
 
 // UnwindSections returns the sections of unwind rules, in the order in which Row asks them.
 func (f *File) UnwindSections() []Section {
 	var out []Section
 	for _, t := range f.unwindTables() {
-		out = append(out, Section{Kind: t.kind, table: t})
+		out = append(out, Section{t.section, t.get})
 	}
 	return out
 }

@@ -25,7 +25,6 @@ package dwarf
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -67,8 +66,6 @@ type Options struct {
 }
 
 const (
-	// maxWarnings limits the warnings that are kept. Further ones are only counted.
-	maxWarnings = 100
 	// maxCached limits the cache of decoded units, in bytes. The unit used last stays whatever its
 	// size.
 	maxCached = 40 << 20
@@ -88,11 +85,9 @@ type Data struct {
 	overlaps  []overlap   // of the current lookup: the ranges in several units that cover the address
 	dwps      map[*Sections]*object
 
-	warnings    []string
-	warnedTexts map[string]bool
-	numWarnings int
-	wanted      []string
-	wants       map[string]bool
+	warnings input.Warnings
+	wanted   []string
+	wants    map[string]bool
 
 	// spent is the work of the current call, see allow.
 	spent [numWork]int64
@@ -100,7 +95,7 @@ type Data struct {
 
 // Open finds the sections and reads nothing of them. Its errors are those of Sections.Get.
 func Open(s Sections, opt Options) (*Data, error) {
-	d := &Data{opt: opt, warnedTexts: map[string]bool{}, wants: map[string]bool{}, dwps: map[*Sections]*object{}}
+	d := &Data{opt: opt, wants: map[string]bool{}, dwps: map[*Sections]*object{}}
 	d.main = newObject(d, s, false)
 	if opt.Alt != nil {
 		d.alt = newObject(d, *opt.Alt, false)
@@ -117,10 +112,7 @@ func Open(s Sections, opt Options) (*Data, error) {
 // Warnings lists what Data skipped so far, without repetitions: the first hundred warnings, then
 // the number of the rest.
 func (d *Data) Warnings() []string {
-	if d.numWarnings > len(d.warnings) {
-		return append(d.warnings[:len(d.warnings):len(d.warnings)], fmt.Sprintf("%s: %d more warnings", d.main.s.File, d.numWarnings-len(d.warnings)))
-	}
-	return d.warnings
+	return d.warnings.List(d.main.s.File)
 }
 
 // Wanted lists the files that lookups needed and did not have: .dwo and .dwp files with the ids of
@@ -133,29 +125,6 @@ func (d *Data) want(what string) {
 		d.wants[what] = true
 		d.wanted = append(d.wanted, what)
 	}
-}
-
-// note turns an error about the file's content into a warning and returns nil. It returns errors of
-// reading: bytes that are still to be fetched (input.NeedError), and those of the reader itself.
-func (d *Data) note(err error) error {
-	if err == nil {
-		return nil
-	}
-	var need *input.NeedError
-	var format *input.FormatError
-	if errors.As(err, &need) || !errors.As(err, &format) || format.Err != nil {
-		return err
-	}
-	text := err.Error()
-	if d.warnedTexts[text] {
-		return nil
-	}
-	d.numWarnings++
-	if len(d.warnings) < maxWarnings {
-		d.warnedTexts[text] = true
-		d.warnings = append(d.warnings, text)
-	}
-	return nil
 }
 
 // work is a kind of work that a crafted file can ask for repeatedly, by many references to one part

@@ -112,7 +112,7 @@ func (d *Data) collect(all *collector) error {
 		var sure bool
 		var err error
 		spans, sure, err = d.rootSpans(spans[:0], u)
-		if err := d.note(err); err != nil {
+		if err := d.warnings.Pass(err); err != nil {
 			return err
 		}
 		if sure && len(spans) == 0 && !d.byAddress.named[u.off] {
@@ -308,7 +308,7 @@ func (all *collector) name(d *unitData, c *call) (uint32, error) {
 		return n, nil
 	}
 	name, _, err := o.resolve(r, d.body, d.body.lang, false)
-	if err = o.d.note(err); err != nil {
+	if err = o.d.warnings.Pass(err); err != nil {
 		return 0, err
 	}
 	if name == "" {

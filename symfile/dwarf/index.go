@@ -91,7 +91,7 @@ func (d *Data) readAranges() error {
 	for at := int64(0); at < sec.size; {
 		end, err := d.arangeSet(sec, info, at)
 		if err != nil {
-			if err := d.note(err); err != nil {
+			if err := d.warnings.Pass(err); err != nil {
 				return err
 			}
 		}
@@ -178,7 +178,7 @@ func (d *Data) readRoots() error {
 		var sure bool
 		var err error
 		spans, sure, err = d.rootSpans(spans[:0], u)
-		if err = d.note(err); err != nil {
+		if err = d.warnings.Pass(err); err != nil {
 			return err
 		}
 		for _, s := range spans {

@@ -129,7 +129,7 @@ func (t *lineTable) path(n uint32) (string, error) {
 	if t.known == nil {
 		t.paths, t.known = make([]string, len(t.files)), make([]bool, len(t.files))
 		dir, err := t.u.text(t.u.compDir, maxName)
-		if err = t.u.obj.d.note(err); err != nil {
+		if err = t.u.obj.d.warnings.Pass(err); err != nil {
 			t.known = nil
 			return "", err
 		}
@@ -145,7 +145,7 @@ func (t *lineTable) path(n uint32) (string, error) {
 	d := t.u.obj.d
 	e := t.files[i]
 	name, err := t.name(e.name)
-	if err = d.note(err); err != nil {
+	if err = d.warnings.Pass(err); err != nil {
 		return "", err
 	}
 	dir := ""
@@ -157,7 +157,7 @@ func (t *lineTable) path(n uint32) (string, error) {
 	// relative to compDir.
 	if number < uint64(len(t.dirs)) && !absolute(name) {
 		dir, err = t.name(t.dirs[number])
-		if err = d.note(err); err != nil {
+		if err = d.warnings.Pass(err); err != nil {
 			return "", err
 		}
 	}

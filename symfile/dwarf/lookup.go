@@ -99,7 +99,7 @@ func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
 func (d *Data) loadAt(off int64) (*unitData, error) {
 	u, err := d.main.unitAt(off)
 	if err != nil {
-		return nil, d.note(err)
+		return nil, d.warnings.Pass(err)
 	}
 	return d.load(u)
 }
@@ -278,10 +278,10 @@ func (d *Data) Has() (functions, lines, inlines bool) {
 	d.begin()
 	o := d.main
 	line, err := o.section(secLine)
-	d.note(err) // an error of reading is dropped here: the lookup that meets it again reports it
+	d.warnings.Pass(err) // an error of reading is dropped here: the lookup that meets it again reports it
 	lines = line != nil
 	sec, err := o.section(secAbbrev)
-	d.note(err)
+	d.warnings.Pass(err)
 	if sec == nil {
 		return false, lines, false
 	}
@@ -295,7 +295,7 @@ func (d *Data) Has() (functions, lines, inlines bool) {
 		}
 		t, err := o.abbrevsOf(u.abbrev, u.encoding)
 		if err != nil {
-			d.note(err)
+			d.warnings.Pass(err)
 			return nil
 		}
 		functions = functions || t.code
@@ -306,11 +306,11 @@ func (d *Data) Has() (functions, lines, inlines bool) {
 			}
 			body, err := d.split(u)
 			if err != nil || body == nil {
-				d.note(err)
+				d.warnings.Pass(err)
 				return nil
 			}
 			if t, err = body.obj.abbrevsOf(body.abbrev, body.encoding); err != nil {
-				d.note(err)
+				d.warnings.Pass(err)
 				return nil
 			}
 			functions = functions || t.code
@@ -319,7 +319,7 @@ func (d *Data) Has() (functions, lines, inlines bool) {
 		return nil
 	})
 	if err != errEnough {
-		d.note(err)
+		d.warnings.Pass(err)
 	}
 	// Lines and a symbol table are functions too, see Symbols.
 	return functions || lines && d.opt.Symbols != nil && d.opt.Symbols.Len() > 0, lines, inlines

@@ -110,7 +110,7 @@ type entryName struct {
 func (o *object) nameOf(r ref, near *unit, lang uint64) (string, error) {
 	return o.cached(entryName{r, false}, func() (string, error) {
 		name, _, err := o.resolve(r, near, lang, false)
-		return name, o.d.note(err)
+		return name, o.d.warnings.Pass(err)
 	})
 }
 
@@ -145,7 +145,7 @@ const maxStarts = 8
 func (d *Data) linkedName(data *unitData, fn *function) (string, error) {
 	u := data.body
 	name, plain, err := u.obj.resolve(u.ref(fn.off), u, u.lang, fn.top)
-	if err = d.note(err); err != nil || d.opt.Symbols == nil || name != "" && plain == "" {
+	if err = d.warnings.Pass(err); err != nil || d.opt.Symbols == nil || name != "" && plain == "" {
 		return name, err
 	}
 	var starts []uint64
@@ -226,10 +226,10 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (full, plain 
 	}
 	within, class, err := at.u.within(at.off, l.separator)
 	if external && !class { // extern "C": a C++ function with external linkage would have a linkage name
-		return plain, "", o.d.note(err)
+		return plain, "", o.d.warnings.Pass(err)
 	}
 	if err != nil || within == "" {
-		return plain, bare, o.d.note(err)
+		return plain, bare, o.d.warnings.Pass(err)
 	}
 	return within + l.separator + plain, bare, nil
 }

@@ -91,11 +91,11 @@ func (d *Data) expand(data *unitData, n int32) error {
 	u := data.body
 	b, err := u.sec().bytes(fn.off, fn.end-fn.off)
 	if err != nil {
-		return d.note(err)
+		return d.warnings.Pass(err)
 	}
 	t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
 	if err != nil {
-		return d.note(err)
+		return d.warnings.Pass(err)
 	}
 	r := &reader{b: b, big: u.obj.big}
 	a := t.get(r.uleb())
@@ -108,7 +108,7 @@ func (d *Data) expand(data *unitData, n int32) error {
 	// The two levels are the unit's first entry and the function, as if the walk had come here from
 	// the start.
 	err = d.entries(data, r, fn.off, []level{{fn: -1}, {fn: n}})
-	if d.note(err) != nil {
+	if d.warnings.Pass(err) != nil {
 		data.fns[n].open = true
 		return err
 	}

@@ -23,7 +23,7 @@ func (d *Data) split(u *unit) (*unit, error) {
 		return nil, err
 	}
 	dir, err := u.text(u.compDir, maxName)
-	if err = d.note(err); err != nil {
+	if err = d.warnings.Pass(err); err != nil {
 		return nil, err
 	}
 	what := fmt.Sprintf("%s (split unit %016x)", name, u.id)
@@ -81,7 +81,7 @@ func (d *Data) split(u *unit) (*unit, error) {
 	}
 	if body == nil {
 		d.want(what)
-		return nil, d.note(&input.FormatError{File: s.File, Part: ".debug_info.dwo", Offset: -1,
+		return nil, d.warnings.Pass(&input.FormatError{File: s.File, Part: ".debug_info.dwo", Offset: -1,
 			Want: fmt.Sprintf("the unit %016x", u.id), Have: "none with this id"})
 	}
 	body.skeleton = u

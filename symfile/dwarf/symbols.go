@@ -124,7 +124,7 @@ func (e *unitEncoder) symbolFunctions(spans []span) error {
 			// A symbol begins in the code of one unit, so that an honest file needs each once. The
 			// factor makes the limit of allow as many as there are, and 262,144.
 			if n >= 0 && !d.allow(workSymbols, 16, int64(symbols.Len())) {
-				return d.note(e.d.u.sec().errorf(e.d.u.off, "line programs of different code", "many of the same"))
+				return d.warnings.Pass(e.d.u.sec().errorf(e.d.u.off, "line programs of different code", "many of the same"))
 			}
 			first := at
 			if at = code.Start + code.Size; at <= first {

@@ -83,7 +83,7 @@ func (d *Data) load(u *unit) (*unitData, error) {
 			// The .dwo file may have been opened since.
 			if c.splitMissing {
 				body, err := d.split(u)
-				if err = d.note(err); err != nil {
+				if err = d.warnings.Pass(err); err != nil {
 					return nil, err
 				}
 				if body != nil {
@@ -139,13 +139,13 @@ func (d *Data) remember(data *unitData) {
 
 // decode reads a unit's entries and line program. Unless whole is set, it skims a large unit.
 func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
-	if err := d.note(u.rootOf()); err != nil {
+	if err := d.warnings.Pass(u.rootOf()); err != nil {
 		return nil, err
 	}
 	data := &unitData{u: u, body: u}
 	if u.dwoName.form != 0 && u.skeleton == nil {
 		body, err := d.split(u)
-		if err = d.note(err); err != nil {
+		if err = d.warnings.Pass(err); err != nil {
 			return nil, err
 		}
 		if body != nil {
@@ -156,19 +156,19 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 	var err error
 	if !whole {
 		data.skimmed, err = d.skim(data)
-		if err = d.note(err); err != nil {
+		if err = d.warnings.Pass(err); err != nil {
 			return nil, err
 		}
 	}
 	if !data.skimmed {
 		data.fns, data.spans = nil, nil
-		if err := d.note(d.walk(data)); err != nil {
+		if err := d.warnings.Pass(d.walk(data)); err != nil {
 			return nil, err
 		}
 	}
 	data.buildIndex()
 	data.table, err = d.lines(u)
-	if err = d.note(err); err != nil {
+	if err = d.warnings.Pass(err); err != nil {
 		return nil, err
 	}
 	// The sizes of the structs, in bytes.

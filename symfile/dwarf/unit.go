@@ -161,7 +161,7 @@ func (o *object) headers(sec *section, types bool, visit func(*unit) error) ([]*
 		if u == nil {
 			var err error
 			if u, err = o.header(sec, types, off); err != nil {
-				if err := o.d.note(err); err != nil {
+				if err := o.d.warnings.Pass(err); err != nil {
 					return nil, err
 				}
 				// The length of this unit is wrong, so the next one cannot be found.
@@ -359,7 +359,7 @@ func (u *unit) rootOf() error {
 	// "GNU C17 13.2.0 …": see skim.
 	if producer.form != 0 {
 		text, err := u.text(producer, 8)
-		if u.obj.d.note(err) != nil {
+		if u.obj.d.warnings.Pass(err) != nil {
 			return err
 		}
 		u.gnu = len(text) >= 4 && text[:4] == "GNU "

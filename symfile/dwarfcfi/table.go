@@ -68,7 +68,7 @@ type table struct {
 	work    int64 // bytes of initial instructions executed so far, see maxWork
 	// swapped: in this i386 section 4 is ebp and 5 is esp. numbered: detectNumbering has run.
 	swapped, numbered bool
-	warnings          unwind.Warnings
+	warnings          input.Warnings
 }
 
 // EHFrame opens an .eh_frame section that is linked at an address. hdr is its .eh_frame_hdr, or
@@ -107,7 +107,7 @@ func open(src *input.Source, name string, cfg Config) (*table, error) {
 	return t, nil
 }
 
-func (t *table) warn(kind string, err error) { t.warnings.Add(kind, err) }
+func (t *table) warn(kind string, err error) { t.warnings.AddKind(kind, err) }
 
 // Warnings implements unwind.Table.
 func (t *table) Warnings() []string { return t.warnings.List(t.File + ": " + t.name) }

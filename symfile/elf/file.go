@@ -18,7 +18,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -62,7 +61,8 @@ type File struct {
 	// Both may be empty.
 	Interp, SoName string
 
-	warnings []string
+	warnings input.Warnings
+	cutOff   error // why the file is too short, or nil: the first of Warnings
 	inflated int64 // uncompressed bytes so far, see maxInflated
 	data     map[*Section]*input.Source
 	failed   map[*Section]error
@@ -140,23 +140,23 @@ func Open(src *input.Source) (*File, error) {
 }
 
 // Warnings lists the damage that was found in the file so far.
-func (f *File) Warnings() []string { return f.warnings }
+func (f *File) Warnings() []string {
+	var out []string
+	if f.cutOff != nil {
+		out = append(out, f.cutOff.Error())
+	}
+	return append(out, f.warnings.List(f.Src.Name)...)
+}
 
 // warn adds a warning about a part of the file.
 func (f *File) warn(part string, off uint64, want, have string) {
-	if len(f.warnings) < 100 {
-		e := input.FormatError{File: f.Src.Name, Part: part, Offset: int64(off), Want: want, Have: have}
-		f.warnings = append(f.warnings, e.Error())
-	}
+	f.warnings.Add(&input.FormatError{File: f.Src.Name, Part: part, Offset: int64(off), Want: want, Have: have})
 }
 
 // warnErr makes a warning of an error. A NeedError is kept instead, for Open to return.
 func (f *File) warnErr(err error) {
-	if err == nil || errors.As(err, &f.need) {
-		return
-	}
-	if text := err.Error(); len(f.warnings) < 100 && !slices.Contains(f.warnings, text) {
-		f.warnings = append(f.warnings, text)
+	if err != nil && !errors.As(err, &f.need) {
+		f.warnings.Add(err)
 	}
 }
 

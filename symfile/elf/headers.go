@@ -215,8 +215,7 @@ func (f *File) checkEnd(h *rawHeader) {
 		}
 	}
 	if size := uint64(f.Src.Size); end > size {
-		e := input.FormatError{File: f.Src.Name, Offset: f.Src.Size, Want: fmt.Sprintf("a file of at least %d bytes, by its headers", end), Have: "its end: the file is truncated or damaged"}
-		f.warnings = append([]string{e.Error()}, f.warnings...)
+		f.cutOff = &input.FormatError{File: f.Src.Name, Offset: f.Src.Size, Want: fmt.Sprintf("a file of at least %d bytes, by its headers", end), Have: "its end: the file is truncated or damaged"}
 	}
 }
 

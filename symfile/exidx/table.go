@@ -52,7 +52,7 @@ type table struct {
 	count   int
 	// order has the entries' indexes by address, if the section is not sorted; else nil.
 	order     []uint32
-	warnings  unwind.Warnings
+	warnings  input.Warnings
 	sortTried bool // to sort
 }
 
@@ -74,7 +74,7 @@ func (t *table) bad(off int64, want, have string) error {
 	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
 }
 
-func (t *table) warn(kind string, err error) { t.warnings.Add(kind, err) }
+func (t *table) warn(kind string, err error) { t.warnings.AddKind(kind, err) }
 
 // Warnings implements unwind.Table.
 func (t *table) Warnings() []string { return t.warnings.List(t.cfg.File + ": " + part) }

@@ -21,7 +21,6 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/ordered"
-	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // Config is what a reader must know of the program and the table does not contain. Addresses are
@@ -62,7 +61,7 @@ type Table struct {
 	header
 	module    module
 	functions ordered.Table
-	warnings  unwind.Warnings
+	warnings  input.Warnings
 	textLeft  *int64 // how many bytes of text Each may still read, nil elsewhere
 }
 
@@ -99,7 +98,7 @@ func (t *Table) warn(err error) error {
 	if input.Needs(err) {
 		return err
 	}
-	t.warnings.Add("function", err)
+	t.warnings.AddKind("function", err)
 	return nil
 }
 

@@ -107,7 +107,7 @@ type Table struct {
 	// last is the function that was opened latest.
 	last     function
 	lastOff  int64
-	warnings unwind.Warnings
+	warnings input.Warnings
 }
 
 // Open opens the function table of an image: the bytes of its exception directory, and their
@@ -315,7 +315,7 @@ func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
 		if err == nil || input.Needs(err) || !errors.As(err, &wrong) && !unusable(err) {
 			return err
 		}
-		t.warnings.Add("record", err)
+		t.warnings.AddKind("record", err)
 		return nil
 	})
 }
@@ -336,7 +336,7 @@ func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 			continue // what incremental linkers leave free
 		}
 		if e.start < done {
-			t.warnings.Add("order", t.bad(e.off, "functions of which none is inside of another", fmt.Sprintf("0x%x after 0x%x", e.start, done)))
+			t.warnings.AddKind("order", t.bad(e.off, "functions of which none is inside of another", fmt.Sprintf("0x%x after 0x%x", e.start, done)))
 			continue
 		}
 		fn, err := t.openEntry(e)
@@ -344,7 +344,7 @@ func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 			return err
 		}
 		if err != nil {
-			t.warnings.Add("record", err)
+			t.warnings.AddKind("record", err)
 			continue
 		}
 		end := fn.end()

@@ -109,7 +109,7 @@ func (f *File) modules() ([]module, error) {
 			return nil, err
 		}
 		if err != nil {
-			f.note(err.Error())
+			f.notes.Add(err)
 		}
 		f.listed = list
 	}
@@ -226,7 +226,7 @@ func (f *File) readDebug(numbers []int) error {
 		}
 	}
 	if len(f.sections) == 0 {
-		f.note(fmt.Sprintf("%s: without section headers nothing is known of addresses", f.src.Name))
+		f.notes.Add(fmt.Errorf("%s: without section headers nothing is known of addresses", f.src.Name))
 	}
 	if f.Arch != nil && f.Arch.StackWIN {
 		f.openFrames(stream(debugFrames, "frame data"), stream(debugFPO, "FPO"))

@@ -68,7 +68,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 		return err
 	}
 	if err != nil {
-		m.f.note(err.Error())
+		m.f.notes.Add(err)
 	}
 	if err := d.addLines(innermost(lines, sites)); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (d *described) addCalls(sites []site, lines []span, left int) error {
 		}
 		parts := byLine(sites[i].ranges, around, left)
 		if left -= len(parts); left <= 0 {
-			d.m.f.note(fmt.Sprintf("%s: the inlined calls of %s are over each other", d.m.s.Name, d.out.Name))
+			d.m.f.notes.Add(fmt.Errorf("%s: the inlined calls of %s are over each other", d.m.s.Name, d.out.Name))
 			break
 		}
 		calls, err := d.m.calls(&sites[i], parts, d.section, d.file)
@@ -379,7 +379,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 			return err
 		}
 		if err != nil {
-			f.note(err.Error())
+			f.notes.Add(err)
 		}
 	}
 	return nil

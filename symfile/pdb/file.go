@@ -43,7 +43,7 @@ type File struct {
 	types, ids    *types
 
 	open     []*moduleData // most recently used first
-	notes    []string
+	notes    input.Warnings
 	machine  uint16
 	stripped bool
 }
@@ -79,20 +79,7 @@ func (f *File) Name() string { return f.src.Name }
 func (f *File) Stripped() bool { return f.stripped }
 
 // Warnings are what was passed over so far.
-func (f *File) Warnings() []string { return f.notes }
-
-// note keeps what costs a part of the file only.
-func (f *File) note(text string) {
-	const most = 100
-	if len(f.notes) < most {
-		for _, n := range f.notes {
-			if n == text {
-				return
-			}
-		}
-		f.notes = append(f.notes, text)
-	}
-}
+func (f *File) Warnings() []string { return f.notes.List(f.src.Name) }
 
 // cursor reads a stream's part from front to back.
 func cursor(s *stream, off, size int64) *input.Cursor {
@@ -146,7 +133,7 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 	// The bits of deleted entries say nothing more.
 	c.Skip(int64(c.U32()) * 4)
 	if c.Err() == nil && int64(used) != int64(count) {
-		f.note(fmt.Sprintf("%s: %d names of streams, of which %d are used", s.Name, count, used))
+		f.notes.Add(fmt.Errorf("%s: %d names of streams, of which %d are used", s.Name, count, used))
 	}
 	f.named = map[string]int{}
 	for range used {
@@ -166,7 +153,7 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 		if input.Needs(err) {
 			return "", 0, err
 		}
-		f.note(err.Error())
+		f.notes.Add(err)
 	}
 	return guid, age, nil
 }
@@ -208,7 +195,7 @@ func (f *File) text(off uint32) (string, error) {
 			if err := c.Err(); input.Needs(err) {
 				return "", err
 			} else if err != nil {
-				f.note(err.Error())
+				f.notes.Add(err)
 			} else {
 				t.s, t.base = s, c.Off()
 				t.s.Source = s.Sub(s.Name, 0, t.base+size)

@@ -40,7 +40,7 @@ func (m *moduleData) origin(id uint32) (origin, error) {
 				if input.Needs(err) {
 					return origin{}, err
 				}
-				m.f.note(err.Error())
+				m.f.notes.Add(err)
 			}
 		}
 		slices.SortStableFunc(all, func(a, b origin) int { return cmp.Compare(a.id, b.id) })

@@ -74,7 +74,7 @@ func (m *moduleData) indexLines() error {
 		if input.Needs(err) {
 			return err
 		}
-		m.f.note(err.Error())
+		m.f.notes.Add(err)
 	}
 	slices.SortStableFunc(m.blocks, func(a, b lineBlock) int { return cmp.Compare(a.at, b.at) })
 	m.linesIndexed = true
@@ -232,7 +232,7 @@ func (m *moduleData) linesIn(at uint64, size uint32) ([]span, error) {
 			if input.Needs(err) {
 				return nil, err
 			}
-			m.f.note(err.Error())
+			m.f.notes.Add(err)
 			continue
 		}
 		first := max(lastUpTo(lines, uint64(start), func(l *span) uint64 { return uint64(l.start) }), 0)

@@ -144,7 +144,7 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 		if input.Needs(err) {
 			return s, err
 		}
-		m.f.note(err.Error())
+		m.f.notes.Add(err)
 	}
 	// A line begins where a symbol file's record of it does: after or before calls that were
 	// inlined.
@@ -224,7 +224,7 @@ func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, cover
 		if input.Needs(err) {
 			return symbol.Symbol{}, false, err
 		}
-		f.note(err.Error())
+		f.notes.Add(err)
 		ok = false
 	}
 	// A name before the start of the contribution belongs to another object file.

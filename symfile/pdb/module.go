@@ -118,7 +118,7 @@ func (m *moduleData) open(e *module) {
 	m.c13.off = int64(e.symbols) + int64(e.oldLines)
 	m.c13.size = max(min(int64(e.lines), m.s.Size-m.c13.off), 0)
 	if e.oldLines > 0 {
-		m.f.note(fmt.Sprintf("%s: its lines are in the form before Visual Studio 2005, which is not read", m.f.moduleName(e, m.number)))
+		m.f.notes.Add(fmt.Errorf("%s: its lines are in the form before Visual Studio 2005, which is not read", m.f.moduleName(e, m.number)))
 	}
 }
 
@@ -132,7 +132,7 @@ func (m *moduleData) index() error {
 		if input.Needs(err) {
 			return err
 		}
-		m.f.note(err.Error())
+		m.f.notes.Add(err)
 	}
 	m.indexed = true
 	return nil

@@ -52,7 +52,7 @@ func (f *File) openPublics() (*publics, error) {
 		}
 		// A damaged table costs the public names only: the two streams stay nil, and searches find
 		// nothing.
-		f.note(err.Error())
+		f.notes.Add(err)
 		p.opened = true
 		return p, nil
 	}

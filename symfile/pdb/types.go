@@ -55,7 +55,7 @@ func (f *File) openTypes(t **types, number int, what string) (*types, error) {
 		if err := c.Err(); input.Needs(err) {
 			return nil, err
 		} else if err != nil {
-			f.note(err.Error())
+			f.notes.Add(err)
 		} else {
 			out.s = s
 			const entry = 8 // number, offset
@@ -224,7 +224,7 @@ func (f *File) unnamed(err error) (string, error) {
 	if input.Needs(err) {
 		return "", err
 	}
-	f.note(err.Error())
+	f.notes.Add(err)
 	return "", nil
 }
 

@@ -39,7 +39,7 @@ func (f *File) readDebug() error {
 	}
 	src := f.part("debug directory", d)
 	if src.Size < int64(d.size) {
-		f.warnErr(f.bad("debug directory", -1, fmt.Sprintf("%d bytes at RVA 0x%x", d.size, d.rva), fmt.Sprintf("%d bytes", src.Size)))
+		f.warnings.Add(f.bad("debug directory", -1, fmt.Sprintf("%d bytes at RVA 0x%x", d.size, d.rva), fmt.Sprintf("%d bytes", src.Size)))
 	}
 	for i := range min(src.Size/debugEntrySize, maxDebugEntries) {
 		c := input.NewCursor(src, "debug directory", i*debugEntrySize, debugEntrySize, binary.LittleEndian)
@@ -243,7 +243,7 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	}
 	d, err := f.Data(s)
 	if err != nil {
-		f.warnErr(err)
+		f.warnings.Add(err)
 		return "", 0, false
 	}
 	name, err = zeroEnded(d, 0, maxPDBPath)
@@ -252,7 +252,7 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	}
 	b, err := d.Bytes((int64(len(name))+4)&^3, 4) // name, NUL, padding to 4 bytes, CRC
 	if err != nil {
-		f.warnErr(err)
+		f.warnings.Add(err)
 		return "", 0, false
 	}
 	return name, binary.LittleEndian.Uint32(b), true

@@ -49,7 +49,7 @@ type File struct {
 	dirs        [dirCount]directory
 	symbolsAt   int64 // COFF symbol table
 	symbolCount int64
-	warnings    []string
+	warnings    input.Warnings
 }
 
 // directory is one row of the optional header's data directories.
@@ -124,23 +124,14 @@ func open(src *input.Source, mapped bool) (*File, error) {
 		if err := read(); input.Needs(err) {
 			return nil, err
 		} else if err != nil {
-			f.warnErr(err)
+			f.warnings.Add(err)
 		}
 	}
 	return f, nil
 }
 
 // Warnings returns what was wrong with the file's headers and was skipped, as text.
-func (f *File) Warnings() []string { return f.warnings }
-
-const maxWarnings = 100
-
-// warnErr makes a warning of an error. Files with many damaged parts get the first hundred.
-func (f *File) warnErr(err error) {
-	if len(f.warnings) < maxWarnings {
-		f.warnings = append(f.warnings, err.Error())
-	}
-}
+func (f *File) Warnings() []string { return f.warnings.List(f.Src.Name) }
 
 // bad returns an error about a part of the file, with -1 for an offset that is not known.
 func (f *File) bad(part string, off int64, want, have string) error {
@@ -266,7 +257,7 @@ func (s *Section) backed() uint32 { return min(s.span(), s.FileSize) }
 //	0 name 8 · 8 virtual size u32 · 12 RVA u32 · 16 size of raw data u32 · 20 offset u32 · 24 relocations and line numbers 12 · 36 flags u32
 func (f *File) readSections(count int, at int64) error {
 	if count > maxSections {
-		f.warnErr(f.bad("file header", -1, fmt.Sprintf("at most %d sections", maxSections), fmt.Sprint(count)))
+		f.warnings.Add(f.bad("file header", -1, fmt.Sprintf("at most %d sections", maxSections), fmt.Sprint(count)))
 		count = maxSections
 	}
 	for i := range count {
@@ -279,7 +270,7 @@ func (f *File) readSections(count int, at int64) error {
 			if input.Needs(err) {
 				return err
 			}
-			f.warnErr(err)
+			f.warnings.Add(err)
 			return nil
 		}
 		// Data that is all zeros has no bytes in the file.
@@ -291,7 +282,7 @@ func (f *File) readSections(count int, at int64) error {
 		if s.Name, err = f.sectionName(name); input.Needs(err) {
 			return err
 		} else if err != nil {
-			f.warnErr(err)
+			f.warnings.Add(err)
 		}
 		f.Sections = append(f.Sections, s)
 	}
@@ -441,7 +432,7 @@ func (f *File) lookForEnd() {
 		}
 	}
 	if end > f.Src.Size {
-		f.warnErr(f.bad("", f.Src.Size, fmt.Sprintf("a file of at least %d bytes, as its headers tell of", end), "its end: it is cut off, or damaged"))
+		f.warnings.Add(f.bad("", f.Src.Size, fmt.Sprintf("a file of at least %d bytes, as its headers tell of", end), "its end: it is cut off, or damaged"))
 	}
 }
 
@@ -451,7 +442,7 @@ func (f *File) lookForEnd() {
 func (f *File) lookForPacker() {
 	for i := range f.Sections {
 		if n := f.Sections[i].Name; n == "UPX0" || n == "UPX1" {
-			f.warnErr(f.bad("section "+n, -1, "a program's code", "one that is packed with UPX: unpack it (upx -d), or its code and unwind rules cannot be read"))
+			f.warnings.Add(f.bad("section "+n, -1, "a program's code", "one that is packed with UPX: unpack it (upx -d), or its code and unwind rules cannot be read"))
 			return
 		}
 	}

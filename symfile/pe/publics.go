@@ -50,12 +50,12 @@ func (f *File) Publics() (*Publics, error) {
 	if err := p.addExports(); input.Needs(err) {
 		return nil, err
 	} else if err != nil {
-		f.warnErr(err)
+		f.warnings.Add(err)
 	}
 	if err := p.addSymbols(); input.Needs(err) {
 		return nil, err
 	} else if err != nil {
-		f.warnErr(err)
+		f.warnings.Add(err)
 	}
 	slices.SortStableFunc(p.list, func(a, b public) int { return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.from, b.from)) })
 	p.list = slices.CompactFunc(p.list, func(a, b public) bool { return a.rva == b.rva })
@@ -86,7 +86,7 @@ func (p *Publics) addExports() error {
 	table := func(name string, rva, count, size uint32) *input.Source {
 		src := f.part(name, directory{rva, min(count, maxExports) * size})
 		if want := int64(count) * int64(size); src.Size < want {
-			f.warnErr(f.bad(part, -1, fmt.Sprintf("%d bytes of %s at RVA 0x%x", want, name, rva), fmt.Sprintf("%d bytes", src.Size)))
+			f.warnings.Add(f.bad(part, -1, fmt.Sprintf("%d bytes of %s at RVA 0x%x", want, name, rva), fmt.Sprintf("%d bytes", src.Size)))
 		}
 		return src
 	}

@@ -52,7 +52,7 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 			return stop.error
 		}
 		if err != nil {
-			if err := t.asWarning(err); err != nil {
+			if err := t.warnings.Pass(err); err != nil {
 				return err
 			}
 		}
@@ -143,7 +143,7 @@ func (p *lister) rowRanges(fn *function, end uint64, done func(rowRange) error) 
 		}
 		row, err := t.rules(fn, &last)
 		if err != nil {
-			return t.asWarning(err)
+			return t.warnings.Pass(err)
 		}
 		return done(rowRange{uint64(last.start), until, row})
 	}

@@ -1,7 +1,6 @@
 package sframe
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,8 +39,7 @@ type table struct {
 	verified bool
 	tmp      [maxRow]byte
 
-	warned []string
-	kinds  map[string]int
+	warnings input.Warnings
 }
 
 // functionStart is a function's start relative to the section's start, and its index.
@@ -61,7 +59,7 @@ func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &table{Header: h, src: section, file: cfg.File, rva: address - cfg.Base, kinds: map[string]int{}}
+	t := &table{Header: h, src: section, file: cfg.File, rva: address - cfg.Base}
 	if t.file == "" {
 		t.file = section.Name
 	}
@@ -294,41 +292,15 @@ func (t *table) nth(n uint32) (function, error) {
 }
 
 // Warnings implements unwind.Table.
-func (t *table) Warnings() []string { return slices.Clone(t.warned) }
-
-// perKind is how many warnings of each kind are kept.
-const perKind = 3
+func (t *table) Warnings() []string { return t.warnings.List(t.src.Name) }
 
 func (t *table) warn(kind string, off int64, format string, args ...any) {
-	if t.kinds[kind] >= perKind {
-		return
-	}
-	text := t.formatError(off, "", fmt.Sprintf(format, args...)).Error()
-	if slices.Contains(t.warned, text) {
-		return
-	}
-	t.kinds[kind]++
-	t.warned = append(t.warned, text)
+	t.warnings.AddKind(kind, t.formatError(off, "", fmt.Sprintf(format, args...)))
 }
 
 // formatError returns an error about an offset of the section.
 func (t *table) formatError(off int64, want, have string) *input.FormatError {
 	return &input.FormatError{File: t.src.Name, Part: SectionName, Offset: off, Want: want, Have: have}
-}
-
-// asWarning turns an error about the section's content into a warning and returns nil. It returns
-// errors of reading.
-func (t *table) asWarning(err error) error {
-	var format *input.FormatError
-	if !errors.As(err, &format) || format.Err != nil {
-		return err
-	}
-	text := err.Error()
-	if t.kinds["skipped"] < perKind && !slices.Contains(t.warned, text) {
-		t.kinds["skipped"]++
-		t.warned = append(t.warned, text)
-	}
-	return nil
 }
 
 // bytes returns n bytes at off, all before end. They are valid until the next read.

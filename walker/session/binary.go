@@ -214,7 +214,9 @@ func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 		all := b.Warnings()
 		for _, more := range [][]string{ofHeader, ofLookups, all[:min(len(all), maxWarnings)]} {
 			for _, w := range more {
-				out.Warnings = once(out.Warnings, w)
+				if !slices.Contains(out.Warnings, w) {
+					out.Warnings = append(out.Warnings, w)
+				}
 			}
 		}
 		if !ms.requested {

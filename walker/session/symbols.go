@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -111,16 +110,8 @@ func (y *lookups) failed(f *symbols.File, ans symbol.Answer, err error) symbol.A
 		y.s.needs = append(y.s.needs, need)
 		return symbol.Needs
 	}
-	f.Fail(err.Error())
+	f.Fail(err)
 	return symbol.No
-}
-
-// once adds a text to a list that does not have it yet.
-func once(list []string, text string) []string {
-	if slices.Contains(list, text) {
-		return list
-	}
-	return append(list, text)
 }
 
 // Lookup implements walker.Symbols. The order of a symbol file and a binary is that of
@@ -132,7 +123,7 @@ func (y *lookups) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 		var err error
 		sym, ans, err = f.Lookup(rva)
 		if ans = y.failed(f, ans, err); ans == symbol.Yes && sym.HasLine && sym.File == "" {
-			f.Fail(f.Name() + ": no FILE record names the source file of some lines")
+			f.Fail(errors.New(f.Name() + ": no FILE record names the source file of some lines"))
 		}
 	}
 	b := y.binary(module)

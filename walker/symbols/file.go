@@ -63,13 +63,13 @@ type File struct {
 	part     atomic.Bool           // see IsPart
 	refusal  atomic.Pointer[error] // see Refusal
 
-	mu       sync.Mutex    // held by all that follows
-	sym      *symfile.File // nil until it is opened
-	err      error         // why it cannot be opened
-	binary   Binary        // nil if it was closed
-	parts    []*File       // taken in by the binary
-	failures []string      // what lookups could not read, each once
-	header   []string      // warnings of a binary's headers
+	mu       sync.Mutex     // held by all that follows
+	sym      *symfile.File  // nil until it is opened
+	err      error          // why it cannot be opened
+	binary   Binary         // nil if it was closed
+	parts    []*File        // taken in by the binary
+	failures input.Warnings // what lookups could not read
+	header   []string       // warnings of a binary's headers
 }
 
 // Image makes a File of a program that is in no file, and in no Store: one in a dump's memory.
@@ -309,12 +309,10 @@ func (f *File) Adopt(full *symfile.File) {
 const maxWarnings = 20
 
 // Fail keeps what a lookup could not read as a warning, once.
-func (f *File) Fail(text string) {
+func (f *File) Fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.failures) < maxWarnings && !slices.Contains(f.failures, text) {
-		f.failures = append(f.failures, text)
-	}
+	f.failures.Add(err)
 }
 
 // Warnings returns the first of the file's warnings, and how many there are. Those of a symbol
@@ -323,8 +321,8 @@ func (f *File) Fail(text string) {
 func (f *File) Warnings() (list []string, count int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list = slices.Clone(f.header[:min(len(f.header), maxWarnings)])
-	list, count = append(list, f.failures...), len(f.header)+len(f.failures)
+	all := slices.Concat(f.header, f.failures.List(f.src.Name))
+	list, count = slices.Clip(all[:min(len(all), maxWarnings)]), len(all)
 	if f.sym == nil {
 		return list, count
 	}
