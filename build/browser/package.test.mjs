@@ -35,7 +35,7 @@ const command = async (...args) => JSON.parse((await run(inRepo("dist/bin/crashp
 
 test("the package has all files that it names, and its licenses", async () => {
   const files = await readdir(home);
-  for (const name of ["package.json", "crashpane.js", "crashpane.d.ts", "crashpane.wasm", "crashpane-full.wasm", "crashpane-worker.js", "embed.html", "README.md", "LICENSE", "licenses.txt"]) {
+  for (const name of ["package.json", "crashpane.js", "crashpane.d.ts", "crashpane.wasm", "crashpane-engine.wasm", "crashpane-worker.js", "embed.html", "README.md", "LICENSE", "licenses.txt"]) {
     assert.ok(files.includes(name), name);
   }
   for (const name of files.filter((n) => n.endsWith(".js"))) {

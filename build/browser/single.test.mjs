@@ -91,7 +91,7 @@ test("the file has the sample", async () => {
   await tab.close();
 });
 
-test("the file has the full engine", async () => {
+test("the file has the readers of binaries", async () => {
   const head = Buffer.alloc(64);
   head.write("\x7fELF\x02\x01\x01", "latin1");
   head.writeUInt16LE(3, 16);

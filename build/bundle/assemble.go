@@ -20,8 +20,8 @@ type parts struct {
 	sample   fs.FS // testdata/sample
 	embed    fs.FS // web/embed
 	trusted  embedders
-	wasm     []byte
-	full     []byte // the engine with all readers
+	wasm     []byte // the page's program
+	engine   []byte // the engine's program
 	wasmExec []byte
 	helper   string
 	licenses []byte
@@ -31,7 +31,7 @@ type parts struct {
 // required are the files that index.html must name, each as the value of an attribute. assemble
 // replaces these values by the names with hashes. A file that index.html names in another way would
 // be requested without its hash, and not be found.
-var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "crashpane-worker.js", "crashpane-full.wasm"}
+var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "crashpane-worker.js", "crashpane-engine.wasm"}
 
 // assemble returns the files of the site by their names.
 func assemble(p parts) (map[string][]byte, error) {
@@ -44,10 +44,10 @@ func assemble(p parts) (map[string][]byte, error) {
 		return nil, err
 	}
 	assets := map[string][]byte{
-		"crashpane.js":        pageScript(p.wasmExec, p.helper, loader),
-		"crashpane-worker.js": workerScript(p.wasmExec, worker),
-		"crashpane.wasm":      p.wasm,
-		"crashpane-full.wasm": p.full,
+		"crashpane.js":          pageScript(p.wasmExec, p.helper, loader),
+		"crashpane-worker.js":   workerScript(p.wasmExec, worker),
+		"crashpane.wasm":        p.wasm,
+		"crashpane-engine.wasm": p.engine,
 	}
 	frame, err := framePage(p, assets)
 	if err != nil {
@@ -70,11 +70,11 @@ func assemble(p parts) (map[string][]byte, error) {
 	}
 
 	files := map[string][]byte{"licenses.txt": p.licenses}
-	// The loader shows how much of the engine has arrived. Content-Length of a compressed response
+	// The page shows how much of the engine has arrived. Content-Length of a compressed response
 	// is not the unpacked size, so the page states it.
-	size := fmt.Sprintf(`data-full-size="%d"`, len(p.full))
-	html := strings.Replace(string(index), `data-full-size="0"`, size, 1)
-	frame = strings.Replace(frame, `data-full-size="0"`, size, 1)
+	size := fmt.Sprintf(`data-engine-size="%d"`, len(p.engine))
+	html := strings.Replace(string(index), `data-engine-size="0"`, size, 1)
+	frame = strings.Replace(frame, `data-engine-size="0"`, size, 1)
 	for _, name := range required {
 		if quoted := `="` + name + `"`; !strings.Contains(html, quoted) || assets[name] == nil {
 			return nil, fmt.Errorf("index.html must name %s in an attribute, as in %q, and web/static must have it", name, quoted)

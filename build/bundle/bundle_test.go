@@ -21,7 +21,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <link rel="stylesheet" href="crashpane.css">
 <link rel="icon" href="icon.svg">
-<script src="crashpane.js" data-wasm="crashpane.wasm" data-worker="crashpane-worker.js" data-full="crashpane-full.wasm" data-full-size="0" defer></script>
+<script src="crashpane.js" data-wasm="crashpane.wasm" data-worker="crashpane-worker.js" data-engine="crashpane-engine.wasm" data-engine-size="0" defer></script>
 </head><body></body></html>`
 
 func sampleParts() parts {
@@ -45,7 +45,7 @@ func sampleParts() parts {
 <link rel="stylesheet" href="crashpane-embed.css">
 <script src="crashpane.js" defer></script>
 <script src="crashpane-embed.js" defer></script>
-</head><body data-wasm="crashpane.wasm" data-full-size="0" data-origins="" data-token-sha256=""></body></html>`)},
+</head><body data-wasm="crashpane.wasm" data-engine-size="0" data-origins="" data-token-sha256=""></body></html>`)},
 			"embed.css":    {Data: []byte("e{}")},
 			"element.css":  {Data: []byte("@media (max-width: 720px) {}")},
 			"core.js":      {Data: []byte("import { a } from \"./a.js\";\nexport class Core {}\n")},
@@ -58,7 +58,7 @@ func sampleParts() parts {
 			"README.md": {Data: []byte("not for the page")},
 		},
 		wasm:     []byte("\x00asm"),
-		full:     []byte("\x00asm, all of it"),
+		engine:   []byte("\x00asm, all of it"),
 		wasmExec: []byte(`"use strict"; globalThis.Go = 1;`),
 		helper:   helperOpening + "return;})()",
 		licenses: []byte("licenses"),
@@ -71,11 +71,11 @@ func TestAssembleHashesWhatThePageNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(files["index.html"])
-	named := regexp.MustCompile(`(?:href|src|data-wasm|data-worker|data-full)="([^"]*)"`).FindAllStringSubmatch(html, -1)
+	named := regexp.MustCompile(`(?:href|src|data-wasm|data-worker|data-engine)="([^"]*)"`).FindAllStringSubmatch(html, -1)
 	if len(named) != 6 {
 		t.Fatalf("the page names %d files: %s", len(named), html)
 	}
-	if !strings.Contains(html, `data-full-size="15"`) {
+	if !strings.Contains(html, `data-engine-size="15"`) {
 		t.Errorf("the page does not know how large the engine with all readers is: %s", html)
 	}
 	for _, m := range named {

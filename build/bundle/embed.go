@@ -84,7 +84,7 @@ func classic(module string) string {
 // npm returns the files of the npm package "crashpane": modules that load the wasm programs from
 // their own folder, and embed.html with the files that it needs.
 func npm(p parts, version string) (map[string][]byte, error) {
-	files := map[string][]byte{"crashpane.wasm": p.wasm, "crashpane-full.wasm": p.full, "licenses.txt": p.licenses}
+	files := map[string][]byte{"crashpane.wasm": p.wasm, "crashpane-engine.wasm": p.engine, "licenses.txt": p.licenses}
 	for i, from := range []fs.FS{p.embed, p.static} {
 		entries, err := fs.ReadDir(from, ".")
 		if err != nil {
@@ -151,7 +151,7 @@ func packFrame(p parts, files map[string][]byte) error {
 	}
 	html = strings.Replace(html, scripts, `<script type="module" src="embed.js"></script>`, 1)
 	html = strings.Replace(html, `"crashpane-embed.css"`, `"embed.css"`, 1)
-	html = strings.Replace(html, `data-full-size="0"`, fmt.Sprintf(`data-full-size="%d"`, len(p.full)), 1)
+	html = strings.Replace(html, `data-engine-size="0"`, fmt.Sprintf(`data-engine-size="%d"`, len(p.engine)), 1)
 	html = site.AddBases(html, p.symbols)
 	if html, err = addPolicy(html, site.MetaCSP(p.symbols...)); err != nil {
 		return err

@@ -15,7 +15,7 @@ func TestFramePageIsForOthersOnly(t *testing.T) {
 	}
 	html := string(files["embed.html"])
 	for _, want := range []string{`data-origins="https://portal.example http://127.0.0.1:8090"`,
-		`data-token-sha256="2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"`, `data-full-size="15"`, "Content-Security-Policy"} {
+		`data-token-sha256="2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"`, `data-engine-size="15"`, "Content-Security-Policy"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("embed.html lacks %s:\n%s", want, html)
 		}

@@ -29,7 +29,7 @@ func main() {
 	out := flag.String("out", "dist/site", "the folder to make")
 	cache := flag.String("cache", "dist/cache", "keeps compressed forms by content, and the wasm")
 	viewer := flag.String("viewer", "./wasm/viewer", "the page's program")
-	full := flag.String("full", "./wasm/full", "the engine with all readers")
+	engine := flag.String("engine", "./wasm/worker", "the engine's program")
 	version := flag.String("version", "", "what git describe says, for the package")
 	origins := flag.String("embed-origins", "", "origins, by spaces, whose pages may embed the viewer without asking, and no others")
 	token := flag.String("embed-token", "", "a secret that lets a page that embeds the viewer do without asking")
@@ -41,7 +41,7 @@ func main() {
 	through, serversErr := site.Servers(*servers)
 	bases, err = append(bases, through...), errors.Join(err, serversErr)
 	if err == nil {
-		err = run(*src, *out, *cache, *viewer, *full, *version, embedders{*origins, *token}, bases, *quick)
+		err = run(*src, *out, *cache, *viewer, *engine, *version, embedders{*origins, *token}, bases, *quick)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-func run(src, out, cache, viewer, full, version string, trusted embedders, bases []string, quick bool) error {
+func run(src, out, cache, viewer, engine, version string, trusted embedders, bases []string, quick bool) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, bases
 	if err != nil {
 		return err
 	}
-	fullWasm, err := program(src, full, filepath.Join(cache, "crashpane-full.wasm"), fullFlags())
+	engineWasm, err := program(src, engine, filepath.Join(cache, "crashpane-engine.wasm"), engineFlags())
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, bases
 	if err != nil {
 		return err
 	}
-	licenses, err := licenses(src, goroot, viewer, full)
+	licenses, err := licenses(src, goroot, viewer, engine)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, bases
 		embed:    os.DirFS(filepath.Join(src, "web", "embed")),
 		trusted:  trusted,
 		wasm:     wasm,
-		full:     fullWasm,
+		engine:   engineWasm,
 		wasmExec: wasmExec,
 		helper:   helper,
 		licenses: licenses,

@@ -41,7 +41,7 @@ func single(p parts, pack func([]byte) ([]byte, error)) ([]byte, error) {
 	for _, program := range []struct {
 		kind    string
 		content []byte
-	}{{"wasm", p.wasm}, {"full", p.full}} {
+	}{{"wasm", p.wasm}, {"engine", p.engine}} {
 		packed, err := pack(program.content)
 		if err != nil {
 			return nil, err

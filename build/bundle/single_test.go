@@ -26,7 +26,7 @@ func TestSingleNamesNoFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?:src|href|data-wasm|data-worker|data-full)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+	for _, m := range regexp.MustCompile(`(?:src|href|data-wasm|data-worker|data-engine)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
 		if !strings.HasPrefix(m[1], "data:") {
 			t.Errorf("the page names %q", m[1])
 		}

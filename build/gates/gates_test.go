@@ -41,8 +41,8 @@ func TestJudgeImport(t *testing.T) {
 		{"surprise", ours("core"), false},
 		{"core", "syscall/js", false},
 		{"wasm/viewer", "syscall/js", true},
-		{"wasm/viewer/engine", ours("web/app"), false},
-		{"wasm/viewer/engine", ours("web/protocol"), true},
+		{"wasm/engine", ours("web/app"), false},
+		{"wasm/engine", ours("web/protocol"), true},
 		{"web/protocol", ours("web/app"), false},
 		{"web/app", "honnef.co/go/js/dom/v2", true},
 		{"walker/session", "honnef.co/go/js/dom/v2", false},
@@ -247,13 +247,13 @@ func TestJudgeSize(t *testing.T) {
 		"crashpane.01234567.wasm":         bytesOf(5000),
 		"crashpane.01234567.wasm.br":      bytesOf(1000),
 		"icon.png":                        bytesOf(5),
-		"crashpane-full.01234567.wasm":    bytesOf(9000),
-		"crashpane-full.01234567.wasm.br": bytesOf(2000),
+		"crashpane-engine.01234567.wasm":    bytesOf(9000),
+		"crashpane-engine.01234567.wasm.br": bytesOf(2000),
 		"licenses.txt":                    bytesOf(9000),
 		"sample/z.dmp":                    bytesOf(9000),
 	}
 	wrong, summary, err := judgeSize(files, 1015, 2000)
-	if err != nil || wrong != nil || summary != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-full.wasm 2000 of 2000" {
+	if err != nil || wrong != nil || summary != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-engine.wasm 2000 of 2000" {
 		t.Errorf("%v, %q, %v", wrong, summary, err)
 	}
 	if wrong, _, _ = judgeSize(files, 1014, 2000); len(wrong) != 1 {
@@ -262,7 +262,7 @@ func TestJudgeSize(t *testing.T) {
 	if wrong, _, _ = judgeSize(files, 1015, 1999); len(wrong) != 1 {
 		t.Error("one byte too many of the engine with all readers must fail")
 	}
-	delete(files, "crashpane-full.01234567.wasm")
+	delete(files, "crashpane-engine.01234567.wasm")
 	if wrong, _, _ = judgeSize(files, 1015, 2000); len(wrong) != 1 {
 		t.Error("a page without the engine with all readers must fail")
 	}

@@ -101,11 +101,12 @@ var importRules = []importRule{
 	// The messages between page and engine.
 	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/engine", []string{"walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
-	{"wasm/viewer/worker", []string{"core/input", "core/intake", "symfile", "symfile/lazy", "web/protocol", "wasm/viewer/engine"}},
-	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
-	// The engine with the readers of binaries: it registers them with the viewer's engine.
-	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
+	{"wasm/engine", []string{"walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/jsbytes", nil},
+	// The page's program. It parses nothing.
+	{"wasm/viewer", []string{"walker/report/view", "web/app", "web/protocol", "wasm/jsbytes"}},
+	// The program of the page's workers: the engine, with the readers of binaries and the browser's files.
+	{"wasm/worker", []string{"wasm/engine", "wasm/jsbytes", "web/protocol", "walker", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
 	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
 	{"wasm/edge/store", nil},
 	{"wasm/edge", []string{"wasm/edge/store"}},
@@ -228,9 +229,9 @@ var kept = []struct {
 	of   []string // packages, with all that they import
 	what string
 }{
-	{[]string{"net/http", "html/template", "text/template", "regexp"}, []string{"./wasm/viewer", "./wasm/full"},
+	{[]string{"net/http", "html/template", "text/template", "regexp"}, []string{"./wasm/viewer", "./wasm/worker"},
 		"it makes the page's programs much larger; net/http alone adds two megabytes"},
-	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/full", "./wasm/viewer/engine", "./wasm/viewer/worker"},
+	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/worker", "./wasm/engine"},
 		"the engine knows the protocol, and no page"},
 }
 

@@ -11,23 +11,22 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// maxFetched is how many bytes, compressed by brotli at level 11, a browser may fetch until a dump
-// is open. maxFull is the limit for the engine with the readers of binaries, which the page fetches
-// when a user adds a binary.
+// maxFetched is how many bytes, compressed by brotli at level 11, a browser may fetch until the page
+// is usable, and maxEngine how many of the engine's program, which it fetches after that.
 const (
 	maxFetched = 1_740_000
-	maxFull    = 2_300_000
-	fullWasm   = "crashpane-full.wasm"
+	maxEngine  = 2_300_000
+	engineWasm = "crashpane-engine.wasm"
 )
 
 func checkSize(t *tree) ([]string, string, error) {
 	if _, err := os.Stat(t.site); err != nil {
 		return nil, "", fmt.Errorf("%s is not there; make build", t.site)
 	}
-	return judgeSize(os.DirFS(t.site), maxFetched, maxFull)
+	return judgeSize(os.DirFS(t.site), maxFetched, maxEngine)
 }
 
-// notCounted are the files that a browser does not fetch before a dump is open: those for people
+// notCounted are the files that a browser does not fetch before the page is usable: those for people
 // and hosts, those that the browser fetches when the page is idle, and those for pages that embed
 // the viewer.
 var notCounted = map[string]bool{"licenses.txt": true, "_headers": true, ".htaccess": true, ".assetsignore": true,
@@ -36,9 +35,9 @@ var notCounted = map[string]bool{"licenses.txt": true, "_headers": true, ".htacc
 
 // judgeSize adds up the sizes of the site's files, each as its .br file if there is one, without
 // those in notCounted and without the sample, which the page fetches on a click. It compares the
-// sum with limit, and the full engine's size with limitFull.
-func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
-	total, full := int64(0), int64(-1)
+// sum with limit, and the size of the engine's program with limitEngine.
+func judgeSize(files fs.FS, limit, limitEngine int64) ([]string, string, error) {
+	total, engine := int64(0), int64(-1)
 	var parts []string
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -62,8 +61,8 @@ func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 		if err != nil {
 			return err
 		}
-		if plainName(name) == fullWasm {
-			full = info.Size()
+		if plainName(name) == engineWasm {
+			engine = info.Size()
 			return nil
 		}
 		total += info.Size()
@@ -80,15 +79,15 @@ func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 	summary := fmt.Sprintf("%d of %d bytes (%s)", total, limit, strings.Join(parts, ", "))
 	var wrong []string
 	if total > limit {
-		wrong = append(wrong, "the files that a browser fetches until a dump is open are too large: "+summary)
+		wrong = append(wrong, "the files that a browser fetches until the page is usable are too large: "+summary)
 	}
 	switch {
-	case full < 0:
-		wrong = append(wrong, "the built page has no "+fullWasm)
-	case full > limitFull:
-		wrong = append(wrong, fmt.Sprintf("%s is too large: %d of %d bytes", fullWasm, full, limitFull))
+	case engine < 0:
+		wrong = append(wrong, "the built page has no "+engineWasm)
+	case engine > limitEngine:
+		wrong = append(wrong, fmt.Sprintf("%s is too large: %d of %d bytes", engineWasm, engine, limitEngine))
 	}
-	return wrong, summary + fmt.Sprintf("; %s %d of %d", fullWasm, full, limitFull), nil
+	return wrong, summary + fmt.Sprintf("; %s %d of %d", engineWasm, engine, limitEngine), nil
 }
 
 // plainName removes the hash from a name: crashpane.0123abcd.js is crashpane.js.

@@ -77,23 +77,12 @@ func TestFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, network := read(t, "../../web/app/files.go"), read(t, "../../web/app/embed.go")
-	expected := read(t, "../../web/app/full-engine.go")
-	architecture, full := read(t, "../../docs/ARCHITECTURE.md"), read(t, "../../wasm/full/main_js.go")
+	files := read(t, "../../web/app/files.go")
 	for kind, f := range formats {
-		if ending, packed := strings.CutPrefix(f.readme, "."); packed && f.later && !strings.Contains(expected, `"`+ending+`"`) {
-			t.Errorf("namedLikeBinary in web/app/full-engine.go does not have %q for %s", ending, kind)
-		}
 		// Archives and compressed files are known by their names' endings where the page has to
 		// tell before it reads them.
 		if packed := strings.HasPrefix(f.readme, "."); packed && f.item != session.KindBinary && !strings.Contains(files, `"`+f.readme+`"`) {
 			t.Errorf("isPacked in web/app/files.go does not have %q for %s", f.readme, kind)
-		}
-		if strings.HasPrefix(f.readme, ".") && f.item == session.KindOther && !strings.Contains(network, f.readme) {
-			t.Errorf("what web/app/embed.go says is loaded later does not have %q for %s", f.readme, kind)
-		}
-		if strings.HasPrefix(f.readme, ".") && f.item == session.KindOther && !(strings.Contains(architecture, f.readme) && strings.Contains(full, f.readme)) {
-			t.Errorf("docs/ARCHITECTURE.md and wasm/full/main_js.go do not both have %q for %s", f.readme, kind)
 		}
 		for _, place := range []struct{ name, text, words string }{{"README.md", readme, f.readme}, {"the start page", page.String(), f.page}, {"the help of walk", help, f.help}} {
 			if !strings.Contains(place.text, place.words) {

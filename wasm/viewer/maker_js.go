@@ -3,7 +3,7 @@ package main
 import (
 	"syscall/js"
 
-	"github.com/crashpane/crashpane/wasm/viewer/worker"
+	"github.com/crashpane/crashpane/wasm/jsbytes"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -37,7 +37,7 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 		} else if s := data.Get("stopped"); s.Type() == js.TypeString {
 			end("", "the worker stopped: "+s.String())
 		} else if message := data.Get("reply"); message.Truthy() {
-			a, err := protocol.ReadAnswer(worker.BytesOf(message))
+			a, err := protocol.ReadAnswer(jsbytes.BytesOf(message))
 			if err != nil {
 				end("", "its answer could not be read: "+err.Error())
 				return nil
@@ -58,16 +58,15 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	})
 	m.worker.Call("addEventListener", "message", m.handler)
 	m.worker.Call("addEventListener", "error", m.handler)
-	m.worker.Call("postMessage", map[string]any{"module": w.module})
 	w.viewer.Get("memory").Call("watch", m.worker)
 	// All files, because a binary needs its debug files; the worker's engine matches them by their
 	// ids.
 	for _, f := range files {
 		if file, ok := f.(*jsFile); ok {
-			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Names: []string{file.name}}})), "dropped": []any{file.value}})
+			m.worker.Call("postMessage", map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Names: []string{file.name}}})), "dropped": []any{file.value}})
 		}
 	}
-	m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
+	m.worker.Call("postMessage", map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
 }
 
 // StopMaking implements app.Engine. It does not release the handler, which may be its caller.

@@ -1,9 +1,21 @@
+// Viewer is the page's program: it draws the page (web/app) and parses nothing. The engine, which
+// reads files, walks stacks and finds names, is another program (wasm/worker).
+//
+//	page_js.go                    begin here
+//	host_js.go, sources_js.go     app.Host
+//	worker_js.go, maker_js.go     app.Engine
+//	events_js.go, drop_js.go,     the user's input
+//	split_js.go
+//	control_js.go                 the host page
+//	warmup_js.go, redraw_js.go    what the start screen does before the first dump arrives
+//	protocol_js.go                the object that this program shares with the page's scripts
 package main
 
 import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"syscall/js"
 	"time"
 
 	"github.com/vugu/vugu"
@@ -20,9 +32,7 @@ func collectInProportion() {
 	debug.SetMemoryLimit(math.MaxInt64)
 }
 
-// runPage is the page's role: it connects the page with the browser and the engine, then draws
-// after every change, and sleeps in between.
-func runPage() {
+func main() {
 	// What comes now is a task of its own: the program's start took long enough.
 	time.Sleep(time.Millisecond)
 	// The page's heap is a few megabytes, so it can grow more between collections, which then
@@ -59,20 +69,20 @@ func runPage() {
 	change := func(do func(p *app.Page)) { changeIf(func(p *app.Page) bool { do(p); return true }) }
 	h.change, h.changeIf = change, changeIf
 	// Each event of the engine's worker changes the page.
-	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
+	w := &workerEngine{viewer: viewer, later: func(do func()) { h.later(0, do) },
 		answer:  func(a protocol.Answer) { changeIf(func(p *app.Page) bool { return p.Answer(a) }) },
 		stopped: func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why, false) }) },
 		vanished: func() {
 			change(func(p *app.Page) { p.Reading.EngineStopped("its worker has ended, and nothing says why", true) })
 		},
-		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.FullEngine.Extending(done, total) }) },
-		extended:  func(problem string) { change(func(p *app.Page) { p.Work.FullEngine.Extended(problem) }) },
-		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.Work.Making.Progress(g) }) },
-		made:      func(name, problem string) { change(func(p *app.Page) { p.Work.Making.Made(name, problem) }) },
-		download:  h.downloadBlob}
+		program:  func(state js.Value) { change(func(p *app.Page) { showProgram(&p.Work.Program, state) }) },
+		making:   func(g protocol.Progress) { change(func(p *app.Page) { p.Work.Making.Progress(g) }) },
+		made:     func(name, problem string) { change(func(p *app.Page) { p.Work.Making.Made(name, problem) }) },
+		download: h.downloadBlob}
 	w.start()
 	page = app.NewPage(h, w, h.hash())
 	h.page = page
+	showProgram(&page.Work.Program, viewer.Get("program"))
 	h.listen()
 	h.setControl(func() { w.terminate(); w.StopMaking() })
 	build, err := vugu.NewBuildEnv(env)
@@ -85,6 +95,18 @@ func runPage() {
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)
 		h.rendered()
+	}
+}
+
+// showProgram tells the page how far the engine's program is.
+func showProgram(p *app.Program, state js.Value) {
+	switch {
+	case state.Get("module").Truthy():
+		p.Loaded()
+	case state.Get("problem").Truthy():
+		p.Failed(state.Get("problem").String())
+	default:
+		p.Loading(int64(state.Get("done").Float()), int64(state.Get("total").Float()))
 	}
 }
 

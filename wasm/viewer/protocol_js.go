@@ -12,8 +12,9 @@ import "syscall/js"
 //	  live                       the live region, for screen readers
 //	  filesInput, folderInput    the browser's choosers
 //	  hostWindow, ownsWindow     the window; whether the viewer is the whole page
-//	  module, makeWorker()       the compiled program; makes a worker that runs worker.js
-//	  full(progress, signal)     → promise of the full engine, compiled
+//	  makeWorker()               makes a worker that runs worker.js with the engine's program
+//	  first                      a worker that it has made already
+//	  program                    the engine's program: {done, total} in bytes while a worker fetches it, then {module} or {problem}
 //	  sample()                   → promise of the sample's files; undefined without a sample
 //	  storage                    the storage of preferences
 //	  kept                       the storage of indexes: size, clear (kept.js)

@@ -5,28 +5,22 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/crashpane/crashpane/wasm/viewer/worker"
+	"github.com/crashpane/crashpane/wasm/jsbytes"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// workerEngine implements app.Engine with a worker, which runs the same compiled program as the
-// page, or the full engine.
+// workerEngine implements app.Engine with a worker. The loader makes the workers, and gives them
+// the engine's program.
 type workerEngine struct {
-	viewer  js.Value // the loader's object: makeWorker(), module, full()
-	module  js.Value // the compiled program for the next worker
+	viewer  js.Value // the loader's object: makeWorker(), program, first
 	worker  js.Value
-	spare   js.Value // the next worker, made while its program is loaded
-	abort   js.Value // cancels loading the full engine
+	program func(js.Value) // is called with the state of the engine's program (protocol_js.go)
 	answer  func(a protocol.Answer)
 	stopped func(string)
 	// vanished is called if the worker has ended without a message or an event.
 	vanished func()
 	started  int // workers
-	// extending is called with the number of bytes of the full engine that are loaded, and their
-	// total; extended when it is loaded, or with the problem.
-	extending func(done, total int64)
-	extended  func(problem string)
 	// making and made are called about the file that the maker writes; download gives it to the
 	// browser.
 	making   func(protocol.Progress)
@@ -37,16 +31,19 @@ type workerEngine struct {
 	handler  []js.Func
 }
 
-// start makes a worker and sends it the program. The worker keeps messages until the program
-// listens, so Send may follow at once.
+// start makes a worker, or takes the one that the loader has made. The worker keeps messages until
+// its program listens, so Send may follow at once.
 func (w *workerEngine) start() {
-	if w.worker = w.spare; !w.worker.Truthy() {
-		w.worker = w.newWorker()
+	made := w.viewer.Get("first")
+	if !made.Truthy() {
+		made = w.viewer.Call("makeWorker")
 	}
-	w.spare = js.Undefined()
+	w.viewer.Set("first", js.Undefined())
+	w.worker = made
+	w.listen(made)
 	w.started++
 	lock := fmt.Sprintf("crashpane %d %d", time.Now().UnixNano(), w.started)
-	w.worker.Call("postMessage", map[string]any{"module": w.module, "lock": lock})
+	w.worker.Call("postMessage", map[string]any{"lock": lock})
 	w.watch(w.worker, lock)
 	w.viewer.Get("memory").Call("watch", w.worker)
 }
@@ -84,17 +81,13 @@ func (w *workerEngine) watch(made js.Value, lock string) {
 	made.Call("addEventListener", "message", locked)
 }
 
-// newWorker makes a worker, which loads its scripts and waits for its program.
-func (w *workerEngine) newWorker() js.Value {
-	made := w.viewer.Call("makeWorker")
+// listen handles the messages of a worker.
+func (w *workerEngine) listen(made js.Value) {
 	// Messages of a worker that was replaced may still arrive.
 	current := func() bool { return w.worker.Equal(made) }
 	on := func(event string, do func(js.Value)) {
 		f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 			defer recoverPanic()
-			if w.spare.Equal(made) { // it could not run
-				w.spare = js.Undefined()
-			}
 			if current() {
 				do(args[0])
 			}
@@ -109,11 +102,15 @@ func (w *workerEngine) newWorker() js.Value {
 			w.end(s.String())
 			return
 		}
+		if p := data.Get("program"); p.Truthy() {
+			w.program(p)
+			return
+		}
 		message := data.Get("reply")
 		if !message.Truthy() {
 			return
 		}
-		a, err := protocol.ReadAnswer(worker.BytesOf(message))
+		a, err := protocol.ReadAnswer(jsbytes.BytesOf(message))
 		if err != nil {
 			w.end("its answer could not be read: " + err.Error())
 			return
@@ -129,7 +126,6 @@ func (w *workerEngine) newWorker() js.Value {
 		w.end(why)
 	})
 	on("messageerror", func(js.Value) { w.end("its answer could not be read") })
-	return made
 }
 
 // end stops the worker and tells the page.
@@ -151,7 +147,7 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 	if !w.worker.Truthy() {
 		return
 	}
-	message := map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, c))}
+	message := map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, c))}
 	if f, ok := file.(*jsFile); ok && f.remote {
 		message["remote"] = f.value
 	} else if file != nil {
@@ -168,48 +164,6 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 func (w *workerEngine) Restart() {
 	w.terminate()
 	w.start()
-}
-
-// Extend implements app.Engine. Once it is loaded, all further workers run the full engine.
-func (w *workerEngine) Extend() {
-	full := w.viewer.Get("full")
-	if full.Type() != js.TypeFunction {
-		w.later(func() { w.extended("this page was set up without it") })
-		return
-	}
-	abort := js.Global().Get("AbortController").New()
-	w.abort = abort
-	if !w.spare.Truthy() {
-		w.spare = w.newWorker()
-	}
-	progress := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer recoverPanic()
-		if w.abort.Equal(abort) {
-			w.extending(int64(args[0].Float()), int64(args[1].Float()))
-		}
-		return nil
-	})
-	go func() {
-		module, problem := settle(full.Invoke(progress, abort.Get("signal")))
-		progress.Release()
-		if !w.abort.Equal(abort) {
-			return
-		}
-		if problem == "" {
-			w.module = module
-		}
-		w.abort = js.Undefined()
-		w.extended(problem)
-	}()
-}
-
-// StopExtending implements app.Engine.
-func (w *workerEngine) StopExtending() {
-	abort := w.abort
-	w.abort = js.Undefined()
-	if abort.Truthy() {
-		abort.Call("abort")
-	}
 }
 
 // jsFile implements app.File: a File of the browser with its path in the drop, or what stands in

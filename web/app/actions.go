@@ -31,6 +31,7 @@ var actionTable = []action{
 	{id: "pick-files", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFiles() }},
 	{id: "pick-folder", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFolder() }},
 	{id: "sample", limit: addsFiles, do: func(p *Page, _ string) { p.Host.OpenSample() }},
+	{id: "load-engine", do: func(p *Page, _ string) { p.Work.Program.again() }},
 	{id: "cancel", do: func(p *Page, _ string) { p.Reading.Cancel() }},
 	{id: "dump", doN: func(p *Page, n int) { p.Dumps.show(n, false) }},
 	{id: "close-dump", limit: addsFiles, do: func(p *Page, _ string) { p.Dumps.closeOpen() }},

@@ -126,15 +126,11 @@ const (
 )
 
 // waitsForFile reports whether a query should wait, because the next file will be read in a moment:
-// that of the first screen for small files, and each for those that the full engine reads when it
-// has come.
+// that of the first screen for small files.
 func (z *Screen) waitsForFile() bool {
 	f := z.page.Reading.reading
 	if f == nil && len(z.page.Reading.queue) > 0 {
 		f = z.page.Reading.queue[0]
-	}
-	if f != nil && z.page.Reading.Job.again && !takesLong(f) && z.page.Reading.Job.began.ago() < firstNames {
-		return true // before the full engine has the files that need it, it knows no more than the first one
 	}
 	if z.page.Summary != nil || f == nil || isRemote(f) || z.page.Reading.Job.Done >= firstFiles || z.page.Reading.Job.began.ago() > firstLook {
 		return false
@@ -204,7 +200,7 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	if p.Work.Background.Text == "" {
 		p.Work.Background.began = 0 // further work counts its time from its own start
 	}
-	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.running) > 0) && p.Work.FullEngine.state != fullEngineLoading {
+	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.running) > 0) {
 		z.opening = false
 	}
 	switch {

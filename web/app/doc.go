@@ -21,7 +21,7 @@
 //	compare, files-tab, system,
 //	grid, log
 //	files.go, dumps.go           reading files, and the menu of dumps
-//	full-engine.go, indexing.go, work in the background
+//	program.go, indexing.go,    work in the background
 //	making.go, downloads.go
 //	embed.go                     the host page
 //	host.go                      what the page needs of the browser and of the engine

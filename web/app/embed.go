@@ -58,7 +58,7 @@ func (z *HostPage) notify(e Event) {
 // notifyIdle notifies the host page, after a result, if nothing is left to do, and if there is a
 // new report.
 func (z *HostPage) notifyIdle(r *protocol.QueryResult) {
-	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || z.page.Work.FullEngine.state == fullEngineLoading || r.Pending > 0 {
+	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || r.Pending > 0 {
 		return
 	}
 	if z.page.Summary != nil {
@@ -99,7 +99,6 @@ func (z *HostPage) startTitle() string {
 
 // Clear goes back to the start screen, with a new engine.
 func (p *Page) Clear() {
-	p.Work.FullEngine.stop()
 	p.Work.Making.stop()
 	p.Reading.queue, p.Reading.reading, p.Reading.wanted, p.Reading.Job, p.Notices.List = nil, nil, 0, Job{}, nil
 	p.Reading.accepted, p.Reading.decisions, p.HostPage.reported = nil, nil, protocol.ReportID{}
@@ -131,16 +130,23 @@ func (z *HostPage) networkText() string {
 	case z.Inside:
 		return "This viewer reads files in your browser and sends nothing, unless you ask for symbols: it shows you the addresses, and then asks " + strings.Join(others, ", ") + "." + hostPage
 	case !ok:
-		return offline + " The page’s own policy (Content-Security-Policy) forbids every request." // all readers are in this page
+		return offline + " The page’s own policy (Content-Security-Policy) forbids every request."
 	case len(others) == 0:
-		return offline + fetched + " The page’s own policy (Content-Security-Policy) forbids every other server. From its own it loads only its own files."
+		return z.offline() + " The page’s own policy (Content-Security-Policy) forbids every other server. From its own it loads only its own files."
 	}
-	return offline + fetched + " The page’s own policy (Content-Security-Policy) forbids every server but its own and " + strings.Join(others, ", ") + ", which the page asks only for symbols, after you have seen the addresses."
+	return z.offline() + " The page’s own policy (Content-Security-Policy) forbids every server but its own and " + strings.Join(others, ", ") + ", which the page asks only for symbols, after you have seen the addresses."
+}
+
+// offline says that the page needs no network, once it has all of its programs.
+func (z *HostPage) offline() string {
+	if z.page.Work.Program.loading {
+		return "The engine is still loading. After that you can turn the network off: everything works without it."
+	}
+	return offline
 }
 
 // Parts of networkText.
 const (
 	hostPage = " What the host page around it does is up to that page."
 	offline  = "Turn the network off: everything still works."
-	fetched  = " Only the reader of binaries, .zst, .xz and .cab is loaded later, when you first need it."
 )

@@ -19,8 +19,7 @@ type Job struct {
 	shown       bool   // a dump of the job was opened
 	drawnText   string // the Text that was drawn last
 	began       moment
-	known       int  // how many of the files were read before, by a worker that has ended
-	again       bool // the full engine, which has just come, reads all files
+	known       int // how many of the files were read before, by a worker that has ended
 }
 
 // Reading has the engine read files, one after the other. It keeps a list of those that were read,
@@ -67,7 +66,6 @@ func (z *Reading) Add(files []File) {
 	if z.stopped {
 		z.restore()
 	}
-	z.page.Work.FullEngine.expect(files)
 	z.queue = append(z.queue, files...)
 	z.Job.Total += len(files)
 	z.next()
@@ -77,7 +75,7 @@ func (z *Reading) Add(files []File) {
 // the engine answers queries in between, and so that the page knows which file a worker was reading
 // when it died.
 func (z *Reading) next() {
-	if z.reading != nil {
+	if z.reading != nil || z.page.Work.Program.loading || z.stopped {
 		return
 	}
 	if len(z.queue) == 0 {
@@ -120,25 +118,18 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	if z.reading == nil {
 		return
 	}
-	// If the full engine is needed, it will read the file again, and report its problems then.
-	needs := r.NeedsReader && z.page.Work.FullEngine.state != fullEngineLoaded
 	asked := z.page.Work.Downloads.added(z.reading, r, problem)
 	switch {
 	case problem != "" && asked: // the list of requests has it
 	case problem != "":
 		z.page.Notices.show("error", problem)
-	case needs:
-		z.page.Work.FullEngine.want(z.reading)
 	default:
 		z.accepted = append(z.accepted, z.reading)
-	}
-	if r.HoldsPrograms {
-		z.page.Work.FullEngine.want()
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
 	z.Job.Done += len(Members(z.reading))
 	z.reading = nil
-	if !z.replay && !needs {
+	if !z.replay {
 		z.unreported = append(z.unreported, r.Items...)
 	}
 	// The first dump of a job is opened at once; the others are in the menu of dumps.
@@ -205,7 +196,7 @@ func (z *Reading) reportProblems() {
 // tellUnused shows one notice about the symbol files and programs that no dump uses, once all files
 // are read: until then the dump, or the program that they belong to, may still come.
 func (z *Reading) tellUnused(list []protocol.FileRow) {
-	if z.waits() || z.page.Work.FullEngine.state == fullEngineLoading {
+	if z.waits() {
 		return
 	}
 	var news []protocol.FileRow
@@ -244,7 +235,7 @@ func (z *Reading) finish() {
 	z.page.Screen.askAll()
 	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
 	z.reportProblems()
-	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 && z.page.Work.FullEngine.state != fullEngineLoading {
+	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 {
 		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
 	z.announced = fmt.Sprintf("%s read", files(job.Done))
@@ -268,9 +259,13 @@ func (z *Reading) Cancel() {
 	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
 		return
 	}
-	// Downloads and the loading of the full engine end without a new engine. What was waiting for
-	// them was in the way: stacks that are walked meanwhile stay.
-	stopped := z.page.Work.FullEngine.stop() + z.page.Work.Downloads.stop()
+	// Downloads end without a new engine, and so do files that wait for its program: stacks that are
+	// walked meanwhile stay.
+	stopped := z.page.Work.Downloads.stop()
+	if z.page.Work.Program.loading {
+		stopped += len(z.queue)
+		z.queue, z.Job = nil, Job{}
+	}
 	if !z.Job.Active || stopped > 0 && z.reading == nil && len(z.queue) == 0 {
 		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 		return
@@ -371,6 +366,10 @@ func (z *Reading) restore() {
 // that the first was reading, and those of the queue.
 func (z *Reading) EngineStopped(why string, silent bool) {
 	if z.stopped {
+		return
+	}
+	if z.page.Work.Program.loading {
+		z.page.Work.Program.Failed(why)
 		return
 	}
 	again, queue := silent && !z.fragile && !z.replay && len(z.accepted)+len(z.queue) > 0, z.queue
@@ -474,7 +473,7 @@ func (z *Reading) symbolsText() string {
 			return "Reading symbols: file " + n
 		}
 		return "Reading symbols"
-	case z.page.Work.FullEngine.state == fullEngineLoading, z.page.Work.Downloads.running > 0:
+	case z.page.Work.Downloads.running > 0:
 		return z.page.Work.text()
 	case z.unwalked:
 		return "Walking the stacks with the new files"

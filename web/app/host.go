@@ -99,18 +99,13 @@ type File interface {
 }
 
 // Engine is the engine in its worker. Answers go to Page.Answer; if the worker dies,
-// Reading.EngineStopped is called.
+// Reading.EngineStopped is called. While a worker fetches the engine's program, it calls
+// Program.Loading, and then Program.Loaded or Program.Failed.
 type Engine interface {
 	// Send posts a call with a file: the File of an Add, which may be a Parcel, or nil.
 	Send(c protocol.Call, file File)
 	// Restart ends the worker, even while it is busy, and starts a new one, which has no files.
 	Restart()
-	// Extend loads the full engine, while the worker keeps running. Progress goes to
-	// FullEngine.Extending. FullEngine.Extended is called when the next Restart will start the full
-	// engine, or with the problem.
-	Extend()
-	// StopExtending cancels that; nothing is called any more.
-	StopExtending()
 	// Make has another worker read files and answer a request, and offers the file that it makes as
 	// a download. Progress goes to Making.Progress; at the end Making.Made is called.
 	Make(files []File, req protocol.Request)

@@ -71,7 +71,6 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	if e.made != nil {
 		t.Fatal("there is no binary yet")
 	}
-	p.Work.FullEngine.state = fullEngineLoaded
 	p.Reading.Add([]File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
 	for range 2 {
 		name := last[protocol.Add](e).Names[0]

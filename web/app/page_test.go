@@ -106,8 +106,6 @@ type fakeEngine struct {
 	sent     []protocol.Call
 	files    []string
 	restarts int
-	extends  int      // how often the full engine was asked for
-	stops    int      // and how often not any more
 	made     []string // what a file is made of: the operation, the name, the files
 }
 
@@ -122,7 +120,6 @@ func (e *fakeEngine) Send(c protocol.Call, f File) {
 	}
 }
 
-func (e *fakeEngine) Extend()     { e.extends++ }
 func (e *fakeEngine) StopMaking() { e.made = nil }
 
 func (e *fakeEngine) Make(files []File, req protocol.Request) {
@@ -131,8 +128,6 @@ func (e *fakeEngine) Make(files []File, req protocol.Request) {
 		e.made = append(e.made, f.Name())
 	}
 }
-
-func (e *fakeEngine) StopExtending() { e.stops++ }
 
 func (e *fakeEngine) Restart() { e.restarts++; e.sent = nil; e.files = nil }
 

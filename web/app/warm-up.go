@@ -125,7 +125,5 @@ func (noSymbols) Fetch(string, string, bool, func(int64, int64), func(Fetched)) 
 
 func (noEngine) Send(c protocol.Call, _ File)  { protocol.AppendCall(nil, c) }
 func (noEngine) Restart()                      {}
-func (noEngine) Extend()                       {}
-func (noEngine) StopExtending()                {}
 func (noEngine) Make([]File, protocol.Request) {}
 func (noEngine) StopMaking()                   {}

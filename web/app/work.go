@@ -8,7 +8,7 @@ import (
 // that shows what is running.
 type Work struct {
 	page       *Page
-	FullEngine FullEngine
+	Program    Program
 	Making     Making
 	Downloads  Downloads
 	Exports    Exports
@@ -18,14 +18,14 @@ type Work struct {
 }
 
 func (z *Work) init(p *Page) {
-	z.page, z.FullEngine.page, z.Making.page, z.Downloads.page, z.Exports.page, z.Indexing.page, z.Kept.page, z.Background.page = p, p, p, p, p, p, p, p
+	z.page, z.Program.page, z.Making.page, z.Downloads.page, z.Exports.page, z.Indexing.page, z.Kept.page, z.Background.page = p, p, p, p, p, p, p, p
 	z.Exports.waiting = map[int]export{}
 	z.Indexing.forget()
 }
 
 // Busy reports whether there is work that can be cancelled.
 func (z *Work) Busy() bool {
-	return z.page.Reading.Job.Active || z.FullEngine.state == fullEngineLoading || z.Making.name != "" || z.Downloads.running > 0 || z.page.Reading.listing.stop != nil
+	return z.page.Reading.Job.Active || z.Program.wanted() || z.Making.name != "" || z.Downloads.running > 0 || z.page.Reading.listing.stop != nil
 }
 
 // text describes the running work.
@@ -37,26 +37,18 @@ func (z *Work) text() string {
 		return "Looking for files: " + view.Number(z.page.Reading.listing.found) + " so far"
 	case z.Downloads.running > 0:
 		return z.Downloads.text()
-	case z.FullEngine.state != fullEngineLoading:
-		return z.Making.text
+	case z.Program.wanted():
+		return z.Program.text()
 	}
-	text := "Loading the reader for " + waitingNames(z.FullEngine.files)
-	if z.FullEngine.done > 0 {
-		text += ", " + view.Size(z.FullEngine.done)
-	}
-	return text
+	return z.Making.text
 }
 
 // value is the value of the progress bar, or nil, which leaves the attribute out, if it is unknown.
 func (z *Work) value() any {
 	j := &z.page.Reading.Job
-	if g := &z.FullEngine; !j.Active && g.state == fullEngineLoading {
-		if g.total <= 0 {
-			return nil
-		}
-		return int(min(100, g.done*100/g.total))
-	}
 	switch {
+	case !j.Active && z.Program.wanted():
+		return z.Program.percent()
 	case !j.Active:
 		return nil
 	case j.Total > 1:

@@ -1,6 +1,6 @@
 // The engine without a page: it takes a dump and symbols, and returns the report. It is for Node
 // and for workers; on a page it would block the page's thread.
-import { fullProgram } from "./assets.js";
+import { engineProgram } from "./assets.js";
 import { Go, runCrashpane, scope } from "./runtime.js";
 
 export async function analyze(dump, { name, symbols = [], policy = "best" } = {}) {
@@ -11,7 +11,7 @@ export async function analyze(dump, { name, symbols = [], policy = "best" } = {}
     const named = one !== null && typeof one === "object" && "data" in one && !(one instanceof Blob);
     files.push(await readable(named ? one.data : one, (named ? one.name : one?.name) ?? `symbols-${count}.sym`));
   }
-  const module = await fullProgram();
+  const module = await engineProgram();
   return JSON.parse(await run(module, { analyze: 1, files, policy: String(policy) }));
 }
 
@@ -38,7 +38,7 @@ async function run(module, request) {
         port1 = {};
         port2 = { postMessage: () => setTimeout(() => this.port1.onmessage?.({})) };
       },
-      crashpaneWorker: {}, // wasm/viewer/worker/protocol_js.go
+      crashpaneWorker: {}, // wasm/worker/protocol_js.go
       postMessage(message) {
         if (message.ready) own.crashpaneWorker.receive(request);
         else if (message.stopped !== undefined) fail(new Error(`the engine stopped: ${message.stopped}`));

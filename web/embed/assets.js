@@ -3,13 +3,14 @@ import { compileCrashpane } from "./runtime.js";
 
 const places = {
   viewer: new URL("./crashpane.wasm", import.meta.url),
-  full: new URL("./crashpane-full.wasm", import.meta.url),
+  engine: new URL("./crashpane-engine.wasm", import.meta.url),
   worker: new URL("./crashpane-worker.js", import.meta.url),
 };
 
-// Sets addresses. viewer and full may also be bytes or a WebAssembly.Module; worker may be a
-// function that makes a Worker.
-export function configure(others) {
+// Sets addresses. viewer and engine may also be bytes or a WebAssembly.Module; worker may be a
+// function that makes a Worker. full is an older name of engine.
+export function configure({ full, ...others }) {
+  others.engine ??= full;
   for (const name of Object.keys(places)) {
     if (others[name] === undefined) continue;
     places[name] = typeof others[name] === "string" ? new URL(others[name], globalThis.document?.baseURI ?? import.meta.url) : others[name];
@@ -38,5 +39,5 @@ async function load(place) {
 }
 
 export const viewerProgram = () => program("viewer");
-export const fullProgram = () => program("full");
+export const engineProgram = () => program("engine");
 export const makeWorker = () => (typeof places.worker === "function" ? places.worker() : new Worker(places.worker));

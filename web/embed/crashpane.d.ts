@@ -34,6 +34,8 @@ export function analyze(dump: Data | Promise<Data>, options?: AnalyzeOptions): P
 /** Sets where the package's programs are, if they are not beside its modules. Call it before the first element or analyze. */
 export function configure(places: {
   viewer?: string | URL | BufferSource | WebAssembly.Module;
+  engine?: string | URL | BufferSource | WebAssembly.Module;
+  /** @deprecated The older name of engine. */
   full?: string | URL | BufferSource | WebAssembly.Module;
   worker?: string | URL | (() => Worker);
 }): void;

@@ -1,6 +1,6 @@
 // <crash-pane>: a viewer in a shadow root. A page may have several; each runs a program of its own,
 // compiled once for all.
-import { fullProgram, makeWorker, viewerProgram } from "./assets.js";
+import { engineProgram, makeWorker, viewerProgram } from "./assets.js";
 import { limitNames, limitsOf, placeOf, Viewer } from "./core.js";
 import { startCrashpane } from "./runtime.js";
 import { style } from "./style.js";
@@ -32,7 +32,7 @@ export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
       start: startCrashpane,
       options: {
         wasm: viewerProgram,
-        full: fullProgram,
+        engine: engineProgram,
         makeWorker,
         root: this.#root,
         window: globalThis.window,

@@ -46,8 +46,8 @@ const viewer = new Viewer({
   start: startCrashpane,
   options: {
     wasm: () => fetch(dataset.wasm, { credentials: "same-origin" }),
-    full: dataset.full,
-    fullSize: Number(dataset.fullSize) || 0,
+    engine: dataset.engine,
+    engineSize: Number(dataset.engineSize) || 0,
     makeWorker: () => new Worker(dataset.worker),
     root: document.body,
     themed: document.documentElement,

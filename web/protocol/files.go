@@ -15,10 +15,6 @@ type Add struct {
 type Added struct {
 	Items []FileRow
 	Dumps []DumpName // all dumps there are now
-	// NeedsReader: the full engine can read some of the items, and this engine cannot.
-	// HoldsPrograms: the dump's memory contains programs that the full engine can read, and this
-	// engine cannot.
-	NeedsReader, HoldsPrograms bool
 	// Same is 1 plus the number of the dump that a file is a copy of; 0 for none.
 	Same int
 }

@@ -3,7 +3,7 @@
 // row of the table ops; it also sends some replies without a request. Files are not part of the
 // encoded message: they are sent beside it, as objects of the browser.
 //
-// A new operation is two types, a row of the table, a case in wasm/viewer/engine and one in
+// A new operation is two types, a row of the table, a case in wasm/engine and one in
 // web/app. Begin with query.go, which has the query for what is on the screen.
 package protocol
 

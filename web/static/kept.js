@@ -1,5 +1,5 @@
 // Stores indexes of symbol files for the next visit, in IndexedDB: the engine's worker loads and
-// stores them (wasm/viewer/worker/worker_js.go), the page measures and deletes them
+// stores them (wasm/worker/worker_js.go), the page measures and deletes them
 // (wasm/viewer/host_js.go). It opens the database at the first call.
 function keptIn(window) {
   let opened;

@@ -59,13 +59,12 @@ globalThis.runCrashpane = runWith;
 
 // Compiles a program. wasm is bytes, a Response, a WebAssembly.Module, an address, a promise of one
 // of these, or a function that returns one.
-async function compile(wasm, { progress, signal, size = 0 } = {}) {
-  let got = await (typeof wasm === "function" ? wasm(signal) : wasm);
+async function compile(wasm) {
+  let got = await (typeof wasm === "function" ? wasm() : wasm);
   if (got instanceof WebAssembly.Module) return got;
-  if (typeof got === "string" || got instanceof URL) got = await fetch(got, { credentials: "same-origin", signal });
+  if (typeof got === "string" || got instanceof URL) got = await fetch(got, { credentials: "same-origin" });
   if (got instanceof Response) {
     if (!got.ok) throw new Error(`${got.url} answered ${got.status}`);
-    if (progress) count(got.clone(), progress, size).catch(() => {}); // compiling has the same error
     // Some servers send another type, for which compileStreaming fails.
     if (!/^application\/wasm\b/.test(got.headers.get("content-type") ?? "")) return WebAssembly.compile(await got.arrayBuffer());
     return WebAssembly.compileStreaming(got);
@@ -73,19 +72,32 @@ async function compile(wasm, { progress, signal, size = 0 } = {}) {
   return WebAssembly.compile(got);
 }
 
-// Calls progress, a few times a second, with the number of bytes that were received. It reads a copy
-// of the Response: what is compiled does not pass through the page's thread.
-async function count(response, progress, size) {
-  let done = 0;
-  let told = 0;
-  const reader = response.body.getReader();
-  for (let piece; !(piece = await reader.read()).done; ) {
-    done += piece.value.byteLength;
-    if (performance.now() - told > 100) {
-      told = performance.now();
-      progress(done, size);
-    }
-  }
+// Gives viewer the function that makes workers with the engine's program, and the first of them. A
+// worker fetches and compiles an address or a Blob itself, and says how far it is; the others get it
+// compiled.
+function addWorkers(viewer, makeWorker, engine, size) {
+  viewer.program = { done: 0, total: size };
+  viewer.makeWorker = () => {
+    const worker = makeWorker();
+    const tell = (program) => worker.dispatchEvent(new MessageEvent("message", { data: { program } }));
+    worker.addEventListener("message", ({ data }) => {
+      if (data.program && !viewer.program.module) viewer.program = data.program;
+    });
+    const source = typeof engine === "function" ? engine() : engine;
+    if (viewer.program.module) worker.postMessage({ program: viewer.program.module });
+    else if (source instanceof Blob) worker.postMessage({ program: source, size });
+    else if (typeof source === "string" || source instanceof URL) worker.postMessage({ program: new URL(source, globalThis.location.href).href, size });
+    else
+      compile(source).then(
+        (module) => {
+          worker.postMessage({ program: module });
+          tell({ module });
+        },
+        (error) => tell({ problem: String(error?.message ?? error) }),
+      );
+    return worker;
+  };
+  viewer.first = viewer.makeWorker();
 }
 
 function make(document, name, attributes, parent) {
@@ -133,9 +145,9 @@ function storageOf(window) {
 
 // Starts a viewer in a root.
 //
-//   wasm         the program, in one of the forms of compile
-//   full         the full engine, in the same forms; as a function or an address it is fetched when a file needs it
-//   fullSize     its unpacked size in bytes, if known
+//   wasm         the page's program, in one of the forms of compile
+//   engine       the engine's program, in the same forms, or as a Blob of its gzip form; its worker fetches an address
+//   engineSize   its unpacked size in bytes, if known
 //   makeWorker   makes a new Worker that runs worker.js
 //   root         the element or shadow root that the viewer fills
 //   sample       returns the promise of the sample's files, each a File; undefined without a sample
@@ -149,7 +161,7 @@ function storageOf(window) {
 //   told         called with each event: its kind, its detail, and the function that controls the viewer (wasm/viewer/control_js.go)
 //
 // Returns a promise that is pending while the program runs.
-async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, told, symbols }) {
+async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, told, symbols }) {
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
@@ -166,8 +178,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   // The object through which the program reaches the browser. wasm/viewer/protocol_js.go describes
   // it.
   const viewer = {
-    full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
-    module, makeWorker, sample, ownsWindow, network, live, filesInput, folderInput,
+    sample, ownsWindow, network, live, filesInput, folderInput,
     memory: memoryOf(),
     kept: keptIn(storage ? window : {}),
     storage: storage ? storageOf(window) : undefined,
@@ -181,6 +192,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
     dropTarget: dropTarget ?? box,
     themed: themed ?? box,
   };
+  addWorkers(viewer, makeWorker, engine, engineSize);
   const global = new Proxy(globalThis, {
     get(target, key) {
       if (key === "crashpane") return viewer;
@@ -284,8 +296,8 @@ const script = globalThis.document?.currentScript;
 if (script?.dataset.wasm) {
   bootCrashpane({
     wasm: fetch(script.dataset.wasm, { credentials: "same-origin" }),
-    full: script.dataset.full,
-    fullSize: Number(script.dataset.fullSize) || 0,
+    engine: script.dataset.engine,
+    engineSize: Number(script.dataset.engineSize) || 0,
     makeWorker: () => new Worker(script.dataset.worker),
     app: script.dataset.app && { script: script.dataset.app, serviceWorker: script.dataset.serviceWorker },
     symbols: (script.dataset.symbols ?? "").split(" ").filter(Boolean),

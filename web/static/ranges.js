@@ -1,4 +1,4 @@
-// Reads parts of a symbol file on a server, for the engine (wasm/viewer/worker/remote_js.go), by
+// Reads parts of a symbol file on a server, for the engine (wasm/worker/remote_js.go), by
 // HTTP range requests (RFC 9110, section 14). remote is {url, token, size, edition, head} from the
 // page's request (symbols.js): edition is the ETag or the date of the file, head its first bytes.
 // If the file on the server changes, the error has changed set.

@@ -11,12 +11,17 @@ function bytesOf(text) {
   return bytes;
 }
 
-// Makes a Response of a program, which the browser compiles while it unpacks it.
-function program(kind) {
+// Takes a program out of the page, in its gzip form.
+function packed(kind) {
   const [block] = blocks(kind);
-  const packed = new Blob([bytesOf(block.textContent)]);
+  const bytes = new Blob([bytesOf(block.textContent)]);
   block.remove();
-  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": "application/wasm" } });
+  return bytes;
+}
+
+// Makes a Response of the page's program, which the browser compiles while it unpacks it.
+function program() {
+  return new Response(packed("wasm").stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": "application/wasm" } });
 }
 
 // A worker from a blob: URL of a file's page may not make workers from that URL, but from one of
@@ -27,10 +32,10 @@ const makeWorker = () => {
   worker.postMessage({ script });
   return worker;
 };
-let full; // compiled once
+let engine;
 bootCrashpane({
-  wasm: program("wasm"),
-  full: () => (full ??= WebAssembly.compileStreaming(program("full"))),
+  wasm: program(),
+  engine: () => (engine ??= packed("engine")),
   makeWorker,
   sample: async () => blocks("sample").map((block) => new File([bytesOf(block.textContent)], block.dataset.name)),
 });

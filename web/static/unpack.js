@@ -1,5 +1,5 @@
 // Unpacks a gzip file of one member to a Blob with the browser's DecompressionStream, for the
-// engine (wasm/viewer/worker/spool_js.go): it is five times as fast as the program's own code.
+// engine (wasm/worker/spool_js.go): it is five times as fast as the program's own code.
 // Returns null if there are more than most bytes. It fails if anything is wrong with the file; the
 // program then finds out what it is. told is called with the number of bytes read.
 const unpackGzip = async (packed, most, told) => {

@@ -1,11 +1,11 @@
 "use strict";
 
 // The object that the program and the scripts of this worker share;
-// wasm/viewer/worker/protocol_js.go describes it. The scripts that are joined to this one add
+// wasm/worker/protocol_js.go describes it. The scripts that are joined to this one add
 // range and unpack; the program adds receive, read and fetched.
 const crashpaneWorker = (self.crashpaneWorker = { kept: keptIn(self) });
 
-// The engine's worker. It starts the program that the page sends, keeps messages until the program
+// The engine's worker. It gets and starts the engine's program, keeps messages until the program
 // listens, and reports how the program ended.
 const waiting = [];
 let running = false;
@@ -29,6 +29,46 @@ function stopped(why) {
   close();
 }
 
+// Returns the program compiled. program is that already, its address, or a Blob of its gzip form.
+async function compiled(program, size) {
+  if (program instanceof WebAssembly.Module) return program;
+  const response =
+    program instanceof Blob
+      ? new Response(program.stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": "application/wasm" } })
+      : await fetch(program, { credentials: "same-origin" });
+  if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
+  count(response.clone(), size).catch(() => {}); // compiling has the same error
+  // Some servers send another type, for which compileStreaming fails.
+  if (!/^application\/wasm\b/.test(response.headers.get("content-type") ?? "")) return WebAssembly.compile(await response.arrayBuffer());
+  return WebAssembly.compileStreaming(response);
+}
+
+// Tells the page ten times a second how many bytes have arrived. It reads a copy of the response.
+async function count(response, total) {
+  let done = 0;
+  let told = 0;
+  const reader = response.body.getReader();
+  for (let piece; !(piece = await reader.read()).done; ) {
+    done += piece.value.byteLength;
+    if (performance.now() - told > 100) {
+      told = performance.now();
+      postMessage({ program: { done, total } });
+    }
+  }
+}
+
+async function load(program, size) {
+  let module;
+  try {
+    module = await compiled(program, size);
+  } catch (error) {
+    postMessage({ program: { problem: String(error?.message ?? error) } });
+    return;
+  }
+  if (module !== program) postMessage({ program: { module } });
+  start(module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
+}
+
 async function start(module) {
   const go = new Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
@@ -49,7 +89,7 @@ async function start(module) {
       event.preventDefault();
       end("a worker could not run");
     };
-    worker.postMessage({ module, script });
+    worker.postMessage({ program: module, script });
     const ask = (message) =>
       new Promise((resolve, reject) => {
         asked = { resolve, reject };
@@ -73,9 +113,8 @@ onmessage = ({ data }) => {
       return new Promise(() => {});
     };
     navigator.locks?.request(data.lock, hold).catch(() => {});
-  }
-  if (data.module) {
-    start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
+  } else if (data.program) {
+    load(data.program, data.size);
   } else if (running) {
     crashpaneWorker.receive(data);
   } else if (!data.script) {

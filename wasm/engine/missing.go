@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -55,16 +54,12 @@ func (e *Engine) missing(dump int) []view.MissingRow {
 }
 
 // fromServer returns the files in a server's answer. It accepts only symbol files, programs and
-// debug files, and only those with the requested id. Where only the full engine can read the
-// answer, that checks the id.
+// debug files, and only those with the requested id.
 func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, error) {
 	files, err := intake.Expand(src, e.opt.Session.Limits, func(name string, done, total int64) error {
 		e.progress(session.Progress{Stage: "unpacking", Name: name, Done: done, Total: total})
 		return nil
 	})
-	if errors.Is(err, intake.ErrNoUnpacker) {
-		return []*input.Source{src}, nil // the full engine reads it, and checks its id
-	}
 	for _, f := range files {
 		if err == nil {
 			err = e.isOf(f, id)
@@ -78,8 +73,6 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 	var has []string
 	g := intake.Sniff(src)
 	switch {
-	case e.opt.Session.OpenBinary == nil && (g.Kind.IsBinary() || e.opt.Session.Limits.Lack(g.Kind)):
-		return nil // the full engine reads it, and checks its id
 	case g.Kind == intake.Sym:
 		head, err := src.Bytes(0, min(src.Size, 4096))
 		if err != nil {
@@ -87,7 +80,7 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 		}
 		known := symbols.KnownSym(src.Name, head)
 		has = append(append(has, known.ID), known.OtherIDs...)
-	case g.Kind.IsBinary():
+	case g.Kind.IsBinary() && e.opt.Session.OpenBinary != nil:
 		b, err := e.opt.Session.OpenBinary(src)
 		if err != nil {
 			return err

@@ -56,7 +56,7 @@ func TestGrids(t *testing.T) {
 // TestGridColumns: each table has a title, a cell in every row and room in the style sheet for each
 // column, and a tab; the dump of the test of private data has rows of it.
 func TestGridColumns(t *testing.T) {
-	style, tabs := string(testfile.Read(t, "../../../web/static/css/3-panel.css")), string(testfile.Read(t, "../../../web/app/panel.go"))
+	style, tabs := string(testfile.Read(t, "../../web/static/css/3-panel.css")), string(testfile.Read(t, "../../web/app/panel.go"))
 	k := newTalk(t)
 	k.add("a.dmp", secretive())
 	for _, name := range gridNames {

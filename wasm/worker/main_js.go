@@ -1,6 +1,8 @@
-// Full is the full engine: the program for the worker that also reads binaries, .zst, .xz and .cab
-// files. It replaces the viewer's engine when the user drops such a file, and is fetched only then,
-// so that a user with a dump and symbol files need not wait for it.
+// Worker is the program of the page's workers: the engine, which reads files, walks stacks and finds
+// names. It passes the page's messages to the engine and the engine's answers to the page, and reads
+// the browser's files (file_js.go), files on servers (remote_js.go) and Blobs (spool_js.go) for it.
+// Begin with run in worker_js.go, which is the worker's loop. analyze_js.go is the function of the
+// npm package.
 package main
 
 import (
@@ -10,20 +12,16 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/walker/symbols"
-	"github.com/crashpane/crashpane/wasm/viewer/engine"
-	"github.com/crashpane/crashpane/wasm/viewer/worker"
+	"github.com/crashpane/crashpane/wasm/engine"
 )
 
 func main() {
-	limits := worker.Limits()
-	limits.Unpackers, limits.Archives = unpack.Formats, unpack.Archives
-	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits}}, analyze)
+	run(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits()}}, analyze)
 }
 
 // symWriter is a binary from which a symbol file can be made. All binaries that open and openImage
@@ -62,6 +60,6 @@ func writeSym(w io.Writer, b symbols.Binary, id string) error {
 	if !ok {
 		return fmt.Errorf("%s is no file of which a symbol file can be made", b.Identity().Name)
 	}
-	_, err := f.WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name, Spool: worker.Limits().Spool})
+	_, err := f.WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name, Spool: limits().Spool})
 	return err
 }

@@ -1,4 +1,4 @@
-package worker
+package main
 
 import (
 	"encoding/binary"
@@ -9,12 +9,14 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/intake/unpack"
+	"github.com/crashpane/crashpane/wasm/jsbytes"
 )
 
-// Limits returns the limits and means of unpacking in a browser: large unpacked data goes to Blobs,
+// limits returns the limits and means of unpacking in a browser: large unpacked data goes to Blobs,
 // and the browser itself unpacks deflate data if it can.
-func Limits() intake.Limits {
-	return intake.Limits{Spool: newSpool, Inflate: inflate, KeepWhole: 16 << 20}
+func limits() intake.Limits {
+	return intake.Limits{Spool: newSpool, Inflate: inflate, KeepWhole: 16 << 20, Unpackers: unpack.Formats, Archives: unpack.Archives}
 }
 
 // blobSpool is an intake.Spool of Blobs, which the browser keeps outside of the tab's memory, and
@@ -52,7 +54,7 @@ func (s *blobSpool) WriteAt(p []byte, off int64) (n int, err error) {
 		s.last = append(s.last, p[n:n+k]...)
 		n += k
 		if len(s.last) == spoolPart {
-			s.parts = append(s.parts, blobs(ArrayOf(s.last)))
+			s.parts = append(s.parts, blobs(jsbytes.ArrayOf(s.last)))
 			s.last = s.last[:0]
 		}
 	}
@@ -83,7 +85,7 @@ func (s *blobSpool) ReadAt(p []byte, off int64) (n int, err error) {
 // by other workers.
 func (s *blobSpool) Gather() (r io.ReaderAt, err error) {
 	defer refused(&err)
-	whole := blobs(append(s.parts, ArrayOf(s.last))...)
+	whole := blobs(append(s.parts, jsbytes.ArrayOf(s.last))...)
 	s.parts, s.last = nil, nil
 	f := newFileReader(whole)
 	if f.size > 0 {
@@ -124,7 +126,7 @@ func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 	}
 	if d.Raw {
 		trailer := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, d.Sum), uint32(d.Size))
-		blob = blobs(ArrayOf([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}), blob, ArrayOf(trailer))
+		blob = blobs(jsbytes.ArrayOf([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}), blob, jsbytes.ArrayOf(trailer))
 	}
 	told := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if d.Progress != nil {

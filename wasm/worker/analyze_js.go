@@ -13,7 +13,6 @@ import (
 	"github.com/crashpane/crashpane/walker"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/wasm/viewer/worker"
 )
 
 // slice is how many bytes of a symbol file a search reads at a time, as in the command.
@@ -49,7 +48,7 @@ func reportOf(message js.Value) (string, error) {
 		Limits: intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives}})
 	files := message.Get("files")
 	for i := range files.Length() {
-		items := s.Add(worker.SourceOf(files.Index(i).Get("name").String(), files.Index(i).Get("data")))
+		items := s.Add(sourceOf(files.Index(i).Get("name").String(), files.Index(i).Get("data")))
 		if i > 0 || len(s.Dumps()) > 0 {
 			continue
 		}

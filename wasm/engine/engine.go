@@ -53,10 +53,9 @@ type Engine struct {
 // is walked only when the user selects its thread.
 const maxIdleFetched = 3 << 20
 
-// Options are what a program adds to the engine. The full engine has more than the viewer's.
+// Options are what a program adds to the engine.
 type Options struct {
-	// Session has the readers of the full engine (OpenBinary, Limits.Unpackers). Without them the
-	// answer to Add says NeedsReader.
+	// Session has the readers of binaries and of archives (OpenBinary, Limits.Unpackers).
 	Session session.Options
 	// Fetched returns how many bytes were read from servers; nil if there are no servers.
 	Fetched func() int64
@@ -179,10 +178,6 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 	for _, f := range files {
 		for _, it := range e.files.Add(f) {
 			r.Items = append(r.Items, fileRow(it))
-			r.NeedsReader = r.NeedsReader || it.NeedsDecoder
-			if s := e.files.Session(it.Dump); s != nil {
-				r.HoldsPrograms = r.HoldsPrograms || e.opt.Session.OpenImage == nil && s.HoldsPrograms()
-			}
 		}
 	}
 	// A dump that is a copy of another is not listed twice.

@@ -66,12 +66,6 @@ func TestProgramOfServer(t *testing.T) {
 			t.Errorf("asked for %q: %v", id, err)
 		}
 	}
-	// The viewer's engine accepts it for the full engine, which checks the ids.
-	k := newTalk(t)
-	k.ask(&protocol.Add{Symbols: true, DebugID: "AB"}, src)
-	if r, problem := last[*protocol.Added](k); !r.NeedsReader || problem != "" {
-		t.Errorf("%+v", r)
-	}
 }
 
 // A server may have symbols under either form of a big-endian file's id. Both addresses are

@@ -13,7 +13,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-const sample = "../../../testdata/sample/"
+const sample = "../../testdata/sample/"
 
 // talk is an engine with its answers, each encoded and decoded again.
 type talk struct {

@@ -1,5 +1,5 @@
-// The full engine: it is fetched when a binary is dropped, and not before; it takes over what the
-// first engine has shown.
+// The engine's program: its worker fetches it when the page has its own, files wait for it, and all
+// kinds of files are read by it.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ let chrome;
 let dir;
 before(async () => {
   site = await startSite();
-  // A service worker would have fetched the full engine already.
+  // A service worker would have the program already.
   chrome = await startChrome({ serviceWorkers: "block" });
   dir = await mkdtemp(join(tmpdir(), "crashpane-readers-"));
 });
@@ -52,29 +52,38 @@ function zstd(content) {
   return Buffer.concat(parts);
 }
 
-const fetched = (tab) => tab.requests.filter((r) => r.url.includes("crashpane-full")).length;
+const fetched = (tab) => tab.requests.filter((r) => r.url.includes("crashpane-engine")).length;
 
-test("a binary loads the full engine once, and everything else stays", async () => {
+// Holds the program back until the function that it returns is called.
+async function hold() {
+  let go;
+  const held = new Promise((done) => (go = done));
+  await chrome.context.route("**/crashpane-engine*", async (route) => {
+    await held;
+    await route.continue().catch(() => {});
+  });
+  return async () => {
+    go();
+    await chrome.context.unroute("**/crashpane-engine*");
+  };
+}
+
+test("the program is fetched once, and reads dumps, symbol files and binaries", async () => {
   const tab = await chrome.open(site.origin);
   await tab.drop([dump, ...symbols]);
   await tab.sees("tile::blend_edges");
-  assert.equal(fetched(tab), 0, "dumps and symbol files need nothing more");
-  await tab.page.click("#stack .row:nth-of-type(2)");
+  assert.equal(fetched(tab), 1);
   await tab.page.click("#tab-files");
   await tab.drop([await library("libsomething.so")]);
-  await tab.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
   await tab.sees("libsomething.so");
   await tab.sees("tile::blend_edges");
-  assert.equal(fetched(tab), 1);
-  await tab.drop([await library("libother.so")]);
-  await tab.sees("libother.so");
   assert.equal(fetched(tab), 1, "it is here already");
   assert.deepEqual(tab.problems, []);
   assert.deepEqual(tab.foreign, []);
   await tab.close();
 });
 
-test("the full engine also reads symbol files in .zst", async () => {
+test("symbol files in .zst are read", async () => {
   const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz")));
   const path = join(dir, "tilecruncher.sym.zst");
   await writeFile(path, zstd(text));
@@ -85,72 +94,63 @@ test("the full engine also reads symbol files in .zst", async () => {
   await tab.close();
 });
 
-test("without the network the page says what could not be loaded, and the rest works", async () => {
+test("files wait for the program, and the page says how much of it has arrived", async () => {
+  const go = await hold();
   const tab = await chrome.open(site.origin);
-  await tab.page.route("**/crashpane-full*", (route) => route.abort());
-  await tab.drop([dump, await library("liblost.so")]);
-  await tab.sees("Crashpane could not load its reader for liblost.so");
-  await tab.drop(symbols);
-  await tab.sees("tile::blend_edges");
-  // Chromium logs the failed request.
-  assert.deepEqual(tab.problems.filter((p) => !p.includes("ERR_FAILED")), []);
-  await tab.close();
-});
-
-test("loading can be cancelled", async () => {
-  const tab = await chrome.open(site.origin);
-  let go;
-  const held = new Promise((done) => (go = done));
-  await tab.page.route("**/crashpane-full*", async (route) => {
-    await held;
-    await route.continue().catch(() => {});
-  });
-  await tab.drop([dump, await library("libslow.so")]);
-  await tab.sees("Loading the reader for libslow.so");
+  await tab.sees("The engine is still loading.");
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("Loading the engine");
   await tab.page.click(".job [data-act=cancel]");
-  await tab.sees("Cancelled: 1 file left out.");
-  go();
-  await tab.drop(symbols);
+  await tab.sees("Cancelled: 3 files left out.");
+  await tab.drop([dump, ...symbols]);
+  await go();
   await tab.sees("tile::blend_edges");
   assert.deepEqual(tab.problems, []);
   await tab.close();
 });
 
-test("the full engine works offline once it was fetched", async () => {
+test("where the program cannot be had, the page says so, and tries again with the same files", async () => {
+  await chrome.context.route("**/crashpane-engine*", (route) => route.abort());
+  const tab = await chrome.open(site.origin);
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("Crashpane could not load its engine");
+  await chrome.context.unroute("**/crashpane-engine*");
+  await tab.page.getByRole("button", { name: "Try again" }).click();
+  await tab.sees("tile::blend_edges");
+  // Chromium logs the failed requests.
+  assert.deepEqual(tab.problems.filter((p) => !p.includes("ERR_FAILED")), []);
+  await tab.close();
+});
+
+test("the page works offline once it says so", async () => {
   const other = await startSite();
-  const first = await chrome.open(other.origin);
-  await first.drop([dump, await library("libonce.so")]);
-  await first.page.click("#tab-files");
-  await first.sees("libonce.so");
-  await first.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
-  const second = await chrome.open(other.origin);
+  const tab = await chrome.open(other.origin);
+  await tab.sees("Turn the network off: everything still works.");
   // The last file that a page fetches by itself, after it is ready.
-  const done = () => performance.getEntriesByType("resource").some((r) => r.name.includes("crashpane-app"));
-  await second.page.waitForFunction(done);
+  await tab.page.waitForFunction(() => performance.getEntriesByType("resource").some((r) => r.name.includes("crashpane-app")));
   await other.stop();
-  await second.drop([dump, ...symbols, await library("libagain.so")]);
-  await second.page.click("#tab-files");
-  await second.page.waitForFunction(() => /libagain\.so\s+binary/.test(document.querySelector("#files")?.innerText));
-  await second.sees("tile::blend_edges");
-  assert.deepEqual(second.problems, []);
-  await first.close();
-  await second.close();
+  await tab.drop([dump, ...symbols, await library("libagain.so")]);
+  await tab.page.click("#tab-files");
+  await tab.page.waitForFunction(() => /libagain\.so\s+binary/.test(document.querySelector("#files")?.innerText));
+  await tab.sees("tile::blend_edges");
+  assert.deepEqual(tab.problems, []);
+  await tab.close();
 });
 
 // The page as one file, and the package, pass the programs in other forms than addresses.
-test("the loader accepts the full engine as bytes, and gets it only when it is needed", async () => {
+test("the loader accepts the program as bytes", async () => {
   const tab = await chrome.open(site.origin);
   await tab.page.evaluate(() => {
-    const { wasm, full, worker } = document.querySelector("script[data-full]").dataset;
+    const { wasm, engine, worker } = document.querySelector("script[data-engine]").dataset;
     const root = document.createElement("div");
     root.id = "another";
     document.body.append(root);
     window.asked = 0;
     startCrashpane({
       wasm: fetch(wasm),
-      full: async () => {
+      engine: async () => {
         window.asked++;
-        return (await fetch(full)).arrayBuffer();
+        return (await fetch(engine)).arrayBuffer();
       },
       makeWorker: () => new Worker(worker),
       root,
@@ -159,7 +159,6 @@ test("the loader accepts the full engine as bytes, and gets it only when it is n
   await tab.page.waitForSelector("#another .start-drop", { timeout: 30_000 });
   await tab.choose("#another [data-choose=files]", [dump]);
   await tab.page.waitForSelector("#another #stack .row");
-  assert.equal(await tab.page.evaluate(() => window.asked), 0);
   await tab.choose("#another [data-choose=files]", [await library("libbytes.so")]);
   await tab.page.locator("#another #tab-files").click();
   await tab.page.waitForFunction(() => /libbytes\.so\s+binary/.test(document.querySelector("#another #files")?.innerText));

@@ -1,4 +1,4 @@
-package worker
+package main
 
 import (
 	"fmt"
@@ -98,8 +98,8 @@ func (f *fileReader) hold(from, to int64) (err error) {
 // holds reports whether a part of the file is held.
 func (f *fileReader) holds(from, to int64) bool { return from >= f.heldAt && to <= f.heldTo }
 
-// SourceOf makes a Source of a File or a Uint8Array, which stays outside of the program's memory.
-func SourceOf(name string, value js.Value) *input.Source {
+// sourceOf makes a Source of a File or a Uint8Array, which stays outside of the program's memory.
+func sourceOf(name string, value js.Value) *input.Source {
 	if value.InstanceOf(js.Global().Get("Uint8Array")) {
 		size := int64(value.Get("byteLength").Float())
 		return input.New(name, &fileReader{held: value, heldTo: size, size: size}, size)

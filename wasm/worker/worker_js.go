@@ -1,8 +1,4 @@
-// Package worker runs an engine in a worker: it passes the page's messages to the engine, and the
-// engine's answers to the page. It also implements the engine's readers with the browser's files
-// (file_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer and the full
-// engine both use it. Begin with RunWith, which is the worker's loop.
-package worker
+package main
 
 import (
 	"fmt"
@@ -13,19 +9,17 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/wasm/viewer/engine"
+	"github.com/crashpane/crashpane/wasm/engine"
+	"github.com/crashpane/crashpane/wasm/jsbytes"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Run handles messages one after the other, until the worker is ended. A panic ends it with a
-// message; the page can start another worker.
-func Run(opt engine.Options) { RunWith(opt, nil) }
-
-// RunWith is Run with another handler of messages, which is called first and reports whether it has
-// handled a message.
-func RunWith(opt engine.Options, own func(message js.Value) bool) {
+// run handles the page's messages one after the other, until the worker is ended. A panic ends it
+// with a message; the page can start another worker. analyze is called first with each message, and
+// reports whether it has handled it.
+func run(opt engine.Options, analyze func(message js.Value) bool) {
 	debug.SetGCPercent(percent)
-	l := &loop{self: js.Global(), own: own, wake: make(chan struct{}, 1)}
+	l := &loop{self: js.Global(), analyze: analyze, wake: make(chan struct{}, 1)}
 	scripts().Set("receive", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		l.messages = append(l.messages, args[0])
 		l.signal()
@@ -33,8 +27,8 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	}))
 	l.post = poster(l.self, func() func(string) string { return l.engine.Text() })
 	opt.PostData = func(a protocol.Answer, data []byte) {
-		array := ArrayOf(data)
-		message := map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
+		array := jsbytes.ArrayOf(data)
+		message := map[string]any{"reply": jsbytes.ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
 		l.self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
 	opt.Session.Beside = func(work, then func()) {
@@ -51,13 +45,13 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	opt.Fetched = func() int64 { return fetched }
 	l.engine = engine.New(l.post, opt)
 	l.self.Call("postMessage", map[string]any{"ready": true})
-	l.run()
+	l.loop()
 }
 
 // loop is the worker's loop.
 type loop struct {
 	self     js.Value
-	own      func(message js.Value) bool
+	analyze  func(message js.Value) bool
 	engine   *engine.Engine
 	post     func(protocol.Answer)
 	messages []js.Value    // that were not handled yet
@@ -66,9 +60,9 @@ type loop struct {
 	asked    bool          // a message has come
 }
 
-// run handles all messages, rests if the engine says so, does a step of background work, and waits
+// loop handles all messages, rests if the engine says so, does a step of background work, and waits
 // until it is woken. It ends after a panic.
-func (l *loop) run() {
+func (l *loop) loop() {
 	turn := l.turns()
 	resting := false
 	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
@@ -119,7 +113,7 @@ func (l *loop) next() bool {
 	}
 	return l.guarded(func() {
 		switch {
-		case l.own != nil && l.own(message):
+		case l.analyze(message):
 		case message.Get("chunk").Truthy():
 			indexChunk(l.self, message)
 		default:
@@ -172,7 +166,7 @@ func poster(self js.Value, text func() func(string) string) func(protocol.Answer
 			}
 			last = time.Now()
 		}
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, text())), "memory": memory()})
+		self.Call("postMessage", map[string]any{"reply": jsbytes.ArrayOf(protocol.AppendAnswer(nil, a, text())), "memory": memory()})
 	}
 }
 
@@ -191,7 +185,7 @@ func (l *loop) guarded(do func()) (fit bool) {
 
 // handle answers one message.
 func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
-	call, err := protocol.ReadCall(BytesOf(message.Get("request")))
+	call, err := protocol.ReadCall(jsbytes.BytesOf(message.Get("request")))
 	if err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
@@ -268,12 +262,12 @@ func (indexStore) Load(key string) []byte {
 	if why.Truthy() || !found.Truthy() {
 		return nil
 	}
-	return BytesOf(found)
+	return jsbytes.BytesOf(found)
 }
 
 // Store implements session.IndexStore. What the browser refuses is not there at the next visit.
 func (indexStore) Store(key string, index []byte) {
-	await(scripts().Get("kept").Call("put", key, ArrayOf(index)))
+	await(scripts().Get("kept").Call("put", key, jsbytes.ArrayOf(index)))
 }
 
 // longQuery is how long a query takes before the page says so.
@@ -293,20 +287,6 @@ func nameOf(file js.Value) string {
 		return name.String()
 	}
 	return ""
-}
-
-// ArrayOf and BytesOf copy a message out of and into the program's memory.
-func ArrayOf(b []byte) js.Value {
-	array := js.Global().Get("Uint8Array").New(len(b))
-	js.CopyBytesToJS(array, b)
-	return array
-}
-
-// BytesOf copies the contents of a Uint8Array.
-func BytesOf(array js.Value) []byte {
-	b := make([]byte, array.Get("byteLength").Int())
-	js.CopyBytesToGo(b, array)
-	return b
 }
 
 // rareUntil is when the time of rare collections ends; zero if it has ended, or not begun.

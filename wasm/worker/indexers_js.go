@@ -1,4 +1,4 @@
-package worker
+package main
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/lazy"
+	"github.com/crashpane/crashpane/wasm/jsbytes"
 )
 
 // indexer implements symfile.ChunkIndexer with a worker of its own, beside the engine's. The first
@@ -72,7 +73,7 @@ func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
 		}
 		return nil, err
 	}
-	return BytesOf(reply.Get("index")), nil
+	return jsbytes.BytesOf(reply.Get("index")), nil
 }
 
 // Stop implements symfile.ChunkIndexer. Ending the worker frees its memory.
@@ -111,7 +112,7 @@ func indexChunk(self, message js.Value) {
 		self.Call("postMessage", reply)
 		return
 	}
-	array := ArrayOf(index)
+	array := jsbytes.ArrayOf(index)
 	reply["index"] = array
 	self.Call("postMessage", reply, []any{array.Get("buffer")})
 }

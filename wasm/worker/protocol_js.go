@@ -1,4 +1,4 @@
-package worker
+package main
 
 import "syscall/js"
 
@@ -16,13 +16,13 @@ import "syscall/js"
 //	  read {bytes, slices}   how much of files was read, for tests and benchmarks
 //	  fetched                how many bytes were read from servers
 //
-// Messages from the page are {module, script}, which starts the program, and {request, file,
+// Messages from the page are {program, size, script}, which starts the program, and {request, file,
 // remote}: a protocol.Call as a Uint8Array, and beside it a File, or a file on a server as for
 // range (index is another such file, beside it). Messages to the page are {ready}; {reply, data,
 // memory}: a protocol.Answer, bytes beside it, and the size of the memory of the program and its
 // indexers; and {stopped}: why the program ended.
 //
-// Messages to an indexer's worker are {module, script} and {chunk: [from, to, section], name, file,
+// Messages to an indexer's worker are {program, script} and {chunk: [from, to, section], name, file,
 // remote}; it answers {indexed, index, memory}, or {indexed, problem, indivisible, changed,
 // memory}.
 
