@@ -241,16 +241,16 @@ func TestCompareGenerated(t *testing.T) {
 func TestJudgeSize(t *testing.T) {
 	bytesOf := func(n int) *fstest.MapFile { return &fstest.MapFile{Data: make([]byte, n)} }
 	files := fstest.MapFS{
-		"index.html":                      bytesOf(50),
-		"index.html.br":                   bytesOf(10),
-		"index.html.gz":                   bytesOf(20),
-		"crashpane.01234567.wasm":         bytesOf(5000),
-		"crashpane.01234567.wasm.br":      bytesOf(1000),
-		"icon.png":                        bytesOf(5),
+		"index.html":                        bytesOf(50),
+		"index.html.br":                     bytesOf(10),
+		"index.html.gz":                     bytesOf(20),
+		"crashpane.01234567.wasm":           bytesOf(5000),
+		"crashpane.01234567.wasm.br":        bytesOf(1000),
+		"icon.png":                          bytesOf(5),
 		"crashpane-engine.01234567.wasm":    bytesOf(9000),
 		"crashpane-engine.01234567.wasm.br": bytesOf(2000),
-		"licenses.txt":                    bytesOf(9000),
-		"sample/z.dmp":                    bytesOf(9000),
+		"licenses.txt":                      bytesOf(9000),
+		"sample/z.dmp":                      bytesOf(9000),
 	}
 	wrong, summary, err := judgeSize(files, 1015, 2000)
 	if err != nil || wrong != nil || summary != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-engine.wasm 2000 of 2000" {
