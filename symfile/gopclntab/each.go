@@ -59,7 +59,7 @@ func (t *Table) whole(f *function, files map[fileKey]string) (out symbol.Functio
 	if out.Lines, err = t.lines(f, files); err != nil {
 		return out, err
 	}
-	out.Inlines, err = t.inlines(f, out.Lines)
+	out.Inlines, err = t.inlines(f, out.Lines, files)
 	return out, err
 }
 
@@ -72,6 +72,23 @@ type fileKey struct {
 // maxFiles limits the paths that a pass over the functions keeps.
 const maxFiles = 1 << 14
 
+// path returns the path of a file, and keeps it.
+func (t *Table) path(f *function, n int32, files map[fileKey]string) (path string, err error) {
+	key := fileKey{f.unit, n}
+	path, ok := files[key]
+	if ok {
+		return path, nil
+	}
+	if path, err = t.file(f, n); err != nil {
+		return "", err
+	}
+	if len(files) >= maxFiles {
+		clear(files)
+	}
+	files[key] = path
+	return path, nil
+}
+
 // lines joins the tables of files and of lines. Each has ranges of its own.
 func (t *Table) lines(f *function, files map[fileKey]string) (out []symbol.Line, err error) {
 	if f.pcln == 0 || f.pcfile == 0 {
@@ -80,16 +97,9 @@ func (t *Table) lines(f *function, files map[fileKey]string) (out []symbol.Line,
 	line, file := t.values(f, f.pcln), t.values(f, f.pcfile)
 	for more := line.next() && file.next(); more; {
 		start, end := max(line.start, file.start), min(line.end, file.end)
-		key := fileKey{f.unit, file.value}
-		path, ok := files[key]
-		if !ok {
-			if path, err = t.file(f, file.value); err != nil {
-				return out, err
-			}
-			if len(files) >= maxFiles {
-				clear(files)
-			}
-			files[key] = path
+		path, err := t.path(f, file.value, files)
+		if err != nil {
+			return out, err
 		}
 		n := uint32(max(line.value, 0))
 		if k := len(out) - 1; k >= 0 && out[k].File == path && out[k].Line == n {
@@ -116,9 +126,9 @@ type inlineRange struct {
 	call       int32
 }
 
-// inlines returns a function's inlined calls. The table has for each range the innermost call; those
-// around it are known by the place of that call (see call).
-func (t *Table) inlines(f *function, lines []symbol.Line) (out []symbol.InlineCall, err error) {
+// inlines returns a function's inlined calls. The table has for each range the innermost call, whose
+// record says which call is around it (see call).
+func (t *Table) inlines(f *function, lines []symbol.Line, files map[fileKey]string) (out []symbol.InlineCall, err error) {
 	if f.inline == 0 {
 		return nil, nil
 	}
@@ -132,7 +142,7 @@ func (t *Table) inlines(f *function, lines []symbol.Line) (out []symbol.InlineCa
 	if err := v.c.Err(); err != nil || len(ranges) == 0 {
 		return nil, err
 	}
-	in := inliner{t: t, f: f, lines: lines, ranges: ranges, known: map[int32]int{}, left: 1000 + 8*len(ranges)}
+	in := inliner{t: t, f: f, lines: lines, files: files, ranges: ranges, known: map[int32]int{}, left: 1000 + 8*len(ranges)}
 	for _, r := range ranges {
 		if err := in.add(r); err != nil {
 			return nil, err
@@ -146,6 +156,7 @@ type inliner struct {
 	t      *Table
 	f      *function
 	lines  []symbol.Line
+	files  map[fileKey]string
 	ranges []inlineRange
 	out    []symbol.InlineCall
 	known  map[int32]int // index in out, by the call's number
@@ -180,7 +191,16 @@ func (in *inliner) find(n int32, depth int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, around := symbol.InlineCall{Name: c.name}, in.callAt(c.at)
+	out, around := symbol.InlineCall{Name: c.name}, c.parent
+	if in.t.version >= go20 {
+		around = in.callAt(c.at)
+		out.CallFile, out.CallLine = in.lineAt(c.at)
+	} else {
+		out.CallLine = uint32(max(c.line, 0))
+		if out.CallFile, err = in.t.path(in.f, c.file, in.files); err != nil {
+			return 0, err
+		}
+	}
 	switch {
 	case around >= 0 && depth < maxDepth:
 		i, err := in.find(around, depth+1)
@@ -191,7 +211,6 @@ func (in *inliner) find(n int32, depth int) (int, error) {
 	default:
 		around = -1
 	}
-	out.CallFile, out.CallLine = in.lineAt(c.at)
 	// A crafted table may have calls around each other: the one that was found first counts.
 	if i, ok := in.known[n]; ok {
 		return i, nil

@@ -11,7 +11,7 @@ import (
 //	entry       4, before Go 1.18 a pointer   | name 4 | args 4 | deferreturn 4
 //	pcsp 4 | pcfile 4 | pcln 4 | npcdata 4
 //	cuOffset 4       since Go 1.16            | startLine 4     since Go 1.20
-//	funcID 1 | flag 1 | 0 | nfuncdata 1
+//	funcID 1 | flag 1 | 0 | nfuncdata 1      before Go 1.12 only nfuncdata 4
 //	pcdata  npcdata × 4 | funcdata  nfuncdata × 4, before Go 1.18 pointers
 type function struct {
 	index              int // in functab
@@ -21,9 +21,10 @@ type function struct {
 	unit               uint32 // where the files of its compilation unit begin in cutab
 	flag               uint8
 	// inline is the table of inlined calls by pc, tree the address of the calls; both are 0 in a
-	// function without inlined calls.
-	inline uint32
-	tree   uint64
+	// function without inlined calls. callSize is the size of a call's record.
+	inline   uint32
+	tree     uint64
+	callSize int64
 }
 
 // flagTop says that the function is the outermost of its stack (abi.FuncFlagTopFrame).
@@ -96,31 +97,38 @@ func (t *Table) record(f *function, at int64) error {
 	if t.version >= go20 {
 		c.Skip(4)
 	}
-	c.Skip(1)
-	f.flag = c.U8()
-	c.Skip(1)
-	funcdata := c.U8()
+	kind := c.Bytes(4)
 	if err := c.Err(); err != nil {
 		return err
 	}
-	return t.inlining(f, c.Off(), pcdata, funcdata)
+	f.flag = kind[1]
+	return t.inlining(f, c.Off(), pcdata, kind)
 }
 
-// inliningPlaces are the numbers of the inlined calls among pcdata and funcdata, by version: since
-// Go 1.16, since Go 1.13, in Go 1.12 (PCDATA_InlTreeIndex, FUNCDATA_InlTree of runtime/funcdata.h).
-// Earlier releases count their funcdata in another byte, so that none is found.
-var inliningPlaces = map[version][][2]int{go2: {{2, 4}, {1, 2}}, go16: {{2, 3}}, go18: {{2, 3}}, go20: {{2, 3}}}
+// inliningPlaces are the numbers of the inlined calls among pcdata and funcdata, and the size of a
+// call's record, by version (PCDATA_InlTreeIndex, FUNCDATA_InlTree of runtime/funcdata.h). The header
+// of Go 1.2 says nothing of the releases after it: the places are those since Go 1.13, in Go 1.12,
+// and since Go 1.9.
+var inliningPlaces = map[version][]struct {
+	pcdata, funcdata uint32
+	callSize         int64
+}{go2: {{2, 4, 20}, {1, 2, 20}, {1, 2, 16}}, go16: {{2, 3, 20}}, go18: {{2, 3, 20}}, go20: {{2, 3, 16}}}
 
-// inlining finds a function's inlined calls. The header of Go 1.2 says nothing of the releases after
-// it, so there the calls are known by their content.
-func (t *Table) inlining(f *function, at int64, pcdata uint32, funcdata uint8) error {
+// inlining finds a function's inlined calls. at is where its pcdata begins, kind are the four bytes
+// before it. In the tables of Go 1.2 the calls are known by their content.
+func (t *Table) inlining(f *function, at int64, pcdata uint32, kind []byte) error {
 	for _, place := range inliningPlaces[t.version] {
-		if int(funcdata) <= place[1] || int64(pcdata) <= int64(place[0]) {
+		funcdata := uint32(kind[3])
+		if t.version == go2 && place.callSize == 16 {
+			funcdata = t.order.Uint32(kind)
+		}
+		const most = 255 // since Go 1.12 there is one byte for it
+		if funcdata <= place.funcdata || funcdata > most || pcdata <= place.pcdata {
 			continue
 		}
-		c := t.cursor(at + 4*int64(place[0]))
+		c := t.cursor(at + 4*int64(place.pcdata))
 		inline := c.U32()
-		tree, err := t.funcdata(at+4*int64(pcdata), place[1])
+		tree, err := t.funcdata(at+4*int64(pcdata), place.funcdata)
 		if err == nil {
 			err = c.Err()
 		}
@@ -130,23 +138,23 @@ func (t *Table) inlining(f *function, at int64, pcdata uint32, funcdata uint8) e
 		if inline == 0 || tree == 0 {
 			continue
 		}
-		f.inline, f.tree = inline, tree
-		if t.version == go2 {
-			if call, err := t.call(f, 0); err != nil || call.parent != -1 {
-				if input.Needs(err) {
-					return err
-				}
-				f.inline, f.tree = 0, 0
-				continue
-			}
+		f.inline, f.tree, f.callSize = inline, tree, place.callSize
+		if t.version != go2 {
+			return nil
 		}
-		return nil
+		switch first, err := t.call(f, 0); {
+		case input.Needs(err):
+			return err
+		case err == nil && first.parent == -1:
+			return nil
+		}
+		f.inline, f.tree = 0, 0
 	}
 	return nil
 }
 
 // funcdata returns the address of a function's funcdata n, or 0. at is where the list begins.
-func (t *Table) funcdata(at int64, n int) (uint64, error) {
+func (t *Table) funcdata(at int64, n uint32) (uint64, error) {
 	if t.version >= go18 {
 		c := t.cursor(at + 4*int64(n))
 		off := c.U32()
@@ -164,36 +172,48 @@ func (t *Table) funcdata(at int64, n int) (uint64, error) {
 
 // call is an inlined call (runtime.inlinedCall).
 //
-//	before Go 1.20  parent 2 | funcID 1 | 0 | file 4 | line 4 | name 4 | parentPc 4
-//	since           funcID 1 | 0 0 0 | name 4 | parentPc 4 | startLine 4
+//	Go 1.9 to 1.11   parent 4 | file 4 | line 4 | name 4
+//	Go 1.12 to 1.19  parent 2 | funcID 1 | 0 | file 4 | line 4 | name 4 | parentPc 4
+//	since Go 1.20    funcID 1 | 0 0 0 | name 4 | parentPc 4 | startLine 4
 type call struct {
-	parent int16 // -1 in the first call, which the function itself made; not since Go 1.20
-	name   string
-	// at is the address of an instruction whose line is that of the call, and whose inlined call is
-	// the caller.
+	name string
+	// parent is the number of the call around it, or -1 if the function itself made it; file and line
+	// are its place. They are not there since Go 1.20.
+	parent, file, line int32
+	// at is since then the address of an instruction whose line is that of the call, and whose
+	// inlined call is the caller.
 	at uint64
 }
 
 // call reads inlined call n of a function.
 func (t *Table) call(f *function, n int32) (out call, err error) {
-	size, skip := int64(20), 12
-	if t.version >= go20 {
-		size, skip = 16, 4
-	}
-	at := f.tree + uint64(n)*uint64(size)
-	p, err := t.cfg.At(at, size)
+	p, err := t.cfg.At(f.tree+uint64(n)*uint64(f.callSize), f.callSize)
 	if err != nil {
 		return out, err
 	}
-	if t.version < go20 {
-		out.parent = int16(t.order.Uint16(p))
+	bad := func(want, have string) (call, error) {
+		return out, &input.FormatError{File: t.cfg.File, Part: "inlined calls", Offset: -1, Want: want, Have: have}
 	}
-	name, pc := t.order.Uint32(p[skip:]), t.order.Uint32(p[skip+4:])
-	if uint64(pc) >= f.end-f.start {
-		return out, &input.FormatError{File: t.cfg.File, Part: "inlined calls", Offset: -1, Want: "a call inside its function",
-			Have: fmt.Sprintf("0x%x bytes after the start of the function at 0x%x", pc, f.start)}
+	number := func(at int) int32 { return int32(t.order.Uint32(p[at:])) }
+	name := 12
+	switch {
+	case t.version >= go20:
+		pc := uint64(uint32(number(8)))
+		if pc >= f.end-f.start {
+			return bad("a call inside its function", fmt.Sprintf("0x%x bytes after the start of the function at 0x%x", pc, f.start))
+		}
+		name, out.at = 4, f.start+pc
+	case f.callSize == 16:
+		out.parent, out.file, out.line = number(0), number(4), number(8)
+	default:
+		if p[3] != 0 {
+			return bad("a byte 0 behind funcID", fmt.Sprint(p[3]))
+		}
+		out.parent, out.file, out.line = int32(int16(t.order.Uint16(p))), number(4), number(8)
 	}
-	out.at = f.start + uint64(pc)
-	out.name, err = t.str(t.names + int64(name))
+	if t.version < go20 && out.parent >= n {
+		return bad("a call after the one that made it", fmt.Sprintf("call %d in call %d", n, out.parent))
+	}
+	out.name, err = t.str(t.names + int64(uint32(number(name))))
 	return out, err
 }

@@ -23,11 +23,18 @@ func (t *Table) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	if err != nil {
 		return out, symbol.Yes, err
 	}
-	calls, err := t.calls(&f, pc)
-	for _, c := range calls {
-		out.Inlines = append(out.Inlines, symbol.Inline{Name: c.name, File: line.file, Line: line.line, HasLine: line.ok, Start: c.start - t.cfg.Base})
-		if line, err = t.line(&f, c.at); err != nil {
+	n, start, err := t.innermost(&f, pc)
+	for err == nil && n >= 0 && len(out.Inlines) < maxDepth {
+		var c call
+		if c, err = t.call(&f, n); err != nil {
 			break
+		}
+		out.Inlines = append(out.Inlines, symbol.Inline{Name: c.name, File: line.file, Line: line.line, HasLine: line.ok, Start: start - t.cfg.Base})
+		if t.version < go20 {
+			line, n = place{line: uint32(max(c.line, 0)), ok: true, start: start}, c.parent
+			line.file, err = t.file(&f, c.file)
+		} else if line, err = t.line(&f, c.at); err == nil {
+			n, start, err = t.innermost(&f, c.at)
 		}
 	}
 	out.File, out.Line, out.HasLine, out.LineStart = line.file, line.line, line.ok, line.start-t.cfg.Base
@@ -90,29 +97,15 @@ func (t *Table) file(f *function, n int32) (string, error) {
 	return t.str(int64(off))
 }
 
-// inlinedCall is an inlined call that covers an address: the place of the call, and where its code
-// begins.
-type inlinedCall struct {
-	call
-	start uint64
-}
-
 // maxDepth limits inlined calls in inlined calls. Go's compiler nests them some 30 deep.
 const maxDepth = 200
 
-// calls returns the inlined calls that cover an address, innermost first.
-func (t *Table) calls(f *function, pc uint64) (out []inlinedCall, err error) {
-	for len(out) < maxDepth {
-		v, ok, err := t.valueAt(f, f.inline, pc)
-		if err != nil || !ok || v.value < 0 {
-			return out, err
-		}
-		c, err := t.call(f, v.value)
-		if err != nil {
-			return out, err
-		}
-		out = append(out, inlinedCall{c, v.start})
-		pc = c.at
+// innermost returns the number of the innermost inlined call at an address, or -1, and the start of
+// its range.
+func (t *Table) innermost(f *function, pc uint64) (n int32, start uint64, err error) {
+	v, ok, err := t.valueAt(f, f.inline, pc)
+	if err != nil || !ok {
+		return -1, 0, err
 	}
-	return out, nil
+	return v.value, v.start, nil
 }

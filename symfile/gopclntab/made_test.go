@@ -20,7 +20,7 @@ import (
 // outer moves sp by 24 from its fourth byte on.
 type made struct {
 	magic   uint32
-	release int // of Go: 2, 16, 18, 20, 26
+	release int // of Go: 9, 13, 16, 18, 20, 26
 	word    int
 	order   order
 }
@@ -60,7 +60,7 @@ func (m made) bytes() []byte {
 		4, 64, 0, // 23: file: 1
 	}
 	tables[16] = 0 // a first change of 0 does not end a table
-	if m.release == 2 {
+	if m.release < 16 {
 		tables[6], tables[23] = 4, 6 // files count from 1
 	}
 	head := func(offsets ...int) {
@@ -68,7 +68,7 @@ func (m made) bytes() []byte {
 		quantum := byte(1)
 		b = append(b, 0, 0, quantum, byte(m.word))
 		ptr(2)
-		if m.release == 2 {
+		if m.release < 16 {
 			return
 		}
 		ptr(2)
@@ -102,17 +102,23 @@ func (m made) bytes() []byte {
 		if m.release >= 20 {
 			u32(1)
 		}
-		n := byte(4)
-		if m.release == 2 {
+		n, place := byte(4), 2
+		switch m.release {
+		case 9:
+			n, place = 3, 1
+			u32(uint64(n))
+		case 13:
 			n = 5
+			fallthrough
+		default:
+			b = append(b, 0, 0, 0, n)
 		}
-		b = append(b, 0, 0, 0, n)
-		u32(0)
-		u32(0)
-		if tree {
-			u32(inline + m.tablesAt())
-		} else {
-			u32(0)
+		for i := range 3 {
+			if i == place && tree {
+				u32(inline + m.tablesAt())
+			} else {
+				u32(0)
+			}
 		}
 		for m.release < 18 && len(b)%m.word != 0 {
 			b = append(b, 0)
@@ -153,7 +159,7 @@ func (m made) bytes() []byte {
 		b = append(b, p...)
 	}
 	base := 0
-	if m.release == 2 {
+	if m.release < 16 {
 		head()
 	} else {
 		head(strings, strings+0x100, strings+0x200, strings+0x300, 0x80)
@@ -165,11 +171,11 @@ func (m made) bytes() []byte {
 	field(text + 0x40)
 	field(0x200)
 	field(text + 0x80)
-	if m.release == 2 {
+	if m.release < 16 {
 		u32(strings + 0x200)
 	}
 	nameAt := uint64(0)
-	if m.release == 2 {
+	if m.release < 16 {
 		nameAt = strings
 	}
 	put(base+0x100, nil)
@@ -178,7 +184,7 @@ func (m made) bytes() []byte {
 	record(0x1040, nameAt+last, 23, 9, 0, false)
 	put(strings, names)
 	put(strings+0x100, m.order.AppendUint32(m.order.AppendUint32(nil, 0), 10)) // cutab
-	if m.release == 2 {
+	if m.release < 16 {
 		put(strings+0x200, nil)
 		u32(3)
 		u32(strings + 0x240)
@@ -193,7 +199,7 @@ func (m made) bytes() []byte {
 
 // tablesAt is what offsets of pc-value tables count from, in the whole table or in pctab.
 func (m made) tablesAt() uint64 {
-	if m.release == 2 {
+	if m.release < 16 {
 		return 0x700
 	}
 	return 0
@@ -202,18 +208,28 @@ func (m made) tablesAt() uint64 {
 // open opens the table in its program.
 func (m made) open(table []byte) (*Table, error) {
 	nameAt := uint64(12)
-	if m.release == 2 {
+	if m.release < 16 {
 		nameAt += 0x400
 	}
 	var tree []byte
 	u32 := func(v uint64) { tree = m.order.AppendUint32(tree, uint32(v)) }
-	if m.release < 20 {
+	file := uint64(0)
+	if m.release < 16 {
+		file = 1
+	}
+	switch {
+	case m.release == 9:
+		u32(0xffffffff)
+		u32(file)
+		u32(7)
+		u32(nameAt)
+	case m.release < 20:
 		tree = append(tree, 0xff, 0xff, 0, 0)
-		u32(0)
+		u32(file)
 		u32(7)
 		u32(nameAt)
 		u32(0)
-	} else {
+	default:
 		u32(0)
 		u32(nameAt)
 		u32(0)
@@ -254,7 +270,7 @@ func layouts() (out []made) {
 			for _, v := range []struct {
 				magic   uint32
 				release int
-			}{{0xfffffffb, 2}, {0xfffffffa, 16}, {0xfffffff0, 18}, {0xfffffff1, 20}, {0xfffffff1, 26}} {
+			}{{0xfffffffb, 9}, {0xfffffffb, 13}, {0xfffffffa, 16}, {0xfffffff0, 18}, {0xfffffff1, 20}, {0xfffffff1, 26}} {
 				out = append(out, made{v.magic, v.release, word, order})
 			}
 		}
