@@ -66,7 +66,7 @@ var importRules = []importRule{
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/input", "core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// The packages that read binaries. The page's first program does not link them.
-	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
+	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},

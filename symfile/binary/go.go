@@ -67,8 +67,8 @@ func (f *elfProgram) goELF() *goTable {
 			return nil, err
 		}
 		cfg := gopclntab.Config{Arch: e.Arch, Base: e.Base, File: e.Src.Name, At: e.At, Code: elfCode(e), Data: segments(e, true)}
-		if e.Type == elf.TypeDyn {
-			cfg.Relocations = e.RelativeRelocations
+		if r := e.Relative(); r != nil {
+			cfg.Relocated = r
 		}
 		return gopclntab.Open(p.Src, p.Address, cfg)
 	}}}

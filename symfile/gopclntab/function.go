@@ -32,8 +32,16 @@ const flagTop = 1
 
 // start returns where function i begins.
 func (t *Table) start(i int) (uint64, error) {
-	c := t.cursor(t.functab + int64(2*i)*int64(t.field))
-	return t.module.text + uint(c, t.field), c.Err()
+	return t.code(t.functab + int64(2*i)*int64(t.field))
+}
+
+// code reads the address of a function at an offset of the table: since Go 1.18 it is a distance.
+func (t *Table) code(at int64) (uint64, error) {
+	if t.version < go18 {
+		return t.pointer(t.address + uint64(at))
+	}
+	c := t.cursor(at)
+	return t.module.address(uint64(c.U32())), c.Err()
 }
 
 // find returns the function at an address; ok is false if no function covers it.
@@ -50,16 +58,18 @@ func (t *Table) find(pc uint64) (f function, ok bool, err error) {
 func (t *Table) function(pos int) (f function, err error) {
 	f.index = t.functions.Record(pos)
 	at := t.functab + int64(2*f.index)*int64(t.field)
-	c := t.cursor(at)
-	f.start = t.module.text + uint(c, t.field)
+	if f.start, err = t.start(f.index); err != nil {
+		return f, err
+	}
+	c := t.cursor(at + int64(t.field))
 	off := uint(c, t.field)
+	if err := c.Err(); err != nil {
+		return f, err
+	}
 	// It ends where the next one begins, the last one at the word behind functab.
 	next := t.count
 	if pos+1 < t.count {
 		next = t.functions.Record(pos + 1)
-	}
-	if err := c.Err(); err != nil {
-		return f, err
 	}
 	if f.end, err = t.start(next); err != nil {
 		return f, err
@@ -77,16 +87,14 @@ func (t *Table) function(pos int) (f function, err error) {
 
 // record reads the record at an offset.
 func (t *Table) record(f *function, at int64) error {
-	c := t.cursor(at)
-	entry := uint64(0)
-	if t.version >= go18 {
-		entry = t.module.text + uint64(c.U32())
-	} else {
-		entry = uint(c, t.word)
+	entry, err := t.code(at)
+	if err != nil {
+		return err
 	}
-	if c.Err() == nil && entry != f.start {
+	if entry != f.start {
 		return t.bad(at, "the record of the function at "+hex(f.start), "one of "+hex(entry))
 	}
+	c := t.cursor(at + int64(t.field))
 	f.name = t.names + int64(c.U32())
 	c.Skip(8)
 	f.pcsp, f.pcfile, f.pcln = c.U32(), c.U32(), c.U32()
@@ -166,8 +174,7 @@ func (t *Table) funcdata(at int64, n uint32) (uint64, error) {
 	// Pointers are aligned in memory.
 	w := uint64(t.word)
 	at += int64(-(t.address + uint64(at)) & (w - 1))
-	c := t.cursor(at + int64(n)*int64(w))
-	return uint(c, t.word), c.Err()
+	return t.pointer(t.address + uint64(at) + uint64(n)*w)
 }
 
 // call is an inlined call (runtime.inlinedCall).

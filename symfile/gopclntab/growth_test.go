@@ -62,19 +62,14 @@ func oneFunction(t *testing.T, n int, call, parent func(i int) int) *Table {
 			tree = le.AppendUint32(tree, v)
 		}
 	}
-	words := make([]byte, 8*moduleWords)
+	words := make([]byte, 8*45)
 	for i, v := range map[int]uint64{0: madeTable, 1: madeTable + names, 16: madeTable + 0x60, 22: 0x1000, 40: madeTree - 0x100} {
 		le.PutUint64(words[8*i:], v)
 	}
 	const code = 1 << 32 // the tree is at a higher address than the code
 	tab, err := Open(input.FromBytes("made", b), madeTable, Config{Arch: cpu.AMD64, File: "made", Code: [][2]uint64{{0x1000, code}},
 		Data: []Part{{madeModule, input.FromBytes("made", words)}},
-		At: func(address uint64, size int64) ([]byte, error) {
-			if address < madeTree {
-				return make([]byte, size), nil
-			}
-			return input.FromBytes("made", tree).Bytes(int64(address-madeTree), size)
-		}})
+		At:   readMemory(map[uint64][]byte{madeTree: tree, madeModule: words})})
 	if err != nil {
 		t.Fatal(err)
 	}

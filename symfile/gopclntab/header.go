@@ -38,8 +38,6 @@ type header struct {
 	word    int    // the size of a pointer
 	field   int    // the size of a field of functab
 	count   int    // the number of functions
-	// text is the start of the text by the header, or 0.
-	text uint64
 	// functab is followed by records, whose offsets count from funcs.
 	functab, funcs                int64
 	names, units, files, pcTables int64
@@ -67,7 +65,7 @@ func readHeader(src *input.Source) (h header, err error) {
 	} else {
 		c.Skip(int64(h.word)) // the number of files
 		if h.version >= go18 {
-			h.text = uint(c, h.word)
+			c.Skip(int64(h.word)) // the start of the text
 		}
 		for _, off := range []*int64{&h.names, &h.units, &h.files, &h.pcTables, &h.functab} {
 			at := c.Off()

@@ -3,6 +3,7 @@ package gopclntab
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand"
 	"testing"
 
@@ -23,6 +24,26 @@ type made struct {
 	release int // of Go: 9, 13, 16, 18, 20, 26
 	word    int
 	order   order
+	divided bool // last is in a second part of the text, at 0x1100
+	// words are the pointers, if they are 0 in the file.
+	words relocated
+}
+
+// relocated are words that a loader computes, by their addresses.
+type relocated map[uint64]uint64
+
+func (r relocated) At(address uint64) (value uint64, ok bool, err error) {
+	value, ok = r[address]
+	return value, ok, nil
+}
+
+func (r relocated) Each(fn func(at, value uint64) error) error {
+	for at, value := range r {
+		if err := fn(at, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // order reads and writes numbers.
@@ -35,6 +56,7 @@ const (
 	madeTable  = 0x4000
 	madeModule = 0x8000
 	madeTree   = 0x9000
+	madeParts  = 0xa000
 )
 
 // bytes makes the table.
@@ -47,6 +69,14 @@ func (m made) bytes() []byte {
 		} else {
 			b = m.order.AppendUint64(b, v)
 		}
+	}
+	// addr is a word that the loader computes, if there are any.
+	addr := func(v uint64) {
+		if m.words != nil {
+			m.words[madeTable+uint64(len(b))] = v
+			v = 0
+		}
+		ptr(v)
 	}
 	// Strings and pc-value tables, at fixed offsets from where they begin.
 	names := []byte("\x00main.outer\x00main.inner\x00main.last\x00")
@@ -74,7 +104,7 @@ func (m made) bytes() []byte {
 		ptr(2)
 		switch m.release {
 		case 18, 20:
-			ptr(0x1000)
+			addr(0x1000)
 		case 26:
 			ptr(0)
 		}
@@ -87,7 +117,7 @@ func (m made) bytes() []byte {
 		if m.release >= 18 {
 			u32(entry - 0x1000)
 		} else {
-			ptr(entry)
+			addr(entry)
 		}
 		u32(name)
 		u32(0)
@@ -130,7 +160,7 @@ func (m made) bytes() []byte {
 			case m.release >= 18:
 				u32(0xffffffff)
 			case here:
-				ptr(madeTree)
+				addr(madeTree)
 			default:
 				ptr(0)
 			}
@@ -147,9 +177,9 @@ func (m made) bytes() []byte {
 			ptr(v)
 		}
 	}
-	text := uint64(0x1000)
+	text, start := uint64(0x1000), addr
 	if m.release >= 18 {
-		text = 0
+		text, start = 0, field
 	}
 	const strings = 0x400 // where what is not functab begins
 	put := func(at int, p []byte) {
@@ -166,11 +196,11 @@ func (m made) bytes() []byte {
 		put(0x80, nil)
 		base = 0x80
 	}
-	field(text)
+	start(text)
 	field(0x100)
-	field(text + 0x40)
+	start(text + 0x40)
 	field(0x200)
-	field(text + 0x80)
+	start(text + 0x80)
 	if m.release < 16 {
 		u32(strings + 0x200)
 	}
@@ -235,32 +265,62 @@ func (m made) open(table []byte) (*Table, error) {
 		u32(0)
 		u32(20)
 	}
-	words := make([]uint64, moduleWords)
+	words := make([]uint64, 45)
 	words[0], words[1], words[16], words[22] = madeTable, madeTable+0x400, madeTable+0x80, 0x1000
-	words[38], words[40] = 0x5555, madeTree-0x100
+	gofunc := 40
 	if m.release == 18 {
-		words[38], words[40] = madeTree-0x100, 0x5555
+		gofunc = 38
 	}
-	data := []byte("12345678") // moduledata is somewhere in the data
-	for _, w := range words {
-		if m.word == 4 {
-			data = m.order.AppendUint32(data, uint32(w))
-		} else {
-			data = m.order.AppendUint64(data, w)
+	words[78-gofunc], words[gofunc] = 0x5555, madeTree-0x100
+	parts := gofunc + 1
+	if m.release == 26 {
+		parts++
+	}
+	words[parts], words[parts+1] = madeParts, 1
+	if m.divided {
+		words[parts+1] = 2
+	}
+	memory := map[uint64][]byte{madeTable: table, madeTree: tree}
+	put := func(at uint64, words ...uint64) {
+		for _, w := range words {
+			if m.words != nil && w >= 0x1000 && w != 0x5555 { // an address
+				m.words[at+uint64(len(memory[at]))] = w
+				w = 0
+			}
+			if m.word == 4 {
+				memory[at] = m.order.AppendUint32(memory[at], uint32(w))
+			} else {
+				memory[at] = m.order.AppendUint64(memory[at], w)
+			}
 		}
 	}
+	put(madeModule, append([]uint64{12345678}, words...)...) // moduledata is somewhere in the data
+	put(madeParts, 0, 0x40, 0x1000, 0x40, 0x80, 0x1100)
 	arch := cpu.AMD64
 	if m.word == 4 {
 		arch = cpu.ARM
 	}
-	return Open(input.FromBytes("made", table), madeTable, Config{Arch: arch, File: "made", Code: [][2]uint64{{0x1000, 0x2000}},
-		Data: []Part{{madeModule, input.FromBytes("made", data)}},
-		At: func(address uint64, n int64) ([]byte, error) {
-			if address < madeTree {
-				return make([]byte, n), nil
+	cfg := Config{Arch: arch, File: "made", Code: [][2]uint64{{0x1000, 0x2000}}, At: readMemory(memory),
+		Data: []Part{{madeModule, input.FromBytes("made", memory[madeModule])}}}
+	if m.words != nil {
+		cfg.Relocated = m.words
+	}
+	return Open(input.FromBytes("made", table), madeTable, cfg)
+}
+
+// readMemory returns a reader of some parts of a program. Its code is 0.
+func readMemory(parts map[uint64][]byte) func(address uint64, n int64) ([]byte, error) {
+	return func(address uint64, n int64) ([]byte, error) {
+		for at, p := range parts {
+			if address-at < uint64(len(p)) {
+				return input.FromBytes("made", p).Bytes(int64(address-at), n)
 			}
-			return input.FromBytes("made", tree).Bytes(int64(address-madeTree), n)
-		}})
+		}
+		if address < madeTree {
+			return make([]byte, n), nil
+		}
+		return nil, io.ErrUnexpectedEOF
+	}
 }
 
 // layouts are all kinds of tables.
@@ -271,7 +331,12 @@ func layouts() (out []made) {
 				magic   uint32
 				release int
 			}{{0xfffffffb, 9}, {0xfffffffb, 13}, {0xfffffffa, 16}, {0xfffffff0, 18}, {0xfffffff1, 20}, {0xfffffff1, 26}} {
-				out = append(out, made{v.magic, v.release, word, order})
+				out = append(out, made{magic: v.magic, release: v.release, word: word, order: order},
+					made{magic: v.magic, release: v.release, word: word, order: order, words: relocated{}})
+				if v.release >= 18 {
+					out = append(out, made{magic: v.magic, release: v.release, word: word, order: order, divided: true},
+						made{magic: v.magic, release: v.release, word: word, order: order, divided: true, words: relocated{}})
+				}
 			}
 		}
 	}
@@ -281,7 +346,11 @@ func layouts() (out []made) {
 // TestLayouts reads a table of each layout, byte order and size of pointers.
 func TestLayouts(t *testing.T) {
 	for _, m := range layouts() {
-		t.Run(fmt.Sprintf("%d/%d/%v", m.release, m.word, m.order), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d/%d/%v/divided=%v/relocated=%v", m.release, m.word, m.order, m.divided, m.words != nil), func(t *testing.T) {
+			last := uint64(0x1040)
+			if m.divided {
+				last = 0x1100
+			}
 			tab, err := m.open(m.bytes())
 			if err != nil {
 				t.Fatal(err)
@@ -290,11 +359,11 @@ func TestLayouts(t *testing.T) {
 				rva  uint64
 				want string
 			}{
-				{0xfff, ""}, {0x1080, ""},
+				{0xfff, ""}, {last + 0x40, ""},
 				{0x1000, "main.outer 0x1000+0x40 /src/a.go:7"},
 				{0x100f, "main.outer 0x1000+0x40 /src/a.go:7; main.inner /src/a.go:21"},
 				{0x1010, "main.outer 0x1000+0x40 /src/a.go:6"},
-				{0x1048, "main.last 0x1040+0x40 /src/b.go:21"},
+				{last + 8, fmt.Sprintf("main.last 0x%x+0x40 /src/b.go:21", last)},
 			} {
 				s, ans, err := tab.Lookup(c.rva)
 				have := ""
@@ -320,8 +389,8 @@ func TestLayouts(t *testing.T) {
 				all += "\n"
 				return nil
 			})
-			const want = "main.outer [{1000 40}] 1000-1008:/src/a.go:7 1008-1010:/src/a.go:21 1010-1040:/src/a.go:6 main.inner@/src/a.go:7 [{1008 8}]\n" +
-				"main.last [{1040 40}] 1040-1048:/src/b.go:7 1048-1050:/src/b.go:21 1050-1080:/src/b.go:6\n"
+			want := "main.outer [{1000 40}] 1000-1008:/src/a.go:7 1008-1010:/src/a.go:21 1010-1040:/src/a.go:6 main.inner@/src/a.go:7 [{1008 8}]\n" +
+				fmt.Sprintf("main.last [{%x 40}] %x-%x:/src/b.go:7 %x-%x:/src/b.go:21 %x-%x:/src/b.go:6\n", last, last, last+8, last+8, last+16, last+16, last+64)
 			if all != want || len(tab.Warnings()) > 0 {
 				t.Errorf("%s%v\nwant\n%s", all, tab.Warnings(), want)
 			}
@@ -348,7 +417,7 @@ func TestDamagedTables(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	for _, m := range layouts() {
 		whole := m.bytes()
-		for n := range 400 {
+		for n := range 120 {
 			b := append([]byte(nil), whole...)
 			if n%4 == 0 {
 				b = b[:random.Intn(len(b))]

@@ -3,24 +3,45 @@ package gopclntab
 import (
 	"fmt"
 	"io"
+	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
 )
 
 // module is what runtime.moduledata says of the program: where its text begins, and from where
 // funcdata counts. Both are 0 before Go 1.18, whose records have addresses.
-type module struct{ text, funcdata uint64 }
+type module struct {
+	text, funcdata uint64
+	sections       []section
+}
+
+// section is a part of a text that the linker has divided, because branches would not reach far
+// enough on arm and ppc64: distances from start to end are those in the part at an address. The
+// system's linker puts stubs between the parts.
+type section struct{ start, end, address uint64 }
+
+// address returns the address at a distance from the start of the text (runtime/symtab.go, textAddr).
+func (m *module) address(distance uint64) uint64 {
+	last := len(m.sections) - 1
+	i := sort.Search(len(m.sections), func(i int) bool {
+		// The end of the last function is that of the last part.
+		return distance < m.sections[i].end || i == last && distance == m.sections[i].end
+	})
+	if i <= last && distance >= m.sections[i].start {
+		return m.sections[i].address + distance - m.sections[i].start
+	}
+	return m.text + distance
+}
 
 // Words of runtime.moduledata. It begins with a pointer to the header and six slices of three words
 // each: names, cutab, files, pctab, records, functab. So it has been since Go 1.16; Go 1.20 put two
-// words before gofunc.
+// words before gofunc. The slice of the text's sections follows it, since Go 1.26 after a word.
 const (
 	wordNames    = 1
 	wordFunctab  = 16
 	wordText     = 22
 	wordGofunc18 = 38
 	wordGofunc20 = 40
-	moduleWords  = 41
 )
 
 // findModule finds the program's moduledata: the place that points to the table's header, names and
@@ -29,28 +50,32 @@ func (t *Table) findModule() error {
 	if t.version < go18 {
 		return nil
 	}
-	m, ok, err := t.moduleInRelocations()
+	text, err := t.pointer(t.address + 8 + 2*uint64(t.word))
+	if err != nil {
+		return err
+	}
+	m, ok, err := t.moduleInRelocations(text)
 	for _, p := range t.cfg.Data {
 		if ok || err != nil {
 			break
 		}
-		m, ok, err = t.moduleIn(p)
+		m, ok, err = t.moduleIn(p, text)
 	}
 	if err != nil {
 		return err
 	}
 	if !ok {
-		if t.text == 0 {
+		if text == 0 {
 			return t.bad(-1, "runtime.moduledata, which has the start of the text", "none that points to the table")
 		}
-		m.text = t.text
+		m.text = text
 	}
 	t.module = m
 	return nil
 }
 
 // moduleIn searches a part of the program's data.
-func (t *Table) moduleIn(p Part) (m module, ok bool, err error) {
+func (t *Table) moduleIn(p Part, text uint64) (m module, ok bool, err error) {
 	const most = 64 << 10
 	w := int64(t.word)
 	buf := make([]byte, most)
@@ -63,15 +88,7 @@ func (t *Table) moduleIn(p Part) (m module, ok bool, err error) {
 			if number(t.order, buf[i:], t.word) != t.address {
 				continue
 			}
-			at := off + i
-			words := func(n int) (uint64, error) {
-				b, err := p.Src.Bytes(at+int64(n)*w, w)
-				if err != nil {
-					return 0, err
-				}
-				return number(t.order, b, t.word), nil
-			}
-			if m, ok, err := t.moduleAt(words); ok || input.Needs(err) {
+			if m, ok, err := t.moduleAt(p.Address+uint64(off+i), text); ok || input.Needs(err) {
 				return m, ok, err
 			}
 		}
@@ -83,56 +100,77 @@ func (t *Table) moduleIn(p Part) (m module, ok bool, err error) {
 func (p Part) aligned(word int) int64 { return int64(-p.Address & uint64(word-1)) }
 
 // moduleInRelocations searches the words that have no value in the file.
-func (t *Table) moduleInRelocations() (m module, ok bool, err error) {
-	if t.cfg.Relocations == nil {
+func (t *Table) moduleInRelocations(text uint64) (m module, ok bool, err error) {
+	if t.cfg.Relocated == nil {
 		return m, false, nil
 	}
 	const most = 16 // places that point to the header: the program has one
 	var places []uint64
-	err = t.cfg.Relocations(func(at, value uint64) error {
+	err = t.cfg.Relocated.Each(func(at, value uint64) error {
 		if value == t.address && len(places) < most {
 			places = append(places, at)
 		}
 		return nil
 	})
-	if err != nil || len(places) == 0 {
-		return m, false, err
-	}
-	words := map[uint64]uint64{}
-	size := uint64(moduleWords * t.word)
-	err = t.cfg.Relocations(func(at, value uint64) error {
-		for _, p := range places {
-			if at-p < size {
-				words[at] = value
-			}
-		}
-		return nil
-	})
 	for _, p := range places {
-		m, ok, _ := t.moduleAt(func(n int) (uint64, error) { return words[p+uint64(n*t.word)], nil })
-		if ok {
-			return m, true, err
+		if ok || err != nil {
+			break
 		}
+		m, ok, err = t.moduleAt(p, text)
 	}
-	return m, false, err
+	return m, ok, err
 }
 
-// moduleAt checks and reads a moduledata.
-func (t *Table) moduleAt(word func(n int) (uint64, error)) (m module, ok bool, err error) {
+// moduleAt checks and reads a moduledata. text is the start of the text by the header, or 0.
+func (t *Table) moduleAt(address, text uint64) (m module, ok bool, err error) {
 	gofunc := wordGofunc20
 	if t.version == go18 {
 		gofunc = wordGofunc18
 	}
-	var v [4]uint64
-	for i, n := range []int{wordNames, wordFunctab, wordText, gofunc} {
-		if v[i], err = word(n); err != nil {
+	sections := gofunc + 1
+	if text == 0 { // since Go 1.26
+		sections++
+	}
+	var v [6]uint64
+	for i, n := range []int{wordNames, wordFunctab, wordText, gofunc, sections, sections + 1} {
+		if v[i], err = t.pointer(address + uint64(n*t.word)); input.Needs(err) {
 			return m, false, err
 		}
+		// The end of the file proves that it is another word.
+		if err != nil || i == 1 && (v[0] != t.address+uint64(t.names) || v[1] != t.address+uint64(t.functab)) {
+			return m, false, nil
+		}
 	}
-	if v[0] != t.address+uint64(t.names) || v[1] != t.address+uint64(t.functab) {
-		return m, false, nil
+	m = module{text: v[2], funcdata: v[3]}
+	// A text that is not divided has one section. Each has a function.
+	if n := v[5]; n > 1 && n <= uint64(t.count) {
+		if err = t.readSections(&m, v[4], n); err != nil && !input.Needs(err) {
+			return m, false, nil
+		}
 	}
-	return module{v[2], v[3]}, true, nil
+	return m, err == nil, err
+}
+
+// readSections reads the sections of the text (runtime.textsect).
+//
+//	vaddr w | end w | baseaddr w
+func (t *Table) readSections(m *module, at, count uint64) error {
+	w, last := uint64(t.word), uint64(0)
+	for i := range count {
+		var v [3]uint64
+		for n := range v {
+			var err error
+			if v[n], err = t.pointer(at + (3*i+uint64(n))*w); err != nil {
+				return err
+			}
+		}
+		if v[0] < last || v[1] < v[0] {
+			return t.bad(-1, "sections of the text in ascending order", hex(v[0])+" to "+hex(v[1]))
+		}
+		last = v[1]
+		m.sections = append(m.sections, section{v[0], v[1], v[2]})
+	}
+	return nil
 }
 
 // inCode returns the end of the code around an address, or false if the file has no code there.

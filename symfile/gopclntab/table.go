@@ -39,10 +39,16 @@ type Config struct {
 	At func(address uint64, n int64) ([]byte, error)
 	// Data are the parts of the file that may have the linker's list of tables (see module).
 	Data []Part
-	// Relocations calls its argument for every word of the file whose value the loader computes by
-	// adding the program's base: the word's address and its value at the address that the program
-	// was linked for. It is nil if the words have their values in the file.
-	Relocations func(f func(at, value uint64) error) error
+	// Relocated has the words that the loader computes, in a file that leaves them 0. It is nil if all
+	// words have their values in the file.
+	Relocated Relocated
+}
+
+// Relocated are words of a program: their addresses, and their values at the address that the
+// program was linked for.
+type Relocated interface {
+	Each(fn func(at, value uint64) error) error
+	At(address uint64) (value uint64, ok bool, err error)
 }
 
 // Part is a range of the program's memory that the file has.
@@ -113,6 +119,20 @@ func uint(c *input.Cursor, n int) uint64 {
 		return uint64(c.U32())
 	}
 	return c.U64()
+}
+
+// pointer reads a pointer of the program.
+func (t *Table) pointer(address uint64) (uint64, error) {
+	if t.cfg.Relocated != nil {
+		if v, ok, err := t.cfg.Relocated.At(address); ok || err != nil {
+			return v, err
+		}
+	}
+	p, err := t.cfg.At(address, int64(t.word))
+	if err != nil {
+		return 0, err
+	}
+	return number(t.order, p, t.word), nil
 }
 
 // number decodes a number of n bytes, 4 or 8.
