@@ -50,12 +50,23 @@ func sniffUpload(_ *input.Source, head []byte) Guess {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	next, _, _ := bytes.Cut(rest, []byte("\n"))
 	switch {
-	case isObject(line) && isObject(next) && (bytes.Contains(line, []byte(`"event_id"`)) || bytes.Contains(line, []byte(`"dsn"`)) || bytes.Contains(line, []byte(`"sdk"`))) && bytes.Contains(next, []byte(`"type"`)):
+	case isEnvelopeHeader(line) && isObject(next) && bytes.Contains(next, []byte(`"type"`)):
 		return Guess{Envelope, "a Sentry envelope"}
 	case firstPart(head) >= 0:
 		return Guess{Multipart, "a crash report's upload (multipart/form-data)"}
 	}
 	return Guess{}
+}
+
+// isEnvelopeHeader: every key of the header may be missing (develop.sentry.dev, "Envelopes").
+func isEnvelopeHeader(line []byte) bool {
+	h, ok := object(line)
+	for _, key := range [...]string{"event_id", "dsn", "sdk", "sent_at", "trace"} {
+		if _, known := h[key]; known {
+			return true
+		}
+	}
+	return ok && len(h) == 0
 }
 
 func isObject(line []byte) bool {

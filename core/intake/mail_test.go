@@ -49,6 +49,7 @@ func TestUploads(t *testing.T) {
 		"with bare newlines":                      {strings.Replace(strings.ReplaceAll(strings.Replace(body, string(dump), "MDMPxx", 1), "\r\n", "\n"), "MDMPxx", string(dump), 1), "x/a.dmp", "[{upload prod App} {upload empty }]"},
 		"a gzip file in it":                       {strings.Replace(body, string(dump), gz(string(dump)), 1), "x/a.dmp", "[{upload prod App} {upload empty }]"},
 		"envelope":                                {envelope, "x/a.dmp", "[{envelope event_id 9ec79c33ec9942ab8353589fcb2e04dc} {envelope release app@1.2} {envelope tag gpu none} {envelope user.id 7}]"},
+		"an envelope without a header's values":   {"{}" + envelope[strings.IndexByte(envelope, '\n'):], "x/a.dmp", "[{envelope release app@1.2} {envelope tag gpu none} {envelope user.id 7}]"},
 		"a compressed envelope":                   {gz(envelope), "x/a.dmp", "[{envelope event_id 9ec79c33ec9942ab8353589fcb2e04dc} {envelope release app@1.2} {envelope tag gpu none} {envelope user.id 7}]"},
 		"cut inside of the dump":                  {body[:len(body)-20], "x/a.dmp", "[{upload prod App} {upload empty }]"},
 		"a length beyond it":                      {strings.Replace(envelope, `"length":9`, `"length":99`, 1), "x/a.dmp", "[{envelope event_id 9ec79c33ec9942ab8353589fcb2e04dc} {envelope release app@1.2} {envelope tag gpu none} {envelope user.id 7}]"},
