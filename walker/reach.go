@@ -212,7 +212,7 @@ func (s *walk) reaches(ra uint64) (reach, *TailCall) {
 		switch {
 		case jumps[i].anywhere:
 			how = reachIndirect
-		case how == reachNever && s.mayEnter(&jumps[i]):
+		case how == reachNever && (s.mayEnter(&jumps[i]) || y.module != x.module && s.mayBeImported(&jumps[i], x.start)):
 			how = reachUnknown
 		}
 	}
@@ -237,14 +237,19 @@ func (s *walk) entersDirectly(ra uint64) (reach, *landing) {
 	switch {
 	case l.isIn(s.callee()):
 		return reachDirect, nil
-	case l.open:
-		// Imported functions are in other modules, and there they may have other names.
-		if y := s.callee(); l.name != "" && y.symbol.Name != "" && y.module == s.moduleOf(target) {
-			return reachNever, nil
-		}
+	case s.mayBeImported(&l, target):
 		return reachUnknown, nil
+	case l.open:
+		return reachNever, nil
 	}
 	return reachNever, &l
+}
+
+// mayBeImported: code at an address leads to an imported function that may be the top frame's. Such
+// functions are in other modules, and there they may have other names.
+func (s *walk) mayBeImported(l *landing, code uint64) bool {
+	y := s.callee()
+	return l.open && (l.name == "" || y.symbol.Name == "" || y.module != s.moduleOf(code))
 }
 
 // called returns the function that a call enters: the first one on its way of which symbols or unwind

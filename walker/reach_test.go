@@ -38,7 +38,7 @@ func (c *codeImage) put(end, to uint64, opcode ...byte) {
 
 // A function's first address is no return address where no code shows a call before it: of a function
 // with a size, of one with a name alone, of one that unwind rules know, and right behind another one. A
-// signal's handler returns to such an address.
+// signal's handler returns to such an address. Nor is a module's right behind another one.
 func TestScanOfFunctionPointers(t *testing.T) {
 	funcs := map[uint64]string{0x1000: "f", 0x1f00: "g", 0x2000: "main", 0x3000: "h", 0x4f00: "k", 0x5000: "__restore_rt"}
 	syms := &fakeSymbols{loaded: true, funcs: funcs, passed: map[uint64]string{0x4000: "stub@plt"}, tables: []symbol.Range{{Start: 0x4080, Size: 0x40}}}
@@ -52,6 +52,8 @@ func TestScanOfFunctionPointers(t *testing.T) {
 		words := []uint64{1, code(pointer), code(0x3030), 2}
 		expect(t, (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: words}).walk(t), want)
 	}
+	w := New(Best, core.OSLinux, twoModules(), &fakeSymbols{})
+	expect(t, w.Walk(atWords(code(0x1010)), &fakeMemory{base: stackBase, word: 8, words: []uint64{1, elsewhere, code(0x3030), 2}}), "1010 context, 3030 scan, nothing-found")
 	// With the code it is one if there is a call before it.
 	image := newImage()
 	copy(image.bytes[0x1ffe:], []byte{0xff, 0xd0})
@@ -164,16 +166,43 @@ func TestScanReaches(t *testing.T) {
 // elsewhere is where another module is.
 const elsewhere = codeBase + 0x8000
 
+// A function that jumps to an import may reach any function of another module: what musl's
+// __libc_start_main jumps to is called by _start, which calls a function that jumps to an import.
+func TestScanReachesImport(t *testing.T) {
+	image := newImage()
+	image.put(0x2020, 0x3000, 0xe8)
+	image.put(0x3050, 0x5000, 0xe9)
+	image.put(0x5006, 0x7000, 0xff, 0x25)
+	space, words := &fakeSpace{held: code(0x7000)}, []uint64{1, code(0x2020), 2}
+	if got := shape(scannedAt(elsewhere+0x10, Best, image, space, words)); got != "8010 context, 2020 scan, nothing-found" {
+		t.Error(got)
+	}
+	if got := shape(scanned(Best, image, space, words)); got != "1010 context, nothing-found" {
+		t.Errorf("in the module that imports: %s", got)
+	}
+}
+
 // scanned walks a thread in y, whose stack has words.
 func scanned(p Policy, c Code, space Space, words []uint64) Stack {
-	syms := &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "y", 0x2000: "caller", 0x3000: "x", 0x4000: "z", 0x5000: "import@plt"}}
-	modules := core.NewModuleMap([]core.ModuleMapping{{Start: codeBase, Size: 0x8000, Module: 0}, {Start: elsewhere, Size: 0x1000, Module: 1}}, core.OverlapTruncate)
-	w := New(p, core.OSLinux, modules, syms)
+	return scannedAt(code(0x1010), p, c, space, words)
+}
+
+// scannedAt is scanned where the thread is elsewhere.
+func scannedAt(pc uint64, p Policy, c Code, space Space, words []uint64) Stack {
+	w := New(p, core.OSLinux, twoModules(), &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "y", 0x2000: "caller", 0x3000: "x", 0x4000: "z", 0x5000: "import@plt"}})
 	w.Space, w.Code = space, c
+	return w.Walk(atWords(pc), &fakeMemory{base: stackBase, word: 8, words: words})
+}
+
+func twoModules() *core.ModuleMap {
+	return core.NewModuleMap([]core.ModuleMapping{{Start: codeBase, Size: 0x8000, Module: 0}, {Start: elsewhere, Size: 0x1000, Module: 1}}, core.OverlapTruncate)
+}
+
+func atWords(pc uint64) cpu.Regs {
 	regs := cpu.Regs{Arch: cpu.AMD64}
-	regs.Set(cpu.AMD64.PC, code(0x1010))
+	regs.Set(cpu.AMD64.PC, pc)
 	regs.Set(cpu.AMD64.SP, stackBase)
-	return w.Walk(regs, &fakeMemory{base: stackBase, word: 8, words: words})
+	return regs
 }
 
 // Beyond its first words a scan takes a return address that is known to lead to the frame, up to the

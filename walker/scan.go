@@ -161,25 +161,32 @@ func (s *walk) couldReturn(addr uint64) (good bool, why string, call calls) {
 		return good, why, calls{}
 	}
 	call.how, call.tail = s.reaches(addr)
-	switch {
-	case call.how == reachUnknown && s.isFunctionPointer(addr):
-		return false, "it is the first address of a function", calls{}
-	case call.how != reachNever:
-		return true, "", call
+	if call.how == reachNever {
+		return false, "the call before it is of another function than the frame's", calls{}
 	}
-	return false, "the call before it is of another function than the frame's", calls{}
+	if call.how == reachUnknown {
+		why = s.pointsAtStart(addr)
+	}
+	return why == "", why, call
 }
 
-// isFunctionPointer: an address is the first one of a function, and there is no code to show a call before
-// it. Programs keep such addresses, main's and _start's among them, on their stacks. A call that never
-// returns leaves the same word if it is the last instruction of the function before, without padding; that
-// is much rarer, and then a scan finds the caller above.
-func (s *walk) isFunctionPointer(addr uint64) bool {
+// pointsAtStart says so if an address is the first one of a module or of a function, and there is no code
+// to show a call before it. Programs keep such addresses, main's and _start's among them, on their
+// stacks, as Linux does the loader's. A call that never returns leaves the same word if it is the last
+// instruction of the function before, without padding; that is much rarer, and then a scan finds the
+// caller above.
+func (s *walk) pointsAtStart(addr uint64) string {
 	if _, known := s.callBefore(addr); known || s.returnsFromSignal(addr) {
-		return false
+		return ""
 	}
 	at := s.arch.CodeAddress(addr)
-	return s.functionAt(at).start == at
+	if m, rva := s.Modules.Find(at); m >= 0 && rva == 0 {
+		return "it is the first address of a module"
+	}
+	if s.functionAt(at).start == at {
+		return "it is the first address of a function"
+	}
+	return ""
 }
 
 // mustReturn tests a word of a scan far from the top frame: the call before it leads to the frame's
