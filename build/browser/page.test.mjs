@@ -53,6 +53,7 @@ test("a real dump and its symbols are read without a single request", async () =
   const alone = await startChrome({ serviceWorkers: "block" });
   try {
     await withTab(await alone.open(site.origin), async () => {
+      await tab.sees("Turn the network off"); // the engine's program is there
       const before = await quiet({ kept: false });
       await readsBoth();
       await quiet({ kept: false });
@@ -75,6 +76,7 @@ test("with a service worker the browser may check for a newer version, and reque
 });
 
 test("it works with the network off", async () => {
+  await tab.sees("Turn the network off");
   await quiet();
   await chrome.context.setOffline(true);
   try {

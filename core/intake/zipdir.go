@@ -12,8 +12,8 @@ import (
 )
 
 // The list of a zip archive's members, by PKWARE's APPNOTE.TXT 6.3.10. The standard library's
-// reader of it would bring its own inflater and its compressor, which nothing here uses, into the
-// page.
+// reader of it keeps all members, which takes several times the bytes of the list; this one reads
+// them one after the other.
 
 // zipMember is one member, as the list has it. Sizes and offsets are in bytes, below 0 where the
 // archive claims more than there can be.

@@ -7,13 +7,13 @@ import (
 )
 
 // The host page and the viewer call each other through two functions of the loader's object. The
-// viewer calls told(kind, detail) for each event, and sets control(what, arguments…) for the host
+// viewer calls onEvent(kind, detail) for each event, and sets control(what, arguments…) for the host
 // page to call; the cases of control below say what the arguments are.
 
 // setControl sets control. stop ends the workers.
 func (h *host) setControl(stop func()) {
 	h.limit(h.viewer.Get("limits"))
-	if h.viewer.Get("told").Type() == js.TypeFunction {
+	if h.viewer.Get("onEvent").Type() == js.TypeFunction {
 		h.page.HostPage.Watch = h.notifyHost
 	}
 	h.page.HostPage.Inside = !h.owns()
@@ -89,7 +89,7 @@ func (h *host) notifyHost(e app.Event) {
 }
 
 func (h *host) notify(kind string, detail map[string]any) {
-	if told := h.viewer.Get("told"); told.Type() == js.TypeFunction {
-		told.Invoke(kind, detail)
+	if onEvent := h.viewer.Get("onEvent"); onEvent.Type() == js.TypeFunction {
+		onEvent.Invoke(kind, detail)
 	}
 }

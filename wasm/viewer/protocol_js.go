@@ -21,7 +21,7 @@ import "syscall/js"
 //	  sources                    symbols from servers and folders (symbols.js): bases, resolve, ask, folder
 //	  network, limits            whether servers may be asked; what the host page forbids: {noFiles, readOnly, redact}
 //	  memory                     measures the memory of all programs of the page: watch(worker)
-//	  told(kind, detail)         called with each event; undefined without a listener
+//	  onEvent(kind, detail)      called with each event; undefined without a listener
 //	set by the program
 //	  control(what, …)           does what the host page requests (control_js.go)
 

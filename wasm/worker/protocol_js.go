@@ -10,7 +10,7 @@ import "syscall/js"
 //	  beside() → {ask(message) → promise of the answer, end(why)}: a new worker with the same program    worker.js
 //	  kept {get(key), put(key, Uint8Array)} → promise of a Uint8Array         kept.js
 //	  range({url, token, size, edition, head}) → (from, to) → promise of an ArrayBuffer; an error may be changed    ranges.js
-//	  unpack(blob, most, told(done)) → promise of a Blob, null if it is larger; undefined if the browser cannot unpack    unpack.js
+//	  unpack(blob, most, onProgress(done)) → promise of a Blob, null if it is larger; undefined if the browser cannot unpack    unpack.js
 //	set by the program
 //	  receive(message)       handles a message of the page
 //	  read {bytes, slices}   how much of files was read, for tests and benchmarks

@@ -128,14 +128,14 @@ func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 		trailer := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, d.Sum), uint32(d.Size))
 		blob = blobs(jsbytes.ArrayOf([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}), blob, jsbytes.ArrayOf(trailer))
 	}
-	told := js.FuncOf(func(_ js.Value, args []js.Value) any {
+	onProgress := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if d.Progress != nil {
 			d.Progress(min(int64(args[0].Float()), d.Src.Size))
 		}
 		return nil
 	})
-	defer told.Release()
-	out, why := await(unpack.Invoke(blob, float64(d.MaxSize), told))
+	defer onProgress.Release()
+	out, why := await(unpack.Invoke(blob, float64(d.MaxSize), onProgress))
 	if why.Truthy() {
 		return nil, 0, fmt.Errorf("%v", why.Get("message"))
 	}

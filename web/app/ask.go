@@ -132,7 +132,7 @@ func (z *Screen) waitsForFile() bool {
 	if f == nil && len(z.page.Reading.queue) > 0 {
 		f = z.page.Reading.queue[0]
 	}
-	if z.page.Summary != nil || f == nil || isRemote(f) || z.page.Reading.Job.Done >= firstFiles || z.page.Reading.Job.began.ago() > firstLook {
+	if z.page.Summary != nil || f == nil || isRemote(f) || z.page.Reading.Job.Done >= firstFiles || time.Since(z.page.Reading.Job.began) > firstLook {
 		return false
 	}
 	if isPacked(f) {
@@ -151,7 +151,7 @@ func (z *Screen) holdBack(r *protocol.QueryResult) bool {
 	if again || z.page.Summary != nil || r.Summary == nil || f == nil || f.Size() <= smallFile || isPacked(f) || isRemote(f) || looksLikeDump(f.Name()) || z.page.Reading.replay {
 		return false
 	}
-	left := firstNames - z.page.Reading.Job.began.ago()
+	left := firstNames - time.Since(z.page.Reading.Job.began)
 	if left <= 0 {
 		return false
 	}
@@ -198,7 +198,7 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	p.Reading.wantFirst(r.Wanted)
 	p.Work.Indexing.start(r.Unindexed)
 	if p.Work.Background.Text == "" {
-		p.Work.Background.began = 0 // further work counts its time from its own start
+		p.Work.Background.began = time.Time{} // further work counts its time from its own start
 	}
 	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.running) > 0) {
 		z.opening = false

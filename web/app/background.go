@@ -14,17 +14,17 @@ type Background struct {
 	page    *Page
 	Text    string // "" if there is no such work
 	Percent int    // -1 if unknown
-	began   moment
+	began   time.Time
 }
 
 // progress shows a report, unless the work began less than 300 ms ago. It goes straight to the
 // elements (Host.ShowBackground) and does not draw the page: while the engine and the workers keep
 // all cores busy, drawing takes three times as long and would make the page stutter.
 func (z *Background) progress(g protocol.Progress) {
-	if z.began == 0 {
-		z.began = now()
+	if z.began.IsZero() {
+		z.began = time.Now()
 	}
-	if z.began.ago() < 300*time.Millisecond {
+	if time.Since(z.began) < 300*time.Millisecond {
 		return
 	}
 	text, percent := z.Text, z.Percent

@@ -22,7 +22,7 @@ func TestBackground(t *testing.T) {
 	if len(h.background) > 0 {
 		t.Errorf("in the first moment: %q", h.background)
 	}
-	p.Work.Background.began = now() - moment(time.Second)
+	p.Work.Background.began = time.Now().Add(-time.Second)
 	for _, g := range []protocol.Progress{
 		{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4},
 		{Stage: "walking", Name: "/a/b.dmp", Done: 10, Total: 40},

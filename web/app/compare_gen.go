@@ -11,166 +11,280 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00compare")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "compare"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00table compare-grid\x00role\x00table\x00aria-label\x00The stack under each unwind policy")
-		setAttribute(vgn, "aria-rowcount", c.Shown.Total+1)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table compare-grid"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "The stack under each unwind policy"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-rowcount", c.Shown.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n      \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Function\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Stack pointer\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Function")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Stack pointer")
 				for vgiterkeyt, w := range c.Shown.Walks {
-					_ = vgiterkeyt
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					w := w
 					_ = w
-					vgn = addNodes(vgparent, "\x02span\x00class\x00cell walk\x00role\x00columnheader")
-					setAttribute(vgn, "title", w.What)
-					setContent(vgn, w.Policy)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell walk"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("title", w.What)
+					vgn.SetInnerHTML(w.Policy)
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00compare\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Frames under all policies\x00data-list\x00compare")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "compare"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Frames under all policies"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-list", "compare")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", height(c.Shown.Total, 26))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+				vgparent.AppendChild(vgn)
+				{
+					b, err := vjson.Marshal(height(c.Shown.Total, 26))
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+				}
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", offset(c.Shown.From, 26))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(offset(c.Shown.From, 26))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n          \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+						vgparent.AppendChild(vgn)
 						for vgiterkeyt, r := range c.Shown.Rows {
-							_ = vgiterkeyt
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							r := r
 							_ = r
-							vgn = addNodes(vgparent, "\x02div\x00role\x00row\x00data-act\x00compared")
-							setAttribute(vgn, "aria-rowindex", r.Index+2)
-							setAttribute(vgn, "class", c.rowClass(r))
-							setAttribute(vgn, "data-arg", r.Index)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
+							vgn.AddAttrInterface("class", c.rowClass(r))
+							vgn.AddAttrInterface("data-act", "compared")
+							vgn.AddAttrInterface("data-arg", r.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00cell fn\x00role\x00cell")
-								setAttribute(vgn, "title", hint(r.Full, r.Function))
-								setContent(vgn, r.Function)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								setAttribute(vgn, "title", r.Address)
-								setContent(vgn, r.SP)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(r.Full, r.Function))
+								vgn.SetInnerHTML(r.Function)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", r.Address)
+								vgn.SetInnerHTML(r.SP)
 								for vgiterkeyt, w := range r.Cells {
-									_ = vgiterkeyt
+									var vgiterkey interface{} = vgiterkeyt
+									_ = vgiterkey
+									w := w
 									_ = w
-									vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-									setAttribute(vgn, "class", compareCell(w))
-									setContent(vgn, compareWord(w))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("class", compareCell(w))
+									vgn.SetInnerHTML(compareWord(w))
 								}
-								addNodes(vgparent, "\x01\n          \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n      \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
 				}
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				setAttribute(vgn, "hidden", c.Shown.Total > 0)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Shown.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-					setContent(vgn, c.Empty())
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(c.Empty())
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00panel-side\x00tabindex\x000\x00role\x00region\x00aria-label\x00Details of the comparison")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-side"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Details of the comparison"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00module-acts")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-acts"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02p\x00class\x00compare-title")
-				setContent(vgn, c.title())
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00compare\x00data-act\x00copy")
-				setAttribute(vgn, "hidden", len(c.Shown.Walks) == 0)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "compare-title"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.title())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "compare"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "copy")
+				vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01Copy\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00compare-ways")
-			setAttribute(vgn, "hidden", len(c.Shown.Branches) == 0)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "compare-ways"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Shown.Branches) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02h4")
-				setContent(vgn, c.rowTitle())
-				addNodes(vgparent, "\x01\n      \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.rowTitle())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
 				for vgiterkeyt, w := range c.Shown.Branches {
-					_ = vgiterkeyt
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					w := w
 					_ = w
-					vgn = addNodes(vgparent, "\x02div\x00class\x00way")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "way"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addNodes(vgparent, "\x01\n        \x03\x02p\x00class\x00way-text")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "way-text"}}}
+						vgparent.AppendChild(vgn)
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addNodes(vgparent, "\x02strong")
-							setContent(vgn, w.Walks)
-							vgn = addNodes(vgparent, "\x01 \x03\x02span")
-							setContent(vgn, w.Text)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "strong", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.SetInnerHTML(w.Walks)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.SetInnerHTML(w.Text)
 						}
-						vgn = addNodes(vgparent, "\x01\n        \x03\x02pre\x00class\x00rules")
-						setAttribute(vgn, "hidden", w.Rule == "")
-						setContent(vgn, w.Rule)
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("hidden", w.Rule == "")
+						vgn.SetInnerHTML(w.Rule)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 						for vgiterkeyt, a := range w.Attempts {
-							_ = vgiterkeyt
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							a := a
 							_ = a
-							vgn = addNodes(vgparent, "\x02div\x00class\x00attempt")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt"}}}
+							vgparent.AppendChild(vgn)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00attempt-source")
-								setContent(vgn, a.Source)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
-								setContent(vgn, attemptText(a))
-								addNodes(vgparent, "\x01\n        \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-source"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(a.Source)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(attemptText(a))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02h4")
-			setAttribute(vgn, "hidden", len(c.Shown.Walks) == 0)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Where each stack ends\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Where each stack ends"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00stops")
-			setContent(vgn, c.stopsText())
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "stops"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.stopsText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -18,7 +18,7 @@ type Job struct {
 	Percent     int    // of the file, or -1
 	shown       bool   // a dump of the job was opened
 	drawnText   string // the Text that was drawn last
-	began       moment
+	began       time.Time
 	known       int // how many of the files were read before, by a worker that has ended
 }
 
@@ -40,7 +40,7 @@ type Reading struct {
 	fragile    bool               // the engine has died, and has not shown a dump since
 	replay     bool               // the files of the queue were read before, and a new engine reads them again
 	unwalked   bool               // files were read, and no stack has come that was walked with them
-	lastDrawn  moment             // when the progress of a job was last drawn
+	lastDrawn  time.Time          // when the progress of a job was last drawn
 	// announced is what was announced when the last job ended.
 	announced string
 	told      map[string]bool // names of files that a notice has called unused
@@ -89,7 +89,7 @@ func (z *Reading) next() {
 	}
 	z.reading, z.queue = z.take()
 	if !z.Job.Active {
-		z.Job.began = now()
+		z.Job.began = time.Now()
 	}
 	z.Job.Active = true
 	z.Job.Text, z.Job.Percent = "Reading "+view.Clean(view.BaseName(z.reading.Name())), -1
@@ -350,7 +350,7 @@ func (z *Reading) restore() {
 	for _, f := range z.queue {
 		total += len(Members(f))
 	}
-	z.Job = Job{Total: total, Active: total > 0, began: now(), known: total}
+	z.Job = Job{Total: total, Active: total > 0, began: time.Now(), known: total}
 	z.replay = len(z.queue) > 0
 	if !z.replay {
 		for _, d := range z.decisions {
@@ -414,7 +414,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 // is moved without drawing.
 func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	if !z.Job.Active {
-		z.Job = Job{Active: true, Percent: -1, began: now()}
+		z.Job = Job{Active: true, Percent: -1, began: time.Now()}
 	}
 	text := capital(g.Stage)
 	if g.Name != "" {
@@ -432,7 +432,7 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	}
 	z.notifyProgress()
 	// Short work is over before the user could read about it.
-	if z.Job.began.ago() < 200*time.Millisecond {
+	if time.Since(z.Job.began) < 200*time.Millisecond {
 		return false
 	}
 	if draw {

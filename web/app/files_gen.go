@@ -11,118 +11,226 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00files-in")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "files-in"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table files\x00role\x00table\x00aria-label\x00Files")
-		setAttribute(vgn, "aria-rowcount", c.Total+1)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table files"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Files"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n    \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04File\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Type\x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Size\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Status\x03\x02span\x00class\x00cell right\x00role\x00columnheader\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-files\x01Add files\x03\x03\x03\x01\n  \x03\x03\x01\n  \x03\x02div\x00id\x00files\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Files\x00data-list\x00files")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", height(c.Total, 26))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("File")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Type")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Size")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Status")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", offset(c.From, 26))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("data-act", "pick-files")
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
+						vgparent.AppendChild(vgn)
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "files"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Files"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-list", "files")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+				vgparent.AppendChild(vgn)
+				{
+					b, err := vjson.Marshal(height(c.Total, 26))
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+				}
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(offset(c.From, 26))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 						for i, f := range c.Rows {
+							var vgiterkey interface{} = i
+							_ = vgiterkey
+							i := i
 							_ = i
-							_ = i
+							f := f
 							_ = f
-							vgn = addNodes(vgparent, "\x02div\x00class\x00row\x00role\x00row")
-							setAttribute(vgn, "aria-rowindex", c.From+i+2)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell fn\x00role\x00cell")
-								setAttribute(vgn, "title", f.Name)
-								setContent(vgn, fileName(f))
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00cell")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", f.Name)
+								vgn.SetInnerHTML(fileName(f))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x02span")
-									setAttribute(vgn, "class", fileClass(f))
-									setContent(vgn, kindWord(f))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("class", fileClass(f))
+									vgn.SetInnerHTML(kindWord(f))
 								}
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell num\x00role\x00cell")
-								setContent(vgn, f.Size)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell dim\x00role\x00cell")
-								setAttribute(vgn, "title", fileTitle(f))
-								setContent(vgn, fileText(f))
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell right\x00role\x00cell")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(f.Size)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", fileTitle(f))
+								vgn.SetInnerHTML(fileText(f))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
 								{
 									vgparent := vgn
 									_ = vgparent
 									if f.Assign {
-										vgn = addNodes(vgparent, "\x02select\x00class\x00field small assign")
-										setAttribute(vgn, "aria-label", "Module for "+f.Name)
-										setAttribute(vgn, "data-input", rowID("assign", f.Item))
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small assign"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("aria-label", "Module for "+f.Name)
+										vgn.AddAttrInterface("data-input", rowID("assign", f.Item))
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addNodes(vgparent, "\x02option\x00value\x00")
-											setContent(vgn, vugu.HTML("Assign to…"))
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute{{Namespace: "", Key: "value", Val: ""}}}
+											vgparent.AppendChild(vgn)
+											vgn.SetInnerHTML(vugu.HTML("Assign to…"))
 											for vgiterkeyt, m := range c.assignChoices(f) {
-												_ = vgiterkeyt
+												var vgiterkey interface{} = vgiterkeyt
+												_ = vgiterkey
+												m := m
 												_ = m
-												vgn = addNodes(vgparent, "\x02option")
-												setAttribute(vgn, "value", m.Item)
-												setContent(vgn, m.Name)
+												vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
+												vgparent.AppendChild(vgn)
+												vgn.AddAttrInterface("value", m.Item)
+												vgn.SetInnerHTML(m.Name)
 											}
 										}
 									}
 									if isBinary(f) {
-										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00make")
-										setAttribute(vgn, "data-arg", f.Name)
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("data-act", "make")
+										vgn.AddAttrInterface("data-arg", f.Name)
 										{
 											vgparent := vgn
 											_ = vgparent
-											addNodes(vgparent, "\x01Download .sym\x03")
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download .sym"}
+											vgparent.AppendChild(vgn)
 										}
 									}
 								}
-								addNodes(vgparent, "\x01\n        \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n    \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00kept")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "kept"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00An index says where each function is in a large symbol file, so that Crashpane need not read the whole file again. Indexes stay in this browser.\x00data-act\x00keep")
-			setAttribute(vgn, "aria-checked", boolWord(c.page.Work.Kept.On))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "An index says where each function is in a large symbol file, so that Crashpane need not read the whole file again. Indexes stay in this browser."}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-checked", boolWord(c.page.Work.Kept.On))
+			vgn.AddAttrInterface("data-act", "keep")
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Keep indexes for the next visit\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Keep indexes for the next visit"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00clear-kept")
-			setAttribute(vgn, "disabled", c.page.Work.Kept.Bytes == 0)
-			setContent(vgn, c.page.Work.Kept.text())
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "clear-kept")
+			vgn.AddAttrInterface("disabled", c.page.Work.Kept.Bytes == 0)
+			vgn.SetInnerHTML(c.page.Work.Kept.text())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

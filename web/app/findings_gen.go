@@ -11,88 +11,137 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00findings\x00id\x00findings\x00tabindex\x000\x00aria-label\x00Findings")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "findings"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "findings"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Findings"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x02div\x00class\x00findings-in")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "findings-in"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 			for i, f := range c.rows() {
+				var vgiterkey interface{} = i
+				_ = vgiterkey
+				i := i
 				_ = i
-				_ = i
+				f := f
 				_ = f
-				vgn = addNodes(vgparent, "\x02div\x00class\x00finding")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding"}}}
+				vgparent.AppendChild(vgn)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00finding-text")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-text"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addNodes(vgparent, "\x02strong\x00class\x00finding-title")
-						setContent(vgn, f.Title)
-						vgn = addNodes(vgparent, "\x01 \x03\x02span")
-						setContent(vgn, f.Text)
-						vgn = addNodes(vgparent, "\x02span\x00class\x00finding-help")
-						setAttribute(vgn, "hidden", f.Suggestion == "")
-						setContent(vgn, f.Suggestion)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "strong", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-title"}}}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Title)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+						vgparent.AppendChild(vgn)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Text)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-help"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("hidden", f.Suggestion == "")
+						vgn.SetInnerHTML(f.Suggestion)
 					}
-					vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00finding-acts")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-acts"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00thread")
-						setAttribute(vgn, "data-arg", f.Thread)
-						setAttribute(vgn, "hidden", f.Thread < 0)
-						setContent(vgn, threadLink(f))
-						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
-						setAttribute(vgn, "data-arg", f.Module)
-						setAttribute(vgn, "hidden", f.Module < 0)
-						setContent(vgn, findingLink(f))
-						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00pick-files")
-						setAttribute(vgn, "hidden", !f.Adds)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("data-act", "thread")
+						vgn.AddAttrInterface("data-arg", f.Thread)
+						vgn.AddAttrInterface("hidden", f.Thread < 0)
+						vgn.SetInnerHTML(threadLink(f))
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("data-act", "show-module")
+						vgn.AddAttrInterface("data-arg", f.Module)
+						vgn.AddAttrInterface("hidden", f.Module < 0)
+						vgn.SetInnerHTML(findingLink(f))
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("data-act", "pick-files")
+						vgn.AddAttrInterface("hidden", !f.Adds)
 						{
 							vgparent := vgn
 							_ = vgparent
-							addNodes(vgparent, "\x01Add files\x03")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
+							vgparent.AppendChild(vgn)
 						}
-						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00copy-finding")
-						setAttribute(vgn, "data-arg", i)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("data-act", "copy-finding")
+						vgn.AddAttrInterface("data-arg", i)
 						{
 							vgparent := vgn
 							_ = vgparent
-							addNodes(vgparent, "\x01Copy\x03")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
+							vgparent.AppendChild(vgn)
 						}
 					}
-					addNodes(vgparent, "\x01\n  \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00findings-foot")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "findings-foot"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00more-findings")
-				setAttribute(vgn, "hidden", c.more() == "")
-				setContent(vgn, c.more())
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00all\x00data-act\x00copy-finding")
-				setAttribute(vgn, "hidden", len(c.page.Summary.Findings) < 2)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "more-findings")
+				vgn.AddAttrInterface("hidden", c.more() == "")
+				vgn.SetInnerHTML(c.more())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "all"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "copy-finding")
+				vgn.AddAttrInterface("hidden", len(c.page.Summary.Findings) < 2)
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01Copy all\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy all"}
+					vgparent.AppendChild(vgn)
 				}
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00list-empty")
-				setAttribute(vgn, "hidden", c.Empty() == "")
-				setContent(vgn, c.Empty())
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Empty() == "")
+				vgn.SetInnerHTML(c.Empty())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+			vgparent.AppendChild(vgn)
 		}
 	}
 	return vgout

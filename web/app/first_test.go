@@ -82,7 +82,7 @@ func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine
 	h, e = &lookingHost{}, &fakeEngine{}
 	p = NewPage(h, e, "")
 	p.Reading.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
-	p.Reading.Job.began = now() - moment(ago)
+	p.Reading.Job.began = time.Now().Add(-ago)
 	dumps := []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	say(p, &protocol.Added{Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
 	e.ops()
@@ -179,7 +179,7 @@ func TestNamesArePaintedFirst(t *testing.T) {
 		t.Errorf("the engine is not told that more will be asked: %+v", look)
 	}
 	e.ops()
-	p.Work.Background.began = now() - moment(time.Minute)
+	p.Work.Background.began = time.Now().Add(-time.Minute)
 	say(p, screen())
 	if got := e.ops(); len(got) != 0 {
 		t.Errorf("before the names are painted the engine was asked %v", got)
@@ -235,7 +235,7 @@ func TestFirstScreenOfMany(t *testing.T) {
 	p, _, e = newTestPage("")
 	p.Reading.Add(list)
 	e.ops()
-	p.Reading.Job.began = now() - moment(firstLook+time.Millisecond)
+	p.Reading.Job.began = time.Now().Add(-(firstLook + time.Millisecond))
 	say(p, read)
 	if got := e.ops(); len(got) != 2 || got[0] != "query stack" || got[1] != "add" {
 		t.Errorf("%v", got)

@@ -11,245 +11,410 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02section\x00class\x00zone frame\x00aria-label\x00Selected frame")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone frame"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Selected frame"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00zone-head tabs\x00role\x00tablist\x00aria-label\x00Frame")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-head tabs"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tablist"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Frame"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-registers\x00data-arg\x00registers\x00aria-controls\x00frame-body\x00data-act\x00side")
-			setAttribute(vgn, "aria-selected", boolWord(c.page.State.Side == "registers"))
-			setAttribute(vgn, "tabindex", tabIndex(c.page.State.Side == "registers"))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "side-registers"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "registers"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "registers"))
+			vgn.AddAttrInterface("data-act", "side")
+			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "registers"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Registers\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Registers"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-why\x00data-arg\x00why\x00aria-controls\x00frame-body\x00title\x00Why is this frame here? (e)\x00data-act\x00side")
-			setAttribute(vgn, "aria-selected", boolWord(c.page.State.Side == "why"))
-			setAttribute(vgn, "tabindex", tabIndex(c.page.State.Side == "why"))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "side-why"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "why"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Why is this frame here? (e)"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "why"))
+			vgn.AddAttrInterface("data-act", "side")
+			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "why"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Why this frame\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Why this frame"}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00frame-body\x00class\x00frame-body\x00role\x00tabpanel\x00tabindex\x000")
-		setAttribute(vgn, "aria-labelledby", "side-"+c.page.State.Side)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-labelledby", "side-"+c.page.State.Side)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n    \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			if c.Detail != nil {
-				vgn = addNodes(vgparent, "\x02div\x00class\x00frame-in")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-in"}}}
+				vgparent.AppendChild(vgn)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02h3\x00class\x00frame-title")
-					setContent(vgn, c.Detail.Title)
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00frame-warning")
-					setAttribute(vgn, "hidden", c.Detail.Warning == "")
-					setContent(vgn, c.Detail.Warning)
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02dl\x00class\x00facts")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-title"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(c.Detail.Title)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-warning"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("hidden", c.Detail.Warning == "")
+					vgn.SetInnerHTML(c.Detail.Warning)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 						for vgiterkeyt, f := range c.Detail.Facts {
-							_ = vgiterkeyt
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							f := f
 							_ = f
-							vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
+							vgparent.AppendChild(vgn)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02dt")
-								setContent(vgn, f.Key)
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02dd")
-								setAttribute(vgn, "class", codeClass(f.Code))
-								setContent(vgn, f.Value)
-								addNodes(vgparent, "\x01\n        \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(f.Key)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("class", codeClass(f.Code))
+								vgn.SetInnerHTML(f.Value)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00registers")
-					setAttribute(vgn, "hidden", c.page.State.Side != "registers")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "registers"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("hidden", c.page.State.Side != "registers")
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 						if c.page.State.Side == "registers" {
-							vgn = addNodes(vgparent, "\x02div\x00class\x00reg-box")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-box"}}}
+							vgparent.AppendChild(vgn)
 							{
 								vgparent := vgn
 								_ = vgparent
-								addNodes(vgparent, "\x01\n          \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
 								for vgiterkeyt, r := range c.Detail.Registers {
-									_ = vgiterkeyt
+									var vgiterkey interface{} = vgiterkeyt
+									_ = vgiterkey
+									r := r
 									_ = r
-									vgn = addNodes(vgparent, "\x02div")
-									setAttribute(vgn, "class", c.regClass(r))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("class", c.regClass(r))
 									{
 										vgparent := vgn
 										_ = vgparent
-										vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00reg-name")
-										setContent(vgn, r.Name)
-										vgn = addNodes(vgparent, "\x02span\x00class\x00reg-value")
-										setContent(vgn, regValue(r))
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+										vgparent.AppendChild(vgn)
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-name"}}}
+										vgparent.AppendChild(vgn)
+										vgn.SetInnerHTML(r.Name)
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-value"}}}
+										vgparent.AppendChild(vgn)
+										vgn.SetInnerHTML(regValue(r))
 										if r.Note != "" {
-											vgn = addNodes(vgparent, "\x02span\x00class\x00reg-note")
-											setAttribute(vgn, "title", r.Note)
-											setContent(vgn, r.Note)
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-note"}}}
+											vgparent.AppendChild(vgn)
+											vgn.AddAttrInterface("title", r.Note)
+											vgn.SetInnerHTML(r.Note)
 										}
-										addNodes(vgparent, "\x01\n          \x03")
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+										vgparent.AppendChild(vgn)
 									}
 								}
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02p\x00class\x00frame-note")
-								setAttribute(vgn, "hidden", c.Detail.Note == "")
-								setContent(vgn, c.Detail.Note)
-								addNodes(vgparent, "\x01\n        \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-note"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", c.Detail.Note == "")
+								vgn.SetInnerHTML(c.Detail.Note)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00why")
-					setAttribute(vgn, "hidden", c.page.State.Side != "why")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("hidden", c.page.State.Side != "why")
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 						if c.page.State.Side == "why" {
-							vgn = addNodes(vgparent, "\x02div\x00class\x00why-in")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-in"}}}
+							vgparent.AppendChild(vgn)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02p\x00class\x00why-sentence")
-								setContent(vgn, c.Detail.Why.Sentence)
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								setAttribute(vgn, "hidden", len(c.Detail.Why.Rules) == 0)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-sentence"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(c.Detail.Why.Sentence)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Rules) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Rules"))
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									setContent(vgn, rulesText(c.Detail.Why.Rules))
-									addNodes(vgparent, "\x01\n          \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(vugu.HTML("Rules"))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(rulesText(c.Detail.Why.Rules))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+									vgparent.AppendChild(vgn)
 								}
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								setAttribute(vgn, "hidden", c.Detail.Why.Origin == "")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", c.Detail.Why.Origin == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Origin"))
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02p\x00class\x00code")
-									setContent(vgn, c.Detail.Why.Origin)
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									setAttribute(vgn, "hidden", len(c.Detail.Why.Record) == 0)
-									setContent(vgn, joinLines(c.Detail.Why.Record))
-									addNodes(vgparent, "\x01\n          \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(vugu.HTML("Origin"))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(c.Detail.Why.Origin)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("hidden", len(c.Detail.Why.Record) == 0)
+									vgn.SetInnerHTML(joinLines(c.Detail.Why.Record))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+									vgparent.AppendChild(vgn)
 								}
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								setAttribute(vgn, "hidden", checksText(c.Detail.Why) == "")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", checksText(c.Detail.Why) == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Checks"))
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02p")
-									setContent(vgn, checksText(c.Detail.Why))
-									addNodes(vgparent, "\x01\n          \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(vugu.HTML("Checks"))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(checksText(c.Detail.Why))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+									vgparent.AppendChild(vgn)
 								}
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								setAttribute(vgn, "hidden", len(c.Detail.Why.Scanned) == 0)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Scanned) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Words that the scan skipped"))
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									setContent(vgn, joinLines(c.Detail.Why.Scanned))
-									addNodes(vgparent, "\x01\n          \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(vugu.HTML("Words that the scan skipped"))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(joinLines(c.Detail.Why.Scanned))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+									vgparent.AppendChild(vgn)
 								}
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								setAttribute(vgn, "hidden", len(c.Detail.Why.Changes) == 0)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Changes) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Registers, called frame → this frame"))
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									setContent(vgn, changesText(c.Detail.Why.Changes))
-									addNodes(vgparent, "\x01\n          \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(vugu.HTML("Registers, called frame → this frame"))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(changesText(c.Detail.Why.Changes))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+									vgparent.AppendChild(vgn)
 								}
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								setAttribute(vgn, "hidden", len(c.Detail.Why.Attempts) == 0)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Attempts) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Tried first and rejected"))
-									addNodes(vgparent, "\x01\n            \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(vugu.HTML("Tried first and rejected"))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
 									for vgiterkeyt, a := range c.Detail.Why.Attempts {
-										_ = vgiterkeyt
+										var vgiterkey interface{} = vgiterkeyt
+										_ = vgiterkey
+										a := a
 										_ = a
-										vgn = addNodes(vgparent, "\x02div\x00class\x00attempt")
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt"}}}
+										vgparent.AppendChild(vgn)
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addNodes(vgparent, "\x01\n              \x03\x02span\x00class\x00attempt-source")
-											setContent(vgn, a.Source)
-											vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
-											setContent(vgn, attemptText(a))
-											addNodes(vgparent, "\x01\n            \x03")
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n              "}
+											vgparent.AppendChild(vgn)
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-source"}}}
+											vgparent.AppendChild(vgn)
+											vgn.SetInnerHTML(a.Source)
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
+											vgparent.AppendChild(vgn)
+											vgn.SetInnerHTML(attemptText(a))
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+											vgparent.AppendChild(vgn)
 										}
 									}
-									addNodes(vgparent, "\x01\n          \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+									vgparent.AppendChild(vgn)
 								}
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								setAttribute(vgn, "hidden", c.Detail.Why.Stop == "")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("hidden", c.Detail.Why.Stop == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, c.endTitle())
-									vgn = addNodes(vgparent, "\x01\n            \x03\x02p")
-									setContent(vgn, stopText(c.Detail.Why))
-									addNodes(vgparent, "\x01\n            \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(c.endTitle())
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(stopText(c.Detail.Why))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+									vgparent.AppendChild(vgn)
 									for vgiterkeyt, a := range c.Detail.Why.StopAttempts {
-										_ = vgiterkeyt
+										var vgiterkey interface{} = vgiterkeyt
+										_ = vgiterkey
+										a := a
 										_ = a
-										vgn = addNodes(vgparent, "\x02div\x00class\x00attempt")
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt"}}}
+										vgparent.AppendChild(vgn)
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addNodes(vgparent, "\x01\n              \x03\x02span\x00class\x00attempt-source")
-											setContent(vgn, a.Source)
-											vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
-											setContent(vgn, attemptText(a))
-											addNodes(vgparent, "\x01\n            \x03")
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n              "}
+											vgparent.AppendChild(vgn)
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-source"}}}
+											vgparent.AppendChild(vgn)
+											vgn.SetInnerHTML(a.Source)
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
+											vgparent.AppendChild(vgn)
+											vgn.SetInnerHTML(attemptText(a))
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+											vgparent.AppendChild(vgn)
 										}
 									}
-									addNodes(vgparent, "\x01\n          \x03")
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+									vgparent.AppendChild(vgn)
 								}
-								addNodes(vgparent, "\x01\n        \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n    \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -11,89 +11,152 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00raw")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "raw"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00role\x00table")
-		setAttribute(vgn, "aria-rowcount", c.Total+1)
-		setAttribute(vgn, "class", c.class())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "table"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
+		vgn.AddAttrInterface("class", c.class())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n      \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
 				for vgiterkeyt, t := range c.Columns {
-					_ = vgiterkeyt
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					t := t
 					_ = t
-					vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00columnheader")
-					setContent(vgn, t)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(t)
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00grid\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Rows\x00data-list\x00grid")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "grid"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Rows"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-list", "grid")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", height(c.Total, 26))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+				vgparent.AppendChild(vgn)
+				{
+					b, err := vjson.Marshal(height(c.Total, 26))
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+				}
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", offset(c.From, 26))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(offset(c.From, 26))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n          \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+						vgparent.AppendChild(vgn)
 						for vgiterkeyt, r := range c.Rows {
-							_ = vgiterkeyt
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							r := r
 							_ = r
-							vgn = addNodes(vgparent, "\x02div\x00role\x00row")
-							setAttribute(vgn, "aria-rowindex", r.Index+2)
-							setAttribute(vgn, "class", c.rowClass(r))
-							setAttribute(vgn, "data-act", c.act())
-							setAttribute(vgn, "data-arg", r.Index)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
+							vgn.AddAttrInterface("class", c.rowClass(r))
+							vgn.AddAttrInterface("data-act", c.act())
+							vgn.AddAttrInterface("data-arg", r.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
-								addNodes(vgparent, "\x01\n            \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+								vgparent.AppendChild(vgn)
 								for vgiterkeyt, t := range r.Cells {
-									_ = vgiterkeyt
+									var vgiterkey interface{} = vgiterkeyt
+									_ = vgiterkey
+									t := t
 									_ = t
-									vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00cell")
-									setAttribute(vgn, "title", hint(t, ""))
-									setContent(vgn, t)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("title", hint(t, ""))
+									vgn.SetInnerHTML(t)
 								}
-								addNodes(vgparent, "\x01\n          \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n      \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n  \x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
 		if c.content != nil {
-			vgn = addNodes(vgparent, "\x02div\x00class\x00content-slot")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "content-slot"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n    \x03")
-				addComponent(vgin, vgout, vgparent, c.content)
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				{
+					var vgcomp vugu.Builder = c.content
+					if vgcomp != nil {
+						vgin.BuildEnv.WireComponent(vgcomp)
+						vgout.Components = append(vgout.Components, vgcomp)
+						vgn = &vugu.VGNode{Component: vgcomp}
+						vgparent.AppendChild(vgn)
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

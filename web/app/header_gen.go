@@ -16,180 +16,437 @@ type Header struct {
 }
 
 func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02header\x00class\x00header")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "header", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "header"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00brand")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x05svg\x00class\x00brand-mark\x00viewBox\x000 0 16 16\x00aria-hidden\x00true")
-			setContent(vgn, vugu.HTML("\x3Cpath d=\"M2.5 2.5h11v11h-11z M2.5 6h11 M6 6v7.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\"\x3E\x3C/path\x3E\x3Cpath d=\"M8 12.5l1.6-2.4-1.2-.6 2-2.2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\" class=\"brand-crack\"\x3E\x3C/path\x3E"))
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00brand-name")
-			setAttribute(vgn, "hidden", !c.Page.Empty())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "svg", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand-mark"}, vugu.VGAttribute{Namespace: "", Key: "viewBox", Val: "0 0 16 16"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("\x3Cpath d=\"M2.5 2.5h11v11h-11z M2.5 6h11 M6 6v7.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\"\x3E\x3C/path\x3E\x3Cpath d=\"M8 12.5l1.6-2.4-1.2-.6 2-2.2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\" class=\"brand-crack\"\x3E\x3C/path\x3E"))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand-name"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", !c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Crashpane\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Crashpane"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
-			setAttribute(vgn, "hidden", c.Page.Empty())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-dumps\x00class\x00button quiet dump-name\x00data-arg\x00dumps\x00aria-haspopup\x00menu\x00data-act\x00menu")
-				setAttribute(vgn, "aria-expanded", boolWord(c.Page.Menus.Open == "dumps"))
-				setAttribute(vgn, "title", c.Page.State.DumpName)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-dumps"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet dump-name"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "dumps"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "dumps"))
+				vgn.AddAttrInterface("data-act", "menu")
+				vgn.AddAttrInterface("title", c.Page.State.DumpName)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02span\x00class\x00dump-name-text")
-					setContent(vgn, c.Page.Dumps.title())
-					vgn = addNodes(vgparent, "\x02span\x00class\x00caret\x00aria-hidden\x00true")
-					setContent(vgn, vugu.HTML("▾"))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dump-name-text"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(c.Page.Dumps.title())
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(vugu.HTML("▾"))
 				}
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu\x00role\x00menu")
-				setAttribute(vgn, "hidden", c.Page.Menus.Open != "dumps")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menu"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "dumps")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menus.Open == "dumps" {
-						vgn = addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-in"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+						vgparent.AppendChild(vgn)
 						{
 							vgparent := vgn
 							_ = vgparent
-							addNodes(vgparent, "\x01\n        \x03")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
 							for vgiterkeyt, d := range c.Page.Dumps.choices() {
-								_ = vgiterkeyt
+								var vgiterkey interface{} = vgiterkeyt
+								_ = vgiterkey
+								d := d
 								_ = d
-								vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00menuitemradio\x00class\x00menu-item\x00data-act\x00dump")
-								setAttribute(vgn, "aria-checked", boolWord(d.Dump == c.Page.Dumps.Open))
-								setAttribute(vgn, "data-arg", d.Dump)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitemradio"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("aria-checked", boolWord(d.Dump == c.Page.Dumps.Open))
+								vgn.AddAttrInterface("data-act", "dump")
+								vgn.AddAttrInterface("data-arg", d.Dump)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x02span")
-									setContent(vgn, d.Name)
-									vgn = addNodes(vgparent, "\x02span\x00class\x00menu-says")
-									setContent(vgn, d.Brief)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(d.Name)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-says"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(d.Brief)
 								}
 							}
-							vgn = addNodes(vgparent, "\x01\n        \x03\x02hr\x00class\x00menu-line")
-							setContent(vgn, vugu.HTML(""))
-							vgn = addNodes(vgparent, "\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00pick-files\x01Add files…\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00pick-folder\x01Add a folder…\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00close-dump")
-							setContent(vgn, "Close "+c.Page.Summary.Name)
-							addNodes(vgparent, "\x01\n      \x03")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "hr", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-line"}}}
+							vgparent.AppendChild(vgn)
+							vgn.SetInnerHTML(vugu.HTML(""))
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "pick-files")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files…"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "pick-folder")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add a folder…"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "close-dump")
+							vgn.SetInnerHTML("Close " + c.Page.Summary.Name)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+							vgparent.AppendChild(vgn)
 						}
 					}
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00search")
-		setAttribute(vgn, "hidden", c.Page.Empty())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "search"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.Page.Empty())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00search\x00id\x00search\x00class\x00field\x00placeholder\x00Search functions, addresses, ids …\x00aria-label\x00Search this dump\x00aria-keyshortcuts\x00/\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00search")
-			setProperty(vgn, "value", c.Page.State.Search)
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02kbd\x00class\x00search-key\x00aria-hidden\x00true")
-			setAttribute(vgn, "hidden", c.Page.State.Search != "")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Search functions, addresses, ids …"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Search this dump"}, vugu.VGAttribute{Namespace: "", Key: "aria-keyshortcuts", Val: "/"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-input", "search")
+			{
+				b, err := vjson.Marshal(c.Page.State.Search)
+				if err != nil {
+					panic(err)
+				}
+				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "search-key"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.State.Search != "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01/\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "/"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00search-found")
-			setAttribute(vgn, "hidden", c.Page.State.Search == "")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "search-found"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.State.Search == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02span")
-				setAttribute(vgn, "title", c.Page.Search.title())
-				setContent(vgn, c.Page.Search.text())
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-arg\x00previous\x00aria-label\x00Previous hit\x00title\x00Previous hit (Shift+Enter)\x00data-act\x00find")
-				setAttribute(vgn, "disabled", c.Page.Search.Found.Total == 0)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("title", c.Page.Search.title())
+				vgn.SetInnerHTML(c.Page.Search.text())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "previous"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Previous hit"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Previous hit (Shift+Enter)"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "find")
+				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01↑\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "↑"}
+					vgparent.AppendChild(vgn)
 				}
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-arg\x00next\x00aria-label\x00Next hit\x00title\x00Next hit (Enter)\x00data-act\x00find")
-				setAttribute(vgn, "disabled", c.Page.Search.Found.Total == 0)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "next"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Next hit"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Next hit (Enter)"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "find")
+				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01↓\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "↓"}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00tools")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tools"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
-			setAttribute(vgn, "hidden", c.Page.Empty())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-copy\x00class\x00button\x00data-arg\x00copy\x00aria-haspopup\x00menu\x00data-act\x00menu")
-				setAttribute(vgn, "aria-expanded", boolWord(c.Page.Menus.Open == "copy"))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-copy"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "copy"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "copy"))
+				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01Copy\x03\x02span\x00class\x00caret\x00aria-hidden\x00true\x01▾\x03\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+					vgparent.AppendChild(vgn)
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "▾"}
+						vgparent.AppendChild(vgn)
+					}
 				}
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu right\x00role\x00menu")
-				setAttribute(vgn, "hidden", c.Page.Menus.Open != "copy")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menu"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "copy")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menus.Open == "copy" {
-						addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00stack\x00data-act\x00copy\x01Stack as text\x03\x02kbd\x01c\x03\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00markdown\x00data-act\x00copy\x01Stack as Markdown\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00wanted\x00data-act\x00copy\x01Missing symbols\x03\x03\x01\n      \x03\x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-in"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+						vgparent.AppendChild(vgn)
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "stack"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "copy")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Stack as text"}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								{
+									vgparent := vgn
+									_ = vgparent
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "c"}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "markdown"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "copy")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Stack as Markdown"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "wanted"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "copy")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Missing symbols"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+							vgparent.AppendChild(vgn)
+						}
 					}
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
-			setAttribute(vgn, "hidden", c.Page.Empty())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-download\x00class\x00button\x00data-arg\x00download\x00aria-haspopup\x00menu\x00data-act\x00menu")
-				setAttribute(vgn, "aria-expanded", boolWord(c.Page.Menus.Open == "download"))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-download"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "download"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "download"))
+				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01Download\x03\x02span\x00class\x00caret\x00aria-hidden\x00true\x01▾\x03\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download"}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+					vgparent.AppendChild(vgn)
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "▾"}
+						vgparent.AppendChild(vgn)
+					}
 				}
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu right\x00role\x00menu")
-				setAttribute(vgn, "hidden", c.Page.Menus.Open != "download")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menu"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "download")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menus.Open == "download" {
-						addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00text\x00data-act\x00download\x01Breakpad text\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00machine\x00data-act\x00download\x01Breakpad machine-readable text\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00json\x00data-act\x00download\x01JSON\x03\x03\x01\n      \x03\x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-in"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+						vgparent.AppendChild(vgn)
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "text"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "download")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Breakpad text"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "machine"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "download")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Breakpad machine-readable text"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "json"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "download")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "JSON"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+							vgparent.AppendChild(vgn)
+						}
 					}
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button icon\x00data-act\x00theme")
-			setAttribute(vgn, "aria-label", "Theme: "+c.Page.ThemeWord())
-			setAttribute(vgn, "title", "Theme: "+c.Page.ThemeWord())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button icon"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-label", "Theme: "+c.Page.ThemeWord())
+			vgn.AddAttrInterface("data-act", "theme")
+			vgn.AddAttrInterface("title", "Theme: "+c.Page.ThemeWord())
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x05svg\x00viewBox\x000 0 16 16\x00aria-hidden\x00true\x05circle\x00cx\x008\x00cy\x008\x00r\x005.25\x00fill\x00none\x00stroke\x00currentColor\x00stroke-width\x001.3\x03\x05path\x00d\x00M8 2.75a5.25 5.25 0 0 1 0 10.5z\x00fill\x00currentColor\x03\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "svg", Attr: []vugu.VGAttribute{{Namespace: "", Key: "viewBox", Val: "0 0 16 16"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+				vgparent.AppendChild(vgn)
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "circle", Attr: []vugu.VGAttribute{{Namespace: "", Key: "cx", Val: "8"}, vugu.VGAttribute{Namespace: "", Key: "cy", Val: "8"}, vugu.VGAttribute{Namespace: "", Key: "r", Val: "5.25"}, vugu.VGAttribute{Namespace: "", Key: "fill", Val: "none"}, vugu.VGAttribute{Namespace: "", Key: "stroke", Val: "currentColor"}, vugu.VGAttribute{Namespace: "", Key: "stroke-width", Val: "1.3"}}}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "path", Attr: []vugu.VGAttribute{{Namespace: "", Key: "d", Val: "M8 2.75a5.25 5.25 0 0 1 0 10.5z"}, vugu.VGAttribute{Namespace: "", Key: "fill", Val: "currentColor"}}}
+					vgparent.AppendChild(vgn)
+				}
 			}
-			addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00id\x00help-button\x00class\x00button icon\x00aria-label\x00Keys and help\x00title\x00Keys and help (?)\x00data-act\x00help\x02span\x00aria-hidden\x00true\x01?\x03\x03\x03\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "help-button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button icon"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Keys and help"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Keys and help (?)"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "help")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+				vgparent.AppendChild(vgn)
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "?"}
+					vgparent.AppendChild(vgn)
+				}
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

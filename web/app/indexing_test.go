@@ -45,7 +45,7 @@ func count[R any](e *fakeEngine) (n int) {
 
 func TestPassEnds(t *testing.T) {
 	p, h, e := searched(t, "")
-	if p.Work.Background.began = now() - moment(time.Second); !p.Work.Background.canStop() {
+	if p.Work.Background.began = time.Now().Add(-time.Second); !p.Work.Background.canStop() {
 		t.Error("the user cannot stop it")
 	}
 	if say(p, &protocol.Progress{Stage: "indexing", Name: "big.sym", Done: 1, Total: 3, Background: true}) || len(h.background) != 1 {

@@ -11,33 +11,50 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Log) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00log")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "log"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		addNodes(vgparent, "\x01\n  \x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
 		for vgiterkeyt, l := range c.page.Summary.Log {
-			_ = vgiterkeyt
+			var vgiterkey interface{} = vgiterkeyt
+			_ = vgiterkey
+			l := l
 			_ = l
-			vgn = addNodes(vgparent, "\x02div\x00class\x00log-row")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "log-row"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02span")
-				setAttribute(vgn, "class", "state "+l.Severity)
-				setContent(vgn, l.Severity)
-				vgn = addNodes(vgparent, "\x02span\x00class\x00log-text")
-				setContent(vgn, l.Text)
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("class", "state "+l.Severity)
+				vgn.SetInnerHTML(l.Severity)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "log-text"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(l.Text)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00list-empty")
-		setAttribute(vgn, "hidden", c.Empty() == "")
-		setContent(vgn, c.Empty())
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.Empty() == "")
+		vgn.SetInnerHTML(c.Empty())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -11,142 +11,239 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Missing) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div")
-	vgout.Out = append(vgout.Out, vgn)
-	setAttribute(vgn, "class", c.Sources.class())
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn.AddAttrInterface("class", c.Sources.class())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table wanted\x00role\x00table\x00aria-label\x00Missing symbols")
-		setAttribute(vgn, "aria-rowcount", c.Total+1)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table wanted"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Missing symbols"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Frames\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04File\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Id\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Path in a symbol store\x03\x02span\x00class\x00cell right\x00role\x00columnheader")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Frames")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("File")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Id")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Path in a symbol store")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00id\x00sources-button\x00data-act\x00sources")
-					setAttribute(vgn, "aria-expanded", boolWord(c.Sources.Open))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "sources-button"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("aria-expanded", boolWord(c.Sources.Open))
+					vgn.AddAttrInterface("data-act", "sources")
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01Get symbols\x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Get symbols"}
+						vgparent.AppendChild(vgn)
 					}
-					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00wanted\x00data-act\x00copy")
-					setAttribute(vgn, "hidden", c.Total == 0)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "wanted"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("data-act", "copy")
+					vgn.AddAttrInterface("hidden", c.Total == 0)
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01Copy the list\x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy the list"}
+						vgparent.AppendChild(vgn)
 					}
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00wanted\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Missing symbols\x00data-list\x00wanted")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "wanted"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Missing symbols"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-list", "wanted")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", height(c.Total, 26))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+				vgparent.AppendChild(vgn)
+				{
+					b, err := vjson.Marshal(height(c.Total, 26))
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+				}
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", offset(c.From, 26))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(offset(c.From, 26))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 						for i, w := range c.Rows {
+							var vgiterkey interface{} = i
+							_ = vgiterkey
+							i := i
 							_ = i
-							_ = i
+							w := w
 							_ = w
-							vgn = addNodes(vgparent, "\x02div\x00class\x00row\x00role\x00row")
-							setAttribute(vgn, "aria-rowindex", c.From+i+2)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell num\x00role\x00cell")
-								setContent(vgn, number(w.Frames))
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell fn\x00role\x00cell")
-								setAttribute(vgn, "title", w.DebugFile)
-								setContent(vgn, w.DebugFile)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code\x00role\x00cell")
-								setAttribute(vgn, "title", w.DebugID)
-								setContent(vgn, w.DebugID)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								setAttribute(vgn, "title", w.StorePath)
-								setContent(vgn, w.StorePath)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell right\x00role\x00cell")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(number(w.Frames))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", w.DebugFile)
+								vgn.SetInnerHTML(w.DebugFile)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", w.DebugID)
+								vgn.SetInnerHTML(w.DebugID)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", w.StorePath)
+								vgn.SetInnerHTML(w.StorePath)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x02span\x00class\x00asked")
-									setAttribute(vgn, "hidden", c.asked[i] == "")
-									setAttribute(vgn, "title", c.asked[i])
-									setContent(vgn, c.asked[i])
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "asked"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("hidden", c.asked[i] == "")
+									vgn.AddAttrInterface("title", c.asked[i])
+									vgn.SetInnerHTML(c.asked[i])
 									if w.OtherFile != "" {
-										vgn = addNodes(vgparent, "\x02span\x00class\x00mismatch")
-										setAttribute(vgn, "title", mismatchTitle(w))
-										setContent(vgn, mismatchText(w))
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "mismatch"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("title", mismatchTitle(w))
+										vgn.SetInnerHTML(mismatchText(w))
 									}
 									if w.OtherFile != "" {
-										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00use")
-										setAttribute(vgn, "data-arg", pair(w.Item, w.Module))
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("data-act", "use")
+										vgn.AddAttrInterface("data-arg", pair(w.Item, w.Module))
 										{
 											vgparent := vgn
 											_ = vgparent
-											addNodes(vgparent, "\x01Use anyway\x03")
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Use anyway"}
+											vgparent.AppendChild(vgn)
 										}
 									}
 									if w.DebugID == "" && w.OtherFile == "" {
-										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
-										setAttribute(vgn, "data-arg", w.Module)
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("data-act", "show-module")
+										vgn.AddAttrInterface("data-arg", w.Module)
 										{
 											vgparent := vgn
 											_ = vgparent
-											addNodes(vgparent, "\x01Assign symbols\x03")
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Assign symbols"}
+											vgparent.AppendChild(vgn)
 										}
 									}
 								}
-								addNodes(vgparent, "\x01\n        \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n    \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
 				}
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				setAttribute(vgn, "hidden", c.Total > 0)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-					setContent(vgn, c.Empty())
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(c.Empty())
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00side-slot")
-		setAttribute(vgn, "hidden", !c.Sources.Open)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "side-slot"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", !c.Sources.Open)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 			if c.Sources.Open {
-				addComponent(vgin, vgout, vgparent, c.Sources)
+				{
+					var vgcomp vugu.Builder = c.Sources
+					if vgcomp != nil {
+						vgin.BuildEnv.WireComponent(vgcomp)
+						vgout.Components = append(vgout.Components, vgcomp)
+						vgn = &vugu.VGNode{Component: vgcomp}
+						vgparent.AppendChild(vgn)
+					}
+				}
 			}
-			addNodes(vgparent, "\x01\n\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

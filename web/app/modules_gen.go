@@ -11,214 +11,378 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div")
-	vgout.Out = append(vgout.Out, vgn)
-	setAttribute(vgn, "class", c.class())
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn.AddAttrInterface("class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table modules\x00role\x00table\x00aria-label\x00Modules")
-		setAttribute(vgn, "aria-rowcount", c.Total+1)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table modules"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n    \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Module\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Symbols\x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Frames\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Debug id\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Address\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Version\x03\x01\n  \x03\x03\x01\n  \x03\x02div\x00id\x00modules\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Modules\x00data-list\x00modules")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", height(c.Total, 26))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Module")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Symbols")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Frames")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Debug id")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Address")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Version")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "modules"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-list", "modules")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+				vgparent.AppendChild(vgn)
+				{
+					b, err := vjson.Marshal(height(c.Total, 26))
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+				}
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", offset(c.From, 26))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(offset(c.From, 26))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 						for i, m := range c.Rows {
+							var vgiterkey interface{} = i
+							_ = vgiterkey
+							i := i
 							_ = i
-							_ = i
+							m := m
 							_ = m
-							vgn = addNodes(vgparent, "\x02div\x00role\x00row\x00data-act\x00module")
-							setAttribute(vgn, "aria-rowindex", c.From+i+2)
-							setAttribute(vgn, "class", c.rowClass(m))
-							setAttribute(vgn, "data-arg", m.Index)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
+							vgn.AddAttrInterface("class", c.rowClass(m))
+							vgn.AddAttrInterface("data-act", "module")
+							vgn.AddAttrInterface("data-arg", m.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell fn\x00role\x00cell")
-								setAttribute(vgn, "title", hint(m.Path, m.Name))
-								setContent(vgn, m.Name)
-								vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-								setAttribute(vgn, "class", "cell state "+m.State)
-								setAttribute(vgn, "title", stateTitle(m))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(m.Path, m.Name))
+								vgn.SetInnerHTML(m.Name)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("class", "cell state "+m.State)
+								vgn.AddAttrInterface("title", stateTitle(m))
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x02span\x00class\x00state-words")
-									setContent(vgn, symbolWords(m))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "state-words"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(symbolWords(m))
 									if c.canUse(m) {
-										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link")
-										setAttribute(vgn, "data-act", useAct(m))
-										setAttribute(vgn, "data-arg", c.useArg(m))
-										setContent(vgn, useText(m))
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("data-act", useAct(m))
+										vgn.AddAttrInterface("data-arg", c.useArg(m))
+										vgn.SetInnerHTML(useText(m))
 									}
 								}
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell num\x00role\x00cell")
-								setContent(vgn, number(m.Frames))
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								setAttribute(vgn, "title", idTitle(m))
-								setContent(vgn, m.DebugID)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								setAttribute(vgn, "title", m.Base+" to "+m.End)
-								setContent(vgn, m.Base)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell dim\x00role\x00cell")
-								setAttribute(vgn, "title", hint(m.Version, ""))
-								setContent(vgn, m.Version)
-								addNodes(vgparent, "\x01\n        \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(number(m.Frames))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", idTitle(m))
+								vgn.SetInnerHTML(m.DebugID)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", m.Base+" to "+m.End)
+								vgn.SetInnerHTML(m.Base)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(m.Version, ""))
+								vgn.SetInnerHTML(m.Version)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n    \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
 				}
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				setAttribute(vgn, "hidden", c.Total > 0)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-					setContent(vgn, c.Empty())
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(c.Empty())
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00panel-side module-detail\x00tabindex\x000\x00role\x00region\x00aria-label\x00The selected module")
-		setAttribute(vgn, "hidden", c.detail().Index < 0)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-side module-detail"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "The selected module"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.detail().Index < 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00module-acts")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-acts"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02h3")
-				setContent(vgn, c.detail().Name)
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00ignore")
-				setAttribute(vgn, "data-arg", c.detail().Index)
-				setAttribute(vgn, "hidden", !c.detail().Rules)
-				setContent(vgn, ignoreText(c.detail()))
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00make")
-				setAttribute(vgn, "data-arg", c.detail().Binary)
-				setAttribute(vgn, "hidden", c.detail().Binary == "")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.detail().Name)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "ignore")
+				vgn.AddAttrInterface("data-arg", c.detail().Index)
+				vgn.AddAttrInterface("hidden", !c.detail().Rules)
+				vgn.SetInnerHTML(ignoreText(c.detail()))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "make")
+				vgn.AddAttrInterface("data-arg", c.detail().Binary)
+				vgn.AddAttrInterface("hidden", c.detail().Binary == "")
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01Download .sym\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download .sym"}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
-			setContent(vgn, c.detail().Status)
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00assign-line")
-			setAttribute(vgn, "hidden", c.assignText() == "")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.detail().Status)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "assign-line"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.assignText() == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02span")
-				setContent(vgn, c.assignText())
-				vgn = addNodes(vgparent, "\x01 \x03\x02select\x00class\x00field small assign\x00aria-label\x00Symbol file for this module\x00data-input\x00use")
-				setAttribute(vgn, "hidden", !c.canAssign())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.assignText())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small assign"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Symbol file for this module"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-input", "use")
+				vgn.AddAttrInterface("hidden", !c.canAssign())
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02option\x00value\x00")
-					setContent(vgn, vugu.HTML("Choose a file…"))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute{{Namespace: "", Key: "value", Val: ""}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(vugu.HTML("Choose a file…"))
 					for vgiterkeyt, f := range c.page.Panel.Files.Symbols {
-						_ = vgiterkeyt
+						var vgiterkey interface{} = vgiterkeyt
+						_ = vgiterkey
+						f := f
 						_ = f
-						vgn = addNodes(vgparent, "\x02option")
-						setAttribute(vgn, "value", f.Item)
-						setContent(vgn, f.Name)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("value", f.Item)
+						vgn.SetInnerHTML(f.Name)
 					}
 				}
-				addNodes(vgparent, "\x01 \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-files\x01Add files\x03\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "pick-files")
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
+					vgparent.AppendChild(vgn)
+				}
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			setAttribute(vgn, "hidden", len(c.detail().Has) == 0)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.detail().Has) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Available\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Available"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00facts")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 				for vgiterkeyt, f := range c.detail().Has {
-					_ = vgiterkeyt
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					f := f
 					_ = f
-					vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addNodes(vgparent, "\x02dt")
-						setContent(vgn, f.Key)
-						vgn = addNodes(vgparent, "\x02dd\x00class\x00code")
-						setContent(vgn, f.Value)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Key)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Value)
 					}
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			setAttribute(vgn, "hidden", len(c.detail().Missing) == 0)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.detail().Missing) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Missing\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Missing"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
-			setContent(vgn, joinLines(c.detail().Missing))
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			setAttribute(vgn, "hidden", len(c.detail().Warnings) == 0)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(joinLines(c.detail().Missing))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.detail().Warnings) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Problems\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Problems"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
-			setContent(vgn, joinLines(c.detail().Warnings))
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			setContent(vgn, vugu.HTML("Module"))
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00facts")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(joinLines(c.detail().Warnings))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("Module"))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 				for vgiterkeyt, f := range c.detail().Facts {
-					_ = vgiterkeyt
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					f := f
 					_ = f
-					vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addNodes(vgparent, "\x02dt")
-						setContent(vgn, f.Key)
-						vgn = addNodes(vgparent, "\x02dd")
-						setAttribute(vgn, "class", codeClass(f.Code))
-						setContent(vgn, f.Value)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Key)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("class", codeClass(f.Code))
+						vgn.SetInnerHTML(f.Value)
 					}
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

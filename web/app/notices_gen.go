@@ -11,43 +11,67 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Notices) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00notices")
-	vgout.Out = append(vgout.Out, vgn)
-	setAttribute(vgn, "hidden", len(c.List) == 0)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "notices"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn.AddAttrInterface("hidden", len(c.List) == 0)
 	{
 		vgparent := vgn
 		_ = vgparent
-		addNodes(vgparent, "\x01\n  \x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
 		for vgiterkeyt, n := range c.List {
-			_ = vgiterkeyt
+			var vgiterkey interface{} = vgiterkeyt
+			_ = vgiterkey
+			n := n
 			_ = n
-			vgn = addNodes(vgparent, "\x02div\x00role\x00group")
-			setAttribute(vgn, "class", "notice "+n.Level)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "group"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("class", "notice "+n.Level)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00notice-mark\x00aria-hidden\x00true")
-				setContent(vgn, vugu.HTML(""))
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00notice-text")
-				setContent(vgn, n.Text)
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small")
-				setAttribute(vgn, "data-act", n.Act)
-				setAttribute(vgn, "data-arg", n.Arg)
-				setAttribute(vgn, "hidden", n.Act == "")
-				setContent(vgn, n.Do)
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small\x00aria-label\x00Close this message\x00data-act\x00dismiss")
-				setAttribute(vgn, "data-arg", n.ID)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "notice-mark"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(vugu.HTML(""))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "notice-text"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(n.Text)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", n.Act)
+				vgn.AddAttrInterface("data-arg", n.Arg)
+				vgn.AddAttrInterface("hidden", n.Act == "")
+				vgn.SetInnerHTML(n.Do)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Close this message"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "dismiss")
+				vgn.AddAttrInterface("data-arg", n.ID)
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01Close\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Close"}
+					vgparent.AppendChild(vgn)
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -90,11 +90,11 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		p.Reading.added(r, a.Error)
 		// Do not draw at once within a job of many files, nor just before the result of a pending
 		// query, which will draw anyway.
-		if job := &p.Reading.Job; job.Active && (p.Reading.lastDrawn.ago() < 150*time.Millisecond || job.began.ago() < 150*time.Millisecond) ||
-			p.Screen.asking && job.began.ago() < 200*time.Millisecond {
+		if job := &p.Reading.Job; job.Active && (time.Since(p.Reading.lastDrawn) < 150*time.Millisecond || time.Since(job.began) < 150*time.Millisecond) ||
+			p.Screen.asking && time.Since(job.began) < 200*time.Millisecond {
 			return false
 		}
-		p.Reading.lastDrawn = now()
+		p.Reading.lastDrawn = time.Now()
 	case *protocol.QueryResult:
 		if p.Screen.holdBack(r) {
 			return false

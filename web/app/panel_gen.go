@@ -11,78 +11,120 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02section\x00aria-label\x00Details of the dump")
-	vgout.Out = append(vgout.Out, vgn)
-	setAttribute(vgn, "class", c.class())
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-label", Val: "Details of the dump"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn.AddAttrInterface("class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00panel-head")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-head"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00tabs panel-tabs\x00role\x00tablist\x00aria-label\x00Details")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tabs panel-tabs"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tablist"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Details"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
 				for i, t := range Tabs {
+					var vgiterkey interface{} = i
+					_ = vgiterkey
+					i := i
 					_ = i
-					_ = i
+					t := t
 					_ = t
-					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00aria-controls\x00panel-body\x00data-act\x00tab")
-					setAttribute(vgn, "aria-keyshortcuts", tabKey(i))
-					setAttribute(vgn, "aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
-					setAttribute(vgn, "data-arg", t.ID)
-					setAttribute(vgn, "disabled", c.disabled(t.ID))
-					setAttribute(vgn, "id", "tab-"+t.ID)
-					setAttribute(vgn, "tabindex", tabIndex(c.page.State.Tab == t.ID))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("aria-keyshortcuts", tabKey(i))
+					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
+					vgn.AddAttrInterface("data-act", "tab")
+					vgn.AddAttrInterface("data-arg", t.ID)
+					vgn.AddAttrInterface("disabled", c.disabled(t.ID))
+					vgn.AddAttrInterface("id", "tab-"+t.ID)
+					vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Tab == t.ID))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addNodes(vgparent, "\x02span\x00class\x00tab-title")
-						setContent(vgn, t.Title)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tab-title"}}}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(t.Title)
 						if c.count(t.ID) != "" {
-							vgn = addNodes(vgparent, "\x02span")
-							setAttribute(vgn, "class", c.countClass(t.ID))
-							setContent(vgn, c.count(t.ID))
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("class", c.countClass(t.ID))
+							vgn.SetInnerHTML(c.count(t.ID))
 						}
 					}
 				}
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00aria-controls\x00panel-body\x00data-act\x00tab")
-			setAttribute(vgn, "aria-expanded", boolWord(!c.page.State.Closed))
-			setAttribute(vgn, "data-arg", c.page.State.Tab)
-			setContent(vgn, c.foldText())
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-expanded", boolWord(!c.page.State.Closed))
+			vgn.AddAttrInterface("data-act", "tab")
+			vgn.AddAttrInterface("data-arg", c.page.State.Tab)
+			vgn.SetInnerHTML(c.foldText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00panel-body\x00class\x00panel-body\x00role\x00tabpanel")
-		setAttribute(vgn, "aria-labelledby", "tab-"+c.page.State.Tab)
-		setAttribute(vgn, "hidden", c.page.State.Closed)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.page.State.Tab)
+		vgn.AddAttrInterface("hidden", c.page.State.Closed)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n    \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			for i, t := range Tabs {
+				var vgiterkey interface{} = i
+				_ = vgiterkey
+				i := i
 				_ = i
-				_ = i
+				t := t
 				_ = t
-				vgn = addNodes(vgparent, "\x02div\x00class\x00panel-slot")
-				setAttribute(vgn, "hidden", !c.shows(t.ID))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", !c.shows(t.ID))
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01\n      \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
 					if c.shows(t.ID) {
-						addComponent(vgin, vgout, vgparent, c.tabs[i])
+						{
+							var vgcomp vugu.Builder = c.tabs[i]
+							if vgcomp != nil {
+								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
+							}
+						}
 					}
-					addNodes(vgparent, "\x01\n    \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

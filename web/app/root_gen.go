@@ -11,124 +11,298 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div")
-	vgout.Out = append(vgout.Out, vgn)
-	setAttribute(vgn, "class", c.Page.Layout.rootClass())
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn.AddAttrInterface("class", c.Page.Layout.rootClass())
 	{
 		vgparent := vgn
 		_ = vgparent
-		addNodes(vgparent, "\x01\n  \x03")
-		addComponent(vgin, vgout, vgparent, &c.header)
-		addNodes(vgparent, "\x01\n  \x03")
-		addComponent(vgin, vgout, vgparent, &c.jobBar)
-		addNodes(vgparent, "\x01\n  \x03")
-		addComponent(vgin, vgout, vgparent, &c.Page.Notices)
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02main")
-		setAttribute(vgn, "class", c.Page.Layout.mainClass())
-		setAttribute(vgn, "inert", c.Page.Menus.Help)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		{
+			var vgcomp vugu.Builder = &c.header
+			if vgcomp != nil {
+				vgin.BuildEnv.WireComponent(vgcomp)
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
+			}
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		{
+			var vgcomp vugu.Builder = &c.jobBar
+			if vgcomp != nil {
+				vgin.BuildEnv.WireComponent(vgcomp)
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
+			}
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		{
+			var vgcomp vugu.Builder = &c.Page.Notices
+			if vgcomp != nil {
+				vgin.BuildEnv.WireComponent(vgcomp)
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
+			}
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "main", Attr: []vugu.VGAttribute(nil)}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("class", c.Page.Layout.mainClass())
+		vgn.AddAttrInterface("inert", c.Page.Menus.Help)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00slot")
-			setAttribute(vgn, "hidden", !c.Page.Empty())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "slot"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", !c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n      \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
 				if c.Page.Empty() {
-					addComponent(vgin, vgout, vgparent, &c.start)
+					{
+						var vgcomp vugu.Builder = &c.start
+						if vgcomp != nil {
+							vgin.BuildEnv.WireComponent(vgcomp)
+							vgout.Components = append(vgout.Components, vgcomp)
+							vgn = &vugu.VGNode{Component: vgcomp}
+							vgparent.AppendChild(vgn)
+						}
+					}
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00crash")
-			setAttribute(vgn, "hidden", c.Page.Empty())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "crash"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n      \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
 				if !c.Page.Empty() {
-					vgn = addNodes(vgparent, "\x02div\x00class\x00crash-in")
-					setProperty(vgn, "style", c.Page.Layout.style())
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "crash-in"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(c.Page.Layout.style())
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n        \x03")
-						addComponent(vgin, vgout, vgparent, &c.Page.Verdict)
-						vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00zones")
-						setAttribute(vgn, "data-side", c.Page.State.Side)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						{
+							var vgcomp vugu.Builder = &c.Page.Verdict
+							if vgcomp != nil {
+								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
+							}
+						}
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zones"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("data-side", c.Page.State.Side)
 						{
 							vgparent := vgn
 							_ = vgparent
-							addNodes(vgparent, "\x01\n          \x03")
-							addComponent(vgin, vgout, vgparent, &c.Page.Threads)
-							addNodes(vgparent, "\x01\n          \x03")
-							addComponent(vgin, vgout, vgparent, &c.splitters[0])
-							addNodes(vgparent, "\x01\n          \x03")
-							addComponent(vgin, vgout, vgparent, &c.Page.Stack)
-							addNodes(vgparent, "\x01\n          \x03")
-							addComponent(vgin, vgout, vgparent, &c.splitters[1])
-							addNodes(vgparent, "\x01\n          \x03")
-							addComponent(vgin, vgout, vgparent, &c.Page.Frame)
-							addNodes(vgparent, "\x01\n        \x03")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+							vgparent.AppendChild(vgn)
+							{
+								var vgcomp vugu.Builder = &c.Page.Threads
+								if vgcomp != nil {
+									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+							vgparent.AppendChild(vgn)
+							{
+								var vgcomp vugu.Builder = &c.splitters[0]
+								if vgcomp != nil {
+									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+							vgparent.AppendChild(vgn)
+							{
+								var vgcomp vugu.Builder = &c.Page.Stack
+								if vgcomp != nil {
+									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+							vgparent.AppendChild(vgn)
+							{
+								var vgcomp vugu.Builder = &c.splitters[1]
+								if vgcomp != nil {
+									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+							vgparent.AppendChild(vgn)
+							{
+								var vgcomp vugu.Builder = &c.Page.Frame
+								if vgcomp != nil {
+									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
 						}
-						addNodes(vgparent, "\x01\n        \x03")
-						addComponent(vgin, vgout, vgparent, &c.splitters[2])
-						addNodes(vgparent, "\x01\n        \x03")
-						addComponent(vgin, vgout, vgparent, &c.Page.Panel)
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						{
+							var vgcomp vugu.Builder = &c.splitters[2]
+							if vgcomp != nil {
+								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
+							}
+						}
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						{
+							var vgcomp vugu.Builder = &c.Page.Panel
+							if vgcomp != nil {
+								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
+							}
+						}
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00menu context\x00id\x00menu-row\x00role\x00menu\x00tabindex\x00-1\x00aria-label\x00This frame")
-		setAttribute(vgn, "hidden", c.Page.Menus.Open != contextMenu)
-		setProperty(vgn, "style", c.Page.Menus.style())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu context"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-row"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menu"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "-1"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "This frame"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.Page.Menus.Open != contextMenu)
+		{
+			b, err := vjson.Marshal(c.Page.Menus.style())
+			if err != nil {
+				panic(err)
+			}
+			vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+		}
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n    \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			for vgiterkeyt, m := range c.Page.Menus.items() {
-				_ = vgiterkeyt
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				m := m
 				_ = m
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item")
-				setAttribute(vgn, "data-act", m.Act)
-				setAttribute(vgn, "data-arg", m.Arg)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", m.Act)
+				vgn.AddAttrInterface("data-arg", m.Arg)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02span")
-					setContent(vgn, m.Text)
-					vgn = addNodes(vgparent, "\x02kbd")
-					setAttribute(vgn, "hidden", m.Key == "")
-					setContent(vgn, m.Key)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(m.Text)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute(nil)}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("hidden", m.Key == "")
+					vgn.SetInnerHTML(m.Key)
 				}
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n  \x03")
-		addComponent(vgin, vgout, vgparent, &c.help)
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00toast\x00aria-hidden\x00true")
-		setAttribute(vgn, "hidden", c.Page.Notices.Toast == "")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		{
+			var vgcomp vugu.Builder = &c.help
+			if vgcomp != nil {
+				vgin.BuildEnv.WireComponent(vgcomp)
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
+			}
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "toast"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.Page.Notices.Toast == "")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x02span")
-			setContent(vgn, c.Page.Notices.Toast)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.Page.Notices.Toast)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00dropveil\x00aria-hidden\x00true")
-		setAttribute(vgn, "hidden", !c.Page.Layout.Dragging)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dropveil"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", !c.Page.Layout.Dragging)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00dropveil-text")
-			setContent(vgn, c.Page.Layout.dropText())
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dropveil-text"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.Page.Layout.dropText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -11,103 +11,204 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00panel-side sources\x00tabindex\x000\x00role\x00region\x00aria-label\x00Symbol sources")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-side sources"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Symbol sources"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02h3")
-		setContent(vgn, vugu.HTML("Get symbols from a server"))
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-bases")
-		setAttribute(vgn, "hidden", len(c.bases()) == 0)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute(nil)}
+		vgparent.AppendChild(vgn)
+		vgn.SetInnerHTML(vugu.HTML("Get symbols from a server"))
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-bases"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", len(c.bases()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n    \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			for vgiterkeyt, b := range c.bases() {
-				_ = vgiterkeyt
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				b := b
 				_ = b
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00base")
-				setAttribute(vgn, "aria-pressed", boolWord(b == c.Typed))
-				setAttribute(vgn, "data-arg", b)
-				setContent(vgn, b)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-pressed", boolWord(b == c.Typed))
+				vgn.AddAttrInterface("data-act", "base")
+				vgn.AddAttrInterface("data-arg", b)
+				vgn.SetInnerHTML(b)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-fields")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-fields"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00url\x00id\x00symbols-base\x00class\x00field small\x00placeholder\x00https://symbols.example/path\x00aria-label\x00Address of the symbol server\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-base")
-			setProperty(vgn, "value", c.Typed)
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00password\x00id\x00symbols-token\x00class\x00field small\x00placeholder\x00Token, if the server needs one\x00aria-label\x00Token\x00title\x00Crashpane sends the token only to this server, and does not store it.\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-token")
-			setProperty(vgn, "value", c.Token)
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "url"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "symbols-base"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "https://symbols.example/path"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Address of the symbol server"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-input", "symbols-base")
+			{
+				b, err := vjson.Marshal(c.Typed)
+				if err != nil {
+					panic(err)
+				}
+				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "password"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "symbols-token"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Token, if the server needs one"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Token"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Crashpane sends the token only to this server, and does not store it."}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-input", "symbols-token")
+			{
+				b, err := vjson.Marshal(c.Token)
+				if err != nil {
+					panic(err)
+				}
+				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00source-problem\x00role\x00alert")
-		setAttribute(vgn, "hidden", c.problem == "")
-		setContent(vgn, c.problem)
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
-		setAttribute(vgn, "hidden", c.problem != "")
-		setContent(vgn, c.leadText())
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-addresses")
-		setAttribute(vgn, "hidden", len(c.asks) == 0)
-		setContent(vgn, c.addresses())
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-problem"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "alert"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.problem == "")
+		vgn.SetInnerHTML(c.problem)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.problem != "")
+		vgn.SetInnerHTML(c.leadText())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines code source-addresses"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", len(c.asks) == 0)
+		vgn.SetInnerHTML(c.addresses())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-acts"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small primary\x00data-act\x00ask")
-			setAttribute(vgn, "disabled", len(c.asks) == 0)
-			setContent(vgn, c.askText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00Crashpane fills in this address and this folder at your next visit. It still asks the server only when you press the button.\x00data-act\x00remember")
-			setAttribute(vgn, "aria-checked", boolWord(c.Remember))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small primary"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "ask")
+			vgn.AddAttrInterface("disabled", len(c.asks) == 0)
+			vgn.SetInnerHTML(c.askText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Crashpane fills in this address and this folder at your next visit. It still asks the server only when you press the button."}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-checked", boolWord(c.Remember))
+			vgn.AddAttrInterface("data-act", "remember")
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Remember\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Remember"}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-		setContent(vgn, vugu.HTML("Get symbols from a folder"))
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+		vgparent.AppendChild(vgn)
+		vgn.SetInnerHTML(vugu.HTML("Get symbols from a folder"))
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-acts"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00store")
-			setAttribute(vgn, "hidden", c.Folder == "")
-			setContent(vgn, c.storeText())
-			addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-store\x01Choose a folder…\x03\x03\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "store")
+			vgn.AddAttrInterface("hidden", c.Folder == "")
+			vgn.SetInnerHTML(c.storeText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "pick-store")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Choose a folder…"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.Asked) == 0)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01Requests\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Requests"}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-asked")
-		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.Asked) == 0)
-		setContent(vgn, c.askedText())
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
-		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.partial()) == 0)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines code source-asked"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
+		vgn.SetInnerHTML(c.askedText())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-acts"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.partial()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n    \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			for vgiterkeyt, a := range c.page.Work.Downloads.partial() {
-				_ = vgiterkeyt
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				a := a
 				_ = a
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00read-all")
-				setAttribute(vgn, "data-arg", a.URL)
-				setContent(vgn, readAllText(a))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "read-all")
+				vgn.AddAttrInterface("data-arg", a.URL)
+				vgn.SetInnerHTML(readAllText(a))
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -17,18 +17,22 @@ type Splitter struct {
 }
 
 func (c *Splitter) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00role\x00separator\x00tabindex\x000")
-	vgout.Out = append(vgout.Out, vgn)
-	setAttribute(vgn, "aria-label", c.label())
-	setAttribute(vgn, "aria-orientation", c.orientation())
-	setAttribute(vgn, "aria-valuemax", c.most())
-	setAttribute(vgn, "aria-valuemin", c.least())
-	setAttribute(vgn, "aria-valuenow", c.now())
-	setAttribute(vgn, "class", "splitter "+c.Name)
-	setAttribute(vgn, "data-split", c.Name)
-	setAttribute(vgn, "id", "split-"+c.Name)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "separator"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn.AddAttrInterface("aria-label", c.label())
+	vgn.AddAttrInterface("aria-orientation", c.orientation())
+	vgn.AddAttrInterface("aria-valuemax", c.most())
+	vgn.AddAttrInterface("aria-valuemin", c.least())
+	vgn.AddAttrInterface("aria-valuenow", c.now())
+	vgn.AddAttrInterface("class", "splitter "+c.Name)
+	vgn.AddAttrInterface("data-split", c.Name)
+	vgn.AddAttrInterface("id", "split-"+c.Name)
 	return vgout
 }
 

@@ -11,107 +11,215 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02section\x00class\x00zone stack\x00aria-label\x00Stack")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone stack"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Stack"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00zone-head")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-head"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02h2\x00class\x00zone-title")
-			setContent(vgn, c.title())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
-			setContent(vgn, c.count())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00best\x00data-act\x00policy")
-			setAttribute(vgn, "hidden", c.page.State.Policy == "")
-			setContent(vgn, c.policyText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00thread")
-			setAttribute(vgn, "data-arg", c.Other)
-			setAttribute(vgn, "hidden", c.Switch == "")
-			setContent(vgn, c.Switch)
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00title\x00Show calls that were inlined (i)\x00data-act\x00inlines")
-			setAttribute(vgn, "aria-pressed", boolWord(!c.page.State.HideInlines))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-title"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.title())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-count"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.count())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "best"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "policy")
+			vgn.AddAttrInterface("hidden", c.page.State.Policy == "")
+			vgn.SetInnerHTML(c.policyText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "thread")
+			vgn.AddAttrInterface("data-arg", c.Other)
+			vgn.AddAttrInterface("hidden", c.Switch == "")
+			vgn.SetInnerHTML(c.Switch)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show calls that were inlined (i)"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-pressed", boolWord(!c.page.State.HideInlines))
+			vgn.AddAttrInterface("data-act", "inlines")
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Inlined calls\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Inlined calls"}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00stack-grid")
-		setProperty(vgn, "style", c.columns())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "stack-grid"}}}
+		vgparent.AppendChild(vgn)
+		{
+			b, err := vjson.Marshal(c.columns())
+			if err != nil {
+				panic(err)
+			}
+			vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+		}
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00stack-head\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n      \x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04#\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Function\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Source\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Trust\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Module or address\x03\x01\n    \x03\x03\x01\n    \x03\x02div\x00id\x00stack\x00class\x00list\x00role\x00grid\x00tabindex\x000\x00aria-label\x00Stack frames\x00aria-owns\x00stack-head\x00data-list\x00stack")
-			setAttribute(vgn, "aria-activedescendant", c.active())
-			setAttribute(vgn, "aria-rowcount", c.Total+1)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "stack-head"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", height(c.Total, 26))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("#")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Function")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Source")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Trust")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Module or address")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "stack"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "grid"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Stack frames"}, vugu.VGAttribute{Namespace: "", Key: "aria-owns", Val: "stack-head"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-activedescendant", c.active())
+			vgn.AddAttrInterface("aria-rowcount", c.Total+1)
+			vgn.AddAttrInterface("data-list", "stack")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+				vgparent.AppendChild(vgn)
+				{
+					b, err := vjson.Marshal(height(c.Total, 26))
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+				}
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", offset(c.From, 26))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(offset(c.From, 26))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n          \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+						vgparent.AppendChild(vgn)
 						for i, r := range c.Rows {
+							var vgiterkey interface{} = i
+							_ = vgiterkey
+							i := i
 							_ = i
-							_ = i
+							r := r
 							_ = r
-							vgn = addNodes(vgparent, "\x02div\x00role\x00row")
-							setAttribute(vgn, "aria-rowindex", c.From+i+2)
-							setAttribute(vgn, "aria-selected", boolWord(c.isSelected(r)))
-							setAttribute(vgn, "class", c.class(r))
-							setAttribute(vgn, "data-act", frameAct(r))
-							setAttribute(vgn, "data-arg", frameKey(r))
-							setAttribute(vgn, "id", frameID(r))
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
+							vgn.AddAttrInterface("aria-selected", boolWord(c.isSelected(r)))
+							vgn.AddAttrInterface("class", c.class(r))
+							vgn.AddAttrInterface("data-act", frameAct(r))
+							vgn.AddAttrInterface("data-arg", frameKey(r))
+							vgn.AddAttrInterface("id", frameID(r))
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00cell num\x00role\x00gridcell")
-								setContent(vgn, frameNumber(r))
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell fn\x00role\x00gridcell")
-								setAttribute(vgn, "title", hint(r.Full, c.name(r)))
-								setContent(vgn, c.name(r))
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell src\x00role\x00gridcell")
-								setAttribute(vgn, "title", hint(r.Path, r.Source))
-								setContent(vgn, r.Source)
-								vgn = addNodes(vgparent, "\x02span\x00role\x00gridcell")
-								setAttribute(vgn, "class", "cell trust "+r.Trust)
-								setAttribute(vgn, "title", hint(trustTitle(r), ""))
-								setContent(vgn, r.Word)
-								vgn = addNodes(vgparent, "\x02span\x00class\x00cell mod\x00role\x00gridcell")
-								setAttribute(vgn, "title", hint(moduleTitle(r), ""))
-								setContent(vgn, r.Where())
-								addNodes(vgparent, "\x01\n          \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(frameNumber(r))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(r.Full, c.name(r)))
+								vgn.SetInnerHTML(c.name(r))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell src"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
+								vgn.SetInnerHTML(r.Source)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("class", "cell trust "+r.Trust)
+								vgn.AddAttrInterface("title", hint(trustTitle(r), ""))
+								vgn.SetInnerHTML(r.Word)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell mod"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(moduleTitle(r), ""))
+								vgn.SetInnerHTML(r.Where())
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n      \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
 				}
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				setAttribute(vgn, "hidden", c.Total > 0 || c.page.Frame.Detail == nil)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Total > 0 || c.page.Frame.Detail == nil)
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x02span\x00role\x00gridcell\x04This thread has no frames.\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML("This thread has no frames.")
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -16,102 +16,219 @@ type Start struct {
 }
 
 func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02section\x00class\x00start\x00aria-labelledby\x00start-title")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start"}, vugu.VGAttribute{Namespace: "", Key: "aria-labelledby", Val: "start-title"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00start-drop")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-drop"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02h1\x00id\x00start-title\x00class\x00start-title")
-			setContent(vgn, c.Page.HostPage.startTitle())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00start-lead\x04Files are read in this page and never leave it.\x03\x01\n    \x03\x02div\x00class\x00start-buttons\x01\n      \x03\x02button\x00type\x00button\x00class\x00button primary\x00data-act\x00pick-files\x01Choose files\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00pick-folder\x01Choose a folder\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00sample\x01Open the sample\x03\x03\x01\n    \x03\x03\x01\n    \x03\x02p\x00class\x00start-have")
-			setAttribute(vgn, "hidden", c.Page.Panel.Files.Total == 0)
-			setContent(vgn, c.Page.Panel.Files.haveText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02ul\x00class\x00rejected\x00aria-label\x00Files that cannot be used")
-			setAttribute(vgn, "hidden", len(c.Page.Panel.Files.Rejected) == 0)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h1", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "start-title"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "start-title"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.Page.HostPage.startTitle())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-lead"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML("Files are read in this page and never leave it.")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-buttons"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n      \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button primary"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "pick-files")
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Choose files"}
+					vgparent.AppendChild(vgn)
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "pick-folder")
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Choose a folder"}
+					vgparent.AppendChild(vgn)
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "sample")
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Open the sample"}
+					vgparent.AppendChild(vgn)
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-have"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.Panel.Files.Total == 0)
+			vgn.SetInnerHTML(c.Page.Panel.Files.haveText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "ul", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rejected"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Files that cannot be used"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.Rejected) == 0)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
 				for vgiterkeyt, f := range c.Page.Panel.Files.Rejected {
-					_ = vgiterkeyt
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					f := f
 					_ = f
-					vgn = addNodes(vgparent, "\x02li")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "li", Attr: []vugu.VGAttribute(nil)}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addNodes(vgparent, "\x02span")
-						setContent(vgn, f.Message)
-						vgn = addNodes(vgparent, "\x01\n        \x03\x02p")
-						setAttribute(vgn, "hidden", c.Page.Panel.Files.nextText(f) == "")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Message)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextText(f) == "")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addNodes(vgparent, "\x02span")
-							setContent(vgn, c.Page.Panel.Files.nextText(f))
-							vgn = addNodes(vgparent, "\x01 \x03\x02code")
-							setAttribute(vgn, "hidden", c.Page.Panel.Files.nextCommand(f) == "")
-							setContent(vgn, c.Page.Panel.Files.nextCommand(f))
-							vgn = addNodes(vgparent, "\x01 \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00copy-command")
-							setAttribute(vgn, "data-arg", f.Item)
-							setAttribute(vgn, "hidden", c.Page.Panel.Files.nextCommand(f) == "")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.SetInnerHTML(c.Page.Panel.Files.nextText(f))
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "code", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
+							vgn.SetInnerHTML(c.Page.Panel.Files.nextCommand(f))
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "copy-command")
+							vgn.AddAttrInterface("data-arg", f.Item)
+							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
 							{
 								vgparent := vgn
 								_ = vgparent
-								addNodes(vgparent, "\x01Copy\x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02li")
-				setAttribute(vgn, "hidden", c.Page.Panel.Files.rejectedText() == "")
-				setContent(vgn, c.Page.Panel.Files.rejectedText())
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "li", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Page.Panel.Files.rejectedText() == "")
+				vgn.SetInnerHTML(c.Page.Panel.Files.rejectedText())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-made")
-			setAttribute(vgn, "hidden", len(c.Page.Panel.Files.canMake()) == 0)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-made"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.canMake()) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01\n      \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
 				for vgiterkeyt, f := range c.Page.Panel.Files.canMake() {
-					_ = vgiterkeyt
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					f := f
 					_ = f
-					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00make")
-					setAttribute(vgn, "data-arg", f.Name)
-					setContent(vgn, makeText(f))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("data-act", "make")
+					vgn.AddAttrInterface("data-arg", f.Name)
+					vgn.SetInnerHTML(makeText(f))
 				}
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00start-facts")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-facts"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
-			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3ESupported files\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), microdumps in Android logs, uploads with a dump in them, Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs; folders of these, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Add any number in any order: Crashpane recognizes files by their content.\x3C/dd\x3E\n    "))
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3ESupported files\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), microdumps in Android logs, uploads with a dump in them, Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs; folders of these, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Add any number in any order: Crashpane recognizes files by their content.\x3C/dd\x3E\n    "))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02dt")
-				setContent(vgn, vugu.HTML("Check it yourself"))
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02dd")
-				setContent(vgn, c.Page.HostPage.networkText())
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(vugu.HTML("Check it yourself"))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.Page.HostPage.networkText())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
-			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3EKeyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EKeyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

@@ -11,120 +11,194 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02div\x00class\x00system")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "system"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x02div\x00class\x00system-in")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "system-in"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 			for vgiterkeyt, g := range c.page.Summary.System {
-				_ = vgiterkeyt
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				g := g
 				_ = g
-				vgn = addNodes(vgparent, "\x02div\x00class\x00group")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group"}}}
+				vgparent.AppendChild(vgn)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
-					setContent(vgn, g.Title)
-					vgn = addNodes(vgparent, "\x01\n    \x03\x02dl\x00class\x00facts")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group-title"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(g.Title)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 						for vgiterkeyt, f := range g.Facts {
-							_ = vgiterkeyt
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							f := f
 							_ = f
-							vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
+							vgparent.AppendChild(vgn)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
-								setContent(vgn, f.Key)
-								vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
-								setAttribute(vgn, "class", c.page.Search.factClass(f))
-								setContent(vgn, f.Value)
-								addNodes(vgparent, "\x01\n      \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(f.Key)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
+								vgn.SetInnerHTML(f.Value)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n    \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n  \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 			for vgiterkeyt, g := range c.Groups {
-				_ = vgiterkeyt
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				g := g
 				_ = g
-				vgn = addNodes(vgparent, "\x02div\x00class\x00group wide")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group wide"}}}
+				vgparent.AppendChild(vgn)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
-					setContent(vgn, g.Title)
-					vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00reveal")
-					setAttribute(vgn, "data-arg", g.Title)
-					setAttribute(vgn, "hidden", !isSecret(g))
-					setContent(vgn, revealText(g))
-					vgn = addNodes(vgparent, "\x01\n    \x03\x02dl\x00class\x00facts")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group-title"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(g.Title)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("data-act", "reveal")
+					vgn.AddAttrInterface("data-arg", g.Title)
+					vgn.AddAttrInterface("hidden", !isSecret(g))
+					vgn.SetInnerHTML(revealText(g))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
+					vgparent.AppendChild(vgn)
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n      \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 						for vgiterkeyt, f := range g.Facts {
-							_ = vgiterkeyt
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							f := f
 							_ = f
-							vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
+							vgparent.AppendChild(vgn)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
-								setContent(vgn, f.Key)
-								vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
-								setAttribute(vgn, "class", c.page.Search.factClass(f))
-								setContent(vgn, flagsText(f.Value))
-								addNodes(vgparent, "\x01\n      \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(f.Key)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
+								vgn.SetInnerHTML(flagsText(f.Value))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n    \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n  \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00group")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
-				setContent(vgn, vugu.HTML("Stacks"))
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02label\x00class\x00choice")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group-title"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(vugu.HTML("Stacks"))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "choice"}}}
+				vgparent.AppendChild(vgn)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x02span\x00class\x00choice-label")
-					setContent(vgn, vugu.HTML("Unwind policy"))
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02select\x00class\x00field small\x00aria-label\x00Unwind policy\x00data-input\x00policy")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "choice-label"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(vugu.HTML("Unwind policy"))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Unwind policy"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("data-input", "policy")
 					{
 						vgparent := vgn
 						_ = vgparent
 						for vgiterkeyt, w := range policies {
-							_ = vgiterkeyt
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							w := w
 							_ = w
-							vgn = addNodes(vgparent, "\x02option")
-							setAttribute(vgn, "selected", c.isPolicy(w.Name))
-							setAttribute(vgn, "value", w.Name)
-							setContent(vgn, w.What)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("selected", c.isPolicy(w.Name))
+							vgn.AddAttrInterface("value", w.Name)
+							vgn.SetInnerHTML(w.What)
 						}
 					}
 				}
-				addNodes(vgparent, "\x01\n  \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n\x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+			vgparent.AppendChild(vgn)
 		}
 	}
 	return vgout

@@ -11,107 +11,187 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02section\x00class\x00zone threads\x00aria-label\x00Threads")
-	vgout.Out = append(vgout.Out, vgn)
-	setAttribute(vgn, "data-open", boolWord(c.Choosing))
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone threads"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Threads"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn.AddAttrInterface("data-open", boolWord(c.Choosing))
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00zone-head")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-head"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02h2\x00class\x00zone-title")
-			setContent(vgn, vugu.HTML("Threads"))
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
-			setContent(vgn, c.count())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button thread-chooser\x00data-act\x00choose-thread")
-			setAttribute(vgn, "aria-expanded", boolWord(c.Choosing))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-title"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("Threads"))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-count"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.count())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button thread-chooser"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-expanded", boolWord(c.Choosing))
+			vgn.AddAttrInterface("data-act", "choose-thread")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02span\x00class\x00thread-chooser-text")
-				setContent(vgn, c.label())
-				vgn = addNodes(vgparent, "\x02span\x00class\x00caret\x00aria-hidden\x00true")
-				setContent(vgn, vugu.HTML("▾"))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-chooser-text"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.label())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(vugu.HTML("▾"))
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00threads-body")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "threads-body"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00filter")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "filter"}}}
+			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02input\x00type\x00search\x00class\x00field small\x00placeholder\x00Filter by name or id\x00aria-label\x00Filter the threads\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00threads")
-				setProperty(vgn, "value", c.page.State.ThreadFilter)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Filter by name or id"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Filter the threads"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-input", "threads")
+				{
+					b, err := vjson.Marshal(c.page.State.ThreadFilter)
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
+				}
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00threads\x00class\x00list\x00role\x00listbox\x00aria-label\x00Threads\x00tabindex\x000\x00data-list\x00threads")
-			setAttribute(vgn, "aria-activedescendant", c.active())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "threads"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "listbox"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Threads"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-activedescendant", c.active())
+			vgn.AddAttrInterface("data-list", "threads")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all")
-				setProperty(vgn, "style", height(c.Total, 44))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}}}
+				vgparent.AppendChild(vgn)
+				{
+					b, err := vjson.Marshal(height(c.Total, 44))
+					if err != nil {
+						panic(err)
+					}
+					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+				}
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window")
-					setProperty(vgn, "style", offset(c.From, 44))
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+					vgparent.AppendChild(vgn)
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(offset(c.From, 44))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01\n          \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+						vgparent.AppendChild(vgn)
 						for i, t := range c.Rows {
+							var vgiterkey interface{} = i
+							_ = vgiterkey
+							i := i
 							_ = i
-							_ = i
+							t := t
 							_ = t
-							vgn = addNodes(vgparent, "\x02div\x00role\x00option\x00data-act\x00thread")
-							setAttribute(vgn, "aria-posinset", c.From+i+1)
-							setAttribute(vgn, "aria-selected", boolWord(c.selects(t)))
-							setAttribute(vgn, "aria-setsize", c.Total)
-							setAttribute(vgn, "class", c.class(t))
-							setAttribute(vgn, "data-arg", t.Index)
-							setAttribute(vgn, "id", rowID("thread", t.Index))
-							setAttribute(vgn, "title", c.rowTitle(t))
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "option"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("aria-posinset", c.From+i+1)
+							vgn.AddAttrInterface("aria-selected", boolWord(c.selects(t)))
+							vgn.AddAttrInterface("aria-setsize", c.Total)
+							vgn.AddAttrInterface("class", c.class(t))
+							vgn.AddAttrInterface("data-act", "thread")
+							vgn.AddAttrInterface("data-arg", t.Index)
+							vgn.AddAttrInterface("id", rowID("thread", t.Index))
+							vgn.AddAttrInterface("title", c.rowTitle(t))
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addNodes(vgparent, "\x01\n            \x03\x02div\x00class\x00thread-line")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-line"}}}
+								vgparent.AppendChild(vgn)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addNodes(vgparent, "\x02span\x00class\x00thread-index")
-									setContent(vgn, t.Index)
-									vgn = addNodes(vgparent, "\x02span\x00class\x00thread-name")
-									setContent(vgn, c.name(t))
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-index"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(t.Index)
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-name"}}}
+									vgparent.AppendChild(vgn)
+									vgn.SetInnerHTML(c.name(t))
 									if c.tag(t) != "" {
-										vgn = addNodes(vgparent, "\x02span")
-										setAttribute(vgn, "class", c.tagClass(t))
-										setContent(vgn, c.tag(t))
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("class", c.tagClass(t))
+										vgn.SetInnerHTML(c.tag(t))
 									}
 								}
-								vgn = addNodes(vgparent, "\x01\n            \x03\x02div\x00class\x00thread-top")
-								setContent(vgn, c.top(t))
-								addNodes(vgparent, "\x01\n          \x03")
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-top"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(c.top(t))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+								vgparent.AppendChild(vgn)
 							}
 						}
-						addNodes(vgparent, "\x01\n        \x03")
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
 					}
-					addNodes(vgparent, "\x01\n      \x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
 				}
-				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00option\x00aria-disabled\x00true")
-				setAttribute(vgn, "hidden", c.Total > 0)
-				setContent(vgn, c.none())
-				addNodes(vgparent, "\x01\n    \x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "option"}, vugu.VGAttribute{Namespace: "", Key: "aria-disabled", Val: "true"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Total > 0)
+				vgn.SetInnerHTML(c.none())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

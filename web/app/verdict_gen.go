@@ -11,129 +11,209 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+
 	vgout = &vugu.BuildOut{}
+
+	var vgiterkey interface{}
+	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addNodes(nil, "\x02section\x00class\x00verdict\x00aria-label\x00Verdict")
-	vgout.Out = append(vgout.Out, vgn)
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Verdict"}}}
+	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02h1\x00class\x00verdict-line")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h1", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-line"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
 			for vgiterkeyt, s := range c.page.Summary.Verdict {
-				_ = vgiterkeyt
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				s := s
 				_ = s
-				vgn = addNodes(vgparent, "\x02span")
-				setAttribute(vgn, "class", "verdict-"+s.Role)
-				setContent(vgn, s.Text)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("class", "verdict-"+s.Role)
+				vgn.SetInnerHTML(s.Text)
 			}
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-said")
-		setAttribute(vgn, "hidden", !c.hasMessage())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-said"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", !c.hasMessage())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x02q\x00class\x00verdict-words")
-			setContent(vgn, c.message().Value)
-			vgn = addNodes(vgparent, "\x01 \x03\x02span\x00class\x00verdict-source")
-			setContent(vgn, c.message().Key)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "q", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-words"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.message().Value)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-source"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.message().Key)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-facts")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-facts"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span")
-			setAttribute(vgn, "class", c.page.Search.marks("reason", c.page.Summary.Reason))
-			setAttribute(vgn, "hidden", c.page.Summary.Reason == "")
-			setContent(vgn, c.page.Summary.Reason)
-			addNodes(vgparent, "\x01\n    \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("class", c.page.Search.marks("reason", c.page.Summary.Reason))
+			vgn.AddAttrInterface("hidden", c.page.Summary.Reason == "")
+			vgn.SetInnerHTML(c.page.Summary.Reason)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			for vgiterkeyt, f := range c.page.Summary.Facts {
-				_ = vgiterkeyt
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				f := f
 				_ = f
-				vgn = addNodes(vgparent, "\x02span")
-				setAttribute(vgn, "class", c.page.Search.marks("fact", f))
-				setContent(vgn, f)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("class", c.page.Search.marks("fact", f))
+				vgn.SetInnerHTML(f)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button link signature\x00title\x00Crash signature, which is the same for equal crashes. Click to copy it.\x00data-act\x00copy-signature")
-			setAttribute(vgn, "hidden", c.page.Summary.Signature == "")
-			setContent(vgn, c.page.Summary.Signature)
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link signature"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Crash signature, which is the same for equal crashes. Click to copy it."}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "copy-signature")
+			vgn.AddAttrInterface("hidden", c.page.Summary.Signature == "")
+			vgn.SetInnerHTML(c.page.Summary.Signature)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-quality")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-quality"}}}
+		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00fact")
-			setAttribute(vgn, "hidden", c.page.Reading.symbolsText() == "")
-			setContent(vgn, c.page.Reading.symbolsText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00fact")
-			setAttribute(vgn, "hidden", c.page.Reading.symbolsText() != "")
-			setContent(vgn, c.page.Stack.Quality)
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00wanted\x00data-act\x00show")
-			setAttribute(vgn, "hidden", c.page.Summary.Missing == 0 || c.page.Reading.symbolsText() != "")
-			setContent(vgn, c.missingText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00log\x00data-act\x00show")
-			setAttribute(vgn, "hidden", c.page.Summary.Errors == 0)
-			setContent(vgn, c.problemText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-act\x00findings")
-			setAttribute(vgn, "hidden", !c.hasFinding())
-			setContent(vgn, c.findingsText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00background")
-			setAttribute(vgn, "hidden", c.page.Work.Background.Text == "")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "fact"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() == "")
+			vgn.SetInnerHTML(c.page.Reading.symbolsText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "fact"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() != "")
+			vgn.SetInnerHTML(c.page.Stack.Quality)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "wanted"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "show")
+			vgn.AddAttrInterface("hidden", c.page.Summary.Missing == 0 || c.page.Reading.symbolsText() != "")
+			vgn.SetInnerHTML(c.missingText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "log"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "show")
+			vgn.AddAttrInterface("hidden", c.page.Summary.Errors == 0)
+			vgn.SetInnerHTML(c.problemText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "findings")
+			vgn.AddAttrInterface("hidden", !c.hasFinding())
+			vgn.SetInnerHTML(c.findingsText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "background"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.page.Work.Background.Text == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02progress\x00class\x00background-bar\x00max\x00100\x00aria-label\x00Progress")
-				setAttribute(vgn, "value", c.page.Work.Background.value())
-				vgn = addNodes(vgparent, "\x02span\x00class\x00background-text")
-				setContent(vgn, c.page.Work.Background.Text)
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-act\x00stop-indexing")
-				setAttribute(vgn, "hidden", !c.page.Work.Background.canStop())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "progress", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "background-bar"}, vugu.VGAttribute{Namespace: "", Key: "max", Val: "100"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Progress"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("value", c.page.Work.Background.value())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "background-text"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.page.Work.Background.Text)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "stop-indexing")
+				vgn.AddAttrInterface("hidden", !c.page.Work.Background.canStop())
 				{
 					vgparent := vgn
 					_ = vgparent
-					addNodes(vgparent, "\x01Stop\x03")
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Stop"}
+					vgparent.AppendChild(vgn)
 				}
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-finding")
-		setAttribute(vgn, "hidden", !c.hasFinding())
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-finding"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", !c.hasFinding())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02strong")
-			setContent(vgn, c.findingTitle())
-			vgn = addNodes(vgparent, "\x02span\x00class\x00verdict-finding-text")
-			setAttribute(vgn, "title", c.findingText())
-			setContent(vgn, c.findingText())
-			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
-			setAttribute(vgn, "data-arg", c.findingModule())
-			setAttribute(vgn, "hidden", !c.findingAssigns())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "strong", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.findingTitle())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-finding-text"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("title", c.findingText())
+			vgn.SetInnerHTML(c.findingText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "show-module")
+			vgn.AddAttrInterface("data-arg", c.findingModule())
+			vgn.AddAttrInterface("hidden", !c.findingAssigns())
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Assign symbols\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Assign symbols"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00pick-files")
-			setAttribute(vgn, "hidden", !c.findingAdds())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "pick-files")
+			vgn.AddAttrInterface("hidden", !c.findingAdds())
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Add files\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00copy-finding")
-			setAttribute(vgn, "data-arg", c.findingIndex())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "copy-finding")
+			vgn.AddAttrInterface("data-arg", c.findingIndex())
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Copy\x03")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
+				vgparent.AppendChild(vgn)
 			}
-			addNodes(vgparent, "\x01\n  \x03")
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
 		}
-		addNodes(vgparent, "\x01\n\x03")
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
 	}
 	return vgout
 }

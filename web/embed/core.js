@@ -41,7 +41,7 @@ const parallel = 4; // calls of the symbol provider at a time
 export class Viewer {
   #control; // controls the viewer (wasm/viewer/control_js.go), when it is ready
   #ready;
-  #tell;
+  #emit;
   #mark = 0; // number of the last addition
   #waiting = []; // additions that the viewer has not finished: {mark, done}
   #queue = Promise.resolve(); // runs additions one after the other
@@ -54,39 +54,39 @@ export class Viewer {
   #selected = ""; // the last select event
   #used = false; // files were added
 
-  // start starts a viewer with options (startCrashpane); tell is called with each event's name and
+  // start starts a viewer with options (startCrashpane); emit is called with each event's name and
   // detail.
-  constructor({ start, options, tell }) {
-    this.#tell = tell;
+  constructor({ start, options, emit }) {
+    this.#emit = emit;
     this.#ready = new Promise((done, fail) => {
-      const told = (kind, detail, control) => {
+      const onEvent = (kind, detail, control) => {
         if (kind === "ready") {
           this.#control = control;
           done(control);
-          tell("ready", {});
+          emit("ready", {});
         } else {
-          this.#told(kind, detail);
+          this.#handleEvent(kind, detail);
         }
       };
-      start({ ...options, told }).then(() => fail(new Error("the viewer ended")), fail);
+      start({ ...options, onEvent }).then(() => fail(new Error("the viewer ended")), fail);
     });
-    this.#ready.catch((error) => tell("error", { level: "error", message: `The viewer could not start: ${error.message}` }));
+    this.#ready.catch((error) => emit("error", { level: "error", message: `The viewer could not start: ${error.message}` }));
   }
 
-  #told(kind, detail) {
+  #handleEvent(kind, detail) {
     switch (kind) {
       case "progress":
-        this.#tell("progress", detail);
+        this.#emit("progress", detail);
         break;
       case "error":
         this.#problem = detail.message;
-        this.#tell("error", detail);
+        this.#emit("error", detail);
         break;
       case "select": {
         const now = JSON.stringify(detail);
         if (detail.thread >= 0 && now !== this.#selected) {
           this.#selected = now;
-          this.#tell("select", detail);
+          this.#emit("select", detail);
         }
         break;
       }
@@ -95,7 +95,7 @@ export class Viewer {
           this.#fresh = false;
           this.#go(this.#place);
         }
-        this.#tell("report", {});
+        this.#emit("report", {});
         this.#askForSymbols();
         break;
       case "idle":
@@ -202,7 +202,7 @@ export class Viewer {
         symbols.push({ debugFile, debugId, storePath, frames, codeFile: modules[module]?.filename ?? "", codeId: modules[module]?.code_id ?? "" });
       }
       if (!symbols.length) return;
-      this.#tell("symbols-needed", { symbols });
+      this.#emit("symbols-needed", { symbols });
       const files = await this.#provided(symbols);
       if (files.length) this.addSymbols(files);
     } catch {
@@ -222,7 +222,7 @@ export class Viewer {
           const data = await provider(symbol);
           if (data) files.push(await fileOf(data, `${symbol.debugFile}.sym`));
         } catch (error) {
-          this.#tell("error", { level: "warning", message: `No symbols for ${symbol.debugFile}: ${error?.message ?? error}` });
+          this.#emit("error", { level: "warning", message: `No symbols for ${symbol.debugFile}: ${error?.message ?? error}` });
         }
       }
     };

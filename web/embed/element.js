@@ -44,7 +44,7 @@ export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
         symbols: (this.getAttribute("network") ?? "").split(/\s+/).filter(Boolean),
         limits: this.#limits(),
       },
-      tell: (name, detail) => this.dispatchEvent(new CustomEvent(name, { detail })),
+      emit: (name, detail) => this.dispatchEvent(new CustomEvent(name, { detail })),
     });
     if (this.hasAttribute("theme")) this.#viewer.setTheme(this.getAttribute("theme"));
     this.#viewer.select(this.#place());

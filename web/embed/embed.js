@@ -57,7 +57,7 @@ const viewer = new Viewer({
     symbols: sources(),
     limits: limits(),
   },
-  tell: (event, detail) => {
+  emit: (event, detail) => {
     if (event === "ready") document.querySelector("[data-boot]")?.remove();
     for (const port of ports) port.postMessage({ type: "event", event, detail });
   },
@@ -141,7 +141,7 @@ function ask(origin, done) {
       box.remove();
       const { done } = question;
       question = undefined;
-      for (const tell of done) tell(yes);
+      for (const settle of done) settle(yes);
     });
     return button;
   };
@@ -184,18 +184,18 @@ function serve(port) {
 async function hello(event) {
   const { data } = event;
   const given = event.ports[0];
-  const say = (message, transfer) => (given ? given.postMessage(message, transfer) : answer(event, message, transfer));
-  const error = (code, message) => say({ crashpane: version, type: "error", code, message, versions: [version] });
+  const reply = (message, transfer) => (given ? given.postMessage(message, transfer) : answer(event, message, transfer));
+  const error = (code, message) => reply({ crashpane: version, type: "error", code, message, versions: [version] });
   if (data.crashpane !== version) return error("version", `this viewer speaks version ${version}`);
   if (data.type !== "hello") return error("unknown", `there is no message of type ${JSON.stringify(String(data.type).slice(0, 40))} outside of a port`);
   if (greeted.has(event.origin) && !given) return undefined; // a repeated hello, while the user is asked
   greeted.add(event.origin);
   try {
-    if (!(await trusts(event, data.token, () => say({ crashpane: version, type: "asking" })))) return error("refused", "this page may not use the viewer");
+    if (!(await trusts(event, data.token, () => reply({ crashpane: version, type: "asking" })))) return error("refused", "this page may not use the viewer");
     setOptions(data.options);
     const channel = new MessageChannel();
     serve(channel.port1);
-    say({ crashpane: version, type: "welcome", version }, [channel.port2]);
+    reply({ crashpane: version, type: "welcome", version }, [channel.port2]);
   } catch (problem) {
     error("unknown", String(problem?.message ?? problem));
   } finally {

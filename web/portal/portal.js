@@ -2,7 +2,7 @@
 // those of build/portal/portal.mjs.
 import { connectFrame } from "/crashpane/crashpane.js";
 
-const say = (id, text) => (document.getElementById(id).textContent = text);
+const show = (id, text) => (document.getElementById(id).textContent = text);
 const fetched = async (address) => {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`${address} answered ${response.status}`);
@@ -18,9 +18,9 @@ element.setSymbolProvider(async ({ debugFile, debugId }) => {
   const response = await fetch(`symbols/${encodeURIComponent(debugFile)}/${encodeURIComponent(debugId)}`);
   return response.ok ? response.blob() : undefined;
 });
-element.addEventListener("symbols-needed", ({ detail }) => say("element-says", `Needs symbols of ${detail.symbols.map((s) => s.debugFile).join(", ")}`));
-element.addEventListener("error", ({ detail }) => say("element-says", detail.message));
-element.addEventListener("select", ({ detail }) => say("element-says", `${detail.dump}: thread ${detail.thread}, frame ${detail.frame} is selected`));
+element.addEventListener("symbols-needed", ({ detail }) => show("element-says", `Needs symbols of ${detail.symbols.map((s) => s.debugFile).join(", ")}`));
+element.addEventListener("error", ({ detail }) => show("element-says", detail.message));
+element.addEventListener("select", ({ detail }) => show("element-says", `${detail.dump}: thread ${detail.thread}, frame ${detail.frame} is selected`));
 
 // The frame, which is of another origin: its page cannot be reached from here but by messages.
 const iframe = document.getElementById("frame");
@@ -43,7 +43,7 @@ async function open({ name, address }) {
   const showElement = async () => {
     await element.loadDump(await fetched(address), { name });
     const { crash_info: crash } = await element.getReport();
-    say("element-says", `${name}: ${crash.type} in thread ${crash.crashing_thread}`);
+    show("element-says", `${name}: ${crash.type} in thread ${crash.crashing_thread}`);
   };
   const showFrame = async () => {
     await connected;
@@ -51,11 +51,11 @@ async function open({ name, address }) {
     const { body } = await fetched(address);
     await connection.loadDump(body, { name });
     const { crash_info: crash } = await connection.getReport();
-    say("frame-says", `${name}: ${crash.type} in thread ${crash.crashing_thread}`);
+    show("frame-says", `${name}: ${crash.type} in thread ${crash.crashing_thread}`);
   };
   await Promise.all([
-    showElement().catch((error) => say("element-says", error.message)),
-    showFrame().catch((error) => say("frame-says", error.message)),
+    showElement().catch((error) => show("element-says", error.message)),
+    showFrame().catch((error) => show("frame-says", error.message)),
   ]);
 }
 

@@ -1,7 +1,7 @@
 // Makes the hosted page an installable application: it works offline, opens files that the system
 // passes to it, and says when there is a newer version. The loader adds this script when the page
 // is idle, so that it does not delay the start.
-globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
+globalThis.startCrashpaneApp = async ({ serviceWorker, whenQuiet, control }) => {
   // Files that the user opens with the installed application.
   globalThis.launchQueue?.setConsumer(async ({ files }) => {
     if (files?.length) control("add", await Promise.all(files.map((handle) => handle.getFile())), 0);
@@ -10,15 +10,15 @@ globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
   if (!workers || navigator.connection?.saveData) return;
   // Installing the service worker fetches and stores all files of the page, which keeps each core
   // busy for a second. Wait until the page is idle.
-  await calm;
+  await whenQuiet;
   const registration = await workers.register(serviceWorker, { scope: "./", updateViaCache: "none" });
-  const tell = () => {
+  const showIfWaiting = () => {
     if (registration.waiting && workers.controller) showUpdate(registration.waiting);
   };
-  const watch = (worker) => worker?.addEventListener("statechange", tell);
+  const watch = (worker) => worker?.addEventListener("statechange", showIfWaiting);
   registration.addEventListener("updatefound", () => watch(registration.installing));
   watch(registration.installing);
-  tell();
+  showIfWaiting();
 };
 
 // A newer version starts when all windows of this one are closed, or at the user's request. It

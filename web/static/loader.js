@@ -79,7 +79,7 @@ function addWorkers(viewer, makeWorker, engine, size) {
   viewer.program = { done: 0, total: size };
   viewer.makeWorker = () => {
     const worker = makeWorker();
-    const tell = (program) => worker.dispatchEvent(new MessageEvent("message", { data: { program } }));
+    const emit = (program) => worker.dispatchEvent(new MessageEvent("message", { data: { program } }));
     worker.addEventListener("message", ({ data }) => {
       if (data.program && !viewer.program.module) viewer.program = data.program;
     });
@@ -91,9 +91,9 @@ function addWorkers(viewer, makeWorker, engine, size) {
       compile(source).then(
         (module) => {
           worker.postMessage({ program: module });
-          tell({ module });
+          emit({ module });
         },
-        (error) => tell({ problem: String(error?.message ?? error) }),
+        (error) => emit({ problem: String(error?.message ?? error) }),
       );
     return worker;
   };
@@ -158,10 +158,10 @@ function storageOf(window) {
 //   network      whether the user may request symbols from servers
 //   storage      whether the viewer may store anything in the browser
 //   limits       {noFiles, readOnly, redact}: what the host page forbids
-//   told         called with each event: its kind, its detail, and the function that controls the viewer (wasm/viewer/control_js.go)
+//   onEvent      called with each event: its kind, its detail, and the function that controls the viewer (wasm/viewer/control_js.go)
 //
 // Returns a promise that is pending while the program runs.
-async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, told, symbols }) {
+async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, onEvent, symbols }) {
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
@@ -184,7 +184,7 @@ async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, 
     storage: storage ? storageOf(window) : undefined,
     limits,
     // In a microtask, because the listener may call control, which must not run during an event.
-    told: told && ((kind, detail) => queueMicrotask(() => told(kind, detail, viewer.control))),
+    onEvent: onEvent && ((kind, detail) => queueMicrotask(() => onEvent(kind, detail, viewer.control))),
     sources: symbolSources(network ? symbols : undefined, window, storage),
     root: box,
     mount: "[data-mount]",
@@ -269,16 +269,16 @@ function bootCrashpane({ app, ...options }) {
   });
   started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
   const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 1000));
-  let calmed, timer;
-  const calm = new Promise((done) => (calmed = done));
-  const told = (kind, _, control) => {
-    if (kind === "ready" && app) idle(() => addApp({ ...app, calm }, control), { timeout: 5000 });
-    // The page is calm some time after it is ready or idle. After other events the user waits for
+  let resolveQuiet, timer;
+  const whenQuiet = new Promise((resolve) => (resolveQuiet = resolve));
+  const onEvent = (kind, _, control) => {
+    if (kind === "ready" && app) idle(() => addApp({ ...app, whenQuiet }, control), { timeout: 5000 });
+    // The page is quiet some time after it is ready or idle. After other events the user waits for
     // something; and when the viewer is idle, workers may still index symbol files.
     clearTimeout(timer);
-    timer = setTimeout(calmed, { ready: 3000, idle: 15_000 }[kind] ?? 60_000);
+    timer = setTimeout(resolveQuiet, { ready: 3000, idle: 15_000 }[kind] ?? 60_000);
   };
-  startCrashpane({ ...whole, told, ...options }).then(() => fail(new Error("the program ended")), fail);
+  startCrashpane({ ...whole, onEvent, ...options }).then(() => fail(new Error("the program ended")), fail);
 }
 
 // Adds app.js, which the page can do without.

@@ -15,12 +15,12 @@ let script; // a Blob with this script, where the address of it is not for its w
 // A Go program that panics writes the reason to standard error, which Go's glue sends to the
 // console. Keep the first line as the reason.
 for (const level of ["log", "error"]) {
-  const say = console[level].bind(console);
+  const write = console[level].bind(console);
   console[level] = (...words) => {
     const text = words.join(" ");
     const found = /^(?:panic|fatal error|runtime): ?(.*)/m.exec(text);
     if (found && !lastWords) lastWords = found[1];
-    say(...words);
+    write(...words);
   };
 }
 
@@ -46,12 +46,12 @@ async function compiled(program, size) {
 // Tells the page ten times a second how many bytes have arrived. It reads a copy of the response.
 async function count(response, total) {
   let done = 0;
-  let told = 0;
+  let reported = 0;
   const reader = response.body.getReader();
   for (let piece; !(piece = await reader.read()).done; ) {
     done += piece.value.byteLength;
-    if (performance.now() - told > 100) {
-      told = performance.now();
+    if (performance.now() - reported > 100) {
+      reported = performance.now();
       postMessage({ program: { done, total } });
     }
   }
