@@ -122,6 +122,10 @@ func (f *File) header() error {
 // FullyIndexed reports whether lookups use an index of the whole file.
 func (f *File) FullyIndexed() bool { return f.lazy == nil }
 
+// Sorted reports whether lookups need no pass over a part of the file, as far as they know: it is
+// fully indexed, or they have met no section out of order.
+func (f *File) Sorted() bool { return f.lazy == nil || f.lazy.Sorted() }
+
 // HasSymbols reports whether the file can name any code. It, HasUnwind, HasLines and HasInlines are
 // known without reading the file.
 func (f *File) HasSymbols() bool {

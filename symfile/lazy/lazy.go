@@ -14,6 +14,7 @@ package lazy
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -152,6 +153,9 @@ func (f *File) Present(s Section) bool { return f.spans[s][1] >= 0 }
 // SetIndexed tells the File that the caller has an index of a section. Its blocks need no order
 // from then on, and Find does not search them.
 func (f *File) SetIndexed(s Section) { f.unsorted[s], f.fences[s] = true, nil }
+
+// Sorted reports whether no block that was read so far shows a section out of order.
+func (f *File) Sorted() bool { return !slices.Contains(f.unsorted[:], true) }
 
 // locate reads blocks until one has lines of a section, or until none can have any. Each block that
 // is read narrows the bounds, so the halving takes few reads.

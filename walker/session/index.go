@@ -26,8 +26,9 @@ type pass struct {
 	ended func(error)
 }
 
-// Unindexed returns the symbol files that lookups for a dump used and that have no full index.
-func (fs *Files) Unindexed(dump int) []Item {
+// Unindexed returns the symbol files that lookups for a dump used and that have no full index; with
+// unsorted only those that are not sorted, which all stacks should wait for (AwaitsIndex).
+func (fs *Files) Unindexed(dump int, unsorted bool) []Item {
 	s := fs.Session(dump)
 	if s == nil {
 		return nil
@@ -42,7 +43,7 @@ func (fs *Files) Unindexed(dump int) []Item {
 		}
 		seen[f] = true
 		f.WithSym(false, func(sym *symfile.File) {
-			if it := fs.of[f]; it != nil && !sym.FullyIndexed() {
+			if it := fs.of[f]; it != nil && !sym.FullyIndexed() && !(unsorted && sym.Sorted()) {
 				out = append(out, it.Item)
 			}
 		})
@@ -67,10 +68,10 @@ func (fs *Files) StopIndexing() {
 	}
 }
 
-// AwaitsIndex reports whether the stacks of a dump should not be walked until a file is fully
-// indexed, because walking them then takes far fewer reads.
+// AwaitsIndex reports whether the stacks of a dump should not be walked until a file that is not
+// sorted is fully indexed, because walking them then takes far fewer reads.
 func (fs *Files) AwaitsIndex(dump int) bool {
-	for _, it := range fs.Unindexed(dump) {
+	for _, it := range fs.Unindexed(dump, true) {
 		for _, p := range fs.passes {
 			if p.item == it.ID {
 				return true

@@ -49,7 +49,7 @@ func TestIndexBeside(t *testing.T) {
 				}
 			}
 			said := strings.Contains(strings.Join(it.Warnings, "\n"), "tilecruncher.sym: the index beside the file is not used: ")
-			if exact := len(s.Unindexed(0)) == 0; exact != (name == "right") || said == exact {
+			if exact := len(s.Unindexed(0, false)) == 0; exact != (name == "right") || said == exact {
 				t.Errorf("%s index: exact %v, warnings %q", name, exact, it.Warnings)
 			}
 			if moved != "" && name != "right" {

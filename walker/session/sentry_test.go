@@ -128,7 +128,7 @@ func TestSentryIndexed(t *testing.T) {
 	if f := s.Report(0).Threads[0].Frames[0]; f.Function.Raw != "" {
 		t.Fatalf("%q", f.Function.Raw)
 	}
-	unindexed := s.Unindexed(0)
+	unindexed := s.Unindexed(0, false)
 	if len(unindexed) != 1 {
 		t.Fatalf("%d files are to be indexed", len(unindexed))
 	}

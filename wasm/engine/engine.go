@@ -354,8 +354,8 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 		e.lastDump = q.Dump
 		// Background work begins only when the first screen has its stack.
 		e.walking = (r.Pending > 0 || s.Corrects()) && (e.walking || q.Stack != nil)
-		if !q.More { // indexing begins only when the first screen is complete
-			for _, it := range e.files.Unindexed(q.Dump) {
+		if !q.More { // indexing begins only when the first screen is complete, of sorted files when all stacks are walked
+			for _, it := range e.files.Unindexed(q.Dump, e.walking) {
 				r.Unindexed = append(r.Unindexed, it.ID)
 			}
 		}

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,8 +59,16 @@ func grown(t testing.TB, megabytes int, moved string) []byte {
 		fmt.Fprintf(&out, "FUNC %x 40 0 filler_%d(int)\n%x 20 %d 0\n%x 20 %d 0\n", at, i, at, i%1000, at+0x20, i%1000+1)
 		at += 0x40
 	}
-	out.Write(tail.Bytes())
+	// Linkers leave STACK CFI records in the order of object files.
+	records := strings.Split(tail.String(), "STACK CFI INIT ")[1:]
+	slices.SortFunc(records, func(a, b string) int { return cmp.Compare(initAddress(a), initAddress(b)) })
+	out.WriteString("STACK CFI INIT " + strings.Join(records, "STACK CFI INIT "))
 	return out.Bytes()
+}
+
+func initAddress(record string) (n uint64) {
+	fmt.Sscanf(record, "%x", &n)
+	return n
 }
 
 // passes has an engine's passes done when a test says so, as if they were done beside other
@@ -163,8 +173,8 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			sym := grown(t, 12, tc.moved)
 			k, x := exactTalk(t, "tilecruncher.sym", sym)
 			first := k.screen(-1)
-			if first.Pending == 0 || len(first.Unindexed) != 1 || first.Unindexed[0] != largeItem {
-				t.Errorf("%d threads pending, unread %v", first.Pending, first.Unindexed)
+			if first.Pending == 0 || len(first.Unindexed) != 0 {
+				t.Errorf("%d threads pending; %v is to be indexed before they are walked", first.Pending, first.Unindexed)
 			}
 			if n := k.walked(); n != 0 {
 				t.Errorf("when the stacks are there, %d frames have changed", n)
@@ -227,13 +237,25 @@ func TestSearchedFirstExactLater(t *testing.T) {
 	}
 }
 
-// TestThreadsWait: while a file is being indexed, threads that the user has not selected wait for
-// the index. A selected thread does not wait, and if indexing ends without an index, none does.
+// unsorted puts the second half of a file's STACK CFI records before the first.
+func unsorted(sym []byte) []byte {
+	mark := []byte("STACK CFI INIT")
+	from := bytes.Index(sym, mark)
+	middle := from + len(sym[from:])/2
+	middle += bytes.Index(sym[middle:], mark)
+	return bytes.Join([][]byte{sym[:from], sym[middle:], sym[from:middle]}, nil)
+}
+
+// TestThreadsWait: while a file that is not sorted is being indexed, threads that the user has not
+// selected wait for the index. A selected thread does not wait, and if indexing ends without an index, none does.
 func TestThreadsWait(t *testing.T) {
 	for _, end := range []string{"an index", "stopped", "broken"} {
-		sym := grown(t, 12, "")
+		sym := unsorted(grown(t, 12, ""))
 		k, x := exactTalk(t, "tilecruncher.sym", sym)
 		first := k.screen(-1)
+		if len(first.Unindexed) != 1 || first.Unindexed[0] != largeItem {
+			t.Errorf("to be indexed at once: %v", first.Unindexed)
+		}
 		k.begin(largeItem, false)
 		for range 3 {
 			k.e.Idle()
