@@ -2,6 +2,7 @@ package binary_test
 
 import (
 	"encoding/binary"
+	"os"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -96,4 +97,42 @@ func ehFrame(address uint32, functions ...[2]uint32) []byte {
 		out = append(out, 0, 0, 0, 0)
 	}
 	return append(out, 0, 0, 0, 0)
+}
+
+// TestChainedParts: the parts of a function with chained unwind information are one function where
+// they follow each other (x64 exception handling, "Chained unwind info structures"). A part that is
+// apart from the others is not the code between them.
+//
+//	0x1000 f, its first part | 0x1010 f | 0x1018 f | 0x1020 g | 0x1030 f, apart | 0x1040 h, from elsewhere
+func TestChainedParts(t *testing.T) {
+	b, err := os.ReadFile("../pe/testdata/x64.dll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rdata, pdata = 0x800, 0xa00 // in the file; .rdata is at RVA 0x2000
+	const own, chained = 0x2000, 0x2010
+	le := binary.LittleEndian
+	words := func(at int, ws ...uint32) {
+		for i, w := range ws {
+			le.PutUint32(b[at+4*i:], w)
+		}
+	}
+	words(rdata, 1)                                       // version 1, no codes
+	words(rdata+chained-own, 1|4<<3, 0x1000, 0x1010, own) // UNW_FLAG_CHAININFO
+	words(rdata+0x20, 1|4<<3, 0x1048, 0x1050, own)        // of a function that begins at 0x1048
+	words(pdata, 0x1000, 0x1010, own, 0x1010, 0x1018, chained, 0x1018, 0x1020, chained, 0x1020, 0x1030, own, 0x1030, 0x1040, chained,
+		0x1040, 0x1048, 0x2020, 0x1048, 0x1050, own)
+	for at := pdata + 7*12; at < pdata+144; at += 4 {
+		le.PutUint32(b[at:], 0x1050)
+	}
+	f, err := bin.Open(input.FromBytes("x64.dll", b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := symbol.Range{Start: 0x1000, Size: 0x20}
+	for rva, want := range map[uint64]symbol.Range{0x1000: whole, 0x100f: whole, 0x1010: whole, 0x101f: whole, 0x1020: {Start: 0x1020, Size: 0x10}, 0x1030: {}, 0x1044: {}, 0x1048: {Start: 0x1048, Size: 8}} {
+		if code, ok, err := f.Function(rva); err != nil || code != want || ok != (want.Size > 0) {
+			t.Errorf("0x%x: function %x, %v, %v", rva, code, ok, err)
+		}
+	}
 }

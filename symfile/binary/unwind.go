@@ -82,10 +82,10 @@ func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 // maxParts is how many parts of one function Function joins.
 const maxParts = 64
 
-// Function returns the code of a function, as the unwind tables have it: the entry that covers an
-// address, and what follows of the same function (x64's chained unwind information). It is more than
-// the function where the table merges equal entries (.ARM.exidx). ok is false if no entry covers the
-// address.
+// Function returns the code of the function at an address, as the unwind tables have it: its first
+// entry and what follows of it (x64's chained unwind information). It is more than the function where
+// the table merges equal entries (.ARM.exidx). ok is false if no entry covers the address, or one
+// that is apart from the function's others.
 func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
 	for _, t := range f.unwindTables() {
 		u, err := t.get()
@@ -96,15 +96,19 @@ func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
 		if err != nil || !knows {
 			continue // Warnings has the error
 		}
-		start, end, ok, err := functions.Function(rva)
-		ok = ok && rva >= start && rva < end
+		start, _, ok, err := functions.Function(rva)
+		end := start
 		for n := 0; ok && err == nil && n < maxParts; n++ {
 			first, last, more, failed := functions.Function(end)
-			if err = failed; !more || first != start || last <= end {
+			if input.Needs(failed) {
+				err = failed
+			}
+			if !more || first != start || last <= end {
 				break
 			}
 			end = last
 		}
+		ok = ok && rva >= start && rva < end
 		switch {
 		case input.Needs(err):
 			return code, false, err
