@@ -82,6 +82,13 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 	own, pc := s.symbol(f), s.arch.CodeAddress(f.PC)
 	start := f.Address(own.Start)
 	thumb, returned := s.isThumb(f), f.Lookup != f.PC
+	if !returned {
+		read := func(at uint64, p []byte) int { n, _ := s.readCode(at, p); return n }
+		if row, ok := framecode.Stub(s.arch, read, pc); ok {
+			row.Origin = codeOrigin("code of the stub at", pc)
+			return row, ""
+		}
+	}
 	// Compilers put what is hardly run into a part of its own, which has a symbol and is entered by jumps.
 	named := f.Module >= 0 && own.Name != "" && start <= pc && pc-start < framecode.MaxBody && !strings.Contains(own.Name, ".cold")
 	if named {

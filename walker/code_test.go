@@ -231,3 +231,20 @@ func TestCallForThePC(t *testing.T) {
 		}
 	}
 }
+
+// A thread that was stopped in the first stub of lazy binding, behind its push: two words are above the
+// return address, and no symbol is near. A word that an earlier call left there is passed by.
+func TestStubOfLazyBinding(t *testing.T) {
+	program := codeAt{code(0x1000): {0xff, 0x35, 0xca, 0x2f, 0, 0, 0xff, 0x25, 0xcc, 0x2f, 0, 0}, code(0x2020) - 5: {0xe8, 0, 0, 0, 0}, code(0x3030) - 5: {0xe8, 0, 0, 0, 0}, code(0x4040) - 5: {0xe8, 0, 0, 0, 0}}
+	rows := map[uint64]unwind.Row{0x2000: *cfaRow(cpu.AMD64, 2), 0x3000: *cfaRow(cpu.AMD64, 2)}
+	words := []uint64{code(0x4040), 0, code(0x2020), 1, code(0x3030), 1, 0}
+	names := map[uint64]string{0x800: "_init", 0x2000: "main", 0x3000: "start", 0x4000: "stale"}
+	w, regs, mem := walkerBy(Best, rows, names, words, nil, program)
+	regs.Set(cpu.AMD64.PC, code(0x1006))
+	expect(t, w.Walk(regs, mem), "1006 context, 2020 frame_pointer, 3030 cfi, end")
+	program[code(0x1000)][8]++ // another slot: some code
+	s := w.Walk(regs, mem)
+	if len(s.Frames) < 2 || s.Frames[1].PC != code(0x4040) {
+		t.Errorf("%s", shape(s))
+	}
+}

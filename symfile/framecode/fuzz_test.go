@@ -30,6 +30,7 @@ func FuzzBody(f *testing.F) {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			framecode.Body(known[arch], order, &framecode.Function{Code: code, Start: start, Sized: true, Thumb: flag, Callee: callee}, start+uint64(at), flag, steps())
 			framecode.Epilogue(known[arch], order, code, start, flag)
+			framecode.Stub(known[arch], func(at uint64, p []byte) int { return copy(p, code[min(at-start, uint64(len(code))):]) }, start)
 		}
 	})
 }
