@@ -59,7 +59,12 @@ func TestScanOfFunctionPointers(t *testing.T) {
 	copy(image.bytes[0x1ffe:], []byte{0xff, 0xd0})
 	copy(image.bytes[0x302e:], []byte{0xff, 0xd0})
 	words := []uint64{1, code(0x2000), code(0x3030), 2}
-	expect(t, (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: words, code: image}).walk(t), "1010 context, 2000 scan, 3030 frame_pointer, nothing-found")
+	s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: words, code: image}).walk(t)
+	expect(t, s, "1010 context, 2000 scan, 3030 frame_pointer, nothing-found")
+	// That call never returns: it is the last instruction of the function before.
+	if caller := s.Frames[1].Symbol.Name; caller != "g" {
+		t.Errorf("the caller is %s", caller)
+	}
 }
 
 // Unwind rules say where functions without names begin and end: a direct call of another one is refused,
