@@ -21,10 +21,13 @@ func readAll(data []byte) {
 	if err != nil {
 		return
 	}
-	d.SystemWords()
+	d.OSName()
+	d.OSVersion()
+	d.BuildText()
+	d.CPUName()
+	d.CPUInfo()
 	d.PID()
-	d.UptimeBreakpad()
-	d.UptimeRust()
+	d.Uptime()
 	if c, err := d.ExceptionContext(); err == nil {
 		c.Regs.PC()
 	}
@@ -73,10 +76,9 @@ func readAll(data []byte) {
 	}
 	for i := range d.Modules {
 		m := &d.Modules[i]
-		m.VersionRust()
-		m.VersionBreakpad()
-		m.CodeIDBreakpad()
-		m.DebugIDRust()
+		m.FileVersion()
+		m.StoredID()
+		m.StoredDebugFile()
 		m.File()
 		m.Flags.Words()
 	}

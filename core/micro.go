@@ -79,17 +79,3 @@ func (d *Dump) Complete(order binary.ByteOrder, memory []Region) {
 // AddDiagnostic keeps a finding of the reader of another format, bounded as those of this package
 // are.
 func (d *Dump) AddDiagnostic(sev Severity, err *input.FormatError) { d.diagnose(sev, 0, err) }
-
-// microWords returns the system's words of a microdump. It has no version numbers: Breakpad prints
-// the fingerprint alone, and nothing of the CPU but its name. Rust-minidump reads no microdumps;
-// its words get the machine's own name as the CPU's make.
-func (d *Dump) microWords(w SystemWords) SystemWords {
-	m := d.Micro
-	if d.System.OS == OSUnknown {
-		w.OS = Words{}
-	}
-	w.OSVersion = Words{m.Fingerprint, m.Fingerprint}
-	w.CPU.Breakpad = m.Arch
-	w.CPUInfo = Words{"", m.Hardware}
-	return w
-}

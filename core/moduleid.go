@@ -6,19 +6,17 @@ import (
 	"strings"
 )
 
-// identify fills DebugFile, DebugID and CodeID from what was read.
-//
-// The peers differ in places (see the methods below); these fields follow rust-minidump, which
-// leaves out ids that are all zeros, because such an id names no symbol file.
+// identify fills DebugFile, DebugID and CodeID from what was read. An id that is all zeros names no
+// symbol file and is left out.
 func (m *Module) identify() {
 	m.DebugFile = m.debugFile()
 	if m.DebugFile == "" {
 		m.DebugFile = m.Name
 	}
 	if !m.nilID() {
-		m.DebugID = strings.ToUpper(m.DebugIDBreakpad())
+		m.DebugID = strings.ToUpper(m.StoredID())
 	}
-	m.CodeID = m.CodeIDRust()
+	m.CodeID = m.codeID()
 }
 
 // debugFile returns the file that the debug record names. An ELF module is its own debug file.
@@ -34,7 +32,7 @@ func (m *Module) debugFile() string {
 
 // guidID writes a GUID's fields as hex numbers and the age after them, the way of Microsoft's
 // symbol stores: the first three fields are numbers, so a GUID read as bytes has theirs swapped.
-// Both peers write the age in lower case.
+// The age is in lower case.
 //
 // Example: the bytes 33 22 11 00 55 44 77 66 88 99 aa bb cc dd ee ff and the age 10 give
 // 00112233445566778899AABBCCDDEEFFa.
@@ -91,8 +89,8 @@ func allZero(p []byte) bool {
 	return true
 }
 
-// DebugIDBreakpad returns Breakpad's debug_identifier (minidump.cc): ids of zeros are ids too.
-func (m *Module) DebugIDBreakpad() string {
+// StoredID returns the debug id as the debug record has it, be it zeros, or "".
+func (m *Module) StoredID() string {
 	switch m.CodeView.Signature {
 	case SigRSDS:
 		return guidID(m.CodeView.GUID[:], m.CodeView.Age)
@@ -111,56 +109,18 @@ func (m *Module) nilID() bool {
 		m.CodeView.Signature == SigBpEL && allZero(m.CodeView.BuildID)
 }
 
-// noDebugID is what rust-minidump's JSON has for a module without a debug id.
-const noDebugID = "000000000000000000000000000000000"
-
-// DebugIDRust returns rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs,
-// then the debugid crate): 33 zeros for a module without one. It takes a build id for a GUID in the
-// dump's byte order, so that of a big-endian dump is not swapped.
-func (m *Module) DebugIDRust() string {
-	id := m.DebugIDBreakpad()
-	switch {
-	case id == "", m.nilID():
-		return noDebugID
-	case m.big && m.CodeView.Signature == SigBpEL:
-		return ByteSwappedID(id)
-	}
-	return id
-}
-
-// DebugFileBreakpad returns Breakpad's debug_file: the CodeView record's name, else the
-// IMAGE_DEBUG_MISC record's, else "".
-func (m *Module) DebugFileBreakpad() string {
+// StoredDebugFile returns the file that the CodeView record names, else the one of the
+// IMAGE_DEBUG_MISC record, else "".
+func (m *Module) StoredDebugFile() string {
 	if f := m.debugFile(); f != "" {
 		return f
 	}
 	return m.MiscDebugFile
 }
 
-// DebugFileRust returns rust-minidump's debug_file: the CodeView record's name, else "".
-func (m *Module) DebugFileRust() string { return m.debugFile() }
-
-// CodeIDBreakpad returns Breakpad's code_identifier: it is "id" for systems whose ids it does not
-// know.
-func (m *Module) CodeIDBreakpad() string {
-	switch m.os {
-	case Windows:
-		return windowsCodeID(m.TimeDateStamp, m.Size)
-	case OSLinux, Android, Fuchsia:
-		if m.CodeView.Signature == SigBpEL {
-			return hex.EncodeToString(m.CodeView.BuildID)
-		}
-		return "id"
-	case MacOS, IOS, Solaris, NaCl, PS3:
-		return "id"
-	}
-	return ""
-}
-
-// CodeIDRust returns rust-minidump's code_id, in lower case as it prints it: the uuid on Apple's
-// systems, the build id of ELF modules, timestamp and size for what has a PDB or stems from
-// Windows.
-func (m *Module) CodeIDRust() string {
+// codeID returns, in lower case, the uuid on Apple's systems, the build id of ELF modules, timestamp
+// and size for what has a PDB or stems from Windows.
+func (m *Module) codeID() string {
 	cv := &m.CodeView
 	switch {
 	case cv.Signature == SigRSDS && (m.os == MacOS || m.os == IOS):
@@ -185,34 +145,20 @@ func windowsCodeID(timestamp uint32, size uint64) string {
 	return fmt.Sprintf("%08X%x", timestamp, size)
 }
 
-// CodeID returns an unloaded module's code id, which rust-minidump prints in lower case.
+// CodeID returns an unloaded module's code id, in lower case.
 func (u *UnloadedModule) CodeID() string {
 	return strings.ToLower(windowsCodeID(u.TimeDateStamp, u.Size))
 }
 
-// VersionBreakpad returns the file version as Breakpad prints it, or "" (it prints "???"): the
-// structure's version must have the bit of version 1.0.
-func (m *Module) VersionBreakpad() string {
-	if !m.HasVersion || m.StructVersion&versionStruct == 0 {
+// FileVersion returns the file's version, "10.0.19041.1", or "". Where modules are ELF files, the
+// writer of rust-minidump puts each number into a field of 32 bits; others pack two into one, as on
+// Windows.
+func (m *Module) FileVersion() string {
+	switch {
+	case !m.HasVersion || m.StructVersion&versionStruct == 0:
 		return ""
-	}
-	return m.versionText()
-}
-
-// VersionRust returns the file version as rust-minidump prints it, or "": the structure's version
-// must be 1.0 exactly. Where modules are ELF files, its own writer puts each number of the version
-// into a field of 32 bits, and that is how it reads them from any writer.
-func (m *Module) VersionRust() string {
-	if !m.HasVersion || m.StructVersion != versionStruct {
-		return ""
-	}
-	if m.os != Windows && m.os != MacOS && m.os != IOS {
+	case m.os != Windows && m.os != MacOS && m.os != IOS && m.FileVersionMS < 1<<16 && m.FileVersionLS < 1<<16:
 		return fmt.Sprintf("%d.%d.%d.%d", m.FileVersionMS, m.FileVersionLS, m.ProductVersionMS, m.ProductVersionLS)
 	}
-	return m.versionText()
-}
-
-// versionText returns the version's four numbers: 10.0.19041.1.
-func (m *Module) versionText() string {
 	return fmt.Sprintf("%d.%d.%d.%d", m.Version[0], m.Version[1], m.Version[2], m.Version[3])
 }

@@ -20,7 +20,7 @@ type Module struct {
 	FileVersionLS uint32
 	StructVersion uint32 // of VS_FIXEDFILEINFO
 	// ProductVersion is the version's second half in dumps of ELF modules by rust-minidump's
-	// writer; see VersionRust.
+	// writer; see FileVersion.
 	ProductVersionMS, ProductVersionLS uint32
 	// The rest of VS_FIXEDFILEINFO (verrsrc.h). FileDate is a FILETIME: units of 100 ns since
 	// 1601-01-01 UTC.

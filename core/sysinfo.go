@@ -44,11 +44,11 @@ const (
 	ProcX86ARM64   = 14
 )
 
-// osRow is one platform_id and how the peers name it.
+// osRow is one platform_id.
 type osRow struct {
 	Platform uint32
 	OS       OS
-	Breakpad string
+	Name     string
 }
 
 // Platform ids: VER_PLATFORM_* of winnt.h; from 0x8000 on MD_OS_* of minidump_format.h.
@@ -112,12 +112,6 @@ func decodeSystemInfo(d *Dump, s *Stream, c *input.Cursor) {
 	}
 	d.System = i
 	c.Fill(i.CPUBytes[:])
-}
-
-// UnknownToPeers: the number is that of a 32-bit program on 64-bit Windows for ARM, for which
-// neither peer reads a register.
-func (i *SystemInfo) UnknownToPeers() bool {
-	return i.Processor == ProcARM32Win64 || i.Processor == ProcX86ARM64
 }
 
 // OS returns the system that wrote the dump, as far as the dump says.

@@ -28,7 +28,7 @@ func TestSystemsHaveRows(t *testing.T) {
 	rows := map[OS]bool{OSUnknown: true}
 	for _, r := range osTable {
 		rows[r.OS] = true
-		if r.Breakpad == "" {
+		if r.Name == "" {
 			t.Errorf("platform %#x has no name", r.Platform)
 		}
 	}

@@ -94,8 +94,8 @@ func TestWow64(t *testing.T) {
 		if w := n.Wow64(); w == nil || w.Program != cpu.X86 || w.Host != cpu.AMD64 || len(w.Lacking) != 0 {
 			t.Errorf("Wow64 is %+v", w)
 		}
-		if words := n.SystemWords(); words.CPU.Rust != "x86" || words.CPUInfo.Rust != "family 6 model 0 stepping 0" {
-			t.Errorf("the processor is %q, %q", words.CPU.Rust, words.CPUInfo.Rust)
+		if n.CPUName() != "x86" || n.CPUInfo() != "family 6 model 0 stepping 0" {
+			t.Errorf("the processor is %q, %q", n.CPUName(), n.CPUInfo())
 		}
 		if c, err := n.ExceptionContext(); err != nil || c.Regs.PC() != 0x401001 || c.Arch != cpu.X86 || !n.Exception.SavedRegisters() {
 			t.Errorf("the exception's context is %v, %v", c, err)

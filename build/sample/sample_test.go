@@ -53,7 +53,7 @@ func openSample(t *testing.T) *report.Report {
 func lines(r *report.Report) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	add("reason %s", r.Crash.Reason.Rust)
+	add("reason %s", r.Crash.Reason.Name)
 	add("address 0x%016x", r.Crash.Address)
 	add("crashed %d", r.Crash.Thread)
 	for _, thread := range r.Threads {

@@ -123,7 +123,7 @@ func (c *crash) faultWithoutAddress() bool {
 	case core.Windows:
 		return c.why.Access == reason.Read && c.why.HasAddress && c.arch.Mask(^uint64(0)) == c.why.Address
 	case core.MacOS, core.IOS:
-		return c.why.Rust == "EXC_BAD_ACCESS / EXC_I386_GPFLT"
+		return c.why.Name == "EXC_BAD_ACCESS / EXC_I386_GPFLT"
 	}
 	// Old writers store si_code 0. Then only the instruction shows whether address 0 is real.
 	if c.why.HasAddress && c.why.Address == 0 && c.d.Exception.Flags == 0 {
@@ -135,7 +135,7 @@ func (c *crash) faultWithoutAddress() bool {
 		return c.insn != nil && len(c.insn.accesses) > 0
 	}
 	// Linux has no si_addr for such a fault, and says that the kernel sent the signal.
-	return c.why.Rust == "SIGSEGV / SI_KERNEL" || c.why.Rust == "SIGBUS / SI_KERNEL"
+	return c.why.Name == "SIGSEGV / SI_KERNEL" || c.why.Name == "SIGBUS / SI_KERNEL"
 }
 
 // accessesOrNone returns the accesses, none if the instruction could not be decoded.

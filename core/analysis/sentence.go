@@ -116,7 +116,7 @@ func (c *crash) sender() uint32 {
 // SIGSEGV and SIGBUS, the instruction must be known to access no memory; for all others, the sender
 // must be recorded. sentSignal sets the event, if e is not nil.
 func (c *crash) sentSignal(e *Event) bool {
-	if c.d.Exception.Flags != 0 || !strings.HasPrefix(c.why.Rust, "SIG") {
+	if c.d.Exception.Flags != 0 || !strings.HasPrefix(c.why.Name, "SIG") {
 		return false
 	}
 	pid, own, in := c.sender(), c.d.PID(), c.insn
@@ -132,7 +132,7 @@ func (c *crash) sentSignal(e *Event) bool {
 	if e == nil {
 		return true
 	}
-	name, _, _ := strings.Cut(c.why.Rust, " ")
+	name, _, _ := strings.Cut(c.why.Name, " ")
 	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it"}
 	switch {
 	case pid == 0:

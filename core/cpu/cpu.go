@@ -192,8 +192,6 @@ type Formats struct {
 	// (PROCESSOR_ARCHITECTURE_* of winnt.h; from 0x8001 on Breakpad's own), the usual one first.
 	// Two CPUs may have the same number: then the context records decide.
 	Processors []uint16
-	// RustUnknown: rust-minidump has no name for it.
-	RustUnknown bool
 	// Module is the word of a symbol file's MODULE record and of a microdump, if it is not Name.
 	// Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture), and the words that its
 	// minidump_processor has for what that function does not know; symbolic's Arch::name, which

@@ -27,8 +27,7 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 	Frame:       FrameLayout{Style: FrameRecord, RAOffset: -8, FPOffset: -16},
 	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
 	Formats: Formats{
-		Processors: []uint16{0x8005}, RustUnknown: true,
-
+		Processors:  []uint16{0x8005},
 		ELFMachines: [3]uint16{258}, PEMachines: [3]uint16{0x6264},
 	},
 	Code: Code{SignalsInVDSO: true, IsCall: isLoongArchCall, CallBytes: 4, Target: loongArchTarget, Jump: loongArchJump, JumpAlign: 4, Stubs: loongArchStubs, Instructions: NotDecoded, Signals: []SignalReturn{

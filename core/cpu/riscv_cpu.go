@@ -17,8 +17,6 @@ import (
 // walker reads the pair above it, at arm64's place, where no compiler puts it.
 //
 //	caller: sp = s0, pc = [s0 - word], s0 = [s0 - 2 words]
-//
-// Of the peers, rust-minidump has no name for it.
 var (
 	RISCV = newRISCV("riscv", 4, "", isRISCV32Call, 0x8005, 0x00800000, 0,
 		riscvForm{16, false}, riscvForm{8, false}, riscvForm{4, true}, riscvForm{4, false})
@@ -36,7 +34,7 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 		CallSize:    2,
 		Frame:       FrameLayout{Style: FrameRecord, RAOffset: -w, FPOffset: -2 * w},
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
-		Formats: Formats{Processors: []uint16{proc}, RustUnknown: true, Family: family, PlainCFI: true,
+		Formats: Formats{Processors: []uint16{proc}, Family: family, PlainCFI: true,
 			ELFMachines: [3]uint16{243}, PEMachines: [3]uint16{pe}},
 		// li a7, 139; ecall. The rt_sigframe is a siginfo of 128 bytes and a ucontext: flags, link,
 		// stack, a signal mask of 128 bytes, and aligned to 16 the registers

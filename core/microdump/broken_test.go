@@ -34,7 +34,7 @@ func TestBroken(t *testing.T) {
 		good    func(d *core.Dump) bool
 	}{
 		{"O ", "O A", "O record", 0, func(d *core.Dump) bool { return d.System == nil && len(d.Modules) == 2 }},
-		{"O ", "O Z arm 02 x y", "found \"Z\"", 0, func(d *core.Dump) bool { return d.System.OS == core.OSUnknown && d.SystemWords().OS.Breakpad == "" }},
+		{"O ", "O Z arm 02 x y", "found \"Z\"", 0, func(d *core.Dump) bool { return d.System.OS == core.OSUnknown && d.OSName() == "" }},
 		{"O ", "O A vax 02 x y", "a known processor", 0, func(d *core.Dump) bool { return d.Micro.Arch == "vax" }},
 		{"O ", "O A arm zz x y", "O record", 0, func(d *core.Dump) bool { return d.OS() == core.Android }},
 		{"O ", "O A arm 02", "", -1, func(d *core.Dump) bool { return d.System.CPUCount == 2 }},
@@ -60,7 +60,7 @@ func TestBroken(t *testing.T) {
 		{"M AAB37000", "M AAB37000 0 5000 12345 short id", "an id of 32", 0, func(d *core.Dump) bool { return d.Modules[0].Name == "short id" && d.Modules[0].DebugID == "" }},
 		{"M AAB37000", "M AAB37000 0 0 CDDB210E1401729DD9368E97D91BFA6F0 x", "an address range", 0, nil},
 		{"M AAB37000", "M AAB37000 0 1000 CDDB210E1401729DD9368E97D91BFA6F2a x", "", -1,
-			func(d *core.Dump) bool { return d.Modules[0].DebugIDBreakpad() == "CDDB210E1401729DD9368E97D91BFA6F2a" }},
+			func(d *core.Dump) bool { return d.Modules[0].StoredID() == "CDDB210E1401729DD9368E97D91BFA6F2a" }},
 		{"V ", "Q what is this", "one of the letters", 0, nil},
 		{"-----END", "", "truncated", len(lines) - 1, nil},
 	} {
@@ -105,7 +105,9 @@ func messages(d *core.Dump) []string {
 
 // use asks everything of a dump that others ask.
 func use(d *core.Dump) {
-	d.SystemWords()
+	d.OSName()
+	d.CPUName()
+	d.CPUInfo()
 	d.Arch()
 	d.ExceptionContext()
 	for i := range d.Threads {
@@ -126,8 +128,7 @@ func use(d *core.Dump) {
 		d.Memory.Word(r.Start, 4)
 	}
 	for i := range d.Modules {
-		d.Modules[i].DebugIDRust()
-		d.Modules[i].CodeIDBreakpad()
+		d.Modules[i].StoredID()
 	}
 }
 

@@ -75,9 +75,8 @@ func TestRead(t *testing.T) {
 	if e := d.Exception; e == nil || e.Code != 11 || e.Address != 0x10 || e.ThreadID != 0 {
 		t.Errorf("exception: %+v", e)
 	}
-	w := d.SystemWords()
-	if w.OS.Breakpad != "Android" || w.OSVersion.Breakpad != m.Fingerprint || w.CPU.Breakpad != "arm" || w.CPUInfo.Breakpad != "" || w.CPUCount != 16 {
-		t.Errorf("words: %+v", w)
+	if d.OSName() != "Android" || d.OSVersion() != m.Fingerprint || d.CPUName() != "arm" || d.CPUInfo() != m.Hardware || d.BuildText() != nil {
+		t.Errorf("%s %s, %s %s", d.OSName(), d.OSVersion(), d.CPUName(), d.CPUInfo())
 	}
 
 	c, err := d.ThreadContext(0)
@@ -108,10 +107,10 @@ func TestRead(t *testing.T) {
 	}
 	app, jit := &d.Modules[0], &d.Modules[1]
 	if app.Base != 0xaab37000 || app.Size != 0x5000 || app.Name != "app_process32" || app.DebugFile != "app_process32" ||
-		app.DebugID != "CDDB210E1401729DD9368E97D91BFA6F0" || app.DebugIDBreakpad() != app.DebugID {
+		app.DebugID != "CDDB210E1401729DD9368E97D91BFA6F0" || app.StoredID() != app.DebugID {
 		t.Errorf("module: %+v", app)
 	}
-	if jit.Name != "dalvik-jit-code-cache (deleted)" || jit.DebugID != "" || jit.DebugIDBreakpad() != strings.Repeat("0", 33) {
+	if jit.Name != "dalvik-jit-code-cache (deleted)" || jit.DebugID != "" || jit.StoredID() != strings.Repeat("0", 33) {
 		t.Errorf("module without an id: %+v", jit)
 	}
 }
@@ -231,7 +230,7 @@ func TestContexts(t *testing.T) {
 			t.Errorf("%s: %v", c.arch, err)
 			continue
 		}
-		if got.Arch != c.want || got.Regs.PC() != c.pc || d.Arch() != c.want || d.SystemWords().CPU.Breakpad != c.arch ||
+		if got.Arch != c.want || got.Regs.PC() != c.pc || d.Arch() != c.want || d.CPUName() != c.want.Name ||
 			d.OS() != core.OSLinux || len(d.Diags) > 0 {
 			t.Errorf("%s: %s pc 0x%x, %v", c.arch, got.Arch.Name, got.Regs.PC(), d.Diags)
 		}

@@ -1,7 +1,5 @@
 package reason
 
-import "fmt"
-
 // Linux signals with codes of their own.
 const (
 	sigill  = 4
@@ -11,6 +9,9 @@ const (
 	sigsegv = 11
 	sigsys  = 31
 )
+
+// signalCodes are the tables of the si_codes of those signals.
+var signalCodes = map[uint32]table{sigill: tSigill, sigfpe: tSigfpe, sigbus: tSigbus, sigsegv: tSigsegv, sigtrap: tSigtrap, sigsys: tSigsys}
 
 // linux decodes a signal: the exception code is its number, the flags are siginfo's si_code. Many
 // writers leave si_code 0, which would be SI_USER ("sent by kill"), so linux concludes nothing from
@@ -25,38 +26,17 @@ func (x *record) linux(r Reason) Reason {
 	}
 	r.Kind, r.Text = signalKind(sig.name), sig.text
 
-	// The signals whose si_codes Breakpad prints too. It has no space after the slash of SIGSEGV.
-	var kinds table
-	both, glue := true, " / "
-	switch x.code {
-	case sigill:
-		kinds = tSigill
-	case sigfpe:
-		kinds = tSigfpe
-	case sigbus:
-		kinds = tSigbus
-	case sigsegv:
-		kinds, glue = tSigsegv, " /"
-	case sigtrap:
-		kinds, both = tSigtrap, false
-	case sigsys:
-		kinds, both = tSigsys, false
+	var e entry
+	if codes, own := signalCodes[x.code]; own {
+		e = find(codes, x.flags)
+	}
+	switch {
+	case e.name != "":
+		r.Name = sig.name + " / " + e.name
+	case x.flags == 0: // as many writers leave it
+		r.Name = sig.name
 	default:
-		r.Breakpad, r.Rust = sig.name, x.rustSignal(sig.name)
-		x.sender(&r, sig.name)
-		return r
-	}
-
-	e := find(kinds, x.flags)
-	r.Breakpad = sig.name
-	if both {
-		name, known := e.breakpad()
-		r.Breakpad += glue + nameOrNumber(name, known, x.flags)
-	}
-	if name, known := e.rust(); known {
-		r.Rust = sig.name + " / " + name
-	} else {
-		r.Rust = x.rustSignal(sig.name)
+		r.Name = sig.name + " / " + nameOr(find(tSiCode, x.flags).name, x.flags)
 	}
 
 	switch {
@@ -97,18 +77,6 @@ func (x *record) sender(r *Reason, name string) {
 	if e := find(tSiCode, x.flags); e.text != "" && x.flags != siKernel && r.Kind != Abort {
 		r.Text, r.Why = "was stopped by "+name, e.text
 	}
-}
-
-// rustSignal returns rust-minidump's text of a signal with a general si_code or an unknown one.
-func (x *record) rustSignal(name string) string {
-	e := find(tSiCode, x.flags)
-	switch {
-	case e.name == "":
-		return fmt.Sprintf("%s / 0x%08x", name, x.flags)
-	case x.flags == 0:
-		return name
-	}
-	return name + " / " + e.name
 }
 
 // signalKind returns the class of a signal.

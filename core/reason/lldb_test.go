@@ -18,16 +18,16 @@ func TestLLDB(t *testing.T) {
 		kind           Kind
 		has            bool
 		address        uint64
-		breakpad       string
+		name           string
 		sentence       string
 	}{
-		{dumptest.OSLinux, 11, "SIGSEGV: address not mapped to object (fault address=0x10)", Memory, true, 0x10, "SIGSEGV /SEGV_MAPERR", "tried to access memory"},
-		{dumptest.OSLinux, 11, "signal SIGSEGV: invalid permissions for mapped object (fault address: 0x401000)", Memory, true, 0x401000, "SIGSEGV /SEGV_ACCERR", "tried to access memory"},
-		{dumptest.OSLinux, 11, "SIGSEGV", Memory, false, pc, "SIGSEGV /0x4c4c4442", "tried to access memory that it may not"},
+		{dumptest.OSLinux, 11, "SIGSEGV: address not mapped to object (fault address=0x10)", Memory, true, 0x10, "SIGSEGV / SEGV_MAPERR", "tried to access memory"},
+		{dumptest.OSLinux, 11, "signal SIGSEGV: invalid permissions for mapped object (fault address: 0x401000)", Memory, true, 0x401000, "SIGSEGV / SEGV_ACCERR", "tried to access memory"},
+		{dumptest.OSLinux, 11, "SIGSEGV", Memory, false, pc, "SIGSEGV / 0x4c4c4442", "tried to access memory that it may not"},
 		{dumptest.OSLinux, 8, "SIGFPE: integer divide by zero", Arithmetic, false, 0, "SIGFPE / FPE_INTDIV", "divided an integer by zero"},
-		{dumptest.OSLinux, 6, "SIGABRT: sent by tkill system call (sender pid=7, uid=0)", Abort, false, 0, "SIGABRT", "aborted itself"},
+		{dumptest.OSLinux, 6, "SIGABRT: sent by tkill system call (sender pid=7, uid=0)", Abort, false, 0, "SIGABRT / SI_TKILL", "aborted itself"},
 		{dumptest.OSMac, 1, "EXC_BAD_ACCESS (code=1, address=0x10)", Memory, true, 0x10, "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS", "tried to access memory"},
-		{dumptest.OSLinux, 2, "breakpoint 1.1", NoCrash, false, pc, "0x00000002 / 0x4c4c4442", "was stopped in LLDB"},
+		{dumptest.OSLinux, 2, "breakpoint 1.1", NoCrash, false, pc, "unknown 0x00000002 / 0x4c4c4442", "was stopped in LLDB"},
 	} {
 		for _, order := range []binary.AppendByteOrder{dumptest.LittleEndian, dumptest.BigEndian} {
 			raw := make([]byte, 120)
@@ -46,7 +46,7 @@ func TestLLDB(t *testing.T) {
 			if d.Exception.Text != c.text {
 				t.Errorf("read %q, not %q", d.Exception.Text, c.text)
 			}
-			if r := Decode(d); r.Kind != c.kind || r.HasAddress != c.has || r.Address != c.address || r.Breakpad != c.breakpad || r.Text != c.sentence {
+			if r := Decode(d); r.Kind != c.kind || r.HasAddress != c.has || r.Address != c.address || r.Name != c.name || r.Text != c.sentence {
 				t.Errorf("%s: %+v", c.text, r)
 			}
 		}

@@ -56,38 +56,23 @@ func (x *record) mac(r Reason) Reason {
 		return r
 	}
 	r.Kind, r.Text = macKind(x.code), exc.text
-	if name, ok := exc.breakpad(); ok {
-		r.Breakpad = name
-		// Apple's own exceptions are printed with their first code, Crashpad's (above them)
-		// without.
-		if x.code <= excGuard {
-			r.Breakpad = fmt.Sprintf("%s / 0x%08x", name, x.flags)
-		}
+	r.Name = exc.name
+	// Apple's own exceptions have a first code, Crashpad's (above them) have not.
+	if x.code <= excGuard {
+		r.Name = fmt.Sprintf("%s / 0x%08x", exc.name, x.flags)
 	}
-	if name, ok := exc.rust(); ok {
-		r.Rust = name
-		if x.code <= excGuard {
-			r.Rust = fmt.Sprintf("%s / 0x%08x", name, x.flags)
-		}
-	}
-
 	var e entry
-	var inBreakpad, inRust bool
 	switch x.code {
 	case excBadAccess:
 		r.HasAddress = true
-		e = find(tMacKern, x.flags)
-		_, inBreakpad = e.breakpad()
-		_, inRust = e.rust()
 		// The code is a kern_return_t, or else one of the processor's.
-		if e.name == "" {
-			e, inBreakpad, inRust = x.macCPU()
+		if e = find(tMacKern, x.flags); e.name == "" {
+			e = x.macCPU()
 		}
 	case excBadInstruction, excArithmetic, excBreakpoint:
-		e, inBreakpad, inRust = x.macCPU()
+		e = x.macCPU()
 	case excSoftware:
 		e = find(tMacSoft, x.flags)
-		inBreakpad, inRust = e.name != "", e.name != ""
 		switch e.name {
 		case "SIGABRT":
 			r.Kind = Abort
@@ -101,11 +86,8 @@ func (x *record) mac(r Reason) Reason {
 	case excGuard:
 		x.guard(&r)
 	}
-	if inBreakpad {
-		r.Breakpad = exc.name + " / " + e.name
-	}
-	if inRust {
-		r.Rust = exc.name + " / " + e.name
+	if e.name != "" {
+		r.Name = exc.name + " / " + e.name
 	}
 	switch {
 	case x.code == excBadAccess && e.name == "EXC_I386_GPFLT":
@@ -120,35 +102,22 @@ func (x *record) mac(r Reason) Reason {
 	return r
 }
 
-// macCPU returns the entry of the flags in the exception's codes for the processor. The two tools
-// use ARM's codes for different processors: Breakpad for 32-bit ARM and the old number of ARM64,
-// rust-minidump for both numbers of ARM64.
-func (x *record) macCPU() (e entry, inBreakpad, inRust bool) {
+// macCPU returns the entry of the flags in the exception's codes for the processor.
+func (x *record) macCPU() entry {
 	t := macTables[x.code]
 	switch x.processor {
 	case core.ProcARM, core.ProcARM64, core.ProcARM64Old:
-		e = find(t.arm, x.flags)
-		_, b := e.breakpad()
-		_, r := e.rust()
-		return e, b && x.processor != core.ProcARM64, r && x.processor != core.ProcARM
+		return find(t.arm, x.flags)
 	case core.ProcPPC:
-		e = find(t.ppc, x.flags)
-	case core.ProcX86, core.ProcAMD64:
-		e = find(t.x86, x.flags)
-	case core.ProcX86Win64:
-		e = find(t.x86, x.flags)
-		_, r := e.rust()
-		return e, false, r
+		return find(t.ppc, x.flags)
+	case core.ProcX86, core.ProcAMD64, core.ProcX86Win64:
+		return find(t.x86, x.flags)
 	}
-	_, inBreakpad = e.breakpad()
-	_, inRust = e.rust()
-	return e, inBreakpad, inRust
+	return entry{}
 }
 
-// resource decodes EXC_RESOURCE as rust-minidump prints it (Breakpad prints the flags). The type is
-// in the top three bits of the flags. params[1] and params[2] are the exception's code and subcode,
-// packed as in XNU's osfmk/kern/exc_resource.h. The masks are rust-minidump's, which are not all as
-// wide as XNU's.
+// resource decodes EXC_RESOURCE. The type is in the top three bits of the flags. params[1] and
+// params[2] are the exception's code and subcode, packed as in XNU's osfmk/kern/exc_resource.h.
 func (x *record) resource(r *Reason) {
 	typ := find(tMacResource, x.flags>>29)
 	if typ.name == "" {
@@ -160,31 +129,30 @@ func (x *record) resource(r *Reason) {
 		"RESOURCE_TYPE_CPU": tMacResCpu, "RESOURCE_TYPE_WAKEUPS": tMacResWakeups, "RESOURCE_TYPE_MEMORY": tMacResMemory,
 		"RESOURCE_TYPE_IO": tMacResIo, "RESOURCE_TYPE_THREADS": tMacResThreads,
 	}
-	r.Rust = "EXC_RESOURCE / " + typ.name + " / "
+	r.Name = "EXC_RESOURCE / " + typ.name + " / "
 	// The flavor is in bits 58 to 60 of the code; what the lower bits mean depends on the type.
 	flavor := find(flavors[typ.name], uint32(code>>58&7)).name
 	if flavor == "" {
-		r.Rust += fmt.Sprintf("0x%016x / 0x%016x", code, sub)
+		r.Name += fmt.Sprintf("0x%016x / 0x%016x", code, sub)
 		return
 	}
-	r.Rust += flavor
+	r.Name += flavor
 	switch typ.name {
 	case "RESOURCE_TYPE_CPU":
-		r.Rust += fmt.Sprintf(" interval: %ds CPU limit: %d%% CPU consumed: %d%%", code>>7&0x1ffffff, code&7, sub&7)
+		r.Name += fmt.Sprintf(" interval: %ds CPU limit: %d%% CPU consumed: %d%%", code>>7&0x1ffffff, code&7, sub&7)
 	case "RESOURCE_TYPE_WAKEUPS":
-		r.Rust += fmt.Sprintf(" interval: %ds wakeups permitted: %d wakeups observed: %d", code>>20&0xfffff, code&0xfff, sub&0xfff)
+		r.Name += fmt.Sprintf(" interval: %ds wakeups permitted: %d wakeups observed: %d", code>>20&0xfffff, code&0xfff, sub&0xfff)
 	case "RESOURCE_TYPE_MEMORY":
-		r.Rust += fmt.Sprintf(" high watermark limit: %dMiB", code&0x1fff)
+		r.Name += fmt.Sprintf(" high watermark limit: %dMiB", code&0x1fff)
 	case "RESOURCE_TYPE_IO":
-		r.Rust += fmt.Sprintf(" interval: %ds I/O limit: %d%% I/O observed: %d%%", code>>15&0x1ffff, code&0x7fff, sub&0x7fff)
+		r.Name += fmt.Sprintf(" interval: %ds I/O limit: %d%% I/O observed: %d%%", code>>15&0x1ffff, code&0x7fff, sub&0x7fff)
 	case "RESOURCE_TYPE_THREADS":
-		r.Rust += fmt.Sprintf(" high watermark limit: %d", code&0x7fff)
+		r.Name += fmt.Sprintf(" high watermark limit: %d", code&0x7fff)
 	}
 }
 
-// guard decodes EXC_GUARD as rust-minidump prints it (Breakpad prints the flags). The type is in
-// the top three bits of the flags. params[1] and params[2] are the exception's code and subcode,
-// packed as in XNU's osfmk/kern/exc_guard.h.
+// guard decodes EXC_GUARD. The type is in the top three bits of the flags. params[1] and params[2]
+// are the exception's code and subcode, packed as in XNU's osfmk/kern/exc_guard.h.
 func (x *record) guard(r *Reason) {
 	typ := find(tMacGuard, x.flags>>29)
 	if typ.name == "" {
@@ -194,14 +162,13 @@ func (x *record) guard(r *Reason) {
 		r.Text = typ.text
 	}
 	code, sub := x.param(1), x.param(2)
-	r.Rust = "EXC_GUARD / " + typ.name
+	r.Name = "EXC_GUARD / " + typ.name
 	var t table
 	switch typ.name {
 	case "GUARD_TYPE_NONE":
 		return
 	case "GUARD_TYPE_USER":
-		// rust-minidump has no space before the slash.
-		r.Rust += fmt.Sprintf("/ namespace: %d guard identifier: %d", code&0xffffffff, sub)
+		r.Name += fmt.Sprintf(" / namespace: %d guard identifier: %d", code&0xffffffff, sub)
 		return
 	case "GUARD_TYPE_MACH_PORT":
 		t = tMacGuardPort
@@ -217,23 +184,23 @@ func (x *record) guard(r *Reason) {
 	// The flavor is in the upper half of the code, below the type.
 	flavor := find(t, uint32(code>>32&0x1fffffff)).name
 	if flavor == "" {
-		r.Rust += fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)
+		r.Name += fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)
 		return
 	}
-	r.Rust += " / " + flavor
+	r.Name += " / " + flavor
 	switch t {
 	case tMacGuardPort:
-		r.Rust += fmt.Sprintf(" port name: %d", code&0xfffffff)
+		r.Name += fmt.Sprintf(" port name: %d", code&0xfffffff)
 		if sub != 0 {
-			r.Rust += fmt.Sprintf(" subcode: %d", sub)
+			r.Name += fmt.Sprintf(" subcode: %d", sub)
 		}
 	case tMacGuardFd:
-		r.Rust += fmt.Sprintf(" file descriptor: %d guard identifier: %d", code&0xfffffff, sub)
+		r.Name += fmt.Sprintf(" file descriptor: %d guard identifier: %d", code&0xfffffff, sub)
 	case tMacGuardVn:
-		r.Rust += fmt.Sprintf(" pid: %d guard identifier: %d", code&0xfffffff, sub)
+		r.Name += fmt.Sprintf(" pid: %d guard identifier: %d", code&0xfffffff, sub)
 	case tMacGuardVm:
-		r.Rust += fmt.Sprintf(" offset: %d", sub)
+		r.Name += fmt.Sprintf(" offset: %d", sub)
 	case tMacGuardSyscall:
-		r.Rust += fmt.Sprintf(" syscall: %d", sub)
+		r.Name += fmt.Sprintf(" syscall: %d", sub)
 	}
 }

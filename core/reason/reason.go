@@ -1,16 +1,13 @@
 // Package reason decodes the exception record of a dump: why the system stopped the process. A
-// Reason has the text that Breakpad prints, the text that rust-minidump prints, and a sentence for
-// users. The first two are exact, also for codes that a tool does not know, so that outputs can be
-// compared.
+// Reason has the exception's name and a sentence for users.
 //
-//	Linux, code 11, flags 1    SIGSEGV /SEGV_MAPERR      (Breakpad)
-//	                           SIGSEGV / SEGV_MAPERR     (rust-minidump)
+//	Linux, code 11, flags 1    SIGSEGV / SEGV_MAPERR
 //
 // Start at Decode in this file; linux_reason.go, mac_reason.go and windows_reason.go decode for
 // each system. The tables of codes are generated from data/*.tsv by internal/gen.
 //
-// Sources: Breakpad's minidump_processor.cc (GetCrashReason), rust-minidump's minidump.rs
-// (CrashReason), and the systems' headers that data/*.tsv name.
+// Sources: the systems' headers that data/*.tsv name. The names' form, with " / " between them, is
+// that of rust-minidump's minidump.rs (CrashReason).
 package reason
 
 import (
@@ -58,13 +55,15 @@ const (
 
 // Reason is a decoded exception.
 type Reason struct {
-	// Breakpad and Rust are the texts that Breakpad and rust-minidump print, or "" without an
-	// exception.
-	Breakpad, Rust string
-	// Address is the crash address as Breakpad prints it: the accessed address of an access
-	// violation on Windows, else the exception's address. RustAddress is rust-minidump's. They
-	// differ on processors for which only one of the two truncates it to 32 bits.
-	Address, RustAddress uint64
+	// Name is the exception's name, with what is known of it: "SIGSEGV / SEGV_MAPERR". Where it has
+	// none, Name begins with "unknown " and has the numbers. It is "" without an exception.
+	Name string
+	// Code and Flags are the numbers that were decoded, after those of writers that have others in
+	// their place: of Linux the signal and its si_code.
+	Code, Flags uint32
+	// Address is the accessed address of an access violation on Windows, else the exception's
+	// address. It is cut to the width of the processor, since some writers extend its sign.
+	Address uint64
 
 	Kind   Kind
 	Access Access
@@ -87,7 +86,6 @@ func Decode(d *core.Dump) Reason {
 		return lldb(d)
 	}
 	if d.System == nil {
-		// Without a system neither tool knows the code, and Breakpad does not truncate the address.
 		return DecodeFor(core.OSUnknown, core.ProcUnknown, e.Code, e.Flags, e.Address, e.Params)
 	}
 	os, code := d.System.OS, e.Code
@@ -120,14 +118,14 @@ func signalOf(os core.OS, code, number uint32) (core.OS, uint32) {
 	return os, code
 }
 
-// micro corrects the Reason for a microdump, which has the signal's name and no si_code. Breakpad
-// prints that name and does not truncate the address. Older microdumps have no signal.
+// micro corrects the Reason for a microdump, which has the signal's name and no si_code. Older
+// microdumps have no signal.
 func micro(m *core.Micro, r Reason, addr uint64) Reason {
-	r.Breakpad, r.Address = m.Signal, addr
+	r.Address = addr
 	if m.Signal == "" {
 		return Reason{Kind: Unknown, Text: "crashed", Why: "the microdump does not say how"}
 	}
-	if r.Kind == Unknown {
+	if r.Name = m.Signal; r.Kind == Unknown {
 		r.Text = "was stopped by " + m.Signal
 	}
 	return r
@@ -136,15 +134,13 @@ func micro(m *core.Micro, r Reason, addr uint64) Reason {
 // DecodeFor decodes an exception record. processor is the dump's processor_architecture
 // (core.ProcX86 …), addr the record's ExceptionAddress, params its ExceptionInformation.
 //
-// Breakpad and rust-minidump print the two numbers of an exception that they do not know, which is
-// what the fields begin with. The system's decoder replaces what it knows.
+// The fields begin with those of an unknown exception. The system's decoder replaces what it knows.
 func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, params []uint64) Reason {
 	x := record{processor, code, flags, addr, params}
 	r := Reason{
-		Breakpad: fmt.Sprintf("0x%08x / 0x%08x", code, flags),
-		Rust:     fmt.Sprintf("unknown 0x%08x / 0x%08x", code, flags),
-		Text:     fmt.Sprintf("raised the unknown exception 0x%08x", code),
-		Address:  addr,
+		Name: fmt.Sprintf("unknown 0x%08x / 0x%08x", code, flags),
+		Text: fmt.Sprintf("raised the unknown exception 0x%08x", code),
+		Code: code, Flags: flags, Address: addr,
 	}
 	switch os {
 	case core.Windows:
@@ -160,12 +156,8 @@ func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, pa
 	case core.Fuchsia:
 		r = x.plain(r, tFuchsia)
 	}
-	r.RustAddress = r.Address
-	if breakpad32(processor) {
+	if has32(processor) {
 		r.Address = uint64(uint32(r.Address))
-	}
-	if rust32(processor) {
-		r.RustAddress = uint64(uint32(r.RustAddress))
 	}
 	if r.HasAddress {
 		r.Text = r.Access.tried()
@@ -189,18 +181,13 @@ func (x *record) param(i int) uint64 {
 	return 0
 }
 
-// plain decodes the codes of a system that only Breakpad knows. Breakpad prints the name, on
-// Fuchsia also the flags.
+// plain decodes the codes of a system that has a name for each and nothing else.
 func (x *record) plain(r Reason, t table) Reason {
 	e := find(t, x.code)
 	if e.name == "" {
 		return r
 	}
-	r.Breakpad = e.name
-	if t == tFuchsia {
-		r.Breakpad += fmt.Sprintf(" / 0x%08x", x.flags)
-	}
-	r.Text = e.text
+	r.Name, r.Text = e.name, e.text
 	if r.Text == "" {
 		r.Text = "raised exception " + e.name
 	}
@@ -219,27 +206,18 @@ func (x *record) plain(r Reason, t table) Reason {
 	return r
 }
 
-// breakpad32 and rust32 report whether a tool truncates crash addresses to 32 bits for a processor:
-// some writers sign-extend them.
-func breakpad32(processor uint16) bool {
+// has32 reports whether addresses of a processor have 32 bits.
+func has32(processor uint16) bool {
 	switch processor {
-	case core.ProcX86, core.ProcMIPS, core.ProcPPC, core.ProcSHX, core.ProcARM, core.ProcX86Win64:
+	case core.ProcX86, core.ProcX86Win64, core.ProcMIPS, core.ProcPPC, core.ProcSHX, core.ProcSPARC, core.ProcARM:
 		return true
 	}
 	return false
 }
 
-func rust32(processor uint16) bool {
-	switch processor {
-	case core.ProcX86, core.ProcX86Win64, core.ProcPPC, core.ProcSPARC, core.ProcARM, core.ProcMIPS:
-		return true
-	}
-	return false
-}
-
-// nameOrNumber returns a name if it is known, else the number as both tools print it.
-func nameOrNumber(name string, known bool, number uint32) string {
-	if known {
+// nameOr returns a name, or if there is none the number in hexadecimal.
+func nameOr(name string, number uint32) string {
+	if name != "" {
 		return name
 	}
 	return fmt.Sprintf("0x%08x", number)

@@ -9,100 +9,98 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// TestDecodeFor: the words of both tools, read off their sources.
+// TestDecodeFor: the names and sentences of exceptions.
 func TestDecodeFor(t *testing.T) {
 	const win, lin, mac = core.Windows, core.OSLinux, core.MacOS
 	tests := []struct {
-		os             core.OS
-		cpu            uint16
-		code, flags    uint32
-		addr           uint64
-		params         []uint64
-		breakpad, rust string
-		text           string
+		os          core.OS
+		cpu         uint16
+		code, flags uint32
+		addr        uint64
+		params      []uint64
+		name        string
+		text        string
 	}{
 		// Windows.
-		{win, core.ProcX86, 0xc0000005, 0, 0x401000, []uint64{0, 0x45}, "EXCEPTION_ACCESS_VIOLATION_READ", "EXCEPTION_ACCESS_VIOLATION_READ", "tried to read memory"},
-		{win, core.ProcX86, 0xc0000005, 0, 0x401000, []uint64{1, 0xffffffff80001234}, "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXCEPTION_ACCESS_VIOLATION_WRITE", "tried to write memory"},
-		{win, core.ProcAMD64, 0xc0000005, 0, 0, []uint64{8, 0}, "EXCEPTION_ACCESS_VIOLATION_EXEC", "EXCEPTION_ACCESS_VIOLATION_EXEC", "tried to execute code"},
-		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, []uint64{0, ^uint64(0)}, "EXCEPTION_ACCESS_VIOLATION_READ", "EXCEPTION_ACCESS_VIOLATION_READ", "tried to read memory: probably another address that is not canonical; Windows does not say which"},
-		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, nil, "EXCEPTION_ACCESS_VIOLATION", "EXCEPTION_ACCESS_VIOLATION", ""},
-		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, []uint64{3, 0x5000000}, "EXCEPTION_ACCESS_VIOLATION", "EXCEPTION_ACCESS_VIOLATION", "tried to access memory"},
-		{win, core.ProcAMD64, 0xc0000006, 0, 0x401000, []uint64{0, 0x5000000, 0xffffffffc000000e}, "EXCEPTION_IN_PAGE_ERROR_READ / STATUS_NO_SUCH_DEVICE", "EXCEPTION_IN_PAGE_ERROR_READ / STATUS_NO_SUCH_DEVICE", "tried to read memory: its page could not be read in, STATUS_NO_SUCH_DEVICE"},
-		{win, core.ProcAMD64, 0xc0000006, 0, 0, []uint64{1, 0x5000000}, "EXCEPTION_IN_PAGE_ERROR_WRITE", "EXCEPTION_IN_PAGE_ERROR", "tried to write memory: its page could not be read in"},
-		{win, core.ProcAMD64, 0xc0000006, 0, 0, []uint64{8, 0x5000000, 0xcdcdcdcd}, "EXCEPTION_IN_PAGE_ERROR_EXEC / 0xcdcdcdcd", "EXCEPTION_IN_PAGE_ERROR_EXEC / 0xcdcdcdcd", ""},
-		// A success code: Breakpad's table has errors only.
-		{win, core.ProcAMD64, 0xc0000006, 0, 0, []uint64{0, 0x5000000, 0x103}, "EXCEPTION_IN_PAGE_ERROR_READ / 0x00000103", "EXCEPTION_IN_PAGE_ERROR_READ / STATUS_PENDING", ""},
-		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{7}, "FAST_FAIL_FATAL_APP_EXIT", "EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_FATAL_APP_EXIT", "aborted itself"},
-		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{0}, "EXCEPTION_STACK_BUFFER_OVERRUN", "EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_LEGACY_GS_VIOLATION", "found its stack overwritten and stopped itself"},
-		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{71}, "EXCEPTION_STACK_BUFFER_OVERRUN", "EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_ASAN_ERROR", "was stopped by AddressSanitizer"},
-		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{999}, "EXCEPTION_STACK_BUFFER_OVERRUN", "EXCEPTION_STACK_BUFFER_OVERRUN / 0x000003e7", ""},
-		{win, core.ProcAMD64, 0xc0000409, 1, 0, nil, "EXCEPTION_STACK_BUFFER_OVERRUN", "STATUS_STACK_BUFFER_OVERRUN", ""},
-		{win, core.ProcX86, 0x4000001f, 0, 0x401000, nil, "0x4000001f / 0x00000000", "STATUS_WX86_BREAKPOINT", "hit a breakpoint in 32-bit code"},
-		{win, core.ProcX86, 0xc0000374, 1, 0, nil, "EXCEPTION_HEAP_CORRUPTION", "STATUS_HEAP_CORRUPTION", "found its heap corrupted and stopped itself"},
-		{win, core.ProcX86, 0xc00000fd, 0, 0x401000, []uint64{1, 0x32f00}, "EXCEPTION_STACK_OVERFLOW", "EXCEPTION_STACK_OVERFLOW", "ran out of stack"},
-		{win, core.ProcX86, 0xc000000d, 0, 0, nil, "0xc000000d / 0x00000000", "STATUS_INVALID_PARAMETER", "raised exception STATUS_INVALID_PARAMETER (0xc000000d)"},
-		{win, core.ProcX86, 0xe06d7363, 1, 0, nil, "Unhandled C++ Exception", "Unhandled C++ Exception", ""},
-		{win, core.ProcX86, 0xe0434352, 1, 0, nil, "0xe0434352 / 0x00000001", "MANAGED_EXCEPTION_CODE_V4", "threw a .NET exception that nothing caught"},
-		{win, core.ProcX86, 0xe0000008, 1, 0, nil, "Out of Memory", "Out of Memory", ""},
-		{win, core.ProcX86, 0x0517a7ed, 0, 0, nil, "Simulated Exception", "Simulated Exception", ""},
-		{win, core.ProcX86, 0x40010005, 0, 0, nil, "DBG_CONTROL_C", "DBG_CONTROL_C", ""},
-		{win, core.ProcX86, 0xc06d007e, 0, 0, nil, "0xc06d007e / 0x00000000", "FACILITY_VISUALCPP / ERROR_MOD_NOT_FOUND", "could not find a delay-loaded DLL"},
-		{win, core.ProcX86, 5, 0, 0, nil, "0x00000005 / 0x00000000", "ERROR_ACCESS_DENIED", ""},
-		{win, core.ProcX86, 0x12345678, 2, 0, nil, "0x12345678 / 0x00000002", "unknown 0x12345678", "raised the unknown exception 0x12345678"},
+		{win, core.ProcX86, 0xc0000005, 0, 0x401000, []uint64{0, 0x45}, "EXCEPTION_ACCESS_VIOLATION_READ", "tried to read memory"},
+		{win, core.ProcX86, 0xc0000005, 0, 0x401000, []uint64{1, 0xffffffff80001234}, "EXCEPTION_ACCESS_VIOLATION_WRITE", "tried to write memory"},
+		{win, core.ProcAMD64, 0xc0000005, 0, 0, []uint64{8, 0}, "EXCEPTION_ACCESS_VIOLATION_EXEC", "tried to execute code"},
+		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, []uint64{0, ^uint64(0)}, "EXCEPTION_ACCESS_VIOLATION_READ", "tried to read memory: probably another address that is not canonical; Windows does not say which"},
+		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, nil, "EXCEPTION_ACCESS_VIOLATION", ""},
+		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, []uint64{3, 0x5000000}, "EXCEPTION_ACCESS_VIOLATION", "tried to access memory"},
+		{win, core.ProcAMD64, 0xc0000006, 0, 0x401000, []uint64{0, 0x5000000, 0xffffffffc000000e}, "EXCEPTION_IN_PAGE_ERROR_READ / STATUS_NO_SUCH_DEVICE", "tried to read memory: its page could not be read in, STATUS_NO_SUCH_DEVICE"},
+		{win, core.ProcAMD64, 0xc0000006, 0, 0, []uint64{1, 0x5000000}, "EXCEPTION_IN_PAGE_ERROR_WRITE", "tried to write memory: its page could not be read in"},
+		{win, core.ProcAMD64, 0xc0000006, 0, 0, []uint64{8, 0x5000000, 0xcdcdcdcd}, "EXCEPTION_IN_PAGE_ERROR_EXEC / 0xcdcdcdcd", ""},
+		{win, core.ProcAMD64, 0xc0000006, 0, 0, []uint64{0, 0x5000000, 0x103}, "EXCEPTION_IN_PAGE_ERROR_READ / STATUS_PENDING", ""},
+		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{7}, "EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_FATAL_APP_EXIT", "aborted itself"},
+		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{0}, "EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_LEGACY_GS_VIOLATION", "found its stack overwritten and stopped itself"},
+		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{71}, "EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_ASAN_ERROR", "was stopped by AddressSanitizer"},
+		{win, core.ProcAMD64, 0xc0000409, 1, 0, []uint64{999}, "EXCEPTION_STACK_BUFFER_OVERRUN / 0x000003e7", ""},
+		{win, core.ProcAMD64, 0xc0000409, 1, 0, nil, "STATUS_STACK_BUFFER_OVERRUN", ""},
+		{win, core.ProcX86, 0x4000001f, 0, 0x401000, nil, "STATUS_WX86_BREAKPOINT", "hit a breakpoint in 32-bit code"},
+		{win, core.ProcX86, 0xc0000374, 1, 0, nil, "STATUS_HEAP_CORRUPTION", "found its heap corrupted and stopped itself"},
+		{win, core.ProcX86, 0xc00000fd, 0, 0x401000, []uint64{1, 0x32f00}, "EXCEPTION_STACK_OVERFLOW", "ran out of stack"},
+		{win, core.ProcX86, 0xc000000d, 0, 0, nil, "STATUS_INVALID_PARAMETER", "raised exception STATUS_INVALID_PARAMETER (0xc000000d)"},
+		{win, core.ProcX86, 0xe06d7363, 1, 0, nil, "Unhandled C++ Exception", ""},
+		{win, core.ProcX86, 0xe0434352, 1, 0, nil, "MANAGED_EXCEPTION_CODE_V4", "threw a .NET exception that nothing caught"},
+		{win, core.ProcX86, 0xe0000008, 1, 0, nil, "Out of Memory", ""},
+		{win, core.ProcX86, 0x0517a7ed, 0, 0, nil, "Simulated Exception", ""},
+		{win, core.ProcX86, 0x40010005, 0, 0, nil, "DBG_CONTROL_C", ""},
+		{win, core.ProcX86, 0xc06d007e, 0, 0, nil, "FACILITY_VISUALCPP / ERROR_MOD_NOT_FOUND", "could not find a delay-loaded DLL"},
+		{win, core.ProcX86, 5, 0, 0, nil, "ERROR_ACCESS_DENIED", ""},
+		{win, core.ProcX86, 0x12345678, 2, 0, nil, "unknown 0x12345678", "raised the unknown exception 0x12345678"},
 		// Linux.
-		{lin, core.ProcAMD64, 11, 1, 0x12345678, nil, "SIGSEGV /SEGV_MAPERR", "SIGSEGV / SEGV_MAPERR", "tried to access memory: nothing is mapped there"},
-		{lin, core.ProcAMD64, 11, 0, 0, nil, "SIGSEGV /0x00000000", "SIGSEGV", "tried to access memory"},
-		{lin, core.ProcAMD64, 11, 0x80, 0, nil, "SIGSEGV /0x00000080", "SIGSEGV / SI_KERNEL", ""},
-		{lin, core.ProcARM64, 11, 9, 0x1234567, nil, "SIGSEGV /SEGV_MTESERR", "SIGSEGV / 0x00000009", "tried to access memory: the memory tags (MTE) do not match"},
-		{lin, core.ProcAMD64, 7, 1, 0x1234567, nil, "SIGBUS / BUS_ADRALN", "SIGBUS / BUS_ADRALN", ""},
-		{lin, core.ProcAMD64, 8, 1, 0x1234567, nil, "SIGFPE / FPE_INTDIV", "SIGFPE / FPE_INTDIV", "divided an integer by zero"},
-		{lin, core.ProcAMD64, 8, 0, 0x1234567, nil, "SIGFPE / 0x00000000", "SIGFPE", "made an arithmetic error"},
-		{lin, core.ProcAMD64, 4, 9, 0, nil, "SIGILL / 0x00000009", "SIGILL / ILL_BADIADDR", ""},
-		{lin, core.ProcAMD64, 5, 1, 0, nil, "SIGTRAP", "SIGTRAP / TRAP_BRKPT", "hit a breakpoint"},
-		{lin, core.ProcAMD64, 6, 0xfffffffa, 0, nil, "SIGABRT", "SIGABRT / SI_TKILL", "aborted itself"},
-		{lin, core.ProcAMD64, 6, 77, 0, nil, "SIGABRT", "SIGABRT / 0x0000004d", "aborted itself"},
-		{lin, core.ProcAMD64, 31, 1, 0, nil, "SIGSYS", "SIGSYS / SYS_SECCOMP", ""},
-		{core.Android, core.ProcARM, 0xffffffff, 0, 0, nil, "DUMP_REQUESTED", "DUMP_REQUESTED", ""},
-		{lin, core.ProcARM, 0, 0, 0, nil, "0x00000000 / 0x00000000", "unknown 0x00000000 / 0x00000000", ""},
+		{lin, core.ProcAMD64, 11, 1, 0x12345678, nil, "SIGSEGV / SEGV_MAPERR", "tried to access memory: nothing is mapped there"},
+		{lin, core.ProcAMD64, 11, 0, 0, nil, "SIGSEGV", "tried to access memory"},
+		{lin, core.ProcAMD64, 11, 0x80, 0, nil, "SIGSEGV / SI_KERNEL", ""},
+		{lin, core.ProcARM64, 11, 9, 0x1234567, nil, "SIGSEGV / SEGV_MTESERR", "tried to access memory: the memory tags (MTE) do not match"},
+		{lin, core.ProcAMD64, 7, 1, 0x1234567, nil, "SIGBUS / BUS_ADRALN", ""},
+		{lin, core.ProcAMD64, 8, 1, 0x1234567, nil, "SIGFPE / FPE_INTDIV", "divided an integer by zero"},
+		{lin, core.ProcAMD64, 8, 0, 0x1234567, nil, "SIGFPE", "made an arithmetic error"},
+		{lin, core.ProcAMD64, 4, 9, 0, nil, "SIGILL / ILL_BADIADDR", ""},
+		{lin, core.ProcAMD64, 5, 1, 0, nil, "SIGTRAP / TRAP_BRKPT", "hit a breakpoint"},
+		{lin, core.ProcAMD64, 6, 0xfffffffa, 0, nil, "SIGABRT / SI_TKILL", "aborted itself"},
+		{lin, core.ProcAMD64, 6, 77, 0, nil, "SIGABRT / 0x0000004d", "aborted itself"},
+		{lin, core.ProcAMD64, 31, 1, 0, nil, "SIGSYS / SYS_SECCOMP", ""},
+		{core.Android, core.ProcARM, 0xffffffff, 0, 0, nil, "DUMP_REQUESTED", ""},
+		{lin, core.ProcARM, 0, 0, 0, nil, "unknown 0x00000000 / 0x00000000", ""},
 		// macOS and iOS.
-		{mac, core.ProcAMD64, 1, 1, 0, nil, "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS", "tried to access memory: nothing is mapped there"},
-		{mac, core.ProcAMD64, 1, 13, 0, nil, "EXC_BAD_ACCESS / EXC_I386_GPFLT", "EXC_BAD_ACCESS / EXC_I386_GPFLT", ""},
-		{mac, core.ProcAMD64, 1, 5, 0, nil, "EXC_BAD_ACCESS / 0x00000005", "EXC_BAD_ACCESS / KERN_FAILURE", ""},
-		{mac, core.ProcARM64, 1, 0x101, 0x1234567, nil, "EXC_BAD_ACCESS / 0x00000101", "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", ""},
-		{mac, core.ProcARM64Old, 1, 0x103, 0x1234567, nil, "EXC_BAD_ACCESS / 0x00000103", "EXC_BAD_ACCESS / EXC_ARM_SP_ALIGN", "tried to access memory: the stack pointer is misaligned"},
-		{mac, core.ProcARM64Old, 1, 0x105, 0x1234567, nil, "EXC_BAD_ACCESS / 0x00000105", "EXC_BAD_ACCESS / EXC_ARM_PAC_FAIL", "tried to access memory: the pointer failed its authentication"},
-		{mac, core.ProcARM64Old, 1, 0x101, 0x1234567, nil, "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", ""},
-		{core.IOS, core.ProcARM, 6, 1, 0, nil, "EXC_BREAKPOINT / EXC_ARM_BREAKPOINT", "EXC_BREAKPOINT / 0x00000001", ""},
-		{mac, core.ProcARM64, 3, 2, 0, nil, "EXC_ARITHMETIC / 0x00000002", "EXC_ARITHMETIC / EXC_ARM_FP_DZ", ""},
-		{mac, core.ProcX86, 3, 1, 0, nil, "EXC_ARITHMETIC / EXC_I386_DIV", "EXC_ARITHMETIC / EXC_I386_DIV", "divided an integer by zero"},
-		{mac, core.ProcPPC, 2, 3, 0, nil, "EXC_BAD_INSTRUCTION / EXC_PPC_PRIVINST", "EXC_BAD_INSTRUCTION / EXC_PPC_PRIVINST", ""},
-		{mac, core.ProcAMD64, 5, 0x10002, 0, nil, "EXC_SOFTWARE / SIGABRT", "EXC_SOFTWARE / SIGABRT", ""},
-		{mac, core.ProcAMD64, 5, 0xdeadc0de, 0, nil, "EXC_SOFTWARE / UNCAUGHT_NS_EXCEPTION", "EXC_SOFTWARE / UNCAUGHT_NS_EXCEPTION", ""},
-		{mac, core.ProcAMD64, 9, 7, 0, nil, "EXC_RPC_ALERT / 0x00000007", "EXC_RPC_ALERT / 0x00000007", ""},
-		{mac, core.ProcAMD64, 0x43507378, 0, 0, nil, "Simulated Exception", "Simulated Exception", ""},
-		{core.IOS, core.ProcAMD64, 0x43506e78, 0, 0, nil, "Uncaught NSException", "unknown 0x43506e78 / 0x00000000", ""},
-		{mac, core.ProcAMD64, 11, 1 << 29, 0, []uint64{11, 1<<58 | 180<<7 | 5, 7}, "EXC_RESOURCE / 0x20000000", "EXC_RESOURCE / RESOURCE_TYPE_CPU / FLAVOR_CPU_MONITOR interval: 180s CPU limit: 5% CPU consumed: 7%", ""},
-		{mac, core.ProcAMD64, 11, 3 << 29, 0, []uint64{11, 1<<58 | 50, 0}, "EXC_RESOURCE / 0x60000000", "EXC_RESOURCE / RESOURCE_TYPE_MEMORY / FLAVOR_HIGH_WATERMARK high watermark limit: 50MiB", "used too much memory"},
-		{mac, core.ProcAMD64, 11, 2 << 29, 0, []uint64{11, 5 << 58, 9}, "EXC_RESOURCE / 0x40000000", "EXC_RESOURCE / RESOURCE_TYPE_WAKEUPS / 0x1400000000000000 / 0x0000000000000009", ""},
-		{mac, core.ProcAMD64, 11, 7 << 29, 0, nil, "EXC_RESOURCE / 0xe0000000", "EXC_RESOURCE / 0xe0000000", ""},
-		{mac, core.ProcAMD64, 12, 1 << 29, 0, []uint64{12, 0x10<<32 | 259, 3}, "EXC_GUARD / 0x20000000", "EXC_GUARD / GUARD_TYPE_MACH_PORT / GUARD_EXC_INCORRECT_GUARD port name: 259 subcode: 3", ""},
-		{mac, core.ProcAMD64, 12, 2 << 29, 0, []uint64{12, 1<<32 | 4, 99}, "EXC_GUARD / 0x40000000", "EXC_GUARD / GUARD_TYPE_FD / GUARD_EXC_CLOSE file descriptor: 4 guard identifier: 99", ""},
-		{mac, core.ProcAMD64, 12, 3 << 29, 0, []uint64{12, 8, 99}, "EXC_GUARD / 0x60000000", "EXC_GUARD / GUARD_TYPE_USER/ namespace: 8 guard identifier: 99", ""},
-		{mac, core.ProcAMD64, 12, 6 << 29, 0, []uint64{12, 0, 42}, "EXC_GUARD / 0xc0000000", "EXC_GUARD / GUARD_TYPE_REJECTED_SC / GUARD_EXC_MACH_TRAP syscall: 42", ""},
-		{mac, core.ProcAMD64, 12, 0, 0, nil, "EXC_GUARD / 0x00000000", "EXC_GUARD / GUARD_TYPE_NONE", ""},
-		// Systems that only Breakpad names.
-		{core.Solaris, core.ProcSPARC, 6, 0, 0, nil, "SIGIOT | SIGABRT", "unknown 0x00000006 / 0x00000000", "aborted itself"},
-		{core.PS3, core.ProcPPC64, 20, 0, 0, nil, "COPRO_HALTINSTR_UNKNOWN", "unknown 0x00000014 / 0x00000000", ""},
-		{core.PS3, core.ProcPPC64, 0, 0, 0, nil, "UNKNOWN", "unknown 0x00000000 / 0x00000000", ""},
-		{core.Fuchsia, core.ProcARM64, 0x108, 0, 0, nil, "FATAL_PAGE_FAULT / 0x00000000", "unknown 0x00000108 / 0x00000000", ""},
-		{core.OSUnknown, core.ProcUnknown, 11, 1, 0, nil, "0x0000000b / 0x00000001", "unknown 0x0000000b / 0x00000001", ""},
+		{mac, core.ProcAMD64, 1, 1, 0, nil, "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS", "tried to access memory: nothing is mapped there"},
+		{mac, core.ProcAMD64, 1, 13, 0, nil, "EXC_BAD_ACCESS / EXC_I386_GPFLT", ""},
+		{mac, core.ProcAMD64, 1, 5, 0, nil, "EXC_BAD_ACCESS / KERN_FAILURE", ""},
+		{mac, core.ProcARM64, 1, 0x101, 0x1234567, nil, "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", ""},
+		{mac, core.ProcARM64Old, 1, 0x103, 0x1234567, nil, "EXC_BAD_ACCESS / EXC_ARM_SP_ALIGN", "tried to access memory: the stack pointer is misaligned"},
+		{mac, core.ProcARM64Old, 1, 0x105, 0x1234567, nil, "EXC_BAD_ACCESS / EXC_ARM_PAC_FAIL", "tried to access memory: the pointer failed its authentication"},
+		{mac, core.ProcARM64Old, 1, 0x101, 0x1234567, nil, "EXC_BAD_ACCESS / EXC_ARM_DA_ALIGN", ""},
+		{core.IOS, core.ProcARM, 6, 1, 0, nil, "EXC_BREAKPOINT / EXC_ARM_BREAKPOINT", ""},
+		{mac, core.ProcARM64, 3, 2, 0, nil, "EXC_ARITHMETIC / EXC_ARM_FP_DZ", ""},
+		{mac, core.ProcX86, 3, 1, 0, nil, "EXC_ARITHMETIC / EXC_I386_DIV", "divided an integer by zero"},
+		{mac, core.ProcPPC, 2, 3, 0, nil, "EXC_BAD_INSTRUCTION / EXC_PPC_PRIVINST", ""},
+		{mac, core.ProcAMD64, 5, 0x10002, 0, nil, "EXC_SOFTWARE / SIGABRT", ""},
+		{mac, core.ProcAMD64, 5, 0xdeadc0de, 0, nil, "EXC_SOFTWARE / UNCAUGHT_NS_EXCEPTION", ""},
+		{mac, core.ProcAMD64, 9, 7, 0, nil, "EXC_RPC_ALERT / 0x00000007", ""},
+		{mac, core.ProcAMD64, 0x43507378, 0, 0, nil, "Simulated Exception", ""},
+		{core.IOS, core.ProcAMD64, 0x43506e78, 0, 0, nil, "Uncaught NSException", ""},
+		{mac, core.ProcAMD64, 11, 1 << 29, 0, []uint64{11, 1<<58 | 180<<7 | 5, 7}, "EXC_RESOURCE / RESOURCE_TYPE_CPU / FLAVOR_CPU_MONITOR interval: 180s CPU limit: 5% CPU consumed: 7%", ""},
+		{mac, core.ProcAMD64, 11, 3 << 29, 0, []uint64{11, 1<<58 | 50, 0}, "EXC_RESOURCE / RESOURCE_TYPE_MEMORY / FLAVOR_HIGH_WATERMARK high watermark limit: 50MiB", "used too much memory"},
+		{mac, core.ProcAMD64, 11, 2 << 29, 0, []uint64{11, 5 << 58, 9}, "EXC_RESOURCE / RESOURCE_TYPE_WAKEUPS / 0x1400000000000000 / 0x0000000000000009", ""},
+		{mac, core.ProcAMD64, 11, 7 << 29, 0, nil, "EXC_RESOURCE / 0xe0000000", ""},
+		{mac, core.ProcAMD64, 12, 1 << 29, 0, []uint64{12, 0x10<<32 | 259, 3}, "EXC_GUARD / GUARD_TYPE_MACH_PORT / GUARD_EXC_INCORRECT_GUARD port name: 259 subcode: 3", ""},
+		{mac, core.ProcAMD64, 12, 2 << 29, 0, []uint64{12, 1<<32 | 4, 99}, "EXC_GUARD / GUARD_TYPE_FD / GUARD_EXC_CLOSE file descriptor: 4 guard identifier: 99", ""},
+		{mac, core.ProcAMD64, 12, 3 << 29, 0, []uint64{12, 8, 99}, "EXC_GUARD / GUARD_TYPE_USER / namespace: 8 guard identifier: 99", ""},
+		{mac, core.ProcAMD64, 12, 6 << 29, 0, []uint64{12, 0, 42}, "EXC_GUARD / GUARD_TYPE_REJECTED_SC / GUARD_EXC_MACH_TRAP syscall: 42", ""},
+		{mac, core.ProcAMD64, 12, 0, 0, nil, "EXC_GUARD / GUARD_TYPE_NONE", ""},
+		// Systems with a name for each code.
+		{core.Solaris, core.ProcSPARC, 6, 0, 0, nil, "SIGIOT | SIGABRT", "aborted itself"},
+		{core.PS3, core.ProcPPC64, 20, 0, 0, nil, "COPRO_HALTINSTR_UNKNOWN", ""},
+		{core.PS3, core.ProcPPC64, 0, 0, 0, nil, "UNKNOWN", ""},
+		{core.Fuchsia, core.ProcARM64, 0x108, 0, 0, nil, "FATAL_PAGE_FAULT", ""},
+		{core.OSUnknown, core.ProcUnknown, 11, 1, 0, nil, "unknown 0x0000000b / 0x00000001", ""},
 	}
 	for _, tt := range tests {
 		r := DecodeFor(tt.os, tt.cpu, tt.code, tt.flags, tt.addr, tt.params)
-		if r.Breakpad != tt.breakpad || r.Rust != tt.rust || tt.text != "" && phrase(&r) != tt.text {
-			t.Errorf("os %d cpu %#x code %#x flags %#x %x:\n have %q %q %q\n want %q %q %q", tt.os, tt.cpu, tt.code, tt.flags, tt.params,
-				r.Breakpad, r.Rust, phrase(&r), tt.breakpad, tt.rust, tt.text)
+		if r.Name != tt.name || tt.text != "" && phrase(&r) != tt.text {
+			t.Errorf("os %d cpu %#x code %#x flags %#x %x:\n have %q %q\n want %q %q", tt.os, tt.cpu, tt.code, tt.flags, tt.params, r.Name, phrase(&r), tt.name, tt.text)
 		}
 		if r.Text == "" {
 			t.Errorf("os %d code %#x flags %#x: no text", tt.os, tt.code, tt.flags)
@@ -122,25 +120,25 @@ func phrase(r *Reason) string {
 func TestAddresses(t *testing.T) {
 	const sign = 0xffffffff_80000010
 	for _, tt := range []struct {
-		os             core.OS
-		cpu            uint16
-		code           uint32
-		addr           uint64
-		params         []uint64
-		breakpad, rust uint64
+		os     core.OS
+		cpu    uint16
+		code   uint32
+		addr   uint64
+		params []uint64
+		want   uint64
 	}{
-		{core.Windows, core.ProcX86, 0xc0000005, 1, []uint64{0, sign}, 0x80000010, 0x80000010},
-		{core.Windows, core.ProcAMD64, 0xc0000005, 1, []uint64{0, sign}, sign, sign},
-		{core.Windows, core.ProcAMD64, 0xc0000006, 1, []uint64{0, sign, 0}, sign, sign},
-		{core.Windows, core.ProcAMD64, 0xc0000005, 0x401000, []uint64{0}, 0x401000, 0x401000},
-		{core.Windows, core.ProcAMD64, 0xc0000094, 0x401000, []uint64{0, 7}, 0x401000, 0x401000},
-		{core.OSLinux, core.ProcARM, 11, sign, nil, 0x80000010, 0x80000010},
-		{core.Solaris, core.ProcSPARC, 11, sign, nil, sign, 0x80000010},
-		{core.Windows, core.ProcSHX, 0xc0000094, sign, nil, 0x80000010, sign},
+		{core.Windows, core.ProcX86, 0xc0000005, 1, []uint64{0, sign}, 0x80000010},
+		{core.Windows, core.ProcAMD64, 0xc0000005, 1, []uint64{0, sign}, sign},
+		{core.Windows, core.ProcAMD64, 0xc0000006, 1, []uint64{0, sign, 0}, sign},
+		{core.Windows, core.ProcAMD64, 0xc0000005, 0x401000, []uint64{0}, 0x401000},
+		{core.Windows, core.ProcAMD64, 0xc0000094, 0x401000, []uint64{0, 7}, 0x401000},
+		{core.OSLinux, core.ProcARM, 11, sign, nil, 0x80000010},
+		{core.Solaris, core.ProcSPARC, 11, sign, nil, 0x80000010},
+		{core.Windows, core.ProcSHX, 0xc0000094, sign, nil, 0x80000010},
 	} {
 		r := DecodeFor(tt.os, tt.cpu, tt.code, 0, tt.addr, tt.params)
-		if r.Address != tt.breakpad || r.RustAddress != tt.rust {
-			t.Errorf("cpu %#x code %#x: have %#x and %#x, want %#x and %#x", tt.cpu, tt.code, r.Address, r.RustAddress, tt.breakpad, tt.rust)
+		if r.Address != tt.want {
+			t.Errorf("cpu %#x code %#x: have %#x, want %#x", tt.cpu, tt.code, r.Address, tt.want)
 		}
 	}
 }
@@ -169,12 +167,11 @@ func TestBigTables(t *testing.T) {
 		for rest := tt.n.packed; len(rest) > 0; found++ {
 			diff, size := binary.Uvarint(rest)
 			last, code = code, code+diff
-			name, _, ok := tt.n.lookup(uint32(code))
-			if !ok || name == "" || strings.ContainsAny(name, "=!?\n") {
-				t.Fatalf("%#x: %q %v", code, name, ok)
+			if name := tt.n.lookup(uint32(code)); name == "" || strings.ContainsAny(name, "=!?\n") {
+				t.Fatalf("%#x: %q", code, name)
 			}
 			if code > last+1 {
-				if name, _, ok := tt.n.lookup(uint32(code - 1)); ok {
+				if name := tt.n.lookup(uint32(code - 1)); name != "" {
 					t.Fatalf("%#x has the name %s", code-1, name)
 				}
 			}
@@ -183,7 +180,7 @@ func TestBigTables(t *testing.T) {
 		if found != tt.count {
 			t.Errorf("%s: %d codes, want %d", tt.n.prefix, found, tt.count)
 		}
-		if name, _, ok := tt.n.lookup(0xfffffffe); ok {
+		if name := tt.n.lookup(0xfffffffe); name != "" {
 			t.Errorf("a code after the last has the name %s", name)
 		}
 	}

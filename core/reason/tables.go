@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"sort"
-	"strings"
 )
 
 //go:generate go run ./internal/gen
@@ -13,20 +12,12 @@ import (
 // table is one of the small tables of codes: signals, exceptions, fast-fail codes …
 type table uint8
 
-// entry.peers says which of the two tools knows a code. For others a tool prints its text for
-// unknown codes.
-const (
-	inBreakpad = 1 << iota
-	inRust
-)
-
 // entry is a code of a small table.
 type entry struct {
 	table table
-	peers uint8
 	code  uint32
-	name  string // as the tools print it, or "" if neither has a name
-	text  string // Crashpane's text, or ""
+	name  string // "" if it has none
+	text  string // what the process did, or ""
 }
 
 // find returns the entry of a code in a small table, or the zero entry.
@@ -42,21 +33,13 @@ func find(t table, code uint32) entry {
 	return entry{}
 }
 
-// breakpad returns Breakpad's name of a code.
-func (e entry) breakpad() (string, bool) { return e.name, e.peers&inBreakpad != 0 }
-
-// rust returns rust-minidump's name of a code.
-func (e entry) rust() (string, bool) { return e.name, e.peers&inRust != 0 }
-
 // names is a table of thousands of codes, packed so that the program needs no pointers and offsets
 // for them. A lookup scans it, which takes microseconds and happens a few times for a dump.
 type names struct {
 	// prefix is added to every name that does not begin with '='.
 	prefix string
 	// packed has, for each code in ascending order, the difference to the code before as an unsigned
-	// varint, the name, and '\n'. By default both tools know an error code (0xc0000000 and above),
-	// and only rust-minidump others. A last character '!' means that only rust-minidump knows the
-	// code, '?' that neither does.
+	// varint, the name, and '\n'.
 	packed []byte
 }
 
@@ -71,35 +54,20 @@ var (
 	winError = names{"ERROR_", winErrorPacked}
 )
 
-// lookup returns the name of a code and which tools know it.
-func (n *names) lookup(code uint32) (name string, peers uint8, ok bool) {
+// lookup returns the name of a code, or "".
+func (n *names) lookup(code uint32) string {
 	have := uint64(0)
 	for rest := n.packed; len(rest) > 0 && have <= uint64(code); {
 		diff, size := binary.Uvarint(rest)
 		have += diff
 		packed, after, _ := bytes.Cut(rest[size:], []byte{'\n'})
 		if have == uint64(code) {
-			name, peers = n.unpack(string(packed), code)
-			return name, peers, true
+			if s, ok := bytes.CutPrefix(packed, []byte{'='}); ok {
+				return string(s)
+			}
+			return n.prefix + string(packed)
 		}
 		rest = after
 	}
-	return "", 0, false
-}
-
-// unpack returns the name of a code, whose packed form is given, and which tools know it.
-func (n *names) unpack(packed string, code uint32) (name string, peers uint8) {
-	name, peers = packed, inRust
-	if code >= 0xc0000000 {
-		peers |= inBreakpad
-	}
-	if s, ok := strings.CutSuffix(name, "!"); ok {
-		name, peers = s, inRust
-	} else if s, ok := strings.CutSuffix(name, "?"); ok {
-		name, peers = s, 0
-	}
-	if s, ok := strings.CutPrefix(name, "="); ok {
-		return s, peers
-	}
-	return n.prefix + name, peers
+	return ""
 }

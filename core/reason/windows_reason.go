@@ -36,12 +36,8 @@ var winKinds = [...]struct {
 // windows decodes a Windows exception.
 func (x *record) windows(r Reason) Reason {
 	e := find(tWindows, x.code)
-	r.Rust = windowsError(x.code)
-	if name, ok := e.breakpad(); ok {
-		r.Breakpad = name
-	}
-	if name, ok := e.rust(); ok {
-		r.Rust = name
+	if r.Name = e.name; r.Name == "" {
+		r.Name = windowsError(x.code)
 	}
 	r.Kind, r.Text = Status, e.text
 	for _, k := range winKinds {
@@ -51,17 +47,13 @@ func (x *record) windows(r Reason) Reason {
 	}
 	if e == (entry{}) {
 		r.Text = fmt.Sprintf("raised the unknown exception 0x%08x", x.code)
-		if name, _, ok := ntStatus.lookup(x.code); ok {
+		if name := ntStatus.lookup(x.code); name != "" {
 			r.Text = fmt.Sprintf("raised exception %s (0x%08x)", name, x.code)
 		}
 	}
 	switch x.code {
 	case winAccessViolation:
 		x.access(&r)
-		if word := accessWord(x.params); word != "" {
-			r.Breakpad += "_" + word
-			r.Rust += "_" + word
-		}
 		r.Text = "tried to access memory that it may not"
 		if r.Address == ^uint64(0) && x.processor == core.ProcAMD64 {
 			// For a non-canonical address the processor raises a general protection fault without
@@ -76,16 +68,19 @@ func (x *record) windows(r Reason) Reason {
 	return r
 }
 
-// access sets the address and the kind of an access violation or in-page error. params[0] is 0 for
-// a read, 1 for a write, 8 for an execution (data execution prevention); params[1] is the address.
+// access sets the address and the kind of an access violation or in-page error, and adds the kind to
+// the name. params[0] is 0 for a read, 1 for a write, 8 for an execution (data execution
+// prevention); params[1] is the address.
 func (x *record) access(r *Reason) {
-	switch accessWord(x.params) {
-	case "READ":
-		r.Access = Read
-	case "WRITE":
-		r.Access = Write
-	case "EXEC":
-		r.Access = Exec
+	if len(x.params) > 0 {
+		switch x.params[0] {
+		case 0:
+			r.Access, r.Name = Read, r.Name+"_READ"
+		case 1:
+			r.Access, r.Name = Write, r.Name+"_WRITE"
+		case 8:
+			r.Access, r.Name = Exec, r.Name+"_EXEC"
+		}
 	}
 	if len(x.params) >= 2 {
 		r.Address = x.params[1]
@@ -93,58 +88,26 @@ func (x *record) access(r *Reason) {
 	}
 }
 
-// accessWord returns the suffix that both tools add to these two exceptions, or "".
-func accessWord(params []uint64) string {
-	if len(params) == 0 {
-		return ""
-	}
-	switch params[0] {
-	case 0:
-		return "READ"
-	case 1:
-		return "WRITE"
-	case 8:
-		return "EXEC"
-	}
-	return ""
-}
-
 // inPage decodes an in-page error: an access as in an access violation, and in params[2] the
-// NTSTATUS that says why the page could not be loaded. rust-minidump prints READ, WRITE or EXEC
-// only if there is a status.
+// NTSTATUS that says why the page could not be loaded.
 func (x *record) inPage(r *Reason) {
 	x.access(r)
-	word := accessWord(x.params)
-	if word != "" {
-		r.Breakpad += "_" + word
-	}
 	r.Text, r.Why = "tried to access memory", "its page could not be read in"
-	if len(x.params) < 3 {
-		return
+	if len(x.params) >= 3 {
+		status := nameOr(ntStatus.lookup(uint32(x.params[2])), uint32(x.params[2]))
+		r.Name += " / " + status
+		r.Why += ", " + status
 	}
-	status := uint32(x.params[2])
-	name, peers, ok := ntStatus.lookup(status)
-	r.Breakpad += " / " + nameOrNumber(name, ok && peers&inBreakpad != 0, status)
-	if word != "" {
-		r.Rust += "_" + word + " / " + nameOrNumber(name, ok && peers&inRust != 0, status)
-	}
-	r.Why += ", " + nameOrNumber(name, ok, status)
 }
 
-// fastFail decodes __fastfail, whose reason is in params[0]. Breakpad prints the reason only, and
-// does not know 0, the old stack cookie check. rust-minidump prints the exception and the reason,
-// or without a reason the NTSTATUS name.
+// fastFail decodes __fastfail, whose reason is in params[0].
 func (x *record) fastFail(r *Reason) {
 	if len(x.params) == 0 {
 		return
 	}
 	reason := uint32(x.params[0])
 	e := find(tFastFail, reason)
-	if name, ok := e.breakpad(); ok {
-		r.Breakpad = name
-	}
-	name, known := e.rust()
-	r.Rust = "EXCEPTION_STACK_BUFFER_OVERRUN / " + nameOrNumber(name, known, reason)
+	r.Name = "EXCEPTION_STACK_BUFFER_OVERRUN / " + nameOr(e.name, reason)
 	switch {
 	case e.text != "":
 		r.Text = e.text
@@ -163,46 +126,37 @@ func (x *record) fastFail(r *Reason) {
 	}
 }
 
-// windowsError returns the name of an error code as rust-minidump finds it. The kind of code is
-// unknown, so it tries WinError, then NTSTATUS, then a WinError in the facility of Visual C++
-// (delay loading).
+// windowsError returns the name of an error code. The kind of code is unknown, so it tries WinError,
+// then NTSTATUS, then a WinError in the facility of Visual C++ (delay loading).
 func windowsError(code uint32) string {
-	if name, _, ok := winError.lookup(code); ok {
+	if name := winError.lookup(code); name != "" {
 		return name
 	}
-	if name, peers, ok := ntStatus.lookup(code); ok && peers&inRust != 0 {
+	if name := ntStatus.lookup(code); name != "" {
 		return name
 	}
 	const facilityVisualCPP = 109
 	if code&0xf0000000 != 0 && code>>16&0xfff == facilityVisualCPP {
-		if name, _, ok := winError.lookup(code & 0xffff); ok {
+		if name := winError.lookup(code & 0xffff); name != "" {
 			return "FACILITY_VISUALCPP / " + name
 		}
 	}
 	return fmt.Sprintf("unknown 0x%08x", code)
 }
 
-// LastError returns the name of a GetLastError value as in rust-minidump's last_error_value:
-// "ERROR_SUCCESS", "unknown 0x12345678".
+// LastError returns the name of a GetLastError value: "ERROR_SUCCESS", "unknown 0x12345678".
 func LastError(value uint32) string { return windowsError(value) }
 
 // LastErrorAt reads a thread's GetLastError value from its thread environment block:
 // TEB.LastErrorValue, a 32-bit word after 13 pointers. It returns false if the dump lacks that
-// memory. Like rust-minidump it reads the word for dumps of every system, but it is meaningful on
-// Windows only: Crashpad for Apple's systems stores another address in the thread record's TEB
-// field.
+// memory, and on other systems than Windows.
 func LastErrorAt(d *core.Dump, thread int) (value uint32, ok bool) {
-	if d.System == nil || thread < 0 || thread >= len(d.Threads) {
+	if d.OS() != core.Windows || thread < 0 || thread >= len(d.Threads) {
 		return 0, false
 	}
-	pointer := uint64(4)
-	if !rust32(d.System.Processor) {
-		switch d.System.Processor {
-		case core.ProcAMD64, core.ProcARM64, core.ProcARM64Old, core.ProcPPC64, core.ProcMIPS64:
-			pointer = 8
-		default:
-			return 0, false
-		}
+	pointer := uint64(8)
+	if has32(d.System.Processor) {
+		pointer = 4
 	}
 	teb := d.Threads[thread].TEB
 	addr := teb + 13*pointer

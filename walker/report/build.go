@@ -77,7 +77,7 @@ func Build(in Input) *Report {
 	r := b.r
 	r.Dump = Dump{Name: d.Src.Name, Size: d.Src.Size, Time: d.Header.Time, Flags: d.Header.Flags, WordSize: wordSize(in)}
 	if d.Micro != nil {
-		r.Dump.Micro, r.Dump.Size = true, d.Micro.Size
+		r.Dump.Micro, r.Dump.MicroArch, r.Dump.Size = true, d.Micro.Arch, d.Micro.Size
 		r.Process.Product, r.Process.Type = d.Micro.Product, d.Micro.ProcessType
 	}
 	r.System = system(d)
@@ -165,11 +165,10 @@ func (b *builder) modules() {
 		m := &d.Modules[i]
 		r.Modules[i] = Module{
 			Base: m.Base, Size: m.Size, Name: m.Name,
-			DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeIDRust(),
-			DebugFiles: Words{m.DebugFileBreakpad(), m.DebugFileRust()},
-			DebugIDs:   Words{m.DebugIDBreakpad(), m.DebugIDRust()},
-			Version:    Words{m.VersionBreakpad(), m.VersionRust()},
-			Warnings:   []string{}, Mappings: []Mapping{},
+			DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID,
+			StoredDebugFile: m.StoredDebugFile(), StoredID: m.StoredID(),
+			Version: m.FileVersion(), FileVersion: [2]uint32{m.FileVersionMS, m.FileVersionLS},
+			Warnings: []string{}, Mappings: []Mapping{},
 		}
 		if b.in.Symbols != nil {
 			b.symbols[i] = b.in.Symbols(i)
@@ -333,8 +332,7 @@ func (b *builder) crash() {
 	if e := d.Exception; e != nil {
 		why := reason.Decode(d)
 		r.Crash = &Crash{
-			Reason:  Words{why.Breakpad, why.Rust},
-			Address: why.Address, RustAddress: why.RustAddress,
+			Reason: Reason{why.Name, why.Code, why.Flags}, Address: why.Address,
 			Params: append([]uint64{}, e.Params...), ThreadID: e.ThreadID,
 		}
 		if n := len(d.Exceptions); n > 0 && e != &d.Exceptions[0] {

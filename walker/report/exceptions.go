@@ -12,7 +12,7 @@ import (
 // Exception is one of the dump's exceptions. The first is the crash; LLDB writes one for each
 // thread that a signal has stopped.
 type Exception struct {
-	Reason  Words
+	Reason  Reason
 	Code    uint32
 	Flags   uint32
 	Address uint64
@@ -58,7 +58,7 @@ func (b *builder) exception(e *core.Exception) Exception {
 	d := *b.d
 	d.Exception = e
 	why := reason.Decode(&d)
-	out := Exception{Reason: Words{why.Breakpad, why.Rust}, Code: e.Code, Flags: e.Flags, Address: why.Address, Params: append([]uint64{}, e.Params...),
+	out := Exception{Reason: Reason{why.Name, why.Code, why.Flags}, Code: e.Code, Flags: e.Flags, Address: why.Address, Params: append([]uint64{}, e.Params...),
 		Thread: b.d.ThreadByID(e.ThreadID), ThreadID: e.ThreadID, Nested: []Exception{},
 		Event: analysis.Event{Did: why.Text, Address: why.Address, HasAddress: why.HasAddress, Why: why.Why}}
 	if why.HasAddress {
@@ -115,11 +115,7 @@ func (b *builder) exceptionFindings() {
 // summary returns the exception and what it did: "SIGSEGV / SEGV_MAPERR, tried to read memory at
 // 0x10".
 func (e *Exception) summary() string {
-	word := e.Reason.Rust
-	if strings.HasPrefix(word, "unknown ") && e.Reason.Breakpad != "" {
-		word = e.Reason.Breakpad
-	}
-	return word + ", " + e.Event.String()
+	return e.Reason.Name + ", " + e.Event.String()
 }
 
 // threadWords returns "thread 3", or "the thread with the id 777" for one that has no number.

@@ -6,8 +6,7 @@
 // explains one frame, findings.go says why stacks are incomplete. The renderers are the packages
 // text (terminal, Breakpad's and rust-minidump's output), json, and view (the page).
 //
-// Where Breakpad and rust-minidump print a fact differently, the report has both (Words). Slices
-// are never nil, so that JSON has empty lists and not null.
+// Slices are never nil, so that JSON has empty lists and not null.
 package report
 
 import (
@@ -87,8 +86,6 @@ type Report struct {
 	MacBootArgs *string
 	// SoftErrors is the JSON text of the writer's own errors, unchecked, or "".
 	SoftErrors string
-	// HasCertInfo is always false: certificates are not in the dump.
-	HasCertInfo bool
 }
 
 // Wow64 has the processors of a 32-bit process and of the 64-bit layer that it runs in. Program is ""
@@ -105,22 +102,24 @@ type Dump struct {
 	WordSize int
 	// Micro: it is a microdump, text in a log. Size is that of its lines.
 	Micro bool
+	// MicroArch is the processor as a microdump spells it.
+	MicroArch string
 }
 
-// Words is a fact as Breakpad and as rust-minidump print it.
-type Words struct {
-	Breakpad string
-	Rust     string
-}
-
-// System is the machine and its operating system.
+// System is the machine and its operating system. Without a SystemInfo stream all is empty.
 type System struct {
-	OS        Words // "Windows NT", "Mac OS X", "Linux" …
-	OSVersion Words
-	CPU       Words // "x86", "amd64", …
-	CPUInfo   Words // "family 6 model 13 stepping 8"
+	OS        string // "Windows NT", "Mac OS X", "Linux" …
+	OSVersion string
+	CPU       string // "x86", "amd64", …
+	CPUInfo   string // "family 6 model 13 stepping 8"
 	CPUCount  int
 	Microcode *uint64
+	// Known: the dump has a SystemInfo stream. Numbers and BuildText are the system's version as
+	// stored there, Processor is its number of the CPU. BuildText is nil if there is no text.
+	Known     bool
+	Numbers   [3]uint32
+	BuildText *string
+	Processor uint16
 	// Display is one line for users: "Windows 10 (build 19041), amd64".
 	Display string
 	// GPU is the graphics driver's description, or nil. Only microdumps have it.
@@ -134,15 +133,14 @@ type GPU struct{ Version, Vendor, Renderer string }
 type Process struct {
 	// Name is the program's file name, or "".
 	Name string
-	// PID is the process id, or nil. PIDRust is rust-minidump's, which for some Linux dumps is the
-	// id of a thread.
-	PID, PIDRust *uint32
+	// PID is the process id, or nil.
+	PID *uint32
 	// Product, Version, Channel and Type are from annotations or a microdump: "Chrome_Linux",
 	// "156.0.8078.79", "stable", "renderer". Each may be "".
 	Product, Version, Channel, Type string
 	// Uptime is in seconds: the dump's time minus the process' creation time, or nil if either is
-	// missing. UptimeRust is rust-minidump's, for which a time of 0 is not missing.
-	Uptime, UptimeRust *uint64
+	// missing.
+	Uptime *uint64
 	// Aux is the auxiliary vector of Linux, in the kernel's order.
 	Aux []Aux
 }
@@ -155,12 +153,17 @@ type Aux struct {
 	Text  string
 }
 
+// Reason is an exception's name, "SIGSEGV / SEGV_MAPERR", with the numbers that it was decoded from:
+// of Linux the signal and its si_code.
+type Reason struct {
+	Name        string
+	Code, Flags uint32
+}
+
 // Crash is the exception.
 type Crash struct {
-	Reason Words
-	// Address is the crash address as Breakpad prints it. RustAddress differs on processors where
-	// one of the two truncates it to 32 bits.
-	Address, RustAddress uint64
+	Reason  Reason
+	Address uint64
 	// Params are the exception record's parameters.
 	Params []uint64
 	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread
@@ -407,12 +410,12 @@ type Module struct {
 	Name       string // path as stored
 	DebugFile  string // path as stored
 	DebugID    string
-	CodeID     string // as rust-minidump prints it; Breakpad prints none
-	// DebugFiles and DebugIDs are as Breakpad and rust-minidump print them. They differ if a module
-	// has an unusual debug record or none.
-	DebugFiles, DebugIDs Words
-	Version              Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
-	State                SymbolState
+	CodeID     string
+	// StoredDebugFile and StoredID are what the debug record has, or "". An id of zeros is one too.
+	StoredDebugFile, StoredID string
+	Version                   string    // "10.0.19041.1", or ""
+	FileVersion               [2]uint32 // its first two fields, as stored
+	State                     SymbolState
 	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file, which is
 	// exact if the file is sorted.
 	IndexedOnDemand bool

@@ -76,7 +76,7 @@ func (b *builder) processorOf(m int) string {
 	if b.layer[m].code {
 		return b.d.Wow64().Host.Name
 	}
-	return b.r.System.CPU.Rust
+	return b.r.System.CPU
 }
 
 // debugFile returns the base name and id of the module's debug file. What the dump does not say of

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,11 +48,12 @@ func TestStores(t *testing.T) {
 			in.Dump.System.OS, in.Dump.System.Processor = tc.os, tc.processor
 			m := &in.Dump.Modules[0]
 			m.Name, m.DebugFile, m.DebugID, m.TimeDateStamp, m.Size = `C:\bin\app.exe`, `C:\build\app.pdb`, id, tc.stamp, 0x3000
+			m.CodeID = fmt.Sprintf("%08x3000", tc.stamp)
 			if tc.noRecord {
 				m.DebugFile, m.DebugID = "", ""
 			}
 			if tc.buildID != nil {
-				m.CodeView = core.CodeView{Signature: core.SigBpEL, BuildID: tc.buildID}
+				m.CodeView, m.CodeID = core.CodeView{Signature: core.SigBpEL, BuildID: tc.buildID}, buildID
 			}
 			in.Symbols = func(i int) report.ModuleSymbols {
 				s := report.ModuleSymbols{State: report.SymbolsNotNeeded}

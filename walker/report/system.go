@@ -12,18 +12,15 @@ import (
 
 // system makes the description of the system, with the line for users.
 func system(d *core.Dump) System {
-	w := d.SystemWords()
-	s := System{
-		OS: Words(w.OS), OSVersion: Words(w.OSVersion), CPU: Words(w.CPU), CPUInfo: Words(w.CPUInfo),
-		CPUCount: w.CPUCount, Microcode: w.Microcode,
+	s := System{OS: d.OSName(), OSVersion: d.OSVersion(), CPU: d.CPUName(), CPUInfo: d.CPUInfo(), Microcode: d.Microcode(), BuildText: d.BuildText()}
+	if i := d.System; i != nil {
+		s.Known, s.CPUCount, s.Numbers, s.Processor = true, int(i.CPUCount), [3]uint32{i.Major, i.Minor, i.Build}, i.Processor
 	}
 	if d.Micro != nil && d.Micro.GPU != nil {
 		g := GPU(*d.Micro.GPU)
 		s.GPU = &g
 	}
-	// Use rust-minidump's version: it leaves out the "0.0.0" that Linux writers put before the
-	// kernel's.
-	parts := []string{strings.TrimSpace(s.OS.Rust + " " + s.OSVersion.Rust), s.CPU.Rust}
+	parts := []string{strings.TrimSpace(s.OS + " " + s.OSVersion), s.CPU}
 	if w := d.Wow64(); w != nil && w.Program != nil {
 		parts[1] += " on " + w.Host.Name + " (a 32-bit process, dumped by a 64-bit tool)"
 	} else if w != nil {
@@ -60,7 +57,7 @@ func wordSize(in Input) int {
 func (b *builder) process() {
 	p := &b.r.Process
 	p.Name, p.Aux = ProgramName(b.d), aux(b.d)
-	p.PID, p.PIDRust, p.Uptime, p.UptimeRust = b.d.PID(), b.d.PIDRust(), b.d.UptimeBreakpad(), b.d.UptimeRust()
+	p.PID, p.Uptime = b.d.PID(), b.d.Uptime()
 }
 
 // ProgramName returns the program's file name, or "" if it is unknown. The program is the first

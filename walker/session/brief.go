@@ -8,7 +8,7 @@ import (
 
 // Brief describes a dump in a list of dumps, as far as is known without walking.
 type Brief struct {
-	Reason  string // as rust-minidump names it, or Breakpad; "" without an exception
+	Reason  string // "SIGSEGV / SEGV_MAPERR"; "" without an exception
 	Time    uint32 // when the dump was written, in seconds since 1970; 0 if it is not known
 	Process string // file name of the program, "" if it is not known
 	PID     *uint32
@@ -17,11 +17,7 @@ type Brief struct {
 // Brief describes the dump.
 func (s *Session) Brief() Brief {
 	r := reason.Decode(s.Dump)
-	b := Brief{Reason: r.Rust, Time: s.Header.Time, PID: s.PID(), Process: report.ProgramName(s.Dump)}
-	if b.Reason == "" {
-		b.Reason = r.Breakpad
-	}
-	return b
+	return Brief{Reason: r.Name, Time: s.Header.Time, PID: s.PID(), Process: report.ProgramName(s.Dump)}
 }
 
 // sameBytes compares two files. Most differ in size or in their first block, which has the time.

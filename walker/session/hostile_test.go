@@ -263,7 +263,7 @@ func checkJSONReport(t *testing.T, got []byte, r *report.Report) {
 	}
 	for i := range r.Modules {
 		same("module", &have.Modules[i].Filename, report.BaseName(r.Modules[i].Name))
-		same("debug file", &have.Modules[i].DebugFile, report.BaseName(r.Modules[i].DebugFiles.Rust))
+		same("debug file", &have.Modules[i].DebugFile, report.BaseName(r.Modules[i].StoredDebugFile))
 	}
 	for i := range r.Threads {
 		th := &r.Threads[i]

@@ -78,7 +78,7 @@ func TestLLDB(t *testing.T) {
 		if got != " "+c.want {
 			t.Errorf("headers %v, symbols %v: %s, not %s", c.headers, c.sym != "", got, c.want)
 		}
-		if r.Crash.Address != 0x18 || r.Crash.Reason.Breakpad != "SIGSEGV /SEGV_MAPERR" || len(r.Crash.Params) > 0 {
+		if r.Crash.Address != 0x18 || r.Crash.Reason.Name != "SIGSEGV / SEGV_MAPERR" || len(r.Crash.Params) > 0 {
 			t.Errorf("%+v", r.Crash)
 		}
 		if m := r.Messages; len(m) != 1 || m[0] != (report.Message{Source: "LLDB", Text: "SIGSEGV: address not mapped to object (fault address=0x18)"}) {

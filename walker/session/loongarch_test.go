@@ -57,7 +57,7 @@ func TestLoongArch(t *testing.T) {
 				}
 				frames = append(frames, where+" "+f.Trust)
 			}
-			if got := r.System.CPU.Breakpad + ": " + strings.Join(append(frames, r.Threads[0].Stop.Kind), ", "); got != c.want {
+			if got := r.System.CPU + ": " + strings.Join(append(frames, r.Threads[0].Stop.Kind), ", "); got != c.want {
 				t.Errorf("%s, %s: %s\nwant %s", kind, c.name, got, c.want)
 			}
 		}

@@ -103,7 +103,7 @@ func TestMicrodumps(t *testing.T) {
 			t.Errorf("item %d: %+v", i, it)
 		}
 		r := s.Report(i)
-		if fr := r.Threads[0].Frames; r.System.OSVersion.Breakpad != []string{"one", "two"}[i] || len(fr) != 2 || fr[1].Function.Raw != "main" {
+		if fr := r.Threads[0].Frames; r.System.OSVersion != []string{"one", "two"}[i] || len(fr) != 2 || fr[1].Function.Raw != "main" {
 			t.Errorf("report %d: %+v", i, r.Threads[0])
 		}
 	}

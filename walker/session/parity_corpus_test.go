@@ -124,7 +124,7 @@ func (c *parityCase) openedBy(t *testing.T, opt session.Options, also ...string)
 		return nil, nil
 	}
 	cpus := append([]string{"x86", "amd64", "arm", "arm64"}, also...)
-	if !slices.Contains(cpus, r.System.CPU.Rust) && !slices.Contains(also, anyCPU) {
+	if !slices.Contains(cpus, r.System.CPU) && !slices.Contains(also, anyCPU) {
 		return nil, nil
 	}
 	for _, from := range c.symbols {

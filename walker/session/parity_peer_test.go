@@ -29,6 +29,7 @@ func TestPeer(t *testing.T) {
 		t.Skipf("SKIPPED: %s is %q, not %s; NOTHING was compared with rust-minidump itself", tool, out, peerVersion)
 	}
 	cmp := newFieldComparison(t)
+	cmp.all = true
 	for _, c := range append(corpus(t), otherDumps(t)...) {
 		theirs, symbols := runPeer(t, tool, &c)
 		if !symbols {

@@ -118,7 +118,7 @@ func (c *parityCase) load(t *testing.T, p walker.Policy) (r *report.Report, bp, 
 }
 
 func callSize(r *report.Report) uint64 {
-	switch r.System.CPU.Rust {
+	switch r.System.CPU {
 	case "arm":
 		return 2
 	case "arm64":

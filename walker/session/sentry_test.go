@@ -108,7 +108,7 @@ func checkSentry[T string | []byte](t *testing.T, d dumptest.Sentry, symbols T, 
 	case !d.Mac && d.Release >= 134:
 		reason = "SIGSEGV / SEGV_MAPERR"
 	}
-	if r.Crash.Address != 0x10 || r.Crash.Reason.Rust != reason || r.Crash.Thread != 0 {
+	if r.Crash.Address != 0x10 || r.Crash.Reason.Name != reason || r.Crash.Thread != 0 {
 		t.Errorf("%+v: %+v", d, r.Crash)
 	}
 }

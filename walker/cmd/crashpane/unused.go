@@ -133,7 +133,7 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 		switch w := &r.Missing[i]; {
 		case !w.Partial:
 		case w.Program != "":
-			fmt.Fprintf(s.stderr, "%s is missing (its identifier is %s): without it %s stacks are guessed\n", w.Program, w.CodeID, r.System.CPU.Rust)
+			fmt.Fprintf(s.stderr, "%s is missing (its identifier is %s): without it %s stacks are guessed\n", w.Program, w.CodeID, r.System.CPU)
 		default:
 			fmt.Fprintf(s.stderr, "%s is missing (its id is %s): it has the functions and lines of %s\n", w.DebugFile, w.DebugID, report.BaseName(r.Modules[w.Module].Name))
 		}

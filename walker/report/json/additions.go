@@ -2,6 +2,7 @@ package jsonreport
 
 import (
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/text"
 )
 
 // additions writes the report's key "crashpane": fields that the schema does not have.
@@ -115,8 +116,8 @@ func (p *printer) exception(e *report.Exception) {
 	p.Str("flags", unpadded(uint64(e.Flags)))
 	p.nested(e)
 	p.List("params", len(e.Params), func(i int) { p.hexValue(e.Params[i]) })
-	p.Str("reason", e.Reason.Rust)
-	p.Str("reason_breakpad", e.Reason.Breakpad)
+	p.Str("reason", e.Reason.Name)
+	p.Str("reason_breakpad", text.Reason(p.r, &e.Reason, e.Params))
 	p.Str("sentence", e.Event.String())
 	if e.Thread >= 0 && e.Thread < p.r.Listed {
 		p.Int("thread", int64(e.Thread))

@@ -3,6 +3,7 @@ package jsonreport
 import (
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/signature"
+	"github.com/crashpane/crashpane/walker/report/text"
 )
 
 // crash writes the schema's crash_info.
@@ -69,7 +70,7 @@ func (p *printer) crash() {
 	} else {
 		p.Null("possible_bit_flips")
 	}
-	p.Str("type", c.Reason.Rust)
+	p.Str("type", c.Reason.Name)
 }
 
 // memoryAccess writes access i of the crashing instruction, whose address is known.
@@ -149,7 +150,7 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	} else {
 		p.Null("place")
 	}
-	p.Str("reason_breakpad", c.Reason.Breakpad)
+	p.Str("reason_breakpad", text.Reason(p.r, &c.Reason, c.Params))
 	p.Bool("requested", c.Requested)
 	p.Str("sentence", c.Sentence())
 	p.StrOrNull("signature", words)

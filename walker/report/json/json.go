@@ -107,14 +107,14 @@ func (p *printer) report() {
 	// rust-minidump always writes 0, even without modules.
 	p.Int("main_module", 0)
 	p.List("modules", len(r.Modules), p.module)
-	p.Bool("modules_contains_cert_info", r.HasCertInfo)
-	if pid := r.Process.PIDRust; pid != nil {
+	p.Bool("modules_contains_cert_info", false) // certificates are not in the dump
+	if pid := r.Process.PID; pid != nil {
 		p.Uint("pid", uint64(*pid))
 	} else {
 		p.Null("pid")
 	}
 	p.procLimits()
-	if u := r.Process.UptimeRust; u != nil {
+	if u := r.Process.Uptime; u != nil {
 		p.Uint("process_uptime", *u)
 	} else {
 		p.Null("process_uptime")
@@ -132,17 +132,17 @@ func (p *printer) report() {
 // system writes the schema's system_info.
 func (p *printer) system() {
 	s := &p.r.System
-	p.Str("cpu_arch", s.CPU.Rust)
+	p.Str("cpu_arch", s.CPU)
 	p.Int("cpu_count", int64(s.CPUCount))
-	p.StrOrNull("cpu_info", s.CPUInfo.Rust)
+	p.StrOrNull("cpu_info", s.CPUInfo)
 	if s.Microcode != nil {
 		// The only hexadecimal value that the schema does not pad.
 		p.Str("cpu_microcode_version", unpadded(*s.Microcode))
 	} else {
 		p.Null("cpu_microcode_version")
 	}
-	p.Str("os", s.OS.Rust)
-	p.StrOrNull("os_ver", s.OSVersion.Rust)
+	p.Str("os", s.OS)
+	p.StrOrNull("os_ver", s.OSVersion)
 }
 
 // thread writes a thread. crashing is for the key crashing_thread, which also has the thread's

@@ -19,14 +19,14 @@ func (p *printer) module(i int) {
 		if m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned || len(m.Mappings) > 0 {
 			p.Object("crashpane", func() { p.moduleAdditions(m) })
 		}
-		p.Str("debug_file", report.BaseName(m.DebugFiles.Rust))
-		p.Str("debug_id", debugID(m.DebugIDs.Rust))
+		p.Str("debug_file", report.BaseName(m.StoredDebugFile))
+		p.Str("debug_id", debugID(m))
 		p.hex("end_addr", m.Base+m.Size)
 		p.Str("filename", report.BaseName(m.Name))
 		p.Bool("loaded_symbols", s.loaded)
 		p.Bool("missing_symbols", s.missing)
 		p.Null("symbol_url")
-		p.StrOrNull("version", m.Version.Rust)
+		p.StrOrNull("version", m.Version)
 	})
 }
 
@@ -56,12 +56,12 @@ func (p *printer) symbols(m *report.Module) symbolFlags {
 	return s
 }
 
-// debugID returns a debug id, or the nil id for a module without one.
-func debugID(id string) string {
-	if id == "" {
+// debugID returns a module's debug id, with its age in lower case, or zeros for a module without one.
+func debugID(m *report.Module) string {
+	if m.DebugID == "" {
 		return strings.Repeat("0", 33)
 	}
-	return id
+	return m.StoredID
 }
 
 // unloaded writes element i of the list of modules that had been unloaded before the crash.

@@ -3,6 +3,8 @@
 package reporttest
 
 import (
+	"fmt"
+
 	"bytes"
 	"encoding/binary"
 
@@ -175,7 +177,7 @@ func module(base, size uint64, name, debug string) core.Module {
 		for i := range m.CodeView.GUID {
 			m.CodeView.GUID[i] = byte(base>>20) + byte(base>>12) + byte(i)
 		}
-		m.DebugID = m.DebugIDBreakpad()
+		m.DebugID, m.CodeID = m.StoredID(), fmt.Sprintf("00000000%x", size)
 	}
 	return m
 }

@@ -25,7 +25,7 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 		module := ""
 		if f.Module >= 0 {
 			module = report.BaseName(r.Modules[f.Module].Name)
-			if r.System.OS.Rust == "Windows NT" {
+			if strings.HasPrefix(r.System.OS, "Windows") {
 				module = strings.ToLower(module)
 			}
 		}
@@ -61,7 +61,7 @@ func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (str
 	if r.Crash == nil || r.Crash.Requested {
 		return "", at
 	}
-	c := Crash{Frames: frames, Reason: r.Crash.Reason.Rust}
+	c := Crash{Frames: frames, Reason: r.Crash.Reason.Name}
 	if thread >= 0 && thread < len(r.Threads) && r.Threads[thread].LastError != nil {
 		c.LastError = r.Threads[thread].LastError.Text
 	}

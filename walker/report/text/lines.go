@@ -86,7 +86,7 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 // for x86 and amd64. For other CPUs, and for inlined calls, it prints the address inside the call
 // instruction.
 func printsReturnAddress(r *report.Report) bool {
-	a := cpu.ByName(r.System.CPU.Breakpad)
+	a := cpu.ByName(cpuName(r))
 	return a != nil && a.PrintsReturn
 }
 

@@ -24,8 +24,8 @@ var strip = strings.NewReplacer("|", "", "\n", "")
 func WriteMachine(w io.Writer, r *report.Report) error {
 	b := newPrinter(w)
 	s := &r.System
-	b.printf("OS|%s|%s\n", strip.Replace(s.OS.Breakpad), strip.Replace(s.OSVersion.Breakpad))
-	b.printf("CPU|%s|%s|%d\n", strip.Replace(s.CPU.Breakpad), strip.Replace(s.CPUInfo.Breakpad), s.CPUCount)
+	b.printf("OS|%s|%s\n", strip.Replace(s.OS), strip.Replace(osVersion(r)))
+	b.printf("CPU|%s|%s|%d\n", strip.Replace(cpuName(r)), strip.Replace(cpuInfo(r)), s.CPUCount)
 	gpu := report.GPU{}
 	if s.GPU != nil {
 		gpu = *s.GPU
@@ -35,7 +35,7 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 	threads := numbered(r)
 	switch {
 	case r.Crash != nil:
-		b.printf("Crash|%s|0x%x|", strip.Replace(r.Crash.Reason.Breakpad), r.Crash.Address)
+		b.printf("Crash|%s|0x%x|", strip.Replace(Reason(r, &r.Crash.Reason, r.Crash.Params)), r.Crash.Address)
 	case r.Assertion != "":
 		b.printf("Crash|%s||", strip.Replace(r.Assertion))
 	default:
@@ -53,8 +53,8 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 			main = 1
 		}
 		b.printf("Module|%s|%s|%s|%s|0x%08x|0x%08x|%d\n",
-			strip.Replace(fileName(r, m.Name)), strip.Replace(m.Version.Breakpad),
-			strip.Replace(fileName(r, m.DebugFiles.Breakpad)), strip.Replace(m.DebugIDs.Breakpad), m.Base, m.Base+m.Size-1, main)
+			strip.Replace(fileName(r, m.Name)), strip.Replace(fileVersion(m)),
+			strip.Replace(fileName(r, m.StoredDebugFile)), strip.Replace(m.StoredID), m.Base, m.Base+m.Size-1, main)
 	}
 	b.printf("\n")
 

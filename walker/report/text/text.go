@@ -56,11 +56,11 @@ func Write(w io.Writer, r *report.Report) error {
 // graphics.
 func writeSystem(b *printer, r *report.Report) {
 	s := &r.System
-	b.printf("Operating system: %s\n", s.OS.Breakpad)
-	b.printf("                  %s\n", s.OSVersion.Breakpad)
-	b.printf("CPU: %s\n", s.CPU.Breakpad)
-	if s.CPUInfo.Breakpad != "" {
-		b.printf("     %s\n", s.CPUInfo.Breakpad)
+	b.printf("Operating system: %s\n", s.OS)
+	b.printf("                  %s\n", osVersion(r))
+	b.printf("CPU: %s\n", cpuName(r))
+	if info := cpuInfo(r); info != "" {
+		b.printf("     %s\n", info)
 	}
 	plural := "s"
 	if s.CPUCount == 1 {
@@ -78,7 +78,7 @@ func writeSystem(b *printer, r *report.Report) {
 // writeCrash writes the reason, the address and the uptime, or that there was no crash.
 func writeCrash(b *printer, r *report.Report) {
 	if c := r.Crash; c != nil {
-		b.printf("Crash reason:  %s\n", c.Reason.Breakpad)
+		b.printf("Crash reason:  %s\n", Reason(r, &c.Reason, c.Params))
 		b.printf("Crash address: 0x%x\n", c.Address)
 		if len(c.Params) > 0 {
 			b.printf("Crash parameters:\n")
@@ -166,7 +166,7 @@ func writeModules(b *printer, r *report.Report) {
 	b.printf("\nLoaded modules:\n")
 	for _, i := range r.ModulesByAddress {
 		m := &r.Modules[i]
-		version := m.Version.Breakpad
+		version := fileVersion(m)
 		if version == "" {
 			version = "???"
 		}
@@ -175,7 +175,7 @@ func writeModules(b *printer, r *report.Report) {
 			b.printf("  (main)")
 		}
 		if what := symbolTrouble(r, m); what != "" {
-			b.printf("  (WARNING: %s symbols, %s, %s)", what, fileName(r, m.DebugFiles.Breakpad), m.DebugIDs.Breakpad)
+			b.printf("  (WARNING: %s symbols, %s, %s)", what, fileName(r, m.StoredDebugFile), m.StoredID)
 		}
 		b.printf("\n")
 	}
@@ -194,7 +194,7 @@ func symbolTrouble(r *report.Report, m *report.Module) string {
 	corrupt := false
 	for i := range r.Modules {
 		o := &r.Modules[i]
-		if o.Frames == 0 || o.DebugFiles.Breakpad != m.DebugFiles.Breakpad || o.DebugIDs.Breakpad != m.DebugIDs.Breakpad {
+		if o.Frames == 0 || o.StoredDebugFile != m.StoredDebugFile || o.StoredID != m.StoredID {
 			continue
 		}
 		switch o.State {

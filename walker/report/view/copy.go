@@ -33,7 +33,7 @@ func (v *View) CopyStack(ti int) string {
 		b.WriteString(Clean(s.Source) + ": " + Clean(s.Text) + "\n")
 	}
 	if v.r.Crash != nil {
-		fmt.Fprintf(&b, "%s at %s\n", Clean(v.r.Crash.Reason.Rust), short(v.r.Crash.Address))
+		fmt.Fprintf(&b, "%s at %s\n", Clean(v.r.Crash.Reason.Name), short(v.r.Crash.Address))
 	}
 	fmt.Fprintf(&b, "%s\n\nThread %s%s, id %d\n", Clean(v.r.System.Display), threadLabel(t), crashedWord(t), t.ID)
 	v.eachRow(t, func(row StackRow) {
@@ -68,7 +68,7 @@ func (v *View) CopyMarkdown(ti int) string {
 		fmt.Fprintf(&b, "- %s: %s\n", markdown(Clean(s.Source)), markdown(Clean(s.Text)))
 	}
 	if v.r.Crash != nil {
-		fmt.Fprintf(&b, "- Reason: `%s` at `%s`\n", ticks(v.r.Crash.Reason.Rust), short(v.r.Crash.Address))
+		fmt.Fprintf(&b, "- Reason: `%s` at `%s`\n", ticks(v.r.Crash.Reason.Name), short(v.r.Crash.Address))
 	}
 	fmt.Fprintf(&b, "- System: %s\n- Thread: %s%s\n\n", markdown(v.r.System.Display), markdown(threadLabel(t)), crashedWord(t))
 	b.WriteString("| # | Function | Source | Module | Trust |\n|--:|---|---|---|---|\n")

@@ -325,7 +325,7 @@ func (v *View) MissingText() string {
 // version returns a module's version, or "" for zeros, which writers store on systems without
 // versions.
 func version(m *report.Module) string {
-	if s := Clean(m.Version.Rust); s != "0.0.0.0" {
+	if s := Clean(m.Version); s != "0.0.0.0" {
 		return s
 	}
 	return ""

@@ -150,7 +150,7 @@ func (v *View) Find(query string) []Hit {
 	}
 	if v.r.Crash != nil {
 		_, _, signature := v.site()
-		said = append(said, reasonOf(v.r.Crash), signature)
+		said = append(said, v.r.Crash.Reason.Name, signature)
 	}
 	add(Hit{Thread: -1}, Holds(query, append(said, v.facts()...)...))
 	for _, i := range v.order() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/text"
 )
 
 // Summary is the top of a dump's page, and the counts of its lists.
@@ -61,7 +62,7 @@ func (v *View) Summary() Summary {
 		}
 	}
 	if r.Crash != nil {
-		s.Reason = Clean(reasonOf(r.Crash))
+		s.Reason = Clean(r.Crash.Reason.Name)
 		_, _, words := v.site()
 		s.Signature = Clean(words)
 	}
@@ -241,11 +242,11 @@ func (v *View) exceptionFacts(c *report.Crash) []Fact {
 	for i, p := range c.Params {
 		params[i] = short(p)
 	}
-	reason, also := reasonOf(c), ""
-	if c.Reason.Breakpad != reason {
-		also = c.Reason.Breakpad
+	also := text.Reason(v.r, &c.Reason, c.Params)
+	if also == c.Reason.Name {
+		also = ""
 	}
-	return []Fact{{"Reason", reason, true}, {"In Breakpad's words", also, true}, {"Address", v.hex(c.Address), true},
+	return []Fact{{"Reason", c.Reason.Name, true}, {"In Breakpad's words", also, true}, {"Address", v.hex(c.Address), true},
 		{"Thread id", fmt.Sprintf("%d (0x%x)", c.ThreadID, c.ThreadID), false}, {"Parameters", strings.Join(params, "  "), true}}
 }
 
@@ -261,8 +262,8 @@ func (v *View) systemFacts() []Fact {
 	if s.Microcode != nil {
 		microcode = short(*s.Microcode)
 	}
-	return []Fact{{"Operating system", s.OS.Rust, false}, {"Version", cmp.Or(strings.TrimSpace(s.OSVersion.Rust), s.OSVersion.Breakpad), false},
-		{"Distribution", distribution, false}, {"CPU", s.CPU.Rust, false}, {"CPU model", s.CPUInfo.Rust, false}, {"Cores", cores, false},
+	return []Fact{{"Operating system", s.OS, false}, {"Version", strings.TrimSpace(s.OSVersion), false},
+		{"Distribution", distribution, false}, {"CPU", s.CPU, false}, {"CPU model", s.CPUInfo, false}, {"Cores", cores, false},
 		{"Microcode", microcode, true}}
 }
 

@@ -161,15 +161,6 @@ func cutParams(s string) string {
 	return ""
 }
 
-// reasonOf returns the exception as rust-minidump prints it, or if it does not know it, as Breakpad
-// does.
-func reasonOf(c *report.Crash) string {
-	if b := c.Reason.Breakpad; b != "" && (c.Reason.Rust == "" || strings.HasPrefix(c.Reason.Rust, "unknown ")) {
-		return b
-	}
-	return c.Reason.Rust
-}
-
 // Pattern returns a note for values with which debug heaps and allocators fill memory, or "". The
 // lowest byte (of 0xbaadf00d the lowest 12 bits) may differ, because programs add offsets to
 // pointers.

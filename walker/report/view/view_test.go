@@ -15,7 +15,7 @@ func example() *report.Report {
 	return &report.Report{
 		Dump:   report.Dump{Name: "dumps/a.dmp", WordSize: 8, Time: 1},
 		System: report.System{Display: "Linux 6.1 #1 SMP x, amd64"},
-		Crash: &report.Crash{Reason: report.Words{Breakpad: "SIGSEGV /SEGV_MAPERR", Rust: "SIGSEGV / SEGV_MAPERR"},
+		Crash: &report.Crash{Reason: report.Reason{Name: "SIGSEGV / SEGV_MAPERR", Code: 11, Flags: 1},
 			Event:   analysis.Event{Did: "tried to access memory at", Address: 0x45, HasAddress: true, Why: "close to a null pointer"},
 			Address: 0x45, Thread: 1, ThreadID: 77},
 		Process:     report.Process{Name: "/opt/app"},
@@ -127,13 +127,6 @@ func TestExportedNamesAreNotAll(t *testing.T) {
 		if m.Name == "app" && (m.State != "exports" || m.Word != "only exports") {
 			t.Errorf("%+v", m)
 		}
-	}
-}
-
-func TestReasonThatOneToolKnows(t *testing.T) {
-	c := &report.Crash{Reason: report.Words{Breakpad: "Uncaught NSException", Rust: "unknown 0x43506e78 / 0x00000000"}}
-	if got := reasonOf(c); got != "Uncaught NSException" {
-		t.Error(got)
 	}
 }
 
