@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -24,7 +25,7 @@ type made struct {
 	release int // of Go: 9, 13, 16, 18, 20, 26
 	word    int
 	order   order
-	divided bool // last is in a second part of the text, at 0x1100
+	parts   []uint64 // the sections of the text, if there are several
 	// words are the pointers, if they are 0 in the file.
 	words relocated
 }
@@ -277,8 +278,8 @@ func (m made) open(table []byte) (*Table, error) {
 		parts++
 	}
 	words[parts], words[parts+1] = madeParts, 1
-	if m.divided {
-		words[parts+1] = 2
+	if m.parts != nil {
+		words[parts+1] = uint64(len(m.parts) / 3)
 	}
 	memory := map[uint64][]byte{madeTable: table, madeTree: tree}
 	put := func(at uint64, words ...uint64) {
@@ -295,7 +296,7 @@ func (m made) open(table []byte) (*Table, error) {
 		}
 	}
 	put(madeModule, append([]uint64{12345678}, words...)...) // moduledata is somewhere in the data
-	put(madeParts, 0, 0x40, 0x1000, 0x40, 0x80, 0x1100)
+	put(madeParts, m.parts...)
 	arch := cpu.AMD64
 	if m.word == 4 {
 		arch = cpu.ARM
@@ -323,6 +324,9 @@ func readMemory(parts map[uint64][]byte) func(address uint64, n int64) ([]byte, 
 	}
 }
 
+// divided is a text of which main.last is in a second part, at 0x1100.
+var divided = []uint64{0, 0x40, 0x1000, 0x40, 0x80, 0x1100}
+
 // layouts are all kinds of tables.
 func layouts() (out []made) {
 	for _, word := range []int{4, 8} {
@@ -334,8 +338,8 @@ func layouts() (out []made) {
 				out = append(out, made{magic: v.magic, release: v.release, word: word, order: order},
 					made{magic: v.magic, release: v.release, word: word, order: order, words: relocated{}})
 				if v.release >= 18 {
-					out = append(out, made{magic: v.magic, release: v.release, word: word, order: order, divided: true},
-						made{magic: v.magic, release: v.release, word: word, order: order, divided: true, words: relocated{}})
+					out = append(out, made{magic: v.magic, release: v.release, word: word, order: order, parts: divided},
+						made{magic: v.magic, release: v.release, word: word, order: order, parts: divided, words: relocated{}})
 				}
 			}
 		}
@@ -346,9 +350,9 @@ func layouts() (out []made) {
 // TestLayouts reads a table of each layout, byte order and size of pointers.
 func TestLayouts(t *testing.T) {
 	for _, m := range layouts() {
-		t.Run(fmt.Sprintf("%d/%d/%v/divided=%v/relocated=%v", m.release, m.word, m.order, m.divided, m.words != nil), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d/%d/%v/divided=%v/relocated=%v", m.release, m.word, m.order, m.parts != nil, m.words != nil), func(t *testing.T) {
 			last := uint64(0x1040)
-			if m.divided {
+			if m.parts != nil {
 				last = 0x1100
 			}
 			tab, err := m.open(m.bytes())
@@ -409,6 +413,19 @@ func TestLayouts(t *testing.T) {
 				t.Errorf("found at %d (%v)", at, err)
 			}
 		})
+	}
+}
+
+// TestDamagedSections: sections of the text that overlap are an error. More sections than functions are
+// another thing.
+func TestDamagedSections(t *testing.T) {
+	m := made{magic: 0xfffffff1, release: 20, word: 8, order: binary.LittleEndian, parts: []uint64{0, 0x41, 0x1000, 0x40, 0x80, 0x1100}}
+	if _, err := m.open(m.bytes()); err == nil || !strings.Contains(err.Error(), "sections of the text in ascending order") {
+		t.Error(err)
+	}
+	m.parts = append(m.parts, 0, 0, 0)
+	if tab, err := m.open(m.bytes()); err != nil || tab.module.sections != nil {
+		t.Errorf("%v", err)
 	}
 }
 

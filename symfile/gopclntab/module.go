@@ -88,7 +88,7 @@ func (t *Table) moduleIn(p Part, text uint64) (m module, ok bool, err error) {
 			if number(t.order, buf[i:], t.word) != t.address {
 				continue
 			}
-			if m, ok, err := t.moduleAt(p.Address+uint64(off+i), text); ok || input.Needs(err) {
+			if m, ok, err := t.moduleAt(p.Address+uint64(off+i), text); ok || err != nil {
 				return m, ok, err
 			}
 		}
@@ -144,9 +144,7 @@ func (t *Table) moduleAt(address, text uint64) (m module, ok bool, err error) {
 	m = module{text: v[2], funcdata: v[3]}
 	// A text that is not divided has one section. Each has a function.
 	if n := v[5]; n > 1 && n <= uint64(t.count) {
-		if err = t.readSections(&m, v[4], n); err != nil && !input.Needs(err) {
-			return m, false, nil
-		}
+		err = t.readSections(&m, v[4], n)
 	}
 	return m, err == nil, err
 }
