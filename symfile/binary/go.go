@@ -148,7 +148,8 @@ func isGo(p *pe.File) (bool, error) {
 	return bytes.Contains(b, []byte("\xff Go build ID: \"")), err
 }
 
-// goPE returns the table of a PE file, or nil. It is somewhere in the read-only data.
+// goPE returns the table of a PE file, or nil. It is somewhere in the read-only data, which Go's linker
+// has made executable too in older releases, or put into .text (before Go 1.11).
 func (f *peProgram) goPE() *goTable {
 	if f.goPart != nil || !f.isGo || f.pe.Arch == nil {
 		return f.goPart
@@ -160,21 +161,24 @@ func (f *peProgram) goPE() *goTable {
 		for _, r := range p.Code() {
 			cfg.Code = append(cfg.Code, [2]uint64{p.Base + r[0], p.Base + r[1]})
 		}
-		var constant []gopclntab.Part
+		var constant, code []gopclntab.Part
 		for i := range p.Sections {
 			s := &p.Sections[i]
 			src, err := p.Data(s)
+			part := gopclntab.Part{Address: p.Base + uint64(s.RVA), Src: src}
 			switch {
 			case input.Needs(err):
 				return nil, err
-			case err != nil || s.Exec():
+			case err != nil:
+			case s.Exec():
+				code = append(code, part)
 			case s.Write():
-				cfg.Data = append(cfg.Data, gopclntab.Part{Address: p.Base + uint64(s.RVA), Src: src})
+				cfg.Data = append(cfg.Data, part)
 			default:
-				constant = append(constant, gopclntab.Part{Address: p.Base + uint64(s.RVA), Src: src})
+				constant = append(constant, part)
 			}
 		}
-		t, err := findGo(constant, f.src.Name, le.LittleEndian, p.Class/8)
+		t, err := findGo(append(constant, code...), f.src.Name, le.LittleEndian, p.Class/8)
 		if err != nil {
 			return nil, err
 		}

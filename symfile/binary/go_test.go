@@ -1,6 +1,7 @@
 package binary_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,8 +37,27 @@ func TestStrippedGo(t *testing.T) {
 				}
 				return out
 			}
-			compareGo(t, build("stripped", "-s -w"), build("full", ""))
+			stripped := build("stripped", "-s -w")
+			if strings.Contains(target, "windows") {
+				makeExecutable(t, stripped, ".rdata")
+			}
+			compareGo(t, stripped, build("full", ""))
 		})
+	}
+}
+
+// makeExecutable makes a section of a PE file executable, as Go's linker did with .rdata in older
+// releases.
+func makeExecutable(t *testing.T, file, section string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	header := bytes.Index(b, append([]byte(section), make([]byte, 8-len(section))...))
+	if err != nil || header < 0 {
+		t.Fatalf("no section %s: %v", section, err)
+	}
+	b[header+39] |= 0x20 // IMAGE_SCN_MEM_EXECUTE
+	if err := os.WriteFile(file, b, 0o755); err != nil {
+		t.Fatal(err)
 	}
 }
 
