@@ -233,10 +233,10 @@ func (s *walk) goroutineAt(at uint64) (g goroutine, ok bool) {
 // holds: an address is on the goroutine's stack.
 func (g *goroutine) holds(sp uint64) bool { return sp >= g.lo && sp < g.hi }
 
-// ownRules returns the top frame's rules where its stack pointer is given by an expression. The
+// ownRules returns the top frame's rules where its stack pointer is given by a rule. The
 // function's own rules hold on either stack: it made its frame before the switch. Those of Windows
 // may count from the frame pointer, which is still that of the stack that was left.
-func (s *walk) ownRules(sp, note string) (row unwind.Row, ok bool) {
+func (s *walk) ownRules(sp unwind.Rule, note string) (row unwind.Row, ok bool) {
 	f := s.top()
 	if f.Module < 0 {
 		return row, false
@@ -247,7 +247,7 @@ func (s *walk) ownRules(sp, note string) (row unwind.Row, ok bool) {
 	}
 	row = unwind.Row{CFA: own.CFA, RA: own.RA, OthersUndefined: true, Origin: unwind.Origin{Part: goPart, Note: note}}
 	if own.CFA.Reg == s.arch.SP {
-		row.CFA = unwind.Rule{Kind: unwind.Expr, Text: fmt.Sprintf("%s %d +", sp, own.CFA.Offset)}
+		row.CFA = unwind.Sum(s.arch, sp, own.CFA.Offset)
 	}
 	for _, r := range own.Saved {
 		if r.Rule.Kind == unwind.AtCFA {
@@ -287,7 +287,9 @@ const cWords = 8
 // the 0.
 func (s *walk) callerOfC() (unwind.Row, bool) {
 	at, size := s.top().Regs.SP(), s.arch.WordSize
-	reg := "$" + s.arch.RegName(s.arch.SP)
+	word := func(n int) unwind.Rule {
+		return unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP, Offset: int64(n * size)}
+	}
 	for n := range cWords {
 		p, ok := s.wordAt(at, n)
 		if !ok {
@@ -300,14 +302,14 @@ func (s *walk) callerOfC() (unwind.Row, bool) {
 				continue
 			}
 			if isG && v > 0 && g.holds(g.hi-v) {
-				row, ok := s.ownRules(fmt.Sprintf("%s %d + ^ %d + ^ %s %d + ^ -", reg, n*size, gStackHi*size, reg, beside*size),
-					fmt.Sprintf("the g at 0x%x and how deep its stack was are on the thread's stack", p))
+				hi := unwind.Deref(unwind.Sum(s.arch, word(n), int64(gStackHi*size)))
+				row, ok := s.ownRules(unwind.Difference(s.arch, hi, word(beside)), fmt.Sprintf("the g at 0x%x and how deep its stack was are on the thread's stack", p))
 				if _, ok := s.leadsTo(&row, ok); ok {
 					return row, true
 				}
 			}
 			if p == 0 && v > at && v-at < uint64(4*cWords*size) {
-				row, ok := s.ownRules(fmt.Sprintf("%s %d + ^", reg, beside*size), "the function was called on this stack")
+				row, ok := s.ownRules(word(beside), "the function was called on this stack")
 				if _, ok := s.leadsTo(&row, ok); ok {
 					return row, true
 				}
@@ -326,7 +328,7 @@ func (s *walk) callerOfSystem() (unwind.Row, bool) {
 	if !ok {
 		return unwind.Row{}, false
 	}
-	return s.ownRules(fmt.Sprintf("%d ^", g.at+uint64(gSP*s.arch.WordSize)), fmt.Sprintf("in the g at 0x%x", g.at))
+	return s.ownRules(unwind.Rule{Kind: unwind.AtConst, Offset: int64(g.at) + int64(gSP*s.arch.WordSize)}, fmt.Sprintf("in the g at 0x%x", g.at))
 }
 
 // callerInSched: morestack and mcall save the state of the function that called them in the
@@ -407,7 +409,7 @@ func (s *walk) callerOfCallback() (unwind.Row, bool) {
 		}
 		c.saved, c.g = g0.at+gSP*size, g
 	}
-	row, ok := s.ownRules(fmt.Sprintf("%d ^", c.saved), fmt.Sprintf("at 0x%x", c.saved))
+	row, ok := s.ownRules(unwind.Rule{Kind: unwind.AtConst, Offset: int64(c.saved)}, fmt.Sprintf("at 0x%x", c.saved))
 	regs, ok := s.leadsTo(&row, ok)
 	if !ok || c.g.holds(regs.SP()) || !s.callsBack(regs.PC()) {
 		return row, false

@@ -163,7 +163,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 	}
 	row := unwind.Row{
 		CFA:             s.fromReg(fpReg, fp, lay.CFAOffset+s.intoFrame(fp)),
-		RA:              savedReturn(lay),
+		RA:              s.savedReturn(lay),
 		Saved:           []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
 		OthersUndefined: true,
 		Origin:          unwind.Origin{Part: "frame pointer"},
@@ -226,18 +226,15 @@ func (s *walk) proposeBackChain() (candidate, string) {
 	}
 	return candidate{trust: TrustFramePointer, row: unwind.Row{
 		CFA:             unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
-		RA:              savedReturn(lay),
+		RA:              s.savedReturn(lay),
 		OthersUndefined: true,
 		Origin:          unwind.Origin{Part: "back chain"},
 	}}, ""
 }
 
 // savedReturn returns the rule of the return address in a standard frame.
-func savedReturn(lay cpu.FrameLayout) unwind.Rule {
-	if lay.RABias != 0 {
-		return unwind.Rule{Kind: unwind.Expr, Text: fmt.Sprintf(".cfa %d + ^ %d +", lay.RAOffset, lay.RABias)}
-	}
-	return unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}
+func (s *walk) savedReturn(lay cpu.FrameLayout) unwind.Rule {
+	return unwind.Sum(s.arch, unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}, lay.RABias)
 }
 
 // linkFrame adapts the rules to a CPU with a link register, or returns the reason why there are

@@ -114,11 +114,11 @@ func (s *walk) whereNot(addr uint64, size int) string {
 // returns to. DWARF marks them (augmentation 'S'), symbol files cannot.
 func (s *walk) restoresContext(row *unwind.Row) bool {
 	arch := s.arch
-	if row.CFA.Kind != unwind.AtReg && row.CFA.Kind != unwind.Expr {
+	if row.CFA.Kind != unwind.AtReg && row.CFA.Kind != unwind.Computed {
 		return false
 	}
 	for i := range arch.Signals {
-		if kernel := s.signalRow(&arch.Signals[i]); row.CFA == kernel.CFA && row.RA == kernel.RA {
+		if kernel := s.signalRow(&arch.Signals[i]); row.CFA.Equal(kernel.CFA) && row.RA.Equal(kernel.RA) {
 			return true
 		}
 	}
@@ -126,7 +126,7 @@ func (s *walk) restoresContext(row *unwind.Row) bool {
 		switch r.Rule.Kind {
 		// Ordinary functions restore only what they must preserve. A register beyond those was
 		// saved by the kernel.
-		case unwind.AtReg, unwind.AtCFA, unwind.Expr:
+		case unwind.AtReg, unwind.AtCFA, unwind.Computed:
 			if r.Reg != arch.SP && r.Reg != arch.PC && r.Reg != arch.LR && !slices.Contains(arch.CalleeSaved, r.Reg) {
 				return true
 			}

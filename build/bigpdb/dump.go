@@ -148,7 +148,7 @@ func place(f *program.File, from, to uint64) (rva uint64, size int, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		plain := row.CFA.Kind == unwind.FromReg && row.CFA.Reg == f.Arch().SP && row.RA == unwind.Rule{Kind: unwind.AtCFA, Offset: -8}
+		plain := row.CFA.Kind == unwind.FromReg && row.CFA.Reg == f.Arch().SP && row.RA.Equal(unwind.Rule{Kind: unwind.AtCFA, Offset: -8})
 		if answer == symbol.Yes && plain && !row.Topmost && row.CFA.Offset > 8 {
 			return rva, int(row.CFA.Offset), nil
 		}

@@ -291,20 +291,20 @@ func otherRule(arch *cpu.Arch, ours, theirs *unwind.Row) string {
 		}
 		return unwind.Rule{}
 	}
-	restored := ours.RA == theirs.RA || ours.RA == unwind.Rule{Kind: unwind.FromReg, Reg: arch.LR}
+	restored := ours.RA.Equal(theirs.RA) || ours.RA.Equal(unwind.Rule{Kind: unwind.FromReg, Reg: arch.LR})
 	for r := range arch.Names {
 		a, b := of(ours, cpu.Reg(r)), of(theirs, cpu.Reg(r))
-		restored = restored && (a == b || a.Kind == unwind.Unset)
+		restored = restored && (a.Equal(b) || a.Kind == unwind.Unset)
 	}
 	sp := func(r *unwind.Row) bool { return r.CFA.Kind == unwind.FromReg && r.CFA.Reg == arch.SP }
 	switch {
-	case ours.Outermost && ours.CFA == theirs.CFA:
+	case ours.Outermost && ours.CFA.Equal(theirs.CFA):
 		return "pcs without a caller"
-	case restored && ours.CFA == theirs.CFA:
+	case restored && ours.CFA.Equal(theirs.CFA):
 		return "pcs after a register was restored"
-	case sp(ours) && sp(theirs) && ours.RA == theirs.RA && len(ours.Saved) == 0 && len(theirs.Saved) == 0 && theirs.CFA.Offset == 3*int64(arch.WordSize):
+	case sp(ours) && sp(theirs) && ours.RA.Equal(theirs.RA) && len(ours.Saved) == 0 && len(theirs.Saved) == 0 && theirs.CFA.Offset == 3*int64(arch.WordSize):
 		return "pcs of .plt stubs"
-	case ours.CFA.Kind == unwind.AtReg || ours.CFA.Kind == unwind.Expr:
+	case ours.CFA.Kind == unwind.AtReg || ours.CFA.Kind == unwind.Computed:
 		return "pcs with a cfa by an expression"
 	}
 	return "pcs with another rule"

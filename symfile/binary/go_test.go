@@ -87,7 +87,7 @@ func compareGo(t *testing.T, stripped, full string) {
 				names.check(ans == symbol.Yes && have.Name == want.Name && have.Start == want.Start && have.Size == want.Size, "0x%x: function %s at 0x%x+0x%x, not %s at 0x%x+0x%x", rva, have.Name, have.Start, have.Size, want.Name, want.Start, want.Size)
 				if row, ok := debugFrame(t, f, rva); ok {
 					mine, ok := goRow(t, s, rva)
-					rows.check(ok && mine.CFA == row.CFA && mine.RA == row.RA && mine.Outermost == row.Outermost && mine.Topmost == row.Topmost,
+					rows.check(ok && mine.CFA.Equal(row.CFA) && mine.RA.Equal(row.RA) && mine.Outermost == row.Outermost && mine.Topmost == row.Topmost,
 						"0x%x: %s\nnot %s", rva, mine.Describe(s.Arch()), row.Describe(f.Arch()))
 				}
 				if want.Line == 0 {

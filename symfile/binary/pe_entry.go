@@ -44,7 +44,7 @@ func (t atEntry) Each(f func(start, end uint64, row unwind.Row) error) error {
 // preserve and calls elsewhere do not, so that core/cpu treats them as lost.
 func (t atEntry) entry(row *unwind.Row) bool {
 	word := int64(t.arch.WordSize)
-	if row.CFA != (unwind.Rule{Kind: unwind.FromReg, Reg: t.arch.SP, Offset: word}) || row.RA != (unwind.Rule{Kind: unwind.AtCFA, Offset: -word}) {
+	if !row.CFA.Equal(unwind.Rule{Kind: unwind.FromReg, Reg: t.arch.SP, Offset: word}) || !row.RA.Equal(unwind.Rule{Kind: unwind.AtCFA, Offset: -word}) {
 		return false
 	}
 	for _, name := range []string{"rsi", "rdi"} {

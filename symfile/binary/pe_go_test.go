@@ -54,7 +54,7 @@ func TestGoForWindows(t *testing.T) {
 			t.Fatalf("0x%x: %v %v", small+uint64(i), ans, err)
 		}
 		if code[i] == 0xe8 && i+5 <= len(code) && grows[small+uint64(i)+5+uint64(int64(int32(binary.LittleEndian.Uint32(code[i+1:]))))] {
-			if calls++; row.CFA != atEntry {
+			if calls++; !row.CFA.Equal(atEntry) {
 				t.Errorf("0x%x: %s", small+uint64(i), row.Describe(cpu.AMD64))
 			}
 		}

@@ -105,7 +105,7 @@ func inX64Registers(row unwind.Row) (unwind.Row, bool) {
 		case unwind.FromReg, unwind.AtReg:
 			r.Reg, ok = reg(r.Reg)
 			return ok
-		case unwind.Expr, unwind.Program:
+		case unwind.Computed:
 			return false
 		}
 		return true

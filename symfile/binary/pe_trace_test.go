@@ -247,7 +247,7 @@ func TestTracesARM64EC(t *testing.T) {
 		rva := tr.Steps[i].PC - tr.Base
 		row, ans, _ := b.Row(rva)
 		have, ok, err := cfi.Row(rva)
-		if err != nil || ok != (ans == symbol.Yes) || ok && (have.CFA != row.CFA || have.RA != row.RA) {
+		if err != nil || ok != (ans == symbol.Yes) || ok && (!have.CFA.Equal(row.CFA) || !have.RA.Equal(row.RA)) {
 			t.Errorf("0x%x: %s, its symbol file %s (%v)", rva, row.Describe(cpu.AMD64), have.Describe(cpu.AMD64), err)
 		}
 	}

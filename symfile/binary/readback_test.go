@@ -161,7 +161,7 @@ func readBackRows(t *testing.T, name string, b *binary.File, s *symText, arch *c
 		if want.CannotUnwind { // no rule, in a symbol file
 			answer, want = symbol.No, unwind.Row{}
 		}
-		if want.CFA.Kind == unwind.Program {
+		if !want.CFA.Plain() {
 			// The cfa of a .plt stub is said by address: it has the same value.
 			a, okA := cfaAt(arch, have, rva)
 			b, okB := cfaAt(arch, want, rva)
@@ -174,7 +174,7 @@ func readBackRows(t *testing.T, name string, b *binary.File, s *symText, arch *c
 			return
 		}
 		for _, r := range append([]unwind.RegRule{{Rule: want.RA}}, want.Saved...) {
-			if r.Rule.Kind == unwind.Program {
+			if !r.Rule.Plain() {
 				lost++
 				return
 			}

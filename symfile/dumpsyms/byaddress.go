@@ -14,7 +14,7 @@ const maxByAddress = 512 << 10
 // the stubs of .plt so, one entry for all of them: within a stub of 16 bytes a word is pushed at
 // byte 11.
 func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start, end uint64, row *unwind.Row) string) bool {
-	if size := end - start; row.CFA.Kind != unwind.Program || size > maxByAddress || w.byAddresses+size > maxByAddress {
+	if size := end - start; row.CFA.Plain() || size > maxByAddress || w.byAddresses+size > maxByAddress {
 		return false
 	}
 	cfa := func(pc, sp uint64) (int64, bool) {

@@ -160,18 +160,23 @@ STACK CFI INIT 1040 4 .cfa: $rsp 32 + .ra: .cfa -8 + ^
 // expressions costs a bounded time.
 func TestByAddress(t *testing.T) {
 	// .plt's expression: rsp + 8 + ((rip & 15) >= 11) << 3.
-	plt := unwind.Row{CFA: unwind.Rule{Kind: unwind.Program, Text: "$rsp 8 + $rip 15 and 11 ge 3 shl +"}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}
+	reg := func(r cpu.Reg) unwind.Op { return unwind.Op{Kind: unwind.FromReg, Reg: r} }
+	sp, pc := reg(cpu.AMD64.SP), reg(cpu.AMD64.PC)
+	number := func(v int64) unwind.Op { return unwind.Op{Kind: unwind.Const, Offset: v} }
+	and, add := unwind.Op{Kind: unwind.And}, unwind.Op{Kind: unwind.Add}
+	plt := unwind.Row{CFA: unwind.Rule{Kind: unwind.Computed, Code: []unwind.Op{sp, number(8), add, pc, number(15), and, number(11), {Kind: unwind.Ge},
+		number(3), {Kind: unwind.Shl}, add}}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}
 	text, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{rows{{0x1020, 0x1040, plt}}}})
 	want := "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 102b .cfa: $rsp 16 +\nSTACK CFI 1030 .cfa: $rsp 8 +\nSTACK CFI 103b .cfa: $rsp 16 +\n"
 	if !strings.HasSuffix(text, want) || n.Inexpressible != 0 {
 		t.Errorf("%+v\n%s", n, text)
 	}
 	// What depends on another register, on memory or on where the module lies has no such words.
-	for _, program := range []string{"$rsp $rax 1 and +", "$rsp ^4 8 +", "$rsp $rip +"} {
+	for _, program := range [][]unwind.Op{{sp, reg(0), number(1), and, add}, {sp, {Kind: unwind.LoadSized, Arg: 4}, number(8), add}, {sp, pc, {Kind: unwind.Or}}} {
 		row := plt
-		row.CFA.Text = program
+		row.CFA.Code = program
 		if text, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{rows{{0x1020, 0x1040, row}}}}); strings.Contains(text, "STACK") || n.Inexpressible != 1 {
-			t.Errorf("%s: %+v\n%s", program, n, text)
+			t.Errorf("%v: %+v\n%s", program, n, text)
 		}
 	}
 	var many rows
@@ -187,7 +192,7 @@ func TestByAddress(t *testing.T) {
 func TestPlainNames(t *testing.T) {
 	text, _ := write(t, dumpsyms.Input{Module: module, CPU: cpu.ARM64, Unwind: []unwind.Table{rows{
 		{0x10, 0x14, unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.ARM64.SP}, RA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.ARM64.LR}}},
-		{0x14, 0x20, unwind.Row{CFA: unwind.Rule{Kind: unwind.Expr, Text: "$sp 16 + ^"}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8},
+		{0x14, 0x20, unwind.Row{CFA: unwind.Rule{Kind: unwind.Computed, Code: []unwind.Op{{Kind: unwind.AtReg, Reg: cpu.ARM64.SP, Offset: 16}}}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8},
 			Saved: []unwind.RegRule{{Reg: cpu.ARM64.FP, Rule: unwind.Rule{Kind: unwind.AtCFA}}}}}}}})
 	fp, lr := cpu.ARM64.RegName(cpu.ARM64.FP), cpu.ARM64.RegName(cpu.ARM64.LR)
 	want := "STACK CFI INIT 10 10 .cfa: sp 0 + .ra: " + lr + "\nSTACK CFI 14 .cfa: sp 16 + ^ .ra: .cfa -8 + ^ " + fp + ": .cfa 0 + ^\n"

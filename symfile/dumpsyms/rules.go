@@ -18,8 +18,11 @@ func (w *cfiWriter) number(row *unwind.Row) (n uint32, why string) {
 	add := func(r cpu.Reg, ru *unwind.Rule) {
 		k = append(k, byte(r), byte(ru.Kind), byte(ru.Reg))
 		k = binary.AppendVarint(k, ru.Offset)
-		k = binary.AppendUvarint(k, uint64(len(ru.Text)))
-		k = append(k, ru.Text...)
+		k = binary.AppendUvarint(k, uint64(len(ru.Code)))
+		for _, op := range ru.Code {
+			k = append(k, byte(op.Kind), byte(op.Reg))
+			k = binary.AppendVarint(binary.AppendVarint(k, int64(op.Arg)), op.Offset)
+		}
 	}
 	add(cpu.NoReg, &row.CFA)
 	add(cpu.NoReg, &row.RA)
@@ -89,8 +92,8 @@ func (w *cfiWriter) expr(of cpu.Reg, ru *unwind.Rule) (string, bool) {
 			b = appendDec(b, uint64(ru.Offset))
 		}
 		base = string(b)
-	case unwind.Expr:
-		return w.plain(ru.Text), ru.Text != ""
+	case unwind.Computed:
+		return ru.Postfix(w.reg), ru.Plain()
 	default:
 		return "", false
 	}
@@ -122,20 +125,6 @@ func (w *cfiWriter) reg(r cpu.Reg) string {
 		return w.arch.RegName(r)
 	}
 	return "$" + w.arch.RegName(r)
-}
-
-// plain removes the "$" of names in an expression where the processor's names have none.
-func (w *cfiWriter) plain(text string) string {
-	if !w.arch.PlainCFI {
-		return text
-	}
-	b := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		if text[i] != '$' {
-			b = append(b, text[i])
-		}
-	}
-	return string(b)
 }
 
 // rule is one rule of a record, with a blank before it.

@@ -3,14 +3,13 @@ package dwarfcfi
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// DWARF expression operations (DWARF 5, section 7.7.1) that make sense in call frame information.
+// Operations of DWARF expressions (DWARF 5, section 7.7.1) that have operands, or of which there
+// are many.
 const (
-	exDeref      = 0x06
 	exConst1u    = 0x08
 	exConst8s    = 0x0f
 	exConstu     = 0x10
@@ -29,163 +28,201 @@ const (
 	exBregx      = 0x92
 	exDerefSize  = 0x94
 	exNop        = 0x96
-	exFrameCFA   = 0x9c
 )
 
-// exWords maps operations without operands to words of unwind.Program.
-var exWords = map[uint8]string{
-	exDeref: "^", 0x12: "dup", 0x13: "drop", 0x14: "over", 0x16: "swap", 0x17: "rot", 0x19: "abs", 0x1a: "and", 0x1b: "div",
-	0x1c: "-", 0x1d: "%", 0x1e: "*", 0x1f: "neg", 0x20: "not", 0x21: "or", 0x22: "+", 0x24: "shl", 0x25: "shr", 0x26: "shra",
-	0x27: "xor", 0x29: "eq", 0x2a: "ge", 0x2b: "gt", 0x2c: "le", 0x2d: "lt", 0x2e: "ne", exFrameCFA: ".cfa",
+// exKinds maps operations without operands to those of package unwind.
+var exKinds = [256]unwind.Kind{
+	0x06: unwind.Load, 0x12: unwind.Dup, 0x13: unwind.Drop, 0x14: unwind.Over, 0x16: unwind.Swap, 0x17: unwind.Rot, 0x19: unwind.Abs,
+	0x1a: unwind.And, 0x1b: unwind.Quotient, 0x1c: unwind.Sub, 0x1d: unwind.Mod, 0x1e: unwind.Mul, 0x1f: unwind.Neg, 0x20: unwind.Not,
+	0x21: unwind.Or, 0x22: unwind.Add, 0x24: unwind.Shl, 0x25: unwind.Shr, 0x26: unwind.Shra, 0x27: unwind.Xor, 0x29: unwind.Eq,
+	0x2a: unwind.Ge, 0x2b: unwind.Gt, 0x2c: unwind.Le, 0x2d: unwind.Lt, 0x2e: unwind.Ne, 0x9c: unwind.FromCFA,
 }
 
-// exNames has the names of operations that a rule cannot use, for error messages.
+// exNames has the names of operations that not every expression can use, for error messages.
 var exNames = map[uint8]string{
-	0x03: "DW_OP_addr", 0x18: "DW_OP_xderef", 0x91: "DW_OP_fbreg", 0x93: "DW_OP_piece", 0x97: "DW_OP_push_object_address",
-	0x98: "DW_OP_call2", 0x99: "DW_OP_call4", 0x9a: "DW_OP_call_ref", 0x9b: "DW_OP_form_tls_address", 0x9d: "DW_OP_bit_piece",
-	0x9e: "DW_OP_implicit_value", 0x9f: "DW_OP_stack_value", 0xa1: "DW_OP_addrx", 0xa3: "DW_OP_entry_value", 0xf1: "DW_OP_GNU_encoded_addr",
-	0xf3: "DW_OP_GNU_entry_value",
+	exAddr: "DW_OP_addr", 0x18: "DW_OP_xderef", exFbreg: "DW_OP_fbreg", exPiece: "DW_OP_piece", 0x95: "DW_OP_xderef_size",
+	0x97: "DW_OP_push_object_address", 0x98: "DW_OP_call2", 0x99: "DW_OP_call4", 0x9a: "DW_OP_call_ref", 0x9b: "DW_OP_form_tls_address",
+	exBitPiece: "DW_OP_bit_piece", exImplicitValue: "DW_OP_implicit_value", exStackValue: "DW_OP_stack_value",
+	exImplicitPointer: "DW_OP_implicit_pointer", exAddrx: "DW_OP_addrx", 0xa2: "DW_OP_constx", exEntryValue: "DW_OP_entry_value",
+	0xa4: "DW_OP_const_type", 0xa5: "DW_OP_regval_type", 0xa6: "DW_OP_deref_type", 0xa7: "DW_OP_xderef_type", 0xa8: "DW_OP_convert",
+	0xa9: "DW_OP_reinterpret", 0xe0: "DW_OP_GNU_push_tls_address", 0xf1: "DW_OP_GNU_encoded_addr", exGNUImplicitPointer: "DW_OP_GNU_implicit_pointer",
+	exGNUEntryValue: "DW_OP_GNU_entry_value", 0xf4: "DW_OP_GNU_const_type", 0xf5: "DW_OP_GNU_regval_type", 0xf6: "DW_OP_GNU_deref_type",
+	0xf7: "DW_OP_GNU_convert", 0xf9: "DW_OP_GNU_reinterpret", 0xfa: "DW_OP_GNU_parameter_ref",
 }
 
 // maxExpression limits an expression's size in bytes. Real ones have some dozens.
 const maxExpression = 4096
 
-// jump is a jump whose target is not translated yet: the index of its word, and the byte of the
+// jump is a jump whose target is not translated yet: the index of its op, and the byte of the
 // expression that it jumps to.
-type jump struct{ word, to int }
+type jump struct{ op, to int }
 
-// translate translates an expression to the words of unwind.Program. pushCFA: the expression starts
-// with the CFA on the stack, as those of register rules do (DWARF 5, section 6.4.2.3). DW_OP_addr
-// is an error, because the load address is unknown here. GNU ld describes the PLT of amd64 with
+// expression is one that is being translated to code. GNU ld describes the PLT of amd64 with
 //
 //	DW_OP_breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus        cfa = rsp + 8 + ((rip & 15) >= 11) << 3
-//	$rsp 8 + $rip 15 and 11 ge 3 shl +
 //
-// DW_OP_bra and DW_OP_skip count bytes from the operation after them, the words "if:N" and "jump:N"
-// have the index of a word. A jump may lead forward, so their numbers are added when all operations
-// are translated.
-func (t *table) translate(e span, pushCFA bool) (string, error) {
-	s := &t.section
-	r := s.reader(e.code, e.off)
-	var words []string
-	if pushCFA {
-		words = append(words, ".cfa")
-	}
-	var jumps []jump
-	if len(e.code) > maxExpression {
-		return "", s.bad(e.off, fmt.Sprintf("an expression of at most %d bytes", maxExpression), fmt.Sprintf("one of %d", len(e.code)))
-	}
-	first := make([]int, len(e.code)+1) // by byte of an operation: index of its first word; -1 inside an operation
-	for i := range first {
-		first[i] = -1
-	}
-	literal := func(v int64) { words = append(words, strconv.FormatInt(v, 10)) }
-	for r.pos < len(r.data) && r.err == nil {
-		first[r.pos] = len(words)
-		at := r.pos
-		op := r.u8()
-		switch {
-		case exWords[op] != "":
-			words = append(words, exWords[op])
-		case op == exNop:
-		case op >= exLit0 && op <= exLit31:
-			literal(int64(op - exLit0))
-		case op >= exConst1u && op <= exConst8s:
-			size := 1 << ((op - exConst1u) / 2)
-			switch {
-			case op&1 != 0:
-				literal(r.sint(size))
-			case size == 8:
-				words = append(words, strconv.FormatUint(r.uint(8), 10))
-			default:
-				literal(int64(r.uint(size)))
-			}
-		case op == exConstu:
-			words = append(words, strconv.FormatUint(r.uleb(), 10))
-		case op == exConsts:
-			literal(r.sleb())
-		case op == exPlusUconst:
-			words = append(words, strconv.FormatUint(r.uleb(), 10), "+")
-		case op == exPick:
-			words = append(words, "pick:"+strconv.Itoa(int(r.u8())))
-		case op == exDerefSize:
-			size := r.u8()
-			if size != 1 && size != 2 && size != 4 && size != 8 {
-				return "", s.bad(e.off+int64(at), "DW_OP_deref_size of 1, 2, 4 or 8 bytes", strconv.Itoa(int(size)))
-			}
-			words = append(words, "^"+strconv.Itoa(int(size)))
-		case op >= exReg0 && op <= exBreg31 || op == exRegx || op == exBregx:
-			n := uint64(op-exReg0) % 32
-			if op == exRegx || op == exBregx {
-				n = r.uleb()
-			}
-			reg, ok := t.register(n)
-			if !ok {
-				return "", s.bad(e.off+int64(at), "a general register of "+t.Arch.Name, fmt.Sprintf("DWARF register %d", n))
-			}
-			words = append(words, "$"+t.Arch.RegName(reg))
-			// DW_OP_reg is a location and not a value. Compilers for mips write it for the
-			// register's value, and GCC's runtime reads it so.
-			if op >= exReg0 && op <= exReg31 || op == exRegx {
-				break
-			}
-			if off := r.sleb(); off != 0 {
-				literal(off)
-				words = append(words, "+")
-			}
-		case op == exBra || op == exSkip:
-			to := int(int16(r.uint(2)))
-			to += r.pos
-			word := "if:"
-			if op == exSkip {
-				word = "jump:"
-			}
-			if r.err == nil && (to < 0 || to > len(e.code)) {
-				return "", s.bad(e.off+int64(at), "a jump inside of the expression", fmt.Sprintf("one to byte %d of %d", to, len(e.code)))
-			}
-			jumps = append(jumps, jump{len(words), to})
-			words = append(words, word)
-		default:
-			name := exNames[op]
-			if name == "" {
-				name = fmt.Sprintf("operation 0x%02x", op)
-			}
-			return "", s.bad(e.off+int64(at), "an expression of call frame information", name)
-		}
-	}
-	if r.err != nil {
-		return "", r.err
-	}
-	first[len(e.code)] = len(words)
-	for _, j := range jumps {
-		to := first[j.to]
-		if to < 0 {
-			return "", s.bad(e.off, "jumps to operations", fmt.Sprintf("one to byte %d, inside an operation", j.to))
-		}
-		words[j.word] += strconv.Itoa(to)
-	}
-	return strings.Join(words, " "), nil
+// DW_OP_bra and DW_OP_skip count bytes from the operation after them, the ops If and Jump count ops. A
+// jump may lead forward, so distances are set when all operations are translated.
+type expression struct {
+	t    *table
+	r    reader
+	code []unwind.Op
+	// first is, by byte of an operation, the index of its first op; -1 inside an operation.
+	first []int
+	jumps []jump
 }
 
-// expression returns an expression as a rule. The error names the operation that a rule cannot use.
+// translate begins with an expression.
+func (t *table) translate(e span) (*expression, error) {
+	if len(e.code) > maxExpression {
+		return nil, t.bad(e.off, fmt.Sprintf("an expression of at most %d bytes", maxExpression), fmt.Sprintf("one of %d", len(e.code)))
+	}
+	x := &expression{t: t, r: t.section.reader(e.code, e.off), first: make([]int, len(e.code)+1)}
+	for i := range x.first {
+		x.first[i] = -1
+	}
+	return x, nil
+}
+
+// each calls f for each operation, with its code and its offset.
+func (x *expression) each(f func(op uint8, at int64) error) error {
+	for x.r.pos < len(x.r.data) && x.r.err == nil {
+		x.first[x.r.pos] = len(x.code)
+		at := x.r.at()
+		if err := f(x.r.u8(), at); err != nil {
+			return err
+		}
+	}
+	return x.r.err
+}
+
+func (x *expression) add(kind unwind.Kind, arg int) {
+	x.code = append(x.code, unwind.Op{Kind: kind, Arg: int32(arg)})
+}
+
+func (x *expression) literal(v int64) {
+	x.code = append(x.code, unwind.Op{Kind: unwind.Const, Offset: v})
+}
+
+// register reads the number of a register, which is a part of the operation op or follows it.
+func (x *expression) register(op uint8, at int64) (reg unwind.Op, err error) {
+	n := uint64(op-exReg0) % 32
+	if op == exRegx || op == exBregx {
+		n = x.r.uleb()
+	}
+	r, ok := x.t.register(n)
+	if !ok && x.r.err == nil {
+		return reg, x.t.bad(at, "a general register of "+x.t.Arch.Name, fmt.Sprintf("DWARF register %d", n))
+	}
+	return unwind.Op{Kind: unwind.FromReg, Reg: r}, nil
+}
+
+// isReg: an operation is DW_OP_reg0 to DW_OP_reg31 or DW_OP_regx.
+func isReg(op uint8) bool { return op >= exReg0 && op <= exReg31 || op == exRegx }
+
+// step translates the operation op, which was read at the offset at.
+func (x *expression) step(op uint8, at int64) error {
+	r := &x.r
+	switch {
+	case exKinds[op] != unwind.Unset:
+		x.add(exKinds[op], 0)
+	case op == exNop:
+	case op >= exLit0 && op <= exLit31:
+		x.literal(int64(op - exLit0))
+	case op >= exConst1u && op <= exConst8s:
+		if size := 1 << ((op - exConst1u) / 2); op&1 != 0 {
+			x.literal(r.sint(size))
+		} else {
+			x.literal(int64(r.uint(size)))
+		}
+	case op == exConstu:
+		x.literal(int64(r.uleb()))
+	case op == exConsts:
+		x.literal(r.sleb())
+	case op == exPlusUconst:
+		x.literal(int64(r.uleb()))
+		x.add(unwind.Add, 0)
+	case op == exPick:
+		x.add(unwind.Pick, int(r.u8()))
+	case op == exDerefSize:
+		size := r.u8()
+		if size != 1 && size != 2 && size != 4 && size != 8 && r.err == nil {
+			return x.t.bad(at, "DW_OP_deref_size of 1, 2, 4 or 8 bytes", strconv.Itoa(int(size)))
+		}
+		x.add(unwind.LoadSized, int(size))
+	case op >= exReg0 && op <= exBreg31 || op == exRegx || op == exBregx:
+		reg, err := x.register(op, at)
+		if err != nil {
+			return err
+		}
+		x.code = append(x.code, reg)
+		// DW_OP_reg is a location and not a value. Compilers for mips write it for the register's
+		// value, and GCC's runtime reads it so.
+		if isReg(op) {
+			break
+		}
+		if off := r.sleb(); off != 0 {
+			x.literal(off)
+			x.add(unwind.Add, 0)
+		}
+	case op == exBra || op == exSkip:
+		to := int(int16(r.uint(2)))
+		to += r.pos
+		if r.err == nil && (to < 0 || to > len(r.data)) {
+			return x.t.bad(at, "a jump inside of the expression", fmt.Sprintf("one to byte %d of %d", to, len(r.data)))
+		}
+		x.jumps = append(x.jumps, jump{len(x.code), to})
+		if op == exBra {
+			x.add(unwind.If, 0)
+		} else {
+			x.add(unwind.Jump, 0)
+		}
+	default:
+		return x.t.bad(at, "an operation that this expression can use", exName(op))
+	}
+	return nil
+}
+
+func exName(op uint8) string {
+	if name := exNames[op]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("operation 0x%02x", op)
+}
+
+// rule returns the code so far as a rule, and begins anew with what follows.
+func (x *expression) rule(forCFA bool) (unwind.Rule, error) {
+	x.first[x.r.pos] = len(x.code)
+	for _, j := range x.jumps {
+		if x.first[j.to] < 0 {
+			return unwind.Rule{}, x.t.bad(x.r.off, "jumps to operations", fmt.Sprintf("one to byte %d, inside an operation", j.to))
+		}
+		x.code[j.op].Arg = int32(x.first[j.to] - j.op - 1)
+	}
+	ru, err := unwind.Simplify(x.t.Arch, x.code, forCFA)
+	if err != nil {
+		return unwind.Rule{}, x.t.bad(x.r.off, "an expression that can be evaluated", err.Error())
+	}
+	x.code, x.jumps = nil, nil
+	for i := range x.first {
+		x.first[i] = -1
+	}
+	return ru, nil
+}
+
+// expression returns an expression of call frame information as a rule. Those of register rules
+// start with the CFA on the stack (DWARF 5, section 6.4.2.3). DW_OP_addr is an error, because the
+// load address is unknown here. The error names the operation that a rule cannot use.
 func (t *table) expression(e span, forCFA bool) (unwind.Rule, error) {
-	text, err := t.translate(e, !forCFA)
+	x, err := t.translate(e)
 	if err != nil {
 		return unwind.Rule{}, err
 	}
-	ru, err := unwind.ParseExpression(t.Arch, text, forCFA)
-	if err != nil {
-		return unwind.Rule{}, t.bad(e.off, "an expression that can be evaluated", err.Error())
+	if !forCFA {
+		x.add(unwind.FromCFA, 0)
 	}
-	return ru, nil
-}
-
-// deref returns the rule [ru]. DW_CFA_expression needs it: its expression gives the address at
-// which the register is saved.
-func (t *table) deref(ru unwind.Rule, e span) (unwind.Rule, error) {
-	ru, err := unwind.Deref(t.Arch, ru)
-	if err != nil {
-		return unwind.Rule{}, t.bad(e.off, "an expression that can be evaluated", err.Error())
+	if err := x.each(x.step); err != nil {
+		return unwind.Rule{}, err
 	}
-	return ru, nil
+	return x.rule(forCFA)
 }

@@ -120,24 +120,24 @@ func sameAs(a *cpu.Arch, ru unwind.Rule, said string, isRA bool) bool {
 		// The return address is then in its column's register, whichever that is, and sp is what it
 		// is before the call.
 		return ru.Kind == unwind.Unset || ru.Kind == unwind.Undefined || isRA && ru.Kind == unwind.FromReg && ru.Offset == a.Frame.RABias ||
-			a.CFABias != 0 && ru == unwind.Rule{Kind: unwind.FromCFA, Offset: -a.CFABias}
+			a.CFABias != 0 && ru.Equal(unwind.Rule{Kind: unwind.FromCFA, Offset: -a.CFABias})
 	case said == "s":
 		return ru.Kind == unwind.Same || isRA && ru.Kind == unwind.FromReg && ru.Reg == a.LR
 	case said == "exp" || said == "vexp":
 		return ru.Kind != unwind.Unset && ru.Kind != unwind.Undefined && ru.Kind != unwind.Same
 	case strings.HasPrefix(said, "c"):
 		off, err := strconv.ParseInt(said[1:], 10, 64)
-		return err == nil && ru == unwind.Rule{Kind: unwind.AtCFA, Offset: off}
+		return err == nil && ru.Equal(unwind.Rule{Kind: unwind.AtCFA, Offset: off})
 	case strings.HasPrefix(said, "v"):
 		off, err := strconv.ParseInt(said[1:], 10, 64)
-		return err == nil && ru == unwind.Rule{Kind: unwind.FromCFA, Offset: off}
+		return err == nil && ru.Equal(unwind.Rule{Kind: unwind.FromCFA, Offset: off})
 	}
 	reg, ok := readelfName(a, said)
 	want := unwind.Rule{Kind: unwind.FromReg, Reg: reg}
 	if isRA {
 		want.Offset = a.Frame.RABias
 	}
-	return ok && ru == want
+	return ok && ru.Equal(want)
 }
 
 func sameCFA(a *cpu.Arch, ru unwind.Rule, said string) bool {
@@ -150,7 +150,7 @@ func sameCFA(a *cpu.Arch, ru unwind.Rule, said string) bool {
 	}
 	reg, ok := readelfName(a, said[:i])
 	off, err := strconv.ParseInt(said[i:], 10, 64)
-	return ok && err == nil && ru == unwind.Rule{Kind: unwind.FromReg, Reg: reg, Offset: off}
+	return ok && err == nil && ru.Equal(unwind.Rule{Kind: unwind.FromReg, Reg: reg, Offset: off})
 }
 
 func differs(a *cpu.Arch, row unwind.Row, ok bool, err error, want readelfRow) string {

@@ -151,11 +151,7 @@ func (b *rowBuilder) returnRule(ru unwind.Rule) unwind.Rule {
 		ru = unwind.Rule{Kind: unwind.FromReg, Reg: reg}
 	}
 	if bias := t.Arch.Frame.RABias; bias != 0 && ru.Kind != unwind.Undefined {
-		biased, err := unwind.Sum(t.Arch, ru, bias)
-		if err != nil {
-			b.why = err.Error()
-		}
-		return biased
+		return unwind.Sum(t.Arch, ru, bias)
 	}
 	return ru
 }
@@ -215,7 +211,7 @@ func (b *rowBuilder) expr(e span, kind uint8) exprRule {
 	r.rule, r.err = b.t.expression(e, kind == 0)
 	// The expression computes where the register is saved.
 	if r.err == nil && kind == 1 {
-		r.rule, r.err = b.t.deref(r.rule, e)
+		r.rule = unwind.Deref(r.rule)
 	}
 	if r.err != nil {
 		b.t.warn("expression", r.err)

@@ -53,7 +53,7 @@ func TestSymbolFiles(t *testing.T) {
 						unsaid++
 						continue
 					}
-					if !found || got.CFA != want.CFA || got.RA != want.RA {
+					if !found || !got.CFA.Equal(want.CFA) || !got.RA.Equal(want.RA) {
 						t.Errorf("0x%x: %s, %s has %s", rva, got.Describe(arch), want.Origin, want.Describe(arch))
 					}
 					for _, s := range want.Saved {
@@ -77,7 +77,7 @@ func TestSymbolFiles(t *testing.T) {
 
 func has(list []unwind.RegRule, r unwind.RegRule) bool {
 	for _, l := range list {
-		if l == r {
+		if l.Equal(r) {
 			return true
 		}
 	}

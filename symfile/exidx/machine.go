@@ -59,7 +59,7 @@ func (m *machine) run(row unwind.Row) (unwind.Row, error) {
 	for {
 		op, ok := m.next()
 		if !ok || op == 0xb0 {
-			return m.row(row)
+			return m.row(row), nil
 		}
 		cannot, err := m.step(op)
 		if err != nil {
@@ -195,10 +195,7 @@ func (m *machine) setVSP(r uint8) error {
 	}
 	ru := unwind.Rule{Kind: unwind.FromReg, Reg: register(r)}
 	if m.has&(1<<r) != 0 {
-		var err error
-		if ru, err = m.word(m.popped[r]); err != nil {
-			return err
-		}
+		ru = m.word(m.popped[r])
 	}
 	m.bases = append(m.bases, ru)
 	m.vsp = stackSlot{base: len(m.bases) - 1}
@@ -209,37 +206,25 @@ func (m *machine) setVSP(r uint8) error {
 func register(r uint8) cpu.Reg { return arm.DWARF[r] }
 
 // value returns the address of a slot as a rule.
-func (m *machine) value(p stackSlot) (unwind.Rule, error) {
-	return unwind.Sum(arm, m.bases[p.base], p.off)
-}
+func (m *machine) value(p stackSlot) unwind.Rule { return unwind.Sum(arm, m.bases[p.base], p.off) }
 
 // word returns the word in a slot as a rule.
-func (m *machine) word(p stackSlot) (unwind.Rule, error) {
-	ru, err := m.value(p)
-	if err != nil {
-		return ru, err
-	}
-	return unwind.Deref(arm, ru)
-}
+func (m *machine) word(p stackSlot) unwind.Rule { return unwind.Deref(m.value(p)) }
 
 // row makes the row of the machine's final state. If pc was not popped, the return address is that
 // in lr (IHI 0038, section 10.3: "finish").
-func (m *machine) row(row unwind.Row) (unwind.Row, error) {
-	var err error
-	if row.CFA, err = m.value(m.vsp); err != nil {
-		return row, m.bad("rules that can be evaluated", err.Error())
-	}
+func (m *machine) row(row unwind.Row) unwind.Row {
+	row.CFA = m.value(m.vsp)
 	from := uint8(15)
 	if m.has&(1<<15) == 0 {
 		from = 14
 	}
 	row.RA = unwind.Rule{Kind: unwind.FromReg, Reg: arm.LR}
 	for _, r := range m.order {
-		var ru unwind.Rule
-		if p := m.popped[r]; p.base == m.vsp.base {
+		p := m.popped[r]
+		ru := m.word(p)
+		if p.base == m.vsp.base {
 			ru = unwind.Rule{Kind: unwind.AtCFA, Offset: int64(int32(p.off - m.vsp.off))}
-		} else if ru, err = m.word(p); err != nil {
-			return row, m.bad("rules that can be evaluated", err.Error())
 		}
 		switch {
 		case r == from:
@@ -250,5 +235,5 @@ func (m *machine) row(row unwind.Row) (unwind.Row, error) {
 		}
 	}
 	row.Topmost = row.RA.Kind == unwind.FromReg
-	return row, nil
+	return row
 }

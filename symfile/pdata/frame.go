@@ -73,10 +73,7 @@ const maxBases = 8
 func (f *frame) set(r cpu.Reg, less int64) error {
 	ru := unwind.Rule{Kind: unwind.FromReg, Reg: r}
 	if f.has&(1<<r) != 0 {
-		var err error
-		if ru, err = f.load(f.saved[r]); err != nil {
-			return err
-		}
+		ru = f.load(f.saved[r])
 	}
 	return f.setRule(ru, less)
 }
@@ -85,7 +82,7 @@ func (f *frame) set(r cpu.Reg, less int64) error {
 // base, so that places after them can be written as distances from the CFA.
 func (f *frame) setRule(ru unwind.Rule, less int64) error {
 	for i, b := range f.bases {
-		if b == ru {
+		if b.Equal(ru) {
 			f.sp = place{i, -less}
 			f.unknown = false
 			return nil
@@ -101,28 +98,19 @@ func (f *frame) setRule(ru unwind.Rule, less int64) error {
 }
 
 // value is the address of a place as a rule, load the word there.
-func (f *frame) value(p place) (unwind.Rule, error) {
-	return unwind.Sum(f.arch, f.bases[p.base], p.off)
-}
+func (f *frame) value(p place) unwind.Rule { return unwind.Sum(f.arch, f.bases[p.base], p.off) }
 
-// load is the word at a place, as a rule.
-func (f *frame) load(p place) (unwind.Rule, error) {
-	ru, err := f.value(p)
-	if err != nil {
-		return ru, err
-	}
-	return unwind.Deref(f.arch, ru)
-}
+func (f *frame) load(p place) unwind.Rule { return unwind.Deref(f.value(p)) }
 
 // rule returns a register's rule in the finished frame, whose CFA is the stack pointer's place.
-func (f *frame) rule(p place) (unwind.Rule, error) {
+func (f *frame) rule(p place) unwind.Rule {
 	if p.base == f.sp.base && !f.signal {
 		off := p.off - f.sp.off
 		// Distances wrap with the word, as unwind.Rule has them.
 		if f.arch.WordSize == 4 {
 			off = int64(int32(off))
 		}
-		return unwind.Rule{Kind: unwind.AtCFA, Offset: off}, nil
+		return unwind.Rule{Kind: unwind.AtCFA, Offset: off}
 	}
 	// The place has another base than the CFA, so its own address is written.
 	return f.load(p)
@@ -135,11 +123,7 @@ func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) er
 	if f.unknown {
 		return errVector
 	}
-	cfa, err := f.value(f.sp)
-	if err != nil {
-		return err
-	}
-	row.CFA = cfa
+	row.CFA = f.value(f.sp)
 	// The prologue stored the link register: the return address is there, and holds after calls
 	// too.
 	if ra != cpu.NoReg && f.has&(1<<ra) != 0 {
@@ -149,24 +133,21 @@ func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) er
 	if ra != cpu.NoReg {
 		// Still in the link register, which any call overwrites.
 		row.RA, row.Topmost = unwind.Rule{Kind: unwind.FromReg, Reg: ra}, true
-	} else if row.RA, err = f.rule(at); err != nil {
-		return err
+	} else {
+		row.RA = f.rule(at)
 	}
-	return f.registers(row, keep)
+	f.registers(row, keep)
+	return nil
 }
 
 // registers adds the rules of saved registers.
-func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
+func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) {
 	for _, r := range f.order {
 		// A call overwrites lr, and the row has sp and pc already.
 		if r == f.arch.LR || r == f.arch.SP || r == f.arch.PC {
 			continue
 		}
-		ru, err := f.rule(f.saved[r])
-		if err != nil {
-			return err
-		}
-		row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: ru})
+		row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: f.rule(f.saved[r])})
 	}
 	for _, r := range keep {
 		if f.has&(1<<r) == 0 {
@@ -178,7 +159,6 @@ func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
 		row.Signed = unwind.KeyB
 	}
 	row.Signal = f.signal
-	return nil
 }
 
 // machine makes the row of a frame that the processor or the system pushed: it holds the caller's
@@ -188,12 +168,7 @@ func (f *frame) machine(row *unwind.Row, pc, sp int64, keep []cpu.Reg) error {
 		return errVector
 	}
 	f.signal = true
-	var err error
-	if row.CFA, err = f.load(f.at(sp)); err != nil {
-		return err
-	}
-	if row.RA, err = f.load(f.at(pc)); err != nil {
-		return err
-	}
-	return f.registers(row, keep)
+	row.CFA, row.RA = f.load(f.at(sp)), f.load(f.at(pc))
+	f.registers(row, keep)
+	return nil
 }

@@ -106,9 +106,9 @@ func sameRules(arch *cpu.Arch, r, d *unwind.Row) bool {
 	}
 	// The caller's sp is the CFA, or lies below it where DWARF may also say in which word or
 	// register it was kept.
-	sp := saved(r, arch.SP) == unwind.Rule{Kind: unwind.Same}
+	sp := saved(r, arch.SP).Equal(unwind.Rule{Kind: unwind.Same})
 	if arch.CFABias != 0 {
-		sp = saved(r, arch.SP) == unwind.Rule{Kind: unwind.FromCFA, Offset: -arch.CFABias}
+		sp = saved(r, arch.SP).Equal(unwind.Rule{Kind: unwind.FromCFA, Offset: -arch.CFABias})
 	}
-	return r.CFA == d.CFA && r.RA == d.RA && saved(r, arch.FP) == saved(d, arch.FP) && r.Signed == d.Signed && r.Signal == d.Signal && r.Outermost == d.Outermost && sp
+	return r.CFA.Equal(d.CFA) && r.RA.Equal(d.RA) && saved(r, arch.FP).Equal(saved(d, arch.FP)) && r.Signed == d.Signed && r.Signal == d.Signal && r.Outermost == d.Outermost && sp
 }

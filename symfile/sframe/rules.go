@@ -103,7 +103,7 @@ func (t *table) saved(e *entry, i int) unwind.Rule {
 }
 
 // register returns a rule relative to the register with a DWARF number.
-func (t *table) register(e *entry, number int64, kind unwind.RuleKind, off int64) unwind.Rule {
+func (t *table) register(e *entry, number int64, kind unwind.Kind, off int64) unwind.Rule {
 	if number < 0 || number >= int64(len(t.arch.DWARF)) || t.arch.DWARF[number] == cpu.NoReg {
 		t.warn("register", e.at, "the row uses register %d, which %s does not have", number, t.arch.Name)
 		return unwind.Rule{Kind: unwind.Undefined}
@@ -166,7 +166,7 @@ func (t *table) controlled(e *entry, control uint32, off int64) unwind.Rule {
 	if control&(1<<2) != 0 {
 		t.warn("row", e.at, "unknown bit 2 of control word 0x%x is ignored", control)
 	}
-	kinds := [...]unwind.RuleKind{0: unwind.FromCFA, controlReg: unwind.FromReg, controlDeref: unwind.AtCFA, controlReg | controlDeref: unwind.AtReg}
+	kinds := [...]unwind.Kind{0: unwind.FromCFA, controlReg: unwind.FromReg, controlDeref: unwind.AtCFA, controlReg | controlDeref: unwind.AtReg}
 	kind := kinds[control&(controlReg|controlDeref)]
 	if control&controlReg != 0 {
 		return t.register(e, int64(control>>controlBits), kind, off)

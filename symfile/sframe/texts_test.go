@@ -49,7 +49,7 @@ func simplified(arch *cpu.Arch, row *unwind.Row) simple {
 		return ru.Describe(arch)
 	}
 	s := simple{text(row.CFA), text(row.RA), "u", row.Signed != unwind.NotSigned}
-	if row.RA == (unwind.Rule{Kind: unwind.FromReg, Reg: arch.LR}) {
+	if row.RA.Equal(unwind.Rule{Kind: unwind.FromReg, Reg: arch.LR}) {
 		s.ra = "u"
 	}
 	for _, r := range row.Saved {

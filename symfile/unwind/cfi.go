@@ -77,23 +77,24 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	case cfa == "":
 		return Row{}, notes, &RuleError{Reason: "no rule for .cfa"}
 	}
-	if row.CFA, err = parseExpr(arch, cfa); err != nil {
+	m := machine{arch: arch}
+	if row.CFA, err = m.expression(cfa); err != nil {
 		return Row{}, notes, wrapRule("rule of .cfa", err)
 	}
-	// Apply finds a .cfa inside of an Expr; here the compact forms are refused.
+	// Apply finds a .cfa inside of code; here the compact forms are refused.
 	if row.CFA.Kind == FromCFA || row.CFA.Kind == AtCFA {
 		return Row{}, notes, &RuleError{Reason: "the rule of .cfa reads .cfa", Text: cfa}
 	}
 	if ra == "" {
 		row.RA, row.Outermost = Rule{Kind: Undefined}, true
-	} else if row.RA, err = parseExpr(arch, ra); err != nil {
+	} else if row.RA, err = m.expression(ra); err != nil {
 		return Row{}, notes, wrapRule("rule of .ra", err)
 	}
 	if len(regs) > 0 {
 		row.Saved = make([]RegRule, len(regs))
 	}
 	for i, p := range regs {
-		ru, err := parseExpr(arch, p.expr)
+		ru, err := m.expression(p.expr)
 		if err != nil {
 			// A bad rule costs this register only: the frame still has its caller.
 			ru = Rule{Kind: Undefined}
@@ -107,10 +108,21 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	}
 	// See Row.EntryFromFP: init, whose rules hold at the function's first instruction, has cfa =
 	// ebp + 4.
-	if entry, err := parseExpr(arch, atEntry); err == nil {
-		row.EntryFromFP = arch.SwappedDWARF && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
+	if arch.SwappedDWARF {
+		entry, err := m.expression(atEntry)
+		row.EntryFromFP = err == nil && entry.Equal(Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)})
 	}
 	return row, notes, nil
+}
+
+// expression turns a STACK CFI expression into the simplest rule that computes it.
+func (m *machine) expression(text string) (Rule, error) {
+	m.text = text
+	ru, n, err := m.run()
+	if err == nil && n != 1 {
+		err = m.fail("the expression does not leave one value")
+	}
+	return ru, err
 }
 
 // wrapRule adds to a RuleError which rule it is about.

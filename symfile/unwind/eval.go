@@ -21,8 +21,10 @@ const (
 	DivisionByZero
 	// BadAlignment: the right operand of @ is not a power of two.
 	BadAlignment
-	// BadProgram: the rule's text is not a valid expression.
+	// BadProgram: the rule's code is not valid.
 	BadProgram
+	// NoEntry: a value that the function had at its entry is not known.
+	NoEntry
 )
 
 // EvalError says which value of a Row could not be computed and why.
@@ -35,7 +37,8 @@ type EvalError struct {
 	Size int
 	// Reg is the register whose value is unknown, with "$" (NoRegister).
 	Reg string
-	// Text is the operator (DivisionByZero) or what is wrong with the expression (BadProgram).
+	// Text is the operator (DivisionByZero), what is wrong with the code (BadProgram), or the
+	// expression (NoEntry).
 	Text string
 }
 
@@ -53,6 +56,8 @@ func (e *EvalError) reason() string {
 		return "division by zero (" + e.Text + ")"
 	case BadAlignment:
 		return "alignment to something that is not a power of two"
+	case NoEntry:
+		return "the value that " + e.Text + " had at the function's entry is not known"
 	}
 	return e.Text
 }
@@ -96,15 +101,16 @@ type fault struct {
 	text  string
 }
 
-// target is the value being computed: a register's number, or forCFA or forRA.
+// target is the value being computed: a register's number, or one of these.
 type target int
 
 const (
 	forCFA target = -1 - iota
 	forRA
+	forValue // of a location
 )
 
-// evaluation is the state of one Apply.
+// evaluation is the state of one Apply, or of one location.
 type evaluation struct {
 	callee *cpu.Regs
 	mem    Memory // may be nil
@@ -112,6 +118,8 @@ type evaluation struct {
 	cfa    uint64
 	hasCFA bool // false until the rule of the CFA is computed, which may not read .cfa
 	want   target
+	scope  *Scope // of a location, else nil
+	fault  fault  // why the last value could not be computed
 }
 
 // name is the value's name in errors and traces.
@@ -121,12 +129,25 @@ func (e *evaluation) name(t target) string {
 		return "cfa"
 	case forRA:
 		return "ra"
+	case forValue:
+		return "value"
 	}
 	return "$" + e.callee.Arch.RegName(cpu.Reg(t))
 }
 
-// err makes an error of a fault, about the value that is being computed.
-func (e *evaluation) err(f fault) *EvalError {
+// fail keeps why there is no value.
+func (e *evaluation) fail(f fault) (uint64, bool) {
+	e.fault = f
+	return 0, false
+}
+
+func (e *evaluation) bad(why string) (uint64, bool) {
+	return e.fail(fault{cause: BadProgram, text: why})
+}
+
+// err makes an error of the fault, about the value that is being computed.
+func (e *evaluation) err() *EvalError {
+	f := &e.fault
 	err := &EvalError{For: e.name(e.want), Cause: f.cause, Text: f.text}
 	switch f.cause {
 	case NoWord:
@@ -138,86 +159,163 @@ func (e *evaluation) err(f fault) *EvalError {
 }
 
 // reg returns the callee's value of a register.
-func (e *evaluation) reg(r cpu.Reg) (uint64, fault) {
+func (e *evaluation) reg(r cpu.Reg) (uint64, bool) {
 	v, ok := e.callee.Get(r)
 	if !ok {
-		return 0, fault{cause: NoRegister, reg: r}
+		return e.fail(fault{cause: NoRegister, reg: r})
 	}
-	return v, fault{}
+	return v, true
 }
 
 // word returns the word of the CPU's size at addr.
-func (e *evaluation) word(addr uint64) (uint64, fault) { return e.read(addr, e.callee.Arch.WordSize) }
+func (e *evaluation) word(addr uint64) (uint64, bool) { return e.read(addr, e.callee.Arch.WordSize) }
 
 // read returns the word of size bytes at addr, and traces it.
-func (e *evaluation) read(addr uint64, size int) (uint64, fault) {
+func (e *evaluation) read(addr uint64, size int) (uint64, bool) {
 	addr = e.callee.Arch.Mask(addr)
 	if e.mem == nil {
-		return 0, fault{cause: NoWord, addr: addr, size: size}
+		return e.fail(fault{cause: NoWord, addr: addr, size: size})
 	}
 	v, ok := e.mem.Word(addr, size)
 	if !ok {
-		return 0, fault{cause: NoWord, addr: addr, size: size}
+		return e.fail(fault{cause: NoWord, addr: addr, size: size})
 	}
 	if e.tr != nil {
 		e.tr.Words = append(e.tr.Words, WordRead{Addr: addr, Value: v, Size: size, For: e.name(e.want)})
 	}
-	return v, fault{}
+	return v, true
 }
 
 // value computes one rule and traces the result.
-func (e *evaluation) value(ru *Rule) (uint64, fault) {
-	v, f := e.compute(ru)
+func (e *evaluation) value(ru *Rule) (uint64, bool) {
+	v, ok := e.compute(ru)
 	if e.tr != nil {
 		m := RuleResult{For: e.name(e.want), Rule: *ru, Value: v}
-		if f.cause != 0 {
-			m.Value, m.Err = 0, e.err(f)
+		if !ok {
+			m.Err = e.err()
 		}
 		e.tr.Values = append(e.tr.Values, m)
 	}
-	return v, f
+	return v, ok
 }
 
-// compute returns the value of one rule, by the formula at its RuleKind.
-func (e *evaluation) compute(ru *Rule) (uint64, fault) {
-	arch := e.callee.Arch
+// compute returns the value of one rule.
+func (e *evaluation) compute(ru *Rule) (uint64, bool) {
 	switch ru.Kind {
 	case Same:
 		// The CFA and the return address are not registers of the callee, so they cannot stay as
 		// they are.
 		if e.want < 0 {
-			return 0, fault{cause: BadProgram, text: "only a register can be \"unchanged\""}
+			return e.bad("only a register can be \"unchanged\"")
 		}
 		return e.reg(cpu.Reg(e.want))
+	case Computed:
+		return e.run(ru.Code)
+	}
+	return e.operand(ru.Kind, ru.Reg, ru.Offset)
+}
+
+// operand returns a value, by the formula at its Kind.
+func (e *evaluation) operand(kind Kind, reg cpu.Reg, offset int64) (uint64, bool) {
+	arch := e.callee.Arch
+	switch kind {
 	case FromReg, AtReg:
-		v, f := e.reg(ru.Reg)
-		if f.cause != 0 {
-			return 0, f
+		v, ok := e.reg(reg)
+		if !ok {
+			return 0, false
 		}
-		v = arch.Mask(v + uint64(ru.Offset))
-		if ru.Kind == AtReg {
+		v = arch.Mask(v + uint64(offset))
+		if kind == AtReg {
 			return e.word(v)
 		}
-		return v, fault{}
+		return v, true
 	case FromCFA, AtCFA:
 		if !e.hasCFA {
-			return 0, fault{cause: BadProgram, text: "the rule of .cfa reads .cfa"}
+			return e.bad("the rule of .cfa reads .cfa")
 		}
-		v := arch.Mask(e.cfa + uint64(ru.Offset))
-		if ru.Kind == AtCFA {
+		v := arch.Mask(e.cfa + uint64(offset))
+		if kind == AtCFA {
 			return e.word(v)
 		}
-		return v, fault{}
+		return v, true
 	case Const:
-		return arch.Mask(uint64(ru.Offset)), fault{}
+		return arch.Mask(uint64(offset)), true
 	case AtConst:
-		return e.word(uint64(ru.Offset))
-	case Expr:
-		return e.expr(ru.Text)
-	case Program:
-		return e.program(ru.Text)
+		return e.word(uint64(offset))
+	case FromModule:
+		if e.scope != nil {
+			return arch.Mask(e.scope.Moved + uint64(offset)), true
+		}
 	}
-	return 0, fault{cause: Unrecoverable}
+	return e.fail(fault{cause: Unrecoverable})
+}
+
+// run executes code, and returns the top of the stack that it leaves. Code may jump, also back;
+// maxSteps counts executed ops, so that a loop ends.
+func (e *evaluation) run(code []Op) (uint64, bool) {
+	arch := e.callee.Arch
+	var stack [maxDepth]uint64
+	n := 0
+	for at, steps := 0, 0; at < len(code); steps++ {
+		if steps >= maxSteps {
+			return e.bad("the program takes too many steps")
+		}
+		op := &code[at]
+		at++
+		takes, gives := op.arity()
+		if n < takes {
+			return e.bad(op.String() + " lacks operands")
+		}
+		if n-takes+gives > maxDepth {
+			return e.bad("the program needs too deep a stack")
+		}
+		var v uint64
+		ok := true
+		switch {
+		case op.Kind < Computed:
+			v, ok = e.operand(op.Kind, op.Reg, op.Offset)
+		case op.Kind == Load:
+			v, ok = e.word(stack[n-1])
+		case op.Kind == LoadSized:
+			v, ok = e.read(stack[n-1], int(op.Arg))
+		case op.Kind == Jump || op.Kind == If && stack[n-1] != 0:
+			if at += int(op.Arg); at < 0 {
+				return e.bad("a jump out of the program")
+			}
+		case op.Kind == EntryValue:
+			nested := code[at:][:max(0, min(int(op.Arg), len(code)-at))]
+			at += len(nested)
+			v, ok = e.entry(nested)
+		case takes > 0 && gives == 1 && op.Kind != Drop:
+			var c Cause
+			if v, c = compute(op.Kind, stack[max(n-2, 0)], stack[n-1], arch.WordSize); c != 0 {
+				return e.fail(fault{cause: c, text: op.String()})
+			}
+		default:
+			shuffle(*op, stack[:], n)
+		}
+		if !ok {
+			return 0, false
+		}
+		n += gives - takes
+		if gives == 1 {
+			stack[n-1] = arch.Mask(v)
+		}
+	}
+	if n < 1 {
+		return e.bad("the program leaves no value")
+	}
+	return stack[n-1], true
+}
+
+// entry returns the value that code had when the function was entered.
+func (e *evaluation) entry(code []Op) (uint64, bool) {
+	if e.scope != nil && e.scope.Entry != nil {
+		if v, ok := e.scope.Entry(code); ok {
+			return v, true
+		}
+	}
+	return e.fail(fault{cause: NoEntry, text: (&printer{arch: e.callee.Arch}).infix(code)})
 }
 
 // Apply computes the caller's registers from the callee's.
@@ -238,16 +336,16 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 	caller.Arch = arch
 	e := evaluation{callee: callee, mem: mem, tr: tr, want: forCFA}
 
-	cfa, f := e.value(&r.CFA)
-	if f.cause != 0 {
-		return caller, 0, e.err(f)
+	cfa, ok := e.value(&r.CFA)
+	if !ok {
+		return caller, 0, e.err()
 	}
 	e.cfa, e.hasCFA = cfa, true
 
 	e.want = forRA
-	ra, f := e.value(&r.RA)
-	if f.cause != 0 {
-		return caller, cfa, e.err(f)
+	ra, ok := e.value(&r.RA)
+	if !ok {
+		return caller, cfa, e.err()
 	}
 
 	// Calling conventions have a function preserve these, so a row without a rule says that it did.
@@ -268,19 +366,18 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 			continue
 		}
 		e.want = target(s.Reg)
-		v, f := e.value(&s.Rule)
-		if f.cause == 0 {
+		if v, ok := e.value(&s.Rule); ok {
 			caller.Set(s.Reg, v)
 			continue
 		}
 		// Without its stack pointer the caller's frame cannot be found, so this is no loss of one
 		// register.
 		if s.Reg == arch.SP {
-			return caller, cfa, e.err(f)
+			return caller, cfa, e.err()
 		}
 		caller.Forget(s.Reg)
 		if tr != nil && s.Rule.Kind != Undefined {
-			tr.Notes = append(tr.Notes, e.err(f).Error())
+			tr.Notes = append(tr.Notes, e.err().Error())
 		}
 	}
 	return caller, cfa, nil

@@ -10,7 +10,7 @@ func vars(m map[string]uint64) func(string) (uint64, bool) {
 }
 
 func TestParseProgram(t *testing.T) {
-	mem := words{0x1000: 0x2000, 0x1004: 0x401000, 0xff8: 77, 0x1100: 0x402000, 0x10fc: 0x3000, 0x800: 0x403000}
+	mem := memory{0x1000: 0x2000, 0x1004: 0x401000, 0xff8: 77, 0x1100: 0x402000, 0x10fc: 0x3000, 0x800: 0x403000}
 	callee := regs(t, x86, "eip", 0x400000, "esp", 0x800, "ebp", 0x1000, "ebx", 9, "esi", 1, "edi", 2)
 	std := map[string]uint64{".raSearch": 0x1100, ".raSearchStart": 0x1100, ".cbSavedRegs": 8, ".cbLocals": 4, ".cbParams": 12}
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestParseProgramErrors(t *testing.T) {
 		{"$eip $ebp ^ =", "$esp"},
 		{"$esp $ebp =", "$eip"},
 		{"$eip 1 = $esp 2 = 5", "leaves a value"},
-		{"$eip 1 = $esp 2 = =", "lacks operands"},
+		{"$eip 1 = $esp 2 = =", "lacks its operands"},
 		{"5 1 =", "begins with $"},
 		{".cbParams 1 =", "begins with $"},
 		{"$ 1 =", "begins with $"},
@@ -73,7 +73,7 @@ func TestParseProgramErrors(t *testing.T) {
 		{"$eip foo = $esp 1 =", "no value"},
 		{"$eip ebp = $esp 1 =", "no value"},
 		{"$eip .undef = $esp 1 =", "$eip"},
-		{"+", "lacks operands"}, {"^", "lacks its operand"}, {"1 +", "lacks operands"},
+		{"+", "lacks its operands"}, {"^", "lacks its operands"}, {"1 +", "lacks its operands"},
 		{strings.Repeat("1 ", 50), "too deep"},
 		{strings.Repeat("$eip 1 = ", 3000), "too long"},
 		{strings.Repeat("$a 1 =", 2500), "too many words"},
@@ -93,7 +93,7 @@ func TestParseProgramCompact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row.CFA != (Rule{Kind: FromReg, Reg: 2, Offset: 8}) || row.RA != (Rule{Kind: AtReg, Reg: 2, Offset: 4}) {
+	if !row.CFA.Equal(Rule{Kind: FromReg, Reg: 2, Offset: 8}) || !row.RA.Equal(Rule{Kind: AtReg, Reg: 2, Offset: 4}) {
 		t.Error(row.Describe(x86))
 	}
 }
@@ -105,7 +105,7 @@ func TestFPO(t *testing.T) {
 	const esp, callee = 0x1000, 8
 	start := uint64(esp + 0x10 + 0xc + callee)
 	g := regs(t, x86, "esp", esp, "ebp", 5, "ebx", 6, "esi", 7)
-	mem := words{start: 0x401000, esp + callee + 0xc - 8: 0x1f00}
+	mem := memory{start: 0x401000, esp + callee + 0xc - 8: 0x1f00}
 	for _, alloc := range []bool{true, false} {
 		d.AllocatesBP = alloc
 		row, err := ParseProgram(x86, d.ProgramText(), d.Vars(callee, start))

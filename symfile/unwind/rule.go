@@ -7,53 +7,40 @@
 //
 //	STACK CFI … .cfa: $rsp 48 + .ra: .cfa -8 + ^  ──ParseCFI──►  Row{CFA: $rsp+48, RA: [cfa-8]}  ──Apply──►  caller's registers
 //
-// Start at Row in rule.go, then Apply in eval.go. The parsers of text rules are ParseCFI (STACK
-// CFI, cfi.go), ParseProgram (STACK WIN, program.go) and ParseExpression (DWARF expressions,
-// expression.go). Format of the text: Breakpad's docs/symbol_files.md. Addresses of rules are
-// module-relative; values are in the address space of the crashed process.
+// A rule that is more than a base, an offset and a word is code: a list of Ops for a stack machine. Three
+// front ends make rules of what files have: ParseCFI (STACK CFI, cfi.go) and ParseProgram (STACK WIN,
+// program.go) of Breakpad's words, package dwarfcfi of DWARF expressions, by Simplify. One evaluator
+// (eval.go) executes them, and one printer (text.go) shows them. A Location (location.go) is the same
+// for variables.
+//
+// Start at Row in rule.go, then Apply in eval.go. Format of the text: Breakpad's docs/symbol_files.md.
+// Addresses of rules are module-relative; values are in the address space of the crashed process.
 package unwind
 
-import "github.com/crashpane/crashpane/core/cpu"
+import (
+	"slices"
 
-// RuleKind is the form of a Rule. In the formulas a register is the callee's, [x] is the memory
-// word at x, and cfa is the frame's canonical frame address: the value of the caller's stack
-// pointer just before the call (DWARF 5, section 6.4).
-type RuleKind uint8
-
-const (
-	// Unset: there is no rule. A callee-saved register keeps its value, any other becomes unknown.
-	Unset RuleKind = iota
-	// Undefined: the function overwrote the value and did not save it.
-	Undefined
-	// Same: value = the callee's value of the same register.
-	Same
-	// FromReg: value = Reg + Offset
-	FromReg
-	// AtReg: value = [Reg + Offset]
-	AtReg
-	// FromCFA: value = cfa + Offset
-	FromCFA
-	// AtCFA: value = [cfa + Offset]
-	AtCFA
-	// Const: value = Offset. A stack scan uses it: it found the address itself.
-	Const
-	// AtConst: value = [Offset]
-	AtConst
-	// Expr: value = the postfix expression in Text, in Breakpad's operators only, so that a STACK
-	// CFI record can hold it
-	Expr
-	// Program: value = the postfix program in Text, which also uses the operators of words.go, as
-	// DWARF expressions need them
-	Program
+	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// Rule says how to compute one value. Which fields count depends on Kind. Rules are comparable with
-// ==.
+// Rule says how to compute one value. Which fields count depends on Kind. Compare rules with Equal.
+// Their Code is shared, and must not be changed.
 type Rule struct {
-	Kind   RuleKind
+	Kind   Kind
 	Reg    cpu.Reg
 	Offset int64
-	Text   string
+	// Code, of a Computed, leaves the value on top of the stack.
+	Code []Op
+}
+
+// Equal reports whether two rules are the same.
+func (ru Rule) Equal(o Rule) bool {
+	return ru.Kind == o.Kind && ru.Reg == o.Reg && ru.Offset == o.Offset && slices.Equal(ru.Code, o.Code)
+}
+
+// Plain: the rule has Breakpad's operators only, so that a STACK CFI record can hold it.
+func (ru Rule) Plain() bool {
+	return !slices.ContainsFunc(ru.Code, func(op Op) bool { return op.Kind > Load || op.Kind == FromModule })
 }
 
 // RegRule is the rule of one register.
@@ -61,6 +48,9 @@ type RegRule struct {
 	Reg  cpu.Reg
 	Rule Rule
 }
+
+// Equal reports whether two registers' rules are the same.
+func (r RegRule) Equal(o RegRule) bool { return r.Reg == o.Reg && r.Rule.Equal(o.Rule) }
 
 // Row is the unwind rules of one frame at one address. The caller's pc is RA. The caller's sp is
 // CFA, unless Saved has a rule for sp. Compare rows with Equal. The zero Row has no rules.
@@ -142,7 +132,13 @@ func (r Row) Swapped(a, b cpu.Reg) Row {
 		}
 		return x
 	}
-	rule := func(ru Rule) Rule { ru.Reg = swap(ru.Reg); return ru }
+	rule := func(ru Rule) Rule {
+		ru.Reg, ru.Code = swap(ru.Reg), slices.Clone(ru.Code)
+		for i := range ru.Code {
+			ru.Code[i].Reg = swap(ru.Code[i].Reg)
+		}
+		return ru
+	}
 	r.CFA, r.RA = rule(r.CFA), rule(r.RA)
 	saved := make([]RegRule, len(r.Saved))
 	for i, s := range r.Saved {
@@ -157,8 +153,8 @@ const NoteSwapped = "with esp and ebp swapped: "
 
 // Memory reads the memory of the crashed process.
 type Memory interface {
-	// Word reads a word of size bytes at addr, in the dump's byte order: 4 or 8 bytes, in a Program
-	// also 1 or 2. It returns false if the dump lacks any of the bytes.
+	// Word reads a word of size bytes at addr, in the dump's byte order: 4 or 8 bytes, for
+	// DWARF expressions also 1 or 2. It returns false if the dump lacks any of the bytes.
 	Word(addr uint64, size int) (uint64, bool)
 }
 

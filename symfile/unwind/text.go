@@ -1,7 +1,7 @@
 package unwind
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,92 +27,194 @@ func plus(base string, off int64) string {
 	return base
 }
 
-// Describe returns the rule as text: "$rsp + 48", "[cfa − 8]" (the word at that address),
-// "unchanged", "lost". If arch is nil, registers are shown as numbers.
-func (ru Rule) Describe(arch *cpu.Arch) string {
-	switch ru.Kind {
+func hex(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
+
+// printer shows rules: with the names of registers, or with the values that they and the CFA have.
+type printer struct {
+	arch   *cpu.Arch // nil for registers as numbers
+	callee *cpu.Regs // nil for names
+	cfa    uint64
+}
+
+// reg returns a register's value, if that is wanted and known, or its name.
+func (p *printer) reg(r cpu.Reg) string {
+	if p.callee != nil {
+		if v, known := p.callee.Get(r); known {
+			return hex(v)
+		}
+	}
+	return regText(p.arch, r)
+}
+
+// value returns a value of a rule or an op, or its reason for being none.
+func (p *printer) value(kind Kind, reg cpu.Reg, off int64) string {
+	cfa := "cfa"
+	if p.callee != nil {
+		cfa = hex(p.cfa)
+	}
+	switch kind {
 	case Unset:
 		return "no rule"
-	case Undefined:
-		return "lost"
 	case Same:
 		return "unchanged"
 	case FromReg:
-		return plus(regText(arch, ru.Reg), ru.Offset)
+		return plus(p.reg(reg), off)
 	case AtReg:
-		return "[" + plus(regText(arch, ru.Reg), ru.Offset) + "]"
+		return "[" + plus(p.reg(reg), off) + "]"
 	case FromCFA:
-		return plus("cfa", ru.Offset)
+		return plus(cfa, off)
 	case AtCFA:
-		return "[" + plus("cfa", ru.Offset) + "]"
+		return "[" + plus(cfa, off) + "]"
 	case Const:
-		return fmt.Sprintf("0x%x", uint64(ru.Offset))
+		return hex(uint64(off))
 	case AtConst:
-		return fmt.Sprintf("[0x%x]", uint64(ru.Offset))
+		return "[" + hex(uint64(off)) + "]"
+	case FromModule:
+		return "module + " + hex(uint64(off))
 	}
-	return infix(ru.Text)
+	return "lost"
 }
 
-// infix rewrites a postfix expression in infix notation: "$rsp 8 + ^" becomes "[$rsp + 8]". A
-// broken or long expression stays as it is.
+// rule returns a rule as text.
+func (p *printer) rule(ru *Rule) string {
+	if ru.Kind == Computed {
+		return p.infix(ru.Code)
+	}
+	return p.value(ru.Kind, ru.Reg, ru.Offset)
+}
+
+// Describe returns the rule as text: "$rsp + 48", "[cfa − 8]" (the word at that address),
+// "unchanged", "lost". If arch is nil, registers are shown as numbers.
+func (ru Rule) Describe(arch *cpu.Arch) string { return (&printer{arch: arch}).rule(&ru) }
+
+// Computed shows how a value was computed, with numbers for names: "0x7ffe3d0 + 48 = 0x7ffe400",
+// "word at 0x7ffe3f8 = 0x55d0a1f4". callee and cfa are Apply's argument and result. If the value
+// could not be computed, Computed returns the reason.
+func (m *RuleResult) Computed(callee *cpu.Regs, cfa uint64) string {
+	if m.Err != nil {
+		return m.Err.reason()
+	}
+	ru := m.Rule
+	p := printer{callee.Arch, callee, cfa}
+	value := hex(m.Value)
+	switch ru.Kind {
+	case AtReg, AtCFA, AtConst:
+		base := map[Kind]uint64{AtCFA: cfa}[ru.Kind]
+		if ru.Kind == AtReg {
+			base, _ = callee.Get(ru.Reg)
+		}
+		return "word at " + hex(callee.Arch.Mask(base+uint64(ru.Offset))) + " = " + value
+	case FromReg, FromCFA:
+		if ru.Offset != 0 {
+			return p.rule(&ru) + " = " + value
+		}
+	case Computed:
+		return p.rule(&ru) + " = " + value
+	}
+	return value
+}
+
+// String returns the op as a word.
+func (op *Op) String() string {
+	switch op.Kind {
+	case LoadSized, Pick, EntryValue:
+		return operators[op.Kind].word + strconv.Itoa(int(op.Arg))
+	}
+	return operators[op.Kind].word
+}
+
+// Postfix returns a Computed rule in postfix notation, with Breakpad's words as far as they go:
+// "$rsp 8 + ^". reg returns a register's name.
+func (ru Rule) Postfix(reg func(cpu.Reg) string) string {
+	var b []byte
+	number := func(v int64) { b = strconv.AppendInt(append(b, ' '), v, 10) }
+	for i := range ru.Code {
+		op := &ru.Code[i]
+		switch op.Kind {
+		case FromReg, AtReg:
+			b = append(append(b, ' '), reg(op.Reg)...)
+		case FromCFA, AtCFA:
+			b = append(b, " .cfa"...)
+		case FromModule:
+			b = append(b, " module"...)
+		case Undefined:
+			b = append(b, " .undef"...)
+		case Const, AtConst:
+			number(op.Offset)
+		case If, Jump: // to which op, counted from 0
+			b = append(append(b, ' '), operators[op.Kind].word...)
+			b = strconv.AppendInt(b, int64(i)+1+int64(op.Arg), 10)
+		default:
+			b = append(append(b, ' '), op.String()...)
+		}
+		switch op.Kind {
+		case FromReg, AtReg, FromCFA, AtCFA, FromModule:
+			if op.Offset != 0 {
+				number(op.Offset)
+				b = append(b, " +"...)
+			}
+		}
+		switch op.Kind {
+		case AtReg, AtCFA, AtConst:
+			b = append(b, " ^"...)
+		}
+	}
+	return strings.TrimPrefix(string(b), " ")
+}
+
+// postfix returns code in postfix notation.
+func postfix(arch *cpu.Arch, code []Op) string {
+	return Rule{Kind: Computed, Code: code}.Postfix(func(r cpu.Reg) string { return regText(arch, r) })
+}
+
+// infix returns code in infix notation: "$rsp 8 + ^" becomes "[$rsp + 8]". Broken or long code, and
+// what reorders the stack or jumps, stays as it is.
 // Each entry of the stack is an operand in infix form; operators put parentheses around what they
 // join.
-func infix(text string) string {
+func (p *printer) infix(code []Op) string {
 	var stack []string
 	size := 0
-	for rest := text; ; {
-		var tok string
-		if tok, rest = cut(rest); tok == "" {
-			break
-		}
+	for i := 0; i < len(code); i++ {
+		op := &code[i]
 		n := len(stack)
-		switch {
-		case tok == "^":
-			if n < 1 {
-				return text
-			}
-			stack[n-1] = "[" + bare(stack[n-1]) + "]"
-		case isOp(tok):
-			if n < 2 {
-				return text
-			}
-			op := tok
-			if op == "-" {
-				op = "−"
-			}
-			l, r := stack[n-2], stack[n-1]
-			if tok == "@" {
-				stack[n-2] = "align(" + bare(l) + ", " + bare(r) + ")"
-			} else {
-				stack[n-2] = "(" + l + " " + op + " " + r + ")"
-			}
-			stack = stack[:n-1]
-		default:
-			if takes, gives, known := arity(tok); known {
-				// Words that reorder the stack or jump have no infix form.
-				if n < takes || gives != 1 || takes > 2 {
-					return text
-				}
-				word := "(" + tok + " " + stack[n-1] + ")"
-				if takes == 2 {
-					word = "(" + stack[n-2] + " " + tok + " " + stack[n-1] + ")"
-				}
-				stack = append(stack[:n-takes], word)
-				break
-			}
-			if tok == ".cfa" {
-				tok = "cfa"
-			}
-			stack = append(stack, tok)
+		takes, gives := op.arity()
+		if n < takes || gives != 1 || takes > 2 {
+			return postfix(p.arch, code)
 		}
+		var s string
+		switch {
+		case op.Kind == Const || op.Kind == AtConst:
+			if s = strconv.FormatInt(op.Offset, 10); op.Kind == AtConst {
+				s = "[" + s + "]"
+			}
+		case op.Kind < Computed:
+			if s = p.value(op.Kind, op.Reg, op.Offset); strings.Contains(s, " ") && s[0] != '[' {
+				s = "(" + s + ")"
+			}
+		case op.Kind == EntryValue:
+			nested := code[i+1:][:max(0, min(int(op.Arg), len(code)-i-1))]
+			s = "entry(" + p.infix(nested) + ")"
+			i += len(nested)
+		case op.Kind == Load:
+			s = "[" + bare(stack[n-1]) + "]"
+		case op.Kind == Align:
+			s = "align(" + bare(stack[n-2]) + ", " + bare(stack[n-1]) + ")"
+		case takes == 1:
+			s = "(" + op.String() + " " + stack[n-1] + ")"
+		case op.Kind == Sub:
+			s = "(" + stack[n-2] + " − " + stack[n-1] + ")"
+		default:
+			s = "(" + stack[n-2] + " " + op.String() + " " + stack[n-1] + ")"
+		}
+		stack = append(stack[:n-takes], s)
 		// Each step copies the top of the stack, so a long expression would cost the square of its
 		// length.
-		if size += len(stack[len(stack)-1]); size > 1<<16 {
-			return text
+		if size += len(s); size > 1<<16 {
+			return postfix(p.arch, code)
 		}
 	}
 	if len(stack) != 1 {
-		return text
+		return postfix(p.arch, code)
 	}
 	return bare(stack[0])
 }
@@ -193,7 +295,7 @@ func (o Origin) location() string {
 // Equal reports whether two rows have the same rules. The order of Saved and the Origin do not
 // matter, and a saved register whose rule is Unset counts as absent.
 func (r *Row) Equal(o *Row) bool {
-	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal || r.OthersUndefined != o.OthersUndefined {
+	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) || r.Signal != o.Signal || r.OthersUndefined != o.OthersUndefined {
 		return false
 	}
 	return r.within(o) && o.within(r)
@@ -201,17 +303,5 @@ func (r *Row) Equal(o *Row) bool {
 
 // within reports whether o has each saved rule of r.
 func (r *Row) within(o *Row) bool {
-outer:
-	for _, s := range r.Saved {
-		if s.Rule.Kind == Unset {
-			continue
-		}
-		for _, t := range o.Saved {
-			if t == s {
-				continue outer
-			}
-		}
-		return false
-	}
-	return true
+	return !slices.ContainsFunc(r.Saved, func(s RegRule) bool { return s.Rule.Kind != Unset && !slices.ContainsFunc(o.Saved, s.Equal) })
 }

@@ -1,219 +1,255 @@
 package unwind
 
-import "strings"
+import (
+	"strings"
 
-// The operators that a Program has beyond Breakpad's. Each is one operation of DWARF expressions
-// (DWARF 5, section 2.5.1). Values are words of the CPU's size; operators marked signed read them
-// as two's complement.
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// RuleError says why the text of an unwind record, or an expression, could not be made a rule.
+type RuleError struct {
+	Reason string
+	// Text is the offending part of the record, or empty.
+	Text string
+}
+
+func (e *RuleError) Error() string {
+	if e.Text == "" {
+		return e.Reason
+	}
+	return e.Reason + ": " + quote(e.Text)
+}
+
+// quote quotes text of an untrusted file for a message, shortened to 40 bytes.
+func quote(s string) string {
+	if len(s) > 40 {
+		s = s[:40] + "…"
+	}
+	return "\"" + s + "\""
+}
+
+// machine executes the postfix language of STACK CFI and STACK WIN (Breakpad's postfix_evaluator.h) on
+// rules (see build.go). Words are separated by white space. A word is an operator (+ - * / % @ ^), a
+// decimal literal, a register, or .cfa. Values are unsigned words of the CPU's size and wrap around.
 //
-//	and or xor shl shr       l r → value
-//	shra div                 l r → value, signed
-//	eq ne lt le gt ge        l r → 1 or 0, signed
-//	not neg abs              v → value; abs is signed
-//	^1 ^2 ^4 ^8              address → the word of so many bytes there, zero-extended
-//	dup drop over swap rot   reorder the top of the stack, as in DWARF
-//	pick:N                   push a copy of the item N below the top
-//	if:N jump:N              continue at word N of the program, counted from 0; if pops a value and jumps unless it is 0
+//	.cfa -16 + ^      [cfa - 16]: push cfa, push -16, add, read the word
 //
-// A Program's value is the top of the stack at its end; more may be below it. An Expr must leave
-// exactly one value.
-
-// arity returns how many items a word pops and pushes. known is false for Breakpad's operators and
-// for operands.
-func arity(tok string) (takes, gives int, known bool) {
-	switch tok {
-	case "and", "or", "xor", "shl", "shr", "shra", "div", "eq", "ne", "lt", "le", "gt", "ge":
-		return 2, 1, true
-	case "not", "neg", "abs", "^1", "^2", "^4", "^8":
-		return 1, 1, true
-	case "dup":
-		return 1, 2, true
-	case "drop":
-		return 1, 0, true
-	case "over":
-		return 2, 3, true
-	case "swap":
-		return 2, 2, true
-	case "rot":
-		return 3, 3, true
-	}
-	switch word, n := numbered(tok); word {
-	case "pick":
-		return n + 1, n + 2, true
-	case "if":
-		return 1, 0, true
-	case "jump":
-		return 0, 0, true
-	}
-	return 0, 0, false
+// A program, that is STACK WIN, has "=" too, variables, and names of its own.
+type machine struct {
+	arch    *cpu.Arch
+	text    string
+	program bool
+	vars    func(string) (uint64, bool)
+	set     []assigned // by the first assignment
 }
 
-// numbered splits a word like "pick:2". word is "" if tok is not of that form.
-// A number beyond maxSteps is no valid jump, as no program has so many words.
-func numbered(tok string) (word string, n int) {
-	word, digits, ok := strings.Cut(tok, ":")
-	v, number := literal(digits)
-	if !ok || !number || v > maxSteps {
-		return "", 0
-	}
-	return word, int(v)
+// assigned is a name of a program, with its value.
+type assigned struct {
+	name string
+	rule Rule
 }
 
-// signed reads a value of the word size as two's complement.
-func signed(v uint64, wordSize int) int64 {
-	if wordSize == 4 {
-		return int64(int32(v))
-	}
-	return int64(v)
-}
+// named is the Kind of an item of the stack that is a name, which a program may assign to or read.
+// Its Offset is where the name is in the text.
+const named Kind = 0xff
 
-// compute returns l op r, or op r for operators of one value. The results are those of DWARF 5,
-// sections 2.5.1.4 and 2.5.1.5.
-func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
-	sl, sr := signed(l, wordSize), signed(r, wordSize)
-	truth := func(b bool) (uint64, Cause) {
-		if b {
-			return 1, 0
-		}
-		return 0, 0
-	}
-	switch op {
-	case "and":
-		return l & r, 0
-	case "or":
-		return l | r, 0
-	case "xor":
-		return l ^ r, 0
-	// As in Go, a shift by the word size or more gives 0, or −1 for shra of a negative value.
-	case "shl":
-		return l << r, 0
-	case "shr":
-		return l >> r, 0
-	case "shra":
-		return uint64(sl >> r), 0
-	case "div":
-		switch sr {
-		case 0:
-			return 0, DivisionByZero
-		case -1: // as an integer division the smallest value / -1 would overflow
-			return -l, 0
-		}
-		return uint64(sl / sr), 0
-	case "eq":
-		return truth(l == r)
-	case "ne":
-		return truth(l != r)
-	case "lt":
-		return truth(sl < sr)
-	case "le":
-		return truth(sl <= sr)
-	case "gt":
-		return truth(sl > sr)
-	case "ge":
-		return truth(sl >= sr)
-	case "not":
-		return ^r, 0
-	case "neg":
-		return -r, 0
-	case "abs":
-		return uint64(max(sr, -sr)), 0
-	}
-	return 0, BadProgram
-}
+func (m *machine) fail(reason string) error { return &RuleError{Reason: reason, Text: m.text} }
 
-// shuffle executes dup, drop, over, swap, rot or pick:N on the n items of st, which must have space
-// for the result. The caller changes n.
-func shuffle[T any](tok string, st []T, n int) {
-	switch tok {
-	case "dup":
-		st[n] = st[n-1]
-	case "over":
-		st[n] = st[n-2]
-	case "swap":
-		st[n-1], st[n-2] = st[n-2], st[n-1]
-	case "rot": // the top moves below the two items under it
-		st[n-1], st[n-2], st[n-3] = st[n-2], st[n-3], st[n-1]
-	default:
-		if word, i := numbered(tok); word == "pick" {
-			st[n] = st[n-1-i]
-		}
+// run executes the text. It returns how many items are left on the stack, and the top one.
+func (m *machine) run() (top Rule, n int, err error) {
+	if len(m.text) > maxText {
+		return top, 0, m.fail("it is too long")
 	}
-}
-
-// wordAt returns the program's text from its word i on.
-func wordAt(text string, i int) string {
-	for ; i > 0; i-- {
-		_, text = cut(text)
-	}
-	return text
-}
-
-// program evaluates a Program's text.
-// Unlike expr it may jump, also back. maxSteps counts executed words, so that a loop ends.
-func (e *evaluation) program(text string) (uint64, fault) {
-	arch := e.callee.Arch
-	bad := func(why string) (uint64, fault) { return 0, fault{cause: BadProgram, text: why} }
-	if len(text) > maxText {
-		return bad("the program is too long")
-	}
-	var stack [maxDepth]uint64
-	n, rest := 0, text
-	for steps := 0; ; steps++ {
+	var stack [maxDepth]Rule
+	for rest, steps := m.text, 0; ; steps++ {
 		var tok string
 		if tok, rest = cut(rest); tok == "" {
-			break
+			if n > 0 {
+				top = stack[n-1]
+			}
+			return top, n, nil
 		}
 		if steps >= maxSteps {
-			return bad("the program takes too many steps")
+			return top, 0, m.fail("it has too many words")
 		}
-		takes, gives, known := arity(tok)
-		switch {
-		case known:
-		case tok == "^":
-			takes, gives = 1, 1
-		case isOp(tok):
-			takes, gives = 2, 1
+		at := len(m.text) - len(rest) - len(tok)
+		op := operator(tok)
+		switch assigns := m.program && tok[0] == '='; {
+		case assigns: // "=$eip" is "=" and "$eip"
+			tok, rest = "=", m.text[at+1:]
+		case op == Unset:
+			if n == maxDepth {
+				return top, 0, m.fail("it needs too deep a stack")
+			}
+			if err := m.push(&stack[n], tok, at); err != nil {
+				return top, 0, err
+			}
+			n++
+			continue
+		}
+		if n < 1 || n < 2 && op != Load {
+			return top, 0, m.fail(tok + " lacks its operands")
+		}
+		r := &stack[n-1]
+		if err := m.read(r); err != nil {
+			return top, 0, err
+		}
+		switch op {
+		case Unset: // =
+			// The name is below the value: "$T0 $ebp =" pushes the name, the value, and assigns.
+			if n -= 2; !m.assign(&stack[n], r) {
+				return top, 0, m.fail("only a name that begins with $ can be assigned")
+			}
+			continue
+		case Load:
+			r.unary(m.arch, Op{Kind: Load})
 		default:
-			gives = 1
+			n--
+			l := &stack[n-1]
+			if err := m.read(l); err != nil {
+				return top, 0, err
+			}
+			l.binary(m.arch, op, r)
 		}
-		if n < takes {
-			return bad(tok + " lacks operands")
-		}
-		if n-takes+gives > maxDepth {
-			return bad("the program needs too deep a stack")
-		}
-		var v uint64
-		var f fault
-		word, to := numbered(tok)
-		switch {
-		case word == "jump" || word == "if" && stack[n-1] != 0:
-			rest = wordAt(text, to)
-		case word == "if":
-		case !known && takes == 0:
-			v, f = e.operand(arch, tok)
-		case tok[0] == '^' && len(tok) > 1:
-			v, f = e.read(stack[n-1], int(tok[1]-'0'))
-		case tok == "^":
-			v, f = e.word(stack[n-1])
-		case !known:
-			v, f.cause = binary(tok[0], stack[n-2], stack[n-1])
-			f.text = tok
-		case gives == 1 && takes > 0:
-			v, f.cause = compute(tok, stack[max(n-2, 0)], stack[n-1], arch.WordSize)
-			f.text = tok
-		default:
-			shuffle(tok, stack[:], n)
-		}
-		if f.cause != 0 {
-			return 0, f
-		}
-		n += gives - takes
-		if gives == 1 {
-			stack[n-1] = arch.Mask(v)
+		// A program that multiplies a name by itself doubles its rule.
+		if len(stack[n-1].Code) > maxSteps {
+			return top, 0, m.fail("it grows too long")
 		}
 	}
-	if n < 1 {
-		return bad("the program leaves no value")
+}
+
+// operator returns the operator of a word, or Unset.
+func operator(tok string) Kind {
+	if len(tok) == 1 {
+		if i := strings.IndexByte("+-*/%@^", tok[0]); i >= 0 {
+			return Add + Kind(i)
+		}
 	}
-	return stack[n-1], fault{}
+	return Unset
+}
+
+// push makes an item of a word that is not an operator. A program's names are looked up when an
+// operator reads them, since "=" needs the name itself.
+func (m *machine) push(it *Rule, tok string, at int) (err error) {
+	if v, ok := literal(tok); ok {
+		*it = constant(m.arch, v)
+	} else if m.program {
+		*it = Rule{Kind: named, Offset: int64(at)}
+	} else {
+		*it, err = operand(m.arch, tok)
+	}
+	return err
+}
+
+// operand returns the rule for a word of STACK CFI that is neither an operator nor a number.
+func operand(arch *cpu.Arch, tok string) (Rule, error) {
+	switch tok {
+	case ".cfa":
+		return Rule{Kind: FromCFA}, nil
+	case ".undef":
+		return Rule{Kind: Undefined}, nil
+	}
+	if r, ok := arch.Lookup(tok); ok {
+		return Rule{Kind: FromReg, Reg: r}, nil
+	}
+	return Rule{}, &RuleError{Reason: "unknown register or word", Text: tok}
+}
+
+// assign gives a program's name a value, unless the item is none that can have one.
+func (m *machine) assign(to, v *Rule) bool {
+	if to.Kind != named {
+		return false
+	}
+	name, _ := cut(m.text[to.Offset:])
+	if len(name) < 2 || name[0] != '$' {
+		return false
+	}
+	if i := m.find(name); i >= 0 {
+		m.set[i].rule = *v
+	} else {
+		m.set = append(m.set, assigned{name, *v})
+	}
+	return true
+}
+
+// find returns the index of a name that the program has assigned, or -1.
+func (m *machine) find(name string) int {
+	for i := range m.set {
+		if m.set[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// read replaces an item that is a name by its value.
+func (m *machine) read(it *Rule) error {
+	if it.Kind != named {
+		return nil
+	}
+	name, _ := cut(m.text[it.Offset:])
+	if i := m.find(name); i >= 0 {
+		*it = m.set[i].rule.shared()
+		return nil
+	}
+	if name == ".undef" {
+		*it = Rule{Kind: Undefined}
+		return nil
+	}
+	if name[0] == '.' && m.vars != nil {
+		if v, ok := m.vars(name); ok {
+			*it = constant(m.arch, v)
+			return nil
+		}
+	}
+	// A program may not read $eip before it assigns it: the callee's own pc has no value in this
+	// language.
+	if r, ok := m.arch.Lookup(name); ok && name[0] == '$' && r != m.arch.PC {
+		*it = Rule{Kind: FromReg, Reg: r}
+		return nil
+	}
+	return &RuleError{Reason: "the program reads a name that has no value", Text: name}
+}
+
+// cut splits s after its first token. The token is empty at the end of s.
+func cut(s string) (tok, rest string) {
+	i := 0
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	j := i
+	for j < len(s) && !isSpace(s[j]) {
+		j++
+	}
+	return s[i:j], s[j:]
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// literal parses a decimal number with an optional "-" as 64 bits; a negative number wraps around.
+// It refuses a number that does not fit, as Breakpad and rust-minidump do.
+func literal(tok string) (uint64, bool) {
+	neg := false
+	if len(tok) > 1 && tok[0] == '-' {
+		neg, tok = true, tok[1:]
+	}
+	// 2^64 − 1 has 20 digits.
+	if len(tok) == 0 || len(tok) > 20 {
+		return 0, false
+	}
+	var v uint64
+	for i := 0; i < len(tok); i++ {
+		d := uint64(tok[i] - '0')
+		if d > 9 || v > (1<<64-1-d)/10 {
+			return 0, false
+		}
+		v = v*10 + d
+	}
+	if neg {
+		if v > 1<<63 {
+			return 0, false
+		}
+		v = -v
+	}
+	return v, true
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
@@ -144,16 +145,8 @@ func (b *builder) rule(f *walker.Frame, callee uint64) (rule, place string) {
 
 // sameRules reports whether two rows have the same text.
 func sameRules(a, b *unwind.Row) bool {
-	if a.CFA != b.CFA || a.RA != b.RA || a.Signal != b.Signal || a.OthersUndefined != b.OthersUndefined || a.Topmost != b.Topmost ||
-		a.Signed != b.Signed || a.Origin != b.Origin || len(a.Saved) != len(b.Saved) {
-		return false
-	}
-	for i := range a.Saved {
-		if a.Saved[i] != b.Saved[i] {
-			return false
-		}
-	}
-	return true
+	return a.CFA.Equal(b.CFA) && a.RA.Equal(b.RA) && a.Signal == b.Signal && a.OthersUndefined == b.OthersUndefined && a.Topmost == b.Topmost &&
+		a.Signed == b.Signed && a.Origin == b.Origin && slices.EqualFunc(a.Saved, b.Saved, unwind.RegRule.Equal)
 }
 
 // modules makes the list of modules, in the dump's order, so that an index means the same in both.

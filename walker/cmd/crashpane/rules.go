@@ -373,7 +373,7 @@ func (p *rulesPrinter) location(ru unwind.Rule) string {
 		return "val(" + p.value(ru) + ")"
 	case unwind.AtCFA:
 		return p.sum("cfa", ru.Offset)
-	case unwind.FromCFA, unwind.Expr, unwind.Program:
+	case unwind.FromCFA, unwind.Computed:
 		return "val(" + p.value(ru) + ")"
 	}
 	return p.value(ru)
