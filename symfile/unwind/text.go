@@ -184,7 +184,11 @@ func (p *printer) infix(code []Op) string {
 		var s string
 		switch {
 		case op.Kind == Const || op.Kind == AtConst:
-			if s = strconv.FormatInt(op.Offset, 10); op.Kind == AtConst {
+			v := op.Offset
+			if p.arch != nil && p.arch.WordSize == 4 {
+				v = int64(int32(v))
+			}
+			if s = strconv.FormatInt(v, 10); op.Kind == AtConst {
 				s = "[" + s + "]"
 			}
 		case op.Kind < Computed:
@@ -203,6 +207,8 @@ func (p *printer) infix(code []Op) string {
 			s = "(" + op.String() + " " + stack[n-1] + ")"
 		case op.Kind == Sub:
 			s = "(" + stack[n-2] + " − " + stack[n-1] + ")"
+		case op.Kind == Add && stack[n-1][0] == '-': // a negative number
+			s = "(" + stack[n-2] + " − " + stack[n-1][1:] + ")"
 		default:
 			s = "(" + stack[n-2] + " " + op.String() + " " + stack[n-1] + ")"
 		}

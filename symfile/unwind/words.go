@@ -88,7 +88,7 @@ func (m *machine) run() (top Rule, n int, err error) {
 			continue
 		}
 		if n < 1 || n < 2 && op != Load {
-			return top, 0, m.fail(tok + " lacks its operands")
+			return top, 0, m.fail(tok + " lacks operands")
 		}
 		r := &stack[n-1]
 		if err := m.read(r); err != nil {
