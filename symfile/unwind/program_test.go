@@ -73,7 +73,7 @@ func TestParseProgramErrors(t *testing.T) {
 		{"$eip foo = $esp 1 =", "no value"},
 		{"$eip ebp = $esp 1 =", "no value"},
 		{"$eip .undef = $esp 1 =", "$eip"},
-		{"+", "lacks operands"}, {"^", "lacks its operands"}, {"1 +", "lacks its operands"},
+		{"+", "lacks operands"}, {"^", "lacks operands"}, {"1 +", "lacks operands"},
 		{strings.Repeat("1 ", 50), "too deep"},
 		{strings.Repeat("$eip 1 = ", 3000), "too long"},
 		{strings.Repeat("$a 1 =", 2500), "too many words"},
