@@ -135,6 +135,9 @@ func (x *location) piece(op uint8, at int64) error {
 	default:
 		p.Bits *= 8
 	}
+	if x.r.err != nil {
+		return x.r.err
+	}
 	err := x.take()
 	p.Location, x.here = x.here, unwind.Location{}
 	x.pieces = append(x.pieces, p)
@@ -154,6 +157,9 @@ func (x *location) compute(op uint8, at int64) error {
 		inner := *x.v
 		inner.atEntry = true
 		e := x.r.expression()
+		if x.r.err != nil {
+			return x.r.err
+		}
 		ru, err := inner.Value(e.code, e.off)
 		if err != nil {
 			return err
