@@ -57,10 +57,43 @@ func TestExplainIsTheWalk(t *testing.T) {
 			}
 			s, explain, _ := sc.explained(t)
 			for i := range s.Frames {
-				explain(i)
+				x := explain(i)
+				// A frame keeps the CFA by which its caller was found.
+				if i > 0 && s.Frames[i-1].HasCFA == (x.Source == SourceScan) || i > 0 && s.Frames[i-1].HasCFA && s.Frames[i-1].CFA != x.CFA {
+					t.Errorf("%s: frame %d has the CFA 0x%x %v, its caller was found by 0x%x (%s)", p.Name, i-1, s.Frames[i-1].CFA, s.Frames[i-1].HasCFA, x.CFA, x.Source)
+				}
 			}
 		}
 	})
+}
+
+// A frame's own rules say what some of its registers were; others are known only because calls
+// preserve them.
+func TestRecovered(t *testing.T) {
+	a := cpu.AMD64
+	reg := func(name string) cpu.Reg { r, _ := a.Lookup(name); return r }
+	row := cfaRow(a, 3)
+	row.Saved = []unwind.RegRule{{Reg: reg("rbx"), Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: -16}}, {Reg: reg("r13"), Rule: unwind.Rule{Kind: unwind.Undefined}}}
+	sc := &scene{arch: a, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named, row: row},
+		words: []uint64{1, 77, code(0x2020), 2, 0, 0, 0}, regs: map[string]uint64{"rbx": 3, "r12": 4, "r13": 5, "rax": 6}}
+	s := sc.walk(t)
+	if len(s.Frames) < 2 {
+		t.Fatalf("%+v", s)
+	}
+	for i, want := range []string{"rax rbx r12 r13 rsp rip", "rbx rsp rip"} {
+		var got []string
+		for _, name := range []string{"rax", "rbx", "r12", "r13", "rsp", "rip"} {
+			if s.Frames[i].Recovered(reg(name)) {
+				got = append(got, name)
+			}
+		}
+		if g := strings.Join(got, " "); g != want {
+			t.Errorf("frame %d: %s, want %s", i, g, want)
+		}
+	}
+	if !s.Frames[1].Regs.Known(reg("r12")) {
+		t.Error("r12 is not known, though calls preserve it")
+	}
 }
 
 func TestExplainCallFrameInformation(t *testing.T) {

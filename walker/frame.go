@@ -1,6 +1,8 @@
 package walker
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -34,8 +36,12 @@ type Frame struct {
 	// inline or function.
 	Lookup uint64
 	// Regs are the frame's registers as far as they are known.
-	Regs  cpu.Regs
-	Trust Trust
+	Regs cpu.Regs
+	// CFA is the frame's canonical frame address, by the rules that led to its caller. HasCFA is false
+	// if there were none, or if they do not know the frame: a scan's.
+	CFA    uint64
+	HasCFA bool
+	Trust  Trust
 	// Source is what proposed Row; SourceContext for frame 0.
 	Source Source
 	// Row are the rules that produced this frame from its callee; zero for frame 0.
@@ -64,6 +70,17 @@ type Frame struct {
 // Address returns the address of a part of the frame's function, which has the module-relative
 // address rva. A module may be mapped in several places; the function is in that of the frame.
 func (f *Frame) Address(rva uint64) uint64 { return f.Lookup - (f.RVA - rva) }
+
+// Recovered reports whether the frame's value of a register comes from the thread's context, or from a
+// rule about that register. Other known registers are those that calls preserve, as long as everybody
+// keeps to that.
+func (f *Frame) Recovered(r cpu.Reg) bool {
+	if !f.Regs.Known(r) {
+		return false
+	}
+	return f.Source == SourceContext || r == f.Regs.Arch.PC || r == f.Regs.Arch.SP ||
+		slices.ContainsFunc(f.Row.Saved, func(s unwind.RegRule) bool { return s.Reg == r && s.Rule.Kind != unwind.Unset })
+}
 
 // WinPlace has the values that a STACK WIN record's program uses and that are not in the record.
 type WinPlace struct {

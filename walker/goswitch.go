@@ -171,6 +171,7 @@ func (s *walk) backTo(i int) (attempts []Attempt) {
 			Reason: fmt.Sprintf("the stack was switched here, and 0x%x is on the stack that it was switched to", next.PC)})
 	}
 	s.frames, s.params = s.frames[:i+1], s.params[:i+1]
+	s.top().HasCFA = false
 	s.scanned = 0
 	for k := range s.frames {
 		if t := s.frames[k].Trust; t == TrustScan || t == TrustCFIScan || t == TrustNone {

@@ -13,7 +13,6 @@ import (
 // goProgram has a function of C, the runtime's functions and a caller, 0x100 bytes each.
 type goProgram struct{ names []string }
 
-func (p goProgram) Known(int) symbol.Answer { return symbol.Yes }
 func (p goProgram) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	i := int(rva/0x100) - 1
 	if i < 0 || i >= len(p.names) {

@@ -31,7 +31,6 @@ func (m *mipsStack) Word(addr uint64, size int) (uint64, bool) {
 // noSymbols has none.
 type noSymbols struct{}
 
-func (noSymbols) Known(int) symbol.Answer { return symbol.NoFile }
 func (noSymbols) Lookup(int, uint64) (symbol.Symbol, symbol.Answer) {
 	return symbol.Symbol{}, symbol.NoFile
 }

@@ -93,7 +93,6 @@ func openOracle(t *testing.T, name string, arch *cpu.Arch) *oracle {
 
 // Known and the rest answer for the program as a .sym file with nothing but FUNC records would. The
 // module begins at 0.
-func (o *oracle) Known(int) symbol.Answer { return symbol.Yes }
 
 func (o *oracle) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	i := sort.Search(len(o.funcs), func(i int) bool { return o.funcs[i].Value > rva }) - 1

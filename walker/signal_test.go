@@ -74,7 +74,6 @@ type rulesAt struct {
 	row      unwind.Row
 }
 
-func (r rulesAt) Known(int) symbol.Answer { return symbol.Yes }
 func (r rulesAt) Lookup(int, uint64) (symbol.Symbol, symbol.Answer) {
 	return symbol.Symbol{}, symbol.No
 }

@@ -25,9 +25,8 @@ const (
 // module list, addresses are module-relative. It is synchronous and reads only what is at hand: for
 // other bytes it returns symbol.Needs, and records which they are for the session's caller.
 type Symbols interface {
-	// Known returns whether there is a file for the module: NoFile, Yes, or Needs.
-	Known(module int) symbol.Answer
-	// Lookup finds the function, line and inlined calls at an address.
+	// Lookup finds the function, line and inlined calls at an address. Of a module without a file it
+	// answers NoFile.
 	Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer)
 	// Row finds the call frame information that covers an address. No with an Origin means that a
 	// record covers it but has no usable rules; the Origin's Note says why.

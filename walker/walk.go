@@ -221,7 +221,7 @@ func (s *walk) caller() (Frame, *Stop) {
 				undeclared = stop
 			}
 		}
-		regs, err := s.apply(src, &cand.row)
+		regs, cfa, err := s.apply(src, &cand.row)
 		if err != nil {
 			reject(src, cand.row, "%s", s.notRead(err))
 			continue
@@ -257,6 +257,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())
+		s.top().CFA, s.top().HasCFA = cfa, src != SourceScan && src != SourceShadow && src != SourceGo
 		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Tail: cand.call.tail, Attempts: attempts}
 		f.doubtful = s.doubts(&cand)
 		// A return address is that of the instruction after the call, which may be on another line
@@ -290,13 +291,12 @@ func (s *walk) caller() (Frame, *Stop) {
 // apply evaluates a candidate's rules for the top frame.
 //
 // With CFIWhole, a record whose rules do not all work is refused as a whole, as Breakpad does.
-func (s *walk) apply(src Source, row *unwind.Row) (cpu.Regs, error) {
+func (s *walk) apply(src Source, row *unwind.Row) (regs cpu.Regs, cfa uint64, err error) {
 	if !s.Policy.CFIWhole || src != SourceCFI {
-		regs, _, err := row.Apply(&s.top().Regs, s.memoryFor(row), nil)
-		return regs, err
+		return row.Apply(&s.top().Regs, s.memoryFor(row), nil)
 	}
 	var tr unwind.Trace
-	regs, _, err := row.Apply(&s.top().Regs, s.memoryFor(row), &tr)
+	regs, cfa, err = row.Apply(&s.top().Regs, s.memoryFor(row), &tr)
 	if err == nil && len(tr.Notes) > 0 {
 		err = fmt.Errorf("%s", tr.Notes[0])
 	}
@@ -305,7 +305,7 @@ func (s *walk) apply(src Source, row *unwind.Row) (cpu.Regs, error) {
 			err = fmt.Errorf("$%s: the rules say that it cannot be recovered", s.arch.RegName(r.Reg))
 		}
 	}
-	return regs, err
+	return regs, cfa, err
 }
 
 // remember updates stale with the registers that Breakpad's frame would have.

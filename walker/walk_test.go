@@ -49,13 +49,6 @@ type fakeSymbols struct {
 	win    *unwind.FrameData
 }
 
-func (f *fakeSymbols) Known(int) symbol.Answer {
-	if f.loaded {
-		return symbol.Yes
-	}
-	return symbol.NoFile
-}
-
 func (f *fakeSymbols) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	if !f.loaded {
 		return symbol.Symbol{}, symbol.NoFile

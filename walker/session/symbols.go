@@ -91,14 +91,6 @@ func (y *lookups) file(module int) *symbols.File {
 	return ms.item
 }
 
-// Known implements walker.Symbols.
-func (y *lookups) Known(module int) symbol.Answer {
-	if y.file(module) == nil && y.binary(module) == nil {
-		return symbol.NoFile
-	}
-	return symbol.Yes
-}
-
 // failed keeps what a file's reader says of a part that cannot be read as a warning of the file,
 // and turns it into an answer: bytes that are not here yet are wanted, anything else is "no".
 func (y *lookups) failed(f *symbols.File, ans symbol.Answer, err error) symbol.Answer {
