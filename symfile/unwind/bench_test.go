@@ -90,20 +90,31 @@ func rates(b *testing.B, arch *cpu.Arch, n int, make func(i int) unwind.Row) {
 		}
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 	})
+	apply := func(b *testing.B, row *unwind.Row) {
+		if _, _, err := row.Apply(&callee, everywhere{}, nil); err != nil {
+			b.Fatal(row.Describe(arch), err)
+		}
+	}
 	b.Run("apply", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			if _, _, err := rows[i%n].Apply(&callee, everywhere{}, nil); err != nil {
-				b.Fatal(rows[i%n].Describe(arch), err)
-			}
+			apply(b, &rows[i%n])
+		}
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+	b.Run("both", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			row := make(i % n)
+			apply(b, &row)
 		}
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 	})
 }
 
 func BenchmarkRules(b *testing.B) {
-	for name, texts := range map[string][]text{"cfi": libc(b), "realigned": realigned} {
+	for name, get := range map[string]func(*testing.B) []text{"cfi": libc, "realigned": func(*testing.B) []text { return realigned }} {
 		b.Run(name, func(b *testing.B) {
+			texts := get(b)
 			rates(b, cpu.AMD64, len(texts), func(i int) unwind.Row {
 				row, _, err := unwind.ParseCFI(cpu.AMD64, texts[i].init, texts[i].deltas)
 				if err != nil {
