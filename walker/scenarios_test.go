@@ -154,7 +154,6 @@ type rowsByFunction struct {
 	rows map[uint64]unwind.Row
 }
 
-
 func (f *rowsByFunction) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	row, ok := f.rows[rva&^0xff]
 	if !ok {
