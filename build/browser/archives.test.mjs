@@ -142,6 +142,19 @@ test("a file with an implausible compression ratio is refused", async () => {
   assert.ok((await peak()) < 128, `${await peak()} MB`);
 });
 
+test("what was refused is unpacked if the user wants it", async () => {
+  const padded = Buffer.concat([await readFile("testdata/sample/tilecruncher.sym"), Buffer.alloc(400 << 20, "\n")]);
+  const path = await put("tilecruncher.sym.gz", gzipSync(padded, { level: 9 }));
+  await tab.drop([dump, ...others, path]);
+  await tab.page.locator(".notice", { hasText: "it unpacks to implausibly many times its size" }).waitFor({ timeout: 60_000 });
+  assert.equal(await word(), "missing");
+  await tab.page.locator(".notice", { hasText: "implausibly" }).getByText("Unpack it anyway").click();
+  await becomes("loaded");
+  await tab.sees("main.cc:156");
+  assert.equal(await tab.page.locator(".notice", { hasText: "implausibly" }).count(), 0);
+  assert.ok((await peak()) < 128, `${await peak()} MB`);
+});
+
 test("without DecompressionStream the program unpacks it with the same result", async () => {
   const old = await startChrome({ serviceWorkers: "block" });
   await old.context.route("**/crashpane-worker*.js", async (route) => {

@@ -38,6 +38,9 @@ type Source struct {
 	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if
 	// there is no such storage.
 	Spool func() (Spool, error)
+	// MaxUnpacked is how many bytes the user allows to be unpacked from the file; 0 leaves it to the
+	// usual limits.
+	MaxUnpacked int64
 	// Budget is what reading the file may cost; nil for no limit. That of a part is the whole file's.
 	Budget *Budget
 	// Parallel: several goroutines may use the underlying reader at once, as they may an *os.File.

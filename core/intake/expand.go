@@ -39,6 +39,8 @@ type Limits struct {
 	Inflate func(d Deflated) (unpacked io.ReaderAt, n int64, err error)
 	// KeepWhole is the unpacked size in bytes up to which a file stays in memory.
 	KeepWhole int64
+	// Advice ends the message of a limit that Source.MaxUnpacked raises: how the user can do that.
+	Advice string
 }
 
 // Unpacker makes the reader of a compressed format. What it needs to look back to may take so many
@@ -97,7 +99,7 @@ func (l Limits) orDefault() Limits {
 	if l.MaxMembers > 0 {
 		d.MaxMembers = l.MaxMembers
 	}
-	d.Unpackers, d.Archives, d.Spool, d.Inflate = l.Unpackers, l.Archives, l.Spool, l.Inflate
+	d.Unpackers, d.Archives, d.Spool, d.Inflate, d.Advice = l.Unpackers, l.Archives, l.Spool, l.Inflate, l.Advice
 	if l.KeepWhole > 0 {
 		d.KeepWhole = l.KeepWhole
 	}
@@ -129,6 +131,8 @@ const eagerSize = 8 << 20
 func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
 	e := &expander{limits: limits.orDefault(), progress: progress}
 	e.top, _ = src.Within()
+	e.limits.MaxStream = max(e.limits.MaxStream, e.top.MaxUnpacked)
+	e.limits.RatioFloor = max(e.limits.RatioFloor, e.top.MaxUnpacked)
 	e.most = max(e.limits.RatioFloor, e.limits.MaxRatio*e.top.Size)
 	e.expand(src, Sniff(src), 0, nil)
 	e.ended = true
@@ -264,7 +268,7 @@ func (e *expander) unpackBy(open Unpacker, src *input.Source, part string, depth
 		if u.n > 0 {
 			have += fmt.Sprintf("; the %d bytes before it are used", u.n)
 		}
-		if errors.Is(cause, ErrTooLarge) || errors.Is(cause, ErrRatio) {
+		if tooMuch(cause) {
 			have = "too much data"
 			u.drop()
 		}
@@ -378,9 +382,8 @@ func (e *expander) another(src *input.Source, what string) bool {
 
 // fits reports whether a member is not larger than the limits allow.
 func (e *expander) fits(size int64, fail func(have string, err error)) bool {
-	most := e.limits.MaxStream
-	if size < 0 || size > most {
-		fail(fmt.Sprintf("a claimed size of %d bytes", uint64(size)), fmt.Errorf("%w: %d bytes", ErrTooLarge, most))
+	if size < 0 || size > e.limits.MaxStream {
+		fail(fmt.Sprintf("a claimed size of %d bytes", uint64(size)), e.limits.tooLarge())
 		return false
 	}
 	return true
@@ -461,7 +464,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 	u.fill(now)
 	if u.err != nil && u.err != io.EOF {
 		have, cause := "damaged data", u.err
-		if errors.Is(cause, ErrTooLarge) || errors.Is(cause, ErrRatio) {
+		if tooMuch(cause) {
 			have = "too much data"
 			u.drop()
 		} else if u.n > 0 {

@@ -282,7 +282,8 @@ func TestExpandLimits(t *testing.T) {
 	}
 	for i, member := range out {
 		_, err := member.Bytes(0, member.Size)
-		if tooLarge := errors.Is(err, ErrTooLarge); tooLarge != (i == 2 || i == 3) || err != nil && !tooLarge {
+		var budget *input.BudgetError
+		if over := errors.As(err, &budget); over != (i == 2 || i == 3) || err != nil && !over {
 			t.Errorf("member %d: %v", i, err)
 		}
 	}
@@ -295,6 +296,26 @@ func TestExpandLimits(t *testing.T) {
 	out, err = Expand(input.FromBytes("a.gz", []byte(gz(noise(5<<20)))), small, nil)
 	if !errors.Is(err, ErrTooLarge) || len(out) != 0 {
 		t.Errorf("%v %v", out, err)
+	}
+	// What the user allows.
+	for _, c := range []struct {
+		name, data string
+		allows     int64
+		refused    bool
+	}{
+		{"crash.zip", zeroBomb(1, 5<<20), 5 << 20, true}, // its last member is the one too many
+		{"crash.zip", zeroBomb(1, 5<<20), 6 << 20, false},
+		{"a.gz", gz(noise(5 << 20)), 5<<20 - 1, true},
+		{"a.gz", gz(noise(5 << 20)), 5 << 20, false},
+		{"a.gz", gz(strings.Repeat("\x00", 3<<20)), 3 << 20, false},
+	} {
+		src := input.FromBytes(c.name, []byte(c.data))
+		src.MaxUnpacked = c.allows
+		small.Advice = "; ask for more"
+		_, err := Expand(src, small, nil)
+		if Refused(err) != c.refused || err != nil && (!c.refused || !strings.Contains(err.Error(), "; ask for more")) {
+			t.Errorf("%s with %d bytes allowed: %v", c.name, c.allows, err)
+		}
 	}
 	// Members.
 	var many []member

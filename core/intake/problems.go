@@ -9,7 +9,7 @@ import (
 // many there are.
 type Problems struct {
 	// First are the first keptProblems, and of later ones the first of a kind that a caller asks
-	// for (ErrNoUnpacker). Count is how many there are in all.
+	// for (ErrNoUnpacker, Refused). Count is how many there are in all.
 	First []error
 	Count int
 }
@@ -20,7 +20,7 @@ const keptProblems = 10
 // add adds a problem.
 func (p *Problems) add(err error) {
 	p.Count++
-	if len(p.First) < keptProblems || errors.Is(err, ErrNoUnpacker) && !errors.Is(p, ErrNoUnpacker) {
+	if len(p.First) < keptProblems || errors.Is(err, ErrNoUnpacker) && !errors.Is(p, ErrNoUnpacker) || Refused(err) && !Refused(p) {
 		p.First = append(p.First, err)
 	}
 }

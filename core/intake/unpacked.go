@@ -35,6 +35,24 @@ var (
 	ErrChecksum = errors.New("the checksum does not match")
 )
 
+// tooLarge and ratio are the errors of the limits that the user can raise.
+func (l *Limits) tooLarge() error {
+	return fmt.Errorf("%w: %d bytes%s", ErrTooLarge, l.MaxStream, l.Advice)
+}
+
+func (l *Limits) ratio(unpacked, packed int64) error {
+	return fmt.Errorf("%w: %d bytes out of %d%s", ErrRatio, unpacked, packed, l.Advice)
+}
+
+// Refused reports whether an error is of a limit that Source.MaxUnpacked raises.
+func Refused(err error) bool { return errors.Is(err, ErrTooLarge) || errors.Is(err, ErrRatio) }
+
+// tooMuch reports whether an error is of a limit: what was unpacked before it is no use.
+func tooMuch(err error) bool {
+	var budget *input.BudgetError
+	return Refused(err) || errors.As(err, &budget)
+}
+
 // unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as callers
 // read. The result is kept in chunks, or in a spool if it is large.
 type unpacked struct {
@@ -168,9 +186,9 @@ func (u *unpacked) atOnce() {
 	switch {
 	case err != nil, u.size >= 0 && n != u.size:
 	case n > u.limits.MaxStream:
-		u.stop(fmt.Errorf("%w: %d bytes", ErrTooLarge, u.limits.MaxStream))
+		u.stop(u.limits.tooLarge())
 	case n > most:
-		u.stop(fmt.Errorf("%w: %d bytes out of %d", ErrRatio, n, u.packed))
+		u.stop(u.limits.ratio(n, u.packed))
 	default:
 		u.in.unpacked.Add(n)
 		u.take(r, n)
@@ -224,7 +242,7 @@ func (u *unpacked) keep(b []byte) error {
 		return err
 	}
 	if err := budget.Draw(input.Memory, int64(cap(b))); err != nil {
-		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+		return err
 	}
 	u.chunks = append(u.chunks, b)
 	return nil
@@ -296,13 +314,13 @@ func (u *unpacked) step() {
 	}
 	switch {
 	case u.n > u.limits.MaxStream:
-		u.stop(fmt.Errorf("%w: %d bytes", ErrTooLarge, u.limits.MaxStream))
+		u.stop(u.limits.tooLarge())
 	case err == io.EOF && u.n < u.size:
 		u.stop(fmt.Errorf("it ends after %d of %d bytes: %w", u.n, u.size, io.ErrUnexpectedEOF))
 	case err != nil && (err != io.EOF || u.size < 0):
 		u.stop(err)
 	case u.in.unpacked.Load() > u.in.most:
-		u.stop(fmt.Errorf("%w: %d bytes out of %d", ErrRatio, u.in.unpacked.Load(), u.in.top.Size))
+		u.stop(u.limits.ratio(u.in.unpacked.Load(), u.in.top.Size))
 	}
 }
 

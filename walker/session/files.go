@@ -46,6 +46,8 @@ type Item struct {
 	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session
 	// was given no reader of such files (Options.OpenBinary, Limits.Unpackers).
 	NeedsDecoder bool
+	// Refused: it unpacks to more than is allowed, see intake.Refused.
+	Refused bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
 	NeedsAssignment bool
 	// Warnings are the first of a symbol file's or binary's warnings, WarningCount is how many there
@@ -133,7 +135,7 @@ func (fs *Files) describe(it *item) Item {
 		err = it.file.Refusal()
 	}
 	if err != nil && out.Message == "" {
-		out.Message = err.Error()
+		out.Message, out.Refused = err.Error(), intake.Refused(err)
 	}
 	return out
 }
@@ -321,7 +323,7 @@ func (fs *Files) addArchive(it *item) {
 	})
 	if err != nil {
 		it.Message = err.Error()
-		it.NeedsDecoder = errors.Is(err, intake.ErrNoUnpacker)
+		it.NeedsDecoder, it.Refused = errors.Is(err, intake.ErrNoUnpacker), intake.Refused(err)
 	}
 	it.Usable = len(members) > 0
 	if !it.Usable && it.Message == "" {
@@ -339,7 +341,7 @@ func (fs *Files) convert(it *item, what string) intake.Guess {
 		return nil
 	})
 	if err != nil || len(texts) != 1 {
-		it.Message = fmt.Sprintf("%s: %s, cannot be converted: %v", it.Name, what, err)
+		it.Message, it.Refused = fmt.Sprintf("%s: %s, cannot be converted: %v", it.Name, what, err), intake.Refused(err)
 		return intake.Guess{}
 	}
 	it.src = texts[0]

@@ -9,6 +9,7 @@ package engine
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/crashpane/crashpane/core"
@@ -163,6 +164,9 @@ func (e *Engine) setPolicy(name string) error {
 	return nil
 }
 
+// unlimited is more bytes than a browser stores.
+const unlimited = 1 << 40
+
 // add adds files, and describes their items and all dumps.
 func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, error) {
 	r := &protocol.Added{}
@@ -176,6 +180,9 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 		}
 	}
 	for _, f := range files {
+		if slices.Contains(q.Anyway, f.Name) {
+			f.MaxUnpacked = unlimited
+		}
 		for _, it := range e.files.Add(f) {
 			r.Items = append(r.Items, fileRow(it))
 		}
@@ -503,7 +510,7 @@ func (e *Engine) unused(it session.Item, dump int) session.Unused {
 // fileRow describes an item. It cleans the texts, because names and messages quote untrusted files.
 func fileRow(it session.Item) protocol.FileRow {
 	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Detected),
-		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
+		Usable: it.Usable, Message: view.Clean(it.Message), Refused: it.Refused, Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {
 		row.Warnings = append(row.Warnings, view.Clean(w))

@@ -76,6 +76,7 @@ var actionTable = []action{
 	{id: "tab", do: func(p *Page, id string) { p.Panel.show(id, true) }},
 	{id: "show", do: func(p *Page, id string) { p.Panel.show(id, false) }},
 	{id: "findings", do: func(p *Page, _ string) { p.Panel.show("findings", false) }},
+	{id: "anyway", limit: addsFiles, do: func(p *Page, name string) { p.Reading.unpackAnyway(name) }},
 	{id: "module", do: func(p *Page, arg string) { p.Panel.Modules.choose(arg) }},
 	{id: "show-module", do: func(p *Page, arg string) { p.Panel.Modules.show(arg) }},
 	{id: "ignore", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.ignoreCFI(arg) }},

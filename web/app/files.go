@@ -44,6 +44,7 @@ type Reading struct {
 	// announced is what was announced when the last job ended.
 	announced string
 	told      map[string]bool // names of files that a notice has called unused
+	anyway    map[string]bool // names of files that may unpack to more than usual
 }
 
 // waits reports whether there are files to read.
@@ -174,7 +175,7 @@ func (z *Reading) reportProblems() {
 	for _, it := range items {
 		text := ""
 		switch {
-		case !it.Usable && it.Message != "":
+		case !it.Usable && it.Message != "", it.Refused:
 			text = it.Message
 		case it.Assign:
 			text = it.Name + " has no MODULE line, so Crashpane does not know which module it belongs to. Assign it in the Files tab."
@@ -188,6 +189,9 @@ func (z *Reading) reportProblems() {
 			z.page.Notices.show("warning", text)
 			if it.Assign {
 				z.page.Notices.offer("show", "files", "Show files")
+			}
+			if it.Refused {
+				z.page.Notices.offer("anyway", it.Name, "Unpack it anyway")
 			}
 		}
 	}
@@ -496,6 +500,9 @@ func (z *Reading) addRequest(f File) *protocol.Add {
 	req := &protocol.Add{}
 	for _, one := range Members(f) {
 		req.Names = append(req.Names, one.Name())
+		if z.anyway[one.Name()] {
+			req.Anyway = append(req.Anyway, one.Name())
+		}
 	}
 	for _, a := range z.page.Work.Downloads.Asked {
 		if a.file == f {
@@ -503,6 +510,23 @@ func (z *Reading) addRequest(f File) *protocol.Add {
 		}
 	}
 	return req
+}
+
+// unpackAnyway has a new engine read all files again, and lets one of them, or the one that it is a
+// member of, unpack to whatever there is room for.
+func (z *Reading) unpackAnyway(name string) {
+	if z.anyway == nil {
+		z.anyway = map[string]bool{}
+	}
+	for _, f := range z.accepted {
+		for _, one := range Members(f) {
+			if own := view.Clean(one.Name()); own == name || strings.HasPrefix(name, own+"/") {
+				z.anyway[one.Name()] = true
+			}
+		}
+	}
+	z.page.Notices.List = nil
+	z.remove(nil)
 }
 
 // remove starts a new engine with all files but one.

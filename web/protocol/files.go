@@ -9,6 +9,8 @@ type Add struct {
 	// DebugID if that is not "".
 	Symbols bool
 	DebugID string
+	// Anyway are those of Names that the user lets unpack to whatever there is room for.
+	Anyway []string
 }
 
 // Added describes the files, or the files in an archive.
@@ -47,7 +49,8 @@ type FileRow struct {
 	Detected string // the format that was recognized by its content (intake.Kind)
 	Usable   bool
 	Message  string
-	Dump     int // number of the dump, or -1
+	Refused  bool // it unpacks to more than is allowed, which Add.Anyway changes
+	Dump     int  // number of the dump, or -1
 	// SymName and SymID are the name and the id of a symbol file's MODULE record.
 	SymName, SymID string
 	Assign         bool // the user must assign it to a module

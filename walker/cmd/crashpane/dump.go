@@ -30,6 +30,7 @@ is left out without --memory.`,
 		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(dumpFormats, ", "))
 		fs.BoolVar(&d.all, "all", false, "print the command line and the environment too")
 		fs.BoolVar(&d.memory, "memory", false, "print the bytes of the memory too")
+		d.unpackedFlag(fs)
 		return d.run
 	},
 }
@@ -40,6 +41,7 @@ var dumpFormats = []string{"text", "json"}
 type dumpRun struct {
 	format      string
 	all, memory bool
+	choices
 }
 
 // run prints every dump of one file, which may be an archive. Problems of a dump are in the output
@@ -55,7 +57,7 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	default:
 		return usageError("one dump at a time")
 	}
-	files := &fileSet{files: session.NewFiles(session.Options{}), stderr: stderr, added: map[string]bool{}}
+	files := newFileSet(session.Options{}, r.choices, stderr)
 	defer files.close()
 	dumps, err := files.dumps(args[0])
 	if err != nil {

@@ -51,9 +51,7 @@ func openImage(d *core.Dump, module int) symbols.Binary {
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
-	spools := &spools{}
-	opt.Limits.Unpackers, opt.Limits.Archives, opt.Limits.Spool = unpack.Formats, unpack.Archives, spools.create
-	files := &fileSet{files: session.NewFiles(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
+	files := newFileSet(opt, choices, stderr)
 	if err := files.addAll(args); err != nil {
 		files.close()
 		return nil, nil, err
@@ -61,6 +59,13 @@ func openFiles(args []string, opt session.Options, choices choices, stderr io.Wr
 	r := files.dump.Report()
 	files.warnUnused(r, args[1:])
 	return files, r, nil
+}
+
+// newFileSet makes an empty fileSet. The caller closes it.
+func newFileSet(opt session.Options, choices choices, stderr io.Writer) *fileSet {
+	spools := &spools{}
+	opt.Limits = intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives, Spool: spools.create, Advice: "; --max-unpacked SIZE allows more"}
+	return &fileSet{files: session.NewFiles(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 }
 
 // addAll adds the first path, which is the dump, and the others, which are symbols. The order
@@ -151,9 +156,7 @@ func (s *fileSet) close() {
 	for _, f := range s.open {
 		f.Close()
 	}
-	if s.spools != nil {
-		s.spools.close()
-	}
+	s.spools.close()
 }
 
 // add opens a file and gives it to the session, once.
@@ -169,7 +172,7 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 	s.open = append(s.open, f)
 	s.added[path] = true
 	src := input.New(path, f, size)
-	src.Parallel = true
+	src.Parallel, src.MaxUnpacked = true, s.choices.maxUnpacked
 	items := s.files.Add(src)
 	collectWithin(s.files.Budget())
 	return items, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -18,10 +19,37 @@ type choices struct {
 	ignoreCFI []string
 	// use are files that are used although their ids do not match, as FILE or MODULE=FILE.
 	use []string
+	// maxUnpacked is what each may unpack to in bytes, if that is more than usual.
+	maxUnpacked int64
 }
 
-// useFlag declares --use.
+// unpackedFlag declares --max-unpacked.
+func (c *choices) unpackedFlag(fs *flag.FlagSet) {
+	fs.Func("max-unpacked", "let each file that is named unpack to `SIZE` bytes (20G), where that is more than 16 GB for one file in it and 300 times its size for all", func(s string) (err error) {
+		c.maxUnpacked, err = parseSize(s)
+		return err
+	})
+}
+
+// parseSize reads a number of bytes, or of KB, MB, GB or TB of 1,024 each: 20000000, 500M, 20GB.
+func parseSize(s string) (int64, error) {
+	digits := strings.TrimSuffix(strings.ToUpper(s), "B")
+	shift := 0
+	if n := len(digits); n > 0 {
+		if unit := strings.IndexByte("KMGT", digits[n-1]); unit >= 0 {
+			digits, shift = digits[:n-1], 10*(unit+1)
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 63)
+	if err != nil || n <= 0 || n<<shift>>shift != n {
+		return 0, fmt.Errorf("not a size such as 500M or 20G")
+	}
+	return n << shift, nil
+}
+
+// useFlag declares --use, and --max-unpacked.
 func (c *choices) useFlag(fs *flag.FlagSet) {
+	c.unpackedFlag(fs)
 	fs.Func("use", "use the symbols in `file` for the module of their name, or with MODULE=FILE for that module, whatever their id says; may be given several times",
 		func(spec string) error {
 			c.use = append(c.use, spec)
