@@ -66,7 +66,7 @@ var importRules = []importRule{
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/input", "core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// The packages that read binaries. The page's first program does not link them.
-	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/symbol"}},
+	{"symfile/elf", []string{"core/input", "core/intake/xz", "core/cpu", "symfile/ordered", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
@@ -137,7 +137,7 @@ var outside = []struct {
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
 	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text", "symfile/framecode"}, "what an instruction did is decoded in one package for each program, how it moves the stack in another"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
-	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/xz"}, "debug information, and dropped files"},
+	{"github.com/ulikunitz/xz/...", []string{"core/intake/xz"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},
 }
 

@@ -27,6 +27,8 @@ const (
 	Work
 	// Output in bytes: of what a command or an export writes (Writer).
 	Output
+	// Unpacked in bytes: of compressed sections. (For files in archives, see intake.Limits.)
+	Unpacked
 
 	resources
 )
@@ -39,9 +41,10 @@ var limits = [resources]struct {
 	fromUnpacked bool
 	name         string
 }{
-	Memory: {64 << 20, 4, false, "bytes of memory"},
-	Work:   {256 << 20, 50, true, "steps of work"},
-	Output: {64 << 20, 40, true, "bytes of output"},
+	Memory:   {64 << 20, 4, false, "bytes of memory"},
+	Work:     {256 << 20, 50, true, "steps of work"},
+	Output:   {64 << 20, 40, true, "bytes of output"},
+	Unpacked: {64 << 20, 300, false, "bytes of unpacked sections"},
 }
 
 // BudgetError says that a Budget is used up, and how large it was.
@@ -165,6 +168,18 @@ func (b *Budget) Err() error {
 func (s *Source) Return(n int64) {
 	whole, _ := s.Within()
 	whole.Budget.Return(n)
+}
+
+// Left returns how much of a resource is left in the Source's Budget.
+func (s *Source) Left(r Resource) int64 {
+	whole, _ := s.Within()
+	return whole.Budget.Left(r)
+}
+
+// GiveUnpacked adds bytes that were unpacked to storage outside of memory.
+func (s *Source) GiveUnpacked(n int64) {
+	whole, _ := s.Within()
+	whole.Budget.GiveUnpacked(n)
 }
 
 // Draw takes n of a resource from the Source's Budget.

@@ -20,12 +20,16 @@ type Cursor struct {
 	win        []byte // the block that the last small read was in
 	at         int64  // file offset of win
 	err        error
-	reads      int // since the last draw from the Budget
+	drawn      int // reads that were drawn from the Budget, and are not done yet
 	tmp        [8]byte
 }
 
-// readsPerDraw is how many reads of a Cursor are drawn from the Budget together.
-const readsPerDraw = 1 << 12
+// readsPerDraw is how many reads of a Cursor are drawn from the Budget together, before they are
+// done: to make a Cursor costs as much as some reads.
+const readsPerDraw = 1 << 4
+
+// bytesPerStep is how many bytes that are in memory are copied in a step of work.
+const bytesPerStep = 16
 
 // NewCursor returns a Cursor over size bytes at off of src. part is their name in errors. A part
 // that reaches beyond the end of the file is clipped; an error of a read past it says so.
@@ -80,8 +84,8 @@ func (c *Cursor) take(n int64) bool {
 	if c.src.OnRead != nil {
 		c.src.NoteRead(c.part, c.pos, n)
 	}
-	if c.reads++; c.reads >= readsPerDraw {
-		c.reads = 0
+	if c.drawn--; c.drawn < 0 {
+		c.drawn = readsPerDraw - 1
 		if err := c.src.Draw(Work, readsPerDraw); err != nil {
 			c.err = c.src.Wrap(c.part, c.pos, err)
 			return false
@@ -116,8 +120,12 @@ func (c *Cursor) small(n int64) []byte {
 }
 
 func (c *Cursor) read(p []byte, off int64) {
-	if _, err := c.src.read(p, off); err != nil {
+	if err := c.src.Draw(Work, int64(len(p))/bytesPerStep); err != nil {
 		c.err = c.src.Wrap(c.part, off, err)
+	} else if _, err := c.src.read(p, off); err != nil {
+		c.err = c.src.Wrap(c.part, off, err)
+	}
+	if c.err != nil {
 		clear(p)
 	}
 }

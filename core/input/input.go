@@ -105,14 +105,11 @@ func (s *Source) Derive(name string, r io.ReaderAt, size int64) *Source {
 	return d
 }
 
-// DeriveBytes is Derive for bytes in memory, which take memory from the Budget.
-func (s *Source) DeriveBytes(name string, data []byte) (*Source, error) {
-	if err := s.Draw(Memory, int64(len(data))); err != nil {
-		return nil, s.Wrap("", 0, err)
-	}
+// DeriveBytes is Derive for bytes in memory, which the caller has drawn from the Budget.
+func (s *Source) DeriveBytes(name string, data []byte) *Source {
 	d := s.Derive(name, bytes.NewReader(data), int64(len(data)))
 	d.data = data
-	return d, nil
+	return d
 }
 
 // Materializer is a reader for which random access is costly, such as a compressed member of an
@@ -286,6 +283,9 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 func (s *Source) Bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.Size || n > s.Size-off {
 		return nil, s.outside(off, n)
+	}
+	if err := s.Draw(Work, 1+n/bytesPerStep); err != nil {
+		return nil, s.Wrap("", off, err)
 	}
 	p := make([]byte, n)
 	if _, err := s.read(p, off); err != nil {

@@ -238,7 +238,7 @@ func (t *table) ensureNumbered() error {
 
 // Each implements unwind.Table. It calls f by address, once for each range between changes of the
 // rules. If the entries are not in the order of the functions, Each reads the section into memory
-// first. If it is too large for that (maxHeld), Each calls f in the order of the entries.
+// first. If there is no memory for that, Each calls f in the order of the entries.
 func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.index(); err != nil {
 		return err
@@ -256,14 +256,17 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 			return err
 		} else if int64(len(block)) == t.src.Size {
 			// The section is in memory already.
-		} else if t.src.Size <= maxHeld {
+		} else if t.src.Size <= t.src.Left(input.Memory) {
 			whole := t.src
+			if err := whole.Draw(input.Memory, whole.Size); err != nil {
+				return whole.Wrap(t.name, 0, err)
+			}
 			data := make([]byte, whole.Size)
 			if _, err := whole.ReadDirect(data, 0); err != nil {
 				return whole.Wrap(t.name, 0, err)
 			}
-			t.src = input.FromBytes(whole.Name, data)
-			defer func() { t.src = whole }()
+			t.src = whole.DeriveBytes(whole.Name, data)
+			defer func() { whole.Return(whole.Size); t.src = whole }()
 		} else {
 			list = slices.Clone(list)
 			slices.SortFunc(list, func(a, b fdeRange) int { return cmp.Compare(a.off, b.off) })
@@ -284,9 +287,6 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	}
 	return nil
 }
-
-// maxHeld is the size in bytes of the largest section that Each reads into memory.
-const maxHeld = 64 << 20
 
 // scattered reports whether reading the entries in the order of addresses would jump around in the
 // section: more than 256 times by more than 64 KiB, and more than once in 256 entries. Linkers that

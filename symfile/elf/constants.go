@@ -53,8 +53,6 @@ const (
 	maxSectionName, maxName = 256, 1 << 16
 	// maxNotes is how many bytes of a note section or segment are searched.
 	maxNotes = 1 << 20
-	// maxInflated limits the uncompressed size of all compressed sections of a file, in bytes.
-	maxInflated = 1 << 30
 	// pageSize is the smallest page that a loader maps; module bases are multiples of it.
 	pageSize = 4096
 )

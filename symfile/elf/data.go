@@ -1,14 +1,10 @@
 package elf
 
 import (
-	"compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -21,8 +17,8 @@ const (
 )
 
 // Data returns random access to a section's uncompressed bytes. A plain section is read from the
-// file and not copied. A compressed section is uncompressed once, into a spool if it is large,
-// packed with zlib, and there is a spool, else into memory. In an object file (ET_REL) Data applies
+// file and not copied. A compressed section is uncompressed once, into a spool if it is large and
+// there is a spool, else into memory. In an object file (ET_REL) Data applies
 // the section's relocations to a copy in memory, for the addresses that Section.Address has.
 //
 // Errors of the returned Source have offsets in the section. A section without bytes is an error.
@@ -110,21 +106,7 @@ func Unzip(section *input.Source) (*input.Source, error) {
 	if size >= 1<<62 {
 		return nil, &input.FormatError{File: section.Name, Offset: 4, Want: "the size of a section", Have: fmt.Sprintf("%#x", size)}
 	}
-	if section.CanSpool() {
-		return newSpooled(section, section.Name, head, int64(size))
-	}
-	z, err := zlib.NewReader(io.NewSectionReader(section, head, section.Size-head))
-	if err != nil {
-		return nil, section.Wrap("", head, err)
-	}
-	if size > maxInflated {
-		return nil, &input.FormatError{File: section.Name, Offset: 4, Want: fmt.Sprintf("at most %d bytes", int64(maxInflated)), Have: fmt.Sprint(size)}
-	}
-	b, err := readAtMost(z, int64(size), section.Size)
-	if err != nil || uint64(len(b)) != size {
-		return nil, section.Wrap("", head, fmt.Errorf("%d of %d bytes came out (%v)", len(b), size, err))
-	}
-	return input.FromBytes(section.Name, b), nil
+	return unpack(section, section.Name, head, int64(size), openZlib)
 }
 
 // compression reads a compressed section's header, and returns the method, the uncompressed size
@@ -152,93 +134,16 @@ func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, 
 	return method, size, c.Off() - start, c.Err()
 }
 
-// unpack returns a compressed section's uncompressed bytes. A large zlib stream goes to a spool, if
-// the Source has one, as far as callers read it; everything else is uncompressed into memory at
-// once.
+// unpack returns a compressed section's uncompressed bytes.
 func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	method, size, skip, err := f.compression(s)
-	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 && f.Src.CanSpool() {
-		return newSpooled(packed, f.part(s), skip, int64(size))
-	}
-	b, err := f.inflate(s)
 	if err != nil {
 		return nil, err
 	}
-	return input.FromBytes(f.part(s), b), nil
-}
-
-// inflate uncompresses a whole section. The memory that it allocates depends on the bytes that it
-// gets, not on the claimed size.
-func (f *File) inflate(s *Section) ([]byte, error) {
-	method, claims, skip, err := f.compression(s)
-	if err != nil {
-		return nil, err
+	open := map[uint32]opener{methodZlib: openZlib, methodZstd: openZstd}[method]
+	if open == nil {
+		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset),
+			Want: "compression method 1 (zlib) or 2 (zstd)", Have: fmt.Sprint(method)}
 	}
-	fail := func(want, have string, err error) error {
-		return &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset), Want: want, Have: have, Err: err}
-	}
-	limit := maxInflated - f.inflated
-	if claims > uint64(limit) {
-		return nil, fail(fmt.Sprintf("compressed sections of at most %d bytes together", int64(maxInflated)), fmt.Sprintf("a claim of %d bytes", claims), nil)
-	}
-	packed := io.NewSectionReader(f.Src, int64(s.Offset)+skip, int64(s.Size)-skip)
-	var r io.Reader
-	switch method {
-	case methodZlib:
-		z, err := zlib.NewReader(packed)
-		if err != nil {
-			return nil, f.inflateError(fail, err)
-		}
-		r = z
-	case methodZstd:
-		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderMaxMemory(maxInflated))
-		if err != nil {
-			return nil, f.inflateError(fail, err)
-		}
-		defer z.Close()
-		r = z
-	default:
-		return nil, fail("compression method 1 (zlib) or 2 (zstd)", fmt.Sprint(method), nil)
-	}
-	out, err := readAtMost(r, int64(claims), int64(s.Size))
-	if err != nil {
-		return nil, f.inflateError(fail, err)
-	}
-	if uint64(len(out)) != claims {
-		return nil, fail(fmt.Sprintf("%d uncompressed bytes", claims), fmt.Sprintf("%d", len(out)), nil)
-	}
-	f.inflated += int64(len(out))
-	return out, nil
-}
-
-// inflateError returns an error of decompression, or the NeedError that caused it.
-func (f *File) inflateError(fail func(string, string, error) error, err error) error {
-	var need *input.NeedError
-	if errors.As(err, &need) {
-		return need
-	}
-	return fail("compressed bytes", "an error", err)
-}
-
-// readAtMost reads up to n bytes. n is a claim of the file, so the buffer starts with six times the
-// compressed size, which is enough for debug information, and doubles while there are more bytes.
-func readAtMost(r io.Reader, n, packed int64) ([]byte, error) {
-	out := make([]byte, 0, min(n, max(64<<10, 6*packed)))
-	for int64(len(out)) < n {
-		if len(out) == cap(out) {
-			grown := make([]byte, len(out), min(n, 2*int64(cap(out))))
-			copy(grown, out)
-			out = grown
-		}
-		k, err := r.Read(out[len(out):cap(out)])
-		out = out[:len(out)+k]
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return unpack(packed, f.part(s), skip, int64(min(size, 1<<62)), open)
 }

@@ -63,7 +63,6 @@ type File struct {
 
 	warnings input.Warnings
 	cutOff   error // why the file is too short, or nil: the first of Warnings
-	inflated int64 // uncompressed bytes so far, see maxInflated
 	data     map[*Section]*input.Source
 	failed   map[*Section]error
 	dyn      *dynamic

@@ -117,14 +117,10 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	// The last type of the table is JUMP_SLOT. The stubs of lazy binding are in the order of these
 	// records.
 	jump := types[len(types)-1]
-	var budget relocBudget
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Type != secRel && s.Type != secRela || !s.Alloc() || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Type != secDynsym {
 			continue
-		}
-		if !budget.allows(f, s) {
-			break
 		}
 		src := f.raw(s)
 		if f.dyn != nil { // skip the relative relocations, which linkers put first: large programs have millions

@@ -71,19 +71,14 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 // unknown types are skipped with a warning.
 func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	var image []byte
-	var budget relocBudget
 	for i := range f.Sections {
 		r := &f.Sections[i]
 		if r.Type != secRel && r.Type != secRela || int(r.Info) != s.Index || r == s || r.Size == 0 {
 			continue
 		}
-		if !budget.allows(f, r) {
-			break
-		}
 		if image == nil {
-			if d.Size > maxInflated {
-				return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset),
-					Want: fmt.Sprintf("at most %d bytes, since they have to be relocated", int64(maxInflated)), Have: fmt.Sprint(d.Size)}
+			if err := f.Src.Draw(input.Memory, d.Size); err != nil {
+				return nil, f.Src.Wrap("section "+s.Name, int64(s.Offset), err)
 			}
 			var err error
 			if image, err = d.Bytes(0, d.Size); err != nil {
@@ -97,22 +92,7 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	if image == nil {
 		return d, nil
 	}
-	return input.FromBytes(f.part(s), image), nil
-}
-
-// relocBudget limits the bytes of relocation sections to the size of the file: in a crafted file
-// they can overlap.
-type relocBudget struct{ used uint64 }
-
-// allows counts a section's bytes. All relocation sections together are no larger than the file,
-// unless they overlap.
-func (b *relocBudget) allows(f *File, s *Section) bool {
-	b.used += min(s.Size, uint64(f.Src.Size))
-	if b.used > uint64(f.Src.Size) {
-		f.warn("section "+s.Name, s.Offset, "relocation sections that do not overlap", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
-		return false
-	}
-	return true
+	return f.Src.DeriveBytes(f.part(s), image), nil
 }
 
 // applyAll applies the relocations of section r to image, the bytes of section s.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -170,38 +169,6 @@ func dumped(text string) (b []byte) {
 		}
 	}
 	return b
-}
-
-// TestUnpackedAgainstXZ reads what the xz program packs, in one block and in several.
-func TestUnpackedAgainstXZ(t *testing.T) {
-	needTools(t)
-	plain := bytes.Repeat(text(1000), 300)
-	for _, args := range [][]string{{}, {"-T2", "--block-size=100000"}, {"--check=crc32", "-0"}, {"--check=none"}, {"--check=sha256"}} {
-		tool := exec.Command("xz", append(args, "-c")...)
-		tool.Stdin = bytes.NewReader(plain)
-		tool.Stderr = os.Stderr
-		packed, err := tool.Output()
-		if err != nil {
-			t.Skip("*** SKIPPED: no xz: ", err)
-		}
-		out, wrong, err := unxz(packed)
-		if err != nil || wrong != "" || !bytes.Equal(out, plain) {
-			t.Errorf("%v: %d bytes, %q, %v", args, len(out), wrong, err)
-		}
-		for i := range packed[:min(len(packed), 400)] {
-			bad := bytes.Clone(packed)
-			bad[i] ^= 0x41
-			unxz(bad)
-			unxz(packed[:i])
-		}
-	}
-	tool := exec.Command("xz", "--lzma2=dict=128MiB", "-c")
-	tool.Stdin = bytes.NewReader(plain)
-	if packed, err := tool.Output(); err == nil {
-		if _, wrong, _ := unxz(packed); !strings.Contains(wrong, "dictionary") {
-			t.Errorf("a dictionary of 128 MiB: %q", wrong)
-		}
-	}
 }
 
 // TestMiniDebugInfo reads the symbol table that stripped programs of some distributions carry

@@ -14,7 +14,6 @@ import (
 // of all modules by address would take their streams in memory, or each of them many times. It is
 // otherwise as symbol.Functions asks.
 func (f *File) Each(fn func(symbol.Function) error) error {
-	f.allowMoves()
 	list, err := f.modules()
 	if err != nil {
 		return err
@@ -356,7 +355,6 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 		return err
 	}
 	tell := func(at uint64, name string) error {
-		f.allowMoves()
 		parts, err := f.movedSection(at, 1)
 		if err != nil || len(parts) == 0 || name == "" {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // File is an opened PDB. It is not for use by several goroutines at once.
@@ -37,7 +38,8 @@ type File struct {
 	sections      []section // of the file as it was linked; with an OMAP, before its code was moved
 	toSource      *omap     // from addresses of the module to those as it was linked; nil if they are the same
 	fromSource    *omap
-	moves         int // how many steps over them are left, see allowMoves
+	moves         map[symbol.Range][]symbol.Range // what moved found last
+	movesKept     int                             // how many ranges are in it
 	frames        []*frameTable
 	publics       *publics
 	types, ids    *types

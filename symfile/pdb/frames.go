@@ -80,7 +80,6 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 // prologue. So the entries before it are tried too, up to the one that is marked as its function's
 // start.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
-	f.allowMoves()
 	linked, _, ok, err := f.linked(rva)
 	if err != nil || !ok {
 		return unwind.FrameData{}, answerOf(err), err
@@ -133,7 +132,6 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 // EachFrameData calls fn for every entry, frame data before FPO, each by address; with an OMAP, for
 // each range of the module that has it.
 func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
-	f.allowMoves()
 	for _, t := range f.frames {
 		var last unwind.FrameData
 		for i := range t.ordered.N {

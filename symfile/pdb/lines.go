@@ -66,6 +66,7 @@ func (m *moduleData) indexLines() error {
 	err := m.walkSubsections(m.c13.off, func(s *subsection) (bool, error) {
 		if b, ok := s.lines(); ok {
 			m.blocks = append(m.blocks, b)
+			return false, m.hold()
 		}
 		m.keep(s)
 		return false, nil

@@ -18,7 +18,6 @@ func answerOf(err error) symbol.Answer {
 // function is known, the name that the linker has for it, as a public symbol. Of bytes that are not
 // here yet the error is a *input.NeedError.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
-	f.allowMoves()
 	s, ok, err := f.lookup(rva)
 	switch {
 	case err != nil:

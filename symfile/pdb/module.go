@@ -42,6 +42,7 @@ type moduleData struct {
 	symbols part    // after their signature
 	c13     part    // subsections of lines, inlined functions, files
 
+	held      int64       // bytes of memory that were drawn for what is indexed
 	indexed   bool        // the symbols are, as functions, thunks and separated
 	functions []function  // by address
 	thunks    []thunk     // likewise
@@ -71,6 +72,9 @@ type moduleData struct {
 // part is a range of a stream.
 type part struct{ off, size int64 }
 
+// recordWork is the work of reading one record, in steps.
+const recordWork = 4
+
 // maxOpen bounds how many modules are kept, each with a cache of up to 1 MiB.
 const maxOpen = 8
 
@@ -95,6 +99,8 @@ func (f *File) module(number int) (*moduleData, error) {
 	}
 	if len(f.open) < maxOpen {
 		f.open = append(f.open, nil)
+	} else if last := f.open[maxOpen-1]; last.s != nil {
+		last.s.Return(last.held)
 	}
 	copy(f.open[1:], f.open)
 	f.open[0] = m
@@ -197,6 +203,7 @@ func (m *moduleData) indexSymbols() error {
 			// A function without code covers no address.
 			if fn := r.function(); fn.size > 0 {
 				m.functions = append(m.functions, fn)
+				return false, m.hold()
 			}
 		case kind == symThunk || kind == symThunkST: // 4 parent, 8 end, 12 next, 16 offset, 20 section, 22 length, 24 ordinal, 25 name
 			rec, err := m.bytes(r.off, r.size)
@@ -204,10 +211,13 @@ func (m *moduleData) indexSymbols() error {
 				return false, err
 			}
 			m.thunks = append(m.thunks, thunk{at: sectionOffset(u16(head, 20), u32(head, 16)), size: uint32(u16(head, 22)), name: name(kind, rec, 25)})
+			return false, m.hold()
 		case kind == symTrampoline: // 4 type u16, 6 size u16, 8 offset, 12 target's, 16 section, 18 target's
 			m.thunks = append(m.thunks, thunk{at: sectionOffset(u16(head, 16), u32(head, 8)), size: uint32(u16(head, 6)), target: sectionOffset(u16(head, 18), u32(head, 12))})
+			return false, m.hold()
 		case kind == symSepCode: // 4 parent, 8 end, 12 length, 16 flags, 20 offset, 24 parent's, 28 section, 30 parent's
 			m.separated = append(m.separated, separated{at: sectionOffset(u16(head, 28), u32(head, 20)), size: u32(head, 12), parent: sectionOffset(u16(head, 30), u32(head, 24))})
+			return false, m.hold()
 		}
 		return false, nil
 	})
@@ -217,8 +227,21 @@ func (m *moduleData) indexSymbols() error {
 	return err
 }
 
+// hold draws the memory of an entry of an index.
+func (m *moduleData) hold() error {
+	const entry = 64 // bytes, with the room that the list grows by
+	if err := m.s.Draw(input.Memory, entry); err != nil {
+		return m.s.Wrap("", 0, err)
+	}
+	m.held += entry
+	return nil
+}
+
 // bytes are bytes of the stream, not to be changed; of those of one block no copy is made.
 func (m *moduleData) bytes(off, n int64) ([]byte, error) {
+	if err := m.s.Draw(input.Work, recordWork); err != nil {
+		return nil, m.s.Wrap("", off, err)
+	}
 	if off >= 0 && n > 0 && n <= m.s.Size-off {
 		block, start, err := m.s.Block(off)
 		if err != nil {

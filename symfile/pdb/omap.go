@@ -35,6 +35,9 @@ func openOMAP(s *stream) *omap {
 
 // at is the entry number i.
 func (m *omap) at(i int) (from, to uint64, err error) {
+	if err := m.s.Draw(input.Work, recordWork); err != nil {
+		return 0, 0, m.s.Wrap("", int64(i)*omapSize, err)
+	}
 	b, err := m.s.record(int64(i)*omapSize, omapSize)
 	if err != nil {
 		return 0, 0, err
@@ -84,15 +87,6 @@ func (f *File) linked(rva uint64) (linked uint64, exact, ok bool, err error) {
 	return to + (from - 1 - before), false, err == nil && mapped(to), err
 }
 
-// allowMoves begins what may go over the tables again: functions, their lines, their calls and
-// frames do so some times over, damaged files where all of them are everywhere without end.
-func (f *File) allowMoves() {
-	const times, least = 64, 1 << 16
-	if f.fromSource != nil {
-		f.moves = least + times*(f.fromSource.ordered.N+f.toSource.ordered.N)
-	}
-}
-
 // piece is a part of a range of addresses in the module.
 type piece struct {
 	symbol.Range
@@ -100,25 +94,42 @@ type piece struct {
 }
 
 // moved is where a range of addresses, as they were linked, is in the module: with an OMAP it may
-// be in several pieces, or nowhere.
+// be in several pieces, or nowhere. Lookups in one function ask for the same ranges.
+func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
+	r := symbol.Range{Start: rva, Size: size}
+	if f.fromSource == nil {
+		return []symbol.Range{r}, nil
+	}
+	if out, ok := f.moves[r]; ok {
+		return out, nil
+	}
+	out, err := f.findMoved(r)
+	if err != nil {
+		return nil, err
+	}
+	if f.movesKept += 1 + len(out); f.moves == nil || f.movesKept > maxNames {
+		f.moves, f.movesKept = map[symbol.Range][]symbol.Range{}, 1+len(out)
+	}
+	f.moves[r] = out
+	return out, nil
+}
+
+// findMoved is moved without what is known.
 //
 // What was put in between two pieces belongs to the range, unless it is longer than what follows of
 // the range. This is what Breakpad does (src/common/windows/omap.cc), whose symbol files are the
 // measure.
-func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
-	if f.fromSource == nil {
-		return []symbol.Range{{Start: rva, Size: size}}, nil
-	}
+func (f *File) findMoved(r symbol.Range) ([]symbol.Range, error) {
+	const pieceSize = 24
 	var pieces []piece
+	defer func() { f.fromSource.s.Return(pieceSize * int64(len(pieces))) }()
+	rva := r.Start
 	// Addresses have 32 bits.
 	// Each round of the outer loop takes one entry of the table from linked addresses, the inner
 	// one the entries of the other table from there on.
-	begin, end := rva, min(rva+size, 1<<32)
+	begin, end := rva, min(rva+r.Size, 1<<32)
 	seenFrom, seenTo := uint64(0), uint64(0) // a range of the module that was gone through
 	for rva < end {
-		if f.moves--; f.moves < 0 {
-			return nil, &input.FormatError{File: f.fromSource.s.Name, Offset: -1, Want: "ranges of code that are not over each other", Have: "too many that are"}
-		}
 		from, to, next, err := f.fromSource.find(rva)
 		if err != nil {
 			return nil, err
@@ -132,7 +143,7 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 		// longer one. The other table says so.
 		for seenFrom, seenTo = at, at; ; {
 			start, back, until, err := f.toSource.find(seenTo)
-			if f.moves--; err != nil {
+			if err != nil {
 				return nil, err
 			}
 			source := back + (seenTo - start)
@@ -140,6 +151,9 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 				break
 			}
 			size := min(until-seenTo, end-source)
+			if err := f.fromSource.s.Draw(input.Memory, pieceSize); err != nil {
+				return nil, f.fromSource.s.Wrap("", 0, err)
+			}
 			pieces = append(pieces, piece{symbol.Range{Start: seenTo, Size: size}, end - (source + size)})
 			seenTo = until
 		}

@@ -79,7 +79,8 @@ func TestSpooledDamaged(t *testing.T) {
 	open := func(p []byte, claims int64) (*input.Source, error) {
 		src := input.FromBytes("zeros", p)
 		src.Spool = func() (input.Spool, error) { return &room{}, nil }
-		return newSpooled(src, "zeros", 0, claims)
+		src.Budget = &input.Budget{}
+		return unpack(src, "zeros", 0, claims, openZlib)
 	}
 	src, err := open(p, size+10)
 	if err != nil {
