@@ -19,14 +19,31 @@ func (s *walk) enterStack(sp uint64) {
 	}
 }
 
-// enterStacks switches to the memory that the walk was in at its last frame.
+// entered is what enterStacks found: the memory that the walk was in after so many of the frames
+// that begin with first, and what it had left.
+type entered struct {
+	first  *Frame
+	frames int
+	mem    unwind.Memory
+	left   []unwind.Memory
+}
+
+// enterStacks switches to the memory that the walk was in at its last frame. Frames are explained one
+// after the other, so it goes on where it was before.
 func (s *walk) enterStacks() {
-	all := s.frames
-	for i := range all {
+	all, from := s.frames, 0
+	if len(all) == 0 {
+		return
+	}
+	if was := &s.reentered; was.first == &all[0] && was.frames <= len(all) {
+		from, s.mem, s.left = was.frames, was.mem, was.left
+	}
+	for i := from; i < len(all); i++ {
 		s.frames = all[:i]
 		s.enterStack(all[i].Regs.SP())
 	}
 	s.frames = all
+	s.reentered = entered{&all[0], len(all), s.mem, s.left}
 }
 
 // onStack: a stack pointer is in some memory or at its end.

@@ -23,6 +23,7 @@ func (w *Walker) Begin(regs cpu.Regs, mem unwind.Memory, shadow []uint64) *Steps
 		s.stripRegister(&regs, s.arch.LR)
 	}
 	s.stale = regs
+	w.reentered = entered{}
 	s.push(Frame{PC: regs.PC(), Lookup: regs.PC(), Regs: regs, Trust: TrustContext, Source: SourceContext})
 	t := &Steps{walk: s}
 	if mem == nil {
@@ -44,7 +45,7 @@ func (t *Steps) Next() bool {
 		return false
 	}
 	if err := s.draw(&next); err != nil {
-		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("the walk was stopped after %d frames: %v", len(s.frames), err)}
+		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("these are the innermost %d frames, and the walk was stopped there: %v", len(s.frames), err)}
 		return false
 	}
 	s.push(next)
@@ -58,9 +59,16 @@ func (t *Steps) Next() bool {
 // half in the report.
 const FrameCost = 2560
 
+// LeastFrames is how many frames of a stack come before what is kept for other stacks (Walker.Keep).
+const LeastFrames = 1000
+
 // draw takes from the budget what a frame costs.
 func (s *walk) draw(f *Frame) error {
-	if err := s.Budget.Draw(input.Memory, FrameCost); err != nil {
+	keep := int64(0)
+	if len(s.frames) >= LeastFrames {
+		keep = s.Keep
+	}
+	if err := s.Budget.DrawKeeping(input.Memory, FrameCost, keep); err != nil {
 		return err
 	}
 	return s.Budget.Draw(input.Work, 100+int64(len(f.Row.Saved)))

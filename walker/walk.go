@@ -37,6 +37,8 @@ type Walker struct {
 	Unloaded []core.UnloadedModule
 	// Budget is what the walks may cost; nil for no limit. A stack draws FrameCost for each caller.
 	Budget *input.Budget
+	// Keep is how much of the Budget's memory a stack leaves for others, once it has LeastFrames.
+	Keep int64
 	// BigEndian is the byte order of Code, on CPUs that have both.
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.
@@ -48,6 +50,7 @@ type Walker struct {
 	kept  int
 	// farWords counts what scans searched beyond their first words.
 	farWords int
+	reentered entered
 	// spare is a slice that the next walk reuses for its frames.
 	spare []Frame
 }

@@ -74,6 +74,9 @@ func (b *Budget) GiveUnpacked(n int64) {
 
 // Limit returns the size of a resource.
 func (b *Budget) Limit(r Resource) int64 {
+	if b == nil {
+		return math.MaxInt64
+	}
 	limit, _ := b.limit(r)
 	return limit
 }
@@ -90,13 +93,16 @@ func (b *Budget) limit(r Resource) (limit, given int64) {
 
 // Draw takes n of a resource. The error is a *BudgetError if that is more than is left; then nothing
 // is taken of Memory, which others may give back.
-func (b *Budget) Draw(r Resource, n int64) error {
+func (b *Budget) Draw(r Resource, n int64) error { return b.DrawKeeping(r, n, 0) }
+
+// DrawKeeping is Draw if so much is left after it for others, else an error.
+func (b *Budget) DrawKeeping(r Resource, n, keep int64) error {
 	if b == nil {
 		return nil
 	}
 	drawn := b.drawn[r].Add(n)
 	limit, given := b.limit(r)
-	if drawn <= limit {
+	if limit -= keep; drawn <= limit {
 		return nil
 	}
 	if r == Memory {

@@ -11,11 +11,17 @@ import (
 )
 
 // deepDump has threads whose stacks are chains of frame pointers.
-func deepDump(threads, frames int) []byte {
+func deepDump(threads, frames int) []byte { return deepDumps(threads, frames, frames) }
+
+// deepDumps is deepDump with another number of frames of the crashed thread, the last.
+func deepDumps(threads, frames, crashed int) []byte {
 	const base = 0x400000
 	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).Module(base, 0x10000, "/opt/app", nil)
 	for id := range threads {
 		stack := uint64(0x7f0000000000 + id<<24)
+		if id == threads-1 {
+			frames = crashed
+		}
 		var mem []byte
 		for i := range frames {
 			mem = binary.LittleEndian.AppendUint64(mem, stack+uint64(i+1)*16)
@@ -71,5 +77,33 @@ func TestStacksWithinBudget(t *testing.T) {
 	fs.SetPolicy(walker.FPOnly)
 	if again := walked(); again != first {
 		t.Errorf("%d frames, and %d after a comparison", first, again)
+	}
+}
+
+// A stack that takes much memory leaves some for the others, and both leave some for a comparison,
+// in which each policy has its part.
+func TestMemoryIsShared(t *testing.T) {
+	const threads, frames = 6, 900
+	fs := NewFiles(Options{Policy: walker.FPOnly})
+	fs.Add(input.FromBytes("deep.dmp", deepDumps(threads+1, frames, 60_000)))
+	r := fs.Report(0)
+	for i := range r.Threads {
+		n, stop := len(r.Threads[i].Frames), r.Threads[i].Stop
+		if i == r.FirstThread {
+			if n < 12_000 || n > 60_000 || !strings.Contains(stop.Detail, "innermost") {
+				t.Errorf("the crashed thread has %d frames: %s", n, stop.Detail)
+			}
+		} else if n < frames {
+			t.Errorf("thread %d has %d frames: %s", i, n, stop.Detail)
+		}
+	}
+	c, err := fs.Session(0).Compare(r.FirstThread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, column := range c.Walks {
+		if n := len(column.Frames); n < walker.LeastFrames && column.Policy != walker.CFIOnly.Name {
+			t.Errorf("%s has %d frames: %s", column.Policy, n, column.Stop.Detail)
+		}
 	}
 }

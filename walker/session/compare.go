@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -20,11 +21,13 @@ func (s *Session) Compare(thread int) (*report.Comparison, error) {
 		return nil, fmt.Errorf("there is no thread %d; the dump has %d", thread, len(s.Threads))
 	}
 	var walks []report.Walk
-	for _, p := range compared() {
+	for i, p := range compared() {
 		s.readAs(p)
 		stack := walker.Stack{Stop: walker.Stop{Kind: walker.StopNoContext, Detail: "for " + p.Name + " the dump has no such thread"}}
 		if thread < len(s.Threads) {
 			w, syms := s.newWalker(p)
+			left := s.Src.Budget.Left(input.Memory)
+			w.Keep = left - left/int64(len(compared())-i)
 			stack = s.walkThread(w, syms, thread, p)
 		}
 		walks = append(walks, report.Walk{Policy: p.Name, Merged: p.MergeEntries, Stack: stack})

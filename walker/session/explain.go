@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -55,6 +56,9 @@ func (s *Session) Explain(thread, frame int) (*report.Explanation, error) {
 	if len(stack.Frames) == 0 {
 		return nil, fmt.Errorf("thread %d has no frames: %s", thread, stack.Stop.Detail)
 	}
+	if err := s.Src.Draw(input.Work, explainWork); err != nil {
+		return nil, fmt.Errorf("thread %d: %w", thread, err)
+	}
 	context := stack.Frames[0].Regs
 	mem := stackMemory(s.Dump, thread, context.SP(), s.walked.policy)
 	s.walked.syms.arch = context.Arch
@@ -78,6 +82,9 @@ func (s *Session) Explain(thread, frame int) (*report.Explanation, error) {
 	}
 	return out, nil
 }
+
+// explainWork is the work of explaining a frame and writing that down, in steps.
+const explainWork = 5000
 
 // instruction returns the instruction that a frame is at, or nil.
 func (s *Session) instruction(f *walker.Frame) *report.Instruction {

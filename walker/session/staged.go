@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -104,6 +105,10 @@ func (s *Session) begin() {
 // walk recovers the stack of one thread.
 func (s *Session) walk(thread int) {
 	w := &s.walked
+	// A quarter of the memory is for what may follow, such as a comparison, and up to another for the
+	// stacks that are left.
+	quarter := s.Src.Budget.Limit(input.Memory) / 4
+	w.walker.Keep = quarter + min(quarter, int64(w.left-1)*walker.LeastFrames*walker.FrameCost)
 	w.stacks[thread] = s.walkThread(w.walker, w.syms, thread, w.policy)
 	w.finished(thread)
 	s.rewalk()
