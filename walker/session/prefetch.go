@@ -40,6 +40,7 @@ func (s *Session) ahead() {
 		if steps, _ := s.beginThread(w.walker, w.syms, w.ahead, w.policy); steps != nil {
 			add(steps.Wants())
 			steps.Words(0, prefetchWords, add)
+			s.Src.Return(walker.FrameCost)
 		}
 	}
 	for module, list := range byModule {

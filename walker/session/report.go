@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -54,6 +55,9 @@ func (s *Session) beginThread(w *walker.Walker, syms *lookups, i int, policy wal
 	regs := ctx.Regs
 	if regs.Arch == nil {
 		return nil, &walker.Stop{Kind: walker.StopNoCPU, Detail: "no stack walker exists for this processor"}
+	}
+	if err := s.Src.Draw(input.Memory, walker.FrameCost); err != nil {
+		return nil, &walker.Stop{Kind: walker.StopLimit, Detail: "the thread was not walked: " + err.Error()}
 	}
 	syms.arch = regs.Arch
 	mem := stackMemory(s.Dump, i, regs.SP(), policy)

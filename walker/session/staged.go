@@ -32,9 +32,9 @@ func (s *Session) invalidate() {
 	s.report, s.walked = nil, walked{}
 }
 
-// giveBack returns to the budget what a stack's callers took.
+// giveBack returns to the budget what a stack's frames took.
 func (s *Session) giveBack(stack *walker.Stack) {
-	s.Src.Budget.Return(walker.FrameCost * int64(max(0, len(stack.Frames)-1)))
+	s.Src.Budget.Return(walker.FrameCost * int64(len(stack.Frames)))
 }
 
 // present returns the last report if it is still valid. Otherwise it walks all stacks.
