@@ -49,7 +49,7 @@ type Walker struct {
 	jumps map[uint64][]landing
 	kept  int
 	// farWords counts what scans searched beyond their first words.
-	farWords int
+	farWords  int
 	reentered entered
 	// spare is a slice that the next walk reuses for its frames.
 	spare []Frame
