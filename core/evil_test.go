@@ -46,7 +46,7 @@ func readAll(data []byte) {
 		if c, err := d.ThreadContext(i); err == nil {
 			sp = c.Regs.SP()
 		}
-		for _, s := range []*StackMemory{d.StackBreakpad(i), d.StackRust(i, sp)} {
+		for _, s := range []*StackMemory{d.ThreadStack(i), d.StackAt(i, sp)} {
 			if s != nil {
 				s.Word(s.Start, 8)
 				s.Word(s.End-8, 8)

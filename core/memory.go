@@ -17,7 +17,6 @@ type Memory struct {
 	spans   []span   // regions, ready to be read
 	joined  []extent // regions that touch each other as one, sorted
 	last    int      // the span that was used last
-	peerMem map[bool]*regionMap
 }
 
 // Region is a run of addresses whose bytes are in the dump.

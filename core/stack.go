@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/binary"
-	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -121,8 +120,8 @@ func (d *Dump) StackAround(i int, sp uint64) *StackMemory {
 }
 
 // ThreadStack returns the memory that thread i's descriptor names. Windows sometimes writes a
-// descriptor whose file offset is 0 or points nowhere, with the right address: the memory lists (5,
-// then 9 as well) are asked then. Nil if there is none.
+// descriptor whose file offset is 0 or points nowhere, with the right address: then it is the region
+// that has that. Nil if there is none.
 func (d *Dump) ThreadStack(i int) *StackMemory {
 	if i < 0 || i >= len(d.Threads) {
 		return nil
@@ -132,86 +131,25 @@ func (d *Dump) ThreadStack(i int) *StackMemory {
 		return d.newStack(Region{t.StackStart, t.Stack})
 	}
 	if t.StackStart != 0 {
-		if r, ok := d.Memory.listed(t.StackStart, false); ok {
+		if r, ok := d.Memory.Region(t.StackStart); ok {
 			return d.newStack(r)
 		}
 	}
 	return nil
 }
 
-// StackBreakpad returns the region that Breakpad unwinds thread i in (minidump_processor.cc):
-// always the thread's own, also if the exception's context has its stack pointer elsewhere. Its
-// memory list is stream 5 only; a dump with stream 9 alone gets that here, where Breakpad would
-// have nothing.
-func (d *Dump) StackBreakpad(i int) *StackMemory { return d.ThreadStack(i) }
-
-// StackRust returns the region that rust-minidump unwinds thread i in (processor.rs): the thread's
-// own if it holds 8 bytes at the stack pointer of the context that is walked; else the memory
-// list's region that holds the stack pointer, because the exception may have happened on another
-// stack than the thread's (a signal stack, a fiber); else the thread's own after all.
-func (d *Dump) StackRust(i int, sp uint64) *StackMemory {
+// StackAt returns the memory of thread i's stack if its sp is there, else the region that has sp: the
+// exception may have happened on another stack than the thread's (a signal stack, a fiber). It
+// returns the thread's own after all if the dump has nothing at sp.
+func (d *Dump) StackAt(i int, sp uint64) *StackMemory {
 	own := d.ThreadStack(i)
 	if own != nil {
 		if _, ok := own.Word(sp, 8); ok {
 			return own
 		}
 	}
-	if r, ok := d.Memory.listed(sp, true); ok {
+	if r, ok := d.Memory.Region(sp); ok {
 		return d.newStack(r)
 	}
 	return own
-}
-
-// regionMap finds regions by address as the peers' range maps do.
-type regionMap struct{ regions []Region }
-
-// listed finds an address in the memory lists, stacks not included. With rust true only one list
-// counts: stream 9 if the dump has it, else stream 5 (UnifiedMemoryList); else both do, 5 first.
-func (m *Memory) listed(addr uint64, rust bool) (Region, bool) {
-	if m.peerMem == nil {
-		m.peerMem = map[bool]*regionMap{}
-	}
-	rm := m.peerMem[rust]
-	if rm == nil {
-		rm = &regionMap{}
-		if rust && len(m.list64) > 0 {
-			rm.add(m.list64)
-		} else {
-			rm.add(m.list)
-			if !rust {
-				rm.add(m.list64)
-			}
-		}
-		m.peerMem[rust] = rm
-	}
-	i := sort.Search(len(rm.regions), func(i int) bool { return rm.regions[i].Start > addr }) - 1
-	if i < 0 || !rm.regions[i].Contains(addr) {
-		return Region{}, false
-	}
-	return rm.regions[i], true
-}
-
-// add keeps the regions that overlap none that is there already. Breakpad gives up the whole list
-// at the first overlap, and rust-minidump leaves the later region out (into_rangemap_safe, in order
-// of address); whole regions, never parts.
-func (rm *regionMap) add(list []Region) {
-	list = append([]Region(nil), list...)
-	sort.SliceStable(list, func(i, j int) bool { return list[i].Start < list[j].Start })
-	old := rm.regions
-	rm.regions = make([]Region, 0, len(old)+len(list))
-	free := func(r Region) bool {
-		if n := len(rm.regions); n > 0 && rm.regions[n-1].Contains(r.Start) {
-			return false
-		}
-		return len(old) == 0 || !(old[0].Start <= r.Start+(r.Loc.Size-1))
-	}
-	for _, r := range list {
-		for len(old) > 0 && old[0].Start <= r.Start {
-			rm.regions, old = append(rm.regions, old[0]), old[1:]
-		}
-		if free(r) {
-			rm.regions = append(rm.regions, r)
-		}
-	}
-	rm.regions = append(rm.regions, old...)
 }

@@ -121,7 +121,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 		if err := s.replay(x); err != nil {
 			return nil, fmt.Errorf("frame %d: %w", frame, err)
 		}
-		if f.Row.Origin.Part == scanPart && f.Row.RA.Kind == unwind.AtConst && !(s.Policy.Scan.WithFP && s.arch.ScanWithFP) {
+		if f.Row.Origin.Part == scanPart && f.Row.RA.Kind == unwind.AtConst && !(s.Policy.Scan.WithFP && s.breakpad().ScanWithFP) {
 			at := uint64(f.Row.RA.Offset)
 			from := x.Before.SP()
 			if words := int((at - from) / uint64(s.arch.WordSize)); at >= from && words < w.Policy.Scan.ExtendedWords {

@@ -67,7 +67,7 @@ type Policy struct {
 	// ProveEnd: a return address in the first page is a stack's end only if it is 0 and every frame
 	// was found by rules or a chain of frame pointers. Otherwise the walk got lost.
 	ProveEnd bool
-	// CallPC: on CPUs whose table says so (mips) a caller's pc is that of the call, before the
+	// CallPC: on mips a caller's pc is that of the call, before the
 	// return address, which is in ra.
 	CallPC bool
 	// PPCByOS: on 32-bit powerpc a frame keeps its return address where the system's convention has

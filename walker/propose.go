@@ -38,7 +38,7 @@ func (s *walk) propose(src Source) (candidate, string) {
 
 // proposeCFI returns the rules that the module's symbols have for the address.
 func (s *walk) proposeCFI() (candidate, string) {
-	if s.Policy.CFINotOnIOSArm && s.OS == core.IOS && s.arch.CFINotOnIOS {
+	if s.Policy.CFINotOnIOSArm && s.OS == core.IOS && s.breakpad().CFINotOnIOSArm {
 		return candidate{}, notApplicable
 	}
 	f := s.top()
@@ -154,7 +154,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 	if !ok {
 		return candidate{}, s.arch.RegName(fpReg) + " is not known"
 	}
-	if rules.Aligned && s.arch.FPAligned && fp%uint64(s.arch.WordSize) != 0 {
+	if rules.Aligned && s.breakpad().FPAligned && fp%uint64(s.arch.WordSize) != 0 {
 		return candidate{}, fmt.Sprintf("%s is 0x%x, which is not aligned", s.arch.RegName(fpReg), fp)
 	}
 	// fp + 2 words would wrap around.

@@ -76,7 +76,7 @@ func (s *walk) proposeScan() (candidate, string) {
 	if !ok {
 		return candidate{}, "sp is not known"
 	}
-	if s.Policy.Scan.WithFP && s.arch.ScanWithFP {
+	if s.Policy.Scan.WithFP && s.breakpad().ScanWithFP {
 		return s.scanWithFP(sp)
 	}
 	words := s.scanWords()

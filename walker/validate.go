@@ -84,10 +84,10 @@ func (s *walk) check(src Source, regs *cpu.Regs) string {
 // checkCFI runs the tests of Breakpad's CFI on registers, as far as the policy and the CPU have
 // them.
 func (s *walk) checkCFI(regs *cpu.Regs) string {
-	if s.Policy.CFINonZero && s.arch.CFINonZero && (regs.PC() == 0 || regs.SP() == 0) {
+	if s.Policy.CFINonZero && s.breakpad().CFINonZero && (regs.PC() == 0 || regs.SP() == 0) {
 		return fmt.Sprintf("it gives pc 0x%x and sp 0x%x", regs.PC(), regs.SP())
 	}
-	if s.Policy.CFINeedsFP && s.arch.CFINeedsFP && !regs.Known(s.arch.FP) && (!s.Policy.CFILostFP || s.top().Regs.Known(s.arch.FP)) {
+	if s.Policy.CFINeedsFP && s.breakpad().CFINeedsFP && !regs.Known(s.arch.FP) && (!s.Policy.CFILostFP || s.top().Regs.Known(s.arch.FP)) {
 		return "it does not recover ebp"
 	}
 	return ""

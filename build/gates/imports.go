@@ -87,7 +87,8 @@ var importRules = []importRule{
 	// It reads a report's stacks for the renderers.
 	{"walker/report/signature", []string{"walker/report"}},
 	// A renderer reads the report only, and the CPU's table for the names and widths of registers.
-	{"walker/report/...", []string{"walker/report", "walker/report/signature", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
+	// report/text has Breakpad's words, which the others show too.
+	{"walker/report/...", []string{"walker/report", "walker/report/signature", "walker/report/text", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
 
 	// The store of symbol files and binaries, which knows modules and no dumps.
 	{"walker/symbols", []string{"core", "core/cpu", "core/input", "symfile", "symfile/symbol", "symfile/unwind"}},

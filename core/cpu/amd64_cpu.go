@@ -30,7 +30,6 @@ var AMD64 = newArch(&Arch{regs: registers{
 		{Unit: 1, Code: []uint32{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal}, // mov $15, %rax; syscall
 		{Unit: 1, Code: []uint32{0xb8, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal},             // mov $15, %eax; syscall
 	}},
-	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
 	Contexts: []*ContextLayout{
 		// LLDB's record; LLDB sets no more (lldb's RegisterContextMinidump_x86_64.h,
 		// MinidumpContext_x86_64).

@@ -41,7 +41,6 @@ var ARM = newArch(&Arch{regs: registers{
 		{Unit: 2, Code: []uint32{0x2777, 0xdf00}, At: 20, Lines: armSignal, Plain: true},
 		{Unit: 2, Code: []uint32{0xf04f, 0x0777, 0xdf00}, At: 20, Lines: armSignal, Plain: true},
 	}},
-	Peers: Peers{CFINotOnIOS: true},
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where
 		// Breakpad has them.

@@ -66,7 +66,6 @@ type Arch struct {
 	Conventions
 	Formats
 	Code
-	Peers
 }
 
 // FrameStyle says what the frames of a CPU's standard convention hang on.
@@ -295,35 +294,6 @@ const (
 	// DecodedA64: those of arm64.
 	DecodedA64
 )
-
-// Peers are what Breakpad's walker and printer do on this CPU and on no other, for the policies and
-// texts that are held to theirs.
-type Peers struct {
-	// CFINonZero: call frame information that yields pc or sp 0 is rejected (Policy.CFINonZero).
-	CFINonZero bool
-	// CFINeedsFP: call frame information must recover the frame pointer (Policy.CFINeedsFP).
-	CFINeedsFP bool
-	// CFINotOnIOS: the STACK CFI of iOS programs is not used (Breakpad issue 764).
-	CFINotOnIOS bool
-	// FPAligned: a frame pointer must be a multiple of the word size (FramePointerRules.Aligned).
-	FPAligned bool
-	// CallPC is how far before the return address a caller's pc is taken to be, which its link
-	// register has; 0 for pc as it is everywhere else.
-	CallPC uint64
-	// ScanWithFP: a scan wants a frame pointer below the return address (ScanRules.WithFP);
-	// ScanSkip is how many words it leaves out at sp, above frame 0.
-	ScanWithFP bool
-	ScanSkip   int
-	// PrintsReturn: a frame's printed address is its return address, elsewhere that inside of the
-	// call.
-	PrintsReturn bool
-	// Printed are the registers that are printed, nil for all. From WhenComplete on they are only
-	// printed if a frame knows them all, as a thread's context does; 0 means nowhere. Digits are
-	// those of a value, 0 for the word size. Source: PrintStack in stackwalk_common.cc.
-	Printed      []string
-	WhenComplete int
-	Digits       int
-}
 
 // Lookup finds a register by name, with or without a leading "$".
 func (a *Arch) Lookup(name string) (Reg, bool) {

@@ -11,18 +11,13 @@ import "encoding/binary"
 // is no chain of frame pointers: the return address is where the compiler saw fit.
 var (
 	MIPS = newMIPS("mips", 4, "", 1, 0x00040000,
-		// Functions that call others keep room for four arguments. Registers are printed in the
-		// 64-bit CPU's form.
-		Peers{CallPC: 8, ScanWithFP: true, ScanSkip: 4, Printed: mipsPrinted, Digits: 16},
 		// li v0, 4193; syscall, and 4119 for handlers without SA_SIGINFO. Frames begin with space for
 		// four arguments and 8 bytes of padding. A siginfo of 128 bytes and the head of a ucontext,
 		// 24 bytes, follow, or at once the sigcontext (arch/mips/kernel/signal.c; for o32
 		// include/uapi/asm/sigcontext.h: masks, pc, registers, of 64 bits each).
 		SignalReturn{Unit: 4, Code: []uint32{0x24021061, 0xc}, At: 24 + 128 + 24, Lines: "8 8 pc " + mipsGeneral},
 		SignalReturn{Unit: 4, Code: []uint32{0x24021017, 0xc}, At: 24, Lines: "8 8 pc " + mipsGeneral, Plain: true})
-	// Breakpad takes two words for two instructions: pc is one call too far.
 	MIPS64 = newMIPS("mips64", 8, " gp", 0x8004, 0x00080000,
-		Peers{CallPC: 16, ScanWithFP: true, Printed: mipsPrinted},
 		// li v0, 5211; syscall. The ucontext's head has 40 bytes, pc is behind the floating-point
 		// registers and mdhi, mdlo and their like.
 		SignalReturn{Unit: 4, Code: []uint32{0x2402145b, 0xc}, At: 24 + 128 + 40, Lines: "0 8 " + mipsGeneral + "\n576 8 pc"})
@@ -30,11 +25,9 @@ var (
 
 const mipsGeneral = "zero at v0-1 a0-3 t0-7 s0-7 t8-9 k0-1 gp sp fp ra"
 
-var mipsPrinted = []string{"gp", "sp", "fp", "ra", "pc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
-
 // newMIPS makes the table of one of them. saved are callee-saved registers of its own: n64 lets the
 // callee keep its caller's gp, o32 does not.
-func newMIPS(name string, word int, saved string, number uint16, flag uint32, peers Peers, signals ...SignalReturn) *Arch {
+func newMIPS(name string, word int, saved string, number uint16, flag uint32, signals ...SignalReturn) *Arch {
 	f := Formats{Processors: []uint16{number}, ELFMachines: [3]uint16{8, 10}}
 	if word == 8 {
 		f.Family = "mips"
@@ -54,7 +47,6 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
 		Formats:     f,
 		Code:        Code{SignalsInVDSO: true, IsCall: isMIPSCall, CallBytes: 8, Target: mipsTarget, Jump: mipsJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
-		Peers:       peers,
 		Contexts: []*ContextLayout{
 			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and
 			// 1189. Registers have 64 bits on both.

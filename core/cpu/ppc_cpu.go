@@ -20,7 +20,6 @@ import "encoding/binary"
 var (
 	PPC = newPPC("ppc", 4, FrameLayout{Style: BackChain, RAOffset: 8, SysVRAOffset: 4},
 		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18},
-		Peers{Printed: []string{"srr0", "r1"}},
 		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC,
 		// MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
 		&ContextLayout{Flag: 0x20000000, Size: 1004, Lines: `
@@ -39,7 +38,6 @@ var (
 		SignalReturn{Unit: 4, Code: []uint32{0x38000077, 0x44000002}, At: 64 + 32, Lines: "0 4 " + ppcSignal, Self: 64 + 28, Plain: true})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
 		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012},
-		Peers{},
 		// minidump_cpu_ppc64.h MDRawContextPPC64; format.rs 1306
 		&ContextLayout{Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: `
 			8	8	srr0 srr1 r0-31 cr xer lr ctr vrsave
@@ -62,7 +60,7 @@ var (
 // PT_CCR).
 const ppcSignal = "r0-31 srr0 _ _ ctr lr xer cr"
 
-func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, context *ContextLayout, signals ...SignalReturn) *Arch {
+func newPPC(name string, word int, frame FrameLayout, f Formats, context *ContextLayout, signals ...SignalReturn) *Arch {
 	return newArch(&Arch{regs: registers{
 		names:   "srr0 r0-31 lr ctr cr xer",
 		aliases: "pc=srr0 sp=r1",
@@ -77,7 +75,6 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 4},
 		Formats:     f,
 		Code:        Code{SignalsInVDSO: true, IsCall: isPPCCall, CallBytes: 4, Target: ppcTarget, Jump: ppcJump, JumpAlign: 4, Instructions: NotDecoded, Signals: signals},
-		Peers:       peers,
 		Contexts:    []*ContextLayout{context},
 	})
 }

@@ -28,8 +28,7 @@ var SPARC = newArch(&Arch{regs: registers{
 		Processors:  []uint16{0x8001},
 		ELFMachines: [3]uint16{2, 18, 43}, // SPARC, SPARC32PLUS and V9, whose 64-bit words have no table
 	},
-	Code:  Code{IsCall: isSPARCCall, CallBytes: 8, Target: sparcTarget, Instructions: NotDecoded},
-	Peers: Peers{Printed: []string{"sp", "fp", "pc"}},
+	Code: Code{IsCall: isSPARCCall, CallBytes: 8, Target: sparcTarget, Instructions: NotDecoded},
 	Contexts: []*ContextLayout{
 		// minidump_cpu_sparc.h MDRawContextSPARC, MDFloatingSaveAreaSPARC; format.rs 1341 and 1330.
 		// The registers have 64 bits in the record also where the CPU has 32; on a 64-bit one, the

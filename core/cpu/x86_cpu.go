@@ -31,7 +31,6 @@ var X86 = newArch(&Arch{regs: registers{
 		{Unit: 1, Code: []uint32{0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}, At: 4, Lines: x86Signal, Plain: true}, // pop %eax; mov $119, %eax; int $0x80
 	}},
 	// eax, ecx, edx and efl are printed for the thread's context only.
-	Peers: Peers{CFINeedsFP: true, PrintsReturn: true, WhenComplete: 6},
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT; minidump_cpu_x86.h MDRawContextX86, MDFloatingSaveAreaX86; format.rs
 		// 1384 and 1366. The last 512 bytes are an FXSAVE area (Intel SDM vol. 1, table 10-2),

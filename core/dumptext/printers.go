@@ -50,16 +50,19 @@ func (p *textPrinter) close() { p.stack = p.stack[:len(p.stack)-1] }
 
 // value prints one line: "path = value", and after it a remark if there is one.
 func (p *textPrinter) value(name string, s scalar) {
-	p.b.WriteString(p.path(name))
-	p.b.WriteString(" = ")
-	p.b.WriteString(s.text)
+	p.b.WriteString(p.path(name) + " = " + s.remarked() + "\n")
+}
+
+// remarked returns the text with what is remarked.
+func (s scalar) remarked() string {
+	text := s.text
 	if s.remark != "" {
-		p.b.WriteString(" " + s.remark)
+		text += " " + s.remark
 	}
 	if len(s.remarks) > 0 {
-		p.b.WriteString(" " + strings.Join(s.remarks, "|"))
+		text += " " + strings.Join(s.remarks, "|")
 	}
-	p.b.WriteByte('\n')
+	return text
 }
 
 // perLine is the number of bytes in a line of a hex dump.

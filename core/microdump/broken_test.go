@@ -115,7 +115,7 @@ func use(d *core.Dump) {
 		if c, err := d.ThreadContext(i); err == nil {
 			sp = c.Regs.SP()
 		}
-		for _, s := range []*core.StackMemory{d.StackBreakpad(i), d.StackRust(i, sp)} {
+		for _, s := range []*core.StackMemory{d.ThreadStack(i), d.StackAt(i, sp)} {
 			if s != nil {
 				s.Word(s.Start, 8)
 				s.Word(s.End-4, 8)

@@ -90,7 +90,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("exception context: %v", err)
 	}
 	stack := sample().Stack
-	for name, s := range map[string]*core.StackMemory{"breakpad": d.StackBreakpad(0), "rust": d.StackRust(0, c.Regs.SP())} {
+	for name, s := range map[string]*core.StackMemory{"own": d.ThreadStack(0), "at sp": d.StackAt(0, c.Regs.SP())} {
 		if s == nil || s.Start != 0xc3a39000 || s.End != 0xc3a39000+1000 {
 			t.Fatalf("%s stack: %+v", name, s)
 		}
@@ -234,7 +234,7 @@ func TestContexts(t *testing.T) {
 			d.OS() != core.OSLinux || len(d.Diags) > 0 {
 			t.Errorf("%s: %s pc 0x%x, %v", c.arch, got.Arch.Name, got.Regs.PC(), d.Diags)
 		}
-		if s := d.StackBreakpad(0); s == nil || s.Start != 0x5000 {
+		if s := d.ThreadStack(0); s == nil || s.Start != 0x5000 {
 			t.Errorf("%s: no stack", c.arch)
 		}
 	}

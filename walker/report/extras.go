@@ -12,6 +12,8 @@ import (
 type Handle struct {
 	Handle     uint64
 	Type, Name string // "" if not stored
+	Access     uint32 // that was granted
+	Count      uint32 // of handles of the object
 }
 
 // Limit is a resource limit. Soft and Hard are nil for "unlimited".
@@ -40,8 +42,9 @@ func (b *builder) extras() {
 	r.Handles = make([]Handle, len(d.Handles))
 	for i := range d.Handles {
 		h := &d.Handles[i]
-		r.Handles[i] = Handle{h.Handle, h.Type, h.Name}
+		r.Handles[i] = Handle{h.Handle, h.Type, h.Name, h.GrantedAccess, h.HandleCount}
 	}
+	r.Annotations = annotationsOf(d)
 	r.HasHandles = decoded(d, streamHandleData)
 	r.Limits = make([]Limit, len(d.Limits))
 	for i := range d.Limits {

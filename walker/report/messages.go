@@ -12,6 +12,7 @@ type Message struct {
 	// Source is where the dump has the message: "assertion", "comment", "annotation
 	// exceptionReason", "crash info of libc.dylib".
 	Source, Text string
+	Private      bool // it may have the program's data; an assertion is source code
 }
 
 // annotationRole is the meaning of an annotation.
@@ -76,7 +77,7 @@ func (b *builder) collectMessages() {
 		}
 		if text != "" && !seen[text] && len(r.Messages) < maxMessages {
 			seen[text] = true
-			r.Messages = append(r.Messages, Message{source, text})
+			r.Messages = append(r.Messages, Message{source, text, source != "assertion"})
 		}
 	}
 	say("assertion", assertionMessage(d.Assertion))

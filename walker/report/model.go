@@ -35,6 +35,8 @@ type Report struct {
 	// Messages has the program's own messages about its end (an assertion, an exception's message,
 	// comments), the most important first.
 	Messages []Message
+	// Annotations are all texts that the program or the crash handler has left in the dump.
+	Annotations []Annotation
 	// Traces are the stacks that the program stored in annotations.
 	Traces []Trace
 	// Upload is what was sent together with the dump, if the dump was in a crash reporter's upload.

@@ -109,9 +109,9 @@ func stackMemory(d *core.Dump, thread int, sp uint64, p walker.Policy) unwind.Me
 	case p.JoinRanges:
 		m = d.StackAround(thread, sp)
 	case p.StackAtSP:
-		m = d.StackRust(thread, sp)
+		m = d.StackAt(thread, sp)
 	default:
-		m = d.StackBreakpad(thread)
+		m = d.ThreadStack(thread)
 	}
 	if m == nil {
 		return nil // an untyped nil: the walker asks

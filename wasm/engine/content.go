@@ -140,10 +140,12 @@ func system(d *core.Dump) []view.Group {
 		title string
 		t     core.StreamType
 	}{{"System information", core.StreamSystemInfo}, {"Process information", core.StreamMiscInfo}} {
-		var b strings.Builder
-		if ok, err := dumptext.WriteStream(&b, d, g.t, dumptext.Options{}); ok && err == nil {
-			add(g.title, factsOf(b.String()))
+		var facts []view.Fact
+		for _, f := range dumptext.Fields(d, g.t) {
+			_, name, _ := strings.Cut(f.Path, ".")
+			facts = append(facts, view.Fact{Key: view.Clean(strings.ReplaceAll(name, "_", " ")), Value: view.Clean(f.Text), Code: true})
 		}
+		add(g.title, facts)
 	}
 	add("Memory of the process", processMemory(d))
 	add("Memory of the machine", machineMemory(d))
@@ -209,22 +211,6 @@ func spaced(name string) string {
 // maxFacts bounds a group. /proc/cpuinfo repeats its fields for each processor; the Streams tab has
 // all of it.
 const maxFacts = 40
-
-// factsOf makes facts from lines like "system.os = 0x1 linux".
-func factsOf(text string) []view.Fact {
-	var out []view.Fact
-	for _, line := range strings.Split(text, "\n") {
-		name, value, ok := strings.Cut(line, " = ")
-		if !ok {
-			continue
-		}
-		if _, rest, ok := strings.Cut(name, "."); ok {
-			name = rest
-		}
-		out = append(out, view.Fact{Key: view.Clean(strings.ReplaceAll(name, "_", " ")), Value: view.Clean(value), Code: true})
-	}
-	return out
-}
 
 // privateGroups returns the groups for the command line and the environment. A group without facts
 // tells the page that there is one to reveal.

@@ -27,12 +27,13 @@ import (
 type Engine struct {
 	files    *session.Files
 	opt      Options
-	views    map[int]*view.View // dump → view of its latest report
-	reports  map[int]int        // dump → number of its reports so far
+	views    map[int]*view.View     // dump → view of its latest report
+	viewed   map[int]*report.Report // the reports of views, with what is private
+	reports  map[int]int            // dump → number of its reports so far
 	found    found
-	unlisted map[int]bool       // dumps that are not listed: closed, or the same as another
-	copies   map[int]string     // item → name of the dump that it is a copy of
-	maps     []protocol.GridRow // the memory map of mapsOf
+	unlisted map[int]bool         // dumps that are not listed: closed, or the same as another
+	copies   map[int]string       // item → name of the dump that it is a copy of
+	maps     []report.MemoryRange // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
 	demangle func(string) string
@@ -71,7 +72,7 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(protocol.Answer), opt Options) *Engine {
-	e := &Engine{post: post, demangle: opt.Demangle, views: map[int]*view.View{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
+	e := &Engine{post: post, demangle: opt.Demangle, views: map[int]*view.View{}, viewed: map[int]*report.Report{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
 	// The session does not demangle names. The views do, and only those in visible rows: in
 	// WebAssembly a name takes a tenth of a millisecond.
 	opt.Session.Progress, opt.Session.IndexOnDemand = e.progress, true
@@ -272,12 +273,13 @@ func (e *Engine) whole(dump int) *view.View {
 // viewOf returns the view of a report. Each report gets one view and the next revision.
 func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	v := e.views[dump]
-	if v == nil || v.Report() != rep {
-		v = view.New(rep, e.demangle)
+	if v == nil || e.viewed[dump] != rep {
+		e.viewed[dump] = rep
 		// Explanations quote words of the stack, so there are none with Redact.
 		if e.redact {
-			v.SetMessages(hideMessages(rep.Messages))
+			v = view.New(rep.Redacted(), e.demangle)
 		} else {
+			v = view.New(rep, e.demangle)
 			v.ExplainBy(e.files.Session(dump).Explainer(true))
 		}
 		e.views[dump] = v
@@ -391,7 +393,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	if q.Summary {
 		s := v.Summary()
 		r.Summary = &s
-		r.Have = have(d)
+		r.Have = have(d, rep)
 	}
 	if w := q.Threads; w != nil {
 		t := v.Threads(w.Span.From, w.Span.Count, q.Thread, w.Filter, search)

@@ -17,7 +17,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	if v == nil {
 		return &protocol.Exported{}, fmt.Errorf("there is no dump to export")
 	}
-	rep := e.redacted(v.Report())
+	rep := v.Report()
 	thread := req.Thread
 	if thread < 0 {
 		thread = rep.FirstThread

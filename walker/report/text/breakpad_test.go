@@ -116,3 +116,14 @@ func TestSystemWords(t *testing.T) {
 		t.Error(have)
 	}
 }
+
+// TestRegisterForms: what is printed are registers of the CPU.
+func TestRegisterForms(t *testing.T) {
+	for a, form := range registerForms {
+		for _, name := range form.names {
+			if _, ok := a.Lookup(name); !ok {
+				t.Errorf("%s: prints %s, which it does not have", a.Name, name)
+			}
+		}
+	}
+}

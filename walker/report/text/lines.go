@@ -86,8 +86,8 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 // for x86 and amd64. For other CPUs, and for inlined calls, it prints the address inside the call
 // instruction.
 func printsReturnAddress(r *report.Report) bool {
-	a := cpu.ByName(cpuName(r))
-	return a != nil && a.PrintsReturn
+	name := cpuName(r)
+	return name == cpu.X86.Name || name == cpu.AMD64.Name
 }
 
 // trustWords returns Breakpad's text for a trust (stack_frame.h).

@@ -11,24 +11,41 @@ import (
 // maxWidth is the width in columns at which Breakpad breaks register lines.
 const maxWidth = 80
 
+// registerForm says how the registers of a CPU are printed (PrintStack in stackwalk_common.cc): which
+// and in which order, nil for all; from whenComplete on only if a frame knows them all, as a thread's
+// context does, 0 for nowhere; and digits of a value, 0 for the word size.
+type registerForm struct {
+	names        []string
+	whenComplete int
+	digits       int
+}
+
+var mipsRegisters = []string{"gp", "sp", "fp", "ra", "pc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
+
+var registerForms = map[*cpu.Arch]registerForm{
+	cpu.X86:    {whenComplete: 6},
+	cpu.PPC:    {names: []string{"srr0", "r1"}},
+	cpu.SPARC:  {names: []string{"sp", "fp", "pc"}},
+	cpu.MIPS:   {names: mipsRegisters, digits: 16}, // in the 64-bit CPU's form
+	cpu.MIPS64: {names: mipsRegisters},
+}
+
 // writeRegisters prints " name = 0x…" for each known register. The caller has printed a space,
 // which does not count as a column.
-//
-// A CPU's table says what Breakpad prints: which registers and in which order (Printed), how many
-// of them only if all are known (WhenComplete), and how many digits a value has.
 func writeRegisters(b *printer, regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return
 	}
 	arch := regs.Arch
-	names := arch.Names
-	if arch.Printed != nil {
-		names = arch.Printed
+	form := registerForms[arch]
+	names := form.names
+	if names == nil {
+		names = arch.Names
 	}
-	if arch.WhenComplete > 0 && !regs.AllKnown() {
-		names = names[:arch.WhenComplete]
+	if form.whenComplete > 0 && !regs.AllKnown() {
+		names = names[:form.whenComplete]
 	}
-	digits := cmp.Or(arch.Digits, arch.WordSize*2)
+	digits := cmp.Or(form.digits, arch.WordSize*2)
 	column := 0
 	for _, name := range names {
 		reg := cpu.Reg(slices.Index(arch.Names, name))

@@ -29,7 +29,7 @@ func (v *View) CopyStack(ti int) string {
 	}
 	var b strings.Builder
 	b.WriteString(v.sentence() + "\n")
-	for _, s := range v.messages {
+	for _, s := range v.r.Messages {
 		b.WriteString(Clean(s.Source) + ": " + Clean(s.Text) + "\n")
 	}
 	if v.r.Crash != nil {
@@ -64,7 +64,7 @@ func (v *View) CopyMarkdown(ti int) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n\n", markdown(v.sentence()))
-	for _, s := range v.messages {
+	for _, s := range v.r.Messages {
 		fmt.Fprintf(&b, "- %s: %s\n", markdown(Clean(s.Source)), markdown(Clean(s.Text)))
 	}
 	if v.r.Crash != nil {

@@ -145,7 +145,7 @@ func (v *View) Find(query string) []Hit {
 		return len(out) < maxHits
 	}
 	said := []string{v.sentence()}
-	for _, s := range v.messages {
+	for _, s := range v.r.Messages {
 		said = append(said, s.Source+": "+s.Text)
 	}
 	if v.r.Crash != nil {

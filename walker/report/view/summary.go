@@ -53,7 +53,7 @@ func (v *View) Summary() Summary {
 	s := Summary{Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(),
 		FirstThread: r.FirstThread, Threads: len(v.order()), Missing: len(r.Missing),
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Findings: v.Findings(), Messages: []Fact{}}
-	for _, said := range v.messages {
+	for _, said := range v.r.Messages {
 		s.Messages = append(s.Messages, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
 	}
 	for i := range r.Modules {
@@ -197,9 +197,9 @@ func (v *View) system() []Group {
 		}
 	}
 	add("Process", v.processFacts()...)
-	said := make([]Fact, len(v.messages))
-	for i := range v.messages {
-		said[i] = Fact{Key: v.messages[i].Source, Value: v.messages[i].Text}
+	said := make([]Fact, len(v.r.Messages))
+	for i := range v.r.Messages {
+		said[i] = Fact{Key: v.r.Messages[i].Source, Value: v.r.Messages[i].Text}
 	}
 	add("The program's messages", said...)
 	if r.Crash != nil {

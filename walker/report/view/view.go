@@ -21,20 +21,16 @@ type View struct {
 	demangle func(string) string
 	names    map[string]string
 	starts   map[int][]int32 // by thread: row number of each frame, counting inlined calls
-	messages []report.Message
-	width    map[int][2]int // by thread: see widths
+	width    map[int][2]int  // by thread: see widths
 	explain  func(thread, frame int) *report.Explanation
 }
 
 // ExplainBy sets the function that explains a frame. Without it frames have rules but no numbers.
 func (v *View) ExplainBy(f func(thread, frame int) *report.Explanation) { v.explain = f }
 
-// SetMessages replaces the program's messages, for a view that must not show private ones.
-func (v *View) SetMessages(messages []report.Message) { v.messages = messages }
-
 // New makes a View. If demangle is nil, names are shown as they are stored.
 func New(r *report.Report, demangle func(string) string) *View {
-	return &View{r: r, messages: r.Messages, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}, width: map[int][2]int{}}
+	return &View{r: r, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}, width: map[int][2]int{}}
 }
 
 // Report returns the view's report.
