@@ -1,8 +1,9 @@
 package gopclntab
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
-	"io"
 	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -54,72 +55,52 @@ func (t *Table) findModule() error {
 	if err != nil {
 		return err
 	}
-	m, ok, err := t.moduleInRelocations(text)
-	for _, p := range t.cfg.Data {
-		if ok || err != nil {
-			break
+	found := errors.New("found")
+	see := func(at, value uint64) error {
+		if value != t.address {
+			return nil
 		}
-		m, ok, err = t.moduleIn(p, text)
-	}
-	if err != nil {
+		m, ok, err := t.moduleAt(at, text)
+		if ok {
+			t.module, err = m, found
+		}
 		return err
 	}
-	if !ok {
-		if text == 0 {
-			return t.bad(-1, "runtime.moduledata, which has the start of the text", "none that points to the table")
-		}
-		m.text = text
+	if t.cfg.Relocated != nil {
+		err = t.cfg.Relocated.Each(see)
 	}
-	t.module = m
-	return nil
+	for i := 0; i < len(t.cfg.Data) && err == nil; i++ {
+		err = t.cfg.Data[i].words(t.order, t.word, see)
+	}
+	switch {
+	case err == found:
+		return nil
+	case err == nil && text == 0:
+		return t.bad(-1, "runtime.moduledata, which has the start of the text", "none that points to the table")
+	}
+	t.module.text = text
+	return err
 }
 
-// moduleIn searches a part of the program's data.
-func (t *Table) moduleIn(p Part, text uint64) (m module, ok bool, err error) {
+// words calls fn for the aligned words of a part.
+func (p Part) words(order binary.ByteOrder, size int, fn func(at, value uint64) error) error {
 	const most = 64 << 10
-	w := int64(t.word)
-	buf := make([]byte, most)
-	for off := p.aligned(t.word); off < p.Src.Size; off += most {
-		n, err := p.Src.ReadAt(buf[:min(most, p.Src.Size-off)], off)
-		if err != nil && err != io.EOF {
-			return m, false, p.Src.Wrap(part, off, err)
+	for off := p.aligned(size); off < p.Src.Size; off += most {
+		b, err := p.Src.Bytes(off, min(most, p.Src.Size-off))
+		if err != nil {
+			return err
 		}
-		for i := int64(0); i+w <= int64(n); i += w {
-			if number(t.order, buf[i:], t.word) != t.address {
-				continue
-			}
-			if m, ok, err := t.moduleAt(p.Address+uint64(off+i), text); ok || err != nil {
-				return m, ok, err
+		for i := 0; i+size <= len(b); i += size {
+			if err := fn(p.Address+uint64(off)+uint64(i), number(order, b[i:], size)); err != nil {
+				return err
 			}
 		}
 	}
-	return m, false, nil
+	return nil
 }
 
 // aligned returns the offset of the first aligned word.
 func (p Part) aligned(word int) int64 { return int64(-p.Address & uint64(word-1)) }
-
-// moduleInRelocations searches the words that have no value in the file.
-func (t *Table) moduleInRelocations(text uint64) (m module, ok bool, err error) {
-	if t.cfg.Relocated == nil {
-		return m, false, nil
-	}
-	const most = 16 // places that point to the header: the program has one
-	var places []uint64
-	err = t.cfg.Relocated.Each(func(at, value uint64) error {
-		if value == t.address && len(places) < most {
-			places = append(places, at)
-		}
-		return nil
-	})
-	for _, p := range places {
-		if ok || err != nil {
-			break
-		}
-		m, ok, err = t.moduleAt(p, text)
-	}
-	return m, ok, err
-}
 
 // moduleAt checks and reads a moduledata. text is the start of the text by the header, or 0.
 func (t *Table) moduleAt(address, text uint64) (m module, ok bool, err error) {
