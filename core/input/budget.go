@@ -1,6 +1,7 @@
 package input
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +16,16 @@ type Budget struct {
 	given, unpacked atomic.Int64
 	drawn           [resources]atomic.Int64
 	over            atomic.Pointer[BudgetError]
+	cancelled       atomic.Pointer[error]
+}
+
+// Until ends everything that draws from the Budget with the context's error when the context is done.
+// stop is that of context.AfterFunc.
+func (b *Budget) Until(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		err := context.Cause(ctx)
+		b.cancelled.Store(&err)
+	})
 }
 
 // Resource is what a Budget counts.
@@ -100,6 +111,9 @@ func (b *Budget) DrawKeeping(r Resource, n, keep int64) error {
 	if b == nil {
 		return nil
 	}
+	if err := b.cancelled.Load(); err != nil {
+		return *err
+	}
 	drawn := b.drawn[r].Add(n)
 	limit, given := b.limit(r)
 	if limit -= keep; drawn <= limit {
@@ -146,6 +160,9 @@ type budgetWriter struct {
 
 // Write implements io.Writer.
 func (w *budgetWriter) Write(p []byte) (int, error) {
+	if err := w.b.cancelled.Load(); err != nil {
+		return 0, *err
+	}
 	limit, given := w.b.limit(Output)
 	if w.n += int64(len(p)); w.n > limit {
 		return 0, w.b.end(&BudgetError{Output, limit, given})
@@ -163,6 +180,9 @@ func (b *Budget) end(err *BudgetError) error {
 func (b *Budget) Err() error {
 	if b == nil {
 		return nil
+	}
+	if err := b.cancelled.Load(); err != nil {
+		return *err
 	}
 	if err := b.over.Load(); err != nil {
 		return err

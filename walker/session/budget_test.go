@@ -1,9 +1,12 @@
 package session
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
@@ -105,5 +108,30 @@ func TestMemoryIsShared(t *testing.T) {
 		if n := len(column.Frames); n < walker.LeastFrames && column.Policy != walker.CFIOnly.Name {
 			t.Errorf("%s has %d frames: %s", column.Policy, n, column.Stop.Detail)
 		}
+	}
+}
+
+// When the context of a caller is done, a report ends at once, with the reason.
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	fs := NewFiles(Options{Policy: walker.FPOnly})
+	fs.Add(input.FromBytes("deep.dmp", deepDump(30, 500)))
+	fs.Budget().Until(ctx)
+	s := fs.Session(0)
+	if s.WalkOn() == 0 {
+		t.Fatal("all is walked at once")
+	}
+	cancel()
+	for fs.Budget().Err() == nil { // the context's function is called in a goroutine
+		time.Sleep(time.Millisecond)
+	}
+	r := s.Report()
+	for i := range r.Threads {
+		if n := len(r.Threads[i].Frames); i != r.FirstThread && n > 0 {
+			t.Errorf("thread %d has %d frames", i, n)
+		}
+	}
+	if err := fs.Budget().Err(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -23,6 +24,8 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // something could not be read or written; stderr says what and why
 	exitUsage  = 2 // the command line is not understood
+	// exitInterrupted is the status of a program that SIGINT has ended, as shells have it.
+	exitInterrupted = 130
 )
 
 // version may be set by the linker; otherwise it is read from the build information.
@@ -38,6 +41,13 @@ func collectLate() {
 
 func main() {
 	collectLate()
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	go func() {
+		<-interrupted
+		fmt.Fprintln(os.Stderr, "crashpane: interrupted")
+		os.Exit(exitInterrupted)
+	}()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
