@@ -20,7 +20,7 @@ func system(d *core.Dump) System {
 		g := GPU(*d.Micro.GPU)
 		s.GPU = &g
 	}
-	parts := []string{strings.TrimSpace(s.OS + " " + s.OSVersion), s.CPU}
+	parts := []string{strings.TrimSpace(s.OS + " " + s.Version()), s.CPU}
 	if w := d.Wow64(); w != nil && w.Program != nil {
 		parts[1] += " on " + w.Host.Name + " (a 32-bit process, dumped by a 64-bit tool)"
 	} else if w != nil {
@@ -31,6 +31,16 @@ func system(d *core.Dump) System {
 	}
 	s.Display = strings.TrimPrefix(strings.Join(parts, ", "), ", ")
 	return s
+}
+
+// Version returns the system's version for users. It is "" where a writer has zeros alone, as LLDB
+// does. minidump-writer cuts a kernel's name in two: "6.1.0" and "-18-amd64".
+func (s *System) Version() string {
+	v := strings.Replace(strings.TrimSpace(s.OSVersion), " -", "-", 1)
+	if strings.Trim(v, "0.") == "" {
+		return ""
+	}
+	return v
 }
 
 // wordSize returns the size of an address in bytes: that of the walked registers, else that of the

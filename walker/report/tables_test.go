@@ -35,3 +35,14 @@ func TestChecksHaveWords(t *testing.T) {
 		said[out[0]] = name
 	}
 }
+
+// A kernel's version is one word, and zeros are none.
+func TestSystemVersion(t *testing.T) {
+	for words, want := range map[string]string{
+		"10.0.19045 ": "10.0.19045", "0.0.0 ": "", "": "", "6.1.0 -18-amd64 #1 SMP": "6.1.0-18-amd64 #1 SMP", "5.15.0-91-generic": "5.15.0-91-generic",
+	} {
+		if have := (&System{OSVersion: words}).Version(); have != want {
+			t.Errorf("%q: %q, want %q", words, have, want)
+		}
+	}
+}

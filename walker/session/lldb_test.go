@@ -65,6 +65,9 @@ func TestLLDB(t *testing.T) {
 			s.Add(source("app.sym", []byte(c.sym)))
 		}
 		r := s.Report(0)
+		if r.System.Display != "Linux, amd64" {
+			t.Errorf("the system: %s", r.System.Display)
+		}
 		got := ""
 		for i, f := range r.Threads[0].Frames {
 			if i < 2 && (i == 0 || c.sym != "") {

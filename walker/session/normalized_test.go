@@ -130,6 +130,18 @@ func TestSecondStack(t *testing.T) {
 	if have := v.Compare(c, 0, 9, 0).Rows[0].SP; have != "0x000000000008e000" {
 		t.Errorf("stack pointer in the comparison: %s", have)
 	}
+	if c, err = s.Session(0).Compare(0); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if err := text.WriteComparison(&b, s.Report(0), c); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{" 0x000000000008e000  0x0000000077401cfc  wow64cpu.dll", " 0x0019f000          0x00401010          app.exe"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the comparison as text lacks %q:\n%s", want, b.String())
+		}
+	}
 	if all := v.Threads(0, 9, 2, "", ""); all.Total != 2 || all.Selected != 0 || v.Summary().Threads != 2 {
 		t.Errorf("the page's threads: %+v", all)
 	}

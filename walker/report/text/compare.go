@@ -26,7 +26,10 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		titles[i] = frameTitle(r, c.Frame(i))
 		wide = max(wide, min(utf8.RuneCountInString(titles[i]), 48))
 	}
-	digits := 2 * r.Dump.WordSize
+	digits := 2 * r.Dump.WordSize // of the longest addresses: a 64-bit layer's are longer than its program's
+	for i := range c.Rows {
+		digits = max(digits, 2*r.WordSizeOf(c.Frame(i)))
+	}
 	head := fmt.Sprintf("  %s  %s  %s", pad("sp", digits+2), pad("address", digits+2), pad("", wide))
 	for i := range c.Walks {
 		head += "  " + pad(c.Walks[i].Policy, column(c, i))
@@ -38,7 +41,10 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		if row.Same {
 			mark = " "
 		}
-		line := fmt.Sprintf("%s 0x%0*x  0x%0*x  %s", mark, digits, row.SP, digits, c.Frame(i).Lookup, pad(short(titles[i], wide), wide))
+		address := func(a uint64) string {
+			return pad(fmt.Sprintf("0x%0*x", 2*r.WordSizeOf(c.Frame(i)), a), digits+2)
+		}
+		line := fmt.Sprintf("%s %s  %s  %s", mark, address(row.SP), address(c.Frame(i).Lookup), pad(short(titles[i], wide), wide))
 		for n, f := range row.At {
 			cell := "·"
 			if f >= 0 {

@@ -262,7 +262,7 @@ func (v *View) systemFacts() []Fact {
 	if s.Microcode != nil {
 		microcode = short(*s.Microcode)
 	}
-	return []Fact{{"Operating system", s.OS, false}, {"Version", strings.TrimSpace(s.OSVersion), false},
+	return []Fact{{"Operating system", s.OS, false}, {"Version", s.Version(), false},
 		{"Distribution", distribution, false}, {"CPU", s.CPU, false}, {"CPU model", s.CPUInfo, false}, {"Cores", cores, false},
 		{"Microcode", microcode, true}}
 }
