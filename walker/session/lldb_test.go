@@ -84,7 +84,7 @@ func TestLLDB(t *testing.T) {
 		if r.Crash.Address != 0x18 || r.Crash.Reason.Name != "SIGSEGV / SEGV_MAPERR" || len(r.Crash.Params) > 0 {
 			t.Errorf("%+v", r.Crash)
 		}
-		if m := r.Messages; len(m) != 1 || m[0] != (report.Message{Source: "LLDB", Text: "SIGSEGV: address not mapped to object (fault address=0x18)"}) {
+		if m := r.Messages; len(m) != 1 || m[0] != (report.Message{Source: "LLDB", Text: "SIGSEGV: address not mapped to object (fault address=0x18)", Private: true}) {
 			t.Errorf("%v", m)
 		}
 	}
