@@ -209,7 +209,8 @@ func Analyze(d *core.Dump) *Result {
 	c.bitFlips()
 	c.guess()
 	c.out.Event = c.event()
-	return &c.out
+	out := c.out // without the rest, which has the dump
+	return &out
 }
 
 // address returns the address that failed: that of the access in Cause, else the one that the
