@@ -295,10 +295,9 @@ func (f *File) extent(public, rva uint64) (symbol.Extent, error) {
 	if r == (rec{}) {
 		return f.extentByWin(public, rva)
 	}
-	// On Windows a function may have several records, one after the other (x64's chained unwind
-	// information), and the code of two functions may touch as well. So nothing is known of a name
-	// from which records lead to the address without a gap.
-	for n := 0; f.Module.OS == "windows" && covers && r.rva > public && n < maxParts; n++ {
+	// Where a function may have several records, the code of two functions may touch as well. So
+	// nothing is known of a name from which records lead to the address without a gap.
+	for n := 0; f.Module.inParts() && covers && r.rva > public && n < maxParts; n++ {
 		before, touches, err := f.find(tableInits, r.rva-1)
 		if err != nil || !touches {
 			return symbol.Passed, err

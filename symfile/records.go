@@ -28,6 +28,10 @@ type Module struct {
 	Name string
 }
 
+// inParts: a function may have several unwind records, one after the other (x64's chained unwind
+// information on Windows).
+func (m *Module) inParts() bool { return m.OS == "windows" }
+
 // MODULE os arch id name
 //
 //	MODULE Linux x86_64 3F5A8B2F6A2A1C0BB2B6A1C06A5D3E4F0 libfoo.so

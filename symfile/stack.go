@@ -50,10 +50,9 @@ func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
 }
 
 // Function returns the code of the STACK CFI INIT record that covers an address: a function's, or that
-// of several with equal rules. On Windows it may be a part of one (x64's chained unwind information), so
-// nothing is returned there.
+// of several with equal rules. Nothing is returned where it may be a part of one.
 func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
-	if f.Module.OS == "windows" {
+	if f.Module.inParts() {
 		return code, false, nil
 	}
 	return settled(f, func() (symbol.Range, bool, error) {

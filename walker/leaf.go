@@ -19,7 +19,7 @@ func (s *walk) proposeLeaf() (candidate, string) {
 	case !s.atContext() && !(s.Policy.InterruptedAsContext && s.interrupted()):
 	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
 		return s.leafByLR()
-	case s.Policy.LeafOnWindows && s.arch.WindowsTables && s.onWindows():
+	case s.Policy.LeafOnWindows && s.functionTables():
 		return s.leafAtSP(2)
 	}
 	return candidate{}, notApplicable

@@ -146,7 +146,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 		return candidate{}, notApplicable
 	case lay.Style == cpu.BackChain:
 		return s.proposeBackChain()
-	case s.arch.FPOnlyOnIOS && s.OS != core.IOS, s.arch.WindowsTables && s.onWindows() && !rules.WindowsAMD64:
+	case s.arch.FPOnlyOnIOS && s.OS != core.IOS, s.functionTables() && !rules.WindowsAMD64:
 		return candidate{}, notApplicable
 	}
 	fpReg := s.framePointer()
@@ -183,7 +183,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 // 16 up to 240 (UWOP_SET_FPREG in Microsoft's x64 exception handling). It returns the first offset
 // that checkFramePointer accepts, or one that it rejects.
 func (s *walk) intoFrame(fp uint64) int64 {
-	if !s.arch.WindowsTables || !s.onWindows() || !s.Policy.FramePointer.WindowsAMD64 {
+	if !s.functionTables() || !s.Policy.FramePointer.WindowsAMD64 {
 		return 0
 	}
 	word := uint64(s.arch.WordSize)

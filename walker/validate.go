@@ -246,4 +246,5 @@ func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
 	}
 }
 
-func (s *walk) onWindows() bool { return s.OS == core.Windows }
+// functionTables: functions are described by tables of their programs (cpu.Arch.WindowsTables).
+func (s *walk) functionTables() bool { return s.arch.WindowsTables && s.OS == core.Windows }

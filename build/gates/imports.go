@@ -96,7 +96,9 @@ var importRules = []importRule{
 	{"walker/symbols/symbolstest", []string{"core/dumptest"}},
 	// The package that connects dumps, symbol files, the walker and the report.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report", "walker/symbols"}},
-	{"walker/cmd/...", []string{"walker/symbols", "core/analysis/arm64text", "core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
+	// It gives a session all readers of files.
+	{"walker/readers", []string{"core/...", "symfile/...", "walker/session", "walker/symbols"}},
+	{"walker/cmd/...", []string{"walker/symbols", "core/intake", "core/intake/unpack", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
 	// The messages between page and engine.
@@ -107,7 +109,7 @@ var importRules = []importRule{
 	// The page's program. It parses nothing.
 	{"wasm/viewer", []string{"walker/report/view", "web/app", "web/protocol", "wasm/jsbytes"}},
 	// The program of the page's workers: the engine, with the readers of binaries and the browser's files.
-	{"wasm/worker", []string{"wasm/engine", "wasm/jsbytes", "web/protocol", "walker", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
+	{"wasm/worker", []string{"wasm/engine", "wasm/jsbytes", "web/protocol", "walker", "walker/readers", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
 	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
 	{"wasm/edge/store", nil},
 	{"wasm/edge", []string{"wasm/edge/store"}},
@@ -121,7 +123,7 @@ var importRules = []importRule{
 	// Dumps for the tests of the page.
 	{"build/kinds", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
-	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/session", "walker/symbols"}},
+	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/readers", "walker/session", "walker/symbols"}},
 	{"build/manysym", []string{"walker/symbols/symbolstest"}},
 	{"build/...", []string{"build/..."}},
 }

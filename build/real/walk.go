@@ -10,10 +10,9 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // walked is a dump with the stacks that the walker found, by thread id.
@@ -40,13 +39,7 @@ func (w *walked) hasMemory(addr uint64) bool {
 func walk(dump string, files []string) (*walked, error) {
 	w := &walked{threads: map[uint32]*ourThread{}}
 	w.files = session.NewFiles(session.Options{Demangle: demangle.Name, Workers: runtime.GOMAXPROCS(0),
-		OpenBinary: func(src *input.Source) (symbols.Binary, error) {
-			b, err := binary.Open(src)
-			if err != nil {
-				return nil, err // not b: a nil *binary.File in the interface would not be nil
-			}
-			return b, nil
-		}})
+		OpenBinary: readers.Open})
 	if err := w.add(dump); err != nil {
 		return w, err
 	}

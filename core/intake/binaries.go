@@ -120,24 +120,26 @@ func sniffPE(_ *input.Source, head []byte) Guess {
 	return Guess{PE, what + " for " + cpuName(cpu.ByPE(machine), otherPE, uint32(machine))}
 }
 
+// fat64 is the magic number of a fat header with 64-bit offsets.
+const fat64 = 0xcafebabf
+
 // sniffMachO reads the header: magic, 4 cpu type, 12 file type; or a fat header: magic, 4 the
 // number of files in it.
 func sniffMachO(_ *input.Source, head []byte) Guess {
 	if len(head) < 16 {
 		return Guess{}
 	}
-	const todo = "; its symbols must be made into a .sym file first"
 	switch magic := binary.BigEndian.Uint32(head); magic {
-	case 0xcafebabe, 0xcafebabf:
+	case 0xcafebabe, fat64:
 		// Java class files have the same magic and then their version, which is 45 or more.
 		if n := binary.BigEndian.Uint32(head[4:]); n >= 45 && magic == 0xcafebabe {
 			return Guess{Binary, "a Java class file"}
 		}
-		return Guess{MachO, "a Mach-O file for several processors (fat)" + todo}
+		return Guess{Fat, "a Mach-O file for several processors (fat)"}
 	case 0xfeedface, 0xfeedfacf:
-		return Guess{MachO, machO(head, binary.BigEndian) + todo}
+		return Guess{MachO, machO(head, binary.BigEndian)}
 	case 0xcefaedfe, 0xcffaedfe:
-		return Guess{MachO, machO(head, binary.LittleEndian) + todo}
+		return Guess{MachO, machO(head, binary.LittleEndian)}
 	}
 	return Guess{}
 }

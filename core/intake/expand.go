@@ -206,6 +206,8 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		e.openHTTP(src, depth)
 	case archive && g.Kind == Zip:
 		e.unzip(src, depth)
+	case archive && g.Kind == Fat:
+		e.openFat(src, depth)
 	case archive && e.limits.Archives[g.Kind] != nil:
 		e.unarchive(src, g.Kind, depth)
 	case archive:

@@ -44,6 +44,7 @@ const (
 	PE         Kind = "pe"
 	PDB        Kind = "pdb"
 	MachO      Kind = "macho"
+	Fat        Kind = "fat"         // Mach-O files for several processors, in one
 	DSYMPart   Kind = "dsym-part"   // another file of a dSYM folder
 	KernelDump Kind = "kernel-dump" // Windows
 	UserDump   Kind = "user-dump"   // Windows, before minidumps
@@ -54,9 +55,9 @@ const (
 	Binary     Kind = "binary"
 )
 
-// IsBinary reports whether files of the kind are programs, libraries, or debug information of
-// these, which symfile/binary reads.
-func (k Kind) IsBinary() bool { return k == ELF || k == PE || k == PDB }
+// IsBinary reports whether files of the kind are programs, libraries, or debug information of these.
+// Which of them are read, symfile/binary says.
+func (k Kind) IsBinary() bool { return k == ELF || k == PE || k == PDB || k == MachO }
 
 // packedKind is a kind of files that Expand opens.
 type packedKind struct {
@@ -67,7 +68,7 @@ type packedKind struct {
 }
 
 // packedKinds has a row for each.
-var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false}, {CRLines, "", false, false},
+var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Fat, "", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false}, {CRLines, "", false, false},
 	{Multipart, "", true, false}, {Envelope, "", true, false}, {HTTP, "", true, false}}
 
 // packing returns the kind's row of packedKinds, or a zero one.

@@ -5,8 +5,8 @@
 //
 // Open opens the first file, File.Attach adds further ones. Then File.Lookup (symbols.go) finds
 // symbols, File.Row (unwind.go) for unwind rules, File.Has (contents.go) says what there is and
-// what is missing, File.WriteSym (sym.go) writes a symbol file. The formats are behind the
-// interface program: elf.go, pe.go, pdb.go.
+// what is missing, File.WriteSym (sym.go) writes a symbol file. A format is a row of formats
+// (format.go), and behind the interface program: elf.go, pe.go, pdb.go.
 //
 // Order of unwind rules in ELF files (unwindSections):
 //
@@ -28,8 +28,6 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dwarf"
-	"github.com/crashpane/crashpane/symfile/pdb"
-	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -37,6 +35,7 @@ import (
 // It is not safe for concurrent use.
 type File struct {
 	src     *input.Source
+	format  *format
 	program program
 	id      symbol.Identity
 
@@ -73,44 +72,6 @@ type program interface {
 	warnings() []string
 	// sources returns the opened files.
 	sources() []*input.Source
-}
-
-// Open reads a file's headers. It returns an error for a file that is not ELF, PE or PDB, and for
-// ELF core files.
-func Open(src *input.Source) (*File, error) {
-	head, err := src.Bytes(0, min(4, src.Size))
-	if err != nil {
-		return nil, err
-	}
-	f := &File{src: src, notes: &input.Warnings{}}
-	var p program
-	switch {
-	case pe.Is(head):
-		p, err = openPE(src)
-	case pdb.Is(src):
-		p, err = openPDB(src)
-	default:
-		p, err = openELF(src, f.notes)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f.setProgram(p)
-	return f, nil
-}
-
-// OpenImage opens a PE image that the loader mapped in memory at base. read copies bytes at an
-// address and returns how many there were. It returns an error if there is no image, or if its
-// function table is not completely in memory.
-func OpenImage(name string, read func(address uint64, p []byte) int, base, size uint64) (*File, error) {
-	src := input.New(name, memory{read, base}, int64(min(size, 1<<40)))
-	f := &File{src: src, notes: &input.Warnings{}}
-	p, err := openImage(src)
-	if err != nil {
-		return nil, err
-	}
-	f.setProgram(p)
-	return f, nil
 }
 
 // setProgram sets the file's program and drops the opened sections: the new program may have more.

@@ -1,6 +1,8 @@
 package binary
 
 import (
+	"strings"
+
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
@@ -20,7 +22,7 @@ type pdbProgram struct {
 
 // openPDB opens a PDB without its program: it has functions and lines, and on x86 frame data, but
 // no code.
-func openPDB(src *input.Source) (program, error) {
+func openPDB(src *input.Source, _ *input.Warnings) (program, error) {
 	p, err := pdb.Open(src)
 	if err != nil {
 		return nil, err
@@ -47,16 +49,16 @@ func pdbSource(src *input.Source, p *pdb.File) *symbolSource {
 
 // identity returns the PDB's identity. A PDB does not contain its own name or that of its program.
 func (f *pdbProgram) identity() symbol.Identity {
-	return symbol.Identity{Name: baseName(f.src.Name), DebugID: f.pdb.DebugID, OS: "windows", Arch: dumpsyms.Arch(f.pdb.Arch), Kind: "debug file"}
+	return symbol.Identity{Name: baseName(f.src.Name), DebugID: f.pdb.DebugID, OS: "windows", Stamped: true, ExactRules: true, Arch: dumpsyms.Arch(f.pdb.Arch), Kind: "debug file"}
 }
 
 // attach attaches the PDB to its program, and returns the program.
 func (f *pdbProgram) attach(src *input.Source) (program, error) {
-	head, err := src.Bytes(0, min(4, src.Size))
+	head, err := firstBytes(src)
 	if err != nil || !pe.Is(head) {
 		return nil, err
 	}
-	p, err := openPE(src)
+	p, err := newPE(src)
 	if err != nil {
 		return nil, nil // opening it as a file of its own reports the error
 	}
@@ -65,6 +67,8 @@ func (f *pdbProgram) attach(src *input.Source) (program, error) {
 
 func (f *pdbProgram) missing(_ *symbol.Identity, out *symbol.Contents) {
 	out.NoProgram = f.pdb.Arch == nil || !f.pdb.Arch.StackWIN
+	name := strings.TrimSuffix(baseName(f.src.Name), ".pdb")
+	out.ProgramName = name + ".exe or " + name + ".dll"
 }
 
 // FrameData returns the frame data of x86 at an RVA, which symbol files have as STACK WIN. The

@@ -2,7 +2,6 @@ package binary
 
 import (
 	"encoding/binary"
-	"io"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -35,7 +34,15 @@ type peProgram struct {
 }
 
 // openPE opens a PE file.
-func openPE(src *input.Source) (*peProgram, error) {
+func openPE(src *input.Source, _ *input.Warnings) (program, error) {
+	p, err := newPE(src)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func newPE(src *input.Source) (*peProgram, error) {
 	p, err := pe.Open(src)
 	if err != nil {
 		return nil, err
@@ -47,26 +54,11 @@ func openPE(src *input.Source) (*peProgram, error) {
 	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}, isGo: golang}, nil
 }
 
-// memory reads an image; offsets are RVAs.
-type memory struct {
-	read func(address uint64, p []byte) int
-	base uint64
-}
-
-// ReadAt implements io.ReaderAt.
-func (m memory) ReadAt(p []byte, off int64) (int, error) {
-	n := m.read(m.base+uint64(off), p)
-	if n < len(p) {
-		return n, io.ErrUnexpectedEOF
-	}
-	return n, nil
-}
-
 // openImage opens an image in memory, if its whole function table is there. Dumps often have an
 // image's headers and nothing else.
 //
 // File.Code and File.Row then read the dump's memory at the addresses of the module.
-func openImage(src *input.Source) (*peProgram, error) {
+func openImage(src *input.Source) (program, error) {
 	p, err := pe.OpenMapped(src)
 	if err != nil {
 		return nil, err
@@ -127,10 +119,13 @@ func (f *peProgram) frameData() frameTable {
 // attach attaches a PDB, or a separate debug file. It returns nil for another file, and for one of
 // another program.
 func (f *peProgram) attach(src *input.Source) (program, error) {
-	if !pdb.Is(src) {
+	head, err := firstBytes(src)
+	switch {
+	case err != nil:
+		return nil, err
+	case pe.Is(head):
 		return f.attachDebug(src)
-	}
-	if f.pdb != nil {
+	case !pdb.Is(head) || f.pdb != nil:
 		return nil, nil
 	}
 	p, err := pdb.Open(src)
@@ -164,7 +159,7 @@ func (f *peProgram) isCode(rva uint64) bool {
 func (f *peProgram) identity() symbol.Identity {
 	p := f.pe
 	id := symbol.Identity{Name: baseName(p.CodeView.File), DebugID: p.DebugID(), CodeID: p.CodeID(), CodeName: baseName(f.src.Name),
-		OS: "windows", Arch: dumpsyms.Arch(p.Arch), Size: uint64(p.ImageSize), Code: hasPECode(p)}
+		OS: "windows", Stamped: true, ExactRules: true, Arch: dumpsyms.Arch(p.Arch), Size: uint64(p.ImageSize), Code: hasPECode(p)}
 	if !id.Code {
 		id.CodeName = debuggedName(id.CodeName, p.IsDLL())
 	}
@@ -202,7 +197,7 @@ func (f *peProgram) identity() symbol.Identity {
 // missing adds the PDB or the debug file, which have the functions and lines, and says of a debug
 // file without its program that it has no unwind rules.
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
-	out.NoProgram = !id.Code && !out.CFI
+	out.NoProgram, out.ProgramName = !id.Code && !out.CFI, id.CodeName
 	if name, _, linked := f.pe.DebugLink(); f.debug == nil && !out.Functions {
 		if linked {
 			out.Missing = append(out.Missing, "the separate debug file "+baseName(name))

@@ -53,12 +53,8 @@ func debuggedName(name string, library bool) string {
 // attachDebug attaches the separate debug file, or returns the program of this debug file with it
 // attached: by the debug id if both files have one, else by the name and the CRC in .gnu_debuglink.
 func (f *peProgram) attachDebug(src *input.Source) (program, error) {
-	head, err := src.Bytes(0, min(4, src.Size))
-	if err != nil || !pe.Is(head) || src.Name == f.src.Name {
-		return nil, err
-	}
-	other, err := openPE(src)
-	if err != nil {
+	other, err := newPE(src)
+	if err != nil || src.Name == f.src.Name {
 		return nil, nil // opening it as a file of its own reports the error
 	}
 	code, otherCode := hasPECode(f.pe), hasPECode(other.pe)

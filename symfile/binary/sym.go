@@ -36,7 +36,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		return dumpsyms.Counts{}, err
 	}
 	codeID := f.id.CodeID
-	if f.id.OS == "windows" && !f.id.Code {
+	if f.id.Stamped && !f.id.Code {
 		codeID = "" // it has the size of the image, and a debug file's own is another
 	}
 	in := dumpsyms.Input{
@@ -47,7 +47,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		Demangle:  opt.Demangle,
 		Spool:     opt.Spool,
 	}
-	if f.id.OS == "windows" {
+	if f.format.unsized {
 		in.NameEnd = f.NameEnd
 	}
 	if !opt.NoCFI {

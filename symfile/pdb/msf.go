@@ -53,11 +53,10 @@ type container struct {
 	sizes, before []uint32
 }
 
-// Is reports whether a file begins as PDB files do, also as those of kinds that Open only has an
-// error for.
-func Is(src *input.Source) bool {
-	head, err := src.Bytes(0, min(src.Size, int64(len(magic7))))
-	return err == nil && (bytes.HasPrefix(head, []byte(magic7)) || bytes.HasPrefix(head, []byte(magic2[:len(magic7)])) || bytes.HasPrefix(head, []byte(magicPortable)))
+// Is reports whether a file is a PDB, by its first 32 bytes, also if it is of a kind that Open only
+// has an error for.
+func Is(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(magic7)) || bytes.HasPrefix(head, []byte(magic2[:len(magic7)])) || bytes.HasPrefix(head, []byte(magicPortable))
 }
 
 // openContainer reads the super block and the sizes of the streams. The pages of all streams

@@ -19,6 +19,12 @@ type Identity struct {
 	// file may have the same. IDLoaded: every writer of dumps finds the build id.
 	OtherIDs []string
 	IDLoaded bool
+	// Stamped: CodeID is no build id. It is the time stamp and the size of the program in memory, as
+	// linkers for Windows write them; another file may have the same time or size.
+	Stamped bool
+	// ExactRules: the program's unwind rules are those of each instruction, where the STACK CFI records
+	// that tools make of them have one rule for a whole function.
+	ExactRules bool
 	// OS and Arch are as in the MODULE record of a symbol file.
 	OS, Arch string
 	// Size is the size in bytes of the module's address range, or 0 if unknown.
@@ -62,8 +68,10 @@ type Contents struct {
 	Parts   []Part
 	Missing []string
 	// NoProgram: the program, which has the unwind rules, is not loaded. Only its debug information
-	// is, which does not have the program's name (see MissingProgram).
-	NoProgram bool
+	// is, which does not have the program's name (see MissingProgram). ProgramName is what the name of
+	// the file suggests: "app.exe or app.dll".
+	NoProgram   bool
+	ProgramName string
 	// DebugFile and DebugID are the file with the functions and lines that the program names, and
 	// its id, if the session does not have it.
 	DebugFile, DebugID string

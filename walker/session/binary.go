@@ -62,7 +62,7 @@ func (y *lookups) binary(module int) *symbols.File {
 // HoldsPrograms: the dump's memory has the beginning of one of its programs, and the unwind rules of
 // its processor are in those (Options.OpenImage).
 func (s *Session) HoldsPrograms() bool {
-	if s.OS() != core.Windows || s.Arch() != nil && s.Arch().StackWIN && s.Wow64() == nil || s.Memory == nil {
+	if s.Arch() != nil && s.Arch().StackWIN && s.Wow64() == nil || s.Memory == nil {
 		return false
 	}
 	for i := range s.Modules {
@@ -105,12 +105,11 @@ func (ms *moduleSymbols) program() *symbols.File {
 	return ms.bin
 }
 
-// exact reports whether the module's program is one of Windows, of this very build. Its function
-// table describes each instruction, where the STACK CFI records that tools make of it have one rule
-// for a whole function.
+// exact reports whether the module's program is better than a symbol file made of it, and of this very
+// build.
 func (ms *moduleSymbols) exact() bool {
 	f := ms.program()
-	return f != nil && f.Identity.OS == "windows" && !ms.binAssigned
+	return f != nil && f.Identity.ExactRules && !ms.binAssigned
 }
 
 // IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again:

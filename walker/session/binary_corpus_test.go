@@ -10,9 +10,9 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // binaryCase is a dump of which binaries are at hand: files of the corpus, and those of this system
@@ -34,15 +34,6 @@ var binaryCases = []binaryCase{
 	// The program has 297 MB.
 	{"chromium renderer", "chromium/renderer-crash.dmp", nil, systemLibs, 2},
 	{"chromium network service", "chromium/network-service-segv.dmp", nil, systemLibs, 2},
-}
-
-// openBinary is what the command and the page hand to a session.
-func openBinary(src *input.Source) (symbols.Binary, error) {
-	b, err := binary.Open(src)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
 }
 
 func fileSource(t *testing.T, path string) *input.Source {
@@ -95,7 +86,7 @@ func TestBinaryAlone(t *testing.T) {
 			if runtime.GOOS == "js" && strings.HasPrefix(c.name, "chromium") {
 				t.Skip("*** SKIPPED: too large for tests in a WebAssembly of little memory")
 			}
-			with := session.NewFiles(session.Options{OpenBinary: openBinary})
+			with := session.NewFiles(session.Options{OpenBinary: readers.Open})
 			with.Add(fileSource(t, filepath.Join(corpusRoot, c.dump)))
 			paths, modules := c.paths(t, with)
 			if modules < c.enough {

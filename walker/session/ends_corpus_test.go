@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
@@ -17,7 +18,7 @@ import (
 func TestOneThingIsAskedFor(t *testing.T) {
 	asked := 0
 	for _, c := range verdictCases(t) {
-		_, r := c.openedBy(t, session.Options{Policy: walker.Best, OpenBinary: openBinary}, "")
+		_, r := c.openedBy(t, session.Options{Policy: walker.Best, OpenBinary: readers.Open}, "")
 		if r == nil || r.FirstThread < 0 {
 			continue
 		}

@@ -238,7 +238,7 @@ func (fs *Files) addSym(it *item) {
 }
 
 // addBinary adds an executable, library or debug file to the store. If nobody can read it, the item
-// says that it is one.
+// says what it is.
 func (fs *Files) addBinary(it *item, what string) {
 	it.Kind = KindBinary
 	if fs.opt.OpenBinary == nil {
@@ -247,11 +247,14 @@ func (fs *Files) addBinary(it *item, what string) {
 		return
 	}
 	f, err := fs.store.AddBinary(it.src)
-	if err != nil {
+	switch {
+	case errors.Is(err, symbols.ErrFormat):
+		it.Kind, it.Message = KindOther, fmt.Sprintf("%s: %s; %v", it.Name, what, symbols.ErrFormat)
+	case err != nil:
 		it.Message = err.Error()
-		return
+	default:
+		fs.has(it, f)
 	}
-	fs.has(it, f)
 }
 
 // has records the file of an item.

@@ -41,6 +41,7 @@ var formats = map[intake.Kind]struct {
 	intake.HTTP:             {"POST / HTTP/1.1\r\n\r\nx", session.KindArchive, false, "HTTP", "uploads", "uploads"},
 	intake.UTF16:            {"\xff\xfe" + strings.Join(strings.Split("MODULE Linux x86_64 0 a\r\n", ""), "\x00") + "\x00", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.CRLines:          {"MODULE Linux x86_64 0 a\rFUNC 10 10 0 f\r", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.Fat:              {"\xca\xfe\xba\xbe\x00\x00\x00\x01\x01\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x1c\x00\x00\x00\x01", session.KindArchive, false, "", "", ""},
 	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindOther, true, ".xz", ".xz", ".xz"},
 }
 

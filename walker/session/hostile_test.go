@@ -16,6 +16,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -64,7 +65,7 @@ func evilSym(name string) []byte {
 // the files say.
 func checkReport(t *testing.T, dump, sym []byte) {
 	t.Helper()
-	s := session.NewFiles(session.Options{Demangle: demangle.Name, OpenBinary: openBinary})
+	s := session.NewFiles(session.Options{Demangle: demangle.Name, OpenBinary: readers.Open})
 	s.Add(input.FromBytes("a\x1b[31m\n.dmp", dump))
 	if len(s.Dumps()) == 0 {
 		return

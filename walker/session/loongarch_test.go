@@ -10,6 +10,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -41,7 +42,7 @@ func TestLoongArch(t *testing.T) {
 			}
 			dump := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 0x8005, Platform: dumptest.OSLinux}).
 				Module(base, 0x4000, "/opt/app", dumptest.ELF(id)).Thread(7, ctx, stack, mem).Exception(7, 11, 1, 0, ctx).Bytes()
-			s := session.NewFiles(session.Options{OpenBinary: openBinary})
+			s := session.NewFiles(session.Options{OpenBinary: readers.Open})
 			s.Add(input.New("app.dmp", bytes.NewReader(dump), int64(len(dump))))
 			if c.program {
 				if it := s.Add(fileSource(t, program))[0]; !it.Usable {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -213,7 +214,7 @@ func dumpSyms(t *testing.T, root, name string) string {
 
 // walkedAs is the report of a dump by a policy, whatever its CPU.
 func (o *oracleDump) walkedAs(t *testing.T, p walker.Policy) *report.Report {
-	_, r := o.openedBy(t, session.Options{Policy: p, OpenBinary: openBinary}, "mips", "mips64", "riscv64")
+	_, r := o.openedBy(t, session.Options{Policy: p, OpenBinary: readers.Open}, "mips", "mips64", "riscv64")
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -42,7 +43,7 @@ func TestPDBAlone(t *testing.T) {
 		}
 		byRules := 0
 		for _, dump := range dumps {
-			with := session.NewFiles(session.Options{OpenBinary: openBinary})
+			with := session.NewFiles(session.Options{OpenBinary: readers.Open})
 			with.Add(fileSource(t, dump))
 			if it := with.Add(fileSource(t, path))[0]; !it.Usable || it.Message != "" {
 				t.Fatalf("%s: %s", path, it.Message)

@@ -10,6 +10,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/pe"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -81,7 +82,7 @@ func TestMinGWDebugFile(t *testing.T) {
 			{"dump debug", both[:1]}, {"debug dump", both[:1]},
 			{"dump program other", nil}, {"dump other program", nil}, {"other program dump", nil},
 		} {
-			s := session.NewFiles(session.Options{OpenBinary: openBinary})
+			s := session.NewFiles(session.Options{OpenBinary: readers.Open})
 			ids := map[string]int{}
 			for _, f := range strings.Fields(c.files) {
 				ids[f] = s.Add(sources[f])[0].ID
@@ -134,7 +135,7 @@ func TestNoDebugRecord(t *testing.T) {
 			debug []byte
 			used  bool
 		}{{debug, true}, {later, false}} {
-			s := session.NewFiles(session.Options{OpenBinary: openBinary})
+			s := session.NewFiles(session.Options{OpenBinary: readers.Open})
 			s.Add(input.FromBytes("x.dmp", dump))
 			id := s.Add(input.FromBytes("d/"+name+".debug", c.debug))[0].ID
 			f := s.Report(0).Threads[0].Frames[0]

@@ -17,6 +17,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/pe"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/walker/symbols"
@@ -39,7 +40,7 @@ func TestUnwindWithPDB(t *testing.T) {
 		// stamp and size.
 		for _, files := range [][]string{{".cv.dmp", ".exe", ".pdb"}, {".cv.dmp", ".pdb", ".exe"}, {".exe", ".pdb", ".dmp"}, {".pdb", ".dmp", ".exe"}} {
 			what := fmt.Sprint(name, files)
-			s := session.NewFiles(session.Options{OpenBinary: openBinary})
+			s := session.NewFiles(session.Options{OpenBinary: readers.Open})
 			for _, ext := range files {
 				for _, it := range s.Add(fileSource(t, path(ext))) {
 					if !it.Usable || it.Message != "" {
@@ -174,7 +175,7 @@ func TestPDBMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session.NewFiles(session.Options{OpenBinary: openBinary})
+	s := session.NewFiles(session.Options{OpenBinary: readers.Open})
 	s.Add(fileSource(t, filepath.Join(wine, "chain64-O2.cv.dmp")))
 	s.Add(fileSource(t, filepath.Join(wine, "chain64-O2.exe")))
 	if it := s.Add(input.FromBytes("chain64-O2.pdb", data))[0]; !strings.Contains(s.Items()[it.ID].Message, "AF39DD20F7DE752D4C4C44205044422E1, which chain64-O2.exe names") {
@@ -229,14 +230,9 @@ func TestUnwindFromMemoryWithPDB(t *testing.T) {
 		Module(base, f.ImageSize, `C:\deep.dll`, nil).Thread(1, dumptest.AMD64(map[string]uint64{"rip": base + rva, "rsp": stackAt, "rbp": 0}), stackAt, stack)
 	d.Memory64(base, img)
 	opened := 0
-	s := session.NewFiles(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
-		m := &d.Modules[module]
-		b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size)
-		if err != nil {
-			return nil
-		}
+	s := session.NewFiles(session.Options{OpenBinary: readers.Open, OpenImage: func(d *core.Dump, module int) symbols.Binary {
 		opened++
-		return b
+		return readers.Image(d, module)
 	}})
 	s.Add(input.FromBytes("full.dmp", d.Bytes()))
 	it := s.Add(fileSource(t, root+".pdb"))[0]

@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/pe"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // emulatedFrame is a frame of a program that an emulator ran, as the calls made it and not as
@@ -56,7 +55,7 @@ func (want *emulatedFrame) differs(have *report.Frame) string {
 // walkedWith is the report of a dump, walked with the files alone.
 func walkedWith(t *testing.T, dump string, files ...string) *report.Report {
 	t.Helper()
-	s := session.NewFiles(session.Options{OpenBinary: openBinary})
+	s := session.NewFiles(session.Options{OpenBinary: readers.Open})
 	for _, path := range append([]string{dump}, files...) {
 		for _, it := range s.Add(fileSource(t, path)) {
 			if !it.Usable {
@@ -245,13 +244,7 @@ func TestUnwindFromMemory(t *testing.T) {
 		return d.Bytes()
 	}
 	walk := func(data []byte) *report.Thread {
-		s := session.NewFiles(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
-			m := &d.Modules[module]
-			if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
-				return b
-			}
-			return nil
-		}})
+		s := session.NewFiles(session.Options{OpenBinary: readers.Open, OpenImage: readers.Image})
 		s.Add(input.FromBytes("full.dmp", data))
 		return &s.Report(0).Threads[0]
 	}

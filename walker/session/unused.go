@@ -140,7 +140,7 @@ func difference(k *symbols.Known, m *core.Module) string {
 	name := core.FileName(m.Name)
 	noID, noModuleID := core.NoID(k.ID), core.NoID(m.DebugID)
 	switch {
-	case (noID || noModuleID) && k.NoCode && k.OS == "windows" && k.CodeID != "" && m.CodeID != "":
+	case (noID || noModuleID) && k.NoCode && k.Stamped && k.CodeID != "" && m.CodeID != "":
 		// strip writes the time of its own run into the program.
 		return fmt.Sprintf("its time stamp and size are %s, those of %s are %s: another build, or strip changed the program's (the program itself would show it)",
 			strings.ToUpper(k.CodeID), name, strings.ToUpper(m.CodeID))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -69,7 +70,7 @@ func TestVerdicts(t *testing.T) {
 	const path = "testdata/verdicts.tsv"
 	rows := map[string]string{}
 	for _, c := range verdictCases(t) {
-		_, r := c.openedBy(t, session.Options{Policy: walker.Best, OpenBinary: openBinary}, "mips", "mips64", "ppc", "ppc64", "sparc", "riscv", "riscv64", "arm64-old", "")
+		_, r := c.openedBy(t, session.Options{Policy: walker.Best, OpenBinary: readers.Open}, "mips", "mips64", "ppc", "ppc64", "sparc", "riscv", "riscv64", "arm64-old", "")
 		if r == nil {
 			continue
 		}

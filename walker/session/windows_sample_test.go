@@ -9,15 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/testfile"
-	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // TestWindowsSample: the crash in testdata/windows with the program, its PDB, both, or all memory
@@ -26,13 +24,7 @@ import (
 func TestWindowsSample(t *testing.T) {
 	const dir = "../../testdata/windows"
 	read := func(name string) []byte { return testfile.Read(t, filepath.Join(dir, name)) }
-	opt := session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
-		m := &d.Modules[module]
-		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
-			return b
-		}
-		return nil
-	}}
+	opt := session.Options{OpenBinary: readers.Open, OpenImage: readers.Image}
 	for _, tc := range []struct {
 		files  string
 		exact  bool // every caller is found by the unwind rules
@@ -156,13 +148,7 @@ func TestCodeID(t *testing.T) {
 // Programs in the dump's memory are known to best alone: with the peers' policies a stack is what the
 // peers find, whichever policy came first.
 func TestPeersWithoutImages(t *testing.T) {
-	s := session.NewFiles(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) symbols.Binary {
-		m := &d.Modules[module]
-		if b, err := binary.OpenImage("memory", d.Memory.Read, m.Base, m.Size); err == nil {
-			return b
-		}
-		return nil
-	}})
+	s := session.NewFiles(session.Options{OpenBinary: readers.Open, OpenImage: readers.Image})
 	s.Add(input.FromBytes("app-full.dmp", testfile.Read(t, "../../testdata/windows/app-full.dmp")))
 	for _, p := range []walker.Policy{walker.Best, walker.Breakpad, walker.RustMinidump, walker.Best} {
 		s.Session(0).SetPolicy(p)

@@ -17,6 +17,7 @@ import (
 	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/pe"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -103,7 +104,7 @@ func TestX86Traces(t *testing.T) {
 				}
 				d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUX86, Platform: dumptest.OSWindows}).
 					Module(tr.Base, p.ImageSize, `C:\t.dll`, codeView).Thread(1, dumptest.X86(regs), step.SP, stack)
-				s := session.NewFiles(session.Options{OpenBinary: openBinary})
+				s := session.NewFiles(session.Options{OpenBinary: readers.Open})
 				s.Add(input.FromBytes("t.dmp", d.Bytes()))
 				for _, f := range files {
 					if it := s.Add(f)[0]; !it.Usable {

@@ -85,8 +85,9 @@ type Known struct {
 	CodeName string
 	// StoreFile and storeID are the identity that a symbol store's path gives the file.
 	StoreFile, storeID string
-	// Program: the file has the program's own identifier, which symbol files only repeat.
-	Program bool
+	// Program: the file has the program's own identifier, which symbol files only repeat. Stamped is
+	// as in symbol.Identity.
+	Program, Stamped bool
 	// NoCode: it is a debug file, without the program's code.
 	NoCode bool
 }
@@ -101,7 +102,7 @@ func KnownSym(path string, head []byte) Known {
 // KnownBinary is Known of a program, library or debug file.
 func KnownBinary(id *symbol.Identity) Known {
 	return Known{Identity: symfile.Identity{Module: symfile.Module{OS: id.OS, Arch: id.Arch, ID: id.DebugID, Name: id.Name}, CodeID: id.CodeID, OtherIDs: id.OtherIDs},
-		CodeName: id.CodeName, Program: true, NoCode: !id.Code}
+		CodeName: id.CodeName, Program: true, Stamped: id.Stamped, NoCode: !id.Code}
 }
 
 // NoModule: nothing says to which module the file belongs.

@@ -7,6 +7,7 @@
 package symbols
 
 import (
+	"errors"
 	"slices"
 	"sort"
 	"sync"
@@ -59,6 +60,9 @@ func (s *Store) AddSym(src *input.Source) (*File, error) {
 	}
 	return s.add(&File{store: s, src: src, Known: KnownSym(src.Name, head)}), nil
 }
+
+// ErrFormat is the error of Options.OpenBinary for a format that it does not read.
+var ErrFormat = errors.New("its symbols must be made into a .sym file first")
 
 // AddBinary adds an executable, library or debug file. The error says why it cannot be read.
 func (s *Store) AddBinary(src *input.Source) (*File, error) {
@@ -178,7 +182,7 @@ func (c *Candidate) IsBinaryOf(m *core.Module) (exact, byName bool) {
 	noModuleID := core.NoID(m.DebugID)
 	noID := m.CodeID == "" && noModuleID || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
 	same := noID && id.Code && (id.Size+page-1)/page == (m.Size+page-1)/page
-	if id.OS == "windows" && noModuleID {
+	if id.Stamped && noModuleID {
 		same = same || sameStamp(id.CodeID, m.CodeID)
 	}
 	return false, same && c.SameName

@@ -6,11 +6,9 @@ import (
 	"strings"
 	"syscall/js"
 
-	"github.com/crashpane/crashpane/core/analysis/arm64text"
-	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/readers"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -44,8 +42,9 @@ func reportOf(message js.Value) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no unwind policy called %q", name)
 	}
-	s := session.NewFiles(session.Options{Policy: policy, Demangle: msvc.Name, IndexOnDemand: true, Slice: slice, OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At,
-		Limits: intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives}})
+	opt := session.Options{Policy: policy, Demangle: msvc.Name, IndexOnDemand: true, Slice: slice}
+	readers.Add(&opt)
+	s := session.NewFiles(opt)
 	files := message.Get("files")
 	for i := range files.Length() {
 		items := s.Add(sourceOf(files.Index(i).Get("name").String(), files.Index(i).Get("data")))

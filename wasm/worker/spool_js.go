@@ -9,14 +9,13 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/wasm/jsbytes"
 )
 
 // limits returns the limits and means of unpacking in a browser: large unpacked data goes to Blobs,
 // and the browser itself unpacks deflate data if it can.
 func limits() intake.Limits {
-	return intake.Limits{Spool: newSpool, Inflate: inflate, KeepWhole: 16 << 20, Unpackers: unpack.Formats, Archives: unpack.Archives}
+	return intake.Limits{Spool: newSpool, Inflate: inflate, KeepWhole: 16 << 20}
 }
 
 // blobSpool is an intake.Spool of Blobs, which the browser keeps outside of the tab's memory, and

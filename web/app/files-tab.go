@@ -66,8 +66,12 @@ func (z *Files) canMake() []protocol.FileRow {
 // "".
 func (z *Files) nextStep(f protocol.FileRow) (text, command string) {
 	windows := z.page.Host.System() == SystemWindows
+	kind := f.Detected
+	if f.Kind == "binary" {
+		kind = damaged
+	}
 	for _, n := range nextSteps {
-		if n.kind == f.Detected {
+		if n.kind == kind {
 			command = n.command
 			if windows && n.windows != "" {
 				command = n.windows

@@ -14,17 +14,19 @@ const (
 	SystemLinux   = "linux" // and all others
 )
 
-// copyAgain is the advice for files of supported formats, which are unusable because they are
-// truncated or damaged.
+// damaged is a binary of a format that is read, which can only be unusable because it is truncated or
+// damaged.
+const damaged = "damaged"
+
+// copyAgain is the advice for files of supported formats.
 const copyAgain = "Copy it again, and compare its size with the original’s:"
 
-// nextSteps has the advice for each kind of file (intake.Kind). command has FILE in place of the
-// file's name; windows is the command for PowerShell, if it is another one.
+// nextSteps has the advice for each kind of file (intake.Kind, or damaged). command has FILE in place
+// of the file's name; windows is the command for PowerShell, if it is another one.
 var nextSteps = []struct{ kind, text, command, windows string }{
 	{"empty", "Copy it again.", "", ""},
 	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
-	{"pe", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
-	{"pdb", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
+	{damaged, copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
 	{"macho", "Make a symbol file from it or from its dSYM, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
 	{"dsym-part", "Make a symbol file from the whole dSYM folder, and drop that.", "", ""},
 	{"elf-core", "Open it in a debugger, together with the program:", "gdb -c FILE", ""},

@@ -10,8 +10,8 @@ import (
 // TestNextStep: the command is for the user's system, and any file name is one word in it.
 func TestNextStep(t *testing.T) {
 	for _, c := range []struct{ system, taken, name, want string }{
+		{SystemLinux, "a binary that is read", "dir/app.pdb", "ls -l app.pdb"}, // whole ones are read
 		{SystemLinux, "macho", "dir/app.dylib", "dump_syms --inlines app.dylib -o app.dylib.sym"},
-		{SystemLinux, "pdb", "dir/app.pdb", "ls -l app.pdb"}, // whole ones are read
 		{SystemWindows, "minidump", `C:\my dumps\a b.dmp`, "(Get-Item 'a b.dmp').Length"},
 		{SystemMac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
 		{SystemLinux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},
@@ -25,7 +25,11 @@ func TestNextStep(t *testing.T) {
 	} {
 		p, h, _ := newTestPage("")
 		h.system = c.system
-		if _, got := p.Panel.Files.nextStep(protocol.FileRow{Name: c.name, Detected: c.taken}); got != c.want {
+		row := protocol.FileRow{Name: c.name, Detected: c.taken, Kind: "other"}
+		if c.taken == "a binary that is read" {
+			row.Kind = "binary"
+		}
+		if _, got := p.Panel.Files.nextStep(row); got != c.want {
 			t.Errorf("%s, %s, %s: %s, not %s", c.system, c.taken, c.name, got, c.want)
 		}
 	}

@@ -93,8 +93,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	has := b.Has()
 	if has.NoProgram {
-		name := strings.TrimSuffix(id.Name, ".pdb")
-		has.Missing = append(has.Missing, symbol.MissingProgram(name+".exe or "+name+".dll", id.Arch))
+		has.Missing = append(has.Missing, symbol.MissingProgram(has.ProgramName, id.Arch))
 	}
 	for _, m := range has.Missing {
 		fmt.Fprintf(stderr, "%s: not here: %s\n", b.Name(), m)
@@ -167,26 +166,23 @@ func openSources(paths []string) (out []sourceFile, err error) {
 }
 
 // described returns by which id a file and its debug file know each other, for the message that two
-// files do not belong together: the debug id for Windows, else the build id.
+// files do not belong together.
 func described(id symbol.Identity) string {
 	switch {
-	case id.OS == "windows" && id.DebugID != "":
-		return "the debug id " + id.DebugID
-	case id.OS == "windows":
-		return "no debug id"
-	case id.CodeID != "":
+	case id.CodeID != "" && !id.Stamped:
 		return "the build id " + id.CodeID
+	case id.DebugID != "" && !slices.Contains(id.OtherIDs, id.DebugID):
+		return "the debug id " + id.DebugID
 	}
-	return "no build id"
+	return "no id"
 }
 
 // madeOf returns an error that describes a file from which no symbol file can be made.
 func madeOf(src *input.Source) error {
-	// What is wrong with an ELF core file binary.Open says.
-	if g := intake.Sniff(src); !g.Kind.IsBinary() && g.Kind != intake.ELFCore {
-		return fmt.Errorf("%s is no ELF file, PE file or PDB: it is %s", src.Name, g.What)
+	if binary.Is(src) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s is no %s: it is %s", src.Name, binary.Formats(), intake.Sniff(src).What)
 }
 
 // joined opens the first file and attaches the others to it. The error names a file that does not

@@ -12,36 +12,13 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/core/intake/unpack"
-	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/walker/symbols"
 )
-
-// openBinary reads executables, libraries and debug files for a session.
-func openBinary(src *input.Source) (symbols.Binary, error) {
-	b, err := binary.Open(src)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
-// openImage reads a program from the memory of a dump of Windows, for modules whose file the user
-// does not have.
-func openImage(d *core.Dump, module int) symbols.Binary {
-	m := &d.Modules[module]
-	if d.OS() == core.Windows {
-		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
-			return b
-		}
-	}
-	return nil
-}
 
 // openFiles opens the dump and the symbols that the arguments name, and walks the stacks. The
 // caller closes the fileSet.
@@ -50,7 +27,6 @@ func openImage(d *core.Dump, module int) symbols.Binary {
 // not exist, or no stack can be walked; a symbol file that is not used is a line on stderr.
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
-	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
 	files := newFileSet(opt, choices, stderr)
 	if err := files.addAll(args); err != nil {
 		files.close()
@@ -64,7 +40,8 @@ func openFiles(args []string, opt session.Options, choices choices, stderr io.Wr
 // newFileSet makes an empty fileSet. The caller closes it.
 func newFileSet(opt session.Options, choices choices, stderr io.Writer) *fileSet {
 	spools := &spools{}
-	opt.Limits = intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives, Spool: spools.create, Advice: "; --max-unpacked SIZE allows more"}
+	opt.Limits = intake.Limits{Spool: spools.create, Advice: "; --max-unpacked SIZE allows more"}
+	readers.Add(&opt)
 	return &fileSet{files: session.NewFiles(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/intake/unpack"
+	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
@@ -25,8 +26,8 @@ type folder struct {
 	// symbols are the symbol files of the dump's modules, by each of their keys (symbols.Key). Of
 	// several files, the first in the order of their paths wins.
 	symbols map[string]string
-	// binaries are the ELF and PE files and PDBs, by their keys and the keys of their file names, and
-	// binariesByName by their file names and the names that they contain, such as a library's SONAME.
+	// binaries are programs, libraries and debug files, by their keys and the keys of their file names,
+	// and binariesByName by their file names and the names that they contain, such as a library's SONAME.
 	binaries, binariesByName map[string][]string
 	// debugFiles are the separate debug files, by their symbol.Identity.CodeLayout.
 	debugFiles map[string][]string
@@ -85,14 +86,15 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 			f.archives = append(f.archives, path)
 			return nil
 		}
+		isBinary := binary.Is(input.FromBytes(path, first))
 		// The headers of a packed binary are known only after it is unpacked as a whole.
-		if isBinary(first) && packed {
+		if isBinary && packed {
 			if name := filepath.Base(path); wanted[symbols.NameKey(strings.TrimSuffix(name, filepath.Ext(name))).Text] {
 				f.archives = append(f.archives, path)
 			}
 			return nil
 		}
-		if isBinary(first) {
+		if isBinary {
 			if err := f.addBinary(path); err != nil {
 				fmt.Fprintln(stderr, err)
 			}
@@ -119,24 +121,14 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 	})
 }
 
-// isBinary reports whether a file begins like an ELF or PE file or a PDB.
-func isBinary(first []byte) bool {
-	for _, magic := range []string{"\x7fELF", "MZ", "Microsoft C/C++ MSF 7.00"} {
-		if bytes.HasPrefix(first, []byte(magic)) {
-			return true
-		}
-	}
-	return false
-}
-
-// addBinary records the ids and names of an ELF or PE file or a PDB. It reads only headers.
+// addBinary records the ids and names of a binary. It reads only headers.
 func (f *folder) addBinary(path string) error {
 	files, err := openSources([]string{path})
 	if err != nil {
 		return err
 	}
 	defer files[0].close()
-	b, err := openBinary(files[0].Source)
+	b, err := binary.Open(files[0].Source)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/elf/elftest"
+	"github.com/crashpane/crashpane/walker/readers"
 )
 
 // TestRenamedDebugFile: a separate debug file is used under any name, named on the command line or in
@@ -47,7 +48,7 @@ func TestRenamedDebugFile(t *testing.T) {
 	}
 	// Both programs have the hash of their code as one of their ids, which the dump has.
 	program, built := programOf(), programOf("sixteen bytes id")
-	b, err := openBinary(input.FromBytes("app", program))
+	b, err := readers.Open(input.FromBytes("app", program))
 	if err != nil {
 		t.Fatal(err)
 	}

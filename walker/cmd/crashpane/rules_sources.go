@@ -6,8 +6,8 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -29,10 +29,8 @@ type rulesFile struct {
 // openRules opens a binary with what belongs to it, or a symbol file.
 func openRules(files []sourceFile) (*rulesFile, error) {
 	src := files[0].Source
-	switch k := intake.Sniff(src).Kind; {
-	case k == intake.PDB && len(files) == 1:
-		return nil, fmt.Errorf("%s: a PDB has no unwind rules but those of x86, which its STACK WIN records have; name the program (.exe, .dll)", src.Name)
-	case k.IsBinary(), k == intake.ELFCore:
+	switch {
+	case binary.Is(src):
 		return binaryRules(files)
 	case len(files) > 1:
 		return nil, usageError("one symbol file at a time")
@@ -50,7 +48,7 @@ func symRules(src *input.Source) (*rulesFile, error) {
 		return nil, err
 	}
 	if !f.HasModule {
-		return nil, fmt.Errorf("%s: neither an ELF file, a PE file nor a symbol file", src.Name)
+		return nil, fmt.Errorf("%s: neither an %s nor a symbol file", src.Name, binary.Formats())
 	}
 	out := &rulesFile{}
 	for _, a := range cpu.All() {
@@ -83,12 +81,15 @@ func binaryRules(files []sourceFile) (*rulesFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Arch() == nil {
-		return nil, fmt.Errorf("%s: the registers of its processor are not known", b.Name())
-	}
 	out := &rulesFile{arch: b.Arch(), base: b.Base()}
 	for _, s := range b.UnwindSections() {
 		out.tables = append(out.tables, ruleTable{sourceOf(s.Kind), s.Open})
+	}
+	switch {
+	case len(out.tables) == 0 && !b.Identity().Code:
+		return nil, fmt.Errorf("%s: debug information without unwind rules, but for the records of x86 (STACK WIN) that it may have; name the program, too", b.Name())
+	case out.arch == nil:
+		return nil, fmt.Errorf("%s: the registers of its processor are not known", b.Name())
 	}
 	return out, nil
 }
