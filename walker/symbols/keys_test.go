@@ -24,7 +24,7 @@ func TestBinaryByStamp(t *testing.T) {
 		{"the module has a debug id", symbol.Identity{CodeID: "6B06D1C623000"}, "6b06d1c6c000", debugID, "app.exe", false, false},
 		{"the program has one, which the dump does not say", symbol.Identity{CodeID: "6B06D1C623000", DebugID: debugID}, "6b06d1c6c000", "", "app.exe", false, true},
 	} {
-		tc.id.Name, tc.id.OS, tc.id.Code, tc.id.Size = "app.exe", "windows", true, 0x23000
+		tc.id.Name, tc.id.Stamped, tc.id.Code, tc.id.Size = "app.exe", true, true, 0x23000
 		m := &core.Module{Name: `C:\shop\` + tc.module, Size: 0xc000, CodeID: tc.moduleCode, DebugID: tc.moduleID}
 		f := &File{Known: KnownBinary(&tc.id), Identity: tc.id, IsBinary: true}
 		exact, byName := f.Of(m).IsBinaryOf(m)
