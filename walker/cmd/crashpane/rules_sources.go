@@ -48,7 +48,7 @@ func symRules(src *input.Source) (*rulesFile, error) {
 		return nil, err
 	}
 	if !f.HasModule {
-		return nil, fmt.Errorf("%s: neither an %s nor a symbol file", src.Name, binary.Formats())
+		return nil, fmt.Errorf("%s: no %s, and no symbol file", src.Name, binary.Formats())
 	}
 	out := &rulesFile{}
 	for _, a := range cpu.All() {

@@ -64,7 +64,7 @@ func TestWindowsFiles(t *testing.T) {
 	}{
 		{[]string{"dumpsyms", sample + "app.pd_"}, "is no ELF file, PE file or PDB: it is a Windows cabinet"},
 		{[]string{"dumpsyms", alone}, "the program itself, app.exe or app.dll: without it x86_64 stacks are guessed"},
-		{[]string{"rules", alone}, "a PDB has no unwind rules but those of x86"},
+		{[]string{"rules", alone}, "debug information without unwind rules, but for the records of x86"},
 		{[]string{"rules", "--source", "pdata", "--address", "1050", sample + "app.exe"}, "no rules cover 0x1050; it is linked at 0x140000000"},
 	} {
 		if _, _, stderr := crashpane(tc.args...); !strings.Contains(stderr, tc.says) {
