@@ -182,83 +182,47 @@ func (f *File) revised() {
 	}
 }
 
-// Lookup returns the symbol at an address. The answer is NoFile if the file cannot be opened.
-func (f *File) Lookup(rva uint64) (sym symbol.Symbol, answer symbol.Answer, err error) {
+// read opens the file and calls one of two functions with it, by what it is. If it cannot be opened,
+// neither is called.
+func (f *File) read(sym func(s *symfile.File), binary func(b Binary)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.IsBinary {
-		b, err := f.openBinary()
-		if err != nil {
-			return sym, symbol.NoFile, nil
+		if b, err := f.openBinary(); err == nil {
+			binary(b)
 		}
-		return b.Lookup(rva)
+		return
 	}
-	s, err := f.open()
-	if err != nil {
-		return sym, symbol.NoFile, nil
+	if s, err := f.open(); err == nil {
+		sym(s)
+		f.revised()
 	}
-	sym, answer, err = s.Lookup(rva)
-	f.revised()
+}
+
+// Lookup returns the symbol at an address. The answer is NoFile if the file cannot be opened.
+func (f *File) Lookup(rva uint64) (sym symbol.Symbol, answer symbol.Answer, err error) {
+	f.read(func(s *symfile.File) { sym, answer, err = s.Lookup(rva) }, func(b Binary) { sym, answer, err = b.Lookup(rva) })
 	return sym, answer, err
 }
 
 // Row returns the unwind rules at an address, and what of a symbol file's record was passed over.
 func (f *File) Row(arch *cpu.Arch, rva uint64) (row unwind.Row, notes []string, answer symbol.Answer, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.IsBinary {
-		b, err := f.openBinary()
-		if err != nil {
-			return row, nil, symbol.NoFile, nil
-		}
-		row, answer, err = b.Row(rva)
-		return row, nil, answer, err
-	}
-	s, err := f.open()
-	if err != nil {
-		return row, nil, symbol.NoFile, nil
-	}
-	row, answer, err = s.Row(arch, rva)
-	f.revised()
-	return row, s.RowNotes(rva), answer, err
+	f.read(func(s *symfile.File) {
+		row, answer, err = s.Row(arch, rva)
+		notes = s.RowNotes(rva)
+	}, func(b Binary) { row, answer, err = b.Row(rva) })
+	return row, notes, answer, err
 }
 
 // FrameData returns the STACK WIN record at an address.
 func (f *File) FrameData(rva uint64) (fd unwind.FrameData, answer symbol.Answer, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.IsBinary {
-		b, err := f.openBinary()
-		if err != nil {
-			return fd, symbol.NoFile, nil
-		}
-		return b.FrameData(rva)
-	}
-	s, err := f.open()
-	if err != nil {
-		return fd, symbol.NoFile, nil
-	}
-	fd, answer, err = s.FrameData(rva)
-	f.revised()
+	f.read(func(s *symfile.File) { fd, answer, err = s.FrameData(rva) }, func(b Binary) { fd, answer, err = b.FrameData(rva) })
 	return fd, answer, err
 }
 
 // Function returns the code that unwind rules have as a function's at an address.
 func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.IsBinary {
-		if b, err := f.openBinary(); err == nil {
-			return b.Function(rva)
-		}
-		return code, false, nil
-	}
-	s, err := f.open()
-	if err != nil {
-		return code, false, nil
-	}
-	code, ok, err = s.Function(rva)
-	f.revised()
+	f.read(func(s *symfile.File) { code, ok, err = s.Function(rva) }, func(b Binary) { code, ok, err = b.Function(rva) })
 	return code, ok, err
 }
 
