@@ -155,18 +155,7 @@ func (u *unit) indexed(i uint64) (uint64, error) {
 	if base < 0 {
 		base = u.addrBase
 	}
-	if base < 0 {
-		if base = 0; u.version >= 5 {
-			base = 8
-			if u.encoding.off == 8 {
-				base = 16
-			}
-		}
-	}
-	if i > uint64(sec.size) || base > sec.size {
-		return 0, sec.errorf(base, "the address with the number "+decimal(i), "a section of %d bytes", sec.size)
-	}
-	return sec.number(base+int64(i)*int64(u.addr), int(u.addr), home.obj.big)
+	return u.element(sec, base, i, int(u.addr), "address")
 }
 
 // constant reports whether the form is of class constant. DW_AT_high_pc is then an offset from

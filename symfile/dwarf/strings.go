@@ -95,18 +95,20 @@ func (u *unit) stringOffset(i uint64) (int64, error) {
 	if sec == nil {
 		return 0, u.obj.missing(secStrOffsets)
 	}
-	base := u.strBase
-	if base < 0 { // a split unit: its array follows the header, which GNU's extension of DWARF 4 lacks
+	v, err := u.element(sec, u.strBase, i, int(u.encoding.off), "string")
+	return int64(v), err
+}
+
+// element returns element i of an array in a section, from a unit's base on. A split unit has no base:
+// its array follows the section's header, which GNU's extension of DWARF 4 lacks.
+func (u *unit) element(sec *section, base int64, i uint64, size int, what string) (uint64, error) {
+	if base < 0 {
 		if base = 0; u.version >= 5 {
-			base = 8
-			if u.encoding.off == 8 {
-				base = 16
-			}
+			base = 2 * int64(u.encoding.off)
 		}
 	}
 	if i > uint64(sec.size) || base > sec.size {
-		return 0, sec.errorf(base, "the string with the number "+decimal(i), "a section of %d bytes", sec.size)
+		return 0, sec.errorf(base, "the "+what+" with the number "+decimal(i), "a section of %d bytes", sec.size)
 	}
-	v, err := sec.number(base+int64(i)*int64(u.encoding.off), int(u.encoding.off), u.obj.big)
-	return int64(v), err
+	return sec.number(base+int64(i)*int64(size), size, u.obj.big)
 }

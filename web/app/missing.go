@@ -37,7 +37,6 @@ func (z *Missing) Apply(r *protocol.QueryResult) {
 	}
 }
 
-// Count is for Tab.
 // Compute implements vugu's callback before each drawing.
 func (z *Missing) Compute() {
 	z.asked = z.asked[:0]
@@ -46,6 +45,7 @@ func (z *Missing) Compute() {
 	}
 }
 
+// Count is for Tab.
 func (z *Missing) Count() (n int, alert bool) {
 	return z.page.Summary.Missing, z.page.Summary.Missing > 0
 }
