@@ -167,27 +167,3 @@ func decodeLinuxDSODebug(d *Dump, s *Stream, c *input.Cursor) {
 	}
 	d.diagnose(Bad, s.Type, m.Err())
 }
-
-// CommandLine returns the program's arguments, its name first. They may contain secrets, so they
-// are shown only on request. Nil if the dump has none.
-func (d *Dump) CommandLine() []string { return d.zeroTerminated(d.Linux.CmdLine) }
-
-// Environment returns the variables that the program was started with. They contain personal data,
-// so they are shown only on request. Nil if the dump has none.
-func (d *Dump) Environment() (out []KeyValue) {
-	for _, v := range d.zeroTerminated(d.Linux.Environ) {
-		key, value, _ := strings.Cut(v, "=")
-		out = append(out, KeyValue{key, value})
-	}
-	return out
-}
-
-// zeroTerminated cuts bytes at their zeros; what is not UTF-8 becomes U+FFFD.
-func (d *Dump) zeroTerminated(loc Location) []string {
-	p, err := d.Src.Bytes(int64(loc.Off), int64(min(loc.Size, maxText)))
-	if err != nil || len(p) == 0 {
-		return nil
-	}
-	s := strings.TrimRight(strings.ToValidUTF8(string(p), "\uFFFD"), "\x00")
-	return strings.SplitN(s, "\x00", maxTextFields)
-}

@@ -55,11 +55,6 @@ func readAll(data []byte) {
 			}
 		}
 	}
-	for i := range d.Streams {
-		d.StreamBytes(i, 1<<20)
-	}
-	d.CommandLine()
-	d.Environment()
 	if d.Crashpad != nil {
 		for _, m := range d.Crashpad.Modules {
 			for i := range m.Objects {

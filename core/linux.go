@@ -139,7 +139,7 @@ func decodeLinuxRaw(d *Dump, s *Stream, c *input.Cursor) {
 	c.Skip(c.Left())
 }
 
-// decodeText is for streams that are a text and nothing else: StreamBytes has it.
+// decodeText is for streams that are a text and nothing else.
 func decodeText(_ *Dump, _ *Stream, c *input.Cursor) { c.Skip(c.Left()) }
 
 // decodeLinuxMaps reads /proc/PID/maps (proc_pid_maps(5)), one line a mapping:

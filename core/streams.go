@@ -279,25 +279,6 @@ func (d *Dump) endPadding(s *Stream, c *input.Cursor) {
 // maxPadding is the most that a writer pads a stream with, in bytes.
 const maxPadding = 16
 
-// StreamBytes returns the content of the i-th directory entry, whatever it is, cut to what the file
-// has and to most bytes (0: everything). The error is an *input.FormatError or an *input.NeedError.
-func (d *Dump) StreamBytes(i int, most int64) ([]byte, error) {
-	if i < 0 || i >= len(d.Streams) {
-		return nil, &input.FormatError{File: d.Src.Name, Part: "stream directory", Offset: -1,
-			Want: fmt.Sprintf("a stream number below %d", len(d.Streams)), Have: fmt.Sprint(i)}
-	}
-	loc := d.Streams[i].Loc
-	if uint64(loc.Off) > uint64(d.Src.Size) {
-		return nil, &input.FormatError{File: d.Src.Name, Part: d.Streams[i].Type.part(), Offset: int64(loc.Off),
-			Want: fmt.Sprintf("%d bytes", loc.Size), Have: fmt.Sprintf("a file of %d bytes", d.Src.Size)}
-	}
-	n := min(int64(loc.Size), d.Src.Size-int64(loc.Off))
-	if most > 0 {
-		n = min(n, most)
-	}
-	return d.Src.Bytes(int64(loc.Off), n)
-}
-
 // Stream returns the directory entry of a type that is used, the last one, or nil.
 func (d *Dump) Stream(t StreamType) *Stream {
 	for i := range d.Streams {

@@ -74,12 +74,6 @@ func (s *walk) draw(f *Frame) error {
 	return s.Budget.Draw(input.Work, 100+int64(len(f.Row.Saved)))
 }
 
-// Ended reports whether the walk is over.
-func (t *Steps) Ended() bool { return t.stop != nil }
-
-// Frames returns the number of frames so far.
-func (t *Steps) Frames() int { return len(t.walk.frames) }
-
 // Arch returns the CPU of the thread.
 func (t *Steps) Arch() *cpu.Arch { return t.walk.arch }
 

@@ -117,7 +117,7 @@ func TestCorpusAgainstSymFiles(t *testing.T) {
 				var at uint64
 				fmt.Sscanf(w[1], "%x", &at)
 				names++
-				if s, ok := p.Nearest(at); !ok || s.Start != at || s.Name != w[3] && !strings.HasPrefix(s.Name, "_Z") {
+				if s, ok := p.Lookup(at); !ok || s.Start != at || s.Name != w[3] && !strings.HasPrefix(s.Name, "_Z") {
 					t.Errorf("%s: %s; ours %+v", path, l, s)
 				}
 			}

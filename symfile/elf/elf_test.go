@@ -181,9 +181,6 @@ func TestPublics(t *testing.T) {
 				t.Errorf("%#x: %q, want %q", rva, got, want)
 			}
 		}
-		if s, ok := p.Nearest(0x1050); !ok || s.Name != "helper" {
-			t.Errorf("nearest: %+v", s)
-		}
 		if p.Len() != 4 {
 			t.Errorf("%d names, want 4", p.Len())
 		}

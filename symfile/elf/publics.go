@@ -160,15 +160,6 @@ func (p *Publics) Names(rva uint64) (all []string) {
 // few functions of the same code.
 const maxAliases = 64
 
-// Nearest returns the last name at or before an RVA, however far away, as a lookup of PUBLIC
-// records does.
-func (p *Publics) Nearest(rva uint64) (Public, bool) {
-	if i := p.last(rva); i >= 0 {
-		return p.At(i), true
-	}
-	return Public{}, false
-}
-
 // last returns the index of the last name at or before an address, or -1.
 func (p *Publics) last(rva uint64) int {
 	return sort.Search(len(p.list), func(i int) bool { return p.list[i].rva > rva }) - 1

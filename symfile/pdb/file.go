@@ -76,10 +76,6 @@ func Open(src *input.Source) (*File, error) {
 // Name is the name of the file's source.
 func (f *File) Name() string { return f.src.Name }
 
-// Stripped reports whether the file has no more than public names ("stripped", as vendors hand them
-// out).
-func (f *File) Stripped() bool { return f.stripped }
-
 // Warnings are what was passed over so far.
 func (f *File) Warnings() []string { return f.notes.List(f.src.Name) }
 

@@ -164,9 +164,6 @@ func (s *Session) readAs(p walker.Policy) {
 	}
 }
 
-// Policy returns the unwind policy.
-func (s *Session) Policy() walker.Policy { return s.opt.Policy }
-
 // Assign uses a symbol file or binary for a module although nothing says that it belongs there: a
 // file of another build ("use anyway"), or one without a MODULE record. Every frame that it touches
 // says so. A file of another processor is refused.
