@@ -1,10 +1,6 @@
 package unwind
 
-import (
-	"strings"
-
-	"github.com/crashpane/crashpane/core/cpu"
-)
+import "github.com/crashpane/crashpane/core/cpu"
 
 // RuleError says why the text of an unwind record, or an expression, could not be made a rule.
 type RuleError struct {
@@ -91,8 +87,10 @@ func (m *machine) run() (top Rule, n int, err error) {
 			return top, 0, m.fail(tok + " lacks operands")
 		}
 		r := &stack[n-1]
-		if err := m.read(r); err != nil {
-			return top, 0, err
+		if r.Kind == named {
+			if err := m.read(r); err != nil {
+				return top, 0, err
+			}
 		}
 		switch op {
 		case Unset: // =
@@ -106,8 +104,10 @@ func (m *machine) run() (top Rule, n int, err error) {
 		default:
 			n--
 			l := &stack[n-1]
-			if err := m.read(l); err != nil {
-				return top, 0, err
+			if l.Kind == named {
+				if err := m.read(l); err != nil {
+					return top, 0, err
+				}
 			}
 			l.binary(m.arch, op, r)
 		}
@@ -121,12 +121,12 @@ func (m *machine) run() (top Rule, n int, err error) {
 // operator returns the operator of a word, or Unset.
 func operator(tok string) Kind {
 	if len(tok) == 1 {
-		if i := strings.IndexByte("+-*/%@^", tok[0]); i >= 0 {
-			return Add + Kind(i)
-		}
+		return wordKinds[tok[0]]
 	}
 	return Unset
 }
+
+var wordKinds = [256]Kind{'+': Add, '-': Sub, '*': Mul, '/': Div, '%': Mod, '@': Align, '^': Load}
 
 // push makes an item of a word that is not an operator. A program's names are looked up when an
 // operator reads them, since "=" needs the name itself.
@@ -184,9 +184,6 @@ func (m *machine) find(name string) int {
 
 // read replaces an item that is a name by its value.
 func (m *machine) read(it *Rule) error {
-	if it.Kind != named {
-		return nil
-	}
 	name, _ := cut(m.text[it.Offset:])
 	if i := m.find(name); i >= 0 {
 		*it = m.set[i].rule.shared()
