@@ -213,8 +213,11 @@ test("other windows, and origins that the frame's address excludes, are ignored"
 async function lookAround(frame, inside, select) {
   for (const name of ["modules", "wanted", "findings", "files", "system", "streams", "annotations", "log"]) {
     await select(name);
-    await frame.waitForTimeout(250);
-    const found = await frame.evaluate(inside);
+    let found;
+    for (const until = Date.now() + 10_000; !found?.panel.trim() && Date.now() < until; ) {
+      await frame.waitForTimeout(250);
+      found = await frame.evaluate(inside);
+    }
     assert.equal(found.attacked, undefined, name);
     assert.equal(found.elements, 0, name);
     assert.ok(!/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u0007\u001b]/.test(found.text), `${name}: what turns the direction of writing is not shown as such`);
