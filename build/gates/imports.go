@@ -50,7 +50,7 @@ var importRules = []importRule{
 
 	{"symfile/symbol", nil},
 	{"symfile/demangle", nil},
-	// It demangles the names of binaries for Windows. The page's first program does not link it.
+	// It demangles the names of binaries for Windows.
 	{"symfile/demangle/msvc", []string{"symfile/demangle"}},
 	{"symfile/unwind", []string{"core/cpu"}},
 	{"symfile/sframe", []string{"core/input", "core/cpu", "symfile/unwind"}},
@@ -65,7 +65,7 @@ var importRules = []importRule{
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/input", "core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
-	// The packages that read binaries. The page's first program does not link them.
+	// The packages that read binaries.
 	{"symfile/elf", []string{"core/input", "core/intake/xz", "core/cpu", "symfile/ordered", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
