@@ -84,11 +84,13 @@ var importRules = []importRule{
 	{"walker/report", []string{"core", "core/analysis", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
 	// It makes reports for the renderers' tests.
 	{"walker/report/reporttest", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind", "walker", "walker/report"}},
+	// What the page shows, as plain data.
+	{"walker/report/rows", []string{"core/visible"}},
 	// It reads a report's stacks for the renderers.
 	{"walker/report/signature", []string{"walker/report"}},
 	// A renderer reads the report only, and the CPU's table for the names and widths of registers.
 	// report/text has Breakpad's words, which the others show too.
-	{"walker/report/...", []string{"walker/report", "walker/report/signature", "walker/report/text", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
+	{"walker/report/...", []string{"walker/report", "walker/report/rows", "walker/report/signature", "walker/report/text", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
 
 	// The store of symbol files and binaries, which knows modules and no dumps.
 	{"walker/symbols", []string{"core", "core/cpu", "core/input", "symfile", "symfile/symbol", "symfile/unwind"}},
@@ -100,14 +102,14 @@ var importRules = []importRule{
 	{"walker/readers", []string{"core/...", "symfile/...", "walker/session", "walker/symbols"}},
 	{"walker/cmd/...", []string{"walker/symbols", "core/intake", "core/intake/unpack", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
-	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
+	{"web/app", []string{"walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.
-	{"web/protocol", []string{"walker/report/view", "web/wire"}},
+	{"web/protocol", []string{"walker/report/rows", "web/wire"}},
 	{"web/wire", nil},
 	{"wasm/engine", []string{"walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
 	{"wasm/jsbytes", nil},
 	// The page's program. It parses nothing.
-	{"wasm/viewer", []string{"walker/report/view", "web/app", "web/protocol", "wasm/jsbytes"}},
+	{"wasm/viewer", []string{"walker/report/rows", "web/app", "web/protocol", "wasm/jsbytes"}},
 	// The program of the page's workers: the engine, with the readers of binaries and the browser's files.
 	{"wasm/worker", []string{"wasm/engine", "wasm/jsbytes", "web/protocol", "walker", "walker/readers", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
 	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
@@ -236,6 +238,8 @@ var kept = []struct {
 		"it makes the page's programs much larger; net/http alone adds two megabytes"},
 	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/worker", "./wasm/engine"},
 		"the engine knows the protocol, and no page"},
+	{[]string{module + "/core", module + "/core/input", module + "/walker", module + "/symfile/..."}, []string{"./wasm/viewer"},
+		"the page parses nothing"},
 }
 
 // judgeLinked returns a line for each package that matches one of the patterns out, with the

@@ -15,6 +15,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/text"
 	"github.com/crashpane/crashpane/walker/report/view"
 )
@@ -46,7 +47,7 @@ func additionsOf(t *testing.T, r *report.Report) (dump, thread map[string]any) {
 	return out.Crashpane, out.Threads[0].Crashpane
 }
 
-func factsText(facts []view.Fact) string {
+func factsText(facts []rows.Fact) string {
 	var b strings.Builder
 	for _, f := range facts {
 		b.WriteString(f.Key + " = " + f.Value + "\n")
@@ -183,7 +184,7 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 	for i := range r.Threads {
 		show("thread", r.Threads[i].Name)
 		for _, row := range v.Stack(view.StackQuery{Thread: i, Count: 1000}).Rows {
-			if row.Frame < 0 || row.Kind == view.RowStop {
+			if row.Frame < 0 || row.Kind == rows.RowStop {
 				continue
 			}
 			if row.NoSymbol { // its Full says why
@@ -211,7 +212,7 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 		show("wanted", w.StorePath)
 	}
 	for what, text := range shown {
-		if len(v.Find(view.Query(text))) == 0 {
+		if len(v.Find(rows.Query(text))) == 0 {
 			t.Errorf("%s is not found", what)
 		}
 	}

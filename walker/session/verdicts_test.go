@@ -17,6 +17,7 @@ import (
 	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -157,7 +158,7 @@ func verdictRow(t *testing.T, name string, r *report.Report) string {
 				break
 			}
 		}
-		if c.Signature == nil || view.Clean(*c.Signature) != s.Signature {
+		if c.Signature == nil || rows.Clean(*c.Signature) != s.Signature {
 			t.Errorf("%s: the JSON's signature is not the page's, %q", name, s.Signature)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -20,10 +21,10 @@ type comparison struct {
 const maxCompared = 20_000
 
 // compare makes a window of the comparison of a thread's stack under several unwind policies.
-func (e *Engine) compare(v *view.View, q protocol.Query) view.ComparePage {
+func (e *Engine) compare(v *view.View, q protocol.Query) rows.ComparePage {
 	c, problem := e.comparison(q.Dump, v.Report(), q.Thread)
 	if problem != "" {
-		return view.ComparePage{Selected: -1, Problem: problem}
+		return rows.ComparePage{Selected: -1, Problem: problem}
 	}
 	return v.Compare(c, q.Compare.Span.From, q.Compare.Span.Count, q.Compare.Row)
 }
@@ -36,12 +37,12 @@ func (e *Engine) comparison(dump int, rep *report.Report, thread int) (*report.C
 	}
 	if n := len(rep.Threads[thread].Frames); n > maxCompared {
 		return nil, fmt.Sprintf("This stack has %s frames, too many to compare on the page. Use the command: crashpane compare --thread %d DUMP.",
-			view.Number(n), thread)
+			rows.Number(n), thread)
 	}
 	if e.compared.of != rep || e.compared.thread != thread {
 		c, err := e.files.Session(dump).Compare(thread)
 		if err != nil {
-			return nil, view.Clean(err.Error())
+			return nil, rows.Clean(err.Error())
 		}
 		e.compared = comparison{rep, thread, c}
 	}

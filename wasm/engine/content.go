@@ -8,7 +8,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptext"
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -43,7 +43,7 @@ func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *proto
 			out.Total = len(e.lines)
 			out.From = max(0, min(q.Span.From, out.Total))
 			for _, l := range e.lines[out.From:min(out.Total, out.From+q.Span.Count)] {
-				out.Lines = append(out.Lines, view.Clean(l))
+				out.Lines = append(out.Lines, rows.Clean(l))
 			}
 			return out
 		}
@@ -110,7 +110,7 @@ func hexWindow(d *core.Dump, s *core.Stream, span protocol.Span, out *protocol.C
 	at := int64(out.From) * perLine
 	p, err := d.Src.Bytes(int64(s.Loc.Off)+at, n)
 	if err != nil {
-		out.Lines = append(out.Lines, view.Clean(err.Error()))
+		out.Lines = append(out.Lines, rows.Clean(err.Error()))
 		return
 	}
 	for len(p) > 0 {
@@ -129,21 +129,21 @@ func hexWindow(d *core.Dump, s *core.Stream, span protocol.Span, out *protocol.C
 
 // system returns the facts about the system that the report lacks: all fields of the streams about
 // it.
-func system(d *core.Dump) []view.Group {
-	var out []view.Group
-	add := func(title string, facts []view.Fact) {
+func system(d *core.Dump) []rows.Group {
+	var out []rows.Group
+	add := func(title string, facts []rows.Fact) {
 		if len(facts) > 0 {
-			out = append(out, view.Group{Title: title, Facts: facts[:min(len(facts), maxFacts)]})
+			out = append(out, rows.Group{Title: title, Facts: facts[:min(len(facts), maxFacts)]})
 		}
 	}
 	for _, g := range []struct {
 		title string
 		t     core.StreamType
 	}{{"System information", core.StreamSystemInfo}, {"Process information", core.StreamMiscInfo}} {
-		var facts []view.Fact
+		var facts []rows.Fact
 		for _, f := range dumptext.Fields(d, g.t) {
 			_, name, _ := strings.Cut(f.Path, ".")
-			facts = append(facts, view.Fact{Key: view.Clean(strings.ReplaceAll(name, "_", " ")), Value: view.Clean(f.Text), Code: true})
+			facts = append(facts, rows.Fact{Key: rows.Clean(strings.ReplaceAll(name, "_", " ")), Value: rows.Clean(f.Text), Code: true})
 		}
 		add(g.title, facts)
 	}
@@ -153,9 +153,9 @@ func system(d *core.Dump) []view.Group {
 		title string
 		from  []core.KeyValue
 	}{{"/proc/cpuinfo", d.Linux.CPUFields}, {"/proc/self/status", d.Linux.StatusFields}} {
-		var facts []view.Fact
+		var facts []rows.Fact
 		for _, kv := range g.from {
-			facts = append(facts, view.Fact{Key: view.Clean(kv.Key), Value: view.Clean(kv.Value), Code: true})
+			facts = append(facts, rows.Fact{Key: rows.Clean(kv.Key), Value: rows.Clean(kv.Value), Code: true})
 		}
 		add(g.title, facts)
 	}
@@ -163,23 +163,23 @@ func system(d *core.Dump) []view.Group {
 }
 
 // processMemory returns how much memory the process used, in Microsoft's terms.
-func processMemory(d *core.Dump) (facts []view.Fact) {
+func processMemory(d *core.Dump) (facts []rows.Fact) {
 	if d.Windows.VMCounters == nil {
 		return nil
 	}
 	for _, c := range d.Windows.VMCounters.Counters {
-		value := view.Size(int64(c.Value))
+		value := rows.Size(int64(c.Value))
 		if strings.HasSuffix(c.Name, "Count") {
 			value = fmt.Sprint(c.Value)
 		}
-		facts = append(facts, view.Fact{Key: spaced(c.Name), Value: value})
+		facts = append(facts, rows.Fact{Key: spaced(c.Name), Value: value})
 	}
 	return facts
 }
 
 // machineMemory returns how much memory the machine has, and how much of it was in use. The Streams
 // tab has all counters.
-func machineMemory(d *core.Dump) (facts []view.Fact) {
+func machineMemory(d *core.Dump) (facts []rows.Fact) {
 	if d.Windows.SystemMemory == nil {
 		return nil
 	}
@@ -190,7 +190,7 @@ func machineMemory(d *core.Dump) (facts []view.Fact) {
 		if c.Name == "PageSize" {
 			page = int64(c.Value)
 		} else if what != "" {
-			facts = append(facts, view.Fact{Key: what, Value: view.Size(int64(c.Value) * page)})
+			facts = append(facts, rows.Fact{Key: what, Value: rows.Size(int64(c.Value) * page)})
 		}
 	}
 	return facts
@@ -214,8 +214,8 @@ const maxFacts = 40
 
 // privateGroups returns the groups for the command line and the environment. A group without facts
 // tells the page that there is one to reveal.
-func privateGroups(d *core.Dump, q protocol.SystemQuery) []view.Group {
-	out := []view.Group{}
+func privateGroups(d *core.Dump, q protocol.SystemQuery) []rows.Group {
+	out := []rows.Group{}
 	for _, s := range []struct {
 		title string
 		t     core.StreamType
@@ -225,7 +225,7 @@ func privateGroups(d *core.Dump, q protocol.SystemQuery) []view.Group {
 		if st == nil || st.Loc.Size == 0 {
 			continue
 		}
-		g := view.Group{Title: s.title, Facts: []view.Fact{}}
+		g := rows.Group{Title: s.title, Facts: []rows.Fact{}}
 		if s.asked {
 			for _, line := range textLines(d, st) {
 				key, value, ok := strings.Cut(line, "=")
@@ -233,7 +233,7 @@ func privateGroups(d *core.Dump, q protocol.SystemQuery) []view.Group {
 					key, value = "", line
 				}
 				if len(g.Facts) < 400 {
-					g.Facts = append(g.Facts, view.Fact{Key: view.Clean(key), Value: view.Clean(value), Code: true})
+					g.Facts = append(g.Facts, rows.Fact{Key: rows.Clean(key), Value: rows.Clean(value), Code: true})
 				}
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/walker/symbols"
@@ -106,7 +107,7 @@ func (e *Engine) Handle(c protocol.Call, files ...*input.Source) {
 func (e *Engine) reply(id int, r protocol.Reply, err error) {
 	a := protocol.Answer{ID: id, Reply: r}
 	if err != nil {
-		a.Error = view.Clean(err.Error())
+		a.Error = rows.Clean(err.Error())
 	}
 	e.post(a)
 }
@@ -159,7 +160,7 @@ func (e *Engine) answer(req protocol.Request, files []*input.Source) (reply prot
 func (e *Engine) setPolicy(name string) error {
 	p, ok := walker.PolicyByName(name)
 	if !ok {
-		return fmt.Errorf("there is no unwind policy called %q", view.Clean(name))
+		return fmt.Errorf("there is no unwind policy called %q", rows.Clean(name))
 	}
 	e.files.SetPolicy(p)
 	return nil
@@ -196,7 +197,7 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 		if same := e.files.SameAs(it.Dump); same != it.Dump {
 			e.closeDump(it.Dump)
 			delete(e.unlisted, same) // it may have been closed; adding it again opens it
-			e.copies[it.Item] = view.BaseName(e.files.Dumps()[same].Name)
+			e.copies[it.Item] = rows.BaseName(e.files.Dumps()[same].Name)
 			r.Items[i] = e.sameAs(it)
 			r.Same = same + 1
 		}
@@ -231,7 +232,7 @@ func (e *Engine) dumps() (out []protocol.DumpName) {
 		if e.unlisted[d.Dump] {
 			continue
 		}
-		name := view.Clean(d.Name)
+		name := rows.Clean(d.Name)
 		if names[name]++; names[name] > 1 {
 			name = fmt.Sprintf("%s (%d)", name, names[name]) // names are unique, because the page's address has the open dump's
 		}
@@ -248,7 +249,7 @@ func (e *Engine) brief(dump int) string {
 // sameAs sets the message of a file that is a copy of another dump.
 func (e *Engine) sameAs(row protocol.FileRow) protocol.FileRow {
 	if same, ok := e.copies[row.Item]; ok {
-		row.Message = row.Name + ": the same dump as " + view.Clean(same)
+		row.Message = row.Name + ": the same dump as " + rows.Clean(same)
 	}
 	return row
 }
@@ -379,7 +380,7 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 // addReportParts adds the parts that show the report.
 func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *view.View) {
 	rep, d := v.Report(), e.files.Session(q.Dump).Dump
-	search := view.Query(q.Search)
+	search := rows.Query(q.Search)
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
 		q.Thread, q.Top = max(rep.FirstThread, 0), true
 	}
@@ -467,18 +468,18 @@ func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
 				page.Rejected = append(page.Rejected, e.sameAs(fileRow(it)))
 			}
 		case (it.Kind == session.KindSym || it.Kind == session.KindBinary) && len(page.Symbols) < maxChoices && e.files.Fits(it.ID, q.Dump):
-			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(view.Clean(it.Name))})
+			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: rows.BaseName(rows.Clean(it.Name))})
 		}
 		if i >= page.From && i < page.From+span.Count {
 			row := e.sameAs(fileRow(it))
-			row.Unused = view.Clean(e.unused(it, q.Dump).Why)
+			row.Unused = rows.Clean(e.unused(it, q.Dump).Why)
 			page.Rows = append(page.Rows, row)
 		}
 	}
 	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected; i-- {
 		if unused := e.unused(items[i], q.Dump); unused.Reason != session.NotUnused && !unused.Needless {
 			row := fileRow(items[i])
-			row.Unused = view.Clean(unused.Why)
+			row.Unused = rows.Clean(unused.Why)
 			page.Unused = append(page.Unused, row)
 		}
 	}
@@ -487,7 +488,7 @@ func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
 	}
 	if v := e.view(q.Dump, q.Thread); v != nil {
 		for _, i := range v.Assignable(maxChoices) {
-			page.Modules = append(page.Modules, protocol.Choice{Item: i, Name: view.Clean(view.BaseName(v.Report().Modules[i].Name))})
+			page.Modules = append(page.Modules, protocol.Choice{Item: i, Name: rows.Clean(rows.BaseName(v.Report().Modules[i].Name))})
 		}
 	}
 	return page
@@ -511,11 +512,11 @@ func (e *Engine) unused(it session.Item, dump int) session.Unused {
 
 // fileRow describes an item. It cleans the texts, because names and messages quote untrusted files.
 func fileRow(it session.Item) protocol.FileRow {
-	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Detected),
-		Usable: it.Usable, Message: view.Clean(it.Message), Refused: it.Refused, Dump: it.Dump, SymName: view.Clean(it.SymName),
-		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
+	row := protocol.FileRow{Item: it.ID, Name: rows.Clean(it.Name), Size: rows.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Detected),
+		Usable: it.Usable, Message: rows.Clean(it.Message), Refused: it.Refused, Dump: it.Dump, SymName: rows.Clean(it.SymName),
+		SymID: rows.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {
-		row.Warnings = append(row.Warnings, view.Clean(w))
+		row.Warnings = append(row.Warnings, rows.Clean(w))
 	}
 	return row
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -134,7 +134,7 @@ func TestSampleAsThePageSeesIt(t *testing.T) {
 	if len(r.Threads.Rows) != 6 || r.Threads.Rows[0].Name != "stitch-1" || !r.Threads.Rows[0].Crashed {
 		t.Errorf("threads %+v", r.Threads.Rows)
 	}
-	if top := r.Stack.Rows[0]; top.Kind != view.RowInline || r.Detail.Inline != 0 || r.Stack.Selected != 0 {
+	if top := r.Stack.Rows[0]; top.Kind != rows.RowInline || r.Detail.Inline != 0 || r.Stack.Selected != 0 {
 		t.Errorf("first row %+v, selected %d", top, r.Stack.Selected)
 	}
 	if len(r.Detail.Registers) < 16 {
@@ -163,7 +163,7 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	fields[3] = strings.Repeat("1", 32) + "0"
 	k.add("libtilecodec.so.sym", append([]byte(strings.Join(fields, " ")+"\n"), rest...))
 	r := k.screen(-1)
-	var wanted *view.MissingRow
+	var wanted *rows.MissingRow
 	for i := range r.Missing.Rows {
 		if r.Missing.Rows[i].DebugFile == "libtilecodec.so" {
 			wanted = &r.Missing.Rows[i]

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/text"
-	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -56,7 +56,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 		}
 		err = jsonreport.Write(w, rep, opt)
 	default:
-		err = fmt.Errorf("there is no export called %q", view.Clean(req.Kind))
+		err = fmt.Errorf("there is no export called %q", rows.Clean(req.Kind))
 	}
 	return &protocol.Exported{Text: b.String(), FileName: fileName(rep.Dump.Name) + ending}, err
 }
@@ -64,7 +64,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 // fileName returns a dump's name as the start of a file name: without folders and ".dmp".
 // Characters that a file system or a user could misread become "_": the dump's name is untrusted.
 func fileName(dump string) string {
-	s := view.BaseName(dump)
+	s := rows.BaseName(dump)
 	if len(s) >= 4 && strings.EqualFold(s[len(s)-4:], ".dmp") {
 		s = s[:len(s)-4]
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -13,7 +14,7 @@ import (
 type found struct {
 	of    *view.View
 	query string
-	hits  []view.Hit
+	hits  []rows.Hit
 }
 
 // find lists the hits, once for each text and report, and returns hit number n, counted from 1; 0
@@ -23,17 +24,17 @@ func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query stri
 		hits := v.Find(query) // of the report; the dump's own data and the files follow
 		add := func(tab string, row int, is bool) {
 			if is {
-				hits = append(hits, view.Hit{Thread: -1, Tab: tab, Row: row})
+				hits = append(hits, rows.Hit{Thread: -1, Tab: tab, Row: row})
 			}
 		}
 		add("system", 0, view.GroupsHold(query, system(d)))
 		for _, tab := range gridNames {
 			for i, r := range e.grid(d, rep, tab, protocol.Span{Count: 1 << 20}).Rows {
-				add(tab, i, view.Holds(query, strings.Join(r.Cells, "\n")))
+				add(tab, i, rows.Holds(query, strings.Join(r.Cells, "\n")))
 			}
 		}
 		for i, it := range e.files.Items() {
-			add("files", i, view.Holds(query, it.Name, it.SymName, it.SymID, it.Message))
+			add("files", i, rows.Holds(query, it.Name, it.SymName, it.SymID, it.Message))
 		}
 		e.found = found{v, query, hits}
 	}

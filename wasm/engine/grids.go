@@ -5,7 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -45,7 +45,7 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 		width := 2 * max(rep.Dump.WordSize, 4)
 		total, row = len(e.maps), func(i int) protocol.GridRow {
 			m := &e.maps[i]
-			return protocol.GridRow{Cells: []string{fmt.Sprintf("0x%0*x", width, m.Start), view.Size(int64(m.Size)), m.Access, m.State, m.Contents}, Mark: m.Mark}
+			return protocol.GridRow{Cells: []string{fmt.Sprintf("0x%0*x", width, m.Start), rows.Size(int64(m.Size)), m.Access, m.State, m.Contents}, Mark: m.Mark}
 		}
 	case "handles":
 		g.Columns = []string{"Handle", "Type", "Name", "Access", "Open"}
@@ -66,7 +66,7 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 		r := row(i)
 		r.Index = i
 		for k := range r.Cells {
-			r.Cells[k] = view.Clean(r.Cells[k])
+			r.Cells[k] = rows.Clean(r.Cells[k])
 		}
 		g.Rows = append(g.Rows, r)
 	}
@@ -86,7 +86,7 @@ func streamRow(s *core.Stream) protocol.GridRow {
 	case s.Loc.Size == 0:
 		read = "empty"
 	}
-	return protocol.GridRow{Cells: []string{streamName(s), fmt.Sprintf("0x%x", uint32(s.Type)), s.Vendor, view.Size(int64(s.Loc.Size)), read}}
+	return protocol.GridRow{Cells: []string{streamName(s), fmt.Sprintf("0x%x", uint32(s.Type)), s.Vendor, rows.Size(int64(s.Loc.Size)), read}}
 }
 
 func streamName(s *core.Stream) string {
@@ -101,13 +101,13 @@ func handleRow(h *report.Handle) protocol.GridRow {
 }
 
 // traces makes rows for annotations that are lists of addresses: a row for each frame.
-func (e *Engine) traces(rep *report.Report) (rows []protocol.GridRow) {
+func (e *Engine) traces(rep *report.Report) (list []protocol.GridRow) {
 	name := func(n report.Name) string { return e.demangle(n.Raw) }
 	for i := range rep.Traces {
 		t := &rep.Traces[i]
 		for k := range t.Frames {
-			rows = append(rows, protocol.GridRow{Cells: []string{t.Source, fmt.Sprintf("frame %d", k), t.Text(rep, k, name)}})
+			list = append(list, protocol.GridRow{Cells: []string{t.Source, fmt.Sprintf("frame %d", k), t.Text(rep, k, name)}})
 		}
 	}
-	return rows
+	return list
 }

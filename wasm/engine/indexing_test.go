@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -146,7 +146,7 @@ func (k *talk) walked() int {
 	return w.Changed
 }
 
-func moduleWords(m *view.ModulePage) string {
+func moduleWords(m *rows.ModulePage) string {
 	for _, r := range m.Rows {
 		if r.Name == "tilecruncher" {
 			return r.Word
@@ -155,9 +155,9 @@ func moduleWords(m *view.ModulePage) string {
 	return ""
 }
 
-func functionsOf(s *view.StackPage) (names []string) {
+func functionsOf(s *rows.StackPage) (names []string) {
 	for _, r := range s.Rows {
-		if r.Kind != view.RowStop { // it may name a line, and lines are counted by the pass alone
+		if r.Kind != rows.RowStop { // it may name a line, and lines are counted by the pass alone
 			names = append(names, r.Function)
 		}
 	}

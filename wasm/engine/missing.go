@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/walker/symbols"
 )
@@ -18,7 +18,7 @@ const maxMissing = 500
 
 // missing lists the symbol files that a dump lacks, as far as its stacks are walked: first those of
 // the first thread's frames, from the top, then the others by the number of frames that need them.
-func (e *Engine) missing(dump int) []view.MissingRow {
+func (e *Engine) missing(dump int) []rows.MissingRow {
 	v := e.view(dump, -1)
 	if v == nil {
 		return nil
@@ -28,7 +28,7 @@ func (e *Engine) missing(dump int) []view.MissingRow {
 	if rep.FirstThread < 0 || rep.FirstThread >= len(rep.Threads) {
 		return w.Rows
 	}
-	var first []view.MissingRow
+	var first []rows.MissingRow
 	taken := map[int]bool{}
 	seen := map[int]bool{} // modules: a deep recursion has thousands of frames in one
 	for i := range rep.Threads[rep.FirstThread].Frames {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/walker/symbols"
 	"github.com/crashpane/crashpane/web/protocol"
@@ -24,7 +24,7 @@ func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 			return r, err
 		}
 	}
-	return r, fmt.Errorf("there is no binary called %q", view.Clean(name))
+	return r, fmt.Errorf("there is no binary called %q", rows.Clean(name))
 }
 
 // writeSym writes the symbol file of a binary, with a debug id.
@@ -39,7 +39,7 @@ func (e *Engine) writeSym(name string, b symbols.Binary, id string) (*protocol.S
 	}
 	w.flush()
 	r.FileName = symName(b)
-	r.Problem = view.Clean(strings.Join(b.Warnings(), "; ")) // the file lacks what these are about
+	r.Problem = rows.Clean(strings.Join(b.Warnings(), "; ")) // the file lacks what these are about
 	return r, nil
 }
 

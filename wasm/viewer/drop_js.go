@@ -10,7 +10,7 @@ import (
 
 	"honnef.co/go/js/dom/v2"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app"
 )
 
@@ -314,7 +314,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 				break
 			}
 			if problem != "" {
-				problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", view.Clean(path), problem))
+				problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", rows.Clean(path), problem))
 				break
 			}
 			if entries.Length() == 0 {
@@ -336,7 +336,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 				for i, f := range awaitAll(some, "file") {
 					name := strings.TrimPrefix(some[i].Get("fullPath").String(), "/")
 					if f.problem != "" {
-						problems = append(problems, fmt.Sprintf("%s cannot be read: %s", view.Clean(name), f.problem))
+						problems = append(problems, fmt.Sprintf("%s cannot be read: %s", rows.Clean(name), f.problem))
 						continue
 					}
 					files = append(files, newFile(f.value, name))
@@ -345,7 +345,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 		}
 	}
 	if len(files) >= maxFiles {
-		problems = append(problems, fmt.Sprintf("Crashpane reads only the first %s files of the folders.", view.Number(maxFiles)))
+		problems = append(problems, fmt.Sprintf("Crashpane reads only the first %s files of the folders.", rows.Number(maxFiles)))
 	}
 	return files, problems
 }
@@ -354,7 +354,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 // parent folder, with a slash at its end, or "".
 func (l *listing) handle(folder js.Value, path string, files []app.File, problems []string) ([]app.File, []string) {
 	failed := func(name, problem string) {
-		problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", view.Clean(name), problem))
+		problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", rows.Clean(name), problem))
 	}
 	if folder.Get("then").Type() == js.TypeFunction {
 		var problem string
@@ -382,7 +382,7 @@ func (l *listing) handle(folder js.Value, path string, files []app.File, problem
 		name := path + member.Get("name").String()
 		f, problem := settle(member.Call("getFile"))
 		if problem != "" {
-			problems = append(problems, fmt.Sprintf("%s cannot be read: %s", view.Clean(name), problem))
+			problems = append(problems, fmt.Sprintf("%s cannot be read: %s", rows.Clean(name), problem))
 			continue
 		}
 		files = append(files, newFile(f, name))

@@ -3,7 +3,7 @@ package app
 import (
 	"time"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -277,7 +277,7 @@ type List struct {
 	id      string                              // of its element
 	visible protocol.Span                       // as measured by the host
 	more    int                                 // rows queried above and below the visible ones, so that scrolling a little shows rows at once
-	here    func() (window view.Page, rows int) // the zone's window, and how many rows it has
+	here    func() (window rows.Page, rows int) // the zone's window, and how many rows it has
 	zone    Zone
 }
 

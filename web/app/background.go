@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -30,7 +30,7 @@ func (z *Background) progress(g protocol.Progress) {
 	text, percent := z.Text, z.Percent
 	z.Text, z.Percent = capital(g.Stage), -1
 	if g.Name != "" {
-		z.Text += " " + view.Clean(view.BaseName(g.Name))
+		z.Text += " " + rows.Clean(rows.BaseName(g.Name))
 	}
 	if g.Total > 0 {
 		z.Percent = int(min(100, g.Done*100/g.Total))

@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // highlightTime is how long changed rows are highlighted, in milliseconds. The animation of the
@@ -44,6 +44,6 @@ func (z *ChangedRows) class(class, id string) string {
 }
 
 // sameRow reports whether two rows look the same.
-func sameRow(a, b view.StackRow) bool {
+func sameRow(a, b rows.StackRow) bool {
 	return a.Function == b.Function && a.Source == b.Source && a.Word == b.Word && a.Module == b.Module && a.AssignedSymbols == b.AssignedSymbols
 }

@@ -3,14 +3,14 @@ package app
 import (
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Compare shows the selected thread's stack as several unwind policies find it, side by side.
 type Compare struct {
 	pane
-	Shown view.ComparePage
+	Shown rows.ComparePage
 	Row   int // that is selected, or -1
 	list  List
 }
@@ -18,7 +18,7 @@ type Compare struct {
 func newCompare(t pane) Tab {
 	z := &Compare{pane: t, Row: -1}
 	// A row has nine elements, so fewer rows than elsewhere are drawn beyond the visible ones.
-	z.list = List{id: "compare", visible: protocol.Span{Count: 8}, more: 1, here: func() (view.Page, int) { return z.Shown.Page, len(z.Shown.Rows) }}
+	z.list = List{id: "compare", visible: protocol.Span{Count: 8}, more: 1, here: func() (rows.Page, int) { return z.Shown.Page, len(z.Shown.Rows) }}
 	return z
 }
 
@@ -82,7 +82,7 @@ func (z *Compare) forget() {
 
 // rowClass marks frames that only some policies find (differs), and those at which the policies
 // begin to differ (parts).
-func (z *Compare) rowClass(r view.CompareRow) string {
+func (z *Compare) rowClass(r rows.CompareRow) string {
 	class := "row choice-row"
 	if !r.Same {
 		class += " differs"
@@ -109,7 +109,7 @@ func (z *Compare) title() string {
 	case c.Agreed == c.Found:
 		return "Breakpad, rust-minidump and best find the same " + frameCount(c.Found)
 	default:
-		return "Breakpad, rust-minidump and best agree on " + view.Number(c.Agreed) + " of " + frameCount(c.Found)
+		return "Breakpad, rust-minidump and best agree on " + rows.Number(c.Agreed) + " of " + frameCount(c.Found)
 	}
 }
 
@@ -126,7 +126,7 @@ func (z *Compare) stopsText() string {
 }
 
 // compareCell is the class of a cell, which gives it the shape of its trust.
-func compareCell(c view.CompareCell) string {
+func compareCell(c rows.CompareCell) string {
 	if c.Word == "" {
 		return "cell trust absent"
 	}
@@ -134,7 +134,7 @@ func compareCell(c view.CompareCell) string {
 }
 
 // compareWord is the text of a cell: the trust, or a dot if the policy does not find the frame.
-func compareWord(c view.CompareCell) string {
+func compareWord(c rows.CompareCell) string {
 	if c.Word == "" {
 		return "·"
 	}

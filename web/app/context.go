@@ -3,7 +3,7 @@ package app
 import (
 	"strconv"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -18,7 +18,7 @@ type Menus struct {
 	page *Page
 	Open string // "dumps", "copy", "download", "frame", or ""
 	Help bool
-	row  view.StackRow // the one that the context menu is for
+	row  rows.StackRow // the one that the context menu is for
 	at   Point         // where the context menu opens
 }
 
@@ -58,7 +58,7 @@ func (z *Menus) OpenContext(key string, at Point) bool {
 		key = pair(z.page.State.Frame, z.page.State.Inline)
 	}
 	for _, r := range z.page.Stack.Rows {
-		if r.Kind == view.RowStop || frameKey(r) != key {
+		if r.Kind == rows.RowStop || frameKey(r) != key {
 			continue
 		}
 		if !z.page.Stack.isSelected(r) {
@@ -114,7 +114,7 @@ func (z *Menus) copyRow(what string) {
 	case "address":
 		text, said = r.Address, "Address copied"
 	case "text":
-		text, said = frameNumber(r)+" "+view.RowText(r), "Frame copied"
+		text, said = frameNumber(r)+" "+rows.RowText(r), "Frame copied"
 	}
 	if text != "" {
 		z.page.Notices.copy(text, said)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -41,7 +41,7 @@ func (z *Downloads) isPartial(item int) bool {
 func (z *Downloads) indexed(item int) {
 	for _, a := range z.Asked {
 		if a.State == askedPartial && a.item == item {
-			a.State, a.Text = askedReceived, "received, "+view.Size(a.file.Size())+", fully indexed"
+			a.State, a.Text = askedReceived, "received, "+rows.Size(a.file.Size())+", fully indexed"
 		}
 	}
 }
@@ -63,16 +63,16 @@ func (z *Downloads) text() string {
 	}
 	text := "Asking for " + files(n)
 	if done > 0 { // the total is known only if all servers send a length
-		text += ", " + view.Size(done)
+		text += ", " + rows.Size(done)
 		if known {
-			text += " of " + view.Size(total)
+			text += " of " + rows.Size(total)
 		}
 	}
 	return text
 }
 
 // askedWord describes the latest request for a missing file, in its row.
-func (z *Downloads) askedWord(w view.MissingRow) string {
+func (z *Downloads) askedWord(w rows.MissingRow) string {
 	if len(z.Asked) == 0 {
 		return ""
 	}
@@ -129,9 +129,9 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 		}
 	} else {
 		a.State, a.file = askedReceived, f.File
-		a.Text = "received, " + view.Size(f.File.Size())
+		a.Text = "received, " + rows.Size(f.File.Size())
 		if isRemote(f.File) {
-			a.State, a.Text = askedPartial, "found, "+view.Size(f.File.Size())+"; Crashpane reads only the parts that it needs"
+			a.State, a.Text = askedPartial, "found, "+rows.Size(f.File.Size())+"; Crashpane reads only the parts that it needs"
 		}
 		z.page.Reading.Add([]File{f.File})
 	}
@@ -143,7 +143,7 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 				came++
 			}
 		}
-		z.page.Host.Announce(fmt.Sprintf("%s of %s found", view.Number(came), files(n)))
+		z.page.Host.Announce(fmt.Sprintf("%s of %s found", rows.Number(came), files(n)))
 	}
 }
 
@@ -151,7 +151,7 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 func (z *Downloads) failure(a *Asked, f Fetched) string {
 	switch {
 	case f.Status == 0:
-		return view.Clean(f.Problem)
+		return rows.Clean(f.Problem)
 	case f.Status == 401, f.Status == 403:
 		if a.token != "" {
 			return fmt.Sprintf("refused (%d): the server does not accept the token", f.Status)
@@ -214,9 +214,9 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 		was := a.file
 		a.file = nil
 		again := r.Changed && !a.again
-		a.State, a.Text = askedFailed, "could not be read completely: "+view.Clean(problem)
+		a.State, a.Text = askedFailed, "could not be read completely: "+rows.Clean(problem)
 		if !again {
-			z.page.Notices.show("warning", a.URL+" could not be read completely: "+view.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
+			z.page.Notices.show("warning", a.URL+" could not be read completely: "+rows.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
 		}
 		// The parts read so far do not match those on the server now, so the engine starts again
 		// without the file.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -17,7 +17,7 @@ type Files struct {
 
 func newFiles(t pane) Tab {
 	z := &Files{pane: t}
-	z.list = List{id: "files", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = List{id: "files", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
 
@@ -76,7 +76,7 @@ func (z *Files) nextStep(f protocol.FileRow) (text, command string) {
 			if windows && n.windows != "" {
 				command = n.windows
 			}
-			return n.text, commandFor(command, view.BaseName(f.Name), windows)
+			return n.text, commandFor(command, rows.BaseName(f.Name), windows)
 		}
 	}
 	return "", ""
@@ -95,7 +95,7 @@ func (z *Files) nextCommand(f protocol.FileRow) string {
 // rejectedText says how many unusable files are not listed.
 func (z *Files) rejectedText() string {
 	if more := z.Rejections - len(z.Rejected); more > 0 {
-		return "Crashpane cannot use " + view.Number(more) + " more."
+		return "Crashpane cannot use " + rows.Number(more) + " more."
 	}
 	return ""
 }
@@ -159,7 +159,7 @@ func fileText(f protocol.FileRow) string {
 		if f.WarningCount == 1 {
 			return f.Warnings[0]
 		}
-		return fmt.Sprintf("%s warnings: %s", view.Number(f.WarningCount), f.Warnings[0])
+		return fmt.Sprintf("%s warnings: %s", rows.Number(f.WarningCount), f.Warnings[0])
 	case f.SymName != "":
 		return f.SymName + "  " + f.SymID
 	case f.Dump >= 0:
@@ -178,4 +178,4 @@ func fileTitle(f protocol.FileRow) string {
 	return s
 }
 
-func fileName(f protocol.FileRow) string { return view.BaseName(f.Name) }
+func fileName(f protocol.FileRow) string { return rows.BaseName(f.Name) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -93,7 +93,7 @@ func (z *Reading) next() {
 		z.Job.began = time.Now()
 	}
 	z.Job.Active = true
-	z.Job.Text, z.Job.Percent = "Reading "+view.Clean(view.BaseName(z.reading.Name())), -1
+	z.Job.Text, z.Job.Percent = "Reading "+rows.Clean(rows.BaseName(z.reading.Name())), -1
 	z.page.Stack.hideHints()
 	z.page.send(z.addRequest(z.reading), z.reading)
 	z.notifyProgress()
@@ -218,7 +218,7 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 	for _, f := range news {
 		z.told[f.Name] = true
 	}
-	text := view.BaseName(news[0].Name) + " is not used: " + news[0].Unused + "."
+	text := rows.BaseName(news[0].Name) + " is not used: " + news[0].Unused + "."
 	if len(news) > 1 {
 		text += " The Files tab has more files that are not used."
 	}
@@ -251,7 +251,7 @@ func files(n int) string {
 	if n == 1 {
 		return "1 file"
 	}
-	return view.Number(n) + " files"
+	return rows.Number(n) + " files"
 }
 
 // Cancel ends the running work. While the engine is busy it does not read messages, so its worker
@@ -329,7 +329,7 @@ func (z *Reading) forget() {
 	z.page.forget()
 	z.page.Dumps.List, z.page.Dumps.Open, z.page.Summary = nil, 0, nil
 	clear(z.page.Screen.dirty)
-	z.page.Threads.ThreadPage, z.page.Stack.StackPage, z.page.Frame.Detail = view.ThreadPage{}, view.StackPage{}, nil
+	z.page.Threads.ThreadPage, z.page.Stack.StackPage, z.page.Frame.Detail = rows.ThreadPage{}, rows.StackPage{}, nil
 	z.page.Panel.empty()
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 }
@@ -377,9 +377,9 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 		return
 	}
 	again, queue := silent && !z.fragile && !z.replay && len(z.accepted)+len(z.queue) > 0, z.queue
-	text := "The engine stopped: " + view.Clean(why) + "."
+	text := "The engine stopped: " + rows.Clean(why) + "."
 	if z.reading != nil {
-		text += " It was reading " + view.Clean(z.reading.Name()) + "."
+		text += " It was reading " + rows.Clean(z.reading.Name()) + "."
 	}
 	switch {
 	case z.replay, z.fragile:
@@ -422,7 +422,7 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	}
 	text := capital(g.Stage)
 	if g.Name != "" {
-		text += " " + view.Clean(view.BaseName(g.Name))
+		text += " " + rows.Clean(rows.BaseName(g.Name))
 	}
 	was := z.page.Work.value()
 	z.Job.Text, z.Job.Percent = text, -1
@@ -450,7 +450,7 @@ func (j Job) Count() string {
 	if j.Total < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
+	return fmt.Sprintf("%s of %s", rows.Number(min(j.Done+1, j.Total)), rows.Number(j.Total))
 }
 
 // notifyProgress notifies the host page.
@@ -520,7 +520,7 @@ func (z *Reading) unpackAnyway(name string) {
 	}
 	for _, f := range z.accepted {
 		for _, one := range Members(f) {
-			if own := view.Clean(one.Name()); own == name || strings.HasPrefix(name, own+"/") {
+			if own := rows.Clean(one.Name()); own == name || strings.HasPrefix(name, own+"/") {
 				z.anyway[one.Name()] = true
 			}
 		}

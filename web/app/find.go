@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -91,9 +91,9 @@ func (z *Search) text() string {
 	case f.Total == 0:
 		return "Not found"
 	case f.At == 0:
-		return view.Number(f.Total) + " found"
+		return rows.Number(f.Total) + " found"
 	default:
-		return view.Number(f.At) + " of " + view.Number(f.Total)
+		return rows.Number(f.At) + " of " + rows.Number(f.Total)
 	}
 }
 
@@ -117,14 +117,14 @@ func (z *Search) title() string {
 // marks adds the class "hit" to an element's classes if one of its texts contains the searched
 // text.
 func (z *Search) marks(class string, texts ...string) string {
-	if z.page.State.Search != "" && view.Holds(view.Query(z.page.State.Search), texts...) {
+	if z.page.State.Search != "" && rows.Holds(rows.Query(z.page.State.Search), texts...) {
 		return class + " hit"
 	}
 	return class
 }
 
 // factClass is codeClass for a fact, with the class of a hit if it is one.
-func (z *Search) factClass(f view.Fact) string { return z.marks(codeClass(f.Code), f.Key+" "+f.Value) }
+func (z *Search) factClass(f rows.Fact) string { return z.marks(codeClass(f.Code), f.Key+" "+f.Value) }
 
 // isAt reports whether a row of a tab is the current hit.
 func (z *Search) isAt(tab string, row int) bool {

@@ -1,10 +1,11 @@
 package app
 
 import (
-	"github.com/crashpane/crashpane/web/protocol"
 	"strconv"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // findingsShown is how many findings are drawn at first, and how many more each time.
@@ -52,7 +53,7 @@ func (z *Findings) actions() []action {
 func (z *Findings) forget() { z.shown = findingsShown }
 
 // rows returns the findings that are drawn.
-func (z *Findings) rows() []view.FindingRow {
+func (z *Findings) rows() []rows.FindingRow {
 	all := z.page.Summary.Findings
 	return all[:min(len(all), z.shown)]
 }
@@ -62,10 +63,10 @@ func (z *Findings) more() string {
 	if left <= 0 {
 		return ""
 	}
-	return "Show " + view.Number(min(left, findingsShown)) + " of " + view.Number(left) + " more"
+	return "Show " + rows.Number(min(left, findingsShown)) + " of " + rows.Number(left) + " more"
 }
 
-func findingLink(f view.FindingRow) string {
+func findingLink(f rows.FindingRow) string {
 	if f.Assign {
 		return "Assign symbols to " + f.ModuleName
 	}
@@ -73,11 +74,11 @@ func findingLink(f view.FindingRow) string {
 }
 
 // findingWords returns a finding without its title.
-func findingWords(f view.FindingRow) string {
+func findingWords(f rows.FindingRow) string {
 	if f.Suggestion == "" {
 		return f.Text
 	}
 	return f.Text + ". " + f.Suggestion
 }
 
-func threadLink(f view.FindingRow) string { return "Thread " + strconv.Itoa(f.Thread) }
+func threadLink(f rows.FindingRow) string { return "Thread " + strconv.Itoa(f.Thread) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,7 +14,7 @@ func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
 	drop(p, e)
 	answered(p, e)
 	for i := range n {
-		p.Summary.Findings = append(p.Summary.Findings, view.FindingRow{Title: "Found by scanning", Text: fmt.Sprintf("No symbols for %s%d", hostile, i),
+		p.Summary.Findings = append(p.Summary.Findings, rows.FindingRow{Title: "Found by scanning", Text: fmt.Sprintf("No symbols for %s%d", hostile, i),
 			Suggestion: "Drop it", Thread: i - 1, Module: -1})
 	}
 	return p, h, e
@@ -83,9 +83,9 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 	if look.Compare == nil || look.Thread != 1 || look.Compare.Row != -1 {
 		t.Fatalf("%+v", look)
 	}
-	c := view.ComparePage{Selected: -1, Agreed: 1, Found: 2, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
-		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "context"}, {Trust: "context", Word: "context"}}, Same: true},
-			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
+	c := rows.ComparePage{Selected: -1, Agreed: 1, Found: 2, Walks: []rows.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
+		Rows: []rows.CompareRow{{Index: 0, Function: hostile, Cells: []rows.CompareCell{{Trust: "context", Word: "context"}, {Trust: "context", Word: "context"}}, Same: true},
+			{Index: 1, Function: "main", Cells: []rows.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
 	c.Total = 2
 	answered(p, e)
 	say(p, &protocol.QueryResult{Compare: &c})

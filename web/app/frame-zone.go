@@ -3,14 +3,14 @@ package app
 import (
 	"strconv"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // FrameZone shows the details of the selected row: registers, and why the frame is there.
 type FrameZone struct {
 	page   *Page
-	Detail *view.FrameDetail // nil until the first result
+	Detail *rows.FrameDetail // nil until the first result
 }
 
 // Want implements Zone.
@@ -56,7 +56,7 @@ func (z *FrameZone) endTitle() string {
 }
 
 // regClass marks registers with a role (pc, sp, fp, lr), unknown ones, and hits.
-func (z *FrameZone) regClass(r view.Register) string {
+func (z *FrameZone) regClass(r rows.Register) string {
 	class := z.page.Search.marks("reg", r.Value)
 	if r.Role != "" {
 		class += " role"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -19,7 +19,7 @@ type Grid struct {
 
 func newGrid(t pane) Tab {
 	z := &Grid{pane: t}
-	z.list = List{id: "grid", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = List{id: "grid", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
 
@@ -133,7 +133,7 @@ type Content struct {
 
 func newContent(t pane) *Content {
 	z := &Content{pane: t}
-	z.list = List{id: "content", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Lines) }}
+	z.list = List{id: "content", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Lines) }}
 	return z
 }
 
@@ -194,5 +194,5 @@ func (z *Content) count() string {
 	case z.Total == 1:
 		return "1 line"
 	}
-	return view.Number(z.Total) + " lines"
+	return rows.Number(z.Total) + " lines"
 }

@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -80,7 +80,7 @@ func (z *Indexing) reportChanged(n int) {
 	if n > 0 {
 		frames := "1 frame changed and is highlighted"
 		if n > 1 {
-			frames = view.Number(n) + " frames changed and are highlighted"
+			frames = rows.Number(n) + " frames changed and are highlighted"
 		}
 		z.page.Notices.show("note", frames+" for a moment. The symbol file is not sorted, so searching it gave wrong answers.")
 	}

@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // Kept has the setting and the size of the indexes of symbol files that the browser stores for the
@@ -50,5 +50,5 @@ func (z *Kept) text() string {
 	if z.count == 0 {
 		return "No indexes kept"
 	}
-	return fmt.Sprintf("Delete indexes (%s)", view.Size(z.Bytes))
+	return fmt.Sprintf("Delete indexes (%s)", rows.Size(z.Bytes))
 }

@@ -3,7 +3,7 @@ package app
 import (
 	"slices"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -16,7 +16,7 @@ type Making struct {
 	binaries []File // from which symbol files can be made, with their debug files
 }
 
-func ignoreText(d *view.ModuleDetail) string {
+func ignoreText(d *rows.ModuleDetail) string {
 	if d.Ignored {
 		return "Use its CFI again"
 	}
@@ -24,7 +24,7 @@ func ignoreText(d *view.ModuleDetail) string {
 }
 
 // symbolWords is the Symbols cell of a module: the state, and what the files contain.
-func symbolWords(m view.ModuleRow) string {
+func symbolWords(m rows.ModuleRow) string {
 	if m.Has == "" || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
 		return m.Word
 	}
@@ -54,34 +54,34 @@ func (z *Making) begin(name string) {
 	if name == "" || z.name != "" || len(z.binaries) == 0 {
 		return
 	}
-	z.name, z.text = name, "Reading "+view.Clean(view.BaseName(name))
+	z.name, z.text = name, "Reading "+rows.Clean(rows.BaseName(name))
 	z.page.Engine.Make(z.binaries, &protocol.WriteSym{Name: name})
 }
 
 // Progress shows a report of the worker.
 func (z *Making) Progress(g protocol.Progress) {
-	name := view.Clean(view.BaseName(z.name))
+	name := rows.Clean(rows.BaseName(z.name))
 	switch {
 	case z.name == "":
 	case g.Stage == "reading":
-		z.text = "Reading " + name + ", " + view.Size(g.Done)
+		z.text = "Reading " + name + ", " + rows.Size(g.Done)
 	default:
-		z.text = "Writing symbols for " + name + ", " + view.Size(g.Done)
+		z.text = "Writing symbols for " + name + ", " + rows.Size(g.Done)
 	}
 }
 
 // Made is called when the browser has the file as a download, with its name, or with the problem.
 // With both, the file is incomplete.
 func (z *Making) Made(name, problem string) {
-	of := view.Clean(view.BaseName(z.name))
+	of := rows.Clean(rows.BaseName(z.name))
 	z.name, z.text = "", ""
 	switch {
 	case problem == "":
 		z.page.Notices.toast(name + " written")
 	case name != "":
-		z.page.Notices.show("warning", name+" is incomplete: "+view.Clean(problem)+".")
+		z.page.Notices.show("warning", name+" is incomplete: "+rows.Clean(problem)+".")
 	default:
-		z.page.Notices.show("error", "Crashpane could not make a symbol file from "+of+": "+view.Clean(problem)+".")
+		z.page.Notices.show("error", "Crashpane could not make a symbol file from "+of+": "+rows.Clean(problem)+".")
 	}
 }
 
@@ -97,4 +97,4 @@ func (z *Making) stop() bool {
 
 func isBinary(f protocol.FileRow) bool { return f.Kind == "binary" && f.Usable }
 
-func makeText(f protocol.FileRow) string { return "Download " + view.BaseName(f.Name) + ".sym" }
+func makeText(f protocol.FileRow) string { return "Download " + rows.BaseName(f.Name) + ".sym" }

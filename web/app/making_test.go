@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,8 +14,8 @@ func withModule() (*Page, *fakeHost, *fakeEngine) {
 	drop(p, e)
 	answered(p, e)
 	p.Act("module", "2")
-	m := view.ModulePage{Rows: []view.ModuleRow{{Index: 2, Name: hostile, State: "loaded", Word: "loaded", Has: "CFI · lines"}}, Selected: 0,
-		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Status: "Its symbols are loaded; 3 frames are in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
+	m := rows.ModulePage{Rows: []rows.ModuleRow{{Index: 2, Name: hostile, State: "loaded", Word: "loaded", Has: "CFI · lines"}}, Selected: 0,
+		Detail: &rows.ModuleDetail{Index: 2, Name: hostile, Status: "Its symbols are loaded; 3 frames are in it.", Has: []rows.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
 			Missing: []string{"No source lines"}, Rules: true, Binary: "folder/libx.so"}}
 	m.Total = 1
 	say(p, &protocol.QueryResult{Modules: &m})
@@ -120,7 +120,7 @@ func TestStartOffersSymbolsOfBinaries(t *testing.T) {
 
 func TestArrowsSelectInTheLowerLists(t *testing.T) {
 	p, _, e := withModule()
-	p.Panel.Modules.Rows = append(p.Panel.Modules.Rows, view.ModuleRow{Index: 7, Name: "b"})
+	p.Panel.Modules.Rows = append(p.Panel.Modules.Rows, rows.ModuleRow{Index: 7, Name: "b"})
 	p.Panel.Modules.Total = 2
 	if !p.ListKey("modules", "ArrowDown") || p.Panel.Modules.Module != 7 {
 		t.Errorf("module %d", p.Panel.Modules.Module)

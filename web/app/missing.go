@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -11,7 +11,7 @@ import (
 // beside it.
 type Missing struct {
 	pane
-	view.MissingPage
+	rows.MissingPage
 	Sources *Sources
 	asked   []string // the latest request for each of Rows, in words
 	list    List
@@ -19,7 +19,7 @@ type Missing struct {
 
 func newMissing(t pane) Tab {
 	z := &Missing{pane: t, Sources: &Sources{page: t.page}}
-	z.list = List{id: "wanted", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = List{id: "wanted", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
 
@@ -63,14 +63,14 @@ func (z *Missing) List() *List { return &z.list }
 
 // mismatchText says that the user has added a file of the right name with another id; mismatchTitle
 // compares the two.
-func mismatchText(w view.MissingRow) string {
+func mismatchText(w rows.MissingRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
 	return "file has " + w.OtherID
 }
 
-func mismatchTitle(w view.MissingRow) string {
+func mismatchTitle(w rows.MissingRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}

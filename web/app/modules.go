@@ -3,14 +3,14 @@ package app
 import (
 	"strconv"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Modules lists the modules with the state of their symbols.
 type Modules struct {
 	pane
-	view.ModulePage
+	rows.ModulePage
 	Module int  // the one whose details are shown, or -1
 	seek   bool // scroll to Module when its row number is known
 	list   List
@@ -18,7 +18,7 @@ type Modules struct {
 
 func newModules(t pane) Tab {
 	z := &Modules{pane: t, Module: -1}
-	z.list = List{id: "modules", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = List{id: "modules", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
 
@@ -73,8 +73,8 @@ func (z *Modules) unassign(arg string) {
 }
 
 // changed returns the ids of rows whose symbols differ from what is shown.
-func (z *Modules) changed(m *view.ModulePage) (ids []string) {
-	old := map[int]view.ModuleRow{}
+func (z *Modules) changed(m *rows.ModulePage) (ids []string) {
+	old := map[int]rows.ModuleRow{}
 	for _, r := range z.Rows {
 		old[r.Index] = r
 	}
@@ -86,7 +86,7 @@ func (z *Modules) changed(m *view.ModulePage) (ids []string) {
 	return ids
 }
 
-func (z *Modules) rowClass(m view.ModuleRow) string {
+func (z *Modules) rowClass(m rows.ModuleRow) string {
 	class := "row choice-row"
 	if m.Index == z.Module {
 		class += " selected"
@@ -132,9 +132,9 @@ func (z *Modules) choose(arg string) {
 
 // detail returns the details of the selected module. It is never nil, which keeps the template
 // simple; Index is -1 if there are none.
-func (z *Modules) detail() *view.ModuleDetail {
+func (z *Modules) detail() *rows.ModuleDetail {
 	if z.Module < 0 || z.Detail == nil || z.Detail.Index != z.Module {
-		return &view.ModuleDetail{Index: -1}
+		return &rows.ModuleDetail{Index: -1}
 	}
 	return z.Detail
 }
@@ -173,7 +173,7 @@ func (z *Modules) assignText() string {
 
 // stateTitle is the tooltip of a module's Symbols cell, with both ids if they differ, and all
 // warnings.
-func stateTitle(m view.ModuleRow) string {
+func stateTitle(m rows.ModuleRow) string {
 	s := m.Word
 	if m.SymbolFile != "" {
 		s += ": " + m.SymbolFile
@@ -191,7 +191,7 @@ func stateTitle(m view.ModuleRow) string {
 }
 
 // idTitle is the tooltip of a module's debug id, which also has the code id.
-func idTitle(m view.ModuleRow) string {
+func idTitle(m rows.ModuleRow) string {
 	s := m.DebugFile + " " + m.DebugID
 	if m.CodeID != "" {
 		s += "\ncode id " + m.CodeID
@@ -201,26 +201,26 @@ func idTitle(m view.ModuleRow) string {
 
 // canUse reports whether the row has a button that assigns symbols of another build, or that undoes
 // this.
-func (z *Modules) canUse(m view.ModuleRow) bool {
+func (z *Modules) canUse(m rows.ModuleRow) bool {
 	return m.State == "forced" && z.page.Reading.assigned(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
 }
 
 // useAct, useArg and useText are the action, the argument and the text of that button.
-func useAct(m view.ModuleRow) string {
+func useAct(m rows.ModuleRow) string {
 	if m.State == "forced" {
 		return "unuse"
 	}
 	return "use"
 }
 
-func (z *Modules) useArg(m view.ModuleRow) string {
+func (z *Modules) useArg(m rows.ModuleRow) string {
 	if m.State == "forced" {
 		return pair(z.page.Reading.assigned(m.Index), m.Index)
 	}
 	return pair(m.Item, m.Index)
 }
 
-func useText(m view.ModuleRow) string {
+func useText(m rows.ModuleRow) string {
 	if m.State == "forced" {
 		return "Stop using"
 	}

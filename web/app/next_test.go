@@ -3,7 +3,7 @@ package app
 import (
 	"testing"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -70,7 +70,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	drop(p, e)
 	r := screen()
 	r.Stack.Rows = append(r.Stack.Rows, stopHint)
-	r.Summary.Missing, r.Summary.Findings = 2, []view.FindingRow{{Title: "Stack ends early", Thread: -1}}
+	r.Summary.Missing, r.Summary.Findings = 2, []rows.FindingRow{{Title: "Stack ends early", Thread: -1}}
 	p.Reading.Add([]File{fakeFile("big.sym")})
 	p.Screen.answered(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]
@@ -89,4 +89,4 @@ func TestSymbolsAreComing(t *testing.T) {
 	}
 }
 
-var stopHint = view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -2, Suggestion: true, Function: "No symbols for libfoo.so"}
+var stopHint = rows.StackRow{Kind: rows.RowStop, Frame: -1, Inline: -2, Suggestion: true, Function: "No symbols for libfoo.so"}

@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // Notice is a message above the zones that stays until it is closed.
@@ -71,7 +71,7 @@ func (z *Notices) show(level, text string) {
 }
 
 // Problem adds an error of the host.
-func (z *Notices) Problem(text string) { z.show("error", view.Clean(text)) }
+func (z *Notices) Problem(text string) { z.show("error", rows.Clean(text)) }
 
 // ProposeFolder adds a button for the folder chooser to the last message: some browsers list a
 // chosen folder that they do not list when it is dropped.

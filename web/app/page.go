@@ -3,7 +3,7 @@ package app
 import (
 	"time"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,7 +14,7 @@ type Page struct {
 	Host    Host
 	Engine  Engine
 	State   State
-	Summary *view.Summary // of the selected dump; nil if none is shown
+	Summary *rows.Summary // of the selected dump; nil if none is shown
 
 	HostPage HostPage
 	Address  Address

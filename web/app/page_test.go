@@ -8,7 +8,7 @@ import (
 	"github.com/vugu/vugu"
 	"github.com/vugu/vugu/staticrender"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -161,16 +161,16 @@ const hostile = `<img src=x onerror=alert(1)>`
 
 // screen returns a result with a stack of some rows.
 func screen() *protocol.QueryResult {
-	s := view.StackPage{Thread: 1, Frames: 3, Selected: 0}
+	s := rows.StackPage{Thread: 1, Frames: 3, Selected: 0}
 	s.Total = 4
 	for i := 0; i < 3; i++ {
-		s.Rows = append(s.Rows, view.StackRow{Kind: view.RowFrame, Frame: i, Inline: -1, Function: hostile, Full: hostile, Word: "CFI", Trust: "cfi"})
+		s.Rows = append(s.Rows, rows.StackRow{Kind: rows.RowFrame, Frame: i, Inline: -1, Function: hostile, Full: hostile, Word: "CFI", Trust: "cfi"})
 	}
-	s.Rows = append(s.Rows, view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -1, Function: "End of the stack"})
-	t := view.ThreadPage{Rows: []view.ThreadRow{{Index: 1, Name: "main", Crashed: true}, {Index: 0, Name: hostile}}}
+	s.Rows = append(s.Rows, rows.StackRow{Kind: rows.RowStop, Frame: -1, Inline: -1, Function: "End of the stack"})
+	t := rows.ThreadPage{Rows: []rows.ThreadRow{{Index: 1, Name: "main", Crashed: true}, {Index: 0, Name: hostile}}}
 	t.Total = 2
-	return &protocol.QueryResult{Summary: &view.Summary{Name: "a.dmp", Verdict: []view.Span{{Text: hostile, Role: "name"}}, Threads: 2, FirstThread: 1}, Threads: &t, Stack: &s, Detail: &view.FrameDetail{Thread: 1, Frame: 0, Inline: -1, Title: hostile,
-		Registers: []view.Register{{Name: "rip", Value: "0x1", Role: "pc"}}}}
+	return &protocol.QueryResult{Summary: &rows.Summary{Name: "a.dmp", Verdict: []rows.Span{{Text: hostile, Role: "name"}}, Threads: 2, FirstThread: 1}, Threads: &t, Stack: &s, Detail: &rows.FrameDetail{Thread: 1, Frame: 0, Inline: -1, Title: hostile,
+		Registers: []rows.Register{{Name: "rip", Value: "0x1", Role: "pc"}}}}
 }
 
 // drop adds a dump and answers the query that follows.
@@ -443,12 +443,12 @@ func TestAllTabsRender(t *testing.T) {
 	drop(p, e)
 	p.Panel.Files.Rows = []protocol.FileRow{{Name: hostile, Kind: "other", Message: hostile}, {Item: 1, Name: "n.sym", Kind: "sym", Usable: true, Assign: true}}
 	p.Panel.Files.Total, p.Panel.Files.Modules = 2, []protocol.Choice{{Item: 4, Name: hostile}}
-	p.Panel.Modules.Rows = []view.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
+	p.Panel.Modules.Rows = []rows.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
 	p.Panel.Modules.Total = 1
-	p.Panel.Missing.Rows = []view.MissingRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
+	p.Panel.Missing.Rows = []rows.MissingRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
 	p.Panel.Missing.Total = 1
-	p.Summary.Log = []view.LogRow{{Severity: "error", Text: hostile}}
-	p.Summary.System = []view.Group{{Title: "Dump", Facts: []view.Fact{{Key: "File", Value: hostile}}}}
+	p.Summary.Log = []rows.LogRow{{Severity: "error", Text: hostile}}
+	p.Summary.System = []rows.Group{{Title: "Dump", Facts: []rows.Fact{{Key: "File", Value: hostile}}}}
 	for _, tab := range Tabs {
 		p.State.Tab = tab.ID
 		out := render(t, p)
@@ -503,19 +503,19 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	for p.Screen.asking {
 		say(p, &protocol.QueryResult{ReportID: protocol.ReportID{Revision: 1}})
 	}
-	answer := func(revision int, change func(s *view.StackPage)) {
+	answer := func(revision int, change func(s *rows.StackPage)) {
 		p.Screen.ask(&p.Stack)
 		r := screen()
 		r.Revision = revision
 		change(r.Stack)
 		say(p, r)
 	}
-	answer(1, func(*view.StackPage) {})
+	answer(1, func(*rows.StackPage) {})
 	if len(p.Screen.ChangedRows.ids) != 0 {
 		t.Errorf("marked without a change: %v", p.Screen.ChangedRows.ids)
 	}
 	p.Stack.list.visible = protocol.Span{From: 10, Count: 20}
-	answer(2, func(s *view.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
+	answer(2, func(s *rows.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
 	if !p.Screen.ChangedRows.ids["frame-1.-1"] || len(p.Screen.ChangedRows.ids) != 1 {
 		t.Errorf("marked: %v", p.Screen.ChangedRows.ids)
 	}
@@ -556,7 +556,7 @@ func TestContextMenu(t *testing.T) {
 	}
 	p.Act("show-module", "3")
 	for p.Screen.asking {
-		say(p, &protocol.QueryResult{Modules: &view.ModulePage{Selected: 7}})
+		say(p, &protocol.QueryResult{Modules: &rows.ModulePage{Selected: 7}})
 	}
 	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.list.visible.From == 0 {
 		t.Errorf("module %d, tab %s, window %v", p.Panel.Modules.Module, p.State.Tab, p.Panel.Modules.list.visible)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -142,7 +142,7 @@ func (z *Panel) Hidden() bool { return true }
 // empty clears the lists that are queried with the first screen.
 func (z *Panel) empty() {
 	z.Listed = false
-	z.Modules.ModulePage, z.Missing.MissingPage, z.Files.FilePage = view.ModulePage{}, view.MissingPage{}, protocol.FilePage{}
+	z.Modules.ModulePage, z.Missing.MissingPage, z.Files.FilePage = rows.ModulePage{}, rows.MissingPage{}, protocol.FilePage{}
 }
 
 // tab returns the tab with an id, or nil.

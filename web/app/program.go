@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // Program is the engine's program. Its worker fetches and compiles it while the page draws; files
@@ -34,7 +34,7 @@ func (z *Program) Failed(problem string) {
 	}
 	r.Job = Job{}
 	if r.waits() {
-		z.page.Notices.show("error", fmt.Sprintf("Crashpane could not load its engine (%s).", view.Clean(problem)))
+		z.page.Notices.show("error", fmt.Sprintf("Crashpane could not load its engine (%s).", rows.Clean(problem)))
 		z.page.Notices.offer("load-engine", "", "Try again")
 	}
 }
@@ -52,7 +52,7 @@ func (z *Program) wanted() bool { return z.loading && z.page.Reading.waits() }
 func (z *Program) text() string {
 	text := "Loading the engine"
 	if z.done > 0 {
-		text += ", " + view.Size(z.done)
+		text += ", " + rows.Size(z.done)
 	}
 	return text
 }

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
@@ -102,7 +102,7 @@ func (z *Reading) wantFirst(names []string) {
 	}
 	var first, rest []File
 	for _, f := range z.queue {
-		if isOf(strings.ToLower(view.BaseName(f.Name())), stems) {
+		if isOf(strings.ToLower(rows.BaseName(f.Name())), stems) {
 			first = append(first, f)
 		} else {
 			rest = append(rest, f)

@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // status describes the state of a request.
@@ -14,19 +14,19 @@ func (a *Asked) status() string {
 		text = "waiting"
 	case askedRunning:
 		if text = "asking"; a.done > 0 {
-			text = "receiving, " + view.Size(a.done)
+			text = "receiving, " + rows.Size(a.done)
 			if a.total > 0 {
-				text += " of " + view.Size(a.total)
+				text += " of " + rows.Size(a.total)
 			}
 		}
 	}
 	if a.At != "" {
-		text += "; redirected to " + view.Clean(a.At)
+		text += "; redirected to " + rows.Clean(a.At)
 	}
 	return "    " + text
 }
 
 // readAllText is the text of the button that fetches all of a file which is read in parts.
 func readAllText(a *Asked) string {
-	return fmt.Sprintf("Read all of %s (%s)", view.BaseName(a.URL), view.Size(a.file.Size()))
+	return fmt.Sprintf("Read all of %s (%s)", rows.BaseName(a.URL), rows.Size(a.file.Size()))
 }

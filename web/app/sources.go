@@ -3,8 +3,7 @@ package app
 import (
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report"
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -18,7 +17,7 @@ type Sources struct {
 	Token    string // in memory only, and only for this address
 	Remember bool   // store the address and the folder for the next visit
 	Folder   string // name of the chosen folder, or ""
-	Missing  []view.MissingRow
+	Missing  []rows.MissingRow
 	of       protocol.ReportID // the report that Missing belongs to
 	known    bool              // Missing has arrived
 	// asks and problem are the result of toAsk for the drawing.
@@ -165,7 +164,7 @@ func layoutOf(base string) (layout, address string) {
 	if layout, address, ok := strings.Cut(base, "+"); ok && !strings.Contains(layout, "/") {
 		return layout, address
 	}
-	return report.LayoutBreakpad, base
+	return rows.LayoutBreakpad, base
 }
 
 // fileAddress returns the address of a symbol file on a server; "" if the file has no proper name
@@ -273,9 +272,9 @@ func (z *Sources) fromFolder() {
 	z.page.Host.FromStore(paths, maxFolder, func(found []File, problem string) {
 		switch {
 		case problem != "":
-			z.page.Notices.show("warning", "The folder "+view.Clean(name)+" could not be read: "+view.Clean(problem))
+			z.page.Notices.show("warning", "The folder "+rows.Clean(name)+" could not be read: "+rows.Clean(problem))
 		case len(found) == 0:
-			z.page.Notices.show("note", "The folder "+view.Clean(name)+" has none of the missing files.")
+			z.page.Notices.show("note", "The folder "+rows.Clean(name)+" has none of the missing files.")
 		default:
 			z.page.Reading.Add(found)
 		}
@@ -349,5 +348,5 @@ func (z *Sources) bases() []string {
 
 // storeText is the text of the button that looks in the chosen folder again.
 func (z *Sources) storeText() string {
-	return "Look in the folder " + view.Clean(z.Folder)
+	return "Look in the folder " + rows.Clean(z.Folder)
 }

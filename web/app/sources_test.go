@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/walker/report"
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -38,14 +37,14 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	h.bases = []string{"https://symbols.example"}
 	p.Panel.Sources.load()
 	p.Dumps.List = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
-	p.Summary = &view.Summary{}
+	p.Summary = &rows.Summary{}
 	p.Act("sources", "")
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
-	say(p, &protocol.Missing{Rows: []view.MissingRow{
-		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym", Stores: []report.StoreFile{
+	say(p, &protocol.Missing{Rows: []rows.MissingRow{
+		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym", Stores: []rows.StoreFile{
 			{Layout: "breakpad", Path: "app/" + id + "/app.sym"}, {Layout: "microsoft", Path: "app.pdb/" + id + "/app.pdb", Else: "app.pdb/" + id + "/app.pd_"},
 			{Layout: "microsoft", Path: "app.exe/5F5E10003000/app.exe", Else: "app.exe/5F5E10003000/app.ex_"}}},
-		{DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym", Stores: []report.StoreFile{
+		{DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym", Stores: []rows.StoreFile{
 			{Layout: "breakpad", Path: "b/" + id + "/b.sym"}, {Layout: "debuginfod", Path: "buildid/0123456789abcdef/debuginfo"}}}}})
 	return p, h, e
 }

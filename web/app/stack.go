@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Stack is the table of frames of the selected thread.
 type Stack struct {
 	page *Page
-	view.StackPage
+	rows.StackPage
 	nameWidth int // room for a frame's name, in characters; 0 if unknown
 	goTo      int // row to select when the engine has sent it, or -1
 	list      List
@@ -19,7 +19,7 @@ type Stack struct {
 
 func (z *Stack) init(p *Page) {
 	z.page, z.goTo = p, -1
-	z.list = List{id: "stack", visible: protocol.Span{Count: 16}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = List{id: "stack", visible: protocol.Span{Count: 16}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
 }
 
@@ -87,15 +87,15 @@ func (z *Stack) hideHints() {
 }
 
 // changed returns the ids of rows that differ from what is shown, among the frames in the window.
-func (z *Stack) changed(s *view.StackPage) (ids []string) {
-	old := map[string]view.StackRow{}
+func (z *Stack) changed(s *rows.StackPage) (ids []string) {
+	old := map[string]rows.StackRow{}
 	last := -1
 	for _, r := range z.Rows {
 		old[frameKey(r)] = r
 		last = max(last, r.Frame)
 	}
 	for _, r := range s.Rows {
-		if r.Kind == view.RowStop || r.Frame < z.firstFrame() || r.Frame > last {
+		if r.Kind == rows.RowStop || r.Frame < z.firstFrame() || r.Frame > last {
 			continue
 		}
 		if was, ok := old[frameKey(r)]; !ok || !sameRow(was, r) {
@@ -114,7 +114,7 @@ func (z *Stack) firstFrame() int {
 
 // keepPlace scrolls the list with the selected row when rows appear or disappear above it, so that
 // the row stays where it is on the screen. A list that is at its top stays there.
-func (z *Stack) keepPlace(s *view.StackPage) {
+func (z *Stack) keepPlace(s *rows.StackPage) {
 	if z.Selected >= 0 && s.Selected >= 0 && s.Selected != z.Selected && z.list.visible.From > 0 {
 		z.page.Host.Shift("stack", s.Selected-z.Selected)
 	}
@@ -195,12 +195,12 @@ func (z *Stack) count() string {
 	return frameCount(z.Frames)
 }
 
-func (z *Stack) isSelected(r view.StackRow) bool {
+func (z *Stack) isSelected(r rows.StackRow) bool {
 	return r.Frame == z.page.State.Frame && r.Inline == z.page.State.Inline
 }
 
 // class marks a row with all properties that the style sheet shows.
-func (z *Stack) class(r view.StackRow) string {
+func (z *Stack) class(r rows.StackRow) string {
 	class := "row " + r.Kind
 	for _, c := range []struct {
 		is   bool
@@ -214,17 +214,17 @@ func (z *Stack) class(r view.StackRow) string {
 }
 
 // frameID is the id of a row's element, and frameKey its data-arg: "FRAME.INLINE".
-func frameID(r view.StackRow) string { return "frame-" + frameKey(r) }
+func frameID(r rows.StackRow) string { return "frame-" + frameKey(r) }
 
-func frameKey(r view.StackRow) string { return pair(r.Frame, r.Inline) }
+func frameKey(r rows.StackRow) string { return pair(r.Frame, r.Inline) }
 
 // frameAct is the action of a click on a row. The suggestion after the last frame leads to the
 // findings.
-func frameAct(r view.StackRow) any {
+func frameAct(r rows.StackRow) any {
 	switch {
 	case r.Suggestion:
 		return "findings"
-	case r.Kind == view.RowStop:
+	case r.Kind == rows.RowStop:
 		return nil
 	}
 	return "frame"
@@ -232,11 +232,11 @@ func frameAct(r view.StackRow) any {
 
 // frameNumber is the text of the first cell: inlined calls have an arrow, and the rows after the
 // last frame nothing.
-func frameNumber(r view.StackRow) string {
+func frameNumber(r rows.StackRow) string {
 	switch r.Kind {
-	case view.RowInline:
+	case rows.RowInline:
 		return "↳"
-	case view.RowStop:
+	case rows.RowStop:
 		return ""
 	}
 	return strconv.Itoa(r.Frame)
@@ -250,15 +250,15 @@ func (z *Stack) SetNameWidth(characters int) bool {
 }
 
 // name returns a row's function name, folded to the width of its cell.
-func (z *Stack) name(r view.StackRow) string {
-	if r.NoSymbol || r.Kind == view.RowStop || z.nameWidth == 0 {
+func (z *Stack) name(r rows.StackRow) string {
+	if r.NoSymbol || r.Kind == rows.RowStop || z.nameWidth == 0 {
 		return r.Function
 	}
 	width := z.nameWidth
-	if r.Kind == view.RowInline {
+	if r.Kind == rows.RowInline {
 		width -= 2 // it is indented
 	}
-	return view.FoldTo(r.Full, max(width, 1))
+	return rows.FoldTo(r.Full, max(width, 1))
 }
 
 // columns returns the widths of the columns, which depend on the stack's texts. The last has room
@@ -268,11 +268,11 @@ func (z *Stack) columns() string {
 }
 
 // trustTitle is the tooltip of the Trust cell, which says how the frame was found.
-func trustTitle(r view.StackRow) string {
-	if r.Kind == view.RowStop {
+func trustTitle(r rows.StackRow) string {
+	if r.Kind == rows.RowStop {
 		return ""
 	}
-	_, s := view.Word(r.Trust)
+	_, s := rows.Word(r.Trust)
 	if r.AssignedSymbols {
 		s += " You assigned the symbols that found or named it. They may not match this build."
 	}
@@ -280,7 +280,7 @@ func trustTitle(r view.StackRow) string {
 }
 
 // moduleTitle is the tooltip of the last cell.
-func moduleTitle(r view.StackRow) string {
+func moduleTitle(r rows.StackRow) string {
 	switch {
 	case r.AssignedSymbols:
 		return r.Module + ": uses symbols that you assigned"

@@ -3,17 +3,17 @@ package app
 import (
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // policies are the unwind policies that the tab offers.
-var policies = view.Policies
+var policies = rows.Policies
 
 // System shows facts about the process, the machine and the dump.
 type System struct {
 	pane
-	Groups []view.Group // in addition to those of the summary
+	Groups []rows.Group // in addition to those of the summary
 	// private has the private groups that the user has revealed. It is never part of the address,
 	// an export or the storage.
 	private protocol.SystemQuery
@@ -65,9 +65,9 @@ func flagsText(s string) string {
 
 // isSecret reports whether a group is private and not revealed yet: the engine sends it without
 // facts.
-func isSecret(g view.Group) bool { return len(g.Facts) == 0 }
+func isSecret(g rows.Group) bool { return len(g.Facts) == 0 }
 
-func revealText(g view.Group) string { return "Show the " + lower(g.Title) }
+func revealText(g rows.Group) string { return "Show the " + lower(g.Title) }
 
 func lower(s string) string {
 	if s == "" {

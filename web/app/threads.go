@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Threads is the list of threads, the crashed one first.
 type Threads struct {
 	page *Page
-	view.ThreadPage
+	rows.ThreadPage
 	Choosing bool // the thread chooser of narrow windows is open
 	goTo     int  // row to select when the engine has sent it, or -1
 	list     List
@@ -19,7 +19,7 @@ type Threads struct {
 
 func (z *Threads) init(p *Page) {
 	z.page, z.goTo = p, -1
-	z.list = List{id: "threads", visible: protocol.Span{Count: 9}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = List{id: "threads", visible: protocol.Span{Count: 9}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
 }
 
@@ -59,8 +59,8 @@ func (z *Threads) filter(text string) {
 }
 
 // changed returns the ids of rows that differ from what is shown.
-func (z *Threads) changed(t *view.ThreadPage) (ids []string) {
-	old := map[int]view.ThreadRow{}
+func (z *Threads) changed(t *rows.ThreadPage) (ids []string) {
+	old := map[int]rows.ThreadRow{}
 	for _, r := range z.Rows {
 		old[r.Index] = r
 	}
@@ -114,7 +114,7 @@ func (z *Threads) crashed() {
 
 // keepPending keeps the texts of threads that are being walked again, so that they do not flicker:
 // their new texts arrive in a moment.
-func (z *Threads) keepPending(t *view.ThreadPage) {
+func (z *Threads) keepPending(t *rows.ThreadPage) {
 	if z.page.Screen.reports[z].Dump != z.page.Dumps.Open {
 		return
 	}
@@ -145,12 +145,12 @@ func (z *Threads) count() string {
 		return ""
 	}
 	if z.page.State.ThreadFilter != "" {
-		return view.Number(z.Total) + " of " + view.Number(z.page.Summary.Threads)
+		return rows.Number(z.Total) + " of " + rows.Number(z.page.Summary.Threads)
 	}
-	return view.Number(z.page.Summary.Threads)
+	return rows.Number(z.page.Summary.Threads)
 }
 
-func (z *Threads) class(t view.ThreadRow) string {
+func (z *Threads) class(t rows.ThreadRow) string {
 	class := "thread"
 	if t.Crashed {
 		class += " crashed"
@@ -165,11 +165,11 @@ func (z *Threads) class(t view.ThreadRow) string {
 }
 
 // selects reports whether a thread's stack, or its second one, is shown.
-func (z *Threads) selects(t view.ThreadRow) bool {
+func (z *Threads) selects(t rows.ThreadRow) bool {
 	return t.Index == z.page.State.Thread || t.HasSecond && t.Other == z.page.State.Thread
 }
 
-func (z *Threads) name(t view.ThreadRow) string {
+func (z *Threads) name(t rows.ThreadRow) string {
 	if t.Name == "" && t.Unlisted {
 		return "id " + t.ID + ", not in the dump’s list"
 	}
@@ -179,16 +179,16 @@ func (z *Threads) name(t view.ThreadRow) string {
 	return t.Name
 }
 
-func (z *Threads) rowTitle(t view.ThreadRow) string {
+func (z *Threads) rowTitle(t rows.ThreadRow) string {
 	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, frameCount(t.Frames)))
 }
 
 // tag is the mark in a thread's first line: the number of hits, or that the thread crashed or
 // requested the dump.
-func (z *Threads) tag(t view.ThreadRow) string {
+func (z *Threads) tag(t rows.ThreadRow) string {
 	switch {
 	case z.page.State.Search != "" && t.Hits > 0:
-		return view.Number(t.Hits) + " found"
+		return rows.Number(t.Hits) + " found"
 	case t.Crashed:
 		return "crashed"
 	case t.Requesting:
@@ -197,7 +197,7 @@ func (z *Threads) tag(t view.ThreadRow) string {
 	return ""
 }
 
-func (z *Threads) tagClass(t view.ThreadRow) string {
+func (z *Threads) tagClass(t rows.ThreadRow) string {
 	if t.Crashed && (z.page.State.Search == "" || t.Hits == 0) {
 		return "thread-tag danger"
 	}
@@ -205,7 +205,7 @@ func (z *Threads) tagClass(t view.ThreadRow) string {
 }
 
 // top is a thread's second line: the first named function on its stack.
-func (z *Threads) top(t view.ThreadRow) string {
+func (z *Threads) top(t rows.ThreadRow) string {
 	if t.Top == "" && t.Pending {
 		return "…"
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -29,7 +29,7 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 
 // finding returns the most important finding about the selected thread or about all, and its
 // number; -1 if there is none.
-func (z *Verdict) finding() (view.FindingRow, int) {
+func (z *Verdict) finding() (rows.FindingRow, int) {
 	if z.page.Summary != nil {
 		for i, f := range z.page.Summary.Findings {
 			if f.Thread < 0 || f.Thread == z.page.State.Thread {
@@ -37,7 +37,7 @@ func (z *Verdict) finding() (view.FindingRow, int) {
 			}
 		}
 	}
-	return view.FindingRow{}, -1
+	return rows.FindingRow{}, -1
 }
 
 // hasFinding is false while symbols are being read, because most findings are about missing ones.
@@ -84,26 +84,26 @@ func (z *Verdict) findingsText() string {
 	if z.page.Summary == nil {
 		return ""
 	}
-	return "Findings: " + view.Number(len(z.page.Summary.Findings))
+	return "Findings: " + rows.Number(len(z.page.Summary.Findings))
 }
 
 func (z *Verdict) problemText() string {
 	if z.page.Summary.Errors == 1 {
 		return "1 problem with this dump"
 	}
-	return view.Number(z.page.Summary.Errors) + " problems with this dump"
+	return rows.Number(z.page.Summary.Errors) + " problems with this dump"
 }
 
 func (z *Verdict) missingText() string {
-	return "Missing symbols: " + view.Number(z.page.Summary.Missing)
+	return "Missing symbols: " + rows.Number(z.page.Summary.Missing)
 }
 
 // hasMessage reports whether the program said something of its end, and message is that.
 func (z *Verdict) hasMessage() bool { return z.page.Summary != nil && len(z.page.Summary.Messages) > 0 }
 
-func (z *Verdict) message() view.Fact {
+func (z *Verdict) message() rows.Fact {
 	if !z.hasMessage() {
-		return view.Fact{}
+		return rows.Fact{}
 	}
 	return z.page.Summary.Messages[0]
 }
@@ -116,13 +116,13 @@ func (z *Verdict) copyFinding(arg string) {
 	if arg == "all" {
 		var b strings.Builder
 		for _, f := range z.page.Summary.Findings {
-			b.WriteString(view.FindingText(f) + "\n")
+			b.WriteString(rows.FindingText(f) + "\n")
 		}
 		z.page.Notices.copy(b.String(), "Findings copied")
 		return
 	}
 	if n, err := strconv.Atoi(arg); err == nil && n >= 0 && n < len(z.page.Summary.Findings) {
-		z.page.Notices.copy(view.FindingText(z.page.Summary.Findings[n]), "Finding copied")
+		z.page.Notices.copy(rows.FindingText(z.page.Summary.Findings[n]), "Finding copied")
 	}
 }
 

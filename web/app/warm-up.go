@@ -3,7 +3,7 @@ package app
 import (
 	"github.com/vugu/vugu"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -59,13 +59,13 @@ func (r *WarmUp) Screens() [2]vugu.Builder {
 
 // madeUpResult returns a result that has a little of everything.
 func madeUpResult() *protocol.QueryResult {
-	r := &protocol.QueryResult{Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
-		Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Crashed: true}}},
-		Stack: &view.StackPage{Rows: []view.StackRow{{Kind: view.RowInline}, {Kind: view.RowFrame, Inline: -1},
-			{Kind: view.RowStop, Frame: -1, Inline: -1}}},
-		Detail:  &view.FrameDetail{Facts: []view.Fact{{Key: "a", Value: "a"}}, Registers: []view.Register{{Name: "a", Note: "a"}}},
-		Modules: &view.ModulePage{Rows: []view.ModuleRow{{Name: "a"}}},
-		Missing: &view.MissingPage{}, Files: &protocol.FilePage{}}
+	r := &protocol.QueryResult{Summary: &rows.Summary{Name: "a", Verdict: []rows.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
+		Threads: &rows.ThreadPage{Rows: []rows.ThreadRow{{Crashed: true}}},
+		Stack: &rows.StackPage{Rows: []rows.StackRow{{Kind: rows.RowInline}, {Kind: rows.RowFrame, Inline: -1},
+			{Kind: rows.RowStop, Frame: -1, Inline: -1}}},
+		Detail:  &rows.FrameDetail{Facts: []rows.Fact{{Key: "a", Value: "a"}}, Registers: []rows.Register{{Name: "a", Note: "a"}}},
+		Modules: &rows.ModulePage{Rows: []rows.ModuleRow{{Name: "a"}}},
+		Missing: &rows.MissingPage{}, Files: &protocol.FilePage{}}
 	r.Threads.Total, r.Stack.Total, r.Modules.Total = 1, 3, 1
 	return r
 }

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // checksText lists the checks that a frame has passed, and notes about it.
-func checksText(w view.Why) string {
+func checksText(w rows.Why) string {
 	s := strings.Join(w.Checks, " · ")
 	if len(w.Notes) == 0 {
 		return s
@@ -41,7 +41,7 @@ func rulesText(rules []string) string {
 }
 
 // changesText lists the registers in the called frame and in this one, a line each.
-func changesText(all []view.Change) string {
+func changesText(all []rows.Change) string {
 	var b strings.Builder
 	for _, c := range all {
 		b.WriteString(c.Name + strings.Repeat(" ", max(1, 5-len(c.Name))) + known(c.Before) + " → ")
@@ -62,7 +62,7 @@ func known(value string) string {
 }
 
 // stopText says why the stack ends, and what would help.
-func stopText(w view.Why) string {
+func stopText(w rows.Why) string {
 	if w.Suggestion == "" {
 		return w.Stop
 	}

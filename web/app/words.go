@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // This file has small texts and classes that several components use.
@@ -38,7 +38,7 @@ func frameCount(n int) string {
 	if n == 1 {
 		return "1 frame"
 	}
-	return view.Number(n) + " frames"
+	return rows.Number(n) + " frames"
 }
 
 // hint returns a tooltip, or nil (no attribute) where it would repeat the visible text.
@@ -55,7 +55,7 @@ func height(rows, px int) string { return fmt.Sprintf("height:%dpx", rows*px) }
 
 func offset(from, px int) string { return fmt.Sprintf("transform:translateY(%dpx)", from*px) }
 
-func regValue(r view.Register) string {
+func regValue(r rows.Register) string {
 	if r.Value == "" {
 		return "unknown"
 	}
@@ -63,7 +63,7 @@ func regValue(r view.Register) string {
 }
 
 // attemptText says why an attempt was rejected, and which rule it had.
-func attemptText(a view.Attempt) string {
+func attemptText(a rows.Attempt) string {
 	s := a.Reason
 	if a.Rule != "" {
 		s += " (" + strings.ReplaceAll(a.Rule, "\n", "; ") + ")"
@@ -76,7 +76,7 @@ func number(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return view.Number(n)
+	return rows.Number(n)
 }
 
 // addressHelp explains the addresses and offsets of frames, in the help dialog.
@@ -90,7 +90,7 @@ type trustWord struct{ Trust, Word, Sentence string }
 func trustWords() []trustWord {
 	var out []trustWord
 	for _, t := range []string{"context", "cfi", "prewalked", "leaf", "frame_pointer", "cfi_scan", "scan", "none", "inline"} {
-		w, s := view.Word(t)
+		w, s := rows.Word(t)
 		out = append(out, trustWord{t, w, s})
 	}
 	return out

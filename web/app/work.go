@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // Work has the work that takes time, other than reading the user's files (Reading), and the bar
@@ -34,7 +34,7 @@ func (z *Work) text() string {
 	case z.page.Reading.Job.Active:
 		return z.page.Reading.Job.Text
 	case z.page.Reading.listing.stop != nil:
-		return "Looking for files: " + view.Number(z.page.Reading.listing.found) + " so far"
+		return "Looking for files: " + rows.Number(z.page.Reading.listing.found) + " so far"
 	case z.Downloads.running > 0:
 		return z.Downloads.text()
 	case z.Program.wanted():

@@ -1,6 +1,6 @@
 package protocol
 
-import "github.com/crashpane/crashpane/walker/report/view"
+import "github.com/crashpane/crashpane/walker/report/rows"
 
 // Add adds the files that are sent beside it.
 type Add struct {
@@ -63,7 +63,7 @@ type FileRow struct {
 // FilePage is a window of the files. Problems is how many of all files are not usable or must be
 // assigned.
 type FilePage struct {
-	view.Page
+	rows.Page
 	Problems int
 	Rows     []FileRow
 	// Rejected has the first files that cannot be used, Rejections how many there are.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -35,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 
 // Redaction reaches every text of an answer.
 func TestTextsAreReplaced(t *testing.T) {
-	a := Answer{Error: "secret", Reply: &QueryResult{Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Name: "secret"}}}}}
+	a := Answer{Error: "secret", Reply: &QueryResult{Threads: &rows.ThreadPage{Rows: []rows.ThreadRow{{Name: "secret"}}}}}
 	if b := string(AppendAnswer(nil, a, func(string) string { return "other" })); strings.Contains(b, "secret") || strings.Count(b, "other") < 2 {
 		t.Errorf("%q", b)
 	}

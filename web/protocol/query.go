@@ -1,6 +1,6 @@
 package protocol
 
-import "github.com/crashpane/crashpane/walker/report/view"
+import "github.com/crashpane/crashpane/walker/report/rows"
 
 // Query queries parts of the screen: those whose field is set.
 type Query struct {
@@ -94,18 +94,18 @@ type QueryResult struct {
 	// Wanted has the names of the modules whose symbols are missing, the most useful first.
 	Wanted []string
 
-	Summary *view.Summary
+	Summary *rows.Summary
 	Have    []string // with Summary: the tabs for which the dump has data
-	Threads *view.ThreadPage
-	Stack   *view.StackPage
-	Detail  *view.FrameDetail
-	Modules *view.ModulePage
-	Missing *view.MissingPage
+	Threads *rows.ThreadPage
+	Stack   *rows.StackPage
+	Detail  *rows.FrameDetail
+	Modules *rows.ModulePage
+	Missing *rows.MissingPage
 	Files   *FilePage
 	Grid    *GridPage
 	Content *ContentPage
 	System  *SystemPage
-	Compare *view.ComparePage
+	Compare *rows.ComparePage
 	Found   *FoundPage
 }
 
@@ -117,7 +117,7 @@ type ReportID struct{ Dump, Revision int }
 // from 1; 0 for none.
 type FoundPage struct {
 	Total, At int
-	Hit       view.Hit
+	Hit       rows.Hit
 }
 
 // GridRow is a row of a table of the dump's own data.
@@ -129,7 +129,7 @@ type GridRow struct {
 
 // GridPage is a window of such a table.
 type GridPage struct {
-	view.Page
+	rows.Page
 	Name    string
 	Columns []string
 	Rows    []GridRow
@@ -137,7 +137,7 @@ type GridPage struct {
 
 // ContentPage is a window of a stream's content.
 type ContentPage struct {
-	view.Page
+	rows.Page
 	Title string
 	Lines []string
 	Bytes bool // the lines are a hex dump; OnlyBytes: there is no other form
@@ -146,7 +146,7 @@ type ContentPage struct {
 }
 
 // SystemPage has further groups of the System tab.
-type SystemPage struct{ Groups []view.Group }
+type SystemPage struct{ Groups []rows.Group }
 
 func (*Query) request()     {}
 func (*QueryResult) reply() {}

@@ -1,6 +1,6 @@
 package protocol
 
-import "github.com/crashpane/crashpane/walker/report/view"
+import "github.com/crashpane/crashpane/walker/report/rows"
 
 // Assign uses the symbols of Item for a module, whatever their ids say.
 type Assign struct{ Item, Dump, Module int }
@@ -24,7 +24,7 @@ type Changed struct{}
 type ListMissing struct{ Dump int }
 
 // Missing lists the missing symbol files, those of the first thread's frames first.
-type Missing struct{ Rows []view.MissingRow }
+type Missing struct{ Rows []rows.MissingRow }
 
 func (*Assign) request()      {}
 func (*Unassign) request()    {}

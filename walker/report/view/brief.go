@@ -3,6 +3,8 @@ package view
 import (
 	"fmt"
 	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // Brief returns a dump's crash, time and process in one line. reason is the exception's name, time
@@ -10,7 +12,7 @@ import (
 func Brief(reason string, time uint32, process string, pid *uint32) string {
 	var out []string
 	if reason != "" {
-		out = append(out, Clean(reason))
+		out = append(out, rows.Clean(reason))
 	}
 	if time != 0 {
 		out = append(out, Time(time))
@@ -19,7 +21,7 @@ func Brief(reason string, time uint32, process string, pid *uint32) string {
 		process = strings.TrimSpace(fmt.Sprintf("%s %d", process, *pid))
 	}
 	if process != "" {
-		out = append(out, Clean(process))
+		out = append(out, rows.Clean(process))
 	}
 	return strings.Join(out, " · ")
 }

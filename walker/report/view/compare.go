@@ -5,60 +5,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
-
-// ComparePage is a window of the comparison of one thread's stacks under several unwind policies.
-type ComparePage struct {
-	Page
-	// Problem is why there is nothing to compare, or "".
-	Problem string
-	Walks   []CompareWalk
-	Rows    []CompareRow
-	// Found is how many frames the walks found that use all sources, Agreed how many of them all
-	// these walks have. Walks that use a single source do not count, since they have gaps by
-	// design.
-	Found, Agreed int
-	// Selected is the requested row, or -1. Title is its name, Branches are what the walks found
-	// after it.
-	Selected int
-	Title    string
-	Branches []CompareBranch
-}
-
-// CompareWalk is a column: an unwind policy, how many frames it found and why it stopped.
-type CompareWalk struct {
-	Policy, What string
-	Frames       int
-	Stop         string
-}
-
-// CompareRow is a frame that some of the walks found. Cells are in the order of the columns, ""
-// where a walk does not have it.
-//
-// Example, with the columns best, breakpad, fp:
-//
-//	f      context   context   context   Same
-//	g      CFI       CFI                 Same: fp uses one source and does not count
-//	h      CFI       scan      fp        Same
-//	main   CFI                           not Same, and the first after g's walks parted: Diverges
-type CompareRow struct {
-	Index          int
-	Function, Full string
-	NoSymbol       bool
-	SP, Address    string
-	Cells          []CompareCell
-	Same           bool // all walks that use all sources have it, or none does
-	Diverges       bool // the first row after walks diverge
-}
-
-// CompareCell is the trust of a frame in a walk, and a short word for it.
-type CompareCell struct{ Trust, Word string }
-
-// CompareBranch is what some walks found after a row, and what they rejected before.
-type CompareBranch struct {
-	Walks, Text, Rule string
-	Attempts          []Attempt
-}
 
 // shortWord returns a word for a trust, short enough for a column.
 func shortWord(trust string) string {
@@ -70,12 +18,12 @@ func shortWord(trust string) string {
 	case "prewalked":
 		return "shadow"
 	}
-	word, _ := Word(trust)
+	word, _ := rows.Word(trust)
 	return word
 }
 
 func policyWhat(name string) string {
-	for _, p := range Policies {
+	for _, p := range rows.Policies {
 		if p.Name == name {
 			return p.What
 		}
@@ -104,11 +52,11 @@ func agreed(c *report.Comparison, row int) (have, all int) {
 // In order: the columns; where walks diverge; the counts; the window of rows; what followed the
 // selected row. A selected row that shows a divergence gets the branches of the row before it,
 // where the walks still agreed.
-func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage {
-	out := ComparePage{Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Branches: []CompareBranch{}}
+func (v *View) Compare(c *report.Comparison, from, n, selected int) rows.ComparePage {
+	out := rows.ComparePage{Selected: -1, Walks: []rows.CompareWalk{}, Rows: []rows.CompareRow{}, Branches: []rows.CompareBranch{}}
 	for i := range c.Walks {
 		w := &c.Walks[i]
-		out.Walks = append(out.Walks, CompareWalk{Policy: Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
+		out.Walks = append(out.Walks, rows.CompareWalk{Policy: rows.Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
 			Stop: stopSentence(&report.Thread{Stop: w.Stop})})
 	}
 	// A divergence shows at the rows after it (leads); divergences has the rows before it, which
@@ -153,20 +101,20 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 }
 
 // compareRow makes row i of a comparison. afterDivergence says that walks part above it.
-func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) CompareRow {
+func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) rows.CompareRow {
 	f := c.Frame(i)
 	in := v.frameRow(f, 0)
 	if len(f.Inlines) > 0 {
 		// Show the innermost inlined call: it is the code that was running. The stack has all of
 		// them.
-		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
+		in.Function, in.Full, in.NoSymbol = rows.Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
 	}
-	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.frameHex(f, c.Rows[i].SP), Address: in.Address, Cells: []CompareCell{}}
+	row := rows.CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.frameHex(f, c.Rows[i].SP), Address: in.Address, Cells: []rows.CompareCell{}}
 	have, all := agreed(c, i)
 	row.Same = have == 0 || have == all
 	row.Diverges = afterDivergence && !c.Rows[i].Same
 	for w, at := range c.Rows[i].At {
-		cell := CompareCell{}
+		cell := rows.CompareCell{}
 		if at >= 0 {
 			cell.Trust = c.Walks[w].Frames[at].Trust
 			cell.Word = shortWord(cell.Trust)
@@ -177,7 +125,7 @@ func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) Com
 }
 
 // branches sets what the walks that have the selected row found after it.
-func (v *View) branches(c *report.Comparison, p *report.Divergence, out *ComparePage) {
+func (v *View) branches(c *report.Comparison, p *report.Divergence, out *rows.ComparePage) {
 	if p == nil {
 		return
 	}
@@ -185,19 +133,19 @@ func (v *View) branches(c *report.Comparison, p *report.Divergence, out *Compare
 		w := &p.Branches[i]
 		names := make([]string, 0, len(w.Walks))
 		for _, k := range w.Walks {
-			names = append(names, Clean(c.Walks[k].Policy))
+			names = append(names, rows.Clean(c.Walks[k].Policy))
 		}
-		branch := CompareBranch{Walks: strings.Join(names, ", "), Attempts: attempts(w.Attempts)}
+		branch := rows.CompareBranch{Walks: strings.Join(names, ", "), Attempts: attempts(w.Attempts)}
 		if w.Next < 0 {
 			branch.Text = stopSentence(&report.Thread{Stop: w.Stop})
 		} else {
 			by := sourceWord(w.Source)
-			if o := Clean(w.Origin); o != "" && !strings.Contains(strings.ToLower(o), strings.ToLower(by)) {
+			if o := rows.Clean(w.Origin); o != "" && !strings.Contains(strings.ToLower(o), strings.ToLower(by)) {
 				by += ", " + o
 			}
 			next := v.compareRow(c, w.Next, false)
 			branch.Text = fmt.Sprintf("%s → %s", by, next.Function)
-			branch.Rule = strings.ReplaceAll(Clean(w.Rule), ", ", "\n")
+			branch.Rule = strings.ReplaceAll(rows.Clean(w.Rule), ", ", "\n")
 		}
 		out.Branches = append(out.Branches, branch)
 	}

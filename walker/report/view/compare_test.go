@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/reporttest"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 func TestFindingsAreSentences(t *testing.T) {
@@ -15,21 +16,21 @@ func TestFindingsAreSentences(t *testing.T) {
 		{Kind: report.FindingNoUnwind, Thread: -1, Module: -1, Text: "libfoo.sym has names\x07 and no STACK records"},
 		{Kind: "something-new", Thread: -1, Module: 99, Text: "x"},
 	}
-	rows := New(r, nil).Findings()
-	if len(rows) != 3 {
-		t.Fatalf("%d rows", len(rows))
+	list := New(r, nil).Findings()
+	if len(list) != 3 {
+		t.Fatalf("%d rows", len(list))
 	}
-	if rows[0].Text != "No symbols for app: 3 frames were found by scanning" || rows[0].Suggestion != "Drop app.sym with id AAA0" || rows[0].ModuleName == "" {
-		t.Errorf("%+v", rows[0])
+	if list[0].Text != "No symbols for app: 3 frames were found by scanning" || list[0].Suggestion != "Drop app.sym with id AAA0" || list[0].ModuleName == "" {
+		t.Errorf("%+v", list[0])
 	}
 	// A name keeps its letters, a control character of a file does not come through.
-	if !strings.HasPrefix(rows[1].Text, "libfoo.sym") || strings.Contains(rows[1].Text, "\x07") || rows[1].Module != -1 {
-		t.Errorf("%+v", rows[1])
+	if !strings.HasPrefix(list[1].Text, "libfoo.sym") || strings.Contains(list[1].Text, "\x07") || list[1].Module != -1 {
+		t.Errorf("%+v", list[1])
 	}
-	if rows[2].Title != "something-new" || rows[2].ModuleName != "" {
-		t.Errorf("%+v", rows[2])
+	if list[2].Title != "something-new" || list[2].ModuleName != "" {
+		t.Errorf("%+v", list[2])
 	}
-	if got := FindingText(rows[0]); got != "Found by scanning: No symbols for app: 3 frames were found by scanning. Drop app.sym with id AAA0." {
+	if got := rows.FindingText(list[0]); got != "Found by scanning: No symbols for app: 3 frames were found by scanning. Drop app.sym with id AAA0." {
 		t.Errorf("%q", got)
 	}
 }
@@ -43,9 +44,9 @@ func TestFindingsKeepNames(t *testing.T) {
 	for _, text := range texts {
 		r.Findings = append(r.Findings, report.Finding{Kind: report.FindingNoDebug, Thread: -1, Module: 0, Text: text})
 	}
-	rows := New(r, nil).Findings()
-	if rows[0].Text != texts[0] || rows[1].Text != texts[1] || rows[2].Text != "A file is damaged" {
-		t.Errorf("%+v", rows)
+	list := New(r, nil).Findings()
+	if list[0].Text != texts[0] || list[1].Text != texts[1] || list[2].Text != "A file is damaged" {
+		t.Errorf("%+v", list)
 	}
 }
 
@@ -56,7 +57,7 @@ func TestStackEndsWithWhatWouldHelp(t *testing.T) {
 	v := New(r, nil)
 	whole := v.Stack(StackQuery{Thread: 1, Count: 100})
 	last := whole.Rows[len(whole.Rows)-1]
-	if !last.Suggestion || last.Function != "Drop app.sym with id AAA0" || whole.Rows[len(whole.Rows)-2].Kind != RowStop || len(whole.Rows) != whole.Total {
+	if !last.Suggestion || last.Function != "Drop app.sym with id AAA0" || whole.Rows[len(whole.Rows)-2].Kind != rows.RowStop || len(whole.Rows) != whole.Total {
 		t.Fatalf("%+v", whole.Rows)
 	}
 	for from := range whole.Total {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // verbs has what an instruction does, by kind of access.
@@ -15,17 +16,17 @@ var verbs = map[string]string{"read": "reads", "write": "writes", "readwrite": "
 //	Instruction   mov rax, qword ptr [rdi + 0x10]
 //	Code          48 8b 47 10
 //	Memory        reads 8 bytes at 0x10, which failed
-func (v *View) instruction(thread, frame int) (facts []Fact) {
+func (v *View) instruction(thread, frame int) (facts []rows.Fact) {
 	c := v.r.Crash
 	if c == nil || c.Thread != thread || frame != 0 || c.Analysis == nil || c.Analysis.Instruction == nil {
 		return nil
 	}
 	a := c.Analysis
 	if a.Instruction.Text != "" {
-		facts = append(facts, Fact{"Instruction", Clean(a.Instruction.Text), true})
+		facts = append(facts, rows.Fact{Key: "Instruction", Value: rows.Clean(a.Instruction.Text), Code: true})
 	}
 	if n := len(a.Instruction.Bytes); n > 0 {
-		facts = append(facts, Fact{"Code", fmt.Sprintf("% x", a.Instruction.Bytes), true})
+		facts = append(facts, rows.Fact{Key: "Code", Value: fmt.Sprintf("% x", a.Instruction.Bytes), Code: true})
 	}
 	for i := range a.Accesses {
 		x := &a.Accesses[i]
@@ -39,23 +40,23 @@ func (v *View) instruction(thread, frame int) (facts []Fact) {
 		if i == a.Cause {
 			s += ", which failed"
 		}
-		facts = append(facts, Fact{"Memory", s, false})
+		facts = append(facts, rows.Fact{Key: "Memory", Value: s, Code: false})
 	}
 	for _, g := range a.Guesses {
-		facts = append(facts, Fact{"Guess", Clean(g), false})
+		facts = append(facts, rows.Fact{Key: "Guess", Value: rows.Clean(g), Code: false})
 	}
 	return facts
 }
 
 // frameInstruction adds the instruction that a frame is at, a caller's call, unless the crash's is
 // there.
-func (v *View) frameInstruction(d *FrameDetail, in *report.Instruction) {
+func (v *View) frameInstruction(d *rows.FrameDetail, in *report.Instruction) {
 	if in == nil {
 		return
 	}
 	add := func(key, value string) {
-		if value != "" && !slices.ContainsFunc(d.Facts, func(f Fact) bool { return f.Key == key }) {
-			d.Facts = append(d.Facts, Fact{key, Clean(value), true})
+		if value != "" && !slices.ContainsFunc(d.Facts, func(f rows.Fact) bool { return f.Key == key }) {
+			d.Facts = append(d.Facts, rows.Fact{Key: key, Value: rows.Clean(value), Code: true})
 		}
 	}
 	add("Instruction", in.Text)

@@ -5,37 +5,28 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
-
-// FindingRow is a finding: a reason why stacks are shorter or less reliable than they could be.
-type FindingRow struct {
-	Title            string // the kind of finding
-	Text, Suggestion string // sentences without full stops
-	Thread, Module   int    // the ones that it concerns, or -1
-	ModuleName       string
-	Assign           bool // the user must assign symbols: the module has no id, or the loaded file has another one
-	Adds             bool // Suggestion asks for symbols
-}
 
 // maxFindings is the most findings that the page gets. The JSON has all of them.
 const maxFindings = 200
 
 // Findings returns the report's findings, in the report's order.
-func (v *View) Findings() []FindingRow {
-	out := []FindingRow{}
+func (v *View) Findings() []rows.FindingRow {
+	out := []rows.FindingRow{}
 	for i := range v.r.Findings {
 		if i == maxFindings {
 			break
 		}
 		f := &v.r.Findings[i]
-		row := FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(Clean(f.Text)), Suggestion: sentenceCase(Clean(f.Suggestion)),
+		row := rows.FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(rows.Clean(f.Text)), Suggestion: sentenceCase(rows.Clean(f.Suggestion)),
 			Thread: f.Thread, Module: f.Module}
 		row.Adds = f.Suggestion != "" && findingKinds[f.Kind].asks
 		if m := v.module(f.Module); m != nil {
-			if text := Clean(f.Text); beginsWithFile(m, text) {
+			if text := rows.Clean(f.Text); beginsWithFile(m, text) {
 				row.Text = text
 			}
-			row.ModuleName = Clean(m.Title())
+			row.ModuleName = rows.Clean(m.Title())
 			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
 		}
 		out = append(out, row)
@@ -80,8 +71,8 @@ var findingKinds = map[report.FindingKind]struct {
 // beginsWithFile reports whether a sentence begins with the name of a module or its file, which may
 // be a word of letters: "app has names and no STACK records".
 func beginsWithFile(m *report.Module, text string) bool {
-	for _, name := range []string{m.Title(), BaseName(m.SymbolFile), BaseName(m.Binary)} {
-		if name != "" && strings.HasPrefix(text, Clean(name)+" ") {
+	for _, name := range []string{m.Title(), rows.BaseName(m.SymbolFile), rows.BaseName(m.Binary)} {
+		if name != "" && strings.HasPrefix(text, rows.Clean(name)+" ") {
 			return true
 		}
 	}
@@ -89,7 +80,7 @@ func beginsWithFile(m *report.Module, text string) bool {
 }
 
 func findingTitle(k report.FindingKind) string {
-	return cmp.Or(findingKinds[k].title, Clean(string(k)))
+	return cmp.Or(findingKinds[k].title, rows.Clean(string(k)))
 }
 
 // sentenceCase makes the first letter upper case, unless the first word is a name ("libfoo.so has
@@ -106,15 +97,6 @@ func sentenceCase(s string) string {
 		default:
 			return s
 		}
-	}
-	return s
-}
-
-// FindingText returns a finding as text to copy.
-func FindingText(f FindingRow) string {
-	s := f.Title + ": " + f.Text + "."
-	if f.Suggestion != "" {
-		s += " " + f.Suggestion + "."
 	}
 	return s
 }

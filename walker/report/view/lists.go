@@ -7,39 +7,16 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
-
-// ThreadRow is one thread of the list.
-type ThreadRow struct {
-	Index      int
-	ID         string
-	Name       string
-	Crashed    bool
-	Requesting bool
-	Frames     int
-	Top        string // the first function that has a name
-	Hits       int    // rows of its stack that contain the searched text
-	Hit        bool   // its name or id contains it
-	Pending    bool   // not walked yet
-	HasSecond  bool   // Other is the index of its second stack
-	Other      int
-	Unlisted   bool // not in the dump's list
-}
-
-// ThreadPage is a window of the threads, the crashed one first.
-type ThreadPage struct {
-	Page
-	Selected int // row number of the requested thread, or -1
-	Rows     []ThreadRow
-}
 
 // Threads lists the threads, the crashed or requesting one first, then in the dump's order. filter
 // selects threads by number, id and name. search is a Query; Hits counts its matches.
 //
 // It goes through all threads, since Total and Selected count those that the filter selects, but
 // makes rows for the window alone.
-func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage {
-	out := ThreadPage{Selected: -1, Rows: []ThreadRow{}}
+func (v *View) Threads(from, n, selected int, filter, search string) rows.ThreadPage {
+	out := rows.ThreadPage{Selected: -1, Rows: []rows.ThreadRow{}}
 	filter = strings.ToLower(filter)
 	row := 0
 	for _, i := range v.order() {
@@ -52,8 +29,8 @@ func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage 
 			out.Selected = row
 		}
 		if row >= from && row < from+n {
-			r := ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: Clean(t.Name), Crashed: t.Crashed, Frames: len(t.Frames),
-				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: v.hits(t, search), Pending: t.Pending, Hit: Holds(search, threadWords(t)),
+			r := rows.ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: rows.Clean(t.Name), Crashed: t.Crashed, Frames: len(t.Frames),
+				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: v.hits(t, search), Pending: t.Pending, Hit: rows.Holds(search, threadWords(t)),
 				HasSecond: t.HasSecond, Other: t.Other, Unlisted: t.Unlisted}
 			out.Rows = append(out.Rows, r)
 		}
@@ -99,36 +76,11 @@ func (v *View) top(t *report.Thread) string {
 	}
 	if len(t.Frames) > 0 {
 		if m := v.module(t.Frames[0].Module); m != nil {
-			return Clean(m.Title())
+			return rows.Clean(m.Title())
 		}
 		return v.frameHex(&t.Frames[0], t.Frames[0].PC)
 	}
 	return ""
-}
-
-// ModuleRow is a module with the state of its symbols.
-type ModuleRow struct {
-	Index             int
-	Name, Path        string
-	Base, End         string
-	Version           string
-	DebugFile         string
-	DebugID, CodeID   string
-	State, Word       string
-	SymbolFile, Other string // Other is the id of symbols of another build
-	Item              int    // of the file that "use anyway" would use, or -1
-	Frames            int
-	Warnings          []string
-	IndexedOnDemand   bool   // the symbol file has no full index; lookups search it
-	Has               string // what its files contain
-}
-
-// ModulePage is a window of the modules.
-type ModulePage struct {
-	Page
-	Selected int // row number of the requested module, or -1
-	Rows     []ModuleRow
-	Detail   *ModuleDetail // of the requested module, or nil
 }
 
 // stateOrder is the order of modules by state: those that need the user's attention first.
@@ -188,8 +140,8 @@ func (v *View) Assignable(n int) (out []int) {
 }
 
 // Modules lists the modules.
-func (v *View) Modules(from, n, selected int) ModulePage {
-	out := ModulePage{Selected: -1, Rows: []ModuleRow{}}
+func (v *View) Modules(from, n, selected int) rows.ModulePage {
+	out := rows.ModulePage{Selected: -1, Rows: []rows.ModuleRow{}}
 	order := v.moduleOrder()
 	lo, hi := window(len(order), from, n)
 	out.From, out.Total = lo, len(order)
@@ -198,10 +150,10 @@ func (v *View) Modules(from, n, selected int) ModulePage {
 	for _, i := range order[lo:hi] {
 		m := &v.r.Modules[i]
 		start, end := m.Range()
-		row := ModuleRow{Index: i, Name: Clean(m.Title()), Path: Clean(m.Name), Base: v.hex(start),
-			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
-			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
-			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}
+		row := rows.ModuleRow{Index: i, Name: rows.Clean(m.Title()), Path: rows.Clean(m.Name), Base: v.hex(start),
+			End: v.hex(end), Version: version(m), DebugFile: rows.Clean(rows.BaseName(m.DebugFile)),
+			DebugID: rows.Clean(m.DebugID), CodeID: rows.Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
+			SymbolFile: rows.Clean(rows.BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}
 		if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
 			row.Word = "indexed on demand"
 		}
@@ -209,13 +161,13 @@ func (v *View) Modules(from, n, selected int) ModulePage {
 			row.State, row.Word = "exports", "only exports" // "loaded" would promise more
 		}
 		for _, w := range m.Warnings {
-			row.Warnings = append(row.Warnings, Clean(w))
+			row.Warnings = append(row.Warnings, rows.Clean(w))
 		}
 		if m.State == report.SymbolsAssigned || m.State == report.SymbolsMismatch {
-			row.Other = Clean(m.SymbolID)
+			row.Other = rows.Clean(m.SymbolID)
 		}
 		if w := v.mismatch(i); w != nil {
-			row.Item, row.Other = w.Mismatch.Item, Clean(w.Mismatch.ID)
+			row.Item, row.Other = w.Mismatch.Item, rows.Clean(w.Mismatch.ID)
 		}
 		out.Rows = append(out.Rows, row)
 	}
@@ -240,49 +192,31 @@ func (v *View) other(module int) int {
 	return -1
 }
 
-// MissingRow is a symbol file that is missing.
-type MissingRow struct {
-	Module             int
-	DebugFile, DebugID string
-	StorePath          string
-	Frames             int
-	Stores             []report.StoreFile // the paths on symbol servers
-	OtherFile, OtherID string             // a loaded file with the right name and another id
-	Differs            string             // how the two ids differ
-	Item               int
-}
-
-// MissingPage is a window of the missing symbol files.
-type MissingPage struct {
-	Page
-	Rows []MissingRow
-}
-
 // Missing lists the missing files, the most useful first.
 //
 // A Windows module may need two files: the PDB for names, and the program for unwind rules. If both
 // are missing, the row names both; if only the program is (Partial), the row is the program's.
-func (v *View) Missing(from, n int) MissingPage {
-	out := MissingPage{Rows: []MissingRow{}}
+func (v *View) Missing(from, n int) rows.MissingPage {
+	out := rows.MissingPage{Rows: []rows.MissingRow{}}
 	lo, hi := window(len(v.r.Missing), from, n)
 	out.From, out.Total = lo, len(v.r.Missing)
 	for i := lo; i < hi; i++ {
 		w := &v.r.Missing[i]
-		row := MissingRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
-			StorePath: Clean(w.StorePath), Frames: w.Frames, Stores: []report.StoreFile{}, OtherFile: Clean(BaseName(w.Mismatch.File)),
-			OtherID: Clean(w.Mismatch.ID), Item: -1}
+		row := rows.MissingRow{Module: w.Module, DebugFile: rows.Clean(w.DebugFile), DebugID: rows.Clean(w.DebugID),
+			StorePath: rows.Clean(w.StorePath), Frames: w.Frames, Stores: []rows.StoreFile{}, OtherFile: rows.Clean(rows.BaseName(w.Mismatch.File)),
+			OtherID: rows.Clean(w.Mismatch.ID), Item: -1}
 		if row.OtherFile != "" {
 			row.Item = w.Mismatch.Item
-			row.Differs = Clean(report.IDDifference(w.DebugID, w.Mismatch.ID))
+			row.Differs = rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID))
 		}
 		for _, s := range w.Stores {
-			row.Stores = append(row.Stores, report.StoreFile{Layout: s.Layout, Path: Clean(s.Path), Else: Clean(s.Else)})
+			row.Stores = append(row.Stores, rows.StoreFile{Layout: s.Layout, Path: rows.Clean(s.Path), Else: rows.Clean(s.Else)})
 		}
 		if w.Program != "" {
 			if w.Partial {
-				row.DebugFile, row.DebugID, row.StorePath = Clean(w.Program), Clean(w.CodeID), programPath(w)
+				row.DebugFile, row.DebugID, row.StorePath = rows.Clean(w.Program), rows.Clean(w.CodeID), programPath(w)
 			} else {
-				row.DebugFile += ", " + Clean(w.Program)
+				row.DebugFile += ", " + rows.Clean(w.Program)
 			}
 		}
 		out.Rows = append(out.Rows, row)
@@ -295,7 +229,7 @@ func (v *View) Missing(from, n int) MissingPage {
 func programPath(w *report.MissingFile) string {
 	for _, s := range w.Stores {
 		if strings.HasPrefix(s.Path, w.Program+"/") && s.Layout == report.LayoutMicrosoft {
-			return Clean(s.Path)
+			return rows.Clean(s.Path)
 		}
 	}
 	return ""
@@ -310,7 +244,7 @@ func (v *View) MissingText() string {
 	for i := range v.r.Missing {
 		w := &v.r.Missing[i]
 		line := func(file, id, path string) {
-			fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", Clean(file), Clean(id), Clean(path), count(w.Frames, "frame", "frames"))
+			fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", rows.Clean(file), rows.Clean(id), rows.Clean(path), count(w.Frames, "frame", "frames"))
 		}
 		if !w.Partial || w.Program == "" {
 			line(w.DebugFile, w.DebugID, w.StorePath)
@@ -325,7 +259,7 @@ func (v *View) MissingText() string {
 // version returns a module's version, or "" for zeros, which writers store on systems without
 // versions.
 func version(m *report.Module) string {
-	if s := Clean(m.Version); s != "0.0.0.0" {
+	if s := rows.Clean(m.Version); s != "0.0.0.0" {
 		return s
 	}
 	return ""

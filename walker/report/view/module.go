@@ -5,29 +5,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
-
-// ModuleDetail is the details of one module and its symbols.
-type ModuleDetail struct {
-	Index int
-	Name  string
-	// Status is the state of its symbols as a sentence.
-	Status string
-	Facts  []Fact
-	// Has says what its files contain, and which file has it: "Unwind rules", "libfoo.so,
-	// .eh_frame".
-	Has []Fact
-	// Missing lists files and kinds of information that the module lacks.
-	Missing  []string
-	Warnings []string
-	// Rules: it has call frame information, which the user can disable. Ignored: the user has
-	// disabled it.
-	Rules, Ignored bool
-	// Binary is the name of the item from which a symbol file can be made, or "".
-	Binary string
-	// Assign: the user may assign symbols to it.
-	Assign bool
-}
 
 // assignable reports whether a module lacks matching symbols.
 func assignable(m *report.Module) bool {
@@ -54,21 +33,21 @@ func hasWords(m *report.Module) string {
 }
 
 // Module returns the details of a module, or nil.
-func (v *View) Module(i int) *ModuleDetail {
+func (v *View) Module(i int) *rows.ModuleDetail {
 	m := v.module(i)
 	if m == nil {
 		return nil
 	}
-	d := &ModuleDetail{Index: i, Name: Clean(m.Title()), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
+	d := &rows.ModuleDetail{Index: i, Name: rows.Clean(m.Title()), Facts: []rows.Fact{}, Has: []rows.Fact{}, Missing: []string{}, Warnings: []string{},
 		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned, Ignored: m.IgnoredCFI,
 		Binary: m.Binary, Assign: assignable(m)}
 	d.Status = v.moduleStatus(m)
 	add := func(key, value string, code bool) {
 		if value != "" {
-			d.Facts = append(d.Facts, Fact{key, value, code})
+			d.Facts = append(d.Facts, rows.Fact{Key: key, Value: value, Code: code})
 		}
 	}
-	add("Path", Clean(m.Name), true)
+	add("Path", rows.Clean(m.Name), true)
 	start, end := m.Range()
 	add("Address", v.hex(start)+" – "+v.hex(end), true)
 	var parts string
@@ -76,21 +55,21 @@ func (v *View) Module(i int) *ModuleDetail {
 		parts += "\n" + v.hex(p.Start) + " – " + v.hex(p.Start+p.Size) + " +" + short(p.RVA)
 	}
 	add("Mappings", strings.TrimPrefix(parts, "\n"), true)
-	add("Debug file", Clean(m.DebugFile), true)
-	add("Debug id", Clean(m.DebugID), true)
-	add("Code id", Clean(m.CodeID), true)
+	add("Debug file", rows.Clean(m.DebugFile), true)
+	add("Debug id", rows.Clean(m.DebugID), true)
+	add("Code id", rows.Clean(m.CodeID), true)
 	add("Version", version(m), false)
-	add("Symbol file", Clean(m.SymbolFile), true)
+	add("Symbol file", rows.Clean(m.SymbolFile), true)
 	if m.Binary != m.SymbolFile {
-		add("Binary", Clean(m.Binary), true)
+		add("Binary", rows.Clean(m.Binary), true)
 	}
 	d.Has = has(m)
 	for _, s := range m.Has.Missing {
-		d.Missing = append(d.Missing, sentenceCase(Clean(s)))
+		d.Missing = append(d.Missing, sentenceCase(rows.Clean(s)))
 	}
 	d.Missing = append(d.Missing, lacks(m)...)
 	for _, w := range m.Warnings {
-		d.Warnings = append(d.Warnings, Clean(w))
+		d.Warnings = append(d.Warnings, rows.Clean(w))
 	}
 	return d
 }
@@ -99,14 +78,14 @@ func (v *View) Module(i int) *ModuleDetail {
 //
 //	Unwind rules    libfoo.so, .eh_frame
 //	Functions       libfoo.so.debug, .debug_info
-func has(m *report.Module) []Fact {
-	out := []Fact{}
+func has(m *report.Module) []rows.Fact {
+	out := []rows.Fact{}
 	for _, p := range m.Has.Parts {
-		from := Clean(BaseName(p.File))
+		from := rows.Clean(rows.BaseName(p.File))
 		if p.Section != "" {
-			from += ", " + Clean(p.Section)
+			from += ", " + rows.Clean(p.Section)
 		}
-		what := Clean(p.What)
+		what := rows.Clean(p.What)
 		if what != "" {
 			what = string(upperFirst(what[0])) + what[1:]
 		}
@@ -114,7 +93,7 @@ func has(m *report.Module) []Fact {
 			out[n-1].Value += "\n" + from
 			continue
 		}
-		out = append(out, Fact{what, from, true})
+		out = append(out, rows.Fact{Key: what, Value: from, Code: true})
 	}
 	return out
 }

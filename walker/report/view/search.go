@@ -5,47 +5,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
-
-// Query normalizes a text to search for, as Holds needs it: lower case, addresses without leading
-// zeros and without WinDbg's backtick.
-//
-//	0x00007FF6`1234ABCD    0x7ff61234abcd
-//	libfoo.so +0x12        libfoo.so+0x12      as the stack's cells and the copied text have it
-//	0x00                   0x0
-func Query(s string) string {
-	s = strings.ToLower(strings.TrimSpace(s))
-	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), " +0x", "+0x") // "00007ff6`1234abcd"; "libfoo.so +0x12"
-	if hex, ok := strings.CutPrefix(s, "0x"); ok && len(hex) > 1 {
-		s = "0x" + strings.TrimLeft(hex[:len(hex)-1], "0") + hex[len(hex)-1:]
-	}
-	return s
-}
-
-// Holds reports whether one of the texts contains a Query. The Query 0x7f75 also matches an address
-// with leading zeros.
-func Holds(query string, texts ...string) bool {
-	if query == "" {
-		return false
-	}
-	for _, s := range texts {
-		s = strings.ToLower(s)
-		if strings.Contains(s, query) {
-			return true
-		}
-		// Compare what follows the zeros of "0x00007f75".
-		if digits, ok := strings.CutPrefix(query, "0x"); ok {
-			for at := strings.Index(s, "0x0"); at >= 0; {
-				s = strings.TrimLeft(s[at+2:], "0")
-				if strings.HasPrefix(s, digits) {
-					return true
-				}
-				at = strings.Index(s, "0x0")
-			}
-		}
-	}
-	return false
-}
 
 // frameHolds reports whether the text of a row contains a Query. inline is the number of an inlined
 // call, or -1 for the frame itself.
@@ -65,7 +26,7 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	if m := v.module(f.Module); m != nil {
 		module = m.Title()
 	} else if len(f.Unloaded) > 0 {
-		module = BaseName(f.Unloaded[0].Module)
+		module = rows.BaseName(f.Unloaded[0].Module)
 	}
 	var texts [6]string
 	if inline >= 0 || named(f) {
@@ -79,10 +40,10 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	}
 	if inline < 0 {
 		texts[2], texts[3] = module+"+"+short(f.RVA), v.frameHex(f, f.PC)
-		texts[4], _ = Word(f.Trust)
+		texts[4], _ = rows.Word(f.Trust)
 		texts[5] = v.frameHex(f, f.Lookup)
 	}
-	if Holds(query, texts[:]...) {
+	if rows.Holds(query, texts[:]...) {
 		return true
 	}
 	const digits = 4 // search registers for at least so many digits: fewer match most registers
@@ -123,22 +84,14 @@ func (v *View) eachHit(t *report.Thread, query string, do func(frame, inline int
 	}
 }
 
-// Hit is a match of a search: a thread (Frame is -1), a row of a stack, or a row of a tab of the
-// lower panel. Without a thread (-1) and a tab it is the verdict.
-type Hit struct {
-	Thread, Frame, Inline int
-	Tab                   string
-	Row                   int // of the tab's list; for "modules" the module's index
-}
-
 // maxHits is the most hits that Find returns.
 const maxHits = 10_000
 
 // Find lists the matches of a Query in the page's order: the verdict, the threads, the tabs of the
 // lower panel. The page steps through the hits in this order.
-func (v *View) Find(query string) []Hit {
-	var out []Hit
-	add := func(h Hit, is bool) bool {
+func (v *View) Find(query string) []rows.Hit {
+	var out []rows.Hit
+	add := func(h rows.Hit, is bool) bool {
 		if is && len(out) < maxHits {
 			out = append(out, h)
 		}
@@ -152,32 +105,32 @@ func (v *View) Find(query string) []Hit {
 		_, _, signature := v.site()
 		said = append(said, v.r.Crash.Reason.Name, signature)
 	}
-	add(Hit{Thread: -1}, Holds(query, append(said, v.facts()...)...))
+	add(rows.Hit{Thread: -1}, rows.Holds(query, append(said, v.facts()...)...))
 	for _, i := range v.order() {
 		t := &v.r.Threads[i]
-		add(Hit{Thread: i, Frame: -1, Inline: -1}, Holds(query, threadWords(t)))
-		v.eachHit(t, query, func(frame, inline int) bool { return add(Hit{Thread: i, Frame: frame, Inline: inline}, true) })
+		add(rows.Hit{Thread: i, Frame: -1, Inline: -1}, rows.Holds(query, threadWords(t)))
+		v.eachHit(t, query, func(frame, inline int) bool { return add(rows.Hit{Thread: i, Frame: frame, Inline: inline}, true) })
 	}
 	for _, i := range v.moduleOrder() {
 		m := &v.r.Modules[i]
-		add(Hit{Thread: -1, Tab: "modules", Row: i}, v.moduleHolds(m, query))
+		add(rows.Hit{Thread: -1, Tab: "modules", Row: i}, v.moduleHolds(m, query))
 	}
 	for i := range v.r.Missing {
 		w := &v.r.Missing[i]
-		add(Hit{Thread: -1, Tab: "wanted", Row: i}, Holds(query, w.DebugFile, w.DebugID, w.StorePath, w.Mismatch.File, w.Mismatch.ID))
+		add(rows.Hit{Thread: -1, Tab: "wanted", Row: i}, rows.Holds(query, w.DebugFile, w.DebugID, w.StorePath, w.Mismatch.File, w.Mismatch.ID))
 	}
 	for i, f := range v.Findings() {
-		add(Hit{Thread: -1, Tab: "findings", Row: i}, Holds(query, FindingText(f)))
+		add(rows.Hit{Thread: -1, Tab: "findings", Row: i}, rows.Holds(query, rows.FindingText(f)))
 	}
-	add(Hit{Thread: -1, Tab: "system"}, GroupsHold(query, v.system()))
+	add(rows.Hit{Thread: -1, Tab: "system"}, GroupsHold(query, v.system()))
 	for i := range v.r.Diagnostics {
-		add(Hit{Thread: -1, Tab: "log", Row: i}, Holds(query, v.r.Diagnostics[i].Text))
+		add(rows.Hit{Thread: -1, Tab: "log", Row: i}, rows.Holds(query, v.r.Diagnostics[i].Text))
 	}
 	return out
 }
 
 // GroupsHold reports whether one of the facts contains a Query.
-func GroupsHold(query string, groups []Group) bool {
+func GroupsHold(query string, groups []rows.Group) bool {
 	for _, g := range groups {
 		if factsHold(query, g.Facts) {
 			return true
@@ -186,9 +139,9 @@ func GroupsHold(query string, groups []Group) bool {
 	return false
 }
 
-func factsHold(query string, facts []Fact) bool {
+func factsHold(query string, facts []rows.Fact) bool {
 	for _, f := range facts {
-		if Holds(query, f.Key+" "+f.Value) {
+		if rows.Holds(query, f.Key+" "+f.Value) {
 			return true
 		}
 	}
@@ -204,5 +157,5 @@ func threadWords(t *report.Thread) string {
 // moduleHolds reports whether a module has the searched text in what the list shows of it.
 func (v *View) moduleHolds(m *report.Module, query string) bool {
 	start, end := m.Range()
-	return Holds(query, m.Name, m.DebugFile, m.DebugID, m.CodeID, m.SymbolFile, m.SymbolID, version(m), v.hex(start), v.hex(end))
+	return rows.Holds(query, m.Name, m.DebugFile, m.DebugID, m.CodeID, m.SymbolFile, m.SymbolID, version(m), v.hex(start), v.hex(end))
 }

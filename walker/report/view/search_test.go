@@ -1,6 +1,10 @@
 package view
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+)
 
 func TestHolds(t *testing.T) {
 	const address = "at 0x00007F756A11927F"
@@ -23,7 +27,7 @@ func TestHolds(t *testing.T) {
 		{"", "anything", false},
 		{"  SigSegv ", "SIGSEGV / SEGV_MAPERR", true},
 	} {
-		if got := Holds(Query(c.search), c.text); got != c.want {
+		if got := rows.Holds(rows.Query(c.search), c.text); got != c.want {
 			t.Errorf("%q in %q: %v", c.search, c.text, got)
 		}
 	}
@@ -32,14 +36,14 @@ func TestHolds(t *testing.T) {
 // TestFind: what is in the report is found where it is shown, in the order in which it is read.
 func TestFind(t *testing.T) {
 	v := New(example(), demangled)
-	hits := v.Find(Query("app::outer"))
+	hits := v.Find(rows.Query("app::outer"))
 	if len(hits) == 0 || hits[len(hits)-1].Thread != 1 || hits[len(hits)-1].Frame != 0 {
 		t.Errorf("a function: %+v", hits)
 	}
-	for _, h := range v.Find(Query("x.dll")) {
+	for _, h := range v.Find(rows.Query("x.dll")) {
 		if h.Tab == "modules" && h.Row == 1 {
 			return
 		}
 	}
-	t.Errorf("a module: %+v", v.Find(Query("x.dll")))
+	t.Errorf("a module: %+v", v.Find(rows.Query("x.dll")))
 }

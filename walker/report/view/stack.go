@@ -7,63 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
-
-// Kinds of rows in a stack.
-const (
-	RowFrame  = "frame"
-	RowInline = "inline"
-	RowStop   = "stop" // after the last frame: why the walk ended, and what would make the stack more complete
-)
-
-// StackRow is one row of a stack.
-type StackRow struct {
-	Kind   string
-	Frame  int // number of the physical frame
-	Inline int // number of the inlined call, innermost first; -1 for the frame itself
-	// Function is folded for the row, Full is the full name, both with the offset in the function if
-	// the function may have ended before the address. Without symbols Function is the module
-	// and the offset in it, or the address if there is no module, and Full also says why there is
-	// no name.
-	Function, Full string
-	NoSymbol       bool // Function is not a name
-	Source, Path   string
-	Trust, Word    string // the report's word, and the page's
-	Module, Offset string
-	// Address is the lookup address: for a caller it is inside the call instruction, as in every
-	// export. Offset is that of Address.
-	Address         string
-	ModuleIndex     int  // -1 for none
-	Other           int  // a loaded file with another id that could be used for the module, or -1
-	Missing         bool // symbols of the module are missing
-	AssignedSymbols bool // it uses symbols with another id, which the user assigned
-	Unreliable      bool // found by scanning
-	Suggestion      bool // of RowStop: a suggestion
-	Hit             bool // it contains the searched text
-}
-
-// StackPage is a window of a stack.
-type StackPage struct {
-	Page
-	Thread int
-	Name   string // of the thread
-	// Title says what the stack is, if it is not simply that of a thread with a number, else "".
-	Title string
-	// Switch is the text of a button to the thread's other stack, whose index is Other; "" if it has
-	// one alone.
-	Switch string
-	Other  int
-	// Frames is the number of physical frames of the stack.
-	Frames int
-	// Quality says in one line how reliable the stack is.
-	Quality string
-	// Selected is the row number of the requested frame, or -1.
-	Selected int
-	// SourceWidth and WhereWidth are the lengths of the longest Source and Where of the stack, in
-	// characters.
-	SourceWidth, WhereWidth int
-	Rows                    []StackRow
-}
 
 // StackQuery selects a window of a stack: Count rows from row From on. Frame and Inline are the
 // selected row, whose number StackPage.Selected has.
@@ -74,31 +19,6 @@ type StackQuery struct {
 	Inline      int
 	HideInlines bool
 	Search      string // a Query
-}
-
-// Word returns the page's word for a trust, and a sentence that explains it.
-func Word(trust string) (word, sentence string) {
-	switch trust {
-	case "context":
-		return "context", "The dump has its registers."
-	case "cfi":
-		return "CFI", "Found by call frame information, which describes the frame of each function."
-	case "cfi_scan":
-		return "CFI + scan", "Found by the symbol file's frame data and a search of the stack."
-	case "frame_pointer":
-		return "frame pointer", "Found by following the frame pointer: reliable in code that keeps one, wrong elsewhere."
-	case "leaf":
-		return "leaf", "The function that it called has no frame of its own: the return address is still where the call put it."
-	case "scan":
-		return "scan", "A word on the stack that looks like a return address. It may be left over from an earlier call."
-	case "prewalked":
-		return "shadow stack", "The CPU's own list of return addresses, which no program can overwrite, names this caller."
-	case "inline":
-		return "inline", "A call that the compiler inlined: it has no frame of its own."
-	case "none":
-		return "unproven", "Call frame information gives this return address, which is in no module, and nothing in the dump shows that there is code. It may have been overwritten."
-	}
-	return "unknown", "How this frame was found is not known."
 }
 
 // rowsOf returns the number of the first row of each frame, and the number of rows. Inlined calls
@@ -136,13 +56,13 @@ func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 //	row 3   main                    frame 1
 //	row 4   why the walk ended
 //	row 5   what would help         if there is a suggestion
-func (v *View) Stack(q StackQuery) StackPage {
-	out := StackPage{Thread: q.Thread, Selected: -1, Rows: []StackRow{}}
+func (v *View) Stack(q StackQuery) rows.StackPage {
+	out := rows.StackPage{Thread: q.Thread, Selected: -1, Rows: []rows.StackRow{}}
 	t := v.thread(q.Thread)
 	if t == nil {
 		return out
 	}
-	out.Name, out.Frames = Clean(t.Name), len(t.Frames)
+	out.Name, out.Frames = rows.Clean(t.Name), len(t.Frames)
 	v.otherStack(&out, t)
 	out.Quality = v.quality(t)
 	out.SourceWidth, out.WhereWidth = v.widths(q.Thread)
@@ -194,7 +114,7 @@ func (v *View) Stack(q StackQuery) StackPage {
 }
 
 // otherStack says what else a thread has, or what it is.
-func (v *View) otherStack(out *StackPage, t *report.Thread) {
+func (v *View) otherStack(out *rows.StackPage, t *report.Thread) {
 	name := func(i int) string {
 		if s := &v.r.Threads[i]; len(s.Frames) > 0 && s.Frames[0].Regs.Arch.WordSize == 4 {
 			return "32-bit stack"
@@ -236,12 +156,12 @@ func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) in
 func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), want) }
 
 // frameRow returns a frame's row with its name.
-func (v *View) frameRow(f *report.Frame, i int) StackRow {
+func (v *View) frameRow(f *report.Frame, i int) rows.StackRow {
 	row := v.placedRow(f, i)
 	v.nameRow(&row, f)
 	if f.TailCall.Raw != "" {
 		called := v.full(f.TailCall)
-		row.Function += " → " + Fold(called) + " (tail call)"
+		row.Function += " → " + rows.Fold(called) + " (tail call)"
 		row.Full += " → " + called + " (tail call)"
 	}
 	return row
@@ -250,36 +170,22 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 // placedRow returns a frame's row without its name.
 //
 // widths calls it for every frame of a stack, so it must not demangle.
-func (v *View) placedRow(f *report.Frame, i int) StackRow {
-	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
+func (v *View) placedRow(f *report.Frame, i int) rows.StackRow {
+	row := rows.StackRow{Kind: rows.RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
 		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
-	row.Word, _ = Word(f.Trust)
+	row.Word, _ = rows.Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
-		row.Module = Clean(m.Title())
+		row.Module = rows.Clean(m.Title())
 		row.Offset = "+" + short(f.RVA)
 	} else if len(f.Unloaded) > 0 {
-		row.Module = Clean(BaseName(f.Unloaded[0].Module)) + " (unloaded)"
+		row.Module = rows.Clean(rows.BaseName(f.Unloaded[0].Module)) + " (unloaded)"
 		if len(f.Unloaded[0].Offsets) > 0 {
 			row.Offset = "+" + short(f.Unloaded[0].Offsets[0])
 		}
 	}
 	row.Source, row.Path = source(f.File, f.Line, f.HasLine)
 	return row
-}
-
-// Where returns the text of a row's last column: the module and the offset, or the address if
-// Function has these already.
-func (r *StackRow) Where() string {
-	switch {
-	case r.Kind == RowFrame && r.Module == "":
-		return "in no module"
-	case r.NoSymbol:
-		return r.Address
-	case r.Offset == "":
-		return r.Module
-	}
-	return r.Module + " " + r.Offset
 }
 
 // widths returns the lengths of the longest Source and Where of a thread's rows. It needs no
@@ -289,7 +195,7 @@ func (v *View) widths(ti int) (int, int) {
 		return w[0], w[1]
 	}
 	var w [2]int
-	longest := func(row StackRow) {
+	longest := func(row rows.StackRow) {
 		w[0], w[1] = max(w[0], utf8.RuneCountInString(row.Source)), max(w[1], utf8.RuneCountInString(row.Where()))
 	}
 	t := v.thread(ti)
@@ -309,10 +215,10 @@ func (v *View) widths(ti int) (int, int) {
 }
 
 // nameRow sets a row's name, or without one where the address is.
-func (v *View) nameRow(row *StackRow, f *report.Frame) {
+func (v *View) nameRow(row *rows.StackRow, f *report.Frame) {
 	if named(f) {
 		row.Full = v.full(f.Function) + after(f)
-		row.Function = Fold(v.full(f.Function)) + after(f)
+		row.Function = rows.Fold(v.full(f.Function)) + after(f)
 		return
 	}
 	row.NoSymbol = true
@@ -322,7 +228,7 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	}
 	switch {
 	case f.Passed && !isPlaceholder(f.Function.Raw):
-		row.Full = row.Function + ", no name: the nearest one, " + Size(int64(f.Lookup-f.FunctionStart)) + " before it, is another function's"
+		row.Full = row.Function + ", no name: the nearest one, " + rows.Size(int64(f.Lookup-f.FunctionStart)) + " before it, is another function's"
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
 	case f.MissingSymbols && v.module(f.Module) != nil && v.module(f.Module).Has.OnlyExports:
@@ -352,15 +258,15 @@ func isPlaceholder(name string) bool {
 }
 
 // inlineRow returns the row of inlined call k of a frame.
-func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
+func (v *View) inlineRow(f *report.Frame, i, k int) rows.StackRow {
 	in := &f.Inlines[k]
-	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
+	row := rows.StackRow{Kind: rows.RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
 		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {
-		row.Module = Clean(m.Title())
+		row.Module = rows.Clean(m.Title())
 	}
-	row.Function = Fold(row.Full)
+	row.Function = rows.Fold(row.Full)
 	row.Source, row.Path = source(in.File, in.Line, in.HasLine)
 	return row
 }
@@ -369,12 +275,12 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 //
 // Their Inline is -1 and -2, so that the page's key of a row (frame and inline) differs for the
 // two.
-func (v *View) stopRows(t *report.Thread) []StackRow {
-	rows := []StackRow{{Kind: RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}}
-	if s := Clean(t.Stop.Suggestion); s != "" {
-		rows = append(rows, StackRow{Kind: RowStop, Suggestion: true, Frame: -1, Inline: -2, ModuleIndex: -1, Other: -1, Function: sentenceCase(s), Full: s})
+func (v *View) stopRows(t *report.Thread) []rows.StackRow {
+	list := []rows.StackRow{{Kind: rows.RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}}
+	if s := rows.Clean(t.Stop.Suggestion); s != "" {
+		list = append(list, rows.StackRow{Kind: rows.RowStop, Suggestion: true, Frame: -1, Inline: -2, ModuleIndex: -1, Other: -1, Function: sentenceCase(s), Full: s})
 	}
-	return rows
+	return list
 }
 
 // stopSentence returns why a walk ended.
@@ -385,7 +291,7 @@ func stopSentence(t *report.Thread) string {
 	if t.Pending {
 		return "This thread is being walked."
 	}
-	d := Clean(t.Stop.Detail)
+	d := rows.Clean(t.Stop.Detail)
 	switch t.Stop.Kind {
 	case "end":
 		if d == "" {
@@ -396,7 +302,7 @@ func stopSentence(t *report.Thread) string {
 		return "End of the stack"
 	}
 	if d == "" {
-		d = strings.ReplaceAll(Clean(t.Stop.Kind), "-", " ")
+		d = strings.ReplaceAll(rows.Clean(t.Stop.Kind), "-", " ")
 	}
 	return "The walk stopped: " + d
 }
@@ -406,8 +312,8 @@ func source(file string, line uint32, has bool) (string, string) {
 	if file == "" {
 		return "", ""
 	}
-	file = Clean(file)
-	s := BaseName(file)
+	file = rows.Clean(file)
+	s := rows.BaseName(file)
 	if has && line != 0 {
 		n := ":" + strconv.FormatUint(uint64(line), 10)
 		return s + n, file + n
@@ -455,15 +361,15 @@ func (v *View) quality(t *report.Thread) string {
 	case have == total && total == 1:
 		parts = append(parts, "Symbols for the only module on this stack")
 	case have == total:
-		parts = append(parts, "Symbols for all "+Number(total)+" modules on this stack")
+		parts = append(parts, "Symbols for all "+rows.Number(total)+" modules on this stack")
 	default:
-		parts = append(parts, "Symbols for "+Number(have)+" of "+count(total, "module", "modules")+" on this stack")
+		parts = append(parts, "Symbols for "+rows.Number(have)+" of "+count(total, "module", "modules")+" on this stack")
 	}
 	if exports > 0 {
 		parts = append(parts, "only exported names for "+count(exports, "module", "modules"))
 	}
 	if m := v.module(t.Stop.Wants); t.Stop.Suggestion != "" && m != nil && (m.State == report.SymbolsMissing || m.State == report.SymbolsMismatch) {
-		parts = append(parts, "add "+Clean(m.Title())+" first")
+		parts = append(parts, "add "+rows.Clean(m.Title())+" first")
 	}
 	if distant > 0 {
 		parts = append(parts, count(distant, "frame has", "frames have")+" no name: the nearest one is another function's")

@@ -7,54 +7,18 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/text"
 )
 
-// Summary is the top of a dump's page, and the counts of its lists.
-type Summary struct {
-	Name    string
-	Verdict []Span
-	// Reason is the exception as rust-minidump or Breakpad print it, Facts the line below the
-	// verdict.
-	Reason string
-	Facts  []string
-	// Messages has the program's own messages about its end, the most important first.
-	Messages []Fact
-	// Signature is the crash's signature, or "" without a crash.
-	Signature string
-	// FirstThread is the thread to show first.
-	FirstThread                     int
-	Threads, Modules, Missing, Diag int
-	Errors                          int // number of diagnostics that are errors
-	System                          []Group
-	Log                             []LogRow
-	// Findings say why stacks are incomplete.
-	Findings []FindingRow
-}
-
-// Group is a titled list of facts.
-type Group struct {
-	Title string
-	Facts []Fact
-}
-
-// Fact is a value with its name.
-type Fact struct {
-	Key, Value string
-	Code       bool // show it in the monospaced font
-}
-
-// LogRow is a diagnostic.
-type LogRow struct{ Severity, Text string }
-
 // Summary makes the summary.
-func (v *View) Summary() Summary {
+func (v *View) Summary() rows.Summary {
 	r := v.r
-	s := Summary{Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(),
+	s := rows.Summary{Name: rows.Clean(rows.BaseName(r.Dump.Name)), Verdict: v.Verdict(),
 		FirstThread: r.FirstThread, Threads: len(v.order()), Missing: len(r.Missing),
-		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Findings: v.Findings(), Messages: []Fact{}}
+		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []rows.LogRow{}, Findings: v.Findings(), Messages: []rows.Fact{}}
 	for _, said := range v.r.Messages {
-		s.Messages = append(s.Messages, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
+		s.Messages = append(s.Messages, rows.Fact{Key: rows.Clean(said.Source), Value: rows.Clean(said.Text)})
 	}
 	for i := range r.Modules {
 		if !r.Modules[i].Merged {
@@ -62,20 +26,20 @@ func (v *View) Summary() Summary {
 		}
 	}
 	if r.Crash != nil {
-		s.Reason = Clean(r.Crash.Reason.Name)
+		s.Reason = rows.Clean(r.Crash.Reason.Name)
 		_, _, words := v.site()
-		s.Signature = Clean(words)
+		s.Signature = rows.Clean(words)
 	}
 	for i, d := range r.Diagnostics {
 		if d.Severity == "error" {
 			s.Errors++
 		}
 		if i < maxLog {
-			s.Log = append(s.Log, LogRow{Clean(d.Severity), Clean(d.Text)})
+			s.Log = append(s.Log, rows.LogRow{Severity: rows.Clean(d.Severity), Text: rows.Clean(d.Text)})
 		}
 	}
 	if n := len(r.Diagnostics) - maxLog; n > 0 {
-		s.Log = append(s.Log, LogRow{"note", fmt.Sprintf("%s more are not listed here.", Number(n))})
+		s.Log = append(s.Log, rows.LogRow{Severity: "note", Text: fmt.Sprintf("%s more are not listed here.", rows.Number(n))})
 	}
 	return s
 }
@@ -112,10 +76,10 @@ func (v *View) facts() []string {
 		if r.Process.Type != "" {
 			product += " (" + r.Process.Type + ")"
 		}
-		out = append(out, Clean(product))
+		out = append(out, rows.Clean(product))
 	}
 	if r.System.Display != "" {
-		out = append(out, Clean(withoutBuild(r.System.Display)))
+		out = append(out, rows.Clean(withoutBuild(r.System.Display)))
 	}
 	if r.Process.Uptime != nil {
 		out = append(out, "up "+Duration(*r.Process.Uptime))
@@ -163,68 +127,53 @@ func Duration(s uint64) string {
 	return fmt.Sprintf("%d days %d h", s/86400, s/3600%24)
 }
 
-// Size formats a number of bytes: "9,000 bytes", "120 KB", "1.5 GB".
-func Size(n int64) string {
-	switch {
-	case n < 10_000:
-		return Number(int(n)) + " bytes"
-	case n < 10_000_000:
-		return Number(int(n/1000)) + " KB"
-	case n < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	case n < 1_000_000_000_000:
-		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-	}
-	return Number(int(n/1_000_000_000_000)) + " TB"
-}
-
 // system returns the facts of the System tab.
 //
 // A group without any value is left out, and so is each fact without one.
-func (v *View) system() []Group {
+func (v *View) system() []rows.Group {
 	r := v.r
-	var g []Group
-	add := func(title string, facts ...Fact) {
-		kept := []Fact{}
+	var g []rows.Group
+	add := func(title string, facts ...rows.Fact) {
+		kept := []rows.Fact{}
 		for _, f := range facts {
 			if f.Value != "" {
-				f.Value = Clean(f.Value)
+				f.Value = rows.Clean(f.Value)
 				kept = append(kept, f)
 			}
 		}
 		if len(kept) > 0 {
-			g = append(g, Group{title, kept})
+			g = append(g, rows.Group{Title: title, Facts: kept})
 		}
 	}
 	add("Process", v.processFacts()...)
-	said := make([]Fact, len(v.r.Messages))
+	said := make([]rows.Fact, len(v.r.Messages))
 	for i := range v.r.Messages {
-		said[i] = Fact{Key: v.r.Messages[i].Source, Value: v.r.Messages[i].Text}
+		said[i] = rows.Fact{Key: v.r.Messages[i].Source, Value: v.r.Messages[i].Text}
 	}
 	add("The program's messages", said...)
 	if r.Crash != nil {
 		add("Exception", v.exceptionFacts(r.Crash)...)
 	}
 	add("System", v.systemFacts()...)
-	aux := make([]Fact, len(r.Process.Aux))
+	aux := make([]rows.Fact, len(r.Process.Aux))
 	for i, a := range r.Process.Aux {
 		value := short(a.Value)
 		if strings.Contains(auxNumbers, a.Name+" ") {
 			value = fmt.Sprint(a.Value)
 		}
-		aux[i] = Fact{a.Name, strings.TrimSpace(value + "  " + v.place(a.Value) + a.Text), true}
+		aux[i] = rows.Fact{Key: a.Name, Value: strings.TrimSpace(value + "  " + v.place(a.Value) + a.Text), Code: true}
 	}
 	add("Auxiliary vector", aux...)
 	written := ""
 	if r.Dump.Time != 0 {
 		written = Time(r.Dump.Time)
 	}
-	add("Dump", Fact{"File", r.Dump.Name, true}, Fact{"Size", Size(r.Dump.Size), false}, Fact{"Written", written, false},
-		Fact{"Flags", short(r.Dump.Flags), true}, Fact{"Unwind policy", r.Policy, false})
+	add("Dump", rows.Fact{Key: "File", Value: r.Dump.Name, Code: true}, rows.Fact{Key: "Size", Value: rows.Size(r.Dump.Size), Code: false}, rows.Fact{Key: "Written", Value: written, Code: false},
+		rows.Fact{Key: "Flags", Value: short(r.Dump.Flags), Code: true}, rows.Fact{Key: "Unwind policy", Value: r.Policy, Code: false})
 	return g
 }
 
-func (v *View) processFacts() []Fact {
+func (v *View) processFacts() []rows.Fact {
 	p := &v.r.Process
 	pid, uptime := "", ""
 	if p.PID != nil {
@@ -233,11 +182,11 @@ func (v *View) processFacts() []Fact {
 	if p.Uptime != nil {
 		uptime = Duration(*p.Uptime)
 	}
-	return []Fact{{"Name", p.Name, true}, {"Process id", pid, false}, {"Kind", p.Type, false}, {"Product", p.Product, false},
-		{"Version", p.Version, false}, {"Channel", p.Channel, false}, {"Ran for", uptime, false}}
+	return []rows.Fact{{Key: "Name", Value: p.Name, Code: true}, {Key: "Process id", Value: pid, Code: false}, {Key: "Kind", Value: p.Type, Code: false}, {Key: "Product", Value: p.Product, Code: false},
+		{Key: "Version", Value: p.Version, Code: false}, {Key: "Channel", Value: p.Channel, Code: false}, {Key: "Ran for", Value: uptime, Code: false}}
 }
 
-func (v *View) exceptionFacts(c *report.Crash) []Fact {
+func (v *View) exceptionFacts(c *report.Crash) []rows.Fact {
 	params := make([]string, len(c.Params))
 	for i, p := range c.Params {
 		params[i] = short(p)
@@ -246,11 +195,11 @@ func (v *View) exceptionFacts(c *report.Crash) []Fact {
 	if also == c.Reason.Name {
 		also = ""
 	}
-	return []Fact{{"Reason", c.Reason.Name, true}, {"In Breakpad's words", also, true}, {"Address", v.hex(c.Address), true},
-		{"Thread id", fmt.Sprintf("%d (0x%x)", c.ThreadID, c.ThreadID), false}, {"Parameters", strings.Join(params, "  "), true}}
+	return []rows.Fact{{Key: "Reason", Value: c.Reason.Name, Code: true}, {Key: "In Breakpad's words", Value: also, Code: true}, {Key: "Address", Value: v.hex(c.Address), Code: true},
+		{Key: "Thread id", Value: fmt.Sprintf("%d (0x%x)", c.ThreadID, c.ThreadID), Code: false}, {Key: "Parameters", Value: strings.Join(params, "  "), Code: true}}
 }
 
-func (v *View) systemFacts() []Fact {
+func (v *View) systemFacts() []rows.Fact {
 	s := &v.r.System
 	distribution, cores, microcode := "", "", ""
 	if l := v.r.LSB; l != nil {
@@ -262,21 +211,11 @@ func (v *View) systemFacts() []Fact {
 	if s.Microcode != nil {
 		microcode = short(*s.Microcode)
 	}
-	return []Fact{{"Operating system", s.OS, false}, {"Version", s.Version(), false},
-		{"Distribution", distribution, false}, {"CPU", s.CPU, false}, {"CPU model", s.CPUInfo, false}, {"Cores", cores, false},
-		{"Microcode", microcode, true}}
+	return []rows.Fact{{Key: "Operating system", Value: s.OS, Code: false}, {Key: "Version", Value: s.Version(), Code: false},
+		{Key: "Distribution", Value: distribution, Code: false}, {Key: "CPU", Value: s.CPU, Code: false}, {Key: "CPU model", Value: s.CPUInfo, Code: false}, {Key: "Cores", Value: cores, Code: false},
+		{Key: "Microcode", Value: microcode, Code: true}}
 }
 
 // auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids, which the page
 // shows in decimal.
 const auxNumbers = "AT_PHENT AT_PHNUM AT_PAGESZ AT_UID AT_EUID AT_GID AT_EGID AT_CLKTCK AT_SECURE AT_RSEQ_FEATURE_SIZE AT_RSEQ_ALIGN AT_MINSIGSTKSZ "
-
-// Policies are the unwind policies that the page offers, by their names in package walker.
-var Policies = []struct{ Name, What string }{
-	{"best", "best: Crashpane’s default"},
-	{"breakpad", "like Breakpad"},
-	{"rust-minidump", "like rust-minidump"},
-	{"cfi", "call frame information only"},
-	{"fp", "frame pointers only"},
-	{"scan", "scanning only"},
-}

@@ -6,6 +6,7 @@ import (
 	"github.com/crashpane/crashpane/core/enumtest"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // TestFindingsHaveTitles: every kind of finding has a title of its own on the page, and not its
@@ -48,7 +49,7 @@ func TestSymbolStatesHaveRows(t *testing.T) {
 func TestTrustHasPageWords(t *testing.T) {
 	words := map[string]string{}
 	for name, v := range enumtest.Numbers[walker.Trust](t, "../..", "Trust") {
-		word, sentence := Word(v.String())
+		word, sentence := rows.Word(v.String())
 		if word == "unknown" || sentence == "" || words[word] != "" {
 			t.Errorf("the word of %s is %q, as of %q; its sentence is %q", name, word, words[word], sentence)
 		}

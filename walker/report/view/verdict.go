@@ -5,24 +5,21 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
-
-// Span is a part of a sentence with its role: "" for plain text, "name" for the process, "code" for
-// addresses and functions, "guess" for what is uncertain.
-type Span struct{ Text, Role string }
 
 // Verdict returns the sentence about the crash: which process, what happened, where.
 //
 //	app tried to read 8 bytes at 0x10 (null pointer plus 16, through rax) in parse.
-func (v *View) Verdict() []Span {
+func (v *View) Verdict() []rows.Span {
 	r := v.r
-	who := Clean(BaseName(r.Process.Name))
+	who := rows.Clean(rows.BaseName(r.Process.Name))
 	if who == "" {
 		who = "The process"
 	}
-	out := []Span{{who, "name"}}
-	say := func(text, role string) { out = append(out, Span{text, role}) }
+	out := []rows.Span{{Text: who, Role: "name"}}
+	say := func(text, role string) { out = append(out, rows.Span{Text: text, Role: role}) }
 	if r.Crash == nil && v.exceptionLost() {
 		say(" cannot be judged: the dump is damaged, and its exception cannot be read.", "")
 		return out
@@ -43,7 +40,7 @@ func (v *View) Verdict() []Span {
 		return out
 	}
 	e := &r.Crash.Event
-	say(" "+Clean(e.Did), "")
+	say(" "+rows.Clean(e.Did), "")
 	if e.HasAddress {
 		say(" ", "")
 		say(short(e.Address), "code")
@@ -64,7 +61,7 @@ func (v *View) reasonWhy() string {
 		named.Function.Display = bare(v.full(named.Function))
 		c.Recursion = &named
 	}
-	return Clean(c.Why())
+	return rows.Clean(c.Why())
 }
 
 // exceptionLost reports whether the dump may have an exception that could not be read, so that the
@@ -127,14 +124,14 @@ func (v *View) where(say func(text, role string)) {
 		return
 	}
 	say(in, "")
-	say(Clean(m.Title())+"+"+short(f.RVA), "code")
+	say(rows.Clean(m.Title())+"+"+short(f.RVA), "code")
 }
 
 // bare returns a name without template arguments and parameters, for a sentence.
 //
 //	std::vector<std::basic_string<char>>::push_back(int const&)    std::vector<…>::push_back
 func bare(name string) string {
-	s := foldTemplates(name)
+	s := rows.FoldTemplates(name)
 	if strings.HasSuffix(s, ")") || strings.HasSuffix(s, ") const") {
 		if p := cutParams(s); p != "" && !strings.HasSuffix(p, "operator") {
 			return p
@@ -200,7 +197,7 @@ func threadLabel(t *report.Thread) string {
 		s = fmt.Sprintf("with id %d, which is not in the dump’s list", t.ID)
 	}
 	if t.Name != "" {
-		s += " “" + Clean(t.Name) + "”"
+		s += " “" + rows.Clean(t.Name) + "”"
 	}
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // View makes the rows of one report. It caches readable names, so that a recursion's name is
@@ -46,12 +47,6 @@ func (v *View) Pending() (n int) {
 	return n
 }
 
-// Page is a window of a list.
-type Page struct {
-	From  int // number of the first row in the window
-	Total int // number of rows in the list
-}
-
 // window limits a requested window to the rows that exist.
 func window(total, from, count int) (lo, hi int) {
 	lo = max(0, min(from, total))
@@ -62,10 +57,10 @@ func window(total, from, count int) (lo, hi int) {
 // full returns the full readable name.
 func (v *View) full(n report.Name) string {
 	if n.Display != "" {
-		return Clean(n.Display)
+		return rows.Clean(n.Display)
 	}
 	if v.demangle == nil || n.Raw == "" {
-		return Clean(n.Raw)
+		return rows.Clean(n.Raw)
 	}
 	if s, ok := v.names[n.Raw]; ok {
 		return s
@@ -74,7 +69,7 @@ func (v *View) full(n report.Name) string {
 	if s == "" {
 		s = n.Raw
 	}
-	s = Clean(s)
+	s = rows.Clean(s)
 	v.names[n.Raw] = s
 	return s
 }
@@ -121,18 +116,5 @@ func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return Number(n) + " " + many
-}
-
-// Number formats 10881 as "10,881".
-func Number(n int) string {
-	s := strconv.Itoa(n)
-	start := 0
-	if n < 0 {
-		start = 1
-	}
-	for i := len(s) - 3; i > start; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return rows.Number(n) + " " + many
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // example is a report made by hand: two threads, inlined calls, a scanned frame, symbols missing
@@ -158,7 +159,7 @@ func TestStackWindows(t *testing.T) {
 		t.Errorf("frame 0 is row %d", s)
 	}
 	if s := v.Stack(StackQuery{Thread: 1, Count: 9, Frame: 2, Inline: -1, HideInlines: true}); s.Total != 4 || s.Selected != 2 {
-		t.Errorf("without inlined calls: %d rows, selected %d", s.Total, s.Selected)
+		t.Errorf("without inlined calls: %d list, selected %d", s.Total, s.Selected)
 	}
 	if all.Rows[2].Function != "app::outer" || all.Rows[2].Offset != "+0x10" || all.Rows[2].Source != "app.cc:9" {
 		t.Errorf("%+v", all.Rows[2])
@@ -172,7 +173,7 @@ func TestStackWindows(t *testing.T) {
 	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame found or named by symbols that you assigned" {
 		t.Error(all.Quality)
 	}
-	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: Query("OUTER"), Frame: 0, Inline: -1})
+	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: rows.Query("OUTER"), Frame: 0, Inline: -1})
 	if hits.Total != all.Total || !hits.Rows[2].Hit || hits.Rows[3].Hit {
 		t.Errorf("search marks rows and leaves out none: %+v", hits)
 	}

@@ -4,19 +4,20 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // shownWords is the most words of memory that the page gets. Frames of real programs need fewer.
 const shownWords = 64
 
 // add appends a cleaned line. The page shows the list as one text, so add replaces what exceeds
-// maxText by "…".
+// MaxText by "…".
 func add(list *[]string, line string) {
 	size := 0
 	for _, l := range *list {
 		size += len(l) + 1
 	}
-	if line = Clean(line); size+len(line) <= maxText {
+	if line = rows.Clean(line); size+len(line) <= rows.MaxText {
 		*list = append(*list, line)
 	} else if n := len(*list); n == 0 || (*list)[n-1] != "…" {
 		*list = append(*list, "…")
@@ -24,17 +25,17 @@ func add(list *[]string, line string) {
 }
 
 // emptyWhy returns a Why whose lists are empty and not nil, which JavaScript would get as null.
-func emptyWhy() Why {
-	return Why{Rules: []string{}, Attempts: []Attempt{}, StopAttempts: []Attempt{}, Steps: []Step{}, Record: []string{}, Words: []ReadWord{},
-		Checks: []string{}, Notes: []string{}, Scanned: []string{}, Changes: []Change{}}
+func emptyWhy() rows.Why {
+	return rows.Why{Rules: []string{}, Attempts: []rows.Attempt{}, StopAttempts: []rows.Attempt{}, Steps: []rows.Step{}, Record: []string{}, Words: []rows.ReadWord{},
+		Checks: []string{}, Notes: []string{}, Scanned: []string{}, Changes: []rows.Change{}}
 }
 
 // numbers sets the fields of Why that need an explanation.
-func (v *View) numbers(w *Why, x *report.Explanation, f *report.Frame) {
+func (v *View) numbers(w *rows.Why, x *report.Explanation, f *report.Frame) {
 	v.steps(w, x, f)
 	for _, l := range x.Record {
 		if l.Line > 0 {
-			add(&w.Record, fmt.Sprintf("line %s: %s", Number(l.Line), l.Text))
+			add(&w.Record, fmt.Sprintf("line %s: %s", rows.Number(l.Line), l.Text))
 		} else {
 			add(&w.Record, l.Text)
 		}
@@ -53,7 +54,7 @@ func (v *View) numbers(w *Why, x *report.Explanation, f *report.Frame) {
 		if c.How == "unknown" || c.How == "context" {
 			continue
 		}
-		out := Change{Name: c.Name, How: c.How}
+		out := rows.Change{Name: c.Name, How: c.How}
 		if c.HadBefore {
 			out.Before = v.frameHex(f, c.Before)
 		}
@@ -68,21 +69,21 @@ func (v *View) numbers(w *Why, x *report.Explanation, f *report.Frame) {
 //
 // A step and a word of memory belong together if they are for the same target and have the same
 // value: the word was read for the step's result.
-func (v *View) steps(w *Why, x *report.Explanation, f *report.Frame) {
+func (v *View) steps(w *rows.Why, x *report.Explanation, f *report.Frame) {
 	if len(x.Steps) > 0 {
 		w.Rules = w.Rules[:0]
 	}
 	for i := range x.Words {
 		if i < shownWords {
 			word := &x.Words[i]
-			w.Words = append(w.Words, ReadWord{v.frameHex(f, word.Addr), v.frameHex(f, word.Value), word.For, Clean(word.Place.Text(v.r, v.name))})
+			w.Words = append(w.Words, rows.ReadWord{Addr: v.frameHex(f, word.Addr), Value: v.frameHex(f, word.Value), For: word.For, Place: rows.Clean(word.Place.Text(v.r, v.name))})
 		}
 	}
 	for _, s := range x.Steps {
-		out := Step{For: s.For, Rule: Clean(s.Rule), Computed: Clean(s.Computed)}
+		out := rows.Step{For: s.For, Rule: rows.Clean(s.Rule), Computed: rows.Clean(s.Computed)}
 		for i := range x.Words {
 			if word := &x.Words[i]; word.For == s.For && word.Value == s.Value {
-				out.Place = Clean(word.Place.Text(v.r, v.name))
+				out.Place = rows.Clean(word.Place.Text(v.r, v.name))
 				break
 			}
 		}
@@ -92,7 +93,7 @@ func (v *View) steps(w *Why, x *report.Explanation, f *report.Frame) {
 			line += ":  " + out.Computed
 		}
 		if out.Place != "" {
-			line += "   " + Fold(out.Place)
+			line += "   " + rows.Fold(out.Place)
 		}
 		add(&w.Rules, line)
 	}
@@ -101,7 +102,7 @@ func (v *View) steps(w *Why, x *report.Explanation, f *report.Frame) {
 // name returns a function's readable name.
 func (v *View) name(n report.Name) string { return v.full(n) }
 
-func (v *View) scanned(w *Why, s *report.Scanned, f *report.Frame) {
+func (v *View) scanned(w *rows.Why, s *report.Scanned, f *report.Frame) {
 	if s == nil {
 		return
 	}
@@ -113,6 +114,6 @@ func (v *View) scanned(w *Why, s *report.Scanned, f *report.Frame) {
 		add(&w.Scanned, fmt.Sprintf("%s: %s  %s+%s: %s", v.frameHex(f, r.Addr), v.frameHex(f, r.Value), m.Title(), short(r.RVA), r.Reason))
 	}
 	if s.More > 0 {
-		add(&w.Scanned, fmt.Sprintf("and %s more", Number(s.More)))
+		add(&w.Scanned, fmt.Sprintf("and %s more", rows.Number(s.More)))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // An explanation is shown with its numbers, cleaned; frames without one keep their rules.
@@ -48,7 +49,7 @@ func TestWhyNumbers(t *testing.T) {
 	if got := strings.Join(w.Scanned, "\n"); got != "0x0000000000000008: 0x0000000000400100  app+0x100: no symbol covers it\nand 3 more" {
 		t.Errorf("%s", got)
 	}
-	if len(w.Changes) != 2 || w.Changes[0] != (Change{"rsp", "0x0000000000000010", "0x0000000000000040", "rule"}) || w.Changes[1].After != "" {
+	if len(w.Changes) != 2 || w.Changes[0] != (rows.Change{Name: "rsp", Before: "0x0000000000000010", After: "0x0000000000000040", How: "rule"}) || w.Changes[1].After != "" {
 		t.Errorf("%+v", w.Changes)
 	}
 	if w := v.Frame(1, 2, -1).Why; w.Suggestion != "drop x.sym" || len(w.Steps) != 0 {
@@ -62,8 +63,8 @@ func TestAddIsBounded(t *testing.T) {
 	for range 100 {
 		add(&list, strings.Repeat("x", 100))
 	}
-	add(&list, strings.Repeat("y", 10*maxText))
-	if n := len(strings.Join(list, "\n")); n > maxText+len("\n…") || list[len(list)-1] != "…" || list[len(list)-2] == "…" {
+	add(&list, strings.Repeat("y", 10*rows.MaxText))
+	if n := len(strings.Join(list, "\n")); n > rows.MaxText+len("\n…") || list[len(list)-1] != "…" || list[len(list)-2] == "…" {
 		t.Errorf("%d bytes, %d lines, the last %q", n, len(list), list[len(list)-1])
 	}
 }

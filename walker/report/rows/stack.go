@@ -1,0 +1,135 @@
+package rows
+
+// Kinds of rows in a stack.
+const (
+	RowFrame  = "frame"
+	RowInline = "inline"
+	RowStop   = "stop" // after the last frame: why the walk ended, and what would make the stack more complete
+)
+
+// StackRow is one row of a stack.
+type StackRow struct {
+	Kind   string
+	Frame  int // number of the physical frame
+	Inline int // number of the inlined call, innermost first; -1 for the frame itself
+	// Function is folded for the row, Full is the full name, both with the offset in the function if
+	// the function may have ended before the address. Without symbols Function is the module
+	// and the offset in it, or the address if there is no module, and Full also says why there is
+	// no name.
+	Function, Full string
+	NoSymbol       bool // Function is not a name
+	Source, Path   string
+	Trust, Word    string // the report's word, and the page's
+	Module, Offset string
+	// Address is the lookup address: for a caller it is inside the call instruction, as in every
+	// export. Offset is that of Address.
+	Address         string
+	ModuleIndex     int  // -1 for none
+	Other           int  // a loaded file with another id that could be used for the module, or -1
+	Missing         bool // symbols of the module are missing
+	AssignedSymbols bool // it uses symbols with another id, which the user assigned
+	Unreliable      bool // found by scanning
+	Suggestion      bool // of RowStop: a suggestion
+	Hit             bool // it contains the searched text
+}
+
+// StackPage is a window of a stack.
+type StackPage struct {
+	Page
+	Thread int
+	Name   string // of the thread
+	// Title says what the stack is, if it is not simply that of a thread with a number, else "".
+	Title string
+	// Switch is the text of a button to the thread's other stack, whose index is Other; "" if it has
+	// one alone.
+	Switch string
+	Other  int
+	// Frames is the number of physical frames of the stack.
+	Frames int
+	// Quality says in one line how reliable the stack is.
+	Quality string
+	// Selected is the row number of the requested frame, or -1.
+	Selected int
+	// SourceWidth and WhereWidth are the lengths of the longest Source and Where of the stack, in
+	// characters.
+	SourceWidth, WhereWidth int
+	Rows                    []StackRow
+}
+
+// Word returns the page's word for a trust, and a sentence that explains it.
+func Word(trust string) (word, sentence string) {
+	switch trust {
+	case "context":
+		return "context", "The dump has its registers."
+	case "cfi":
+		return "CFI", "Found by call frame information, which describes the frame of each function."
+	case "cfi_scan":
+		return "CFI + scan", "Found by the symbol file's frame data and a search of the stack."
+	case "frame_pointer":
+		return "frame pointer", "Found by following the frame pointer: reliable in code that keeps one, wrong elsewhere."
+	case "leaf":
+		return "leaf", "The function that it called has no frame of its own: the return address is still where the call put it."
+	case "scan":
+		return "scan", "A word on the stack that looks like a return address. It may be left over from an earlier call."
+	case "prewalked":
+		return "shadow stack", "The CPU's own list of return addresses, which no program can overwrite, names this caller."
+	case "inline":
+		return "inline", "A call that the compiler inlined: it has no frame of its own."
+	case "none":
+		return "unproven", "Call frame information gives this return address, which is in no module, and nothing in the dump shows that there is code. It may have been overwritten."
+	}
+	return "unknown", "How this frame was found is not known."
+}
+
+// Where returns the text of a row's last column: the module and the offset, or the address if
+// Function has these already.
+func (r *StackRow) Where() string {
+	switch {
+	case r.Kind == RowFrame && r.Module == "":
+		return "in no module"
+	case r.NoSymbol:
+		return r.Address
+	case r.Offset == "":
+		return r.Module
+	}
+	return r.Module + " " + r.Offset
+}
+
+// RowText returns a row of a stack as a line of text, without its number.
+func RowText(row StackRow) string {
+	line := place(row)
+	if row.Source != "" {
+		line += "  [" + row.Source + "]"
+	}
+	return line + "  (" + row.Word + ")" + AssignedWord(row)
+}
+
+func AssignedWord(row StackRow) string {
+	if row.AssignedSymbols {
+		return ", assigned symbols"
+	}
+	return ""
+}
+
+// NameOf returns a row's full name, or its address.
+func NameOf(row StackRow) string {
+	if row.NoSymbol {
+		return row.Function
+	}
+	return row.Full
+}
+
+// place returns "module!function", or what of it is known, as debuggers print it.
+//
+//	app!parse           with a name
+//	app+0x4f3a          in a module, without a name
+//	0x7f75c0de1234      in no module
+func place(row StackRow) string {
+	switch {
+	case row.Module == "":
+		return NameOf(row)
+	case row.NoSymbol:
+		return row.Module + row.Offset
+	}
+	return row.Module + "!" + row.Full
+}
