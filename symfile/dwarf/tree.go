@@ -3,6 +3,8 @@ package dwarf
 import (
 	"cmp"
 	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
 )
 
 const (
@@ -233,6 +235,10 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 		a := t.get(code)
 		if a == nil {
 			return sec.errorf(base+int64(at), "an abbreviation of the unit at 0x"+hex(uint64(u.off)), "code %d", code)
+		}
+		// Attributes may take no bytes, so that a byte can ask for many.
+		if err := sec.src.Draw(input.Work, 1+int64(len(a.attrs))); err != nil {
+			return sec.src.Wrap("", base+int64(at), err)
 		}
 		here := inner[len(inner)-1]
 		switch a.kind {

@@ -84,7 +84,7 @@ func (s *Session) Explain(thread, frame int) (*report.Explanation, error) {
 }
 
 // explainWork is the work of explaining a frame and writing that down, in steps.
-const explainWork = 5000
+const explainWork = 10000
 
 // instruction returns the instruction that a frame is at, or nil.
 func (s *Session) instruction(f *walker.Frame) *report.Instruction {
