@@ -86,7 +86,7 @@ func decodeLinuxCPUInfo(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.CPUFields = fields(text(c), ":")
 }
 
-// decodeLinuxStatus reads a copy of /proc/PID/status, of which the process id is used.
+// decodeLinuxStatus reads the process id from a copy of /proc/PID/status.
 func decodeLinuxStatus(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.Status = s.Loc
 	d.Linux.StatusFields = fields(text(c), ":")

@@ -31,7 +31,7 @@ func (r Region) End() uint64 { return r.Start + r.Loc.Size }
 // Contains reports whether an address is in the region.
 func (r Region) Contains(addr uint64) bool { return addr-r.Start < r.Loc.Size && addr >= r.Start }
 
-// MemoryInfo is an entry of stream 16, or of /proc/maps where there is none.
+// MemoryInfo is an entry of stream 16, or of /proc/maps where the dump has no such stream.
 type MemoryInfo struct {
 	Base, AllocationBase, Size uint64
 	AllocationProtect, State   uint32

@@ -2,7 +2,7 @@ package core
 
 import "sort"
 
-// ModuleMapping is a part of a module in memory: Size bytes from Start on, the first of which has
+// ModuleMapping is a part of a module in memory: Size bytes from Start on. The first one has
 // the module-relative address RVA.
 type ModuleMapping struct {
 	Start, Size, RVA uint64

@@ -188,7 +188,7 @@ func TestModuleMappings(t *testing.T) {
 		{"two libraries in one package, the ids on the second parts", dumptest.OSAndroid, withoutIDs(packages, 0, 2),
 			gappedMaps("/data/app/base.apk", 0, 9, a) + gappedMaps("/data/app/base.apk", 0x9000, 9, a+0x14000), nil},
 		{"two libraries of one name without ids", dumptest.OSLinux, gapped("a.so", "", a), gappedMaps("a.so", 0, 1, a), nil},
-		{"ids of zeros are none", dumptest.OSLinux, gapped("a.so", "\x00", a), gappedMaps("a.so", 0, 1, a), nil},
+		{"ids of zeros are no ids", dumptest.OSLinux, gapped("a.so", "\x00", a), gappedMaps("a.so", 0, 1, a), nil},
 		{"two libraries of one name", dumptest.OSLinux, []entry{{a, 0x2000, "a.so", "a"}, {a + 0x4000, 0x4000, "a.so", "b"}}, "", nil},
 		{"two names of one library", dumptest.OSLinux, []entry{{a, 0x2000, "a.so", "a"}, {a + 0x4000, 0x4000, "b.so", "a"}}, "", nil},
 		{"a library and the one that replaced it", dumptest.OSLinux, []entry{{a, 0x2000, "a.so", "a"}, {b, 0x2000, "a.so", "a"}},

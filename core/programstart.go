@@ -41,7 +41,7 @@ type programStart struct {
 func (s *programStart) offset() uint64 { return s.line.Offset + s.part.Start - s.line.Start }
 
 // Segment is a part of a program as its headers have it: an address relative to the program's
-// start, and how many bytes of memory, of which those of the file come first.
+// start, and how many bytes of memory; those of the file come first.
 type Segment struct {
 	Start, Size      uint64
 	Offset, FileSize uint64

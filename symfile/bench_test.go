@@ -109,7 +109,7 @@ func (r *reads) ReadAt(p []byte, off int64) (int, error) {
 	return r.Reader.ReadAt(p, off)
 }
 
-// BenchmarkOnDemand searches files of growing size, of which nothing is known at first: what it
+// BenchmarkOnDemand searches files of growing size without an index: what it
 // costs to open one, and to find what a frame needs (its function, lines, inlined calls, and unwind
 // rules) each time in another part of the file.
 func BenchmarkOnDemand(b *testing.B) {

@@ -114,7 +114,7 @@ const (
 type Chunk struct {
 	Src      *input.Source
 	From, To int64
-	// Section is the only one of which records are indexed, lazy.None for all.
+	// Section is the only one whose records are indexed, lazy.None for all.
 	Section lazy.Section
 }
 

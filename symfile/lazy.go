@@ -15,7 +15,7 @@ import (
 // some milliseconds.
 const smallFile = 4 << 20
 
-// OpenOnDemand opens a symbol file of which lookups read only some blocks (see package lazy). They
+// OpenOnDemand opens a symbol file so that lookups read only some of its blocks (see package lazy). They
 // answer what Open's File answers, if the file is sorted as all writers sort it. A STACK section
 // that is not sorted is indexed by a pass over that section, any other file by one over all of it.
 // Blocks that were not read may be out of order without being noticed: Complete reads them. Files
@@ -71,7 +71,7 @@ var sections = [...]lazy.Section{recordFile: lazy.Files, recordOrigin: lazy.Orig
 	recordLine: lazy.Funcs, recordPublic: lazy.Publics, recordWin: lazy.Win, recordInit: lazy.CFI, recordDelta: lazy.CFI, recordInfo: lazy.None}
 
 // searchedLine returns what package lazy needs to know of a line. Head is set for the records that
-// a search finds. A PUBLIC at address 0 is none, as in the index (gotPublic).
+// a search finds. A PUBLIC at address 0 is left out, as in the index (gotPublic).
 func searchedLine(line []byte) lazy.Line {
 	if len(line) == 0 {
 		return lazy.Line{}

@@ -179,7 +179,7 @@ func (s *scanner) heads(b []byte) {
 		line := b[i:end]
 		i = end + 1
 		if len(line) > 16 && eight(line, 0) == wordStackCF && line[8] == 'I' && line[9] == ' ' && hexVal[line[10]] != 0xff {
-			continue // a STACK CFI record, of which only the INIT record's offset is kept
+			continue // a STACK CFI record: only the offset of its INIT record is kept
 		}
 		r := classify(line)
 		if !r.ok || sections[r.is] != s.section || r.is == recordDelta || r.size == 0 || r.key+r.size < r.key {

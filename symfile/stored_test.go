@@ -239,7 +239,7 @@ func indexBeside(text, index []byte, many bool) *input.Source {
 	return src
 }
 
-// TestIndexBeside: what is looked up by an index of which single blocks are read is what the index
+// TestIndexBeside: what is looked up by single blocks of an index is what the whole index
 // in memory says, and what the full index does, one by one and prefetched.
 func TestIndexBeside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82))
@@ -310,7 +310,7 @@ func TestIndexBesideWrong(t *testing.T) {
 		says  string
 	}{
 		"empty":           {nil, "not used"},
-		"something else":  {[]byte("<!doctype html><title>Everything is here</title>"), "48 bytes that are none"},
+		"something else":  {[]byte("<!doctype html><title>Everything is here</title>"), "48 bytes that are no index"},
 		"another version": {at(len(storedMagic), storedVersion^9), "version 9"},
 		"stale":           {stale, "one of other content"},
 		"cut":             {index[:len(index)-1], "one of"},

@@ -173,7 +173,7 @@ func (f *File) reset() {
 // Name returns the name of the Source.
 func (f *File) Name() string { return f.src.Name }
 
-// Identity is what the records at the beginning of a symbol file say of which binary it is.
+// Identity is what the records at the beginning of a symbol file say about its binary.
 type Identity struct {
 	// Module is the MODULE record; the zero Module if HasModule is false.
 	Module

@@ -147,7 +147,7 @@ func (t *table) span(b int) (from, to int) {
 }
 
 // errBlock says that a block of a stored table is not what was stored.
-var errBlock = errors.New("a block of the index does not match its checksum, or is none of this file")
+var errBlock = errors.New("a block of the index does not match its checksum, or belongs to another file")
 
 // block returns a block's records, which are valid until the next call. If the block cannot be
 // read, they are empty and t.err says why (see failed).

@@ -259,8 +259,8 @@ func (s *walk) ownRules(sp unwind.Rule, note string) (row unwind.Row, ok bool) {
 }
 
 // rulesAtFrame returns a function's own rules where it has made its frame. What it reserves on the
-// stack that it switched to counts in its later rules on some processors, all of which keep return
-// addresses in a register at first.
+// stack that it switched to counts in its later rules on the processors that keep return addresses
+// in a register at first.
 func (s *walk) rulesAtFrame(f *Frame) unwind.Row {
 	const most = 1 << 10 // bytes; these functions have some hundred
 	at := f.RVA

@@ -120,7 +120,7 @@ func (s *walk) afterLeaf() bool { return s.top().Source == SourceLeaf && s.arch.
 func (s *walk) leafAtSP(words int) (candidate, string) {
 	at, _, ok := s.scanFor(s.top().Regs.SP(), words)
 	if !ok {
-		return candidate{}, fmt.Sprintf("no return address is in the first words at the stack pointer, of which %d are looked at", words)
+		return candidate{}, fmt.Sprintf("no return address is in the first %d words at the stack pointer", words)
 	}
 	row := returnAt(s.arch, at)
 	row.Origin.Part = "leaf function"

@@ -74,8 +74,8 @@ func (s *walk) functionAt(addr uint64) function {
 	return f
 }
 
-// mayBe: the function that begins at an address may be the one that f knows only vaguely, of which code
-// is at another address.
+// mayBe: the function that begins at an address may be the one that f knows only vaguely, with code
+// at another address.
 func (s *walk) mayBe(f *function, start, code uint64) bool {
 	if !f.vague || s.moduleOf(start) != f.module || start < f.start || start > code {
 		return false
@@ -84,7 +84,7 @@ func (s *walk) mayBe(f *function, start, code uint64) bool {
 	return at.end == 0 || code < at.end
 }
 
-// isPart: two functions are one, of which the compiler made several ranges: "f" and "f.cold".
+// isPart: two functions are one, which the compiler divided into several ranges: "f" and "f.cold".
 func (f *function) isPart(of *function) bool {
 	name := of.symbol.Name
 	return name != "" && f.module == of.module && (f.start == of.start || f.symbol.Name == name || strings.HasPrefix(f.symbol.Name, name+"."))
@@ -252,8 +252,8 @@ func (s *walk) mayBeImported(l *landing, code uint64) bool {
 	return l.open && (l.name == "" || y.symbol.Name == "" || y.module != s.moduleOf(code))
 }
 
-// called returns the function that a call enters: the first one on its way of which symbols or unwind
-// rules know where it ends.
+// called returns the function that a call enters: the first one on its way whose end symbols or unwind
+// rules know.
 func (s *walk) called(l *landing) (f function) {
 	for _, at := range l.at {
 		if f = s.functionAt(at); f.start == at && f.end != 0 {

@@ -7,7 +7,7 @@ export function layout(pdb) {
   const u32 = (off) => pdb.readUInt32LE(off);
   const [page, pages, directorySize] = [u32(32), u32(40), u32(44)];
   const count = (bytes) => Math.ceil(bytes / page);
-  // The words of what is in pages, of which the numbers are at offsets.
+  // The words of what is in pages, whose numbers are at offsets.
   const words = (numbers, size) => Array.from({ length: size / 4 }, (_, i) => u32(numbers[Math.floor((4 * i) / page)]) * page + ((4 * i) % page));
   const listSize = count(directorySize) * 4;
   const lists = Array.from({ length: count(listSize) }, (_, i) => 52 + 4 * i);

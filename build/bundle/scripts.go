@@ -110,7 +110,7 @@ function crashpaneText(view, at, n, decoder) {
   return text;
 }
 
-// Removes the attributes of an element that are not among the names, all of which it has.
+// Removes the attributes of an element that are not among the names; it has all of those.
 function crashpaneOthers(element, names) {
   let n = 0;
   for (const name in names) n++;

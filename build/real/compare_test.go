@@ -189,7 +189,7 @@ func TestCompareProcess(t *testing.T) {
 	if r := p.compare(ours, g); !r.failed() || len(r.diffs) != 1 || r.diffs[0].thread != 1 || r.equal != 9 {
 		t.Errorf("one frame differs: %+v", r)
 	}
-	// A program of which nothing could be compared has not passed.
+	// A program without anything to compare has not passed.
 	for _, o := range ours {
 		o.frames[0].pc++
 	}

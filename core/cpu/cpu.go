@@ -38,7 +38,7 @@ type Arch struct {
 	Aliases map[string]Reg
 	// WordSize is the size of an address in bytes: 4 or 8.
 	WordSize int
-	// PC, SP, FP and LR are the registers of that role; NoReg where there is none (LR on x86).
+	// PC, SP, FP and LR are the registers of that role; NoReg where the processor has no such register (LR on x86).
 	PC, SP, FP, LR Reg
 	// IOSFramePointer is the register that has FP's role on iOS: r7 on arm, FP itself elsewhere.
 	IOSFramePointer Reg

@@ -25,7 +25,7 @@ var omitIfEmpty = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.
 // recordFields has the fields of a CodeView record that only one kind of record has.
 var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB10, "Time": core.SigNB10, "BuildID": core.SigBpEL}
 
-// notInMicro has the structs of which microdumps set only some fields. Zero fields of them are
+// notInMicro has the structs in which microdumps set only some fields. Zero fields of them are
 // omitted for a microdump.
 var notInMicro = words("Header SystemInfo Thread Exception")
 

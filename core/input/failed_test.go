@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// badSector is a reader of bytes of which some cannot be read.
+// badSector is a reader that cannot read some of its bytes.
 type badSector struct {
 	io.ReaderAt
 	from, to int64

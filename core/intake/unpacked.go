@@ -113,7 +113,7 @@ func (u *unpacked) packedBy(open Unpacker, src *input.Source) {
 	}
 }
 
-// countedReader counts what is read. It is an io.ByteReader, of which flate reads no more than it
+// countedReader counts what is read. It is an io.ByteReader, from which flate reads no more than it
 // needs.
 type countedReader struct {
 	*bufio.Reader

@@ -151,7 +151,7 @@ func TestZipListCut(t *testing.T) {
 	}
 }
 
-// A list of which a part is damaged: the members before it are used.
+// A list with a damaged part: the members before it are used.
 func TestZipListDamaged(t *testing.T) {
 	data := []byte(zipOf(member{"a.sym", symText, 8}, member{"b.sym", symText, 8}, member{"c.sym", symText, 8}))
 	data[bytes.LastIndex(data, []byte("PK\x01\x02"))] = 'x'

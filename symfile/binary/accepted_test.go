@@ -48,7 +48,7 @@ func (a *accepted) check(t *testing.T, file string, d *differences) {
 	bad := false
 	for kind, n := range d.count {
 		if known := a.count[[2]string{file, kind}]; known != n {
-			t.Errorf("%s: %s: %d, of which %d are known", file, kind, n, known)
+			t.Errorf("%s: %s: %d, %d are known", file, kind, n, known)
 			bad = true
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// linePairs are PDBs of which the program is beside them, which llvm-symbolizer wants.
+// linePairs are PDBs in a folder with their programs, which llvm-symbolizer wants.
 var linePairs = []string{
 	"winapple/debugpy/attach_x86.dll",
 	"winapple/debugpy/inject_dll_amd64.exe",
@@ -68,7 +68,7 @@ func places(stack []placed) string {
 	return strings.Join(out, " < ")
 }
 
-// A lineClass is a kind of difference between two readers of a PDB of which it is known who is
+// A lineClass is a kind of difference between two readers of a PDB where it is known who is
 // right. testdata/pdb-lines.tsv says why, and has an example of each.
 type lineClass struct {
 	name string

@@ -67,7 +67,7 @@ func TestPublicNames(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d PDBs, %d names, %d of them known to llvm-undname, of which %d are others", files, len(list), compared, wrong)
+	t.Logf("%d PDBs, %d names, %d of them known to llvm-undname, %d by another name", files, len(list), compared, wrong)
 	if files < 20 || compared < 2300 || wrong*1000 > compared || len(list)-compared > len(list)/100 {
 		t.Errorf("%d of %d names are others, %d of %d are not known to llvm-undname", wrong, compared, len(list)-compared, len(list))
 	}

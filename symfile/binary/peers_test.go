@@ -40,7 +40,7 @@ func source(t testing.TB, path string) *input.Source {
 	return input.New(path, f, st.Size())
 }
 
-// open opens a file with companions, all of which must belong to it.
+// open opens a file with companions, which must all belong to it.
 func open(t testing.TB, path string, more ...string) *binary.File {
 	t.Helper()
 	b, err := binary.Open(source(t, path))

@@ -180,7 +180,7 @@ func (p *dParser) symbol() {
 	}
 }
 
-// qualifiedName reads a QualifiedName: symbols, each of which may be a function with parameters.
+// qualifiedName reads a QualifiedName: symbols; each may be a function with parameters.
 //
 //	QualifiedName = SymbolFunctionName [QualifiedName]
 //	SymbolFunctionName = SymbolName [["M" [TypeModifiers]] TypeFunctionNoReturn]

@@ -121,7 +121,7 @@ func (e encoding) fixed(form uint64) (int, skipStep, bool) {
 
 // skipEntry skips an entry's attributes.
 //
-// Most entries of a unit are types, parameters and variables, of which a lookup reads nothing, so
+// Most entries of a unit are types, parameters and variables, which a lookup does not read, so
 // most of the time of a walk is spent here.
 func (r *reader) skipEntry(steps []skipStep, e encoding) {
 	for _, s := range steps {

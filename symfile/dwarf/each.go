@@ -182,7 +182,7 @@ type unitEncoder struct {
 	b      []byte
 }
 
-// function encodes a function and its ranges, of which there is at least one. folded are functions
+// function encodes a function and its ranges, one or more. folded are functions
 // with the same code.
 func (e *unitEncoder) function(fn *function, spans []span, folded []int32) error {
 	all := e.all

@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Operations of DWARF expressions (DWARF 5, section 7.7.1) that have operands, or of which there
-// are many.
+// Operations of DWARF expressions (DWARF 5, section 7.7.1) that have operands, or are one of
+// many.
 const (
 	exConst1u    = 0x08
 	exConst8s    = 0x0f

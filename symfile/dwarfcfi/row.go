@@ -18,7 +18,7 @@ type rowBuilder struct {
 	ra      unwind.Rule
 	saved   []unwind.RegRule
 	why     string
-	pool    []unwind.RegRule // the array of which saved is a part
+	pool    []unwind.RegRule // the array that saved is a part of
 	// exprs caches the function's expressions as rules.
 	exprs map[exprKey]exprRule
 }

@@ -24,7 +24,7 @@ func (r *room) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(r.data).ReadAt(p, off)
 }
 
-// numbered are n KiB of which each has its own number.
+// numbered are n KiB, each with its own number.
 func numbered(n int) (plain []byte) {
 	for i := range n {
 		plain = append(plain, bytes.Repeat(binary.LittleEndian.AppendUint64(nil, uint64(i)), 128)...)
@@ -71,8 +71,8 @@ func TestSpooled(t *testing.T) {
 	}
 }
 
-// TestSpooledDamaged: a section that lies about its size, or is none, is found out, and what stands
-// before the damage is readable.
+// TestSpooledDamaged: a section that lies about its size, or is not compressed, is found out,
+// and what comes before the damage is readable.
 func TestSpooledDamaged(t *testing.T) {
 	const size = 20 << 20
 	p := elftest.Zlib(make([]byte, size))

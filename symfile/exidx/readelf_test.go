@@ -190,7 +190,7 @@ func compare(t *testing.T, tool, path string) {
 	if err := tab.Each(func(uint64, uint64, unwind.Row) error { n++; return nil }); err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d entries, %d of which readelf does not decode, %d ranges, warnings %v", entries, personal, n, tab.Warnings())
+	t.Logf("%d entries, %d that readelf does not decode, %d ranges, warnings %v", entries, personal, n, tab.Warnings())
 	if wrong > 0 || entries == 0 {
 		t.Errorf("%d of %d entries differ", wrong, entries)
 	}

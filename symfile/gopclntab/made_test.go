@@ -324,7 +324,7 @@ func readMemory(parts map[uint64][]byte) func(address uint64, n int64) ([]byte, 
 	}
 }
 
-// divided is a text of which main.last is in a second part, at 0x1100.
+// divided is a text with main.last in a second part, at 0x1100.
 var divided = []uint64{0, 0x40, 0x1000, 0x40, 0x80, 0x1100}
 
 // layouts are all kinds of tables.

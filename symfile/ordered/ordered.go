@@ -1,4 +1,4 @@
-// Package ordered searches tables of records that are sorted by a key, of which it reads little.
+// Package ordered searches tables of records that are sorted by a key, and reads little of them.
 package ordered
 
 import (

@@ -57,7 +57,7 @@ func stored(first, count int, at int64) op {
 	return o
 }
 
-// storedFloats is a store of vector registers, of which only the move of the stack pointer matters.
+// storedFloats is a store of vector registers; only its move of the stack pointer matters.
 func storedFloats(at int64) op { return plain(max(0, -at)) }
 
 // arm64Lengths are how many bytes codes from 0xc0 on take, where it is not one; those from 0xc0 to

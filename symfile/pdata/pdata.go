@@ -336,7 +336,7 @@ func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 			continue // what incremental linkers leave free
 		}
 		if e.start < done {
-			t.warnings.AddKind("order", t.bad(e.off, "functions of which none is inside of another", fmt.Sprintf("0x%x after 0x%x", e.start, done)))
+			t.warnings.AddKind("order", t.bad(e.off, "functions that do not overlap", fmt.Sprintf("0x%x after 0x%x", e.start, done)))
 			continue
 		}
 		fn, err := t.openEntry(e)

@@ -105,7 +105,7 @@ const maxChain = 32
 // of the function.
 func (x *x64) open(e entry) (function, error) {
 	f := &x64Function{x: x, e: e}
-	// An odd RVA is that of another entry, of which this one is a part. Then the prologue was done
+	// An odd RVA is that of another entry; this one is a part of it. Then the prologue was done
 	// elsewhere.
 	own, at := true, e
 	for n := 0; at.data&1 != 0; n++ { // the entry refers to another one

@@ -87,7 +87,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	return fn(d.out)
 }
 
-// described is a function of which each tells, as far as it is known.
+// described is a function that each reports, as far as it is known.
 type described struct {
 	m   *moduleData
 	out symbol.Function

@@ -85,7 +85,7 @@ func cursor(s *stream, off, size int64) *input.Cursor {
 }
 
 const (
-	// maxInfo bounds the stream of ids and names of streams, of which there are a dozen.
+	// maxInfo bounds the stream of ids and names of streams; a file has a dozen of them.
 	maxInfo = 1 << 20
 	// featureFastlink is set where symbols were left in the object files (/DEBUG:FASTLINK): "MINI".
 	featureFastlink = 0x494e494d
@@ -131,7 +131,7 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 	// The bits of deleted entries say nothing more.
 	c.Skip(int64(c.U32()) * 4)
 	if c.Err() == nil && int64(used) != int64(count) {
-		f.notes.Add(fmt.Errorf("%s: %d names of streams, of which %d are used", s.Name, count, used))
+		f.notes.Add(fmt.Errorf("%s: %d names of streams; %d are used", s.Name, count, used))
 	}
 	f.named = map[string]int{}
 	for range used {

@@ -302,7 +302,7 @@ const (
 //	00      end; the record is padded with zero bytes to a multiple of 4
 func annotated(text []byte, start uint32, from origin) []span {
 	var out []span
-	// ends says of which spans the end is known.
+	// ends says which spans have a known end.
 	var ended bool
 	file, line, off, base := from.file, from.line, uint32(0), uint32(0)
 	emit := func(length uint32, known bool) {

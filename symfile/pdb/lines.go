@@ -160,7 +160,7 @@ func (m *moduleData) lines(b *lineBlock) ([]span, error) {
 }
 
 // readLines reads the lines of a block. The upper 8 bits of a line's number are flags (how many
-// lines the statement has, and whether it is a statement), of which nothing is shown.
+// lines the statement has, and whether it is a statement), which are not shown.
 func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 	var out []span
 	c := cursor(m.s, b.part.off, b.part.size)

@@ -47,7 +47,7 @@ func (f *File) around(rva, linked uint64, exact bool, start, size uint64) (symbo
 	return symbol.Range{Start: start + (rva - linked), Size: size}, exact, nil
 }
 
-// lookup is Lookup, with false for an address of which nothing is known. The way from an address to
+// lookup is Lookup, with false for an address that nothing is known about. The way from an address to
 // a name has five steps:
 //
 //	rva       by OMAP    the address as it was linked

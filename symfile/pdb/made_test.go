@@ -531,7 +531,7 @@ func TestInlinesWithinBudget(t *testing.T) {
 	}
 }
 
-// TestCallsBesideSeparated: a function part of which the linker moved away still knows by which of
+// TestCallsBesideSeparated: a function whose cold part the linker moved away still knows by which of
 // its lines it calls what is inlined.
 func TestCallsBesideSeparated(t *testing.T) {
 	notes := []byte{3, 4, 4, 8} // from byte 4 on, 8 bytes

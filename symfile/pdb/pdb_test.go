@@ -207,7 +207,7 @@ func TestFrameData(t *testing.T) {
 	}
 }
 
-// partial is a file of which only some parts are here.
+// partial is a file that is only partly here.
 type partial struct {
 	data []byte
 	here map[int64]bool
@@ -283,7 +283,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestOtherFormats: what looks like a PDB and is none that can be read is told what it is and what
+// TestOtherFormats: what looks like a PDB and cannot be read gets an error that says what it is and what
 // to do.
 func TestOtherFormats(t *testing.T) {
 	good := testfile.Read(t, "testdata/x64.pdb.gz")

@@ -19,7 +19,7 @@ const (
 // largeModule is a module of many functions, whose symbols and lines are in two orders. One of the
 // functions has more symbols than are read at once.
 func largeModule(symbolOrder, lineOrder []int) (symbols []byte, subsections [][]byte) {
-	local := record(0x113e, func(b *buf) { b.u32(0x74).u16(0).text("a local variable, of which nothing is to be read here") })
+	local := record(0x113e, func(b *buf) { b.u32(0x74).u16(0).text("a local variable, which is not to be read here") })
 	symbols = record(0x1101, func(b *buf) { b.u32(0).text("large.obj") })
 	for _, i := range symbolOrder {
 		inner := bytes.Repeat(local, 3)

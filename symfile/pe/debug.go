@@ -189,7 +189,7 @@ const maxRanges = 1 << 12
 // readCodeMap reads what the metadata of a hybrid file says of its code, and where the function
 // table of its other processor is.
 //
-//	4 code map RVA, 8 its count (4 bytes start, of which the lowest two bits are the kind; 4 bytes length) · 64 second function table RVA, 68 its size
+//	4 code map RVA, 8 its count (4 bytes start, whose lowest two bits are the kind; 4 bytes length) · 64 second function table RVA, 68 its size
 //
 // Source: LLVM, Object/COFF.h (chpe_metadata, chpe_range_entry).
 // Example: an entry 0x1002, 0x500 is x64 code from 0x1000 to 0x1500.

@@ -135,7 +135,7 @@ func (t *table) attributes(fn *function) error {
 	return nil
 }
 
-// repeats reports whether the rows describe one block of which the function consists (2.3.2), such
+// repeats reports whether the rows describe one block that the function repeats (2.3.2), such
 // as one entry of a PLT.
 func (fn *function) repeats() bool { return fn.info&infoMask != 0 }
 

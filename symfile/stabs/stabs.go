@@ -98,7 +98,7 @@ func OpenELF(f *elf.File) (*Table, error) {
 	return open(&Table{stab: stab, strings: stabstr, order: f.Order, base: f.Base, file: f.Src.Name, resolve: f.CodeAddress})
 }
 
-// open indexes a table of which the fields up to resolve are set.
+// open indexes a table whose fields up to resolve are set.
 func open(t *Table) (*Table, error) {
 	if t.stab.Size/12 > math.MaxUint32-1 {
 		return nil, &input.FormatError{File: t.file, Part: ".stab", Offset: 0, Want: "less than 2^32 entries", Have: fmt.Sprintf("%d bytes", t.stab.Size)}

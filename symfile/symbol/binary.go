@@ -46,7 +46,7 @@ type Identity struct {
 	NeedsSplit, SplitUnits bool
 }
 
-// Segment is a part of a program in memory, of which FileSize bytes are in the file from Offset on.
+// Segment is a part of a program in memory. Its first FileSize bytes are in the file from Offset on.
 // Exec: it may be executed.
 type Segment struct {
 	Range

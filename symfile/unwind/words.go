@@ -155,7 +155,7 @@ func operand(arch *cpu.Arch, tok string) (Rule, error) {
 	return Rule{}, &RuleError{Reason: "unknown register or word", Text: tok}
 }
 
-// assign gives a program's name a value, unless the item is none that can have one.
+// assign gives a program's name a value, unless the item cannot have one.
 func (m *machine) assign(to, v *Rule) bool {
 	if to.Kind != named {
 		return false

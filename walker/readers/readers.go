@@ -47,7 +47,7 @@ func Image(d *core.Dump, module int) symbols.Binary {
 func WriteSym(w io.Writer, b symbols.Binary, opt binary.SymOptions) error {
 	f, ok := b.(*binary.File)
 	if !ok {
-		return fmt.Errorf("%s is no file of which a symbol file can be made", b.Identity().Name)
+		return fmt.Errorf("no symbol file can be made from %s", b.Identity().Name)
 	}
 	_, err := f.WriteSym(w, opt)
 	return err

@@ -134,8 +134,8 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// wow64Findings says which threads of a 32-bit process lack their own registers, and of which the
-// second stack is missing.
+// wow64Findings says which threads of a 32-bit process lack their own registers, and which lack
+// their second stack.
 func (b *builder) wow64Findings() {
 	w := b.d.Wow64()
 	if w == nil {

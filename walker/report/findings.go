@@ -26,7 +26,7 @@ const (
 	FindingUnreadable FindingKind = "symbols-unreadable"
 	FindingNoUnwind   FindingKind = "symbols-without-unwind"  // a symbol file has no STACK records
 	FindingBadRecord  FindingKind = "unusable-records"        // STACK CFI records without .cfa or .ra, or with invalid rules
-	FindingOddRecord  FindingKind = "odd-records"             // STACK CFI records of which a part was ignored
+	FindingOddRecord  FindingKind = "odd-records"             // STACK CFI records that were ignored in part
 	FindingSwapped    FindingKind = "esp-ebp-exchanged"       // STACK CFI made from DWARF that swaps the numbers of the two
 	FindingScanned    FindingKind = "scanned-frames"          // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"    // a stack ends in a module without symbols

@@ -45,7 +45,7 @@ func (b *builder) traces() {
 	}
 }
 
-// addresses returns those of a text that is nothing but two or more of them, most of which are in
+// addresses returns those of a text that is nothing but two or more of them, mostly in
 // modules; nil for any other.
 func (b *builder) addresses(text string) (list []uint64) {
 	inside := 0

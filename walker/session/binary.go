@@ -180,7 +180,7 @@ func (p *process) Mapping(addr uint64) (walker.Mapping, bool) {
 	return walker.Mapping{}, false
 }
 
-// Stack: after a stack overflow the stack pointer is in the guard page below the stack, of which no
+// Stack: after a stack overflow the stack pointer is in the guard page below the stack, and no
 // dump has anything.
 func (p *process) Stack(sp uint64) unwind.Memory {
 	const page = 4096

@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// binaryCase is a dump of which binaries are at hand: files of the corpus, and those of this system
+// binaryCase is a dump with binaries at hand: files of the corpus, and those of this system
 // that have the ids of the dump's modules.
 type binaryCase struct {
 	name, dump string

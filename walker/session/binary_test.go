@@ -266,7 +266,7 @@ func TestIgnoreCFI(t *testing.T) {
 	}
 }
 
-// What a binary's reader meets is said with the module; a file that is none is said with the item.
+// What a binary's reader meets is said with the module; a file that is no binary is said with the item.
 func TestBinaryErrors(t *testing.T) {
 	s := withFakes()
 	s.Add(source("x.dmp", appDump()))

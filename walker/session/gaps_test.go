@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// gapsDump is a program of two segments with a gap between them, of which the second, with the
+// gapsDump is a program of two segments with a gap between them. The second one, with the
 // entry point, comes first in the list, and part of it is mapped once more far away. The program
 // stopped there, in crash_me (0x1010), called by main in the segment's own place (0x2020), called
 // by main in the copy.

@@ -29,7 +29,7 @@ type frame []row
 // stacks are a golden's frames by thread index of the dump.
 type stacks map[int][]frame
 
-// frames gathers rows: an inlined call belongs to the next row that is none.
+// frames gathers rows: an inlined call belongs to the next row that is a frame.
 func frames(rows []row) []frame {
 	var out []frame
 	start := 0

@@ -171,7 +171,7 @@ func TestUnwindWineChain(t *testing.T) {
 	}
 }
 
-// A crash of which the system's own RtlVirtualUnwind told the frames, from the binary alone: those
+// A crash whose frames the system's own RtlVirtualUnwind told, from the binary alone: those
 // of its own code, before the system's libraries begin.
 func TestUnwindWineCrash(t *testing.T) {
 	corpus(t)

@@ -46,7 +46,7 @@ type Options struct {
 	// of one read in bytes; 0 is the size that suits a browser.
 	IndexOnDemand bool
 	Slice         int64
-	// Workers are the goroutines that share the reading of a large symbol file, and of which two
+	// Workers are the goroutines that share the reading of a large symbol file; two of them
 	// share the walking; 0 and 1 mean none besides the caller's.
 	Workers int
 	// Indexers share the reading of a large symbol file instead, if they are set.

@@ -170,7 +170,7 @@ func (f *fileReader) ReadManyAt(parts []lazy.Part) (err error) {
 // trip to another process of the browser, which takes about 0.6 ms for any size up to about 100 KB.
 const fileGap = 128 << 10
 
-// readTogether fills parts, which are sorted by offset, by reads of which many are under way at
+// readTogether fills parts, which are sorted by offset, by many reads that are under way at
 // once, about 16 MiB. Parts at most gap bytes apart are one read. begin begins one and returns
 // the promise of an ArrayBuffer; came is told how many bytes have come, or why not.
 func readTogether(parts []lazy.Part, gap int64, begin func(from, to int64) js.Value, came func(n int64, why js.Value) error) error {

@@ -204,7 +204,7 @@ func (z *Downloads) brought(f File) bool {
 	return slices.ContainsFunc(z.Asked, func(a *Asked) bool { return a.file == f })
 }
 
-// remoteFailed handles a file of which further parts cannot be read. A file that has changed on the
+// remoteFailed handles a file whose further parts cannot be read. A file that has changed on the
 // server is requested again, once.
 func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	for _, a := range z.Asked {

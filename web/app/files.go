@@ -280,7 +280,7 @@ func (z *Reading) Cancel() {
 	} else {
 		// All files are read, and the engine walks the stacks, for which it unpacks and reads
 		// symbols. A new engine would begin the same work again, so it gets the files without the
-		// archives of this job, or if there are none without its symbols, or if there are none
+		// archives of this job; if it has no archives, without its symbols; if it has no symbols,
 		// without any file of the job.
 		from := min(z.jobStart, len(z.accepted))
 		var kept []File

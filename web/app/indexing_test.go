@@ -151,7 +151,7 @@ func TestPendingRows(t *testing.T) {
 	}
 }
 
-// remoteFile is a file on a server, of which the engine reads parts.
+// remoteFile is a file on a server that the engine reads in parts.
 type remoteFile string
 
 func (f remoteFile) Name() string { return string(f) }

@@ -109,7 +109,7 @@ func listOf(t Tab) *List {
 	return nil
 }
 
-// add registers a zone and its list, either of which may be nil.
+// add registers a zone and its list; either may be nil.
 func (z *Panel) add(zone Zone, list *List) {
 	if zone == nil {
 		return

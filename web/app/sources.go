@@ -281,8 +281,8 @@ func (z *Sources) fromFolder() {
 	})
 }
 
-// Compute implements vugu's callback before each drawing. Several texts need the requests, of which
-// there can be hundreds.
+// Compute implements vugu's callback before each drawing. Several texts need the requests, and there
+// can be hundreds.
 func (z *Sources) Compute() { z.asks, z.problem = z.toAsk() }
 
 // addresses returns the addresses that the button would request, a line each.

@@ -43,8 +43,8 @@ var compareCommand = command{
 	about: "walk a thread in six ways, side by side",
 	help: `Walks one thread by call frame information alone, by frame pointers alone, by scanning alone, as Breakpad does, as rust-minidump
 does, and as crashpane walk does. Prints the frames that any of them found, marked where they differ, where each stopped, and for
-each place where they part how each went on and why not otherwise. The address of a caller is that of its call, inside of which its name and
-offset are looked up; the return address is behind it.
+each place where they part how each went on and why not otherwise. The address of a caller is inside its call, where its name and
+offset are looked up; the return address comes after it.
 
 Without --thread it is the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {

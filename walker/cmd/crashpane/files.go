@@ -444,7 +444,7 @@ func (s *fileSet) find(w report.MissingFile) []string {
 }
 
 // with returns the files that have one of the keys that are sure, or one of the others: a symbol
-// file, and all binaries, of which the session takes what belongs together.
+// file, and all binaries, from which the session takes what belongs together.
 func (f *folder) with(keys []symbols.Key, sure bool) []string {
 	var out, binaries []string
 	for _, k := range keys {

@@ -135,7 +135,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 		return usageError("no dump is named")
 	}
 	if w.explain != "none" && w.explain != "crashed" && w.explain != "all" {
-		return usageError(fmt.Sprintf("nothing can be explained by %q; there are none, crashed, all", w.explain))
+		return usageError(fmt.Sprintf("%q is not a choice for --explain; the choices are none, crashed, all", w.explain))
 	}
 	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name,
 		IndexOnDemand: !w.exact, Slice: diskSlice}, w.choices, stderr)

@@ -194,7 +194,7 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 			in := &f.Inlines[i]
 			p.PutObject(func() {
 				// The innermost call's line is from a line record, where 0 means code without a
-				// line: null. The others are call sites, of which rust-minidump writes a 0 too, as
+				// line: null. The others are call sites, for which rust-minidump writes a 0 too, as
 				// it does for frames without inlined calls.
 				p.StrOrNull("file", in.File)
 				p.Str("function", in.Function.Raw)

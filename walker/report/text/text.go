@@ -16,7 +16,7 @@ import (
 
 // Write prints Breakpad's form for users.
 //
-// The modules follow the threads, of which the crashed or requesting one is first:
+// The modules follow the threads. The crashed or requesting thread is first:
 //
 //	Operating system: Linux
 //	                  0.0.0 Linux 6.1.0 #1 SMP aarch64

@@ -164,7 +164,7 @@ func (v *View) place(x uint64) string {
 
 // registers adds the known registers, in the order of debuggers.
 //
-// Unknown registers are left out, except pc, sp, fp and lr, of which the user sees that they are
+// Unknown registers are left out, except pc, sp, fp and lr, so that the user sees that they are
 // unknown.
 func (v *View) registers(d *rows.FrameDetail, f *report.Frame) {
 	if f.Regs == nil || f.Regs.Arch == nil {

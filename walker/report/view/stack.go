@@ -189,7 +189,7 @@ func (v *View) placedRow(f *report.Frame, i int) rows.StackRow {
 }
 
 // widths returns the lengths of the longest Source and Where of a thread's rows. It needs no
-// demangled names, of which a deep stack has too many.
+// demangled names, since a deep stack has too many.
 func (v *View) widths(ti int) (int, int) {
 	if w, ok := v.width[ti]; ok {
 		return w[0], w[1]

@@ -114,7 +114,7 @@ func TestNamesNearby(t *testing.T) {
 	}
 }
 
-// A stack of which most frames have no name, since the symbols are exported names alone, has not
+// A stack whose frames mostly have no name, since the symbols are exported names alone, has not
 // all symbols; neither has the module.
 func TestExportedNamesAreNotAll(t *testing.T) {
 	r := example()

@@ -131,7 +131,7 @@ func TestServersRefused(t *testing.T) {
 		{"a path that leads out", "GET", "/servers/msdl.example/%2e%2e/" + pdbID + "/%2e%2e", nil, config(t), 403},
 		{"a part with a slash", "GET", "/servers/msdl.example/a%2fb/" + pdbID + "/a%2fb", nil, config(t), 403},
 		{"a part with a line end", "GET", "/servers/msdl.example/a%0ab/" + pdbID + "/a%0ab", nil, config(t), 403},
-		{"an id that is none", "GET", "/servers/msdl.example/app.pdb/secret-text/app.pdb", nil, config(t), 403},
+		{"a text that is no id", "GET", "/servers/msdl.example/app.pdb/secret-text/app.pdb", nil, config(t), 403},
 		{"a long id", "GET", "/servers/msdl.example/app.pdb/" + strings.Repeat("A", 49) + "/app.pdb", nil, config(t), 403},
 		{"no file", "GET", "/servers/msdl.example/", nil, config(t), 403},
 		{"source files of debuginfod", "GET", "/servers/debug.example/buildid/0123456789abcdef/source/etc/passwd", nil, config(t), 403},
