@@ -23,8 +23,10 @@ func (s *walk) proposeCode() (candidate, string) {
 	f := s.top()
 	// Where a program's tables would have the rules and the program is not there, only a scan could
 	// go on from the caller, and would begin to guess where it found nothing before.
-	if s.symbol(f); f.Module >= 0 && s.functionTables() && f.Answer == symbol.NoFile {
-		return candidate{}, notApplicable
+	if f.Module >= 0 && s.functionTables() {
+		if _, ans := s.Symbols.Row(f.Module, f.RVA); ans == symbol.NoFile {
+			return candidate{}, notApplicable
+		}
 	}
 	row, why := s.codeRow(f)
 	if why != "" {

@@ -1,5 +1,7 @@
 package dwarf
 
+import "github.com/crashpane/crashpane/core/input"
+
 // encoding is what the sizes of forms depend on: version, address size and offset size of the unit
 // (DWARF 5, section 7.5.6).
 type encoding struct {
@@ -208,6 +210,10 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 		b, err := sec.upTo(off, n)
 		if err != nil {
 			return nil, err
+		}
+		// Each abbreviation is a few bytes, and becomes an entry of a map.
+		if err := sec.src.Draw(input.Work, 5*int64(len(b))); err != nil {
+			return nil, sec.src.Wrap("", off, err)
 		}
 		rest := sec.size - off
 		var enough bool

@@ -1,10 +1,13 @@
 package dwarf
 
+import "github.com/crashpane/crashpane/core/input"
+
 const (
-	// maxRows limits the rows of one program: each byte of it can make a row of 16 bytes.
-	maxRows = 16 << 20
-	// maxFiles limits its files and its directories.
+	// maxFiles limits a program's files and its directories.
 	maxFiles = 4 << 20
+	// rowBatch is how many rows are paid for together, at rowCost bytes of memory each: 16, and a
+	// copy of them while the list grows.
+	rowBatch, rowCost = 4 << 10, 48
 )
 
 // program is a line program's header and the registers of its state machine (DWARF 5, section
@@ -240,7 +243,16 @@ func (p *program) reset() {
 // opcode are LEB128 numbers, except that of DW_LNS_fixed_advance_pc.
 func (p *program) run() error {
 	p.reset()
+	// Each byte of a program can make a row. The table of one unit is in use at a time.
+	paid := 0
+	defer func() { p.sec.src.Return(int64(paid) * rowCost) }()
 	for p.p < len(p.b) {
+		if len(p.t.rows) >= paid {
+			if err := p.sec.src.Draw(input.Memory, rowBatch*rowCost); err != nil {
+				return p.sec.src.Wrap("", p.at+int64(p.p), err)
+			}
+			paid += rowBatch
+		}
 		op := p.b[p.p]
 		p.p++
 		if op >= p.first {
@@ -292,9 +304,6 @@ func (p *program) run() error {
 			for range p.lengths[op] {
 				p.skipLEB()
 			}
-		}
-		if len(p.t.rows) >= maxRows {
-			return p.errorf("a line program of a sensible size", "one with more than %d rows", maxRows)
 		}
 	}
 	if p.bad {
