@@ -114,7 +114,7 @@ func TestExplainUsage(t *testing.T) {
 		{[]string{"explain", dump, "--thread", "77"}, exitFailed, "there is no thread 77"},
 		{[]string{"explain", dump, "--frame", "777"}, exitFailed, "there is no frame 777; the stack has "},
 		{[]string{"compare", dump, "--thread", "77"}, exitFailed, "there is no thread 77"},
-		{[]string{"walk", dump, "--explain", "some"}, exitUsage, `nothing can be explained by "some"`},
+		{[]string{"walk", dump, "--explain", "some"}, exitUsage, `"some" is not a choice for --explain`},
 	} {
 		code, stdout, stderr := crashpane(c.args...)
 		if code != c.code || stdout != "" || !strings.Contains(stderr, c.stderr) {
