@@ -211,13 +211,15 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Each abbreviation is a few bytes, and becomes an entry of a map.
-		if err := sec.src.Draw(input.Work, 5*int64(len(b))); err != nil {
+		if err := sec.src.Draw(input.Work, 1); err != nil {
 			return nil, sec.src.Wrap("", off, err)
 		}
 		rest := sec.size - off
 		var enough bool
 		t, enough, err = parseAbbrevs(reader{b: b, big: o.big}, e, sec, off)
+		// Each abbreviation is a few bytes, and becomes an entry of a map. The next table pays for
+		// one that is too large.
+		_ = sec.src.Draw(input.Work, 5*int64(t.size))
 		// Tables may begin anywhere, so a crafted file could have each of many units read a large
 		// one from another offset.
 		if !o.d.allow(workAbbrevs, int64(t.size), sec.size) {
