@@ -2,7 +2,6 @@ package walker
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -127,7 +126,7 @@ func (s *walk) push(f Frame) {
 		s.frames, s.spare = s.spare, nil
 	}
 	if n := len(s.frames); n == cap(s.frames) { // frames are large: to move them often would cost more than room for as many again
-		s.frames = slices.Grow(s.frames, max(n, 30))
+		s.frames = append(make([]Frame, 0, max(2*n, 30)), s.frames...)
 	}
 	s.frames = append(s.frames, f)
 	s.params = append(s.params, paramSize{})
