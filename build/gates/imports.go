@@ -29,10 +29,9 @@ var importRules = []importRule{
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
-	{"core/intake", []string{"core/cpu", "core/input", "core/jsonwriter"}},
+	{"core/intake", []string{"core/cpu", "core/input", "core/intake/cab", "core/intake/xz", "core/jsonwriter"}},
 	{"core/intake/cab", nil},
 	{"core/intake/xz", nil},
-	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab", "core/intake/xz"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
@@ -100,7 +99,7 @@ var importRules = []importRule{
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report", "walker/symbols"}},
 	// It gives a session all readers of files.
 	{"walker/readers", []string{"core/...", "symfile/...", "walker/session", "walker/symbols"}},
-	{"walker/cmd/...", []string{"walker/symbols", "core/intake", "core/intake/unpack", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
+	{"walker/cmd/...", []string{"walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.
@@ -141,7 +140,7 @@ var outside = []struct {
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
 	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text", "symfile/framecode"}, "what an instruction did is decoded in one package for each program, how it moves the stack in another"},
-	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
+	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"core/intake/xz"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},
 }

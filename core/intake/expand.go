@@ -23,13 +23,6 @@ type Limits struct {
 	// MaxDepth is how deep archives may be nested: 3 is a .sym.gz in a .zip in a .zip.
 	MaxDepth int
 
-	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by their Kind. The
-	// caller sets them, because they would make the page's first program too large.
-	Unpackers map[Kind]Unpacker
-	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every
-	// member in turn, until it returns false. member reads the result of open before it returns. An
-	// error says which part of the archive could not be read.
-	Archives map[Kind]func(src *input.Source, member func(name string, size int64, open func() (io.Reader, error)) bool) error
 	// Spool creates storage outside of memory, for large unpacked files and for what the Budget of
 	// the archive's Source has no memory for.
 	Spool func() (Spool, error)
@@ -41,20 +34,6 @@ type Limits struct {
 	KeepWhole int64
 	// Advice ends the message of a limit that Source.MaxUnpacked raises: how the user can do that.
 	Advice string
-}
-
-// Unpacker makes the reader of a compressed format. What it needs to look back to may take so many
-// bytes of memory.
-type Unpacker func(packed io.Reader, memory int64) (io.Reader, error)
-
-// noWindow makes an Unpacker of a reader that does not look back.
-func noWindow(open func(packed io.Reader) (io.Reader, error)) Unpacker {
-	return func(packed io.Reader, _ int64) (io.Reader, error) { return open(packed) }
-}
-
-// Lack reports whether Expand would open files of a kind, if it had a reader of them.
-func (l Limits) Lack(k Kind) bool {
-	return k.packing().extra && l.Unpackers[k] == nil && l.Archives[k] == nil
 }
 
 // Deflated is what Limits.Inflate unpacks.
@@ -99,7 +78,7 @@ func (l Limits) orDefault() Limits {
 	if l.MaxMembers > 0 {
 		d.MaxMembers = l.MaxMembers
 	}
-	d.Unpackers, d.Archives, d.Spool, d.Inflate, d.Advice = l.Unpackers, l.Archives, l.Spool, l.Inflate, l.Advice
+	d.Spool, d.Inflate, d.Advice = l.Spool, l.Inflate, l.Advice
 	if l.KeepWhole > 0 {
 		d.KeepWhole = l.KeepWhole
 	}
@@ -194,7 +173,7 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	if e.over || e.need != nil {
 		return
 	}
-	archive := g.Kind.IsPacked() && !e.limits.Lack(g.Kind)
+	archive := g.Kind.IsPacked()
 	if archive && depth >= e.limits.MaxDepth && !g.Kind.IsConverted() {
 		e.problem(src.Name, "", -1, fmt.Sprintf("an archive in %d others, which is too deep", depth), nil)
 		archive = false
@@ -208,8 +187,8 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		e.unzip(src, depth)
 	case archive && g.Kind == Fat:
 		e.openFat(src, depth)
-	case archive && e.limits.Archives[g.Kind] != nil:
-		e.unarchive(src, g.Kind, depth)
+	case archive && g.Kind == Cab:
+		e.openCabinet(src, depth)
 	case archive:
 		e.unpack(src, g.Kind, depth, mem)
 	default:
@@ -224,22 +203,13 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 
 // unpack unpacks a file that is compressed or encoded as a whole.
 func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked) {
-	open := e.limits.Unpackers[kind]
-	switch kind {
-	case Gzip:
-		open = nil
-	case UTF16:
-		open = noWindow(newUTF16)
-	case CRLines:
-		open = noWindow(newCR)
-	}
-	e.unpackBy(open, src, string(kind)+" data", depth, mem)
+	e.unpackBy(unpackers[kind], src, string(kind)+" data", depth, mem)
 }
 
 // unpackBy unpacks a file with a reader of its format; nil is gzip, which may be of several members.
 // It is unpacked at once, because that is the only way to know its size. Of a damaged file, the
 // bytes before the damage are used.
-func (e *expander) unpackBy(open Unpacker, src *input.Source, part string, depth int, mem *unpacked) {
+func (e *expander) unpackBy(open unpacker, src *input.Source, part string, depth int, mem *unpacked) {
 	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, in: e, progress: e.progressOf(src.Name, src)}
 	if open == nil {
 		u.deflated(src, true)
@@ -347,15 +317,15 @@ func (e *expander) unzip(src *input.Source, depth int) {
 	}
 }
 
-// unarchive adds the members of an archive that one of Limits.Archives reads. It unpacks each at
-// once, because the archive is read from front to back.
-func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
-	err := e.limits.Archives[kind](src, func(name string, size int64, open func() (io.Reader, error)) bool {
+// openCabinet adds the members of a cabinet. It unpacks each at once, because the archive is read
+// from front to back.
+func (e *expander) openCabinet(src *input.Source, depth int) {
+	err := cabinet(src, func(name string, size int64, open func() (io.Reader, error)) bool {
 		name = strings.ReplaceAll(name, `\`, "/")
 		if strings.HasSuffix(name, "/") || isMetadata(name) {
 			return true
 		}
-		if !e.another(src, string(kind)) {
+		if !e.another(src, string(Cab)) {
 			return false
 		}
 		full := src.Name + "/" + name
@@ -369,7 +339,7 @@ func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
 		return e.need == nil && !e.over && !e.bomb
 	})
 	if err != nil {
-		e.problem(src.Name, string(kind), -1, "a damaged archive", err)
+		e.problem(src.Name, string(Cab), -1, "a damaged archive", err)
 	}
 }
 
@@ -404,7 +374,7 @@ var methods = map[uint16]string{
 	1: "shrink", 6: "implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 20: "zstd", 93: "zstd", 95: "xz", 98: "PPMd", 99: "AES encryption",
 }
 
-// memberKinds are the methods that one of Limits.Unpackers may know.
+// memberKinds are the methods besides deflate that have a reader in unpackers.
 var memberKinds = map[uint16]Kind{20: Zstd, 93: Zstd, 95: XZ}
 
 // member adds one member of a zip archive.
@@ -428,14 +398,10 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 		inner := src.Sub(full, off, f.packed)
 		e.expand(inner, Sniff(inner), depth+1, nil)
 		return
-	case f.method != zipDeflate && e.limits.Unpackers[memberKinds[f.method]] == nil:
+	case f.method != zipDeflate && memberKinds[f.method] == "":
 		method := methods[f.method]
 		if method == "" {
 			method = fmt.Sprintf("method %d", f.method)
-		}
-		if memberKinds[f.method] != "" {
-			fail(off, "compressed with "+method, ErrNoUnpacker)
-			return
 		}
 		fail(off, "compressed with "+method+", which is not supported; unpack it first", nil)
 		return
@@ -451,7 +417,7 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 	if f.method == zipDeflate {
 		u.deflated(raw, false)
 	} else {
-		u.packedBy(e.limits.Unpackers[memberKinds[f.method]], raw)
+		u.packedBy(unpackers[memberKinds[f.method]], raw)
 	}
 	now := size
 	if size > min(eagerSize, e.top.Budget.Left(input.Memory)/4) {

@@ -1,15 +1,12 @@
 package intake
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Problems lists the members of an archive that could not be used. Its text is one line, however
 // many there are.
 type Problems struct {
 	// First are the first keptProblems, and of later ones the first of a kind that a caller asks
-	// for (ErrNoUnpacker, Refused). Count is how many there are in all.
+	// for (Refused). Count is how many there are in all.
 	First []error
 	Count int
 }
@@ -20,7 +17,7 @@ const keptProblems = 10
 // add adds a problem.
 func (p *Problems) add(err error) {
 	p.Count++
-	if len(p.First) < keptProblems || errors.Is(err, ErrNoUnpacker) && !errors.Is(p, ErrNoUnpacker) || Refused(err) && !Refused(p) {
+	if len(p.First) < keptProblems || Refused(err) && !Refused(p) {
 		p.First = append(p.First, err)
 	}
 }

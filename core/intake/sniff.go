@@ -64,12 +64,13 @@ type packedKind struct {
 	kind   Kind
 	ending string // of the names of its files
 	many   bool   // a file has any number of members
-	extra  bool   // only with one of Limits.Unpackers or Limits.Archives
 }
 
 // packedKinds has a row for each.
-var packedKinds = []packedKind{{Gzip, ".gz", false, false}, {Zip, ".zip", true, false}, {Fat, "", true, false}, {Zstd, ".zst", false, true}, {XZ, ".xz", false, true}, {Cab, ".cab", true, true}, {UTF16, "", false, false}, {CRLines, "", false, false},
-	{Multipart, "", true, false}, {Envelope, "", true, false}, {HTTP, "", true, false}}
+var packedKinds = []packedKind{
+	{Gzip, ".gz", false}, {Zstd, ".zst", false}, {XZ, ".xz", false}, {UTF16, "", false}, {CRLines, "", false},
+	{Zip, ".zip", true}, {Cab, ".cab", true}, {Fat, "", true}, {Multipart, "", true}, {Envelope, "", true}, {HTTP, "", true},
+}
 
 // packing returns the kind's row of packedKinds, or a zero one.
 func (k Kind) packing() packedKind {

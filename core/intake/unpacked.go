@@ -28,9 +28,6 @@ var (
 	ErrTooLarge = errors.New("it unpacks to more than is allowed")
 	// ErrRatio: a file unpacks to suspiciously many times its size.
 	ErrRatio = errors.New("it unpacks to implausibly many times its size")
-	// ErrNoUnpacker: Limits.Unpackers lacks the reader of a member's format, which another program
-	// has.
-	ErrNoUnpacker = errors.New("this program cannot unpack it; unpack it first")
 	// ErrChecksum: the unpacked bytes do not have the checksum that the file states.
 	ErrChecksum = errors.New("the checksum does not match")
 )
@@ -104,7 +101,7 @@ func (u *unpacked) deflated(src *input.Source, zipped bool) {
 }
 
 // packedBy sets u up for data of another format than deflate.
-func (u *unpacked) packedBy(open Unpacker, src *input.Source) {
+func (u *unpacked) packedBy(open unpacker, src *input.Source) {
 	u.large = u.size > u.limits.KeepWhole
 	u.open = func() (io.Reader, error) {
 		u.read = 0

@@ -1,5 +1,5 @@
-// Package readers gives a session what reads binaries, the less usual archives, and the instructions
-// of arm64: the command's and the page's engine read the same files.
+// Package readers gives a session what reads binaries and the instructions of arm64: the command's
+// and the page's engine read the same files.
 package readers
 
 import (
@@ -9,7 +9,6 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/walker/symbols"
@@ -18,7 +17,6 @@ import (
 // Add sets the readers in a session's options.
 func Add(opt *session.Options) {
 	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = Open, Image, arm64text.At
-	opt.Limits.Unpackers, opt.Limits.Archives = unpack.Formats, unpack.Archives
 }
 
 // Open is session.Options.OpenBinary.

@@ -159,7 +159,7 @@ func TestBinaryAndSym(t *testing.T) {
 			s.Add(source("a.sym", []byte(tc.sym)))
 		}
 		items := s.Add(source("app.elf", fake(tc.elf)))
-		if items[0].Kind != KindBinary || !items[0].Usable || items[0].NeedsDecoder {
+		if items[0].Kind != KindBinary || !items[0].Usable {
 			t.Errorf("%s: %+v", tc.name, items[0])
 		}
 		r := s.Report(0)
@@ -275,7 +275,7 @@ func TestBinaryErrors(t *testing.T) {
 	}
 	core := fake("x")
 	core[16] = 4
-	if it := s.Add(source("core", core))[0]; it.Kind != KindOther || it.NeedsDecoder {
+	if it := s.Add(source("core", core))[0]; it.Kind != KindOther {
 		t.Errorf("%+v", it)
 	}
 	s.Add(source("/folder/app.elf", fake(appID+" app code")))
@@ -291,7 +291,7 @@ func TestBinaryErrors(t *testing.T) {
 	// Without a reader of binaries the file is known as one.
 	s = NewFiles(Options{})
 	s.Add(source("x.dmp", appDump()))
-	if it := s.Add(source("app.elf", fake(appID+" app code")))[0]; it.Kind != KindBinary || !it.NeedsDecoder || it.Usable || it.Message == "" {
+	if it := s.Add(source("app.elf", fake(appID+" app code")))[0]; it.Kind != KindBinary || it.Usable || it.Message == "" {
 		t.Errorf("%+v", it)
 	}
 }

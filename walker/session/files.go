@@ -43,9 +43,6 @@ type Item struct {
 	// For symbol files and binaries: what the MODULE record says, or would say; ID is "" if there
 	// is none, and the user has to assign the file.
 	SymName, SymID, SymOS, SymArch string
-	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session
-	// was given no reader of such files (Options.OpenBinary, Limits.Unpackers).
-	NeedsDecoder bool
 	// Refused: it unpacks to more than is allowed, see intake.Refused.
 	Refused bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
@@ -189,16 +186,11 @@ func (fs *Files) add(src *input.Source, member bool) {
 	src.Spool, src.Budget = fs.opt.Limits.Spool, fs.budget
 	fs.items = append(fs.items, it)
 	guess := intake.Sniff(src)
-	// Without a reader for the compression, the item says that the page should load the larger
-	// program.
 	it.Detected = guess.Kind
 	if guess.Kind.IsConverted() {
 		if guess = fs.convert(it, guess.What); it.Message != "" {
 			return
 		}
-	}
-	if fs.opt.Limits.Lack(guess.Kind) {
-		guess.Kind, it.NeedsDecoder = intake.Packed, true
 	}
 	switch k := guess.Kind; {
 	case k == intake.Minidump:
@@ -242,7 +234,6 @@ func (fs *Files) addSym(it *item) {
 func (fs *Files) addBinary(it *item, what string) {
 	it.Kind = KindBinary
 	if fs.opt.OpenBinary == nil {
-		it.NeedsDecoder = true
 		it.Message = it.Name + ": " + what
 		return
 	}
@@ -326,7 +317,7 @@ func (fs *Files) addArchive(it *item) {
 	})
 	if err != nil {
 		it.Message = err.Error()
-		it.NeedsDecoder, it.Refused = errors.Is(err, intake.ErrNoUnpacker), intake.Refused(err)
+		it.Refused = intake.Refused(err)
 	}
 	it.Usable = len(members) > 0
 	if !it.Usable && it.Message == "" {

@@ -16,33 +16,32 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// formats are the kinds of files that are read: a file of the kind, what becomes of it without the
-// readers that the page's first program lacks, and the words by which the README, the start page
+// formats are the kinds of files that are read: a file of the kind, what becomes of it without
+// readers of binaries, and the words by which the README, the start page
 // and the command's help name it; "" where they need not.
 var formats = map[intake.Kind]struct {
 	sample             string
 	item               session.ItemKind
-	later              bool // it needs a reader that the first program lacks
 	readme, page, help string
 }{
-	intake.Minidump:         {string(dumptest.New(dumptest.LittleEndian).System(dumptest.System{}).Bytes()), session.KindDump, false, "minidumps", "Minidumps", "minidump"},
-	intake.Microdump:        {"-----BEGIN BREAKPAD MICRODUMP-----\n", session.KindDump, false, "microdumps", "microdumps", ""},
-	intake.Sym:              {"MODULE Linux x86_64 0 a\n", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
-	intake.SymWithoutModule: {"FUNC 10 10 0 f\n10 10 1 0\n", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
-	intake.ELF:              {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), session.KindBinary, true, "ELF", "ELF", "ELF"},
-	intake.PE:               {"MZ" + strings.Repeat("\x00", 100), session.KindBinary, true, ".exe", "Windows programs", ".exe"},
-	intake.PDB:              {"Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00" + strings.Repeat("\x00", 100), session.KindBinary, true, "PDBs", "PDB", "PDBs"},
-	intake.Gzip:             {"\x1f\x8b\x08" + strings.Repeat("\x00", 20), session.KindArchive, false, ".gz", ".gz", ".gz"},
-	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, false, ".zip", ".zip", ".zip"},
-	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindOther, true, ".zst", ".zst", ".zst"},
-	intake.Cab:              {"MSCF\x00\x00\x00\x00" + strings.Repeat("\x00", 40), session.KindOther, true, ".cab", ".cab", ".cab"},
-	intake.Multipart:        {"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n", session.KindArchive, false, "multipart", "uploads", "uploads"},
-	intake.Envelope:         {"{\"event_id\":\"0\"}\n{\"type\":\"event\"}\n{}\n", session.KindArchive, false, "envelopes", "uploads", "uploads"},
-	intake.HTTP:             {"POST / HTTP/1.1\r\n\r\nx", session.KindArchive, false, "HTTP", "uploads", "uploads"},
-	intake.UTF16:            {"\xff\xfe" + strings.Join(strings.Split("MODULE Linux x86_64 0 a\r\n", ""), "\x00") + "\x00", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
-	intake.CRLines:          {"MODULE Linux x86_64 0 a\rFUNC 10 10 0 f\r", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
-	intake.Fat:              {"\xca\xfe\xba\xbe\x00\x00\x00\x01\x01\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x1c\x00\x00\x00\x01", session.KindArchive, false, "", "", ""},
-	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindOther, true, ".xz", ".xz", ".xz"},
+	intake.Minidump:         {string(dumptest.New(dumptest.LittleEndian).System(dumptest.System{}).Bytes()), session.KindDump, "minidumps", "Minidumps", "minidump"},
+	intake.Microdump:        {"-----BEGIN BREAKPAD MICRODUMP-----\n", session.KindDump, "microdumps", "microdumps", ""},
+	intake.Sym:              {"MODULE Linux x86_64 0 a\n", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.SymWithoutModule: {"FUNC 10 10 0 f\n10 10 1 0\n", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.ELF:              {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), session.KindBinary, "ELF", "ELF", "ELF"},
+	intake.PE:               {"MZ" + strings.Repeat("\x00", 100), session.KindBinary, ".exe", "Windows programs", ".exe"},
+	intake.PDB:              {"Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00" + strings.Repeat("\x00", 100), session.KindBinary, "PDBs", "PDB", "PDBs"},
+	intake.Gzip:             {"\x1f\x8b\x08" + strings.Repeat("\x00", 20), session.KindArchive, ".gz", ".gz", ".gz"},
+	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, ".zip", ".zip", ".zip"},
+	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindArchive, ".zst", ".zst", ".zst"},
+	intake.Cab:              {"MSCF\x00\x00\x00\x00" + strings.Repeat("\x00", 40), session.KindArchive, ".cab", ".cab", ".cab"},
+	intake.Multipart:        {"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n", session.KindArchive, "multipart", "uploads", "uploads"},
+	intake.Envelope:         {"{\"event_id\":\"0\"}\n{\"type\":\"event\"}\n{}\n", session.KindArchive, "envelopes", "uploads", "uploads"},
+	intake.HTTP:             {"POST / HTTP/1.1\r\n\r\nx", session.KindArchive, "HTTP", "uploads", "uploads"},
+	intake.UTF16:            {"\xff\xfe" + strings.Join(strings.Split("MODULE Linux x86_64 0 a\r\n", ""), "\x00") + "\x00", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.CRLines:          {"MODULE Linux x86_64 0 a\rFUNC 10 10 0 f\r", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.Fat:              {"\xca\xfe\xba\xbe\x00\x00\x00\x01\x01\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x1c\x00\x00\x00\x01", session.KindArchive, "", "", ""},
+	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindArchive, ".xz", ".xz", ".xz"},
 }
 
 // notRead are the kinds that are named and not read.
@@ -62,8 +61,8 @@ func TestFormats(t *testing.T) {
 		}
 		s := session.NewFiles(session.Options{})
 		it := s.Add(input.FromBytes("a", []byte(f.sample)))[0]
-		if it.Detected != kind || it.Kind != f.item || it.NeedsDecoder != f.later {
-			t.Errorf("intake.%s: a file of it is taken for %q and becomes %q, needs decoder %v: %s", name, it.Detected, it.Kind, it.NeedsDecoder, it.Message)
+		if it.Detected != kind || it.Kind != f.item {
+			t.Errorf("intake.%s: a file of it is taken for %q and becomes %q: %s", name, it.Detected, it.Kind, it.Message)
 		}
 	}
 	readme := read(t, "../../README.md")

@@ -66,13 +66,3 @@ func TestPDBAlone(t *testing.T) {
 		}
 	}
 }
-
-// TestPDBWithoutReader: whoever has no reader of binaries is told that one is needed, as the page's
-// first program is.
-func TestPDBWithoutReader(t *testing.T) {
-	s := session.NewFiles(session.Options{})
-	it := s.Add(input.FromBytes("a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00")))[0]
-	if it.Usable || !it.NeedsDecoder || it.Kind != session.KindBinary {
-		t.Errorf("%+v", it)
-	}
-}

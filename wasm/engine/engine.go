@@ -58,7 +58,7 @@ const maxIdleFetched = 3 << 20
 
 // Options are what a program adds to the engine.
 type Options struct {
-	// Session has the readers of binaries and of archives (OpenBinary, Limits.Unpackers).
+	// Session has the readers of binaries (walker/readers).
 	Session session.Options
 	// Fetched returns how many bytes were read from servers; nil if there are no servers.
 	Fetched func() int64

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/symbols"
 )
@@ -188,24 +186,20 @@ func firstBytes(path string) (first []byte, packed bool, err error) {
 	buf := make([]byte, 2048)
 	n, err := io.ReadFull(file, buf)
 	buf = buf[:n]
-	unpacked, packed := unpack.Formats[intake.Sniff(input.FromBytes(path, buf)).Kind]
-	if bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
-		unpacked, packed = func(r io.Reader, _ int64) (io.Reader, error) { return gzip.NewReader(r) }, true
+	if _, seek := file.Seek(0, io.SeekStart); seek != nil {
+		return buf, false, seek
 	}
-	if !packed {
+	z, unpackErr := intake.Unpack(intake.Sniff(input.FromBytes(path, buf)).Kind, file, 64<<20)
+	if unpackErr != nil {
+		return nil, true, readError(path, unpackErr)
+	}
+	if z == nil {
 		return buf, false, readError(path, err)
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, packed, err
-	}
-	z, err := unpacked(file, 64<<20)
-	if err != nil {
-		return nil, packed, readError(path, err)
 	}
 	// A stream that is cut off still gives its first bytes.
 	out := make([]byte, 2048)
 	n, err = io.ReadFull(z, out)
-	return out[:n], packed, readError(path, err)
+	return out[:n], true, readError(path, err)
 }
 
 // readError adds the file's name to a reader's error. It returns nil if the file is only short.

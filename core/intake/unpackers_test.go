@@ -1,59 +1,29 @@
-package unpack
+package intake
 
 import (
+	"archive/zip"
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/crashpane/crashpane/core/enumtest"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/testfile"
 )
-
-const dir = "../../../testdata/windows/"
-
-// spool is a Spool in memory that counts what is put into it.
-type spool struct {
-	bytes.Reader
-	data []byte
-}
-
-func (s *spool) WriteAt(p []byte, off int64) (int, error) {
-	s.data = append(s.data[:off], p...)
-	return len(p), nil
-}
-
-func (s *spool) ReadAt(p []byte, off int64) (int, error) {
-	return bytes.NewReader(s.data).ReadAt(p, off)
-}
-
-// TestReaders: with the readers of this package, every kind that can be opened is.
-func TestReaders(t *testing.T) {
-	all := intake.Limits{Unpackers: Formats, Archives: Archives}
-	for name, k := range enumtest.Strings[intake.Kind](t, "..", "Kind") {
-		if all.Lack(k) {
-			t.Errorf("neither Formats nor Archives has a reader of intake.%s", name)
-		}
-		if (Formats[k] != nil || Archives[k] != nil) && !(intake.Limits{}).Lack(k) {
-			t.Errorf("packedKinds in core/intake does not say that intake.%s needs a reader", name)
-		}
-	}
-}
 
 // TestCabinet: a PDB in a cabinet is what it was, held in memory or put into a spool; of what is
 // not unpacked here it is said what to do; and a cabinet that claims to hold much costs nothing.
 func TestCabinet(t *testing.T) {
-	want := testfile.Read(t, dir+"app.pdb.gz")
-	data := testfile.Read(t, dir+"app.pd_")
-	var put spool
-	for name, limits := range map[string]intake.Limits{
-		"memory": {Archives: Archives},
-		"spool":  {Archives: Archives, KeepWhole: 1000, Spool: func() (intake.Spool, error) { return &put, nil }},
+	want := testfile.Read(t, "../../testdata/windows/app.pdb.gz")
+	data := testfile.Read(t, "../../testdata/windows/app.pd_")
+	put := &memorySpool{}
+	for name, limits := range map[string]Limits{
+		"memory": {},
+		"spool":  {KeepWhole: 1000, Spool: func() (Spool, error) { return put, nil }},
 	} {
-		out, err := intake.Expand(input.FromBytes("app.pd_", data), limits, nil)
+		out, err := Expand(input.FromBytes("app.pd_", data), limits, nil)
 		if err != nil || len(out) != 1 || out[0].Name != "app.pd_/app.pdb" {
 			t.Fatalf("%s: %v %v", name, out, err)
 		}
@@ -77,9 +47,33 @@ func TestCabinet(t *testing.T) {
 		} else {
 			change(b)
 		}
-		_, err := intake.Expand(input.FromBytes("app.pd_", b), intake.Limits{Archives: Archives}, nil)
+		_, err := Expand(input.FromBytes("app.pd_", b), Limits{}, nil)
 		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q", err, what)
+		}
+	}
+}
+
+// TestZipOfZstd: members of a zip that are compressed with zstd are read.
+func TestZipOfZstd(t *testing.T) {
+	for _, method := range []uint16{20, 93} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		z.RegisterCompressor(method, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
+		w, err := z.CreateHeader(&zip.FileHeader{Name: "app.sym", Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, symText)
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		out, err := Expand(input.FromBytes("syms.zip", b.Bytes()), Limits{}, nil)
+		if err != nil || len(out) != 1 {
+			t.Fatalf("method %d: %v %v", method, out, err)
+		}
+		if got, err := out[0].Bytes(0, out[0].Size); err != nil || string(got) != symText {
+			t.Errorf("method %d: %q, %v", method, got, err)
 		}
 	}
 }
@@ -103,7 +97,7 @@ func TestWindow(t *testing.T) {
 		src := input.FromBytes("a.sym.zst", packed.Bytes())
 		src.Budget = &input.Budget{}
 		src.Budget.Give(given)
-		return intake.Expand(src, intake.Limits{Unpackers: Formats}, nil)
+		return Expand(src, Limits{}, nil)
 	}
 	if out, err := expand(1 << 10); err == nil || len(out) != 0 || !strings.Contains(err.Error(), "window") {
 		t.Errorf("with 64 MB of memory: %v, %v", out, err)
