@@ -24,7 +24,7 @@ const (
 // Normalized returns a dump whose fields are what they mean. The bytes are shared.
 //
 //   - A number for 32-bit programs under a 64-bit system is the processor's own.
-//   - 32-bit addresses have no copies of their sign above them.
+//   - 32-bit addresses have no copies of their sign above them, those of Wow64's processes too.
 //   - Exception is the first of several.
 //   - Two entries of the thread list with one id and the same registers are one thread.
 //   - The thread that wrote the dump counts, if the exception is its own.
@@ -36,7 +36,10 @@ func (d *Dump) Normalized() *Dump {
 	n.Threads, n.Exceptions, n.Diags = slices.Clone(d.Threads), slices.Clone(d.Exceptions), slices.Clone(d.Diags)
 	n.merged, n.modules, n.ids = nil, nil, nil
 	n.renumber()
-	n.narrow()
+	if a := n.Arch(); a != nil && a.WordSize == 4 {
+		n.narrow()
+		n.narrowed = true
+	}
 	if len(n.Exceptions) > 0 {
 		n.Exception = &n.Exceptions[0]
 	}
@@ -95,10 +98,6 @@ func low(a uint64) uint64 {
 // narrow removes the copies of the sign above every address of a 32-bit process. Writers that take
 // an address for a signed number put them there.
 func (d *Dump) narrow() {
-	if a := d.Arch(); a == nil || a.WordSize != 4 {
-		return
-	}
-	d.narrowed = true
 	each := func(fields ...*uint64) {
 		for _, f := range fields {
 			*f = low(*f)

@@ -6,8 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 )
 
-// TestNarrow: every address of a 32-bit process is one of 32 bits, whatever its writer has put above
-// it; those of the dump as read, and of a 64-bit process, stay.
+// TestNarrow: every address of a 32-bit process, also one that a 64-bit tool dumped, is one of 32 bits,
+// whatever its writer has put above it; those of the dump as read, and of a 64-bit process, stay.
 func TestNarrow(t *testing.T) {
 	const up = 0xffffffff_00000000
 	build := func(processor uint16, context []byte) []byte {
@@ -27,10 +27,13 @@ func TestNarrow(t *testing.T) {
 			d.Regions[0].AllocationBase, d.Windows.ThreadInfo[0].StartAddress, d.Windows.FunctionTables[0].Base, d.Exception.Address, d.Exception.Params[1], d.Exception.Record}
 	}
 	n := normalized(t, build(dumptest.CPUX86, dumptest.X86(map[string]uint64{"eip": 0xa0001000, "esp": 0xc0000000})))
-	read := fields(n.AsRead())
-	for i, v := range fields(n) {
-		if v>>32 != 0 || read[i] != up|v {
-			t.Errorf("field %d is 0x%x, as read 0x%x", i, v, read[i])
+	wow := normalized(t, build(dumptest.CPUAMD64, dumptest.AMD64(map[string]uint64{"rip": up | 0xa0001000, "rsp": up | 0xc0000000, "cs": 0x23})))
+	for _, d := range []*Dump{n, wow} {
+		read := fields(d.AsRead())
+		for i, v := range fields(d) {
+			if v>>32 != 0 || read[i] != up|v {
+				t.Errorf("%s: field %d is 0x%x, as read 0x%x", d.CPUName(), i, v, read[i])
+			}
 		}
 	}
 	if m, rva := n.ModuleAt(0xa0001000); m != 0 || rva != 0x1000 {
@@ -41,6 +44,9 @@ func TestNarrow(t *testing.T) {
 	}
 	if s := n.ThreadStack(0); s == nil || s.Start != 0xc0000000 {
 		t.Errorf("the stack is %+v", s)
+	}
+	if c, err := wow.ThreadContext(0); err != nil || c.Regs.PC() != 0xa0001000 {
+		t.Errorf("the context of 32-bit code is %+v, %v", c, err)
 	}
 	wide := normalized(t, build(dumptest.CPUAMD64, dumptest.AMD64(map[string]uint64{"rip": up | 0xa0001000, "cs": 0x33})))
 	if wide.Modules[0].Base != up|0xa0000000 || wide.Exception.Params[1] != up|0xc0000010 {

@@ -68,6 +68,7 @@ func (d *Dump) findWow64() {
 	if d.OS() != Windows || host == nil || host.WordSize != 8 || !d.mayBeWow64() {
 		return
 	}
+	d.narrow()
 	w := &Wow64{Host: host}
 	for i := range d.Threads {
 		d.findOwn(w, i)

@@ -153,3 +153,12 @@ func TestBaseName(t *testing.T) {
 		}
 	}
 }
+
+// TestModuleTitle: a module whose name has nothing that could be seen is called by its address.
+func TestModuleTitle(t *testing.T) {
+	for path, want := range map[string]string{"": "module@0x10000", " ": "module@0x10000", "/opt/": "module@0x10000", `C:\a\ `: "module@0x10000", "/opt/a b": "a b"} {
+		if have := report.ModuleTitle(path, 0x10000); have != want {
+			t.Errorf("%q: %q, want %q", path, have, want)
+		}
+	}
+}

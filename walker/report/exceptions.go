@@ -175,16 +175,16 @@ func (b *builder) dumpFindings() {
 		}
 		add(FindingNoSystem, -1, "", text)
 	}
-	var nameless []int
+	var unnamed []int
 	for i := range b.r.Modules {
-		if BaseName(b.r.Modules[i].Name) == "" {
-			nameless = append(nameless, i)
+		if nameless(b.r.Modules[i].Name) {
+			unnamed = append(unnamed, i)
 		}
 	}
-	switch n := len(nameless); {
+	switch n := len(unnamed); {
 	case n == 1:
-		add(FindingNameless, nameless[0], "", "a module has no name in the dump; it is called "+b.r.Modules[nameless[0]].Title()+", by its address")
+		add(FindingNameless, unnamed[0], "", "a module has no name in the dump; it is called "+b.r.Modules[unnamed[0]].Title()+", by its address")
 	case n > 1:
-		add(FindingNameless, -1, "", fmt.Sprintf("%d modules have no name in the dump; they are called by their addresses, such as %s", n, b.r.Modules[nameless[0]].Title()))
+		add(FindingNameless, -1, "", fmt.Sprintf("%d modules have no name in the dump; they are called by their addresses, such as %s", n, b.r.Modules[unnamed[0]].Title()))
 	}
 }

@@ -452,10 +452,10 @@ func (m *Module) Title() string { return ModuleTitle(m.Name, m.Base) }
 
 // ModuleTitle returns a module's file name, or for one without a name where it is: "module@0x10000".
 func ModuleTitle(path string, base uint64) string {
-	if name := BaseName(path); name != "" {
-		return name
+	if nameless(path) {
+		return fmt.Sprintf("module@0x%x", base)
 	}
-	return fmt.Sprintf("module@0x%x", base)
+	return BaseName(path)
 }
 
 // Mapping is a part of a module in memory: Size bytes at the address Start, which is at the

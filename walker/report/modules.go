@@ -15,6 +15,9 @@ func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
+// nameless reports whether a path has no file name that could be seen.
+func nameless(path string) bool { return strings.TrimSpace(BaseName(path)) == "" }
+
 // AssignedModules returns the indexes of modules whose symbols have another id and were assigned by
 // the user.
 func (r *Report) AssignedModules() []int {
