@@ -34,9 +34,11 @@ const (
 )
 
 // Name returns the readable form of a function's name. It shows compilers' suffixes as "[clone
-// .cold]", keeps a symbol's version and "@plt", and drops the hash of a legacy Rust name:
+// .cold]", those of Rust's v0 names as llvm-cxxfilt does, keeps a symbol's version and "@plt", and
+// drops the hash of a legacy Rust name:
 //
 //	_ZN3foo3barEi.cold                       foo::bar(int) [clone .cold]
+//	_RNvC3foo3bar.llvm.77                    foo::bar (.llvm.77)
 //	_ZN3foo3bar17h0123456789abcdefE          foo::bar
 func Name(raw string) string {
 	if len(raw) > maxIn || !looksMangled(raw) {
@@ -62,7 +64,11 @@ func Name(raw string) string {
 	if !ok {
 		return cut(raw)
 	}
-	if suffix != "" {
+	switch {
+	case suffix == "":
+	case strings.HasPrefix(name, "_R"):
+		suffix = " (" + suffix + ")"
+	default:
 		suffix = " [clone " + suffix + "]"
 	}
 	if suffix += rest; len(suffix) > maxSuffix {

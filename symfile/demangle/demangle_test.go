@@ -49,7 +49,7 @@ func TestName(t *testing.T) {
 		"_ZN4core3fmt5write17h0123456789abcdefE.llvm.123":                                                      "core::fmt::write [clone .llvm.123]",
 		"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE": "<Test + 'static as foo::Bar<Test>>::bar",
 		"_RNvCs1234_7mycrate3foo":                                                                              "mycrate::foo",
-		"_RNvCs1234_7mycrate3foo.llvm.99":                                                                      "mycrate::foo [clone .llvm.99]",
+		"_RNvCs1234_7mycrate3foo.llvm.99":                                                                      "mycrate::foo (.llvm.99)",
 		"_RINvNtC3std3mem8align_ofjEB2_":                                                                       "std::mem::align_of::<usize>",
 		"core::fmt::write::h0123456789abcdef":                                                                  "core::fmt::write",
 		"core::fmt::write::h0123456789abcdeg":                                                                  "core::fmt::write::h0123456789abcdeg",

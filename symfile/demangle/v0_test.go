@@ -36,9 +36,9 @@ func TestRustV0(t *testing.T) {
 		"_RINvC1a1fNCNvB2_1g0uE":                 "a::f::<a::g::{closure#0}, ()>",
 		"_RNCINvC1a1fuE0":                        "a::f::<()>::{closure#0}",
 		"_RNCINvC1a1fNCNvB4_1g0uE0":              "a::f::<a::g::{closure#0}, ()>::{closure#0}",
-		"_RNCNCINvC1a1flE00.llvm.12":             "a::f::<i32>::{closure#0}::{closure#0} [clone .llvm.12]",
+		"_RNCNCINvC1a1flE00.llvm.12":             "a::f::<i32>::{closure#0}::{closure#0} (.llvm.12)",
 		"_RNCNCNvC1a1f00@plt":                    "a::f::{closure#0}::{closure#0}@plt",
-		"_RNvNvNvC1a1X7___getit5___KEY$tlv$init": "a::X::__getit::__KEY [clone $tlv$init]",
+		"_RNvNvNvC1a1X7___getit5___KEY$tlv$init": "a::X::__getit::__KEY ($tlv$init)",
 		// Types.
 		"_RINvC1a1fabcdefhijlmnopstuvxyzE":            "a::f::<i8, bool, char, f64, str, f32, u8, isize, usize, i32, u32, i128, u128, _, i16, u16, (), ..., i64, u64, !>",
 		"_RINvC1a1fC4f128E":                           "a::f::<f128>",

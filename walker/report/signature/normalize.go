@@ -58,12 +58,12 @@ func finish(name string, f *Frame, lists Lists) string {
 	return name
 }
 
-// normalizeRust leaves out what differs between equal crashes of Rust code: type arguments and
-// parameters. Brackets around "Type as Trait" are part of a method's path and stay.
+// normalizeRust leaves out what differs between equal crashes of Rust code: type arguments,
+// parameters, and the suffix of a copy ("f (.llvm.123)"). Brackets around "Type as Trait" are part of a method's path and stay.
 func normalizeRust(name string) string {
 	name = lastToken(name)
 	name = collapse(name, '<', '>', "<T>", " as ")
-	return collapse(name, '(', ')', "")
+	return strings.TrimSpace(collapse(name, '(', ')', ""))
 }
 
 // normalizeCPP leaves out the qualifiers after a C++ function's name, what is before it, and its

@@ -18,6 +18,7 @@ func TestWord(t *testing.T) {
 		{Frame{Function: "IPC::ParamTraits<nsTSubstring<char> >::Write(IPC::Message *)"}, "IPC::ParamTraits<nsTSubstring<T> >::Write"},
 		{Frame{Function: "bool operator< <int>(int, int)"}, "operator<T>"},
 		{Frame{Function: "<T as core::fmt::Display>::fmt::h0123456789abcdef", File: "/rustc/lib.rs"}, "<T as core::fmt::Display>::fmt"},
+		{Frame{Function: "<app::Cart<u8> as app::Carry>::carry (.llvm.8364)", File: "/src/x.rs"}, "<app::Cart<u8> as app::Carry>::carry"},
 		{Frame{Function: "core::ptr::drop_in_place<Vec<u8>>", File: "/rustc/mod.rs"}, "core::ptr::drop_in_place<T>"},
 		{Frame{Function: "a(b , c)::d , e"}, "e"},
 		{Frame{File: `c:\src\a.cc`, Line: 7}, "a.cc#7"},
