@@ -13,19 +13,36 @@ import (
 // an investigation share one, and what reads them draws from it. A nil Budget has no limits.
 // Several goroutines may draw at once.
 type Budget struct {
+	// Pause, if it is set, is called now and then from within what draws, some thousand steps apart.
+	Pause func()
+
 	given, unpacked atomic.Int64
 	drawn           [resources]atomic.Int64
 	over            atomic.Pointer[BudgetError]
 	cancelled       atomic.Pointer[error]
 }
 
-// Until ends everything that draws from the Budget with the context's error when the context is done.
-// stop is that of context.AfterFunc.
+// Cancel ends everything that draws from the Budget with an error, until Resume.
+func (b *Budget) Cancel(why error) { b.cancelled.Store(&why) }
+
+// Resume ends what Cancel began.
+func (b *Budget) Resume() { b.cancelled.Store(nil) }
+
+// Until cancels the Budget with the context's error when the context is done. stop is that of
+// context.AfterFunc.
 func (b *Budget) Until(ctx context.Context) (stop func() bool) {
-	return context.AfterFunc(ctx, func() {
-		err := context.Cause(ctx)
-		b.cancelled.Store(&err)
-	})
+	return context.AfterFunc(ctx, func() { b.Cancel(context.Cause(ctx)) })
+}
+
+// pauseEvery is a power of two: so many steps or bytes are drawn between two calls of Pause. That is
+// less than a millisecond's work.
+const pauseEvery = 1 << 14
+
+// pause calls Pause if a total passes a multiple of pauseEvery with n more.
+func (b *Budget) pause(total, n int64) {
+	if b.Pause != nil && total/pauseEvery != (total+n)/pauseEvery {
+		b.Pause()
+	}
 }
 
 // Resource is what a Budget counts.
@@ -111,6 +128,7 @@ func (b *Budget) DrawKeeping(r Resource, n, keep int64) error {
 	if b == nil {
 		return nil
 	}
+	b.pause(b.drawn[r].Load(), n)
 	if err := b.cancelled.Load(); err != nil {
 		return *err
 	}
@@ -160,6 +178,7 @@ type budgetWriter struct {
 
 // Write implements io.Writer.
 func (w *budgetWriter) Write(p []byte) (int, error) {
+	w.b.pause(w.n, int64(len(p)))
 	if err := w.b.cancelled.Load(); err != nil {
 		return 0, *err
 	}
@@ -200,6 +219,13 @@ func (s *Source) Return(n int64) {
 func (s *Source) Left(r Resource) int64 {
 	whole, _ := s.Within()
 	return whole.Budget.Left(r)
+}
+
+// Cancelled reports whether the Source's Budget is cancelled: then errors of reading it say nothing
+// of it.
+func (s *Source) Cancelled() bool {
+	whole, _ := s.Within()
+	return whole.Budget != nil && whole.Budget.cancelled.Load() != nil
 }
 
 // GiveUnpacked adds bytes that were unpacked to storage outside of memory.

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/crashpane/crashpane/core"
@@ -85,7 +86,8 @@ type item struct {
 	Item
 	src *input.Source
 	// file is the symbol file or binary in the store, or nil.
-	file *symbols.File
+	file    *symbols.File
+	removed bool
 }
 
 // NewFiles makes an empty list of files.
@@ -112,11 +114,32 @@ func (fs *Files) settleAll() {
 // Items returns all files so far, in the order of arrival.
 func (fs *Files) Items() []Item {
 	fs.settleAll()
-	out := make([]Item, len(fs.items))
-	for i, it := range fs.items {
-		out[i] = fs.describe(it)
+	out := make([]Item, 0, len(fs.items))
+	for _, it := range fs.items {
+		if !it.removed {
+			out = append(out, fs.describe(it))
+		}
 	}
 	return out
+}
+
+// Remove takes items off the list, and their files out of the store. The dumps among them are closed,
+// and all others are walked anew, so that nothing is left of work that was cancelled.
+func (fs *Files) Remove(ids []int) {
+	gone := map[*symbols.File]bool{}
+	for _, id := range ids {
+		if it := fs.items[id]; it.file != nil {
+			gone[it.file] = true
+			delete(fs.of, it.file)
+			it.file = nil
+		}
+		fs.items[id].removed = true
+	}
+	for _, s := range fs.sessions {
+		s.Close()
+		maps.DeleteFunc(s.assigned, func(_ assignment, f *symbols.File) bool { return gone[f] })
+	}
+	fs.store.Remove(gone)
 }
 
 // describe returns an item as it is known by now.

@@ -108,8 +108,7 @@ func (f *File) hasChecksum(id string) bool {
 	if len(id) < 33 || !core.NoID(id[8:]) {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	b, err := f.openBinary()
 	if err != nil {
 		return false
@@ -120,8 +119,7 @@ func (f *File) hasChecksum(id string) bool {
 
 // Open opens the file, unless it is open. The error is that of the first time.
 func (f *File) Open() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	if f.IsBinary {
 		_, err := f.openBinary()
 		return err
@@ -175,6 +173,18 @@ func (f *File) close() {
 	f.sym, f.binary = nil, nil
 }
 
+// lock locks mu for lookups. unlock forgets what was read while the work was cancelled, which may
+// lack something: the next lookup opens the file again.
+func (f *File) lock() (unlock func()) {
+	f.mu.Lock()
+	return func() {
+		if f.src.Cancelled() {
+			f.sym, f.binary, f.err = nil, nil, nil
+		}
+		f.mu.Unlock()
+	}
+}
+
 // revised takes note of what a lookup has changed. The caller holds mu.
 func (f *File) revised() {
 	if f.sym != nil && f.sym.Revised() {
@@ -185,8 +195,7 @@ func (f *File) revised() {
 // read opens the file and calls one of two functions with it, by what it is. If it cannot be opened,
 // neither is called.
 func (f *File) read(sym func(s *symfile.File), binary func(b Binary)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	if f.IsBinary {
 		if b, err := f.openBinary(); err == nil {
 			binary(b)
@@ -229,8 +238,7 @@ func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
 // WithSym calls do with the opened symbol file, and returns false if it is not open: open says
 // whether to open it first. do must not keep it.
 func (f *File) WithSym(open bool, do func(s *symfile.File)) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	if open && !f.IsBinary {
 		f.open()
 	}
@@ -244,8 +252,7 @@ func (f *File) WithSym(open bool, do func(s *symfile.File)) bool {
 
 // WithBinary calls do with the binary, and returns false if there is none. do must not keep it.
 func (f *File) WithBinary(do func(b Binary)) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	if !f.IsBinary {
 		return false
 	}
@@ -276,7 +283,9 @@ const maxWarnings = 20
 func (f *File) Fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.failures.Add(err)
+	if !f.src.Cancelled() {
+		f.failures.Add(err)
+	}
 }
 
 // Warnings returns the first of the file's warnings, and how many there are. Those of a symbol

@@ -39,8 +39,7 @@ func (f *File) partKeys() []Key {
 
 // linkKeys returns the keys of files that may be parts of a binary.
 func (f *File) linkKeys() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	var out []string
 	for _, k := range f.keys {
 		out = append(out, k.Text)
@@ -143,14 +142,13 @@ func (f *File) untried(files []*File) []*File {
 
 // attach offers a file to a binary, and reports whether the binary has taken it in.
 func (f *File) attach(part *File) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	b, err := f.openBinary()
 	if err != nil {
 		return false
 	}
 	took, err := b.Attach(part.src)
-	if err != nil {
+	if err != nil && !f.src.Cancelled() {
 		part.refusal.CompareAndSwap(nil, &err)
 	}
 	if took {

@@ -167,6 +167,33 @@ func (s *Store) Release(f *File) {
 	}
 }
 
+// Remove takes files out of the Store, which nobody may use. Binaries forget those that they have
+// taken in, and are offered the others again.
+func (s *Store) Remove(gone map[*File]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isGone := func(f *File) bool { return gone[f] }
+	for f := range gone {
+		for _, k := range append(f.partKeys(), f.keys...) {
+			s.byKey[k.Text] = slices.DeleteFunc(s.byKey[k.Text], isGone)
+		}
+		f.close()
+	}
+	s.idle = slices.DeleteFunc(s.idle, isGone)
+	for _, f := range s.files {
+		f.mu.Lock()
+		if slices.ContainsFunc(f.parts, isGone) {
+			f.parts, f.binary = slices.DeleteFunc(f.parts, isGone), nil
+			f.revision.Add(1)
+		}
+		f.tried = map[*File]bool{}
+		for _, part := range f.parts {
+			f.tried[part] = true
+		}
+		f.mu.Unlock()
+	}
+}
+
 // IsBinaryOf says how a binary belongs to a module: by a key, or, where one of the two has no id,
 // by its name and size. What MinGW links has no debug id, and loads its DWARF sections with the
 // program, so that strip changes the size: the file from before strip has the name and the time

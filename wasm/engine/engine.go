@@ -7,6 +7,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -41,10 +42,11 @@ type Engine struct {
 	lines    []string // text of the stream linesOf
 	linesOf  string
 	post     func(protocol.Answer)
-	id       int  // of the request being answered, for progress
-	lastDump int  // the dump of the last query, -1 before the first
-	walking  bool // stacks of that dump are pending, for Idle to walk
-	more     bool // another query follows at once (Query.More)
+	added    []int // items of the last Add
+	id       int   // of the request being answered, for progress
+	lastDump int   // the dump of the last query, -1 before the first
+	walking  bool  // stacks of that dump are pending, for Idle to walk
+	more     bool  // another query follows at once (Query.More)
 	// answeredAt is when a query was last answered. Until restUntil, background work should rest;
 	// rested says that it has rested since it last ran.
 	answeredAt, restUntil time.Duration // since began; 0 is never
@@ -64,6 +66,8 @@ type Options struct {
 	Fetched func() int64
 	// PostData sends a message with bytes beside it. Without it, no symbol files are written.
 	PostData func(protocol.Answer, []byte)
+	// Pause is input.Budget.Pause.
+	Pause func()
 	// WriteSym writes a Breakpad symbol file from a binary, with a debug id, or with the binary's
 	// own if id is "".
 	WriteSym func(w io.Writer, b symbols.Binary, id string) error
@@ -79,6 +83,7 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 	opt.Session.Progress, opt.Session.IndexOnDemand = e.progress, true
 	e.opt = opt
 	e.files = session.NewFiles(opt.Session)
+	e.files.Budget().Pause = opt.Pause
 	if e.demangle == nil {
 		e.demangle = demangle.Name
 	}
@@ -119,6 +124,9 @@ func (e *Engine) answer(req protocol.Request, files []*input.Source) (reply prot
 		reply, err = e.add(q, files)
 	case *protocol.CloseDump:
 		e.closeDump(q.Dump)
+		reply = &protocol.Closed{Dumps: e.dumps()}
+	case *protocol.LeaveOut:
+		e.leaveOut(q)
 		reply = &protocol.Closed{Dumps: e.dumps()}
 	case *protocol.Query:
 		parts := e.more
@@ -181,12 +189,13 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 			return r, err
 		}
 	}
+	e.added = nil
 	for _, f := range files {
 		if slices.Contains(q.Anyway, f.Name) {
 			f.MaxUnpacked = unlimited
 		}
 		for _, it := range e.files.Add(f) {
-			r.Items = append(r.Items, fileRow(it))
+			e.added, r.Items = append(e.added, it.ID), append(r.Items, fileRow(it))
 		}
 	}
 	// A dump that is a copy of another is not listed twice.
@@ -223,6 +232,29 @@ func (e *Engine) closeDump(dump int) {
 	delete(e.views, dump)
 	e.walking = e.walking && e.lastDump != dump
 	e.found, e.compared, e.maps, e.mapsOf = found{}, comparison{}, nil, nil
+}
+
+// Cancel ends what the engine is doing, until it handles a LeaveOut. It may be called while the engine
+// pauses (Options.Pause).
+func (e *Engine) Cancel() {
+	e.files.Budget().Cancel(errors.New("it was cancelled"))
+	e.files.StopIndexing()
+}
+
+// leaveOut removes what was cancelled.
+func (e *Engine) leaveOut(q *protocol.LeaveOut) {
+	e.files.Budget().Resume()
+	gone := q.Items
+	if q.Last {
+		gone = append(gone, e.added...)
+	}
+	for dump, d := range e.files.Dumps() {
+		if slices.Contains(gone, d.ID) {
+			e.closeDump(dump)
+		}
+	}
+	e.files.Remove(gone)
+	e.added, e.found, e.compared, e.maps, e.mapsOf = nil, found{}, comparison{}, nil, nil
 }
 
 // dumps returns the dumps that are listed.

@@ -148,6 +148,9 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 		return
 	}
 	message := map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, c))}
+	if _, ok := c.Request.(*protocol.LeaveOut); ok {
+		message["cancel"] = true
+	}
 	if f, ok := file.(*jsFile); ok && f.remote {
 		message["remote"] = f.value
 	} else if file != nil {

@@ -10,15 +10,15 @@ import "syscall/js"
 //	  beside() → {ask(message) → promise of the answer, end(why)}: a new worker with the same program    worker.js
 //	  kept {get(key), put(key, Uint8Array)} → promise of a Uint8Array         kept.js
 //	  range({url, token, size, edition, head}) → (from, to) → promise of an ArrayBuffer; an error may be changed    ranges.js
-//	  unpack(blob, most, onProgress(done)) → promise of a Blob, null if it is larger; undefined if the browser cannot unpack    unpack.js
+//	  unpack(blob, most, onProgress(done) → whether to go on) → promise of a Blob, null if it is larger; undefined if the browser cannot unpack    unpack.js
 //	set by the program
 //	  receive(message)       handles a message of the page
 //	  read {bytes, slices}   how much of files was read, for tests and benchmarks
 //	  fetched                how many bytes were read from servers
 //
-// Messages from the page are {program, size, script}, which starts the program, and {request, file,
-// remote}: a protocol.Call as a Uint8Array, and beside it a File, or a file on a server as for
-// range (index is another such file, beside it). Messages to the page are {ready}; {reply, data,
+// Messages from the page are {program, size, script}, which starts the program, and {request, cancel,
+// dropped, remote}: a protocol.Call as a Uint8Array, whether it cancels what runs, and beside it
+// Files, or a file on a server as for range (index is another such file, beside it). Messages to the page are {ready}; {reply, data,
 // memory}: a protocol.Answer, bytes beside it, and the size of the memory of the program and its
 // indexers; and {stopped}: why the program ended.
 //

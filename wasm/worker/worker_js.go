@@ -20,7 +20,11 @@ import (
 func run(opt engine.Options, analyze func(message js.Value) bool) {
 	debug.SetGCPercent(percent)
 	l := &loop{self: js.Global(), analyze: analyze, wake: make(chan struct{}, 1)}
+	l.makeTurns()
 	scripts().Set("receive", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if args[0].Get("cancel").Truthy() {
+			l.engine.Cancel()
+		}
 		l.messages = append(l.messages, args[0])
 		l.signal()
 		return nil
@@ -42,6 +46,7 @@ func run(opt engine.Options, analyze func(message js.Value) bool) {
 	if scripts().Get("beside").Truthy() { // not in analyze (web/embed/analyze.js)
 		opt.Session.Indexes, opt.Session.Indexers = indexStore{}, newIndexers()
 	}
+	opt.Pause = l.pause
 	opt.Fetched = func() int64 { return fetched }
 	l.engine = engine.New(l.post, opt)
 	l.self.Call("postMessage", map[string]any{"ready": true})
@@ -58,15 +63,18 @@ type loop struct {
 	done     []func()      // what follows work that has ended beside the loop
 	wake     chan struct{} // has an element if there may be something to do
 	asked    bool          // a message has come
+	port     js.Value      // of turn
+	turns    []func()      // see turn
+	turned   time.Time     // when the browser last delivered messages
 }
 
 // loop handles all messages, rests if the engine says so, does a step of background work, and waits
 // until it is woken. It ends after a panic.
 func (l *loop) loop() {
-	turn := l.turns()
 	resting := false
-	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
+	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; l.turn(l.signal); return nil })
 	for {
+		l.turned = time.Now()
 		for len(l.done)+len(l.messages) > 0 {
 			if !l.next() {
 				return
@@ -85,7 +93,7 @@ func (l *loop) loop() {
 			return
 		}
 		if more {
-			turn() // let the browser deliver pending requests, which go first
+			l.turn(l.signal) // let the browser deliver pending requests, which go first
 		}
 		<-l.wake
 	}
@@ -137,13 +145,38 @@ const (
 	smallAtFirst   = 8 << 20
 )
 
-// turns makes a function that wakes the loop after the browser has delivered the pending messages.
-// It uses a message of its own, because a timer takes some milliseconds.
-func (l *loop) turns() func() {
+// makeTurns prepares turn. It uses messages of its own, because a timer takes some milliseconds.
+func (l *loop) makeTurns() {
 	channel := l.self.Get("MessageChannel").New()
-	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any { l.signal(); return nil }))
-	port := channel.Get("port2")
-	return func() { port.Call("postMessage", js.Null()) }
+	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any {
+		do := l.turns[0]
+		l.turns = l.turns[1:]
+		do()
+		return nil
+	}))
+	l.port = channel.Get("port2")
+}
+
+// turn calls do after the browser has delivered the pending messages.
+func (l *loop) turn(do func()) {
+	l.turns = append(l.turns, do)
+	l.port.Call("postMessage", js.Null())
+}
+
+// mostWithoutTurn is how long work goes on before the browser delivers messages, so that one that
+// cancels it is seen soon.
+const mostWithoutTurn = 50 * time.Millisecond
+
+// pause lets the browser deliver messages, if it has not for some time. They wait for the loop, but
+// that one which cancels the work.
+func (l *loop) pause() {
+	if time.Since(l.turned) < mostWithoutTurn {
+		return
+	}
+	done := make(chan struct{})
+	l.turn(func() { close(done) })
+	<-done
+	l.turned = time.Now()
 }
 
 // signal wakes the loop, unless it has been woken already.

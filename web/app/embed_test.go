@@ -97,7 +97,7 @@ func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
 	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}"}})
 	p.Work.Exports.Export(protocol.ExportJSON, done)
 	p.Clear()
-	want := []string{"/there is no dump", "{}/", "/the engine was restarted"}
+	want := []string{"/there is no dump", "{}/", "/it was cancelled, or the engine has ended"}
 	if len(told) != 3 || told[0] != want[0] || told[1] != want[1] || told[2] != want[2] {
 		t.Errorf("%q, want %q", told, want)
 	}

@@ -62,13 +62,13 @@ func (z *Exports) Export(kind string, done func(text, problem string)) {
 	z.waiting[id] = export{kind: kind, done: done}
 }
 
-// forget fails the pending requests, when the engine that was to answer them has ended.
+// forget fails the pending requests, which the engine does not answer.
 func (z *Exports) forget() {
 	was := z.waiting
 	z.waiting = map[int]export{}
 	for _, e := range was {
 		if e.done != nil {
-			e.done("", "the engine was restarted")
+			e.done("", "it was cancelled, or the engine has ended")
 		}
 	}
 }

@@ -33,6 +33,8 @@ type Reading struct {
 	wanted     int  // of the next files of the queue, how many the stack waits for (wantFirst)
 	namesCome  bool // reading has the last of those
 	accepted   []File
+	items      map[File][]int     // of the accepted files, as the engine numbers them
+	leaving    int                // number of the LeaveOut that the engine has not answered yet, or 0
 	jobStart   int                // length of accepted when the present job began
 	unreported []protocol.FileRow // files whose problems are not shown yet
 	decisions  []protocol.Request // assignments and the unwind policy, which a new engine must get again
@@ -76,7 +78,7 @@ func (z *Reading) Add(files []File) {
 // the engine answers queries in between, and so that the page knows which file a worker was reading
 // when it died.
 func (z *Reading) next() {
-	if z.reading != nil || z.page.Work.Program.loading || z.stopped {
+	if z.reading != nil || z.leaving != 0 || z.page.Work.Program.loading || z.stopped {
 		return
 	}
 	if len(z.queue) == 0 {
@@ -125,7 +127,10 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case problem != "":
 		z.page.Notices.show("error", problem)
 	default:
-		z.accepted = append(z.accepted, z.reading)
+		z.accepted, z.items[z.reading] = append(z.accepted, z.reading), nil
+		for _, it := range r.Items {
+			z.items[z.reading] = append(z.items[z.reading], it.Item)
+		}
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
 	z.Job.Done += len(Members(z.reading))
@@ -143,10 +148,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		z.reportProblems()
 	}
 	if z.replay && z.Job.Done >= z.Job.known {
-		z.replay = false
-		for _, d := range z.decisions {
-			z.page.send(d, nil)
-		}
+		z.endReplay()
 	}
 	switch {
 	case first:
@@ -254,8 +256,7 @@ func files(n int) string {
 	return rows.Number(n) + " files"
 }
 
-// Cancel ends the running work. While the engine is busy it does not read messages, so its worker
-// is ended, and a new one reads again the files that were read before the job.
+// Cancel ends the running work, and leaves out the files that it was for.
 func (z *Reading) Cancel() {
 	if !z.page.Work.Busy() {
 		return
@@ -275,13 +276,14 @@ func (z *Reading) Cancel() {
 		return
 	}
 	stopped += len(z.queue)
+	q := &protocol.LeaveOut{Last: z.reading != nil}
 	if z.reading != nil {
 		stopped += len(Members(z.reading))
 	} else {
 		// All files are read, and the engine walks the stacks, for which it unpacks and reads
-		// symbols. A new engine would begin the same work again, so it gets the files without the
-		// archives of this job; if it has no archives, without its symbols; if it has no symbols,
-		// without any file of the job.
+		// symbols. It would begin the same work again, so it goes on without the archives of this
+		// job; if there are none, without its symbols; if it has no symbols, without any file of the
+		// job.
 		from := min(z.jobStart, len(z.accepted))
 		var kept []File
 		for _, leaveOut := range []func(File) bool{takesLong, func(f File) bool { return !looksLikeDump(f.Name()) }} {
@@ -291,15 +293,49 @@ func (z *Reading) Cancel() {
 			kept = nil
 		}
 		stopped += len(z.accepted) - from - len(kept)
+		for _, f := range z.accepted[from:] {
+			if !slices.Contains(kept, f) {
+				q.Items = append(q.Items, z.items[f]...)
+			}
+		}
 		z.accepted = append(z.accepted[:from:from], kept...)
 	}
 	z.queue, z.reading, z.Job = nil, nil, Job{}
-	z.page.Engine.Restart()
-	z.restore()
-	if len(z.queue) == 0 {
-		z.forget()
-	}
+	z.leave(q)
 	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+}
+
+// mostLeaving is how many milliseconds an engine has to answer a LeaveOut.
+const mostLeaving = 2000
+
+// leave has the engine end what it is doing. Its answers to earlier requests are ignored
+// (Page.Answer). One that does not answer in time is replaced, and the new one reads the accepted
+// files again.
+func (z *Reading) leave(q *protocol.LeaveOut) {
+	z.forgetWork()
+	id := z.page.send(q, nil)
+	z.leaving, z.page.Screen.asking = id, true
+	z.page.Host.After(mostLeaving, func() bool {
+		if z.leaving != id {
+			return false
+		}
+		z.page.Engine.Restart()
+		z.restore()
+		if len(z.queue) == 0 {
+			z.forget()
+		}
+		z.next()
+		return true
+	})
+}
+
+// left goes on when the engine has answered a LeaveOut.
+func (z *Reading) left() {
+	z.leaving, z.page.Screen.asking = 0, false
+	if z.replay {
+		z.endReplay()
+	}
+	z.page.Screen.askAll()
 	z.next()
 }
 
@@ -340,14 +376,8 @@ func (z *Reading) restore() {
 	if z.stopped {
 		z.page.Engine.Restart()
 	}
-	if z.page.Screen.asking { // no answer will come
-		for _, zone := range z.page.Screen.zones {
-			z.page.Screen.dirty[zone] = true
-		}
-	}
-	z.stopped, z.page.Screen.asking, z.page.Screen.held, z.page.HostPage.reported = false, false, nil, protocol.ReportID{}
-	z.page.Work.Indexing.forget()
-	z.page.Work.Exports.forget()
+	z.forgetWork()
+	z.stopped, z.leaving, z.page.Screen.asking = false, 0, false
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
 	z.accepted, z.wanted, z.namesCome = nil, 0, false
 	total := 0
@@ -355,11 +385,28 @@ func (z *Reading) restore() {
 		total += len(Members(f))
 	}
 	z.Job = Job{Total: total, Active: total > 0, began: time.Now(), known: total}
-	z.replay = len(z.queue) > 0
-	if !z.replay {
-		for _, d := range z.decisions {
-			z.page.send(d, nil)
+	if z.replay = len(z.queue) > 0; !z.replay {
+		z.endReplay()
+	}
+}
+
+// forgetWork prepares for that no answer comes to what the engine was asked.
+func (z *Reading) forgetWork() {
+	if z.page.Screen.asking {
+		for _, zone := range z.page.Screen.zones {
+			z.page.Screen.dirty[zone] = true
 		}
+	}
+	z.page.Screen.held, z.page.HostPage.reported = nil, protocol.ReportID{}
+	z.page.Work.Indexing.forget()
+	z.page.Work.Exports.forget()
+}
+
+// endReplay repeats the user's decisions, when the engine has the files that they are about.
+func (z *Reading) endReplay() {
+	z.replay = false
+	for _, d := range z.decisions {
+		z.page.send(d, nil)
 	}
 }
 
@@ -394,7 +441,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 	}
 	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
-	z.stopped, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
+	z.stopped, z.fragile, z.leaving, z.page.Screen.asking, z.replay = true, true, 0, false, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Notices.show("error", text)
 	z.page.Screen.release(z.page.Screen.held)

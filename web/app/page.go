@@ -40,6 +40,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
 	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
 	p.Search.page, p.Verdict.page, p.Frame.page = p, p, p
+	p.Reading.items = map[File][]int{}
 	p.Work.init(p)
 	p.Screen.init(p)
 	p.Screen.add(&p.Verdict)
@@ -79,6 +80,9 @@ func (p *Page) send(req protocol.Request, file File) (id int) {
 // It reports whether the page must be drawn. A job of hundreds of files is drawn a few times a
 // second, not after each file.
 func (p *Page) Answer(a protocol.Answer) (draw bool) {
+	if a.ID > 0 && a.ID < p.Reading.leaving {
+		return false // it was cancelled
+	}
 	switch r := a.Reply.(type) {
 	case *protocol.Progress:
 		if r.Background {
@@ -109,7 +113,9 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 	case *protocol.RemoteFailed:
 		p.Work.Downloads.remoteFailed(r, a.Error)
 	case *protocol.Closed:
-		p.Dumps.closed(r)
+		if p.Dumps.closed(r); a.ID == p.Reading.leaving {
+			p.Reading.left()
+		}
 	case *protocol.FileIndexed:
 		return p.Work.Indexing.indexed(r, a.Error)
 	case *protocol.Changed:

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -352,12 +353,36 @@ func TestCancelKeepsWhatWasRead(t *testing.T) {
 	if out := render(t, p); !strings.Contains(out, "Reading symbols huge.sym") || !strings.Contains(out, "Cancel") {
 		t.Error("progress is not shown")
 	}
+	reading := lastID(e)
 	p.Key("Escape", false)
-	if e.restarts != 1 || len(e.files) != 1 || e.files[0] != "a.dmp" {
-		t.Errorf("%d restarts, files %v", e.restarts, e.files)
+	if q := last[protocol.LeaveOut](e); q == nil || !q.Last || len(q.Items) > 0 {
+		t.Fatalf("the engine is asked to leave out %+v", q)
 	}
-	if p.Summary == nil {
-		t.Error("what was shown is gone")
+	leave := lastID(e)
+	p.Reading.Add([]File{fakeFile("next.sym")})
+	p.Answer(protocol.Answer{ID: reading, Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "huge.sym"}}}})
+	if p.Answer(protocol.Answer{ID: reading, Reply: &protocol.Progress{Stage: "walking"}}); p.Reading.Job.Text != "" || lastID(e) != leave {
+		t.Errorf("what was cancelled goes on: %q, %v", p.Reading.Job.Text, e.files)
+	}
+	p.Answer(protocol.Answer{ID: leave, Reply: &protocol.Closed{Dumps: p.Dumps.List}})
+	if got := strings.Join(e.files, " "); got != "a.dmp huge.sym next.sym" || e.restarts != 0 || p.Summary == nil || !p.Screen.asking {
+		t.Errorf("read %s, %d restarts, asking %v", got, e.restarts, p.Screen.asking)
+	}
+}
+
+// An engine that does not hear of a cancel is replaced.
+func TestCancelOfABusyEngine(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	p.Reading.Add([]File{fakeFile("huge.sym")})
+	p.Reading.Cancel()
+	p.Reading.Add([]File{fakeFile("next.sym")})
+	for _, do := range h.later {
+		do()
+	}
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
+	if got := strings.Join(e.files, " "); e.restarts != 1 || got != "a.dmp next.sym" || p.Summary == nil {
+		t.Errorf("%d restarts, read %s", e.restarts, got)
 	}
 }
 
@@ -415,8 +440,8 @@ func TestDecisionsAreSaidAgain(t *testing.T) {
 	if r := last[protocol.Assign](e); r == nil || r.Item != 3 || r.Module != 7 {
 		t.Fatalf("assign: %+v", r)
 	}
+	p.Reading.EngineStopped("out of memory", false)
 	p.Reading.Add([]File{fakeFile("x.sym")})
-	p.Reading.Cancel()
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if last[protocol.Assign](e) == nil {
 		t.Error("the new worker does not know of the assignment")
@@ -465,33 +490,38 @@ func TestAllTabsRender(t *testing.T) {
 	}
 }
 
+// Cancelling while the engine walks leaves out what the job has brought: its archives; without them
+// its symbols; without them the dump.
 func TestCancelWhileWalking(t *testing.T) {
-	p, _, e := newTestPage("")
-	drop(p, e)
-	say(p, &protocol.QueryResult{})
-	p.Reading.Add([]File{fakeFile("huge.sym")})
-	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
-	say(p, &protocol.Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4})
-	p.Act("cancel", "")
-	if len(e.files) != 1 || e.files[0] != "a.dmp" || len(p.Reading.queue) != 0 {
-		t.Errorf("after cancelling the symbols: %v, queue %v", e.files, p.Reading.queue)
-	}
-	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
-	if len(p.Dumps.List) != 1 || p.Reading.replay {
-		t.Errorf("dumps %v, replay %v", p.Dumps.List, p.Reading.replay)
+	dump, small, large := fakeFile("a.dmp"), fakeFile("small.sym"), sizedFile{"large.zip", 300 << 20}
+	for _, c := range []struct {
+		read, stay []File
+		gone       []int
+	}{
+		{[]File{dump, small, large}, []File{dump, small}, []int{2, 3}},
+		{[]File{dump, small}, []File{dump}, []int{1}},
+		{[]File{dump}, nil, []int{0}},
+	} {
+		p, _, e := newTestPage("")
+		p.Reading.accepted, p.Reading.items = c.read, map[File][]int{dump: {0}, small: {1}, large: {2, 3}}
+		say(p, &protocol.Progress{Stage: "walking"})
+		p.Act("cancel", "")
+		if q := last[protocol.LeaveOut](e); q == nil || q.Last || !slices.Equal(q.Items, c.gone) || !slices.Equal(p.Reading.accepted, c.stay) {
+			t.Errorf("of %v: left out %+v, accepted %v", c.read, q, p.Reading.accepted)
+		}
 	}
 
-	p, _, e = newTestPage("")
-	p.Reading.Add([]File{fakeFile("a.dmp")})
-	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
+	p, _, e := newTestPage("")
+	drop(p, e)
 	say(p, &protocol.Progress{Stage: "walking"})
 	p.Act("cancel", "")
-	if len(e.files) != 0 || !p.Empty() || len(p.Dumps.List) != 0 {
-		t.Errorf("after cancelling the only dump: %v, %v", e.files, p.Dumps.List)
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Closed{}})
+	if !p.Empty() || len(p.Dumps.List) != 0 {
+		t.Errorf("after cancelling the only dump: %v", p.Dumps.List)
 	}
 	p.Reading.Add([]File{fakeFile("b.dmp")})
-	if len(e.files) != 1 || e.files[0] != "b.dmp" {
-		t.Errorf("the next drop: %v", e.files)
+	if got := strings.Join(e.files, " "); got != "a.dmp b.dmp" {
+		t.Errorf("the next drop: %s", got)
 	}
 }
 
@@ -627,28 +657,5 @@ func TestListing(t *testing.T) {
 	p.Reading.Listing(0, nil)
 	if p.Work.Busy() || stopped != 1 {
 		t.Error("it is not over")
-	}
-}
-
-// TestCancelUnpacking: cancelling while the walk unpacks an archive removes that archive; the other
-// files stay.
-func TestCancelUnpacking(t *testing.T) {
-	p, _, e := newTestPage("")
-	dump, small := fakeFile("a.dmp"), fakeFile("small.sym")
-	p.Reading.accepted = []File{dump, small, sizedFile{"large.zip", 300 << 20}}
-	p.Reading.Job = Job{Active: true}
-	p.Reading.Cancel()
-	if e.restarts != 1 || len(p.Reading.accepted) != 0 || len(p.Reading.queue)+1 != 2 {
-		t.Errorf("%d restarts, accepted %v, queue %v", e.restarts, p.Reading.accepted, p.Reading.queue)
-	}
-	p.Reading.queue, p.Reading.reading, p.Reading.accepted, p.Reading.Job = nil, nil, []File{dump, small}, Job{Active: true}
-	p.Reading.Cancel()
-	if len(p.Reading.queue) != 0 || p.Reading.reading != dump {
-		t.Errorf("without an archive the dump alone is begun again: %v, %v", p.Reading.reading, p.Reading.queue)
-	}
-	p.Reading.queue, p.Reading.reading, p.Reading.accepted, p.Reading.Job = nil, nil, []File{dump}, Job{Active: true}
-	p.Reading.Cancel()
-	if len(p.Reading.queue) != 0 || p.Reading.reading != nil {
-		t.Errorf("without symbols nothing of the job is begun again: %v", p.Reading.queue)
 	}
 }

@@ -21,6 +21,13 @@ type Added struct {
 	Same int
 }
 
+// LeaveOut cancels what runs, and removes items: with Last also those of the last Add. The worker acts
+// on it before it handles what came earlier. Its reply has the remaining dumps.
+type LeaveOut struct {
+	Items []int
+	Last  bool
+}
+
 // CloseDump removes a dump from the lists.
 type CloseDump struct{ Dump int }
 
@@ -29,6 +36,7 @@ type Closed struct{ Dumps []DumpName }
 
 func (*Add) request()       {}
 func (*Added) reply()       {}
+func (*LeaveOut) request()  {}
 func (*CloseDump) request() {}
 func (*Closed) reply()      {}
 

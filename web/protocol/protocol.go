@@ -29,6 +29,7 @@ var ops = [...]struct {
 }{
 	{&Add{}, &Added{}},
 	{&CloseDump{}, &Closed{}},
+	{&LeaveOut{}, &Closed{}},
 	{&Query{}, &QueryResult{}},
 	{&Assign{}, &Changed{}},
 	{&Unassign{}, &Changed{}},

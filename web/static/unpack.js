@@ -1,7 +1,8 @@
 // Unpacks a gzip file of one member to a Blob with the browser's DecompressionStream, for the
 // engine (wasm/worker/spool_js.go): it is five times as fast as the program's own code.
 // Returns null if there are more than most bytes. It fails if anything is wrong with the file; the
-// program then finds out what it is. onProgress is called with the number of bytes read.
+// program then finds out what it is. onProgress is called with the number of bytes read,
+// and returns whether to go on.
 const unpackGzip = async (packed, most, onProgress) => {
   const step = 32 << 10; // bytes unpacked in one go: deflate expands at most about a thousand times, so a malicious file takes 32 MB of memory
   const part = 4 << 20; // size of the Blobs of unpacked data
@@ -18,7 +19,7 @@ const unpackGzip = async (packed, most, onProgress) => {
         await into.ready;
         into.write(value.subarray(at, at + step)).catch(() => {}); // the reader gets the error
       }
-      onProgress((done += value.byteLength));
+      if (!onProgress((done += value.byteLength))) throw new Error("it was cancelled");
     }
   };
   const fed = feed().catch((error) => into.abort(error).catch(() => {}));
