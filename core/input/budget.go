@@ -221,11 +221,16 @@ func (s *Source) Left(r Resource) int64 {
 	return whole.Budget.Left(r)
 }
 
-// Cancelled reports whether the Source's Budget is cancelled: then errors of reading it say nothing
-// of it.
-func (s *Source) Cancelled() bool {
+// Cancelled returns the error of the Source's Budget if it is cancelled, else nil. Then errors of
+// reading the Source say nothing about it.
+func (s *Source) Cancelled() error {
 	whole, _ := s.Within()
-	return whole.Budget != nil && whole.Budget.cancelled.Load() != nil
+	if whole.Budget != nil {
+		if err := whole.Budget.cancelled.Load(); err != nil {
+			return *err
+		}
+	}
+	return nil
 }
 
 // GiveUnpacked adds bytes that were unpacked to storage outside of memory.

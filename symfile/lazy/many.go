@@ -32,13 +32,18 @@ func ReadsMany(src *input.Source) bool {
 func ReadMany(src *input.Source, parts []Part) error {
 	whole, base := src.Within()
 	moved := make([]Part, len(parts))
+	bytes := int64(0)
 	for i, p := range parts {
 		if p.Off < 0 || int64(len(p.Data)) > src.Size-p.Off {
 			return io.ErrUnexpectedEOF
 		}
 		moved[i] = Part{base + p.Off, p.Data}
+		bytes += int64(len(p.Data))
 	}
 	if many, ok := whole.Reader().(ManyReader); ok {
+		if err := src.Draw(input.Work, bytes); err != nil {
+			return err
+		}
 		return many.ReadManyAt(moved)
 	}
 	for _, p := range parts {

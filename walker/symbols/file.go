@@ -130,6 +130,9 @@ func (f *File) Open() error {
 
 // open opens a symbol file. The caller holds mu.
 func (f *File) open() (*symfile.File, error) {
+	if err := f.src.Cancelled(); err != nil {
+		return nil, err
+	}
 	if f.sym == nil && f.err == nil {
 		f.src.Materialize()
 		open := symfile.Open
@@ -155,6 +158,9 @@ func (f *File) Options() symfile.Options {
 
 // openBinary opens a binary again that was closed, with its parts. The caller holds mu.
 func (f *File) openBinary() (Binary, error) {
+	if err := f.src.Cancelled(); err != nil {
+		return nil, err
+	}
 	if f.binary == nil && f.err == nil {
 		f.binary, f.err = f.store.opt.OpenBinary(f.src)
 		for _, part := range f.parts {
@@ -178,7 +184,7 @@ func (f *File) close() {
 func (f *File) lock() (unlock func()) {
 	f.mu.Lock()
 	return func() {
-		if f.src.Cancelled() {
+		if f.src.Cancelled() != nil {
 			f.sym, f.binary, f.err = nil, nil, nil
 		}
 		f.mu.Unlock()
@@ -283,7 +289,7 @@ const maxWarnings = 20
 func (f *File) Fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.src.Cancelled() {
+	if f.src.Cancelled() == nil {
 		f.failures.Add(err)
 	}
 }

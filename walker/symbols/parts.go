@@ -148,7 +148,7 @@ func (f *File) attach(part *File) bool {
 		return false
 	}
 	took, err := b.Attach(part.src)
-	if err != nil && !f.src.Cancelled() {
+	if err != nil && f.src.Cancelled() == nil {
 		part.refusal.CompareAndSwap(nil, &err)
 	}
 	if took {

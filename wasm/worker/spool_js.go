@@ -131,7 +131,7 @@ func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 		if d.Progress != nil {
 			d.Progress(min(int64(args[0].Float()), d.Src.Size))
 		}
-		return !d.Src.Cancelled()
+		return d.Src.Cancelled() == nil
 	})
 	defer onProgress.Release()
 	out, why := await(unpack.Invoke(blob, float64(d.MaxSize), onProgress))
