@@ -16,24 +16,6 @@ type Making struct {
 	binaries []File // from which symbol files can be made, with their debug files
 }
 
-func ignoreText(d *rows.ModuleDetail) string {
-	if d.Ignored {
-		return "Use its CFI again"
-	}
-	return "Ignore its CFI"
-}
-
-// symbolWords is the Symbols cell of a module: the state, and what the files contain.
-func symbolWords(m rows.ModuleRow) string {
-	if m.Has == "" || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
-		return m.Word
-	}
-	if m.Word == m.Has {
-		return m.Word
-	}
-	return m.Word + ": " + m.Has
-}
-
 // addBinary remembers a file if a symbol file can be made from it.
 func (z *Making) addBinary(f File, items []protocol.FileRow) {
 	for _, it := range items {

@@ -244,3 +244,21 @@ func (z *Modules) key(by int) {
 		z.choose(strconv.Itoa(z.Rows[row].Index))
 	}
 }
+
+func ignoreText(d *rows.ModuleDetail) string {
+	if d.Ignored {
+		return "Use its CFI again"
+	}
+	return "Ignore its CFI"
+}
+
+// symbolWords is the Symbols cell of a module: the state, and what the files contain.
+func symbolWords(m rows.ModuleRow) string {
+	if m.Has == "" || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
+		return m.Word
+	}
+	if m.Word == m.Has {
+		return m.Word
+	}
+	return m.Word + ": " + m.Has
+}
