@@ -3,62 +3,77 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
+	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
+
+// exportJob is what an export is made of.
+type exportJob struct {
+	e            *Engine
+	v            *view.View
+	rep          *report.Report
+	dump, thread int
+}
+
+// exportWriters write the rows of protocol.Exports, by their ID.
+var exportWriters = map[string]func(j *exportJob, w io.Writer) error{
+	protocol.ExportStack:   func(j *exportJob, w io.Writer) error { return write(w, j.v.CopyStack(j.thread)) },
+	"markdown":             func(j *exportJob, w io.Writer) error { return write(w, j.v.CopyMarkdown(j.thread)) },
+	protocol.ExportMissing: func(j *exportJob, w io.Writer) error { return write(w, j.v.MissingText()) },
+	"text":                 func(j *exportJob, w io.Writer) error { return text.Write(w, j.rep) },
+	"machine":              func(j *exportJob, w io.Writer) error { return text.WriteMachine(w, j.rep) },
+	protocol.ExportJSON:    writeJSON,
+	protocol.ExportCompare: writeComparison,
+}
+
+func write(w io.Writer, s string) error {
+	_, err := io.WriteString(w, s)
+	return err
+}
+
+// writeJSON writes the report with the readable names of all frames, under the key "crashpane".
+func writeJSON(j *exportJob, w io.Writer) error {
+	j.rep.Demangle(j.e.demangle)
+	opt := jsonreport.Options{Pretty: true}
+	if !j.e.redact {
+		opt.Explain = j.e.files.Session(j.dump).Explainer(false)
+	}
+	return jsonreport.Write(w, j.rep, opt)
+}
+
+func writeComparison(j *exportJob, w io.Writer) error {
+	c, problem := j.e.comparison(j.dump, j.rep, j.thread)
+	if problem != "" {
+		return errors.New(problem)
+	}
+	c.Demangle(j.e.demangle)
+	return text.WriteComparison(w, j.rep, c)
+}
 
 // export makes a text, and a name for a file with it.
 func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	v := e.whole(req.Dump)
 	if v == nil {
-		return &protocol.Exported{}, fmt.Errorf("there is no dump to export")
+		return &protocol.Exported{}, errors.New("there is no dump to export")
 	}
-	rep := v.Report()
-	thread := req.Thread
-	if thread < 0 {
-		thread = rep.FirstThread
+	kind := protocol.ExportOf(req.Kind)
+	if kind == nil {
+		return &protocol.Exported{}, fmt.Errorf("there is no export called %q", rows.Clean(req.Kind))
+	}
+	job := &exportJob{e, v, v.Report(), req.Dump, req.Thread}
+	if job.thread < 0 {
+		job.thread = job.rep.FirstThread
 	}
 	var b strings.Builder
-	w := e.files.Budget().Writer(&b)
-	var err error
-	ending := ".txt"
-	switch req.Kind {
-	case protocol.ExportStack:
-		b.WriteString(v.CopyStack(thread))
-	case protocol.ExportMarkdown:
-		b.WriteString(v.CopyMarkdown(thread))
-	case protocol.ExportMissing:
-		b.WriteString(v.MissingText())
-	case protocol.ExportCompare:
-		c, problem := e.comparison(req.Dump, rep, thread)
-		if problem != "" {
-			err = errors.New(problem)
-			break
-		}
-		c.Demangle(e.demangle)
-		err = text.WriteComparison(w, rep, c)
-	case protocol.ExportText:
-		err = text.Write(w, rep)
-	case protocol.ExportMachine:
-		ending = ".machine.txt"
-		err = text.WriteMachine(w, rep)
-	case protocol.ExportJSON:
-		ending = ".json"
-		// The JSON has the readable names of all frames under the key "crashpane".
-		rep.Demangle(e.demangle)
-		opt := jsonreport.Options{Pretty: true}
-		if !e.redact {
-			opt.Explain = e.files.Session(req.Dump).Explainer(false)
-		}
-		err = jsonreport.Write(w, rep, opt)
-	default:
-		err = fmt.Errorf("there is no export called %q", rows.Clean(req.Kind))
-	}
-	return &protocol.Exported{Text: b.String(), FileName: fileName(rep.Dump.Name) + ending}, err
+	err := exportWriters[kind.ID](job, e.files.Budget().Writer(&b))
+	return &protocol.Exported{Text: b.String(), FileName: fileName(job.rep.Dump.Name) + kind.Ending}, err
 }
 
 // fileName returns a dump's name as the start of a file name: without folders and ".dmp".

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -28,13 +26,13 @@ func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query stri
 			}
 		}
 		add("system", 0, view.GroupsHold(query, system(d)))
-		for _, tab := range gridNames {
-			for i, r := range e.grid(d, rep, tab, protocol.Span{Count: 1 << 20}).Rows {
-				add(tab, i, rows.Holds(query, strings.Join(r.Cells, "\n")))
+		for _, g := range gridTables {
+			for i, r := range e.grid(d, rep, g.id, protocol.Span{Count: 1 << 20}).Rows {
+				add(g.id, i, rows.Holds(query, r.Cells...))
 			}
 		}
 		for i, it := range e.files.Items() {
-			add("files", i, rows.Holds(query, it.Name, it.SymName, it.SymID, it.Message))
+			add("files", i, rows.Finds(query, fileRow(it), protocol.FileColumns))
 		}
 		e.found = found{v, query, hits}
 	}

@@ -111,16 +111,16 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			look.Frame = frame
 			ask(fmt.Sprint("look ", frame), &look, nil)
 		}
-		for _, grid := range gridNames {
-			ask(grid, &protocol.Query{Grid: &protocol.GridQuery{Name: grid, Span: all}}, nil)
+		for _, grid := range gridTables {
+			ask(grid.id, &protocol.Query{Grid: &protocol.GridQuery{Name: grid.id, Span: all}}, nil)
 		}
 		for i := range e.files.Session(0).Dump.Streams {
 			for _, bytes := range []bool{false, true} {
 				ask(fmt.Sprint("stream ", i, bytes), &protocol.Query{Content: &protocol.ContentQuery{Stream: i, Bytes: bytes, Private: true, Span: all}}, nil)
 			}
 		}
-		for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON, protocol.ExportMissing, protocol.ExportCompare} {
-			ask("export "+kind, &protocol.Export{Kind: kind, Thread: -1}, nil)
+		for _, kind := range protocol.Exports {
+			ask("export "+kind.ID, &protocol.Export{Kind: kind.ID, Thread: -1}, nil)
 		}
 		found := 0
 		for question, answer := range said {
@@ -151,7 +151,7 @@ func TestRedactKeepsTheStack(t *testing.T) {
 			}
 			k.call(protocol.Call{Redact: redact, Request: &protocol.Add{Names: []string{name}}}, input.FromBytes(name, content))
 		}
-		k.call(protocol.Call{Redact: redact, Request: &protocol.Export{Kind: protocol.ExportMachine, Thread: -1}}, nil)
+		k.call(protocol.Call{Redact: redact, Request: &protocol.Export{Kind: "machine", Thread: -1}}, nil)
 		r, _ := last[*protocol.Exported](k)
 		return r.Text
 	}

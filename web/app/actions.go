@@ -14,6 +14,8 @@ type action struct {
 	keys  []string          // keys that also do it
 	limit func(Limits) bool // reports whether the host page forbids it; nil: it is always allowed
 	start bool              // its keys also work on the start screen
+	help  string            // what the help says of its first key, and of that of the action with; "" for no line
+	with  string
 	do    func(p *Page, arg string)
 	doN   func(p *Page, n int) // in place of do, if the argument is a number
 }
@@ -40,12 +42,12 @@ var actionTable = []action{
 	{id: "help", keys: []string{"?"}, start: true, do: func(p *Page, _ string) { p.Menus.toggleHelp() }},
 	{id: "dismiss", do: func(p *Page, id string) { p.Notices.dismiss(id) }},
 	{id: "find", do: func(p *Page, to string) { p.Search.Find(map[string]int{"next": 1, "previous": -1}[to]) }},
-	{id: "focus-search", keys: []string{"/"}, do: func(p *Page, _ string) { p.Host.Focus("search") }},
+	{id: "focus-search", keys: []string{"/"}, help: "search; Enter and Shift+Enter go to the next and the previous hit", do: func(p *Page, _ string) { p.Host.Focus("search") }},
 
 	{id: "thread", doN: (*Page).selectThread},
-	{id: "next-thread", keys: []string{"n"}, do: func(p *Page, _ string) { p.Threads.move(1) }},
+	{id: "next-thread", keys: []string{"n"}, help: "next, previous thread", with: "previous-thread", do: func(p *Page, _ string) { p.Threads.move(1) }},
 	{id: "previous-thread", keys: []string{"p"}, do: func(p *Page, _ string) { p.Threads.move(-1) }},
-	{id: "crashed", keys: []string{"x"}, do: func(p *Page, _ string) { p.Threads.crashed() }},
+	{id: "crashed", keys: []string{"x"}, help: "go to the crashed thread", do: func(p *Page, _ string) { p.Threads.crashed() }},
 	{id: "choose-thread", do: func(p *Page, _ string) { p.Threads.Choosing = !p.Threads.Choosing }},
 
 	{id: "frame", do: func(p *Page, arg string) {
@@ -53,20 +55,20 @@ var actionTable = []action{
 			p.selectFrame(frame, inline)
 		}
 	}},
-	{id: "next-frame", keys: []string{"j", "ArrowDown"}, do: func(p *Page, _ string) { p.Stack.move(1) }},
+	{id: "next-frame", keys: []string{"j", "ArrowDown"}, help: "next, previous frame; also arrow keys, Page Up, Home", with: "previous-frame", do: func(p *Page, _ string) { p.Stack.move(1) }},
 	{id: "previous-frame", keys: []string{"k", "ArrowUp"}, do: func(p *Page, _ string) { p.Stack.move(-1) }},
 	{id: "next-page", keys: []string{"PageDown"}, do: func(p *Page, _ string) { p.Stack.move(p.Stack.pageful()) }},
 	{id: "previous-page", keys: []string{"PageUp"}, do: func(p *Page, _ string) { p.Stack.move(-p.Stack.pageful()) }},
 	{id: "first-frame", keys: []string{"Home"}, do: func(p *Page, _ string) { p.Stack.toRow(0) }},
 	{id: "last-frame", keys: []string{"End"}, do: func(p *Page, _ string) { p.Stack.toRow(p.Stack.Total - 1) }},
-	{id: "inlines", keys: []string{"i"}, do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
+	{id: "inlines", keys: []string{"i"}, help: "show or hide inlined calls", do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
 	{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},
 	{id: "side", do: func(p *Page, side string) { p.Frame.show(side) }},
-	{id: "toggle-why", keys: []string{"e"}, do: func(p *Page, _ string) { p.Frame.toggleWhy() }},
+	{id: "toggle-why", keys: []string{"e"}, help: "show why this frame is here, or its registers", do: func(p *Page, _ string) { p.Frame.toggleWhy() }},
 	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
 
 	{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.begin("copy", kind) }},
-	{id: "copy-stack", keys: []string{"c"}, do: func(p *Page, _ string) { p.Work.Exports.begin("copy", protocol.ExportStack) }},
+	{id: "copy-stack", keys: []string{"c"}, help: "copy the stack as text", do: func(p *Page, _ string) { p.Work.Exports.begin("copy", protocol.ExportStack) }},
 	{id: "download", do: func(p *Page, kind string) { p.Work.Exports.begin("download", kind) }},
 	{id: "copy-row", do: func(p *Page, what string) { p.Menus.copyRow(what); p.Host.Focus("stack") }},
 	{id: "copy-signature", do: func(p *Page, _ string) { p.Verdict.copySignature() }},
@@ -117,39 +119,29 @@ var inputTable = []input{
 	{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
 }
 
-// helpLines are the lines of the help dialog: keys, either those of actions or given literally, and
-// what they do.
-var helpLines = []struct {
-	actions, keys []string
-	What          string
-}{
-	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also arrow keys, Page Up, Home"},
-	{[]string{"next-thread", "previous-thread"}, nil, "next, previous thread"},
-	{[]string{"crashed"}, nil, "go to the crashed thread"},
-	{[]string{"focus-search"}, nil, "search; Enter and Shift+Enter go to the next and the previous hit"},
-	{nil, []string{"1 – 9", "0", "-"}, "open a lower tab; the same key again folds the panel"},
-	{[]string{"toggle-why"}, nil, "show why this frame is here, or its registers"},
-	{[]string{"inlines"}, nil, "show or hide inlined calls"},
-	{[]string{"copy-stack"}, nil, "copy the stack as text"},
-	{nil, []string{"Esc"}, "close, cancel, clear the search"},
-}
-
-// helpLine is a line of the help dialog with its keys.
+// helpLine is a line of the help dialog: keys, and what they do.
 type helpLine struct {
 	Keys []string
 	What string
 }
 
-// helpKeys returns the lines of the help dialog.
+// helpKeys returns the lines of the help dialog: those of the actions, of the tabs, and of Esc.
 func helpKeys() (lines []helpLine) {
-	for _, l := range helpLines {
-		line := helpLine{l.keys, l.What}
-		for _, id := range l.actions {
-			line.Keys = append(line.Keys, keyOf(id))
+	for _, a := range actionTable {
+		if a.help == "" {
+			continue
+		}
+		line := helpLine{a.keys[:1:1], a.help}
+		if a.with != "" {
+			line.Keys = append(line.Keys, keyOf(a.with))
 		}
 		lines = append(lines, line)
 	}
-	return lines
+	tabs := helpLine{What: "open a lower tab; the same key again folds the panel"}
+	for _, t := range Tabs {
+		tabs.Keys = append(tabs.Keys, t.Key)
+	}
+	return append(lines, tabs, helpLine{[]string{"Esc"}, "close, cancel, clear the search"})
 }
 
 // keyOf returns the first key of an action, or "".

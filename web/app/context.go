@@ -114,7 +114,7 @@ func (z *Menus) copyRow(what string) {
 	case "address":
 		text, said = r.Address, "Address copied"
 	case "text":
-		text, said = frameNumber(r)+" "+rows.RowText(r), "Frame copied"
+		text, said = rows.FrameNumber(r)+" "+rows.RowText(r), "Frame copied"
 	}
 	if text != "" {
 		z.page.Notices.copy(text, said)

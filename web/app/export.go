@@ -17,7 +17,7 @@ type Exports struct {
 
 // begin requests a text, and copies or downloads it when it arrives.
 func (z *Exports) begin(act, kind string) {
-	if z.page.Empty() || z.page.Reading.stopped {
+	if z.page.Empty() || z.page.Reading.stopped || protocol.ExportOf(kind) == nil {
 		return
 	}
 	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread}, nil)
@@ -39,16 +39,22 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 		z.page.Notices.show("error", problem)
 		return
 	}
+	kind := protocol.ExportOf(e.kind)
 	if e.act == "download" {
-		mime := "text/plain;charset=utf-8"
-		if e.kind == protocol.ExportJSON {
-			mime = "application/json"
-		}
-		z.page.Host.Download(r.FileName, mime, r.Text)
+		z.page.Host.Download(r.FileName, kind.MIME, r.Text)
 		return
 	}
-	z.page.Notices.copy(r.Text, map[string]string{protocol.ExportStack: "Stack copied", protocol.ExportMarkdown: "Stack copied as Markdown",
-		protocol.ExportMissing: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
+	z.page.Notices.copy(r.Text, kind.Copied)
+}
+
+// exportsIn returns the exports of a menu.
+func exportsIn(menu string) (out []protocol.ExportKind) {
+	for _, k := range protocol.Exports {
+		if k.Menu == menu {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // Export requests a text for the host page. done is called exactly once, whatever happens to the

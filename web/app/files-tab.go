@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -12,13 +11,37 @@ import (
 type Files struct {
 	pane
 	protocol.FilePage
-	list List
+	list  List
+	table Table
 }
 
 func newFiles(t pane) Tab {
 	z := &Files{pane: t}
 	z.list = List{id: "files", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = Table{list: &z.list, label: "Files", class: "table files"}
 	return z
+}
+
+// Compute implements vugu's callback before each drawing.
+func (z *Files) Compute() {
+	last := len(protocol.FileColumns) - 1
+	fill(&z.table, z.Rows, protocol.FileColumns, func(f protocol.FileRow, to *tableRow) {
+		kind := &to.cells[1]
+		kind.parts = []part{textPart(fileClass(f), kind.text, "")}
+		var parts []part
+		if f.Assign {
+			parts = append(parts, part{kind: "choice", class: "field small assign", text: "Assign to…", field: rowID("assign", f.Item),
+				label: "Module for " + f.Name, choices: z.Modules})
+		}
+		if f.Refused {
+			parts = append(parts, buttonPart("link", "Unpack it anyway", "anyway", f.Name))
+		}
+		if f.IsBinary() {
+			parts = append(parts, buttonPart("link", "Download .sym", "make", f.Name))
+		}
+		to.cells[last].parts = parts
+	})
+	z.table.heads[last].parts = []part{buttonPart("small", "Add files", "pick-files", nil)}
 }
 
 // Want implements Zone.
@@ -55,7 +78,7 @@ func (z *Files) copyCommand(item string) {
 func (z *Files) canMake() []protocol.FileRow {
 	var out []protocol.FileRow
 	for _, f := range z.Rows {
-		if isBinary(f) && len(out) < 4 {
+		if f.IsBinary() && len(out) < 4 {
 			out = append(out, f)
 		}
 	}
@@ -108,33 +131,6 @@ func (z *Files) haveText() string {
 	return files(z.Total) + " read so far, but no crash dump that Crashpane can show."
 }
 
-// assignChoices returns the modules to which a file without a MODULE line can be assigned.
-func (z *Files) assignChoices(f protocol.FileRow) []protocol.Choice {
-	if !f.Assign {
-		return nil
-	}
-	return z.Modules
-}
-
-// kindWord is the Type cell of a file.
-func kindWord(f protocol.FileRow) string {
-	switch {
-	case f.Kind == "minidump" && f.Usable:
-		return "crash dump"
-	case f.Kind == "sym" && f.Assign:
-		return "symbols, no MODULE"
-	case f.Kind == "sym" && f.Usable:
-		return "symbols"
-	case f.Kind == "archive" && f.Usable:
-		return "archive"
-	case isBinary(f):
-		return "binary"
-	case f.Kind == "other":
-		return "not usable"
-	}
-	return f.Kind + ", not usable"
-}
-
 // fileClass is the class of the Type cell, which colors its mark.
 func fileClass(f protocol.FileRow) string {
 	switch {
@@ -145,40 +141,6 @@ func fileClass(f protocol.FileRow) string {
 	}
 	return "state loaded"
 }
-
-// fileText is the Status cell of a file, and fileTitle its tooltip, which has all warnings.
-func fileText(f protocol.FileRow) string {
-	switch {
-	case f.Message != "":
-		return strings.TrimPrefix(f.Message, f.Name+": ")
-	case f.Assign:
-		return "The file does not say which module it belongs to."
-	case f.Unused != "":
-		return "Not used: " + f.Unused
-	case f.WarningCount > 0 && len(f.Warnings) > 0:
-		if f.WarningCount == 1 {
-			return f.Warnings[0]
-		}
-		return fmt.Sprintf("%s warnings: %s", rows.Number(f.WarningCount), f.Warnings[0])
-	case f.SymName != "":
-		return f.SymName + "  " + f.SymID
-	case f.Dump >= 0:
-		return "Open"
-	case f.Kind == "archive" && f.Usable:
-		return "Its files are listed below"
-	}
-	return ""
-}
-
-func fileTitle(f protocol.FileRow) string {
-	s := fileText(f)
-	if len(f.Warnings) > 1 {
-		s += "\n" + strings.Join(f.Warnings[1:], "\n")
-	}
-	return s
-}
-
-func fileName(f protocol.FileRow) string { return rows.BaseName(f.Name) }
 
 // This file has the advice for files that Crashpane cannot use, with a command for the user's own
 // system.

@@ -13,6 +13,7 @@ type Grid struct {
 	pane
 	protocol.GridPage
 	list    List
+	table   Table
 	goTo    int      // row to scroll to when the engine has sent it, counted from 1; 0 for none
 	content *Content // of the selected stream; nil in other tables
 }
@@ -20,7 +21,20 @@ type Grid struct {
 func newGrid(t pane) Tab {
 	z := &Grid{pane: t}
 	z.list = List{id: "grid", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = Table{list: &z.list, label: "Rows", class: "table grid-" + z.id}
 	return z
+}
+
+// Compute implements vugu's callback before each drawing.
+func (z *Grid) Compute() {
+	columns := make([]rows.Column[protocol.GridRow], len(z.Columns))
+	for i, h := range z.Columns {
+		cell := func(r protocol.GridRow) string { return r.Cells[i] }
+		columns[i] = rows.Column[protocol.GridRow]{Head: h, Text: cell, Tip: cell}
+	}
+	fill(&z.table, z.Rows, columns, func(r protocol.GridRow, to *tableRow) {
+		to.class, to.act, to.arg = z.rowClass(r), z.act(), r.Index
+	})
 }
 
 // newStreams makes a Grid with the content of the selected stream beside it.
@@ -92,8 +106,6 @@ func (z *Grid) hidePrivate() {
 		z.content.query.Private = false
 	}
 }
-
-func (z *Grid) class() string { return "table grid-" + z.id }
 
 // rowClass has the mark that the engine gives a row (the fault address, a stack), and marks hits
 // and the selection.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"slices"
-	"strings"
 )
 
 // Key does the action of a key, and reports whether there is one. typing says that the focus is in
@@ -35,8 +34,8 @@ func (p *Page) Key(key string, typing bool) bool {
 			return true
 		}
 	}
-	i := strings.Index(tabKeys, key)
-	if len(key) != 1 || i < 0 || p.Empty() {
+	i := slices.IndexFunc(Tabs, func(t TabRow) bool { return t.Key == key })
+	if i < 0 || p.Empty() {
 		return false
 	}
 	p.Act("tab", Tabs[i].ID)

@@ -77,6 +77,4 @@ func (z *Making) stop() bool {
 	return true
 }
 
-func isBinary(f protocol.FileRow) bool { return f.Kind == "binary" && f.Usable }
-
 func makeText(f protocol.FileRow) string { return "Download " + rows.BaseName(f.Name) + ".sym" }

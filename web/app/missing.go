@@ -1,8 +1,6 @@
 package app
 
 import (
-	"fmt"
-
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -13,13 +11,14 @@ type Missing struct {
 	pane
 	rows.MissingPage
 	Sources *Sources
-	asked   []string // the latest request for each of Rows, in words
 	list    List
+	table   Table
 }
 
 func newMissing(t pane) Tab {
 	z := &Missing{pane: t, Sources: &Sources{page: t.page}}
 	z.list = List{id: "wanted", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = Table{list: &z.list, label: "Missing symbols", class: "table wanted"}
 	return z
 }
 
@@ -39,9 +38,26 @@ func (z *Missing) Apply(r *protocol.QueryResult) {
 
 // Compute implements vugu's callback before each drawing.
 func (z *Missing) Compute() {
-	z.asked = z.asked[:0]
-	for _, w := range z.Rows {
-		z.asked = append(z.asked, z.page.Work.Downloads.askedWord(w))
+	last := len(rows.MissingColumns) - 1
+	z.table.empty = z.emptyText()
+	fill(&z.table, z.Rows, rows.MissingColumns, func(w rows.MissingRow, to *tableRow) {
+		other := &to.cells[last]
+		if asked := z.page.Work.Downloads.askedWord(w); asked != "" {
+			other.parts = append(other.parts, textPart("asked", asked, asked))
+		}
+		switch {
+		case w.OtherFile != "":
+			other.parts = append(other.parts, part{kind: "text", class: "mismatch", text: other.text, tip: other.tip},
+				buttonPart("link", "Use anyway", "use", pair(w.Item, w.Module)))
+		case w.DebugID == "":
+			other.parts = append(other.parts, buttonPart("link", "Assign symbols", "show-module", w.Module))
+		}
+	})
+	get := buttonPart("small", "Get symbols", "sources", nil)
+	get.id, get.expanded = "sources-button", boolWord(z.Sources.Open)
+	z.table.heads[last].parts = []part{get}
+	if z.Total > 0 {
+		z.table.heads[last].parts = append(z.table.heads[last].parts, buttonPart("small", "Copy the list", "copy", protocol.ExportMissing))
 	}
 }
 
@@ -50,8 +66,8 @@ func (z *Missing) Count() (n int, alert bool) {
 	return z.page.Summary.Missing, z.page.Summary.Missing > 0
 }
 
-// Empty is for Tab.
-func (z *Missing) Empty() string {
+// emptyText is the text in place of rows.
+func (z *Missing) emptyText() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
 	}
@@ -60,19 +76,3 @@ func (z *Missing) Empty() string {
 
 // List is for Tab.
 func (z *Missing) List() *List { return &z.list }
-
-// mismatchText says that the user has added a file of the right name with another id; mismatchTitle
-// compares the two.
-func mismatchText(w rows.MissingRow) string {
-	if w.OtherFile == "" {
-		return ""
-	}
-	return "file has " + w.OtherID
-}
-
-func mismatchTitle(w rows.MissingRow) string {
-	if w.OtherFile == "" {
-		return ""
-	}
-	return fmt.Sprintf("missing: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
-}

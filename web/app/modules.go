@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -14,12 +15,28 @@ type Modules struct {
 	Module int  // the one whose details are shown, or -1
 	seek   bool // scroll to Module when its row number is known
 	list   List
+	table  Table
 }
 
 func newModules(t pane) Tab {
 	z := &Modules{pane: t, Module: -1}
 	z.list = List{id: "modules", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = Table{list: &z.list, label: "Modules", class: "table modules"}
 	return z
+}
+
+// Compute implements vugu's callback before each drawing.
+func (z *Modules) Compute() {
+	z.table.empty = z.emptyText()
+	fill(&z.table, z.Rows, rows.ModuleColumns, func(m rows.ModuleRow, to *tableRow) {
+		to.class, to.act, to.arg = z.rowClass(m), "module", m.Index
+		state := &to.cells[slices.IndexFunc(rows.ModuleColumns, func(c rows.Column[rows.ModuleRow]) bool { return c.Class == "state" })]
+		state.class += " " + m.State
+		state.parts = []part{textPart("state-words", state.text, "")}
+		if z.canUse(m) {
+			state.parts = append(state.parts, buttonPart("link", useText(m), useAct(m), z.useArg(m)))
+		}
+	})
 }
 
 // Want implements Zone.
@@ -42,8 +59,8 @@ func (z *Modules) Apply(r *protocol.QueryResult) {
 // Count is for Tab.
 func (z *Modules) Count() (n int, alert bool) { return z.page.Summary.Modules, false }
 
-// Empty is for Tab.
-func (z *Modules) Empty() string {
+// emptyText is the text in place of rows.
+func (z *Modules) emptyText() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
 	}
@@ -171,34 +188,6 @@ func (z *Modules) assignText() string {
 	return "Assign a symbol file to this module:"
 }
 
-// stateTitle is the tooltip of a module's Symbols cell, with both ids if they differ, and all
-// warnings.
-func stateTitle(m rows.ModuleRow) string {
-	s := m.Word
-	if m.SymbolFile != "" {
-		s += ": " + m.SymbolFile
-	}
-	if m.Other != "" {
-		s += "; the module has id " + m.DebugID + ", the file has " + m.Other
-	}
-	if m.IndexedOnDemand {
-		s += "\nThe symbol file is not fully indexed. Crashpane searches it, which is right if the file is sorted."
-	}
-	for _, w := range m.Warnings {
-		s += "\n" + w
-	}
-	return s
-}
-
-// idTitle is the tooltip of a module's debug id, which also has the code id.
-func idTitle(m rows.ModuleRow) string {
-	s := m.DebugFile + " " + m.DebugID
-	if m.CodeID != "" {
-		s += "\ncode id " + m.CodeID
-	}
-	return s
-}
-
 // canUse reports whether the row has a button that assigns symbols of another build, or that undoes
 // this.
 func (z *Modules) canUse(m rows.ModuleRow) bool {
@@ -250,15 +239,4 @@ func ignoreText(d *rows.ModuleDetail) string {
 		return "Use its CFI again"
 	}
 	return "Ignore its CFI"
-}
-
-// symbolWords is the Symbols cell of a module: the state, and what the files contain.
-func symbolWords(m rows.ModuleRow) string {
-	if m.Has == "" || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
-		return m.Word
-	}
-	if m.Word == m.Has {
-		return m.Word
-	}
-	return m.Word + ": " + m.Has
 }

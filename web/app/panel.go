@@ -15,7 +15,6 @@ import (
 //
 //	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it needs attention
 //	Disabled() bool               the dump has no data for the tab
-//	Empty() string                the text in place of rows, "" if there are rows
 //	List() *List                  the window of rows; without it all rows are drawn
 //	actions() []action            the actions of its elements
 //	forget()                      clears its state when another dump is opened
@@ -31,29 +30,24 @@ type Tab interface {
 
 // Tabs are the tabs of the lower panel, in their order.
 var Tabs = []TabRow{
-	{"modules", "Modules", newModules},
-	{"wanted", "Missing symbols", newMissing},
-	{"findings", "Findings", newFindings},
-	{"compare", "Compare", newCompare},
-	{"files", "Files", newFiles},
-	{"system", "System", newSystem},
-	{"memory", "Memory map", newGrid},
-	{"streams", "Streams", newStreams},
-	{"handles", "Handles", newGrid},
-	{"annotations", "Annotations", newGrid},
-	{"log", "Log", newLog},
+	{"modules", "Modules", "1", newModules},
+	{"wanted", "Missing symbols", "2", newMissing},
+	{"findings", "Findings", "3", newFindings},
+	{"compare", "Compare", "4", newCompare},
+	{"files", "Files", "5", newFiles},
+	{"system", "System", "6", newSystem},
+	{"memory", "Memory map", "7", newGrid},
+	{"streams", "Streams", "8", newStreams},
+	{"handles", "Handles", "9", newGrid},
+	{"annotations", "Annotations", "0", newGrid},
+	{"log", "Log", "-", newLog},
 }
 
-// TabRow is a row of Tabs.
+// TabRow is a row of Tabs. Key opens the tab.
 type TabRow struct {
-	ID, Title string
-	make      func(pane) Tab
+	ID, Title, Key string
+	make           func(pane) Tab
 }
-
-// tabKeys are the keys of the tabs, in their order.
-const tabKeys = "1234567890-"
-
-func tabKey(tab int) string { return tabKeys[tab : tab+1] }
 
 // pane has what all tabs have in common.
 type pane struct {
@@ -243,7 +237,7 @@ func (z *Panel) countOf(id string) (n int, alert bool) {
 
 func (z *Panel) count(id string) string {
 	n, _ := z.countOf(id)
-	return number(n)
+	return rows.Some(n)
 }
 
 func (z *Panel) countClass(id string) string {

@@ -37,16 +37,14 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			{
 				vgparent := vgn
 				_ = vgparent
-				for i, t := range Tabs {
-					var vgiterkey interface{} = i
+				for vgiterkeyt, t := range Tabs {
+					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
-					i := i
-					_ = i
 					t := t
 					_ = t
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-keyshortcuts", tabKey(i))
+					vgn.AddAttrInterface("aria-keyshortcuts", t.Key)
 					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
 					vgn.AddAttrInterface("data-act", "tab")
 					vgn.AddAttrInterface("data-arg", t.ID)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
@@ -15,10 +14,13 @@ type Stack struct {
 	nameWidth int // room for a frame's name, in characters; 0 if unknown
 	goTo      int // row to select when the engine has sent it, or -1
 	list      List
+	heads     []cell
 }
 
+var stackTracks = rows.Tracks(rows.Heads(rows.StackColumns))
+
 func (z *Stack) init(p *Page) {
-	z.page, z.goTo = p, -1
+	z.page, z.goTo, z.heads = p, -1, headCells(rows.Heads(rows.StackColumns))
 	z.list = List{id: "stack", visible: protocol.Span{Count: 16}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
 }
@@ -98,7 +100,7 @@ func (z *Stack) changed(s *rows.StackPage) (ids []string) {
 		if r.Kind == rows.RowStop || r.Frame < z.firstFrame() || r.Frame > last {
 			continue
 		}
-		if was, ok := old[frameKey(r)]; !ok || !sameRow(was, r) {
+		if was, ok := old[frameKey(r)]; !ok || !rows.Same(was, r, rows.StackColumns) || was.AssignedSymbols != r.AssignedSymbols {
 			ids = append(ids, frameID(r))
 		}
 	}
@@ -230,18 +232,6 @@ func frameAct(r rows.StackRow) any {
 	return "frame"
 }
 
-// frameNumber is the text of the first cell: inlined calls have an arrow, and the rows after the
-// last frame nothing.
-func frameNumber(r rows.StackRow) string {
-	switch r.Kind {
-	case rows.RowInline:
-		return "↳"
-	case rows.RowStop:
-		return ""
-	}
-	return strconv.Itoa(r.Frame)
-}
-
 // SetNameWidth sets the width of a frame's name cell in characters, and reports whether it changed.
 func (z *Stack) SetNameWidth(characters int) bool {
 	news := z.nameWidth != characters
@@ -261,33 +251,27 @@ func (z *Stack) name(r rows.StackRow) string {
 	return rows.FoldTo(r.Full, max(width, 1))
 }
 
-// columns returns the widths of the columns, which depend on the stack's texts. The last has room
+// cells returns the cells of a row. The name is folded to the width of its cell.
+func (z *Stack) cells(r rows.StackRow) []cell {
+	cells := cellsOf(r, rows.StackColumns)
+	for i := range cells {
+		switch rows.StackColumns[i].Class {
+		case "fn":
+			cells[i].text = z.name(r)
+			cells[i].tip = hint(r.Full, cells[i].text)
+		case "src":
+			cells[i].tip = hint(r.Path, r.Source)
+		case "trust":
+			cells[i].class += " " + r.Trust
+		}
+	}
+	return cells
+}
+
+// columns returns the sizes of the columns, which depend on the stack's texts. The last has room
 // for its title at least.
 func (z *Stack) columns() string {
-	return fmt.Sprintf("--cp-source:%dch;--cp-where:%dch", z.SourceWidth, max(z.WhereWidth+2, len("Module or address")))
-}
-
-// trustTitle is the tooltip of the Trust cell, which says how the frame was found.
-func trustTitle(r rows.StackRow) string {
-	if r.Kind == rows.RowStop {
-		return ""
-	}
-	_, s := rows.Word(r.Trust)
-	if r.AssignedSymbols {
-		s += " You assigned the symbols that found or named it. They may not match this build."
-	}
-	return s
-}
-
-// moduleTitle is the tooltip of the last cell.
-func moduleTitle(r rows.StackRow) string {
-	switch {
-	case r.AssignedSymbols:
-		return r.Module + ": uses symbols that you assigned"
-	case r.Missing:
-		return r.Module + ": its symbols are missing"
-	}
-	return r.Where()
+	return fmt.Sprintf("%s;--cp-source:%dch;--cp-where:%dch", stackTracks, z.SourceWidth, max(z.WhereWidth+2, len("Module or address")))
 }
 
 // active is the id of the selected row, for aria-activedescendant; nil leaves the attribute out.
@@ -335,9 +319,4 @@ func (z *ChangedRows) class(class, id string) string {
 		return class + " changed"
 	}
 	return class
-}
-
-// sameRow reports whether two rows look the same.
-func sameRow(a, b rows.StackRow) bool {
-	return a.Function == b.Function && a.Source == b.Source && a.Word == b.Word && a.Module == b.Module && a.AssignedSymbols == b.AssignedSymbols
 }

@@ -92,21 +92,16 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("#")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("Function")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("Source")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("Trust")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("Module or address")
+				for vgiterkeyt, x := range c.heads {
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					x := x
+					_ = x
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "columnheader"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("class", x.class)
+					vgn.SetInnerHTML(x.text)
+				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}
@@ -170,26 +165,17 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = vgparent
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
 								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
-								vgn.SetInnerHTML(frameNumber(r))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", hint(r.Full, c.name(r)))
-								vgn.SetInnerHTML(c.name(r))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell src"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
-								vgn.SetInnerHTML(r.Source)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("class", "cell trust "+r.Trust)
-								vgn.AddAttrInterface("title", hint(trustTitle(r), ""))
-								vgn.SetInnerHTML(r.Word)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell mod"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", hint(moduleTitle(r), ""))
-								vgn.SetInnerHTML(r.Where())
+								for vgiterkeyt, x := range c.cells(r) {
+									var vgiterkey interface{} = vgiterkeyt
+									_ = vgiterkey
+									x := x
+									_ = x
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("class", x.class)
+									vgn.AddAttrInterface("title", x.tip)
+									vgn.SetInnerHTML(x.text)
+								}
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 								vgparent.AppendChild(vgn)
 							}

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -13,8 +15,8 @@ func TestUnusedIsTold(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	row := protocol.FileRow{Name: "in/x.sym", Kind: "sym", Usable: true, Unused: "its id is another"}
-	answer := func(rows ...protocol.FileRow) {
-		p.Panel.Files.Apply(&protocol.QueryResult{Files: &protocol.FilePage{Rows: rows, Unused: rows}})
+	answer := func(files ...protocol.FileRow) {
+		p.Panel.Files.Apply(&protocol.QueryResult{Files: &protocol.FilePage{Rows: files, Unused: files}})
 	}
 	p.Reading.Add([]File{fakeFile("x.sym"), fakeFile("y.sym")})
 	answer(row)
@@ -33,7 +35,8 @@ func TestUnusedIsTold(t *testing.T) {
 	if out := render(t, p); !strings.Contains(out, "x.sym is not used") {
 		t.Error("the notice is not shown")
 	}
-	if text := fileText(row); text != "Not used: its id is another" {
+	status := protocol.FileColumns[slices.IndexFunc(protocol.FileColumns, func(c rows.Column[protocol.FileRow]) bool { return c.Title == "Status" })]
+	if text := status.Text(row); text != "Not used: its id is another" {
 		t.Error(text)
 	}
 }

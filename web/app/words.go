@@ -71,14 +71,6 @@ func attemptText(a rows.Attempt) string {
 	return s
 }
 
-// number formats a number, and returns "" for 0.
-func number(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return rows.Number(n)
-}
-
 // addressHelp explains the addresses and offsets of frames, in the help dialog.
 const addressHelp = "A caller’s address and its offset in the module point into its call instruction: they are the return address minus 1 byte on x86, 2 on ARM and 4 on ARM64, " +
 	"as in Breakpad’s text and rust-minidump’s JSON. “Returns to” in a frame’s details is the return address itself."

@@ -1,6 +1,11 @@
 package protocol
 
-import "github.com/crashpane/crashpane/walker/report/rows"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+)
 
 // Add adds the files that are sent beside it.
 type Add struct {
@@ -66,6 +71,72 @@ type FileRow struct {
 	Unused       string
 	Warnings     []string
 	WarningCount int
+}
+
+// IsBinary reports whether symbol files can be made from the file.
+func (f *FileRow) IsBinary() bool { return f.Kind == "binary" && f.Usable }
+
+// FileColumns are the columns of the list of files.
+var FileColumns = []rows.Column[FileRow]{
+	{Head: rows.Head{Title: "File", Class: "fn", Width: "minmax(0, 2.4fr)", Medium: "minmax(0, 2fr)"},
+		Text: func(f FileRow) string { return rows.BaseName(f.Name) }, Tip: func(f FileRow) string { return f.Name },
+		Find: func(f FileRow) []string { return []string{f.Name} }},
+	{Head: rows.Head{Title: "Type", Width: "168px", Medium: "112px", Narrow: "120px"}, Text: kindWord},
+	{Head: rows.Head{Title: "Size", Class: "num", Width: "84px", Narrow: "-"}, Text: func(f FileRow) string { return f.Size }},
+	{Head: rows.Head{Title: "Status", Class: "dim", Width: "minmax(0, 4fr)", Medium: "minmax(0, 3fr)", Narrow: "minmax(0, 2fr)"},
+		Text: fileText, Tip: fileTip, Find: func(f FileRow) []string { return []string{f.SymName, f.SymID, f.Message} }},
+	{Head: rows.Head{Class: "right", Width: "160px", Medium: "130px", Narrow: "minmax(70px, auto)"}, Text: func(FileRow) string { return "" }},
+}
+
+// kindWord is the Type cell of a file.
+func kindWord(f FileRow) string {
+	switch {
+	case f.Kind == "minidump" && f.Usable:
+		return "crash dump"
+	case f.Kind == "sym" && f.Assign:
+		return "symbols, no MODULE"
+	case f.Kind == "sym" && f.Usable:
+		return "symbols"
+	case f.Kind == "archive" && f.Usable:
+		return "archive"
+	case f.IsBinary():
+		return "binary"
+	case f.Kind == "other":
+		return "not usable"
+	}
+	return f.Kind + ", not usable"
+}
+
+// fileText is the Status cell of a file, and fileTip its tooltip, which has all warnings.
+func fileText(f FileRow) string {
+	switch {
+	case f.Message != "":
+		return strings.TrimPrefix(f.Message, f.Name+": ")
+	case f.Assign:
+		return "The file does not say which module it belongs to."
+	case f.Unused != "":
+		return "Not used: " + f.Unused
+	case f.WarningCount > 0 && len(f.Warnings) > 0:
+		if f.WarningCount == 1 {
+			return f.Warnings[0]
+		}
+		return fmt.Sprintf("%s warnings: %s", rows.Number(f.WarningCount), f.Warnings[0])
+	case f.SymName != "":
+		return f.SymName + "  " + f.SymID
+	case f.Dump >= 0:
+		return "Open"
+	case f.Kind == "archive" && f.Usable:
+		return "Its files are listed below"
+	}
+	return ""
+}
+
+func fileTip(f FileRow) string {
+	s := fileText(f)
+	if len(f.Warnings) > 1 {
+		s += "\n" + strings.Join(f.Warnings[1:], "\n")
+	}
+	return s
 }
 
 // FilePage is a window of the files. Problems is how many of all files are not usable or must be

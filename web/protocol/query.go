@@ -131,7 +131,7 @@ type GridRow struct {
 type GridPage struct {
 	rows.Page
 	Name    string
-	Columns []string
+	Columns []rows.Head
 	Rows    []GridRow
 }
 

@@ -1,5 +1,7 @@
 package rows
 
+import "fmt"
+
 // ThreadRow is one thread of the list.
 type ThreadRow struct {
 	Index      int
@@ -41,6 +43,60 @@ type ModuleRow struct {
 	Has               string // what its files contain
 }
 
+// ModuleColumns are the columns of the list of modules. Debug ids are not cut: they often differ only
+// in their last digits.
+var ModuleColumns = []Column[ModuleRow]{
+	{Head: Head{Title: "Module", Class: "fn", Width: "minmax(0, 2.2fr)", Medium: "minmax(0, 1.4fr)", Narrow: "minmax(0, 1fr)", Beside: "minmax(0, 2fr)"},
+		Text: func(m ModuleRow) string { return m.Name }, Tip: func(m ModuleRow) string { return m.Path },
+		Find: func(m ModuleRow) []string { return []string{m.Path} }},
+	{Head: Head{Title: "Symbols", Class: "state", Width: "minmax(204px, 1.8fr)", Medium: "minmax(120px, 1.4fr)", Narrow: "minmax(0, 1fr)", Beside: "minmax(180px, 3fr)"},
+		Text: symbolWords, Tip: symbolTip, Find: func(m ModuleRow) []string { return []string{m.SymbolFile, m.Other} }},
+	{Head: Head{Title: "Frames", Class: "num", Width: "52px", Medium: "48px"}, Text: func(m ModuleRow) string { return Some(m.Frames) }},
+	{Head: Head{Title: "Debug id", Class: "code dim", Width: "252px", Medium: "246px", Narrow: "-", Beside: "-"},
+		Text: func(m ModuleRow) string { return m.DebugID }, Tip: idTip, Find: func(m ModuleRow) []string { return []string{m.DebugFile, m.DebugID, m.CodeID} }},
+	{Head: Head{Title: "Address", Class: "code dim", Width: "minmax(0, 1.5fr)", Medium: "138px", Narrow: "-", Beside: "-"},
+		Text: func(m ModuleRow) string { return m.Base }, Tip: func(m ModuleRow) string { return m.Base + " to " + m.End },
+		Find: func(m ModuleRow) []string { return []string{m.Base, m.End} }},
+	{Head: Head{Title: "Version", Class: "dim", Width: "minmax(0, 1.2fr)", Medium: "-", Beside: "-"},
+		Text: func(m ModuleRow) string { return m.Version }, Tip: func(m ModuleRow) string { return m.Version },
+		Find: func(m ModuleRow) []string { return []string{m.Version} }},
+}
+
+// symbolWords is the state of a module's symbols, and what the files contain.
+func symbolWords(m ModuleRow) string {
+	if m.Has == "" || m.Word == m.Has || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
+		return m.Word
+	}
+	return m.Word + ": " + m.Has
+}
+
+// symbolTip also has both ids if they differ, and all warnings.
+func symbolTip(m ModuleRow) string {
+	s := m.Word
+	if m.SymbolFile != "" {
+		s += ": " + m.SymbolFile
+	}
+	if m.Other != "" {
+		s += "; the module has id " + m.DebugID + ", the file has " + m.Other
+	}
+	if m.IndexedOnDemand {
+		s += "\nThe symbol file is not fully indexed. Crashpane searches it, which is right if the file is sorted."
+	}
+	for _, w := range m.Warnings {
+		s += "\n" + w
+	}
+	return s
+}
+
+// idTip also has the code id.
+func idTip(m ModuleRow) string {
+	s := m.DebugFile + " " + m.DebugID
+	if m.CodeID != "" {
+		s += "\ncode id " + m.CodeID
+	}
+	return s
+}
+
 // ModulePage is a window of the modules.
 type ModulePage struct {
 	Page
@@ -59,6 +115,39 @@ type MissingRow struct {
 	OtherFile, OtherID string      // a loaded file with the right name and another id
 	Differs            string      // how the two ids differ
 	Item               int
+}
+
+// MissingColumns are the columns of the list of missing symbols. Next to the panel of servers, the
+// buttons of the last head take the place of the id's.
+var MissingColumns = []Column[MissingRow]{
+	{Head: Head{Title: "Frames", Class: "num", Width: "48px", Narrow: "44px", Beside: "44px"}, Text: func(w MissingRow) string { return Some(w.Frames) }},
+	{Head: Head{Title: "File", Class: "fn", Width: "minmax(0, 1.6fr)", Medium: "minmax(0, 1fr)", Narrow: "minmax(0, 1.4fr)", Beside: "minmax(0, 1fr)"},
+		Text: func(w MissingRow) string { return w.DebugFile }, Tip: func(w MissingRow) string { return w.DebugFile },
+		Find: func(w MissingRow) []string { return []string{w.DebugFile} }},
+	{Head: Head{Title: "Id", Class: "code id", Width: "252px", Narrow: "minmax(0, 2fr)", Beside: "minmax(0, 252px)"},
+		Text: func(w MissingRow) string { return w.DebugID }, Tip: func(w MissingRow) string { return w.DebugID },
+		Find: func(w MissingRow) []string { return []string{w.DebugID} }},
+	{Head: Head{Title: "Path in a symbol store", Class: "code dim", Width: "minmax(0, 2fr)", Medium: "-", Beside: "-"},
+		Text: func(w MissingRow) string { return w.StorePath }, Tip: func(w MissingRow) string { return w.StorePath },
+		Find: func(w MissingRow) []string { return []string{w.StorePath} }},
+	{Head: Head{Class: "right", Width: "minmax(390px, auto)", Medium: "380px", Narrow: "minmax(96px, auto)", Beside: "auto"},
+		Text: otherWords, Tip: otherTip, Find: func(w MissingRow) []string { return []string{w.OtherFile, w.OtherID} }},
+}
+
+// otherWords says that the user has added a file of the right name with another id; otherTip compares
+// the two.
+func otherWords(w MissingRow) string {
+	if w.OtherFile == "" {
+		return ""
+	}
+	return "file has " + w.OtherID
+}
+
+func otherTip(w MissingRow) string {
+	if w.OtherFile == "" {
+		return ""
+	}
+	return fmt.Sprintf("missing: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
 }
 
 // MissingPage is a window of the missing symbol files.

@@ -27,6 +27,14 @@ func Number(n int) string {
 	return s
 }
 
+// Some is Number, but "" for 0.
+func Some(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return Number(n)
+}
+
 // Summary is the top of a dump's page, and the counts of its lists.
 type Summary struct {
 	Name    string

@@ -1,5 +1,7 @@
 package rows
 
+import "strconv"
+
 // Kinds of rows in a stack.
 const (
 	RowFrame  = "frame"
@@ -31,6 +33,59 @@ type StackRow struct {
 	Unreliable      bool // found by scanning
 	Suggestion      bool // of RowStop: a suggestion
 	Hit             bool // it contains the searched text
+}
+
+// StackColumns are the columns of a stack. As wide as the stack's texts need are the custom
+// properties of StackPage.SourceWidth and WhereWidth. The first has four characters, by which the
+// room for a name is measured.
+var StackColumns = []Column[StackRow]{
+	{Head: Head{Title: "#", Class: "num", Width: "4ch"}, Text: FrameNumber, Copy: FrameNumber},
+	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Narrow: "minmax(55%, 1fr)"},
+		Text: func(r StackRow) string { return r.Function }, Tip: func(r StackRow) string { return r.Full },
+		Find: func(r StackRow) []string { return []string{place(r)} }, Copy: NameOf},
+	{Head: Head{Title: "Source", Class: "src", Width: "minmax(0, var(--cp-source, 20ch))"},
+		Text: func(r StackRow) string { return r.Source }, Tip: func(r StackRow) string { return r.Path },
+		Find: func(r StackRow) []string { return []string{r.Path} }, Copy: func(r StackRow) string { return r.Source }},
+	{Head: Head{Title: "Trust", Class: "trust", Width: "100px", Narrow: "18px"},
+		Text: func(r StackRow) string { return r.Word }, Tip: trustTip,
+		Find: func(r StackRow) []string { return []string{r.Word} }, Copy: func(r StackRow) string { return r.Word + AssignedWord(r) }},
+	{Head: Head{Title: "Module or address", Class: "mod", Width: "minmax(0, var(--cp-where, 30ch))", Narrow: "-"},
+		Text: StackRow.Where, Tip: whereTip, Find: func(r StackRow) []string { return []string{r.Module + r.Offset, r.Address} }, Copy: StackRow.Where},
+}
+
+// FrameNumber is the number of a frame. Inlined calls have an arrow, and the rows after the last
+// frame nothing.
+func FrameNumber(r StackRow) string {
+	switch r.Kind {
+	case RowInline:
+		return "↳"
+	case RowStop:
+		return ""
+	}
+	return strconv.Itoa(r.Frame)
+}
+
+// trustTip says how the frame was found.
+func trustTip(r StackRow) string {
+	if r.Kind == RowStop {
+		return ""
+	}
+	_, s := Word(r.Trust)
+	if r.AssignedSymbols {
+		s += " You assigned the symbols that found or named it. They may not match this build."
+	}
+	return s
+}
+
+// whereTip says what is particular about the symbols of a row's module.
+func whereTip(r StackRow) string {
+	switch {
+	case r.AssignedSymbols:
+		return r.Module + ": uses symbols that you assigned"
+	case r.Missing:
+		return r.Module + ": its symbols are missing"
+	}
+	return r.Where()
 }
 
 // StackPage is a window of a stack.
@@ -83,7 +138,7 @@ func Word(trust string) (word, sentence string) {
 
 // Where returns the text of a row's last column: the module and the offset, or the address if
 // Function has these already.
-func (r *StackRow) Where() string {
+func (r StackRow) Where() string {
 	switch {
 	case r.Kind == RowFrame && r.Module == "":
 		return "in no module"

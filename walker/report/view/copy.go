@@ -63,18 +63,29 @@ func (v *View) CopyMarkdown(ti int) string {
 		fmt.Fprintf(&b, "- Reason: `%s` at `%s`\n", ticks(v.r.Crash.Reason.Name), short(v.r.Crash.Address))
 	}
 	fmt.Fprintf(&b, "- System: %s\n- Thread: %s%s\n\n", markdown(v.r.System.Display), markdown(threadLabel(t)), crashedWord(t))
-	b.WriteString("| # | Function | Source | Module | Trust |\n|--:|---|---|---|---|\n")
+	line := func(cell func(c *rows.Column[rows.StackRow]) string) {
+		for i := range rows.StackColumns {
+			if c := &rows.StackColumns[i]; c.Copy != nil {
+				b.WriteString("| " + cell(c) + " ")
+			}
+		}
+		b.WriteString("|\n")
+	}
+	line(func(c *rows.Column[rows.StackRow]) string { return c.Title })
+	line(func(c *rows.Column[rows.StackRow]) string {
+		if c.Class == "num" {
+			return "--:"
+		}
+		return "---"
+	})
 	v.eachRow(t, func(row rows.StackRow) {
-		number := fmt.Sprint(row.Frame)
-		if row.Kind == rows.RowInline {
-			number = "↳"
-		}
-		src := ""
-		if row.Source != "" {
-			src = "`" + ticks(row.Source) + "`"
-		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s%s | %s%s |\n", number, ticks(rows.NameOf(row)), src, markdown(row.Module), row.Offset,
-			row.Word, rows.AssignedWord(row))
+		line(func(c *rows.Column[rows.StackRow]) string {
+			text := c.Copy(row)
+			if text != "" && (c.Class == "fn" || c.Class == "src") {
+				return "`" + ticks(text) + "`"
+			}
+			return markdown(text)
+		})
 	})
 	fmt.Fprintf(&b, "\n%s\n", markdown(stopSentence(t)))
 	return b.String()

@@ -148,40 +148,48 @@ func (v *View) Modules(from, n, selected int) rows.ModulePage {
 	out.Selected = slices.Index(order, selected)
 	out.Detail = v.Module(selected)
 	for _, i := range order[lo:hi] {
-		m := &v.r.Modules[i]
-		start, end := m.Range()
-		row := rows.ModuleRow{Index: i, Name: rows.Clean(m.Title()), Path: rows.Clean(m.Name), Base: v.hex(start),
-			End: v.hex(end), Version: version(m), DebugFile: rows.Clean(rows.BaseName(m.DebugFile)),
-			DebugID: rows.Clean(m.DebugID), CodeID: rows.Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
-			SymbolFile: rows.Clean(rows.BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}
-		if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
-			row.Word = "indexed on demand"
-		}
-		if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
-			row.State, row.Word = "exports", "only exports" // "loaded" would promise more
-		}
-		for _, w := range m.Warnings {
-			row.Warnings = append(row.Warnings, rows.Clean(w))
-		}
-		if m.State == report.SymbolsAssigned || m.State == report.SymbolsMismatch {
-			row.Other = rows.Clean(m.SymbolID)
-		}
-		if w := v.mismatch(i); w != nil {
-			row.Item, row.Other = w.Mismatch.Item, rows.Clean(w.Mismatch.ID)
-		}
-		out.Rows = append(out.Rows, row)
+		out.Rows = append(out.Rows, v.moduleRow(i))
 	}
 	return out
 }
 
+// moduleRow makes the row of a module.
+func (v *View) moduleRow(i int) rows.ModuleRow {
+	m := &v.r.Modules[i]
+	start, end := m.Range()
+	row := rows.ModuleRow{Index: i, Name: rows.Clean(m.Title()), Path: rows.Clean(m.Name), Base: v.hex(start),
+		End: v.hex(end), Version: version(m), DebugFile: rows.Clean(rows.BaseName(m.DebugFile)),
+		DebugID: rows.Clean(m.DebugID), CodeID: rows.Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
+		SymbolFile: rows.Clean(rows.BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}
+	if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
+		row.Word = "indexed on demand"
+	}
+	if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
+		row.State, row.Word = "exports", "only exports" // "loaded" would promise more
+	}
+	for _, w := range m.Warnings {
+		row.Warnings = append(row.Warnings, rows.Clean(w))
+	}
+	if m.State == report.SymbolsAssigned || m.State == report.SymbolsMismatch {
+		row.Other = rows.Clean(m.SymbolID)
+	}
+	if w := v.mismatch(i); w != nil {
+		row.Item, row.Other = w.Mismatch.Item, rows.Clean(w.Mismatch.ID)
+	}
+	return row
+}
+
 // mismatch returns the loaded file with another id that a module could use, or nil.
 func (v *View) mismatch(module int) *report.MissingFile {
-	for k := range v.r.Missing {
-		if w := &v.r.Missing[k]; w.Module == module && w.Mismatch.File != "" {
-			return w
+	if v.mismatches == nil {
+		v.mismatches = map[int]*report.MissingFile{}
+		for k := range v.r.Missing {
+			if w := &v.r.Missing[k]; w.Mismatch.File != "" && v.mismatches[w.Module] == nil {
+				v.mismatches[w.Module] = w
+			}
 		}
 	}
-	return nil
+	return v.mismatches[module]
 }
 
 // other returns the item number of that file, or -1.
@@ -201,27 +209,31 @@ func (v *View) Missing(from, n int) rows.MissingPage {
 	lo, hi := window(len(v.r.Missing), from, n)
 	out.From, out.Total = lo, len(v.r.Missing)
 	for i := lo; i < hi; i++ {
-		w := &v.r.Missing[i]
-		row := rows.MissingRow{Module: w.Module, DebugFile: rows.Clean(w.DebugFile), DebugID: rows.Clean(w.DebugID),
-			StorePath: rows.Clean(w.StorePath), Frames: w.Frames, Stores: []rows.StoreFile{}, OtherFile: rows.Clean(rows.BaseName(w.Mismatch.File)),
-			OtherID: rows.Clean(w.Mismatch.ID), Item: -1}
-		if row.OtherFile != "" {
-			row.Item = w.Mismatch.Item
-			row.Differs = rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID))
-		}
-		for _, s := range w.Stores {
-			row.Stores = append(row.Stores, rows.StoreFile{Layout: s.Layout, Path: rows.Clean(s.Path), Else: rows.Clean(s.Else)})
-		}
-		if w.Program != "" {
-			if w.Partial {
-				row.DebugFile, row.DebugID, row.StorePath = rows.Clean(w.Program), rows.Clean(w.CodeID), programPath(w)
-			} else {
-				row.DebugFile += ", " + rows.Clean(w.Program)
-			}
-		}
-		out.Rows = append(out.Rows, row)
+		out.Rows = append(out.Rows, missingRow(&v.r.Missing[i]))
 	}
 	return out
+}
+
+// missingRow makes the row of a missing file.
+func missingRow(w *report.MissingFile) rows.MissingRow {
+	row := rows.MissingRow{Module: w.Module, DebugFile: rows.Clean(w.DebugFile), DebugID: rows.Clean(w.DebugID),
+		StorePath: rows.Clean(w.StorePath), Frames: w.Frames, Stores: []rows.StoreFile{}, OtherFile: rows.Clean(rows.BaseName(w.Mismatch.File)),
+		OtherID: rows.Clean(w.Mismatch.ID), Item: -1}
+	if row.OtherFile != "" {
+		row.Item = w.Mismatch.Item
+		row.Differs = rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID))
+	}
+	for _, s := range w.Stores {
+		row.Stores = append(row.Stores, rows.StoreFile{Layout: s.Layout, Path: rows.Clean(s.Path), Else: rows.Clean(s.Else)})
+	}
+	if w.Program != "" {
+		if w.Partial {
+			row.DebugFile, row.DebugID, row.StorePath = rows.Clean(w.Program), rows.Clean(w.CodeID), programPath(w)
+		} else {
+			row.DebugFile += ", " + rows.Clean(w.Program)
+		}
+	}
+	return row
 }
 
 // programPath returns the path of a missing program on Microsoft's symbol servers, or "" if its

@@ -8,46 +8,21 @@ import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
-// frameHolds reports whether the text of a row contains a Query. inline is the number of an inlined
-// call, or -1 for the frame itself.
-//
-// It searches what the row and its details show: module!function, file and line, module+offset,
-// both addresses, the word for the trust, and from four digits on the values of registers.
-func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
+// frameHolds reports whether a row contains a Query: in what its columns have, the return address,
+// and from four digits on the values of registers. inline is the number of an inlined call, or -1 for
+// the frame itself.
+func (v *View) frameHolds(f *report.Frame, i, inline int, query string) bool {
 	if query == "" {
 		return false
 	}
-	name, file, line := &f.Function, f.File, f.Line
 	if inline >= 0 {
-		in := &f.Inlines[inline]
-		name, file, line = &in.Function, in.File, in.Line
+		return rows.Finds(query, v.inlineRow(f, i, inline), rows.StackColumns)
 	}
-	module := ""
-	if m := v.module(f.Module); m != nil {
-		module = m.Title()
-	} else if len(f.Unloaded) > 0 {
-		module = rows.BaseName(f.Unloaded[0].Module)
-	}
-	var texts [6]string
-	if inline >= 0 || named(f) {
-		texts[0] = module + "!" + v.full(*name)
-		if inline < 0 {
-			texts[0] += after(f)
-		}
-	}
-	if file != "" {
-		texts[1] = file + ":" + strconv.FormatUint(uint64(line), 10)
-	}
-	if inline < 0 {
-		texts[2], texts[3] = module+"+"+short(f.RVA), v.frameHex(f, f.PC)
-		texts[4], _ = rows.Word(f.Trust)
-		texts[5] = v.frameHex(f, f.Lookup)
-	}
-	if rows.Holds(query, texts[:]...) {
+	if rows.Finds(query, v.frameRow(f, i), rows.StackColumns) || rows.Holds(query, v.frameHex(f, f.PC)) {
 		return true
 	}
 	const digits = 4 // search registers for at least so many digits: fewer match most registers
-	if inline >= 0 || f.Regs == nil || f.Regs.Arch == nil || !strings.HasPrefix(query, "0x") || len(query) < 2+digits {
+	if f.Regs == nil || f.Regs.Arch == nil || !strings.HasPrefix(query, "0x") || len(query) < 2+digits {
 		return false
 	}
 	a := f.Regs.Arch
@@ -70,11 +45,11 @@ func (v *View) eachHit(t *report.Thread, query string, do func(frame, inline int
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		for k := range f.Inlines {
-			if v.frameHolds(f, k, query) && !do(i, k) {
+			if v.frameHolds(f, i, k, query) && !do(i, k) {
 				return
 			}
 		}
-		is := v.frameHolds(f, -1, query)
+		is := v.frameHolds(f, i, -1, query)
 		if i == 0 && !is {
 			is = factsHold(query, append(v.instruction(t.Index, 0), v.threadFacts(t)...))
 		}
@@ -112,12 +87,10 @@ func (v *View) Find(query string) []rows.Hit {
 		v.eachHit(t, query, func(frame, inline int) bool { return add(rows.Hit{Thread: i, Frame: frame, Inline: inline}, true) })
 	}
 	for _, i := range v.moduleOrder() {
-		m := &v.r.Modules[i]
-		add(rows.Hit{Thread: -1, Tab: "modules", Row: i}, v.moduleHolds(m, query))
+		add(rows.Hit{Thread: -1, Tab: "modules", Row: i}, rows.Finds(query, v.moduleRow(i), rows.ModuleColumns))
 	}
 	for i := range v.r.Missing {
-		w := &v.r.Missing[i]
-		add(rows.Hit{Thread: -1, Tab: "wanted", Row: i}, rows.Holds(query, w.DebugFile, w.DebugID, w.StorePath, w.Mismatch.File, w.Mismatch.ID))
+		add(rows.Hit{Thread: -1, Tab: "wanted", Row: i}, rows.Finds(query, missingRow(&v.r.Missing[i]), rows.MissingColumns))
 	}
 	for i, f := range v.Findings() {
 		add(rows.Hit{Thread: -1, Tab: "findings", Row: i}, rows.Holds(query, rows.FindingText(f)))
@@ -152,10 +125,4 @@ func factsHold(query string, facts []rows.Fact) bool {
 // bases.
 func threadWords(t *report.Thread) string {
 	return t.Name + "\nthread " + strconv.Itoa(t.Index) + "\nid " + strconv.FormatUint(uint64(t.ID), 10) + "\n" + short(uint64(t.ID))
-}
-
-// moduleHolds reports whether a module has the searched text in what the list shows of it.
-func (v *View) moduleHolds(m *report.Module, query string) bool {
-	start, end := m.Range()
-	return rows.Holds(query, m.Name, m.DebugFile, m.DebugID, m.CodeID, m.SymbolFile, m.SymbolID, version(m), v.hex(start), v.hex(end))
 }

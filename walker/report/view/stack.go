@@ -102,7 +102,7 @@ func (v *View) Stack(q StackQuery) rows.StackPage {
 				out.Rows = append(out.Rows, v.frameRow(f, fi))
 			}
 			last := &out.Rows[len(out.Rows)-1]
-			last.Hit = v.frameHolds(f, last.Inline, q.Search)
+			last.Hit = v.frameHolds(f, fi, last.Inline, q.Search)
 			row++
 		}
 	}

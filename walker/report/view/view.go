@@ -23,7 +23,10 @@ type View struct {
 	names    map[string]string
 	starts   map[int][]int32 // by thread: row number of each frame, counting inlined calls
 	width    map[int][2]int  // by thread: see widths
-	explain  func(thread, frame int) *report.Explanation
+	// mismatches has the loaded files with another id that modules could use, by module; nil until
+	// one is asked for.
+	mismatches map[int]*report.MissingFile
+	explain    func(thread, frame int) *report.Explanation
 }
 
 // ExplainBy sets the function that explains a frame. Without it frames have rules but no numbers.

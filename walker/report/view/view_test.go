@@ -108,7 +108,7 @@ func TestNamesNearby(t *testing.T) {
 		if s := v.Summary().Signature; s != c.signature {
 			t.Errorf("%s: signature %q", c.name, s)
 		}
-		if !v.frameHolds(&r.Threads[1].Frames[0], -1, c.row) {
+		if !v.frameHolds(&r.Threads[1].Frames[0], 0, -1, c.row) {
 			t.Errorf("%s: a search does not find %s", c.name, c.row)
 		}
 	}
