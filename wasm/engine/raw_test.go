@@ -143,3 +143,16 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestExportsAreWritten: each export that the page offers has a function that writes it, and no other
+// has.
+func TestExportsAreWritten(t *testing.T) {
+	for _, k := range protocol.Exports {
+		if exportWriters[k.ID] == nil || k.Ending == "" || (k.Menu == "copy") != (k.Copied != "" && k.Menu != "") {
+			t.Errorf("%+v is not written, or has no ending or message", k)
+		}
+	}
+	if len(exportWriters) != len(protocol.Exports) {
+		t.Errorf("%d exports are written, %d are offered", len(exportWriters), len(protocol.Exports))
+	}
+}
