@@ -33,8 +33,7 @@ type Reading struct {
 	wanted     int  // of the next files of the queue, how many the stack waits for (wantFirst)
 	namesCome  bool // reading has the last of those
 	accepted   []File
-	items      map[File][]int     // of the accepted files, as the engine numbers them
-	leaving    int                // number of the LeaveOut that the engine has not answered yet, or 0
+	leaving    Leaving
 	jobStart   int                // length of accepted when the present job began
 	unreported []protocol.FileRow // files whose problems are not shown yet
 	decisions  []protocol.Request // assignments and the unwind policy, which a new engine must get again
@@ -78,7 +77,7 @@ func (z *Reading) Add(files []File) {
 // the engine answers queries in between, and so that the page knows which file a worker was reading
 // when it died.
 func (z *Reading) next() {
-	if z.reading != nil || z.leaving != 0 || z.page.Work.Program.loading || z.stopped {
+	if z.reading != nil || z.leaving.id != 0 || z.page.Work.Program.loading || z.stopped {
 		return
 	}
 	if len(z.queue) == 0 {
@@ -127,9 +126,9 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case problem != "":
 		z.page.Notices.show("error", problem)
 	default:
-		z.accepted, z.items[z.reading] = append(z.accepted, z.reading), nil
+		z.accepted, z.leaving.items[z.reading] = append(z.accepted, z.reading), nil
 		for _, it := range r.Items {
-			z.items[z.reading] = append(z.items[z.reading], it.Item)
+			z.leaving.items[z.reading] = append(z.leaving.items[z.reading], it.Item)
 		}
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
@@ -148,7 +147,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		z.reportProblems()
 	}
 	if z.replay && z.Job.Done >= z.Job.known {
-		z.endReplay()
+		z.page.repeatDecisions()
 	}
 	switch {
 	case first:
@@ -295,48 +294,14 @@ func (z *Reading) Cancel() {
 		stopped += len(z.accepted) - from - len(kept)
 		for _, f := range z.accepted[from:] {
 			if !slices.Contains(kept, f) {
-				q.Items = append(q.Items, z.items[f]...)
+				q.Items = append(q.Items, z.leaving.items[f]...)
 			}
 		}
 		z.accepted = append(z.accepted[:from:from], kept...)
 	}
 	z.queue, z.reading, z.Job = nil, nil, Job{}
-	z.leave(q)
+	z.leaving.leave(q)
 	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
-}
-
-// mostLeaving is how many milliseconds an engine has to answer a LeaveOut.
-const mostLeaving = 2000
-
-// leave has the engine end what it is doing. Its answers to earlier requests are ignored
-// (Page.Answer). One that does not answer in time is replaced, and the new one reads the accepted
-// files again.
-func (z *Reading) leave(q *protocol.LeaveOut) {
-	z.forgetWork()
-	id := z.page.send(q, nil)
-	z.leaving, z.page.Screen.asking = id, true
-	z.page.Host.After(mostLeaving, func() bool {
-		if z.leaving != id {
-			return false
-		}
-		z.page.Engine.Restart()
-		z.restore()
-		if len(z.queue) == 0 {
-			z.forget()
-		}
-		z.next()
-		return true
-	})
-}
-
-// left goes on when the engine has answered a LeaveOut.
-func (z *Reading) left() {
-	z.leaving, z.page.Screen.asking = 0, false
-	if z.replay {
-		z.endReplay()
-	}
-	z.page.Screen.askAll()
-	z.next()
 }
 
 // listing is the work of listing dropped folders; stop is nil while there is none.
@@ -376,8 +341,8 @@ func (z *Reading) restore() {
 	if z.stopped {
 		z.page.Engine.Restart()
 	}
-	z.forgetWork()
-	z.stopped, z.leaving, z.page.Screen.asking = false, 0, false
+	z.page.Work.forget()
+	z.stopped, z.leaving.id, z.page.Screen.asking = false, 0, false
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
 	z.accepted, z.wanted, z.namesCome = nil, 0, false
 	total := 0
@@ -386,27 +351,7 @@ func (z *Reading) restore() {
 	}
 	z.Job = Job{Total: total, Active: total > 0, began: time.Now(), known: total}
 	if z.replay = len(z.queue) > 0; !z.replay {
-		z.endReplay()
-	}
-}
-
-// forgetWork prepares for that no answer comes to what the engine was asked.
-func (z *Reading) forgetWork() {
-	if z.page.Screen.asking {
-		for _, zone := range z.page.Screen.zones {
-			z.page.Screen.dirty[zone] = true
-		}
-	}
-	z.page.Screen.held, z.page.HostPage.reported = nil, protocol.ReportID{}
-	z.page.Work.Indexing.forget()
-	z.page.Work.Exports.forget()
-}
-
-// endReplay repeats the user's decisions, when the engine has the files that they are about.
-func (z *Reading) endReplay() {
-	z.replay = false
-	for _, d := range z.decisions {
-		z.page.send(d, nil)
+		z.page.repeatDecisions()
 	}
 }
 
@@ -441,7 +386,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 	}
 	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
-	z.stopped, z.fragile, z.leaving, z.page.Screen.asking, z.replay = true, true, 0, false, false
+	z.stopped, z.fragile, z.leaving.id, z.page.Screen.asking, z.replay = true, true, 0, false, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Notices.show("error", text)
 	z.page.Screen.release(z.page.Screen.held)

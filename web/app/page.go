@@ -68,7 +68,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
 	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
 	p.Search.page, p.Verdict.page, p.Frame.page = p, p, p
-	p.Reading.items = map[File][]int{}
+	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
 	p.Work.init(p)
 	p.Screen.init(p)
 	p.Screen.add(&p.Verdict)
@@ -104,11 +104,19 @@ func (p *Page) send(req protocol.Request, file File) (id int) {
 	return p.Screen.nextID
 }
 
+// repeatDecisions repeats the user's decisions, when the engine has the files that they are about.
+func (p *Page) repeatDecisions() {
+	p.Reading.replay = false
+	for _, d := range p.Reading.decisions {
+		p.send(d, nil)
+	}
+}
+
 // Answer applies a message of the engine; data is the bytes or the file that came with it, or nil.
 // It reports whether the page must be drawn. A job of hundreds of files is drawn a few times a
 // second, not after each file.
 func (p *Page) Answer(a protocol.Answer) (draw bool) {
-	if a.ID > 0 && a.ID < p.Reading.leaving {
+	if a.ID > 0 && a.ID < p.Reading.leaving.id {
 		return false // it was cancelled
 	}
 	switch r := a.Reply.(type) {
@@ -141,8 +149,8 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 	case *protocol.RemoteFailed:
 		p.Work.Downloads.remoteFailed(r, a.Error)
 	case *protocol.Closed:
-		if p.Dumps.closed(r); a.ID == p.Reading.leaving {
-			p.Reading.left()
+		if p.Dumps.closed(r); a.ID == p.Reading.leaving.id {
+			p.Reading.leaving.left()
 		}
 	case *protocol.FileIndexed:
 		return p.Work.Indexing.indexed(r, a.Error)

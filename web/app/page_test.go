@@ -503,7 +503,7 @@ func TestCancelWhileWalking(t *testing.T) {
 		{[]File{dump}, nil, []int{0}},
 	} {
 		p, _, e := newTestPage("")
-		p.Reading.accepted, p.Reading.items = c.read, map[File][]int{dump: {0}, small: {1}, large: {2, 3}}
+		p.Reading.accepted, p.Reading.leaving.items = c.read, map[File][]int{dump: {0}, small: {1}, large: {2, 3}}
 		say(p, &protocol.Progress{Stage: "walking"})
 		p.Act("cancel", "")
 		if q := last[protocol.LeaveOut](e); q == nil || q.Last || !slices.Equal(q.Items, c.gone) || !slices.Equal(p.Reading.accepted, c.stay) {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Work has the work that takes time, other than reading the user's files (Reading), and the bar
@@ -57,4 +58,17 @@ func (z *Work) value() any {
 		return j.Percent
 	}
 	return nil
+}
+
+// forget prepares for that no answer comes to what the engine was asked.
+func (z *Work) forget() {
+	screen := &z.page.Screen
+	if screen.asking {
+		for _, zone := range screen.zones {
+			screen.dirty[zone] = true
+		}
+	}
+	screen.held, z.page.HostPage.reported = nil, protocol.ReportID{}
+	z.Indexing.forget()
+	z.Exports.forget()
 }
