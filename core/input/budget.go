@@ -213,6 +213,18 @@ func (b *Budget) Err() error {
 func (s *Source) Return(n int64) {
 	whole, _ := s.Within()
 	whole.Budget.Return(n)
+	if whole.held != nil {
+		whole.held.Add(-n)
+	}
+}
+
+// Hold counts the Memory that readers of the Source, and of what is made of it, draw from now on.
+// release returns what they have not.
+func (s *Source) Hold() (release func()) {
+	whole, _ := s.Within()
+	held := &atomic.Int64{}
+	whole.held = held
+	return func() { whole.Budget.Return(held.Swap(0)) }
 }
 
 // Left returns how much of a resource is left in the Source's Budget.
@@ -242,5 +254,9 @@ func (s *Source) GiveUnpacked(n int64) {
 // Draw takes n of a resource from the Source's Budget.
 func (s *Source) Draw(r Resource, n int64) error {
 	whole, _ := s.Within()
-	return whole.Budget.Draw(r, n)
+	err := whole.Budget.Draw(r, n)
+	if r == Memory && err == nil && whole.held != nil {
+		whole.held.Add(n)
+	}
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // Note is a text about a file, with where it comes from.
@@ -58,6 +59,8 @@ type Source struct {
 	// whole is the Source that this one is a part of, from offset base on, or nil.
 	whole *Source
 	base  int64
+	// held is the memory that was drawn since Hold, or nil.
+	held *atomic.Int64
 	// failed is the first read error of r, see Failed.
 	failed *FormatError
 }
@@ -101,7 +104,7 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 func (s *Source) Derive(name string, r io.ReaderAt, size int64) *Source {
 	d := New(name, r, size)
 	whole, _ := s.Within()
-	d.Budget, d.Spool = whole.Budget, whole.Spool
+	d.Budget, d.Spool, d.held = whole.Budget, whole.Spool, whole.held
 	return d
 }
 

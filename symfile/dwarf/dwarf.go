@@ -82,6 +82,7 @@ type Data struct {
 
 	byAddress addressIndex
 	cache     []*unitData // most recently used first
+	cached    int         // size of all in cache, in bytes
 	overlaps  []overlap   // of the current lookup: the ranges in several units that cover the address
 	dwps      map[*Sections]*object
 

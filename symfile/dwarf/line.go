@@ -5,9 +5,11 @@ import "github.com/crashpane/crashpane/core/input"
 const (
 	// maxFiles limits a program's files and its directories.
 	maxFiles = 4 << 20
-	// rowBatch is how many rows are paid for together, at rowCost bytes of memory each: 16, and a
-	// copy of them while the list grows.
-	rowBatch, rowCost = 4 << 10, 48
+	// rowBatch is how many rows are paid for together, at rowCost bytes of memory each: 16, and
+	// copies of them while the list grows. A sequence costs as much as sequenceRows.
+	rowBatch, rowCost, sequenceRows = 4 << 10, 64, 3
+	// stepsPerByte is the work of a program's byte: each may make a row, which is sorted.
+	stepsPerByte = 4
 )
 
 // program is a line program's header and the registers of its state machine (DWARF 5, section
@@ -70,6 +72,9 @@ func (d *Data) lines(u *unit) (*lineTable, error) {
 		return t, sec.errorf(u.stmts, "line programs that do not overlap", "many that do")
 	}
 	p.at = u.stmts + int64(p.p)
+	if err := sec.src.Draw(input.Work, stepsPerByte*int64(length)); err != nil {
+		return t, sec.src.Wrap("", u.stmts, err)
+	}
 	if b, err = sec.bytes(p.at, int64(length)); err != nil {
 		return t, err
 	}
@@ -247,7 +252,7 @@ func (p *program) run() error {
 	paid := 0
 	defer func() { p.sec.src.Return(int64(paid) * rowCost) }()
 	for p.p < len(p.b) {
-		if len(p.t.rows) >= paid {
+		if len(p.t.rows)+sequenceRows*len(p.t.seqs) >= paid {
 			if err := p.sec.src.Draw(input.Memory, rowBatch*rowCost); err != nil {
 				return p.sec.src.Wrap("", p.at+int64(p.p), err)
 			}

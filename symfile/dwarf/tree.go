@@ -58,7 +58,8 @@ type unitData struct {
 	spans []span
 	index []owned // ranges of functions, sorted and without overlaps
 	table *lineTable
-	size  int // estimate of its memory, in bytes
+	size  int   // estimate of its memory, in bytes
+	paid  int64 // of it, drawn from the budget
 	// folded has pairs of functions that start at one address. The first of a pair is the one in
 	// index.
 	folded [][2]int32
@@ -89,7 +90,7 @@ func (d *Data) load(u *unit) (*unitData, error) {
 					return nil, err
 				}
 				if body != nil {
-					d.cache = slices.Delete(d.cache, i, i+1)
+					d.evict(i)
 					break
 				}
 			}
@@ -118,25 +119,37 @@ func (d *Data) loadWhole(u *unit) (*unitData, error) {
 		return nil, err
 	}
 	// load has put the skimmed unit in front; the whole one replaces it.
-	d.cache = d.cache[1:]
+	d.evict(0)
 	d.remember(data)
 	return data, nil
 }
 
-// remember puts a unit at the front of the cache and evicts the least recently used ones.
+// remember puts a unit at the front of the cache, and evicts those that were used least recently
+// until there is memory for it. It stays in any case.
 func (d *Data) remember(data *unitData) {
 	d.cache = slices.Insert(d.cache, 0, data)
-	total := 0
-	for i, c := range d.cache {
-		if total += c.size; total > maxCached && i > 0 {
-			for _, old := range d.cache[i:] {
-				old.body.scopes, old.body.scoped = nil, false
-			}
-			clear(d.cache[i:])
-			d.cache = d.cache[:i]
-			break
+	d.cached += data.size
+	for data.paid == 0 {
+		if data.u.sec().src.Draw(input.Memory, int64(data.size)) == nil {
+			data.paid = int64(data.size)
+		} else if len(d.cache) == 1 {
+			return
+		} else {
+			d.evict(len(d.cache) - 1)
 		}
 	}
+	for d.cached > maxCached && len(d.cache) > 1 {
+		d.evict(len(d.cache) - 1)
+	}
+}
+
+// evict takes a unit out of the cache.
+func (d *Data) evict(i int) {
+	old := d.cache[i]
+	old.body.scopes, old.body.scoped = nil, false
+	old.u.sec().src.Return(old.paid)
+	d.cached -= old.size
+	d.cache = slices.Delete(d.cache, i, i+1)
 }
 
 // decode reads a unit's entries and line program. Unless whole is set, it skims a large unit.
@@ -174,7 +187,7 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 		return nil, err
 	}
 	// The sizes of the structs, in bytes.
-	data.size = 1000 + 88*len(data.fns) + 40*len(data.calls) + 16*len(data.spans) + 40*len(data.index) + 16*len(data.table.rows) + 40*len(data.table.files)
+	data.size = 1000 + 88*len(data.fns) + 40*len(data.calls) + 16*len(data.spans) + 40*len(data.index) + 16*len(data.table.rows) + 40*len(data.table.seqs) + 57*len(data.table.files)
 	return data, nil
 }
 

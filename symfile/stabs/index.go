@@ -156,16 +156,15 @@ func (x *indexer) source(i uint32, e entry) {
 // description splits the text of an N_FUN entry at the colon that begins its description. found is
 // false if it has none, or has it in the next entry. C++ names contain "::".
 func description(s string) (name, text string, found bool) {
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] != ':':
-		case i+1 < len(s) && s[i+1] == ':':
-			i++
-		default:
-			return s[:i], s[i+1:], true
+	for at := 0; ; at += 2 {
+		i := strings.IndexByte(s[at:], ':')
+		if i < 0 {
+			return s, "", false
+		}
+		if at += i; at+1 == len(s) || s[at+1] != ':' {
+			return s[:at], s[at+1:], true
 		}
 	}
-	return s, "", false
 }
 
 // isFunction reports whether the text of an N_FUN entry describes a function. The letter after the

@@ -10,10 +10,10 @@
 package stabs
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -163,10 +163,19 @@ func (t *Table) text(off uint64) string {
 			break
 		}
 		b := block[at-start:]
-		if i := slices.Index(b[:min(len(b), maxName)], 0); i >= 0 {
-			return string(append(long, b[:i]...))
+		b = b[:min(len(b), maxName)]
+		end := bytes.IndexByte(b, 0)
+		if end >= 0 {
+			b = b[:end]
 		}
-		long = append(long, b[:min(len(b), maxName)]...)
+		// Each entry may have the same long name.
+		if t.strings.Draw(input.Work, int64(len(b))) != nil {
+			break
+		}
+		long = append(long, b...)
+		if end >= 0 {
+			break
+		}
 		at += int64(len(b))
 	}
 	return string(long)

@@ -67,6 +67,7 @@ type File struct {
 	sym      *symfile.File  // nil until it is opened
 	err      error          // why it cannot be opened
 	binary   Binary         // nil if it was closed
+	release  func()         // returns the memory of what was opened
 	parts    []*File        // taken in by the binary
 	failures input.Warnings // what lookups could not read
 	header   []string       // warnings of a binary's headers
@@ -162,6 +163,7 @@ func (f *File) openBinary() (Binary, error) {
 		return nil, err
 	}
 	if f.binary == nil && f.err == nil {
+		f.release = f.src.Hold()
 		f.binary, f.err = f.store.opt.OpenBinary(f.src)
 		for _, part := range f.parts {
 			if f.err == nil {
@@ -176,7 +178,15 @@ func (f *File) openBinary() (Binary, error) {
 func (f *File) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.forget()
+}
+
+// forget is close for a caller that holds mu.
+func (f *File) forget() {
 	f.sym, f.binary = nil, nil
+	if f.release != nil {
+		f.release()
+	}
 }
 
 // lock locks mu for lookups. unlock forgets what was read while the work was cancelled, which may
@@ -185,7 +195,8 @@ func (f *File) lock() (unlock func()) {
 	f.mu.Lock()
 	return func() {
 		if f.src.Cancelled() != nil {
-			f.sym, f.binary, f.err = nil, nil, nil
+			f.forget()
+			f.err = nil
 		}
 		f.mu.Unlock()
 	}

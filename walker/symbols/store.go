@@ -66,12 +66,14 @@ var ErrFormat = errors.New("its symbols must be made into a .sym file first")
 
 // AddBinary adds an executable, library or debug file. The error says why it cannot be read.
 func (s *Store) AddBinary(src *input.Source) (*File, error) {
+	release := src.Hold()
 	b, err := s.opt.OpenBinary(src)
 	if err != nil {
+		release()
 		return nil, err
 	}
 	id := b.Identity()
-	return s.add(&File{store: s, src: src, Known: KnownBinary(&id), Identity: id, binary: b, header: b.Warnings(), IsBinary: true}), nil
+	return s.add(&File{store: s, src: src, release: release, Known: KnownBinary(&id), Identity: id, binary: b, header: b.Warnings(), IsBinary: true}), nil
 }
 
 func (s *Store) add(f *File) *File {
@@ -183,7 +185,8 @@ func (s *Store) Remove(gone map[*File]bool) {
 	for _, f := range s.files {
 		f.mu.Lock()
 		if slices.ContainsFunc(f.parts, isGone) {
-			f.parts, f.binary = slices.DeleteFunc(f.parts, isGone), nil
+			f.parts = slices.DeleteFunc(f.parts, isGone)
+			f.forget()
 			f.revision.Add(1)
 		}
 		f.tried = map[*File]bool{}
