@@ -216,7 +216,9 @@ for (const [where, open] of [
     // A host page cannot unset it for a frame.
     if (where.startsWith("the frame")) await tab.page.evaluate(() => window.pane.setOptions({ redact: false }));
     const seen = [];
-    for (const name of ["modules", "wanted", "findings", "files", "system", "memory", "streams", "handles", "annotations", "log"]) {
+    const tabs = await viewer.locator(".panel-tabs .tab").evaluateAll((all) => all.map((t) => t.id.replace("tab-", "")));
+    assert.ok(tabs.length > 10, `${tabs}`);
+    for (const name of tabs) {
       await tab.page.evaluate((t) => window.pane.select({ tab: t }), name);
       await viewer.locator(`#tab-${name}[aria-selected=true]`).waitFor();
       await tab.page.waitForTimeout(200);
