@@ -165,7 +165,7 @@ test("a PDB with a module of a gigabyte of symbols is left out at once when that
   await assemble(file, page, contents);
   await file.close();
 
-  // The full engine must be loaded: before that, the PDB could be cancelled before it is read.
+  // The engine must be loaded: before that, the PDB could be cancelled before it is read.
   await tab.drop([dump, ...(await put({ "app.exe": exe }))]);
   await tab.page.click("#tab-files");
   await tab.page.waitForFunction(() => /app\.exe/.test(document.querySelector("#files")?.innerText) && !/not usable/.test(document.querySelector("#files").innerText));

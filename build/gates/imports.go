@@ -35,7 +35,6 @@ var importRules = []importRule{
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
-	{"core/analysis/arm64text", []string{"core", "core/analysis", "core/cpu"}},
 	// It reads another format into core's types.
 	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
@@ -139,7 +138,7 @@ var outside = []struct {
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
-	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text", "symfile/framecode"}, "what an instruction did is decoded in one package for each program, how it moves the stack in another"},
+	{"golang.org/x/arch/...", []string{"core/analysis", "symfile/framecode"}, "what an instruction did is decoded in one package for each program, how it moves the stack in another"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"core/intake/xz"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},

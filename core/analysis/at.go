@@ -33,6 +33,9 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruc
 	if in.Module, _ = d.ModuleAt(at); in.Module >= 0 { // elsewhere they may be any data
 		in.Bytes = m.code(at, found.len)
 	}
+	if in.Text == "" {
+		in.Text = spell(m.arch, in.Bytes)
+	}
 	if j := found.jump; j != nil && j.How == "call" && j.Register.Name == "" && !j.InMemory {
 		calls, known = j.Target, true
 	}

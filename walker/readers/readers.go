@@ -1,5 +1,5 @@
-// Package readers gives a session what reads binaries and the instructions of arm64: the command's
-// and the page's engine read the same files.
+// Package readers gives a session what reads binaries: the command's and the page's engine read the same
+// files.
 package readers
 
 import (
@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/session"
@@ -16,7 +15,7 @@ import (
 
 // Add sets the readers in a session's options.
 func Add(opt *session.Options) {
-	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = Open, Image, arm64text.At
+	opt.OpenBinary, opt.OpenImage = Open, Image
 }
 
 // Open is session.Options.OpenBinary.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
@@ -228,7 +227,7 @@ func TestInstructionsOfFrames(t *testing.T) {
 	context := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7000})
 	stack := make([]byte, 64)
 	copy(stack, "\x20\x20\x40")
-	s := NewFiles(Options{InstructionAt: arm64text.At})
+	s := NewFiles(Options{})
 	s.Add(source("a.dmp", dumptest.New(dumptest.LittleEndian).
 		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
 		Module(0x400000, 0x10000, "/opt/app", nil).

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -88,14 +89,11 @@ const explainWork = 10000
 
 // instruction returns the instruction that a frame is at, or nil.
 func (s *Session) instruction(f *walker.Frame) *report.Instruction {
-	if s.opt.InstructionAt == nil {
-		return nil
-	}
 	function := uint64(0)
 	if f.Symbol.Name != "" {
 		function = f.Address(f.Symbol.Start)
 	}
-	in, target, known := s.opt.InstructionAt(s.Dump, &f.Regs, f.Lookup != f.PC, function)
+	in, target, known := analysis.At(s.Dump, &f.Regs, f.Lookup != f.PC, function)
 	if in == nil {
 		return nil
 	}

@@ -20,8 +20,6 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/analysis"
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile"
@@ -63,9 +61,6 @@ type Options struct {
 	// returns nil if the dump lacks it, or if it has no unwind data. If OpenImage is nil, programs
 	// in memory are not read.
 	OpenImage func(d *core.Dump, module int) symbols.Binary
-	// InstructionAt is core/analysis' At. If it is nil, only the crash's frame shows its
-	// instruction.
-	InstructionAt func(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysis.Instruction, calls uint64, known bool)
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
 }

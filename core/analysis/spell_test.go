@@ -1,4 +1,4 @@
-package arm64text
+package analysis
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ func TestSpell(t *testing.T) {
 		{cpu.ARM64, []byte{0x1f, 0x04, 0x40}, ""},
 		{cpu.AMD64, []byte{0x1f, 0x04, 0x40, 0xb1}, ""},
 	} {
-		if got := Spell(c.arch, c.code); got != c.want {
+		if got := spell(c.arch, c.code); got != c.want {
 			t.Errorf("% x: %q, want %q", c.code, got, c.want)
 		}
 	}
@@ -27,5 +27,5 @@ func TestSpell(t *testing.T) {
 func FuzzSpell(f *testing.F) {
 	f.Add([]byte{0x1f, 0x04, 0x40, 0xb1})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff})
-	f.Fuzz(func(t *testing.T, code []byte) { Spell(cpu.ARM64, code) })
+	f.Fuzz(func(t *testing.T, code []byte) { spell(cpu.ARM64, code) })
 }
