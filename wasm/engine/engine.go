@@ -42,16 +42,14 @@ type Engine struct {
 	lines    []string // text of the stream linesOf
 	linesOf  string
 	post     func(protocol.Answer)
-	added    []int // items of the last Add
-	id       int   // of the request being answered, for progress
-	lastDump int   // the dump of the last query, -1 before the first
-	walking  bool  // stacks of that dump are pending, for Idle to walk
-	more     bool  // another query follows at once (Query.More)
-	// answeredAt is when a query was last answered. Until restUntil, background work should rest;
-	// rested says that it has rested since it last ran.
-	answeredAt, restUntil time.Duration // since began; 0 is never
-	rested                bool
-	redact                bool
+	added    []int     // items of the last Add
+	id       int       // of the request being answered, for progress
+	lastDump int       // the dump of the last query, -1 before the first
+	walking  bool      // stacks of that dump are pending, for Idle to walk
+	rest     time.Time // until when Idle does nothing
+	rested   bool      // it was put off, and has not run since
+	waits    bool      // for the next query (protocol.UntilNext)
+	redact   bool
 }
 
 // maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack
@@ -129,10 +127,9 @@ func (e *Engine) answer(req protocol.Request, files []*input.Source) (reply prot
 		e.leaveOut(q)
 		reply = &protocol.Closed{Dumps: e.dumps()}
 	case *protocol.Query:
-		parts := e.more
 		reply = e.query(*q)
-		if !q.More { // not between the parts of a first screen
-			e.answered(time.Since(began), parts)
+		if q.Rest > 0 && !e.rested { // else background work would never go on while the user scrolls
+			e.rest, e.rested = time.Now().Add(time.Duration(q.Rest)*time.Millisecond), true
 		}
 	case *protocol.Assign:
 		reply, err = &protocol.Changed{}, e.files.Assign(q.Item, q.Dump, q.Module)
@@ -326,10 +323,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 func (e *Engine) Idle() (more bool) {
 	e.id, e.rested = 0, false
 	e.files.Budget().Begin()
-	if e.more {
-		return false
-	}
-	if !e.walking || e.files.AwaitsIndex(e.lastDump) {
+	if e.waits || !e.walking || e.files.AwaitsIndex(e.lastDump) {
 		return false
 	}
 	if e.opt.Fetched != nil && e.opt.Fetched() > maxIdleFetched {
@@ -344,41 +338,13 @@ func (e *Engine) Idle() (more bool) {
 	return false
 }
 
-const (
-	// While the user scrolls, queries arrive at intervals shorter than often; then background work
-	// rests for restFor after each answer.
-	often, restFor = 400 * time.Millisecond, 150 * time.Millisecond
-	// lastPart is how long background work rests while the page draws the last part of a first
-	// screen. Without it, the page's task took more than 50 ms in one of 25 runs with 1 GB of
-	// symbols.
-	lastPart = 40 * time.Millisecond
-)
-
-// began is when the program began. An Engine stores times as durations since then. Its type is
-// stored in interfaces, and the linker keeps every method of the types within: a time.Time would
-// add the formatting of times to the page's program, 48 KB.
-var began = time.Now()
-
-// Rest returns how long the caller should wait before Idle. While the user scrolls, the page draws
-// each answer at once. With two cores, and the engine and the workers busy, a task that needs 15 ms
-// of CPU takes 60 ms. After each rest Idle gets a turn, so that background work makes progress.
-func (e *Engine) Rest() time.Duration { return max(0, e.restUntil-time.Since(began)) }
-
-// answered notes that a query was answered. first: it was the last part of a first screen.
-func (e *Engine) answered(now time.Duration, first bool) {
-	switch {
-	case first:
-		e.restUntil = now + lastPart
-	case e.answeredAt != 0 && now-e.answeredAt < often && !e.rested:
-		e.restUntil, e.rested = now+restFor, true
-	}
-	e.answeredAt = now
-}
+// Rest returns how long the caller should wait before Idle.
+func (e *Engine) Rest() time.Duration { return max(0, time.Until(e.rest)) }
 
 // query answers a query.
 func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 	r := &protocol.QueryResult{}
-	e.more = q.More
+	e.waits = q.Rest == protocol.UntilNext
 	s := e.session(q.Dump)
 	if q.Search != "" && s != nil {
 		// The searched text may be in any stack, so all must be walked.
@@ -396,7 +362,7 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 		e.lastDump = q.Dump
 		// Background work begins only when the first screen has its stack.
 		e.walking = (r.Pending > 0 || s.Corrects()) && (e.walking || q.Stack != nil)
-		if !q.More { // indexing begins only when the first screen is complete, of sorted files when all stacks are walked
+		if !e.waits { // indexing begins only when the first screen is complete, of sorted files when all stacks are walked
 			for _, it := range e.files.Unindexed(q.Dump, e.walking) {
 				r.Unindexed = append(r.Unindexed, it.ID)
 			}

@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"syscall/js"
 	"time"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/wasm/engine"
 	"github.com/crashpane/crashpane/wasm/jsbytes"
 	"github.com/crashpane/crashpane/web/protocol"
@@ -18,7 +18,7 @@ import (
 // with a message; the page can start another worker. analyze is called first with each message, and
 // reports whether it has handled it.
 func run(opt engine.Options, analyze func(message js.Value) bool) {
-	debug.SetGCPercent(percent)
+	collectLate()
 	l := &loop{self: js.Global(), analyze: analyze, wake: make(chan struct{}, 1)}
 	l.makeTurns()
 	scripts().Set("receive", js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -62,7 +62,6 @@ type loop struct {
 	messages []js.Value    // that were not handled yet
 	done     []func()      // what follows work that has ended beside the loop
 	wake     chan struct{} // has an element if there may be something to do
-	asked    bool          // a message has come
 	port     js.Value      // of turn
 	turns    []func()      // see turn
 	turned   time.Time     // when the browser last delivered messages
@@ -109,16 +108,6 @@ func (l *loop) next() bool {
 	}
 	message := l.messages[0]
 	l.messages = l.messages[1:]
-	if !l.asked {
-		l.asked = true
-		debug.SetGCPercent(percentAtFirst)
-		debug.SetMemoryLimit(mostAtFirst)
-		rareUntil = time.Now().Add(rarely)
-	}
-	endRare()
-	if files := message.Get("dropped"); message.Get("remote").Truthy() || files.Truthy() && readWhole(files.Index(0)) {
-		collectOften()
-	}
 	return l.guarded(func() {
 		switch {
 		case l.analyze(message):
@@ -130,20 +119,19 @@ func (l *loop) next() bool {
 	})
 }
 
-const (
-	// percent is the garbage collector's percentage (debug.SetGCPercent). WebAssembly memory never
-	// shrinks, so collecting often is cheaper than holding the garbage for the rest of the visit.
-	// But until the first stack is there, the program allocates only a few megabytes, and a
-	// collection in that time would delay the stack, also because the browser would begin to
-	// optimize the collector's code. So the percentage is higher at first: for the time rarely, up to
-	// mostAtFirst bytes in all. It is not if a file of more than smallAtFirst bytes must be read
-	// completely.
-	percent        = 50
-	percentAtFirst = 400
-	rarely         = 2 * time.Second
-	mostAtFirst    = 48 << 20
-	smallAtFirst   = 8 << 20
-)
+// collectLate lets the program allocate mostUncollected bytes before its first garbage collection,
+// which would delay a first stack. After that the collector runs often, since WebAssembly memory
+// never shrinks: collecting is cheaper than holding the garbage for the rest of the visit.
+func collectLate() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(mostUncollected)
+	runtime.SetFinalizer(new([64]byte), func(*[64]byte) {
+		debug.SetGCPercent(50)
+		debug.SetMemoryLimit(math.MaxInt64)
+	})
+}
+
+const mostUncollected = 48 << 20
 
 // makeTurns prepares turn. It uses messages of its own, because a timer takes some milliseconds.
 func (l *loop) makeTurns() {
@@ -320,28 +308,4 @@ func nameOf(file js.Value) string {
 		return name.String()
 	}
 	return ""
-}
-
-// rareUntil is when the time of rare collections ends; zero if it has ended, or not begun.
-var rareUntil time.Time
-
-// endRare ends the time of rare collections when it is over. It is called with each message and
-// each read. A timer would not do: it is not called while one message takes minutes, as a symbol
-// file of a large binary does.
-func endRare() {
-	if !rareUntil.IsZero() && time.Now().After(rareUntil) {
-		collectOften()
-	}
-}
-
-func collectOften() {
-	rareUntil = time.Time{}
-	debug.SetGCPercent(percent)
-	debug.SetMemoryLimit(math.MaxInt64)
-}
-
-// readWhole guesses by a file's name whether it is large and must be read completely, as compressed
-// files must. Of others a stack needs little.
-func readWhole(file js.Value) bool {
-	return file.Get("size").Float() > smallAtFirst && intake.NamedPacked(file.Get("name").String())
 }

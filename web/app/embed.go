@@ -58,7 +58,7 @@ func (z *HostPage) notify(e Event) {
 // notifyIdle notifies the host page, after a result, if nothing is left to do, and if there is a
 // new report.
 func (z *HostPage) notifyIdle(r *protocol.QueryResult) {
-	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || r.Pending > 0 {
+	if z.Watch == nil || !z.page.Pace.isDone(r) {
 		return
 	}
 	if z.page.Summary != nil {
@@ -100,7 +100,7 @@ func (z *HostPage) startTitle() string {
 // Clear goes back to the start screen, with a new engine.
 func (p *Page) Clear() {
 	p.Work.Making.stop()
-	p.Reading.queue, p.Reading.reading, p.Reading.wanted, p.Reading.Job, p.Notices.List = nil, nil, 0, Job{}, nil
+	p.Reading.queue, p.Reading.reading, p.Reading.Job, p.Notices.List = nil, nil, Job{}, nil
 	p.Reading.accepted, p.Reading.decisions, p.HostPage.reported = nil, nil, protocol.ReportID{}
 	theme, policy := p.State.Theme, p.State.Policy
 	p.State = NewState()

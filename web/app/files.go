@@ -30,8 +30,6 @@ type Reading struct {
 	listing    listing
 	queue      []File
 	reading    File // may be a Parcel
-	wanted     int  // of the next files of the queue, how many the stack waits for (wantFirst)
-	namesCome  bool // reading has the last of those
 	accepted   []File
 	leaving    Leaving
 	jobStart   int                // length of accepted when the present job began
@@ -40,8 +38,6 @@ type Reading struct {
 	stopped    bool               // the engine has died, and no new one was started
 	fragile    bool               // the engine has died, and has not shown a dump since
 	replay     bool               // the files of the queue were read before, and a new engine reads them again
-	unwalked   bool               // files were read, and no stack has come that was walked with them
-	lastDrawn  time.Time          // when the progress of a job was last drawn
 	// announced is what was announced when the last job ended.
 	announced string
 	told      map[string]bool // names of files that a notice has called unused
@@ -70,33 +66,19 @@ func (z *Reading) Add(files []File) {
 	}
 	z.queue = append(z.queue, files...)
 	z.Job.Total += len(files)
-	z.next()
+	z.page.Pace.step()
 }
 
-// next sends the next file of the queue, or the next small ones together. The others wait, so that
-// the engine answers queries in between, and so that the page knows which file a worker was reading
-// when it died.
-func (z *Reading) next() {
-	if z.reading != nil || z.leaving.id != 0 || z.page.Work.Program.loading || z.stopped {
-		return
-	}
-	if len(z.queue) == 0 {
-		if z.Job.Active {
-			z.finish()
-		}
-		return
-	}
-	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[&z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
-		return // the engine works in order, so the file would delay the first screen; Screen.apply continues
-	}
-	z.reading, z.queue = z.take()
+// send sends a file, or a Parcel, to the engine.
+func (z *Reading) send(f File) {
+	z.reading = f
 	if !z.Job.Active {
 		z.Job.began = time.Now()
 	}
 	z.Job.Active = true
-	z.Job.Text, z.Job.Percent = "Reading "+rows.Clean(rows.BaseName(z.reading.Name())), -1
+	z.Job.Text, z.Job.Percent = "Reading "+rows.Clean(rows.BaseName(f.Name())), -1
 	z.page.Stack.hideHints()
-	z.page.send(z.addRequest(z.reading), z.reading)
+	z.page.send(z.addRequest(f), f)
 	z.notifyProgress()
 }
 
@@ -157,15 +139,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case newest && !z.replay:
 		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
-	// The first query was answered without this file: repeat it with the second.
-	if z.namesCome || z.page.Summary != nil && z.page.Frame.Detail == nil {
-		z.namesCome = false
-		for _, zone := range z.page.Screen.stack() {
-			z.page.Screen.dirty[zone] = true
-		}
-	}
-	z.page.Screen.ask() // the first screen may have waited for this file
-	z.next()
+	z.page.Pace.fileRead()
 }
 
 // reportProblems shows a notice for each file that Crashpane cannot use. Without a dump there is
@@ -233,10 +207,10 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 func (z *Reading) finish() {
 	job := z.Job
 	z.Job = Job{}
-	if z.page.Screen.held != nil { // the first screen is not shown yet
+	if z.page.Pace.held != nil { // the first screen is not shown yet
 		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
-	z.unwalked = job.Done > 0
+	z.page.Pace.unwalked = job.Done > 0
 	z.page.Screen.askAll()
 	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
 	z.reportProblems()
@@ -342,9 +316,9 @@ func (z *Reading) restore() {
 		z.page.Engine.Restart()
 	}
 	z.page.Work.forget()
-	z.stopped, z.leaving.id, z.page.Screen.asking = false, 0, false
+	z.stopped, z.leaving.id = false, 0
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
-	z.accepted, z.wanted, z.namesCome = nil, 0, false
+	z.accepted = nil
 	total := 0
 	for _, f := range z.queue {
 		total += len(Members(f))
@@ -386,10 +360,10 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 	}
 	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
-	z.stopped, z.fragile, z.leaving.id, z.page.Screen.asking, z.replay = true, true, 0, false, false
+	z.stopped, z.fragile, z.leaving.id, z.replay = true, true, 0, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Notices.show("error", text)
-	z.page.Screen.release(z.page.Screen.held)
+	z.page.Pace.engineStopped()
 	z.page.HostPage.reported = protocol.ReportID{}
 	z.page.HostPage.notify(Event{Kind: EventIdle, Mark: z.page.HostPage.Mark})
 	switch {
@@ -400,7 +374,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 			z.Job.Total += len(Members(f))
 		}
 		z.page.Screen.resetRevisions()
-		z.next()
+		z.page.Pace.step()
 	case len(queue) > 0 && len(z.accepted) > 0:
 		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(len(queue))))
 	}
@@ -471,7 +445,7 @@ func (z *Reading) symbolsText() string {
 		return "Reading symbols"
 	case z.page.Work.Downloads.running > 0:
 		return z.page.Work.text()
-	case z.unwalked:
+	case z.page.Pace.unwalked:
 		return "Walking the stacks with the new files"
 	}
 	return ""
@@ -538,7 +512,7 @@ func (z *Reading) remove(f File) {
 	}
 	z.restore()
 	z.page.Screen.resetRevisions()
-	z.next()
+	z.page.Pace.step()
 	z.page.Screen.askAll()
 }
 

@@ -175,7 +175,7 @@ func TestNamesArePaintedFirst(t *testing.T) {
 	p, h, e, opened := drawnWithoutSymbols()
 	h.painted[0]()
 	say(p, opened)
-	if look := last[protocol.Query](e); look == nil || !look.More {
+	if look := last[protocol.Query](e); look == nil || look.Rest != protocol.UntilNext {
 		t.Errorf("the engine is not told that more will be asked: %+v", look)
 	}
 	e.ops()
@@ -188,7 +188,7 @@ func TestNamesArePaintedFirst(t *testing.T) {
 		t.Error("the other threads, whose walk has only begun, are drawn before the names are painted")
 	}
 	h.painted[1]()
-	if look := last[protocol.Query](e); len(e.sent) != 1 || look == nil || look.More || look.Modules == nil {
+	if look := last[protocol.Query](e); len(e.sent) != 1 || look == nil || look.Rest == protocol.UntilNext || look.Modules == nil {
 		t.Errorf("after that the engine was asked %+v", e.sent)
 	}
 }

@@ -18,7 +18,7 @@ func (z *Leaving) leave(q *protocol.LeaveOut) {
 	p := z.page
 	p.Work.forget()
 	id := p.send(q, nil)
-	z.id, p.Screen.asking = id, true
+	z.id = id
 	p.Host.After(mostLeaving, func() bool {
 		if z.id != id {
 			return false
@@ -28,17 +28,17 @@ func (z *Leaving) leave(q *protocol.LeaveOut) {
 		if len(p.Reading.queue) == 0 {
 			p.Reading.forget()
 		}
-		p.Reading.next()
+		p.Pace.step()
 		return true
 	})
 }
 
 // left goes on when the engine has answered.
 func (z *Leaving) left() {
-	z.id, z.page.Screen.asking = 0, false
+	z.id = 0
 	if z.page.Reading.replay {
 		z.page.repeatDecisions()
 	}
-	z.page.Screen.askAll()
-	z.page.Reading.next()
+	z.page.Screen.mark(z.page.Screen.zones...)
+	z.page.Pace.step()
 }

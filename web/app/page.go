@@ -7,14 +7,14 @@
 // messages arrive at Page.Answer. Each of these changes the Page and queries the engine for what is
 // now visible (Screen.ask). The components then draw the Page.
 //
-// Begin with page.go, then ask.go, which has the cycle of query and result, and one zone, for
+// Begin with page.go, then pace.go, which decides what happens when, and one zone, for
 // example stack.go with stack.vugu. The files NAME_gen.go are generated from NAME.vugu by `make
 // gen`.
 //
 //	page.go, root.go             the root, and its component
 //	actions.go, keys.go          the table of actions, of fields and of the help; keys
 //	state.go                     the state that a link restores
-//	ask.go                       zones, queries, windows of lists
+//	pace.go, screen.go           what happens when; zones, windows of lists
 //	verdict, threads, stack,     the zones of the screen
 //	frame-zone, panel
 //	modules, missing, findings,   the tabs of the panel
@@ -29,8 +29,6 @@
 package app
 
 import (
-	"time"
-
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -47,6 +45,7 @@ type Page struct {
 	HostPage HostPage
 	Address  Address
 	Screen   Screen
+	Pace     Pace
 	Dumps    Dumps
 	Reading  Reading
 	Work     Work
@@ -71,6 +70,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
 	p.Work.init(p)
 	p.Screen.init(p)
+	p.Pace.page = p
 	p.Screen.add(&p.Verdict)
 	p.Threads.init(p)
 	p.Stack.init(p)
@@ -128,18 +128,9 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		return p.Reading.progress(*r)
 	case *protocol.Added:
 		p.Reading.added(r, a.Error)
-		// Do not draw at once within a job of many files, nor just before the result of a pending
-		// query, which will draw anyway.
-		if job := &p.Reading.Job; job.Active && (time.Since(p.Reading.lastDrawn) < 150*time.Millisecond || time.Since(job.began) < 150*time.Millisecond) ||
-			p.Screen.asking && time.Since(job.began) < 200*time.Millisecond {
-			return false
-		}
-		p.Reading.lastDrawn = time.Now()
+		return p.Pace.drawsFile()
 	case *protocol.QueryResult:
-		if p.Screen.holdBack(r) {
-			return false
-		}
-		p.Screen.answered(r, a.Error)
+		return p.Pace.answered(r, a.Error)
 	case *protocol.Exported:
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:

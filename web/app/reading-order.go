@@ -53,35 +53,6 @@ func Members(f File) []File {
 	return []File{f}
 }
 
-// mostOfParcel bounds a Parcel, so that the engine answers queries several times a second.
-const mostOfParcel = 64
-
-// isMany reports whether files are more than the first screen waits for.
-func isMany(files []File) bool { return len(files) >= firstFiles }
-
-// take returns the next file of the queue, or a Parcel, and the queue without it. There are no
-// Parcels before the first screen is complete, which they would delay.
-func (z *Reading) take() (File, []File) {
-	n := 1
-	if isMany(z.queue) && (z.page.Frame.Detail != nil || len(z.page.Dumps.List) == 0) {
-		most := min(len(z.queue), mostOfParcel)
-		if z.wanted > 0 {
-			most = min(most, z.wanted)
-		}
-		for n = 0; n < most && fitsParcel(z.queue[n]) && !z.page.Work.Downloads.brought(z.queue[n]); n++ {
-		}
-		n = max(n, 1)
-	}
-	if z.wanted > 0 {
-		z.wanted -= n
-		z.namesCome = z.wanted == 0
-	}
-	if n == 1 {
-		return z.queue[0], z.queue[1:]
-	}
-	return &Parcel{z.queue[:n:n]}, z.queue[n:]
-}
-
 // fitsParcel reports whether a file is small, and named like a symbol file. A file that a server sent
 // goes alone, since its answer is awaited.
 func fitsParcel(f File) bool {
@@ -92,9 +63,6 @@ func fitsParcel(f File) bool {
 // name decides only the order. When those are read, the stack is queried again, and may want
 // others.
 func (z *Reading) wantFirst(names []string) {
-	if len(names) == 0 {
-		return
-	}
 	stems := map[string]bool{}
 	for _, name := range names {
 		stem, _, _ := strings.Cut(strings.ToLower(name), ".")
@@ -109,7 +77,7 @@ func (z *Reading) wantFirst(names []string) {
 		}
 	}
 	if len(first) > 0 {
-		z.queue, z.wanted = append(first, rest...), len(first)
+		z.queue, z.page.Pace.wanted = append(first, rest...), len(first)
 	}
 }
 

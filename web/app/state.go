@@ -118,7 +118,7 @@ type Address struct {
 }
 
 // write writes the state to the address, and notifies the host page. With the first dump it waits
-// until its stack is there (Screen.apply): the browser handles a new address like a visit, in
+// until its stack is there (Pace.show): the browser handles a new address like a visit, in
 // several processes, which takes about 40 ms of two cores.
 func (z *Address) write() {
 	if !z.page.Empty() || len(z.page.Dumps.List) == 0 {

@@ -62,13 +62,8 @@ func (z *Work) value() any {
 
 // forget prepares for that no answer comes to what the engine was asked.
 func (z *Work) forget() {
-	screen := &z.page.Screen
-	if screen.asking {
-		for _, zone := range screen.zones {
-			screen.dirty[zone] = true
-		}
-	}
-	screen.held, z.page.HostPage.reported = nil, protocol.ReportID{}
+	z.page.Pace.reset()
+	z.page.HostPage.reported = protocol.ReportID{}
 	z.Indexing.forget()
 	z.Exports.forget()
 }

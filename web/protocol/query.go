@@ -7,9 +7,9 @@ type Query struct {
 	Selection
 	// Search is the searched text: rows that contain it are marked.
 	Search string
-	// More: another query follows as soon as the result is painted. The engine does no background
-	// work until then.
-	More bool
+	// Rest is for how many milliseconds after its answer the engine does no background work, or
+	// UntilNext.
+	Rest int
 	// Wanted: many files are still to be read, and the page asks which of them to read first.
 	Wanted bool
 
@@ -26,6 +26,9 @@ type Query struct {
 	Compare *CompareQuery
 	Find    *FindQuery
 }
+
+// UntilNext is a Query.Rest: another query follows as soon as the result is painted.
+const UntilNext = -1
 
 // Selection is the selected dump, thread and frame.
 type Selection struct {

@@ -75,10 +75,9 @@ async function compile(wasm) {
 // Gives viewer the function that makes workers with the engine's program, and the first of them. A
 // worker fetches and compiles an address or a Blob itself, and says how far it is; the others get it
 // compiled.
-function addWorkers(viewer, makeWorker, engine, size) {
+function addWorkers(viewer, first, makeWorker, engine, size) {
   viewer.program = { done: 0, total: size };
-  viewer.makeWorker = () => {
-    const worker = makeWorker();
+  viewer.makeWorker = (worker = makeWorker()) => {
     const emit = (program) => worker.dispatchEvent(new MessageEvent("message", { data: { program } }));
     worker.addEventListener("message", ({ data }) => {
       if (data.program && !viewer.program.module) viewer.program = data.program;
@@ -97,7 +96,7 @@ function addWorkers(viewer, makeWorker, engine, size) {
       );
     return worker;
   };
-  viewer.first = viewer.makeWorker();
+  viewer.first = viewer.makeWorker(first);
 }
 
 function make(document, name, attributes, parent) {
@@ -162,6 +161,7 @@ function storageOf(window) {
 //
 // Returns a promise that is pending while the program runs.
 async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, onEvent, symbols }) {
+  const worker = makeWorker(); // its script is there when the page's program is; then it fetches its own
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
@@ -192,7 +192,7 @@ async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, 
     dropTarget: dropTarget ?? box,
     themed: themed ?? box,
   };
-  addWorkers(viewer, makeWorker, engine, engineSize);
+  addWorkers(viewer, worker, makeWorker, engine, engineSize);
   const global = new Proxy(globalThis, {
     get(target, key) {
       if (key === "crashpane") return viewer;
