@@ -117,7 +117,8 @@ type machine struct {
 	// taken, by their return addresses.
 	drifts bool
 	taken  map[uint64]int64
-	callee func(at uint64) (Function, bool) // as that of the Function
+	// called is the Function's Callee; callee is the same where settle may ask it.
+	called, callee func(at uint64) (Function, bool)
 	entry  state
 	steps  *int
 	// decode does one instruction and returns its size, 0 if it has none.
@@ -271,7 +272,7 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, f *Function, pc uint64, return
 	if m == nil || pc < f.Start || pc-f.Start > uint64(len(f.Code)) {
 		return unwind.Row{}, false
 	}
-	m.body, m.pc, m.returned = true, pc, returned
+	m.body, m.pc, m.returned, m.called = true, pc, returned, f.Callee
 	row, ok := m.rules(f, steps)
 	if arch != cpu.X86 {
 		return row, ok

@@ -149,6 +149,10 @@ func TestCalls(t *testing.T) {
 		{"another way leads behind it", "85c0 7408 83ec08 e8f40f0000 c3", 12, "", false, "cfa = $esp + 4, ra = [cfa − 4]"},
 		// lea ecx, [esp + 4]; and esp, -64; push [ecx - 4]
 		{"an aligned stack", "8d4c2404 83e4c0 ff71fc", 7, "", false, "cfa = $ecx, ra = [cfa − 4]"},
+		// lea ecx, [esp + 4]; and esp, -64; push [ecx - 4]; push ebp; mov ebp, esp; call; push ecx; of GCC's
+		// thunk for ebx, and of another function
+		{"an aligned stack and a thunk", "8d4c2404 83e4c0 ff71fc 55 89e5 e8ee0f0000 51 90", 19, "8b1c24 c3", false, "cfa = [$ebp − 4], ra = [cfa − 4], $ebp = [$ebp], $ebx = lost"},
+		{"an aligned stack and a call", "8d4c2404 83e4c0 ff71fc 55 89e5 e8ee0f0000 51 90", 19, "8b0c24 41 c3", false, "none"},
 		// push ebx; jmp eax; pop ebx; ret; pop ebx; ret
 		{"a switch", "53 ffe0 5b c3 5b c3", 5, "", false, "cfa = $esp + 8, ra = [cfa − 4], $ebx = [cfa − 8]"},
 		// push ebx; jne 1f; pop ebx; jmp eax; 1: jmp eax; nop; ret; nop: from which of both?
