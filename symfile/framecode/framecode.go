@@ -119,8 +119,8 @@ type machine struct {
 	taken  map[uint64]int64
 	// called is the Function's Callee; callee is the same where settle may ask it.
 	called, callee func(at uint64) (Function, bool)
-	entry  state
-	steps  *int
+	entry          state
+	steps          *int
 	// decode does one instruction and returns its size, 0 if it has none.
 	decode func(m *machine, at uint64, code []byte) (int, flow)
 }
