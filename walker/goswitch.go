@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -40,7 +41,7 @@ type withoutRules uint8
 
 const (
 	stops  withoutRules = iota // it ends: the stack that was left is not in the dump
-	ends                       // the goroutine may have left the thread, so that the thread's stack is complete
+	ends                       // as stops, but where the goroutine has left the thread, its stack is complete
 	goesOn                     // the function's own rules lead to true frames, too
 )
 
@@ -140,7 +141,7 @@ func (t *Steps) across(i int, sw *goSwitch) bool {
 		s.remember(f.Source, &regs)
 		s.push(f)
 		t.stop = nil
-	case sw.without == ends:
+	case sw.without == ends && (s.readsG0 || s.scheduling()):
 		t.stop = &Stop{Kind: StopEnd, Detail: noCaller(name), Attempts: attempts}
 	default:
 		t.stop = &Stop{Kind: StopSwitched, Attempts: attempts,
@@ -341,10 +342,8 @@ func (s *walk) callerOfSystem() (unwind.Row, bool) {
 // A function calls morestack before it makes its frame. Where return addresses are in a register, its
 // own is still there, as in a function that was interrupted.
 func (s *walk) callerInSched() (unwind.Row, bool) {
-	for i := range s.frames {
-		if strings.HasPrefix(s.frames[i].Symbol.Name, "runtime.schedule") {
-			return unwind.Row{}, false
-		}
+	if s.scheduling() {
+		return unwind.Row{}, false
 	}
 	_, g, ok := s.current(func(g0, g *goroutine) bool {
 		good, _ := s.plausibleReturn(g.pc)
@@ -364,6 +363,11 @@ func (s *walk) callerInSched() (unwind.Row, bool) {
 		}
 	}
 	return row, true
+}
+
+// scheduling: the thread looks for a goroutine to run, and has none.
+func (s *walk) scheduling() bool {
+	return slices.ContainsFunc(s.frames, func(f Frame) bool { return strings.HasPrefix(f.Symbol.Name, "runtime.schedule") })
 }
 
 // callerAtPC: the runtime gives a goroutine that it leaves a pc in systemstack_switch, right behind
@@ -535,6 +539,7 @@ func (s *walk) current(is func(g0, g *goroutine) bool) (g0, g goroutine, ok bool
 		if g0, ok = s.goroutineAt(at); !ok || g0.m != any.m {
 			return false
 		}
+		s.readsG0 = true
 		for n := 1; n < mWords; n++ {
 			p, ok := s.wordAt(any.m, n)
 			if !ok {

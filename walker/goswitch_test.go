@@ -84,6 +84,9 @@ func TestGoSwitches(t *testing.T) {
 		{"runtime.systemstack", map[string]uint64{"r14": g0}, goMemory{m: g}, ""},
 		{"runtime.morestack", map[string]uint64{"r14": g0}, goMemory{g + 64: base + 0x408}, "main.caller"},
 		{"runtime.mcall", map[string]uint64{"r14": g0}, goMemory{g + 64: base + 0x408}, "main.caller"},
+		{"runtime.morestack", nil, nil, ""},
+		{"runtime.mcall", nil, nil, ""},
+		{"runtime.mcall", map[string]uint64{"r14": g0}, goMemory{m + 8*30: 0}, "the goroutine left"},
 	} {
 		memory := world(c.memory)
 		regs := cpu.Regs{Arch: cpu.AMD64}
@@ -100,6 +103,9 @@ func TestGoSwitches(t *testing.T) {
 		have := ""
 		if len(stack.Frames) > 2 && stack.Frames[2].Source == SourceGo {
 			have = stack.Frames[2].Symbol.Name
+		}
+		if have == "" && stack.Stop.Kind == StopEnd {
+			have = "the goroutine left"
 		}
 		if have != c.want || have == "" && stack.Stop.Kind != StopSwitched {
 			t.Errorf("%s %v %x: caller %q, stop %v; want %q", c.function, c.regs, c.memory, have, stack.Stop, c.want)

@@ -84,6 +84,8 @@ type walk struct {
 	// shadowed: the dump has the thread's shadow stack.
 	shadowed  bool
 	callbacks callbacks
+	// readsG0: the dump has the g of the thread's own stack, which leads to the goroutine that is on it.
+	readsG0 bool
 	// coded are the rules that the code showed, by address.
 	coded map[codedAt]codedRow
 	// calleeFunction is the top frame's function when there were calleeOf frames.
