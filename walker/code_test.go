@@ -128,7 +128,8 @@ func TestNoEpilogueAfterTheLastCall(t *testing.T) {
 func TestReturnToEntry(t *testing.T) {
 	row := *cfaRow(cpu.AMD64, 1)
 	row.Start = 0x2000
-	program := codeAt{code(0x1000): {0x55, 0x48, 0x89, 0xe5, 0xe8, 0x90, 0, 0, 0, 0x90}, code(0x2000) - 8: make([]byte, 8), code(0x3030) - 8: {0, 0, 0, 0xe8, 0x90, 0, 0, 0}}
+	program := codeAt{code(0x1000): {0x55, 0x48, 0x89, 0xe5, 0xe8, 0x90, 0, 0, 0, 0x90}, code(0x2000) - 8: make([]byte, 8), code(0x3030) - 8: {0, 0, 0, 0xe8, 0x90, 0, 0, 0},
+		code(0x4040) - 8: {0, 0, 0, 0, 0, 0, 0xff, 0xd0}}
 	for _, tc := range []struct {
 		name, shape string
 		names       map[uint64]string
@@ -140,7 +141,7 @@ func TestReturnToEntry(t *testing.T) {
 		{"by a name that says it", "1009 context, 2000 frame_pointer, end", map[uint64]string{0x1000: "f", 0x2000: "__start_context"}, nil, Best},
 		{"inside of a function", "1009 context, nothing-found", map[uint64]string{0x1000: "f", 0x1f00: "g"}, nil, Best},
 	} {
-		w, regs, mem := walkerBy(tc.policy, tc.rows, tc.names, []uint64{stackBase + 64, code(0x2000), code(0x3030), 3, 4, 0}, nil, program)
+		w, regs, mem := walkerBy(tc.policy, tc.rows, tc.names, []uint64{stackBase + 64, code(0x2000), code(0x3030), 3, code(0x4040), 0, 0, 0, stackBase + 80, code(0x4040), 0}, nil, program)
 		regs.Set(cpu.AMD64.PC, code(0x1009))
 		regs.Set(cpu.AMD64.FP, stackBase)
 		s := w.Walk(regs, mem)

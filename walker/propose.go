@@ -15,6 +15,10 @@ const notApplicable = "\x00"
 
 // propose returns the rules of one source, or the reason why it has none.
 func (s *walk) propose(src Source) (candidate, string) {
+	// Above a stack's first function is what the program keeps there: its arguments, saved contexts.
+	if s.top().returnedTo && src != SourceCFI && src != SourceShadow {
+		return candidate{}, "nothing has called the function: another one returned to its first instruction"
+	}
 	switch src {
 	case SourceWin:
 		return s.proposeWin()
