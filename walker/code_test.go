@@ -154,6 +154,20 @@ func TestReturnToEntry(t *testing.T) {
 	}
 }
 
+// Where the leaf at frame 0 has pushed registers, its caller's rules read a word too low: here the
+// address of a function, which no call returns to.
+func TestNoReturnToEntryAboveALeaf(t *testing.T) {
+	a := cpu.ARM64
+	w := New(Best, core.OSLinux, oneModule(codeBase, codeSize),
+		&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "f", 0x2000: "compare", 0x3000: "main", 0x4000: "other"}}, map[uint64]unwind.Row{0x2000: *cfaRow(a, 2)}})
+	w.Code = codeAt{code(0x2020) - 4: {0xf9, 0xfb, 0xff, 0x97}, code(0x3030) - 4: {0xf5, 0xfb, 0xff, 0x97}, code(0x4000) - 4: make([]byte, 4)}
+	regs := cpu.Regs{Arch: a}
+	regs.Set(a.PC, code(0x1010))
+	regs.Set(a.LR, code(0x2020))
+	regs.Set(a.SP, stackBase)
+	expect(t, w.Walk(regs, &fakeMemory{base: stackBase, word: 8, words: []uint64{1, code(0x4000), 3, code(0x3030), 5, 0}}), "1010 context, 2020 leaf, 3030 scan, nothing-found")
+}
+
 // In the middle of a function the code after a call that never returns is another path's: xor %eax,
 // %eax; ret. It leads to 0, though the caller is above.
 func TestNoEndAfterACallWithoutReturn(t *testing.T) {
