@@ -2,6 +2,7 @@ package walker
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -41,6 +42,8 @@ type function struct {
 	module     int
 	start, end uint64
 	symbol     symbol.Symbol
+	// bounded: the function ends somewhere before end.
+	bounded bool
 	// vague: the function may begin behind start. Unwind rules may be those of several functions, and
 	// the nearest name below an address may be another function's.
 	vague bool
@@ -196,6 +199,11 @@ func (s *walk) reaches(ra uint64) (reach, *TailCall) {
 		return reachDirect, nil
 	case y.module < 0:
 		return reachNever, nil // code that the program made is in no reach of a linker's jumps
+	}
+	if x.bounded = x.end == 0 && slices.Contains(to.at, x.start); x.bounded {
+		x.end = s.nextName(&x)
+	}
+	switch {
 	case x.end == 0, s.arch.Jump == nil, s.mayEnter(to):
 		return reachUnknown, nil
 	}
@@ -216,7 +224,25 @@ func (s *walk) reaches(ra uint64) (reach, *TailCall) {
 			how = reachUnknown
 		}
 	}
+	if x.bounded && how == reachIndirect { // the jump may be another one's
+		how = reachUnknown
+	}
 	return how, nil
+}
+
+// nextName returns the address behind a function's name at which another name begins, so that the
+// function has ended, or 0 if that is too far.
+func (s *walk) nextName(f *function) uint64 {
+	_, rva := s.Modules.Find(f.start)
+	own := func(n int) bool {
+		sym, ans := s.lookup(f.module, rva+uint64(n))
+		return ans == symbol.Needs || sym.Name == f.symbol.Name && sym.Start == rva
+	}
+	n := 1 + sort.Search(maxJumps, func(n int) bool { return !own(n + 1) })
+	if n > maxJumps {
+		return 0
+	}
+	return f.start + uint64(n)
 }
 
 // entersDirectly is reaches without the functions that jump on: it looks up no symbols. Where a call
@@ -318,6 +344,9 @@ func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
 		list = append(list, landing{anywhere: true})
 	}
 	for i := 0; i < n; i += s.arch.JumpAlign {
+		if f.bounded && s.arch.Leaves != nil && s.arch.Leaves(code[:i]) {
+			list = append(list, landing{anywhere: true})
+		}
 		to, ok := s.arch.Jump(code[i:i+cpu.MaxJumpBytes], (f.start+uint64(i))|mode, s.order())
 		to = s.arch.Mask(to)
 		if start := s.arch.CodeAddress(to); !ok || start >= f.start && start < f.end || !s.Modules.Covers(start) {

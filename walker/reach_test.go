@@ -100,6 +100,30 @@ func TestScanReachesNameless(t *testing.T) {
 	}
 }
 
+// A name without a size ends where the next one begins: a direct call of another function is refused by
+// it, too.
+func TestScanReachesNames(t *testing.T) {
+	for _, tc := range []struct {
+		name        string
+		code        func(c *codeImage)
+		found, tail bool
+	}{
+		{name: "another function", code: func(*codeImage) {}},
+		{name: "one that jumps on", code: func(c *codeImage) { c.put(0x3050, 0x1000, 0xe9) }, found: true, tail: true},
+		{name: "one that jumps on by a register", code: func(c *codeImage) { copy(c.bytes[0x3040:], []byte{0xff, 0xe0}) }, found: true},
+		{name: "the next one jumps on", code: func(c *codeImage) { c.put(0x3150, 0x1000, 0xe9) }},
+	} {
+		image := newImage()
+		image.put(0x2020, 0x3000, 0xe8)
+		tc.code(image)
+		syms := &fakeSymbols{loaded: true, unsized: true, funcs: map[uint64]string{0x1000: "f", 0x2000: "caller", 0x3000: "other", 0x3100: "next"}}
+		s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: syms, words: []uint64{1, code(0x2020), 2}, code: image}).walk(t)
+		if found := len(s.Frames) == 2; found != tc.found || found && (s.Frames[1].Tail != nil) != tc.tail {
+			t.Errorf("%s: %s", tc.name, shape(s))
+		}
+	}
+}
+
 // Rules of a frame that a scan guessed lead to code, or they count for nothing.
 func TestRulesBehindAGuess(t *testing.T) {
 	row := unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.AMD64.SP, Offset: 8}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}

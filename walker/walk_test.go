@@ -41,12 +41,13 @@ func (m *fakeMemory) Word(addr uint64, size int) (uint64, bool) {
 
 // fakeSymbols has functions (start → name, each 0x100 long) and a row for all of them.
 type fakeSymbols struct {
-	loaded bool
-	funcs  map[uint64]string
-	passed map[uint64]string // names before code that is not theirs
-	tables []symbol.Range    // functions that unwind rules know
-	row    *unwind.Row
-	win    *unwind.FrameData
+	loaded  bool
+	unsized bool // names alone
+	funcs   map[uint64]string
+	passed  map[uint64]string // names before code that is not theirs
+	tables  []symbol.Range    // functions that unwind rules know
+	row     *unwind.Row
+	win     *unwind.FrameData
 }
 
 func (f *fakeSymbols) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
@@ -59,6 +60,9 @@ func (f *fakeSymbols) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	}
 	if !ok {
 		return symbol.Symbol{}, symbol.No
+	}
+	if f.unsized {
+		return symbol.Symbol{Name: name, Start: rva &^ 0xff, Public: true}, symbol.Yes
 	}
 	return symbol.Symbol{Name: name, Start: rva &^ 0xff, Size: 0x100}, symbol.Yes
 }
