@@ -133,7 +133,13 @@ func (m *machine) conditional(do func() flow) flow {
 	case jump:
 		m.state = before
 		return flow{branch, f.target}
-	case ret, indirect, stop:
+	case indirect:
+		m.state = before
+		if m.body { // addls pc, pc, r0, lsl #2: a switch
+			return f
+		}
+		return flow{}
+	case ret, stop:
 		m.state = before
 		return flow{}
 	}

@@ -107,6 +107,9 @@ func TestBody(t *testing.T) {
 		{"mips64", cpu.MIPS64, "48ffbd63 7000bfff 00000000", 8, false, "cfa = $sp + 184, ra = [cfa − 72]"},
 		// mflr r0; std r0, 16(r1); stdu r1, -544(r1); li r0, 352; stvx v20, r1, r0; nop
 		{"vectors on ppc64", cpu.PPC64, "a602087c 100001f8 e1fd21f8 60010038 ce01817e 00000060", 20, false, "cfa = $r1 + 544, ra = [cfa + 16]"},
+		// push {r4, lr}; cmp r0, #1; addls pc, pc, r0, lsl #2; b 1f; b 2f; b 1f; 1: mvn r0, #0; pop {r4, pc};
+		// 2: pop {r4, lr}; mov r0, #9; b …
+		{"a switch of arm", cpu.ARM, "10402de9 010050e3 00f18f90 010000ea 020000ea ffffffea 0000e0e3 1080bde8 1040bde8 0900a0e3 500000ea", 36, false, "cfa = $sp, ra = $lr (topmost frame only)"},
 		// vpickve2gr.d sp, vr1, 0
 		{"loongarch64, from a vector", cpu.LoongArch64, "23f0ef72 00004003", 4, false, "none"},
 	} {
