@@ -33,6 +33,9 @@ type CFIDelta struct {
 	Rules   string
 }
 
+// stepsPerByte is the work of parsing a byte of rules.
+const stepsPerByte = 2
+
 // CFI returns the STACK CFI record that covers a module-relative address, as it is in the file, or
 // false if none does. A delta belongs to the INIT record before it in the file; one that is outside
 // of its INIT is not used. An error is one of the Source.
@@ -120,10 +123,14 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 	if origin.Line == 0 {
 		origin.Offset = c.Offset
 	}
-	start := c.Start
+	start, size := c.Start, len(c.Rules)
 	for _, d := range c.Deltas {
+		size += len(d.Rules)
 		rules = append(rules, d.Rules)
 		origin.Line, start = d.Line, d.Address
+	}
+	if err := f.src.Draw(input.Work, stepsPerByte*int64(size)); err != nil {
+		return unwind.Row{}, symbol.No, f.src.Wrap("STACK CFI record", c.Offset, err)
 	}
 	row, notes, err := unwind.ParseCFI(arch, c.Rules, rules)
 	e := rowEntry{row: row, answer: symbol.Yes, err: err, notes: notes}

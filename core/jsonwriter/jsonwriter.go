@@ -252,6 +252,9 @@ const hexDigits = "0123456789abcdef"
 // visible.Hidden has control characters and those that change how text is laid out, all of them
 // below U+10000, so four digits suffice.
 func (w *Writer) quote(s string) {
+	if w.err != nil {
+		return
+	}
 	from := plainPrefix(s)
 	if from == len(s) {
 		w.char('"')

@@ -1,6 +1,10 @@
 package unwind
 
-import "github.com/crashpane/crashpane/core/cpu"
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+)
 
 // unparsedRule is a register's rule before its expression is parsed. A later delta often replaces
 // it, so parsing waits.
@@ -8,6 +12,9 @@ type unparsedRule struct {
 	reg  cpu.Reg
 	expr string
 }
+
+// maxNotes is how many notes are kept of a record, which may have a note for each word.
+const maxNotes = 16
 
 // ParseCFI makes a Row from the rules of a STACK CFI INIT record and of the STACK CFI deltas up to
 // an address, in order of address. init and deltas are the "name: expression" parts of the records.
@@ -22,12 +29,17 @@ type unparsedRule struct {
 // *RuleError. A record with .cfa and no return address means that the function has no caller:
 // dump_syms writes this for _start and clone, whose return address is undefined in DWARF.
 //
-// notes lists what ParseCFI ignored: registers that the CPU lacks, rules without an expression, and
+// notes lists what ParseCFI ignored, up to maxNotes: registers that the CPU lacks, rules without an expression, and
 // expressions that do not parse (their register is then Undefined). The caller sets Row.Origin.
 func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []string, err error) {
 	var cfa, ra, pc string
 	var buf [cpu.MaxRegs]unparsedRule
 	regs := buf[:0]
+	note := func(parts ...string) {
+		if len(notes) < maxNotes {
+			notes = append(notes, strings.Join(parts, ""))
+		}
+	}
 
 	// Most records have fewer than ten rules, so a list is searched faster than a map.
 	set := func(name, expr string) {
@@ -41,7 +53,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 		}
 		r, ok := arch.Lookup(name)
 		if !ok {
-			notes = append(notes, "rule for "+quote(name)+" ignored: no general register of "+arch.Name)
+			note("rule for ", quote(name), " ignored: no general register of ", arch.Name)
 			return
 		}
 		if r == arch.PC {
@@ -56,18 +68,18 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 		}
 		regs = append(regs, unparsedRule{r, expr})
 	}
-	note := func(n string) { notes = append(notes, n) }
-	splitRules(init, set, note)
+	say := func(n string) { note(n) }
+	splitRules(init, set, say)
 	// The deltas may replace the rule of .cfa, and EntryFromFP needs the one at the function's
 	// first instruction.
 	atEntry := cfa
 	for _, d := range deltas {
-		splitRules(d, set, note)
+		splitRules(d, set, say)
 	}
 
 	if pc != "" {
 		if ra == "" {
-			notes = append(notes, "no rule for .ra; the rule for $"+arch.RegName(arch.PC)+" is used instead")
+			note("no rule for .ra; the rule for $", arch.RegName(arch.PC), " is used instead")
 		}
 		ra = pc
 	}
@@ -98,7 +110,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 		if err != nil {
 			// A bad rule costs this register only: the frame still has its caller.
 			ru = Rule{Kind: Undefined}
-			notes = append(notes, "rule for $"+arch.RegName(p.reg)+" ignored: "+err.Error())
+			note("rule for $", arch.RegName(p.reg), " ignored: ", err.Error())
 		}
 		// "$rbx: $rbx" says that the register is unchanged.
 		if ru.Kind == FromReg && ru.Reg == p.reg && ru.Offset == 0 {

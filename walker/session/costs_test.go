@@ -11,6 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // costs are the kinds of things that a file can have many of. Each has a function that makes a dump,
@@ -61,6 +62,31 @@ var costs = map[string]func(n int) (dump []byte, symbols string){
 	"rules of a CFI record": func(n int) ([]byte, string) {
 		return manyDump().Bytes(), manyHead + "STACK CFI INIT 1000 800 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n" + strings.Repeat("STACK CFI 1004 $r12: 1\n", n)
 	},
+	"registers of a CFI rule": func(n int) ([]byte, string) {
+		return manyDump().Bytes(), manyHead + "STACK CFI INIT 1000 800 .cfa: $rsp 8 + .ra: .cfa 8 - ^" + strings.Repeat(" $q1: .cfa 8 - ^", n) + "\n"
+	},
+	"symbols of ELF":     func(n int) ([]byte, string) { return elfDump(), elfSymbols(n) },
+	"frames of ELF":      func(n int) ([]byte, string) { return elfDump(), elfFrames(n) },
+	"functions of DWARF": func(n int) ([]byte, string) { return elfDump(), elfDebug(3*n, 3*n, 1) },
+	"lines of DWARF":     func(n int) ([]byte, string) { return elfDump(), elfDebug(n, 1, n) },
+	"frames of PE":       func(n int) ([]byte, string) { return manyDump().Bytes(), peFrames(n) },
+	"handles": func(n int) ([]byte, string) {
+		list := make([]dumptest.Handle, n)
+		for i := range list {
+			list[i] = dumptest.Handle{Handle: uint64(4 * i), Type: "Event", Name: fmt.Sprintf("e%d", i)}
+		}
+		return manyDump().Handles(true, list...).Bytes(), ""
+	},
+	"annotations": func(n int) ([]byte, string) {
+		list := make([][2]string, n)
+		for i := range list {
+			list[i] = [2]string{fmt.Sprintf("key%d", i), "value"}
+		}
+		return manyDump().Crashpad([16]byte{1}, [16]byte{2}, 0, list).Bytes(), ""
+	},
+	"items of an envelope": func(n int) ([]byte, string) {
+		return manyDump().Bytes(), "{\"event_id\":\"9ec79c33ec9942ab8353589fcb2e04dc\"}\n" + strings.Repeat("{\"type\":\"event\",\"length\":2}\n{}\n", n)
+	},
 	"members of a zip": func(n int) ([]byte, string) {
 		var b bytes.Buffer
 		w := zip.NewWriter(&b)
@@ -88,6 +114,14 @@ func manyDump() *dumptest.Dump {
 		Thread(1, ctx, 0x7ffc0000, make([]byte, 256)).Exception(1, 11, 1, 0x45, ctx)
 }
 
+// elfDump is a dump whose one frame is in the module of elfOf.
+func elfDump() []byte {
+	ctx := dumptest.AMD64(map[string]uint64{"rip": elfCode + 0x10, "rsp": 0x7ffc0000, "rbp": 0x7ffc0000})
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
+		Module(elfBase, 0x10000000, "/opt/app", dumptest.ELF(elfID)).
+		Thread(1, ctx, 0x7ffc0000, make([]byte, 256)).Exception(1, 11, 1, 0x45, ctx).Bytes()
+}
+
 // manyOf is manyDump with n of something.
 func manyOf(n int, add func(d *dumptest.Dump, i int)) ([]byte, string) {
 	d := manyDump()
@@ -109,25 +143,40 @@ func records(form string) func(n int) ([]byte, string) {
 	}
 }
 
+// OpenBinary and WriteSym are set by a test that may import their package.
+var (
+	OpenBinary func(src *input.Source) (symbols.Binary, error)
+	WriteSym   func(w *strings.Builder, b symbols.Binary) error
+)
+
 // TestCosts: twice as many of anything cost at most two and a half times the work, and as much more
 // memory. Both are counted, so a busy machine does not matter.
 func TestCosts(t *testing.T) {
 	for name, build := range costs {
 		measure := func(n int) (work, bytes int64) {
-			dump, symbols := build(n)
+			dump, second := build(n)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			fs := NewFiles(Options{Policy: walker.Best})
+			fs := NewFiles(Options{Policy: walker.Best, OpenBinary: OpenBinary})
 			fs.Add(input.New("a.dmp", strings.NewReader(string(dump)), int64(len(dump))))
-			if symbols != "" {
-				fs.Add(input.New("a.sym", strings.NewReader(symbols), int64(len(symbols))))
+			if second != "" {
+				for _, it := range fs.Add(input.New("a.sym", strings.NewReader(second), int64(len(second)))) {
+					if it.Kind == KindBinary && !it.Usable {
+						t.Fatal(name, it.Message)
+					}
+				}
 			}
 			r := fs.Report(0)
 			if r == nil || len(r.Threads) == 0 || fs.Budget().Err() != nil {
 				t.Fatalf("%s: no report: %v", name, fs.Budget().Err())
 			}
-			if _, err := fs.Session(0).Compare(max(r.FirstThread, 0)); err != nil {
+			_, err := fs.Session(0).Compare(max(r.FirstThread, 0))
+			if err != nil {
 				t.Fatal(name, err)
+			}
+			var sym strings.Builder
+			if fs.WithBinary(1, func(b symbols.Binary) { err = WriteSym(&sym, b) }) && (err != nil || strings.Count(sym.String(), "\n") < n) {
+				t.Fatal(name, sym.String()[:min(500, sym.Len())], err)
 			}
 			runtime.ReadMemStats(&after)
 			return fs.Budget().Limit(input.Work) - fs.Budget().Left(input.Work), int64(after.TotalAlloc - before.TotalAlloc)

@@ -109,7 +109,8 @@ func (f *File) hasChecksum(id string) bool {
 	if len(id) < 33 || !core.NoID(id[8:]) {
 		return false
 	}
-	defer f.lock()()
+	f.mu.Lock()
+	defer f.unlock()
 	b, err := f.openBinary()
 	if err != nil {
 		return false
@@ -120,7 +121,8 @@ func (f *File) hasChecksum(id string) bool {
 
 // Open opens the file, unless it is open. The error is that of the first time.
 func (f *File) Open() error {
-	defer f.lock()()
+	f.mu.Lock()
+	defer f.unlock()
 	if f.IsBinary {
 		_, err := f.openBinary()
 		return err
@@ -189,17 +191,14 @@ func (f *File) forget() {
 	}
 }
 
-// lock locks mu for lookups. unlock forgets what was read while the work was cancelled, which may
+// unlock unlocks mu after a lookup. It forgets what was read while the work was cancelled, which may
 // lack something: the next lookup opens the file again.
-func (f *File) lock() (unlock func()) {
-	f.mu.Lock()
-	return func() {
-		if f.src.Cancelled() != nil {
-			f.forget()
-			f.err = nil
-		}
-		f.mu.Unlock()
+func (f *File) unlock() {
+	if f.src.Cancelled() != nil {
+		f.forget()
+		f.err = nil
 	}
+	f.mu.Unlock()
 }
 
 // revised takes note of what a lookup has changed. The caller holds mu.
@@ -212,7 +211,8 @@ func (f *File) revised() {
 // read opens the file and calls one of two functions with it, by what it is. If it cannot be opened,
 // neither is called.
 func (f *File) read(sym func(s *symfile.File), binary func(b Binary)) {
-	defer f.lock()()
+	f.mu.Lock()
+	defer f.unlock()
 	if f.IsBinary {
 		if b, err := f.openBinary(); err == nil {
 			binary(b)
@@ -255,7 +255,8 @@ func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
 // WithSym calls do with the opened symbol file, and returns false if it is not open: open says
 // whether to open it first. do must not keep it.
 func (f *File) WithSym(open bool, do func(s *symfile.File)) bool {
-	defer f.lock()()
+	f.mu.Lock()
+	defer f.unlock()
 	if open && !f.IsBinary {
 		f.open()
 	}
@@ -269,7 +270,8 @@ func (f *File) WithSym(open bool, do func(s *symfile.File)) bool {
 
 // WithBinary calls do with the binary, and returns false if there is none. do must not keep it.
 func (f *File) WithBinary(do func(b Binary)) bool {
-	defer f.lock()()
+	f.mu.Lock()
+	defer f.unlock()
 	if !f.IsBinary {
 		return false
 	}

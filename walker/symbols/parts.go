@@ -39,7 +39,8 @@ func (f *File) partKeys() []Key {
 
 // linkKeys returns the keys of files that may be parts of a binary.
 func (f *File) linkKeys() []string {
-	defer f.lock()()
+	f.mu.Lock()
+	defer f.unlock()
 	var out []string
 	for _, k := range f.keys {
 		out = append(out, k.Text)
@@ -142,7 +143,8 @@ func (f *File) untried(files []*File) []*File {
 
 // attach offers a file to a binary, and reports whether the binary has taken it in.
 func (f *File) attach(part *File) bool {
-	defer f.lock()()
+	f.mu.Lock()
+	defer f.unlock()
 	b, err := f.openBinary()
 	if err != nil {
 		return false

@@ -203,3 +203,42 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// What a binary has drawn is given back when the Store closes it, and what was removed is not found.
+func TestClosedBinaryReturnsMemory(t *testing.T) {
+	const size = 1 << 20
+	budget := &input.Budget{}
+	s := New(Options{OpenBinary: func(src *input.Source) (Binary, error) {
+		return &part{src: src, id: symbol.Identity{Name: "app"}}, src.Draw(input.Memory, size)
+	}})
+	src := input.FromBytes("app", []byte("app"))
+	src.Budget = budget
+	f, err := s.AddBinary(src)
+	whole := budget.Limit(input.Memory)
+	if err != nil || budget.Left(input.Memory) != whole-size {
+		t.Fatal(err, budget.Left(input.Memory))
+	}
+	for range 2 {
+		if f.close(); budget.Left(input.Memory) != whole {
+			t.Errorf("%d of %d left after it was closed", budget.Left(input.Memory), whole)
+		}
+	}
+	if f.Open() != nil || budget.Left(input.Memory) != whole-size {
+		t.Errorf("%d left when it is open again", budget.Left(input.Memory))
+	}
+	keys := []Key{NameKey("app")}
+	if len(s.For(keys)) != 1 {
+		t.Fatal("it is not found")
+	}
+	if s.Remove(map[*File]bool{f: true}); len(s.For(keys)) != 0 || budget.Left(input.Memory) != whole {
+		t.Errorf("%d files are found, %d left", len(s.For(keys)), budget.Left(input.Memory))
+	}
+	budget.Cancel(errors.New("enough"))
+	if err := f.Open(); err == nil || err.Error() != "enough" {
+		t.Errorf("opened while the work is cancelled: %v", err)
+	}
+	budget.Resume()
+	if err := f.Open(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,126 @@
+package session
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/crashpane/crashpane/symfile/elf/elftest"
+)
+
+// elfID is the build id of the module "app" of manyDump's second kind, elfDump.
+var elfID = []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}
+
+const elfBase, elfCode = 0x400000, 0x401000
+
+var le = binary.LittleEndian
+
+// elfOf is a program with code for n functions of 8 bytes, and more sections.
+func elfOf(n int, more ...elftest.Section) *elftest.File {
+	f := &elftest.File{Class: 64, Machine: 62, Type: 2}
+	f.BuildID(elfID)
+	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: elfCode, Data: make([]byte, 8*n), Align: 16})
+	for _, s := range more {
+		f.Add(s)
+	}
+	f.Segments = append(f.Segments, elftest.Segment{Type: 1, Flags: 5, First: ".text", Last: ".text", Address: elfCode, Align: 16})
+	return f
+}
+
+// elfSymbols has n functions in its symbol table.
+func elfSymbols(n int) string {
+	symbols := make([]elftest.Sym, n)
+	for i := range symbols {
+		symbols[i] = elftest.Sym{Name: fmt.Sprintf("f%d", i), Value: elfCode + 8*uint64(i), Size: 8, Type: 2, Bind: 1, Section: ".text"}
+	}
+	return string(elfOf(n).Symbols(".symtab", symbols).Bytes())
+}
+
+// elfFrames has n records of call frame information ("The .eh_frame section" of the Linux Standard
+// Base).
+func elfFrames(n int) string {
+	const address = 0x4000000
+	out := []byte{20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 12, 7, 8, 0x90, 1, 0, 0}
+	for i := range n {
+		at := uint32(len(out))
+		out = le.AppendUint32(out, 16)
+		out = le.AppendUint32(out, at+4) // back to the CIE
+		out = le.AppendUint32(out, uint32(elfCode+8*i)-(address+at+8))
+		out = le.AppendUint32(out, 8)
+		out = append(out, 0, 0, 0, 0)
+	}
+	return string(elfOf(n, elftest.Section{Name: ".eh_frame", Type: 1, Flags: 2, Address: address, Data: append(out, 0, 0, 0, 0), Align: 8}).Bytes())
+}
+
+// elfDebug has entries of DWARF 4 for functions, and a line program that has so many rows.
+func elfDebug(n, functions, rows int) string {
+	abbrev := []byte{
+		1, 0x11, 1, 0x03, 0x08, 0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0, // unit: name, lines, low_pc, high_pc
+		2, 0x2e, 0, 0x03, 0x08, 0x11, 0x01, 0x12, 0x06, 0, 0, // function: name, low_pc, high_pc
+		0}
+	info := []byte{4, 0, 0, 0, 0, 0, 8, 1, 'a', 0, 0, 0, 0, 0}
+	info = le.AppendUint64(le.AppendUint64(info, elfCode), uint64(8*n))
+	for i := range functions {
+		info = append(append(info, 2), fmt.Sprintf("f%d\x00", i)...)
+		info = le.AppendUint32(le.AppendUint64(info, elfCode+8*uint64(i)), uint32(8*n/functions))
+	}
+	info = append(info, 0)
+	info = append(le.AppendUint32(nil, uint32(len(info))), info...)
+	// Version 4: instructions of 1 byte, line_base -5, line_range 14, opcode_base 13, the file a.c.
+	head := []byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 'a', '.', 'c', 0, 0, 0, 0, 0}
+	line := append(le.AppendUint32([]byte{4, 0}, uint32(len(head))), head...)
+	line = le.AppendUint64(append(line, 0, 9, 2), elfCode)
+	for i := range rows {
+		line = append(line, byte(13+14*8+6-2*(i%2))) // the address advances by 8, the line by 1 or -1
+	}
+	line = append(line, 0, 1, 1)
+	line = append(le.AppendUint32(nil, uint32(len(line))), line...)
+	section := func(name string, data []byte) elftest.Section {
+		return elftest.Section{Name: name, Type: 1, Data: data, Align: 1}
+	}
+	return string(elfOf(n, section(".debug_abbrev", abbrev), section(".debug_info", info), section(".debug_line", line)).Bytes())
+}
+
+// peFrames is a DLL whose .pdata has n functions (PE format, "The .pdata Section"). Their unwind
+// information is one record: push rbx.
+func peFrames(n int) string {
+	const code, table, record = 0x1000, 0x4000000, 0x8000000
+	head := make([]byte, 0x400)
+	copy(head, "MZ")
+	head[0x3c] = 0x40
+	copy(head[0x40:], "PE\x00\x00\x64\x86\x03\x00")
+	le.PutUint16(head[0x54:], 0xf0) // size of the optional header
+	le.PutUint16(head[0x56:], 0x2022)
+	opt := head[0x58:]
+	le.PutUint16(opt, 0x20b)
+	le.PutUint64(opt[24:], 0x180000000)
+	le.PutUint32(opt[32:], 0x1000)
+	le.PutUint32(opt[36:], 0x200)
+	le.PutUint32(opt[56:], record+0x1000)
+	le.PutUint32(opt[60:], 0x400)
+	le.PutUint32(opt[108:], 16)
+	le.PutUint32(opt[112+3*8:], table)
+	le.PutUint32(opt[112+3*8+4:], uint32(12*n))
+	out := head
+	section := func(i int, name string, rva, flags uint32, data []byte) {
+		h := head[0x58+0xf0+40*i:]
+		copy(h, name)
+		for len(data)%0x200 != 0 {
+			data = append(data, 0)
+		}
+		le.PutUint32(h[8:], uint32(len(data)))
+		le.PutUint32(h[12:], rva)
+		le.PutUint32(h[16:], uint32(len(data)))
+		le.PutUint32(h[20:], uint32(len(out)))
+		le.PutUint32(h[36:], flags)
+		out = append(out, data...)
+	}
+	var functions []byte
+	for i := range n {
+		functions = le.AppendUint32(le.AppendUint32(le.AppendUint32(functions, uint32(code+8*i)), uint32(code+8*i+8)), record)
+	}
+	section(0, ".text", code, 0x60000020, make([]byte, 8*n))
+	section(1, ".pdata", table, 0x40000040, functions)
+	section(2, ".xdata", record, 0x40000040, []byte{1, 1, 1, 0, 1, 0x30, 0, 0})
+	copy(out, head)
+	return string(out)
+}
