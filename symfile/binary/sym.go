@@ -44,11 +44,9 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		CPU:       f.program.arch(),
 		Functions: f,
 		Publics:   f.Publics,
+		NameEnd:   f.NameEnd,
 		Demangle:  opt.Demangle,
 		Spool:     opt.Spool,
-	}
-	if f.format.unsized {
-		in.NameEnd = f.NameEnd
 	}
 	if !opt.NoCFI {
 		tables, err := f.Unwind()

@@ -133,10 +133,13 @@ func (f *File) setExtent(s *symbol.Symbol, rva uint64) error {
 	return nil
 }
 
-// NameEnd returns the first address after start, a name without a size, at which it is known not to
-// count any more, or limit if none is before that. It holds for PE files, whose names are in the
+// NameEnd returns the first address after start, where a name is, at which it is known not to count
+// any more, or limit if none is before that. The names of PE files have no sizes, but are in the
 // order of their functions.
 func (f *File) NameEnd(start, limit uint64) (uint64, error) {
+	if !f.format.unsized {
+		return f.sizedEnd(start, limit)
+	}
 	var failed error
 	n := sort.Search(int(limit-start), func(n int) bool {
 		s := symbol.Symbol{Start: start}
@@ -144,6 +147,55 @@ func (f *File) NameEnd(start, limit uint64) (uint64, error) {
 		return s.Extent == symbol.Passed
 	})
 	return start + uint64(n), failed
+}
+
+// alignment is the largest that compilers give functions: less between two is no function.
+const alignment = 16
+
+// sizedEnd is NameEnd for names with sizes. What is less than a function, has another name, or has
+// unwind rules of its own at both ends, is left to its readers.
+func (f *File) sizedEnd(start, limit uint64) (uint64, error) {
+	s, ok, err := f.nameAt(start)
+	end := start + s.Size
+	if !ok || s.Start != start || s.Size == 0 || end+alignment > limit || end < start {
+		return limit, err
+	}
+	_, named, err := f.nameAt(end)
+	if named || err != nil || !f.program.isCode(end) {
+		return limit, err
+	}
+	for _, rva := range []uint64{end + alignment - 1, limit - alignment} {
+		r, ok, err := f.Function(rva)
+		if err != nil {
+			return limit, err
+		}
+		row, has, err := f.Row(rva)
+		if err != nil {
+			return limit, err
+		}
+		if !ok || r.Start < end || has != symbol.Yes || row.CannotUnwind {
+			return end, nil
+		}
+	}
+	return limit, nil
+}
+
+// nameAt returns the name that the first symbol table with one has for an address.
+func (f *File) nameAt(rva uint64) (symbol.Symbol, bool, error) {
+	tables, err := f.symbolTables()
+	for _, n := range tables {
+		p, err := n.get()
+		if input.Needs(err) {
+			return symbol.Symbol{}, false, err
+		}
+		if err != nil {
+			continue // Warnings has the error
+		}
+		if s, ok := p.Lookup(rva); ok {
+			return s, true, nil
+		}
+	}
+	return symbol.Symbol{}, false, err
 }
 
 // answerOf returns the answer of a lookup that found a name.

@@ -51,8 +51,7 @@ type Input struct {
 	// of several at one address the first counts.
 	Publics func(f func(rva uint64, name string) error) error
 	// NameEnd returns the first address after that of a name, and before limit, that is known to be
-	// in a function without a name, or limit. nil is for formats whose readers know it from the
-	// unwind rules.
+	// in a function without a name, or limit. Readers do not know that from the unwind rules.
 	NameEnd func(start, limit uint64) (uint64, error)
 	// Unwind are the tables of unwind rules. Where several cover an address, the first counts.
 	Unwind []unwind.Table
