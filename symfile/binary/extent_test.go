@@ -142,22 +142,23 @@ func TestChainedParts(t *testing.T) {
 // a sized name is code without a name, which the unwind rules do not show on every processor (of an
 // ARM library, not where its table says that nothing can be unwound).
 //
-//	0x1000 first, size 0x10
-//	0x1010 code without a name, with rules in one of two files
-//	0x1080 padded, size 0x18; eight bytes of padding
-//	0x10a0 last, size 0x20
+//	0x2000 first, size 0x10
+//	0x2010 code without a name, with rules in one of two files
+//	0x2080 padded, size 0x18; eight bytes of padding
+//	0x20a0 last, size 0x20
 func TestNamesEndInSym(t *testing.T) {
 	for _, rules := range []bool{false, true} {
 		f := &elftest.File{Class: 64, Machine: 62, Type: 3}
-		f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: make([]byte, 0xc0), Align: 0x1000})
-		fdes := [][2]uint32{{0x1000, 0x10}}
+		f.Add(elftest.Section{Name: ".rodata", Type: 1, Flags: 2, Address: 0x1000, Data: make([]byte, 16), Align: 0x1000})
+		f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x2000, Data: make([]byte, 0xc0), Align: 0x1000})
+		fdes := [][2]uint32{{0x2000, 0x10}}
 		if rules {
-			fdes = append(fdes, [2]uint32{0x1010, 0x70})
+			fdes = append(fdes, [2]uint32{0x2010, 0x70})
 		}
-		f.Add(elftest.Section{Name: ".eh_frame", Type: 1, Flags: 2, Address: 0x2000, Align: 0x1000, Data: ehFrame(0x2000, fdes...)})
-		f.Symbols(".dynsym", []elftest.Sym{{Name: "first", Value: 0x1000, Size: 0x10, Type: 2, Bind: 1, Section: ".text"},
-			{Name: "padded", Value: 0x1080, Size: 0x18, Type: 2, Bind: 1, Section: ".text"}, {Name: "last", Value: 0x10a0, Size: 0x20, Type: 2, Bind: 1, Section: ".text"}})
-		f.Segments = []elftest.Segment{{Type: 1, Flags: 5, First: ".text", Last: ".eh_frame", Address: 0x1000, Align: 0x1000}}
+		f.Add(elftest.Section{Name: ".eh_frame", Type: 1, Flags: 2, Address: 0x3000, Align: 0x1000, Data: ehFrame(0x3000, fdes...)})
+		f.Symbols(".dynsym", []elftest.Sym{{Name: "first", Value: 0x2000, Size: 0x10, Type: 2, Bind: 1, Section: ".text"},
+			{Name: "padded", Value: 0x2080, Size: 0x18, Type: 2, Bind: 1, Section: ".text"}, {Name: "last", Value: 0x20a0, Size: 0x20, Type: 2, Bind: 1, Section: ".text"}})
+		f.Segments = []elftest.Segment{{Type: 1, Flags: 5, First: ".rodata", Last: ".eh_frame", Address: 0x1000, Align: 0x1000}}
 		b, err := bin.Open(input.FromBytes("lib.so", f.Bytes()))
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +167,7 @@ func TestNamesEndInSym(t *testing.T) {
 		if _, err := b.WriteSym(&text, bin.SymOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(text.String(), "PUBLIC 0 0 first\nPUBLIC 10 0 <unknown in lib.so>\n"); got == rules || strings.Count(text.String(), "<unknown") > 1 {
+		if got := strings.Contains(text.String(), "PUBLIC 1000 0 first\nPUBLIC 1010 0 <unknown in lib.so>\n"); got == rules || strings.Count(text.String(), "<unknown") > 1 {
 			t.Errorf("with rules %v:\n%s", rules, text.String())
 		}
 	}

@@ -152,8 +152,8 @@ func (f *File) NameEnd(start, limit uint64) (uint64, error) {
 // alignment is the largest that compilers give functions: less between two is no function.
 const alignment = 16
 
-// sizedEnd is NameEnd for names with sizes. What is less than a function, has another name, or has
-// unwind rules of its own at both ends, is left to its readers.
+// sizedEnd is NameEnd for names with sizes. What is less than a function, has another name, or
+// consists of functions with unwind rules, is left to its readers.
 func (f *File) sizedEnd(start, limit uint64) (uint64, error) {
 	s, ok, err := f.nameAt(start)
 	end := start + s.Size
@@ -164,7 +164,8 @@ func (f *File) sizedEnd(start, limit uint64) (uint64, error) {
 	if named || err != nil || !f.program.isCode(end) {
 		return limit, err
 	}
-	for _, rva := range []uint64{end + alignment - 1, limit - alignment} {
+	for at := end; at+alignment <= limit; {
+		rva := min(at+alignment-1, limit-alignment)
 		r, ok, err := f.Function(rva)
 		if err != nil {
 			return limit, err
@@ -176,6 +177,7 @@ func (f *File) sizedEnd(start, limit uint64) (uint64, error) {
 		if !ok || r.Start < end || has != symbol.Yes || row.CannotUnwind {
 			return end, nil
 		}
+		at = r.Start + r.Size
 	}
 	return limit, nil
 }

@@ -23,7 +23,7 @@ func (o *output) body(s *sorter, nameEnd func(start, limit uint64) (uint64, erro
 		}
 		last.size = 0
 	}
-	covered, public := uint64(0), uint64(math.MaxUint64) // where the last function ends; the address of the last PUBLIC
+	covered, public := uint64(0), uint64(0) // where the last function ends; the address of the last PUBLIC
 	open := false                           // whether the last record is a PUBLIC
 	closePublic := func(next uint64) error {
 		if !open || nameEnd == nil || next <= public {
