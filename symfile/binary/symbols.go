@@ -166,12 +166,12 @@ func (f *File) sizedEnd(start, limit uint64) (uint64, error) {
 	}
 	for at := end; at+alignment <= limit; {
 		rva := min(at+alignment-1, limit-alignment)
-		r, ok, err := f.Function(rva)
-		if err != nil {
+		r, ok, err := f.Function(rva) // another error than Needs is a warning of the table's reader
+		if input.Needs(err) {
 			return limit, err
 		}
 		row, has, err := f.Row(rva)
-		if err != nil {
+		if input.Needs(err) {
 			return limit, err
 		}
 		if !ok || r.Start < end || has != symbol.Yes || row.CannotUnwind {
