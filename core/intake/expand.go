@@ -292,7 +292,7 @@ func (e *expander) unzip(src *input.Source, depth int) {
 		e.problem(src.Name, "zip archive", src.Size, have, err)
 		return
 	}
-	for {
+	for packed := int64(0); ; {
 		m, ok, err := z.next()
 		if !ok {
 			if err != nil {
@@ -305,6 +305,12 @@ func (e *expander) unzip(src *input.Source, depth int) {
 			continue
 		}
 		if !e.another(src, "zip archive") {
+			return
+		}
+		// Members that overlap ask for much more work than their archive has bytes. One may only
+		// claim to, because the list is damaged.
+		if packed += min(m.packed, src.Size); packed > 2*src.Size {
+			e.problem(src.Name, "zip archive", m.header, "members that overlap; those before are used", nil)
 			return
 		}
 		if e.progressOf(src.Name+"/"+name, src)(m.header); e.over {

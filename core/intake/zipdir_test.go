@@ -191,3 +191,29 @@ func FuzzZipList(f *testing.F) {
 		}
 	})
 }
+
+// Of members that share their bytes, those are used that an archive of its size may have.
+func TestZipOverlap(t *testing.T) {
+	const members = 300
+	data := bytes.Repeat([]byte("MODULE Linux x86_64 0 a\n"), 1000)
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, _ := w.CreateHeader(&zip.FileHeader{Name: "0.sym", Method: zip.Store})
+	f.Write(data)
+	w.Close()
+	one := b.Bytes()
+	end := len(one) - 22
+	at := int(binary.LittleEndian.Uint32(one[end+16:]))
+	out := bytes.Clone(one[:at])
+	for range members {
+		out = append(out, one[at:end]...)
+	}
+	tail := bytes.Clone(one[end:])
+	binary.LittleEndian.PutUint16(tail[8:], members)
+	binary.LittleEndian.PutUint16(tail[10:], members)
+	binary.LittleEndian.PutUint32(tail[12:], uint32(members*(end-at)))
+	got, err := Expand(input.FromBytes("a.zip", append(out, tail...)), Limits{}, nil)
+	if len(got) < 2 || len(got) > 5 || err == nil || !strings.Contains(err.Error(), "overlap") {
+		t.Errorf("%d members: %v", len(got), err)
+	}
+}
