@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -177,6 +178,27 @@ func (s *walk) beforeCalls(row *unwind.Row) bool {
 	}
 	_, why := s.codeRow(f)
 	return why == ""
+}
+
+// keepInThunk: where a thread was stopped in a function that does nothing but copy its return address
+// (framecode.IsPCThunk), its caller has those registers too that other calls may change. While GCC's
+// code aligns the stack, ecx alone has the address of the caller's frame, also over such a call.
+func (s *walk) keepInThunk(row *unwind.Row) {
+	f := s.top()
+	if !s.Policy.CodeAtFrame0 || !s.interrupted() || s.symbol(f).Name == "" {
+		return
+	}
+	start := s.symbol(f).Start
+	var code [4]byte
+	if n, _ := s.readCode(f.Address(start), code[:]); f.RVA-start >= uint64(n) || !framecode.IsPCThunk(s.arch, code[:n]) {
+		return
+	}
+	row.Saved = slices.Clone(row.Saved)
+	for r := range s.arch.Names {
+		if reg := cpu.Reg(r); reg != s.arch.PC && reg != s.arch.SP && !slices.Contains(s.arch.CalleeSaved, reg) {
+			row.Saved = append(row.Saved, unwind.RegRule{Reg: reg, Rule: unwind.Rule{Kind: unwind.Same, Reg: reg}})
+		}
+	}
 }
 
 // isThumb: a frame on arm is in Thumb code. A return address says so by its lowest bit, and a thread's

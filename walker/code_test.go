@@ -1,6 +1,7 @@
 package walker
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/crashpane/crashpane/core"
@@ -119,6 +120,46 @@ func TestNoEpilogueAfterTheLastCall(t *testing.T) {
 	s, _, _ := walkBy(Best, rows, map[uint64]string{0x1000: "f", 0x2000: "fatal", 0x2100: "next", 0x3000: "main"}, words, nil, program)
 	if len(s.Frames) > 2 && s.Frames[2].Source == SourceCode {
 		t.Errorf("the next function's code was followed: %s", shape(s))
+	}
+}
+
+// GCC's function that aligns its stack has its caller's stack pointer in ecx alone when it calls the
+// function that tells where it is: lea 4(%esp), %ecx; and $-64, %esp; push -4(%ecx); push %ebp;
+// mov %esp, %ebp; call. That one is mov (%esp), %ebx; ret. Other functions may change ecx.
+func TestThunkInAnAlignedStack(t *testing.T) {
+	a := cpu.X86
+	const sp, caller = stackBase, stackBase + 0x20
+	ecx := cpu.Reg(slices.Index(a.Names, "ecx"))
+	program := codeAt{code(0x1000): {0x8b, 0x1c, 0x24, 0xc3}, code(0x1100): {0x8b, 0x1c, 0x24, 0x40, 0xc3},
+		code(0x2000):     {0x8d, 0x4c, 0x24, 4, 0x83, 0xe4, 0xc0, 0xff, 0x71, 0xfc, 0x55, 0x89, 0xe5, 0xe8, 0xee, 0xef, 0xff, 0xff, 0x51, 0x90},
+		code(0x3030) - 5: {0xe8, 0xcb, 0xef, 0xff, 0xff}, code(0x4040) - 5: {0xe8, 0, 0, 0, 0}}
+	byCode := map[uint64]unwind.Row{0x3000: *cfaRow(a, 2), 0x4000: *cfaRow(a, 1)}
+	byRules := map[uint64]unwind.Row{0x1000: *cfaRow(a, 1), 0x2000: {CFA: unwind.Rule{Kind: unwind.FromReg, Reg: ecx}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -4}}, 0x3000: *cfaRow(a, 2), 0x4000: *cfaRow(a, 1)}
+	for _, c := range []struct {
+		pc   uint64
+		rows map[uint64]unwind.Row
+		want string
+	}{
+		{0x1000, byCode, "1000 context, 2012 frame_pointer, 3030 frame_pointer, 4040 cfi, "},
+		{0x1003, byCode, "1003 context, 2012 frame_pointer, 3030 frame_pointer, 4040 cfi, "},
+		{0x1000, byRules, "1000 context, 2012 cfi, 3030 cfi, 4040 cfi, "},
+		{0x1103, byRules, "1103 context, 2012 frame_pointer, 3030 frame_pointer, lost"},
+	} {
+		w := New(Best, core.OSLinux, oneModule(codeBase, codeSize),
+			&rowsByFunction{fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "thunk", 0x1100: "other", 0x2000: "aligned", 0x3000: "large", 0x4000: "main"}}, c.rows})
+		w.Code = program
+		regs := cpu.Regs{Arch: a}
+		regs.Set(a.PC, code(c.pc))
+		regs.Set(a.SP, sp)
+		regs.Set(a.FP, sp+4)
+		regs.Set(ecx, caller)
+		// the thunk's return address, ebp, the copy of the return address, what aligning left free, the
+		// return address, and the caller's frame
+		words := []uint64{code(0x2012), 0x1234, code(0x3030), 1, 2, 3, 4, code(0x3030), 5, code(0x4040), 0, 0}
+		st := w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: words})
+		if got := shape(st); len(got) < len(c.want) || got[:len(c.want)] != c.want {
+			t.Errorf("at 0x%x: %s, want %s %v", c.pc, got, c.want, st.Stop)
+		}
 	}
 }
 

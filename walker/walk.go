@@ -225,6 +225,7 @@ func (s *walk) caller() (Frame, *Stop) {
 				undeclared = stop
 			}
 		}
+		s.keepInThunk(&cand.row)
 		regs, cfa, err := s.apply(src, &cand.row)
 		if err != nil {
 			reject(src, cand.row, "%s", s.notRead(err))

@@ -216,22 +216,28 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 	return i.Len, flow{}
 }
 
-// pcThunk returns the register to which a function of 32-bit x86 copies its return address, where that
+// pcThunk returns the register to which a callee of 32-bit x86 copies its return address, where that
 // is all it does, and a register that other calls may change has an address in the frame. GCC keeps
 // the caller's stack pointer in ecx while it aligns the stack, also over such a call.
-//
-//	8b 1c 24   mov (%esp), %ebx, or another register
-//	c3         ret
 func (m *machine) pcThunk(callee uint64, direct bool) (cpu.Reg, bool) {
 	regs := x86Regs[m.arch]
-	if m.arch != cpu.X86 || !direct || m.called == nil || m.get(regs[0]).kind != sum && m.get(regs[1]).kind != sum && m.get(regs[2]).kind != sum {
+	if !direct || m.called == nil || m.get(regs[0]).kind != sum && m.get(regs[1]).kind != sum && m.get(regs[2]).kind != sum {
 		return cpu.NoReg, false
 	}
 	f, ok := m.called(callee)
-	if c := f.Code; ok && len(c) >= 4 && c[0] == 0x8b && c[1]&0xc7 == 4 && c[2] == 0x24 && c[3] == 0xc3 {
-		return regs[c[1]>>3], true
+	if !ok || !IsPCThunk(m.arch, f.Code) {
+		return cpu.NoReg, false
 	}
-	return cpu.NoReg, false
+	return regs[f.Code[1]>>3], true
+}
+
+// IsPCThunk reports whether a function of 32-bit x86 copies its return address to a register and does
+// nothing else. 32-bit programs that run at any address ask for their own that way.
+//
+//	8b 1c 24   mov (%esp), %ebx, or another register
+//	c3         ret
+func IsPCThunk(arch *cpu.Arch, c []byte) bool {
+	return arch == cpu.X86 && len(c) >= 4 && c[0] == 0x8b && c[1]&0xc7 == 4 && c[2] == 0x24 && c[3] == 0xc3
 }
 
 // x86Called is what a call has done to the stack pointer, at its return address. On 32-bit x86 the
