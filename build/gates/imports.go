@@ -53,6 +53,8 @@ var importRules = []importRule{
 	{"symfile/unwind", []string{"core/cpu"}},
 	{"symfile/sframe", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/compact", []string{"core/cpu", "core/input", "symfile/unwind"}},
+	{"symfile/macho", []string{"core/cpu", "core/input", "symfile/symbol"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/ordered", nil},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/unwind"}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/elf"
+	"github.com/crashpane/crashpane/symfile/macho"
 	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/pe"
 )
@@ -31,6 +32,7 @@ var formats = []format{
 	{name: "ELF file", is: elf.Is, open: openELF},
 	{name: "PE file", is: pe.Is, open: openPE, image: openImage, unsized: true},
 	{name: "PDB", is: pdb.Is, open: openPDB, unsized: true},
+	{name: "Mach-O file", is: macho.Is, open: openMachO, unsized: true},
 }
 
 // headSize is how many bytes of a file show its format.

@@ -1,0 +1,264 @@
+package binary
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/compact"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
+	"github.com/crashpane/crashpane/symfile/dwarf"
+	"github.com/crashpane/crashpane/symfile/dwarfcfi"
+	"github.com/crashpane/crashpane/symfile/macho"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// machoProgram is a Mach-O file, with the debug information of its dSYM if that is attached.
+type machoProgram struct {
+	src    *input.Source
+	macho  *macho.File
+	dsym   *macho.File
+	starts *macho.Starts // nil until they are asked for
+}
+
+// openMachO opens a thin file. A core file is refused: it is a dump of a process and no program.
+func openMachO(src *input.Source, _ *input.Warnings) (program, error) {
+	m, err := macho.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	if m.Type == macho.TypeCore {
+		return nil, &input.FormatError{File: src.Name, Part: "Mach-O header", Offset: 12, Want: "an executable, library, object or debug file", Have: "a core file"}
+	}
+	return &machoProgram{src: src, macho: m}, nil
+}
+
+func (f *machoProgram) arch() *cpu.Arch       { return f.macho.Arch }
+func (f *machoProgram) base() uint64          { return f.macho.Base }
+func (f *machoProgram) frameData() frameTable { return nil }
+
+// files returns the program and its dSYM.
+func (f *machoProgram) files() []*macho.File {
+	if f.dsym != nil {
+		return []*macho.File{f.macho, f.dsym}
+	}
+	return []*macho.File{f.macho}
+}
+
+func (f *machoProgram) warnings() (out []string) {
+	for _, m := range f.files() {
+		out = append(out, m.Warnings()...)
+	}
+	return out
+}
+
+func (f *machoProgram) sources() (out []*input.Source) {
+	for _, m := range f.files() {
+		out = append(out, m.Src)
+	}
+	return out
+}
+
+// machoKinds are the kinds of files in words.
+var machoKinds = map[uint32]string{macho.TypeObject: "object file", macho.TypeExecutable: "executable", macho.TypeDylib: "library", macho.TypeBundle: "bundle",
+	macho.TypeDSYM: "dSYM", macho.TypeKext: "kernel extension", macho.TypeFileSet: "kernel collection"}
+
+// identity returns the file's identity. A module has the uuid as its debug id and as its code id.
+func (f *machoProgram) identity() symbol.Identity {
+	m := f.macho
+	id := symbol.Identity{Name: baseName(m.InstallName), DebugID: m.DebugID(), OS: "mac", Arch: machoArch(m), Code: m.HasCode(), Kind: machoKinds[m.Type], IDLoaded: true}
+	if id.Name == "" {
+		id.Name = strings.TrimSuffix(baseName(f.src.Name), ".dSYM")
+	}
+	if id.Kind == "" {
+		id.Kind = fmt.Sprintf("Mach-O file of type %d", m.Type)
+	}
+	var code layout
+	for i := range m.Sections {
+		if s := &m.Sections[i]; s.Exec() {
+			code.add(s.Name, s.Address, s.Size)
+		}
+	}
+	id.CodeLayout = code.String()
+	for _, s := range m.Segments {
+		if s.Name != "__PAGEZERO" && s.Name != "__LINKEDIT" && s.Name != "__DWARF" && s.Address+s.Size > m.Base {
+			id.Size = max(id.Size, s.Address+s.Size-m.Base)
+		}
+	}
+	return id
+}
+
+// machoArch is the word for the processor in a MODULE record.
+func machoArch(m *macho.File) string {
+	switch {
+	case m.CPU == 0x0200000c:
+		return "arm64_32"
+	case m.Arch == cpu.ARM64 && m.SubCPU == 2:
+		return "arm64e"
+	}
+	return dumpsyms.Arch(m.Arch)
+}
+
+// code reads bytes that are the same in memory: those of segments that are not writable.
+func (f *machoProgram) code(rva uint64, p []byte) int {
+	if !f.macho.HasCode() {
+		return 0
+	}
+	address := f.macho.Base + rva
+	for i := range f.macho.Segments {
+		s := &f.macho.Segments[i]
+		if address < s.Address || address-s.Address >= s.FileSize {
+			continue
+		}
+		if s.Writable() && f.macho.Type != macho.TypeObject {
+			return 0
+		}
+		b, err := f.macho.At(address, int64(min(uint64(len(p)), s.FileSize-(address-s.Address))))
+		if err != nil {
+			return 0
+		}
+		return copy(p, b)
+	}
+	return 0
+}
+
+// isCode reports whether an address is in a section with instructions.
+func (f *machoProgram) isCode(rva uint64) bool {
+	s := f.macho.SectionAt(f.macho.Base + rva)
+	return s != nil && s.Exec()
+}
+
+// bounds returns where the function at an RVA starts and the next one does, by the program's
+// LC_FUNCTION_STARTS.
+func (f *machoProgram) bounds(rva uint64) (start, end uint64, ok bool) {
+	if f.starts == nil {
+		for _, m := range f.files() {
+			if s, err := m.Starts(); err == nil && (f.starts == nil || len(s) > 0) {
+				f.starts = &s
+			}
+		}
+		if f.starts == nil {
+			return 0, 0, false
+		}
+	}
+	return f.starts.Piece(rva)
+}
+
+// unwindTables returns the compact unwind information before the DWARF that it refers to, and last
+// the .debug_frame of a dSYM.
+//
+// A file without __unwind_info has its rules in __eh_frame (an object) or nowhere.
+func (f *machoProgram) unwindTables() []*table {
+	out := []*table{}
+	add := func(m *macho.File, s *macho.Section, name string, open func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error)) {
+		if s == nil || !s.HasBytes() {
+			return
+		}
+		out = append(out, &table{section: name, file: m.Src.Name, open: func() (unwind.Table, error) {
+			src, err := m.Data(s)
+			if err != nil {
+				return nil, err
+			}
+			return open(src, dwarfcfi.Config{Arch: m.Arch, Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name, At: m.At})
+		}})
+	}
+	m := f.macho
+	add(m, m.Section(compact.SectionName), compact.SectionName, func(src *input.Source, _ dwarfcfi.Config) (unwind.Table, error) {
+		return compact.Open(src, compact.Config{Arch: m.Arch, Order: m.Order, File: m.Src.Name, Bounds: f.bounds,
+			Code: func(rva uint64, n int64) ([]byte, error) { return m.At(m.Base+rva, n) }})
+	})
+	if s := m.Section("__eh_frame"); s != nil {
+		add(m, s, s.Name, func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error) {
+			return dwarfcfi.EHFrame(src, s.Address, nil, 0, cfg)
+		})
+	}
+	for _, m := range f.files() {
+		add(m, m.Debug(".debug_frame"), ".debug_frame", dwarfcfi.DebugFrame)
+	}
+	return out
+}
+
+// symbolSources returns the DWARF of the dSYM or of the file itself.
+func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
+	out := []*symbolSource{}
+	for _, m := range f.files() {
+		if s := m.Debug(".debug_info"); s == nil || !s.HasBytes() {
+			continue
+		}
+		out = append(out, sourceOf(".debug_info", m.Src.Name, func() (symbolTable, error) {
+			return dwarf.Open(dwarf.Sections{
+				Get: func(name string) (*input.Source, error) {
+					s := m.Debug(name)
+					if s == nil {
+						return nil, nil
+					}
+					return m.Data(s)
+				},
+				More:  func(string) ([]*input.Source, error) { return nil, nil },
+				Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name,
+			}, dwarf.Options{Symbols: symbols, ZeroIsCode: m.Type == macho.TypeObject})
+		}))
+	}
+	return out
+}
+
+// symbolTables returns the symbol table of the dSYM, which strip does not change, and that of the
+// program.
+func (f *machoProgram) symbolTables() ([]*names, error) {
+	var out []*names
+	for _, m := range []*macho.File{f.dsym, f.macho} {
+		if m == nil || !m.HasSymbols() {
+			continue
+		}
+		out = append(out, &names{full: true, onDemand: onDemand[nameTable]{section: "symbol table", file: m.Src.Name, open: func() (nameTable, error) {
+			return m.Publics()
+		}}})
+	}
+	return out, nil
+}
+
+// attach attaches the dSYM, or the program to a dSYM, by the uuid.
+func (f *machoProgram) attach(src *input.Source) (program, error) {
+	head, err := firstBytes(src)
+	if err != nil {
+		return nil, err
+	}
+	if !macho.Is(head) || f.dsym != nil {
+		return nil, nil
+	}
+	other, err := macho.Open(src)
+	if err != nil {
+		return nil, nil // opening it as a file of its own reports the error
+	}
+	switch {
+	case len(other.UUID) == 0 || !bytes.Equal(other.UUID, f.macho.UUID):
+		return nil, nil
+	case other.Type == macho.TypeDSYM && f.macho.Type != macho.TypeDSYM:
+		f.dsym = other
+		return f, nil
+	case f.macho.Type == macho.TypeDSYM && other.Type != macho.TypeDSYM:
+		return &machoProgram{src: src, macho: other, dsym: f.macho}, nil
+	}
+	return nil, nil
+}
+
+// missing adds the dSYM of a program, and says of a dSYM alone that it has no unwind rules.
+func (f *machoProgram) missing(id *symbol.Identity, out *symbol.Contents) {
+	add := func(text string) { out.Missing = append(out.Missing, text) }
+	uuid := func() string {
+		if id.DebugID == "" {
+			return ""
+		}
+		u := strings.TrimSuffix(id.DebugID, "0")
+		return fmt.Sprintf(" (uuid %s-%s-%s-%s-%s)", u[:8], u[8:12], u[12:16], u[16:20], u[20:])
+	}
+	switch {
+	case f.macho.Type == macho.TypeDSYM && !out.CFI:
+		add("the program itself, whose unwind rules the dSYM does not have: " + id.Name + uuid())
+	case f.dsym == nil && !out.Functions && id.Code:
+		add("the debug information " + id.Name + ".dSYM" + uuid())
+	}
+}
