@@ -163,14 +163,15 @@ func codeOrigin(what string, at uint64) unwind.Origin {
 // address is in memory by them.
 func (s *walk) beforeCalls(row *unwind.Row) bool {
 	f := s.top()
-	if !s.Policy.CodeAtFrame0 || !s.interrupted() || s.arch.LR == cpu.NoReg || row.RA.Kind != unwind.AtCFA && row.RA.Kind != unwind.AtReg {
+	inMemory := row.RA.Kind == unwind.AtCFA || row.RA.Kind == unwind.AtReg
+	if !s.Policy.CodeAtFrame0 || !s.interrupted() || !row.WholeFunction && (s.arch.LR == cpu.NoReg || !inMemory) {
 		return false
 	}
 	// A symbol file's record has such rules too, if it was made from those.
 	if own := s.symbol(f); !row.WholeFunction && (row.Origin.Line == 0 || own.Name == "" || own.Start != row.Start) {
 		return false
 	}
-	if f.RVA == row.Start {
+	if f.RVA == row.Start && inMemory {
 		return true
 	}
 	if s.Code == nil && s.Assigned == nil || !framecode.Knows(s.arch) {

@@ -172,13 +172,36 @@ func (f *machoProgram) unwindTables() []*table {
 	})
 	if s := m.Section("__eh_frame"); s != nil {
 		add(m, s, s.Name, func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error) {
-			return dwarfcfi.EHFrame(src, s.Address, nil, 0, cfg)
+			t, err := dwarfcfi.EHFrame(src, s.Address, nil, 0, cfg)
+			if err != nil {
+				return nil, err
+			}
+			return bodies{t}, nil
 		})
 	}
 	for _, m := range f.files() {
 		add(m, m.Debug(".debug_frame"), ".debug_frame", dwarfcfi.DebugFrame)
 	}
 	return out
+}
+
+// bodies is a table whose rules hold where a function calls another: Apple's compilers describe no
+// prologue that exceptions cannot leave, and no epilogue.
+type bodies struct{ unwind.Table }
+
+// Row implements unwind.Table.
+func (b bodies) Row(rva uint64) (unwind.Row, bool, error) {
+	row, ok, err := b.Table.Row(rva)
+	row.WholeFunction = true
+	return row, ok, err
+}
+
+// Function implements unwind.Functions.
+func (b bodies) Function(rva uint64) (start, end uint64, ok bool, err error) {
+	if f, knows := b.Table.(unwind.Functions); knows {
+		return f.Function(rva)
+	}
+	return 0, 0, false, nil
 }
 
 // symbolSources returns the DWARF of the dSYM or of the file itself.
