@@ -3,13 +3,14 @@ package intake
 import (
 	"encoding/binary"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// openFat adds the files of a fat Mach-O file, one for each processor, as members named after it.
+// openFat adds the files of a fat Mach-O file, one for each processor, as members named after it: "app/arm64/app".
 //
 //	u32 0xcafebabe, u32 count, then for each: u32 cputype, u32 cpusubtype, u32 offset, u32 size, u32 alignment
 //	u32 0xcafebabf, u32 count, then for each the same with u64 offset and size, and u32 reserved
@@ -43,7 +44,8 @@ func (e *expander) openFat(src *input.Source, depth int) {
 			e.problem(src.Name, fmt.Sprintf("member %q", name), -1, fmt.Sprintf("%d bytes at offset 0x%x, where the file has %d in all", size, off, end), nil)
 			continue
 		}
-		inner := src.Sub(src.Name+"/"+name, int64(off), int64(size))
+		// The file's own name is last, since that is the module's.
+		inner := src.Sub(src.Name+"/"+name+"/"+path.Base(src.Name), int64(off), int64(size))
 		e.expand(inner, Sniff(inner), depth+1, nil)
 	}
 	if err := c.Err(); err != nil {

@@ -31,10 +31,10 @@ func TestFat(t *testing.T) {
 		want  string
 		wrong string
 	}{
-		{"two", fat([]uint32{0xcafebabe, 2, amd64, 3, 48, 16, 0, arm64, 2, 64, 16, 0}, amd64, arm64), "a/amd64 a/arm64", ""},
-		{"offsets of 64 bits", fat([]uint32{fat64, 1, arm64, 2, 0, 40, 0, 16, 0, 0}, arm64), "a/arm64", ""},
-		{"two of one processor", fat([]uint32{0xcafebabe, 2, arm64, 0, 48, 16, 0, arm64, 0x80000002, 64, 16, 0}, arm64, arm64), "a/arm64 a/arm64-2", ""},
-		{"one outside", fat([]uint32{0xcafebabe, 2, arm64, 0, 48, 16, 0, amd64, 3, 64, 17, 0}, arm64, amd64), "a/arm64", `member "amd64": 17 bytes at offset 0x40, where the file has 80 in all`},
+		{"two", fat([]uint32{0xcafebabe, 2, amd64, 3, 48, 16, 0, arm64, 2, 64, 16, 0}, amd64, arm64), "a/amd64/a a/arm64/a", ""},
+		{"offsets of 64 bits", fat([]uint32{fat64, 1, arm64, 2, 0, 40, 0, 16, 0, 0}, arm64), "a/arm64/a", ""},
+		{"two of one processor", fat([]uint32{0xcafebabe, 2, arm64, 0, 48, 16, 0, arm64, 0x80000002, 64, 16, 0}, arm64, arm64), "a/arm64/a a/arm64-2/a", ""},
+		{"one outside", fat([]uint32{0xcafebabe, 2, arm64, 0, 48, 16, 0, amd64, 3, 64, 17, 0}, arm64, amd64), "a/arm64/a", `member "amd64": 17 bytes at offset 0x40, where the file has 80 in all`},
 		{"a header that is cut off", fat([]uint32{0xcafebabe, 40, arm64, 0, 48, 16, 0, amd64}, arm64)[:32], "", "fat header"},
 		{"many claimed", fat([]uint32{fat64, 0xffffffff, arm64, 0}), "", "fat header"},
 	} {

@@ -224,6 +224,8 @@ func (fs *Files) add(src *input.Source, member bool) {
 		fs.addSym(it)
 	case k.IsBinary():
 		fs.addBinary(it, guess.What)
+	case k == intake.DSYMPart:
+		it.Usable = true // it comes with the debug information, and says nothing that is needed
 	case k.IsPacked():
 		if member {
 			// Expand opens archives in archives itself, to its depth: an archive that holds itself

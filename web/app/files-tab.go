@@ -165,8 +165,6 @@ var nextSteps = []struct{ kind, text, command, windows string }{
 	{"empty", "Copy it again.", "", ""},
 	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
 	{damaged, copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
-	{"macho", "Make a symbol file from it or from its dSYM, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
-	{"dsym-part", "Make a symbol file from the whole dSYM folder, and drop that.", "", ""},
 	{"elf-core", "Open it in a debugger, together with the program:", "gdb -c FILE", ""},
 	{"kernel-dump", "Open it in a debugger:", "windbg -z FILE", ""},
 	{"user-dump", "Open it in a debugger:", "windbg -z FILE", ""},

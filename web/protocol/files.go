@@ -101,6 +101,8 @@ func kindWord(f FileRow) string {
 		return "archive"
 	case f.IsBinary():
 		return "binary"
+	case f.Kind == "other" && f.Usable:
+		return "part of a dSYM"
 	case f.Kind == "other":
 		return "not usable"
 	}

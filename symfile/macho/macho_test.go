@@ -1,0 +1,206 @@
+package macho
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
+)
+
+// made are the files of testdata, which make.sh makes.
+var made = []string{"m-arm64-fp", "m-arm64-nofp", "m-x86_64-fp", "m-x86_64-nofp"}
+
+func open(t testing.TB, name string) *File {
+	t.Helper()
+	f, err := Open(input.FromBytes(name, testfile.Read(t, "testdata/"+name+".gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestFiles: names, ids and where functions start are those that llvm-nm and the linker have, in the
+// program and in its dSYM.
+func TestFiles(t *testing.T) {
+	for _, name := range made {
+		program, dsym := open(t, name+".dylib"), open(t, name+".dwarf")
+		if program.Type != TypeDylib || dsym.Type != TypeDSYM || !program.HasCode() || dsym.HasCode() {
+			t.Errorf("%s: types %d and %d, code %v and %v", name, program.Type, dsym.Type, program.HasCode(), dsym.HasCode())
+		}
+		if id := program.DebugID(); len(id) != 33 || id != dsym.DebugID() {
+			t.Errorf("%s: id %q, of the dSYM %q", name, id, dsym.DebugID())
+		}
+		if program.InstallName != "/usr/local/lib/"+name+".dylib" {
+			t.Errorf("%s: its name is %q", name, program.InstallName)
+		}
+		if dsym.Debug(".debug_info") == nil || dsym.Debug(".debug_line") == nil || program.Debug(".debug_info") != nil {
+			t.Errorf("%s: debug sections", name)
+		}
+		want, err := os.ReadFile("testdata/" + name + ".names.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []*File{program, dsym} {
+			p, err := f.Publics()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			for i := range p.Len() {
+				if s := p.At(i); !strings.HasSuffix(s.Name, "@plt") {
+					fmt.Fprintf(&got, "%016x _%s\n", s.Start, s.Name)
+				}
+			}
+			if expected := strings.NewReplacer(" T ", " ", " t ", " ").Replace(string(want)); got.String() != expected {
+				t.Errorf("%s: names\n%swant\n%s", name, got.String(), expected)
+			}
+			if w := f.Warnings(); len(w) > 0 {
+				t.Errorf("%s: %q", f.Src.Name, w)
+			}
+		}
+		starts, err := program.Starts()
+		if err != nil || len(starts) != strings.Count(string(want), "\n") {
+			t.Errorf("%s: functions start at %x: %v", name, starts, err)
+		}
+	}
+}
+
+// TestNameEnds: a name ends where the next function starts, also if that has no name, and with its
+// section.
+func TestNameEnds(t *testing.T) {
+	f := open(t, "m-arm64-fp.dylib")
+	p, err := f.Publics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := p.Lookup(0x388); !ok || s.Name != "leaf" || s.Size != 12 {
+		t.Errorf("%+v %v", s, ok)
+	}
+	p.starts = append(Starts{}, 0x380, 0x384, 0x38c)
+	if s, ok := p.Lookup(0x388); ok {
+		t.Errorf("a function without a name is %q", s.Name)
+	}
+	if s, ok := p.Lookup(0x10000); ok {
+		t.Errorf("outside of the section is %q", s.Name)
+	}
+	if got := p.Names(0x38c); len(got) != 1 || got[0] != "framed" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestStubs: a stub has the name of the function that it calls.
+func TestStubs(t *testing.T) {
+	for _, name := range made {
+		f := open(t, name+".dylib")
+		p, err := f.Publics()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := f.Section("__stubs")
+		if got, ok := p.Lookup(s.Address - f.Base + 2); !ok || got.Name != "outside@plt" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestExports: of a file whose symbol table has no exported names, the trie has them.
+func TestExports(t *testing.T) {
+	f := open(t, "m-arm64-fp.dylib")
+	f.symtab.count = 0
+	p, err := f.Publics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range p.Len() {
+		names = append(names, p.At(i).Name)
+	}
+	if got := strings.Join(names, " "); got != "leaf framed large recurse" {
+		t.Errorf("%q, warnings %q", got, f.Warnings())
+	}
+}
+
+// TestStarts: distances, Thumb marks, and what ends the list.
+func TestStarts(t *testing.T) {
+	for _, c := range []struct{ data, want string }{
+		{"8007", "[0x380]"},
+		{"80070c00ff", "[0x380 0x38c]"},
+		{"8007ff", "[0x380]"},
+		{"", "[]"},
+		{"ffffffff0f01", "[0xffffffff]"},
+	} {
+		data, _ := hex.DecodeString(c.data)
+		f := &File{Src: input.FromBytes("a", data), starts: part{0, uint32(len(data))}}
+		got, err := f.Starts()
+		if text := fmt.Sprintf("%#x", []uint32(got)); err != nil || strings.ReplaceAll(text, " ", " ") != c.want {
+			t.Errorf("%s: %s, %v", c.data, text, err)
+		}
+	}
+}
+
+// TestDamaged: what is wrong is said with the file and the offset, and the rest is read.
+func TestDamaged(t *testing.T) {
+	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
+	for _, c := range []struct {
+		what, want string
+		change     func(b []byte) []byte
+	}{
+		{"another file", "magic number", func(b []byte) []byte { return []byte("nothing") }},
+		{"a command that is too large", "load command 0 at offset 0x24", func(b []byte) []byte { b[36], b[37] = 0xff, 0xff; return b }},
+		{"many commands", "load command", func(b []byte) []byte { b[17] = 0xff; return b }},
+		{"cut off", "a file of 600 bytes", func(b []byte) []byte { return b[:600] }},
+	} {
+		f, err := Open(input.FromBytes("a", c.change(append([]byte{}, whole...))))
+		said := fmt.Sprint(err)
+		if err == nil {
+			if _, err := f.Publics(); err != nil {
+				said += err.Error()
+			}
+			said += strings.Join(f.Warnings(), "\n")
+		}
+		if !strings.Contains(said, c.want) {
+			t.Errorf("%s: %s, want %q", c.what, said, c.want)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, name := range made {
+		f.Add(testfile.Read(f, "testdata/"+name+".dylib.gz"))
+		f.Add(testfile.Read(f, "testdata/"+name+".dwarf.gz"))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Open(input.FromBytes("a", b))
+		if err != nil {
+			return
+		}
+		m.DebugID()
+		for i := range m.Sections {
+			m.Data(&m.Sections[i])
+			m.At(m.Sections[i].Address, 16)
+		}
+		p, err := m.Publics()
+		if err != nil {
+			return
+		}
+		for i := range min(p.Len(), 100) {
+			s := p.At(i)
+			p.Lookup(s.Start + 1)
+		}
+	})
+}
+
+// TestTruncated: a file may end anywhere.
+func TestTruncated(t *testing.T) {
+	whole := testfile.Read(t, "testdata/m-x86_64-fp.dylib.gz")
+	for n := 0; n < min(len(whole), 2000); n++ {
+		if f, err := Open(input.FromBytes("a", whole[:n])); err == nil {
+			f.Publics()
+			f.At(f.Base, 4)
+		}
+	}
+}
