@@ -166,6 +166,9 @@ func (f *machoProgram) unwindTables() []*table {
 		}})
 	}
 	m := f.macho
+	if !m.HasCode() { // a dSYM's __eh_frame has no functions
+		m = &macho.File{}
+	}
 	add(m, m.Section(compact.SectionName), compact.SectionName, func(src *input.Source, _ dwarfcfi.Config) (unwind.Table, error) {
 		return compact.Open(src, compact.Config{Arch: m.Arch, Order: m.Order, File: m.Src.Name, Bounds: f.bounds,
 			Code: func(rva uint64, n int64) ([]byte, error) { return m.At(m.Base+rva, n) }})

@@ -317,6 +317,9 @@ func (f *File) segment(c *input.Cursor, wide bool) {
 		if c.Err() != nil {
 			return
 		}
+		if s.FileSize == 0 {
+			x.Offset = 0 // the program's, in its dSYM
+		}
 		f.Sections = append(f.Sections, x)
 	}
 }

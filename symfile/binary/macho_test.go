@@ -1,0 +1,118 @@
+package binary
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// machoFile opens a file of package macho's test data.
+func machoFile(t testing.TB, name string) *File {
+	t.Helper()
+	f, err := Open(machoSource(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func machoSource(t testing.TB, name string) *input.Source {
+	return input.FromBytes(name, testfile.Read(t, "../macho/testdata/"+name+".gz"))
+}
+
+// TestMachO: a program and its dSYM, in any order, have functions, lines, inlined calls, names and
+// rules; each alone says what is missing.
+func TestMachO(t *testing.T) {
+	for _, name := range []string{"m-arm64-fp", "m-arm64-nofp", "m-x86_64-fp", "m-x86_64-nofp"} {
+		program, dsym := name+".dylib", name+".dwarf"
+		for _, order := range [][2]string{{program, dsym}, {dsym, program}} {
+			f := machoFile(t, order[0])
+			if attached, err := f.Attach(machoSource(t, order[1])); !attached || err != nil {
+				t.Fatalf("%s to %s: %v %v", order[1], order[0], attached, err)
+			}
+			id := f.Identity()
+			if id.OS != "mac" || id.Name != program || id.Kind != "library" || !id.Code || len(id.DebugID) != 33 || id.Size == 0 {
+				t.Errorf("%s: %+v", name, id)
+			}
+			has := f.Has()
+			if !has.CFI || !has.Functions || !has.Lines || !has.Inlines || len(has.Missing) > 0 {
+				t.Errorf("%s: %+v", name, has)
+			}
+			framed, ok := addressOf(f, "framed")
+			if !ok {
+				t.Fatalf("%s: no framed", name)
+			}
+			inlined := map[string]bool{}
+			for rva := framed; rva < framed+0x60; rva++ {
+				sym, answer, err := f.Lookup(rva)
+				if answer != symbol.Yes || err != nil || sym.Name != "framed" || sym.File != "m.c" && !strings.HasSuffix(sym.File, "/m.c") || sym.Line == 0 && !sym.HasLine {
+					t.Fatalf("%s+0x%x: %+v %v %v", name, rva-framed, sym, answer, err)
+				}
+				for _, in := range sym.Inlines {
+					inlined[in.Name] = true
+				}
+				if row, answer, err := f.Row(rva); answer != symbol.Yes || err != nil || !row.WholeFunction {
+					t.Fatalf("%s+0x%x: %v %v %v", name, rva-framed, row, answer, err)
+				}
+			}
+			if !inlined["twice"] {
+				t.Errorf("%s: inlined calls %v", name, inlined)
+			}
+			if w := f.Warnings(); len(w) > 0 {
+				t.Errorf("%s: %q", name, w)
+			}
+		}
+		for file, want := range map[string]string{program: "the debug information " + program + ".dSYM (uuid ", dsym: "the program itself, whose unwind rules the dSYM does not have: "} {
+			if has := machoFile(t, file).Has(); len(has.Missing) != 1 || !strings.HasPrefix(has.Missing[0], want) {
+				t.Errorf("%s: missing %q", file, has.Missing)
+			}
+		}
+		other := "m-x86_64-fp.dwarf"
+		if name == "m-x86_64-fp" {
+			other = "m-arm64-fp.dwarf"
+		}
+		if attached, err := machoFile(t, program).Attach(machoSource(t, other)); attached || err != nil {
+			t.Errorf("%s to %s: %v %v", other, program, attached, err)
+		}
+	}
+}
+
+// addressOf returns where a function starts.
+func addressOf(f *File, name string) (rva uint64, ok bool) {
+	tables, _ := f.symbolTables()
+	for _, n := range tables {
+		t, err := n.get()
+		if err != nil {
+			continue
+		}
+		for i := range t.Len() {
+			if s := t.At(i); s.Name == name {
+				return s.Start, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// TestMachOSym: the symbol file has the module with its uuid, functions with lines and inlined calls,
+// names and rules.
+func TestMachOSym(t *testing.T) {
+	f := machoFile(t, "m-x86_64-fp.dylib")
+	if _, err := f.Attach(machoSource(t, "m-x86_64-fp.dwarf")); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := f.WriteSym(&b, SymOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"MODULE mac x86_64 " + f.Identity().DebugID + " m-x86_64-fp.dylib\n", "\nINLINE_ORIGIN 0 twice\n", " framed\n", " local\n", "\nPUBLIC ", " outside@plt\n",
+		"\nSTACK CFI INIT ", ".cfa: $rbp 16 + .ra: .cfa -8 + ^"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
