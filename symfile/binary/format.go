@@ -57,7 +57,7 @@ func formatOf(src *input.Source) (*format, error) {
 	return nil, err
 }
 
-// Formats names the formats, for messages: "ELF file, PE file or PDB".
+// Formats names the formats, for messages: "ELF file, PE file, PDB or Mach-O file".
 func Formats() string {
 	var names []string
 	for _, f := range formats {

@@ -31,6 +31,7 @@ var formats = map[intake.Kind]struct {
 	intake.ELF:              {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), session.KindBinary, "ELF", "ELF", "ELF"},
 	intake.PE:               {"MZ" + strings.Repeat("\x00", 100), session.KindBinary, ".exe", "Windows programs", ".exe"},
 	intake.PDB:              {"Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00" + strings.Repeat("\x00", 100), session.KindBinary, "PDBs", "PDB", "PDBs"},
+	intake.MachO:            {"\xcf\xfa\xed\xfe\x07\x00\x00\x01" + strings.Repeat("\x00", 60), session.KindBinary, "Mach-O", "Mach-O", "Mach-O"},
 	intake.Gzip:             {"\x1f\x8b\x08" + strings.Repeat("\x00", 20), session.KindArchive, ".gz", ".gz", ".gz"},
 	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, ".zip", ".zip", ".zip"},
 	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindArchive, ".zst", ".zst", ".zst"},
@@ -45,7 +46,7 @@ var formats = map[intake.Kind]struct {
 }
 
 // notRead are the kinds that are named and not read.
-var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.ELFCore: true, intake.MachO: true, intake.DSYMPart: true, intake.KernelDump: true,
+var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.ELFCore: true, intake.DSYMPart: true, intake.KernelDump: true,
 	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.Binary: true}
 
 // TestFormats: every kind that intake knows is read or is said not to be, the session does with it

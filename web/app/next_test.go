@@ -11,7 +11,6 @@ import (
 func TestNextStep(t *testing.T) {
 	for _, c := range []struct{ system, taken, name, want string }{
 		{SystemLinux, "a binary that is read", "dir/app.pdb", "ls -l app.pdb"}, // whole ones are read
-		{SystemLinux, "macho", "dir/app.dylib", "dump_syms --inlines app.dylib -o app.dylib.sym"},
 		{SystemWindows, "minidump", `C:\my dumps\a b.dmp`, "(Get-Item 'a b.dmp').Length"},
 		{SystemMac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
 		{SystemLinux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},

@@ -211,7 +211,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3ESupported files\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), microdumps in Android logs, uploads with a dump in them, Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs; folders of these, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Add any number in any order: Crashpane recognizes files by their content.\x3C/dd\x3E\n    "))
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3ESupported files\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), microdumps in Android logs, uploads with a dump in them, Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, Mach-O files and dSYMs; folders of these, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Add any number in any order: Crashpane recognizes files by their content.\x3C/dd\x3E\n    "))
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}

@@ -20,7 +20,7 @@ var dumpsymsCommand = command{
 	name:  "dumpsyms",
 	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] FILE [DEBUGFILE…]",
 	about: "make a Breakpad symbol file of a binary or PDB",
-	help: `Prints what is known of the executable or library FILE, an ELF or PE file, as a Breakpad symbol file: its functions, source lines,
+	help: `Prints what is known of the executable or library FILE, an ELF, PE or Mach-O file, as a Breakpad symbol file: its functions, source lines,
 inlined calls, names of exports, and unwind rules.
 
 DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary file that dwz made, may follow. Each must belong to
@@ -29,6 +29,9 @@ also be a debug file alone; the unwind rules are then those of its .debug_frame 
 
 A PE file and its PDB are one, in either order: unwind rules for each instruction from the program's function table (.pdata), all else from
 the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a PDB the names of exports and DWARF are written.
+
+A Mach-O file and the file in its dSYM (app.dSYM/Contents/Resources/DWARF/app) are one too, in either order. A file for several
+processors has to be divided (lipo -thin).
 
   crashpane dumpsyms app.exe app.pdb > app.sym
   crashpane dumpsyms libfoo.so libfoo.so.debug > libfoo.so.sym

@@ -79,8 +79,8 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 		}
-		// The signatures of zip files and cabinets.
-		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) {
+		// The signatures of zip files and cabinets; a fat file is an archive of its slices.
+		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) || intake.Sniff(input.FromBytes(path, first)).Kind == intake.Fat {
 			f.archives = append(f.archives, path)
 			return nil
 		}

@@ -87,7 +87,7 @@ func TestRulesErrors(t *testing.T) {
 		{[]string{"--source", "exidx", framed}, exitFailed, "there are no exidx rules in it"},
 		{[]string{"no-such-file"}, exitFailed, "no-such-file"},
 		{[]string{dir}, exitFailed, "not a file"},
-		{[]string{write("text", "what is this")}, exitFailed, "no ELF file, PE file or PDB, and no symbol file"},
+		{[]string{write("text", "what is this")}, exitFailed, "no ELF file, PE file, PDB or Mach-O file, and no symbol file"},
 		{[]string{write("empty.sym", "MODULE Linux x86_64 000000000000000000000000000000000 a\n")}, exitFailed, "there are no unwind rules in it"},
 		{[]string{write("z80.sym", "MODULE Linux z80 000000000000000000000000000000000 a\n")}, exitFailed, `the registers of "z80" are not known`},
 		{[]string{write("cut.elf", string(whole[:100]))}, exitFailed, "cut.elf"},
