@@ -44,6 +44,9 @@ func (f *File) eachExport(fn func(name string, offset uint64) error) error {
 		case len(name) > maxExportDepth:
 			return bad("a shorter name", fmt.Sprintf("%d bytes", len(name)))
 		}
+		if err := f.Src.Draw(input.Memory, 48); err != nil { // an entry of seen, and the name
+			return err
+		}
 		seen[at] = true
 		size, n := uleb(b[at:])
 		rest := b[at+uint64(n):]
