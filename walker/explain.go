@@ -137,7 +137,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 // replay applies the rules as the walk did.
 func (s *walk) replay(x *Explanation) error {
 	var tr unwind.Trace
-	regs, cfa, err := x.Row.Apply(&x.Before, s.memoryFor(&x.Row), &tr)
+	regs, cfa, err := s.evaluate(&x.Row, &x.Before, s.memoryFor(&x.Row), &tr)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (s *walk) leadsTo(row *unwind.Row, ok bool) (cpu.Regs, bool) {
 	if !ok {
 		return cpu.Regs{}, false
 	}
-	regs, _, err := row.Apply(&s.top().Regs, (*everywhere)(s), nil)
+	regs, _, err := s.evaluate(row, &s.top().Regs, (*everywhere)(s), nil)
 	pc := regs.PC()
 	if row.Signal {
 		return regs, err == nil && s.Modules.Covers(pc)

@@ -96,7 +96,7 @@ func (s *walk) continuesAt(to uint64, module int, rva uint64) bool {
 	}
 	regs := s.top().Regs
 	regs.Set(s.arch.PC, to)
-	next, _, err := row.Apply(&regs, s.mem, nil)
+	next, _, err := s.evaluate(&row, &regs, s.mem, nil)
 	if err != nil || next.SP() <= regs.SP() {
 		return false
 	}

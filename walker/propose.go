@@ -107,7 +107,7 @@ const NoteSwapped = unwind.NoteSwapped + "the file was made from DWARF that numb
 
 // leadsToCode: the rules give a return address that a scan would accept, above the frame's sp.
 func (s *walk) leadsToCode(row unwind.Row) bool {
-	regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+	regs, _, err := s.evaluate(&row, &s.top().Regs, s.mem, nil)
 	if err != nil || regs.SP() <= s.top().Regs.SP() {
 		return false
 	}

@@ -226,7 +226,7 @@ func (s *walk) signalRowAt(r *cpu.SignalReturn, base cpu.Reg, off int) unwind.Ro
 // thread, or "". Above a frame that was guessed the stack pointer may be wrong; then the words there
 // are no registers.
 func (s *walk) notInterrupted(row *unwind.Row) string {
-	regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+	regs, _, err := s.evaluate(row, &s.top().Regs, s.mem, nil)
 	if err != nil {
 		return err.Error()
 	}

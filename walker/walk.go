@@ -298,15 +298,25 @@ func (s *walk) caller() (Frame, *Stop) {
 		Detail: fmt.Sprintf("no caller of 0x%x was found (sp 0x%x)", s.top().PC, s.top().Regs.SP())}
 }
 
+// evaluate applies rules to registers, and draws what their code costs.
+func (s *walk) evaluate(row *unwind.Row, regs *cpu.Regs, mem unwind.Memory, tr *unwind.Trace) (caller cpu.Regs, cfa uint64, err error) {
+	if n := row.Ops(); n > 0 {
+		if err := s.Budget.Draw(input.Work, n); err != nil {
+			return cpu.Regs{Arch: s.arch}, 0, err
+		}
+	}
+	return row.Apply(regs, mem, tr)
+}
+
 // apply evaluates a candidate's rules for the top frame.
 //
 // With CFIWhole, a record whose rules do not all work is refused as a whole, as Breakpad does.
 func (s *walk) apply(src Source, row *unwind.Row) (regs cpu.Regs, cfa uint64, err error) {
 	if !s.Policy.CFIWhole || src != SourceCFI {
-		return row.Apply(&s.top().Regs, s.memoryFor(row), nil)
+		return s.evaluate(row, &s.top().Regs, s.memoryFor(row), nil)
 	}
 	var tr unwind.Trace
-	regs, cfa, err = row.Apply(&s.top().Regs, s.memoryFor(row), &tr)
+	regs, cfa, err = s.evaluate(row, &s.top().Regs, s.memoryFor(row), &tr)
 	if err == nil && len(tr.Notes) > 0 {
 		err = fmt.Errorf("%s", tr.Notes[0])
 	}

@@ -99,7 +99,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	s.keepBP(&row)
 	row.OthersUndefined = s.Policy.Win.OnlyAssigned && !unsaved
 	// Some corrections depend on the result, so the rules are tried here and then handed on.
-	got, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+	got, _, err := s.evaluate(&row, &s.top().Regs, s.mem, nil)
 	if err != nil {
 		return s.winByScan(row, err.Error())
 	}

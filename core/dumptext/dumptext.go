@@ -114,12 +114,13 @@ type walk struct {
 	// do not overlap, so they are smaller than the file together. In a crafted file each could be
 	// the whole file.
 	budget int64
+	names  map[string]string // what fieldName returned
 }
 
 // printDump prints the sections in the order of their table. Fields of core.Dump are found by
 // reflection, so that a new one is printed without a line here.
 func printDump(p printer, d *core.Dump, o Options) {
-	w := &walk{printer: p, d: d, o: o, budget: d.Src.Size + 1<<20}
+	w := &walk{printer: p, d: d, o: o, budget: d.Src.Size + 1<<20, names: map[string]string{}}
 	w.value("file", quoted(d.Src.Name))
 	w.value("file_size", decimal(d.Src.Size))
 	if len(d.Src.Notes) > 0 { // what was sent with the dump

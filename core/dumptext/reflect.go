@@ -104,7 +104,12 @@ func (w *walk) fields(v reflect.Value, depth int) {
 		if w.hidden(v, i) {
 			continue
 		}
-		w.anyAt(fieldName(f.Name), v.Field(i), f.Name, depth+1)
+		name, ok := w.names[f.Name]
+		if !ok {
+			name = fieldName(f.Name)
+			w.names[f.Name] = name
+		}
+		w.anyAt(name, v.Field(i), f.Name, depth+1)
 	}
 	w.methodValues(v)
 }

@@ -42,7 +42,7 @@ func (p *fieldPrinter) bytes(string, uint64, func() []byte) {}
 
 // printStream prints the sections of a type of stream, and reports whether there are any.
 func printStream(to printer, d *core.Dump, t core.StreamType, o Options) (found bool) {
-	p := &walk{printer: to, d: d, o: o, budget: d.Src.Size + 1<<20}
+	p := &walk{printer: to, d: d, o: o, budget: d.Src.Size + 1<<20, names: map[string]string{}}
 	v := reflect.ValueOf(d).Elem()
 	for i := range sections {
 		for _, s := range sections[i].streams {

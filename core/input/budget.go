@@ -17,6 +17,7 @@ type Budget struct {
 	Pause func()
 
 	given, unpacked atomic.Int64
+	unpackable      atomic.Int64 // what the user allows of Unpacked
 	drawn           [resources]atomic.Int64
 	over            atomic.Pointer[BudgetError]
 	cancelled       atomic.Pointer[error]
@@ -100,6 +101,12 @@ func (b *Budget) GiveUnpacked(n int64) {
 	}
 }
 
+// GiveFile adds a file's bytes to what was given, and what the user allows to be unpacked from it.
+func (b *Budget) GiveFile(s *Source) {
+	b.Give(s.Size)
+	b.unpackable.Add(s.MaxUnpacked)
+}
+
 // Limit returns the size of a resource.
 func (b *Budget) Limit(r Resource) int64 {
 	if b == nil {
@@ -116,7 +123,11 @@ func (b *Budget) limit(r Resource) (limit, given int64) {
 	if l.fromUnpacked {
 		given += b.unpacked.Load()
 	}
-	return l.least + l.each*given, given
+	limit = l.least + l.each*given
+	if r == Unpacked {
+		limit = max(limit, b.unpackable.Load())
+	}
+	return limit, given
 }
 
 // Draw takes n of a resource. The error is a *BudgetError if that is more than is left; then nothing
@@ -255,8 +266,17 @@ func (s *Source) GiveUnpacked(n int64) {
 func (s *Source) Draw(r Resource, n int64) error {
 	whole, _ := s.Within()
 	err := whole.Budget.Draw(r, n)
-	if r == Memory && err == nil && whole.held != nil {
+	switch {
+	case r == Memory && err == nil && whole.held != nil:
 		whole.held.Add(n)
+	case r == Unpacked && err != nil:
+		whole.refused.Store(true)
 	}
 	return err
+}
+
+// Refused reports whether the Source has sections that unpack to more than is allowed.
+func (s *Source) Refused() bool {
+	whole, _ := s.Within()
+	return whole.refused.Load()
 }

@@ -61,6 +61,8 @@ type Source struct {
 	base  int64
 	// held is the memory that was drawn since Hold, or nil.
 	held *atomic.Int64
+	// refused: see Refused.
+	refused atomic.Bool
 	// failed is the first read error of r, see Failed.
 	failed *FormatError
 }

@@ -42,7 +42,10 @@ func (l *Limits) ratio(unpacked, packed int64) error {
 }
 
 // Refused reports whether an error is of a limit that Source.MaxUnpacked raises.
-func Refused(err error) bool { return errors.Is(err, ErrTooLarge) || errors.Is(err, ErrRatio) }
+func Refused(err error) bool {
+	var budget *input.BudgetError
+	return errors.Is(err, ErrTooLarge) || errors.Is(err, ErrRatio) || errors.As(err, &budget) && budget.Resource == input.Unpacked
+}
 
 // tooMuch reports whether an error is of a limit: what was unpacked before it is no use.
 func tooMuch(err error) bool {

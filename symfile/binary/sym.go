@@ -39,6 +39,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	if f.id.Stamped && !f.id.Code {
 		codeID = "" // it has the size of the image, and a debug file's own is another
 	}
+	whole, _ := f.src.Within()
 	in := dumpsyms.Input{
 		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: codeID, CodeName: f.id.CodeName, OtherIDs: other},
 		CPU:       f.program.arch(),
@@ -47,6 +48,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		NameEnd:   f.NameEnd,
 		Demangle:  opt.Demangle,
 		Spool:     opt.Spool,
+		Budget:    whole.Budget,
 	}
 	if !opt.NoCFI {
 		tables, err := f.Unwind()

@@ -63,6 +63,8 @@ type Input struct {
 	// Spool opens storage for what should not stay in memory; nil keeps everything in memory. It is
 	// closed if it is an io.Closer.
 	Spool func() (input.Spool, error)
+	// Budget is that of the files; nil for no limit.
+	Budget *input.Budget
 }
 
 // Counts counts the records that were written, and what could not be.
@@ -83,7 +85,7 @@ type Counts struct {
 // Write writes a symbol file to w. It returns an error of w or of what Input reads; the text is
 // then incomplete.
 func Write(w io.Writer, in Input) (Counts, error) {
-	s := newSorter(in.Spool)
+	s := newSorter(in.Spool, in.Budget)
 	defer func() { s.close() }()
 	if in.Functions != nil {
 		if err := in.Functions.Each(s.add); err != nil {

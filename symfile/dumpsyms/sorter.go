@@ -3,6 +3,7 @@ package dumpsyms
 import (
 	"cmp"
 	"encoding/binary"
+	"io"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -62,6 +63,8 @@ type sorter struct {
 	stored input.Spool
 	runs   []storedRun
 	end    int64 // of what is stored
+	// most is written what is packed: if that is more than the output may be, the text would be.
+	most io.Writer
 }
 
 // record is one of the records; its size is 0 for a PUBLIC record.
@@ -72,8 +75,12 @@ type record struct {
 }
 
 // newSorter makes an empty sorter.
-func newSorter(open func() (input.Spool, error)) *sorter {
-	return &sorter{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}, open: open}
+func newSorter(open func() (input.Spool, error), budget *input.Budget) *sorter {
+	s := &sorter{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}, open: open, most: io.Discard}
+	if budget != nil {
+		s.most = budget.Writer(io.Discard)
+	}
+	return s
 }
 
 // add adds a function.
@@ -165,6 +172,9 @@ func (s *sorter) pack(f *symbol.Function, r symbol.Range) error {
 // keep adds a record with its packed text.
 func (s *sorter) keep(r record, text []byte) error {
 	s.packed = text
+	if _, err := s.most.Write(text); err != nil {
+		return err
+	}
 	if s.used == 0 || cap(s.chunks[s.used-1])-len(s.chunks[s.used-1]) < len(text) {
 		// The chunks of an earlier run are used again. One that is too small for this text is
 		// replaced.

@@ -110,6 +110,25 @@ func (op *Op) arity() (takes, gives int) {
 	return o.takes, o.gives
 }
 
+// Ops returns how many ops Apply executes at most.
+func (r *Row) Ops() int64 {
+	n := r.CFA.ops() + r.RA.ops()
+	for i := range r.Saved {
+		n += r.Saved[i].Rule.ops()
+	}
+	return n
+}
+
+// ops is Ops for one rule. Code that jumps back may run until maxSteps.
+func (ru *Rule) ops() int64 {
+	for i := range ru.Code {
+		if op := &ru.Code[i]; (op.Kind == Jump || op.Kind == If) && int64(op.Arg) < 0 {
+			return maxSteps
+		}
+	}
+	return int64(len(ru.Code))
+}
+
 const (
 	// maxDepth limits the stack of the machine. Real rules need three or four items.
 	maxDepth = 32

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/symfile/elf/elftest"
 )
@@ -122,5 +123,58 @@ func peFrames(n int) string {
 	section(1, ".pdata", table, 0x40000040, functions)
 	section(2, ".xdata", record, 0x40000040, []byte{1, 1, 1, 0, 1, 0x30, 0, 0})
 	copy(out, head)
+	return string(out)
+}
+
+// pdbFunctions is a PDB with n functions in one module (the formats are those of LLVM's "The PDB
+// File Format").
+func pdbFunctions(n int) string {
+	const page, none, infoAt, dbiAt, sectionsAt, moduleAt = 4096, "\xff\xff", 1, 3, 5, 6
+	u32 := func(b []byte, v ...uint32) []byte {
+		for _, x := range v {
+			b = le.AppendUint32(b, x)
+		}
+		return b
+	}
+	streams := make([][]byte, moduleAt+1)
+	streams[infoAt] = append(u32(nil, 20000404, 1, 1, 0x11223344, 0x77885566, 0x04030201, 0x08070605), make([]byte, 20)...)
+	streams[sectionsAt] = u32([]byte(".text\x00\x00\x00"), uint32(8*n), 0x1000, uint32(8*n), 0x400, 0, 0, 0, 0x60000020)
+	symbols := u32(nil, 4)
+	for i := range n {
+		name := fmt.Sprintf("function%06d\x00", i)
+		at := len(symbols)
+		symbols = append(symbols, 2+35+15+2, 0, 0x10, 0x11) // S_GPROC32
+		symbols = u32(symbols, 0, uint32(at+56), 0, 8, 0, 0, 0, uint32(8*i))
+		symbols = append(append(append(symbols, 1, 0, 0), name...), 0, 0, 0, 0)
+		symbols = append(symbols[:at+56], 2, 0, 6, 0) // S_END
+	}
+	streams[moduleAt] = symbols
+	mod := append(u32(nil, 0), make([]byte, 28)...)
+	mod = u32(append(mod, 0, 0, moduleAt, 0), uint32(len(symbols)), 0, 0, 0, 0, 0, 0)
+	mod = append(mod, "a.obj\x00a.obj\x00"...)
+	part := u32(u32(nil, 0xeffe0000+19970605, 1, 0, uint32(8*n)), 0, 0, 0, 0)
+	dbi := append(u32(nil, 0xffffffff, 19990903, 1), none+"\x00\x00"+none+"\x00\x00"+none+"\x00\x00"...)
+	dbi = u32(dbi, uint32(len(mod)), uint32(len(part)), 0, 0, 0, 0, 22, 0)
+	dbi = append(append(append(dbi, 0, 0, 0x64, 0x86, 0, 0, 0, 0), mod...), part...)
+	dbi = append(dbi, strings.Repeat(none, 5)+string(rune(sectionsAt))+"\x00"+strings.Repeat(none, 5)...)
+	streams[dbiAt] = dbi
+
+	out := make([]byte, 3*page)
+	add := func(data []byte) (pages []uint32) {
+		for ; len(data) > 0; data = data[min(page, len(data)):] {
+			pages = append(pages, uint32(len(out)/page))
+			out = append(out, append(data[:min(page, len(data)):min(page, len(data))], make([]byte, page-min(page, len(data)))...)...)
+		}
+		return pages
+	}
+	dir := u32(nil, uint32(len(streams)))
+	for _, s := range streams {
+		dir = u32(dir, uint32(len(s)))
+	}
+	for _, s := range streams {
+		dir = u32(dir, add(s)...)
+	}
+	list := add(u32(nil, add(dir)...))
+	copy(out, u32(u32([]byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"), page, 1, uint32(len(out)/page), uint32(len(dir)), 0), list...))
 	return string(out)
 }

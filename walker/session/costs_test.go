@@ -65,6 +65,10 @@ var costs = map[string]func(n int) (dump []byte, symbols string){
 	"registers of a CFI rule": func(n int) ([]byte, string) {
 		return manyDump().Bytes(), manyHead + "STACK CFI INIT 1000 800 .cfa: $rsp 8 + .ra: .cfa 8 - ^" + strings.Repeat(" $q1: .cfa 8 - ^", n) + "\n"
 	},
+	"ops of a CFI rule": func(n int) ([]byte, string) {
+		return manyDump().Bytes(), manyHead + "STACK CFI INIT 1000 800 .cfa: $rsp 8 + .ra: .cfa 8 - ^" + strings.Repeat(" $rbp + $rbp -", n/8) + "\n"
+	},
+	"functions of PDB":   func(n int) ([]byte, string) { return manyDump().Bytes(), pdbFunctions(n) },
 	"symbols of ELF":     func(n int) ([]byte, string) { return elfDump(), elfSymbols(n) },
 	"frames of ELF":      func(n int) ([]byte, string) { return elfDump(), elfFrames(n) },
 	"functions of DWARF": func(n int) ([]byte, string) { return elfDump(), elfDebug(3*n, 3*n, 1) },

@@ -149,6 +149,7 @@ func (fs *Files) describe(it *item) Item {
 		return out
 	}
 	out.Warnings, out.WarningCount = it.file.Warnings()
+	out.Refused = out.Refused || it.src.Refused()
 	err := it.file.Err()
 	ofModule := func(s *Session) bool { return s.isOfModule(it.file) }
 	if err == nil && !slices.ContainsFunc(fs.sessions, ofModule) {
@@ -193,7 +194,7 @@ func (fs *Files) Report(dump int) *report.Report {
 // dumps that a new symbol file concerns are made anew at the next Report.
 func (fs *Files) Add(src *input.Source) []Item {
 	first := len(fs.items)
-	fs.budget.Give(src.Size)
+	fs.budget.GiveFile(src)
 	fs.add(src, false)
 	fs.settleAll()
 	out := make([]Item, 0, len(fs.items)-first)

@@ -37,10 +37,13 @@ func openFiles(args []string, opt session.Options, choices choices, stderr io.Wr
 	return files, r, nil
 }
 
+// moreUnpacked ends the message of what unpacks to more than is allowed.
+const moreUnpacked = "; --max-unpacked SIZE allows more"
+
 // newFileSet makes an empty fileSet. The caller closes it.
 func newFileSet(opt session.Options, choices choices, stderr io.Writer) *fileSet {
 	spools := &spools{}
-	opt.Limits = intake.Limits{Spool: spools.create, Advice: "; --max-unpacked SIZE allows more"}
+	opt.Limits = intake.Limits{Spool: spools.create, Advice: moreUnpacked}
 	readers.Add(&opt)
 	return &fileSet{files: session.NewFiles(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 }
@@ -88,6 +91,9 @@ func (s *fileSet) ended(err error) error {
 	if err == nil {
 		if err = s.files.Budget().Err(); err != nil {
 			err = fmt.Errorf("something was left out: %w", err)
+			if intake.Refused(err) {
+				err = fmt.Errorf("%w%s", err, moreUnpacked)
+			}
 		}
 	}
 	return err
