@@ -6,7 +6,7 @@
 // Open opens the first file, File.Attach adds further ones. Then File.Lookup (symbols.go) finds
 // symbols, File.Row (unwind.go) for unwind rules, File.Has (contents.go) says what there is and
 // what is missing, File.WriteSym (sym.go) writes a symbol file. A format is a row of formats
-// (format.go), and behind the interface program: elf.go, pe.go, pdb.go.
+// (format.go), and behind the interface program: elf.go, pe.go, pdb.go, macho.go.
 //
 // Order of unwind rules in ELF files (unwindSections):
 //
@@ -15,7 +15,8 @@
 //	.sframe       no registers but the frame pointer
 //	.ARM.exidx    rules that hold only after the function's prologue
 //
-// In PE files .pdata comes first and is complete too. The last source is the rule of leaf
+// In Mach-O files __unwind_info comes first, which says what else is in __eh_frame. In PE files .pdata
+// comes first and is complete too. The last source is the rule of leaf
 // functions, which have no entry in .pdata. Names come from the PDB, then DWARF, STABS, symbol
 // tables.
 package binary
@@ -111,6 +112,7 @@ func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
 //	the supplementary file   by the build id in .gnu_debugaltlink (dwz)
 //	split DWARF              always, if this file has split units; lookups find the units by name and id
 //	a PDB, a PDB's program   by the debug id
+//	a dSYM, its program      by the uuid
 //
 // If a file has the right name and the wrong id, the error has both ids.
 func (f *File) Attach(src *input.Source) (bool, error) {

@@ -65,7 +65,7 @@ func (z *Background) walked(r *protocol.Walked) (draw bool) {
 	}
 	z.page.Work.Indexing.reportChanged(r.Changed)
 	z.page.Screen.askAll()
-	return draw && !z.page.Pace.asking
+	return draw && !z.page.Screen.Pace.asking
 }
 
 func capital(s string) string {

@@ -37,7 +37,7 @@ func (z *Compare) Apply(r *protocol.QueryResult) {
 	}
 }
 
-// Empty is for Tab.
+// Empty is the text in place of rows, or "".
 func (z *Compare) Empty() string {
 	if z.Shown.Total > 0 {
 		return ""

@@ -19,7 +19,7 @@ type Dumps struct {
 
 // show opens a dump. With keep, the thread and frame stay as the address has them.
 func (z *Dumps) show(dump int, keep bool) {
-	z.Open, z.page.Pace.opening = dump, true
+	z.Open, z.page.Screen.Pace.opening = dump, true
 	z.page.forget()
 	for _, d := range z.List {
 		if d.Dump == dump {

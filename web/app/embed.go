@@ -58,7 +58,7 @@ func (z *HostPage) notify(e Event) {
 // notifyIdle notifies the host page, after a result, if nothing is left to do, and if there is a
 // new report.
 func (z *HostPage) notifyIdle(r *protocol.QueryResult) {
-	if z.Watch == nil || !z.page.Pace.isDone(r) {
+	if z.Watch == nil || !z.page.Screen.Pace.isDone(r) {
 		return
 	}
 	if z.page.Summary != nil {

@@ -112,7 +112,7 @@ func TestWatchIsTold(t *testing.T) {
 	p.HostPage.Watch = func(ev Event) { kinds[ev.Kind]++ }
 	p.HostPage.Mark = 7
 	drop(p, e)
-	for p.Screen.askAll(); p.Pace.asking; {
+	for p.Screen.askAll(); p.Screen.Pace.asking; {
 		r := screen()
 		r.Revision = 1 // as engines count
 		say(p, r)

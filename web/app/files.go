@@ -67,7 +67,7 @@ func (z *Reading) Add(files []File) {
 	}
 	z.queue = append(z.queue, files...)
 	z.Job.Total += len(files)
-	z.page.Pace.step()
+	z.page.Screen.Pace.step()
 }
 
 // send sends a file, or a Parcel, to the engine.
@@ -140,7 +140,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case newest && !z.replay:
 		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
-	z.page.Pace.fileRead()
+	z.page.Screen.Pace.fileRead()
 }
 
 // reportProblems shows a notice for each file that Crashpane cannot use. Without a dump there is
@@ -208,10 +208,10 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 func (z *Reading) finish() {
 	job := z.Job
 	z.Job = Job{}
-	if z.page.Pace.held != nil { // the first screen is not shown yet
+	if z.page.Screen.Pace.held != nil { // the first screen is not shown yet
 		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
-	z.page.Pace.unwalked = job.Done > 0
+	z.page.Screen.Pace.unwalked = job.Done > 0
 	z.page.Screen.askAll()
 	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
 	z.reportProblems()
@@ -364,7 +364,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 	z.stopped, z.fragile, z.leaving.id, z.replay = true, true, 0, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Notices.show("error", text)
-	z.page.Pace.engineStopped()
+	z.page.Screen.Pace.engineStopped()
 	z.page.HostPage.reported = protocol.ReportID{}
 	z.page.HostPage.notify(Event{Kind: EventIdle, Mark: z.page.HostPage.Mark})
 	switch {
@@ -375,7 +375,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 			z.Job.Total += len(Members(f))
 		}
 		z.page.Screen.resetRevisions()
-		z.page.Pace.step()
+		z.page.Screen.Pace.step()
 	case len(queue) > 0 && len(z.accepted) > 0:
 		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(len(queue))))
 	}
@@ -446,7 +446,7 @@ func (z *Reading) symbolsText() string {
 		return "Reading symbols"
 	case z.page.Work.Downloads.running > 0:
 		return z.page.Work.text()
-	case z.page.Pace.unwalked:
+	case z.page.Screen.Pace.unwalked:
 		return "Walking the stacks with the new files"
 	}
 	return ""
@@ -513,7 +513,7 @@ func (z *Reading) remove(f File) {
 	}
 	z.restore()
 	z.page.Screen.resetRevisions()
-	z.page.Pace.step()
+	z.page.Screen.Pace.step()
 	z.page.Screen.askAll()
 }
 
@@ -604,7 +604,7 @@ func (z *Reading) wantFirst(names []string) {
 		}
 	}
 	if len(first) > 0 {
-		z.queue, z.page.Pace.wanted = append(first, rest...), len(first)
+		z.queue, z.page.Screen.Pace.wanted = append(first, rest...), len(first)
 	}
 }
 

@@ -32,7 +32,7 @@ func (z *Findings) Count() (n int, alert bool) {
 	return n, n > 0
 }
 
-// Empty is for Tab.
+// Empty is the text in place of rows, or "".
 func (z *Findings) Empty() string {
 	if len(z.page.Summary.Findings) > 0 {
 		return ""

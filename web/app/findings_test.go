@@ -22,7 +22,7 @@ func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
 
 // answered answers queries until the page sends no more.
 func answered(p *Page, e *fakeEngine) {
-	for i := 0; p.Pace.asking && i < 9; i++ {
+	for i := 0; p.Screen.Pace.asking && i < 9; i++ {
 		say(p, screen())
 	}
 }

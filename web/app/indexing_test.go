@@ -131,7 +131,7 @@ func TestPendingRows(t *testing.T) {
 	first.Revision, first.Pending = 1, 1
 	first.Threads.Rows[1].Pending = true
 	say(p, first)
-	if !strings.Contains(render(t, p), "…") || !p.Pace.opening {
+	if !strings.Contains(render(t, p), "…") || !p.Screen.Pace.opening {
 		t.Error("a thread that is being walked does not say so")
 	}
 	last := screen()
@@ -177,7 +177,7 @@ func TestAllOfARemoteFile(t *testing.T) {
 		t.Fatalf("all of it is read without being asked for: %+v", q)
 	}
 	p.Reading.restore()
-	p.Pace.step()
+	p.Screen.Pace.step()
 	p.Act("read-all", string(f))
 	if q := last[protocol.IndexFile](e); q != nil || len(p.Work.Downloads.partial()) != 0 {
 		t.Fatalf("the engine does not have it yet: %+v, or the button is still there", q)

@@ -28,7 +28,7 @@ func (z *Leaving) leave(q *protocol.LeaveOut) {
 		if len(p.Reading.queue) == 0 {
 			p.Reading.forget()
 		}
-		p.Pace.step()
+		p.Screen.Pace.step()
 		return true
 	})
 }
@@ -40,5 +40,5 @@ func (z *Leaving) left() {
 		z.page.repeatDecisions()
 	}
 	z.page.Screen.mark(z.page.Screen.zones...)
-	z.page.Pace.step()
+	z.page.Screen.Pace.step()
 }

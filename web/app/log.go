@@ -16,7 +16,7 @@ func (z *Log) Apply(*protocol.QueryResult) {}
 // Count is for Tab.
 func (z *Log) Count() (n int, alert bool) { return z.page.Summary.Diag, z.page.Summary.Errors > 0 }
 
-// Empty is for Tab.
+// Empty is the text in place of rows, or "".
 func (z *Log) Empty() string {
 	if len(z.page.Summary.Log) > 0 {
 		return ""

@@ -71,7 +71,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	r.Stack.Rows = append(r.Stack.Rows, stopHint)
 	r.Summary.Missing, r.Summary.Findings = 2, []rows.FindingRow{{Title: "Stack ends early", Thread: -1}}
 	p.Reading.Add([]File{fakeFile("big.sym")})
-	p.Pace.answered(r, "")
+	p.Screen.Pace.answered(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]
 	if p.Reading.symbolsText() == "" || p.Verdict.hasFinding() || last.Suggestion || last.Function == stopHint.Function {
 		t.Errorf("%q, finding %v, %+v", p.Reading.symbolsText(), p.Verdict.hasFinding(), last)
@@ -82,7 +82,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	}
 	again := screen()
 	again.Summary.Findings = r.Summary.Findings
-	p.Pace.answered(again, "")
+	p.Screen.Pace.answered(again, "")
 	if p.Reading.symbolsText() != "" || !p.Verdict.hasFinding() {
 		t.Errorf("all is read, and %q", p.Reading.symbolsText())
 	}

@@ -45,7 +45,6 @@ type Page struct {
 	HostPage HostPage
 	Address  Address
 	Screen   Screen
-	Pace     Pace
 	Dumps    Dumps
 	Reading  Reading
 	Work     Work
@@ -70,7 +69,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
 	p.Work.init(p)
 	p.Screen.init(p)
-	p.Pace.page = p
+	p.Screen.Pace.page = p
 	p.Screen.add(&p.Verdict)
 	p.Threads.init(p)
 	p.Stack.init(p)
@@ -128,9 +127,9 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		return p.Reading.progress(*r)
 	case *protocol.Added:
 		p.Reading.added(r, a.Error)
-		return p.Pace.drawsFile()
+		return p.Screen.Pace.drawsFile()
 	case *protocol.QueryResult:
-		return p.Pace.answered(r, a.Error)
+		return p.Screen.Pace.answered(r, a.Error)
 	case *protocol.Exported:
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:

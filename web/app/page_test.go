@@ -311,7 +311,7 @@ func TestWindowIsAskedFor(t *testing.T) {
 	drop(p, e)
 	p.Stack.Total = 10_000
 	n := len(e.sent)
-	for p.Pace.asking {
+	for p.Screen.Pace.asking {
 		say(p, &protocol.QueryResult{})
 	}
 	if p.Screen.Scrolled("stack", 0, 3) {
@@ -333,7 +333,7 @@ func TestWindowIsAskedFor(t *testing.T) {
 func TestOnlyOneQuestionAtATime(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	for p.Pace.asking {
+	for p.Screen.Pace.asking {
 		say(p, &protocol.QueryResult{})
 	}
 	n := len(e.sent)
@@ -365,8 +365,8 @@ func TestCancelKeepsWhatWasRead(t *testing.T) {
 		t.Errorf("what was cancelled goes on: %q, %v", p.Reading.Job.Text, e.files)
 	}
 	p.Answer(protocol.Answer{ID: leave, Reply: &protocol.Closed{Dumps: p.Dumps.List}})
-	if got := strings.Join(e.files, " "); got != "a.dmp huge.sym next.sym" || e.restarts != 0 || p.Summary == nil || !p.Pace.asking {
-		t.Errorf("read %s, %d restarts, asking %v", got, e.restarts, p.Pace.asking)
+	if got := strings.Join(e.files, " "); got != "a.dmp huge.sym next.sym" || e.restarts != 0 || p.Summary == nil || !p.Screen.Pace.asking {
+		t.Errorf("read %s, %d restarts, asking %v", got, e.restarts, p.Screen.Pace.asking)
 	}
 }
 
@@ -530,7 +530,7 @@ func TestCancelWhileWalking(t *testing.T) {
 func TestLaterSymbolsAreMarked(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	for p.Pace.asking {
+	for p.Screen.Pace.asking {
 		say(p, &protocol.QueryResult{ReportID: protocol.ReportID{Revision: 1}})
 	}
 	answer := func(revision int, change func(s *rows.StackPage)) {
@@ -585,7 +585,7 @@ func TestContextMenu(t *testing.T) {
 		t.Errorf("copied %q, menu %q", h.copied, p.Menus.Open)
 	}
 	p.Act("show-module", "3")
-	for p.Pace.asking {
+	for p.Screen.Pace.asking {
 		say(p, &protocol.QueryResult{Modules: &rows.ModulePage{Selected: 7}})
 	}
 	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.list.visible.From == 0 {

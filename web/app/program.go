@@ -20,7 +20,7 @@ func (z *Program) Loading(done, total int64) { z.loading, z.done, z.total = true
 // Loaded is called when a worker has the program.
 func (z *Program) Loaded() {
 	*z = Program{page: z.page}
-	z.page.Pace.step()
+	z.page.Screen.Pace.step()
 }
 
 // Failed is called if the program cannot be had. The next drop tries again, with the files that
@@ -43,7 +43,7 @@ func (z *Program) Failed(problem string) {
 func (z *Program) again() {
 	z.page.Notices.List = nil
 	z.page.Reading.restore()
-	z.page.Pace.step()
+	z.page.Screen.Pace.step()
 }
 
 // wanted reports whether files wait for the program.

@@ -25,6 +25,7 @@ func isHidden(zone Zone) bool {
 type Screen struct {
 	page        *Page
 	ChangedRows ChangedRows
+	Pace        Pace
 	zones       []Zone // in the order in which they apply a result
 	lists       []*List
 	dirty       map[Zone]bool              // zones to query
@@ -54,7 +55,7 @@ func (z *Screen) askAll() { z.ask(z.zones...) }
 // ask queries zones, together with those that are already dirty, as soon as Pace says.
 func (z *Screen) ask(zones ...Zone) {
 	z.mark(zones...)
-	z.page.Pace.query()
+	z.page.Screen.Pace.query()
 }
 
 // mark makes zones dirty.
@@ -71,7 +72,7 @@ func (z *Screen) mark(zones ...Zone) {
 func (z *Screen) updated(zone Zone, now protocol.ReportID) bool {
 	before, known := z.reports[zone]
 	z.reports[zone] = now
-	return !z.page.Pace.opening && known && before.Dump == now.Dump && before.Revision != now.Revision
+	return !z.page.Screen.Pace.opening && known && before.Dump == now.Dump && before.Revision != now.Revision
 }
 
 // resetRevisions prepares for a new engine, which numbers its reports from the start.

@@ -62,7 +62,7 @@ func (z *Work) value() any {
 
 // forget prepares for that no answer comes to what the engine was asked.
 func (z *Work) forget() {
-	z.page.Pace.reset()
+	z.page.Screen.Pace.reset()
 	z.page.HostPage.reported = protocol.ReportID{}
 	z.Indexing.forget()
 	z.Exports.forget()
