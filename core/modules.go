@@ -68,7 +68,10 @@ type UnloadedModule struct {
 }
 
 const (
-	moduleSize         = 108
+	moduleSize = 108
+	// moduleCost is what a module takes of memory in bytes: here, in its session and in the report.
+	// All may take half of what there is.
+	moduleCost         = 2200
 	unloadedModuleSize = 24
 	// maxCodeView bounds a debug record; it holds a path and a few numbers.
 	maxCodeView = 32 << 10
@@ -99,7 +102,7 @@ func decodeHostModules(d *Dump, s *Stream, c *input.Cursor) {
 // moduleList reads a list of MINIDUMP_MODULE entries. What was read before an entry is cut off is
 // kept.
 func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
-	n := d.countedList(s, c, moduleSize, maxModules)
+	n := d.countedList(s, c, moduleSize, min(maxModules, d.Src.Left(input.Memory)/2/moduleCost))
 	for range n {
 		at := c.Off()
 		m := Module{os: d.OS(), big: d.Header.Order == binary.ByteOrder(binary.BigEndian), Base: c.U64(), Size: uint64(c.U32()), Checksum: c.U32(), TimeDateStamp: c.U32()}

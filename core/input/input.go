@@ -117,6 +117,13 @@ func (s *Source) DeriveBytes(name string, data []byte) *Source {
 	return d
 }
 
+// Holder is a reader that may have its bytes in memory. Then the Source has no copies of them.
+type Holder interface {
+	// Held returns bytes that contain the one at off, and the offset of the first, or nil. They are
+	// never overwritten.
+	Held(off int64) (block []byte, start int64)
+}
+
 // Materializer is a reader for which random access is costly, such as a compressed member of an
 // archive, which is unpacked from its start.
 type Materializer interface {
@@ -272,6 +279,11 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if h, ok := s.r.(Holder); ok {
+		if block, start = h.Held(off); block != nil {
+			return block[:min(int64(len(block)), s.Size-start)], start, nil
+		}
+	}
 	if block, start = s.cache.Get(off); block == nil {
 		start = off &^ (blockSize - 1)
 		block = make([]byte, min(blockSize, s.Size-start))

@@ -120,7 +120,10 @@ func Sniff(src *input.Source) Guess {
 	if src.Size == 0 {
 		return Guess{Empty, "an empty file"}
 	}
-	head, err := src.Bytes(0, min(src.Size, sniffSize))
+	head, _, err := src.Block(0)
+	if head = head[:min(len(head), sniffSize)]; err == nil && int64(len(head)) < min(src.Size, sniffSize) {
+		head, err = src.Bytes(0, min(src.Size, sniffSize))
+	}
 	if err != nil {
 		return Guess{Unreadable, "not readable: " + err.Error()}
 	}

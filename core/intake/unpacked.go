@@ -172,6 +172,19 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
+// Held implements input.Holder.
+func (u *unpacked) Held(off int64) (block []byte, start int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.whole == nil {
+		u.fill(off + 1)
+	}
+	if u.whole != nil || u.spool != nil || off >= u.n || u.err != nil && u.err != io.EOF {
+		return nil, 0
+	}
+	return u.chunks[off/chunkSize], off &^ (chunkSize - 1)
+}
+
 // atOnce unpacks everything with Limits.Inflate, if the file is large.
 func (u *unpacked) atOnce() {
 	if u.tried || !u.large || u.src == nil || u.limits.Inflate == nil {

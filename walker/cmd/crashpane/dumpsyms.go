@@ -145,7 +145,7 @@ type sourceFile struct {
 
 // openSources opens files, which the caller closes. They share a budget.
 func openSources(paths []string) (out []sourceFile, err error) {
-	budget := &input.Budget{}
+	budget, given := &input.Budget{}, int64(0)
 	for _, path := range paths {
 		f, size, err := openFile(path)
 		if err != nil {
@@ -157,6 +157,7 @@ func openSources(paths []string) (out []sourceFile, err error) {
 		src := input.New(path, f, size)
 		src.Budget = budget
 		budget.Give(size)
+		given += size
 		unpacked := &spools{}
 		src.Spool = unpacked.create
 		out = append(out, sourceFile{src, func() error {
@@ -164,7 +165,7 @@ func openSources(paths []string) (out []sourceFile, err error) {
 			return f.Close()
 		}})
 	}
-	collectWithin(budget)
+	collectWithin(given)
 	return out, nil
 }
 

@@ -80,6 +80,7 @@ type fileSet struct {
 	open    []*os.File
 	spools  *spools
 	choices choices
+	given   int64 // bytes of the files
 }
 
 // out returns a writer to stdout with the limit that follows from the size of the files.
@@ -156,16 +157,19 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 	s.added[path] = true
 	src := input.New(path, f, size)
 	src.Parallel, src.MaxUnpacked = true, s.choices.maxUnpacked
+	s.given += size
+	collectWithin(s.given)
 	items := s.files.Add(src)
-	collectWithin(s.files.Budget())
 	return items, nil
 }
 
 // collectWithin has the garbage collector run more often where garbage would take more memory than
-// the files may take.
-func collectWithin(b *input.Budget) {
-	const least = 80 << 20 // bytes; the program itself takes some 13 MB more
-	debug.SetMemoryLimit(max(least, b.Limit(input.Memory)))
+// files of so many bytes may take.
+func collectWithin(given int64) {
+	const least, program = 80 << 20, 16 << 20 // bytes; program is what the process takes besides
+	b := input.Budget{}
+	b.Give(given)
+	debug.SetMemoryLimit(max(least, b.Limit(input.Memory)-program))
 }
 
 // openFile opens a regular file, and returns its size. To open a FIFO would wait for its writer.

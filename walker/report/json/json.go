@@ -43,7 +43,7 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	if opt.Pretty {
 		form = jsonwriter.Pretty
 	}
-	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, 16}
+	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, 16, symbolsByName(r)}
 	if p.lists == nil {
 		p.lists = signature.Own
 	}
@@ -62,6 +62,7 @@ type printer struct {
 	explain func(thread, frame int) *report.Explanation
 	lists   signature.Lists
 	digits  int // hexadecimal digits of an address: 8 or 16, as on the crashed machine
+	symbols map[string]symbolFlags
 }
 
 // hex writes an address as a member, hexValue as an element of a list.

@@ -10,7 +10,7 @@ import (
 // module writes element i of the schema's list of modules.
 func (p *printer) module(i int) {
 	m := &p.r.Modules[i]
-	s := p.symbols(m)
+	s := p.symbols[report.BaseName(m.Name)]
 	p.PutObject(func() {
 		p.hex("base_addr", m.Base)
 		p.Null("cert_subject")
@@ -33,27 +33,27 @@ func (p *printer) module(i int) {
 // symbolFlags are the schema's flags of a module's symbols.
 type symbolFlags struct{ missing, loaded, corrupt bool }
 
-// symbols returns a module's flags. They are all false if the walk did not look for the module's
-// symbols. A file that could not be read counts as loaded and corrupt. rust-minidump keeps the
-// flags by file name, so modules with the same name share them.
-func (p *printer) symbols(m *report.Module) symbolFlags {
-	var s symbolFlags
-	name := report.BaseName(m.Name)
-	for i := range p.r.Modules {
-		o := &p.r.Modules[i]
-		if !o.SymbolsRequested || report.BaseName(o.Name) != name {
+// symbolsByName returns the flags of the modules whose symbols the walk looked for. A file that could
+// not be read counts as loaded and corrupt. rust-minidump keeps the flags by file name, so modules
+// with the same name share them.
+func symbolsByName(r *report.Report) map[string]symbolFlags {
+	flags := map[string]symbolFlags{}
+	for i := range r.Modules {
+		m := &r.Modules[i]
+		if !m.SymbolsRequested {
 			continue
 		}
-		switch o.State {
+		name := report.BaseName(m.Name)
+		switch m.State {
 		case report.SymbolsLoaded, report.SymbolsAssigned:
-			s = symbolFlags{loaded: true}
+			flags[name] = symbolFlags{loaded: true}
 		case report.SymbolsCorrupt:
-			s = symbolFlags{loaded: true, corrupt: true}
+			flags[name] = symbolFlags{loaded: true, corrupt: true}
 		default:
-			s = symbolFlags{missing: true}
+			flags[name] = symbolFlags{missing: true}
 		}
 	}
-	return s
+	return flags
 }
 
 // debugID returns a module's debug id, with its age in lower case, or zeros for a module without one.
