@@ -20,11 +20,10 @@ import (
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
 	b := newPrinter(w)
 	b.printf("Thread %s\n", threadTitle(r, &r.Threads[c.Thread]))
-	titles := make([]string, len(c.Rows))
+	title := func(row int) string { return frameTitle(r, c.Frame(row)) } // not kept: names may be long
 	wide := 0
 	for i := range c.Rows {
-		titles[i] = frameTitle(r, c.Frame(i))
-		wide = max(wide, min(utf8.RuneCountInString(titles[i]), 48))
+		wide = max(wide, min(utf8.RuneCountInString(title(i)), 48))
 	}
 	digits := 2 * r.Dump.WordSize // of the longest addresses: a 64-bit layer's are longer than its program's
 	for i := range c.Rows {
@@ -44,7 +43,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		address := func(a uint64) string {
 			return pad(fmt.Sprintf("0x%0*x", 2*r.WordSizeOf(c.Frame(i)), a), digits+2)
 		}
-		line := fmt.Sprintf("%s %s  %s  %s", mark, address(row.SP), address(c.Frame(i).Lookup), pad(short(titles[i], wide), wide))
+		line := fmt.Sprintf("%s %s  %s  %s", mark, address(row.SP), address(c.Frame(i).Lookup), pad(short(title(i), wide), wide))
 		for n, f := range row.At {
 			cell := "·"
 			if f >= 0 {
@@ -66,7 +65,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 	for i := range c.Divergences {
 		// If the walks find the same frame by different sources, the columns show it.
 		if c.Divergences[i].Differs() {
-			writeDivergence(b, c, titles, &c.Divergences[i])
+			writeDivergence(b, c, title, &c.Divergences[i])
 		}
 	}
 	return b.flush()
@@ -97,8 +96,12 @@ func short(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}
-	r := []rune(s)
-	return string(r[:width-1]) + "…"
+	end := 0
+	for range width - 1 {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	return s[:end] + "…"
 }
 
 // writeDivergence writes where walks diverge: how each group of walks continued, and what it
@@ -108,8 +111,8 @@ func short(s string, width int) string {
 //	  cfi, breakpad, …: call frame information, app.sym line 7 → sp 0x7ffe0010, main + 0x1f, in app
 //	  fp: stops (nothing-found)
 //	      not by frame pointer: ra: the 8-byte word at 0x8 is not in the dump
-func writeDivergence(b *printer, c *report.Comparison, titles []string, p *report.Divergence) {
-	b.printf("\nAbove %s (sp 0x%x):\n", titles[p.Row], c.Rows[p.Row].SP)
+func writeDivergence(b *printer, c *report.Comparison, title func(row int) string, p *report.Divergence) {
+	b.printf("\nAbove %s (sp 0x%x):\n", title(p.Row), c.Rows[p.Row].SP)
 	for i := range p.Branches {
 		branch := &p.Branches[i]
 		var names []string
@@ -124,7 +127,7 @@ func writeDivergence(b *printer, c *report.Comparison, titles []string, p *repor
 			if branch.Origin != "" && branch.Origin != by {
 				by += ", " + branch.Origin
 			}
-			b.printf("%s → sp 0x%x, %s\n", by, c.Rows[branch.Next].SP, titles[branch.Next])
+			b.printf("%s → sp 0x%x, %s\n", by, c.Rows[branch.Next].SP, title(branch.Next))
 		}
 		for _, a := range branch.Attempts {
 			b.printf("      not by %s: %s\n", sourceWords(a.Source), a.Reason)
