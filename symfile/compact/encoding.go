@@ -11,7 +11,8 @@ import (
 // of the entry and of exception handling.
 const modeMask = 0x0f000000
 
-// decoder makes the rules of an entry. note says why there are none: "described in __eh_frame".
+// decoder makes the rules of an entry. If the word has none, note is the reason:
+// "described in __eh_frame".
 type decoder func(t *table, e entry, row *unwind.Row) (note string, err error)
 
 var decoders = map[*cpu.Arch]decoder{cpu.X86: decodeX86, cpu.AMD64: decodeX86, cpu.ARM64: decodeARM64, cpu.ARM: decodeARM}

@@ -214,7 +214,7 @@ type entry struct {
 	at         int64
 }
 
-// find returns the entry that covers an RVA. ok is false if there is none.
+// find returns the entry that covers an RVA. ok is false if no entry does.
 func (t *table) find(rva uint64) (e entry, ok bool, err error) {
 	if rva > math.MaxUint32 || t.indexCount < 2 {
 		return e, false, nil

@@ -24,9 +24,9 @@ func newFiles(t pane) Tab {
 
 // Compute implements vugu's callback before each drawing.
 func (z *Files) Compute() {
-	last := len(protocol.FileColumns) - 1
+	kindOf, last := columnOf(protocol.FileColumns, "kind"), columnOf(protocol.FileColumns, "right")
 	fill(&z.table, z.Rows, protocol.FileColumns, func(f protocol.FileRow, to *tableRow) {
-		kind := &to.cells[1]
+		kind := &to.cells[kindOf]
 		kind.parts = []part{textPart(fileClass(f), kind.text, "")}
 		var parts []part
 		if f.Assign {

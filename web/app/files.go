@@ -256,8 +256,7 @@ func (z *Reading) Cancel() {
 	} else {
 		// All files are read, and the engine walks the stacks, for which it unpacks and reads
 		// symbols. It would begin the same work again, so it goes on without the archives of this
-		// job; if there are none, without its symbols; if it has no symbols, without any file of the
-		// job.
+		// drop, or if the drop had no archives, without its symbols, or else without all its files.
 		from := min(z.jobStart, len(z.accepted))
 		var kept []File
 		for _, leaveOut := range []func(File) bool{takesLong, func(f File) bool { return !looksLikeDump(f.Name()) }} {

@@ -38,7 +38,7 @@ func (z *Missing) Apply(r *protocol.QueryResult) {
 
 // Compute implements vugu's callback before each drawing.
 func (z *Missing) Compute() {
-	last := len(rows.MissingColumns) - 1
+	last := columnOf(rows.MissingColumns, "right")
 	z.table.empty = z.emptyText()
 	fill(&z.table, z.Rows, rows.MissingColumns, func(w rows.MissingRow, to *tableRow) {
 		other := &to.cells[last]

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -28,9 +27,10 @@ func newModules(t pane) Tab {
 // Compute implements vugu's callback before each drawing.
 func (z *Modules) Compute() {
 	z.table.empty = z.emptyText()
+	symbols := columnOf(rows.ModuleColumns, "state")
 	fill(&z.table, z.Rows, rows.ModuleColumns, func(m rows.ModuleRow, to *tableRow) {
 		to.class, to.act, to.arg = z.rowClass(m), "module", m.Index
-		state := &to.cells[slices.IndexFunc(rows.ModuleColumns, func(c rows.Column[rows.ModuleRow]) bool { return c.Class == "state" })]
+		state := &to.cells[symbols]
 		state.class += " " + m.State
 		state.parts = []part{textPart("state-words", state.text, "")}
 		if z.canUse(m) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -85,6 +86,11 @@ func cellsOf[R any](row R, columns []rows.Column[R]) []cell {
 		}
 	}
 	return cells
+}
+
+// columnOf returns the number of the column whose cells have a class.
+func columnOf[R any](columns []rows.Column[R], class string) int {
+	return slices.IndexFunc(columns, func(c rows.Column[R]) bool { return c.Class == class })
 }
 
 // fill fills a table with the rows of a list. each completes a row.

@@ -81,7 +81,7 @@ var FileColumns = []rows.Column[FileRow]{
 	{Head: rows.Head{Title: "File", Class: "fn", Width: "minmax(0, 2.4fr)", Medium: "minmax(0, 2fr)"},
 		Text: func(f FileRow) string { return rows.BaseName(f.Name) }, Tip: func(f FileRow) string { return f.Name },
 		Find: func(f FileRow) []string { return []string{f.Name} }},
-	{Head: rows.Head{Title: "Type", Width: "168px", Medium: "112px", Narrow: "120px"}, Text: kindWord},
+	{Head: rows.Head{Title: "Type", Class: "kind", Width: "168px", Medium: "112px", Narrow: "120px"}, Text: kindWord},
 	{Head: rows.Head{Title: "Size", Class: "num", Width: "84px", Narrow: "-"}, Text: func(f FileRow) string { return f.Size }},
 	{Head: rows.Head{Title: "Status", Class: "dim", Width: "minmax(0, 4fr)", Medium: "minmax(0, 3fr)", Narrow: "minmax(0, 2fr)"},
 		Text: fileText, Tip: fileTip, Find: func(f FileRow) []string { return []string{f.SymName, f.SymID, f.Message} }},

@@ -36,8 +36,8 @@ type StackRow struct {
 }
 
 // StackColumns are the columns of a stack. As wide as the stack's texts need are the custom
-// properties of StackPage.SourceWidth and WhereWidth. The first has four characters, by which the
-// room for a name is measured.
+// properties of StackPage.SourceWidth and WhereWidth. The first has four characters: the
+// page measures the width of a character by it.
 var StackColumns = []Column[StackRow]{
 	{Head: Head{Title: "#", Class: "num", Width: "4ch"}, Text: FrameNumber, Copy: FrameNumber},
 	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Narrow: "minmax(55%, 1fr)"},

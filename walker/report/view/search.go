@@ -16,9 +16,9 @@ func (v *View) frameHolds(f *report.Frame, i, inline int, query string) bool {
 		return false
 	}
 	if inline >= 0 {
-		return rows.Finds(query, v.inlineRow(f, i, inline), rows.StackColumns)
+		return rows.Finds(query, v.namedInlineRow(f, i, inline), rows.StackColumns)
 	}
-	if rows.Finds(query, v.frameRow(f, i), rows.StackColumns) || rows.Holds(query, v.frameHex(f, f.PC)) {
+	if rows.Finds(query, v.namedRow(f, i), rows.StackColumns) || rows.Holds(query, v.frameHex(f, f.PC)) {
 		return true
 	}
 	const digits = 4 // search registers for at least so many digits: fewer match most registers

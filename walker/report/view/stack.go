@@ -157,13 +157,22 @@ func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), wa
 
 // frameRow returns a frame's row with its name.
 func (v *View) frameRow(f *report.Frame, i int) rows.StackRow {
-	row := v.placedRow(f, i)
-	v.nameRow(&row, f)
+	row := v.namedRow(f, i)
+	if !row.NoSymbol {
+		row.Function = rows.Fold(v.full(f.Function)) + after(f)
+	}
 	if f.TailCall.Raw != "" {
 		called := v.full(f.TailCall)
 		row.Function += " → " + rows.Fold(called) + " (tail call)"
 		row.Full += " → " + called + " (tail call)"
 	}
+	return row
+}
+
+// namedRow returns a frame's row with its full name alone: a search needs no folded one.
+func (v *View) namedRow(f *report.Frame, i int) rows.StackRow {
+	row := v.placedRow(f, i)
+	v.nameRow(&row, f)
 	return row
 }
 
@@ -214,11 +223,10 @@ func (v *View) widths(ti int) (int, int) {
 	return w[0], w[1]
 }
 
-// nameRow sets a row's name, or without one where the address is.
+// nameRow sets a row's full name, or without one where the address is.
 func (v *View) nameRow(row *rows.StackRow, f *report.Frame) {
 	if named(f) {
 		row.Full = v.full(f.Function) + after(f)
-		row.Function = rows.Fold(v.full(f.Function)) + after(f)
 		return
 	}
 	row.NoSymbol = true
@@ -259,6 +267,13 @@ func isPlaceholder(name string) bool {
 
 // inlineRow returns the row of inlined call k of a frame.
 func (v *View) inlineRow(f *report.Frame, i, k int) rows.StackRow {
+	row := v.namedInlineRow(f, i, k)
+	row.Function = rows.Fold(row.Full)
+	return row
+}
+
+// namedInlineRow is inlineRow with the full name alone.
+func (v *View) namedInlineRow(f *report.Frame, i, k int) rows.StackRow {
 	in := &f.Inlines[k]
 	row := rows.StackRow{Kind: rows.RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
 		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
@@ -266,7 +281,6 @@ func (v *View) inlineRow(f *report.Frame, i, k int) rows.StackRow {
 	if m := v.module(f.Module); m != nil {
 		row.Module = rows.Clean(m.Title())
 	}
-	row.Function = rows.Fold(row.Full)
 	row.Source, row.Path = source(in.File, in.Line, in.HasLine)
 	return row
 }

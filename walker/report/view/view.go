@@ -88,11 +88,9 @@ func hexOf(wordSize int, a uint64) string {
 	if wordSize == 4 {
 		digits = 8
 	}
+	const zeros = "0x0000000000000000"
 	s := strconv.FormatUint(a, 16)
-	for len(s) < digits {
-		s = "0" + s
-	}
-	return "0x" + s
+	return zeros[:2+max(0, digits-len(s))] + s
 }
 
 // short formats a number in hexadecimal without leading zeros.
