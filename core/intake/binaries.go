@@ -3,6 +3,7 @@ package intake
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -137,30 +138,59 @@ func sniffMachO(_ *input.Source, head []byte) Guess {
 		}
 		return Guess{Fat, "a Mach-O file for several processors (fat)"}
 	case 0xfeedface, 0xfeedfacf:
-		return Guess{MachO, machO(head, binary.BigEndian)}
+		return machO(head, binary.BigEndian)
 	case 0xcefaedfe, 0xcffaedfe:
-		return Guess{MachO, machO(head, binary.LittleEndian)}
+		return machO(head, binary.LittleEndian)
 	}
 	return Guess{}
 }
 
 // machO says what kind of Mach-O file a header is of, by its field filetype.
-func machO(head []byte, order binary.ByteOrder) string {
+func machO(head []byte, order binary.ByteOrder) Guess {
 	what := "a Mach-O file"
+	number := order.Uint32(head[4:])
+	of := " for " + cpuName(cpu.ByMachO(number), otherMac, number)
 	switch order.Uint32(head[12:]) {
 	case 1:
 		what = "a Mach-O object file"
 	case 2:
 		what = "a Mach-O executable"
 	case 4:
-		what = "a Mach-O core file"
+		return Guess{MachOCore, "a Mach-O core file" + of + ", not a minidump"}
 	case 6:
 		what = "a Mach-O library"
 	case 8:
 		what = "a Mach-O bundle"
 	case 10:
 		what = "the debug information of a dSYM folder (Mach-O)"
+	case 11:
+		what = "a kernel extension (Mach-O)"
+	case 12:
+		what = "a kernel collection (Mach-O)"
 	}
-	number := order.Uint32(head[4:])
-	return what + " for " + cpuName(cpu.ByMachO(number), otherMac, number)
+	return Guess{MachO, what + of}
+}
+
+// sniffCache reads the magic number of a dyld shared cache, which ends in the name of its processor:
+// "dyld_v1  arm64e". The files that a large cache is split into begin with the same.
+//
+// Source: dyld_cache_format.h of Apple's dyld.
+func sniffCache(_ *input.Source, head []byte) Guess {
+	if len(head) < 16 || !strings.HasPrefix(string(head), "dyld_v") || head[15] != 0 || !isText(head[:15], true) {
+		return Guess{}
+	}
+	return Guess{Cache, "a shared cache of libraries of macOS or iOS for " + strings.TrimSpace(string(head[7:15])) +
+		"; extract those of the stack (ipsw dyld extract), or use the copies that Xcode makes of a device's (iOS DeviceSupport/VERSION/Symbols)"}
+}
+
+// sniffImage recognizes a disk image by its last 512 bytes, which begin with "koly".
+func sniffImage(src *input.Source, _ []byte) Guess {
+	const trailer = 512
+	if src.Size < trailer {
+		return Guess{}
+	}
+	if b, err := src.Bytes(src.Size-trailer, 4); err != nil || string(b) != "koly" {
+		return Guess{}
+	}
+	return Guess{DiskImage, "a disk image of macOS (.dmg); open it first"}
 }

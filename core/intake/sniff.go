@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -45,7 +46,10 @@ const (
 	PDB        Kind = "pdb"
 	MachO      Kind = "macho"
 	Fat        Kind = "fat"         // Mach-O files for several processors, in one
-	DSYMPart   Kind = "dsym-part"   // another file of a dSYM folder
+	MachOCore  Kind = "macho-core"  // a kernel's dump of a process
+	Cache      Kind = "dyld-cache"  // the libraries of an Apple system in one file, or a part of it
+	DiskImage  Kind = "disk-image"  // Apple's
+	BundlePart Kind = "bundle-part" // a file of an app, a framework, a dSYM … that has no code and no names
 	KernelDump Kind = "kernel-dump" // Windows
 	UserDump   Kind = "user-dump"   // Windows, before minidumps
 	Microdump  Kind = "microdump"   // Breakpad's text form for Android
@@ -127,15 +131,19 @@ func Sniff(src *input.Source) Guess {
 	if err != nil {
 		return Guess{Unreadable, "not readable: " + err.Error()}
 	}
-	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, sniffHTTP, sniffUpload, byText} {
-		if g := look(src, head); g.Kind != "" {
-			return g
+	g := Guess{Binary, "binary data beginning with " + firstBytes(head)}
+	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, sniffCache, sniffHTTP, sniffUpload, byText, sniffImage} {
+		if found := look(src, head); found.Kind != "" {
+			g = found
+			break
 		}
 	}
-	if g := dsymPart(src.Name); g.Kind != "" {
-		return g
+	if g.Kind == Text || g.Kind == Binary {
+		if part := bundlePart(src.Name); part.Kind != "" {
+			return part
+		}
 	}
-	return Guess{Binary, "binary data beginning with " + firstBytes(head)}
+	return g
 }
 
 // signatures are the magic numbers of formats that need no further check.
@@ -159,6 +167,8 @@ var signatures = []struct {
 	{0, "USERDUMP", Guess{UserDump, "a 32-bit Windows full user dump in the old format, not a minidump"}},
 	{0, "\x28\xb5\x2f\xfd", Guess{Zstd, "a zstd file; unpack it first"}},
 	{0, "\xfd7zXZ\x00", Guess{XZ, "an xz file; unpack it first"}},
+	{0, "xar!\x00\x1c", Guess{Packed, "a macOS package (.pkg, .xip: a xar archive); unpack it first"}},
+	{0, "encrcdsa\x00", Guess{DiskImage, "an encrypted disk image of macOS (.dmg); open it first"}},
 	{0, "7z\xbc\xaf\x27\x1c", Guess{Packed, "a 7z archive; unpack it first"}},
 	{0, "Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},
 	{0, "MSCF\x00\x00\x00\x00", Guess{Cab, "a Windows cabinet; unpack it first"}},
@@ -172,7 +182,7 @@ var signatures = []struct {
 }
 
 // bySignature recognizes formats by their magic numbers.
-func bySignature(_ *input.Source, head []byte) Guess {
+func bySignature(src *input.Source, head []byte) Guess {
 	for _, s := range signatures {
 		if len(head) >= s.at+len(s.bytes) && string(head[s.at:s.at+len(s.bytes)]) == s.bytes {
 			return s.guess
@@ -181,17 +191,28 @@ func bySignature(_ *input.Source, head []byte) Guess {
 	// bzip2: "BZh", a digit, and the first block's or the end's mark.
 	if len(head) >= 10 && string(head[:3]) == "BZh" && head[3] >= '1' && head[3] <= '9' &&
 		(string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17rE8P\x90") {
+		if g := sniffImage(src, head); g.Kind != "" { // its first part is compressed
+			return g
+		}
 		return Guess{Packed, "a bzip2 file; unpack it first"}
 	}
 	return Guess{}
 }
 
-// dsymPart recognizes the property lists and tables beside the debug information in a dSYM folder.
-// It is the only recognition by name, because nothing in these files is characteristic.
-func dsymPart(name string) Guess {
-	for _, part := range strings.Split(strings.ReplaceAll(name, `\`, "/"), "/") {
-		if strings.HasSuffix(part, ".dSYM") && part != name {
-			return Guess{DSYMPart, "a file out of the folder " + part}
+// bundles are the endings of the folders in which Apple's systems keep a program with its files.
+var bundles = []string{".app", ".appex", ".bundle", ".dSYM", ".framework", ".kext", ".plugin", ".xcarchive", ".xcframework", ".xctest", ".xpc"}
+
+// bundlePart recognizes the property lists, tables and pictures of a bundle. It is the only
+// recognition by name, because nothing in these files is characteristic. What should be debug
+// information is none of them.
+func bundlePart(name string) Guess {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if strings.Contains(name, ".dSYM/Contents/Resources/DWARF/") {
+		return Guess{}
+	}
+	for dir := path.Dir(name); dir != path.Dir(dir); dir = path.Dir(dir) {
+		if slices.Contains(bundles, path.Ext(dir)) {
+			return Guess{BundlePart, "a file out of the folder " + path.Base(dir)}
 		}
 	}
 	return Guess{}
@@ -240,9 +261,6 @@ func byText(src *input.Source, head []byte) Guess {
 		return Guess{Text, "a Git LFS pointer, not the file itself"}
 	case strings.HasPrefix(start, "<!doctype html"), strings.HasPrefix(start, "<html"):
 		return Guess{Text, "an HTML page"}
-	}
-	if g := dsymPart(src.Name); g.Kind != "" {
-		return g
 	}
 	if hasMicrodump(src) {
 		return Guess{Microdump, "a Breakpad microdump in a log"}

@@ -79,6 +79,7 @@ type Files struct {
 	// stopped may be running too.
 	passes   []*pass
 	passRuns bool
+	cache    bool // a part of a dyld shared cache was refused
 }
 
 // item is an Item with what it was read from.
@@ -225,8 +226,10 @@ func (fs *Files) add(src *input.Source, member bool) {
 		fs.addSym(it)
 	case k.IsBinary():
 		fs.addBinary(it, guess.What)
-	case k == intake.DSYMPart:
-		it.Usable = true // it comes with the debug information, and says nothing that is needed
+	case k == intake.BundlePart:
+		it.Usable = true // it comes with a program, and says nothing that is needed
+	case k == intake.Cache && fs.cache:
+		it.Usable = true // a cache has up to a hundred files; the first has the message
 	case k.IsPacked():
 		if member {
 			// Expand opens archives in archives itself, to its depth: an archive that holds itself
@@ -237,6 +240,7 @@ func (fs *Files) add(src *input.Source, member bool) {
 		}
 		fs.addArchive(it)
 	default:
+		fs.cache = fs.cache || k == intake.Cache
 		it.Message = fmt.Sprintf("%s: %s; not a dump, a symbol file, a program or an archive of these", src.Name, guess.What)
 	}
 }

@@ -46,8 +46,19 @@ var formats = map[intake.Kind]struct {
 }
 
 // notRead are the kinds that are named and not read.
-var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.ELFCore: true, intake.DSYMPart: true, intake.KernelDump: true,
+var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.ELFCore: true, intake.BundlePart: true, intake.MachOCore: true, intake.Cache: true, intake.DiskImage: true, intake.KernelDump: true,
 	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.Binary: true}
+
+// TestSharedCache: the files of a dyld shared cache are said once, with what to do.
+func TestSharedCache(t *testing.T) {
+	s := session.NewFiles(session.Options{})
+	for i, name := range []string{"dyld_shared_cache_arm64e.01", "dyld_shared_cache_arm64e", "dyld_shared_cache_arm64e.symbols"} {
+		it := s.Add(input.FromBytes(name, []byte("dyld_v1  arm64e\x00"+strings.Repeat("\x00", 100))))[0]
+		if said := strings.Contains(it.Message, "extract"); said != (i == 0) || it.Usable == said {
+			t.Errorf("%s: usable %v, %q", name, it.Usable, it.Message)
+		}
+	}
+}
 
 // TestFormats: every kind that intake knows is read or is said not to be, the session does with it
 // what it does with its like, and the README, the start page and the command's help name it.

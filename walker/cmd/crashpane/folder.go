@@ -35,6 +35,7 @@ type folder struct {
 	others     int
 	// archives are zip files and cabinets, whose members are unknown before they are opened.
 	archives []string
+	cache    bool // a part of a dyld shared cache was found
 }
 
 // symbolHead is a symbol file of a folder, known by its first lines.
@@ -80,8 +81,16 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 			fmt.Fprintln(stderr, err)
 		}
 		// The signatures of zip files and cabinets; a fat file is an archive of its slices.
-		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) || intake.Sniff(input.FromBytes(path, first)).Kind == intake.Fat {
+		guess := intake.Sniff(input.FromBytes(path, first))
+		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) || guess.Kind == intake.Fat {
 			f.archives = append(f.archives, path)
+			return nil
+		}
+		if guess.Kind == intake.Cache {
+			if !f.cache { // it has up to a hundred files
+				fmt.Fprintf(stderr, "%s: %s\n", path, guess.What)
+			}
+			f.cache = true
 			return nil
 		}
 		isBinary := binary.Is(input.FromBytes(path, first))
