@@ -263,12 +263,35 @@ func (f *machoProgram) attach(src *input.Source) (program, error) {
 	case len(other.UUID) == 0 || !bytes.Equal(other.UUID, f.macho.UUID):
 		return nil, nil
 	case other.Type == macho.TypeDSYM && f.macho.Type != macho.TypeDSYM:
+		if err := sameLayout(f.macho, other); err != nil {
+			return nil, err
+		}
 		f.dsym = other
 		return f, nil
 	case f.macho.Type == macho.TypeDSYM && other.Type != macho.TypeDSYM:
+		if err := sameLayout(other, f.macho); err != nil {
+			return nil, err
+		}
 		return &machoProgram{src: src, macho: other, dsym: f.macho}, nil
 	}
 	return nil, nil
+}
+
+// sameLayout returns an error if a section with code is at another distance from the header in the
+// dSYM than in the program: the names and lines there would be those of other code. In a kernel
+// collection the segments of an extension are moved apart.
+func sameLayout(program, dsym *macho.File) error {
+	for i := range program.Sections {
+		for k := range dsym.Sections {
+			a, b := &program.Sections[i], &dsym.Sections[k]
+			if a.Exec() && a.Segment == b.Segment && a.Name == b.Name && a.Address-program.Base != b.Address-dsym.Base {
+				return &input.FormatError{File: dsym.Src.Name, Part: "section " + b.Segment + "," + b.Name, Offset: -1,
+					Want: fmt.Sprintf("code 0x%x after the header, as in %s", a.Address-program.Base, program.Src.Name),
+					Have: fmt.Sprintf("0x%x; the program's segments were moved apart, and its dSYM is not used", b.Address-dsym.Base)}
+			}
+		}
+	}
+	return nil
 }
 
 // missing adds the dSYM of a program, and says of a dSYM alone that it has no unwind rules.
@@ -280,6 +303,9 @@ func (f *machoProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 		}
 		u := strings.TrimSuffix(id.DebugID, "0")
 		return fmt.Sprintf(" (uuid %s-%s-%s-%s-%s)", u[:8], u[8:12], u[12:16], u[16:20], u[20:])
+	}
+	if f.macho.Encrypted() {
+		add("code and unwind rules, which are encrypted: the program as it was built, from the Xcode archive's Products folder")
 	}
 	switch {
 	case f.macho.Type == macho.TypeDSYM && !out.CFI:

@@ -81,6 +81,17 @@ func TestMachO(t *testing.T) {
 	}
 }
 
+// TestMachOMovedApart: a dSYM whose code is elsewhere than the program's is refused with the reason.
+func TestMachOMovedApart(t *testing.T) {
+	dsym := testfile.Read(t, "../macho/testdata/m-arm64-fp.dwarf.gz")
+	at := bytes.Index(dsym, []byte("__text\x00")) + 32
+	dsym[at] += 16
+	attached, err := machoFile(t, "m-arm64-fp.dylib").Attach(input.FromBytes("d", dsym))
+	if attached || err == nil || !strings.Contains(err.Error(), "d: section __TEXT,__text: expected code 0x380 after the header, as in m-arm64-fp.dylib, found 0x390") {
+		t.Errorf("%v %v", attached, err)
+	}
+}
+
 // addressOf returns where a function starts.
 func addressOf(f *File, name string) (rva uint64, ok bool) {
 	tables, _ := f.symbolTables()

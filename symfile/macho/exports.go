@@ -12,7 +12,7 @@ const (
 	exportReexport = 0x8
 )
 
-// maxExportDepth is how deep the trie may be: names have one character a level at least.
+// maxExportDepth is how deep the trie may be, and how long a name.
 const maxExportDepth = 4096
 
 // eachExport calls fn for each exported symbol with its offset from the header. Symbols of other
@@ -31,8 +31,8 @@ func (f *File) eachExport(fn func(name string, offset uint64) error) error {
 		return err
 	}
 	seen := make(map[uint64]bool)
-	var visit func(at uint64, name []byte) error
-	visit = func(at uint64, name []byte) error {
+	var visit func(at uint64, name []byte, depth int) error
+	visit = func(at uint64, name []byte, depth int) error {
 		bad := func(want, have string) error {
 			return &input.FormatError{File: f.Src.Name, Part: "exports trie", Offset: int64(f.exports.off) + int64(at), Want: want, Have: have}
 		}
@@ -41,10 +41,13 @@ func (f *File) eachExport(fn func(name string, offset uint64) error) error {
 			return bad("a node", fmt.Sprintf("an offset beyond its %d bytes", len(b)))
 		case seen[at]:
 			return bad("a node of its own", "one that is part of another name too")
-		case len(name) > maxExportDepth:
-			return bad("a shorter name", fmt.Sprintf("%d bytes", len(name)))
+		case len(name) > maxExportDepth || depth > maxExportDepth:
+			return bad("a shorter name", fmt.Sprintf("%d bytes in %d parts", len(name), depth))
 		}
-		if err := f.Src.Draw(input.Memory, 48); err != nil { // an entry of seen, and the name
+		if err := f.Src.Draw(input.Memory, 48); err != nil { // an entry of seen
+			return err
+		}
+		if err := f.Src.Draw(input.Work, int64(len(name))); err != nil {
 			return err
 		}
 		seen[at] = true
@@ -80,7 +83,7 @@ func (f *File) eachExport(fn func(name string, offset uint64) error) error {
 			if n == 0 {
 				return bad("the offset of a child", "the end")
 			}
-			if err := visit(child, append(name[:len(name):len(name)], rest[:end]...)); err != nil {
+			if err := visit(child, append(name, rest[:end]...), depth+1); err != nil {
 				return err
 			}
 			rest = rest[end+1+n:]
@@ -90,5 +93,5 @@ func (f *File) eachExport(fn func(name string, offset uint64) error) error {
 	if len(b) == 0 {
 		return nil
 	}
-	return visit(0, nil)
+	return visit(0, nil, 0)
 }

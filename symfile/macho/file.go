@@ -46,6 +46,8 @@ type File struct {
 	starts   part // LC_FUNCTION_STARTS
 	noStarts bool // a file with LC_FUNCTION_STARTS of size 0
 	exports  part // the trie of exported symbols
+	secret   part // what is encrypted
+	kexts    int  // programs in a kernel collection
 	warnings input.Warnings
 }
 
@@ -87,6 +89,8 @@ type Section struct {
 	// Reserved1 is the first entry in the table of indirect symbols of a section of stubs or
 	// pointers, Reserved2 the size of a stub.
 	Reserved1, Reserved2 uint32
+	// Encrypted: the file has no readable bytes of it, because the App Store has encrypted them.
+	Encrypted bool
 }
 
 // Section flags: the type in the low byte, and attributes.
@@ -107,9 +111,11 @@ const (
 // Exec reports whether a section has instructions.
 func (s *Section) Exec() bool { return s.Flags&(attrPure|attrSome) != 0 }
 
-// HasBytes reports whether a section has bytes in the file. Those of a program in its dSYM have
-// none.
-func (s *Section) HasBytes() bool {
+// HasBytes reports whether a section has readable bytes in the file.
+func (s *Section) HasBytes() bool { return s.stored() && !s.Encrypted }
+
+// stored reports whether a section has bytes in the file. Those of a program in its dSYM have none.
+func (s *Section) stored() bool {
 	switch s.Flags & typeMask {
 	case typeZeroFill, typeGBZeroFill, typeTLZeroFill:
 		return false
@@ -132,6 +138,7 @@ const (
 	cmdEncryption64   = 0x2c
 	cmdBuildVersion   = 0x32
 	cmdExportsTrie    = 0x80000033
+	cmdFileSetEntry   = 0x80000035
 )
 
 // Magic numbers of a thin file, in the byte order of its processor.
@@ -140,8 +147,12 @@ const (
 	magic64 = 0xfeedfacf
 )
 
-// maxCommands is how many load commands are read; real files have some hundred at most.
-const maxCommands = 1 << 14
+// maxCommands is how many load commands are read, maxSections how many sections of them. Real files
+// have some hundred at most, and a symbol names its section by 8 bits.
+const (
+	maxCommands = 1 << 14
+	maxSections = 1 << 10
+)
 
 // Is reports whether a file is a thin Mach-O file, by its first bytes.
 func Is(head []byte) bool { return len(head) >= 4 && orderOf(head) != nil }
@@ -190,6 +201,7 @@ func Open(src *input.Source) (*File, error) {
 		return nil, err
 	}
 	f.setBase()
+	f.sayUnusual()
 	return f, nil
 }
 
@@ -261,10 +273,11 @@ func (f *File) command(cmd uint32, c *input.Cursor, at int64) {
 	case cmdIDDylib:
 		f.InstallName = f.commandString(c, at)
 	case cmdEncryption, cmdEncryption64:
-		if off, size, id := c.U32(), c.U32(), c.U32(); id != 0 && c.Err() == nil {
-			f.bad("load command", at, "a program that is not encrypted",
-				fmt.Sprintf("%d bytes from offset 0x%x on are encrypted, as in the App Store; its code cannot be read", size, off))
+		if p := (part{c.U32(), c.U32()}); c.U32() != 0 && c.Err() == nil {
+			f.secret = p
 		}
+	case cmdFileSetEntry:
+		f.kexts++
 	case cmdBuildVersion:
 		f.Platform = c.U32()
 	}
@@ -308,6 +321,10 @@ func (f *File) segment(c *input.Cursor, wide bool) {
 	}
 	f.Segments = append(f.Segments, s)
 	for range count {
+		if len(f.Sections) == maxSections {
+			f.bad("segment "+s.Name, -1, fmt.Sprintf("at most %d sections", maxSections), "more")
+			return
+		}
 		x := Section{Name: fixedName(c), Segment: fixedName(c), Address: word(), Size: word(), Offset: c.U32()}
 		c.U32()
 		x.Relocs, x.NumRelocs, x.Flags, x.Reserved1, x.Reserved2 = c.U32(), c.U32(), c.U32(), c.U32(), c.U32()
@@ -350,6 +367,34 @@ func (f *File) setBase() {
 			return
 		}
 	}
+}
+
+// sayUnusual says what is true of the file as a whole and hides a part of it: encryption, code that
+// has no RVA, and programs in it.
+func (f *File) sayUnusual() {
+	var secret []string
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Encrypted = s.stored() && f.secret.overlaps(uint64(s.Offset), s.Size); s.Encrypted {
+			secret = append(secret, s.Name)
+		}
+		if s.Exec() && f.Type != TypeObject && s.Address-f.Base >= 1<<32 {
+			f.bad("section "+s.Segment+","+s.Name, -1, fmt.Sprintf("code in the 4 GB after the header's address 0x%x", f.Base),
+				fmt.Sprintf("address 0x%x; the segments were moved apart, and its functions have no names here", s.Address))
+		}
+	}
+	if f.secret.size > 0 {
+		f.bad("LC_ENCRYPTION_INFO", -1, "", fmt.Sprintf("%d bytes from offset 0x%x on are encrypted, as in a program from the App Store. They are not read: %s. "+
+			"Functions have the names that the symbol table and the dSYM have", f.secret.size, f.secret.off, strings.Join(secret, ", ")))
+	}
+	if f.Type == TypeFileSet {
+		f.bad("Mach-O header", 12, "", fmt.Sprintf("a kernel collection of %d programs, which are not opened; extract those that you need (ipsw kernel extract)", f.kexts))
+	}
+}
+
+// overlaps reports whether bytes of the file are in the part.
+func (p part) overlaps(off, size uint64) bool {
+	return off < uint64(p.off)+uint64(p.size) && uint64(p.off) < off+size
 }
 
 // bad adds a warning about a part of the file.
@@ -416,14 +461,17 @@ func (f *File) At(address uint64, n int64) ([]byte, error) {
 	for i := range f.Segments {
 		if s := &f.Segments[i]; address >= s.Address && n >= 0 && address-s.Address < s.FileSize && uint64(n) <= s.FileSize-(address-s.Address) {
 			off := s.Offset + (address - s.Address)
-			if off > uint64(f.Src.Size) {
+			if off > uint64(f.Src.Size) || f.secret.overlaps(off, uint64(n)) {
 				break
 			}
 			return f.Src.Bytes(int64(off), n)
 		}
 	}
-	return nil, &input.FormatError{File: f.Src.Name, Offset: -1, Want: fmt.Sprintf("%d bytes at address 0x%x", n, address), Have: "no section or segment with them"}
+	return nil, &input.FormatError{File: f.Src.Name, Offset: -1, Want: fmt.Sprintf("%d bytes at address 0x%x", n, address), Have: "no section or segment with readable ones"}
 }
+
+// Encrypted reports whether the program's code is in the file and cannot be read.
+func (f *File) Encrypted() bool { return f.secret.size > 0 }
 
 // HasCode reports whether the file has the program's code. A dSYM has the headers of its sections,
 // but no bytes.
@@ -432,7 +480,7 @@ func (f *File) HasCode() bool {
 		return false
 	}
 	for i := range f.Sections {
-		if s := &f.Sections[i]; s.Exec() && s.HasBytes() && s.Size > 0 {
+		if s := &f.Sections[i]; s.Exec() && s.stored() && s.Size > 0 {
 			return true
 		}
 	}

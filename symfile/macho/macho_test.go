@@ -1,6 +1,8 @@
 package macho
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -165,6 +167,84 @@ func TestDamaged(t *testing.T) {
 		if !strings.Contains(said, c.want) {
 			t.Errorf("%s: %s, want %q", c.what, said, c.want)
 		}
+	}
+}
+
+// withCommand adds a load command to a file of testdata, which has room for it before its code.
+func withCommand(b []byte, cmd uint32, words ...uint32) []byte {
+	b = bytes.Clone(b)
+	le := binary.LittleEndian
+	at := 32 + le.Uint32(b[20:])
+	for i, w := range append([]uint32{cmd, uint32(8 + 4*len(words))}, words...) {
+		le.PutUint32(b[int(at)+4*i:], w)
+	}
+	le.PutUint32(b[16:], le.Uint32(b[16:])+1)
+	le.PutUint32(b[20:], le.Uint32(b[20:])+uint32(8+4*len(words)))
+	return b
+}
+
+// TestEncrypted: code and unwind tables in an encrypted range are not read, which is said; names are.
+func TestEncrypted(t *testing.T) {
+	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
+	for _, c := range []struct {
+		off, size, id uint32
+		said          string
+	}{
+		{0x380, 0x3c80, 1, "15488 bytes from offset 0x380 on are encrypted, as in a program from the App Store. They are not read: __text, __stubs, __unwind_info. "},
+		{0x1000, 0x1000, 1, "They are not read: __unwind_info. "},
+		{0x380, 0x3c80, 0, ""},
+	} {
+		f, err := Open(input.FromBytes("a", withCommand(whole, cmdEncryption64, c.off, c.size, c.id, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(f.Warnings(), "\n")
+		if c.said == "" && said != "" || !strings.Contains(said, c.said) {
+			t.Errorf("said %q, want %q", said, c.said)
+		}
+		if !f.HasCode() || f.Encrypted() != (c.id != 0) {
+			t.Errorf("code %v, encrypted %v", f.HasCode(), f.Encrypted())
+		}
+		code := f.Section("__text")
+		_, err = f.At(code.Address, 4)
+		if hidden := c.id != 0 && c.off == 0x380; hidden == code.HasBytes() || hidden != (err != nil) {
+			t.Errorf("code is read: %v, %v", code.HasBytes(), err)
+		}
+		if p, err := f.Publics(); err != nil || p.Len() < 4 {
+			t.Errorf("names: %v", err)
+		}
+	}
+}
+
+// TestApart: code that has no RVA, and a collection of programs, are said.
+func TestApart(t *testing.T) {
+	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
+	far := bytes.Clone(whole)
+	at := bytes.Index(far, []byte("__stubs\x00")) + 32
+	binary.LittleEndian.PutUint64(far[at:], 5<<32)
+	kernel := bytes.Clone(withCommand(whole, cmdFileSetEntry, 0, 0, 0, 0))
+	kernel[12] = TypeFileSet
+	for want, b := range map[string][]byte{
+		"section __TEXT,__stubs: expected code in the 4 GB after the header's address 0x0, found address 0x500000000": far,
+		"a kernel collection of 1 programs, which are not opened":                                                     kernel,
+	} {
+		f, err := Open(input.FromBytes("a", b))
+		if err != nil || !strings.Contains(strings.Join(f.Warnings(), "\n"), want) {
+			t.Errorf("%v %q, want %q", err, f.Warnings(), want)
+		}
+	}
+}
+
+// TestEndlessExports: parts of names may be empty, so that a trie is deeper than its names are long.
+func TestEndlessExports(t *testing.T) {
+	var trie []byte
+	for i := range 1 << 20 {
+		next := 7 * (i + 1)
+		trie = append(trie, 0, 1, 0, byte(next)|0x80, byte(next>>7)|0x80, byte(next>>14)|0x80, byte(next>>21))
+	}
+	f := &File{Src: input.FromBytes("a", trie), exports: part{0, uint32(len(trie))}}
+	if err := f.eachExport(func(string, uint64) error { return nil }); err == nil || !strings.Contains(err.Error(), "exports trie at offset 0x7007: expected a shorter name") {
+		t.Error(err)
 	}
 }
 
