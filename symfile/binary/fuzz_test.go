@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	files "github.com/crashpane/crashpane/symfile/binary"
 )
 
@@ -54,6 +55,11 @@ func FuzzBinary(f *testing.F) {
 		_, pdb, _ := madePair(f, machine)
 		f.Add(pdb, uint64(0x1004), uint64(8))
 	}
+	for _, name := range []string{"m-x86_64-fp", "m-arm64-nofp"} {
+		for _, part := range []string{".dylib", ".dwarf"} {
+			f.Add(testfile.Read(f, "../macho/testdata/"+name+part+".gz"), uint64(0x384), uint64(8))
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte, rva, step uint64) {
 		if len(data) > 1<<20 {
 			return
@@ -73,10 +79,25 @@ func TestDamagedPE(t *testing.T) {
 	damage(t, peTraces, "x64.dll", "arm64-pac.dll", "arm.dll", "dwarf.dll")
 }
 
+// TestDamagedMachO is TestDamaged for programs of Apple's systems with their dSYMs: the one or the
+// other is damaged.
+func TestDamagedMachO(t *testing.T) {
+	for _, name := range []string{"m-x86_64-fp", "m-arm64-nofp"} {
+		program, dsym := testfile.Read(t, "../macho/testdata/"+name+".dylib.gz"), testfile.Read(t, "../macho/testdata/"+name+".dwarf.gz")
+		damagePair(program[:min(len(program), 6000)], dsym)
+		damagePair(program, dsym)
+	}
+}
+
 // TestDamagedPair is TestDamaged for a program with its PDB: the one or the other is damaged.
 func TestDamagedPair(t *testing.T) {
 	program, pdb, _ := madePair(t, "x64")
-	for _, pair := range [][2][]byte{{program, pdb}, {pdb, program}} {
+	damagePair(program, pdb)
+}
+
+// damagePair opens two files that belong together, one of them damaged.
+func damagePair(a, b []byte) {
+	for _, pair := range [][2][]byte{{a, b}, {b, a}} {
 		places := 100
 		if runtime.GOOS == "js" { // it is ten times as slow
 			places = 10
@@ -85,8 +106,8 @@ func TestDamagedPair(t *testing.T) {
 		for at := 0; at < len(whole); at += max(1, len(whole)/places) {
 			data := append([]byte(nil), whole...)
 			data[at] ^= 0xff
-			exercise(data, pair[1], []uint64{0x1000, 0x1010, 0x1040})
-			exercise(pair[1], data, []uint64{0x1000, 0x1010, 0x1040})
+			exercise(data, pair[1], []uint64{0x384, 0x1000, 0x1010, 0x1040})
+			exercise(pair[1], data, []uint64{0x384, 0x1000, 0x1010, 0x1040})
 			exercise(whole[:at], pair[1], []uint64{0x1000})
 		}
 	}

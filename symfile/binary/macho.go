@@ -236,10 +236,10 @@ func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 func (f *machoProgram) symbolTables() ([]*names, error) {
 	var out []*names
 	for _, m := range []*macho.File{f.dsym, f.macho} {
-		if m == nil || !m.HasSymbols() {
+		if m == nil || !m.HasSymbols() && !m.HasExports() {
 			continue
 		}
-		out = append(out, &names{full: true, onDemand: onDemand[nameTable]{section: "symbol table", file: m.Src.Name, open: func() (nameTable, error) {
+		out = append(out, &names{full: m.HasSymbols(), onDemand: onDemand[nameTable]{section: "symbol table", file: m.Src.Name, open: func() (nameTable, error) {
 			return m.Publics()
 		}}})
 	}

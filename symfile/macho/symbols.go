@@ -63,6 +63,9 @@ func (f *File) symSize() int64 {
 // HasSymbols reports whether the file has a symbol table.
 func (f *File) HasSymbols() bool { return f.symtab.count > 0 }
 
+// HasExports reports whether it has a trie of exported symbols.
+func (f *File) HasExports() bool { return f.exports.size > 0 }
+
 // Symbols calls fn for every entry of the symbol table, without reading names. The next call
 // overwrites s.
 //

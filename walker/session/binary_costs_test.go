@@ -81,6 +81,111 @@ func elfDebug(n, functions, rows int) string {
 	return string(elfOf(n, section(".debug_abbrev", abbrev), section(".debug_info", info), section(".debug_line", line)).Bytes())
 }
 
+// machoCode is the RVA and the file offset of the code of machoOf.
+const machoCode = 0x40000
+
+// words is little-endian data: a text of 16 bytes, or numbers.
+func words(parts ...any) []byte {
+	var b []byte
+	for _, p := range parts {
+		switch p := p.(type) {
+		case string:
+			b = append(append(b, p...), make([]byte, 16-len(p))...)
+		case int:
+			b = le.AppendUint32(b, uint32(p))
+		case uint64:
+			b = le.AppendUint64(b, p)
+		case []byte:
+			b = append(b, p...)
+		}
+	}
+	return b
+}
+
+// machoOf is a program of Apple's systems with code for n functions of 8 bytes (mach-o/loader.h).
+// unwind is its section __unwind_info. linked is at the end of the file; commands are the load
+// commands that say where in it, for its file offset.
+func machoOf(n int, unwind, linked []byte, commands func(at int) []byte) string {
+	const text = uint64(1) << 32
+	code := machoCode + 8*n
+	end := code + len(unwind)
+	section := func(name string, at, size, flags int) []byte {
+		return words(name, "__TEXT", text+uint64(at), uint64(size), at, 0, 0, 0, flags, 0, 0, 0)
+	}
+	list := words(0x19, 72+2*80, "__TEXT", text, uint64(end), uint64(0), uint64(end), 5, 5, 2, 0,
+		section("__text", machoCode, 8*n, -0x7ffffc00), section("__unwind_info", code, len(unwind), 0),
+		0x1b, 24, []byte{0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 1, 2, 3, 4, 5, 6, 7, 8}, commands(end))
+	count := 0
+	for at := 0; at < len(list); at += int(le.Uint32(list[at+4:])) {
+		count++
+	}
+	head := words(-0x1120531, 0x1000007, 3, 2, count, len(list), 0, 0, list) // 0xfeedfacf
+	return string(words(head, make([]byte, code-len(head)), unwind, linked))
+}
+
+// machoSymbols has n symbols and function starts, and so many more load commands (LC_BUILD_VERSION).
+func machoSymbols(n, commands int) string {
+	names, starts, entries := []byte{0}, []byte{0x80, 0x80, machoCode >> 14}, []byte{}
+	for i := range n {
+		entries = append(entries, words(len(names), 0x0f|1<<8, uint64(1)<<32+machoCode+uint64(8*i))...)
+		names = fmt.Appendf(names, "_f%d\x00", i)
+		starts = append(starts, 8)
+	}
+	starts = append(starts[:len(starts)-1], 0)
+	return machoOf(n, nil, words(entries, names, starts), func(at int) []byte {
+		list := words(0x2, 24, at, n, at+len(entries), len(names), 0x26, 16, at+len(entries)+len(names), len(starts))
+		for range commands {
+			list = append(list, words(0x32, 12, 1)...)
+		}
+		return list
+	})
+}
+
+// machoExports has n names in its exports trie, in nodes of 200.
+func machoExports(n int) string {
+	uleb := func(x int) []byte {
+		return []byte{byte(x) | 0x80, byte(x>>7) | 0x80, byte(x>>14) | 0x80, byte(x >> 21)}
+	}
+	node := func(children, from, step int) []byte {
+		b := []byte{0, byte(children)}
+		for i := range children {
+			b = append(append(b, byte('0'+i/100), byte('0'+i/10%10), byte('0'+i%10), 0), uleb(from+i*step)...)
+		}
+		return b
+	}
+	const most, leaf = 200, 7
+	groups, nodeSize := (n+most-1)/most, 2+8*most
+	leaves := 2 + 8*groups + groups*nodeSize
+	trie := node(groups, 2+8*groups, nodeSize)
+	for g := range groups {
+		trie = append(trie, node(most, leaves+g*most*leaf, leaf)...)
+	}
+	for i := range groups * most {
+		trie = append(append(append(trie, 5, 0), uleb(machoCode+8*i)...), 0)
+	}
+	return machoOf(groups*most, nil, trie, func(at int) []byte { return words(-0x7fffffcd, 16, at, len(trie)) })
+}
+
+// machoUnwind has n words in regular pages of __unwind_info, of 500 each: functions without a frame
+// pointer, with frames of different sizes.
+func machoUnwind(n int) string {
+	const most, frameless = 500, 0x02000000
+	pages := (n + most - 1) / most
+	at := 28 + 12*(pages+1)
+	out := words(1, 28, 0, 28, 0, 28, pages+1)
+	for i := range pages {
+		out = append(out, words(machoCode+8*most*i, at+i*(8+8*most), 0)...)
+	}
+	out = append(out, words(machoCode+8*most*pages, 0, 0)...)
+	for i := range pages {
+		out = append(out, words(2, 8|most<<16)...)
+		for k := range most {
+			out = append(out, words(machoCode+8*(i*most+k), frameless|(1+k%2)<<16)...)
+		}
+	}
+	return machoOf(pages*most, out, nil, func(int) []byte { return nil })
+}
+
 // peFrames is a DLL whose .pdata has n functions (PE format, "The .pdata Section"). Their unwind
 // information is one record: push rbx.
 func peFrames(n int) string {

@@ -68,12 +68,16 @@ var costs = map[string]func(n int) (dump []byte, symbols string){
 	"ops of a CFI rule": func(n int) ([]byte, string) {
 		return manyDump().Bytes(), manyHead + "STACK CFI INIT 1000 800 .cfa: $rsp 8 + .ra: .cfa 8 - ^" + strings.Repeat(" $rbp + $rbp -", n/8) + "\n"
 	},
-	"functions of PDB":   func(n int) ([]byte, string) { return manyDump().Bytes(), pdbFunctions(n) },
-	"symbols of ELF":     func(n int) ([]byte, string) { return elfDump(), elfSymbols(n) },
-	"frames of ELF":      func(n int) ([]byte, string) { return elfDump(), elfFrames(n) },
-	"functions of DWARF": func(n int) ([]byte, string) { return elfDump(), elfDebug(3*n, 3*n, 1) },
-	"lines of DWARF":     func(n int) ([]byte, string) { return elfDump(), elfDebug(n, 1, n) },
-	"frames of PE":       func(n int) ([]byte, string) { return manyDump().Bytes(), peFrames(n) },
+	"functions of PDB":        func(n int) ([]byte, string) { return manyDump().Bytes(), pdbFunctions(n) },
+	"symbols of ELF":          func(n int) ([]byte, string) { return elfDump(), elfSymbols(n) },
+	"frames of ELF":           func(n int) ([]byte, string) { return elfDump(), elfFrames(n) },
+	"functions of DWARF":      func(n int) ([]byte, string) { return elfDump(), elfDebug(3*n, 3*n, 1) },
+	"lines of DWARF":          func(n int) ([]byte, string) { return elfDump(), elfDebug(n, 1, n) },
+	"symbols of Mach-O":       func(n int) ([]byte, string) { return machoDump(), machoSymbols(n, 1) },
+	"load commands of Mach-O": func(n int) ([]byte, string) { return machoDump(), machoSymbols(n, n) },
+	"exports of Mach-O":       func(n int) ([]byte, string) { return machoDump(), machoExports(n) },
+	"unwind pages of Mach-O":  func(n int) ([]byte, string) { return machoDump(), machoUnwind(n) },
+	"frames of PE":            func(n int) ([]byte, string) { return manyDump().Bytes(), peFrames(n) },
 	"handles": func(n int) ([]byte, string) {
 		list := make([]dumptest.Handle, n)
 		for i := range list {
@@ -123,6 +127,14 @@ func elfDump() []byte {
 	ctx := dumptest.AMD64(map[string]uint64{"rip": elfCode + 0x10, "rsp": 0x7ffc0000, "rbp": 0x7ffc0000})
 	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
 		Module(elfBase, 0x10000000, "/opt/app", dumptest.ELF(elfID)).
+		Thread(1, ctx, 0x7ffc0000, make([]byte, 256)).Exception(1, 11, 1, 0x45, ctx).Bytes()
+}
+
+// machoDump is a dump whose one frame is in the module of machoOf.
+func machoDump() []byte {
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x400010 + machoCode, "rsp": 0x7ffc0000, "rbp": 0x7ffc0000})
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: dumptest.OSMac}).
+		Module(0x400000, 0x1000000, "/opt/app", dumptest.RSDS(0x11223344, 0x5566, 0x7788, [8]byte{1, 2, 3, 4, 5, 6, 7, 8}, 0, "app")).
 		Thread(1, ctx, 0x7ffc0000, make([]byte, 256)).Exception(1, 11, 1, 0x45, ctx).Bytes()
 }
 
