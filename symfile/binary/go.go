@@ -186,3 +186,32 @@ func (f *peProgram) goPE() *goTable {
 	}}}
 	return f.goPart
 }
+
+// goMachO returns the table of a Mach-O file, or nil: Go's linker and Apple's both leave it a section
+// of its own.
+func (f *machoProgram) goMachO() *goTable {
+	m := f.macho
+	s := m.Section("__gopclntab")
+	if f.goPart != nil || s == nil || !s.HasBytes() || m.Arch == nil || !m.HasCode() {
+		return f.goPart
+	}
+	f.goPart = &goTable{onDemand[*gopclntab.Table]{section: goSection, file: m.Src.Name, open: func() (*gopclntab.Table, error) {
+		src, err := m.Data(s)
+		if err != nil {
+			return nil, err
+		}
+		cfg := gopclntab.Config{Arch: m.Arch, Base: m.Base, File: m.Src.Name, At: m.At}
+		for i := range m.Sections {
+			if s := &m.Sections[i]; s.Exec() && s.HasBytes() && s.Address+s.Size > s.Address {
+				cfg.Code = append(cfg.Code, [2]uint64{s.Address, s.Address + min(s.Size, uint64(m.Src.Size))})
+			}
+		}
+		for i := range m.Segments {
+			if s := &m.Segments[i]; s.Writable() && s.FileSize > 0 {
+				cfg.Data = append(cfg.Data, gopclntab.Part{Address: s.Address, Src: m.Src.Sub(m.Src.Name+": "+s.Name, int64(min(s.Offset, uint64(m.Src.Size))), int64(min(s.FileSize, uint64(m.Src.Size))))})
+			}
+		}
+		return gopclntab.Open(src, s.Address, cfg)
+	}}}
+	return f.goPart
+}

@@ -16,8 +16,8 @@ import (
 )
 
 // goTargets are the processors and systems for which TestStrippedGo builds a program: both byte
-// orders, both sizes of pointers, both ways to keep a return address.
-var goTargets = []string{"GOARCH=amd64", "GOARCH=arm64", "GOARCH=s390x", "GOOS=windows GOARCH=386"}
+// orders, both sizes of pointers, both ways to keep a return address, all formats.
+var goTargets = []string{"GOARCH=amd64", "GOARCH=arm64", "GOARCH=s390x", "GOOS=windows GOARCH=386", "GOOS=darwin GOARCH=arm64", "GOOS=darwin GOARCH=amd64"}
 
 // TestStrippedGo: a program that Go's linker stripped has the names, lines, inlined calls and unwind
 // rules of the same program with DWARF.

@@ -11,6 +11,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/dwarf"
 	"github.com/crashpane/crashpane/symfile/dwarfcfi"
+	"github.com/crashpane/crashpane/symfile/elf"
 	"github.com/crashpane/crashpane/symfile/macho"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -22,6 +23,8 @@ type machoProgram struct {
 	macho  *macho.File
 	dsym   *macho.File
 	starts *macho.Starts // nil until they are asked for
+	goPart *goTable      // see goMachO
+	packed map[*macho.Section]*input.Source
 }
 
 // openMachO opens a thin file. A core file is refused: it is a dump of a process and no program.
@@ -158,7 +161,7 @@ func (f *machoProgram) unwindTables() []*table {
 			return
 		}
 		out = append(out, &table{section: name, file: m.Src.Name, open: func() (unwind.Table, error) {
-			src, err := m.Data(s)
+			src, err := f.data(m, s)
 			if err != nil {
 				return nil, err
 			}
@@ -184,6 +187,9 @@ func (f *machoProgram) unwindTables() []*table {
 	}
 	for _, m := range f.files() {
 		add(m, m.Debug(".debug_frame"), ".debug_frame", dwarfcfi.DebugFrame)
+	}
+	if g := f.goMachO(); g != nil {
+		out = append(out, &table{section: goSection, file: g.file, open: g.rules})
 	}
 	return out
 }
@@ -221,14 +227,35 @@ func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 					if s == nil {
 						return nil, nil
 					}
-					return m.Data(s)
+					return f.data(m, s)
 				},
 				More:  func(string) ([]*input.Source, error) { return nil, nil },
 				Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name,
 			}, dwarf.Options{Symbols: symbols, ZeroIsCode: m.Type == macho.TypeObject})
 		}))
 	}
+	if g := f.goMachO(); g != nil {
+		out = append(out, g.source())
+	}
 	return out
+}
+
+// data returns a section's bytes, unpacked.
+func (f *machoProgram) data(m *macho.File, s *macho.Section) (*input.Source, error) {
+	if d := f.packed[s]; d != nil {
+		return d, nil
+	}
+	d, err := m.Data(s)
+	if err != nil || !strings.HasPrefix(s.Name, "__zdebug_") {
+		return d, err
+	}
+	if d, err = elf.Unzip(d); err == nil {
+		if f.packed == nil {
+			f.packed = map[*macho.Section]*input.Source{}
+		}
+		f.packed[s] = d
+	}
+	return d, err
 }
 
 // symbolTables returns the symbol table of the dSYM, which strip does not change, and that of the

@@ -424,10 +424,16 @@ func (f *File) Section(name string) *Section {
 }
 
 // Debug returns the section that has a DWARF section's content, or nil. Names are cut after 16
-// characters: ".debug_str_offsets" is __debug_str_offs.
+// characters: ".debug_str_offsets" is __debug_str_offs. Go's linker compresses the sections in the
+// older form of GNU's tools, and names them __zdebug_….
 func (f *File) Debug(name string) *Section {
-	name = "__" + strings.TrimPrefix(name, ".")
-	return f.Section(name[:min(16, len(name))])
+	for _, begin := range []string{"__", "__z"} {
+		name := begin + strings.TrimPrefix(name, ".")
+		if s := f.Section(name[:min(16, len(name))]); s != nil {
+			return s
+		}
+	}
+	return nil
 }
 
 // Data returns a section's bytes.

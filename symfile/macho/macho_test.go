@@ -103,6 +103,9 @@ func TestStubs(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := f.Section("__stubs")
+		if strings.Contains(name, "arm64") {
+			s.Reserved2 = 6 // as Go's linker writes
+		}
 		if got, ok := p.Lookup(s.Address - f.Base + 2); !ok || got.Name != "outside@plt" {
 			t.Errorf("%s: %+v", name, got)
 		}

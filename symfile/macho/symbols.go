@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -253,7 +254,11 @@ func (p *Publics) addStubs() error {
 		if s.Flags&typeMask != typeStubs || s.Reserved2 == 0 {
 			continue
 		}
-		count := min(s.Size/uint64(s.Reserved2), uint64(f.indirect.size))
+		size := uint64(s.Reserved2)
+		if f.Arch == cpu.ARM64 && size%4 != 0 {
+			size = 12 // Go's linker writes 6, which is right on amd64
+		}
+		count := min(s.Size/size, uint64(f.indirect.size))
 		table := f.Src.Sub(f.Src.Name+": indirect symbols", int64(f.indirect.off)+4*int64(s.Reserved1), 4*int64(count))
 		c := input.NewCursor(table, "", 0, table.Size, f.Order)
 		for n := uint64(0); c.Left() >= 4; n++ {
@@ -272,7 +277,7 @@ func (p *Publics) addStubs() error {
 			if err != nil {
 				return err
 			}
-			if err := p.add(s.Address+n*uint64(s.Reserved2), fromStub, ref); err != nil {
+			if err := p.add(s.Address+n*size, fromStub, ref); err != nil {
 				return err
 			}
 		}
