@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/testfile"
 )
@@ -169,6 +170,99 @@ func TestDamaged(t *testing.T) {
 		}
 		if !strings.Contains(said, c.want) {
 			t.Errorf("%s: %s, want %q", c.what, said, c.want)
+		}
+	}
+}
+
+// tiny is an executable with 16 bytes of code at RVA 0x200, two symbols there and, if starts is not
+// nil, LC_FUNCTION_STARTS.
+func tiny(order binary.AppendByteOrder, wide bool, cpu uint32, desc uint16, starts []byte) []byte {
+	const base, code = 0x4000, 0x200
+	var body []byte
+	u32 := func(words ...uint32) {
+		for _, w := range words {
+			body = order.AppendUint32(body, w)
+		}
+	}
+	address := func(words ...uint64) {
+		for _, w := range words {
+			if wide {
+				body = order.AppendUint64(body, w)
+			} else {
+				u32(uint32(w))
+			}
+		}
+	}
+	name := func(s string) { body = append(append(body, s...), make([]byte, 16-len(s))...) }
+	magic, segment, size, linked := uint32(magic32), uint32(cmdSegment), uint32(56+68), uint32(code+16)
+	if wide {
+		magic, segment, size = magic64, cmdSegment64, 72+80
+	}
+	u32(segment, size)
+	name("__TEXT")
+	address(base, 0x1000, 0, uint64(linked))
+	u32(7, 5, 1, 0)
+	name("__text")
+	name("__TEXT")
+	address(base+code, 16)
+	u32(code, 2, 0, 0, attrPure|attrSome, 0, 0)
+	if wide {
+		u32(0)
+	}
+	entry := uint32(12)
+	if wide {
+		entry = 16
+	}
+	u32(cmdSymtab, 24, linked, 2, linked+2*entry, 14, cmdFunctionStarts, 16, linked+2*entry+14, uint32(len(starts)))
+	load := body
+	body = nil
+	u32(magic, cpu, 0, TypeExecutable, 3, uint32(len(load)), 0)
+	if wide {
+		u32(0)
+	}
+	body = append(append(body, load...), make([]byte, linked-uint32(len(body)+len(load)))...)
+	for i, at := range []uint32{1, 7} {
+		u32(at)
+		body = order.AppendUint16(append(body, typeSection|external, 1), desc)
+		address(uint64(base + code + 8*i))
+	}
+	return append(append(body, "\x00_main\x00_other\x00"...), starts...)
+}
+
+// TestProcessors: both byte orders and sizes of addresses, and Thumb marks, which symbols have in a
+// field of their own and function starts in bit 0.
+func TestProcessors(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		order  binary.AppendByteOrder
+		wide   bool
+		cpu    uint32
+		desc   uint16
+		starts []byte
+		arch   *cpu.Arch
+		word   int
+	}{
+		{"ppc", binary.BigEndian, false, 18, 0, nil, cpu.PPC, 4},
+		{"ppc64", binary.BigEndian, true, 0x1000012, 0, nil, cpu.PPC64, 8},
+		{"armv7", binary.LittleEndian, false, 12, descThumb, []byte{0x81, 4, 8, 0}, cpu.ARM, 4},
+		{"arm64_32", binary.LittleEndian, false, cpuARM64of32, 0, []byte{0x80, 4, 8, 0}, cpu.ARM64, 4},
+		{"i386", binary.LittleEndian, false, 7, 0, nil, cpu.X86, 4},
+	} {
+		f, err := Open(input.FromBytes("a", tiny(c.order, c.wide, c.cpu, c.desc, c.starts)))
+		if err != nil {
+			t.Fatal(c.what, err)
+		}
+		p, err := f.Publics()
+		if err != nil || f.Arch != c.arch || f.AddressSize() != c.word || len(f.Warnings()) > 0 {
+			t.Errorf("%s: %v, %v, %d bits: %q", c.what, err, f.Arch, f.Class, f.Warnings())
+		}
+		for rva, want := range map[uint64]string{0x200: "main", 0x207: "main", 0x208: "other", 0x20f: "other", 0x210: ""} {
+			if got, _ := p.Lookup(rva); got.Name != want {
+				t.Errorf("%s at 0x%x: %q, want %q", c.what, rva, got.Name, want)
+			}
+		}
+		if b, err := f.At(f.Base+0x200, 16); err != nil || len(b) != 16 {
+			t.Errorf("%s: %v", c.what, err)
 		}
 	}
 }
