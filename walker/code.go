@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/framecode"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -82,8 +83,7 @@ const maxCoded = 1024
 
 // followCode is codeRow without its cache.
 func (s *walk) followCode(f *Frame) (unwind.Row, string) {
-	own, pc := s.symbol(f), s.arch.CodeAddress(f.PC)
-	start := f.Address(own.Start)
+	pc := s.arch.CodeAddress(f.PC)
 	thumb, returned := s.isThumb(f), f.Lookup != f.PC
 	if !returned {
 		read := func(at uint64, p []byte) int { n, _ := s.readCode(at, p); return n }
@@ -92,10 +92,8 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 			return row, ""
 		}
 	}
-	// Compilers put what is hardly run into a part of its own, which has a symbol and is entered by jumps.
-	named := f.Module >= 0 && own.Name != "" && start <= pc && pc-start < framecode.MaxBody && !strings.Contains(own.Name, ".cold")
-	if named {
-		code := s.function(start, own.Size)
+	if start, size, ok := s.codeStart(f); ok && pc-start < framecode.MaxSized {
+		code := s.function(start, size)
 		code.Thumb, code.Callee = thumb, s.calledCode
 		if row, ok := framecode.Body(s.arch, s.order(), &code, pc, returned, &s.codeLeft); ok {
 			row.Origin = codeOrigin("code from", start)
@@ -118,13 +116,33 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 	return unwind.Row{}, "the code does not show where the return address is"
 }
 
+// codeStart returns where the function of a frame starts, and its size or 0.
+//
+// Compilers put what is hardly run into a part of its own, which has a symbol and is entered by
+// jumps. Apple's linkers list functions alone, with or without names, and clang makes functions of
+// such parts there.
+func (s *walk) codeStart(f *Frame) (start, size uint64, ok bool) {
+	own, pc := s.symbol(f), s.arch.CodeAddress(f.PC)
+	apple := s.OS == core.MacOS || s.OS == core.IOS
+	switch {
+	case f.Module < 0:
+		return 0, 0, false
+	case own.Name == "" && apple:
+		code, ok := s.Symbols.Function(f.Module, f.RVA)
+		start = f.Address(code.Start)
+		return start, code.Size, ok && start <= pc
+	}
+	start = f.Address(own.Start)
+	return start, own.Size, own.Name != "" && start <= pc && (apple || !strings.Contains(own.Name, ".cold"))
+}
+
 // function is the code of a function. size is 0 if it is not known.
 func (s *walk) function(start, size uint64) framecode.Function {
 	f := framecode.Function{Start: start, Sized: size > 0}
-	if size == 0 || size > framecode.MaxBody {
+	if size == 0 {
 		size = framecode.MaxBody
 	}
-	code := make([]byte, size)
+	code := make([]byte, min(size, framecode.MaxSized))
 	n, _ := s.readCode(start, code)
 	f.Code = code[:n]
 	return f

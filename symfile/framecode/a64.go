@@ -26,9 +26,12 @@ func decodeA64(m *machine, at uint64, code []byte) (int, flow) {
 		m.a64Register(w)
 	case group == 7, group == 15:
 		// Floating point and vectors change x registers by conversions and by moves to them.
-		if w&0x5f20fc00 == 0x1e200000 || w&0xbfe0dc00 == 0x0e002c00 {
+		toVector := w>>16&7 == 2 || w>>16&7 == 3 || w>>16&7 == 7
+		if w&0x5f20fc00 == 0x1e200000 && !toVector || w&0x5f200000 == 0x1e000000 && !toVector || w&0xbfe0dc00 == 0x0e002c00 {
 			m.set(a64Reg(w, zero), value{})
 		}
+	case group == 2:
+		m.a64Scalable(w)
 	default:
 		return 4, flow{kind: stop}
 	}
@@ -90,6 +93,20 @@ func (m *machine) a64Register(w uint32) {
 		m.set(a64Reg(w, sp), value{})
 	case w&0x3fe00c10 == 0x3a400000, w&0x3fe00c10 == 0x3a400800: // ccmn, ccmp
 	default:
+		m.set(a64Reg(w, zero), value{})
+	}
+}
+
+// a64Scalable: of SVE's instructions those that write an x register: counts of elements and of
+// predicates, multiples of the vector's size, an element of a vector.
+func (m *machine) a64Scalable(w uint32) {
+	bit21 := w>>21&1 != 0
+	switch {
+	case w>>24 == 4 && bit21 && w>>12&0xf == 5: // addvl, addpl, rdvl
+		m.set(a64Reg(w, m.arch.SP), value{})
+	case w>>24 == 4 && bit21 && w>>13&7 == 7, // cntb, incb and their like
+		w>>24 == 0x25 && bit21 && w>>14&3 == 2, // cntp, incp
+		w>>24 == 5 && bit21 && w>>13&7 == 5:    // lasta, clasta
 		m.set(a64Reg(w, zero), value{})
 	}
 }

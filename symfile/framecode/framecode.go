@@ -18,15 +18,20 @@
 package framecode
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// MaxBody is how many bytes of a function Body reads at most. Of the functions of large programs
-// 99 % are shorter; a limit is there because a file may claim any size.
-const MaxBody = 16 << 10
+// MaxBody is how many bytes of a function Body needs at most, if its size is not known: 99 % of the
+// functions of large programs are shorter. MaxSized is the limit for one whose size is known; it is
+// there because a file may claim any size.
+const (
+	MaxBody  = 16 << 10
+	MaxSized = 256 << 10
+)
 
 // MaxEpilogue is how many bytes Epilogue reads at most, and epilogueSteps how many instructions it
 // follows: an epilogue restores each register that calls preserve, and sets a result. On Windows
@@ -288,18 +293,30 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, f *Function, pc uint64, return
 	return row, ok
 }
 
-// rules follows the code to the address that Body is asked for.
+// rules follows the code to the address that Body is asked for. Where ways with different stack
+// pointers meet, one of them has allocated memory of a size that is found out at run time (alloca).
 func (m *machine) rules(f *Function, steps *int) (row unwind.Row, ok bool) {
 	found := false
+	var there state
+	first := map[uint64]value{} // the stack pointer at each instruction, as the first way there has it
+	apart := false
 	m.follow(f, steps, func(p *place) bool {
-		if p.at != m.pc || found && !p.called {
-			return true
+		sp := m.get(m.arch.SP)
+		if was, ok := first[p.at]; !ok {
+			first[p.at] = sp
+		} else if was != sp {
+			apart = true
 		}
-		row, ok = m.row()
-		found = true
-		return m.returned && !p.called
+		if p.at == m.pc && (!found || m.returned && p.called) {
+			there, found = m.state, true
+		}
+		return true
 	})
-	return row, ok
+	if !found {
+		return row, false
+	}
+	m.state = there
+	return m.row(apart)
 }
 
 // follow does the instructions of a function along all ways from its first one, each once. visit is
@@ -365,8 +382,12 @@ func (m *machine) follow(f *Function, steps *int, visit func(p *place) bool) (le
 			case indirect:
 				leaves = append(leaves, at)
 				if f.Sized {
-					add(2, p.at, at)
 					switches.jump(at, m)
+				}
+				if f.Sized && m.get(m.arch.SP) != m.entry.regs[m.arch.SP] {
+					add(2, p.at, at)
+				} else {
+					switches.after = append(switches.after, p.at)
 				}
 			case ret:
 				leaves = append(leaves, at)
@@ -386,10 +407,17 @@ type cases struct {
 	many  bool   // it is not
 	sp    value
 	after []uint64
+	// leaving is a jump with the stack pointer of the function's entry. If the function has others, it
+	// calls another function that returns in its place.
+	leaving *place
 }
 
 func (c *cases) jump(at uint64, m *machine) {
 	sp := m.get(m.arch.SP)
+	if sp == m.entry.regs[m.arch.SP] {
+		c.leaving = cmp.Or(c.leaving, &place{from: at, state: m.state})
+		return
+	}
 	if c.from == nil {
 		c.from, c.sp = &place{from: at, state: m.state}, sp
 	}
@@ -398,11 +426,12 @@ func (c *cases) jump(at uint64, m *machine) {
 
 // next is a case that was not seen yet.
 func (c *cases) next(seen map[uint64]bool) (p place, ok bool) {
-	for c.from != nil && !c.many && len(c.after) > 0 {
+	from := cmp.Or(c.from, c.leaving)
+	for from != nil && !c.many && len(c.after) > 0 {
 		at := c.after[0]
 		c.after = c.after[1:]
 		if !seen[at] {
-			p = *c.from
+			p = *from
 			p.at = at
 			return p, true
 		}
@@ -466,7 +495,10 @@ func (m *machine) settle(f *Function, steps *int) {
 
 // row makes the rules at an instruction that Body has reached: of what the registers had on entry,
 // where is it now?
-func (m *machine) row() (unwind.Row, bool) {
+//
+// apart: somewhere in the function the stack pointer depends on the way. Then the frame pointer is
+// the surer one.
+func (m *machine) row(apart bool) (unwind.Row, bool) {
 	a := m.arch
 	var row unwind.Row
 	up := int64(0) // from sp on entry to the cfa
@@ -474,6 +506,7 @@ func (m *machine) row() (unwind.Row, bool) {
 		up = int64(a.WordSize)
 	}
 	switch {
+	case apart && m.cfaFrom(a.FP, up, &row):
 	case m.cfaFrom(a.SP, up, &row):
 	case m.cfaFrom(a.FP, up, &row):
 	case m.cfaStored(up, &row):

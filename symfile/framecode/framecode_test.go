@@ -55,6 +55,9 @@ func TestBody(t *testing.T) {
 	}{
 		// push rbp; mov rbp, rsp; sub rsp, rax: the stack's size is not known, the frame pointer is.
 		{"alloca", cpu.AMD64, "55 4889e5 4829c4 90", 7, false, "cfa = $rbp + 16, ra = [cfa − 8], $rbp = [cfa − 16]"},
+		// push rbp; mov rbp, rsp; push rbx; je 1f; sub rsp, rax; jmp 1f; 1: nop: on one of two ways memory
+		// was allocated
+		{"alloca on one way", cpu.AMD64, "55 4889e5 53 7405 4829c4 eb00 90", 12, false, "cfa = $rbp + 16, ra = [cfa − 8], $rbx = [cfa − 24], $rbp = [cfa − 16]"},
 		// lea r10, [rsp + 8]; and rsp, -32; push [r10 - 8]; push rbp; mov rbp, rsp; push r10: rbp points
 		// into an aligned stack, where the cfa is stored.
 		{"aligned by gcc", cpu.AMD64, "4c8d542408 4883e4e0 41ff72f8 55 4889e5 4152 90", 19, false, "cfa = [$rbp − 8], ra = [cfa − 8], $rbp = [$rbp]"},
@@ -110,6 +113,12 @@ func TestBody(t *testing.T) {
 		// push {r4, lr}; cmp r0, #1; addls pc, pc, r0, lsl #2; b 1f; b 2f; b 1f; 1: mvn r0, #0; pop {r4, pc};
 		// 2: pop {r4, lr}; mov r0, #9; b …
 		{"a switch of arm", cpu.ARM, "10402de9 010050e3 00f18f90 010000ea 020000ea ffffffea 0000e0e3 1080bde8 1040bde8 0900a0e3 500000ea", 36, false, "cfa = $sp, ra = $lr (topmost frame only)"},
+		// shlx rbx, rcx, rsi; mulx r12, r13, rax; vmovq r14, xmm0; blsr r15, rax; nop
+		{"bit manipulation and vectors", cpu.AMD64, "c4e2c9f7d9 c46293f6e0 c4c1f97ec6 c4e280f3c8 90", 20, false, "cfa = $rsp + 8, ra = [cfa − 8], $rbx = lost, $r12 = lost, $r13 = lost, $r14 = lost, $r15 = lost"},
+		// stp x29, x30, [sp, #-16]!; cntd x16; fmov d22, xzr; fcvtzs x21, d0; mov x29, sp
+		{"arm64, scalable vectors", cpu.ARM64, "fd7bbfa9 f0e3e004 f603679e 1500789e fd030091", 16, false, "cfa = $sp + 16, ra = [cfa − 8], $x21 = lost, $fp = [cfa − 16]"},
+		// addvl sp, sp, #-1; nop
+		{"arm64, a scalable frame", cpu.ARM64, "ff573f04 1f2003d5", 4, false, "none"},
 		// vpickve2gr.d sp, vr1, 0
 		{"loongarch64, from a vector", cpu.LoongArch64, "23f0ef72 00004003", 4, false, "none"},
 	} {
@@ -158,8 +167,10 @@ func TestCalls(t *testing.T) {
 		{"an aligned stack and a call", "8d4c2404 83e4c0 ff71fc 55 89e5 e8ee0f0000 51 90", 19, "8b0c24 41 c3", false, "none"},
 		// push ebx; jmp eax; pop ebx; ret; pop ebx; ret
 		{"a switch", "53 ffe0 5b c3 5b c3", 5, "", false, "cfa = $esp + 8, ra = [cfa − 4], $ebx = [cfa − 8]"},
-		// push ebx; jne 1f; pop ebx; jmp eax; 1: jmp eax; nop; ret; nop: from which of both?
-		{"two switches", "53 7503 5b ffe0 ffe0 90 c3 90", 10, "", false, "none"},
+		// push ebx; jne 1f; push esi; jmp eax; 1: jmp eax; nop; ret; nop: from which of both?
+		{"two switches", "53 7503 56 ffe0 ffe0 90 c3 90", 10, "", false, "none"},
+		// push ebx; jne 1f; pop ebx; jmp eax; 1: jmp eax; nop; ret; nop
+		{"a switch and a call that returns in its place", "53 7503 5b ffe0 ffe0 90 c3 90", 10, "", false, "cfa = $esp + 8, ra = [cfa − 4], $ebx = [cfa − 8]"},
 	} {
 		f := framecode.Function{Code: code(t, c.code), Start: 0x1000, Sized: true}
 		f.Callee = func(at uint64) (framecode.Function, bool) {
@@ -169,6 +180,14 @@ func TestCalls(t *testing.T) {
 		if got := say(cpu.X86, row, ok); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestCutOff: an instruction whose end is not there is none. "c4 c3 65 4b db 10" is vblendvpd; its
+// second byte alone is a return.
+func TestCutOff(t *testing.T) {
+	if row, ok := framecode.Epilogue(cpu.AMD64, binary.LittleEndian, code(t, "90 c4 c3 65 4b db"), 0x1000, false); ok {
+		t.Error(row.Describe(cpu.AMD64))
 	}
 }
 

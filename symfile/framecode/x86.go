@@ -2,6 +2,7 @@ package framecode
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"golang.org/x/arch/x86/x86asm"
@@ -84,11 +85,14 @@ func (m *machine) x86Write(arg x86asm.Arg, v value) {
 //
 // Source: Intel, Software Developer's Manual, volume 2.
 func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
-	code = code[:min(len(code), 15)]
+	var room [16]byte // the end of an instruction that is not there is 0
+	code = room[:copy(room[:15], code)]
 	if len(code) >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]&0xfe == 0xfa {
 		return 4, flow{} // endbr64, endbr32
 	}
-	if n := vexSize(code, m.arch.WordSize == 8); n != 0 {
+	if n := m.x86Vector(room[:]); n > len(code) {
+		return 0, flow{}
+	} else if n > 0 {
 		return n, flow{}
 	}
 	i, err := x86asm.Decode(code, 8*m.arch.WordSize)
@@ -297,59 +301,67 @@ func (m *machine) scratch(r cpu.Reg) bool {
 	return true
 }
 
-// vexSize returns the size of an AVX instruction, which x86asm does not know, or 0. No such
-// instruction changes a register that this package follows, but for a few of the bit manipulation
-// set (map 2, opcodes f2 to f7), which are refused.
+// x86Vector does an AVX instruction or one of the bit manipulation set, which x86asm does not know,
+// and returns its size; 0 for other instructions. code is filled up with zeros.
 //
 //	c5 p op · c4 p p op · 62 p p p op, ModRM, SIB, displacement, a byte of immediate in map 3 and for some of map 1
-func vexSize(code []byte, long bool) int {
-	if len(code) < 6 {
-		return 0
-	}
-	n, group := 0, byte(1)
+//
+// In the byte before the opcode are 2 bits of a prefix, and 4 bits, inverted, of a third register; in
+// the second byte the fourth bits of the others' numbers, inverted.
+func (m *machine) x86Vector(code []byte) int {
+	n, group := map[byte]int{0xc5: 2, 0xc4: 3, 0x62: 4}[code[0]], byte(1)
 	switch {
-	case !long && code[1] < 0xc0: // les, lds, bound
+	case n == 0, m.arch.WordSize == 4 && code[1] < 0xc0: // les, lds, bound
 		return 0
-	case code[0] == 0xc5:
-		n = 2
-	case code[0] == 0xc4:
-		n, group = 3, code[1]&0x1f
-	case code[0] == 0x62:
-		n, group = 4, code[1]&7
-	default:
-		return 0
+	case n == 3:
+		group = code[1] & 0x1f
+	case n == 4:
+		group = code[1] & 7
 	}
-	op := code[n]
-	if group == 2 && op >= 0xf2 && op <= 0xf7 || group == 3 && op == 0xf0 {
-		return 0
-	}
-	n++
+	last := min(n-1, 2)
+	third, prefix := ^code[last]>>3&15, code[last]&3
+	op, modrm := code[n], code[n+1]
 	if group == 1 && op == 0x77 { // vzeroupper has no operands
-		return n
+		return n + 1
 	}
-	modrm := code[n]
-	mod, rm := modrm>>6, modrm&7
-	n++
+	mod, reg, rm := modrm>>6, modrm>>3&7|^code[1]>>4&8, modrm&7
+	size := n + 2
 	if mod != 3 && rm == 4 {
-		if n >= len(code) {
-			return 0
+		if mod == 0 && code[size]&7 == 5 {
+			size += 4
 		}
-		if mod == 0 && code[n]&7 == 5 {
-			n += 4
-		}
-		n++
+		size++
 	}
 	switch {
 	case mod == 1:
-		n++
+		size++
 	case mod == 2, mod == 0 && rm == 5:
-		n += 4
+		size += 4
 	}
 	if group == 3 || group == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
-		n++
+		size++
 	}
-	if n > len(code) {
-		return 0
+	if n > 2 {
+		rm |= ^code[1] >> 2 & 8
 	}
-	return n
+	write := func(n byte) {
+		if m.arch.WordSize == 4 {
+			n &= 7
+		}
+		m.set(x86Regs[m.arch][n], value{})
+	}
+	switch {
+	case group == 1 && slices.Contains([]byte{0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7}, op), // vcvttsd2si, vmovmskps, kmov, vpextrw, vpmovmskb
+		group == 3 && op == 0xf0, // rorx
+		group == 2 && (op == 0xf2 || op == 0xf5 || op == 0xf7): // andn, bzhi, pext, pdep, bextr, shlx
+		write(reg)
+	case group == 2 && op == 0xf6: // mulx
+		write(reg)
+		write(third)
+	case group == 2 && op == 0xf3: // blsr and its like
+		write(third)
+	case mod == 3 && (group == 1 && op == 0x7e && prefix == 1 || group == 3 && op >= 0x14 && op <= 0x17): // vmovq, vpextrq
+		write(rm)
+	}
+	return size
 }
