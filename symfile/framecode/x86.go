@@ -352,7 +352,7 @@ func (m *machine) x86Vector(code []byte) int {
 	}
 	switch {
 	case group == 1 && slices.Contains([]byte{0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7}, op), // vcvttsd2si, vmovmskps, kmov, vpextrw, vpmovmskb
-		group == 3 && op == 0xf0, // rorx
+		group == 3 && op == 0xf0,                               // rorx
 		group == 2 && (op == 0xf2 || op == 0xf5 || op == 0xf7): // andn, bzhi, pext, pdep, bextr, shlx
 		write(reg)
 	case group == 2 && op == 0xf6: // mulx

@@ -77,68 +77,80 @@ func (tr *machoTrace) dump(t *testing.T, step *machoStep) []byte {
 	return dumptest.New(dumptest.LittleEndian).System(system).Module(tr.Base, 0x10000000, "/usr/lib/a", uuid).Module(outermost-0x1000, 0x2000, "/usr/lib/b", nil).Thread(1, context(regs), low, stack).Bytes()
 }
 
-// differs says in what the first callers of a stack differ from the truth.
+// differs says in what the callers of a stack differ from the truth. With Swift, registers are left
+// out: there calls change some that C's preserve.
 func (step *machoStep) differs(r *report.Report, swift bool) string {
 	th := &r.Threads[r.FirstThread]
-	for i := range step.Callers {
-		want := step.Callers[i]
+	for i, want := range step.Callers {
 		if i+1 >= len(th.Frames) {
-			return "frame " + strconv.Itoa(i+1) + " is missing: " + string(th.Stop.Kind) + " " + th.Stop.Detail
+			return fmt.Sprintf("frame %d is missing: %s %s", i+1, th.Stop.Kind, th.Stop.Detail)
 		}
 		if swift {
-			want.Regs = nil // r12 and x20 belong to nobody there
+			want.Regs = nil
 		}
 		f := &th.Frames[i+1]
 		if why := want.differs(f); why != "" {
-			return "frame " + strconv.Itoa(i+1) + ", found by " + f.Source + " (" + f.Rule + " " + f.Origin + "): " + why + fmt.Sprintf(" ATT %+v", f.Attempts)
+			return fmt.Sprintf("frame %d, found by %s (%s; %s): %s, after %+v", i+1, f.Source, f.Rule, f.Origin, why, f.Attempts)
 		}
 	}
 	return ""
 }
 
-// TestMachOTraces walks the stacks of Mach-O programs at each of their instructions, prologues and
-// epilogues among them. $CRASHPANE_TRACES is a folder with more programs and their traces.
+// TestMachOTraces walks the stacks of Mach-O programs at every fifth of their instructions, prologues
+// and epilogues among them: pc, sp and the registers that calls preserve, of every caller.
+// $CRASHPANE_TRACES names more traces, whose programs are beside them: of those all. README.md in the folder says how
+// they are made.
 func TestMachOTraces(t *testing.T) {
 	paths, err := filepath.Glob("../../symfile/macho/testdata/traces/*.json.gz")
+	if err != nil || len(paths) < 4 {
+		t.Fatalf("%d traces, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		right, all := walkTrace(t, path, 5)
+		if t.Logf("%s: %d of %d instructions", filepath.Base(path), right, all); right < all || all < 50 {
+			t.Errorf("%s: %d of %d instructions are right", path, right, all)
+		}
+	}
+	more, err := filepath.Glob(os.Getenv("CRASHPANE_TRACES"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dir := os.Getenv("CRASHPANE_TRACES"); dir != "" {
-		more, err := filepath.Glob(dir)
-		if err != nil || len(more) == 0 {
-			t.Errorf("no traces in %s (%v)", dir, err)
+	for _, path := range more {
+		right, all := walkTrace(t, path, 1)
+		if t.Logf("%s: %d of %d instructions (%.2f %%)", filepath.Base(path), right, all, 100*float64(right)/float64(all)); 1000*right < 995*all {
+			t.Errorf("%s: less than 99.5 %% are right", path)
 		}
-		paths = append(paths, more...)
 	}
-	for _, path := range paths {
-		var tr machoTrace
-		if err := json.Unmarshal(testfile.Read(t, path), &tr); err != nil {
-			t.Fatal(err)
-		}
-		program := strings.TrimSuffix(path, ".json.gz")
-		data, err := os.ReadFile(program)
-		if err != nil {
-			data = testfile.Read(t, program+".gz")
-		}
-		store := symbols.New(symbols.Options{OpenBinary: readers.Open})
-		if _, err := store.AddBinary(input.FromBytes(filepath.Base(program), data)); err != nil {
-			t.Fatal(err)
-		}
-		steps := tr.Steps
-		if runtime.GOOS == "js" { // it is ten times as slow there
-			steps = steps[:min(len(steps), 50)]
-		}
-		wrong := 0
-		swift := strings.Contains(path, "swift") || strings.Contains(path, "aperture") || strings.Contains(path, "fileicon")
-		for i := range steps {
-			s := session.NewFiles(session.Options{Store: store, OpenBinary: readers.Open})
-			s.Add(input.FromBytes("a.dmp", tr.dump(t, &steps[i])))
-			if why := steps[i].differs(s.Report(0), swift); why != "" {
-				if wrong++; wrong <= 5 || os.Getenv("CRASHPANE_TRACES") != "" {
-					t.Logf("%s: 0x%x: %s", filepath.Base(program), steps[i].PC-tr.Base, why)
-				}
-			}
-		}
-		t.Logf("%s: %d of %d instructions right (%.2f %%)", filepath.Base(program), len(steps)-wrong, len(steps), 100*float64(len(steps)-wrong)/float64(len(steps)))
+}
+
+// walkTrace walks every nth stack of a trace and says how many are right.
+func walkTrace(t *testing.T, path string, nth int) (right, all int) {
+	t.Helper()
+	var tr machoTrace
+	if err := json.Unmarshal(testfile.Read(t, path), &tr); err != nil {
+		t.Fatal(err)
 	}
+	program := strings.TrimSuffix(path, ".json.gz")
+	data, err := os.ReadFile(program)
+	if err != nil {
+		data = testfile.Read(t, program+".gz")
+	}
+	store := symbols.New(symbols.Options{OpenBinary: readers.Open})
+	if _, err := store.AddBinary(input.FromBytes(filepath.Base(program), data)); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "js" { // it is ten times as slow there
+		nth *= 20
+	}
+	for i := 0; i < len(tr.Steps); i += nth {
+		s := session.NewFiles(session.Options{Store: store, OpenBinary: readers.Open})
+		s.Add(input.FromBytes("a.dmp", tr.dump(t, &tr.Steps[i])))
+		all++
+		if why := tr.Steps[i].differs(s.Report(0), strings.Contains(path, "swift")); why == "" {
+			right++
+		} else {
+			t.Logf("%s: 0x%x: %s", filepath.Base(program), tr.Steps[i].PC-tr.Base, why)
+		}
+	}
+	return right, all
 }
