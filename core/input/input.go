@@ -28,6 +28,8 @@ type Source struct {
 	Name string
 	// Size in bytes.
 	Size int64
+	// Modified is when the file was last changed, in seconds since 1970, or 0 if that is not known.
+	Modified int64
 	// Slice is the best number of bytes for one read, for readers that may choose; 0 leaves it to
 	// them.
 	Slice int64

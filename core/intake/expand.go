@@ -185,6 +185,10 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		e.openHTTP(src, depth)
 	case archive && g.Kind == Zip:
 		e.unzip(src, depth)
+	case archive && g.Kind == Tar:
+		e.openTar(src, depth)
+	case archive && g.Kind == Ar:
+		e.openAr(src, depth)
 	case archive && g.Kind == Fat:
 		e.openFat(src, depth)
 	case archive && g.Kind == Cab:
@@ -259,8 +263,12 @@ func (e *expander) unpackBy(open unpacker, src *input.Source, part string, depth
 		r = u.whole
 	}
 	inner := input.New(gunzipped(src.Name), r, u.n)
-	inner.Notes = src.Notes
-	e.expand(inner, sniffReader(inner.Name, r, u.n), depth+1, u)
+	inner.Notes, inner.Modified = src.Notes, src.Modified
+	g := sniffReader(inner.Name, r, u.n)
+	if g.Kind != Tar { // a compressed tar is one archive
+		depth++
+	}
+	e.expand(inner, g, depth, u)
 }
 
 // zeros reports whether zeros follow at off, where the next gzip member would begin.
@@ -273,8 +281,10 @@ func zeros(src *input.Source, off int64) bool {
 // gunzipped returns the name of a compressed file's content.
 func gunzipped(name string) string {
 	lower := strings.ToLower(name)
-	if strings.HasSuffix(lower, ".tgz") {
-		return name[:len(name)-4] + ".tar"
+	for _, end := range []string{".tgz", ".txz", ".tzst"} {
+		if strings.HasSuffix(lower, end) {
+			return name[:len(name)-len(end)] + ".tar"
+		}
 	}
 	for _, end := range Endings() {
 		if strings.HasSuffix(lower, end) && path.Base(lower) != end {
@@ -340,7 +350,7 @@ func (e *expander) openCabinet(src *input.Source, depth int) {
 			fail("", err)
 		} else if e.fits(size, fail) {
 			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, in: e, progress: e.progressOf(full, src), open: open}
-			e.unpackMember(u, full, size, depth, fail)
+			e.unpackMember(u, full, size, 0, depth, fail)
 		}
 		return e.need == nil && !e.over && !e.bomb
 	})
@@ -398,11 +408,7 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 		fail(off, "encrypted data", nil)
 		return
 	case f.method == zipStore:
-		if f.packed < 0 || f.packed > src.Size-off {
-			fail(off, fmt.Sprintf("a claimed size of %d bytes, where the archive has %d", uint64(f.packed), src.Size-off), nil)
-		}
-		inner := src.Sub(full, off, f.packed)
-		e.expand(inner, Sniff(inner), depth+1, nil)
+		e.addPart(src, name, off, f.packed, f.modified, depth)
 		return
 	case f.method != zipDeflate && memberKinds[f.method] == "":
 		method := methods[f.method]
@@ -429,12 +435,12 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 	if size > min(eagerSize, e.top.Budget.Left(input.Memory)/4) {
 		now = min(size, sniffSize)
 	}
-	e.unpackMember(u, full, now, depth, at)
+	e.unpackMember(u, full, now, f.modified, depth, at)
 }
 
 // unpackMember unpacks a member of an archive, whole or as far as it must be now, and adds it. Of
 // damaged data it adds the bytes before the damage.
-func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, fail func(have string, err error)) {
+func (e *expander) unpackMember(u *unpacked, full string, now, modified int64, depth int, fail func(have string, err error)) {
 	u.fill(now)
 	if u.err != nil && u.err != io.EOF {
 		have, cause := "damaged data", u.err
@@ -453,7 +459,9 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 	}
 	g := sniffReader(full, u, u.size)
 	u.rewind()
-	e.expand(input.New(full, u, u.size), g, depth+1, u)
+	inner := input.New(full, u, u.size)
+	inner.Modified = modified
+	e.expand(inner, g, depth+1, u)
 }
 
 // named translates an error of a library to the words of this program.

@@ -46,6 +46,7 @@ func (e *expander) openFat(src *input.Source, depth int) {
 		}
 		// The file's own name is last, since that is the module's.
 		inner := src.Sub(src.Name+"/"+name+"/"+path.Base(src.Name), int64(off), int64(size))
+		inner.Modified = src.Modified
 		e.expand(inner, Sniff(inner), depth+1, nil)
 	}
 	if err := c.Err(); err != nil {

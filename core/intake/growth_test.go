@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"archive/tar"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,9 +10,9 @@ import (
 	"github.com/crashpane/crashpane/core/testfile"
 )
 
-// TestUploadGrowth: an upload costs in proportion to its bytes, whatever its parts are, and a
+// TestMembersGrowth: an upload or archive costs in proportion to its bytes, whatever its parts are, and a
 // megabyte less than a second.
-func TestUploadGrowth(t *testing.T) {
+func TestMembersGrowth(t *testing.T) {
 	const head = "{\"event_id\":\"1\"}\n{\"type\":\"event\"}\n{}\n"
 	for _, c := range []struct {
 		name string
@@ -32,6 +33,15 @@ func TestUploadGrowth(t *testing.T) {
 		}},
 		{"base64", 3000, func(n int) string {
 			return "--b\ncontent-disposition: x; filename=\"f\"\ncontent-transfer-encoding: base64\n\n" + strings.Repeat("TURNUE1ETVAA\n", 10*n) + "\n--b--\n"
+		}},
+		{"members of a tar", 500, func(n int) string {
+			return strings.Repeat(tarOf(tar.FormatUSTAR, [2]string{"a", "x"})[:1024], n)
+		}},
+		{"long names in a tar", 500, func(n int) string {
+			return strings.Repeat(tarOf(tar.FormatGNU, [2]string{strings.Repeat("a", 300), "x"})[:2560], n)
+		}},
+		{"members of an ar", 1000, func(n int) string {
+			return arMagic + strings.Repeat(arOf(true, [2]string{"a.o", string(fat(nil, 7))})[80:], n)
 		}},
 		{"items", 1000, func(n int) string { return head + strings.Repeat("{\"type\":\"event\"}\n{}\n", n) }},
 		{"items that nobody asks for", 10000, func(n int) string { return head + strings.Repeat("{\"type\":\"x\"}\n\n", n) }},

@@ -32,6 +32,8 @@ const (
 	XZ               Kind = "xz"
 	Zip              Kind = "zip"
 	Cab              Kind = "cab"
+	Tar              Kind = "tar"
+	Ar               Kind = "ar"        // a static library or a Debian package
 	Multipart        Kind = "multipart" // an upload of Chromium's or Breakpad's
 	Envelope         Kind = "envelope"  // an upload of Sentry's
 	HTTP             Kind = "http"      // a saved request or response
@@ -73,7 +75,7 @@ type packedKind struct {
 // packedKinds has a row for each.
 var packedKinds = []packedKind{
 	{Gzip, ".gz", false}, {Zstd, ".zst", false}, {XZ, ".xz", false}, {UTF16, "", false}, {CRLines, "", false},
-	{Zip, ".zip", true}, {Cab, ".cab", true}, {Fat, "", true}, {Multipart, "", true}, {Envelope, "", true}, {HTTP, "", true},
+	{Zip, ".zip", true}, {Cab, ".cab", true}, {Tar, ".tar", true}, {Ar, ".a", true}, {Fat, "", true}, {Multipart, "", true}, {Envelope, "", true}, {HTTP, "", true},
 }
 
 // packing returns the kind's row of packedKinds, or a zero one.
@@ -148,45 +150,47 @@ func Sniff(src *input.Source) Guess {
 
 // signatures are the magic numbers of formats that need no further check.
 var signatures = []struct {
-	at    int
 	bytes string
 	guess Guess
 }{
-	{0, "MDMP", Guess{Minidump, "a minidump"}},
-	{0, "PMDM", Guess{Minidump, "a minidump (big-endian)"}},
-	{0, "\x1f\x8b", Guess{Gzip, "a gzip file"}},
-	{0, "PK\x03\x04", Guess{Zip, "a zip archive"}},
-	{0, "PK\x05\x06", Guess{Zip, "an empty zip archive"}},
-	{0, "PK\x07\x08", Guess{Zip, "a part of a split zip archive"}},
-	{0, "Microsoft C/C++ MSF 7.00\r\n", Guess{PDB, "a PDB file (Windows debug information)"}},
-	{0, "Microsoft C/C++ program database 2", Guess{PDB, "an old PDB file (Windows debug information)"}},
-	{0, "BSJB", Guess{PDB, "a portable PDB file (.NET debug information)"}},
-	{0, "PAGEDU64", Guess{KernelDump, "a 64-bit Windows kernel dump, not a minidump of a process"}},
-	{0, "PAGEDUMP", Guess{KernelDump, "a 32-bit Windows kernel dump, not a minidump of a process"}},
-	{0, "USERDU64", Guess{UserDump, "a 64-bit Windows full user dump in the old format, not a minidump"}},
-	{0, "USERDUMP", Guess{UserDump, "a 32-bit Windows full user dump in the old format, not a minidump"}},
-	{0, "\x28\xb5\x2f\xfd", Guess{Zstd, "a zstd file; unpack it first"}},
-	{0, "\xfd7zXZ\x00", Guess{XZ, "an xz file; unpack it first"}},
-	{0, "xar!\x00\x1c", Guess{Packed, "a macOS package (.pkg, .xip: a xar archive); unpack it first"}},
-	{0, "encrcdsa\x00", Guess{DiskImage, "an encrypted disk image of macOS (.dmg); open it first"}},
-	{0, "7z\xbc\xaf\x27\x1c", Guess{Packed, "a 7z archive; unpack it first"}},
-	{0, "Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},
-	{0, "MSCF\x00\x00\x00\x00", Guess{Cab, "a Windows cabinet; unpack it first"}},
-	{0, "SZDD\x88\xf0\x27\x33", Guess{Packed, "a file packed by compress.exe; unpack it with expand on Windows first"}},
-	{0, "!<arch>\n", Guess{Packed, "a static library or Debian package (an ar archive)"}},
-	{257, "ustar", Guess{Packed, "a tar archive; unpack it first"}},
-	{0, "symindex", Guess{Binary, "the index of a symbol file, for a server that has it beside that file"}},
-	{0, "\x00asm", Guess{Binary, "a WebAssembly module"}},
-	{0, "SQLite format 3\x00", Guess{Binary, "an SQLite database"}},
-	{0, "bplist00", Guess{Binary, "a binary property list"}},
+	{"MDMP", Guess{Minidump, "a minidump"}},
+	{"PMDM", Guess{Minidump, "a minidump (big-endian)"}},
+	{"\x1f\x8b", Guess{Gzip, "a gzip file"}},
+	{"PK\x03\x04", Guess{Zip, "a zip archive"}},
+	{"PK\x05\x06", Guess{Zip, "an empty zip archive"}},
+	{"PK\x07\x08", Guess{Zip, "a part of a split zip archive"}},
+	{"Microsoft C/C++ MSF 7.00\r\n", Guess{PDB, "a PDB file (Windows debug information)"}},
+	{"Microsoft C/C++ program database 2", Guess{PDB, "an old PDB file (Windows debug information)"}},
+	{"BSJB", Guess{PDB, "a portable PDB file (.NET debug information)"}},
+	{"PAGEDU64", Guess{KernelDump, "a 64-bit Windows kernel dump, not a minidump of a process"}},
+	{"PAGEDUMP", Guess{KernelDump, "a 32-bit Windows kernel dump, not a minidump of a process"}},
+	{"USERDU64", Guess{UserDump, "a 64-bit Windows full user dump in the old format, not a minidump"}},
+	{"USERDUMP", Guess{UserDump, "a 32-bit Windows full user dump in the old format, not a minidump"}},
+	{"\x28\xb5\x2f\xfd", Guess{Zstd, "a zstd file; unpack it first"}},
+	{"\xfd7zXZ\x00", Guess{XZ, "an xz file; unpack it first"}},
+	{"xar!\x00\x1c", Guess{Packed, "a macOS package (.pkg, .xip: a xar archive); unpack it first"}},
+	{"encrcdsa\x00", Guess{DiskImage, "an encrypted disk image of macOS (.dmg); open it first"}},
+	{"7z\xbc\xaf\x27\x1c", Guess{Packed, "a 7z archive; unpack it first"}},
+	{"Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},
+	{"MSCF\x00\x00\x00\x00", Guess{Cab, "a Windows cabinet; unpack it first"}},
+	{"SZDD\x88\xf0\x27\x33", Guess{Packed, "a file packed by compress.exe; unpack it with expand on Windows first"}},
+	{arMagic, Guess{Ar, "a static library or Debian package (an ar archive)"}},
+	{"!<thin>\n", Guess{Packed, "a list of object files (a thin ar archive); drop these"}},
+	{"symindex", Guess{Binary, "the index of a symbol file, for a server that has it beside that file"}},
+	{"\x00asm", Guess{Binary, "a WebAssembly module"}},
+	{"SQLite format 3\x00", Guess{Binary, "an SQLite database"}},
+	{"bplist00", Guess{Binary, "a binary property list"}},
 }
 
 // bySignature recognizes formats by their magic numbers.
 func bySignature(src *input.Source, head []byte) Guess {
 	for _, s := range signatures {
-		if len(head) >= s.at+len(s.bytes) && string(head[s.at:s.at+len(s.bytes)]) == s.bytes {
+		if bytes.HasPrefix(head, []byte(s.bytes)) {
 			return s.guess
 		}
+	}
+	if isTar(head) {
+		return Guess{Tar, "a tar archive"}
 	}
 	// bzip2: "BZh", a digit, and the first block's or the end's mark.
 	if len(head) >= 10 && string(head[:3]) == "BZh" && head[3] >= '1' && head[3] <= '9' &&

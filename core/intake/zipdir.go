@@ -23,6 +23,7 @@ type zipMember struct {
 	sum           uint32 // CRC-32 of what it unpacks to
 	packed, size  int64
 	header        int64 // offset of its local header in the archive
+	modified      int64 // seconds since 1970, or 0 if unknown
 }
 
 // The methods that are unpacked here.
@@ -38,7 +39,8 @@ const (
 	zipEndSize, zipMaxComment  = 22, 1<<16 - 1
 	zipLocatorSize, zipEnd64   = 20, 56
 	zipListedSize, zipHeadSize = 46, 30
-	zipExtra64                 = 1 // the id of the field with numbers that do not fit (4.5.3)
+	zipExtra64                 = 1      // the id of the field with numbers that do not fit (4.5.3)
+	zipExtraTime               = 0x5455 // of Info-ZIP's with times (4.5.2): flags u8, modification time u32
 )
 
 var little = binary.LittleEndian
@@ -140,13 +142,15 @@ func (z *zipList) next() (m zipMember, ok bool, err error) {
 	z.listed++
 	m = zipMember{name: string(rest[:name]), flags: little.Uint16(h[8:]), method: little.Uint16(h[10:]), sum: little.Uint32(h[16:]),
 		packed: int64(little.Uint32(h[20:])), size: int64(little.Uint32(h[24:])), header: int64(little.Uint32(h[42:]))}
-	m.widen(rest[name:])
+	m.extend(rest[name:])
 	m.header += z.base
 	return m, true, nil
 }
 
-// widen reads the numbers that do not fit into 32 bits from the extra fields after the name.
-func (m *zipMember) widen(extra []byte) {
+// extend reads the extra fields after the name: the numbers that do not fit into 32 bits, and the
+// modification time in UTC.
+func (m *zipMember) extend(extra []byte) {
+	widened := false
 	for len(extra) >= 4 {
 		id, n := little.Uint16(extra), int(little.Uint16(extra[2:]))
 		if extra = extra[4:]; n > len(extra) {
@@ -154,16 +158,18 @@ func (m *zipMember) widen(extra []byte) {
 		}
 		field := extra[:n]
 		extra = extra[n:]
-		if id != zipExtra64 {
-			continue
-		}
-		for _, v := range []*int64{&m.size, &m.packed, &m.header} {
-			if *v == math.MaxUint32 && len(field) >= 8 {
-				*v = int64(little.Uint64(field))
-				field = field[8:]
+		switch {
+		case id == zipExtraTime && len(field) >= 5 && field[0]&1 != 0:
+			m.modified = int64(little.Uint32(field[1:]))
+		case id == zipExtra64 && !widened:
+			widened = true
+			for _, v := range []*int64{&m.size, &m.packed, &m.header} {
+				if *v == math.MaxUint32 && len(field) >= 8 {
+					*v = int64(little.Uint64(field))
+					field = field[8:]
+				}
 			}
 		}
-		return
 	}
 }
 
