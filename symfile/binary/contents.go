@@ -42,6 +42,9 @@ func (f *File) Has() symbol.Contents {
 			switch d := t.(type) {
 			case *dwarf.Data:
 				s.functions, s.lines, s.inlines = d.Has()
+			case *objectTable:
+				s.functions = d.Has()
+				s.lines, s.inlines = s.functions, s.functions
 			case *pdb.File:
 				var err error
 				s.functions, s.lines, err = d.Has()
@@ -68,21 +71,24 @@ func (f *File) Has() symbol.Contents {
 	out.OnlyExports = (out.OnlyExports || err == nil && len(tables) > 0 && !full(tables)) && !out.Functions
 	f.program.missing(&f.id, &out)
 	for _, s := range f.symbols {
-		if d, ok := s.table.(*dwarf.Data); ok {
-			addWanted(&out, d.Wanted())
+		switch d := s.table.(type) {
+		case *dwarf.Data:
+			addWanted(&out, "split debug information", d.Wanted())
+		case *objectTable:
+			addWanted(&out, "debug information in an object", d.wanted)
 		}
 	}
 	return out
 }
 
-// addWanted adds the missing .dwo files, at most 20 by name.
-func addWanted(out *symbol.Contents, wanted []string) {
+// addWanted adds missing files with a kind of debug information, at most 20 by name.
+func addWanted(out *symbol.Contents, what string, wanted []string) {
 	const most = 20
 	for i, name := range wanted {
 		if i == most {
-			out.Missing = append(out.Missing, "more files of split debug information")
+			out.Missing = append(out.Missing, "more files with "+what)
 			return
 		}
-		out.Missing = append(out.Missing, "split debug information: "+name)
+		out.Missing = append(out.Missing, what+": "+name)
 	}
 }

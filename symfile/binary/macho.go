@@ -17,14 +17,17 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// machoProgram is a Mach-O file, with the debug information of its dSYM if that is attached.
+// machoProgram is a Mach-O file, with the debug information of its dSYM or its objects if these are
+// attached.
 type machoProgram struct {
-	src    *input.Source
-	macho  *macho.File
-	dsym   *macho.File
-	starts *macho.Starts // nil until they are asked for
-	goPart *goTable      // see goMachO
-	packed map[*macho.Section]*input.Source
+	src      *input.Source
+	macho    *macho.File
+	dsym     *macho.File
+	objects  map[string][]*input.Source // attached, by objectName
+	debugMap *macho.DebugMap            // nil until it is read
+	starts   *macho.Starts              // nil until they are asked for
+	goPart   *goTable                   // see goMachO
+	packed   map[*macho.Section]*input.Source
 }
 
 // openMachO opens a thin file. A core file is refused: it is a dump of a process and no program.
@@ -86,6 +89,7 @@ func (f *machoProgram) identity() symbol.Identity {
 		}
 	}
 	id.CodeLayout = code.String()
+	id.Object, id.NeedsObjects = m.Type == macho.TypeObject, f.mayHaveObjects()
 	for _, s := range m.Segments {
 		if s.Name != "__PAGEZERO" && s.Name != "__LINKEDIT" && s.Name != "__DWARF" && s.Address+s.Size > m.Base {
 			id.Size = max(id.Size, s.Address+s.Size-m.Base)
@@ -213,7 +217,7 @@ func (b bodies) Function(rva uint64) (start, end uint64, ok bool, err error) {
 	return 0, 0, false, nil
 }
 
-// symbolSources returns the DWARF of the dSYM or of the file itself.
+// symbolSources returns the DWARF of the dSYM or of the file itself, else that of the objects.
 func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 	out := []*symbolSource{}
 	for _, m := range f.files() {
@@ -232,6 +236,15 @@ func (f *machoProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 				More:  func(string) ([]*input.Source, error) { return nil, nil },
 				Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name,
 			}, dwarf.Options{Symbols: symbols, ZeroIsCode: m.Type == macho.TypeObject})
+		}))
+	}
+	if len(out) == 0 && f.mayHaveObjects() {
+		out = append(out, sourceOf("objects of the debug map", f.src.Name, func() (symbolTable, error) {
+			m, err := f.readDebugMap()
+			if err != nil {
+				return nil, err
+			}
+			return newObjectTable(f.src.Name, m, f.objects), nil
 		}))
 	}
 	if g := f.goMachO(); g != nil {
@@ -273,7 +286,7 @@ func (f *machoProgram) symbolTables() ([]*names, error) {
 	return out, nil
 }
 
-// attach attaches the dSYM, or the program to a dSYM, by the uuid.
+// attach attaches the dSYM, or the program to a dSYM, by the uuid, or an object by the debug map.
 func (f *machoProgram) attach(src *input.Source) (program, error) {
 	head, err := firstBytes(src)
 	if err != nil {
@@ -281,6 +294,9 @@ func (f *machoProgram) attach(src *input.Source) (program, error) {
 	}
 	if !macho.Is(head) || f.dsym != nil {
 		return nil, nil
+	}
+	if cputype, kind := macho.Kind(head); kind == macho.TypeObject {
+		return f.attachObject(src, cputype)
 	}
 	other, err := macho.Open(src)
 	if err != nil {
@@ -319,6 +335,43 @@ func sameLayout(program, dsym *macho.File) error {
 		}
 	}
 	return nil
+}
+
+// mayHaveObjects reports whether the file may have a debug map.
+func (f *machoProgram) mayHaveObjects() bool {
+	return f.macho.HasCode() && f.macho.Type != macho.TypeObject && f.macho.HasSymbols()
+}
+
+// readDebugMap returns the debug map, and makes the names of its objects the keys of objects.
+func (f *machoProgram) readDebugMap() (*macho.DebugMap, error) {
+	if f.debugMap == nil {
+		m, err := f.macho.DebugMap()
+		if err != nil {
+			return nil, err
+		}
+		f.debugMap, f.objects = m, map[string][]*input.Source{}
+		for i := range m.Objects {
+			f.objects[objectName(m.Objects[i].Path)] = nil
+		}
+	}
+	return f.debugMap, nil
+}
+
+// attachObject attaches an object if the debug map has one of its name. Whether it is that one, is
+// found out when a lookup needs it.
+func (f *machoProgram) attachObject(src *input.Source, cputype uint32) (program, error) {
+	if !f.mayHaveObjects() || cputype != f.macho.CPU {
+		return nil, nil
+	}
+	if _, err := f.readDebugMap(); err != nil {
+		return nil, err
+	}
+	name := baseName(src.Name)
+	if _, named := f.objects[name]; !named {
+		return nil, nil
+	}
+	f.objects[name] = append(f.objects[name], src)
+	return f, nil
 }
 
 // missing adds the dSYM of a program, and says of a dSYM alone that it has no unwind rules.

@@ -41,14 +41,15 @@ type File struct {
 	// Platform is the number of the system in LC_BUILD_VERSION, or 0.
 	Platform uint32
 
-	symtab   symtab
-	indirect part // LC_DYSYMTAB's table of indirect symbols: a u32 each
-	starts   part // LC_FUNCTION_STARTS
-	noStarts bool // a file with LC_FUNCTION_STARTS of size 0
-	exports  part // the trie of exported symbols
-	secret   part // what is encrypted
-	kexts    int  // programs in a kernel collection
-	warnings input.Warnings
+	symtab    symtab
+	localSyms part // LC_DYSYMTAB's first local symbol, and their number
+	indirect  part // LC_DYSYMTAB's table of indirect symbols: a u32 each
+	starts    part // LC_FUNCTION_STARTS
+	noStarts  bool // a file with LC_FUNCTION_STARTS of size 0
+	exports   part // the trie of exported symbols
+	secret    part // what is encrypted
+	kexts     int  // programs in a kernel collection
+	warnings  input.Warnings
 }
 
 // part is a range of the file.
@@ -157,6 +158,14 @@ const (
 // Is reports whether a file is a thin Mach-O file, by its first bytes.
 func Is(head []byte) bool { return len(head) >= 4 && orderOf(head) != nil }
 
+// Kind returns the processor and the type of a thin Mach-O file, by its first bytes.
+func Kind(head []byte) (cputype, filetype uint32) {
+	if len(head) < 16 || !Is(head) {
+		return 0, 0
+	}
+	return orderOf(head).Uint32(head[4:]), orderOf(head).Uint32(head[12:])
+}
+
 func orderOf(head []byte) binary.ByteOrder {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		if m := order.Uint32(head); m == magic32 || m == magic64 {
@@ -205,7 +214,10 @@ func Open(src *input.Source) (*File, error) {
 	return f, nil
 }
 
-const cpuARM64of32 = 0x0200000c
+const (
+	cpuARM64of32 = 0x0200000c
+	cpuX86of64   = 0x01000007
+)
 
 // commands reads the load commands, each "0 cmd u32 · 4 cmdsize u32". What is wrong with one is a
 // warning; without its size the next cannot be found.
@@ -244,7 +256,7 @@ func (f *File) commands(at int64, count uint32, length int64) error {
 //
 //	LC_UUID             uuid 16
 //	LC_SYMTAB           symbols u32 · count u32 · strings u32 · size u32
-//	LC_DYSYMTAB         13 words, indirect symbols u32 · count u32 …
+//	LC_DYSYMTAB         first local symbol u32 · count u32 · 10 words · indirect symbols u32 · count u32 …
 //	LC_FUNCTION_STARTS  offset u32 · size u32, as LC_DYLD_EXPORTS_TRIE
 //	LC_DYLD_INFO        rebase, bind, weak bind, lazy bind, export: offset u32 · size u32 each
 //	LC_ID_DYLIB         offset of the name in the command u32 …
@@ -259,7 +271,8 @@ func (f *File) command(cmd uint32, c *input.Cursor, at int64) {
 	case cmdSymtab:
 		f.symtab = symtab{symbols: c.U32(), count: c.U32(), names: part{c.U32(), c.U32()}}
 	case cmdDysymtab:
-		c.Skip(12 * 4)
+		f.localSyms = part{c.U32(), c.U32()}
+		c.Skip(10 * 4)
 		f.indirect.off = c.U32()
 		f.indirect.size = c.U32()
 	case cmdFunctionStarts:
@@ -436,7 +449,7 @@ func (f *File) Debug(name string) *Section {
 	return nil
 }
 
-// Data returns a section's bytes.
+// Data returns a section's bytes, those of an object with its relocations applied.
 func (f *File) Data(s *Section) (*input.Source, error) {
 	what := f.Src.Name + ": " + s.Segment + "," + s.Name
 	if !s.HasBytes() {
@@ -446,7 +459,7 @@ func (f *File) Data(s *Section) (*input.Source, error) {
 		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset), Want: fmt.Sprintf("%d bytes", s.Size),
 			Have: fmt.Sprintf("a file of %d bytes", end)}
 	}
-	return f.Src.Sub(what, int64(s.Offset), int64(s.Size)), nil
+	return f.relocated(s, f.Src.Sub(what, int64(s.Offset), int64(s.Size)))
 }
 
 // SectionAt returns the section at a link-time address, or nil.

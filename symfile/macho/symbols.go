@@ -72,14 +72,19 @@ func (f *File) HasExports() bool { return f.exports.size > 0 }
 //
 //	0 name's offset u32 · 4 type u8 · 5 section's number from 1 u8 · 6 desc u16 · 8 value u32 or u64
 func (f *File) Symbols(fn func(i uint32, s *Sym) error) error {
-	size := f.symSize()
-	src := f.Src.Sub(f.Src.Name+": symbol table", int64(f.symtab.symbols), size*int64(f.symtab.count))
-	if src.Size < size*int64(f.symtab.count) {
+	return f.symbolsFrom(0, f.symtab.count, fn)
+}
+
+// symbolsFrom is Symbols for the entries from first to end.
+func (f *File) symbolsFrom(first, end uint32, fn func(i uint32, s *Sym) error) error {
+	size, count := f.symSize(), int64(end-first)
+	src := f.Src.Sub(f.Src.Name+": symbol table", int64(f.symtab.symbols)+size*int64(first), size*count)
+	if src.Size < size*count {
 		f.bad("symbol table", int64(f.symtab.symbols), fmt.Sprintf("%d entries", f.symtab.count), fmt.Sprintf("%d bytes", src.Size))
 	}
 	c := input.NewCursor(src, "", 0, src.Size, f.Order)
 	var s Sym
-	for i := uint32(0); c.Left() >= size; i++ {
+	for i := first; c.Left() >= size; i++ {
 		f.symbol(c, &s)
 		if c.Err() != nil {
 			break

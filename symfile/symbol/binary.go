@@ -44,6 +44,9 @@ type Identity struct {
 	// units. SplitUnits: the file is one of these.
 	LinkedNames, LinkedIDs []string
 	NeedsSplit, SplitUnits bool
+	// NeedsObjects: a debug map may say where the code of objects is, whose DWARF the file does not have.
+	// Object: the file is an object, for a linker.
+	NeedsObjects, Object bool
 }
 
 // Segment is a part of a program in memory. Its first FileSize bytes are in the file from Offset on.

@@ -12,7 +12,8 @@ import (
 
 // Keys that are no module's.
 const (
-	keySplit = "split units" // a file of split debug information
+	keySplit  = "split units" // a file of split debug information
+	keyObject = "object"      // one that a linker made programs of
 	// Debug files are also known by a check sum, if they or their program have no id.
 	keyDebug = "debug file"
 	keyNoID  = "debug file without id"
@@ -27,6 +28,9 @@ func (f *File) partKeys() []Key {
 	out := []Key{NameKey(baseName(f.src.Name))}
 	if id.SplitUnits {
 		out = append(out, Key{keySplit, false})
+	}
+	if id.Object {
+		out = append(out, Key{keyObject, false})
 	}
 	if !id.Code {
 		out = append(out, Key{keyDebug, false})
@@ -58,6 +62,9 @@ func (f *File) linkKeys() []string {
 	}
 	if id.NeedsSplit {
 		out = append(out, keySplit)
+	}
+	if id.NeedsObjects {
+		out = append(out, keyObject)
 	}
 	switch {
 	case len(id.LinkedNames) == 0:
@@ -127,8 +134,10 @@ func (s *Store) stopWaiting(main *File) {
 func (f *File) untried(files []*File) []*File {
 	var out []*File
 	for _, g := range files {
-		// A program of another build is not a part; debug files may have ids of their own.
-		if g == f || f.tried[g] || !g.IsBinary || g.Identity.Code && !strings.EqualFold(g.Identity.DebugID, f.Identity.DebugID) {
+		// A program of another build is not a part; debug files may have ids of their own, and objects
+		// have none.
+		ofAnotherBuild := g.Identity.Code && !g.Identity.Object && !strings.EqualFold(g.Identity.DebugID, f.Identity.DebugID)
+		if g == f || f.tried[g] || !g.IsBinary || ofAnotherBuild {
 			continue
 		}
 		if f.tried == nil {

@@ -104,8 +104,16 @@ func sourceOf(name string, value js.Value) *input.Source {
 		size := int64(value.Get("byteLength").Float())
 		return input.New(name, &fileReader{held: value, heldTo: size, size: size}, size)
 	}
-	r := newFileReader(value)
-	return input.New(name, r, r.size)
+	return newFileReader(value).source(name)
+}
+
+// source makes a Source of the File.
+func (f *fileReader) source(name string) *input.Source {
+	src := input.New(name, f, f.size)
+	if modified := f.file.Get("lastModified"); modified.Type() == js.TypeNumber {
+		src.Modified = int64(modified.Float()) / 1000
+	}
+	return src
 }
 
 // ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is

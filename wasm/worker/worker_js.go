@@ -235,7 +235,7 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 	if files := message.Get("dropped"); files.Truthy() {
 		readers := readersOf(files)
 		for i, r := range readers {
-			sources = append(sources, input.New(names[i], r, r.size))
+			sources = append(sources, r.source(names[i]))
 		}
 		defer dropBeginnings(readers)
 	}

@@ -31,7 +31,8 @@ A PE file and its PDB are one, in either order: unwind rules for each instructio
 the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a PDB the names of exports and DWARF are written.
 
 A Mach-O file and the file in its dSYM (app.dSYM/Contents/Resources/DWARF/app) are one too, in either order. A file for several
-processors has to be divided (lipo -thin).
+processors has to be divided (lipo -thin). Without a dSYM, the objects and static libraries that the program was linked from may follow,
+whose DWARF is used as the program's debug map says.
 
   crashpane dumpsyms app.exe app.pdb > app.sym
   crashpane dumpsyms libfoo.so libfoo.so.debug > libfoo.so.sym
@@ -147,17 +148,16 @@ type sourceFile struct {
 func openSources(paths []string) (out []sourceFile, err error) {
 	budget, given := &input.Budget{}, int64(0)
 	for _, path := range paths {
-		f, size, err := openFile(path)
+		f, src, err := openFile(path)
 		if err != nil {
 			for _, s := range out {
 				s.close()
 			}
 			return nil, err
 		}
-		src := input.New(path, f, size)
 		src.Budget = budget
-		budget.Give(size)
-		given += size
+		budget.Give(src.Size)
+		given += src.Size
 		unpacked := &spools{}
 		src.Spool = unpacked.create
 		out = append(out, sourceFile{src, func() error {
@@ -208,17 +208,42 @@ func joined(files []sourceFile) (*binary.File, error) {
 		}
 	}
 	for _, f := range rest {
-		took, err := b.Attach(f.Source)
-		if err != nil {
+		if err := attach(b, f.Source); err != nil {
 			return nil, err
-		}
-		if !took {
-			o, err := binary.Open(f.Source)
-			if err != nil {
-				return nil, err
-			}
-			return nil, fmt.Errorf("%s does not belong to %s: it has %s, and that one %s", f.Name, b.Name(), described(o.Identity()), described(b.Identity()))
 		}
 	}
 	return b, nil
+}
+
+// attach attaches a file, or those of an archive's members that belong to b.
+func attach(b *binary.File, src *input.Source) error {
+	archive := intake.Sniff(src).Kind.IsPacked()
+	members := []*input.Source{src}
+	if archive {
+		var err error
+		if members, err = intake.Expand(src, intake.Limits{Spool: src.Spool}, nil); err != nil {
+			return err
+		}
+	}
+	attached := 0
+	for _, m := range members {
+		took, err := b.Attach(m)
+		switch {
+		case err != nil:
+			return err
+		case took:
+			attached++
+		}
+	}
+	switch {
+	case attached > 0:
+		return nil
+	case archive:
+		return fmt.Errorf("%s has nothing that belongs to %s", src.Name, b.Name())
+	}
+	o, err := binary.Open(src)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s does not belong to %s: it has %s, and that one %s", src.Name, b.Name(), described(o.Identity()), described(b.Identity()))
 }

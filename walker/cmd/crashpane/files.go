@@ -148,16 +148,15 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 	if s.added[path] {
 		return nil, nil
 	}
-	f, size, err := openFile(path)
+	f, src, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	// The session reads on demand, so the file stays open until the end.
 	s.open = append(s.open, f)
 	s.added[path] = true
-	src := input.New(path, f, size)
 	src.Parallel, src.MaxUnpacked = true, s.choices.maxUnpacked
-	s.given += size
+	s.given += src.Size
 	collectWithin(s.given)
 	items := s.files.Add(src)
 	return items, nil
@@ -172,8 +171,8 @@ func collectWithin(given int64) {
 	debug.SetMemoryLimit(max(least, b.Limit(input.Memory)-program))
 }
 
-// openFile opens a regular file, and returns its size. To open a FIFO would wait for its writer.
-func openFile(path string) (f *os.File, size int64, err error) {
+// openFile opens a regular file. To open a FIFO would wait for its writer.
+func openFile(path string) (f *os.File, src *input.Source, err error) {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
 		err = &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
@@ -182,9 +181,11 @@ func openFile(path string) (f *os.File, size int64, err error) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return f, st.Size(), nil
+	src = input.New(path, f, st.Size())
+	src.Modified = st.ModTime().Unix()
+	return f, src, nil
 }
 
 // addDump adds a file that must be a dump, or an archive with one.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -33,7 +32,7 @@ type folder struct {
 	// the symbol files that have none.
 	candidates []symbolHead
 	others     int
-	// archives are zip files and cabinets, whose members are unknown before they are opened.
+	// archives are zip files, tars and the like, whose members are unknown before they are opened.
 	archives []string
 	cache    bool // a part of a dyld shared cache was found
 }
@@ -80,9 +79,10 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 		}
-		// The signatures of zip files and cabinets; a fat file is an archive of its slices.
+		// A compressed tar is an archive too, and a fat file one of its slices.
 		guess := intake.Sniff(input.FromBytes(path, first))
-		if bytes.HasPrefix(first, []byte("PK\x03\x04")) || bytes.HasPrefix(first, []byte("MSCF")) || guess.Kind == intake.Fat {
+		switch guess.Kind {
+		case intake.Zip, intake.Cab, intake.Tar, intake.Ar, intake.Fat:
 			f.archives = append(f.archives, path)
 			return nil
 		}
