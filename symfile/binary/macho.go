@@ -182,6 +182,7 @@ func (f *machoProgram) unwindTables() []*table {
 	})
 	if s := m.Section("__eh_frame"); s != nil {
 		add(m, s, s.Name, func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error) {
+			cfg.ESPIs5 = true
 			t, err := dwarfcfi.EHFrame(src, s.Address, nil, 0, cfg)
 			if err != nil {
 				return nil, err

@@ -127,3 +127,43 @@ func TestMachOSym(t *testing.T) {
 		}
 	}
 }
+
+// TestMachOSwapped: in the .debug_frame of a dSYM for i386 4 is esp and 5 is ebp. Where they are the
+// other way round, the rules are put right, and say so.
+func TestMachOSwapped(t *testing.T) {
+	for _, name := range []string{"right", "swapped"} {
+		f := machoFile(t, "i386/BreakpadTest")
+		if attached, err := f.Attach(machoSource(t, "i386/"+name+".dwarf")); !attached || err != nil {
+			t.Fatal(attached, err)
+		}
+		// As llvm-dwarfdump prints them of right.dwarf.
+		for rva, want := range map[uint64]string{
+			0x192f: "",
+			0x1930: "cfa = $esp + 4, ra = [cfa − 4]",
+			0x1931: "cfa = $esp + 8, ra = [cfa − 4], $ebp = [cfa − 8]",
+			0x1932: "cfa = $esp + 8, ra = [cfa − 4], $ebp = [cfa − 8]",
+			0x1933: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8]",
+			0x1939: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8], $esi = [cfa − 20], $edi = [cfa − 16], $ebx = [cfa − 12]",
+			0x1974: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8], $esi = [cfa − 20], $edi = [cfa − 16], $ebx = [cfa − 12]",
+			0x1975: "",
+			0x1f00: "cfa = $esp + 4, ra = [cfa − 4]",
+			0x1f55: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8], $esi = [cfa − 12]",
+		} {
+			row, ans, err := f.Row(rva)
+			got := ""
+			if ans == symbol.Yes {
+				got = row.Describe(f.Arch())
+			}
+			if err != nil || got != want {
+				t.Errorf("%s at 0x%x: %q, want %q (%v)", name, rva, got, want, err)
+			}
+			if said := strings.Contains(row.Origin.Note, "esp and ebp swapped"); got != "" && said != (name == "swapped") || row.EntryFromFP {
+				t.Errorf("%s at 0x%x: %q", name, rva, row.Origin.Note)
+			}
+		}
+		var b bytes.Buffer
+		if _, err := f.WriteSym(&b, SymOptions{}); err != nil || !strings.Contains(b.String(), "\nSTACK CFI INIT 1930 45 .cfa: $esp 4 + .ra: .cfa -4 + ^\n") {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
+		}
+	}
+}

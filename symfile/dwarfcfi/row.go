@@ -80,7 +80,7 @@ func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	// The link register has the return address only until the function's first call.
 	row.Topmost = row.RA.Kind == unwind.FromReg && row.RA.Reg == t.Arch.LR
 	if t.Arch.SwappedDWARF {
-		if t.swapped {
+		if t.swapped != t.ESPIs5 {
 			row.Origin.Note = NoteNumbering
 		}
 		// A linker may have joined sections of compilers that number differently. The walker can
@@ -223,8 +223,8 @@ func (b *rowBuilder) expr(e span, kind uint8) exprRule {
 	return r
 }
 
-// NoteNumbering is Origin.Note for the rows of an i386 section in which 4 is ebp and 5 is esp (see
-// detectNumbering).
+// NoteNumbering is Origin.Note for the rows of an i386 section in which 4 and 5 are not those of esp
+// and ebp that the section should have (see detectNumbering).
 const NoteNumbering = unwind.NoteSwapped + "this section numbers them the other way round, as its rules at the functions' entries show"
 
 // origin returns the Origin of an entry.
@@ -249,11 +249,11 @@ func (t *table) entryCFA(f *fde) (reg uint64, off int64, ok bool) {
 const sampled = 256
 
 // detectNumbering finds out which of the DWARF registers 4 and 5 is esp in an i386 section. In the
-// psABI 4 is esp and 5 is ebp. Compilers for Apple's systems swap them in .eh_frame, and some do in
-// .debug_frame. At a function's first instruction the call has pushed only the return address, so
+// psABI 4 is esp and 5 is ebp. On Apple's systems they are swapped in __eh_frame (Config.ESPIs5), and
+// some compilers swap them in .debug_frame too, which is wrong. At a function's first instruction the call has pushed only the return address, so
 // cfa = esp + 4: the register in that rule, in most functions, is esp.
 func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
-	if !t.Arch.SwappedDWARF || n == 0 {
+	if !t.Arch.SwappedDWARF {
 		return
 	}
 	var votes [2]int
@@ -273,5 +273,5 @@ func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
 			votes[reg-4]++
 		}
 	}
-	t.swapped = votes[1] > votes[0]
+	t.swapped = votes[1] > votes[0] || votes[1] == votes[0] && t.ESPIs5
 }

@@ -40,6 +40,9 @@ type Config struct {
 	// Terminated: the section's size is unknown, and an entry of length 0 ends it. Otherwise such
 	// entries are skipped, because linkers leave some in the middle.
 	Terminated bool
+	// ESPIs5: in a section of i386, 5 should be esp and 4 ebp, as in __eh_frame of Apple's systems;
+	// otherwise it is the other way round, as in all of DWARF.
+	ESPIs5 bool
 	// At reads n bytes at a link-time address, for indirect pointers. It may be nil.
 	At func(address uint64, n int64) ([]byte, error)
 }

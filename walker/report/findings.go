@@ -152,7 +152,7 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			if caller.Source != walker.SourceCFI && caller.Source != walker.SourceWin {
 				t.guessed++
 			}
-			if caller.Row.Origin.Note == walker.NoteSwapped {
+			if strings.HasPrefix(caller.Row.Origin.Note, unwind.NoteSwapped) {
 				t.swapped++
 			}
 		} else if b.cut(s) {
@@ -347,7 +347,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	}
 	if t.swapped > 0 {
 		add(FindingSwapped, nil, "you need to do nothing; a dump_syms that knows this numbering writes a file that every reader understands",
-			"%s has esp and ebp swapped, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two swapped back",
+			"%s has esp and ebp swapped, as clang for macOS i386 numbered them in .debug_frame; %s with the two swapped back",
 			file, frames(t.swapped, "was found", "were found"))
 	}
 	if s.UnwindNoted > 0 {

@@ -3,11 +3,17 @@ package session
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
+	symfilebinary "github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // The report "Exploring DWARF CFI" of 2015: a macOS i386 program, its dump walked with and without
@@ -117,5 +123,45 @@ func TestSwappedESPAndEBP(t *testing.T) {
 	// The report's symptom, by the tool that it speaks of.
 	if n := len(swappedSession(t, swappedRules, walker.Breakpad).Report(0).Threads[0].Frames); n != 1 {
 		t.Errorf("as Breakpad walks it: %d frames, the report has 1", n)
+	}
+}
+
+// TestSwappedDSYM walks the same stack with a program and its dSYM, whose .debug_frame has the numbers
+// of esp and ebp exchanged, and with one that has them right (symfile/macho/testdata/i386).
+func TestSwappedDSYM(t *testing.T) {
+	for _, name := range []string{"right", "swapped"} {
+		s := swappedSession(t, "", walker.Best)
+		const dir = "../../symfile/macho/testdata/i386/"
+		opt := Options{OpenBinary: func(src *input.Source) (symbols.Binary, error) { return symfilebinary.Open(src) }}
+		files := NewFiles(opt)
+		files.Add(s.Session(0).Src)
+		for _, f := range []string{"BreakpadTest", name + ".dwarf"} {
+			for _, it := range files.Add(source(f, testfile.Read(t, dir+f+".gz"))) {
+				if !it.Usable || it.Message != "" {
+					t.Errorf("%s: %+v", f, it)
+				}
+			}
+		}
+		frames := files.Report(0).Threads[0].Frames
+		for i, want := range swappedFrames {
+			if i >= len(frames) {
+				t.Fatalf("%s: %d frames", name, len(frames))
+			}
+			f := &frames[i]
+			ebp, _ := f.Regs.Get(f.Regs.Arch.FP)
+			if f.PC != uint64(want.eip) || f.Regs.SP() != uint64(want.esp) || ebp != uint64(want.ebp) {
+				t.Errorf("%s, frame %d: %x %x %x, want %x", name, i, f.PC, f.Regs.SP(), ebp, want)
+			}
+		}
+		if f := &frames[1]; f.Source != "cfi" || f.Function.Raw != "crash" || f.Line != 16 || frames[0].Function.Raw != "causeCrash" || !strings.Contains(f.Origin, ".debug_frame") {
+			t.Errorf("%s: %s %s:%d, %s, in %s", name, f.Source, f.Function.Raw, f.Line, f.Origin, frames[0].Function.Raw)
+		}
+		said := strings.Contains(frames[1].Origin, "esp and ebp swapped")
+		found := slices.ContainsFunc(files.Report(0).Findings, func(f report.Finding) bool {
+			return f.Kind == report.FindingSwapped && f.Module == 0 && strings.HasPrefix(f.Text, "BreakpadTest has esp and ebp swapped")
+		})
+		if want := name == "swapped"; said != want || found != want {
+			t.Errorf("%s: said %v, found %v: %s", name, said, found, frames[1].Origin)
+		}
 	}
 }

@@ -1,0 +1,18 @@
+// The two functions of a macOS program for i386 whose stack the test walks. The fillers put the
+// addresses where the report has them.
+extern void release(void *);
+void *volatile self;
+
+__attribute__((noinline)) void causeCrash(int *p, int n) {
+  void *kept = self; // in esi
+  release(kept);
+  __asm__ volatile(".fill 16, 1, 0x90");
+  *p = n;
+  release(kept);
+}
+
+__attribute__((noinline)) void crash(int n) {
+  __asm__ volatile(".fill 53, 1, 0x90");
+  causeCrash(0, n);
+  release(self);
+}
