@@ -300,12 +300,12 @@ func (f *File) Prefetch(rules, functions []uint64) {
 
 // NeedsPrefetch reports whether Prefetch would help to find the unwind records at an address.
 func (f *File) NeedsPrefetch(rva uint64) bool {
-	return lazy.ReadsMany(f.src) && !f.rows.has(rva) && !f.cfis.has(rva)
+	return input.ReadsMany(f.src) && !f.rows.has(rva) && !f.cfis.has(rva)
 }
 
 // prefetch runs the lookups of those addresses that are lacking, sorted, in batches.
 func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(uint64) error) {
-	if !lazy.ReadsMany(f.src) {
+	if !input.ReadsMany(f.src) {
 		return
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(rva uint64) bool { return !lacking(rva) })

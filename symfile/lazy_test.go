@@ -29,8 +29,8 @@ func onDemandOf(t testing.TB, name string, text []byte, slice int64) *File {
 // manyReader is a reader to which many places cost less at once, as a File of a browser.
 type manyReader struct{ *bytes.Reader }
 
-// ReadManyAt implements lazy.ManyReader.
-func (m *manyReader) ReadManyAt(parts []lazy.Part) error {
+// ReadManyAt implements input.ManyReader.
+func (m *manyReader) ReadManyAt(parts []input.Part) error {
 	for _, p := range parts {
 		if _, err := m.ReadAt(p.Data, p.Off); err != nil {
 			return err

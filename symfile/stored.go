@@ -181,11 +181,11 @@ func (h *sum) add(v uint64) { *h = (*h ^ sum(v)) * 0x9e3779b97f4a7c15; *h ^= *h 
 func Fingerprint(src *input.Source) (uint64, error) {
 	const slices = 16
 	n := min(4<<10, src.Size)
-	parts := make([]lazy.Part, slices)
+	parts := make([]input.Part, slices)
 	for i := range parts {
-		parts[i] = lazy.Part{Off: (src.Size - n) / (slices - 1) * int64(i), Data: make([]byte, n)}
+		parts[i] = input.Part{Off: (src.Size - n) / (slices - 1) * int64(i), Data: make([]byte, n)}
 	}
-	if err := lazy.ReadMany(src, parts); err != nil {
+	if err := input.ReadMany(src, parts); err != nil {
 		return 0, src.Wrap("symbol file", 0, err)
 	}
 	h := sum(src.Size)

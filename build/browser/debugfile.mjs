@@ -2,7 +2,7 @@
 // stack is there, how much of the files was read for it, and the memory of all programs of the
 // page.
 //
-//     node build/browser/debugfile.mjs [elf|pdb|pdb-8k…] [--sym]
+//     node build/browser/debugfile.mjs [elf|elf-clang|elf-gdb-index|dsym|pdb|pdb-8k…] [--sym]
 //
 // With --sym it also presses "Download .sym", which takes minutes, and prints the size of the file
 // and the memory that making it took.
@@ -15,7 +15,13 @@ import { inRepo, startChrome, startSite } from "./harness.mjs";
 // of the first frames.
 const cases = [
   { name: "elf", what: "a program with DWARF, 8 threads of 60 frames in 50 functions of as many units", tools: ["gcc", "objcopy"],
-    make: ["./build/bigelf"], files: ["big.dmp", "big"], says: "unit.c", wanted: "10 % read, 256 MB of memory" },
+    make: ["./build/bigprogram"], files: ["big.dmp", "big"], says: "unit.c", wanted: "1 s, 10 % read, 256 MB of memory" },
+  { name: "elf-clang", what: "the same by clang, whose units no section lists", tools: ["clang", "ld.lld", "objcopy"],
+    make: ["./build/bigprogram", "-clang"], files: ["big.dmp", "big"], says: "unit.c", wanted: "10 % read, 96 MB of memory" },
+  { name: "elf-gdb-index", what: "the same with .gdb_index", tools: ["clang", "ld.lld", "objcopy"],
+    make: ["./build/bigprogram", "-clang", "-gdb-index"], files: ["big.dmp", "big"], says: "unit.c", wanted: "1 s, 10 % read, 96 MB of memory" },
+  { name: "dsym", what: "a Mach-O program with its dSYM of 780 units, 8 threads of 60 frames in 50 functions", tools: ["clang-22", "ld64.lld-22", "dsymutil-22"],
+    make: ["./build/bigprogram", "-macho"], files: ["big.dmp", "big", "big.dSYM/Contents/Resources/DWARF/big"], says: "unit.c", wanted: "1 s, 3 % read, 96 MB of memory" },
   { name: "pdb", what: "a library with a PDB of 20,000 modules, 20 frames with inlined calls in as many modules", tools: ["clang++", "lld-link"],
     make: ["./build/bigpdb"], files: ["big.dmp", "big.pdb", "big.dll"], says: "unit.cc", wanted: "1 s, 16 MB read, 96 MB of memory" },
   { name: "pdb-8k", what: "the same of 500 modules and pages of 8 KiB", tools: ["clang++", "lld-link"],

@@ -117,7 +117,7 @@ var importRules = []importRule{
 	{"wasm/edge", []string{"wasm/edge/store"}},
 	// They write dumps for benchmarks.
 	{"build/bigsym", []string{"core/dumptest"}},
-	{"build/bigelf", []string{"core/dumptest"}},
+	{"build/bigprogram", []string{"core/dumptest"}},
 	// Its dump's stack follows the library's own unwind rules.
 	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.

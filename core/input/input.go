@@ -58,6 +58,9 @@ type Source struct {
 	r     io.ReaderAt
 	data  []byte // the whole file, if it is in memory, else nil
 	cache Blocks
+	ahead *ahead // see Rounds
+	// readTo is where the last read of blocks ended, lastRead how many bytes it read.
+	readTo, lastRead int64
 	// whole is the Source that this one is a part of, from offset base on, or nil.
 	whole *Source
 	base  int64
@@ -207,6 +210,11 @@ func (s *Source) readDirect(p []byte, off int64) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if ok, err := s.ahead.fill(p, off); ok {
+		return len(p), nil
+	} else if err != nil {
+		return 0, err
+	}
 	return readFull(s.r, p, off)
 }
 
@@ -237,6 +245,11 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 // full is readFull that also records the first error for Failed. The caller holds mu.
 func (s *Source) full(p []byte, off int64) (int, error) {
 	if err := s.Budget.Draw(Work, int64(len(p))); err != nil {
+		return 0, err
+	}
+	if ok, err := s.ahead.fill(p, off); ok {
+		return len(p), nil
+	} else if err != nil {
 		return 0, err
 	}
 	n, err := readFull(s.r, p, off)
@@ -287,12 +300,29 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 		}
 	}
 	if block, start = s.cache.Get(off); block == nil {
-		start = off &^ (blockSize - 1)
-		block = make([]byte, min(blockSize, s.Size-start))
-		if _, err := s.full(block, start); err != nil {
+		if block, start, err = s.readBlock(off); err != nil {
 			return nil, 0, s.Wrap("", start, err)
 		}
-		s.cache.Put(block, start)
+	}
+	return block, start, nil
+}
+
+// readBlock reads the block that contains the byte at off into the cache. A pass over the file reads
+// more and more blocks at once, up to 1 MiB. The caller holds mu.
+func (s *Source) readBlock(off int64) (block []byte, start int64, err error) {
+	start = off &^ (blockSize - 1)
+	n := int64(blockSize)
+	if s.lastRead > 0 && start == s.readTo {
+		n = min(2*s.lastRead, maxBlocks/4*blockSize)
+	}
+	all := make([]byte, min(n, s.Size-start))
+	if _, err := s.full(all, start); err != nil {
+		return nil, start, err
+	}
+	s.readTo, s.lastRead = start+int64(len(all)), max(int64(len(all)), blockSize)
+	for at := int64(len(all)-1) &^ (blockSize - 1); at >= 0; at -= blockSize {
+		block = all[at:min(at+blockSize, int64(len(all)))]
+		s.cache.Put(block, start+at)
 	}
 	return block, start, nil
 }

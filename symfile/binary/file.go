@@ -43,7 +43,11 @@ type File struct {
 	tables  []*table // nil until the first call of Row
 	names   []*names
 	symbols []*symbolSource
-	rows    map[uint64]cachedRow // by RVA, see Row
+	rows    map[uint64]cachedRow    // by RVA, see Row
+	found   map[uint64]cachedSymbol // by RVA, see Prefetch
+	// inPrefetch: symbol tables are not opened, which is to read all of them; needsTables: a lookup
+	// would have.
+	inPrefetch, needsTables bool
 	// notes are errors of parts that could not be read.
 	notes *input.Warnings
 }
@@ -78,7 +82,7 @@ type program interface {
 // setProgram sets the file's program and drops the opened sections: the new program may have more.
 func (f *File) setProgram(p program) {
 	f.program, f.id = p, p.identity()
-	f.tables, f.names, f.symbols, f.rows = nil, nil, nil, nil
+	f.tables, f.names, f.symbols, f.rows, f.found = nil, nil, nil, nil, nil
 }
 
 // Name returns the name of the file.

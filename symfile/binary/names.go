@@ -1,6 +1,8 @@
 package binary
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -33,6 +35,10 @@ func (f *File) symbolTables() ([]*names, error) {
 			return nil, err
 		}
 		f.names = append([]*names{}, tables...)
+	}
+	if f.inPrefetch && slices.ContainsFunc(f.names, func(n *names) bool { return !n.opened }) {
+		f.needsTables = true
+		return nil, &input.NeedError{Name: f.src.Name}
 	}
 	return f.names, nil
 }

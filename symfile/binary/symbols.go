@@ -46,6 +46,13 @@ func (f *File) symbolSources() []*symbolSource {
 //
 // In order: the functions of PDB, DWARF and STABS; a public name of those; the symbol tables.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
+	if known, ok := f.found[rva]; ok {
+		return known.symbol, known.answer, known.err
+	}
+	return f.find(rva)
+}
+
+func (f *File) find(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	var failed error
 	// public is the first name without a function's bounds and lines. It counts if no source knows
 	// the function: a PDB may have only names of what DWARF describes.

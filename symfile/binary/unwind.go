@@ -34,12 +34,16 @@ func (f *File) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 	if answer == symbol.Needs {
 		return row, answer, err
 	}
-	// Cache the answer: the threads of a program often wait in the same functions.
+	f.keepRow(rva, cachedRow{row, answer, err})
+	return row, answer, err
+}
+
+// keepRow caches an answer: the threads of a program often wait in the same functions.
+func (f *File) keepRow(rva uint64, known cachedRow) {
 	if f.rows == nil || len(f.rows) >= maxRows {
 		f.rows = make(map[uint64]cachedRow)
 	}
-	f.rows[rva] = cachedRow{row, answer, err}
-	return row, answer, err
+	f.rows[rva] = known
 }
 
 // cachedRow is the result of Row for an RVA. At most maxRows are cached.

@@ -26,6 +26,12 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 
 // sections are an ELF file's, by the standard library's reader of the container.
 func sections(tb testing.TB, name string, r io.ReaderAt, size int64) Sections {
+	s, _ := sectionsOf(tb, name, r, size)
+	return s
+}
+
+// sectionsOf also returns the file that they are in.
+func sectionsOf(tb testing.TB, name string, r io.ReaderAt, size int64) (Sections, *input.Source) {
 	tb.Helper()
 	f, err := elf.NewFile(r)
 	if err != nil {
@@ -71,7 +77,7 @@ func sections(tb testing.TB, name string, r io.ReaderAt, size int64) Sections {
 		}
 		return more, nil
 	}
-	return s
+	return s, whole
 }
 
 // openELF opens a file on the disk; its bytes are read as they are asked for.

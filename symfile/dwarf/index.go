@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"github.com/crashpane/crashpane/core/input"
 )
 
 // unitRange is a range of code and the unit that has it.
@@ -48,13 +50,15 @@ func (s unitRanges) over(dst []int64, lo, hi uint64) []int64 {
 	return dst
 }
 
-// addressIndex finds the units that cover an address. functionAt searches .debug_aranges first.
-// Compilers leave units out of that section (clang writes it for assembler sources alone), so it
-// then searches the ranges in the first entry of every unit.
+// addressIndex finds the units that cover an address. functionAt searches .debug_aranges and
+// .gdb_index first. Compilers leave units out of the former (clang writes it for assembler sources
+// alone), so it then searches the ranges in the first entry of every unit.
 type addressIndex struct {
 	arangesRead bool
 	aranges     unitRanges
 	named       map[int64]bool // units in .debug_aranges
+	// listed are the offsets of units that some section lists. They are not trusted to be all.
+	listed []int64
 
 	rootsRead bool
 	roots     unitRanges
@@ -68,7 +72,7 @@ func (x *addressIndex) over(dst []int64, lo, hi uint64) []int64 {
 	return x.roots.over(x.aranges.over(dst, lo, hi), lo, hi)
 }
 
-// readAranges reads .debug_aranges (DWARF 5, section 6.1.2).
+// readAranges reads .debug_aranges (DWARF 5, section 6.1.2), .gdb_index and .debug_names.
 func (d *Data) readAranges() error {
 	x := &d.byAddress
 	if x.arangesRead {
@@ -83,12 +87,13 @@ func (d *Data) readAranges() error {
 	if err != nil {
 		return err
 	}
-	x.named = map[int64]bool{}
-	if sec == nil || info == nil {
-		x.arangesRead = true
-		return nil
+	x.named, x.listed, x.aranges = map[int64]bool{}, nil, nil
+	for _, read := range []func() error{d.readGdbIndex, d.readNames} {
+		if err := d.warnings.Pass(read()); err != nil {
+			return err
+		}
 	}
-	for at := int64(0); at < sec.size; {
+	for at := int64(0); sec != nil && info != nil && at < sec.size; {
 		end, err := d.arangeSet(sec, info, at)
 		if err != nil {
 			if err := d.warnings.Pass(err); err != nil {
@@ -102,6 +107,100 @@ func (d *Data) readAranges() error {
 	}
 	x.aranges.settle()
 	x.arangesRead = true
+	return nil
+}
+
+// readGdbIndex reads which units have which code from .gdb_index, which linkers make
+// (--gdb-index), and lists its units. Its numbers are little-endian. Format:
+// https://sourceware.org/gdb/current/onlinedocs/gdb.html/Index-Section-Format.html, versions 4 to 9.
+//
+//	version 4 | offset of the units 4 | of the type units 4 | of the ranges 4 | of the names 4 | …
+//	units      {offset in .debug_info 8, length 8} …
+//	ranges     {start 8, end 8, index of the unit 4} …
+func (d *Data) readGdbIndex() error {
+	x := &d.byAddress
+	sec, err := d.main.section(secGdbIndex)
+	if err != nil || sec == nil {
+		return err
+	}
+	b, err := sec.bytes(0, min(20, sec.size))
+	if err != nil {
+		return err
+	}
+	r := reader{b: b}
+	version := r.u32()
+	units, types, ranges, names := int64(r.u32()), int64(r.u32()), int64(r.u32()), int64(r.u32())
+	if r.bad || version < 4 || version > 9 || units > types || types > ranges || ranges > names || names > sec.size {
+		return sec.errorf(0, "an index of version 4 to 9 with its parts in order", "version %d, parts at 0x%x, 0x%x, 0x%x, 0x%x of 0x%x", version, units, types, ranges, names, sec.size)
+	}
+	if b, err = sec.bytes(units, types-units); err != nil {
+		return err
+	}
+	if err := sec.src.Draw(input.Work, names-units); err != nil {
+		return sec.src.Wrap("", units, err)
+	}
+	first := len(x.listed)
+	for r = (reader{b: b}); r.left() >= 16; {
+		x.listed = append(x.listed, int64(r.u64()))
+		r.u64()
+	}
+	if b, err = sec.bytes(ranges, names-ranges); err != nil {
+		return err
+	}
+	u := &unit{obj: d.main}
+	u.addr = 8
+	var dst [1]span
+	for r = (reader{b: b}); r.left() >= 20; {
+		lo, hi, n := r.u64(), r.u64(), int64(r.u32())
+		if n >= int64(len(x.listed)-first) { // a type unit, which has no code
+			continue
+		}
+		for _, s := range u.add(dst[:0], lo, hi) {
+			x.aranges = append(x.aranges, unitRange{span: s, unit: x.listed[first+int(n)]})
+		}
+	}
+	return nil
+}
+
+// readNames lists the units of .debug_names (DWARF 5, section 6.1.1.4). o is 4 bytes, or 8 in
+// 64-bit DWARF:
+//
+//	unit_length 4 or 12 | version 2 | padding 2 | comp_unit_count 4 | local_type_unit_count 4 |
+//	foreign_type_unit_count 4 | bucket_count 4 | name_count 4 | abbrev_table_size 4 |
+//	augmentation_string_size 4 | augmentation string | offsets of comp_unit_count units, o each | …
+//
+// A section may have several indexes. The first is that of the whole file if the linker merged them.
+func (d *Data) readNames() error {
+	x := &d.byAddress
+	sec, err := d.main.section(secNames)
+	if err != nil || sec == nil {
+		return err
+	}
+	b, err := sec.upTo(0, 64)
+	if err != nil {
+		return err
+	}
+	r := reader{b: b, big: d.main.big}
+	size := int64(4)
+	if r.u32() == 0xffffffff {
+		r.u64()
+		size = 8
+	}
+	version := r.u16()
+	r.u16()
+	count := int64(r.u32())
+	r.skip(5 * 4)
+	augmentation := int64(r.u32())
+	at := int64(r.p) + augmentation
+	if r.bad || version != 5 || at > sec.size || count > (sec.size-at)/size {
+		return sec.errorf(0, "an index of names of version 5", "version %d, %d units in 0x%x bytes", version, count, sec.size)
+	}
+	if b, err = sec.bytes(at, count*size); err != nil {
+		return err
+	}
+	for r = (reader{b: b, big: d.main.big}); r.left() > 0; {
+		x.listed = append(x.listed, int64(r.uint(int(size))))
+	}
 	return nil
 }
 
@@ -144,6 +243,7 @@ func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	two := 2 * int64(u.addr)
 	first := at + (int64(r.p)+two-1)/two*two
 	x.named[off] = true
+	x.listed = append(x.listed, off)
 	if first > end {
 		return end, nil
 	}
@@ -163,22 +263,43 @@ func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	return end, nil
 }
 
-// readRoots reads the ranges in the first entry of every unit.
+// readRoots reads the ranges in the first entry of every unit. Where a unit begins only the one
+// before it says, but sections that list units are read first. Bytes that are missing do not end a
+// pass, so that those of all units are read together (input.Rounds).
 func (d *Data) readRoots() error {
 	x := &d.byAddress
 	if x.rootsRead {
 		return nil
 	}
-	x.roots, x.unlocated = x.roots[:0], x.unlocated[:0]
-	var spans []span
+	var missing error
+	if sec, err := d.main.section(secInfo); sec != nil && err == nil && !d.main.scanned {
+		for _, off := range x.listed {
+			missing = cmp.Or(sec.src.Want(off, min(2*sec.least, sec.size-off)), missing)
+		}
+	}
+	if missing != nil {
+		return missing
+	}
+	var units []*unit
 	err := d.main.scan(func(u *unit) error {
 		if u.kind == utType || u.kind == utPartial || u.kind == utSplitType {
 			return nil
 		}
+		err := u.rootOf() // while its bytes are in the cache
+		if err == nil {
+			units = append(units, u)
+		}
+		return passMissing(d.warnings.Pass(err), &missing)
+	})
+	if err = cmp.Or(err, missing); err != nil {
+		return err
+	}
+	var spans []span
+	x.roots, x.unlocated = x.roots[:0], x.unlocated[:0]
+	for _, u := range units {
 		var sure bool
-		var err error
 		spans, sure, err = d.rootSpans(spans[:0], u)
-		if err = d.warnings.Pass(err); err != nil {
+		if err = passMissing(d.warnings.Pass(err), &missing); err != nil {
 			return err
 		}
 		for _, s := range spans {
@@ -187,14 +308,21 @@ func (d *Data) readRoots() error {
 		if !sure {
 			x.unlocated = append(x.unlocated, u.off)
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+	}
+	if missing != nil {
+		return missing
 	}
 	x.roots.settle()
 	x.rootsRead = true
 	return nil
+}
+
+// passMissing keeps an error of bytes that are missing for the end of a pass, and returns others.
+func passMissing(err error, missing *error) error {
+	if input.Needs(err) {
+		*missing, err = err, nil
+	}
+	return err
 }
 
 // rootSpans appends the ranges in a unit's first entry. sure is false if the unit has code and its

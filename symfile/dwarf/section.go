@@ -21,6 +21,8 @@ const (
 	secAddr
 	secStrOffsets
 	secAranges
+	secNames
+	secGdbIndex
 	secCUIndex
 	secTUIndex
 	numSections
@@ -46,6 +48,8 @@ var sectionKinds = [numSections]struct {
 	secAddr:       {".debug_addr", 4 << 10, false},
 	secStrOffsets: {".debug_str_offsets", 4 << 10, true},
 	secAranges:    {".debug_aranges", 64 << 10, false},
+	secNames:      {".debug_names", 4 << 10, false},
+	secGdbIndex:   {".gdb_index", 64 << 10, false},
 	secCUIndex:    {".debug_cu_index", 4 << 10, false},
 	secTUIndex:    {".debug_tu_index", 4 << 10, false},
 }

@@ -1,11 +1,16 @@
 package dwarf
 
+import "github.com/crashpane/crashpane/core/input"
+
 // skimFrom is the least size in bytes of a unit that lookups skim.
 var skimFrom = int64(16 << 10)
 
 // skimStep is the size in bytes of a read while skimming. A function's entries are about as large,
 // so that skim reads little of the functions that do not cover the address.
 const skimStep = 1 << 10
+
+// skimFar is skimStep where a read costs as much as that many bytes.
+const skimFar = 128 << 10
 
 // skim reads the functions that are children of a unit's first entry, and skips the entries below
 // them by DW_AT_sibling. GCC writes DW_AT_sibling and makes nearly all functions with code children
@@ -28,11 +33,15 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	sec.step = skimStep
+	step := int64(skimStep)
+	if input.ReadsMany(sec.src) {
+		step = skimFar
+	}
 	defer func() { sec.step = 0 }()
 	// Each round reads one entry: the unit's first one, then its children. at is its offset, n how
 	// many bytes to ask for; an entry that is longer is read again with eight times as many.
 	for at, n := u.root, int64(64); at < u.end; {
+		sec.step = min(step, u.end-at)
 		b, err := sec.upTo(at, min(n, u.end-at))
 		if err != nil {
 			return false, err
@@ -49,6 +58,9 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 		first, fn := r.p, int32(-1)
 		if a.kind == kindFunction && a.code {
 			if fn, err = d.function(data, &r, a, at, level{fn: -1}); err != nil {
+				if input.Needs(err) {
+					return false, err
+				}
 				return false, nil
 			}
 		} else {

@@ -32,7 +32,7 @@ var variants = []variant{
 	{name: "gcc5-gc", golden: "gcc-gc"},
 	{name: "gcc5-i386", golden: "gcc-i386"},
 	{name: "clang2", golden: "clang"}, {name: "clang3", golden: "clang"}, {name: "clang4", golden: "clang"}, {name: "clang5", golden: "clang"},
-	{name: "clang5-64", golden: "clang"},
+	{name: "clang5-64", golden: "clang"}, {name: "clang4-gdb", golden: "clang"}, {name: "clang5-names", golden: "clang"},
 	{name: "clang4-split", golden: "clang", split: "dwo"}, {name: "clang5-split", golden: "clang", split: "dwo"},
 	{name: "clang4-split", golden: "clang", split: "clang4-split.dwp"}, {name: "clang5-split", golden: "clang", split: "clang5-split.dwp"},
 	{name: "clang4-gc", golden: "clang-gc"}, {name: "clang5-gc", golden: "clang-gc"},

@@ -1,6 +1,7 @@
 package dwarfcfi
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 
@@ -106,6 +107,14 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	}
 	h.count = int(count)
 	defer func() { h.near, h.back = windowSize, windowSize/2 }()
+	var missing error // the probes are read together, see input.Rounds
+	for i := 0; i <= probes; i++ {
+		pos := h.table + int64(h.probe(i))*int64(h.width)
+		missing = cmp.Or(src.Want(pos, min(probeSize, src.Size-pos)), missing)
+	}
+	if missing != nil {
+		return nil, missing
+	}
 	var last uint64
 	h.probeStarts = make([]uint64, 0, probes+1)
 	for i := 0; i <= probes; i++ {

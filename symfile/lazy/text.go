@@ -221,15 +221,15 @@ func (t *Text) ahead(off, end int64) error {
 
 // read reads blocks, which must be in the order of the file, by one call.
 func (t *Text) read(list []int64) error {
-	parts := make([]Part, len(list))
+	parts := make([]input.Part, len(list))
 	for i, n := range list {
 		off := n * t.step
-		parts[i] = Part{Off: off, Data: t.buffer(min(t.size, t.src.Size-off))}
+		parts[i] = input.Part{Off: off, Data: t.buffer(min(t.size, t.src.Size-off))}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	if err := ReadMany(t.src, parts); err != nil && err != io.EOF {
+	if err := input.ReadMany(t.src, parts); err != nil && err != io.EOF {
 		return t.src.Wrap("symbol file", parts[0].Off, err)
 	}
 	blocks := make([]*block, len(list))

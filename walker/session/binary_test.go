@@ -100,7 +100,9 @@ func (f *fakeBinary) Has() symbol.Contents {
 	return symbol.Contents{CFI: true, Functions: true, Lines: !f.noLines, Parts: []symbol.Part{{What: "unwind rules", File: f.src.Name, Section: ".eh_frame"}}}
 }
 
-func (f *fakeBinary) Warnings() []string { return nil }
+func (f *fakeBinary) Warnings() []string        { return nil }
+func (f *fakeBinary) Prefetch(_, _ []uint64)    {}
+func (f *fakeBinary) NeedsPrefetch(uint64) bool { return false }
 
 func (f *fakeBinary) Attach(src *input.Source) (bool, error) {
 	if strings.HasSuffix(src.Name, ".wrong") {

@@ -3,9 +3,10 @@ package session
 import (
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// Where a symbol file is searched, looking up many addresses at once costs little more than looking
+// Where a symbol file is searched or a binary read, looking up many addresses at once costs little more than looking
 // up one. A walk asks address by address, and which one is next only the rules of the last tell.
 // But it is on the stack: the words there that point into the module's code are looked up together.
 // That changes no answer.
@@ -69,12 +70,11 @@ func (p *prefetch) rules() {
 	if module < 0 || p.y.s.ignored[module] {
 		return
 	}
-	f := p.y.file(module)
+	f := p.file(module)
 	if f == nil {
 		return
 	}
-	needs, indexed := false, false
-	f.WithSym(true, func(sym *symfile.File) { needs, indexed = sym.NeedsPrefetch(rva), sym.FullyIndexed() })
+	needs, indexed := f.NeedsPrefetch(rva)
 	if !needs {
 		return
 	}
@@ -95,7 +95,15 @@ func (p *prefetch) rules() {
 			}
 		})
 	}
-	f.WithSym(true, func(sym *symfile.File) { sym.Prefetch(list, nil) })
+	f.Prefetch(list, nil)
+}
+
+// file returns the module's symbol file, or else its binary, or nil.
+func (p *prefetch) file(module int) *symbols.File {
+	if f := p.y.file(module); f != nil {
+		return f
+	}
+	return p.y.binary(module)
 }
 
 // names looks up the symbols of all frames.
@@ -103,8 +111,8 @@ func (p *prefetch) names() {
 	byModule := map[int][]uint64{}
 	p.steps.Unnamed(func(module int, rva uint64) { byModule[module] = append(byModule[module], rva) })
 	for module, list := range byModule {
-		if f := p.y.file(module); f != nil {
-			f.WithSym(true, func(sym *symfile.File) { sym.Prefetch(nil, list) })
+		if f := p.file(module); f != nil {
+			f.Prefetch(nil, list)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/symfile/lazy"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -28,7 +27,7 @@ func (m *many) ReadAt(p []byte, off int64) (int, error) {
 	return m.r.ReadAt(p, off)
 }
 
-func (m *many) ReadManyAt(parts []lazy.Part) error {
+func (m *many) ReadManyAt(parts []input.Part) error {
 	m.many++
 	m.places += len(parts)
 	for _, p := range parts {

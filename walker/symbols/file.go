@@ -31,6 +31,11 @@ type Binary interface {
 	// Code reads those bytes of the program that are the same in memory, and returns how many it
 	// read.
 	Code(rva uint64, p []byte) int
+	// Prefetch makes lookups that follow faster: of rows at the addresses in rules, of symbols at
+	// those in functions. It changes no answer. NeedsPrefetch reports whether it would help to find
+	// the row at an address.
+	Prefetch(rules, functions []uint64)
+	NeedsPrefetch(rva uint64) bool
 	// Has is what is known of the module by now.
 	Has() symbol.Contents
 	// Warnings are what was passed over so far.
@@ -238,6 +243,19 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (row unwind.Row, notes []string, 
 		notes = s.RowNotes(rva)
 	}, func(b Binary) { row, answer, err = b.Row(rva) })
 	return row, notes, answer, err
+}
+
+// Prefetch looks up together what many lookups need, where reading many parts of the file at once is
+// cheaper. It changes no answer.
+func (f *File) Prefetch(rules, functions []uint64) {
+	f.read(func(s *symfile.File) { s.Prefetch(rules, functions) }, func(b Binary) { b.Prefetch(rules, functions) })
+}
+
+// NeedsPrefetch reports whether Prefetch would help to find the rules at an address. indexed: the
+// file is a symbol file with an index.
+func (f *File) NeedsPrefetch(rva uint64) (needs, indexed bool) {
+	f.read(func(s *symfile.File) { needs, indexed = s.NeedsPrefetch(rva), s.FullyIndexed() }, func(b Binary) { needs = b.NeedsPrefetch(rva) })
+	return needs, indexed
 }
 
 // FrameData returns the STACK WIN record at an address.

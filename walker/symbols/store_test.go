@@ -134,6 +134,8 @@ func (p *part) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) {
 func (p *part) Code(uint64, []byte) int { return 0 }
 func (p *part) Has() symbol.Contents    { return symbol.Contents{} }
 func (p *part) Warnings() []string      { return nil }
+func (*part) Prefetch(_, _ []uint64)    {}
+func (*part) NeedsPrefetch(uint64) bool { return false }
 
 // Attach takes in files with the program's name and an ending. A debug file links to app.alt.
 func (p *part) Attach(src *input.Source) (bool, error) {

@@ -6,7 +6,6 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 // fileReader reads slices of a File synchronously, which the browser allows only in a worker. A
@@ -148,9 +147,9 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadManyAt implements lazy.ManyReader. The engine waits for the bytes; messages that arrive
+// ReadManyAt implements input.ManyReader. The engine waits for the bytes; messages that arrive
 // meanwhile stay in the queue.
-func (f *fileReader) ReadManyAt(parts []lazy.Part) (err error) {
+func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = unreadable(e)
@@ -181,11 +180,11 @@ const fileGap = 128 << 10
 // readTogether fills parts, which are sorted by offset, by many reads that are under way at
 // once, about 16 MiB. Parts at most gap bytes apart are one read. begin begins one and returns
 // the promise of an ArrayBuffer; came is told how many bytes have come, or why not.
-func readTogether(parts []lazy.Part, gap int64, begin func(from, to int64) js.Value, came func(n int64, why js.Value) error) error {
+func readTogether(parts []input.Part, gap int64, begin func(from, to int64) js.Value, came func(n int64, why js.Value) error) error {
 	const mostOfOne, mostAtOnce = 2 << 20, 16 << 20
 	type run struct {
 		from, to int64
-		parts    []lazy.Part
+		parts    []input.Part
 	}
 	var runs []run
 	for _, p := range parts {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"syscall/js"
 
-	"github.com/crashpane/crashpane/symfile/lazy"
+	"github.com/crashpane/crashpane/core/input"
 )
 
 // remoteReader reads parts of a file on a server. The caller waits; messages that come
@@ -92,8 +92,8 @@ func (r *remoteReader) took(n int64, why js.Value) error {
 	return r.err
 }
 
-// ReadManyAt implements lazy.ManyReader.
-func (r *remoteReader) ReadManyAt(parts []lazy.Part) error {
+// ReadManyAt implements input.ManyReader.
+func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 	if r.err != nil {
 		return r.err
 	}

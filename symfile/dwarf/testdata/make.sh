@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the files of this folder: see README.md. Needs gcc 12, clang 14, lld 14, binutils 2.40, dwz 0.15, fpc 3.2.2 of Debian 12.
+# Makes the files of this folder: see README.md. Needs gcc 12, clang 14, lld 14 and 22, binutils 2.40, dwz 0.15, fpc 3.2.2 of Debian 12.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -20,7 +20,7 @@ build() {
 
 keep() {
 	objcopy --only-keep-debug -R .comment -R .symtab "$1" "$1.debug" 2>/dev/null || llvm-objcopy --only-keep-debug -R .comment "$1" "$1.debug"
-	llvm-objcopy --strip-unneeded --keep-section='.debug_*' "$1.debug" "$here/$1.elf" 2>/dev/null || cp "$1.debug" "$here/$1.elf"
+	llvm-objcopy --strip-unneeded --keep-section='.debug_*' --keep-section=.gdb_index "$1.debug" "$here/$1.elf" 2>/dev/null || cp "$1.debug" "$here/$1.elf"
 	chmod -x "$here/$1.elf"
 }
 
@@ -59,6 +59,10 @@ for v in 2 3 4 5; do
 	build clang$v clang clang++ -gdwarf-$v
 done
 build clang5-64 clang clang++ -gdwarf-5 -gdwarf64
+link="ld.lld --build-id=none -e entry --gdb-index"
+build clang4-gdb clang clang++ -gdwarf-4 -ggnu-pubnames
+link="ld.lld-22 --build-id=none -e entry --debug-names" # lld 14 cannot merge .debug_names
+build clang5-names clang clang++ -gdwarf-5 -gpubnames
 link="ld.lld --build-id=none -e entry --gc-sections"
 build clang4-gc clang clang++ -gdwarf-4 -ffunction-sections
 build clang5-gc clang clang++ -gdwarf-5 -ffunction-sections

@@ -1,10 +1,6 @@
-package lazy
+package input
 
-import (
-	"io"
-
-	"github.com/crashpane/crashpane/core/input"
-)
+import "io"
 
 // Part is a range that ReadMany reads: len(Data) bytes at Off. It must be inside the file.
 type Part struct {
@@ -21,7 +17,7 @@ type ManyReader interface {
 }
 
 // ReadsMany reports whether ReadMany is cheaper than one read for each part.
-func ReadsMany(src *input.Source) bool {
+func ReadsMany(src *Source) bool {
 	whole, _ := src.Within()
 	_, many := whole.Reader().(ManyReader)
 	return many
@@ -29,7 +25,7 @@ func ReadsMany(src *input.Source) bool {
 
 // ReadMany fills all parts, which must be sorted by offset, without the Source's cache. The error is
 // the reader's, or io.ErrUnexpectedEOF if a part is not inside the file.
-func ReadMany(src *input.Source, parts []Part) error {
+func ReadMany(src *Source, parts []Part) error {
 	whole, base := src.Within()
 	moved := make([]Part, len(parts))
 	bytes := int64(0)
@@ -41,7 +37,7 @@ func ReadMany(src *input.Source, parts []Part) error {
 		bytes += int64(len(p.Data))
 	}
 	if many, ok := whole.Reader().(ManyReader); ok {
-		if err := src.Draw(input.Work, bytes); err != nil {
+		if err := src.Draw(Work, bytes); err != nil {
 			return err
 		}
 		return many.ReadManyAt(moved)

@@ -1,11 +1,10 @@
-package lazy_test
+package input_test
 
 import (
 	"bytes"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 // together is a reader of many places, which counts how often it is asked.
@@ -14,7 +13,7 @@ type together struct {
 	asked int
 }
 
-func (m *together) ReadManyAt(parts []lazy.Part) error {
+func (m *together) ReadManyAt(parts []input.Part) error {
 	m.asked++
 	for _, p := range parts {
 		if _, err := m.ReadAt(p.Data, p.Off); err != nil {
@@ -39,15 +38,15 @@ func TestReadMany(t *testing.T) {
 		"a part":                {input.New("a", reader, 20).Sub("b", 2, 18), "34ij", true},
 		"a part of a plain one": {input.New("a", bytes.NewReader(data), 20).Sub("b", 2, 18), "34ij", false},
 	} {
-		parts := []lazy.Part{{Off: 1, Data: make([]byte, 2)}, {Off: c.src.Size - 2, Data: make([]byte, 2)}}
-		if err := lazy.ReadMany(c.src, parts); err != nil {
+		parts := []input.Part{{Off: 1, Data: make([]byte, 2)}, {Off: c.src.Size - 2, Data: make([]byte, 2)}}
+		if err := input.ReadMany(c.src, parts); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := string(parts[0].Data) + string(parts[1].Data); got != c.want || lazy.ReadsMany(c.src) != c.many {
-			t.Errorf("%s: %q, want %q; reads many: %v", name, got, c.want, lazy.ReadsMany(c.src))
+		if got := string(parts[0].Data) + string(parts[1].Data); got != c.want || input.ReadsMany(c.src) != c.many {
+			t.Errorf("%s: %q, want %q; reads many: %v", name, got, c.want, input.ReadsMany(c.src))
 		}
 		for _, off := range []int64{-1, c.src.Size - 1, c.src.Size + 5} {
-			if lazy.ReadMany(c.src, []lazy.Part{{Off: off, Data: make([]byte, 2)}}) == nil {
+			if input.ReadMany(c.src, []input.Part{{Off: off, Data: make([]byte, 2)}}) == nil {
 				t.Errorf("%s: nothing wrong with 2 bytes at %d of %d", name, off, c.src.Size)
 			}
 		}

@@ -1,0 +1,81 @@
+package input_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Each round asks once for what all lookups lack, and what they read is what is in the file.
+func TestRounds(t *testing.T) {
+	data := make([]byte, 1<<20)
+	for i := range data {
+		data[i] = byte(i >> 8)
+	}
+	reader := &together{Reader: bytes.NewReader(data)}
+	src := input.New("file", reader, int64(len(data)))
+	src.Budget = &input.Budget{}
+	whole := src.Left(input.Memory)
+	part := src.Sub("part", 0x1000, 0xf0000)
+	rounds := input.NewRounds([]*input.Source{src, part})
+	done := map[int]int{}
+	// Lookup i follows three references, each known only when the last one is read.
+	rounds.Run(20, func(i int) {
+		at := int64(i) * 0x8000
+		for range 3 {
+			var b [2]byte
+			if _, err := part.ReadDirect(b[:], at); err != nil {
+				if !input.Needs(err) {
+					t.Error(err)
+				}
+				return
+			}
+			if want := byte((at + 0x1000) >> 8); b[0] != want {
+				t.Errorf("0x%x: %x, want %x", at, b[0], want)
+			}
+			at += 0x2000
+		}
+	}, func(i int) { done[i]++ })
+	if len(done) != 20 || done[7] != 1 || reader.asked != 3 {
+		t.Errorf("%d lookups are done, by %d reads", len(done), reader.asked)
+	}
+	// What was read is there, other bytes are read as always, and nothing is kept after Close.
+	if b, err := src.Bytes(0x1000, 2); err != nil || b[0] != 0x10 {
+		t.Error(b, err)
+	}
+	if err := src.Want(0x80, 8); err != nil {
+		t.Errorf("outside of a round: %v", err)
+	}
+	if src.Left(input.Memory) == whole {
+		t.Error("what is kept is not drawn")
+	}
+	rounds.Close()
+	if src.Left(input.Memory) != whole {
+		t.Error("what was kept is not given back")
+	}
+}
+
+// A lookup that needs more and more ends, and a failed read too; readers of one place have no rounds.
+func TestRoundsEnd(t *testing.T) {
+	reader := &together{Reader: bytes.NewReader(make([]byte, 1<<20))}
+	src := input.New("file", reader, 1<<20)
+	rounds := input.NewRounds([]*input.Source{src})
+	n := int64(0)
+	rounds.Run(1, func(int) { n += 64; src.Want(n, 8) }, func(int) { t.Error("it is not done") })
+	if n > 100*64 {
+		t.Errorf("%d rounds", n/64)
+	}
+	rounds.Close()
+	src = input.New("shorter", reader, 2<<20)
+	rounds = input.NewRounds([]*input.Source{src})
+	calls := 0
+	rounds.Run(1, func(int) { calls++; src.Want(3<<19, 8) }, nil)
+	if _, err := src.Bytes(3<<19, 8); calls != 1 || err == nil || errors.As(err, new(*input.NeedError)) {
+		t.Error(calls, err)
+	}
+	if input.NewRounds([]*input.Source{input.FromBytes("a", nil)}) != nil {
+		t.Error("rounds of a file in memory")
+	}
+}
