@@ -321,14 +321,18 @@ func stopSentence(t *report.Thread) string {
 	return "The walk stopped: " + d
 }
 
-// source returns "file.cpp:12", and the full path with the line.
+// source returns "file.cpp:12", and the full path with the line. Code that the compiler made for no line
+// has line 0 (DWARF 5, section 6.2.2).
 func source(file string, line uint32, has bool) (string, string) {
 	if file == "" {
 		return "", ""
 	}
 	file = rows.Clean(file)
 	s := rows.BaseName(file)
-	if has && line != 0 {
+	switch {
+	case has && line == 0:
+		return s + ", no line", file + ", no line: the compiler made this code for none"
+	case has:
 		n := ":" + strconv.FormatUint(uint64(line), 10)
 		return s + n, file + n
 	}
