@@ -115,7 +115,7 @@ func (s *Store) offer(f *File) {
 	}
 	s.mu.Unlock()
 	for _, main := range mains {
-		if main.attach(f) {
+		if main.attach(f) && !f.Identity.Object { // an object has no links
 			s.findParts(main)
 		}
 	}
