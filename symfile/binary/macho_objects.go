@@ -23,14 +23,15 @@ type objectTable struct {
 	debugMap *macho.DebugMap
 	program  string                     // its file
 	sources  map[string][]*input.Source // the objects that are there, by the last part of their names
+	files    map[string][]*objectFile   // the same, for names that lookups needed
 	objects  []*mappedObject            // as the debug map's, nil before they are needed
 	notes    input.Warnings
 	wanted   []string // paths of those that lookups needed and that are not there
 }
 
-// mappedObject is an opened object. file is nil if none of the files is the object.
+// mappedObject is an opened object. Its objectFile is nil if none of the files is the object.
 type mappedObject struct {
-	file *File
+	*objectFile
 	// code is what the program has of the object, sorted by the address in the object. byName has where
 	// a function begins there.
 	code   []movedCode
@@ -48,7 +49,7 @@ func objectName(path string) string {
 
 // newObjectTable makes the table of a program with the objects that are there.
 func newObjectTable(program string, m *macho.DebugMap, sources map[string][]*input.Source) *objectTable {
-	return &objectTable{debugMap: m, program: program, sources: sources, objects: make([]*mappedObject, len(m.Objects))}
+	return &objectTable{debugMap: m, program: program, sources: sources, files: map[string][]*objectFile{}, objects: make([]*mappedObject, len(m.Objects))}
 }
 
 // Has reports whether there is an object.
@@ -65,7 +66,7 @@ func (t *objectTable) Has() bool {
 func (t *objectTable) Warnings() []string {
 	out := t.notes.List(t.program)
 	for _, o := range t.objects {
-		if o != nil && o.file != nil {
+		if o != nil && o.objectFile != nil {
 			out = append(out, o.file.Warnings()...)
 		}
 	}
@@ -78,32 +79,42 @@ func (t *objectTable) warn(file, have string) {
 }
 
 // maxSameName is how many files of an object's name are opened to find it.
-const maxSameName = 4
+const maxSameName = 8
 
 // candidates returns the files that may be an object, those first that have its time and most of its
-// path in common.
-func (t *objectTable) candidates(of *macho.MappedObject) []*input.Source {
-	type candidate struct {
-		src  *input.Source
-		time bool
-		path int
-	}
-	var all []candidate
-	for _, src := range t.sources[objectName(of.Path)] {
-		all = append(all, candidate{src, sameTime(of, src), commonEnd(of.Path, src.Name)})
-	}
-	sort.SliceStable(all, func(i, j int) bool {
-		a, b := &all[i], &all[j]
-		if a.time != b.time {
-			return a.time
-		}
-		return a.path > b.path
+// path in common. Of many with its name, these are the ones around its place in the order of paths from
+// their ends.
+func (t *objectTable) candidates(of *macho.MappedObject) []*objectFile {
+	key, all := reversed(of.Path), t.named(objectName(of.Path))
+	at := sort.Search(len(all), func(i int) bool {
+		return all[i].path > key || all[i].path == key && all[i].src.Modified >= of.Modified
 	})
-	var out []*input.Source
-	for i := range min(len(all), maxSameName) {
-		out = append(out, all[i].src)
-	}
+	from := max(0, min(at-maxSameName/2, len(all)-maxSameName))
+	out := slices.Clone(all[from:min(len(all), from+maxSameName)])
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		if x, y := sameTime(of, a.src), sameTime(of, b.src); x != y {
+			return x
+		}
+		return commonBegin(a.path, key) > commonBegin(b.path, key)
+	})
 	return out
+}
+
+// named returns the files with an object's name, sorted by path and time.
+func (t *objectTable) named(name string) []*objectFile {
+	all, sorted := t.files[name]
+	if !sorted {
+		for _, src := range t.sources[name] {
+			all = append(all, &objectFile{src: src, path: reversed(src.Name)})
+		}
+		sort.SliceStable(all, func(i, j int) bool {
+			a, b := all[i], all[j]
+			return a.path < b.path || a.path == b.path && a.src.Modified < b.src.Modified
+		})
+		t.files[name] = all
+	}
+	return all
 }
 
 // sameTime reports whether a file may be of the time that the debug map has for an object.
@@ -111,13 +122,16 @@ func sameTime(of *macho.MappedObject, src *input.Source) bool {
 	return of.Modified == 0 || src.Modified == 0 || of.Modified == src.Modified
 }
 
-// commonEnd returns how many bytes the ends of two paths have in common. A member of an archive is
-// "lib.a(a.o)" or "lib.a/a.o".
-func commonEnd(a, b string) int {
-	plain := strings.NewReplacer(`\`, "/", "(", "/", ")", "")
-	a, b = plain.Replace(a), plain.Replace(b)
-	n := 0
-	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+// reversed returns a path from its end to its beginning. A member of an archive is "lib.a(a.o)" or
+// "lib.a/a.o".
+func reversed(path string) string {
+	b := []byte(strings.NewReplacer(`\`, "/", "(", "/", ")", "").Replace(path))
+	slices.Reverse(b)
+	return string(b)
+}
+
+func commonBegin(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}
 	return n
@@ -139,19 +153,19 @@ func (t *objectTable) object(i int) (*mappedObject, error) {
 // find opens the first file that is an object of the debug map. Its file is nil if none is.
 func (t *objectTable) find(i int) (*mappedObject, error) {
 	of := &t.debugMap.Objects[i]
-	for _, src := range t.candidates(of) {
-		o, refused, err := t.open(i, src)
+	for _, f := range t.candidates(of) {
+		o, refused, err := t.open(i, f)
 		switch {
 		case input.Needs(err):
 			return nil, err
 		case err != nil:
 			t.notes.Add(err)
 		case refused != "":
-			t.warn(src.Name, fmt.Sprintf("not the object %s that %s was linked from: %s", of.Path, t.program, refused))
+			t.warn(f.src.Name, fmt.Sprintf("not the object %s that %s was linked from: %s", of.Path, t.program, refused))
 		default:
-			if !sameTime(of, src) {
-				t.warn(src.Name, fmt.Sprintf("an object of %s, where %s was linked from one of %s; it is used because its functions have the same sizes, but lines may differ",
-					utc(src.Modified), t.program, utc(of.Modified)))
+			if !sameTime(of, f.src) {
+				t.warn(f.src.Name, fmt.Sprintf("an object of %s, where %s was linked from one of %s; it is used because its functions have the same sizes, but lines may differ",
+					utc(f.src.Modified), t.program, utc(of.Modified)))
 			}
 			return o, nil
 		}
@@ -167,27 +181,14 @@ func utc(seconds int64) string { return time.Unix(seconds, 0).UTC().Format("2006
 const maxPadding = 64
 
 // open opens a file as an object of the debug map. refused says why it is another one.
-func (t *objectTable) open(i int, src *input.Source) (o *mappedObject, refused string, err error) {
-	file, err := Open(src)
-	if err != nil {
+func (t *objectTable) open(i int, f *objectFile) (o *mappedObject, refused string, err error) {
+	if err := f.open(); err != nil {
 		return nil, "", err
 	}
-	object, ok := file.program.(*machoProgram)
-	if !ok || object.macho.Type != macho.TypeObject {
-		return nil, "it is no Mach-O object", nil
-	}
-	atoms, err := object.macho.Atoms()
-	if err != nil {
-		return nil, "", err
-	}
-	byName := make(map[string]macho.Atom, len(atoms))
-	for _, a := range atoms {
-		byName[a.Name] = a
-	}
-	o = &mappedObject{file: file, byName: map[string]uint64{}}
+	o = &mappedObject{objectFile: f, byName: map[string]uint64{}}
 	functions := t.debugMap.Functions(i)
 	for _, fn := range functions {
-		a, ok := byName[fn.Name]
+		a, ok := f.atoms[fn.Name]
 		if !ok {
 			continue
 		}
@@ -202,6 +203,40 @@ func (t *objectTable) open(i int, src *input.Source) (o *mappedObject, refused s
 	}
 	slices.SortStableFunc(o.code, func(a, b movedCode) int { return cmp.Compare(a.address, b.address) })
 	return o, "", nil
+}
+
+// objectFile is a file that may be an object. path is its name, reversed. What follows is there if it is
+// open.
+type objectFile struct {
+	src  *input.Source
+	path string
+
+	file  *File
+	atoms map[string]macho.Atom
+	err   error
+}
+
+// open opens the file, once.
+func (f *objectFile) open() error {
+	if f.file != nil || f.err != nil {
+		return f.err
+	}
+	file, err := Open(f.src)
+	var atoms []macho.Atom
+	if err == nil {
+		atoms, err = file.program.(*machoProgram).macho.Atoms() // attachObject has seen that it is an object
+	}
+	if err != nil {
+		if !input.Needs(err) {
+			f.err = err
+		}
+		return err
+	}
+	f.file, f.atoms = file, make(map[string]macho.Atom, len(atoms))
+	for _, a := range atoms {
+		f.atoms[a.Name] = a
+	}
+	return nil
 }
 
 // Lookup implements symbolTable.
@@ -249,18 +284,20 @@ func (c *movedCode) clip(r symbol.Range) symbol.Range {
 // Each implements symbolTable: it calls fn for the functions that the program has of the objects that
 // are there, object by object.
 func (t *objectTable) Each(fn func(symbol.Function) error) error {
+	done := map[*objectFile]bool{}
 	for i := range t.debugMap.Objects {
 		o := t.objects[i]
-		if o == nil { // opened for a moment only
+		if o == nil {
 			var err error
 			if o, err = t.find(i); err != nil {
 				return err
 			}
 		}
-		if o.file == nil {
+		if o.objectFile == nil || done[o.objectFile] { // a linker takes an object once
 			t.objects[i] = o
 			continue
 		}
+		done[o.objectFile] = true
 		var all []symbol.Function
 		if err := o.file.Each(func(f symbol.Function) error {
 			if o.move(&f) {
@@ -273,6 +310,7 @@ func (t *objectTable) Each(fn func(symbol.Function) error) error {
 		for _, w := range o.file.Warnings() {
 			t.notes.Add(fmt.Errorf("%s", w))
 		}
+		o.file.setProgram(o.file.program) // so that what was read of one object is not kept
 		slices.SortStableFunc(all, func(a, b symbol.Function) int { return cmp.Compare(a.Ranges[0].Start, b.Ranges[0].Start) })
 		for _, f := range all {
 			if err := fn(f); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -250,4 +251,83 @@ func TestOtherObjects(t *testing.T) {
 	if lineAt(f, main) != 11 {
 		t.Errorf("of three, the wrong one: %q", f.Warnings())
 	}
+}
+
+// exerciseObjects asks a program with one object all that there is.
+func exerciseObjects(program, object []byte) {
+	f, err := Open(input.FromBytes("program", program))
+	if err != nil {
+		return
+	}
+	f.Attach(input.FromBytes("a.o", object))
+	f.Attach(input.FromBytes("b.o", object))
+	for rva := uint64(0x370); rva < 0x520; rva += 12 {
+		f.Lookup(rva)
+		f.Lookup(rva + 0xc90) // of link.py's programs
+	}
+	f.Each(func(symbol.Function) error { return nil })
+	f.Has()
+	f.Warnings()
+}
+
+// bytesOf returns a file's bytes.
+func bytesOf(src *input.Source) []byte {
+	b, _ := src.Bytes(0, src.Size)
+	return bytes.Clone(b)
+}
+
+// TestDamagedObjects turns bytes of a program and of its object over, and cuts them off.
+func TestDamagedObjects(t *testing.T) {
+	step := 7
+	if runtime.GOOS == "js" { // it is ten times as slow
+		step = 97
+	}
+	for _, name := range []string{"arm64-5", "i386-2"} {
+		files := objectFiles(t, name)
+		program, object := bytesOf(files["program"]), bytesOf(files["b.o"])
+		// The code of a program is of no interest: its load commands and its symbols are.
+		for at := 0; at < len(program); at += step {
+			if at == 1024 {
+				at = bytes.Index(program, []byte("\x66\x00\x01\x00")) - 64
+			}
+			cut := program[:at]
+			exerciseObjects(cut, object)
+			damaged := bytes.Clone(program)
+			damaged[at] ^= 0xff
+			exerciseObjects(damaged, object)
+		}
+		for at := 0; at < len(object); at += step {
+			exerciseObjects(program, object[:at])
+			damaged := bytes.Clone(object)
+			damaged[at] ^= 0xff
+			exerciseObjects(program, damaged)
+		}
+	}
+	// What is wrong is said, with the offset.
+	files := objectFiles(t, "arm64-5")
+	object := bytesOf(files["b.o"])
+	f := openWith(t, files)
+	for _, cut := range []int{len(object) - 200, 100} {
+		f = openWith(t, files)
+		if _, err := f.Attach(input.FromBytes("b.o", object[:cut])); err != nil {
+			t.Error(err)
+		}
+		f.Lookup(0x444)
+		if w := strings.Join(f.Warnings(), "\n"); !strings.Contains(w, "b.o") || !strings.Contains(w, "offset 0x") && !strings.Contains(w, "none of its") {
+			t.Errorf("cut off at %d: %q", cut, w)
+		}
+	}
+}
+
+// FuzzObjects: no program and no object makes lookups panic.
+func FuzzObjects(f *testing.F) {
+	for _, name := range []string{"arm64-5", "x86_64-2", "i386-4", "armv7-2"} {
+		files := objectFiles(f, name)
+		f.Add(bytesOf(files["program"]), bytesOf(files["b.o"]))
+	}
+	f.Fuzz(func(_ *testing.T, program, object []byte) {
+		if len(program)+len(object) < 1<<20 {
+			exerciseObjects(program, object)
+		}
+	})
 }

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"archive/tar"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -139,6 +141,41 @@ func machoSymbols(n, commands int) string {
 		}
 		return list
 	})
+}
+
+// machoObjects is a tar of a program that a linker made of n objects, all of one name and with one
+// function, and of these objects.
+func machoObjects(n int) string {
+	names, entries := []byte{0}, []byte{}
+	entry := func(name string, kind int, value uint64) {
+		at := 0
+		if name != "" {
+			at = len(names)
+			names = append(append(names, name...), 0)
+		}
+		entries = append(entries, words(at, kind, value)...)
+	}
+	var tarred bytes.Buffer
+	w := tar.NewWriter(&tarred)
+	add := func(name, data string) {
+		w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Typeflag: tar.TypeReg, Mode: 0o644, Format: tar.FormatUSTAR})
+		w.Write([]byte(data))
+	}
+	const text = uint64(1)<<32 + machoCode
+	for i := range n {
+		entry(fmt.Sprintf("/src/%d/a.o", i), 0x66, 0)
+		entry(fmt.Sprintf("_f%d", i), 0x24|1<<8, text+uint64(8*i))
+		entry("", 0x24, 8)
+		symbol := fmt.Appendf([]byte{0}, "_f%d\x00", i)
+		list := words(0x19, 72+80, "", uint64(0), uint64(8), uint64(32+152+24), uint64(8), 7, 7, 1, 0,
+			"__text", "__TEXT", uint64(0), uint64(8), 32+152+24, 0, 0, 0, -0x7ffffc00, 0, 0, 0, 0x2, 24, 32+152+24+8, 1, 32+152+24+8+16, len(symbol))
+		add(fmt.Sprintf("src/%d/a.o", i), string(words(-0x1120531, 0x1000007, 3, 1, 2, len(list), 0, 0, list, uint64(0), 1, 0x0f|1<<8, uint64(0), symbol)))
+	}
+	add("app", machoOf(n, nil, words(entries, names), func(at int) []byte {
+		return words(0x2, 24, at, 3*n, at+len(entries), len(names))
+	}))
+	w.Close()
+	return tarred.String()
 }
 
 // machoExports has n names in its exports trie, in nodes of 200.

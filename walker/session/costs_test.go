@@ -77,6 +77,7 @@ var costs = map[string]func(n int) (dump []byte, symbols string){
 	"load commands of Mach-O": func(n int) ([]byte, string) { return machoDump(), machoSymbols(n, n) },
 	"exports of Mach-O":       func(n int) ([]byte, string) { return machoDump(), machoExports(n) },
 	"unwind pages of Mach-O":  func(n int) ([]byte, string) { return machoDump(), machoUnwind(n) },
+	"objects of Mach-O":       func(n int) ([]byte, string) { return machoDump(), machoObjects(n / 8) },
 	"frames of PE":            func(n int) ([]byte, string) { return manyDump().Bytes(), peFrames(n) },
 	"handles": func(n int) ([]byte, string) {
 		list := make([]dumptest.Handle, n)
