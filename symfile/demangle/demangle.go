@@ -1,6 +1,6 @@
 // Package demangle makes function names readable: those of the Itanium C++ ABI (Linux, macOS,
-// Android, MinGW) and of Rust, in its legacy and v0 manglings. Name returns other names as they
-// are: readable ones, and those of Swift and D. Microsoft's names are the package msvc's.
+// Android, MinGW), of Rust, in its legacy and v0 manglings, of D, and of Swift 4 and later. Name
+// returns other names as they are. Microsoft's names are the package msvc's.
 //
 // A library reads the names of C++ and of legacy Rust. It reads those of v0 wrongly where an empty
 // identifier precedes a digit, as in a closure of a closure, so v0.go reads them.
@@ -40,6 +40,7 @@ const (
 //	_ZN3foo3barEi.cold                       foo::bar(int) [clone .cold]
 //	_RNvC3foo3bar.llvm.77                    foo::bar (.llvm.77)
 //	_ZN3foo3bar17h0123456789abcdefE          foo::bar
+//	$s3foo3baryySiF                          foo.bar(Swift.Int) -> ()
 func Name(raw string) string {
 	if len(raw) > maxIn || !looksMangled(raw) {
 		return dropRustHash(cut(raw))
@@ -57,6 +58,8 @@ func Name(raw string) string {
 		readable, suffix, ok = rustV0(name)
 	case strings.HasPrefix(name, "_D"):
 		readable, suffix, ok = dName(name)
+	case isSwift(name):
+		readable, ok = swiftName(name)
 	default:
 		readable, ok = toString(name)
 		suffix = legacyRustSuffix(name)
@@ -78,10 +81,13 @@ func Name(raw string) string {
 }
 
 // looksMangled rejects most names that are not mangled, quickly: a mangled one begins with _Z, _R
-// or _D, and up to three underscores more.
+// or _D, and up to three underscores more, or as Swift's.
 func looksMangled(s string) bool {
-	if len(s) < 3 || s[0] != '_' {
+	if len(s) < 3 || s[0] != '_' && s[0] != '$' && s[0] != '@' {
 		return false
+	}
+	if isSwift(s) {
+		return true
 	}
 	s = strings.TrimLeft(s, "_")
 	return s != "" && (s[0] == 'Z' || s[0] == 'R' || s[0] == 'D')

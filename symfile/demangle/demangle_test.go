@@ -18,7 +18,10 @@ func TestName(t *testing.T) {
 		"<T as core::fmt::Debug>::fmt":       "<T as core::fmt::Debug>::fmt",
 		"?foo@@YAXXZ":                        "?foo@@YAXXZ",
 		"-[NSView drawRect:]":                "-[NSView drawRect:]",
-		"$s4main3fooyyF":                     "$s4main3fooyyF",
+		"$s4main3fooyyF":                     "main.foo() -> ()",
+		"__swift_memcpy16_8":                 "__swift_memcpy16_8",
+		"-[_TtC4main3Foo bar:]":              "-[_TtC4main3Foo bar:]",
+		"__main_block_invoke":                "__main_block_invoke",
 		"_Z":                                 "_Z",
 		"_ZN4main":                           "_ZN4main",
 		"_Zzzz":                              "_Zzzz",
@@ -104,6 +107,9 @@ func FuzzName(f *testing.F) {
 		"_D3foo10__T3barTiZ3barMxFNaNkMAyaKDFiZvQhZQcMQk.part.0", "_D3foo__T3barS113abc3defFiZVAyaa1_61VS1aS2A1i2de8PN1Z6__initZ",
 	} {
 		f.Add(s)
+	}
+	for _, n := range swiftNames {
+		f.Add(n[0])
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		if have := Name(raw); len(have) > MaxLen {

@@ -8,7 +8,7 @@ import (
 
 // decodePunycode decodes an identifier in Rust's form of Punycode, which has "_" where RFC 3492 has
 // "-": "gdel_5qa" is gödel. Names and numbers are those of RFC 3492, sections 5 and 6.2.
-func decodePunycode(s string) (string, bool) {
+func decodePunycode(s string, ascii uint64) (string, bool) {
 	const (
 		base, tMin, tMax = 36, 1, 26
 		skew, damp       = 38, 700
@@ -58,10 +58,14 @@ func decodePunycode(s string) (string, bool) {
 
 		n += i / length
 		i %= length
-		if n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
+		char := n
+		if ascii > 0 && n >= ascii && n < ascii+0x80 {
+			char = n - ascii
+		}
+		if n > utf8.MaxRune || !utf8.ValidRune(rune(char)) {
 			return "", false
 		}
-		out = slices.Insert(out, int(i), rune(n))
+		out = slices.Insert(out, int(i), rune(char))
 		i++
 	}
 	return string(out), true

@@ -228,7 +228,7 @@ func (p *rustParser) identifier() string {
 		}
 	}
 	if encoded {
-		readable, ok := decodePunycode(name)
+		readable, ok := decodePunycode(name, 0)
 		if !ok {
 			p.fail()
 		}
