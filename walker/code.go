@@ -182,7 +182,12 @@ func codeOrigin(what string, at uint64) unwind.Origin {
 func (s *walk) beforeCalls(row *unwind.Row) bool {
 	f := s.top()
 	inMemory := row.RA.Kind == unwind.AtCFA || row.RA.Kind == unwind.AtReg
-	if !s.Policy.CodeAtFrame0 || !s.interrupted() || !row.WholeFunction && (s.arch.LR == cpu.NoReg || !inMemory) {
+	switch {
+	case !s.Policy.CodeAtFrame0 || !s.interrupted():
+		return false
+	case row.NoEpilogue:
+		return s.codeDiffers(f, row)
+	case !row.WholeFunction && (s.arch.LR == cpu.NoReg || !inMemory):
 		return false
 	}
 	// A symbol file's record has such rules too, if it was made from those.
@@ -197,6 +202,18 @@ func (s *walk) beforeCalls(row *unwind.Row) bool {
 	}
 	_, why := s.codeRow(f)
 	return why == ""
+}
+
+// codeDiffers: the code leads to another caller than rules that do not describe epilogues. Where it
+// leads to the same, the rules know better which registers were saved on the way.
+func (s *walk) codeDiffers(f *Frame, row *unwind.Row) bool {
+	code, why := s.codeRow(f)
+	if why != "" {
+		return false
+	}
+	byRules, _, err := s.evaluate(row, &f.Regs, s.mem, nil)
+	byCode, _, failed := s.evaluate(&code, &f.Regs, s.mem, nil)
+	return failed == nil && (err != nil || byRules.PC() != byCode.PC() || byRules.SP() != byCode.SP())
 }
 
 // keepInThunk: where a thread was stopped in a function that does nothing but copy its return address

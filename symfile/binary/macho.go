@@ -169,7 +169,11 @@ func (f *machoProgram) unwindTables() []*table {
 			if err != nil {
 				return nil, err
 			}
-			return open(src, dwarfcfi.Config{Arch: m.Arch, Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name, At: m.At})
+			t, err := open(src, dwarfcfi.Config{Arch: m.Arch, Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name, At: m.At})
+			if err != nil || name == compact.SectionName {
+				return t, err
+			}
+			return entered{t}, nil
 		}})
 	}
 	m := f.macho
@@ -183,11 +187,7 @@ func (f *machoProgram) unwindTables() []*table {
 	if s := m.Section("__eh_frame"); s != nil {
 		add(m, s, s.Name, func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error) {
 			cfg.ESPIs5 = true
-			t, err := dwarfcfi.EHFrame(src, s.Address, nil, 0, cfg)
-			if err != nil {
-				return nil, err
-			}
-			return bodies{t}, nil
+			return dwarfcfi.EHFrame(src, s.Address, nil, 0, cfg)
 		})
 	}
 	for _, m := range f.files() {
@@ -199,19 +199,18 @@ func (f *machoProgram) unwindTables() []*table {
 	return out
 }
 
-// bodies is a table whose rules hold where a function calls another: Apple's compilers describe no
-// prologue that exceptions cannot leave, and no epilogue.
-type bodies struct{ unwind.Table }
+// entered is a table of Apple's compilers, which do not describe epilogues.
+type entered struct{ unwind.Table }
 
 // Row implements unwind.Table.
-func (b bodies) Row(rva uint64) (unwind.Row, bool, error) {
+func (b entered) Row(rva uint64) (unwind.Row, bool, error) {
 	row, ok, err := b.Table.Row(rva)
-	row.WholeFunction = true
+	row.NoEpilogue = true
 	return row, ok, err
 }
 
 // Function implements unwind.Functions.
-func (b bodies) Function(rva uint64) (start, end uint64, ok bool, err error) {
+func (b entered) Function(rva uint64) (start, end uint64, ok bool, err error) {
 	if f, knows := b.Table.(unwind.Functions); knows {
 		return f.Function(rva)
 	}

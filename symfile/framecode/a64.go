@@ -120,8 +120,16 @@ func (m *machine) a64Branch(at uint64, w uint32) flow {
 	case w>>26 == 5:
 		return flow{jump, to(26, 0)}
 	case w>>26 == 0x25, w&0xfffffc1f == 0xd63f0000, w&0xfefff800 == 0xd63f0800:
+		// If nothing but such a register has the return address, the callee does not change it: it is
+		// code that the compiler has outlined from functions.
+		kept := m.entry.regs[m.arch.LR]
+		if _, ok := m.where(m.arch.LR, 0); ok && m.get(m.arch.LR) != kept {
+			kept = value{}
+		}
 		for r := cpu.Reg(0); r <= 18; r++ {
-			m.set(r, value{})
+			if v := m.get(r); v.kind == unknown || v != kept {
+				m.set(r, value{})
+			}
 		}
 		m.set(m.arch.LR, value{})
 		return flow{kind: call}

@@ -536,6 +536,9 @@ func (m *machine) row(apart bool) (unwind.Row, bool) {
 		ra = unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}
 		row.Topmost = true
 	}
+	for r := 0; !ok && r < len(a.Names); r++ { // over calls of what compilers have outlined
+		ra, ok = unwind.Rule{Kind: unwind.FromReg, Reg: cpu.Reg(r)}, m.get(cpu.Reg(r)) == m.entry.regs[a.LR]
+	}
 	row.RA = ra
 	return row, ok
 }

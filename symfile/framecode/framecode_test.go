@@ -117,6 +117,11 @@ func TestBody(t *testing.T) {
 		{"bit manipulation and vectors", cpu.AMD64, "c4e2c9f7d9 c46293f6e0 c4c1f97ec6 c4e280f3c8 90", 20, false, "cfa = $rsp + 8, ra = [cfa − 8], $rbx = lost, $r12 = lost, $r13 = lost, $r14 = lost, $r15 = lost"},
 		// stp x29, x30, [sp, #-16]!; cntd x16; fmov d22, xzr; fcvtzs x21, d0; mov x29, sp
 		{"arm64, scalable vectors", cpu.ARM64, "fd7bbfa9 f0e3e004 f603679e 1500789e fd030091", 16, false, "cfa = $sp + 16, ra = [cfa − 8], $x21 = lost, $fp = [cfa − 16]"},
+		// mov x1, x30; bl; mov x30, x1
+		{"arm64, outlined code", cpu.ARM64, "e1031eaa 00000094 fe0301aa", 8, false, "cfa = $sp, ra = $x1"},
+		{"arm64, behind outlined code", cpu.ARM64, "e1031eaa 00000094 fe0301aa c0035fd6", 12, false, "cfa = $sp, ra = $lr (topmost frame only)"},
+		// stp x29, x30, [sp, #-16]!; mov x1, x30; bl; ldp x29, x30, [sp], #16; mov x1, x0
+		{"arm64, a saved return address", cpu.ARM64, "fd7bbfa9 e1031eaa 00000094 fd7bc1a8", 12, false, "cfa = $sp + 16, ra = [cfa − 8], $fp = [cfa − 16]"},
 		// addvl sp, sp, #-1; nop
 		{"arm64, a scalable frame", cpu.ARM64, "ff573f04 1f2003d5", 4, false, "none"},
 		// vpickve2gr.d sp, vr1, 0

@@ -85,6 +85,9 @@ type Row struct {
 	// WholeFunction: the source has one set of rules for a whole function, which hold where it calls
 	// another (.ARM.exidx).
 	WholeFunction bool
+	// NoEpilogue: the source describes how a function is entered and not how it is left, as Apple's
+	// compilers do.
+	NoEpilogue bool
 	// Signed is the key with which the function signed its return address (arm64 pointer
 	// authentication). Apply leaves the signature in the upper bits; the walker, which knows how
 	// many bits an address has, removes it.

@@ -21,7 +21,7 @@ var rulesCommand = command{
 	name:  "rules",
 	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
-	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll) or symbol file, a row for every range of code in which they
+	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll), Mach-O file or symbol file, a row for every range of code in which they
 are the same: from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's
 registers are. Addresses are those that the file is linked at, as readelf and objdump have them.
 
@@ -33,13 +33,13 @@ registers are. Addresses are those that the file is linked at, as readelf and ob
   same, undefined
 
 Registers that are not named are unchanged if calls preserve them. Marks: signal (the caller's address is exact), outermost (there is
-no caller), topmost (holds only until the function calls another), signed-a and signed-b (the return address carries an
-authentication code).
+no caller), topmost (holds only until the function calls another), body (holds where the function calls another, and not in its prologue
+and epilogue), signed-a and signed-b (the return address carries an authentication code).
 
-DEBUGFILE is a separate debug file of FILE, whose .debug_frame is then asked too.
+DEBUGFILE is a separate debug file of FILE, or the file in its dSYM, whose .debug_frame is then asked too.
 
 Without --source all kinds that the file has are printed, in the order in which they are used: the first that covers an address
-is. Kinds: pdata (the function table of Windows), eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), leaf (code
+is. Kinds: pdata (the function table of Windows), compact (Apple's __unwind_info; where it refers to __eh_frame, that has the row), eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), leaf (code
 that the function table of Windows does not mention: it calls nothing), cfi (STACK CFI of a symbol file). --address prints the row of
 one address for each kind; it is an error if none has one. json is an array of objects. Where rules of a kind could not all be read,
 an object with "error" and "source", or a line "error: …", says so in the output, and the exit status is 1.`,
@@ -53,7 +53,7 @@ an object with "error" and "source", or a line "error: …", says so in the outp
 }
 
 // ruleSources are the kinds in the order in which they are used.
-var ruleSources = []string{"pdata", "eh_frame", "debug_frame", "sframe", "exidx", "leaf", "cfi"}
+var ruleSources = []string{"pdata", "compact", "eh_frame", "debug_frame", "sframe", "exidx", "leaf", "cfi"}
 
 // rulesRun is one run of the command.
 type rulesRun struct {
@@ -298,6 +298,7 @@ func rowMarks(row *unwind.Row) []string {
 	add(row.Signal, "signal")
 	add(row.Outermost, "outermost")
 	add(row.Topmost, "topmost")
+	add(row.WholeFunction, "body")
 	add(row.Signed == unwind.KeyA, "signed-a")
 	add(row.Signed == unwind.KeyB, "signed-b")
 	return marks

@@ -8,6 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/compact"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -66,13 +67,16 @@ func symRules(src *input.Source) (*rulesFile, error) {
 }
 
 // sourceOf returns the name on the command line of a kind of table (binary.UnwindSection.Kind): its
-// first word, without what precedes the last dot.
+// first word, without what precedes the last dot, and without what Apple puts before names.
 //
-//	.eh_frame    .ARM.exidx    leaf functions    .pdata of ARM64EC code
-//	eh_frame     exidx         leaf              pdata
+//	.eh_frame    .ARM.exidx    leaf functions    .pdata of ARM64EC code    __eh_frame    __unwind_info
+//	eh_frame     exidx         leaf              pdata                     eh_frame      compact
 func sourceOf(kind string) string {
 	word, _, _ := strings.Cut(kind, " ")
-	return word[strings.LastIndexByte(word, '.')+1:]
+	if word == compact.SectionName {
+		return "compact"
+	}
+	return strings.TrimPrefix(word[strings.LastIndexByte(word, '.')+1:], "__")
 }
 
 // binaryRules opens the rules of a binary and its debug file.

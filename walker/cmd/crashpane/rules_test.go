@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 const (
@@ -17,6 +19,10 @@ const (
 
 // TestRules: the table of rules, which anyone can compare with what readelf prints.
 func TestRules(t *testing.T) {
+	mach := filepath.Join(t.TempDir(), "m.dylib")
+	if err := os.WriteFile(mach, testfile.Read(t, "../../../symfile/macho/testdata/m-arm64-fp.dylib.gz"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want string // lines that stand in it
@@ -25,7 +31,8 @@ func TestRules(t *testing.T) {
 			"0x000100f8  sp+0              lr         .debug_frame+0x10  topmost\n" +
 			"0x0001010c  sp+0              lr         .debug_frame+0x20  topmost\n" +
 			"0x0001010e  sp+8              cfa-4      .debug_frame+0x20  r4=cfa-8\n"},
-		{[]string{"--source", "exidx", oracles + "thumb.elf"}, "\n0x000101bc  r7+16             cfa-4      .ARM.exidx+0x20  r3=cfa-16 r4=cfa-12 r7=cfa-8\n"},
+		{[]string{"--source", "exidx", oracles + "thumb.elf"}, "\n0x000101bc  r7+16             cfa-4      .ARM.exidx+0x20  r3=cfa-16 r4=cfa-12 r7=cfa-8 body\n"},
+		{[]string{"--source", "compact", mach}, "\n0x00000000000003a0  fp+16             cfa-8      __unwind_info+0x30  fp=cfa-16 x19=cfa-24 x20=cfa-32 x21=cfa-40 x22=cfa-48 x23=cfa-56 x24=cfa-64 body\n"},
 		{[]string{"--source=debug_frame", "--address", "0x10130", oracles + "thumb.elf"}, "address     cfa               ra         origin, registers\n" +
 			"0x00010130  sp+40             cfa-4      .debug_frame+0x20  r4=cfa-8\n"},
 		{[]string{framed, "--address=410012"}, "0x0000000000410012  rsp+16            cfa-8      .eh_frame+0x2c  r15=cfa-16\n" +
@@ -98,7 +105,7 @@ func TestRulesErrors(t *testing.T) {
 		}
 	}
 	code, stdout, _ := crashpane("help", "rules")
-	if code != exitOK || !strings.Contains(stdout, "--address") || !strings.Contains(stdout, "pdata|eh_frame|debug_frame|sframe|exidx|leaf|cfi") {
+	if code != exitOK || !strings.Contains(stdout, "--address") || !strings.Contains(stdout, "pdata|compact|eh_frame|debug_frame|sframe|exidx|leaf|cfi") {
 		t.Errorf("help: exit %d\n%s", code, stdout)
 	}
 }
