@@ -55,7 +55,7 @@ func TestMachO(t *testing.T) {
 				for _, in := range sym.Inlines {
 					inlined[in.Name] = true
 				}
-				if row, answer, err := f.Row(rva); answer != symbol.Yes || err != nil || !row.WholeFunction {
+				if row, answer, err := f.Row(rva); answer != symbol.Yes || err != nil || !row.WholeFunction && !row.NoEpilogue {
 					t.Fatalf("%s+0x%x: %v %v %v", name, rva-framed, row, answer, err)
 				}
 			}

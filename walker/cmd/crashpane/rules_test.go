@@ -32,7 +32,7 @@ func TestRules(t *testing.T) {
 			"0x0001010c  sp+0              lr         .debug_frame+0x20  topmost\n" +
 			"0x0001010e  sp+8              cfa-4      .debug_frame+0x20  r4=cfa-8\n"},
 		{[]string{"--source", "exidx", oracles + "thumb.elf"}, "\n0x000101bc  r7+16             cfa-4      .ARM.exidx+0x20  r3=cfa-16 r4=cfa-12 r7=cfa-8 body\n"},
-		{[]string{"--source", "compact", mach}, "\n0x00000000000003a0  fp+16             cfa-8      __unwind_info+0x30  fp=cfa-16 x19=cfa-24 x20=cfa-32 x21=cfa-40 x22=cfa-48 x23=cfa-56 x24=cfa-64 body\n"},
+		{[]string{"--source", "compact", mach}, "\n0x000000000000038c  fp+16             cfa-8      __unwind_info+0x1c  fp=cfa-16 x19=cfa-24 x20=cfa-32 x21=cfa-40 x22=cfa-48 x23=cfa-56 x24=cfa-64 body\n"},
 		{[]string{"--source=debug_frame", "--address", "0x10130", oracles + "thumb.elf"}, "address     cfa               ra         origin, registers\n" +
 			"0x00010130  sp+40             cfa-4      .debug_frame+0x20  r4=cfa-8\n"},
 		{[]string{framed, "--address=410012"}, "0x0000000000410012  rsp+16            cfa-8      .eh_frame+0x2c  r15=cfa-16\n" +
