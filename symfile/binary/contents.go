@@ -1,6 +1,9 @@
 package binary
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dwarf"
 	"github.com/crashpane/crashpane/symfile/pdb"
@@ -73,22 +76,35 @@ func (f *File) Has() symbol.Contents {
 	for _, s := range f.symbols {
 		switch d := s.table.(type) {
 		case *dwarf.Data:
-			addWanted(&out, "split debug information", d.Wanted())
+			addWanted(&out, d.Wanted())
 		case *objectTable:
-			addWanted(&out, "debug information in an object", d.wanted)
+			if len(d.wanted) > 0 {
+				out.Missing = append(out.Missing, "without a dSYM, the objects that it was linked from: "+someOf(d.wanted))
+			}
 		}
 	}
 	return out
 }
 
-// addWanted adds missing files with a kind of debug information, at most 20 by name.
-func addWanted(out *symbol.Contents, what string, wanted []string) {
-	const most = 20
+// maxWanted is how many missing files are named.
+const maxWanted = 20
+
+// someOf lists the first of some files, and says how many there are.
+func someOf(files []string) string {
+	text := strings.Join(files[:min(len(files), maxWanted)], ", ")
+	if more := len(files) - maxWanted; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// addWanted adds the missing .dwo files, the first by name.
+func addWanted(out *symbol.Contents, wanted []string) {
 	for i, name := range wanted {
-		if i == most {
-			out.Missing = append(out.Missing, "more files with "+what)
+		if i == maxWanted {
+			out.Missing = append(out.Missing, "more files of split debug information")
 			return
 		}
-		out.Missing = append(out.Missing, what+": "+name)
+		out.Missing = append(out.Missing, "split debug information: "+name)
 	}
 }

@@ -192,7 +192,7 @@ func TestOtherObjects(t *testing.T) {
 	if attach(f, renamed(files["a.o"], "c.o", 0)) {
 		t.Error("an object of another name is attached")
 	}
-	if lineAt(f, main) != 0 || !strings.Contains(strings.Join(f.Has().Missing, "\n"), "debug information in an object: a.o") {
+	if lineAt(f, main) != 0 || !strings.Contains(strings.Join(f.Has().Missing, "\n"), "without a dSYM, the objects that it was linked from: a.o") {
 		t.Errorf("without objects: %q", f.Has().Missing)
 	}
 	for what, c := range map[string]struct {

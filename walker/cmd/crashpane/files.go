@@ -359,7 +359,7 @@ func containsName(text, name string) bool {
 			return false
 		}
 		before, after := rest[:at], rest[at+len(name):]
-		if (before == "" || strings.ContainsAny(before[len(before)-1:], " /\\")) && (after == "" || strings.ContainsAny(after[:1], " ,;:")) {
+		if (before == "" || strings.ContainsAny(before[len(before)-1:], " /\\(")) && (after == "" || strings.ContainsAny(after[:1], " ,;:()")) {
 			return true
 		}
 		rest = after
