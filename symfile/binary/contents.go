@@ -89,11 +89,18 @@ func (f *File) Has() symbol.Contents {
 // maxWanted is how many missing files are named.
 const maxWanted = 20
 
-// someOf lists the first of some files, and says how many there are.
-func someOf(files []string) string {
-	text := strings.Join(files[:min(len(files), maxWanted)], ", ")
-	if more := len(files) - maxWanted; more > 0 {
+// someOf names the first of some files, and says how many there are and in which folder the first is.
+func someOf(paths []string) string {
+	var names []string
+	for _, path := range paths[:min(len(paths), maxWanted)] {
+		names = append(names, baseName(path))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(paths) - maxWanted; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
+	}
+	if folder := strings.TrimSuffix(paths[0], names[0]); folder != "" {
+		text += ", in " + folder
 	}
 	return text
 }

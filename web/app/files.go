@@ -90,7 +90,7 @@ func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 // isPacked reports whether a file is compressed, by its name.
 func isPacked(f File) bool {
 	name := strings.ToLower(f.Name())
-	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".cab"} {
+	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".cab", ".tar", ".tgz"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
