@@ -16,8 +16,11 @@ func (f *Frame) Word(lists Lists) string {
 	switch {
 	case f.Function != "":
 		name := normalizeCPP(f.Function)
-		if strings.HasSuffix(sourcePath(f.File), ".rs") {
+		switch {
+		case strings.HasSuffix(sourcePath(f.File), ".rs"):
 			name = normalizeRust(f.Function)
+		case lists == Own && isSwift(f):
+			name = normalizeSwift(f.Function)
 		}
 		return finish(name, f, lists)
 	case f.File != "" && f.Line != 0:
@@ -64,6 +67,69 @@ func normalizeRust(name string) string {
 	name = lastToken(name)
 	name = collapse(name, '<', '>', "<T>", " as ")
 	return strings.TrimSpace(collapse(name, '(', ')', ""))
+}
+
+// isSwift reports whether a function is one of Swift: by its file, or by a name that ends with the type
+// of its result.
+func isSwift(f *Frame) bool {
+	return strings.HasSuffix(sourcePath(f.File), ".swift") || len(outside(f.Function, " -> ")) > 1 || len(outside(f.Function, " : ")) > 1
+}
+
+// outside splits a text at a separator that is in no parentheses and no angle brackets.
+func outside(text, separator string) (parts []string) {
+	depth, from := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case depth == 0 && strings.HasPrefix(text[i:], separator):
+			parts = append(parts, text[from:i])
+			from = i + len(separator)
+			i = from - 1
+		case c == '(' || c == '<' || c == '[':
+			depth++
+		case c == ')' || c == ']' || c == '>' && i > 0 && text[i-1] != '-':
+			depth--
+		}
+	}
+	return append(parts, text[from:])
+}
+
+// normalizeSwift leaves out the types of a Swift function, and what the compiler has made of it:
+//
+//	app.Store.get(key: Swift.String) -> Swift.Int?                     app.Store.get
+//	closure #1 () -> () in app.run<A>(A) -> ()                         closure #1 in app.run
+//	(1) suspend resume partial function for app.load() async -> ()     app.load
+//	generic specialization <Swift.Int> of app.sort<A>(A) -> ()         app.sort
+//	app.Store.count.getter : Swift.Int                                 app.Store.count.getter
+func normalizeSwift(name string) string {
+	name, _, _ = strings.Cut(name, " with unmangled suffix ")
+	for _, of := range []string{"> of ", " for "} {
+		if i := strings.LastIndex(name, of); i > 0 && !strings.Contains(name[:i], "witness") && (of == " for " || strings.Contains(name[:i], "specialization")) {
+			name = name[i+len(of):]
+		}
+	}
+	for _, word := range []string{"merged ", "@objc ", "@nonobjc ", "dynamic ", "static "} {
+		name = strings.TrimPrefix(name, word)
+	}
+	parts := outside(name, " in ")
+	for i, p := range parts {
+		p = outside(outside(p, " -> ")[0], " : ")[0]
+		if at := strings.Index(p, "extension in "); at >= 0 {
+			_, p, _ = strings.Cut(p[at:], "):")
+		}
+		// A name with its file: "(items in _0123…)".
+		for at := strings.Index(p, " in _"); at >= 0; at = strings.Index(p, " in _") {
+			open, end := strings.LastIndexByte(p[:at], '('), strings.IndexByte(p[at:], ')')
+			if open < 0 || end < 0 {
+				break
+			}
+			p = p[:open] + p[open+1:at] + p[at+end+1:]
+		}
+		p = strings.ReplaceAll(p, " @Sendable", "")
+		p = collapse(collapse(p, '<', '>', ""), '(', ')', "")
+		p = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(p), " throws"), " async")
+		parts[i] = strings.TrimSpace(p)
+	}
+	return strings.Join(parts, " in ")
 }
 
 // normalizeCPP leaves out the qualifiers after a C++ function's name, what is before it, and its
