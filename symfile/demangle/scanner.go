@@ -17,8 +17,6 @@ type scanner struct {
 func (s *scanner) fail() { s.failed = true }
 
 // peek returns the next byte, or 0 at the end and after a failure.
-//
-//go:noinline
 func (s *scanner) peek() byte {
 	if s.failed || s.at >= len(s.in) {
 		return 0
@@ -27,8 +25,6 @@ func (s *scanner) peek() byte {
 }
 
 // next reads a byte. It fails at the end.
-//
-//go:noinline
 func (s *scanner) next() byte {
 	c := s.peek()
 	if c == 0 {
@@ -40,8 +36,6 @@ func (s *scanner) next() byte {
 }
 
 // accept reads a text, if it is next.
-//
-//go:noinline
 func (s *scanner) accept(text string) bool {
 	if s.failed || !strings.HasPrefix(s.in[s.at:], text) {
 		return false
@@ -51,8 +45,6 @@ func (s *scanner) accept(text string) bool {
 }
 
 // nested calls read one level deeper, and fails where the name is nested too deeply.
-//
-//go:noinline
 func (s *scanner) nested(read func()) {
 	if s.failed {
 		return

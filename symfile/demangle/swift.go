@@ -92,8 +92,6 @@ type swiftNode struct {
 }
 
 // kid returns a child, or nil.
-//
-//go:noinline
 func (n *swiftNode) kid(i int) *swiftNode {
 	if n == nil || i >= len(n.kids) {
 		return nil
@@ -102,8 +100,6 @@ func (n *swiftNode) kid(i int) *swiftNode {
 }
 
 // is reports whether a node is of one of the kinds.
-//
-//go:noinline
 func (n *swiftNode) is(kinds swiftKinds) bool { return n != nil && n.kind&kinds != 0 }
 
 // swiftParser reads a name.
@@ -191,16 +187,12 @@ func swiftFind(table, key string) (text string, ok bool) {
 }
 
 // swiftPick is swiftFind for a letter.
-//
-//go:noinline
 func swiftPick(table string, key byte) string {
 	text, _ := swiftFind(table, string(rune(key)))
 	return text
 }
 
 // draw takes from what one name may cost.
-//
-//go:noinline
 func (s *swiftParser) draw(n int) {
 	if *s.work -= n; *s.work < 0 {
 		s.fail()
@@ -208,8 +200,6 @@ func (s *swiftParser) draw(n int) {
 }
 
 // node makes a node. Without one of its children it fails.
-//
-//go:noinline
 func (s *swiftParser) node(kind swiftKinds, text string, kids ...*swiftNode) *swiftNode {
 	s.draw(1 + len(kids))
 	for _, k := range kids {
@@ -225,8 +215,6 @@ func (s *swiftParser) node(kind swiftKinds, text string, kids ...*swiftNode) *sw
 
 // entity makes a declaration. labels and private may be nil, name and typ only where they are not
 // needed.
-//
-//go:noinline
 func (s *swiftParser) entity(kind swiftKinds, text string, context, name, labels, typ, private *swiftNode) *swiftNode {
 	n := s.node(kind, text, context)
 	n.kids = []*swiftNode{context, name, labels, typ, private}
@@ -234,19 +222,14 @@ func (s *swiftParser) entity(kind swiftKinds, text string, context, name, labels
 }
 
 // typeOf wraps a node as a type.
-//
-//go:noinline
 func (s *swiftParser) typeOf(n *swiftNode) *swiftNode { return s.node(swiftType, "", n) }
 
 // sub makes a node one that later letters can refer to.
-//
-//go:noinline
 func (s *swiftParser) sub(n *swiftNode) *swiftNode {
 	s.subs = append(s.subs, n)
 	return n
 }
 
-//go:noinline
 func (s *swiftParser) push(n *swiftNode) {
 	if n == nil {
 		s.fail()
@@ -256,8 +239,6 @@ func (s *swiftParser) push(n *swiftNode) {
 }
 
 // pop returns the last node if it is of one of the kinds, else nil.
-//
-//go:noinline
 func (s *swiftParser) pop(kinds swiftKinds) *swiftNode {
 	if len(s.stack) == 0 || s.failed {
 		return nil
@@ -271,8 +252,6 @@ func (s *swiftParser) pop(kinds swiftKinds) *swiftNode {
 }
 
 // popChild returns what is in the last type.
-//
-//go:noinline
 func (s *swiftParser) popChild() *swiftNode { return s.pop(swiftType).kid(0) }
 
 // natural reads a number, or returns -1.
@@ -292,8 +271,6 @@ func (s *swiftParser) natural() int {
 }
 
 // number reads an index: "_" is 0, "0_" is 1.
-//
-//go:noinline
 func (s *swiftParser) number() int {
 	n := s.natural() + 1
 	if !s.accept("_") {
@@ -417,8 +394,6 @@ func (s *swiftParser) operator() *swiftNode {
 
 // substitutions reads references to earlier nodes: lower-case letters, and an upper-case one that ends
 // the list, each after how often it counts; or the number of one beyond the 26th.
-//
-//go:noinline
 func (s *swiftParser) substitutions() *swiftNode {
 	for repeat := -1; !s.failed; {
 		c := s.next()
@@ -602,8 +577,6 @@ func swiftPunycode(s string) (string, bool) {
 }
 
 // operatorName makes an operator of the letters of an identifier.
-//
-//go:noinline
 func (s *swiftParser) operatorName() *swiftNode {
 	const letters = "& @/= >    <*!|+?%-~   ^ ."
 	name := s.pop(swiftIdentifier)
@@ -628,8 +601,6 @@ func (s *swiftParser) operatorName() *swiftNode {
 }
 
 // localName reads what follows "L": names that need more than themselves.
-//
-//go:noinline
 func (s *swiftParser) localName() *swiftNode {
 	switch c := s.peek(); {
 	case s.accept("L"):
@@ -646,8 +617,6 @@ func (s *swiftParser) localName() *swiftNode {
 }
 
 // popModule returns a module, which an identifier may be.
-//
-//go:noinline
 func (s *swiftParser) popModule() *swiftNode {
 	if n := s.pop(swiftIdentifier); n != nil {
 		return s.node(swiftModule, n.text)
@@ -656,8 +625,6 @@ func (s *swiftParser) popModule() *swiftNode {
 }
 
 // popContext returns what a declaration is in.
-//
-//go:noinline
 func (s *swiftParser) popContext() *swiftNode {
 	if m := s.popModule(); m != nil {
 		return m
@@ -672,8 +639,6 @@ func (s *swiftParser) popContext() *swiftNode {
 }
 
 // popNominal returns a type without arguments.
-//
-//go:noinline
 func (s *swiftParser) popNominal() *swiftNode {
 	if n := s.popChild(); n.is(swiftNominal | swiftTupleType) {
 		return n
@@ -690,7 +655,6 @@ func (s *swiftParser) nominal(kind swiftKinds) *swiftNode {
 	return s.sub(s.typeOf(s.entity(kind, "", context, name, nil, nil, nil)))
 }
 
-//go:noinline
 func (s *swiftParser) extension() *swiftNode {
 	sig, module := s.pop(swiftSignature), s.popModule()
 	n := s.node(swiftExtension, "(extension in $0):$1$2", module, s.popNominal())
@@ -701,8 +665,6 @@ func (s *swiftParser) extension() *swiftNode {
 }
 
 // declaration makes an entity with a name and a type.
-//
-//go:noinline
 func (s *swiftParser) declaration(kind swiftKinds) *swiftNode {
 	typ := s.pop(swiftType)
 	labels := s.popLabels(typ)
@@ -733,8 +695,6 @@ func (s *swiftParser) function() *swiftNode {
 const swiftAccessors = "|m=materializeForSet|s=setter|g=getter|G=getter|w=willset|W=didset|r=read|M=modify|i=init|x=modify2|y=read2|aO=owningMutableAddressor|ao=nativeOwningMutableAddressor|aP=nativePinningMutableAddressor|au=unsafeMutableAddressor|lO=owningAddressor|lo=nativeOwningAddressor|lp=nativePinningAddressor|lu=unsafeAddressor|p=|" // the variable itself
 
 // accessor reads which accessor of a variable or subscript a function is.
-//
-//go:noinline
 func (s *swiftParser) accessor(of *swiftNode) *swiftNode {
 	key := string(rune(s.next()))
 	if key == "a" || key == "l" {

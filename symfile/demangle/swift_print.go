@@ -10,7 +10,6 @@ type swiftPrinter struct {
 	failed bool
 }
 
-//go:noinline
 func (p *swiftPrinter) write(text string) {
 	if *p.work -= len(text); *p.work < 0 {
 		p.failed = true
@@ -107,7 +106,6 @@ func (p *swiftPrinter) print(n *swiftNode, before bool) (after *swiftNode) {
 	return nil
 }
 
-//go:noinline
 func (p *swiftPrinter) list(nodes []*swiftNode, between string) {
 	for i, n := range nodes {
 		if i > 0 {
@@ -144,8 +142,6 @@ func (p *swiftPrinter) parts(n *swiftNode) {
 }
 
 // inParens writes a type, in parentheses if it is of several parts.
-//
-//go:noinline
 func (p *swiftPrinter) inParens(n *swiftNode) {
 	inner := n
 	for inner.is(swiftType) {

@@ -14,8 +14,6 @@ const (
 )
 
 // builtin reads a type of the compiler.
-//
-//go:noinline
 func (s *swiftParser) builtin() *swiftNode {
 	c := s.next()
 	name := swiftPick("|b=BridgeObject|B=UnsafeValueBuffer|e=Executor|I=IntLiteral|O=UnknownObject|o=NativeObject|p=RawPointer|j=Job|D=DefaultActorStorage|d=NonDefaultDistributedActorStorage|c=RawUnsafeContinuation|t=SILToken|w=Word|P=PackIndex|A=ImplicitActor|", c)
@@ -101,8 +99,6 @@ func (s *swiftParser) annotation() *swiftNode {
 }
 
 // popAnnotation returns an annotation, or nil.
-//
-//go:noinline
 func (s *swiftParser) popAnnotation(text string) *swiftNode {
 	if len(s.stack) > 0 && s.stack[len(s.stack)-1].text == text {
 		return s.pop(swiftAnnotation)
@@ -166,8 +162,6 @@ func (s *swiftParser) functionType(convention string, style int, clang bool) *sw
 }
 
 // popParams returns the type of parameters or results.
-//
-//go:noinline
 func (s *swiftParser) popParams() *swiftNode {
 	if s.pop(swiftEmpty) != nil {
 		return s.typeOf(s.node(swiftTuple, ""))
@@ -254,13 +248,10 @@ func (s *swiftParser) listOf(kind swiftKinds, text string, pop func() *swiftNode
 	return s.node(kind, text, list...)
 }
 
-//go:noinline
 func (s *swiftParser) popType() *swiftNode { return s.pop(swiftType) }
 
-//go:noinline
 func (s *swiftParser) typeList() *swiftNode { return s.listOf(swiftTypeList, "", s.popType) }
 
-//go:noinline
 func (s *swiftParser) tuple() *swiftNode {
 	return s.typeOf(s.listOf(swiftTuple, "", func() *swiftNode {
 		variadic, label := s.pop(swiftVariadic), s.pop(swiftIdentifier)
@@ -291,7 +282,6 @@ func (s *swiftParser) popProtocol() *swiftNode {
 	return s.typeOf(s.entity(swiftProtocol, "", context, name, nil, nil, nil))
 }
 
-//go:noinline
 func (s *swiftParser) protocols() *swiftNode { return s.listOf(swiftProtocols, "", s.popProtocol) }
 
 // boundLists pops the arguments of a generic type and those of the types that it is in, the innermost
@@ -369,8 +359,6 @@ func (s *swiftParser) bound(n *swiftNode, lists []*swiftNode) (out *swiftNode) {
 }
 
 // genericParam is the type parameter with a number, of the generic context with a depth: A, B, A1.
-//
-//go:noinline
 func (s *swiftParser) genericParam(depth, index int) *swiftNode {
 	n := s.node(swiftSimple, swiftParamName(depth, index))
 	n.index = depth<<24 | index
@@ -390,8 +378,6 @@ func swiftParamName(depth, index int) string {
 }
 
 // param reads the number of a type parameter.
-//
-//go:noinline
 func (s *swiftParser) param() *swiftNode {
 	switch {
 	case s.accept("d"):
@@ -406,8 +392,6 @@ func (s *swiftParser) param() *swiftNode {
 }
 
 // popAssocName returns the name of an associated type, with its protocol if that is given.
-//
-//go:noinline
 func (s *swiftParser) popAssocName() *swiftNode {
 	proto := s.pop(swiftType)
 	name := s.pop(swiftIdentifier)
@@ -445,8 +429,6 @@ func (s *swiftParser) member(base *swiftNode, many bool) *swiftNode {
 }
 
 // assocPath returns the names of associated types that follow each other.
-//
-//go:noinline
 func (s *swiftParser) assocPath() *swiftNode {
 	list, ok := s.popList(s.popAssocName)
 	if !ok {
@@ -624,8 +606,6 @@ func (s *swiftParser) requirement() *swiftNode {
 }
 
 // layout reads what is required of how values of a type are stored.
-//
-//go:noinline
 func (s *swiftParser) layout(t *swiftNode) *swiftNode {
 	c := s.next()
 	text := swiftPick("|U=_UnknownLayout|R=_RefCountedObject|N=_NativeRefCountedObject|C=AnyObject|D=_NativeClass|T=_Trivial|B=_BridgeObject|E=_Trivial|e=_Trivial|M=_TrivialAtMost|m=_TrivialAtMost|S=_TrivialStride|", c)
