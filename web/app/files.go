@@ -554,7 +554,7 @@ func looksLikeDump(name string) bool {
 	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
 }
 
-// Parcel is several small symbol files that the engine reads at once: a message to the engine and
+// Parcel is several small symbol files or objects that the engine reads at once: a message to the engine and
 // back takes longer than reading one of them.
 type Parcel struct{ files []File }
 
@@ -579,10 +579,11 @@ func Members(f File) []File {
 	return []File{f}
 }
 
-// fitsParcel reports whether a file is small, and named like a symbol file. A file that a server sent
-// goes alone, since its answer is awaited.
+// fitsParcel reports whether a file is small, and named like a symbol file or an object, of which there
+// may be thousands. A file that a server sent goes alone, since its answer is awaited.
 func fitsParcel(f File) bool {
-	return strings.HasSuffix(strings.ToLower(f.Name()), ".sym") && f.Size() <= smallFile
+	name := strings.ToLower(f.Name())
+	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o")) && f.Size() <= smallFile
 }
 
 // wantFirst moves the files of the queue that may be of modules without symbols to its front. A
