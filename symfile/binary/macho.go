@@ -157,7 +157,7 @@ func (f *machoProgram) bounds(rva uint64) (start, end uint64, ok bool) {
 // unwindTables returns the compact unwind information before the DWARF that it refers to, and last
 // the .debug_frame of a dSYM.
 //
-// A file without __unwind_info has its rules in __eh_frame (an object) or nowhere.
+// A file without either has its rules in __eh_frame or nowhere.
 func (f *machoProgram) unwindTables() []*table {
 	out := []*table{}
 	add := func(m *macho.File, s *macho.Section, name string, open func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error)) {
@@ -170,19 +170,23 @@ func (f *machoProgram) unwindTables() []*table {
 				return nil, err
 			}
 			t, err := open(src, dwarfcfi.Config{Arch: m.Arch, Order: m.Order, AddressSize: m.AddressSize(), Base: m.Base, File: m.Src.Name, At: m.At})
-			if err != nil || name == compact.SectionName {
+			if err != nil || name == compact.SectionName || name == compact.ObjectSection {
 				return t, err
 			}
 			return entered{t}, nil
 		}})
 	}
 	m := f.macho
+	words := compact.Config{Arch: m.Arch, Order: m.Order, File: m.Src.Name, Bounds: f.bounds,
+		Code: func(rva uint64, n int64) ([]byte, error) { return f.macho.At(f.macho.Base+rva, n) }}
 	if !m.HasCode() { // a dSYM's __eh_frame has no functions
 		m = &macho.File{}
 	}
 	add(m, m.Section(compact.SectionName), compact.SectionName, func(src *input.Source, _ dwarfcfi.Config) (unwind.Table, error) {
-		return compact.Open(src, compact.Config{Arch: m.Arch, Order: m.Order, File: m.Src.Name, Bounds: f.bounds,
-			Code: func(rva uint64, n int64) ([]byte, error) { return m.At(m.Base+rva, n) }})
+		return compact.Open(src, words)
+	})
+	add(m, m.Section(compact.ObjectSection), compact.ObjectSection, func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error) {
+		return compact.OpenObject(src, cfg.AddressSize, words)
 	})
 	if s := m.Section("__eh_frame"); s != nil {
 		add(m, s, s.Name, func(src *input.Source, cfg dwarfcfi.Config) (unwind.Table, error) {

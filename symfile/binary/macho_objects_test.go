@@ -12,6 +12,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/symfile/macho"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -268,6 +269,10 @@ func exerciseObjects(program, object []byte) {
 	f.Each(func(symbol.Function) error { return nil })
 	f.Has()
 	f.Warnings()
+	if f, err = Open(input.FromBytes("b.o", object)); err == nil {
+		f.Row(0x40)
+		f.WriteSym(io.Discard, SymOptions{})
+	}
 }
 
 // bytesOf returns a file's bytes.
@@ -330,4 +335,47 @@ func FuzzObjects(f *testing.F) {
 			exerciseObjects(program, object)
 		}
 	})
+}
+
+// TestObjectAlone: an object by itself has functions, lines and rules at its own addresses, and a kernel
+// extension is read as a program is.
+func TestObjectAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		helper uint64
+		rule   string
+	}{
+		"arm64-5":  {0x3c, "cfa = $fp + 16"},
+		"x86_64-4": {0x30, "cfa = $rbp + 16"},
+	} {
+		files := objectFiles(t, name)
+		f, err := Open(files["b.o"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id := f.Identity(); id.Kind != "object file" || !id.Object || id.DebugID != "" || !id.Code {
+			t.Errorf("%s: %+v", name, id)
+		}
+		s, answer, err := f.Lookup(c.helper)
+		if answer != symbol.Yes || err != nil || s.Name != "_ZL6helperi" || s.Start != c.helper || s.Line != 4 {
+			t.Errorf("%s: %v %v %+v", name, answer, err, s)
+		}
+		row, answer, err := f.Row(c.helper + 0x20)
+		if answer != symbol.Yes || err != nil || row.Origin.Part != "__compact_unwind" || row.Start != c.helper || !strings.HasPrefix(row.Describe(f.Arch()), c.rule) {
+			t.Errorf("%s: %v %v %+v %s", name, answer, err, row, row.Describe(f.Arch()))
+		}
+		var sym bytes.Buffer
+		if _, err := f.WriteSym(&sym, SymOptions{}); err != nil || !strings.Contains(sym.String(), fmt.Sprintf("\nFUNC %x ", c.helper)) || !strings.Contains(sym.String(), fmt.Sprintf("\nSTACK CFI INIT %x ", c.helper)) {
+			t.Errorf("%s: %v\n%s", name, err, sym.String())
+		}
+		kext := bytesOf(files["program"])
+		kext[12] = macho.TypeKext
+		files["program"] = input.FromBytes("x.kext/Contents/MacOS/x", kext)
+		f = openWith(t, files, "a.o", "b.o", "libx.a/lib.o")
+		if id := f.Identity(); id.Kind != "kernel extension" || len(id.DebugID) != 33 {
+			t.Errorf("%s: %+v", name, id)
+		}
+		if has := f.Has(); !has.Functions || !has.CFI || len(f.Warnings()) > 0 {
+			t.Errorf("%s: %+v %q", name, has, f.Warnings())
+		}
+	}
 }

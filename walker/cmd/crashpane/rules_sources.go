@@ -69,11 +69,11 @@ func symRules(src *input.Source) (*rulesFile, error) {
 // sourceOf returns the name on the command line of a kind of table (binary.UnwindSection.Kind): its
 // first word, without what precedes the last dot, and without what Apple puts before names.
 //
-//	.eh_frame    .ARM.exidx    leaf functions    .pdata of ARM64EC code    __eh_frame    __unwind_info
+//	.eh_frame    .ARM.exidx    leaf functions    .pdata of ARM64EC code    __eh_frame    __unwind_info, __compact_unwind
 //	eh_frame     exidx         leaf              pdata                     eh_frame      compact
 func sourceOf(kind string) string {
 	word, _, _ := strings.Cut(kind, " ")
-	if word == compact.SectionName {
+	if word == compact.SectionName || word == compact.ObjectSection {
 		return "compact"
 	}
 	return strings.TrimPrefix(word[strings.LastIndexByte(word, '.')+1:], "__")
