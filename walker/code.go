@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/framecode"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -123,17 +122,16 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 // such parts there.
 func (s *walk) codeStart(f *Frame) (start, size uint64, ok bool) {
 	own, pc := s.symbol(f), s.arch.CodeAddress(f.PC)
-	apple := s.OS == core.MacOS || s.OS == core.IOS
 	switch {
 	case f.Module < 0:
 		return 0, 0, false
-	case own.Name == "" && apple:
+	case own.Name == "" && s.apple():
 		code, ok := s.Symbols.Function(f.Module, f.RVA)
 		start = f.Address(code.Start)
 		return start, code.Size, ok && start <= pc
 	}
 	start = f.Address(own.Start)
-	return start, own.Size, own.Name != "" && start <= pc && (apple || !strings.Contains(own.Name, ".cold"))
+	return start, own.Size, own.Name != "" && start <= pc && (s.apple() || !strings.Contains(own.Name, ".cold"))
 }
 
 // function is the code of a function. size is 0 if it is not known.

@@ -103,6 +103,9 @@ type Policy struct {
 	// CodeAtFrame0: where a thread was stopped, rules that hold at calls alone are not used if the
 	// function's code says more.
 	CodeAtFrame0 bool
+	// AsyncFP: on Apple's systems the frame pointer that Swift's async functions save has a mark, which
+	// is no part of it.
+	AsyncFP bool
 	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal
 	// handler that has a stack of its own, words are read from the memory that the dump has there.
 	// Above a signal's frame that stack may be at lower addresses.
@@ -316,6 +319,7 @@ func best() Policy {
 	p.Refute = true
 	p.ProveCode = true
 	p.ReturnToEntry = true
+	p.AsyncFP = true
 	p.OtherStacks = true
 	p.GoSwitch = true
 	p.SignalByCode = true

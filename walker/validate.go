@@ -234,6 +234,7 @@ func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 // stripPointers removes authentication codes from recovered values. Those of scanned words cannot
 // be recognized.
 func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
+	s.unmarkFP(regs)
 	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf && src != SourceCode {
 		return
 	}
@@ -245,6 +246,22 @@ func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
 		s.stripRegister(regs, s.arch.LR)
 	}
 }
+
+// asyncMark is the bit that Swift's compiler sets in the frame pointer that an async function saves.
+const asyncMark = 1 << 60
+
+// unmarkFP removes that bit from a recovered frame pointer.
+func (s *walk) unmarkFP(regs *cpu.Regs) {
+	if !s.Policy.AsyncFP || !s.apple() || s.arch.WordSize != 8 {
+		return
+	}
+	if v, ok := regs.Get(s.arch.FP); ok && v>>56 == asyncMark>>56 {
+		regs.Set(s.arch.FP, v&^asyncMark)
+	}
+}
+
+// apple: the process ran on one of Apple's systems.
+func (w *Walker) apple() bool { return w.OS == core.MacOS || w.OS == core.IOS }
 
 // functionTables: functions are described by tables of their programs (cpu.Arch.WindowsTables).
 func (s *walk) functionTables() bool { return s.arch.WindowsTables && s.OS == core.Windows }

@@ -69,6 +69,7 @@ func (m *machine) a64Immediate(w uint32) {
 		} else {
 			m.set(a64Reg(w, sp), v)
 		}
+	case w == 0xb24403bd, w == 0x9243fbbd: // Swift's async functions mark the frame pointer that they save, by bit 60
 	case w>>23&0x3f == 0x24 && w>>29&3 == 0: // and, which aligns sp
 		v := value{}
 		if d := a64Reg(w, sp); d == sp {
@@ -89,6 +90,7 @@ func (m *machine) a64Register(w uint32) {
 	switch {
 	case w&0xffe0ffe0 == 0xaa0003e0: // mov xd, xm
 		m.set(a64Reg(w, zero), m.get(a64Reg(w>>16, zero)))
+	case w&0xffffc000 == 0xdac10000, w&0xfffffbe0 == 0xdac143e0: // pacia and its like sign an address or take its signature off, as xpaci
 	case w&0x1fe00000 == 0x0b200000 && w>>29&1 == 0: // add, sub with an extended register
 		m.set(a64Reg(w, sp), value{})
 	case w&0x3fe00c10 == 0x3a400000, w&0x3fe00c10 == 0x3a400800: // ccmn, ccmp

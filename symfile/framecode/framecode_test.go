@@ -115,6 +115,8 @@ func TestBody(t *testing.T) {
 		{"a switch of arm", cpu.ARM, "10402de9 010050e3 00f18f90 010000ea 020000ea ffffffea 0000e0e3 1080bde8 1040bde8 0900a0e3 500000ea", 36, false, "cfa = $sp, ra = $lr (topmost frame only)"},
 		// shlx rbx, rcx, rsi; mulx r12, r13, rax; vmovq r14, xmm0; blsr r15, rax; nop
 		{"bit manipulation and vectors", cpu.AMD64, "c4e2c9f7d9 c46293f6e0 c4c1f97ec6 c4e280f3c8 90", 20, false, "cfa = $rsp + 8, ra = [cfa − 8], $rbx = lost, $r12 = lost, $r13 = lost, $r14 = lost, $r15 = lost"},
+		// mov rax, rsp; movd xmm5, [rsp + 8]; sub rsp, r11; nop: OpenSSL's
+		{"the entry's stack pointer in another register", cpu.AMD64, "4889e0 660f6e6c2408 4c29dc 90", 12, false, "cfa = $rax + 8, ra = [cfa − 8]"},
 		// stp x29, x30, [sp, #-16]!; cntd x16; fmov d22, xzr; fcvtzs x21, d0; mov x29, sp
 		{"arm64, scalable vectors", cpu.ARM64, "fd7bbfa9 f0e3e004 f603679e 1500789e fd030091", 16, false, "cfa = $sp + 16, ra = [cfa − 8], $x21 = lost, $fp = [cfa − 16]"},
 		// mov x1, x30; bl; mov x30, x1
@@ -122,6 +124,10 @@ func TestBody(t *testing.T) {
 		{"arm64, behind outlined code", cpu.ARM64, "e1031eaa 00000094 fe0301aa c0035fd6", 12, false, "cfa = $sp, ra = $lr (topmost frame only)"},
 		// stp x29, x30, [sp, #-16]!; mov x1, x30; bl; ldp x29, x30, [sp], #16; mov x1, x0
 		{"arm64, a saved return address", cpu.ARM64, "fd7bbfa9 e1031eaa 00000094 fd7bc1a8", 12, false, "cfa = $sp + 16, ra = [cfa − 8], $fp = [cfa − 16]"},
+		// bts rbp, 60; push rbp; lea rbp, [rsp]; nop
+		{"a mark of Swift's", cpu.AMD64, "480fbaed3c 55 488d2c24 90", 10, false, "cfa = $rsp + 16, ra = [cfa − 8], $rbp = [cfa − 16]"},
+		// pacib x30, sp; orr x29, x29, 1 << 60; stp x29, x30, [sp, #-16]!; mov x29, sp
+		{"arm64, a signature and a mark of Swift's", cpu.ARM64, "fe07c1da bd0344b2 fd7bbfa9 fd030091", 12, false, "cfa = $sp + 16, ra = [cfa − 8], $fp = [cfa − 16]"},
 		// addvl sp, sp, #-1; nop
 		{"arm64, a scalable frame", cpu.ARM64, "ff573f04 1f2003d5", 4, false, "none"},
 		// vpickve2gr.d sp, vr1, 0

@@ -199,6 +199,11 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 	case x86asm.UD1, x86asm.UD2, x86asm.HLT, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LRET, x86asm.LJMP, x86asm.SYSRET, x86asm.SYSEXIT:
 		return i.Len, flow{kind: stop}
 	case x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.BT, x86asm.UCOMISS, x86asm.UCOMISD, x86asm.COMISS, x86asm.COMISD, x86asm.PREFETCHT0, x86asm.PREFETCHNTA:
+	case x86asm.BTS, x86asm.BTR:
+		// Swift's async functions mark the frame pointer that they save, by bit 60.
+		if n, ok := i.Args[1].(x86asm.Imm); !ok || n != 60 || i.Args[0] != x86asm.RBP {
+			m.x86Write(i.Args[0], value{})
+		}
 	case x86asm.XCHG, x86asm.XADD:
 		m.x86Write(i.Args[0], value{})
 		m.x86Write(i.Args[1], value{})
@@ -209,6 +214,10 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 		}
 	default:
 		m.x86Write(i.Args[0], value{})
+		if r, ok := i.Args[0].(x86asm.Reg); ok && r >= x86asm.F0 && r <= x86asm.X15 {
+			m.set(regs[1], value{}) // of pcmpistri; no other writes a general register
+			break
+		}
 		// rax, rdx, and rbx of cpuid: what instructions write without naming it.
 		for _, n := range [...]int{0, 1, 2} {
 			m.set(regs[n], value{})
