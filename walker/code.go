@@ -55,21 +55,23 @@ func (s *walk) codeRow(f *Frame) (unwind.Row, string) {
 	if len(s.coded) >= maxCoded {
 		return unwind.Row{}, notApplicable
 	}
-	row, why := s.followCode(f)
+	known := s.followCode(f)
 	if f.Answer != symbol.Needs {
-		s.coded[at] = codedRow{row, why}
+		s.coded[at] = known
 	}
-	return row, why
+	return known.row, known.why
 }
 
 // codedAt is a frame's pc, and where it is looked up: that tells a return address from where a thread
 // was stopped.
 type codedAt struct{ pc, lookup uint64 }
 
-// codedRow is the result of codeRow for an address.
+// codedRow is the result of codeRow for an address. entered says that the code was followed from the
+// function's first instruction.
 type codedRow struct {
-	row unwind.Row
-	why string
+	row     unwind.Row
+	why     string
+	entered bool
 }
 
 // codeSteps is how many instructions the walks of one Walker follow: more than thousands of frames
@@ -81,14 +83,14 @@ const codeSteps = 4 << 20
 const maxCoded = 1024
 
 // followCode is codeRow without its cache.
-func (s *walk) followCode(f *Frame) (unwind.Row, string) {
+func (s *walk) followCode(f *Frame) codedRow {
 	pc := s.arch.CodeAddress(f.PC)
 	thumb, returned := s.isThumb(f), f.Lookup != f.PC
 	if !returned {
 		read := func(at uint64, p []byte) int { n, _ := s.readCode(at, p); return n }
 		if row, ok := framecode.Stub(s.arch, read, pc); ok {
 			row.Origin = codeOrigin("code of the stub at", pc)
-			return row, ""
+			return codedRow{row: row}
 		}
 	}
 	if start, size, ok := s.codeStart(f); ok && pc-start < framecode.MaxSized {
@@ -96,23 +98,23 @@ func (s *walk) followCode(f *Frame) (unwind.Row, string) {
 		code.Thumb, code.Callee = thumb, s.calledCode
 		if row, ok := framecode.Body(s.arch, s.order(), &code, pc, returned, &s.codeLeft); ok {
 			row.Origin = codeOrigin("code from", start)
-			return row, ""
+			return codedRow{row: row, entered: true}
 		}
 	}
 	// A call that does not return may be the function's last instruction; what follows is another's.
 	if returned && s.leavesFunction(f, pc) {
-		return unwind.Row{}, "the call is the last instruction of its function"
+		return codedRow{why: "the call is the last instruction of its function"}
 	}
 	var code [framecode.MaxEpilogue]byte
 	n, _ := s.readCode(pc, code[:])
 	if row, ok := framecode.Epilogue(s.arch, s.order(), code[:n], pc, thumb); ok {
 		row.Origin = codeOrigin("code of the epilogue at", pc)
-		return row, ""
+		return codedRow{row: row}
 	}
 	if n == 0 {
-		return unwind.Row{}, notApplicable
+		return codedRow{why: notApplicable}
 	}
-	return unwind.Row{}, "the code does not show where the return address is"
+	return codedRow{why: "the code does not show where the return address is"}
 }
 
 // codeStart returns where the function of a frame starts, and its size or 0.
@@ -263,6 +265,12 @@ func (s *walk) isThumb(f *Frame) bool {
 func (s *walk) checkCode(regs *cpu.Regs) string {
 	pc := s.strip(regs.PC())
 	if pc == 0 { // a stack may begin with this function
+		return ""
+	}
+	// As call frame information does, the code from a function's entry says for certain where the return
+	// address is. It may be in generated code (unproven).
+	at := s.coded[codedAt{s.top().PC, s.top().Lookup}]
+	if at.entered && pc >= firstPage && s.canBe(pc) && !s.Modules.Covers(pc-s.arch.CallSize) && !s.top().doubtful {
 		return ""
 	}
 	if good, why := s.plausibleReturn(pc); !good && !s.returnsFromSignal(pc) && (s.top().doubtful || !s.beginsFunction(pc)) {

@@ -142,7 +142,7 @@ func (s *walk) replay(x *Explanation) error {
 		return err
 	}
 	raw := regs
-	s.stripPointers(&regs, x.Source)
+	s.stripPointers(&regs, x.Source, &x.Row)
 	for r := range s.arch.Names {
 		was, _ := raw.Get(cpu.Reg(r))
 		if is, known := regs.Get(cpu.Reg(r)); known && is != was {

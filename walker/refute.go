@@ -69,9 +69,9 @@ func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 // unproven: rules gave a return address, and nothing shows that there is code. The rules may not hold,
 // or the word may have been overwritten; but generated code looks the same in a dump that has neither
 // a memory map nor the code, so the frame is kept, as a guess.
-func (s *walk) unproven(cand *candidate, pc uint64) bool {
+func (s *walk) unproven(src Source, cand *candidate, pc uint64) bool {
 	call := pc - s.arch.CallSize
-	if !s.Policy.ProveCode || cand.trust != TrustCFI || cand.row.Signal || s.Modules.Covers(call) {
+	if !s.Policy.ProveCode || cand.trust != TrustCFI && src != SourceCode || cand.row.Signal || s.Modules.Covers(call) {
 		return false
 	}
 	if yes, _ := s.executable(call); yes {

@@ -7,6 +7,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // firstPage: no instruction has an address below it. Systems map nothing there, so that null
@@ -164,13 +165,7 @@ func (s *walk) lastOfChain(pc uint64) bool {
 // symbols are there, in something that has a name. One is subtracted because a function that ends
 // in a call that never returns leaves a return address past its end.
 func (s *walk) plausibleReturn(addr uint64) (bool, string) {
-	if s.Policy.Scan.RejectNonCanonical {
-		if a := s.arch; addr == 0 || a.Canonical != nil && !a.Canonical(addr) ||
-			a.AddressEnd != 0 && (addr < firstPage || addr >= a.AddressEnd) {
-			return false, ""
-		}
-	}
-	if addr == 0 {
+	if addr == 0 || s.Policy.Scan.RejectNonCanonical && !s.canBe(addr) {
 		return false, ""
 	}
 	// The last byte of the call: see above.
@@ -195,6 +190,12 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 		return false, "no symbol covers it"
 	}
 	return true, ""
+}
+
+// canBe: the CPU can have code at an address.
+func (s *walk) canBe(addr uint64) bool {
+	a := s.arch
+	return (a.Canonical == nil || a.Canonical(addr)) && (a.AddressEnd == 0 || addr >= firstPage && addr < a.AddressEnd)
 }
 
 // addressMask returns a mask of the bits that an address may use: those of the highest module's
@@ -233,12 +234,19 @@ func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 
 // stripPointers removes authentication codes from recovered values. Those of scanned words cannot
 // be recognized.
-func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
+func (s *walk) stripPointers(regs *cpu.Regs, src Source, row *unwind.Row) {
 	s.unmarkFP(regs)
 	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf && src != SourceCode {
 		return
 	}
 	s.stripRegister(regs, s.arch.PC)
+	// Where no module tells how many bits an address has, the system does.
+	if pc := regs.PC(); s.Policy.CodeAtFrame0 && row.Signed != unwind.NotSigned && !s.Modules.Covers(pc) {
+		bits, ok := map[core.OS]int{core.MacOS: 47, core.IOS: 39}[s.OS]
+		if ok {
+			regs.Set(s.arch.PC, pc&(1<<bits-1))
+		}
+	}
 	if s.Policy.Pointer.FP {
 		s.stripRegister(regs, s.arch.LR)
 		s.stripRegister(regs, s.arch.FP)

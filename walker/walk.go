@@ -231,7 +231,7 @@ func (s *walk) caller() (Frame, *Stop) {
 			reject(src, cand.row, "%s", s.notRead(err))
 			continue
 		}
-		s.stripPointers(&regs, src)
+		s.stripPointers(&regs, src, &cand.row)
 		if why := s.check(src, &regs); why != "" {
 			reject(src, cand.row, "%s", why)
 			continue
@@ -249,7 +249,7 @@ func (s *walk) caller() (Frame, *Stop) {
 			stop.Attempts = attempts
 			return Frame{}, stop
 		}
-		if s.unproven(&cand, regs.PC()) {
+		if s.unproven(src, &cand, regs.PC()) {
 			// Where the frame is a guess itself, its rules need not be those of the stack.
 			if s.top().doubtful {
 				reject(src, cand.row, "0x%x is in no module", regs.PC()-s.arch.CallSize)

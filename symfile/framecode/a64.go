@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // decodeA64 does one instruction of arm64.
@@ -154,6 +155,12 @@ func (m *machine) a64Branch(at uint64, w uint32) flow {
 			return flow{}
 		}
 		return flow{kind: stop}
+	case w == 0xd503233f: // paciasp
+		m.signed = unwind.KeyA
+	case w == 0xd503237f: // pacibsp
+		m.signed = unwind.KeyB
+	case w == 0xd50323bf, w == 0xd50323ff, w == 0xd50320ff: // autiasp, autibsp, xpaclri
+		m.signed = unwind.NotSigned
 	case w>>20 == 0xd53: // mrs
 		m.set(a64Reg(w, zero), value{})
 	}

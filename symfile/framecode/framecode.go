@@ -76,6 +76,7 @@ type slot struct {
 type state struct {
 	regs   [cpu.MaxRegs]value
 	stored *store
+	signed unwind.SigningKey // of the return address
 }
 
 // store is a word that the code has stored on the stack, and those before it.
@@ -539,7 +540,7 @@ func (m *machine) row(apart bool) (unwind.Row, bool) {
 	for r := 0; !ok && r < len(a.Names); r++ { // over calls of what compilers have outlined
 		ra, ok = unwind.Rule{Kind: unwind.FromReg, Reg: cpu.Reg(r)}, m.get(cpu.Reg(r)) == m.entry.regs[a.LR]
 	}
-	row.RA = ra
+	row.RA, row.Signed = ra, m.signed
 	return row, ok
 }
 

@@ -75,7 +75,7 @@ func TestBody(t *testing.T) {
 		// call 1f; 1: pop ebx
 		{"pc on x86", cpu.X86, "53 e800000000 5b 90", 7, false, "cfa = $esp + 8, ra = [cfa − 4], $ebx = [cfa − 8]"},
 		// paciasp; stp x29, x30, [sp, -32]!; mov x29, sp; stp x19, x20, [sp, 16]; bl; nop
-		{"signed", cpu.ARM64, "3f2303d5 fd7bbea9 fd030091 f35301a9 40000094 1f2003d5", 20, false, "cfa = $sp + 32, ra = [cfa − 24], $x19 = [cfa − 16], $x20 = [cfa − 8], $fp = [cfa − 32]"},
+		{"signed", cpu.ARM64, "3f2303d5 fd7bbea9 fd030091 f35301a9 40000094 1f2003d5", 20, false, "cfa = $sp + 32, ra = [cfa − 24], $x19 = [cfa − 16], $x20 = [cfa − 8], $fp = [cfa − 32] (signed with key A)"},
 		// stp x29, x30, [sp, -16]!; mov x29, sp; sub x9, sp, 256; and sp, x9, -64
 		{"aligned on arm64", cpu.ARM64, "fd7bbfa9 fd030091 e90304d1 3fe57a92 1f2003d5", 16, false, "cfa = $fp + 16, ra = [cfa − 8], $fp = [cfa − 16]"},
 		// push {r4, lr}; movs r4, #0; sub sp, #8 (qsort of glibc)

@@ -28,6 +28,7 @@ type machoTrace struct {
 	Base, Top  uint64
 	UUID, Arch string
 	Steps      []machoStep
+	Clean      []uint64 // the functions
 }
 
 type machoStep struct {
@@ -37,15 +38,14 @@ type machoStep struct {
 	Words   map[string]uint64
 }
 
-// outermost is where the outermost caller is: a module that is not there.
-const outermost = 0x60000000
-
-// dump makes a dump of a thread at an instruction. signed says that return addresses on the stack and
-// in lr have a signature. Those that were executed have none, since the emulator makes none.
-func (tr *machoTrace) dump(t *testing.T, step *machoStep, signed bool) []byte {
+// dump makes a dump of a thread at an instruction. The outermost caller is in no module. Of a program
+// for arm64e the return addresses on the stack have a signature, and the one in lr while it is signed.
+// The emulator makes none.
+func (tr *machoTrace) dump(t *testing.T, step *machoStep, program []byte) []byte {
 	t.Helper()
-	sign := func(v uint64) uint64 {
-		if signed && slices.ContainsFunc(step.Callers, func(c emulatedFrame) bool { return c.PC == v }) {
+	e := tr.Arch == "arm64" && program[8] == 2 // CPU_SUBTYPE_ARM64E
+	sign := func(v uint64, signed bool) uint64 {
+		if e && signed && slices.ContainsFunc(step.Callers, func(c emulatedFrame) bool { return c.PC == v }) {
 			v |= 0x7e2a8 << 44 // on macOS an address has 47 bits, and bit 55 says whose it is
 		}
 		return v
@@ -57,7 +57,7 @@ func (tr *machoTrace) dump(t *testing.T, step *machoStep, signed bool) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.LittleEndian.PutUint64(stack[addr-low:], sign(v))
+		binary.LittleEndian.PutUint64(stack[addr-low:], sign(v, true))
 	}
 	regs := map[string]uint64{}
 	for name, v := range step.Regs {
@@ -65,13 +65,13 @@ func (tr *machoTrace) dump(t *testing.T, step *machoStep, signed bool) []byte {
 		case "x29":
 			name = "fp"
 		case "x30":
-			name, v = "lr", sign(v)
+			name, v = "lr", sign(v, e && tr.signedAt(program, step.PC))
 		}
 		regs[name] = v
 	}
 	system := dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSMac}
 	context := dumptest.AMD64
-	if strings.HasPrefix(tr.Arch, "arm64") {
+	if tr.Arch == "arm64" {
 		system.Processor, context = dumptest.CPUARM64, dumptest.ARM64
 		regs["sp"], regs["pc"] = step.SP, step.PC
 	} else {
@@ -82,7 +82,27 @@ func (tr *machoTrace) dump(t *testing.T, step *machoStep, signed bool) []byte {
 		t.Fatal(err)
 	}
 	uuid := dumptest.RSDS(binary.BigEndian.Uint32(id), binary.BigEndian.Uint16(id[4:]), binary.BigEndian.Uint16(id[6:]), [8]byte(id[8:]), 0, "a")
-	return dumptest.New(dumptest.LittleEndian).System(system).Module(tr.Base, 0x10000000, "/usr/lib/a", uuid).Module(outermost-0x1000, 0x2000, "/usr/lib/b", nil).Thread(1, context(regs), low, stack).Bytes()
+	return dumptest.New(dumptest.LittleEndian).System(system).Module(tr.Base, 0x10000000, "/usr/lib/a", uuid).Thread(1, context(regs), low, stack).Bytes()
+}
+
+// signedAt: of the instructions of a function before an address, the last one that signs or
+// authenticates the return address signs it.
+func (tr *machoTrace) signedAt(program []byte, pc uint64) (signed bool) {
+	from := uint64(0)
+	for _, f := range tr.Clean {
+		if f <= pc {
+			from = f
+		}
+	}
+	for at := from; at < pc; at += 4 {
+		switch binary.LittleEndian.Uint32(program[at-tr.Base:]) {
+		case 0xd503237f: // pacibsp
+			signed = true
+		case 0xd50323ff: // autibsp
+			signed = false
+		}
+	}
+	return signed
 }
 
 // differs says in what the callers of a stack differ from the truth. With Swift, registers are left
@@ -152,7 +172,7 @@ func walkTrace(t *testing.T, path string, nth int) (right, all int) {
 	}
 	for i := 0; i < len(tr.Steps); i += nth {
 		s := session.NewFiles(session.Options{Store: store, OpenBinary: readers.Open})
-		s.Add(input.FromBytes("a.dmp", tr.dump(t, &tr.Steps[i], strings.Contains(path, "pac-"))))
+		s.Add(input.FromBytes("a.dmp", tr.dump(t, &tr.Steps[i], data)))
 		all++
 		if why := tr.Steps[i].differs(s.Report(0), strings.Contains(path, "swift")); why == "" {
 			right++
