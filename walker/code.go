@@ -97,6 +97,13 @@ func (s *walk) followCode(f *Frame) codedRow {
 		code := s.function(start, size)
 		code.Thumb, code.Callee = thumb, s.calledCode
 		if row, ok := framecode.Body(s.arch, s.order(), &code, pc, returned, &s.codeLeft); ok {
+			// Where the stack pointer was lost on the way, nothing says which registers an epilogue has taken
+			// from the stack, but the way to its return.
+			if row.CFA.Kind == unwind.FromReg && row.CFA.Reg != s.arch.SP && !returned {
+				if leaving, ok := s.epilogue(pc, thumb); ok {
+					return codedRow{row: leaving, entered: true}
+				}
+			}
 			row.Origin = codeOrigin("code from", start)
 			return codedRow{row: row, entered: true}
 		}
@@ -105,16 +112,22 @@ func (s *walk) followCode(f *Frame) codedRow {
 	if returned && s.leavesFunction(f, pc) {
 		return codedRow{why: "the call is the last instruction of its function"}
 	}
-	var code [framecode.MaxEpilogue]byte
-	n, _ := s.readCode(pc, code[:])
-	if row, ok := framecode.Epilogue(s.arch, s.order(), code[:n], pc, thumb); ok {
-		row.Origin = codeOrigin("code of the epilogue at", pc)
+	if row, ok := s.epilogue(pc, thumb); ok {
 		return codedRow{row: row}
 	}
-	if n == 0 {
+	if n, _ := s.readCode(pc, make([]byte, 1)); n == 0 {
 		return codedRow{why: notApplicable}
 	}
 	return codedRow{why: "the code does not show where the return address is"}
+}
+
+// epilogue returns the rules of code that runs on to its function's return.
+func (s *walk) epilogue(pc uint64, thumb bool) (unwind.Row, bool) {
+	var code [framecode.MaxEpilogue]byte
+	n, _ := s.readCode(pc, code[:])
+	row, ok := framecode.Epilogue(s.arch, s.order(), code[:n], pc, thumb)
+	row.Origin = codeOrigin("code of the epilogue at", pc)
+	return row, ok
 }
 
 // codeStart returns where the function of a frame starts, and its size or 0.

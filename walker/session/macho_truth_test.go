@@ -57,7 +57,11 @@ func (tr *machoTrace) dump(t *testing.T, step *machoStep, program []byte) []byte
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.LittleEndian.PutUint64(stack[addr-low:], sign(v, true))
+		if tr.Arch == "x86" {
+			binary.LittleEndian.PutUint32(stack[addr-low:], uint32(v))
+		} else {
+			binary.LittleEndian.PutUint64(stack[addr-low:], sign(v, true))
+		}
 	}
 	regs := map[string]uint64{}
 	for name, v := range step.Regs {
@@ -69,13 +73,17 @@ func (tr *machoTrace) dump(t *testing.T, step *machoStep, program []byte) []byte
 		}
 		regs[name] = v
 	}
-	system := dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSMac}
-	context := dumptest.AMD64
-	if tr.Arch == "arm64" {
+	system, context := dumptest.System{Platform: dumptest.OSMac}, dumptest.AMD64
+	switch tr.Arch {
+	case "x86_64":
+		system.Processor = dumptest.CPUAMD64
+		regs["rsp"], regs["rip"] = step.SP, step.PC
+	case "arm64":
 		system.Processor, context = dumptest.CPUARM64, dumptest.ARM64
 		regs["sp"], regs["pc"] = step.SP, step.PC
-	} else {
-		regs["rsp"], regs["rip"] = step.SP, step.PC
+	case "x86":
+		system.Processor, context = dumptest.CPUX86, dumptest.X86
+		regs["esp"], regs["eip"] = step.SP, step.PC
 	}
 	id, err := hex.DecodeString(tr.UUID)
 	if err != nil {
