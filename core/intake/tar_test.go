@@ -2,6 +2,7 @@ package intake
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -224,4 +225,28 @@ func FuzzTar(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTimes: members of a zip have the time in UTC that Info-ZIP's field says, and no other, since that
+// of the list has no time zone. A compressed tar is named as one.
+func TestTimes(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, h := range []*zip.FileHeader{{Name: "a.o", Modified: modified}, {Name: "b.o", Modified: modified, Method: zip.Deflate}, {Name: "c.o", ModifiedDate: 0x5000}} {
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(symText))
+	}
+	z.Close()
+	out, err := expand(b.String(), Limits{})
+	if err != nil || len(out) != 3 || out[0].Modified != modified.Unix() || out[1].Modified != modified.Unix() || out[2].Modified != 0 {
+		t.Errorf("%v %v", out, err)
+	}
+	for name, want := range map[string]string{"x.tgz": "x.tar", "X.TXZ": "X.tar", "x.tzst": "x.tar", "x.tar.gz": "x.tar"} {
+		if got := gunzipped(name); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 }

@@ -117,6 +117,7 @@ func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
 //	split DWARF              always, if this file has split units; lookups find the units by name and id
 //	a PDB, a PDB's program   by the debug id
 //	a dSYM, its program      by the uuid
+//	an object of a program   by its name in the debug map; lookups find out whether it is that one
 //
 // If a file has the right name and the wrong id, the error has both ids.
 func (f *File) Attach(src *input.Source) (bool, error) {
