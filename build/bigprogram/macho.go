@@ -56,8 +56,9 @@ func makeMachO(dir string, units int) error {
 	})
 }
 
-// dumpOfMachO returns a dump of threads that are in functions of the program which keep the frame
-// pointer, each after its call of out: the stack is a chain of frame pointers and return addresses.
+// dumpOfMachO returns a dump of threads that are at the first instruction of a function. Their
+// callers keep the frame pointer and have called out: the stack is a chain of frame pointers and
+// return addresses.
 // All frames are in some fifty functions, anywhere in the program.
 func dumpOfMachO(program string) ([]byte, error) {
 	const threads, frames, distinct = 8, 60, 50
@@ -119,18 +120,19 @@ func dumpOfMachO(program string) ([]byte, error) {
 			dumptest.RSDS(binary.BigEndian.Uint32(uuid), binary.BigEndian.Uint16(uuid[4:]), binary.BigEndian.Uint16(uuid[6:]), [8]byte(uuid[8:]), 0, "big"))
 	for t := range threads {
 		sp := uint64(0x7f0000000000) + uint64(t)<<24
-		var stack []byte
-		for i := range uint64(frames - 1) {
-			next := sp + 32*(i+1)
-			if i == frames-2 {
+		stack := binary.LittleEndian.AppendUint64(nil, returns[rng.IntN(distinct)])
+		stack = append(stack, make([]byte, 24)...)
+		for i := range uint64(frames - 2) {
+			next := sp + 32*(i+2)
+			if i == frames-3 {
 				next = 0
 			}
 			stack = binary.LittleEndian.AppendUint64(stack, next)
 			stack = binary.LittleEndian.AppendUint64(stack, returns[rng.IntN(distinct)])
 			stack = append(stack, make([]byte, 16)...)
 		}
-		ctx := dumptest.AMD64(map[string]uint64{"rip": returns[rng.IntN(distinct)], "rsp": sp - 64, "rbp": sp})
-		d.Thread(uint32(100+t), ctx, sp-64, append(make([]byte, 64), stack...))
+		ctx := dumptest.AMD64(map[string]uint64{"rip": starts[t], "rsp": sp, "rbp": sp + 32})
+		d.Thread(uint32(100+t), ctx, sp, stack)
 		if t == 0 {
 			d.Exception(100, 1, 1, 0x10, ctx)
 		}

@@ -67,7 +67,7 @@ func (f *File) Has() symbol.Contents {
 	}
 	tables, err := f.symbolTables()
 	for _, n := range tables {
-		if p, err := n.get(); err == nil && p.Len() > 0 {
+		if n.any() {
 			out.Parts = append(out.Parts, symbol.Part{What: "names", File: n.file, Section: n.section})
 		}
 	}

@@ -166,7 +166,7 @@ func (f *elfProgram) symbolTables() ([]*names, error) {
 		if e == nil || !e.HasSymtab() && e != f.elf {
 			continue
 		}
-		n := &names{full: e.HasSymtab(), onDemand: onDemand[nameTable]{section: ".dynsym", file: e.Src.Name, open: func() (nameTable, error) {
+		n := &names{full: e.HasSymtab(), some: e.NamesFunction, onDemand: onDemand[nameTable]{section: ".dynsym", file: e.Src.Name, open: func() (nameTable, error) {
 			p, err := e.Publics()
 			if err != nil {
 				return nil, err

@@ -12,6 +12,17 @@ import (
 type names struct {
 	onDemand[nameTable]
 	full bool // it has more than the exported symbols
+	// some reports whether there is a name, if that takes less than opening the table; it may be nil.
+	some func() bool
+}
+
+// any reports whether the table has a name.
+func (n *names) any() bool {
+	if !n.opened && n.some != nil && n.some() {
+		return true
+	}
+	t, err := n.get()
+	return err == nil && t.Len() > 0
 }
 
 // nameTable is a list of names by RVA, one for each address. At returns name i in the order of

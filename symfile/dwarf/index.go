@@ -72,6 +72,19 @@ func (x *addressIndex) over(dst []int64, lo, hi uint64) []int64 {
 	return x.roots.over(x.aranges.over(dst, lo, hi), lo, hi)
 }
 
+// addRange adds a range of a unit. dsymutil lists each function, so ranges with padding between them
+// become one: what is in the padding is the unit's functions to say.
+func (x *addressIndex) addRange(s span, unit int64) {
+	const padding = 64
+	if n := len(x.aranges); n > 0 {
+		if last := &x.aranges[n-1]; last.unit == unit && s.start >= last.end && s.start-last.end < padding {
+			last.end = s.end
+			return
+		}
+	}
+	x.aranges = append(x.aranges, unitRange{span: s, unit: unit})
+}
+
 // readAranges reads .debug_aranges (DWARF 5, section 6.1.2), .gdb_index and .debug_names.
 func (d *Data) readAranges() error {
 	x := &d.byAddress
@@ -156,7 +169,7 @@ func (d *Data) readGdbIndex() error {
 			continue
 		}
 		for _, s := range u.add(dst[:0], lo, hi) {
-			x.aranges = append(x.aranges, unitRange{span: s, unit: x.listed[first+int(n)]})
+			x.addRange(s, x.listed[first+int(n)])
 		}
 	}
 	return nil
@@ -257,7 +270,7 @@ func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 		lo, n := r.uint(int(u.addr)), r.uint(int(u.addr))
 		// add leaves out empty and discarded ranges, and with them the last pair, {0, 0}.
 		for _, s := range u.add(dst[:0], lo, lo+n) {
-			x.aranges = append(x.aranges, unitRange{span: s, unit: off})
+			x.addRange(s, off)
 		}
 	}
 	return end, nil

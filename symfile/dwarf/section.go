@@ -43,13 +43,13 @@ var sectionKinds = [numSections]struct {
 	secStr:        {".debug_str", 1 << 10, true},
 	secLine:       {".debug_line", 4 << 10, false},
 	secLineStr:    {".debug_line_str", 8 << 10, false},
-	secRanges:     {".debug_ranges", 1 << 10, false},
-	secRnglists:   {".debug_rnglists", 1 << 10, true},
+	secRanges:     {".debug_ranges", 32 << 10, false},
+	secRnglists:   {".debug_rnglists", 32 << 10, true},
 	secAddr:       {".debug_addr", 4 << 10, false},
 	secStrOffsets: {".debug_str_offsets", 4 << 10, true},
-	secAranges:    {".debug_aranges", 64 << 10, false},
+	secAranges:    {".debug_aranges", 1 << 20, false},
 	secNames:      {".debug_names", 4 << 10, false},
-	secGdbIndex:   {".gdb_index", 64 << 10, false},
+	secGdbIndex:   {".gdb_index", 1 << 20, false},
 	secCUIndex:    {".debug_cu_index", 4 << 10, false},
 	secTUIndex:    {".debug_tu_index", 4 << 10, false},
 }
@@ -190,7 +190,7 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 	if s.step > 0 {
 		size = s.step
 	} else if gap := off - s.readTo; s.readTo > 0 && gap <= s.least/2 && -gap < s.ahead { // continues the last read
-		size = min(2*max(s.ahead, s.least), 64<<10)
+		size = max(s.least, min(2*s.ahead, 64<<10))
 	}
 	size = min(max(n, size), s.size-off)
 	var p []byte

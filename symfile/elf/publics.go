@@ -2,6 +2,7 @@ package elf
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"sort"
 )
@@ -193,6 +194,21 @@ func (f *File) Publics() (*Publics, error) {
 	}
 	b.finish()
 	return p, nil
+}
+
+// errFound ends a pass that has found something.
+var errFound = errors.New("found")
+
+// NamesFunction reports whether the symbol table has a function's name, without reading more of it
+// than up to there.
+func (f *File) NamesFunction() bool {
+	t := f.table(secSymtab)
+	return t != nil && f.each(t, func(_ uint32, s *Sym) error {
+		if s.Defined() && s.Type == SymFunc {
+			return errFound
+		}
+		return nil
+	}) == errFound
 }
 
 // CodeAddress returns the address of a function's code. In ppc64's ELFv1 ABI (big-endian) function

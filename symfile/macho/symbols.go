@@ -2,6 +2,7 @@ package macho
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -192,6 +193,25 @@ func (f *File) Publics() (*Publics, error) {
 	slices.SortStableFunc(p.list, func(a, b public) int { return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.from, b.from)) })
 	p.list = slices.Clip(slices.CompactFunc(p.list, func(a, b public) bool { return a.rva == b.rva }))
 	return p, nil
+}
+
+// errFound ends a pass that has found something.
+var errFound = errors.New("found")
+
+// NamesCode reports whether the symbol table has a name in code, without reading more of it than up
+// to there. The global names, which follow the local ones and the many entries of the debug map, are
+// read first.
+func (f *File) NamesCode() bool {
+	is := func(_ uint32, s *Sym) error {
+		if in := f.SectionAt(s.Value); s.defined() && in != nil && in.Exec() {
+			return errFound
+		}
+		return nil
+	}
+	if global := f.localSyms.off + f.localSyms.size; global < f.symtab.count && f.symbolsFrom(global, f.symtab.count, is) == errFound {
+		return true
+	}
+	return f.Symbols(is) == errFound
 }
 
 // add adds a name of a link-time address, if there is code.

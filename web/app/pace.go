@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"time"
 
 	"github.com/crashpane/crashpane/web/protocol"
@@ -130,21 +131,26 @@ func (z *Pace) part() []Zone {
 	return nil
 }
 
-// awaitsFile reports whether the first query should wait, because a small file will be read in a
-// moment.
+// awaitsFile reports whether the first query should wait, because a file will be read in a moment.
 func (z *Pace) awaitsFile() bool {
 	r := &z.page.Reading
 	f := r.reading
 	if f == nil && len(r.queue) > 0 {
 		f = r.queue[0]
 	}
-	if z.page.Summary != nil || f == nil || isRemote(f) || r.Job.Done >= firstFiles || time.Since(r.Job.began) > firstLook {
+	if z.page.Summary != nil || f == nil || isRemote(f) || r.Job.Done >= firstFiles {
 		return false
 	}
-	if isPacked(f) {
-		return f.Size() <= smallPacked
+	late := time.Since(r.Job.began) > firstLook
+	switch {
+	case isPacked(f):
+		return !late && f.Size() <= smallPacked
+	case strings.HasSuffix(strings.ToLower(f.Name()), ".sym"):
+		return !late && (f.Size() <= smallFile || f.Size() <= indexedFile && r.Job.Done <= indexedFiles)
 	}
-	return f.Size() <= smallFile || f.Size() <= indexedFile && r.Job.Done <= indexedFiles
+	// Of programs and debug files the engine reads the headers. A walk between the files of a module
+	// would read much more: all names of a program without its debug information.
+	return true
 }
 
 // read sends the next file of the queue, or the next small ones together. The others wait, so that
