@@ -183,10 +183,11 @@ func sniffCache(_ *input.Source, head []byte) Guess {
 		"; extract those of the stack (ipsw dyld extract), or use the copies that Xcode makes of a device's (iOS DeviceSupport/VERSION/Symbols)"}
 }
 
-// sniffImage recognizes a disk image by its last 512 bytes, which begin with "koly".
+// sniffImage recognizes a disk image by its last 512 bytes, which begin with "koly". It looks at those
+// of files with the name of one only: an archive's member is unpacked for that as a whole.
 func sniffImage(src *input.Source, _ []byte) Guess {
 	const trailer = 512
-	if src.Size < trailer {
+	if src.Size < trailer || !strings.HasSuffix(strings.ToLower(src.Name), ".dmg") {
 		return Guess{}
 	}
 	if b, err := src.Bytes(src.Size-trailer, 4); err != nil || string(b) != "koly" {

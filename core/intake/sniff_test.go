@@ -84,7 +84,7 @@ func TestSniff(t *testing.T) {
 		{"a", "dyld_v1 x86_64h\x00", Cache, ""},
 		{"a", "dyld_version of it", Text, ""},
 		{"a.dmg", "\x78\xda\x63\x60\x18" + strings.Repeat("\x00", 600) + "koly" + strings.Repeat("\x00", 508), DiskImage, "a disk image of macOS (.dmg); open it first"},
-		{"a.dmg", "BZh91AY&SY" + strings.Repeat("\x00", 600) + "koly" + strings.Repeat("\x00", 508), DiskImage, ""},
+		{"A.DMG", "BZh91AY&SY" + strings.Repeat("\x00", 600) + "koly" + strings.Repeat("\x00", 508), DiskImage, ""},
 		{"a.pkg", "xar!\x00\x1c\x00\x01", Packed, "a macOS package (.pkg, .xip: a xar archive); unpack it first"},
 		{"a", "PAGEDU64\x0f\x00", KernelDump, ""},
 		{"a", "PAGEDUMP\x0f\x00", KernelDump, ""},
