@@ -42,6 +42,8 @@ var formats = map[intake.Kind]struct {
 	intake.UTF16:            {"\xff\xfe" + strings.Join(strings.Split("MODULE Linux x86_64 0 a\r\n", ""), "\x00") + "\x00", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.CRLines:          {"MODULE Linux x86_64 0 a\rFUNC 10 10 0 f\r", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.Fat:              {"\xca\xfe\xba\xbe\x00\x00\x00\x01\x01\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x1c\x00\x00\x00\x01", session.KindArchive, "", "", ""},
+	intake.Tar:              {"a" + strings.Repeat("\x00", 256) + "ustar" + strings.Repeat("\x00", 250), session.KindArchive, "", "", ".tar"},
+	intake.Ar:               {"!<arch>\n", session.KindArchive, "", "", ".a"},
 	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindArchive, ".xz", ".xz", ".xz"},
 }
 
