@@ -143,7 +143,7 @@ func (f *machoProgram) isCode(rva uint64) bool {
 func (f *machoProgram) bounds(rva uint64) (start, end uint64, ok bool) {
 	if f.starts == nil {
 		for _, m := range f.files() {
-			if s, err := m.Starts(); err == nil && (f.starts == nil || len(s) > 0) {
+			if s, err := m.Starts(); err == nil && (f.starts == nil || len(*f.starts) == 0) {
 				f.starts = &s
 			}
 		}
@@ -152,6 +152,16 @@ func (f *machoProgram) bounds(rva uint64) (start, end uint64, ok bool) {
 		}
 	}
 	return f.starts.Piece(rva)
+}
+
+// function returns the code of the function at an RVA.
+func (f *machoProgram) function(rva uint64) (code symbol.Range, ok bool) {
+	start, end, ok := f.bounds(rva)
+	s := f.macho.SectionAt(f.macho.Base + start)
+	if !ok || s == nil || !s.Exec() || s != f.macho.SectionAt(f.macho.Base+rva) {
+		return code, false
+	}
+	return symbol.Range{Start: start, Size: min(end, s.Address+s.Size-f.macho.Base) - start}, true
 }
 
 // unwindTables returns the compact unwind information before the DWARF that it refers to, and last

@@ -90,7 +90,14 @@ const maxParts = 64
 // entry and what follows of it (x64's chained unwind information). It is more than the function where
 // the table merges equal entries (.ARM.exidx). ok is false if no entry covers the address, or one
 // that is apart from the function's others.
+//
+// A Mach-O file has a list of functions, which is asked first.
 func (f *File) Function(rva uint64) (code symbol.Range, ok bool, err error) {
+	if m, is := f.program.(*machoProgram); is {
+		if code, ok := m.function(rva); ok {
+			return code, true, nil
+		}
+	}
 	for _, t := range f.unwindTables() {
 		u, err := t.get()
 		if input.Needs(err) {

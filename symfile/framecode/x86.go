@@ -81,6 +81,10 @@ func (m *machine) x86Write(arg x86asm.Arg, v value) {
 	m.set(r, v)
 }
 
+// x86Plain are common instructions that write their first operand and nothing else.
+var x86Plain = map[x86asm.Op]bool{x86asm.NEG: true, x86asm.NOT: true, x86asm.OR: true, x86asm.XOR: true, x86asm.SHL: true, x86asm.SHR: true, x86asm.SAR: true,
+	x86asm.ROL: true, x86asm.ROR: true, x86asm.ADC: true, x86asm.SBB: true, x86asm.IMUL: true, x86asm.MOVZX: true, x86asm.MOVSX: true, x86asm.MOVSXD: true}
+
 // decodeX86 does one instruction of amd64 or x86.
 //
 // Source: Intel, Software Developer's Manual, volume 2.
@@ -216,6 +220,9 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 		m.x86Write(i.Args[0], value{})
 		if r, ok := i.Args[0].(x86asm.Reg); ok && r >= x86asm.F0 && r <= x86asm.X15 {
 			m.set(regs[1], value{}) // of pcmpistri; no other writes a general register
+			break
+		}
+		if x86Plain[i.Op] && (i.Op != x86asm.IMUL || i.Args[1] != nil) {
 			break
 		}
 		// rax, rdx, and rbx of cpuid: what instructions write without naming it.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,22 @@ func TestStarts(t *testing.T) {
 		if text := fmt.Sprintf("%#x", []uint32(got)); err != nil || strings.ReplaceAll(text, " ", " ") != c.want {
 			t.Errorf("%s: %s, %v", c.data, text, err)
 		}
+	}
+}
+
+// TestNoStarts: without a list of functions they start where the symbols are.
+func TestNoStarts(t *testing.T) {
+	f, err := Open(input.FromBytes("m", testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := f.Starts()
+	if err != nil || len(want) < 5 {
+		t.Fatal(want, err)
+	}
+	f.starts = part{}
+	if got, err := f.Starts(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%x, want %x (%v)", got, want, err)
 	}
 }
 

@@ -13,8 +13,8 @@ type Starts []uint32
 // Starts reads LC_FUNCTION_STARTS: distances from one function to the next as ULEB128, the first
 // from the header, up to a 0. Bit 0 of an address marks Thumb code, and is removed.
 //
-// The result is empty for a file without the command, and for one in which it has no bytes (zig's
-// linker).
+// For a file without the command, and for one in which it has no bytes (zig's linker), it is the
+// addresses of the symbol table's code.
 func (f *File) Starts() (Starts, error) {
 	src := f.ranged("function starts", f.starts)
 	all, err := src.Bytes(0, src.Size)
@@ -41,7 +41,39 @@ func (f *File) Starts() (Starts, error) {
 		}
 		out = append(out, uint32(rva))
 	}
+	if len(out) == 0 {
+		return f.symbolStarts()
+	}
 	return slices.Clip(out), nil
+}
+
+// altEntry is the bit of a symbol's description that says that the symbol is inside of the function
+// before it (N_ALT_ENTRY in nlist.h).
+const altEntry = 0x200
+
+// symbolStarts are the addresses at which symbols of code are.
+func (f *File) symbolStarts() (out Starts, err error) {
+	err = f.Symbols(func(_ uint32, s *Sym) error {
+		if !s.defined() || s.Desc&altEntry != 0 || s.Value < f.Base || s.Value-f.Base >= 1<<32 {
+			return nil
+		}
+		if in := f.SectionAt(s.Value); in == nil || !in.Exec() {
+			return nil
+		}
+		if len(out) == cap(out) {
+			if err := f.Src.Draw(input.Memory, 4*int64(max(len(out), 64))); err != nil {
+				return err
+			}
+		}
+		rva := s.Value - f.Base
+		if f.Arch != nil && f.Arch.ThumbBit {
+			rva &^= 1
+		}
+		out = append(out, uint32(rva))
+		return nil
+	})
+	slices.Sort(out)
+	return slices.Clip(slices.Compact(out)), err
 }
 
 // Piece returns the code from the last start at or before an RVA to the next start, which is 1 << 32
