@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -207,13 +208,22 @@ func joined(files []sourceFile) (*binary.File, error) {
 			b, rest = other, append([]sourceFile{files[0]}, rest[1:]...)
 		}
 	}
+	var other error // an object or a library of another program
 	for _, f := range rest {
-		if err := attach(b, f.Source); err != nil {
+		err := attach(b, f.Source)
+		if err != nil && !errors.Is(err, errOther) {
 			return nil, err
 		}
+		other = cmp.Or(other, err)
+	}
+	// A folder may have more objects than the program was linked from.
+	if other != nil && !b.Has().Functions {
+		return nil, other
 	}
 	return b, nil
 }
+
+var errOther = errors.New("which was not linked from it")
 
 // attach attaches a file, or those of an archive's members that belong to b.
 func attach(b *binary.File, src *input.Source) error {
@@ -239,11 +249,14 @@ func attach(b *binary.File, src *input.Source) error {
 	case attached > 0:
 		return nil
 	case archive:
-		return fmt.Errorf("%s has nothing that belongs to %s", src.Name, b.Name())
+		return fmt.Errorf("%s does not belong to %s, %w", src.Name, b.Name(), errOther)
 	}
 	o, err := binary.Open(src)
 	if err != nil {
 		return err
+	}
+	if o.Identity().Object {
+		return fmt.Errorf("%s does not belong to %s, %w", src.Name, b.Name(), errOther)
 	}
 	return fmt.Errorf("%s does not belong to %s: it has %s, and that one %s", src.Name, b.Name(), described(o.Identity()), described(b.Identity()))
 }
