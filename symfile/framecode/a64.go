@@ -123,6 +123,9 @@ func (m *machine) a64Branch(at uint64, w uint32) flow {
 	case w>>26 == 5:
 		return flow{jump, to(26, 0)}
 	case w>>26 == 0x25, w&0xfffffc1f == 0xd63f0000, w&0xfefff800 == 0xd63f0800:
+		if w>>26 == 0x25 && m.outlined(at+4, to(26, 0)) {
+			return flow{}
+		}
 		// If nothing but such a register has the return address, the callee does not change it: it is
 		// code that the compiler has outlined from functions.
 		kept := m.entry.regs[m.arch.LR]
@@ -165,6 +168,36 @@ func (m *machine) a64Branch(at uint64, w uint32) flow {
 		m.set(a64Reg(w, zero), value{})
 	}
 	return flow{}
+}
+
+// outlined does the instructions of a callee that the compiler has outlined from prologues and
+// epilogues: they save registers and move the stack pointer. Such a function runs straight to its
+// return, and its caller keeps its own return address in a register. From a return address the rules
+// are those before the call.
+func (m *machine) outlined(after, callee uint64) bool {
+	inRegister := false
+	for r := cpu.Reg(0); r <= 18; r++ {
+		inRegister = inRegister || m.get(r) == m.entry.regs[m.arch.LR]
+	}
+	if m.called == nil || m.inCallee || !inRegister || m.returned && after == m.pc {
+		return false
+	}
+	f, ok := m.called(callee)
+	before := m.state
+	m.inCallee = true
+	defer func() { m.inCallee = false }()
+	m.set(m.arch.LR, value{})
+	for at := f.Start; ok && f.has(at) && at-f.Start < MaxEpilogue && *m.steps > 0; {
+		*m.steps--
+		n, to := m.decode(m, at, f.Code[at-f.Start:])
+		if to.kind == ret {
+			return true
+		}
+		ok = n > 0 && to.kind == next
+		at += uint64(n)
+	}
+	m.state = before
+	return false
 }
 
 // a64Memory: loads and stores. Those of 64 bits relative to an address on the stack are followed,

@@ -125,6 +125,7 @@ type machine struct {
 	taken  map[uint64]int64
 	// called is the Function's Callee; callee is the same where settle may ask it.
 	called, callee func(at uint64) (Function, bool)
+	inCallee       bool // outlined does a callee's code
 	entry          state
 	steps          *int
 	// decode does one instruction and returns its size, 0 if it has none.

@@ -194,6 +194,32 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestOutlined: a part of a prologue that the compiler has made a function of, at 0x2000.
+func TestOutlined(t *testing.T) {
+	for _, c := range []struct {
+		code, callee string
+		offset       uint64
+		returned     bool
+		want         string
+	}{
+		// mov x8, x30; bl; mov x30, x8; stp x29, x30, [sp, #16]; callee: sub sp, sp, #32; stp x20, x19, [sp]; ret
+		{"e8031eaa ff030094 fe0308aa fd7b01a9", "ff8300d1 f44f00a9 c0035fd6", 8, false, "cfa = $sp + 32, ra = $x8, $x19 = [cfa − 24], $x20 = [cfa − 32]"},
+		{"e8031eaa ff030094 fe0308aa fd7b01a9", "ff8300d1 f44f00a9 c0035fd6", 8, true, "cfa = $sp, ra = $x8"},
+		{"e8031eaa ff030094 fe0308aa fd7b01a9", "ff8300d1 f44f00a9 c0035fd6", 16, false, "cfa = $sp + 32, ra = [cfa − 8], $x19 = [cfa − 24], $x20 = [cfa − 32], $fp = [cfa − 16]"},
+		// one that calls itself
+		{"e8031eaa ff030094 fe0308aa fd7b01a9", "ff8300d1 ffffff97 c0035fd6", 8, false, "cfa = $sp, ra = $x8"},
+	} {
+		f := framecode.Function{Code: code(t, c.code), Start: 0x1000, Sized: true}
+		f.Callee = func(at uint64) (framecode.Function, bool) {
+			return framecode.Function{Code: code(t, c.callee), Start: at, Sized: true}, at == 0x2000
+		}
+		row, ok := framecode.Body(cpu.ARM64, binary.LittleEndian, &f, 0x1000+c.offset, c.returned, steps())
+		if got := say(cpu.ARM64, row, ok); got != c.want {
+			t.Errorf("%d, %v: %s, want %s", c.offset, c.returned, got, c.want)
+		}
+	}
+}
+
 // TestCutOff: an instruction whose end is not there is none. "c4 c3 65 4b db 10" is vblendvpd; its
 // second byte alone is a return.
 func TestCutOff(t *testing.T) {
