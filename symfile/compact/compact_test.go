@@ -227,3 +227,28 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// TestCosts: a lookup is a search, and all rules take time in proportion to their number.
+func TestCosts(t *testing.T) {
+	testfile.Growth(t, 4000, func(size int) func() {
+		all := make([]uint32, size)
+		for i := range all {
+			all[i] = 0x01000000
+		}
+		starts := make(macho.Starts, 16*size)
+		for i := range starts {
+			starts[i] = uint32(0x1000 + 16*i)
+		}
+		tab, err := Open(input.FromBytes("a", words(all...)), Config{Arch: cpu.AMD64, Order: binary.LittleEndian, File: "a", Bounds: starts.Piece})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			n := 0
+			err := tab.Each(func(uint64, uint64, unwind.Row) error { n++; return nil })
+			if err != nil || n != 16*size {
+				t.Errorf("%d rows of %d: %v", n, 16*size, err)
+			}
+		}
+	})
+}
