@@ -174,7 +174,13 @@ func (t *objectTable) find(i int) (*mappedObject, error) {
 	return &mappedObject{}, nil
 }
 
-func utc(seconds int64) string { return time.Unix(seconds, 0).UTC().Format("2006-01-02 15:04:05 UTC") }
+// utc writes a time without time.Format, which takes a browser long to compile.
+func utc(seconds int64) string {
+	t := time.Unix(seconds, 0).UTC()
+	y, m, d := t.Date()
+	h, min, sec := t.Clock()
+	return fmt.Sprintf("%d-%02d-%02d %02d:%02d:%02d UTC", y, int(m), d, h, min, sec)
+}
 
 // maxPadding is how much may follow a function in the object that the linker left out: functions are
 // aligned to a cache line at most.
