@@ -19,7 +19,7 @@ import (
 
 var dumpsymsCommand = command{
 	name:  "dumpsyms",
-	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] FILE [DEBUGFILE…]",
+	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] [--arch CPU] FILE [DEBUGFILE…]",
 	about: "make a Breakpad symbol file of a binary or PDB",
 	help: `Prints what is known of the executable or library FILE, an ELF, PE or Mach-O file, as a Breakpad symbol file: its functions, source lines,
 inlined calls, names of exports, and unwind rules.
@@ -31,11 +31,12 @@ also be a debug file alone; the unwind rules are then those of its .debug_frame 
 A PE file and its PDB are one, in either order: unwind rules for each instruction from the program's function table (.pdata), all else from
 the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a PDB the names of exports and DWARF are written.
 
-A Mach-O file and the file in its dSYM (app.dSYM/Contents/Resources/DWARF/app) are one too, in either order. A file for several
-processors has to be divided (lipo -thin). Without a dSYM, the objects and static libraries that the program was linked from may follow,
+A Mach-O file and its dSYM (app.dSYM, or the file in it) are one too, in either order. Of a file for several processors --arch says
+which (x86_64, arm64 …). Without a dSYM, the objects and static libraries that the program was linked from may follow,
 whose DWARF is used as the program's debug map says.
 
   crashpane dumpsyms app.exe app.pdb > app.sym
+  crashpane dumpsyms --arch arm64 app app.dSYM > app.sym
   crashpane dumpsyms libfoo.so libfoo.so.debug > libfoo.so.sym
 
 The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
@@ -48,6 +49,7 @@ What could not be read, and what is missing, is told of on the error output.`,
 		var d dumpsymsRun
 		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI and STACK WIN records) out")
 		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker has them")
+		fs.StringVar(&d.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
 		fs.StringVar(&d.id, "id", "", "the `ID` to write: build, hash, or a debug id that a dump has for FILE")
 		return d.run
 	},
@@ -56,7 +58,7 @@ What could not be read, and what is missing, is told of on the error output.`,
 // dumpsymsRun is one run of the command.
 type dumpsymsRun struct {
 	noCFI, mangled bool
-	id             string
+	id, arch       string
 }
 
 // run writes the symbol file to stdout, and to stderr what could not be read, which rules a symbol
@@ -74,7 +76,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 			f.close()
 		}
 	}()
-	b, err := joined(files)
+	b, err := joined(files, d.arch)
 	if err != nil {
 		return err
 	}
@@ -149,7 +151,7 @@ type sourceFile struct {
 func openSources(paths []string) (out []sourceFile, err error) {
 	budget, given := &input.Budget{}, int64(0)
 	for _, path := range paths {
-		f, src, err := openFile(path)
+		f, src, err := openFile(inBundle(path))
 		if err != nil {
 			for _, s := range out {
 				s.close()
@@ -192,11 +194,15 @@ func madeOf(src *input.Source) error {
 
 // joined opens the first file and attaches the others to it. The error names a file that does not
 // belong to the first, with both ids. dumpsyms and rules call it.
-func joined(files []sourceFile) (*binary.File, error) {
-	if err := madeOf(files[0].Source); err != nil {
+func joined(files []sourceFile, arch string) (*binary.File, error) {
+	first, err := forCPU(files[0].Source, arch)
+	if err != nil {
 		return nil, err
 	}
-	b, err := binary.Open(files[0].Source)
+	if err := madeOf(first); err != nil {
+		return nil, err
+	}
+	b, err := binary.Open(first)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +211,7 @@ func joined(files []sourceFile) (*binary.File, error) {
 	// that others belong to.
 	if len(rest) > 0 && !b.Identity().Code {
 		if other, err := binary.Open(rest[0].Source); err == nil && other.Identity().Code {
-			b, rest = other, append([]sourceFile{files[0]}, rest[1:]...)
+			b, rest = other, append([]sourceFile{{Source: first}}, rest[1:]...)
 		}
 	}
 	var other error // an object or a library of another program

@@ -19,7 +19,7 @@ import (
 
 var rulesCommand = command{
 	name:  "rules",
-	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE [DEBUGFILE…]",
+	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--arch CPU] [--format text|json] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
 	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll), Mach-O file or symbol file, a row for every range of code in which they
 are the same: from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's
@@ -47,6 +47,7 @@ an object with "error" and "source", or a line "error: …", says so in the outp
 		var r rulesRun
 		fs.StringVar(&r.source, "source", "", "`kind` of rules: "+strings.Join(ruleSources, ", "))
 		fs.StringVar(&r.address, "address", "", "`address`, hexadecimal, to print the row of")
+		fs.StringVar(&r.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
 		fs.StringVar(&r.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		return r.run
 	},
@@ -57,7 +58,7 @@ var ruleSources = []string{"pdata", "compact", "eh_frame", "debug_frame", "sfram
 
 // rulesRun is one run of the command.
 type rulesRun struct {
-	source, address, format string
+	source, address, format, arch string
 }
 
 // run prints the tables of the file one after the other. One that cannot be read does not stop the
@@ -84,7 +85,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 			s.close()
 		}
 	}()
-	file, err := openRules(sources)
+	file, err := openRules(sources, r.arch)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/compact"
@@ -28,11 +29,11 @@ type rulesFile struct {
 }
 
 // openRules opens a binary with what belongs to it, or a symbol file.
-func openRules(files []sourceFile) (*rulesFile, error) {
+func openRules(files []sourceFile, arch string) (*rulesFile, error) {
 	src := files[0].Source
 	switch {
-	case binary.Is(src):
-		return binaryRules(files)
+	case binary.Is(src), intake.Sniff(src).Kind == intake.Fat:
+		return binaryRules(files, arch)
 	case len(files) > 1:
 		return nil, usageError("one symbol file at a time")
 	}
@@ -80,8 +81,8 @@ func sourceOf(kind string) string {
 }
 
 // binaryRules opens the rules of a binary and its debug file.
-func binaryRules(files []sourceFile) (*rulesFile, error) {
-	b, err := joined(files)
+func binaryRules(files []sourceFile, arch string) (*rulesFile, error) {
+	b, err := joined(files, arch)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func TestRuleSources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rules, err := openRules(sources)
+			rules, err := openRules(sources, "")
 			if err != nil {
 				continue // of no processor whose registers are known
 			}
