@@ -186,10 +186,20 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if ans == symbol.NoFile {
 		return true, ""
 	}
-	if sym.Name == "" {
+	if sym.Name == "" && !s.isListed(m, rva) {
 		return false, "no symbol covers it"
 	}
 	return true, ""
+}
+
+// isListed: an address is in a function that the program lists without a name, as stripped ones of
+// Apple's systems do.
+func (s *walk) isListed(module int, rva uint64) bool {
+	if !s.Policy.CodeAtFrame0 || !s.apple() {
+		return false
+	}
+	code, ok := s.Symbols.Function(module, rva)
+	return ok && rva >= code.Start && rva-code.Start < code.Size
 }
 
 // canBe: the CPU can have code at an address.

@@ -142,7 +142,7 @@ func TestMachOTraces(t *testing.T) {
 		t.Fatalf("%d traces, %v", len(paths), err)
 	}
 	for _, path := range paths {
-		right, all := walkTrace(t, path, 5)
+		right, all := walkTrace(t, path, 5, nil)
 		if t.Logf("%s: %d of %d instructions", filepath.Base(path), right, all); right < all || all < 20 {
 			t.Errorf("%s: %d of %d instructions are right", path, right, all)
 		}
@@ -152,15 +152,45 @@ func TestMachOTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range more {
-		right, all := walkTrace(t, path, 1)
+		right, all := walkTrace(t, path, 1, nil)
 		if t.Logf("%s: %d of %d instructions (%.2f %%)", filepath.Base(path), right, all, 100*float64(right)/float64(all)); 1000*right < 995*all {
 			t.Errorf("%s: less than 99.5 %% are right", path)
 		}
 	}
 }
 
-// walkTrace walks every nth stack of a trace and says how many are right.
-func walkTrace(t *testing.T, path string, nth int) (right, all int) {
+// TestMachOStripped: the same without the names that strip removes. The program lists its functions.
+func TestMachOStripped(t *testing.T) {
+	for _, name := range []string{"philox-arm64", "philox-x86_64"} {
+		right, all := walkTrace(t, "../../symfile/macho/testdata/traces/"+name+".json.gz", 19, withoutLocals)
+		if right < all || all < 10 {
+			t.Errorf("%s: %d of %d instructions are right", name, right, all)
+		}
+	}
+}
+
+// withoutLocals removes the local symbols from the symbol table of a file: they are its first.
+func withoutLocals(program []byte) {
+	const symtab, dysymtab = 2, 11
+	le, at := binary.LittleEndian, 32
+	var symbols, locals int
+	for range le.Uint32(program[16:]) {
+		switch le.Uint32(program[at:]) {
+		case symtab:
+			symbols = at + 8
+		case dysymtab:
+			locals = int(le.Uint32(program[at+12:]))
+			clear(program[at+8 : at+16])
+		}
+		at += int(le.Uint32(program[at+4:]))
+	}
+	le.PutUint32(program[symbols:], le.Uint32(program[symbols:])+16*uint32(locals))
+	le.PutUint32(program[symbols+4:], le.Uint32(program[symbols+4:])-uint32(locals))
+}
+
+// walkTrace walks every nth stack of a trace and says how many are right. change, if it is set, changes
+// the program before.
+func walkTrace(t *testing.T, path string, nth int, change func(program []byte)) (right, all int) {
 	t.Helper()
 	var tr machoTrace
 	if err := json.Unmarshal(testfile.Read(t, path), &tr); err != nil {
@@ -170,6 +200,9 @@ func walkTrace(t *testing.T, path string, nth int) (right, all int) {
 	data, err := os.ReadFile(program)
 	if err != nil {
 		data = testfile.Read(t, program+".gz")
+	}
+	if change != nil {
+		change(data)
 	}
 	store := symbols.New(symbols.Options{OpenBinary: readers.Open})
 	if _, err := store.AddBinary(input.FromBytes(filepath.Base(program), data)); err != nil {
