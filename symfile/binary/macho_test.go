@@ -144,8 +144,8 @@ func TestMachOSwapped(t *testing.T) {
 			0x1932: "cfa = $esp + 8, ra = [cfa − 4], $ebp = [cfa − 8]",
 			0x1933: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8]",
 			0x1939: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8], $esi = [cfa − 20], $edi = [cfa − 16], $ebx = [cfa − 12]",
-			0x1974: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8], $esi = [cfa − 20], $edi = [cfa − 16], $ebx = [cfa − 12]",
-			0x1975: "",
+			0x197e: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8], $esi = [cfa − 20], $edi = [cfa − 16], $ebx = [cfa − 12]",
+			0x197f: "",
 			0x1f00: "cfa = $esp + 4, ra = [cfa − 4]",
 			0x1f55: "cfa = $ebp + 8, ra = [cfa − 4], $ebp = [cfa − 8], $esi = [cfa − 12]",
 		} {
@@ -162,7 +162,7 @@ func TestMachOSwapped(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if _, err := f.WriteSym(&b, SymOptions{}); err != nil || !strings.Contains(b.String(), "\nSTACK CFI INIT 1930 45 .cfa: $esp 4 + .ra: .cfa -4 + ^\n") {
+		if _, err := f.WriteSym(&b, SymOptions{}); err != nil || !strings.Contains(b.String(), "\nSTACK CFI INIT 1930 4f .cfa: $esp 4 + .ra: .cfa -4 + ^\n") {
 			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
 	}

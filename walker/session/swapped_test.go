@@ -153,7 +153,7 @@ func TestSwappedDSYM(t *testing.T) {
 				t.Errorf("%s, frame %d: %x %x %x, want %x", name, i, f.PC, f.Regs.SP(), ebp, want)
 			}
 		}
-		if f := &frames[1]; f.Source != "cfi" || f.Function.Raw != "crash" || f.Line != 16 || frames[0].Function.Raw != "causeCrash" || !strings.Contains(f.Origin, ".debug_frame") {
+		if f := &frames[1]; f.Source != "cfi" || f.Function.Raw != "crash" || f.Line != 18 || frames[0].Function.Raw != "causeCrash" || !strings.Contains(f.Origin, ".debug_frame") {
 			t.Errorf("%s: %s %s:%d, %s, in %s", name, f.Source, f.Function.Raw, f.Line, f.Origin, frames[0].Function.Raw)
 		}
 		said := strings.Contains(frames[1].Origin, "esp and ebp swapped")

@@ -20,9 +20,9 @@ _, _, size, off = next(s for s in sections(data) if s[0] == b"__text")
 code = bytearray(data[off : off + size])
 image = bytearray(0x2000)
 image[RELEASE - BASE] = 0xc3
-image[CAUSE - BASE : CAUSE - BASE + 0x45] = code[:0x45]
+image[CAUSE - BASE : CAUSE - BASE + 0x4f] = code[:0x4f]
 image[CRASH - BASE : CRASH - BASE + size - 0x50] = code[0x50:]
-for at, to in ((CAUSE + 0x1f, RELEASE), (CAUSE + 0x39, RELEASE), (CRASH + 0x51, CAUSE), (CRASH + 0x5f, RELEASE)):
+for at, to in ((CAUSE + 0x22, RELEASE), (CAUSE + 0x43, RELEASE), (CRASH + 0x51, CAUSE), (CRASH + 0x5f, RELEASE)):
     assert image[at - 1 - BASE] == 0xe8, hex(at)
     struct.pack_into("<i", image, at - BASE, to - at - 4)
 text = struct.pack("<II16sIIIIiiII", 1, 56 + 68, b"__TEXT", BASE, 0x2000, 0, 0x2000, 5, 5, 1, 0)

@@ -2,7 +2,7 @@
 # Makes a macOS program for i386 and two dSYMs of it: right.dwarf as clang and dsymutil 22 write it, and
 # swapped.dwarf, in whose .debug_frame 4 is ebp and 5 is esp, as an older clang wrote it.
 set -e
-clang-22 --target=i386-apple-macosx10.14 -g -fdebug-compilation-dir=/src -O1 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-exceptions -c t.c -o t.o
+clang-22 --target=i386-apple-macosx10.14 -g -fdebug-compilation-dir=/src -O1 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-exceptions -fno-stack-protector -c t.c -o t.o
 cat > map.yaml <<END
 ---
 triple: 'i386-apple-darwin'
@@ -10,7 +10,7 @@ objects:
   - filename: 't.o'
     timestamp: 0
     symbols:
-      - { sym: _causeCrash, objAddr: 0x0, binAddr: 0x2930, size: 0x45 }
+      - { sym: _causeCrash, objAddr: 0x0, binAddr: 0x2930, size: 0x4f }
       - { sym: _crash, objAddr: 0x50, binAddr: 0x2F00, size: 0x69 }
 END
 dsymutil-22 -y map.yaml -f -o t.dwarf

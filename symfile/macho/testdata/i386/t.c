@@ -4,9 +4,11 @@ extern void release(void *);
 void *volatile self;
 
 __attribute__((noinline)) void causeCrash(int *p, int n) {
-  void *kept = self; // in esi
+  void *kept = self; // in a register
+  char room[16];
+  __asm__ volatile("" : : "r"(room));
   release(kept);
-  __asm__ volatile(".fill 16, 1, 0x90");
+  __asm__ volatile(".fill 23, 1, 0x90");
   *p = n;
   release(kept);
 }
