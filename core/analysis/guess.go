@@ -185,6 +185,9 @@ func (c *crash) contradictions(say func(string, ...any)) {
 				record(AllCanonical)
 			}
 		case c.sentSignal(nil):
+			if len(c.out.Accesses) > 0 { // another si_code than SI_USER shows it
+				break
+			}
 			say("the sender's process id is in the field that otherwise has the address: the instruction (%s) accesses no memory", c.insn.text)
 		case c.why.HasAddress && known:
 			record(NotAccessed)

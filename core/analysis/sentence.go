@@ -40,7 +40,7 @@ func (e *Event) String() string {
 //	jumped to 0x7f75c0de1234: the memory there is data and may not be executed
 //	divided an integer by zero: ecx is 0
 //	ran out of stack: it reached its guard page after 8192 KB
-//	was sent SIGSEGV by a process (4711): this instruction did not cause it
+//	was sent SIGSEGV by process 4711: this instruction did not cause it
 func (c *crash) event() Event {
 	if c.out.Overflow != No {
 		return c.overflowEvent()
@@ -111,22 +111,35 @@ func (c *crash) sender() uint32 {
 	return uint32(v)
 }
 
+// si_codes of signals that a process sent (asm-generic/siginfo.h).
+const (
+	siUser  = 0          // kill
+	siQueue = 0xffffffff // sigqueue
+	siTKill = 0xfffffffa // tkill, tgkill; so raise, pthread_kill and abort
+)
+
 // sentSignal reports whether a process sent the signal: si_code is 0 (SI_USER) and the instruction
 // did not raise it. As many writers leave si_code 0 for every signal, that is not enough. For
 // SIGSEGV and SIGBUS, the instruction must be known to access no memory; for all others, the sender
-// must be recorded. sentSignal sets the event, if e is not nil.
+// must be recorded. Other si_codes of sent signals are certain. sentSignal sets the event, if e is
+// not nil.
 func (c *crash) sentSignal(e *Event) bool {
-	if c.d.Exception.Flags != 0 || !strings.HasPrefix(c.why.Name, "SIG") {
+	if !strings.HasPrefix(c.why.Name, "SIG") {
 		return false
 	}
 	pid, own, in := c.sender(), c.d.PID(), c.insn
 	itself := own != nil && *own == pid
-	switch {
+	switch code := c.d.Exception.Flags; {
+	case itself && c.why.Kind == reason.Abort:
+		return false
+	case code == siQueue, code == siTKill && itself:
+	case code != siUser:
+		return false
 	case c.aboutMemory():
 		if in == nil || in.unknown || in.text == "" || len(in.accesses) > 0 || in.jump != nil || in.division {
 			return false
 		}
-	case pid == 0, in != nil && (in.division || in.trap), itself && c.why.Kind == reason.Abort:
+	case pid == 0, in != nil && (in.division || in.trap):
 		return false
 	}
 	if e == nil {
@@ -139,7 +152,7 @@ func (c *crash) sentSignal(e *Event) bool {
 	case itself:
 		e.Did = "sent itself " + name
 	default:
-		e.Did += fmt.Sprintf(" (%d)", pid)
+		e.Did = fmt.Sprintf("was sent %s by process %d", name, pid)
 	}
 	return true
 }
