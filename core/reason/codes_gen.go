@@ -46,7 +46,7 @@ const (
 	tWindows
 )
 
-// codes has 408 entries in 40 tables, from data/codes.tsv, sorted by table and code.
+// codes has 416 entries in 40 tables, from data/codes.tsv, sorted by table and code.
 var codes = [...]entry{
 	{tFastFail, 0x0, "FAST_FAIL_LEGACY_GS_VIOLATION", "found its stack overwritten and stopped itself"},
 	{tFastFail, 0x1, "FAST_FAIL_VTGUARD_CHECK_FAILURE", "found the table of an object's functions overwritten and stopped itself"},
@@ -182,7 +182,7 @@ var codes = [...]entry{
 	{tMacAccessArm, 0x102, "EXC_ARM_DA_DEBUG", "a watchpoint was hit"},
 	{tMacAccessArm, 0x103, "EXC_ARM_SP_ALIGN", "the stack pointer is misaligned"},
 	{tMacAccessArm, 0x104, "EXC_ARM_SWP", "the instruction swp is not supported"},
-	{tMacAccessArm, 0x105, "EXC_ARM_PAC_FAIL", "the pointer failed its authentication"},
+	{tMacAccessArm, 0x105, "EXC_ARM_PAC_FAIL", "pointer authentication failed"},
 	{tMacAccessPpc, 0x101, "EXC_PPC_VM_PROT_READ", "the memory's protection forbids it"},
 	{tMacAccessPpc, 0x102, "EXC_PPC_BADSPACE", "the address is in a wrong space"},
 	{tMacAccessPpc, 0x103, "EXC_PPC_UNALIGNED", "the address is misaligned"},
@@ -299,7 +299,10 @@ var codes = [...]entry{
 	{tMacResource, 0x4, "RESOURCE_TYPE_IO", "read and wrote too much"},
 	{tMacResource, 0x5, "RESOURCE_TYPE_THREADS", "started too many threads"},
 	{tMacSoft, 0x1, "EXC_PPC_TRAP", "hit a trap instruction"},
+	{tMacSoft, 0x10000, "EXC_UNIX_BAD_SYSCALL", "made an invalid system call"},
+	{tMacSoft, 0x10001, "EXC_UNIX_BAD_PIPE", "wrote to a pipe without a reader"},
 	{tMacSoft, 0x10002, "SIGABRT", "aborted itself"},
+	{tMacSoft, 0x10003, "EXC_SOFT_SIGNAL", "was sent a signal"},
 	{tMacSoft, 0x10100, "EXC_PPC_MIGRATE", "has a thread that was migrated"},
 	{tMacSoft, 0xdeadc0de, "UNCAUGHT_NS_EXCEPTION", "threw an Objective-C exception that nothing caught"},
 	{tPs3, 0x0, "UNKNOWN", ""},
@@ -417,8 +420,13 @@ var codes = [...]entry{
 	{tSolaris, 0x26, "SIGXRES", ""},
 	{tSolaris, 0x27, "SIGJVM1", ""},
 	{tSolaris, 0x28, "SIGJVM2", ""},
+	{tWindows, 0x4000, "Unreal Engine assertion", "failed an assertion (check or ensure) of Unreal Engine"},
+	{tWindows, 0x8000, "Unreal Engine GPU crash", "lost its graphics device, as Unreal Engine reports"},
+	{tWindows, 0xc000, "Unreal Engine out of memory", "ran out of memory, as Unreal Engine reports"},
+	{tWindows, 0xbdb30, "Unreal Engine ensure", "failed a check of Unreal Engine (ensure), after which it goes on"},
 	{tWindows, 0x517a7ed, "Simulated Exception", "was dumped on request and did not crash"},
 	{tWindows, 0xeedfade, "", "threw a Delphi exception that nothing caught"},
+	{tWindows, 0x20474343, "STATUS_GCC_THROW", "threw an exception of C++, or of another language with GCC's runtime, that nothing caught"},
 	{tWindows, 0x4000001e, "", "was stopped after a single step of 32-bit code"},
 	{tWindows, 0x4000001f, "", "hit a breakpoint in 32-bit code"},
 	{tWindows, 0x40010005, "", "was interrupted with Control-C"},

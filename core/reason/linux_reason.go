@@ -1,5 +1,7 @@
 package reason
 
+import "fmt"
+
 // Linux signals with codes of their own.
 const (
 	sigill  = 4
@@ -10,6 +12,13 @@ const (
 	sigsys  = 31
 )
 
+// The real-time signals of the kernel (asm-generic/signal.h). They have no names: C libraries use
+// the first ones themselves, so SIGRTMIN is 34 with glibc and other numbers with others.
+const (
+	rtMin = 32
+	rtMax = 64
+)
+
 // signalCodes are the tables of the si_codes of those signals.
 var signalCodes = map[uint32]table{sigill: tSigill, sigfpe: tSigfpe, sigbus: tSigbus, sigsegv: tSigsegv, sigtrap: tSigtrap, sigsys: tSigsys}
 
@@ -18,6 +27,9 @@ var signalCodes = map[uint32]table{sigill: tSigill, sigfpe: tSigfpe, sigbus: tSi
 // 0.
 func (x *record) linux(r Reason) Reason {
 	sig := find(tLinux, x.code)
+	if rtMin <= x.code && x.code <= rtMax {
+		sig = entry{name: fmt.Sprintf("SIG%d", x.code), text: fmt.Sprintf("was sent real-time signal %d", x.code)}
+	}
 	if sig.name == "" {
 		if x.code == 0 { // as writers of microdumps leave it
 			r.Text, r.Why = "crashed", "the dump does not say how"
@@ -75,7 +87,10 @@ const siKernel = 0x80
 // sends to its own thread.
 func (x *record) sender(r *Reason, name string) {
 	if e := find(tSiCode, x.flags); e.text != "" && x.flags != siKernel && r.Kind != Abort {
-		r.Text, r.Why = "was stopped by "+name, e.text
+		r.Why = e.text
+		if x.code < rtMin { // whose sentences say what each signal means, and not that it was sent
+			r.Text = "was stopped by " + name
+		}
 	}
 }
 

@@ -76,6 +76,8 @@ func (x *record) mac(r Reason) Reason {
 		switch e.name {
 		case "SIGABRT":
 			r.Kind = Abort
+		case "EXC_SOFT_SIGNAL":
+			e = x.softSignal(&r, e)
 		case "UNCAUGHT_NS_EXCEPTION":
 			r.Kind = Exception
 		case "EXC_PPC_TRAP":
@@ -100,6 +102,17 @@ func (x *record) mac(r Reason) Reason {
 		r.Text = e.text
 	}
 	return r
+}
+
+// softSignal decodes a signal that the kernel turned into an exception, as it does for a debugger:
+// the exception's second code is the signal's number (EXC_SOFT_SIGNAL, mach/exception_types.h).
+func (x *record) softSignal(r *Reason, e entry) entry {
+	number, ok := macSignals[uint32(x.param(2))]
+	if sig := find(tLinux, number); ok && sig.name != "" {
+		r.Kind = signalKind(sig.name)
+		return entry{name: e.name + " / " + sig.name, text: sig.text}
+	}
+	return e
 }
 
 // macCPU returns the entry of the flags in the exception's codes for the processor.

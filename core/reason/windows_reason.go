@@ -2,6 +2,7 @@ package reason
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 )
@@ -27,9 +28,9 @@ var winKinds = [...]struct {
 	{0xc0000090, Arithmetic}, {0xc0000091, Arithmetic}, {0xc0000092, Arithmetic}, {0xc0000093, Arithmetic},
 	{0xc0000094, Arithmetic}, {0xc0000095, Arithmetic},
 	{0xc00000fd, Stack}, {0xc0000374, Corruption}, {winFastFail, Abort}, {0xc0000417, Abort},
-	// Codes of programs: Chromium's for memory that ran out, C++ (Visual C++), .NET (two), Delphi,
-	// Crashpad without a crash.
-	{0xe0000008, OutOfMemory}, {0xe06d7363, Exception}, {0xe0434352, Exception}, {0xe0434f4d, Exception},
+	// Codes of programs: Chromium's and Unreal Engine's for memory that ran out, Unreal Engine's for
+	// a failed assertion, C++ (GCC, Visual C++), .NET (two), Delphi, Crashpad without a crash.
+	{0xe0000008, OutOfMemory}, {0xc000, OutOfMemory}, {0x4000, Abort}, {0x20474343, Exception}, {0xe06d7363, Exception}, {0xe0434352, Exception}, {0xe0434f4d, Exception},
 	{0xeedfade, Exception}, {0x0517a7ed, NoCrash},
 }
 
@@ -47,8 +48,8 @@ func (x *record) windows(r Reason) Reason {
 	}
 	if e == (entry{}) {
 		r.Text = fmt.Sprintf("raised the unknown exception 0x%08x", x.code)
-		if name := ntStatus.lookup(x.code); name != "" {
-			r.Text = fmt.Sprintf("raised exception %s (0x%08x)", name, x.code)
+		if !strings.HasPrefix(r.Name, "unknown ") {
+			r.Text = fmt.Sprintf("raised exception %s (0x%08x)", r.Name, x.code)
 		}
 	}
 	switch x.code {
