@@ -81,7 +81,7 @@ test("it can be installed, and then opens dumps and symbols by a double click, w
   const { errors, data } = await tab.cdp.send("Page.getAppManifest");
   assert.deepEqual(errors, []);
   const manifest = JSON.parse(data);
-  assert.deepEqual(Object.values(manifest.file_handlers[0].accept).flat(), [".dmp", ".mdmp", ".sym"]);
+  assert.deepEqual(Object.values(manifest.file_handlers[0].accept).flat(), [".dmp", ".mdmp", ".sym", ".dylib", ".pdb", ".debug"]);
   const { installabilityErrors } = await tab.cdp.send("Page.getInstallabilityErrors");
   // An incognito window cannot install any page.
   assert.deepEqual(installabilityErrors.filter((e) => e.errorId !== "in-incognito"), []);
