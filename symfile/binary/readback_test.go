@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -82,6 +84,30 @@ func TestReadBackTargets(t *testing.T) {
 		if !read[a] && a != cpu.RISCV && a != cpu.SPARC { // no compiler of these is in Debian
 			t.Errorf("no file of %s among %v", a.Name, words)
 		}
+	}
+}
+
+// TestReadBackMachO is TestReadBack for Mach-O programs with their dSYMs, and real ones without.
+func TestReadBackMachO(t *testing.T) {
+	for _, files := range [][]string{
+		{"m-x86_64-fp.dylib", "m-x86_64-fp.dwarf"}, {"m-x86_64-nofp.dylib", "m-x86_64-nofp.dwarf"}, {"m-arm64-fp.dylib", "m-arm64-fp.dwarf"}, {"m-arm64-nofp.dylib", "m-arm64-nofp.dwarf"},
+		{"traces/philox-arm64"}, {"traces/philox-x86_64"}, {"traces/swift-arm64"}, {"traces/swift-x86_64"}, {"traces/pac-arm64e"},
+	} {
+		var b *binary.File
+		for i, name := range files {
+			src := input.FromBytes(name, testfile.Read(t, "../macho/testdata/"+name+".gz"))
+			var err error
+			taken := true
+			if i == 0 {
+				b, err = binary.Open(src)
+			} else {
+				taken, err = b.Attach(src)
+			}
+			if err != nil || !taken {
+				t.Fatal(name, taken, err)
+			}
+		}
+		readBack(t, files[0], b)
 	}
 }
 
