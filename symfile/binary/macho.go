@@ -293,7 +293,7 @@ func (f *machoProgram) symbolTables() ([]*names, error) {
 		if m == nil || !m.HasSymbols() && !m.HasExports() {
 			continue
 		}
-		out = append(out, &names{full: m.HasSymbols(), some: m.NamesCode, onDemand: onDemand[nameTable]{section: "symbol table", file: m.Src.Name, open: func() (nameTable, error) {
+		out = append(out, &names{full: m.HasLocals(), some: m.NamesCode, onDemand: onDemand[nameTable]{section: "symbol table", file: m.Src.Name, open: func() (nameTable, error) {
 			return m.Publics()
 		}}})
 	}

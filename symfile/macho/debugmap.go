@@ -107,8 +107,8 @@ func (f *File) DebugMap() (*DebugMap, error) {
 // LC_DYSYMTAB does not say which are local.
 func (f *File) locals(fn func(s *Sym) error) error {
 	first, end := uint32(0), f.symtab.count
-	if f.localSyms.size > 0 && f.localSyms.off < end {
-		first, end = f.localSyms.off, f.localSyms.off+min(f.localSyms.size, end-f.localSyms.off)
+	if f.symtab.locals.size > 0 && f.symtab.locals.off < end {
+		first, end = f.symtab.locals.off, f.symtab.locals.off+min(f.symtab.locals.size, end-f.symtab.locals.off)
 	}
 	return f.symbolsFrom(first, end, func(_ uint32, s *Sym) error { return fn(s) })
 }

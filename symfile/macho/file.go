@@ -41,15 +41,14 @@ type File struct {
 	// Platform is the number of the system in LC_BUILD_VERSION, or 0.
 	Platform uint32
 
-	symtab    symtab
-	localSyms part // LC_DYSYMTAB's first local symbol, and their number
-	indirect  part // LC_DYSYMTAB's table of indirect symbols: a u32 each
-	starts    part // LC_FUNCTION_STARTS
-	noStarts  bool // a file with LC_FUNCTION_STARTS of size 0
-	exports   part // the trie of exported symbols
-	secret    part // what is encrypted
-	kexts     int  // programs in a kernel collection
-	warnings  input.Warnings
+	symtab   symtab
+	indirect part // LC_DYSYMTAB's table of indirect symbols: a u32 each
+	starts   part // LC_FUNCTION_STARTS
+	noStarts bool // a file with LC_FUNCTION_STARTS of size 0
+	exports  part // the trie of exported symbols
+	secret   part // what is encrypted
+	kexts    int  // programs in a kernel collection
+	warnings input.Warnings
 }
 
 // part is a range of the file.
@@ -269,9 +268,9 @@ func (f *File) command(cmd uint32, c *input.Cursor, at int64) {
 	case cmdUUID:
 		f.UUID = c.Bytes(16)
 	case cmdSymtab:
-		f.symtab = symtab{symbols: c.U32(), count: c.U32(), names: part{c.U32(), c.U32()}}
+		f.symtab.symbols, f.symtab.count, f.symtab.names = c.U32(), c.U32(), part{c.U32(), c.U32()}
 	case cmdDysymtab:
-		f.localSyms = part{c.U32(), c.U32()}
+		f.symtab.locals, f.symtab.divided = part{c.U32(), c.U32()}, true
 		c.Skip(10 * 4)
 		f.indirect.off = c.U32()
 		f.indirect.size = c.U32()

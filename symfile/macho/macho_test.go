@@ -398,3 +398,20 @@ func TestTruncated(t *testing.T) {
 		}
 	}
 }
+
+// A program that strip has made has its exports alone, and at most one local symbol.
+func TestHasLocals(t *testing.T) {
+	data := slices.Clone(testfile.Read(t, "testdata/m-arm64-fp.dylib.gz"))
+	command := []byte{0xb, 0, 0, 0, 80, 0, 0, 0} // LC_DYSYMTAB, its size
+	at := bytes.Index(data, command)
+	if at < 0 {
+		t.Fatal("no LC_DYSYMTAB")
+	}
+	for locals, want := range []bool{false, false, true} {
+		binary.LittleEndian.PutUint32(data[at+12:], uint32(locals))
+		f, err := Open(input.FromBytes("m", data))
+		if err != nil || f.HasLocals() != want {
+			t.Errorf("%d local symbols: %v, want %v (%v)", locals, f.HasLocals(), want, err)
+		}
+	}
+}

@@ -20,6 +20,8 @@ const maxName = 64 << 10
 type symtab struct {
 	symbols, count uint32
 	names          part
+	locals         part // LC_DYSYMTAB's first local symbol, and their number
+	divided        bool // there is an LC_DYSYMTAB
 }
 
 // Sym is an entry of the symbol table (nlist.h).
@@ -64,6 +66,12 @@ func (f *File) symSize() int64 {
 
 // HasSymbols reports whether the file has a symbol table.
 func (f *File) HasSymbols() bool { return f.symtab.count > 0 }
+
+// HasLocals reports whether the symbol table has more than imports and exports: strip leaves at most
+// one local symbol ("radr://5614542").
+func (f *File) HasLocals() bool {
+	return f.HasSymbols() && (!f.symtab.divided || f.symtab.locals.size > 1 || f.Type == TypeObject)
+}
 
 // HasExports reports whether it has a trie of exported symbols.
 func (f *File) HasExports() bool { return f.exports.size > 0 }
@@ -208,7 +216,7 @@ func (f *File) NamesCode() bool {
 		}
 		return nil
 	}
-	if global := f.localSyms.off + f.localSyms.size; global < f.symtab.count && f.symbolsFrom(global, f.symtab.count, is) == errFound {
+	if global := f.symtab.locals.off + f.symtab.locals.size; global < f.symtab.count && f.symbolsFrom(global, f.symtab.count, is) == errFound {
 		return true
 	}
 	return f.Symbols(is) == errFound
