@@ -163,7 +163,10 @@ func (t *objectTable) find(i int) (*mappedObject, error) {
 		case refused != "":
 			t.warn(f.src.Name, fmt.Sprintf("not the object %s that %s was linked from: %s", of.Path, t.program, refused))
 		default:
-			if !sameTime(of, f.src) {
+			switch {
+			case of.Modified == 0 || f.src.Modified == 0:
+				t.warn(t.program, "the times of its objects are not known, so only the sizes of their functions show that they are of this build; of another one, lines may differ")
+			case !sameTime(of, f.src):
 				t.warn(f.src.Name, fmt.Sprintf("an object of %s, where %s was linked from one of %s; it is used because its functions have the same sizes, but lines may differ",
 					utc(f.src.Modified), t.program, utc(of.Modified)))
 			}

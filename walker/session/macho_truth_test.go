@@ -141,9 +141,13 @@ func TestMachOTraces(t *testing.T) {
 	if err != nil || len(paths) < 4 {
 		t.Fatalf("%d traces, %v", len(paths), err)
 	}
+	least := 20
+	if runtime.GOOS == "js" { // which walks fewer
+		least = 2
+	}
 	for _, path := range paths {
 		right, all := walkTrace(t, path, 5, nil)
-		if t.Logf("%s: %d of %d instructions", filepath.Base(path), right, all); right < all || all < 20 {
+		if t.Logf("%s: %d of %d instructions", filepath.Base(path), right, all); right < all || all < least {
 			t.Errorf("%s: %d of %d instructions are right", path, right, all)
 		}
 	}

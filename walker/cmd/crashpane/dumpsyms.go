@@ -206,6 +206,9 @@ func joined(files []sourceFile, arch string) (*binary.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if is := b.Identity().Arch; arch != "" && b.Arch() != nil && !slices.Contains([]string{is, b.Arch().Name, appleNames[b.Arch().Name]}, arch) {
+		return nil, fmt.Errorf("%s is for %s, and not for %s", files[0].Name, is, arch)
+	}
 	rest := files[1:]
 	// "dumpsyms app.pdb app.exe" is as good as the other order: the file with the code is the one
 	// that others belong to.

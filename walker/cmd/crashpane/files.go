@@ -176,6 +176,9 @@ func openFile(path string) (f *os.File, src *input.Source, err error) {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
 		err = &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
+		if st.IsDir() {
+			err = &os.PathError{Op: "read", Path: path, Err: errors.New("a folder, not a file")}
+		}
 	}
 	if err == nil {
 		f, err = os.Open(path)
@@ -226,6 +229,7 @@ func firstOf(warnings []string, count int) string {
 // error for a path that cannot be opened. A file that is not used is only a warning, because the
 // stacks can be walked without it.
 func (s *fileSet) addSymbols(path string) error {
+	path = inBundle(path)
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -351,7 +355,8 @@ func (s *fileSet) findRenamed(layout string) (out []string) {
 
 // containsName reports whether a text contains a file's name, not as a part of a longer one.
 //
-// Example: "split debug information: obj/a.dwo" contains "a.dwo" and not "dwo".
+// Example: "split debug information: obj/a.dwo" contains "a.dwo" and not "dwo". A dSYM is named after
+// its program, and so is the file in it: "the debug information app.dSYM" contains "app".
 func containsName(text, name string) bool {
 	for rest := text; name != ""; {
 		at := strings.Index(rest, name)
@@ -359,7 +364,7 @@ func containsName(text, name string) bool {
 			return false
 		}
 		before, after := rest[:at], rest[at+len(name):]
-		if (before == "" || strings.ContainsAny(before[len(before)-1:], " /\\(")) && (after == "" || strings.ContainsAny(after[:1], " ,;:()")) {
+		if (before == "" || strings.ContainsAny(before[len(before)-1:], " /\\(")) && (after == "" || strings.ContainsAny(after[:1], " ,;:()") || strings.HasPrefix(after, ".dSYM")) {
 			return true
 		}
 		rest = after

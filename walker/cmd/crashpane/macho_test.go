@@ -86,6 +86,9 @@ func TestFat(t *testing.T) {
 			t.Errorf("rules for %s: exit %d, %s", arch, code, problem)
 		}
 	}
+	if code, _, problem := crashpane("dumpsyms", "--arch", "x86_64", filepath.Join(dir, "arm/m")); code != 1 || !strings.Contains(problem, "m is for arm64, and not for x86_64") {
+		t.Errorf("a file for another processor: exit %d, %q", code, problem)
+	}
 	for _, c := range []struct{ arch, says string }{{"", "m is for several processors (x86_64, arm64): --arch says for which to read it"}, {"ppc", "m is for x86_64, arm64, and not for ppc"}} {
 		for _, command := range []string{"dumpsyms", "rules"} {
 			if code, _, problem := crashpane(command, "--arch", c.arch, program); code != 1 || !strings.Contains(problem, c.says) {

@@ -77,6 +77,7 @@ func (s *fileSet) useFile(spec string) error {
 	if name, file, ok := strings.Cut(spec, "="); ok && !isFile(spec) {
 		module, path = name, file
 	}
+	path = inBundle(path)
 	items, err := s.add(path)
 	if err != nil {
 		return err
@@ -133,7 +134,8 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 	}
 	for _, it := range s.files.Items() {
 		unused := s.files.Unused(it.ID, 0)
-		switch direct := slices.Contains(named, it.Name); {
+		direct := slices.ContainsFunc(named, func(path string) bool { return inBundle(path) == it.Name })
+		switch {
 		case unused.Reason == session.NotUnused:
 		case unused.Wanted || direct:
 			tell(it.Name, unused.Why+remedy(it.Name, &unused))
