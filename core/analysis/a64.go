@@ -26,7 +26,7 @@ import (
 // branches, exceptions and system instructions. The other groups process data: they access no
 // memory and have no text here.
 func (m *machine) a64(w uint32) *decoded {
-	in := &decoded{len: 4}
+	in := &decoded{len: 4, authenticates: authenticates(w)}
 	a := &a64insn{m: m, in: in, w: w, rt: w & 31, rn: w >> 5 & 31}
 	switch {
 	case w>>27&1 == 1 && w>>25&1 == 0:

@@ -159,6 +159,19 @@ func (a *a64insn) branchRegister() {
 	a.in.jump = &Jump{Target: reg.Value, How: [...]string{"jump", "call", "return"}[op], Register: reg}
 }
 
+// authenticates reports whether an instruction authenticates a pointer, and so faults if that fails
+// and the processor has FEAT_FPAC.
+//
+//	11011010110000010 0 Z 1 kk Rn Rd         autia, autib, autda, autdb; Z: autiza …
+//	11010101000000110010 0001 1 k 1 11111    autia1716, autib1716
+//	11010101000000110010 0011 1 k s 11111    autiaz, autiasp, autibz, autibsp
+//	1101011 Z 0 op 111110000 1 M Rn Rm       braa, blraa, retaa …
+//	11111000 M S 1 imm9 W 1 Rn Rt            ldraa, ldrab
+func authenticates(w uint32) bool {
+	return w&0xffffd000 == 0xdac11000 || w&^0x40 == 0xd503219f || w&^0x60 == 0xd503239f ||
+		w&0xfe9ff800 == 0xd61f0800 || w&0xff200400 == 0xf8200400
+}
+
 // exception decodes svc, brk and hlt:
 //
 //	11010100 opc imm16 000 LL
@@ -169,6 +182,9 @@ func (a *a64insn) exception() {
 		a.in.text = fmt.Sprintf("svc #0x%x", imm)
 	case 0xd4200000:
 		a.in.text, a.in.trap = fmt.Sprintf("brk #0x%x", imm), true
+		// clang's code checks a pointer that it authenticated, and stops at brk 0xc470 plus the key
+		// (LLVM, AArch64PointerAuth).
+		a.in.authenticates = imm&^3 == 0xc470
 	case 0xd4400000:
 		a.in.text, a.in.trap = fmt.Sprintf("hlt #0x%x", imm), true
 	}

@@ -21,7 +21,7 @@ type Result struct {
 	// Event says what happened. Guesses are sentences about likely causes, which may be wrong.
 	Event   Event
 	Guesses []string
-	// Instruction is the instruction at pc. It is nil if the dump lacks its bytes or this package
+	// Instruction is the instruction that crashed: at pc, or an int3 before it. It is nil if the dump lacks its bytes or this package
 	// cannot decode it.
 	Instruction *Instruction
 	// Accesses are all memory accesses of the instruction. AccessesKnown distinguishes none from

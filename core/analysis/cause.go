@@ -1,7 +1,10 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -18,7 +21,7 @@ const nullPage = 0x10000
 // access with a non-canonical or a misaligned address; if the reported address is low or missing,
 // an access that the memory map forbids; if 0 is reported, the only access.
 func (c *crash) findCause() {
-	if c.insn == nil || !c.aboutMemory() || c.execution() {
+	if c.insn == nil || !c.aboutMemory() || c.execution() || c.ranInto() || c.why.Access == reason.Exec || c.faultWithoutAddress() && c.insn.privileged {
 		return
 	}
 	reported := c.untagged(c.why.Address)
@@ -47,7 +50,7 @@ func (c *crash) findCause() {
 	if gpf && pick(func(a *Access) bool { return !c.possible(a.Address) }) {
 		return
 	}
-	if gpf && pick(func(a *Access) bool { return c.misaligned(a) != 0 }) {
+	if gpf && pick(func(a *Access) bool { return c.misaligned(a) != 0 }) || c.instructionRefused() {
 		return
 	}
 	// Some writers report no address or a wrong one. Then an access that must fail is the cause.
@@ -92,14 +95,33 @@ func (c *crash) execution() bool {
 	if !c.aboutMemory() || c.ctx == nil {
 		return false
 	}
-	if c.why.Access == reason.Exec {
-		return true
+	if c.why.Stated && c.why.Kind != reason.Misaligned {
+		return false
 	}
 	if c.why.HasAddress && c.untagged(c.why.Address) == c.pc && !c.faultWithoutAddress() {
 		return true
 	}
 	// A reported 0 may just be missing. If pc cannot be code, the jump to it failed.
-	return c.why.HasAddress && c.why.Address == 0 && c.insn == nil && c.noCode(c.pc)
+	return c.why.HasAddress && c.why.Address == 0 && c.noCode(c.pc)
+}
+
+// ranInto reports whether the instruction reaches into a page from which the processor could not
+// fetch its end: the address is the start of that page.
+//
+//	pc 0x7ff700000ffe, address 0x7ff700001000: the page ends after two bytes of the instruction
+func (c *crash) ranInto() bool {
+	const page = 0x1000
+	rest := c.why.Address - c.pc
+	if !c.aboutMemory() || c.arch == nil || c.arch.Instructions != cpu.DecodedX86 || !c.why.HasAddress || c.why.Stated ||
+		c.why.Address%page != 0 || rest == 0 || rest >= maxInstruction || c.why.Access == reason.Write {
+		return false
+	}
+	if c.insn != nil && uint64(c.insn.len) <= rest {
+		return false
+	}
+	return c.why.Access == reason.Exec || !slices.ContainsFunc(c.out.Accesses, func(a Access) bool {
+		return !a.AddressKnown || c.why.Address-a.Address < uint64(max(1, a.Size))
+	})
 }
 
 // noCode reports whether by the memory map an address cannot be code.
@@ -132,10 +154,19 @@ func (c *crash) faultWithoutAddress() bool {
 				return false
 			}
 		}
-		return c.insn != nil && len(c.insn.accesses) > 0
+		return c.insn != nil && (len(c.insn.accesses) > 0 || c.insn.privileged || c.insn.refused != "")
 	}
 	// Linux has no si_addr for such a fault, and says that the kernel sent the signal.
 	return c.why.Name == "SIGSEGV / SI_KERNEL" || c.why.Name == "SIGBUS / SI_KERNEL"
+}
+
+// instructionRefused reports whether the processor refused the instruction itself: there was a
+// general protection fault, and no address of the instruction explains it.
+func (c *crash) instructionRefused() bool {
+	if c.insn == nil || !c.faultWithoutAddress() || c.execution() || c.out.Cause >= 0 {
+		return false
+	}
+	return c.insn.privileged || c.insn.refused != "" && !c.insn.unknown && allKnown(c.out.Accesses) && !c.badTarget()
 }
 
 // accessesOrNone returns the accesses, none if the instruction could not be decoded.
@@ -176,11 +207,12 @@ func (c *crash) misaligned(a *Access) int {
 // adjust sets Adjusted and Place: what explains the address that failed, and its entry in the
 // memory map.
 func (c *crash) adjust() {
-	if c.sentSignal(nil) {
+	if c.sentSignal(nil) || c.instructionRefused() {
 		return
 	}
 	addr, ok := c.address()
 	switch {
+	case c.why.Stated:
 	case c.execution():
 		addr, ok = c.pc, true
 		if addr < nullPage {

@@ -26,9 +26,14 @@ type decoded struct {
 	divisorName  string
 	// privileged: user code may not execute it.
 	privileged bool
+	// refused is why the processor may refuse the instruction itself with a general protection
+	// fault, to follow its text: "loads a segment selector that is not valid". Or it is "".
+	refused string
 	// trap: the instruction stops the program on purpose: ud2, int3, brk, udf.
 	trap bool
-	x86  *x86Insn // nil on other processors
+	// authenticates: it fails if a pointer fails authentication.
+	authenticates bool
+	x86           *x86Insn // nil on other processors
 }
 
 // machine is the state in which an instruction executes.
@@ -49,16 +54,20 @@ func (c *crash) decode() {
 	if c.thread >= 0 && c.d.OS() == core.Windows {
 		m.teb = c.d.Threads[c.thread].TEB
 	}
-	in := m.decodeAt(c.pc)
+	at := c.pc
+	if c.afterInt3() && len(m.code(at-1, 1)) == 1 && m.code(at-1, 1)[0] == 0xcc {
+		at--
+	}
+	in := m.decodeAt(at)
 	if in == nil {
 		return
 	}
 	c.insn = in
 	module, _ := c.d.ModuleAt(c.pc)
-	c.out.Instruction = &Instruction{Address: c.pc, Text: in.text, Bytes: []byte{}, Module: module, Registers: append([]Register{}, in.regs...)}
+	c.out.Instruction = &Instruction{Address: at, Text: in.text, Bytes: []byte{}, Module: module, Registers: append([]Register{}, in.regs...)}
 	// Keep the bytes only if they are code: at a bad pc they may be private data.
 	if place := c.places.At(c.pc); c.out.Instruction.Module >= 0 || place != nil && place.Exec {
-		c.out.Instruction.Bytes = m.code(c.pc, in.len)
+		c.out.Instruction.Bytes = m.code(at, in.len)
 	}
 	c.out.Accesses = append(c.out.Accesses, in.accesses...)
 	c.out.AccessesKnown = !in.unknown
@@ -69,6 +78,19 @@ func (c *crash) decode() {
 			a.Guard = p.Guard
 		}
 	}
+}
+
+// afterInt3 reports whether the reason may be an int3, after which pc is at the next instruction:
+// often an ud2, which raises another signal. Windows sets pc back to the int3.
+func (c *crash) afterInt3() bool {
+	if c.arch.Instructions != cpu.DecodedX86 {
+		return false
+	}
+	switch c.why.Name {
+	case "SIGTRAP / SI_KERNEL", "SIGTRAP", "EXC_BREAKPOINT / EXC_I386_BPT":
+		return true
+	}
+	return false
 }
 
 // use adds a register to regs.

@@ -172,7 +172,7 @@ func (c *crash) contradictions(say func(string, ...any)) {
 	case c.why.Text == "executed a privileged instruction" && !c.insn.privileged:
 		record(NotPrivileged)
 	}
-	if !c.aboutMemory() || c.insn == nil || c.execution() || c.insn.unknown {
+	if !c.aboutMemory() || c.insn == nil || c.execution() || c.ranInto() || c.insn.unknown {
 		return
 	}
 	if c.out.Cause < 0 {
@@ -181,7 +181,7 @@ func (c *crash) contradictions(say func(string, ...any)) {
 		case c.badTarget():
 		case c.faultWithoutAddress():
 			// Elsewhere than on Windows a fault of another kind is reported in the same way.
-			if known && !c.insn.privileged && c.d.OS() == core.Windows {
+			if known && !c.instructionRefused() && c.d.OS() == core.Windows {
 				record(AllCanonical)
 			}
 		case c.sentSignal(nil):
@@ -189,10 +189,11 @@ func (c *crash) contradictions(say func(string, ...any)) {
 				break
 			}
 			say("the sender's process id is in the field that otherwise has the address: the instruction (%s) accesses no memory", c.insn.text)
+		case c.why.Stated:
 		case c.why.HasAddress && known:
 			record(NotAccessed)
 			if len(c.out.Accesses) > 0 {
-				say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexWord(c.why.Address))
+				say("the instruction (%s) does not access %s: the registers or the address are not those of the crash", c.insn.text, hexWord(c.why.Address))
 			}
 		}
 		return

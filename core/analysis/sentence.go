@@ -56,11 +56,12 @@ func (c *crash) event() Event {
 		c.divisionEvent(&e)
 	case reason.Instruction, reason.Trap:
 		switch {
-		case c.insn == nil || c.insn.text == "":
-		case c.insn.trap:
-			e.Why = c.insn.text + ", which stops the program on purpose"
-		case c.insn.privileged:
-			e.Why = c.insn.text + " is a privileged instruction"
+		case c.insn == nil:
+		case c.insn.authenticates && (c.insn.trap || c.why.Name == "SIGILL / ILL_ILLOPN"):
+			e = Event{Did: "used a pointer that is not valid", Why: strings.TrimPrefix(c.insn.text+": pointer authentication failed", ": ")}
+		case c.insn.text == "":
+		case c.insn.trap || c.insn.privileged:
+			e.Why = c.insn.purpose()
 		}
 	}
 	return e
@@ -72,6 +73,8 @@ func (c *crash) memoryEvent(e *Event) {
 	switch j := c.out.Jump; {
 	case c.execution():
 		at("jumped to", c.pc, c.because(c.pc, Exec, ""))
+	case c.ranInto():
+		at("ran into", c.why.Address, c.because(c.why.Address, Exec, "with the instruction at "+hexWord(c.pc)))
 	case c.badTarget():
 		did := map[string]string{"call": "tried to call", "return": "tried to return to"}[j.How]
 		if did == "" {
@@ -80,10 +83,22 @@ func (c *crash) memoryEvent(e *Event) {
 		at(did, j.Target, c.because(j.Target, Exec, through(j.Register, 0)))
 	case c.out.Cause >= 0:
 		c.accessEvent(e, &c.out.Accesses[c.out.Cause])
+	case c.instructionRefused() && c.insn.privileged:
+		*e = Event{Did: "executed a privileged instruction", Why: c.insn.purpose()}
+	case c.instructionRefused():
+		*e = Event{Did: "executed an instruction that the processor refused", Why: c.insn.text + " " + c.insn.refused}
 	case c.sentSignal(e):
 	case c.why.HasAddress:
 		at(c.why.Text+" at", c.why.Address, c.because(c.why.Address, kindOf(c.why.Access), ""))
 	}
+}
+
+// purpose returns the text of an instruction, and what it is for if that is to stop the program.
+func (in *decoded) purpose() string {
+	if in.trap {
+		return in.text + ", which stops the program on purpose"
+	}
+	return in.text
 }
 
 // kindOf returns the kind of a reason's access.
@@ -146,6 +161,9 @@ func (c *crash) sentSignal(e *Event) bool {
 		return true
 	}
 	name, _, _ := strings.Cut(c.why.Name, " ")
+	if number, ok := strings.CutPrefix(c.why.Text, "was sent real-time "); ok {
+		name = "real-time " + number
+	}
 	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it"}
 	switch {
 	case pid == 0:
@@ -255,6 +273,8 @@ func (c *crash) because(addr uint64, kind Kind, through string) string {
 func (c *crash) refusal(addr uint64, kind Kind) string {
 	p := c.out.Place
 	switch {
+	case c.why.Stated:
+		return c.why.Why
 	case addr == 0:
 		return "null pointer"
 	case addr < nullPage:

@@ -84,7 +84,7 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 	op := x.Op
 	if x.vec == nil {
 		in.division = op == x86asm.DIV || op == x86asm.IDIV
-		in.privileged = x86Privileged(op)
+		in.privileged, in.refused = x.privileged(), x.refused()
 		in.trap = op == x86asm.UD2 || op == x86asm.UD1 || op == x86asm.INT || op == x86asm.ICEBP || op == x86asm.HLT
 	}
 	if in.division {
@@ -322,17 +322,4 @@ func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 		j.Target = v
 		in.jump = &j
 	}
-}
-
-// x86Privileged reports whether user code may not execute an instruction, or may not as systems
-// configure processors.
-func x86Privileged(op x86asm.Op) bool {
-	switch op {
-	case x86asm.CLI, x86asm.STI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.OUT, x86asm.INSB, x86asm.INSW, x86asm.INSD,
-		x86asm.OUTSB, x86asm.OUTSW, x86asm.OUTSD, x86asm.INVD, x86asm.INVLPG, x86asm.INVPCID, x86asm.LGDT, x86asm.LIDT, x86asm.LLDT,
-		x86asm.LMSW, x86asm.LTR, x86asm.RDMSR, x86asm.WRMSR, x86asm.WBINVD, x86asm.SWAPGS, x86asm.SYSRET, x86asm.SYSEXIT,
-		x86asm.MONITOR, x86asm.MWAIT, x86asm.XSETBV, x86asm.RSM:
-		return true
-	}
-	return false
 }

@@ -57,6 +57,12 @@ func (x *record) linux(r Reason) Reason {
 		// process sent the signal, or for SI_KERNEL: then the fault was a general protection fault
 		// of a non-canonical address, and si_addr is 0.
 		switch {
+		case e.name == "SEGV_MTEAERR" || e.name == "SEGV_ADIDERR":
+			// Reported some time after the access, whose address is not known: si_addr is 0.
+			r.Text, r.Why = "accessed memory", e.text
+		case e.name == "SEGV_CPERR":
+			// A return or a jump failed; si_addr is 0 or that of the instruction.
+			r.Text, r.Why = "was stopped by "+sig.name, e.text
 		case e.name != "" || x.flags == 0:
 			r.HasAddress, r.Why = true, e.text
 		case x.flags == siKernel:
@@ -64,6 +70,7 @@ func (x *record) linux(r Reason) Reason {
 		default:
 			x.sender(&r, sig.name)
 		}
+		r.Stated = e.name != "" && (x.flags > 2 || e.name == "BUS_ADRALN")
 		switch {
 		// The other codes of SIGBUS are of memory that could not be had: a file that was truncated,
 		// or failing hardware.

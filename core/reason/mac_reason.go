@@ -68,6 +68,7 @@ func (x *record) mac(r Reason) Reason {
 		// The code is a kern_return_t, or else one of the processor's.
 		if e = find(tMacKern, x.flags); e.name == "" {
 			e = x.macCPU()
+			r.Stated = e.name != ""
 		}
 	case excBadInstruction, excArithmetic, excBreakpoint:
 		e = x.macCPU()
@@ -94,8 +95,15 @@ func (x *record) mac(r Reason) Reason {
 	switch {
 	case x.code == excBadAccess && e.name == "EXC_I386_GPFLT":
 		// A general protection fault has no address.
-		r.HasAddress = false
+		r.HasAddress, r.Stated = false, false
 		r.Text, r.Why = "tried to access memory", "probably at an address that is not canonical; the system does not say which"
+	// The address is the stack pointer or that of the instruction.
+	case e.name == "EXC_ARM_SP_ALIGN":
+		r.HasAddress = false
+		r.Text, r.Why = "tried to access the stack", e.text
+	case e.name == "EXC_ARM_PAC_FAIL":
+		r.HasAddress = false
+		r.Text, r.Why = "used a pointer that is not valid", e.text
 	case x.code == excBadAccess:
 		r.Why = e.text
 	case e.text != "":

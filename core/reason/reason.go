@@ -69,6 +69,10 @@ type Reason struct {
 	Access Access
 	// HasAddress: Address is an accessed address, not that of an instruction.
 	HasAddress bool
+	// Stated: Why states what was wrong, whatever the address is: a tag, a protection key, failing
+	// hardware, alignment, pointer authentication. That the address is close to 0, say, then
+	// explains nothing.
+	Stated bool
 	// Text is what the process did, to follow its name: "divided an integer by zero", "tried to
 	// read memory".
 	Text string
