@@ -46,7 +46,7 @@ const (
 	tWindows
 )
 
-// codes has 416 entries in 40 tables, from data/codes.tsv, sorted by table and code.
+// codes has 417 entries in 40 tables, from data/codes.tsv, sorted by table and code.
 var codes = [...]entry{
 	{tFastFail, 0x0, "FAST_FAIL_LEGACY_GS_VIOLATION", "found its stack overwritten and stopped itself"},
 	{tFastFail, 0x1, "FAST_FAIL_VTGUARD_CHECK_FAILURE", "found the table of an object's functions overwritten and stopped itself"},
@@ -427,6 +427,7 @@ var codes = [...]entry{
 	{tWindows, 0x517a7ed, "Simulated Exception", "was dumped on request and did not crash"},
 	{tWindows, 0xeedfade, "", "threw a Delphi exception that nothing caught"},
 	{tWindows, 0x20474343, "STATUS_GCC_THROW", "threw an exception of C++, or of another language with GCC's runtime, that nothing caught"},
+	{tWindows, 0x40000015, "", "aborted itself"},
 	{tWindows, 0x4000001e, "", "was stopped after a single step of 32-bit code"},
 	{tWindows, 0x4000001f, "", "hit a breakpoint in 32-bit code"},
 	{tWindows, 0x40010005, "", "was interrupted with Control-C"},

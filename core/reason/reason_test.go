@@ -25,6 +25,7 @@ func TestDecodeFor(t *testing.T) {
 		{win, core.ProcX86, 0xc0000005, 0, 0x401000, []uint64{0, 0x45}, "EXCEPTION_ACCESS_VIOLATION_READ", "tried to read memory"},
 		{win, core.ProcX86, 0xc0000005, 0, 0x401000, []uint64{1, 0xffffffff80001234}, "EXCEPTION_ACCESS_VIOLATION_WRITE", "tried to write memory"},
 		{win, core.ProcAMD64, 0xc0000005, 0, 0, []uint64{8, 0}, "EXCEPTION_ACCESS_VIOLATION_EXEC", "tried to execute code"},
+		{win, core.ProcAMD64, 0x40000015, 0, 0x401000, nil, "STATUS_FATAL_APP_EXIT", "aborted itself"},
 		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, []uint64{0, ^uint64(0)}, "EXCEPTION_ACCESS_VIOLATION_READ", "tried to read memory: probably another address that is not canonical; Windows does not say which"},
 		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, nil, "EXCEPTION_ACCESS_VIOLATION", ""},
 		{win, core.ProcAMD64, 0xc0000005, 0, 0x401000, []uint64{3, 0x5000000}, "EXCEPTION_ACCESS_VIOLATION", "tried to access memory"},

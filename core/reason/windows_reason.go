@@ -28,6 +28,7 @@ var winKinds = [...]struct {
 	{0xc0000090, Arithmetic}, {0xc0000091, Arithmetic}, {0xc0000092, Arithmetic}, {0xc0000093, Arithmetic},
 	{0xc0000094, Arithmetic}, {0xc0000095, Arithmetic},
 	{0xc00000fd, Stack}, {0xc0000374, Corruption}, {winFastFail, Abort}, {0xc0000417, Abort},
+	{0x40000015, Abort}, // STATUS_FATAL_APP_EXIT, as handlers of SIGABRT record it
 	// Codes of programs: Chromium's and Unreal Engine's for memory that ran out, Unreal Engine's for
 	// a failed assertion, C++ (GCC, Visual C++), .NET (two), Delphi, Crashpad without a crash.
 	{0xe0000008, OutOfMemory}, {0xc000, OutOfMemory}, {0x4000, Abort}, {0x20474343, Exception}, {0xe06d7363, Exception}, {0xe0434352, Exception}, {0xe0434f4d, Exception},

@@ -343,6 +343,9 @@ func (b *builder) crash() {
 			if r.Crash.Analysis.Overflow != analysis.No {
 				r.Crash.Recursion = recursion(r.Threads[t].Frames)
 			}
+			if k := why.Kind; r.Crash.Event.Did == why.Text && (k == reason.Abort || k == reason.Trap || k == reason.Instruction) {
+				b.aborted(k)
+			}
 		}
 	}
 	r.FirstThread, r.HasRequesting = firstThread(d)

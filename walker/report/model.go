@@ -180,6 +180,10 @@ type Crash struct {
 	// Recursion is the function of most of the crashed thread's frames, if its stack overflowed. It
 	// is nil if there is no such function.
 	Recursion *Recursion
+	// Ended is how many of the crashed thread's first frames are of functions that end the program
+	// and of what they called: the crash's place is not in them. It is 0 unless the program ended
+	// itself.
+	Ended int
 	// Requested: the process did not crash; the dump was requested.
 	Requested bool
 	// Analysis has what Event is derived from: the instruction, its accesses, the memory map. It is

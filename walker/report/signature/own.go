@@ -109,7 +109,7 @@ var irrelevant = newList(`
 	_CFThrowFormattedException __raiseError
 	swift_fatalError swift::fatalError* swift::swift_abort* _swift_runtime_on_report swift_runtime_on_report _assertionFailure
 	_swift_stdlib_reportFatalError* Swift._assertionFailure Swift._fatalErrorMessage Swift.fatalError swift_unexpectedError
-	rust_panic rust_begin_unwind __rust_start_panic panic_impl core::panicking::* std::panicking::* std::process::abort std::sys::abort_internal
+	__rustc::* std::alloc::rust_oom* rust_panic rust_begin_unwind __rust_start_panic panic_impl core::panicking::* std::panicking::* std::process::abort std::sys::abort_internal
 	std::sys::unix::abort_internal std::sys::pal::* std::sys::backtrace::* std::sys_common::backtrace::* std::rt::* core::intrinsics::*
 	core::option::unwrap_failed core::option::expect_failed core::option::expect_none_failed core::result::unwrap_failed core::cell::panic_*
 	core::slice::index::slice_* core::slice::index::into_* core::str::slice_error_fail* core::str::traits::str_index_* alloc::alloc::handle_alloc_error
@@ -141,7 +141,7 @@ var prefixes = newList(`
 	qsort* bsearch __qsort* printf* fprintf* sprintf* snprintf* vsnprintf* vfprintf* __vfprintf_* fwrite* fread* strtod*
 	std::* core::* alloc::* __gnu_cxx::* __cxxabiv1::* stdext::* absl::* folly::* boost::* objc_msgSend* objc_release objc_retain* objc_autorelease* objc_store*
 	CFRelease CFRetain -[__NSArray* -[__NSDictionary* -[__NSPlaceholder* -[NSObject(NSObject)* -[NSArray* -[__NSCF* swift_* Swift.*
-	runtime.mem* runtime.memmove* runtime.call* runtime.map* runtime.malloc* runtime.growslice* runtime.newobject* runtime.assert* reflect.* sync.* fmt.* strings.* bytes.*
+	runtime.* reflect.* sync.* fmt.* strings.* bytes.*
 	System.*
 `)
 

@@ -3,6 +3,8 @@ package signature
 import (
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/walker/report"
 )
 
 func TestWord(t *testing.T) {
@@ -80,6 +82,28 @@ func TestPlace(t *testing.T) {
 		if have := Of(&Crash{Frames: tt.stack, Reason: tt.when}, Own); have != tt.signature {
 			t.Errorf("signature %q, want %q", have, tt.signature)
 		}
+	}
+}
+
+// siggen are lists that are not the project's own.
+type siggen struct{ ownLists }
+
+// TestEnded: the place is not in what ended the program; nor is the signature, but with other lists.
+func TestEnded(t *testing.T) {
+	frame := func(name string) report.Frame {
+		return report.Frame{Module: -1, HasFunction: true, Function: report.Name{Raw: name}, Inlines: []report.Inline{}}
+	}
+	r := &report.Report{Crash: &report.Crash{Ended: 3}, Threads: []report.Thread{{Frames: []report.Frame{frame("onab"), frame("raise"), frame("abort"), frame("crash")}}}}
+	name := func(n report.Name) string { return n.Raw }
+	if words, at := OfReport(r, Own, name); words != "crash" || at != (Call{3, -1}) {
+		t.Errorf("%q %v", words, at)
+	}
+	if words, at := OfReport(r, siggen{}, name); words != "onab" || at != (Call{3, -1}) {
+		t.Errorf("with other lists: %q %v", words, at)
+	}
+	r.Threads[0].Frames = r.Threads[0].Frames[:3]
+	if words, at := OfReport(r, Own, name); words != "onab" || at != (Call{0, -1}) {
+		t.Errorf("without other frames: %q %v", words, at)
 	}
 }
 

@@ -54,16 +54,30 @@ func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (str
 		thread = r.Crash.Thread
 	}
 	frames, calls := Stack(r, thread, name)
+	ended := ended(r.Crash, calls)
 	at := Call{-1, -1}
-	if i := Place(frames, lists); i >= 0 {
-		at = calls[i]
+	if i := Place(frames[ended:], lists); i >= 0 {
+		at = calls[ended+i]
 	}
 	if r.Crash == nil || r.Crash.Requested {
 		return "", at
+	}
+	if lists == Own {
+		frames = frames[ended:]
 	}
 	c := Crash{Frames: frames, Reason: r.Crash.Reason.Name}
 	if thread >= 0 && thread < len(r.Threads) && r.Threads[thread].LastError != nil {
 		c.LastError = r.Threads[thread].LastError.Text
 	}
 	return Of(&c, lists), at
+}
+
+// ended returns how many calls are those of what ended the program, or 0 if there are no others.
+func ended(c *report.Crash, calls []Call) int {
+	for i := range calls {
+		if c != nil && calls[i].Frame >= c.Ended {
+			return i
+		}
+	}
+	return 0
 }

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/core/reason"
+	"github.com/crashpane/crashpane/symfile/demangle"
+)
+
+// ender are functions of systems and runtimes that end the program, or that pass on what ends it.
+// Whatever they call is theirs, or a handler of the program for its end; what went wrong is where
+// they are called.
+type ender struct {
+	// names are separated by spaces, without parameters and spaces of their own. One may have a "*", for any text.
+	names string
+	// did is what the process did, if it is not that it aborted itself; why is the cause, or "" for
+	// functions that serve several.
+	did, why string
+}
+
+const outOfMemory = "ran out of memory"
+
+// enders is the one table of the causes of aborts. The first row that has a function counts.
+var enders = []ender{
+	{names: "abort raise gsignal __GI_abort __GI_raise tgkill tkill pthread_kill __pthread_kill* kill __libc_message* __libc_fatal __fortify_fail*"},
+	{names: "__assert_fail __assert __assert2 __assert_rtn __assert_perror_fail __libc_assert_fail _assert _wassert", why: "an assertion failed"},
+	{names: "__stack_chk_fail __stack_chk_fail_local __stack_smash_handler", why: "stack smashing: the guard value in a function's frame was overwritten"},
+	{names: "__chk_fail", why: "a fortified function found that a buffer would overflow"},
+	{names: "__*_chk", why: "a fortified function's check failed"},
+	{names: "free cfree __libc_free malloc __libc_malloc realloc __libc_realloc calloc __libc_calloc malloc_printerr malloc_corruption* malloc_consolidate " +
+		"_int_free* _int_malloc _int_realloc unlink_chunk* abort_report_np malloc_zone_error", why: "a check of the allocator failed: the heap is damaged, or a block was freed wrongly"},
+	{names: "operatordelete* operatornew*"},
+
+	{names: "std::terminate std::__terminate __cxxabiv1::__terminate terminate __clang_call_terminate __cxa_call_terminate", why: "std::terminate was called"},
+	{names: "std::unexpected __cxa_call_unexpected", why: "a C++ exception left a function that does not list it"},
+	{names: "__cxa_throw", why: "a C++ exception that nothing caught"},
+	{names: "__cxa_rethrow", why: "a C++ exception that was thrown again and not caught, or there was none"},
+	{names: "__cxa_pure_virtual _purecall", why: "a pure virtual function was called"},
+	{names: "__cxa_deleted_virtual", why: "a deleted virtual function was called"},
+	{names: "std::__glibcxx_assert_fail std::__replacement_assert std::__*::__libcpp_verbose_abort std::__libcpp_verbose_abort", why: "a check of the C++ library failed"},
+	{names: "__gnu_cxx::__verbose_terminate_handler __gxx_personality_* _Unwind_* std::__throw_* std::__1::__throw_* __cxa_bad_* __cxa_throw_bad_*"},
+
+	{names: "core::panicking::panic_bounds_check", why: "a Rust panic: an index is out of bounds"},
+	{names: "core::slice::index::slice_* core::slice::index::into_*", why: "a Rust panic: a range is out of a slice's bounds"},
+	{names: "core::str::slice_error_fail*", why: "a Rust panic: a range is not one of a string's characters"},
+	{names: "core::panicking::panic_const::panic_const_div_by_zero core::panicking::panic_const::panic_const_rem_by_zero", why: "a Rust panic: an integer was divided by zero"},
+	{names: "core::panicking::panic_const::*_overflow", why: "a Rust panic: an integer overflowed"},
+	{names: "core::panicking::assert_failed*", why: "a Rust panic: an assertion failed"},
+	{names: "core::panicking::panic_cannot_unwind", why: "a Rust panic that reached a function which may not unwind"},
+	{names: "core::panicking::panic_in_cleanup", why: "a Rust panic in a destructor that ran for another panic"},
+	{names: "core::option::unwrap_failed", why: "a Rust panic: unwrap of None"},
+	{names: "core::option::expect_failed", why: "a Rust panic: expect of None"},
+	{names: "core::result::unwrap_failed", why: "a Rust panic: unwrap or expect of a Result"},
+	{names: "core::cell::panic_already*", why: "a Rust panic: a RefCell is already borrowed"},
+	{names: "alloc::raw_vec::capacity_overflow", why: "a Rust panic: a capacity is too large"},
+	{names: "alloc::alloc::handle_alloc_error std::alloc::rust_oom* alloc::alloc::rust_oom", did: outOfMemory, why: "Rust's allocator failed"},
+	{names: "core::panicking::* rust_panic rust_begin_unwind __rustc::rust_panic __rustc::rust_begin_unwind std::panicking::rust_panic* std::panicking::begin_panic* " +
+		"std::panicking::panic_handler* std::panicking::panic_with_hook", why: "a Rust panic"},
+	{names: "std::process::abort std::sys::abort_internal std::sys::*::abort_internal __rustc::* __rust_start_panic panic_abort::* alloc::raw_vec::handle_error " +
+		"std::sys::backtrace::__rust_end_short_backtrace* std::sys_common::backtrace::__rust_end_short_backtrace*"},
+
+	{names: "runtime.goPanicIndex* runtime.panicIndex*", why: "a Go panic: an index is out of range"},
+	{names: "runtime.goPanicSlice* runtime.panicSlice*", why: "a Go panic: a slice's bounds are out of range"},
+	{names: "runtime.panicdivide", why: "a Go panic: an integer was divided by zero"},
+	{names: "runtime.panicmem*", why: "a Go panic: a nil pointer, or another address that may not be accessed"},
+	{names: "runtime.panicdottype* runtime.panicnildottype", why: "a Go panic: a type assertion failed"},
+	{names: "runtime.gopanic", why: "a Go panic"},
+	{names: "runtime.checkdead", why: "a deadlock: all goroutines wait"},
+	{names: "runtime.throw* runtime.fatal runtime.fatalthrow* sync.throw sync.fatal internal/sync.throw internal/sync.fatal", why: "a fatal error that Go's runtime found"},
+	{names: "runtime.raise* runtime.crash runtime.abort runtime.dieFromSignal runtime.fatalpanic* runtime.tgkill runtime.sigpanic*"},
+
+	{names: "objc_exception_throw objc_exception_rethrow -[NSException* +[NSException*", why: "an Objective-C exception that nothing caught"},
+	{names: "-[NSAssertionHandler*", why: "an assertion of Foundation failed"},
+	{names: "Swift._assertionFailure Swift.assertionFailure Swift.preconditionFailure Swift.fatalError Swift._fatalErrorMessage swift::fatalError* swift_fatalError",
+		why: "a fatal error that Swift found"},
+	{names: "swift_unexpectedError Swift._unexpectedError swift_errorInMain", why: "a Swift error that nothing caught"},
+
+	{names: "v8::internal::V8::FatalProcessOutOfMemory* v8::internal::Heap::FatalProcessOutOfMemory node::OOMErrorHandler v8::Utils::ReportOOMFailure", did: outOfMemory, why: "V8 could not allocate"},
+	{names: "node::errors::TriggerUncaughtException v8::internal::Isolate::Throw*", why: "a JavaScript exception that nothing caught"},
+	{names: "node::Assert", why: "a check of Node failed"},
+	{names: "node::OnFatalError V8_Fatal v8::Utils::ReportApiFailure", why: "a fatal error that V8 found"},
+	{names: "node::Abort node::ABORT v8::base::OS::Abort"},
+	{names: "report_vm_out_of_memory*", did: outOfMemory, why: "the Java VM could not allocate"},
+	{names: "VMError::report* report_vm_error* report_fatal* os::abort", why: "a fatal error that the Java VM found"},
+	{names: "Py_FatalError* _Py_FatalError*", why: "a fatal error that Python found"},
+	{names: "rb_bug*", why: "a fatal error that Ruby found"},
+	{names: "g_assertion_message*", why: "an assertion of GLib failed"},
+	{names: "QMessageLogger::fatal qt_message_fatal", why: "qFatal was called"},
+	{names: "base::internal::OnNoMemory* partition_alloc::internal::OnNoMemory* mozalloc_handle_oom", did: outOfMemory, why: "an allocator of the program failed"},
+}
+
+// findEnder returns the row that has a function, or nil.
+func findEnder(name string) *ender {
+	name = demangle.Name(name)
+	if !strings.HasPrefix(name, "-[") && !strings.HasPrefix(name, "+[") {
+		name, _, _ = strings.Cut(name, "(")
+	}
+	name = strings.ReplaceAll(name, " ", "")
+	for i := range enders {
+		for _, pattern := range strings.Fields(enders[i].names) {
+			begin, end, star := strings.Cut(pattern, "*")
+			if name == pattern || star && len(name) >= len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end) {
+				return &enders[i]
+			}
+		}
+	}
+	return nil
+}
+
+// maxEnders is how many frames are looked at. What ends a program calls few functions; the number is
+// that of the calls which a signature considers.
+const maxEnders = 40
+
+// aborted finds out by the functions of the crashed thread's stack why the program ended itself. It
+// sets Event and Ended. Guessed frames, and names that are only the nearest, show nothing.
+//
+// A processor's trap is how some of those functions stop, if it is in one.
+func (b *builder) aborted(kind reason.Kind) {
+	c := b.r.Crash
+	if c.Thread < 0 {
+		return
+	}
+	frames := b.r.Threads[c.Thread].Frames
+	event := c.Event
+	if kind != reason.Abort {
+		event = analysis.Event{Did: "aborted itself"}
+	}
+	for i := range frames[:min(len(frames), maxEnders)] {
+		f := &frames[i]
+		if f.Trust == "scan" || f.Trust == "cfi_scan" {
+			break
+		}
+		var e *ender
+		if f.Named() && !f.Nearest {
+			e = findEnder(f.Function.Raw)
+		}
+		if i == 0 && kind != reason.Abort && e == nil {
+			return
+		}
+		if e == nil {
+			continue
+		}
+		c.Ended = i + 1
+		if e.why != "" {
+			event = analysis.Event{Did: cmp.Or(e.did, "aborted itself"), Why: e.why}
+		}
+	}
+	if c.Ended > 0 {
+		c.Event = event
+	}
+}

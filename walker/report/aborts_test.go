@@ -1,0 +1,101 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/core/reason"
+)
+
+// TestAborted: the functions that end a program say why, and where the program's own frames begin.
+// "?" is a frame without a name, "~" before a name means that it is the nearest, and "!" that the
+// frame was found by scanning.
+func TestAborted(t *testing.T) {
+	const glibc, rust = "? raise abort ", "? raise abort _RNvNtNtNtCsjrHSEGnQ3l9_3std3sys3pal4unix14abort_internal _RNvNtCsjrHSEGnQ3l9_3std7process5abort "
+	const panics = rust + "_RNvCsfLfy6EI15iL_7___rustc12___rust_abort _RNvCsfLfy6EI15iL_7___rustc10rust_panic _RNvNtCsjrHSEGnQ3l9_3std9panicking15panic_with_hook " +
+		"_RNvCsfLfy6EI15iL_7___rustc17rust_begin_unwind _RNvNtCsgEmfK2I1SDS_4core9panicking9panic_fmt "
+	const terminates = glibc + "? ? _ZSt9terminatev "
+	for _, c := range []struct{ frames, place, want string }{
+		{glibc + "crash main", "crash", ""},
+		{glibc + "? __assert_fail crash main", "crash", "an assertion failed"},
+		{glibc + "? __fortify_fail __stack_chk_fail crash", "crash", "stack smashing"},
+		{glibc + "? __fortify_fail __chk_fail crash", "crash", "a buffer would overflow"},
+		{glibc + "? __libc_fatal ? __printf_chk crash", "crash", "a fortified function's check"},
+		{glibc + "? ? ? __libc_free _ZdlPv crash", "crash", "a check of the allocator"},
+		{terminates + "crash", "crash", "std::terminate was called"},
+		{terminates + "__cxa_throw crash", "crash", "a C++ exception that nothing caught"},
+		{terminates + "__gxx_personality_v0 ? _Unwind_RaiseException __cxa_throw nx", "nx", "a C++ exception that nothing caught"},
+		{terminates + "__cxa_throw _ZSt20__throw_out_of_rangePKc crash", "crash", "a C++ exception that nothing caught"},
+		{terminates + "__cxa_rethrow crash", "crash", "thrown again"},
+		{terminates + "__cxa_pure_virtual crash", "crash", "a pure virtual function"},
+		{"raise abort on_end std::terminate() __cxa_throw crash", "crash", "a C++ exception that nothing caught"},
+		{panics + "crash", "crash", "a Rust panic"},
+		{panics + "_RNvNtCsgEmfK2I1SDS_4core9panicking18panic_bounds_check crash", "crash", "a Rust panic: an index is out of bounds"},
+		{panics + "_RNvNtCsgEmfK2I1SDS_4core6result13unwrap_failed crash", "crash", "a Rust panic: unwrap or expect of a Result"},
+		{panics + "_RNvNtNtCsgEmfK2I1SDS_4core9panicking11panic_const23panic_const_div_by_zero crash", "crash", "divided by zero"},
+		{panics + "core::panicking::panic_const::panic_const_add_overflow::h0123456789abcdef crash", "crash", "an integer overflowed"},
+		{rust + "_RNvNtCsjrHSEGnQ3l9_3std5alloc8rust_oom _RNvCsfLfy6EI15iL_7___rustc26___rust_alloc_error_handler _RNvNtCslNYArtu3iFV_5alloc5alloc18handle_alloc_error crash",
+			"crash", "ran out of memory: Rust's allocator failed"},
+		{"runtime.raise.abi0 runtime.dieFromSignal runtime.crash runtime.fatalpanic.func1 runtime.gopanic main.crash", "main.crash", "a Go panic"},
+		{"runtime.raise runtime.crash runtime.gopanic runtime.goPanicIndex main.crash", "main.crash", "a Go panic: an index"},
+		{"runtime.raise runtime.crash runtime.gopanic runtime.panicmem runtime.sigpanic main.crash", "main.crash", "a Go panic: a nil pointer"},
+		{"runtime.raise runtime.crash runtime.fatalthrow.func1 runtime.throw runtime.mapassign", "runtime.mapassign", "a fatal error that Go's runtime found"},
+		{"raise abort ? os::abort(bool,void*) VMError::report_and_die(int) crash", "crash", "the Java VM"},
+		{"abort -[NSAssertionHandler crash", "crash", "an assertion of Foundation"},
+		{"swift_fatalError Swift._assertionFailure(_:_:file:line:flags:) crash", "crash", "Swift"},
+		// A program's own handler of SIGABRT, which writes the dump.
+		{"onab raise abort crash", "crash", ""},
+		{"~raise ~abort crash", "~raise", ""},
+		{"raise !abort crash", "!abort", ""},
+		{"app::__assert_failed crash", "app::__assert_failed", ""},
+	} {
+		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "aborted itself"}}, Threads: make([]Thread, 1)}}
+		names := strings.Fields(c.frames)
+		for _, n := range names {
+			f := Frame{Trust: "cfi", Function: Name{Raw: strings.TrimLeft(n, "~!?")}, Nearest: n[0] == '~'}
+			if f.HasFunction = n != "?"; n[0] == '!' {
+				f.Trust = "scan"
+			}
+			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, f)
+		}
+		b.aborted(reason.Abort)
+		if have := b.r.Crash.Event.String(); !strings.Contains(have, c.want) || c.want == "" && have != "aborted itself" {
+			t.Errorf("%s: %q, want %q", c.frames, have, c.want)
+		}
+		if have := names[b.r.Crash.Ended]; have != c.place {
+			t.Errorf("%s: the place is %s, want %s", c.frames, have, c.place)
+		}
+	}
+}
+
+// TestAbortedByTrap: a trap is the end of the program only in a function that ends it.
+func TestAbortedByTrap(t *testing.T) {
+	for frames, want := range map[string]string{
+		"v8::base::OS::Abort() node::Abort() crash":                                                     "aborted itself",
+		"v8::base::OS::Abort() v8::internal::V8::FatalProcessOutOfMemory(v8::internal::Isolate*) crash": "ran out of memory: V8 could not allocate",
+		"crash abort main":                  "hit a breakpoint",
+		"handler std::terminate() crash":    "hit a breakpoint",
+		"Swift._assertionFailure(_:) crash": "aborted itself: a fatal error that Swift found",
+	} {
+		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "hit a breakpoint"}}, Threads: make([]Thread, 1)}}
+		for _, n := range strings.Fields(frames) {
+			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, Frame{Trust: "cfi", HasFunction: true, Function: Name{Raw: n}})
+		}
+		b.aborted(reason.Trap)
+		if have := b.r.Crash.Event.String(); have != want {
+			t.Errorf("%s: %q, want %q", frames, have, want)
+		}
+	}
+}
+
+// TestEnders: findEnder understands one star of a name.
+func TestEnders(t *testing.T) {
+	for _, e := range enders {
+		for _, n := range strings.Fields(e.names) {
+			if strings.Count(n, "*") > 1 || n == "*" || strings.Contains(n, "(") || e.did != "" && e.why == "" {
+				t.Errorf("%s: %+v", n, e)
+			}
+		}
+	}
+}
