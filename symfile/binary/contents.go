@@ -89,17 +89,24 @@ func (f *File) Has() symbol.Contents {
 // maxWanted is how many missing files are named.
 const maxWanted = 20
 
-// someOf names the first of some files, and says how many there are and in which folder the first is.
+// someOf names the first of some files, and says how many there are. Files of one folder are named
+// without it, which follows.
 func someOf(paths []string) string {
 	var names []string
+	folder := strings.TrimSuffix(paths[0], baseName(paths[0]))
+	for _, path := range paths {
+		if !strings.HasPrefix(path, folder) {
+			folder = ""
+		}
+	}
 	for _, path := range paths[:min(len(paths), maxWanted)] {
-		names = append(names, baseName(path))
+		names = append(names, path[len(folder):])
 	}
 	text := strings.Join(names, ", ")
 	if more := len(paths) - maxWanted; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
-	if folder := strings.TrimSuffix(paths[0], names[0]); folder != "" {
+	if folder != "" {
 		text += ", in " + folder
 	}
 	return text

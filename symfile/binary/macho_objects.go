@@ -25,6 +25,7 @@ type objectTable struct {
 	sources  map[string][]*input.Source // the objects that are there, by the last part of their names
 	files    map[string][]*objectFile   // the same, for names that lookups needed
 	objects  []*mappedObject            // as the debug map's, nil before they are needed
+	byName   map[string][]int           // numbers of the debug map's objects, by the last part of their paths
 	notes    input.Warnings
 	wanted   []string // paths of those that lookups needed and that are not there
 }
@@ -106,7 +107,7 @@ func (t *objectTable) named(name string) []*objectFile {
 	all, sorted := t.files[name]
 	if !sorted {
 		for _, src := range t.sources[name] {
-			all = append(all, &objectFile{src: src, path: reversed(src.Name)})
+			all = append(all, &objectFile{src: src, path: reversed(src.Name), owner: -1})
 		}
 		sort.SliceStable(all, func(i, j int) bool {
 			a, b := all[i], all[j]
@@ -115,6 +116,32 @@ func (t *objectTable) named(name string) []*objectFile {
 		t.files[name] = all
 	}
 	return all
+}
+
+// owner returns the object of the debug map whose path has most in common with a file's, or -1 if two
+// have as much. Objects of one name in two folders may have functions in common.
+func (t *objectTable) owner(f *objectFile) int {
+	if t.byName == nil {
+		t.byName = map[string][]int{}
+		for i := range t.debugMap.Objects {
+			name := objectName(t.debugMap.Objects[i].Path)
+			t.byName[name] = append(t.byName[name], i)
+		}
+	}
+	if f.owned {
+		return f.owner
+	}
+	most := -1
+	for _, i := range t.byName[objectName(f.src.Name)] {
+		switch n := commonBegin(reversed(t.debugMap.Objects[i].Path), f.path); {
+		case n > most:
+			most, f.owner = n, i
+		case n == most:
+			f.owner = -1
+		}
+	}
+	f.owned = true
+	return f.owner
 }
 
 // sameTime reports whether a file may be of the time that the debug map has for an object.
@@ -154,6 +181,9 @@ func (t *objectTable) object(i int) (*mappedObject, error) {
 func (t *objectTable) find(i int) (*mappedObject, error) {
 	of := &t.debugMap.Objects[i]
 	for _, f := range t.candidates(of) {
+		if own := t.owner(f); own >= 0 && own != i {
+			continue
+		}
 		o, refused, err := t.open(i, f)
 		switch {
 		case input.Needs(err):
@@ -219,6 +249,9 @@ func (t *objectTable) open(i int, f *objectFile) (o *mappedObject, refused strin
 type objectFile struct {
 	src  *input.Source
 	path string
+	// owner is what objectTable.owner returns, once owned is set.
+	owner int
+	owned bool
 
 	file  *File
 	atoms map[string]macho.Atom

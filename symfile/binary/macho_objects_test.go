@@ -382,3 +382,20 @@ func TestObjectAlone(t *testing.T) {
 		}
 	}
 }
+
+// Of objects of one name, a file is the one whose path is most like its own: two may have functions in
+// common. A file without a folder may be any of them.
+func TestOwner(t *testing.T) {
+	table := &objectTable{debugMap: &macho.DebugMap{Objects: []macho.MappedObject{{Path: "/x/a/util.o"}, {Path: "/x/b/util.o"}, {Path: "/x/main.o"}, {Path: "/x/a/lib.a(main.o)"}}}}
+	for path, want := range map[string]int{"/y/b/util.o": 1, "x/a/util.o": 0, "util.o": -1, "c/util.o": -1, "main.o": -1, "y/x/main.o": 2, "z/lib.a/main.o": 3, "other.o": -1} {
+		f := &objectFile{src: input.FromBytes(path, nil), path: reversed(path), owner: -1}
+		for range 2 {
+			if got := table.owner(f); got != want {
+				t.Errorf("%s is object %d, want %d", path, got, want)
+			}
+		}
+	}
+	if got := someOf([]string{"/x/a/util.o", "/x/b/util.o"}); got != "/x/a/util.o, /x/b/util.o" {
+		t.Error(got)
+	}
+}
