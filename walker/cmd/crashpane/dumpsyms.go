@@ -98,6 +98,9 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if n.Inexpressible > 0 {
 		fmt.Fprintf(stderr, "%s: %d unwind rules that symbol files have no words for are left out, the first at %s\n", b.Name(), n.Inexpressible, n.InexpressibleFirst)
 	}
+	if core.NoID(id.DebugID) && d.id == "" {
+		fmt.Fprintf(stderr, "%s: it has no id, so no dump can ask for this symbol file by one\n", b.Name())
+	}
 	has := b.Has()
 	if has.NoProgram {
 		has.Missing = append(has.Missing, symbol.MissingProgram(has.ProgramName, id.Arch))
