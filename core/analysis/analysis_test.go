@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -33,6 +34,7 @@ type scene struct {
 	code, flags uint32
 	addr        uint64
 	params      []uint64
+	app         string // the program's file; "" for /bin/app
 	insn        string // machine code; "" for none in the dump
 	regs        map[string]uint64
 	maps        string // of /proc/PID/maps; "" for none
@@ -75,7 +77,11 @@ var scenes = []scene{
 		want: "tried to read 1 byte at 0x6172747320746f6e: not an address that can exist, address in rcx; the system reports 0x0 instead", guess: `"not stra"`},
 	{name: "return to text", insn: "c3", flags: 0x80, addr: 0, regs: with("rsp", 0x7000100),
 		want: "tried to return to 0x4141414141414141: not an address that can exist; the system reports 0x0 instead", guess: `"AAAAAAAA"`},
-	{name: "call of freed", insn: "ffd0", flags: 0x80, addr: 0, regs: map[string]uint64{"rax": 0xe5e5e5e5e5e5e5e5},
+	{name: "freed, of another runtime", insn: "8b00", flags: 0x80, regs: map[string]uint64{"rax": 0xdddddddddddddddd},
+		want: "tried to read 4 bytes at 0xdddddddddddddddd: not an address that can exist, address in rax; the system reports 0x0 instead", guess: "was filled with one byte"},
+	{name: "freed, of Python", app: "/usr/bin/python3.11", insn: "8b00", flags: 0x80, regs: map[string]uint64{"rax": 0xdddddddddddddddd},
+		want: "tried to read 4 bytes at 0xdddddddddddddddd: not an address that can exist, address in rax; the system reports 0x0 instead", guess: "Python's debug allocator has freed"},
+	{name: "call of freed", app: "/opt/firefox/firefox", insn: "ffd0", flags: 0x80, addr: 0, regs: map[string]uint64{"rax": 0xe5e5e5e5e5e5e5e5},
 		want: "tried to call 0xe5e5e5e5e5e5e5e5: not an address that can exist, address in rax; the system reports 0x0 instead", guess: "Firefox's allocator has freed"},
 	{name: "misaligned", insn: "0f2800", flags: 0x80, addr: 0, regs: with("rax", 0x600008), maps: linuxMaps,
 		want: "tried to read 16 bytes at 0x600008: not a multiple of 16, which movaps needs, address in rax; the system reports 0x0 instead"},
@@ -89,6 +95,10 @@ var scenes = []scene{
 		want: "tried to read 8 bytes at 0x6fff010: a guard page, through rsp"},
 	{name: "overflow, through another register", insn: "8b00", flags: 2, addr: 0x6fff800, regs: with("rax", 0x6fff800, "rsp", 0x7000f00), maps: linuxMaps,
 		want: "ran out of stack: it reached its guard page", overflow: Yes},
+	{name: "overflow, the stack is not in the dump", flags: 1, addr: 0x9000058, regs: with("rsp", 0x9000000),
+		want: "probably ran out of stack: the stack pointer has left the stack, which the dump does not hold", overflow: Likely},
+	{name: "far above a stack pointer that has left the stack", flags: 1, addr: 0x9020058, regs: with("rsp", 0x9000000), want: "tried to access memory at 0x9020058: nothing is mapped there"},
+	{name: "above the stack pointer", flags: 1, addr: 0x7001058, regs: with("rsp", 0x7000f00), want: "tried to access memory at 0x7001058: nothing is mapped there"},
 	{name: "sent by kill", insn: "89df", flags: 0, addr: 0x361b, want: "was sent SIGSEGV by process 13851: this instruction did not cause it", guess: "mov edi, ebx"},
 	{name: "SIGFPE sent by kill", code: sigfpe, insn: "89df", addr: 0x6878, want: "was sent SIGFPE by process 26744: this instruction did not cause it"},
 	{name: "SIGFPE, si_code not recorded", code: sigfpe, insn: "89df", addr: 0x400010, want: "made an arithmetic error"},
@@ -123,7 +133,11 @@ var scenes = []scene{
 	{name: "general protection, not of the instruction", flags: 0x80, insn: "89df", want: "tried to access memory: probably at an address that is not canonical; Linux does not say which"},
 	{name: "protection key", flags: 4, addr: 0x10, insn: "488b4010", want: "tried to read 8 bytes at 0x10: the memory's protection key forbids it, through rax"},
 	{name: "hardware memory error", code: 7, flags: 4, addr: 0x400010, insn: "89df", want: "tried to access memory at 0x400010: the hardware found a memory error"},
-	{name: "ran into a page", os: dumptest.OSWindows, code: accessViolation, params: []uint64{8, 0x401000}, regs: with("rip", 0x400ffe), want: "ran into 0x401000: with the instruction at 0x400ffe"},
+	{name: "ran into a page", os: dumptest.OSWindows, code: accessViolation, params: []uint64{8, 0x401000}, regs: with("rip", 0x400ffe), want: "ran into 0x401000: memory that may not be executed, with the instruction at 0x400ffe"},
+	{name: "runs the stack on Windows", os: dumptest.OSWindows, code: accessViolation, params: []uint64{8, 0x7000100}, regs: with("rip", 0x7000100), want: "jumped to 0x7000100: the memory there may not be executed (the thread's stack)"},
+	{name: "runs the stack", flags: 2, addr: 0x7000100, regs: with("rip", 0x7000100), want: "jumped to 0x7000100: the memory there may not be executed (the thread's stack)"},
+	{name: "runs the stack, with a map", flags: 2, addr: 0x7000100, regs: with("rip", 0x7000100), maps: linuxMaps, want: "jumped to 0x7000100: the memory there is data and may not be executed (the thread's stack)"},
+	{name: "runs the heap", flags: 2, addr: 0x8000100, regs: with("rip", 0x8000100), maps: linuxMaps + "08000000-08001000 rw-p 00000000 00:00 0 [heap]\n", want: "jumped to 0x8000100: the memory there is data and may not be executed (the heap)"},
 	{name: "ran into data", flags: 2, addr: 0x401000, regs: with("rip", 0x400ffe), maps: linuxMaps + "00401000-00402000 rw-p 00000000 00:00 0 \n",
 		want: "ran into 0x401000: the memory there is data and may not be executed, with the instruction at 0x400ffe"},
 	{name: "reads the next page", flags: 1, addr: 0x401000, regs: with("rip", 0x400010, "rax", 0x401000), insn: "8b00", want: "tried to read 4 bytes at 0x401000: nothing is mapped there, address in rax"},
@@ -188,7 +202,7 @@ func (s *scene) bytes() []byte {
 	stack := make([]byte, 0x1000)
 	binary.LittleEndian.PutUint64(stack[0x100:], 0x4141414141414141)
 	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: s.cpu, Platform: s.os}).
-		Thread(7, ctx, 0x7000000, stack).ThreadName(7, "worker").Module(0x400000, 0x1000, "/bin/app", nil).
+		Thread(7, ctx, 0x7000000, stack).ThreadName(7, "worker").Module(0x400000, 0x1000, cmp.Or(s.app, "/bin/app"), nil).
 		Exception(7, s.code, s.flags, s.addr, ctx, s.params...).Memory(0x600000, make([]byte, 64))
 	if s.insn != "" {
 		raw, err := hex.DecodeString(s.insn)
@@ -287,13 +301,15 @@ func TestConfidence(t *testing.T) {
 }
 
 func TestPoison(t *testing.T) {
+	d := (&scene{os: dumptest.OSWindows, code: accessViolation}).dump()
+	c := &crash{d: d, arch: d.Arch()}
 	for v, want := range map[uint64]string{
 		0xdddddddddddddddd: "debug heap has freed", 0xdddddddddddddde5: "debug heap has freed", 0xfeeefeeefeeefeee: "under a debugger",
 		0xfeeefeee: "under a debugger", 0x5a5a5a5a5a5a5a5a: "jemalloc", 0xdeadbeef: "no longer valid",
 		0x7f0012345678: "", 0: "", 0xffffffffffffffff: "", 0x55555555: "", 0x555555554000: "",
 	} {
 		got := ""
-		if p := findPoison(v, 8); p != nil {
+		if p := c.findPoison(v); p != nil {
 			got = p.means
 		}
 		if want == "" && got != "" || !strings.Contains(got, want) {

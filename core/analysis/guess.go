@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -12,56 +13,103 @@ import (
 // poison is a pattern with which allocators and compilers fill memory.
 type poison struct {
 	pattern uint32 // as a 32-bit word; a 64-bit one repeats it
+	runtime string // that writes it, in runtimes; "" for any program
 	means   string
+}
+
+// runtimes are those whose patterns mean nothing in other programs: by the system, or by a part of
+// the name of one of the program's modules.
+var runtimes = map[string]struct {
+	systems []core.OS
+	modules []string
+}{
+	"windows":  {systems: []core.OS{core.Windows}},
+	"apple":    {systems: []core.OS{core.MacOS, core.IOS}},
+	"firefox":  {modules: []string{"xul", "mozglue", "mozjs", "firefox", "thunderbird", "gecko"}},
+	"chromium": {modules: []string{"chrom", "electron", "libcef", "msedge", "webview", "brave", "opera", "vivaldi"}},
+	"python":   {modules: []string{"python"}},
+}
+
+// has reports whether the program has a runtime.
+func (c *crash) has(runtime string) bool {
+	r := runtimes[runtime]
+	if runtime == "" || slices.Contains(r.systems, c.d.OS()) {
+		return true
+	}
+	return slices.ContainsFunc(c.d.Modules, func(m core.Module) bool {
+		name := strings.ToLower(m.Name[strings.LastIndexAny(m.Name, `/\`)+1:])
+		return slices.ContainsFunc(r.modules, func(part string) bool { return strings.Contains(name, part) })
+	})
 }
 
 // poisons has the known patterns. Sources: Microsoft's CRT debug heap (MSVC documentation) and heap
 // manager, jemalloc's and mozjemalloc's junk bytes, Apple's malloc(3) (MallocScribble),
-// SpiderMonkey's Poison.h, Chromium's PartitionAlloc. 0xdeadbeef is a convention of programmers.
+// SpiderMonkey's Poison.h, Chromium's PartitionAlloc, CPython's obmalloc.c. 0xdeadbeef is a
+// convention of programmers.
 var poisons = []poison{
-	{0xdddddddd, "memory that Microsoft's debug heap has freed"},
-	{0xfeeefeee, "memory that the Windows heap has freed under a debugger"},
-	{0xcdcdcdcd, "allocated memory that was not initialized (Microsoft's debug heap), or freed memory (Chromium)"},
-	{0xcccccccc, "a local variable that was not initialized (Microsoft's debug code)"},
-	{0xfdfdfdfd, "the space between two blocks of Microsoft's debug heap"},
-	{0xbaadf00d, "allocated memory that was not initialized (the Windows heap under a debugger)"},
-	{0xabababab, "the space after a block of the Windows heap under a debugger, or memory that was not initialized (Chromium)"},
-	{0xe5e5e5e5, "memory that Firefox's allocator has freed"},
-	{0xa5a5a5a5, "allocated memory that was not initialized, or freed memory (jemalloc)"},
-	{0x5a5a5a5a, "memory that jemalloc has freed"},
-	{0xefefefef, "memory that Chromium's allocator has freed"},
-	{0xaaaaaaaa, "allocated memory that was not initialized (Apple's MallocScribble, Zig, clang's trivial-auto-var-init)"},
-	{0x55555555, "memory that was freed (Apple's MallocScribble)"},
-	{0xbebebebe, "allocated memory that was not initialized (AddressSanitizer)"},
-	{0xdeadbeef, "a value that programs write over a pointer that is no longer valid"},
-	{0x4b4b4b4b, "memory that the garbage collector of Firefox's JavaScript has swept"},
-	{0x2b2b2b2b, "memory that the garbage collector of Firefox's JavaScript has moved away from"},
+	{0xdddddddd, "windows", "memory that Microsoft's debug heap has freed"},
+	{0xfeeefeee, "windows", "memory that the Windows heap has freed under a debugger"},
+	{0xcdcdcdcd, "chromium", "memory that Chromium's allocator has freed"},
+	{0xcdcdcdcd, "windows", "allocated memory that was not initialized (Microsoft's debug heap)"},
+	{0xdddddddd, "python", "memory that Python's debug allocator has freed"},
+	{0xcdcdcdcd, "python", "memory of Python's debug allocator that was not initialized"},
+	{0xfdfdfdfd, "python", "the space beside a block of Python's debug allocator"},
+	{0xcccccccc, "windows", "a local variable that was not initialized (Microsoft's debug code)"},
+	{0xfdfdfdfd, "windows", "the space between two blocks of Microsoft's debug heap"},
+	{0xbaadf00d, "windows", "allocated memory that was not initialized (the Windows heap under a debugger)"},
+	{0xabababab, "chromium", "memory of Chromium's allocator that was not initialized"},
+	{0xabababab, "windows", "the space after a block of the Windows heap under a debugger"},
+	{0xe5e5e5e5, "firefox", "memory that Firefox's allocator has freed"},
+	{0xa5a5a5a5, "", "allocated memory that was not initialized, or freed memory (jemalloc)"},
+	{0x5a5a5a5a, "", "memory that jemalloc has freed"},
+	{0xefefefef, "chromium", "memory that Chromium's allocator has freed"},
+	{0xaaaaaaaa, "apple", "allocated memory that was not initialized (Apple's MallocScribble, Zig, clang's trivial-auto-var-init)"},
+	{0xaaaaaaaa, "", "memory that was not initialized (Zig, clang's trivial-auto-var-init)"},
+	{0x55555555, "apple", "memory that was freed (Apple's MallocScribble)"},
+	{0xbebebebe, "", "allocated memory that was not initialized (AddressSanitizer)"},
+	{0xdeadbeef, "", "a value that programs write over a pointer that is no longer valid"},
+	{0x4b4b4b4b, "firefox", "memory that the garbage collector of Firefox's JavaScript has swept"},
+	{0x2b2b2b2b, "firefox", "memory that the garbage collector of Firefox's JavaScript has moved away from"},
 }
 
 // near is the largest distance of an address from a pattern: the offset of a member.
 const near = 1 << 16
 
+// filled has the means of patterns of one byte whose runtime the program does not have.
+var filled = poison{means: "memory that was filled with one byte, as debugging allocators do"}
+
 // findPoison returns the pattern of a value, possibly plus an offset, or nil.
 //
 // Example: 0xe5e5e5e5e5e5e5ed is the member at offset 8 of an object that Firefox's allocator has
 // freed.
-func findPoison(v uint64, wordSize int) *poison {
+func (c *crash) findPoison(v uint64) *poison {
+	var other *poison
 	for i := range poisons {
 		p := &poisons[i]
-		full := uint64(p.pattern)
-		if wordSize == 8 {
-			full |= full << 32
-			// A 32-bit field gives the pattern once. But four equal bytes alone may be a valid
-			// address.
-			if distance(v, uint64(p.pattern)) < near && p.pattern != p.pattern&0xff*0x01010101 {
-				return p
-			}
+		if !p.fits(v, c.arch.WordSize) {
+			continue
 		}
-		if distance(v, full) < near {
+		if c.has(p.runtime) {
 			return p
 		}
+		if p.pattern == p.pattern&0xff*0x01010101 {
+			other = &filled
+		}
 	}
-	return nil
+	return other
+}
+
+// fits reports whether a value is the pattern, possibly plus an offset.
+func (p *poison) fits(v uint64, wordSize int) bool {
+	full := uint64(p.pattern)
+	if wordSize == 8 {
+		full |= full << 32
+		// A 32-bit field gives the pattern once. But four equal bytes alone may be a valid address.
+		if distance(v, uint64(p.pattern)) < near && p.pattern != p.pattern&0xff*0x01010101 {
+			return true
+		}
+	}
+	return distance(v, full) < near
 }
 
 // asText returns a value as text if all its bytes are printable ASCII: a string that overwrote a
@@ -101,7 +149,7 @@ func (c *crash) guess() {
 		if r.Name != "" {
 			what = r.Name
 		}
-		if p := findPoison(r.Value, c.arch.WordSize); p != nil && !seen[p.means] {
+		if p := c.findPoison(r.Value); p != nil && !seen[p.means] {
 			seen[p.means] = true
 			say("%s (%s) looks like %s", what, hexWord(r.Value), p.means)
 		} else if s := asText(r.Value); s != "" && p == nil && !seen["text"] && !c.mapped(r.Value) {

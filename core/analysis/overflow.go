@@ -43,7 +43,7 @@ func (c *crash) overflow() {
 		// overflowed.
 		region, _ := c.d.Memory.Region(addr)
 		below := addr < c.sp+2*uint64(c.arch.WordSize) && distance(addr, c.sp) <= probe
-		if region.Loc.Size == 0 && (below || c.stackInUse() >= deep) {
+		if region.Loc.Size == 0 && (below || c.stackInUse() >= deep || c.leftStack(addr)) {
 			c.out.Overflow = Likely
 		}
 	// Memory that may be written to ends no stack.
@@ -60,6 +60,20 @@ func (c *crash) overflow() {
 			c.out.Overflow = Likely
 		}
 	}
+}
+
+// leftStack reports whether the stack pointer has left the stack: the access failed in the frame
+// above it, and the dump has memory as the thread's stack that is elsewhere. Crashpad keeps the
+// alternate stack then, on which the handler of the signal ran.
+func (c *crash) leftStack(addr uint64) bool {
+	if c.thread < 0 || addr < c.sp || addr-c.sp > probe {
+		return false
+	}
+	t := &c.d.Threads[c.thread]
+	if _, held := c.d.Memory.Region(c.sp); held {
+		return false
+	}
+	return t.Stack.Size > 0 && distance(t.StackStart, c.sp) > gap
 }
 
 // nearStack reports whether an access uses the stack pointer or the frame pointer, or is close to

@@ -74,7 +74,11 @@ func (c *crash) memoryEvent(e *Event) {
 	case c.execution():
 		at("jumped to", c.pc, c.because(c.pc, Exec, ""))
 	case c.ranInto():
-		at("ran into", c.why.Address, c.because(c.why.Address, Exec, "with the instruction at "+hexWord(c.pc)))
+		why := c.refusal(c.why.Address, Exec)
+		if why == "" {
+			why = "memory that may not be executed"
+		}
+		at("ran into", c.why.Address, why+", with the instruction at "+hexWord(c.pc))
 	case c.badTarget():
 		did := map[string]string{"call": "tried to call", "return": "tried to return to"}[j.How]
 		if did == "" {
@@ -285,14 +289,29 @@ func (c *crash) refusal(addr uint64, kind Kind) string {
 		return fmt.Sprintf("not a multiple of %d, which %s needs", c.misaligned(&c.out.Accesses[c.out.Cause]), strings.Fields(c.insn.text)[0])
 	case c.why.Kind != reason.Memory:
 		return c.why.Why
+	case kind == Exec && p == nil && c.protected():
+		return "the memory there may not be executed" + c.where(addr, nil)
 	case p != nil && !p.Mapped:
 		return "no memory is mapped there"
 	case p != nil && p.Guard:
 		return "a guard page"
 	case p != nil && !p.Allows(kind):
-		return "the memory there " + restriction(p, kind) + c.where(p)
+		return "the memory there " + restriction(p, kind) + c.where(addr, p)
 	}
 	return c.why.Why
+}
+
+// protected reports whether the system says that memory is there and its protection forbids the
+// access, or for an execution on Windows, where the system says the same of memory that is not
+// there, whether the dump shows that there is memory.
+func (c *crash) protected() bool {
+	switch c.why.Name {
+	case "SIGSEGV / SEGV_ACCERR", "EXC_BAD_ACCESS / KERN_PROTECTION_FAILURE":
+		return true
+	}
+	_, held := c.d.Memory.Region(c.why.Address)
+	module, _ := c.d.ModuleAt(c.why.Address)
+	return c.why.Access == reason.Exec && (held || module >= 0)
 }
 
 // restriction returns what the permissions forbid.
@@ -312,19 +331,32 @@ func restriction(p *Place, kind Kind) string {
 	return "may only be read"
 }
 
-// where names what is mapped at a place: a file's base name, or the name in /proc/PID/maps.
-func (c *crash) where(p *Place) string {
-	name := p.Name
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
+// where names what an address is in: the thread's stack, the heap, a file, or what else the memory
+// map has as its name. p is nil without a map.
+func (c *crash) where(addr uint64, p *Place) string {
+	name := ""
+	if p != nil {
+		name = p.Name[strings.LastIndexByte(p.Name, '/')+1:]
+	}
+	switch {
+	case p == nil && c.onStack(addr), p != nil && p.Mapped && p.Start <= c.sp && c.sp-p.Start < p.End-p.Start && (name == "" || name[0] == '['):
+		name = "the thread's stack"
+	case name == "[heap]":
+		name = "the heap"
 	}
 	if name == "" {
-		if c.sp >= p.Start && c.sp-p.Start < p.End-p.Start {
-			return " (the thread's stack)"
-		}
 		return ""
 	}
 	return " (" + name + ")"
+}
+
+// onStack reports whether an address is in what the dump has of the crashed thread's stack.
+func (c *crash) onStack(addr uint64) bool {
+	if c.thread < 0 {
+		return false
+	}
+	t := &c.d.Threads[c.thread]
+	return addr >= t.StackStart && addr-t.StackStart < t.Stack.Size
 }
 
 // divisionEvent sets why a division failed. Systems report a quotient that does not fit as a
@@ -356,6 +388,8 @@ func (c *crash) overflowEvent() Event {
 	switch p := c.out.Place; {
 	case c.why.Kind == reason.Stack || p != nil && p.Guard:
 		e.Why = "it reached its guard page"
+	case p == nil && c.leftStack(addr):
+		e.Why = "the stack pointer has left the stack, which the dump does not hold"
 	case p == nil && addr < c.sp:
 		e.Why = fmt.Sprintf("the access failed %d bytes below the stack pointer", c.sp-addr)
 	}
