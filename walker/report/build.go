@@ -401,7 +401,9 @@ func (r *Report) Demangle(f func(string) string) {
 		n.Display = d
 	}
 	if r.Crash != nil && r.Crash.Recursion != nil {
-		fill(&r.Crash.Recursion.Function)
+		for i := range r.Crash.Recursion.Functions {
+			fill(&r.Crash.Recursion.Functions[i])
+		}
 	}
 	frames := func(all []Frame) {
 		for j := range all {

@@ -11,6 +11,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
@@ -177,8 +178,8 @@ type Crash struct {
 	// Event says what happened, as parts of a sentence: "tried to read 8 bytes at", 0x10, "null
 	// pointer plus 16, through rax".
 	Event analysis.Event
-	// Recursion is the function of most of the crashed thread's frames, if its stack overflowed. It
-	// is nil if there is no such function.
+	// Recursion are the functions of most of the crashed thread's frames, if its stack overflowed. It
+	// is nil if there are none.
 	Recursion *Recursion
 	// Ended is how many of the crashed thread's first frames are of functions that end the program
 	// and of what they called: the crash's place is not in them. It is 0 unless the program ended
@@ -191,11 +192,31 @@ type Crash struct {
 	Analysis *analysis.Result
 }
 
-// Recursion is a function that calls itself. Calls of the stack's Frames belong to it.
+// Recursion is a function that calls itself, or functions that call each other, the first to be
+// called last. Calls of the stack's Frames belong to them.
 type Recursion struct {
-	Function      Name
-	Nearest       bool // the name is only the nearest of its last frame, and may not be the function's
+	Functions     []Name
+	Nearest       bool // a name is only the nearest of its last frame, and may not be the function's
 	Calls, Frames int
+}
+
+// maxCycle is how many functions of a recursion are named.
+const maxCycle = 4
+
+// names lists the functions: "a", "a and b", "a, b, c, d and 2 more".
+func (r *Recursion) names() string {
+	var shown []string
+	for i := range r.Functions[:min(len(r.Functions), maxCycle)] {
+		shown = append(shown, r.Functions[i].Shown())
+	}
+	if more := len(r.Functions) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", more))
+	}
+	last := len(shown) - 1
+	if last == 0 {
+		return shown[0]
+	}
+	return strings.Join(shown[:last], ", ") + " and " + shown[last]
 }
 
 // Why returns the cause of the event, or "": "it reached its guard page after 8192 KB; 9,000 of its
@@ -209,7 +230,7 @@ func (c *Crash) Why() string {
 	if c.Recursion.Nearest {
 		are = "are after"
 	}
-	return fmt.Sprintf("%s; %d of its %d frames %s %s", why, c.Recursion.Calls, c.Recursion.Frames, are, c.Recursion.Function.Shown())
+	return fmt.Sprintf("%s; %d of its %d frames %s %s", why, c.Recursion.Calls, c.Recursion.Frames, are, c.Recursion.names())
 }
 
 // Sentence returns what happened, without a subject: "tried to read 8 bytes at 0x10: null pointer

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/analysis"
 )
@@ -31,22 +32,36 @@ func (b *builder) overflow() int {
 	return t.Index
 }
 
-// recursion returns the function to which more than half of a stack's frames belong, or nil.
+// recursion returns the functions to which more than half of a stack's frames belong: the one with
+// most frames, and those that are between two of its calls. It is nil if there are none.
+//
+//	mutual_a < mutual_b < mutual_a < mutual_b < main    mutual_a, mutual_b
 func recursion(frames []Frame) *Recursion {
 	counts := map[string]int{}
-	var most *Frame
-	n := 0
+	most := ""
 	for i := range frames {
-		f := &frames[i]
-		if !f.Named() {
-			continue
-		}
-		if counts[f.Function.Raw]++; counts[f.Function.Raw] > n {
-			most, n = f, counts[f.Function.Raw]
+		if f := &frames[i]; f.Named() {
+			if counts[f.Function.Raw]++; counts[f.Function.Raw] > counts[most] {
+				most = f.Function.Raw
+			}
 		}
 	}
-	if n < 2 || 2*n <= len(frames) {
+	if counts[most] < 2 {
 		return nil
 	}
-	return &Recursion{Function: most.Function, Nearest: most.Nearest, Calls: n, Frames: len(frames)}
+	out := &Recursion{Frames: len(frames)}
+	for _, f := range frames[slices.IndexFunc(frames, func(f Frame) bool { return f.Named() && f.Function.Raw == most }):] {
+		if len(out.Functions) > 0 && f.Function.Raw == most {
+			break
+		}
+		// A function between two calls that has far fewer frames is not in each round.
+		if n := counts[f.Function.Raw]; f.Named() && 2*n > counts[most] && !slices.ContainsFunc(out.Functions, func(have Name) bool { return have.Raw == f.Function.Raw }) {
+			out.Functions, out.Calls = append(out.Functions, f.Function), out.Calls+n
+			out.Nearest = out.Nearest || f.Nearest
+		}
+	}
+	if 2*out.Calls <= len(frames) {
+		return nil
+	}
+	return out
 }

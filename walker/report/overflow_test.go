@@ -9,6 +9,7 @@ func TestRecursion(t *testing.T) {
 		return Frame{HasFunction: name != "", Function: Name{Raw: name}, Nearest: nearest, Passed: passed}
 	}
 	parse, export, far, none := frame("parse", false, false), frame("Export", true, false), frame("Export", false, true), frame("", false, false)
+	a, b := frame("mutual_a", false, false), frame("mutual_b", false, false)
 	for _, c := range []struct {
 		frames []Frame
 		want   string
@@ -18,6 +19,11 @@ func TestRecursion(t *testing.T) {
 		{[]Frame{far, far, none}, "full"},
 		{[]Frame{parse, none, none}, "full"},
 		{[]Frame{parse, export}, "full"},
+		{[]Frame{a, b, a, b, a, b, none}, "full; 6 of its 7 frames are mutual_a and mutual_b"},
+		{[]Frame{parse, b, a, b, a, b, none, none}, "full; 5 of its 8 frames are mutual_b and mutual_a"},
+		{[]Frame{a, a, parse, a, a, a, none}, "full; 5 of its 7 frames are mutual_a"},
+		{[]Frame{a, parse, a, b, a, a, none}, "full; 4 of its 7 frames are mutual_a"},
+		{[]Frame{a, none, none, b, a, b, none, none, none}, "full"},
 	} {
 		crash := Crash{Recursion: recursion(c.frames)}
 		crash.Event.Why = "full"

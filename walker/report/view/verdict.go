@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -58,7 +59,10 @@ func (v *View) reasonWhy() string {
 	c := *v.r.Crash
 	if c.Recursion != nil {
 		named := *c.Recursion
-		named.Function.Display = bare(v.full(named.Function))
+		named.Functions = slices.Clone(named.Functions)
+		for i := range named.Functions {
+			named.Functions[i].Display = bare(v.full(named.Functions[i]))
+		}
 		c.Recursion = &named
 	}
 	return rows.Clean(c.Why())
