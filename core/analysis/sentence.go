@@ -19,6 +19,8 @@ type Event struct {
 	HasAddress bool
 	// Why is the cause, "null pointer plus 16, through rax", or "".
 	Why string
+	// Sent: a process sent the signal, and the code that was running did not cause it.
+	Sent bool
 }
 
 // String returns the sentence without its subject: "tried to read 8 bytes at 0x10: null pointer
@@ -69,7 +71,7 @@ func (c *crash) event() Event {
 
 // memoryEvent sets the event of a memory access.
 func (c *crash) memoryEvent(e *Event) {
-	at := func(did string, addr uint64, why string) { *e = Event{did, addr, true, why} }
+	at := func(did string, addr uint64, why string) { *e = Event{Did: did, Address: addr, HasAddress: true, Why: why} }
 	switch j := c.out.Jump; {
 	case c.execution():
 		at("jumped to", c.pc, c.because(c.pc, Exec, ""))
@@ -168,7 +170,7 @@ func (c *crash) sentSignal(e *Event) bool {
 	if number, ok := strings.CutPrefix(c.why.Text, "was sent real-time "); ok {
 		name = "real-time " + number
 	}
-	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it"}
+	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it", Sent: true}
 	switch {
 	case pid == 0:
 	case itself:

@@ -100,12 +100,32 @@ func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
 	return f, inlined, words
 }
 
+// upTo returns the frames of the crashed thread up to one of them.
+func (v *View) upTo(f *report.Frame) []report.Frame {
+	if t := v.thread(v.r.Crash.Thread); t != nil {
+		for i := range t.Frames {
+			if &t.Frames[i] == f {
+				return t.Frames[:i+1]
+			}
+		}
+	}
+	return nil
+}
+
 // where adds the function of the crash's place, or without a name the module and the offset in it.
 //
 //	… in parse.    … at DllMain+0x1a0.    … in app+0x4f3a.
 func (v *View) where(say func(text, role string)) {
 	f, inlined, _ := v.site()
 	name, offset, in := "", "", " in "
+	switch frames := v.upTo(f); {
+	case len(frames) < 2:
+	// What was running did not cause the signal, and nor did its callers.
+	case v.r.Crash.Event.Sent && frames[0].Module < 0:
+		f, inlined = &frames[0], nil
+	case slices.ContainsFunc(frames, func(f report.Frame) bool { return f.Trust == "scan" }):
+		in = ", perhaps called from "
+	}
 	switch {
 	case f == nil:
 		return
@@ -114,7 +134,7 @@ func (v *View) where(say func(text, role string)) {
 	case named(f):
 		name, offset = v.full(f.Function), after(f)
 	}
-	if offset != "" {
+	if offset != "" && in == " in " {
 		in = " at "
 	}
 	if name != "" {

@@ -114,6 +114,28 @@ func TestNamesNearby(t *testing.T) {
 	}
 }
 
+// TestPlaceInDoubt: a frame found by scanning is not where the crash is, and nor are the callers of
+// code in no module that a signal interrupted.
+func TestPlaceInDoubt(t *testing.T) {
+	for _, c := range []struct {
+		trust string
+		sent  bool
+		want  string
+	}{
+		{"cfi", false, " in app+0x1200"},
+		{"scan", false, ", perhaps called from app+0x1200"},
+		{"cfi", true, ", outside of every module"},
+		{"scan", true, ", outside of every module"},
+	} {
+		r := example()
+		r.Crash.Event.Sent = c.sent
+		r.Threads[1].Frames = []report.Frame{{PC: 0x10, Lookup: 0x10, Module: -1, Trust: "context"}, {PC: 0x401200, Lookup: 0x401200, RVA: 0x1200, Trust: c.trust}}
+		if got, want := New(r, nil).sentence(), "app tried to access memory at 0x45 (close to a null pointer)"+c.want+"."; got != want {
+			t.Errorf("%s, sent %v: %q", c.trust, c.sent, got)
+		}
+	}
+}
+
 // A stack whose frames mostly have no name, since the symbols are exported names alone, has not
 // all symbols; neither has the module.
 func TestExportedNamesAreNotAll(t *testing.T) {
