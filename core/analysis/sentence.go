@@ -71,7 +71,9 @@ func (c *crash) event() Event {
 
 // memoryEvent sets the event of a memory access.
 func (c *crash) memoryEvent(e *Event) {
-	at := func(did string, addr uint64, why string) { *e = Event{Did: did, Address: addr, HasAddress: true, Why: why} }
+	at := func(did string, addr uint64, why string) {
+		*e = Event{Did: did, Address: addr, HasAddress: true, Why: why}
+	}
 	switch j := c.out.Jump; {
 	case c.execution():
 		at("jumped to", c.pc, c.because(c.pc, Exec, ""))
