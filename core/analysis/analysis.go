@@ -195,9 +195,23 @@ func Analyze(d *core.Dump) *Result {
 	if d.Exception == nil {
 		return nil
 	}
+	ctx, _ := d.ExceptionContext()
+	return analyze(d, ctx)
+}
+
+// AnalyzeAt analyzes an exception that the dump's exception followed, at the registers of its
+// moment.
+func AnalyzeAt(d *core.Dump, e *core.Exception, regs *cpu.Regs) *Result {
+	earlier := *d
+	earlier.Exception = e
+	return analyze(&earlier, &core.Context{Arch: regs.Arch, Regs: *regs})
+}
+
+// analyze analyzes the dump's exception. ctx is nil if its registers are unreadable.
+func analyze(d *core.Dump, ctx *core.Context) *Result {
 	c := &crash{d: d, why: reason.Decode(d), thread: d.ThreadByID(d.Exception.ThreadID), places: NewMemoryMap(d)}
 	c.out = Result{Guesses: []string{}, Accesses: []Access{}, Cause: -1, BitFlips: []BitFlip{}, Contradictions: []Contradiction{}}
-	if ctx, err := d.ExceptionContext(); err == nil {
+	if ctx != nil {
 		c.ctx, c.arch, c.pc, c.sp = ctx, ctx.Arch, ctx.Regs.PC(), ctx.Regs.SP()
 	}
 	if c.arch != nil {

@@ -27,8 +27,8 @@ var AMD64 = newArch(&Arch{regs: registers{
 		ELFMachines: [3]uint16{62}, PEMachines: [3]uint16{0x8664}, MachO: 0x1000007, SFrameLittle: 3,
 	},
 	Code: Code{IsCall: isX86Call, CallBytes: 8, Target: x86Target, Jump: x86Jump, JumpAlign: 1, Leaves: x86Leaves, Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, true, found) }, Instructions: DecodedX86, Signals: []SignalReturn{
-		{Unit: 1, Code: []uint32{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal}, // mov $15, %rax; syscall
-		{Unit: 1, Code: []uint32{0xb8, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Lines: amd64Signal},             // mov $15, %eax; syscall
+		{Unit: 1, Code: []uint32{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Info: 304, Trap: 200, Fault: 216, Lines: amd64Signal}, // mov $15, %rax; syscall
+		{Unit: 1, Code: []uint32{0xb8, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Info: 304, Trap: 200, Fault: 216, Lines: amd64Signal},             // mov $15, %eax; syscall
 	}},
 	Contexts: []*ContextLayout{
 		// LLDB's record; LLDB sets no more (lldb's RegisterContextMinidump_x86_64.h,

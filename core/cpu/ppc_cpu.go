@@ -34,7 +34,7 @@ var (
 		// Frames begin with 64 bytes for a callee, and 16 more before an rt_sigframe: a siginfo of
 		// 128 bytes and a ucontext, whose mcontext is at 192 and the pointer to it at 48. A sigframe
 		// has a sigcontext of 32 bytes, whose last word points to the mcontext behind it.
-		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 64 + 16 + 128 + 192, Lines: "0 4 " + ppcSignal, Self: 64 + 16 + 128 + 48},
+		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 64 + 16 + 128 + 192, Info: 64 + 16, Lines: "0 4 " + ppcSignal, Self: 64 + 16 + 128 + 48},
 		SignalReturn{Unit: 4, Code: []uint32{0x38000077, 0x44000002}, At: 64 + 32, Lines: "0 4 " + ppcSignal, Self: 64 + 28, Plain: true})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
 		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012},
@@ -51,9 +51,9 @@ var (
 		// 128 bytes for a callee and the ucontext, whose sigcontext is at 168, with the registers at
 		// 64 in it and a pointer to them before. qemu's has no addi, and up to its version 8.1 the
 		// frame was 16 bytes higher (linux-user/ppc/signal.c).
-		SignalReturn{Unit: 4, Code: []uint32{0x38210080, 0x380000ac, 0x44000002}, At: 128 + 168 + 64, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
-		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 128 + 168 + 64, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
-		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 144 + 168 + 64, Lines: "0 8 " + ppcSignal, Self: 144 + 168 + 56})
+		SignalReturn{Unit: 4, Code: []uint32{0x38210080, 0x380000ac, 0x44000002}, At: 128 + 168 + 64, Info: -1, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
+		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 128 + 168 + 64, Info: -1, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
+		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 144 + 168 + 64, Info: -1, Lines: "0 8 " + ppcSignal, Self: 144 + 168 + 56})
 )
 
 // ppcSignal is the order of elf_gregset_t (arch/powerpc/include/uapi/asm/ptrace.h, PT_R0 to

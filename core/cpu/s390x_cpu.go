@@ -30,7 +30,7 @@ var S390X = newArch(&Arch{regs: registers{
 		// callee. An rt_sigframe goes on with the code, a siginfo of 128 bytes and a ucontext, whose
 		// registers are at 40; a sigframe with a mask, a pointer to the registers, and those
 		// (arch/s390/kernel/signal.c, include/uapi/asm/sigcontext.h).
-		{Unit: 2, Code: []uint32{0x0aad}, At: 160 + 8 + 128 + 40, Lines: zSignal},
+		{Unit: 2, Code: []uint32{0x0aad}, At: 160 + 8 + 128 + 40, Info: 160 + 8, Lines: zSignal},
 		{Unit: 2, Code: []uint32{0x0a77}, At: 160 + 16, Lines: zSignal, Self: 160 + 8, Plain: true},
 	}},
 })

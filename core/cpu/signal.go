@@ -21,6 +21,12 @@ type SignalReturn struct {
 	// Self, if not 0, is where a pointer to At is, above the stack pointer. It tells apart frames
 	// that have the same code.
 	Self int
+	// Info is where the siginfo is, in bytes above the stack pointer, if not Plain; -1 where that is
+	// not the same in all frames, or its fields are in another order than most CPUs have.
+	Info int
+	// Trap and Fault, if not 0, are where the number of the processor's exception is, and the
+	// address of a page fault. Handlers that were set without SA_SIGINFO have no siginfo.
+	Trap, Fault int
 	// Record, if not 0, is how far above the stack pointer the kernel makes a record of the
 	// interrupted function's frame pointer and link register, to which it sets the frame pointer. It
 	// is a multiple of 16 bytes more where the kernel saves more of the thread.

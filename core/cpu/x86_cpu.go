@@ -27,8 +27,8 @@ var X86 = newArch(&Arch{regs: registers{
 		ELFMachines: [3]uint16{3}, PEMachines: [3]uint16{0x14c}, MachO: 7,
 	},
 	Code: Code{IsCall: isX86Call, CallBytes: 8, Target: x86Target, Jump: x86Jump, JumpAlign: 1, Leaves: x86Leaves, Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, false, found) }, Instructions: DecodedX86, Signals: []SignalReturn{
-		{Unit: 1, Code: []uint32{0xb8, 173, 0, 0, 0, 0xcd, 0x80}, At: 160, Lines: x86Signal},                  // mov $173, %eax; int $0x80
-		{Unit: 1, Code: []uint32{0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}, At: 4, Lines: x86Signal, Plain: true}, // pop %eax; mov $119, %eax; int $0x80
+		{Unit: 1, Code: []uint32{0xb8, 173, 0, 0, 0, 0xcd, 0x80}, At: 160, Info: 12, Trap: 208, Fault: 244, Lines: x86Signal},      // mov $173, %eax; int $0x80
+		{Unit: 1, Code: []uint32{0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}, At: 4, Trap: 52, Fault: 88, Lines: x86Signal, Plain: true}, // pop %eax; mov $119, %eax; int $0x80
 	}},
 	// eax, ecx, edx and efl are printed for the thread's context only.
 	Contexts: []*ContextLayout{

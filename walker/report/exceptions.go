@@ -40,7 +40,7 @@ func (b *builder) exceptions() {
 		one.Missing = missing
 		b.r.Exceptions = append(b.r.Exceptions, one)
 	}
-	if e := b.r.CrashException(); e != nil {
+	if e := b.r.CrashException(); e != nil && !b.r.Crash.Answer {
 		e.Event = b.r.Crash.Event // which knows the instruction, too
 	}
 }

@@ -182,9 +182,12 @@ type Crash struct {
 	// is nil if there are none.
 	Recursion *Recursion
 	// Ended is how many of the crashed thread's first frames are of functions that end the program
-	// and of what they called: the crash's place is not in them. It is 0 unless the program ended
+	// and of what they called, or of a signal's handler: the crash's place is not in them. It is 0 unless the program ended
 	// itself.
 	Ended int
+	// Answer: the exception is only what a signal's handler answered to an earlier one, which Event and
+	// Analysis are about.
+	Answer bool
 	// Requested: the process did not crash; the dump was requested.
 	Requested bool
 	// Analysis has what Event is derived from: the instruction, its accesses, the memory map. It is

@@ -17,13 +17,13 @@ func (b *builder) overflow() int {
 	}
 	t := &r.Threads[r.Crash.Thread]
 	out := Finding{Kind: FindingOverflow, Thread: t.Index, Module: -1, Text: r.Crash.Event.String()}
-	if len(t.Frames) > 0 && t.Frames[0].Regs != nil && !b.hasWord(t.Frames[0].Regs.SP()) {
-		sp := t.Frames[0].Regs.SP()
+	if at := r.Crash.Ended; len(t.Frames) > at && t.Frames[at].Regs != nil && !b.hasWord(t.Frames[at].Regs.SP()) {
+		sp := t.Frames[at].Regs.SP()
 		out.Text += "; the dump does not hold the words at the stack pointer"
 		if st := b.d.StackAround(t.Index, sp); st != nil && st.Start > sp {
 			out.Text += fmt.Sprintf(", its stack memory begins %d bytes above", st.Start-sp)
 		}
-		if len(t.Frames) == 1 {
+		if len(t.Frames) == at+1 {
 			out.Text += ", so that only the first frame is known"
 			out.Suggestion = "a writer that skips the guard page and keeps the part of the stack above it would show the callers"
 		}
