@@ -403,7 +403,7 @@ func (f *machoProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	}
 	switch {
 	case f.macho.Type == macho.TypeDSYM && !out.CFI:
-		add("the program itself, whose unwind rules the dSYM does not have: " + id.Name + uuid())
+		out.NoProgram, out.ProgramName = true, id.Name+uuid()
 	case f.dsym == nil && !out.Functions && id.Code:
 		add("the debug information " + id.Name + ".dSYM" + uuid())
 	}

@@ -66,10 +66,11 @@ func TestMachO(t *testing.T) {
 				t.Errorf("%s: %q", name, w)
 			}
 		}
-		for file, want := range map[string]string{program: "the debug information " + program + ".dSYM (uuid ", dsym: "the program itself, whose unwind rules the dSYM does not have: "} {
-			if has := machoFile(t, file).Has(); len(has.Missing) != 1 || !strings.HasPrefix(has.Missing[0], want) {
-				t.Errorf("%s: missing %q", file, has.Missing)
-			}
+		if has := machoFile(t, program).Has(); len(has.Missing) != 1 || !strings.HasPrefix(has.Missing[0], "the debug information "+program+".dSYM (uuid ") {
+			t.Errorf("%s: missing %q", program, has.Missing)
+		}
+		if has := machoFile(t, dsym).Has(); !has.NoProgram || !strings.Contains(has.ProgramName, " (uuid ") {
+			t.Errorf("%s: %v, program %q", dsym, has.NoProgram, has.ProgramName)
 		}
 		other := "m-x86_64-fp.dwarf"
 		if name == "m-x86_64-fp" {
