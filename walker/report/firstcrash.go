@@ -74,7 +74,14 @@ func (b *builder) firstSignal(frames []walker.Frame) (at int, first *core.Except
 
 // raisedByCode are the signals that the kernel sends to a thread for the instruction that it is at:
 // SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV (asm-generic/signal.h).
-const raisedByCode, mostSignals = 1<<4 | 1<<5 | 1<<7 | 1<<8 | 1<<11, 64
+const raisedByCode = 1<<4 | 1<<5 | 1<<7 | 1<<8 | 1<<11
+
+// isSiginfo reports whether words may be those of a siginfo: a signal that is not a real-time one, no
+// error, and an si_code that systems define (asm-generic/siginfo.h). Handlers without SA_SIGINFO have
+// words of older calls there.
+func isSiginfo(number, errno uint64, code int32) bool {
+	return number > 0 && number < 32 && errno == 0 && (code == siKernel || code > -64 && code < 16)
+}
 
 // siginfo reads the siginfo in the frame that the kernel made at sp for a signal's handler, if the
 // kernel sent the signal for an instruction; without a siginfo, what the processor said. The words of
@@ -99,7 +106,8 @@ func (b *builder) siginfo(sp uint64, interrupted *walker.Frame) *core.Exception 
 		if !same {
 			continue
 		}
-		if number, code := word(form.Info, 4), word(form.Info+8, 4); !form.Plain && form.Info >= 0 && number > 0 && number <= mostSignals {
+		number, code := word(form.Info, 4), word(form.Info+8, 4)
+		if !form.Plain && form.Info >= 0 && isSiginfo(number, word(form.Info+4, 4), int32(code)) {
 			if raisedByCode>>number&1 == 0 || int32(code) <= 0 {
 				return nil
 			}

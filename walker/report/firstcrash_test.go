@@ -35,6 +35,7 @@ func TestFirstCrash(t *testing.T) {
 		{"aborted", dumptest.CPUAMD64, 6, 0xfffffffa, amd64(words{-304: 11, -312: 1, 320: 0x10}), walker.TrustCFI, read + "rax; its handler then aborted the program"},
 		{"sent again", dumptest.CPUAMD64, 11, 0xfffffffa, amd64(words{-304: 11, -312: 1, 320: 0x10}), walker.TrustCFI, read + "rax; its handler then sent SIGSEGV to the program"},
 		{"without siginfo", dumptest.CPUAMD64, 6, 0xfffffffa, amd64(words{200: 14, 216: 0x10}), walker.TrustCFI, read + "rax; its handler then aborted the program"},
+		{"words of older calls for a siginfo", dumptest.CPUAMD64, 6, 0xfffffffa, amd64(words{-304: 32, -312: 32, 320: 8, 200: 14, 216: 0x10}), walker.TrustCFI, read + "rax; its handler then aborted the program"},
 		{"x86", dumptest.CPUX86, 6, 0xfffffffa, x86(160, words{-12: 11, -20: 1, -24: 0x10}), walker.TrustCFI, read + "eax; its handler then aborted the program"},
 		{"x86, without siginfo", dumptest.CPUX86, 6, 0xfffffffa, x86(4, words{-52: 14, -88: 0x10}), walker.TrustCFI, read + "eax; its handler then aborted the program"},
 		{"arm64", dumptest.CPUARM64, 6, 0xfffffffa, arm64(words{0: 11, -8: 1, 16: 0x10}), walker.TrustCFI, "tried to access memory at 0x10: close to a null pointer; its handler then aborted the program"},
