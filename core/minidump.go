@@ -66,6 +66,8 @@ type Dump struct {
 	// Program, if the caller sets it, reads what the dump has not of the program's code, from the
 	// files that it was loaded from: the bytes at addr into p, answering how many there were.
 	Program func(addr uint64, p []byte) int
+	// Section, if the caller sets it, returns the section of a program's file that an address is in.
+	Section func(addr uint64) (Section, bool)
 
 	raw       *Dump           // what this was normalized from, else nil
 	wow64     *Wow64          // see Normalized

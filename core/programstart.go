@@ -48,6 +48,14 @@ type Segment struct {
 	Exec             bool
 }
 
+// Section is a part of a program that its file names, in memory from Start on, and what the program
+// may do there.
+type Section struct {
+	Start, Size uint64
+	Name        string
+	Write, Exec bool
+}
+
 // ProgramFile is what files say of a module's program.
 type ProgramFile struct {
 	// Segments are in the program's headers; nil if those are not there.

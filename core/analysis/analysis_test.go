@@ -236,6 +236,39 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// TestSections: what a program's file says of its sections, in dumps without a memory map.
+func TestSections(t *testing.T) {
+	sections := []core.Section{{Start: 0x400000, Size: 0x100, Name: ".text", Exec: true}, {Start: 0x400100, Size: 0x100, Name: ".rdata"},
+		{Start: 0x400200, Size: 0x100, Name: ".data", Write: true}}
+	find := func(addr uint64) (core.Section, bool) {
+		for _, s := range sections {
+			if addr-s.Start < s.Size {
+				return s, true
+			}
+		}
+		return core.Section{}, false
+	}
+	const win = dumptest.OSWindows
+	for _, c := range []scene{
+		{os: win, code: accessViolation, params: []uint64{1, 0x400110}, insn: "8910", regs: with("rax", 0x400110),
+			want: "tried to write 4 bytes at 0x400110: the memory there may only be read (.rdata of app), address in rax"},
+		{os: win, code: accessViolation, params: []uint64{1, 0x400020}, insn: "8910", regs: with("rax", 0x400020),
+			want: "tried to write 4 bytes at 0x400020: the memory there is code and may not be written (.text of app), address in rax"},
+		{os: win, code: accessViolation, params: []uint64{0, 0x400110}, insn: "8b10", regs: with("rax", 0x400110), want: "tried to read 4 bytes at 0x400110: address in rax"},
+		{os: win, code: accessViolation, params: []uint64{1, 0x400210}, insn: "8910", regs: with("rax", 0x400210), want: "tried to write 4 bytes at 0x400210: address in rax"},
+		{os: win, code: accessViolation, params: []uint64{8, 0x400210}, regs: with("rip", 0x400210), want: "jumped to 0x400210: the memory there is data and may not be executed (.data of app)"},
+		{flags: 2, addr: 0x400110, insn: "8910", regs: with("rax", 0x400110), want: "tried to write 4 bytes at 0x400110: the memory there may only be read (.rdata of app), address in rax"},
+		// The system says that nothing is there.
+		{flags: 1, addr: 0x400110, insn: "8910", regs: with("rax", 0x400110), want: "tried to write 4 bytes at 0x400110: nothing is mapped there, address in rax"},
+	} {
+		d := c.dump()
+		d.Section = find
+		if r := Analyze(d); r.Event.String() != c.want {
+			t.Errorf("said:\n  %s\nnot:\n  %s", r.Event.String(), c.want)
+		}
+	}
+}
+
 // TestContradictions: the exception, the instruction and the memory map say different things.
 func TestContradictions(t *testing.T) {
 	for _, c := range []struct {

@@ -293,6 +293,8 @@ func (c *crash) refusal(addr uint64, kind Kind) string {
 		return fmt.Sprintf("not a multiple of %d, which %s needs", c.misaligned(&c.out.Accesses[c.out.Cause]), strings.Fields(c.insn.text)[0])
 	case c.why.Kind != reason.Memory:
 		return c.why.Why
+	case p == nil && (c.why.Why == "" || c.protected()) && c.forbidden(addr, kind) != nil:
+		return "the memory there " + restriction(c.forbidden(addr, kind), kind) + c.where(addr, nil)
 	case kind == Exec && p == nil && c.protected():
 		return "the memory there may not be executed" + c.where(addr, nil)
 	case p != nil && !p.Mapped:
@@ -349,9 +351,40 @@ func (c *crash) where(addr uint64, p *Place) string {
 		name = "the heap"
 	}
 	if name == "" {
+		name = c.section(addr)
+	}
+	if name == "" {
 		return ""
 	}
 	return " (" + name + ")"
+}
+
+// section names the section of a program's file that an address is in: ".rdata of app.exe".
+func (c *crash) section(addr uint64) string {
+	if c.d.Section == nil {
+		return ""
+	}
+	s, ok := c.d.Section(addr)
+	module, _ := c.d.ModuleAt(addr)
+	if !ok || module < 0 {
+		return ""
+	}
+	name := c.d.Modules[module].Name
+	return s.Name + " of " + name[strings.LastIndexAny(name, `/\`)+1:]
+}
+
+// forbidden returns the section of a program's file that an address is in, if it forbids an access,
+// else nil.
+func (c *crash) forbidden(addr uint64, kind Kind) *Place {
+	if c.d.Section == nil {
+		return nil
+	}
+	s, ok := c.d.Section(addr)
+	p := &Place{Start: s.Start, End: s.Start + s.Size, Read: true, Write: s.Write, Exec: s.Exec, Mapped: true}
+	if !ok || p.Allows(kind) {
+		return nil
+	}
+	return p
 }
 
 // onStack reports whether an address is in what the dump has of the crashed thread's stack.

@@ -2,6 +2,7 @@ package binary
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -67,6 +68,24 @@ func (f *elfProgram) opened() (out []*elf.File) {
 	return out
 }
 
+// elfSections returns the sections that are part of the program in memory. Those that the program's
+// loader makes read-only after it has relocated them may not be written to.
+func elfSections(e *elf.File) (out []symbol.Section) {
+	const segRelro, secThreadLocal = 0x6474e552, 0x400 // PT_GNU_RELRO, SHF_TLS
+	for i := range e.Sections {
+		s := &e.Sections[i]
+		if !s.Alloc() || s.Flags&secThreadLocal != 0 && !s.HasBytes() || s.Address < e.Base {
+			continue
+		}
+		relro := slices.ContainsFunc(e.Segments, func(g elf.Segment) bool {
+			return g.Type == segRelro && s.Address >= g.Address && s.Address-g.Address < g.MemSize
+		})
+		out = append(out, symbol.Section{Range: symbol.Range{Start: s.Address - e.Base, Size: s.Size}, Name: s.Name,
+			Write: s.Flags&flagWrite != 0 && !relro, Exec: s.Exec()})
+	}
+	return out
+}
+
 func (f *elfProgram) identity() symbol.Identity {
 	src, e := f.src, f.elf
 	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), OtherIDs: e.OtherIDs, IDLoaded: e.IDLoaded, OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
@@ -86,6 +105,7 @@ func (f *elfProgram) identity() symbol.Identity {
 				Offset: s.Offset, FileSize: s.FileSize, Exec: s.Flags&segExec != 0})
 		}
 	}
+	id.Sections = elfSections(e)
 	if id.Code = hasCode(e); id.Code || hasDebug(e) {
 		id.CodeLayout = codeLayout(e)
 	}

@@ -2,6 +2,7 @@ package binary_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -79,6 +80,44 @@ func TestSegments(t *testing.T) {
 	if len(got) != 2 || got[0].Start != 0 || got[0].Exec || got[1].Start != 0x9000 || got[1].Size != 0x100 || got[1].FileSize != 0x100 || !got[1].Exec ||
 		got[1].Offset == 0 || got[1].Offset%0x1000 != 0 || got[1].Offset == got[1].Start {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSections: a file says what a program may do with its parts; the loader makes the read-only
+// part of the data so.
+func TestSections(t *testing.T) {
+	f := &elftest.File{Class: 64, Machine: 62, Type: 3}
+	f.Add(elftest.Section{Name: ".rodata", Type: 1, Flags: 2, Address: 0x400000, Data: make([]byte, 0x80), Align: 0x1000})
+	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x409000, Data: make([]byte, 0x100), Align: 0x1000})
+	f.Add(elftest.Section{Name: ".got", Type: 1, Flags: 3, Address: 0x40a000, Data: make([]byte, 0x10), Align: 0x1000})
+	f.Add(elftest.Section{Name: ".data", Type: 1, Flags: 3, Address: 0x40b000, Data: make([]byte, 0x10), Align: 0x1000})
+	f.Add(elftest.Section{Name: ".comment", Type: 1, Data: make([]byte, 0x10)})
+	f.Segments = []elftest.Segment{{Type: 1, Flags: 4, First: ".rodata", Last: ".rodata", Address: 0x400000, Align: 0x1000},
+		{Type: 0x6474e552, Flags: 4, First: ".got", Last: ".got", Address: 0x40a000, Align: 1}}
+	b, err := bin.Open(input.FromBytes("lib.so", f.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := ""
+	for _, s := range b.Identity().Sections {
+		have += fmt.Sprintf("%s %x+%x %v %v\n", s.Name, s.Start, s.Size, s.Write, s.Exec)
+	}
+	if want := ".rodata 0+80 false false\n.text 9000+100 false true\n.got a000+10 false false\n.data b000+10 true false\n"; have != want {
+		t.Errorf("have\n%swant\n%s", have, want)
+	}
+	dll, err := os.ReadFile("../pe/testdata/x64.dll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = bin.Open(input.FromBytes("x64.dll", dll)); err != nil {
+		t.Fatal(err)
+	}
+	have = ""
+	for _, s := range b.Identity().Sections {
+		have += fmt.Sprintf("%s %v %v\n", s.Name, s.Write, s.Exec)
+	}
+	if !strings.Contains(have, ".text false true\n") || !strings.Contains(have, ".rdata false false\n") {
+		t.Errorf("have\n%s", have)
 	}
 }
 

@@ -168,7 +168,9 @@ func (f *peProgram) identity() symbol.Identity {
 	}
 	var code layout
 	for i := range p.Sections {
-		if s := &p.Sections[i]; s.Exec() {
+		s := &p.Sections[i]
+		id.Sections = append(id.Sections, symbol.Section{Range: symbol.Range{Start: uint64(s.RVA), Size: uint64(s.Size)}, Name: s.Name, Write: s.Write(), Exec: s.Exec()})
+		if s.Exec() {
 			code.add(s.Name, uint64(s.RVA), uint64(s.Size))
 		}
 	}

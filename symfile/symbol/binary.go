@@ -31,6 +31,8 @@ type Identity struct {
 	Size uint64
 	// Segments are the parts of that range that the program's headers load, of ELF files.
 	Segments []Segment
+	// Sections are the parts of that range that have a name, of ELF and PE files.
+	Sections []Section
 	// Kind is the kind of file for users: "executable", "library", "debug file", "split DWARF" …
 	Kind string
 	// Code: the file has the program's code, and not only debug information.
@@ -55,6 +57,13 @@ type Segment struct {
 	Range
 	Offset, FileSize uint64
 	Exec             bool
+}
+
+// Section is a part of a program in memory. Write, Exec: the program may write to it, may execute it.
+type Section struct {
+	Range
+	Name        string
+	Write, Exec bool
 }
 
 // Contents says what kinds of information the files of a module have.

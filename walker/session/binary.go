@@ -138,6 +138,20 @@ func (s *Session) programBytes(addr uint64, p []byte) (n int) {
 	return n
 }
 
+// programSection returns the section of a module's program that an address is in.
+func (s *Session) programSection(addr uint64) (core.Section, bool) {
+	i, rva := s.ModuleAt(addr)
+	if i < 0 || s.modules[i].bin == nil || s.modules[i].binAssigned || s.modules[i].unplaced != "" {
+		return core.Section{}, false
+	}
+	for _, g := range s.modules[i].bin.Identity.Sections {
+		if rva-g.Start < g.Size {
+			return core.Section{Start: addr - (rva - g.Start), Size: g.Size, Name: g.Name, Write: g.Write, Exec: g.Exec}, true
+		}
+	}
+	return core.Section{}, false
+}
+
 // assignedCode reads instructions of the programs that the user assigned to modules of another build.
 type assignedCode struct{ s *Session }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -45,6 +46,7 @@ func openFake(src *input.Source) (symbols.Binary, error) {
 	}
 	f := &fakeBinary{src: src, id: symbol.Identity{DebugID: strings.Trim(w[0], "-"), Name: w[1], Arch: "x86_64", OS: "Linux", Size: 0x10000, Code: w[2] != "debug"}}
 	f.id.OtherIDs = w[3:]
+	f.id.Sections = []symbol.Section{{Range: symbol.Range{Start: 0x2000, Size: 0x100}, Name: ".rodata"}}
 	if f.id.DebugID != "" && !slices.Contains(f.id.OtherIDs, f.id.DebugID) {
 		f.id.CodeID = strings.ToLower(f.id.DebugID)
 	}
@@ -133,6 +135,30 @@ func fromOf(r *report.Report) string {
 		out = append(out, s)
 	}
 	return strings.Join(out, " ")
+}
+
+// TestSectionOfProgram: the dump asks the module's program for the section of an address, and not one
+// of another build.
+func TestSectionOfProgram(t *testing.T) {
+	s := withFakes()
+	s.Add(source("x.dmp", appDump()))
+	s.Add(source("app.elf", fake(otherID+" app code")))
+	s.Report(0)
+	d := s.sessions[0]
+	if got, ok := d.Section(0x402010); ok {
+		t.Errorf("a program of another build: %+v", got)
+	}
+	s.Add(source("app.elf", fake(appID+" app code")))
+	s.Report(0)
+	want := core.Section{Start: 0x402000, Size: 0x100, Name: ".rodata"}
+	if got, ok := d.Section(0x402010); !ok || got != want {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	for _, addr := range []uint64{0x401fff, 0x402100, 0x10} {
+		if got, ok := d.Section(addr); ok {
+			t.Errorf("0x%x: %+v", addr, got)
+		}
+	}
 }
 
 // A binary alone serves names, lines and rules; beside a symbol file each answers what the other

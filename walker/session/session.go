@@ -116,7 +116,7 @@ func (o Options) withDefaults() Options {
 func New(d *core.Dump, opt Options) *Session {
 	s := &Session{opt: opt.withDefaults(), Dump: d, itemOf: func(*symbols.File) int { return -1 }}
 	if opt.OpenBinary != nil {
-		d.Program = s.programBytes
+		d.Program, d.Section = s.programBytes, s.programSection
 	}
 	s.normalized = d.Normalized()
 	s.readAs(s.opt.Policy)
