@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
