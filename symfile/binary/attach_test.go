@@ -188,7 +188,7 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s: has the headers of code: %v", path, has)
 		}
 		have.CodeLayout = ""
-		have.OtherIDs, have.IDLoaded = nil, false  // what they are is symfile/elf's to say
+		have.OtherIDs, have.IDLoaded = nil, false                      // what they are is symfile/elf's to say
 		have.LinkedNames, have.Segments, have.Sections = nil, nil, nil // TestLinks
 		if have.Size = 0; !reflect.DeepEqual(have, want) {
 			t.Errorf("%s: %+v, want %+v", path, have, want)
