@@ -43,6 +43,8 @@ var importRules = []importRule{
 	{"core/enumtest", nil},
 	// It reads files of test data.
 	{"core/testfile", nil},
+	// A reader for tests.
+	{"core/input/inputtest", []string{"core/input"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 

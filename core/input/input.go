@@ -315,7 +315,11 @@ func (s *Source) readBlock(off int64) (block []byte, start int64, err error) {
 	if s.lastRead > 0 && start == s.readTo {
 		n = min(2*s.lastRead, maxBlocks/4*blockSize)
 	}
-	all := make([]byte, min(n, s.Size-start))
+	n = min(n, s.Size-start)
+	if err := s.Want(start, n); err != nil {
+		return nil, start, err // before memory is taken for it
+	}
+	all := make([]byte, n)
 	if _, err := s.full(all, start); err != nil {
 		return nil, start, err
 	}

@@ -5,29 +5,14 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/input/inputtest"
 )
-
-// together is a reader of many places, which counts how often it is asked.
-type together struct {
-	*bytes.Reader
-	asked int
-}
-
-func (m *together) ReadManyAt(parts []input.Part) error {
-	m.asked++
-	for _, p := range parts {
-		if _, err := m.ReadAt(p.Data, p.Off); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // TestReadMany: the bytes are those of the places, of a file and of a part of it, and a place
 // outside of them is an error.
 func TestReadMany(t *testing.T) {
 	data := []byte("0123456789abcdefghij")
-	reader := &together{Reader: bytes.NewReader(data)}
+	reader := inputtest.NewTogether(data)
 	for name, c := range map[string]struct {
 		src  *input.Source
 		want string
@@ -51,7 +36,7 @@ func TestReadMany(t *testing.T) {
 			}
 		}
 	}
-	if reader.asked != 2 {
-		t.Errorf("asked %d times", reader.asked)
+	if reader.Many != 2 {
+		t.Errorf("asked %d times", reader.Many)
 	}
 }

@@ -1,11 +1,11 @@
 package input_test
 
 import (
-	"bytes"
 	"errors"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/input/inputtest"
 )
 
 // Each round asks once for what all lookups lack, and what they read is what is in the file.
@@ -14,7 +14,7 @@ func TestRounds(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i >> 8)
 	}
-	reader := &together{Reader: bytes.NewReader(data)}
+	reader := inputtest.NewTogether(data)
 	src := input.New("file", reader, int64(len(data)))
 	src.Budget = &input.Budget{}
 	whole := src.Left(input.Memory)
@@ -38,8 +38,8 @@ func TestRounds(t *testing.T) {
 			at += 0x2000
 		}
 	}, func(i int) { done[i]++ })
-	if len(done) != 20 || done[7] != 1 || reader.asked != 3 {
-		t.Errorf("%d lookups are done, by %d reads", len(done), reader.asked)
+	if len(done) != 20 || done[7] != 1 || reader.Many != 3 {
+		t.Errorf("%d lookups are done, by %d reads", len(done), reader.Many)
 	}
 	// What was read is there, other bytes are read as always, and nothing is kept after Close.
 	if b, err := src.Bytes(0x1000, 2); err != nil || b[0] != 0x10 {
@@ -59,7 +59,7 @@ func TestRounds(t *testing.T) {
 
 // A lookup that needs more and more ends, and a failed read too; readers of one place have no rounds.
 func TestRoundsEnd(t *testing.T) {
-	reader := &together{Reader: bytes.NewReader(make([]byte, 1<<20))}
+	reader := inputtest.NewTogether(make([]byte, 1<<20))
 	src := input.New("file", reader, 1<<20)
 	rounds := input.NewRounds([]*input.Source{src})
 	n := int64(0)

@@ -207,8 +207,8 @@ func bySignature(src *input.Source, head []byte) Guess {
 var bundles = []string{".app", ".appex", ".bundle", ".dSYM", ".framework", ".kext", ".plugin", ".xcarchive", ".xcframework", ".xctest", ".xpc"}
 
 // bundlePart recognizes the property lists, tables and pictures of a bundle. It is the only
-// recognition by name, because nothing in these files is characteristic. What should be debug
-// information is none of them.
+// recognition by name, because nothing in these files is characteristic. A file where
+// a bundle has its debug information is not recognized so.
 func bundlePart(name string) Guess {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if strings.Contains(name, ".dSYM/Contents/Resources/DWARF/") {

@@ -89,7 +89,7 @@ func tarText(field []byte) string {
 	return string(text)
 }
 
-// parseTar reads a header. ok is false for bytes that are none.
+// parseTar reads a header. ok is false for other bytes.
 func parseTar(h []byte) (t tarHeader, ok bool) {
 	t.name, t.kind, t.sparse = tarText(h[:100]), h[156], h[156] == tarSparse
 	if prefix := tarText(h[345:500]); prefix != "" && string(h[257:263]) == "ustar\x00" {

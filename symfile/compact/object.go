@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// ObjectSection is the section of an object, in the segment __LD, of which linkers make __unwind_info.
+// ObjectSection is the section of an object, in the segment __LD, from which linkers make __unwind_info.
 const ObjectSection = "__compact_unwind"
 
 // objectTable is an opened section of an object.

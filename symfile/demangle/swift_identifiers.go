@@ -6,7 +6,7 @@ import (
 )
 
 // identifier reads a name: its length and its bytes; after a 0 also words of earlier names, a letter
-// each, of which an upper-case one is the last; after 00 it is in Punycode.
+// each, the last one in upper case; after 00 it is in Punycode.
 func (s *swiftParser) identifier() *swiftNode {
 	encoded := s.accept("00")
 	words := !encoded && s.accept("0")
@@ -74,7 +74,7 @@ func (s *swiftParser) addWords(name string) {
 }
 
 // swiftPunycode decodes Swift's form of Punycode, which has the digits A to J where Rust's has 0 to 9,
-// and writes characters of ASCII that are none of a symbol's as those from 0xd800 on.
+// and writes ASCII characters that symbols cannot have as those from 0xd800 on.
 func swiftPunycode(s string) (string, bool) {
 	head, tail := "", s
 	if at := strings.LastIndexByte(s, '_'); at >= 0 {

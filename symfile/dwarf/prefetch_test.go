@@ -1,7 +1,6 @@
 package dwarf
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -10,29 +9,9 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/input/inputtest"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
-
-// together is a reader of many places, which counts how often it is asked for one and for many.
-type together struct {
-	*bytes.Reader
-	single, many int
-}
-
-func (c *together) ReadAt(p []byte, off int64) (int, error) {
-	c.single++
-	return c.Reader.ReadAt(p, off)
-}
-
-func (c *together) ReadManyAt(parts []input.Part) error {
-	c.many++
-	for _, p := range parts {
-		if _, err := c.Reader.ReadAt(p.Data, p.Off); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // Prefetch changes no answer: not at a function, between functions, or in a unit that no section
 // lists.
@@ -54,7 +33,7 @@ func TestPrefetch(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			reader := &together{Reader: bytes.NewReader(data)}
+			reader := inputtest.NewTogether(data)
 			s, file := sectionsOf(t, path, reader, int64(len(data)))
 			d, err := Open(s, v.options(t))
 			if err != nil {
@@ -63,7 +42,7 @@ func TestPrefetch(t *testing.T) {
 			rounds := input.NewRounds([]*input.Source{file})
 			defer rounds.Close()
 			d.Prefetch(rvas, rounds)
-			if reader.many == 0 && v.alt == "" {
+			if reader.Many == 0 && v.alt == "" {
 				t.Error("nothing was read together")
 			}
 			for _, rva := range rvas {
@@ -100,15 +79,15 @@ func TestPrefetchReads(t *testing.T) {
 				}
 				rounds := input.NewRounds([]*input.Source{file})
 				defer rounds.Close()
-				before := data.single
+				before := data.Single
 				d.Prefetch(rvas, rounds)
 				for i, rva := range rvas {
 					if s, _, err := d.Lookup(rva); s.Name != fmt.Sprintf("f%d", i) {
 						t.Fatalf("0x%x is in %q: %v", rva, s.Name, err)
 					}
 				}
-				if data.many > c.rounds || data.single-before > 16 {
-					t.Errorf("%d units: %d reads of many places and %d of one", units, data.many, data.single-before)
+				if data.Many > c.rounds || data.Single-before > 16 {
+					t.Errorf("%d units: %d reads of many places and %d of one", units, data.Many, data.Single-before)
 				}
 			}
 		})
@@ -117,7 +96,7 @@ func TestPrefetchReads(t *testing.T) {
 
 // manyUnits makes debug information of units of one function each, far from each other in the file,
 // and the section that says where they are. Function i has 0x100 bytes of code.
-func manyUnits(units int, section string) (*together, Sections, *input.Source) {
+func manyUnits(units int, section string) (*inputtest.Together, Sections, *input.Source) {
 	var abbrev, info, list bits
 	abbrev.decl(1, 0x11, 1, 0x25, 8, 0x11, 1, 0x12, 7)
 	abbrev.decl(2, 0x2e, 0, 3, 8, 0x11, 1, 0x12, 7)
@@ -177,7 +156,7 @@ func manyUnits(units int, section string) (*together, Sections, *input.Source) {
 		}
 	}
 	data := append(append(append([]byte{}, abbrev...), info...), list...)
-	reader := &together{Reader: bytes.NewReader(data)}
+	reader := inputtest.NewTogether(data)
 	file := input.New("made", reader, int64(len(data)))
 	n, m := int64(len(abbrev)), int64(len(abbrev)+len(info))
 	parts := map[string]*input.Source{".debug_abbrev": file.Sub(".debug_abbrev", 0, n), ".debug_info": file.Sub(".debug_info", n, m-n), section: file.Sub(section, m, int64(len(list)))}

@@ -220,7 +220,7 @@ func TestOutlined(t *testing.T) {
 	}
 }
 
-// TestCutOff: an instruction whose end is not there is none. "c4 c3 65 4b db 10" is vblendvpd; its
+// TestCutOff: an instruction whose end is missing is not read. "c4 c3 65 4b db 10" is vblendvpd; its
 // second byte alone is a return.
 func TestCutOff(t *testing.T) {
 	if row, ok := framecode.Epilogue(cpu.AMD64, binary.LittleEndian, code(t, "90 c4 c3 65 4b db"), 0x1000, false); ok {

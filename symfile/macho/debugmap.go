@@ -25,7 +25,7 @@ type DebugMap struct {
 	byAddress []uint32
 }
 
-// MappedObject is an object of which a program was made. Path is as the linker was given it, Modified
+// MappedObject is an object that a program was linked from. Path is as the linker was given it, Modified
 // is 0 if the linker left the time out.
 type MappedObject struct {
 	Path     string

@@ -579,8 +579,8 @@ func Members(f File) []File {
 	return []File{f}
 }
 
-// fitsParcel reports whether a file is small, and named like a symbol file or an object, of which there
-// may be thousands. A file that a server sent goes alone, since its answer is awaited.
+// fitsParcel reports whether a file is small, and named like a symbol file or an object: people drop
+// thousands of these. A file that a server sent goes alone, since its answer is awaited.
 func fitsParcel(f File) bool {
 	name := strings.ToLower(f.Name())
 	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o")) && f.Size() <= smallFile
