@@ -211,6 +211,11 @@ func (f *machoProgram) goMachO() *goTable {
 				cfg.Data = append(cfg.Data, gopclntab.Part{Address: s.Address, Src: m.Src.Sub(m.Src.Name+": "+s.Name, int64(min(s.Offset, uint64(m.Src.Size))), int64(min(s.FileSize, uint64(m.Src.Size))))})
 			}
 		}
+		if x, err := m.Fixups(); err != nil {
+			return nil, err
+		} else if x != nil {
+			cfg.Relocated = x
+		}
 		return gopclntab.Open(src, s.Address, cfg)
 	}}}
 	return f.goPart

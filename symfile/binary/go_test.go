@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/macho"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -41,7 +43,12 @@ func TestStrippedGo(t *testing.T) {
 			if strings.Contains(target, "windows") {
 				makeExecutable(t, stripped, ".rdata")
 			}
-			compareGo(t, stripped, build("full", ""))
+			full := build("full", "")
+			compareGo(t, stripped, full)
+			if strings.Contains(target, "darwin") {
+				chainFixups(t, stripped)
+				compareGo(t, stripped, full)
+			}
 		})
 	}
 }
@@ -57,6 +64,64 @@ func makeExecutable(t *testing.T, file, section string) {
 	}
 	b[header+39] |= 0x20 // IMAGE_SCN_MEM_EXECUTE
 	if err := os.WriteFile(file, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chainFixups makes the pointers in the data of a Mach-O file as the system's linker does, which links
+// programs with C code: each has the distance from the header and to the next pointer of its page.
+func chainFixups(t *testing.T, file string) {
+	t.Helper()
+	const command, dyldInfo, page = 0x80000034, 0x80000022, 0x1000
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := macho.Open(input.FromBytes(file, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := le
+	end := m.Base
+	for _, s := range m.Segments {
+		end = max(end, s.Address+s.Size)
+	}
+	table := n.AppendUint32(make([]byte, 4), 28)
+	table = n.AppendUint32(append(table, make([]byte, 20)...), uint32(len(m.Segments)))
+	offsets := len(table)
+	table = append(table, make([]byte, 4*len(m.Segments))...)
+	for i, s := range m.Segments {
+		if !s.Writable() || s.FileSize == 0 {
+			continue
+		}
+		n.PutUint32(table[offsets+4*i:], uint32(len(table)-28))
+		pages := s.FileSize / page
+		table = n.AppendUint16(n.AppendUint16(append(table, 0, 0, 0, 0), page), 6)
+		table = n.AppendUint16(n.AppendUint32(n.AppendUint64(table, s.Address-m.Base), 0), uint16(pages))
+		for p := range pages {
+			data := b[s.Offset+p*page:][:page]
+			first, last := uint16(0xffff), 0
+			for at := 0; at < page; at += 8 {
+				v := n.Uint64(data[at:])
+				if v < m.Base || v >= end {
+					continue
+				}
+				if first == 0xffff {
+					first = uint16(at)
+				} else {
+					n.PutUint64(data[last:], n.Uint64(data[last:])|uint64(at-last)/4<<51)
+				}
+				n.PutUint64(data[at:], v-m.Base)
+				last = at
+			}
+			table = n.AppendUint16(table, first)
+		}
+	}
+	at := bytes.Index(b, n.AppendUint32(nil, dyldInfo))
+	n.PutUint32(b[at:], command)
+	n.PutUint32(b[at+8:], uint32(len(b)))
+	n.PutUint32(b[at+12:], uint32(len(table)))
+	if err := os.WriteFile(file, append(b, table...), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -46,6 +46,7 @@ type File struct {
 	starts   part // LC_FUNCTION_STARTS
 	noStarts bool // a file with LC_FUNCTION_STARTS of size 0
 	exports  part // the trie of exported symbols
+	fixups   part // LC_DYLD_CHAINED_FIXUPS
 	secret   part // what is encrypted
 	kexts    int  // programs in a kernel collection
 	warnings input.Warnings
@@ -138,6 +139,7 @@ const (
 	cmdEncryption64   = 0x2c
 	cmdBuildVersion   = 0x32
 	cmdExportsTrie    = 0x80000033
+	cmdChainedFixups  = 0x80000034
 	cmdFileSetEntry   = 0x80000035
 )
 
@@ -256,7 +258,7 @@ func (f *File) commands(at int64, count uint32, length int64) error {
 //	LC_UUID             uuid 16
 //	LC_SYMTAB           symbols u32 · count u32 · strings u32 · size u32
 //	LC_DYSYMTAB         first local symbol u32 · count u32 · 10 words · indirect symbols u32 · count u32 …
-//	LC_FUNCTION_STARTS  offset u32 · size u32, as LC_DYLD_EXPORTS_TRIE
+//	LC_FUNCTION_STARTS  offset u32 · size u32, as LC_DYLD_EXPORTS_TRIE and LC_DYLD_CHAINED_FIXUPS
 //	LC_DYLD_INFO        rebase, bind, weak bind, lazy bind, export: offset u32 · size u32 each
 //	LC_ID_DYLIB         offset of the name in the command u32 …
 //	LC_ENCRYPTION_INFO  offset u32 · size u32 · cryptid u32
@@ -279,6 +281,8 @@ func (f *File) command(cmd uint32, c *input.Cursor, at int64) {
 		f.noStarts = f.starts.size == 0
 	case cmdExportsTrie:
 		f.exports = part{c.U32(), c.U32()}
+	case cmdChainedFixups:
+		f.fixups = part{c.U32(), c.U32()}
 	case cmdDyldInfo, cmdDyldInfoOnly:
 		c.Skip(8 * 4)
 		f.exports = part{c.U32(), c.U32()}

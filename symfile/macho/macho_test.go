@@ -377,6 +377,9 @@ func FuzzOpen(f *testing.F) {
 			m.Data(&m.Sections[i])
 			m.At(m.Sections[i].Address, 16)
 		}
+		if x, err := m.Fixups(); err == nil && x != nil {
+			x.Each(func(at, value uint64) error { return nil })
+		}
 		p, err := m.Publics()
 		if err != nil {
 			return
