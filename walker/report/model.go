@@ -407,6 +407,11 @@ type Frame struct {
 // Named reports whether symbols have the name of the frame's function.
 func (f *Frame) Named() bool { return f.HasFunction && !f.Passed }
 
+// IsPlaceholder reports whether a name is only what writers of symbol files put in place of one.
+func IsPlaceholder(name string) bool {
+	return strings.HasPrefix(name, "<unknown in ") || name == "<name omitted>"
+}
+
 // Inline is an inlined call inside a frame.
 type Inline struct {
 	Function Name

@@ -2,6 +2,7 @@ package signature
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,14 +16,13 @@ import (
 func (f *Frame) Word(lists Lists) string {
 	switch {
 	case f.Function != "":
-		name := normalizeCPP(f.Function)
-		switch {
-		case strings.HasSuffix(sourcePath(f.File), ".rs"):
-			name = normalizeRust(f.Function)
-		case lists == Own && isSwift(f):
-			name = normalizeSwift(f.Function)
+		if lists == Own {
+			return f.ownWord()
 		}
-		return finish(name, f, lists)
+		if isRustFile(f.File) {
+			return finish(normalizeRust(f.Function), f, lists)
+		}
+		return finish(normalizeCPP(f.Function), f, lists)
 	case f.File != "" && f.Line != 0:
 		file := strings.TrimRight(f.File, `/\`)
 		return file[strings.LastIndexAny(file, `/\`)+1:] + "#" + strconv.FormatUint(uint64(f.Line), 10)
@@ -34,9 +34,98 @@ func (f *Frame) Word(lists Lists) string {
 	return "@0x" + strconv.FormatUint(f.Offset, 16)
 }
 
+// ownWord returns the word of a function for the project's own lists.
+func (f *Frame) ownWord() string {
+	name := withoutSuffixes(f.Function)
+	switch {
+	case isRustFile(f.File) || f.Language == LanguageRust:
+		name = normalizeRust(name)
+	case isSwift(f):
+		name = normalizeSwift(name)
+	default:
+		hidden, operators := hideOperators(name)
+		name = normalizeCPP(hidden)
+		for i, o := range operators {
+			name = strings.ReplaceAll(name, string(operatorMark+rune(i)), o)
+		}
+	}
+	return strings.TrimSpace(finish(name, f, Own))
+}
+
+// withoutSuffixes removes what compilers and writers of symbol files append to the name of a part or a
+// copy of a function: "f(int) [clone .cold.1]", "f() [97751]", "f(int) (.part.0)".
+func withoutSuffixes(name string) string {
+	for {
+		at := max(strings.LastIndex(name, " ["), strings.LastIndex(name, " (."))
+		if at < 0 || name[len(name)-1] != closing[name[at+1]] {
+			return name
+		}
+		if in := name[at+2 : len(name)-1]; strings.Trim(in, "0123456789") != "" && (in[0] != '.' && !strings.HasPrefix(in, "clone ") || strings.Contains(in, ")")) {
+			return name
+		}
+		name = name[:at]
+	}
+}
+
+// operators are C++'s whose names have characters that are delimiters elsewhere, the longest first.
+var operators = []string{" new[]", " delete[]", "()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<", ">", "&&", "&=", "&", "*=", "*", ","}
+
+// operatorMark is the first of the characters for hidden operators: of the private use area of Unicode.
+const operatorMark, operatorMarks = '\uE000', 0x1900
+
+// hideOperators replaces the names of C++'s operators by one character each, with the spaces after them,
+// and returns them.
+//
+//	std::ostream& app::A::operator<< <int>(int) const    std::ostream& app::A::\uE000<int>(int) const
+func hideOperators(name string) (hidden string, found []string) {
+	const word = "operator"
+	var b strings.Builder
+	for len(found) < operatorMarks {
+		at := strings.Index(name, word)
+		if at < 0 {
+			break
+		}
+		rest := name[at+len(word):]
+		b.WriteString(name[:at] + string(operatorMark+rune(len(found))))
+		if rest == "" || isLetter(rest[0]) || at > 0 && isLetter(name[at-1]) {
+			found, name = append(found, word), rest // of another name, which siggen's rules take for one
+			continue
+		}
+		// The others end at their parameters, and so do the types of conversions: "operator==",
+		// "operator std::string".
+		end := strings.IndexByte(rest, '(')
+		if end < 0 {
+			end = len(rest)
+		}
+		if i := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(rest, o) }); i >= 0 {
+			end = len(operators[i])
+		}
+		found = append(found, word+collapseTypes(rest[:end]))
+		if name = strings.TrimLeft(rest[end:], " "); strings.HasSuffix(rest[:end], "<") && strings.HasPrefix(name, "<") {
+			found[len(found)-1] += " "
+		}
+	}
+	return b.String() + name, found
+}
+
+// collapseTypes leaves out template arguments, but not of operators that are such characters.
+func collapseTypes(operator string) string {
+	if !strings.HasPrefix(operator, " ") {
+		return operator
+	}
+	return strings.TrimRight(collapse(operator, '<', '>', "<T>"), " ")
+}
+
+func isLetter(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// isRustFile reports whether a source file is one of Rust, as siggen finds it out.
+func isRustFile(file string) bool { return strings.HasSuffix(sourcePath(file), ".rs") }
+
 // finish does the steps that both languages share, after the language's own.
 func finish(name string, f *Frame, lists Lists) string {
-	rust := strings.HasSuffix(sourcePath(f.File), ".rs")
+	rust := isRustFile(f.File) || lists == Own && f.Language == LanguageRust
 	if lists.WithLine(name) {
 		line := "None"
 		if f.Line != 0 {

@@ -1,6 +1,9 @@
 package signature
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Own is Crashpane's lists of functions and modules of systems and of the runtimes of C, C++,
 // Objective-C, Swift, Rust, Go and .NET.
@@ -11,11 +14,26 @@ type ownLists struct{}
 // Irrelevant also ignores a frame with nothing but an address: the address differs in each run, and
 // its caller jumped there by mistake.
 func (ownLists) Irrelevant(word string, f *Frame) bool {
-	return f.Function == "" && f.File == "" && f.Module == "" && f.Unloaded == "" || irrelevant.has(word)
+	return f.Function == "" && f.File == "" && f.Module == "" && f.Unloaded == "" || irrelevant.has(word) && !f.isOther(word)
 }
 
 func (ownLists) Prefix(word string, f *Frame) bool {
-	return prefixes.has(word) || systemModules.has(f.Module) || isStandardImpl(f.Function)
+	return systemModules.has(f.Module) || prefixes.has(word) && !f.isOther(word) || isStandardImpl(f.Function) || f.Inlined && isStandardFile(f.File)
+}
+
+// isOther reports whether a function of C++ only has a name of the lists: those in core:: and alloc::
+// are Rust's, and those of C's library have no parameters in their names.
+func (f *Frame) isOther(word string) bool {
+	return f.Language == LanguageCPP && (strings.HasPrefix(word, "core::") || strings.HasPrefix(word, "alloc::") || cNames.has(word))
+}
+
+// standardFiles are parts of the paths of standard libraries' sources, whose functions compilers inline
+// into those of programs.
+var standardFiles = []string{"/rustc/", "/rustlib/src/rust/", "/include/c++/", "/libcxx/include/", "/libc++/", "/vc/tools/msvc/", "/vctools/crt/", "/usr/local/go/src/"}
+
+func isStandardFile(file string) bool {
+	file = strings.ToLower(strings.ReplaceAll(file, `\`, "/"))
+	return slices.ContainsFunc(standardFiles, func(part string) bool { return strings.Contains(file, part) })
 }
 
 // Once makes consecutive frames in a module without symbols one word.
@@ -44,9 +62,15 @@ type list struct {
 }
 
 // newList parses a list of entries separated by white space. An entry that ends with "*" is a
-// prefix.
-func newList(text string) list {
+// prefix. The names of another list and some more are added.
+func newList(text string, and list, names ...string) list {
 	l := list{names: map[string]bool{}}
+	for n := range and.names {
+		l.names[n] = true
+	}
+	for _, n := range names {
+		l.names[n] = true
+	}
 	for _, entry := range strings.Fields(text) {
 		if begin, ok := strings.CutSuffix(entry, "*"); ok {
 			l.begins = append(l.begins, begin)
@@ -81,7 +105,9 @@ func isStandardImpl(name string) bool {
 	self, trait, impl := strings.Cut(self, " as ")
 	self = strings.TrimPrefix(strings.TrimLeft(self, "&*[( "), "mut ")
 	if !impl {
-		return isStandardPath(self)
+		// Only the standard library can give methods to a type that is in no crate: "<[u8]>::fill".
+		of, _, _ := strings.Cut(self, ">::")
+		return isStandardPath(self) || !strings.Contains(of, "::") && of != self
 	}
 	return isStandardPath(trait) && (isStandardPath(self) || !strings.Contains(self, "::"))
 }
@@ -124,32 +150,45 @@ var irrelevant = newList(`
 	base::ImmediateCrash base::debug::BreakDebugger* logging::LogMessage* logging::CheckError* logging::NotReachedError* logging::RawCheck*
 	base::internal::OnNoMemory* partition_alloc::internal::OnNoMemory* google::LogMessage* google::LogMessageFatal* crashpad::* google_breakpad::* crash_handler::*
 	MOZ_Crash* NS_DebugBreak mozalloc_abort mozalloc_handle_oom
-`)
+`, list{})
 
-// prefixes has functions that all kinds of code call, and that crash because of their arguments. A
+// cNames are functions of C that all kinds of code call, and that crash because of their arguments. A
 // signature has them with their caller.
+var cNames = newList(`
+	memcpy memmove memset memcmp memchr memrchr memmem mempcpy rawmemchr bcopy bzero bcmp memcpy_s memmove_s strlen strnlen strcmp strncmp strcasecmp strncasecmp
+	strcpy strncpy strlcpy stpcpy stpncpy strcat strncat strlcat strchr strrchr strchrnul strstr strcasestr strspn strcspn strpbrk strtok strtok_r strsep strdup strndup
+	strcoll strxfrm strtol strtoll strtoul strtoull strtod strtof strtold atoi atol atoll atof stricmp _stricmp _strnicmp _strdup strcpy_s strcat_s strncpy_s
+	wcslen wcsnlen wcscpy wcsncpy wcscat wcscmp wcsncmp wcschr wcsrchr wcsstr wcsdup _wcsdup _wcsicmp wcscpy_s wcscat_s wmemcpy wmemmove wmemset wmemcmp wmemchr
+	malloc calloc realloc free cfree aligned_alloc posix_memalign memalign valloc sysmalloc _int_free _int_malloc _int_realloc malloc_consolidate
+	tcache_get tcache_put tcache_init tcache_thread_shutdown arena_get2 arena_get_retry _free_base _malloc_base _realloc_base _calloc_base _free_dbg _malloc_dbg
+	RtlEnterCriticalSection RtlLeaveCriticalSection EnterCriticalSection LeaveCriticalSection RtlFreeHeap RtlAllocateHeap RtlReAllocateHeap HeapFree HeapAlloc
+	HeapReAlloc LocalFree GlobalFree
+	syscall ioctl poll ppoll select pselect epoll_wait read write readv writev pread pwrite recv send recvfrom sendto nanosleep clock_nanosleep usleep sleep
+	qsort qsort_r bsearch printf fprintf sprintf snprintf vprintf vfprintf vsprintf vsnprintf asprintf vasprintf sscanf fscanf scanf fwrite fread fputs fgets puts
+	fclose fflush fopen objc_release CFRelease CFRetain
+`, list{})
+
+// prefixes has the other functions that all kinds of code call: those with names that a program does not
+// give to its own, and those in the namespaces of runtimes.
 var prefixes = newList(`
-	memcpy* memmove* memset* memcmp* memchr* strlen* strcmp* strncmp* strcpy* strncpy* strcat* strchr* strstr* strdup* strtol* wcslen* wcscpy* wmemcpy*
-	__memcpy_* __memmove_* __memset_* __memcmp_* __memchr_* __strlen_* __strcmp_* __strncmp_* __strcpy_* __strchr_* __wcslen_* _platform_mem* _platform_str*
-	__mem* __str* __rep_* _intel_fast_* __asan_* __interceptor_* __sanitizer_* __ubsan_*
-	malloc calloc realloc free cfree _int_free _int_malloc _int_realloc __libc_malloc __libc_free __libc_realloc __libc_calloc malloc_consolidate unlink_chunk*
-	sysmalloc __rust_* __rdl_* __rg_* operator* tcache_* arena_* je_* szone_* tiny_* small_* nano_* nanov2_* free_tiny* malloc_zone_* _malloc_zone_*
-	RtlFreeHeap RtlAllocateHeap RtlReAllocateHeap RtlpFreeHeap* RtlpAllocateHeap* RtlpLogHeapFailure RtlpHp* HeapFree HeapAlloc _free_base _malloc_base
-	_realloc_base _calloc_base LocalFree GlobalFree
-	RtlEnterCriticalSection RtlLeaveCriticalSection EnterCriticalSection NtWaitFor* ZwWaitFor* WaitFor* pthread_mutex_* __pthread_mutex_* pthread_cond_*
-	syscall __syscall* ioctl poll select read write __read __write mach_msg* _kernelrpc* semaphore_wait* __psynch_*
-	qsort* bsearch __qsort* printf* fprintf* sprintf* snprintf* vsnprintf* vfprintf* __vfprintf_* fwrite* fread* strtod*
-	std::* core::* alloc::* __gnu_cxx::* __cxxabiv1::* stdext::* absl::* folly::* boost::* objc_msgSend* objc_release objc_retain* objc_autorelease* objc_store*
-	CFRelease CFRetain -[__NSArray* -[__NSDictionary* -[__NSPlaceholder* -[NSObject(NSObject)* -[NSArray* -[__NSCF* swift_* Swift.*
+	__mem* __str* __wcs* __wmem* __rep_* _platform_mem* _platform_str* _intel_fast_* __asan_* __interceptor_* __sanitizer_* __ubsan_* __tsan_* __msan_* __hwasan_*
+	__libc_malloc __libc_free __libc_realloc __libc_calloc __libc_memalign unlink_chunk* je_* _rjem_* __rust_* __rdl_* __rg_* malloc_zone_* _malloc_zone_*
+	RtlpFreeHeap* RtlpAllocateHeap* RtlpLogHeapFailure RtlpHp* NtWaitFor* ZwWaitFor* WaitForSingleObject* WaitForMultipleObjects*
+	pthread_mutex_* __pthread_mutex_* pthread_cond_* __pthread_cond_* __syscall* __read __write __poll __select mach_msg* __psynch_* __qsort* __vfprintf_* __printf_*
+	std::* core::* alloc::* __gnu_cxx::* __cxxabiv1::* stdext::* absl::* folly::* boost::* objc_msgSend* objc_retain* objc_autorelease* objc_store*
+	-[__NSArray* -[__NSDictionary* -[__NSPlaceholder* -[NSObject(NSObject)* -[NSArray* -[__NSCF* Swift.*
+	swift_retain* swift_release* swift_bridgeObject* swift_unknownObject* swift_unowned* swift_weak* swift_dynamicCast* swift_allocObject swift_dealloc*
+	swift_initStackObject swift_isUniquelyReferenced* swift_beginAccess* swift_endAccess* swift_once swift_slowAlloc swift_slowDealloc swift_get* swift_task_* swift_job_*
 	runtime.* reflect.* sync.* fmt.* strings.* bytes.*
 	System.*
-`)
+`, cNames, "operator new", "operator new[]", "operator delete", "operator delete[]")
 
 // systemModules has libraries of systems and runtimes. Their frames are prefixes, since they crash
 // because of their callers.
 var systemModules = newList(`
-	libc.so* libc-* libpthread* ld-linux* ld-2.* linux-gate.so* linux-vdso.so* libstdc++.so* libgcc_s.so* libm.so* libm-* libdl* libc++.so* libc++abi.so*
+	libc.so* libc-2.* libpthread.so* libpthread-2.* ld-linux* ld-2.* ld-musl* ld.so* linux-gate.so* linux-vdso.so* libstdc++.so* libgcc_s.so* libm.so* libm-2.* libdl.so* libdl-2.*
+	libc++.so* libc++abi.so* libc++_shared.so librt.so* librt-2.* libasan.so* libubsan.so* libtsan.so* libclang_rt.* libswift* libobjc.so*
 	libc.musl* libsystem_* libdyld.dylib dyld dyld_sim libobjc.A.dylib libc++.1.dylib libc++abi.dylib CoreFoundation Foundation ntdll.dll kernel32.dll
-	kernelbase.dll ucrtbase.dll ucrtbased.dll vcruntime140* msvcp* msvcr* msvcrt.dll clr.dll coreclr.dll
+	kernelbase.dll ucrtbase.dll ucrtbased.dll vcruntime140* msvcp* msvcr* clr.dll coreclr.dll libstdc++-6.dll libgcc_s_* libwinpthread-1.dll
 	libcoreclr.so wow64.dll wow64cpu.dll wow64win.dll user32.dll win32u.dll bionic libart.so
-`)
+`, list{})

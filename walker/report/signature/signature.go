@@ -12,6 +12,7 @@
 package signature
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,9 +25,19 @@ type Frame struct {
 	// Offset is the address. Unloaded is the first unloaded module that covered it, or "".
 	Offset   uint64
 	Unloaded string
-	// Nearest: Function is only the nearest name before the address.
-	Nearest bool
+	// Nearest: Function is only the nearest name before the address. Inlined: it is an inlined call.
+	Nearest, Inlined bool
+	Language         Language
 }
+
+// Language is the language that a function's name shows that it is written in.
+type Language uint8
+
+const (
+	LanguageUnknown Language = iota
+	LanguageCPP
+	LanguageRust
+)
 
 // Lists classify the words of frames.
 type Lists interface {
@@ -92,8 +103,22 @@ func Of(c *Crash, lists Lists) string {
 		s = "stackoverflow | " + s
 	}
 	s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
+	if lists == Own {
+		s = withPlace(s)
+	}
 	if utf8.RuneCountInString(s) > maxLength {
 		s = string([]rune(s)[:maxLength-3]) + "..."
+	}
+	return s
+}
+
+// withPlace leaves words out of a signature that is too long, those right before the last, so that the
+// last word, the crash's place, is not cut off: "<T as core::fmt::Display>::fmt | ... | app::show".
+func withPlace(s string) string {
+	words := strings.Split(s, " | ")
+	last := len(words) - 1
+	for n := last; n > 0 && utf8.RuneCountInString(s) > maxLength; n-- {
+		s = strings.Join(slices.Concat(words[:n-1], []string{"...", words[last]}), " | ")
 	}
 	return s
 }

@@ -16,9 +16,23 @@ func TestWord(t *testing.T) {
 		{Frame{Function: "void f(int) const &"}, "f"},
 		{Frame{Function: "ns::`anonymous namespace'::g(char*)"}, "ns::(anonymous namespace)::g"},
 		{Frame{Function: "a::$_12::operator()(int)"}, "a::$::operator()"},
-		{Frame{Function: "f(int arg1, int arg2) [clone .cold.111] [clone .cold.222]"}, "f  "},
+		{Frame{Function: "f(int arg1, int arg2) [clone .cold.111] [clone .cold.222]"}, "f"},
 		{Frame{Function: "IPC::ParamTraits<nsTSubstring<char> >::Write(IPC::Message *)"}, "IPC::ParamTraits<nsTSubstring<T> >::Write"},
-		{Frame{Function: "bool operator< <int>(int, int)"}, "operator<T>"},
+		{Frame{Function: "bool operator< <int>(int, int)"}, "operator< <T>"},
+		{Frame{Function: "operator new[](unsigned long)"}, "operator new[]"},
+		{Frame{Function: "void* app::Pool::operator new(unsigned long, std::align_val_t)"}, "app::Pool::operator new"},
+		{Frame{Function: "std::ostream& app::A::operator<< <int>(std::ostream&, int) const"}, "app::A::operator<< <T>"},
+		{Frame{Function: "app::A::operator std::vector<int>() const"}, "app::A::operator std::vector<T>"},
+		{Frame{Function: "app::run(int)::{lambda(int)#1}::operator()(int) const"}, "app::run::{lambda#1}::operator()"},
+		{Frame{Function: "app::my_operator(int)"}, "app::my_operator"},
+		{Frame{Function: "bool app::A::operator->*(int)"}, "app::A::operator->*"},
+		{Frame{Function: "operator"}, "operator"},
+		{Frame{Function: "operator("}, "operator"},
+		{Frame{Function: "f() [97751]"}, "f"},
+		{Frame{Function: "f(int) (.part.0)"}, "f"},
+		{Frame{Function: "f(int) [clone .isra.0]"}, "f"},
+		{Frame{Function: "-[NSArray x]"}, "-[NSArray x]"},
+		{Frame{Function: "_ZN4core3fmt5write17h0123456789abcdefE", Language: LanguageRust}, "_ZN4core3fmt5write17h0123456789abcdefE"},
 		{Frame{Function: "<T as core::fmt::Display>::fmt::h0123456789abcdef", File: "/rustc/lib.rs"}, "<T as core::fmt::Display>::fmt"},
 		{Frame{Function: "<app::Cart<u8> as app::Carry>::carry (.llvm.8364)", File: "/src/x.rs"}, "<app::Cart<u8> as app::Carry>::carry"},
 		{Frame{Function: "core::ptr::drop_in_place<Vec<u8>>", File: "/rustc/mod.rs"}, "core::ptr::drop_in_place<T>"},
@@ -74,6 +88,24 @@ func TestPlace(t *testing.T) {
 		{calls("abort", "raise"), 0, "abort", ""},
 		{calls("app::recurse", "app::recurse"), 0, "stackoverflow | app::recurse", "EXCEPTION_STACK_OVERFLOW"},
 		{calls("xul.dll", "xul.dll"), 0, "xul.dll", ""},
+		// A program's own functions that begin as a runtime's do, or are in a namespace that Rust has, too.
+		{calls("memcpy_rows", "app::copy"), 0, "memcpy_rows", ""},
+		{calls("tiny_parse", "app::run"), 0, "tiny_parse", ""},
+		{calls("operator==", "app::find"), 0, "operator==", ""},
+		{[]Frame{{Function: "operator new[](unsigned long)", Language: LanguageCPP}, {Function: "app::make"}}, 1, "operator new[] | app::make", ""},
+		{[]Frame{{Function: "core::App::run(int)", Module: "app", Language: LanguageCPP}, {Function: "main"}}, 0, "core::App::run", ""},
+		{[]Frame{{Function: "alloc::Pool::get()", Module: "app", Language: LanguageCPP}}, 0, "alloc::Pool::get", ""},
+		{[]Frame{{Function: "read(char const*)", Module: "app", Language: LanguageCPP}, {Function: "main"}}, 0, "read", ""},
+		{[]Frame{{Function: "decode", Module: "libdlib.so"}}, 0, "decode", ""},
+		{calls("__memmove_avx_unaligned_erms", "app::copy"), 1, "__memmove_avx_unaligned_erms | app::copy", ""},
+		// Inlined helpers of standard libraries, by their names and their files.
+		{[]Frame{{Function: "int& std::vector<int>::operator[](unsigned long)", Inlined: true}, {Function: "app::get(int)"}}, 1, "std::vector<T>::operator[] | app::get", ""},
+		{[]Frame{{Function: "__insert", File: "/usr/include/c++/12/bits/stl_tree.h", Inlined: true}, {Function: "app::put(int)"}}, 1, "__insert | app::put", ""},
+		{[]Frame{{Function: "get", File: `C:\Program Files\Microsoft Visual Studio\2022\VC\Tools\MSVC\14.38.33130\include\xtree`, Inlined: true}, {Function: "app::put"}}, 1, "get | app::put", ""},
+		{[]Frame{{Function: "get", File: "/usr/include/c++/12/bits/stl_tree.h"}, {Function: "app::put(int)"}}, 0, "get", ""},
+		{calls("<[u8]>::copy_from_slice", "app::fill"), 1, "<T>::copy_from_slice | app::fill", ""},
+		{calls("<app::Buffer<u8>>::fill", "main"), 0, "<T>::fill", ""},
+		{[]Frame{{Function: "<unknown in app.exe>", Module: "app"}}, 0, "<unknown in app.exe>", ""},
 		{nil, -1, "EMPTY: no frame data available", ""},
 	} {
 		if have := Place(tt.stack, Own); have != tt.place {
@@ -95,14 +127,17 @@ func TestEnded(t *testing.T) {
 	}
 	r := &report.Report{Crash: &report.Crash{Ended: 3}, Threads: []report.Thread{{Frames: []report.Frame{frame("onab"), frame("raise"), frame("abort"), frame("crash")}}}}
 	name := func(n report.Name) string { return n.Raw }
-	if words, at := OfReport(r, Own, name); words != "crash" || at != (Call{3, -1}) {
+	if words, _, at := OfReport(r, Own, name); words != "crash" || at != (Call{3, -1}) {
 		t.Errorf("%q %v", words, at)
 	}
-	if words, at := OfReport(r, siggen{}, name); words != "onab" || at != (Call{3, -1}) {
+	if _, word, _ := OfReport(r, Own, name); word != "crash" {
+		t.Errorf("the place is spelled %q", word)
+	}
+	if words, _, at := OfReport(r, siggen{}, name); words != "onab" || at != (Call{3, -1}) {
 		t.Errorf("with other lists: %q %v", words, at)
 	}
 	r.Threads[0].Frames = r.Threads[0].Frames[:3]
-	if words, at := OfReport(r, Own, name); words != "onab" || at != (Call{0, -1}) {
+	if words, _, at := OfReport(r, Own, name); words != "onab" || at != (Call{0, -1}) {
 		t.Errorf("without other frames: %q %v", words, at)
 	}
 }
@@ -125,6 +160,50 @@ func TestLists(t *testing.T) {
 	for name := range prefixes.names {
 		if irrelevant.names[name] {
 			t.Errorf("%s is in both lists", name)
+		}
+	}
+}
+
+// TestLongSignature: the place is in a signature that is cut.
+func TestLongSignature(t *testing.T) {
+	var stack []Frame
+	for i := range 9 {
+		stack = append(stack, Frame{Function: "std::" + strings.Repeat(string(rune('a'+i)), 40)})
+	}
+	stack = append(stack, Frame{Function: "app::run"})
+	have := Of(&Crash{Frames: stack}, Own)
+	if !strings.HasPrefix(have, "std::aaaa") || !strings.HasSuffix(have, "e | ... | app::run") || len(have) > maxLength {
+		t.Errorf("%q", have)
+	}
+	if have := Of(&Crash{Frames: stack}, siggen{}); !strings.HasSuffix(have, "f...") || len(have) != maxLength {
+		t.Errorf("siggen's: %q", have)
+	}
+	if have := Of(&Crash{Frames: []Frame{{Function: strings.Repeat("f", 300)}}}, Own); len(have) != maxLength || !strings.HasSuffix(have, "f...") {
+		t.Errorf("one word: %q", have)
+	}
+}
+
+// TestLanguage: what names and files show.
+func TestLanguage(t *testing.T) {
+	for _, tt := range []struct {
+		raw, file string
+		want      Language
+	}{
+		{"_RNvNtCsjrHSEGnQ3l9_3std7process5abort", "", LanguageRust},
+		{"_ZN4core3fmt5write17h0123456789abcdefE", "", LanguageRust},
+		{"_ZN4core3fmt5write17h0123456789abcdefE.llvm.17", "", LanguageRust},
+		{"core::fmt::write::h0123456789abcdef", "", LanguageRust},
+		{"core::fmt::write", `C:\x\lib.rs`, LanguageRust},
+		{"core::fmt::write", "hg:hg.mozilla.org/x:lib.rs:755067c", LanguageRust},
+		{"_ZN4core3App3runEi", "", LanguageCPP},
+		{"?run@App@core@@QAEXXZ", "", LanguageCPP},
+		{"core::App::run() const", "", LanguageCPP},
+		{"core::App::run", `C:\src\app.cpp`, LanguageCPP},
+		{"core::App::run", "", LanguageUnknown},
+		{"main", "a.c", LanguageUnknown},
+	} {
+		if have := language(tt.raw, tt.file); have != tt.want {
+			t.Errorf("%s %s: %d, want %d", tt.raw, tt.file, have, tt.want)
 		}
 	}
 }

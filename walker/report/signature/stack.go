@@ -1,6 +1,8 @@
 package signature
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -31,12 +33,13 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 		}
 		for j := range f.Inlines {
 			in := &f.Inlines[j]
-			frames = append(frames, Frame{Module: module, Function: name(in.Function), File: in.File, Line: in.Line, Offset: f.Lookup})
+			frames = append(frames, Frame{Module: module, Function: name(in.Function), File: in.File, Line: in.Line, Offset: f.Lookup,
+				Inlined: true, Language: language(in.Function.Raw, in.File)})
 			calls = append(calls, Call{i, j})
 		}
 		own := Frame{Module: module, File: f.File, Line: f.Line, Offset: f.Lookup}
 		if f.Named() {
-			own.Function, own.Nearest = name(f.Function), f.Nearest
+			own.Function, own.Nearest, own.Language = name(f.Function), f.Nearest, language(f.Function.Raw, f.File)
 		}
 		if len(f.Unloaded) > 0 {
 			own.Unloaded = f.Unloaded[0].Module
@@ -47,20 +50,27 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 }
 
 // OfReport returns the signature of a report's crash, or "" without a crash, and the crash's place
-// in the crashed thread's stack. The place's Frame is -1 if the stack is empty.
-func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (string, Call) {
+// in the crashed thread's stack. The place's Frame is -1 if the stack is empty. word is the function of
+// the place as the signature spells it, or "" if it has no name.
+func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (signature, word string, place Call) {
 	thread := r.FirstThread
 	if r.Crash != nil {
 		thread = r.Crash.Thread
 	}
 	frames, calls := Stack(r, thread, name)
+	if lists == Own {
+		withoutPlaceholders(frames)
+	}
 	ended := ended(r.Crash, calls)
-	at := Call{-1, -1}
+	place = Call{-1, -1}
 	if i := Place(frames[ended:], lists); i >= 0 {
-		at = calls[ended+i]
+		place = calls[ended+i]
+		if f := &frames[ended+i]; f.Function != "" {
+			word = strings.TrimSpace(f.Word(lists))
+		}
 	}
 	if r.Crash == nil || r.Crash.Requested {
-		return "", at
+		return "", word, place
 	}
 	if lists == Own {
 		frames = frames[ended:]
@@ -69,7 +79,46 @@ func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (str
 	if thread >= 0 && thread < len(r.Threads) && r.Threads[thread].LastError != nil {
 		c.LastError = r.Threads[thread].LastError.Text
 	}
-	return Of(&c, lists), at
+	return Of(&c, lists), word, place
+}
+
+// withoutPlaceholders removes what writers of symbol files put in place of a name.
+func withoutPlaceholders(frames []Frame) {
+	for i := range frames {
+		if report.IsPlaceholder(frames[i].Function) {
+			frames[i].Function = ""
+		}
+	}
+}
+
+// language finds out by a name as compilers have it, or else by the source file, which language a
+// function is written in. A demangled name shows it by what only one of them has: Rust's hash, or
+// parameters. Both languages can have a "core::f".
+func language(raw, file string) Language {
+	isHash := func(s string) bool { return len(s) >= 16 && strings.Trim(s[:16], "0123456789abcdef") == "" }
+	_, legacy, _ := cutLast(raw, "17h")
+	_, hash, _ := cutLast(raw, "::h")
+	file = strings.ToLower(strings.ReplaceAll(file, `\`, "/"))
+	if at := strings.Split(file, ":"); len(at) == 4 { // see sourcePath
+		file = at[2]
+	}
+	switch ext := path.Ext(file); {
+	case strings.HasPrefix(raw, "_R"), strings.HasPrefix(raw, "__R"), ext == ".rs", isHash(hash), isHash(legacy) && strings.HasPrefix(legacy[16:], "E"):
+		return LanguageRust
+	case strings.HasPrefix(raw, "_Z"), strings.HasPrefix(raw, "__Z"), strings.HasPrefix(raw, "?"), strings.HasSuffix(strings.TrimSuffix(raw, " const"), ")"),
+		slices.Contains([]string{".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".inl"}, ext):
+		return LanguageCPP
+	}
+	return LanguageUnknown
+}
+
+// cutLast cuts a text at the last separator.
+func cutLast(s, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(separator):], true
 }
 
 // ended returns how many calls are those of what ended the program, or 0 if there are no others.

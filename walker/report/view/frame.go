@@ -99,7 +99,7 @@ func (v *View) identity(d *rows.FrameDetail, f *report.Frame) {
 	// If the module has both a symbol file and a binary, From is the one with the name.
 	add("Names from", rows.Clean(rows.BaseName(f.From)), true)
 	switch {
-	case d.Inline >= 0 || isPlaceholder(f.Function.Raw):
+	case d.Inline >= 0 || report.IsPlaceholder(f.Function.Raw):
 	case f.Passed:
 		add("Nearest name", v.full(f.Function)+", "+rows.Size(int64(f.Lookup-f.FunctionStart))+" before it, of another function", false)
 	case f.Nearest:

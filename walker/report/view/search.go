@@ -77,7 +77,7 @@ func (v *View) Find(query string) []rows.Hit {
 		said = append(said, s.Source+": "+s.Text)
 	}
 	if v.r.Crash != nil {
-		_, _, signature := v.site()
+		_, _, _, signature := v.site()
 		said = append(said, v.r.Crash.Reason.Name, signature)
 	}
 	add(rows.Hit{Thread: -1}, rows.Holds(query, append(said, v.facts()...)...))

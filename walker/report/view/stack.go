@@ -235,7 +235,7 @@ func (v *View) nameRow(row *rows.StackRow, f *report.Frame) {
 		row.Function = row.Address
 	}
 	switch {
-	case f.Passed && !isPlaceholder(f.Function.Raw):
+	case f.Passed && !report.IsPlaceholder(f.Function.Raw):
 		row.Full = row.Function + ", no name: the nearest one, " + rows.Size(int64(f.Lookup-f.FunctionStart)) + " before it, is another function's"
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
@@ -259,11 +259,7 @@ func after(f *report.Frame) string {
 
 // named reports whether a frame has a name of its own. "<name omitted>" and "<unknown in app.exe>"
 // are what writers of symbol files write for functions without a name.
-func named(f *report.Frame) bool { return f.Named() && !isPlaceholder(f.Function.Raw) }
-
-func isPlaceholder(name string) bool {
-	return strings.HasPrefix(name, "<unknown in ") || name == "<name omitted>"
-}
+func named(f *report.Frame) bool { return f.Named() && !report.IsPlaceholder(f.Function.Raw) }
 
 // inlineRow returns the row of inlined call k of a frame.
 func (v *View) inlineRow(f *report.Frame, i, k int) rows.StackRow {

@@ -27,7 +27,7 @@ func (v *View) Summary() rows.Summary {
 	}
 	if r.Crash != nil {
 		s.Reason = rows.Clean(r.Crash.Reason.Name)
-		_, _, words := v.site()
+		_, _, _, words := v.site()
 		s.Signature = rows.Clean(words)
 	}
 	for i, d := range r.Diagnostics {
@@ -61,7 +61,7 @@ func (v *View) facts() []string {
 		}
 	}
 	if t != nil {
-		if f, inlined, _ := v.site(); f != nil {
+		if f, inlined, _, _ := v.site(); f != nil {
 			file, line, has := f.File, f.Line, f.HasLine
 			if inlined != nil {
 				file, line, has = inlined.File, inlined.Line, inlined.HasLine

@@ -84,10 +84,11 @@ func (v *View) exceptionLost() bool {
 //
 // The first call of the program's own code is not always frame 0: after a failed assertion the
 // first frames are abort and raise of the C library.
-func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
-	words, at := signature.OfReport(v.r, signature.Own, v.full)
+// name is its function, as the signature spells it, or "".
+func (v *View) site() (f *report.Frame, inlined *report.Inline, name, words string) {
+	words, name, at := signature.OfReport(v.r, signature.Own, v.full)
 	if at.Frame < 0 {
-		return nil, nil, words
+		return nil, nil, "", words
 	}
 	thread := v.r.FirstThread
 	if v.r.Crash != nil {
@@ -97,7 +98,7 @@ func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
 	if at.Inline >= 0 {
 		inlined = &f.Inlines[at.Inline]
 	}
-	return f, inlined, words
+	return f, inlined, name, words
 }
 
 // upTo returns the frames of the crashed thread up to one of them.
@@ -116,30 +117,28 @@ func (v *View) upTo(f *report.Frame) []report.Frame {
 //
 //	… in parse.    … at DllMain+0x1a0.    … in app+0x4f3a.
 func (v *View) where(say func(text, role string)) {
-	f, inlined, _ := v.site()
-	name, offset, in := "", "", " in "
+	f, inlined, name, _ := v.site()
+	offset, in := "", " in "
 	switch frames := v.upTo(f); {
 	case len(frames) < 2:
 	// What was running did not cause the signal, and nor did its callers.
 	case v.r.Crash.Event.Sent && frames[0].Module < 0:
-		f, inlined = &frames[0], nil
+		f, inlined, name = &frames[0], nil, ""
 	case slices.ContainsFunc(frames, func(f report.Frame) bool { return f.Trust == "scan" }):
 		in = ", perhaps called from "
 	}
 	switch {
 	case f == nil:
 		return
-	case inlined != nil:
-		name = v.full(inlined.Function)
-	case named(f):
-		name, offset = v.full(f.Function), after(f)
+	case inlined == nil && named(f):
+		offset = after(f)
 	}
 	if offset != "" && in == " in " {
 		in = " at "
 	}
 	if name != "" {
 		say(in, "")
-		say(bare(name)+offset, "code")
+		say(name+offset, "code")
 		return
 	}
 	m := v.module(f.Module)

@@ -74,8 +74,8 @@ func TestNamesNearby(t *testing.T) {
 		{"main", false, false, " in main", "main", "main", "In function", "main"},
 		{"mallopt(int)", true, false, " at mallopt+0x200", "mallopt(int)+0x200", "mallopt+0x200", "After the name", "after mallopt"},
 		{"mallopt", false, true, " in app+0x1200", "app+0x1200", "app", "", "app"},
-		{"<unknown in app.exe>", false, false, " in app+0x1200", "app+0x1200", "app", "", "<unknown in app.exe>"},
-		{"<name omitted>", false, false, " in app+0x1200", "app+0x1200", "app", "", "<name omitted>"},
+		{"<unknown in app.exe>", false, false, " in app+0x1200", "app+0x1200", "app", "", "app"},
+		{"<name omitted>", false, false, " in app+0x1200", "app+0x1200", "app", "", "app"},
 	} {
 		r := example()
 		r.Threads[1].Frames = []report.Frame{{PC: 0x401200, Lookup: 0x401200, RVA: 0x1200, Trust: "context", HasFunction: true,
