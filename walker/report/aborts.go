@@ -2,8 +2,10 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/reason"
 	"github.com/crashpane/crashpane/symfile/demangle"
@@ -113,38 +115,94 @@ func findEnder(name string) *ender {
 // that of the calls which a signature considers.
 const maxEnders = 40
 
+// ended sets how many of the crashed thread's first frames are not the crash's place, and the event of
+// a program that ended itself.
+func (b *builder) ended(why *reason.Reason) {
+	c, frames := b.r.Crash, b.r.Threads[b.r.Crash.Thread].Frames
+	switch {
+	case len(frames) < 2:
+	case c.Event.Did == "jumped to" && c.Event.HasAddress && c.Event.Address == frames[0].PC && (!frames[0].Named() || frames[0].Nearest):
+		c.Ended = 1 // what is at the address is no function
+	case c.Event.Did != why.Text || c.Event.Sent:
+	case why.Kind == reason.Abort || why.Kind == reason.Trap || why.Kind == reason.Instruction:
+		if b.aborted(why.Kind); c.Ended == 0 && why.Kind == reason.Abort {
+			c.Ended = b.handler(frames)
+		}
+	case why.Kind == reason.Corruption || why.Kind == reason.Exception:
+		event := c.Event
+		b.aborted(reason.Abort)
+		c.Event = event // which says more
+	}
+}
+
+// handler returns how many frames are those of a program's handler of SIGABRT, which its C library has
+// called, and of that library, if nothing names abort and raise there; or 0. The library is between
+// frames of the program's, which is not so of one that has called a thread's or a program's first
+// function.
+//
+//	onab < msvcrt.dll < crash < main < kernel32.dll    2
+func (b *builder) handler(frames []Frame) int {
+	if b.d.OS() != core.Windows {
+		return 0
+	}
+	in := func(i int) string {
+		if m := frames[i].Module; m >= 0 {
+			return strings.ToLower(BaseName(b.r.Modules[m].Name))
+		}
+		return ""
+	}
+	isC := func(i int) bool { return strings.HasPrefix(in(i), "msvcr") || strings.HasPrefix(in(i), "ucrtbase") }
+	of := frames[0].Module
+	i := 0
+	for i < len(frames) && frames[i].Module == of {
+		i++
+	}
+	end := i
+	for end < len(frames) && isC(end) {
+		end++
+	}
+	if of < 0 || isC(0) || end == i || end == len(frames) || frames[i].Trust == "scan" || slices.Contains(systemsOwn, in(end)) {
+		return 0
+	}
+	return end
+}
+
+// systemsOwn are libraries of Windows that call the first functions of threads.
+var systemsOwn = []string{"kernel32.dll", "kernelbase.dll", "ntdll.dll"}
+
 // aborted finds out by the functions of the crashed thread's stack why the program ended itself. It
-// sets Event and Ended. Guessed frames, and names that are only the nearest, show nothing.
+// sets Event and Ended. Names that are only the nearest show nothing, and nor do guessed frames, unless
+// one is of a function that ends programs and its callers, found by rules, are more of these: they show
+// what is perhaps the cause.
 //
 // A processor's trap is how some of those functions stop, if it is in one.
 func (b *builder) aborted(kind reason.Kind) {
 	c := b.r.Crash
-	if c.Thread < 0 {
-		return
-	}
 	frames := b.r.Threads[c.Thread].Frames
 	event := c.Event
 	if kind != reason.Abort {
 		event = analysis.Event{Did: "aborted itself"}
 	}
+	guessed, perhaps := false, ""
 	for i := range frames[:min(len(frames), maxEnders)] {
 		f := &frames[i]
-		if f.Trust == "scan" || f.Trust == "cfi_scan" {
-			break
-		}
+		scanned := f.Trust == "scan" || f.Trust == "cfi_scan"
 		var e *ender
 		if f.Named() && !f.Nearest {
 			e = findEnder(f.Function.Raw)
 		}
-		if i == 0 && kind != reason.Abort && e == nil {
+		switch {
+		case i == 0 && kind != reason.Abort && e == nil:
 			return
-		}
-		if e == nil {
+		case scanned:
+			guessed, perhaps = e != nil, "perhaps "
+			continue
+		case e == nil || perhaps != "" && !guessed:
 			continue
 		}
 		c.Ended = i + 1
 		if e.why != "" {
-			event = analysis.Event{Did: cmp.Or(e.did, "aborted itself"), Why: e.why}
+			event = analysis.Event{Did: cmp.Or(e.did, "aborted itself"), Why: perhaps + e.why}
 		}
 	}
 	if c.Ended > 0 {

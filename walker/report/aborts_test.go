@@ -1,9 +1,11 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/reason"
 )
@@ -48,13 +50,16 @@ func TestAborted(t *testing.T) {
 		{"onab raise abort crash", "crash", ""},
 		{"~raise ~abort crash", "~raise", ""},
 		{"raise !abort crash", "!abort", ""},
+		{"raise ? !__cxa_throw crash", "?", ""},
+		{"onab ? ! !_ZN9__gnu_cxx27__verbose_terminate_handlerEv _ZSt9terminatev __cxa_throw crash", "crash", "perhaps a C++ exception that nothing caught"},
+		{"onab ? !_ZN9__gnu_cxx27__verbose_terminate_handlerEv ! _ZSt9terminatev __cxa_throw crash", "onab", ""},
 		{"app::__assert_failed crash", "app::__assert_failed", ""},
 	} {
 		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "aborted itself"}}, Threads: make([]Thread, 1)}}
 		names := strings.Fields(c.frames)
 		for _, n := range names {
 			f := Frame{Trust: "cfi", Function: Name{Raw: strings.TrimLeft(n, "~!?")}, Nearest: n[0] == '~'}
-			if f.HasFunction = n != "?"; n[0] == '!' {
+			if f.HasFunction = n != "?" && n != "!"; n[0] == '!' {
 				f.Trust = "scan"
 			}
 			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, f)
@@ -96,6 +101,56 @@ func TestEnders(t *testing.T) {
 			if strings.Count(n, "*") > 1 || n == "*" || strings.Contains(n, "(") || e.did != "" && e.why == "" {
 				t.Errorf("%s: %+v", n, e)
 			}
+		}
+	}
+}
+
+// TestHandler: without names of the C library, a program's handler of SIGABRT is what that calls, and the
+// place is where the program called it. An exception that says more keeps its words.
+func TestHandler(t *testing.T) {
+	abort, fail := reason.Reason{Kind: reason.Abort, Text: "aborted itself"}, reason.Reason{Kind: reason.Corruption, Text: "found a damaged stack cookie"}
+	access := reason.Reason{Kind: reason.Memory}
+	for _, c := range []struct {
+		why   reason.Reason
+		event analysis.Event
+		// frames are module!function; "!" before one means that it was found by scanning.
+		frames string
+		ended  int
+	}{
+		{abort, analysis.Event{}, "app!onab msvcrt !msvcrt app!crash app!main kernel32", 3},
+		{abort, analysis.Event{}, "app!write app!onab ucrtbase app!crash kernel32", 3},
+		{abort, analysis.Event{}, "app!onab !msvcrt app!crash", 0},
+		{abort, analysis.Event{}, "app!work ucrtbase kernel32 ntdll", 0}, // a thread's first function
+		{abort, analysis.Event{}, "app!work kernel32 ntdll", 0},
+		{abort, analysis.Event{}, "ucrtbase app!crash", 0},
+		{abort, analysis.Event{Sent: true}, "app!onab msvcrt app!crash", 0},
+		{fail, analysis.Event{Why: "as it says"}, "app!__report_gsfailure app!__stack_chk_fail app!crash", 2},
+		{fail, analysis.Event{}, "app!crash", 0},
+		{access, analysis.Event{Did: "jumped to", HasAddress: true, Address: 0x10}, "app app!crash", 1},
+		{access, analysis.Event{Did: "jumped to", HasAddress: true, Address: 0x20}, "app app!crash", 0},
+		{access, analysis.Event{Did: "jumped to", HasAddress: true, Address: 0x10}, "app!f app!crash", 0},
+	} {
+		if c.event.Did == "" {
+			c.event.Did = c.why.Text
+		}
+		b := &builder{d: &core.Dump{System: &core.SystemInfo{OS: core.Windows}}, r: &Report{Crash: &Crash{Event: c.event}, Threads: make([]Thread, 1)}}
+		for _, n := range []string{"app.exe", "msvcrt.dll", "ucrtbase.dll", "kernel32.dll", "ntdll.dll"} {
+			b.r.Modules = append(b.r.Modules, Module{Name: `C:\` + n})
+		}
+		for _, n := range strings.Fields(c.frames) {
+			module, function, named := strings.Cut(strings.TrimPrefix(n, "!"), "!")
+			f := Frame{PC: 0x10, Trust: "cfi", HasFunction: named, Function: Name{Raw: function}}
+			f.Module = slices.IndexFunc(b.r.Modules, func(m Module) bool { return strings.HasPrefix(m.Title(), module+".") })
+			if n[0] == '!' {
+				f.Trust = "scan"
+			}
+			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, f)
+		}
+		if b.ended(&c.why); b.r.Crash.Ended != c.ended {
+			t.Errorf("%s: %d frames, want %d", c.frames, b.r.Crash.Ended, c.ended)
+		}
+		if have := b.r.Crash.Event; have != c.event {
+			t.Errorf("%s: %+v", c.frames, have)
 		}
 	}
 }

@@ -343,9 +343,8 @@ func (b *builder) crash() {
 			if r.Crash.Analysis.Overflow != analysis.No {
 				r.Crash.Recursion = recursion(r.Threads[t].Frames)
 			}
-			if k := why.Kind; b.answered(&why) {
-			} else if r.Crash.Event.Did == why.Text && (k == reason.Abort || k == reason.Trap || k == reason.Instruction) {
-				b.aborted(k)
+			if !b.answered(&why) {
+				b.ended(&why)
 			}
 		}
 	}

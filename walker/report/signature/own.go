@@ -12,9 +12,11 @@ var Own Lists = ownLists{}
 type ownLists struct{}
 
 // Irrelevant also ignores a frame with nothing but an address: the address differs in each run, and
-// its caller jumped there by mistake.
+// its caller jumped there by mistake. And a word of the stack that a scan found to be in a system's
+// library: old ones differ in each run, too.
 func (ownLists) Irrelevant(word string, f *Frame) bool {
-	return f.Function == "" && f.File == "" && f.Module == "" && f.Unloaded == "" || irrelevant.has(word) && !f.isOther(word)
+	nameless := f.Function == "" && f.File == ""
+	return nameless && f.Module == "" && f.Unloaded == "" || nameless && f.Scanned && systemModules.has(f.Module) || irrelevant.has(word) && !f.isOther(word)
 }
 
 func (ownLists) Prefix(word string, f *Frame) bool {

@@ -26,8 +26,9 @@ type Frame struct {
 	Offset   uint64
 	Unloaded string
 	// Nearest: Function is only the nearest name before the address. Inlined: it is an inlined call.
-	Nearest, Inlined bool
-	Language         Language
+	// Scanned: the frame was found by scanning.
+	Nearest, Inlined, Scanned bool
+	Language                  Language
 }
 
 // Language is the language that a function's name shows that it is written in.

@@ -106,6 +106,7 @@ func TestPlace(t *testing.T) {
 		{calls("<[u8]>::copy_from_slice", "app::fill"), 1, "<T>::copy_from_slice | app::fill", ""},
 		{calls("<app::Buffer<u8>>::fill", "main"), 0, "<T>::fill", ""},
 		{[]Frame{{Function: "<unknown in app.exe>", Module: "app"}}, 0, "<unknown in app.exe>", ""},
+		{[]Frame{{Module: "kernelbase.dll"}, {Module: "msvcrt.dll", Scanned: true}, {Module: "app"}}, 2, "kernelbase.dll | app", ""},
 		{nil, -1, "EMPTY: no frame data available", ""},
 	} {
 		if have := Place(tt.stack, Own); have != tt.place {
