@@ -283,10 +283,10 @@ func (s *walk) checkCode(regs *cpu.Regs) string {
 	// As call frame information does, the code from a function's entry says for certain where the return
 	// address is. It may be in generated code (unproven).
 	at := s.coded[codedAt{s.top().PC, s.top().Lookup}]
-	if at.entered && pc >= firstPage && s.canBe(pc) && !s.Modules.Covers(pc-s.arch.CallSize) && !s.top().doubtful {
+	if at.entered && pc >= firstPage && s.canBe(pc) && !s.Modules.Covers(pc-s.arch.CallSize) && !s.top().Doubtful {
 		return ""
 	}
-	if good, why := s.plausibleReturn(pc); !good && !s.returnsFromSignal(pc) && (s.top().doubtful || !s.beginsFunction(pc)) {
+	if good, why := s.plausibleReturn(pc); !good && !s.returnsFromSignal(pc) && (s.top().Doubtful || !s.beginsFunction(pc)) {
 		if why != "" {
 			why = ": " + why
 		}

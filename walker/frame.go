@@ -60,9 +60,11 @@ type Frame struct {
 	// Attempts are the sources that were tried for this frame before the one that worked, and why
 	// each was rejected.
 	Attempts []Attempt
+	// Doubtful: a search of the stack found the frame, or one that it follows from, and nothing shows
+	// that the frame's call leads to the frame below.
+	Doubtful bool
 
-	unnamed  bool // Symbol and Answer were not looked up yet
-	doubtful bool // nothing shows that the frame is one
+	unnamed bool // Symbol and Answer were not looked up yet
 	// returnedTo: the frame's function was not called, but returned to (ReturnToEntry).
 	returnedTo bool
 }

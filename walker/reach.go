@@ -301,7 +301,7 @@ func (s *walk) doubts(cand *candidate) bool {
 	case scanned && cand.call.how != reachIndirect:
 		return false
 	}
-	return s.top().doubtful
+	return s.top().Doubtful
 }
 
 // mayEnter: a call or a jump may lead to the top frame's function, whose first address is not known.

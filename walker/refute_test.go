@@ -125,7 +125,7 @@ func TestRefutedPC(t *testing.T) {
 		}
 		f := &s.Frames[1]
 		if tc.reason == "" {
-			if f.PC != tc.pc || f.Trust != map[bool]Trust{false: TrustCFI, true: TrustNone}[tc.guess] || f.doubtful != tc.guess {
+			if f.PC != tc.pc || f.Trust != map[bool]Trust{false: TrustCFI, true: TrustNone}[tc.guess] || f.Doubtful != tc.guess {
 				t.Errorf("%s: %s %v", tc.name, shape(s), f.Attempts)
 			}
 			continue

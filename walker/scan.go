@@ -113,7 +113,7 @@ func (s *walk) scanCaller(from uint64, words int) (at, value uint64, call calls,
 		return at, value, calls{}, ok
 	}
 	end, whole := s.stackEnd(from)
-	whole = whole && !s.top().doubtful
+	whole = whole && !s.top().Doubtful
 	size := uint64(s.arch.WordSize)
 	for at = from; at >= from && at <= end-(size-1) && (words > 0 || whole); at += size {
 		v, ok := s.word(at)

@@ -138,7 +138,7 @@ func (w *Walker) order() binary.ByteOrder {
 func (s *walk) proposeSignal() (candidate, string) {
 	f := s.top()
 	forms, sure := s.signalReturns(f.PC)
-	if !sure && f.doubtful {
+	if !sure && f.Doubtful {
 		return candidate{}, notApplicable
 	}
 	refused := candidate{}

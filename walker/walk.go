@@ -251,14 +251,14 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		if s.unproven(src, &cand, regs.PC()) {
 			// Where the frame is a guess itself, its rules need not be those of the stack.
-			if s.top().doubtful {
+			if s.top().Doubtful {
 				reject(src, cand.row, "0x%x is in no module", regs.PC()-s.arch.CallSize)
 				continue
 			}
 			cand.trust = TrustNone
 		}
 		// The stack pointer of a leaf's caller is right only if the leaf has pushed nothing.
-		if top := s.top(); (top.doubtful || top.Source == SourceLeaf) && !cand.row.Signal && !s.returnsFromSignal(regs.PC()) && s.beginsFunction(regs.PC()) {
+		if top := s.top(); (top.Doubtful || top.Source == SourceLeaf) && !cand.row.Signal && !s.returnsFromSignal(regs.PC()) && s.beginsFunction(regs.PC()) {
 			reject(src, cand.row, "0x%x is a function's first instruction, behind no call", regs.PC())
 			continue
 		}
@@ -269,7 +269,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		s.passShadow(regs.PC())
 		s.top().CFA, s.top().HasCFA = cfa, src != SourceScan && src != SourceShadow && src != SourceGo
 		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Tail: cand.call.tail, Attempts: attempts}
-		f.doubtful = s.doubts(&cand)
+		f.Doubtful = s.doubts(&cand)
 		// A return address is that of the instruction after the call, which may be on another line
 		// or in another function. Looked up is an address inside of the call.
 		f.Lookup = f.PC - s.arch.CallSize

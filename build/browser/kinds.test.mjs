@@ -85,3 +85,25 @@ test("a file of another build is told where the right one is missing", async () 
   await made("app.dmp", "old/app.sym");
   await tab.page.locator(".notice", { hasText: "app.sym is not used" }).waitFor();
 });
+
+for (const width of [1440, 900, 600]) {
+  test(`${width} pixels: many possible callers are one row, which lists them when it is asked`, async () => {
+    await tab.page.setViewportSize({ width, height: 860 });
+    await made("guesses.dmp");
+    await tab.sees("40 possible callers, found by scanning: show. Likeliest: app+0xfff (1)");
+    assert.deepEqual(await functions(), ["app+0x3010"]);
+    const row = tab.page.locator("#stack .row.guesses");
+    await row.click();
+    await tab.sees("40 possible callers, found by scanning: hide");
+    await tab.sees("app+0x102f");
+    await tab.page.locator("#stack .row", { hasText: "app+0x102f" }).click();
+    await tab.page.keyboard.press("s");
+    await tab.sees("found by scanning: show");
+    assert.deepEqual(await functions(), ["app+0x3010"]);
+    assert.match(await tab.page.locator("#stack .row.selected").innerText(), /app\+0x3010/);
+    // What a search finds among them is listed.
+    await tab.page.fill("#search", "app+0x112f");
+    await tab.page.keyboard.press("Enter");
+    await tab.page.locator("#stack .row.selected", { hasText: "app+0x112f" }).waitFor();
+  });
+}

@@ -9,6 +9,7 @@
 //	old/app.sym               symbols of another build
 //	code.dmp                  a dump that does not say where its program begins
 //	two.dmp                   two exceptions
+//	guesses.dmp               40 words that look like return addresses, in a program without symbols
 package main
 
 import (
@@ -40,6 +41,7 @@ func main() {
 		"old/app.sym": sym("FF112233445566778899AABBCCDDEEFF0", functions),
 		"code.dmp":    dumptest.Sentry{Release: 132, Mode: "stack", CPU: "amd64", ID: buildID}.Bytes(),
 		"two.dmp":     two(),
+		"guesses.dmp": guesses(),
 	} {
 		path := filepath.Join(os.Args[1], name)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -118,4 +120,12 @@ func linux() *dumptest.Dump {
 func two() []byte {
 	return linux().Thread(7, crashed, stack, words64(0, 0)).Thread(8, crashed, stack, words64(0, 0)).
 		Exception(7, 11, 1, 0x45, crashed).Exception(8, 8, 1, 0x403010, crashed).Bytes()
+}
+
+func guesses() []byte {
+	var words []uint64
+	for i := range 40 {
+		words = append(words, uint64(0x401000+0x10*i))
+	}
+	return linux().Thread(7, crashed, stack, words64(words...)).Exception(7, 11, 1, 0x45, crashed).Bytes()
 }

@@ -258,7 +258,10 @@ type Thread struct {
 	// Times are nil if the dump does not have them.
 	Times  *ThreadTimes
 	Frames []Frame
-	Stop   Stop
+	// Guesses are the runs of Frames that a search of the stack found, where they are too many to be
+	// shown one by one.
+	Guesses []Guesses
+	Stop    Stop
 	// Omitted: the thread wrote the dump and was not walked.
 	Omitted bool
 	// Pending: the thread is not walked yet and has no frames.

@@ -400,7 +400,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	}
 	if q.Stack != nil {
 		s := v.Stack(view.StackQuery{Thread: q.Thread, From: q.Stack.From, Count: q.Stack.Count, Frame: q.Frame,
-			Inline: q.Inline, HideInlines: q.HideInlines, Search: search})
+			Inline: q.Inline, HideInlines: q.HideInlines, ShowGuesses: q.ShowGuesses, Search: search})
 		r.Stack = &s
 	}
 	if q.Detail {

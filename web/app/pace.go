@@ -92,7 +92,7 @@ func (z *Pace) query() {
 		return
 	}
 	q := &protocol.Query{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: p.Screen.top,
-		HideInlines: p.State.HideInlines}, Search: p.State.Search, Wanted: isMany(p.Reading.queue), Rest: restDrawing}
+		HideInlines: p.State.HideInlines, ShowGuesses: p.State.ShowGuesses}, Search: p.State.Search, Wanted: isMany(p.Reading.queue), Rest: restDrawing}
 	for _, zone := range z.part() {
 		zone.Want(q)
 		delete(dirty, zone)

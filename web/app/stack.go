@@ -43,6 +43,9 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 		z.keepPlace(s)
 	}
 	z.StackPage = *s
+	if z.runOf(state.Frame) != nil {
+		state.ShowGuesses = true
+	}
 	z.hideHints()
 	if z.page.Screen.seek && s.Selected >= 0 {
 		z.page.Screen.seek = false
@@ -75,6 +78,28 @@ func (z *Stack) toggleInlines() {
 	z.page.Screen.ask(z, &z.page.Frame)
 }
 
+// toggleGuesses switches whether runs of possible callers are listed. A selected one gives way to the
+// frame before its run.
+func (z *Stack) toggleGuesses() {
+	s := &z.page.State
+	s.ShowGuesses = !s.ShowGuesses
+	if run := z.runOf(s.Frame); run != nil && !s.ShowGuesses {
+		s.Frame, s.Inline = run.From-1, -1
+	}
+	z.page.Address.write()
+	z.page.Screen.ask(z, &z.page.Frame)
+}
+
+// runOf returns the run of possible callers that a frame is in, or nil.
+func (z *Stack) runOf(frame int) *rows.Run {
+	for i := range z.Guesses {
+		if r := &z.Guesses[i]; frame >= r.From && frame < r.From+r.Count {
+			return r
+		}
+	}
+	return nil
+}
+
 // hideHints replaces the suggestion in the last row ("add libc.so.6.sym") while files are being
 // read: the file may be among them.
 func (z *Stack) hideHints() {
@@ -97,7 +122,7 @@ func (z *Stack) changed(s *rows.StackPage) (ids []string) {
 		last = max(last, r.Frame)
 	}
 	for _, r := range s.Rows {
-		if r.Kind == rows.RowStop || r.Frame < z.firstFrame() || r.Frame > last {
+		if r.Frame < z.firstFrame() || r.Frame > last {
 			continue
 		}
 		if was, ok := old[frameKey(r)]; !ok || !rows.Same(was, r, rows.StackColumns) || was.AssignedSymbols != r.AssignedSymbols {
@@ -156,10 +181,14 @@ func (z *Stack) toRow(row int) {
 }
 
 // selectRow selects a row of the window. The rows after the last frame, which say why the stack
-// ends, select that frame.
+// ends, select that frame. A row of guesses is passed over in the direction of the move.
 func (z *Stack) selectRow(row int) {
 	i := row - z.From
 	if i < 0 || i >= len(z.Rows) {
+		return
+	}
+	if r := z.Rows[i]; r.Kind == rows.RowGuesses && row > z.Selected && row+1 < z.Total {
+		z.toRow(row + 1)
 		return
 	}
 	r := z.Rows[i]
@@ -194,6 +223,13 @@ func (z *Stack) count() string {
 	if z.Frames == 0 && z.page.Work.Busy() {
 		return "…"
 	}
+	n := 0
+	for _, run := range z.Guesses {
+		n += run.Count
+	}
+	if n > 0 {
+		return frameCount(z.Frames-n) + " · " + rows.Number(n) + " possible callers"
+	}
 	return frameCount(z.Frames)
 }
 
@@ -224,6 +260,8 @@ func frameKey(r rows.StackRow) string { return pair(r.Frame, r.Inline) }
 // findings.
 func frameAct(r rows.StackRow) any {
 	switch {
+	case r.Kind == rows.RowGuesses:
+		return "guesses"
 	case r.Suggestion:
 		return "findings"
 	case r.Kind == rows.RowStop:
@@ -241,7 +279,7 @@ func (z *Stack) SetNameWidth(characters int) bool {
 
 // name returns a row's function name, folded to the width of its cell.
 func (z *Stack) name(r rows.StackRow) string {
-	if r.NoSymbol || r.Kind == rows.RowStop || z.nameWidth == 0 {
+	if r.NoSymbol || r.Frame < 0 || z.nameWidth == 0 {
 		return r.Function
 	}
 	width := z.nameWidth

@@ -1,8 +1,12 @@
 package app
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestSecondStack: a button switches between the two stacks of a 32-bit process' thread, whose row
@@ -34,5 +38,49 @@ func TestSecondStack(t *testing.T) {
 	p.Act("thread", "1")
 	if p.State.Thread != 1 {
 		t.Errorf("thread %d", p.State.Thread)
+	}
+}
+
+// TestGuesses: the row of many possible callers lists them, and hides them again. A frame that is
+// hidden then is not selected any more. Keys pass over the row.
+func TestGuesses(t *testing.T) {
+	p, host, e := newTestPage("")
+	drop(p, e)
+	few := screen()
+	n := few.Stack.Frames
+	row := rows.StackRow{Kind: rows.RowGuesses, Frame: -1, Inline: -3 - n, ModuleIndex: -1, Other: -1, Function: "9 possible callers, found by scanning: show"}
+	end := rows.StackRow{Kind: rows.RowFrame, Frame: n + 9, Inline: -1, ModuleIndex: -1, Other: -1, Function: "end", Full: "end"}
+	few.Stack.Rows = append(slices.DeleteFunc(few.Stack.Rows, func(r rows.StackRow) bool { return r.Kind == rows.RowStop }), row, end)
+	few.Stack.Total, few.Stack.Frames, few.Stack.Guesses = len(few.Stack.Rows), n+10, []rows.Run{{From: n, Count: 9}}
+	say(p, few)
+	if out := render(t, p); !strings.Contains(out, `data-act="guesses"`) || !strings.Contains(out, "9 possible callers, found by scanning: show") || p.Stack.count() != frameCount(n+1)+" · 9 possible callers" {
+		t.Errorf("%s: %s", p.Stack.count(), out)
+	}
+	p.Stack.toRow(p.Stack.Total - 3)
+	p.Act("next-frame", "")
+	if p.State.Frame != n+9 {
+		t.Errorf("the next frame is %d", p.State.Frame)
+	}
+	p.Stack.Selected = p.Stack.Total - 1
+	p.Act("previous-frame", "")
+	if p.State.Frame != n-1 {
+		t.Errorf("the previous frame is %d", p.State.Frame)
+	}
+	p.Act("guesses", "")
+	say(p, few)
+	if q := last[protocol.Query](e); !q.ShowGuesses || !strings.Contains(host.address, "guesses=shown") {
+		t.Errorf("%+v %s", q, host.address)
+	}
+	p.selectFrame(n+3, 0)
+	p.Act("guesses", "")
+	if p.State.ShowGuesses || p.State.Frame != n-1 || p.State.Inline != -1 {
+		t.Errorf("%+v", p.State)
+	}
+	say(p, few)
+	// A guess that a search or a link selects is shown.
+	p.selectFrame(n+3, -1)
+	say(p, few)
+	if !p.State.ShowGuesses {
+		t.Error("the selected guess is hidden")
 	}
 }

@@ -15,7 +15,9 @@ type State struct {
 	Closed   bool   // the lower panel is folded
 	Side     string // what the frame zone shows: "registers" or "why"
 	// HideInlines leaves the inlined calls out of the stack.
-	HideInlines  bool
+	HideInlines bool
+	// ShowGuesses lists the possible callers that are one row otherwise.
+	ShowGuesses  bool
 	ThreadFilter string
 	Search       string
 	Policy       string // "" for best
@@ -64,6 +66,9 @@ func (s State) Address() string {
 	if s.HideInlines {
 		setQuery(&b, "inlines", "hidden")
 	}
+	if s.ShowGuesses {
+		setQuery(&b, "guesses", "shown")
+	}
 	if s.Closed {
 		setQuery(&b, "panel", "closed")
 	}
@@ -104,6 +109,7 @@ func ParseState(hash string) State {
 	text("search", &s.Search)
 	text("unwind", &s.Policy)
 	s.HideInlines = v["inlines"] == "hidden"
+	s.ShowGuesses = v["guesses"] == "shown"
 	s.Closed = v["panel"] == "closed"
 	if t := v["theme"]; t == "dark" || t == "light" {
 		s.Theme = t

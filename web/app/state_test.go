@@ -10,7 +10,7 @@ import (
 func TestStateRoundTrip(t *testing.T) {
 	for _, s := range []State{
 		NewState(),
-		{DumpName: "a&b=c#.dmp", Thread: 3, Frame: 12, Inline: 2, Tab: "files", Side: "why", HideInlines: true,
+		{DumpName: "a&b=c#.dmp", Thread: 3, Frame: 12, Inline: 2, Tab: "files", Side: "why", HideInlines: true, ShowGuesses: true,
 			ThreadFilter: "io", Search: "std::vector<int>", Policy: "cfi", Closed: true},
 		{DumpName: "crash.zip/x y.dmp", Thread: 0, Inline: -1, Tab: "modules", Side: "registers"},
 	} {

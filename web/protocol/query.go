@@ -39,6 +39,7 @@ type Selection struct {
 	// which row it is.
 	Top         bool
 	HideInlines bool
+	ShowGuesses bool
 }
 
 // Span is a window of a list: its first row, and the number of rows.

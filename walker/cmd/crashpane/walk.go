@@ -53,6 +53,7 @@ those of binaries in text and machine as dumpsyms writes them; "crashpane" has a
 		})
 		w.useFlag(fs)
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
+		fs.BoolVar(&w.guesses, "guesses", false, "text: list all possible callers that scanning found, also where they are many")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
 		fs.StringVar(&w.signatureLists, "signature-lists", "", "json: make the crash's signature with the lists in `folder`, in the form of Mozilla's siggen")
 		return w.run
@@ -113,6 +114,7 @@ type walkRun struct {
 	format, unwind string
 	explain        string
 	compact        bool
+	guesses        bool
 	exact          bool
 	signatureLists string
 	dump           *session.Session
@@ -144,5 +146,8 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	defer files.close()
 	w.dump = files.dump
 	files.warnProblems(r)
+	if w.guesses {
+		r.ListGuesses()
+	}
 	return files.ended(formats[format].write(files.out(stdout), r, w))
 }

@@ -6,7 +6,9 @@ import "strconv"
 const (
 	RowFrame  = "frame"
 	RowInline = "inline"
-	RowStop   = "stop" // after the last frame: why the walk ended, and what would make the stack more complete
+	// RowGuesses is for many possible callers that scanning found, which follow if they are shown.
+	RowGuesses = "guesses"
+	RowStop    = "stop" // after the last frame: why the walk ended, and what would make the stack more complete
 )
 
 // StackRow is one row of a stack.
@@ -42,7 +44,7 @@ var StackColumns = []Column[StackRow]{
 	{Head: Head{Title: "#", Class: "num", Width: "4ch"}, Text: FrameNumber, Copy: FrameNumber},
 	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Narrow: "minmax(55%, 1fr)"},
 		Text: func(r StackRow) string { return r.Function }, Tip: func(r StackRow) string { return r.Full },
-		Find: func(r StackRow) []string { return []string{place(r)} }, Copy: NameOf},
+		Find: func(r StackRow) []string { return []string{Place(r)} }, Copy: NameOf},
 	{Head: Head{Title: "Source", Class: "src", Width: "minmax(0, var(--cp-source, 20ch))"},
 		Text: func(r StackRow) string { return r.Source }, Tip: func(r StackRow) string { return r.Path },
 		Find: func(r StackRow) []string { return []string{r.Path} }, Copy: func(r StackRow) string { return r.Source }},
@@ -61,13 +63,15 @@ func FrameNumber(r StackRow) string {
 		return "↳"
 	case RowStop:
 		return ""
+	case RowGuesses:
+		return "…"
 	}
 	return strconv.Itoa(r.Frame)
 }
 
 // trustTip says how the frame was found.
 func trustTip(r StackRow) string {
-	if r.Kind == RowStop {
+	if r.Word == "" {
 		return ""
 	}
 	_, s := Word(r.Trust)
@@ -99,8 +103,10 @@ type StackPage struct {
 	// one alone.
 	Switch string
 	Other  int
-	// Frames is the number of physical frames of the stack.
-	Frames int
+	// Frames is the number of physical frames of the stack. Guesses are those that are one row, unless
+	// the user has asked for them, or one is selected.
+	Frames  int
+	Guesses []Run
 	// Quality says in one line how reliable the stack is.
 	Quality string
 	// Selected is the row number of the requested frame, or -1.
@@ -110,6 +116,9 @@ type StackPage struct {
 	SourceWidth, WhereWidth int
 	Rows                    []StackRow
 }
+
+// Run is Count frames from the frame From on.
+type Run struct{ From, Count int }
 
 // Word returns the page's word for a trust, and a sentence that explains it.
 func Word(trust string) (word, sentence string) {
@@ -152,7 +161,10 @@ func (r StackRow) Where() string {
 
 // RowText returns a row of a stack as a line of text, without its number.
 func RowText(row StackRow) string {
-	line := place(row)
+	if row.Kind == RowGuesses {
+		return row.Function
+	}
+	line := Place(row)
 	if row.Source != "" {
 		line += "  [" + row.Source + "]"
 	}
@@ -168,18 +180,18 @@ func AssignedWord(row StackRow) string {
 
 // NameOf returns a row's full name, or its address.
 func NameOf(row StackRow) string {
-	if row.NoSymbol {
+	if row.NoSymbol || row.Kind == RowGuesses {
 		return row.Function
 	}
 	return row.Full
 }
 
-// place returns "module!function", or what of it is known, as debuggers print it.
+// Place returns "module!function", or what of it is known, as debuggers print it.
 //
 //	app!parse           with a name
 //	app+0x4f3a          in a module, without a name
 //	0x7f75c0de1234      in no module
-func place(row StackRow) string {
+func Place(row StackRow) string {
 	switch {
 	case row.Module == "":
 		return NameOf(row)

@@ -1,6 +1,7 @@
 // Package text prints a report as text. Write and WriteMachine print the two forms of Breakpad's
 // minidump_stackwalk, for users and with "|" between fields. Scripts read both, so the output is
-// the same byte for byte, with function names as the symbol file has them. WriteExplanation,
+// the same byte for byte, with function names as the symbol file has them. Only where the walk is not
+// Breakpad's, many guesses in a row are one entry of the form for users. WriteExplanation,
 // WriteFindings and WriteComparison print what Breakpad does not have.
 //
 // Source of Breakpad's forms: src/processor/stackwalk_common.cc.
@@ -122,6 +123,13 @@ func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	}
 	number := 0
 	for i := range t.Frames {
+		if g := t.GuessesAt(i); g != nil {
+			if i == g.From {
+				writeGuesses(b, r, t, g, number)
+			}
+			number += 1 + len(t.Frames[i].Inlines)
+			continue
+		}
 		eachLine(r, &t.Frames[i], func(l line) {
 			b.printf("%2d  ", number)
 			number++
@@ -132,6 +140,28 @@ func writeStack(b *printer, r *report.Report, t *report.Thread) {
 			}
 			b.printf("\n    Found by: %s\n", l.trust)
 		})
+	}
+}
+
+// writeGuesses writes a run of guesses, with the likeliest of them. number is that of its first line.
+//
+//	1  174 possible callers, found by stack scanning; --guesses lists them
+//	   Likeliest: 12  app!parse [parse.c : 12 + 0x4]
+func writeGuesses(b *printer, r *report.Report, t *report.Thread, g *report.Guesses, number int) {
+	b.printf("%2d  %d possible callers, found by stack scanning; --guesses lists them\n", number, g.Count)
+	next := 0
+	for i := g.From; i < g.From+g.Count && next < len(g.Best); i++ {
+		eachLine(r, &t.Frames[i], func(l line) {
+			if i == g.Best[next] && !l.inline {
+				b.printf("    Likeliest: %d  ", number)
+				writePlace(b, r, l)
+				b.printf("\n")
+			}
+			number++
+		})
+		if i == g.Best[next] {
+			next++
+		}
 	}
 }
 

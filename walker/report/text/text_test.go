@@ -3,6 +3,7 @@ package text_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -45,6 +46,40 @@ func TestGolden(t *testing.T) {
 				t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, got.Bytes())
 			}
 		})
+	}
+}
+
+// TestGuesses: a run of guesses is one entry of the form for users, whose numbers go on behind it.
+func TestGuesses(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	th := &r.Threads[1]
+	last := len(th.Frames) - 1
+	th.Guesses = []report.Guesses{{From: 1, Count: last - 1, Best: []int{2}}}
+	write := func(w func(io.Writer, *report.Report) error) string {
+		var b bytes.Buffer
+		if err := w(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	machine, folded := write(text.WriteMachine), write(text.Write)
+	r.ListGuesses()
+	whole := write(text.Write)
+	if write(text.WriteMachine) != machine {
+		t.Error("the machine's form is not whole")
+	}
+	want := fmt.Sprintf("  %d possible callers, found by stack scanning; --guesses lists them\n    Likeliest: ", last-1)
+	if !strings.Contains(folded, want) || strings.Contains(whole, want) {
+		t.Errorf("%s", folded)
+	}
+	// All lines of the short form with a number are those of the whole one, but for the run's own.
+	for _, line := range strings.Split(folded, "\n") {
+		if fields := strings.Fields(line); len(fields) > 1 && !strings.Contains(line, "possible callers") && !strings.Contains(line, "Likeliest") && !strings.Contains(whole, line) {
+			t.Errorf("only the short form has %q", line)
+		}
+	}
+	if _, after, _ := strings.Cut(folded, "Likeliest: "); !strings.Contains(whole, "\n "+strings.SplitN(after, "\n", 2)[0]) {
+		t.Errorf("the likeliest is no frame of the whole form: %q", after)
 	}
 }
 

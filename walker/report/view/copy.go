@@ -39,8 +39,11 @@ func (v *View) CopyStack(ti int) string {
 	fmt.Fprintf(&b, "%s\n\nThread %s%s, id %d\n", rows.Clean(v.r.System.Display), threadLabel(t), crashedWord(t), t.ID)
 	v.eachRow(t, func(row rows.StackRow) {
 		number := fmt.Sprintf("%2d ", row.Frame)
-		if row.Kind == rows.RowInline {
+		switch row.Kind {
+		case rows.RowInline:
 			number = " ↳ "
+		case rows.RowGuesses:
+			number = " … "
 		}
 		b.WriteString(number + " " + rows.RowText(row) + "\n")
 	})
@@ -81,7 +84,7 @@ func (v *View) CopyMarkdown(ti int) string {
 	v.eachRow(t, func(row rows.StackRow) {
 		line(func(c *rows.Column[rows.StackRow]) string {
 			text := c.Copy(row)
-			if text != "" && (c.Class == "fn" || c.Class == "src") {
+			if text != "" && row.Kind != rows.RowGuesses && (c.Class == "fn" || c.Class == "src") {
 				return "`" + ticks(text) + "`"
 			}
 			return markdown(text)
@@ -107,13 +110,20 @@ func crashedWord(t *report.Thread) string {
 	return ""
 }
 
-// eachRow calls do for the rows of a stack, for copying; a deep stack is cut.
+// eachRow calls do for the rows of a stack, for copying; a deep stack is cut, and a run of guesses is
+// one row.
 func (v *View) eachRow(t *report.Thread, do func(rows.StackRow)) {
 	for i := range t.Frames {
 		if i == maxCopied {
 			return
 		}
 		f := &t.Frames[i]
+		if g := t.GuessesAt(i); g != nil {
+			if i == g.From {
+				do(v.guessesRow(t, g, ""))
+			}
+			continue
+		}
 		for k := range f.Inlines {
 			do(v.inlineRow(f, i, k))
 		}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,92 +19,106 @@ type StackQuery struct {
 	Frame       int // selected
 	Inline      int
 	HideInlines bool
+	ShowGuesses bool   // a run of guesses is not one row
 	Search      string // a Query
 }
 
-// rowsOf returns the number of the first row of each frame, and the number of rows. Inlined calls
-// are rows, unless hide is set.
+// layout is which rows a thread's stack has.
+type layout struct {
+	thread                   int
+	hideInlines, showGuesses bool
+}
+
+// rowsOf returns the number of the first row of each frame, and behind them the number of rows. A run
+// of guesses has a row before its first frame, and its frames have none unless they are shown.
 //
 // Example: frames with 0, 2 and 0 inlined calls begin at the rows 0, 1 and 4, and there are 5 rows.
 // The numbers are kept, because the page asks for a window of rows at each step of scrolling.
-//
-// The starts are nil if inlined calls are hidden: a frame's number is then that of its row.
-func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
-	t := v.thread(ti)
-	if hide {
-		return nil, len(t.Frames)
+func (v *View) rowsOf(l layout) []int32 {
+	starts, ok := v.starts[l]
+	if ok {
+		return starts
 	}
-	starts, ok := v.starts[ti]
-	if !ok {
-		starts = make([]int32, len(t.Frames)+1)
-		n := 0
-		for i := range t.Frames {
-			starts[i] = int32(n)
-			n += 1 + len(t.Frames[i].Inlines)
+	t := v.thread(l.thread)
+	starts = make([]int32, len(t.Frames)+1)
+	n := 0
+	for i := range t.Frames {
+		starts[i] = int32(n)
+		g := t.GuessesAt(i)
+		if g != nil && g.From == i {
+			n++
 		}
-		starts[len(t.Frames)] = int32(n)
-		v.starts[ti] = starts
+		if g == nil || l.showGuesses {
+			n++
+			if !l.hideInlines {
+				n += len(t.Frames[i].Inlines)
+			}
+		}
 	}
-	return starts, int(starts[len(t.Frames)])
+	starts[len(t.Frames)] = int32(n)
+	v.starts[l] = starts
+	return starts
 }
 
 // Stack returns a window of a thread's stack. Inlined calls are above the frame that contains them,
-// innermost first.
+// innermost first. Guesses are shown if the selected frame is one.
 //
 //	row 0   inlined call h          in frame 0
 //	row 1   inlined call g          in frame 0
 //	row 2   f                       frame 0
 //	row 3   main                    frame 1
-//	row 4   why the walk ended
-//	row 5   what would help         if there is a suggestion
+//	row 4   174 possible callers    frames 2 to 175
+//	row 5   why the walk ended
+//	row 6   what would help         if there is a suggestion
 func (v *View) Stack(q StackQuery) rows.StackPage {
-	out := rows.StackPage{Thread: q.Thread, Selected: -1, Rows: []rows.StackRow{}}
+	out := rows.StackPage{Thread: q.Thread, Selected: -1, Rows: []rows.StackRow{}, Guesses: []rows.Run{}}
 	t := v.thread(q.Thread)
 	if t == nil {
 		return out
 	}
 	out.Name, out.Frames = rows.Clean(t.Name), len(t.Frames)
+	for i := range t.Guesses {
+		out.Guesses = append(out.Guesses, rows.Run{From: t.Guesses[i].From, Count: t.Guesses[i].Count})
+	}
+	shown := q.ShowGuesses || t.GuessesAt(q.Frame) != nil
 	v.otherStack(&out, t)
 	out.Quality = v.quality(t)
 	out.SourceWidth, out.WhereWidth = v.widths(q.Thread)
-	starts, n := v.rowsOf(q.Thread, q.HideInlines)
-	tail := v.stopRows(t)
+	starts := v.rowsOf(layout{q.Thread, q.HideInlines, shown})
+	n, tail := int(starts[len(t.Frames)]), v.stopRows(t)
 	out.Total = n + len(tail)
 	lo, hi := window(out.Total, q.From, q.Count)
 	out.From = lo
 	if q.Frame >= 0 && q.Frame < len(t.Frames) {
-		out.Selected = v.rowNumber(t, starts, q.Frame, q.Inline)
-	}
-	fi := 0
-	if starts == nil {
-		fi = lo
-	} else {
-		for a, b := 0, len(t.Frames); a < b; { // the last frame that starts at or before lo
-			m := (a + b) / 2
-			if int(starts[m]) <= lo {
-				fi, a = m, m+1
-			} else {
-				b = m
-			}
+		// The frame's own row is its last.
+		out.Selected = int(starts[q.Frame+1]) - 1
+		if own := len(t.Frames[q.Frame].Inlines); !q.HideInlines && q.Inline >= 0 && q.Inline < own {
+			out.Selected -= own - q.Inline
 		}
 	}
-	// fi is the frame that row lo belongs to, perhaps by one of its inlined calls; k counts the
-	// rows of a frame, and the frame itself is the last of them.
+	click := "show"
+	if shown {
+		click = "hide"
+	}
+	// fi is the last frame that begins at or before row lo: the row is one of its.
+	fi := max(0, sort.Search(len(t.Frames), func(i int) bool { return int(starts[i]) > lo })-1)
 	for row := lo; row < hi && fi < len(t.Frames); fi++ {
-		f := &t.Frames[fi]
-		first, inl := fi, 0
-		if starts != nil {
-			first, inl = int(starts[fi]), len(f.Inlines)
-		}
-		for k := row - first; k <= inl && row < hi; k++ {
-			if k < inl {
-				out.Rows = append(out.Rows, v.inlineRow(f, fi, k))
-			} else {
+		// The rows of a frame, from behind: itself, its inlined calls, the run that begins with it.
+		for ; row < int(starts[fi+1]) && row < hi; row++ {
+			inline := -1
+			f := &t.Frames[fi]
+			switch own := int(starts[fi+1]) - row; {
+			case row == int(starts[fi]) && v.begins(t, fi):
+				out.Rows = append(out.Rows, v.guessesRow(t, t.GuessesAt(fi), ": "+click))
+				out.Rows[len(out.Rows)-1].Hit = !shown && v.guessesHold(t, t.GuessesAt(fi), q.Search)
+				continue
+			case own > 1:
+				inline = len(f.Inlines) + 1 - own
+				out.Rows = append(out.Rows, v.inlineRow(f, fi, inline))
+			default:
 				out.Rows = append(out.Rows, v.frameRow(f, fi))
 			}
-			last := &out.Rows[len(out.Rows)-1]
-			last.Hit = v.frameHolds(f, fi, last.Inline, q.Search)
-			row++
+			out.Rows[len(out.Rows)-1].Hit = v.frameHolds(f, fi, inline, q.Search)
 		}
 	}
 	// The rows after the last frame say why the walk ended.
@@ -111,6 +126,52 @@ func (v *View) Stack(q StackQuery) rows.StackPage {
 		out.Rows = append(out.Rows, tail[row-n])
 	}
 	return out
+}
+
+// begins reports whether a run of guesses begins with a frame.
+func (v *View) begins(t *report.Thread, frame int) bool {
+	g := t.GuessesAt(frame)
+	return g != nil && g.From == frame
+}
+
+// guessesHold reports whether a frame of a run contains a Query.
+func (v *View) guessesHold(t *report.Thread, g *report.Guesses, query string) bool {
+	for i := g.From; i < g.From+g.Count; i++ {
+		if v.frameHolds(&t.Frames[i], i, -1, query) {
+			return true
+		}
+	}
+	return false
+}
+
+// guessesRow returns the row for a run of guesses, to show and hide them, or without the word for that
+// if click is "".
+//
+// Its Frame is -1 and its Inline less than those of the rows after the last frame, so that the page's
+// keys of rows differ.
+func (v *View) guessesRow(t *report.Thread, g *report.Guesses, click string) rows.StackRow {
+	row := rows.StackRow{Kind: rows.RowGuesses, Frame: -1, Inline: -3 - g.From, ModuleIndex: -1, Other: -1, Unreliable: true,
+		Function: rows.Number(g.Count) + " possible callers, found by scanning" + click,
+		Full:     "Words on the stack that look like return addresses. Most may be left over from earlier calls."}
+	if best := v.bestGuesses(t, g); best != "" {
+		row.Function += ". " + best
+		row.Full += " " + best + "."
+	}
+	return row
+}
+
+// bestGuesses names the likeliest frames of a run, or returns "".
+//
+//	Likeliest: app!parse (12), app!main (40)
+func (v *View) bestGuesses(t *report.Thread, g *report.Guesses) string {
+	var best []string
+	for _, i := range g.Best {
+		best = append(best, fmt.Sprintf("%s (%d)", rows.Place(v.frameRow(&t.Frames[i], i)), i))
+	}
+	if best == nil {
+		return ""
+	}
+	return "Likeliest: " + strings.Join(best, ", ")
 }
 
 // otherStack says what else a thread has, or what it is.
@@ -137,19 +198,6 @@ func (v *View) otherStack(out *rows.StackPage, t *report.Thread) {
 		out.Title += out.Name + ", "
 	}
 	out.Title += name(t.Index)
-}
-
-// rowNumber returns the row of a frame or of one of its inlined calls. starts is nil if inlined
-// calls are hidden.
-func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) int {
-	if starts == nil {
-		return frame
-	}
-	n := int(starts[frame])
-	if inline >= 0 && inline < len(t.Frames[frame].Inlines) {
-		return n + inline
-	}
-	return n + len(t.Frames[frame].Inlines)
 }
 
 // holds reports whether s contains want, which is in lower case, ignoring the case of s.

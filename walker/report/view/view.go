@@ -21,8 +21,8 @@ type View struct {
 	r        *report.Report
 	demangle func(string) string
 	names    map[string]string
-	starts   map[int][]int32 // by thread: row number of each frame, counting inlined calls
-	width    map[int][2]int  // by thread: see widths
+	starts   map[layout][]int32 // see rowsOf
+	width    map[int][2]int     // by thread: see widths
 	// mismatches has the loaded files with another id that modules could use, by module; nil until
 	// one is asked for.
 	mismatches map[int]*report.MissingFile
@@ -34,7 +34,7 @@ func (v *View) ExplainBy(f func(thread, frame int) *report.Explanation) { v.expl
 
 // New makes a View. If demangle is nil, names are shown as they are stored.
 func New(r *report.Report, demangle func(string) string) *View {
-	return &View{r: r, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}, width: map[int][2]int{}}
+	return &View{r: r, demangle: demangle, names: map[string]string{}, starts: map[layout][]int32{}, width: map[int][2]int{}}
 }
 
 // Report returns the view's report.

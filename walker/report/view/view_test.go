@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +151,68 @@ func TestExportedNamesAreNotAll(t *testing.T) {
 		if m.Name == "app" && (m.State != "exports" || m.Word != "only exports") {
 			t.Errorf("%+v", m)
 		}
+	}
+}
+
+// TestStackOfGuesses: a run of guesses is one row, which the list, the copies and the count of frames
+// share, until the user asks for them or selects one.
+func TestStackOfGuesses(t *testing.T) {
+	r := example()
+	th := &r.Threads[1]
+	for i := range 20 {
+		f := report.Frame{PC: 0x400100 + uint64(i), Lookup: 0x400100 + uint64(i), RVA: 0x100 + uint64(i), Trust: "scan", Module: 0}
+		if i == 10 {
+			f.HasFunction, f.Function, f.Inlines = true, report.Name{Raw: "_Zparse"}, []report.Inline{{Function: report.Name{Raw: "in"}}}
+		}
+		th.Frames = append(th.Frames, f)
+	}
+	th.Frames = append(th.Frames, report.Frame{PC: 0x400050, Lookup: 0x400050, Trust: "cfi", Module: 0, HasFunction: true, Function: report.Name{Raw: "main"}})
+	th.Guesses = []report.Guesses{{From: 3, Count: 20, Best: []int{13}}}
+	v := New(r, demangled)
+	for _, c := range []struct {
+		q            StackQuery
+		total        int
+		row          string // the row of the run
+		main         int    // the row of main
+		selected     int
+		parse, inner int // the rows of parse and of the call that is inlined in it, or -1
+	}{
+		{StackQuery{Inline: -1}, 8, "20 possible callers, found by scanning: show. Likeliest: app!app::parse (13)", 6, 2, -1, -1},
+		{StackQuery{Frame: 23, Inline: -1}, 8, "20 possible callers, found by scanning: show. Likeliest: app!app::parse (13)", 6, 6, -1, -1},
+		{StackQuery{Frame: 23, Inline: -1, ShowGuesses: true}, 29, "20 possible callers, found by scanning: hide. Likeliest: app!app::parse (13)", 27, 27, 17, 16},
+		{StackQuery{Frame: 13, Inline: 0}, 29, "20 possible callers, found by scanning: hide. Likeliest: app!app::parse (13)", 27, 16, 17, 16},
+		{StackQuery{Frame: 13, Inline: -1, HideInlines: true}, 26, "20 possible callers, found by scanning: hide. Likeliest: app!app::parse (13)", 24, 14, 14, -1},
+	} {
+		q := c.q
+		q.Thread, q.Count = 1, 100
+		all := v.Stack(q)
+		at := func(full string) int {
+			return slices.IndexFunc(all.Rows, func(r rows.StackRow) bool { return r.Full == full })
+		}
+		run := slices.IndexFunc(all.Rows, func(r rows.StackRow) bool { return r.Kind == rows.RowGuesses })
+		if all.Total != c.total || len(all.Rows) != c.total || all.Selected != c.selected || all.Rows[run].Function != c.row || at("main") != c.main ||
+			at("app::parse") != c.parse || at("in") != c.inner || all.Frames != 24 || len(all.Guesses) != 1 || all.Guesses[0] != (rows.Run{From: 3, Count: 20}) {
+			t.Errorf("%+v: %d rows, selected %d, main %d, parse %d, in %d: %q", q, all.Total, all.Selected, at("main"), at("app::parse"), at("in"), all.Rows[run].Function)
+		}
+		for from := range c.total {
+			q.From, q.Count = from, 3
+			if w := v.Stack(q); !slices.Equal(w.Rows, all.Rows[from:min(from+3, c.total)]) {
+				t.Errorf("%+v: %+v", q, w.Rows)
+			}
+		}
+	}
+	if hit := v.Stack(StackQuery{Thread: 1, Count: 9, Inline: -1, Search: rows.Query("parse")}).Rows[5]; !hit.Hit {
+		t.Error("a run that has what is searched is not marked")
+	}
+	want := " …  20 possible callers, found by scanning. Likeliest: app!app::parse (13)\n"
+	if got := v.CopyStack(1); !strings.Contains(got, want) || strings.Contains(got, "0x400105") || !strings.Contains(got, "app!main") {
+		t.Error(got)
+	}
+	if got := v.CopyMarkdown(1); !strings.Contains(got, "| … | 20 possible callers, found by scanning. Likeliest: app!app::parse (13) |") || strings.Count(got, "scan") != 2 {
+		t.Error(got)
+	}
+	if got := v.Threads(0, 9, 1, "", "").Rows[0].Frames; got != 4 {
+		t.Errorf("the list of threads has %d frames", got)
 	}
 }
 
