@@ -399,6 +399,16 @@ func (f *File) sayUnusual() {
 				fmt.Sprintf("address 0x%x; the segments were moved apart, and its functions have no names here", s.Address))
 		}
 	}
+	var cut []string
+	for i, size := 0, uint64(f.Src.Size); i < len(f.Segments); i++ {
+		if s := &f.Segments[i]; s.FileSize > 0 && (s.Offset > size || s.FileSize > size-s.Offset) {
+			cut = append(cut, s.Name)
+		}
+	}
+	if len(cut) > 0 {
+		f.bad("segments "+strings.Join(cut, ", "), -1, "their bytes", fmt.Sprintf("a file of %d bytes, which ends before. It was cut off, or copied from memory or "+
+			"out of a dyld shared cache: take the file as it was linked, or extract it (ipsw dyld extract)", f.Src.Size))
+	}
 	if f.secret.size > 0 {
 		f.bad("LC_ENCRYPTION_INFO", -1, "", fmt.Sprintf("%d bytes from offset 0x%x on are encrypted, as in a program from the App Store. They are not read: %s. "+
 			"Functions have the names that the symbol table and the dSYM have", f.secret.size, f.secret.off, strings.Join(secret, ", ")))

@@ -349,6 +349,61 @@ func TestApart(t *testing.T) {
 	}
 }
 
+// TestMoved: a file that does not fit its symbol table, or lacks parts, is said.
+func TestMoved(t *testing.T) {
+	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
+	names := func(f *File) (out []string) {
+		p, err := f.Publics()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Len() {
+			out = append(out, p.At(i).Name)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		what   string
+		change func(f *File)
+		names  string
+		said   string
+	}{
+		{"as it is", func(f *File) {}, "leaf framed local large recurse outside@plt", ""},
+		{"slid", func(f *File) {
+			f.Base = 0x1_8000_0000
+			for i := range f.Segments {
+				f.Segments[i].Address += f.Base
+			}
+			for i := range f.Sections {
+				f.Sections[i].Address += f.Base
+			}
+		}, "leaf framed large recurse outside@plt", "symbol table at offset 0x80a0: expected symbols in the file's segments, with names, found 5 of 5 that are not"},
+		{"names elsewhere", func(f *File) { f.symtab.names.size = 2 }, "leaf framed large recurse", "found 5 of 5 that are not"},
+		{"from a shared cache", func(f *File) {
+			at := uint32(len(whole)) - f.symtab.names.off
+			local := []byte{2, 0, 0, 0, typeSection, 1}
+			redacted := append(binary.LittleEndian.AppendUint32(nil, at), local[4:]...)
+			f.Src = input.FromBytes("a", append(bytes.Replace(whole, local, redacted, 1), "<redacted>\x00"...))
+			f.symtab.names.size = at + 11
+		}, "leaf framed large recurse outside@plt", "found 1 that are <redacted>, as in a library that was taken out of a dyld shared cache"},
+	} {
+		f, err := Open(input.FromBytes("a", whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(f)
+		got := strings.Join(names(f), " ")
+		if said := strings.Join(f.Warnings(), "\n"); got != c.names || (c.said == "") != (said == "") || !strings.Contains(said, c.said) {
+			t.Errorf("%s: %q, said %q, want %q", c.what, got, said, c.said)
+		}
+	}
+
+	f, err := Open(input.FromBytes("a", whole[:0x8000]))
+	if err != nil || !strings.Contains(strings.Join(f.Warnings(), "\n"), "segments __LINKEDIT: expected their bytes, found a file of 32768 bytes, which ends before") {
+		t.Errorf("%v, said %q", err, f.Warnings())
+	}
+}
+
 // TestEndlessExports: parts of names may be empty, so that a trie is deeper than its names are long.
 func TestEndlessExports(t *testing.T) {
 	var trie []byte

@@ -240,19 +240,46 @@ func (p *Publics) add(address uint64, from uint8, ref uint32) error {
 	return nil
 }
 
+// addSymbols adds the names of the symbol table. In a file whose segments were moved, or that is laid
+// out as in memory, the table and the segments do not fit each other, which is said.
 func (p *Publics) addSymbols() error {
-	return p.f.Symbols(func(i uint32, s *Sym) error {
+	defined, misfits, removed := 0, 0, 0
+	err := p.f.Symbols(func(i uint32, s *Sym) error {
 		if !s.defined() {
+			return nil
+		}
+		defined++
+		if !p.f.inSegment(s.Value) || s.nameAt >= p.f.symtab.names.size {
+			misfits++
 			return nil
 		}
 		from := uint8(fromLocal)
 		if s.Type&external != 0 {
 			from = fromExternal
-		} else if b, err := p.f.Src.Bytes(int64(p.f.symtab.names.off)+int64(s.nameAt), 1); err == nil && (b[0] == 'l' || b[0] == 'L') {
+		} else if b, err := p.f.Src.Bytes(int64(p.f.symtab.names.off)+int64(s.nameAt), 1); err != nil {
+			return p.add(s.Value, from, i)
+		} else if b[0] == 'l' || b[0] == 'L' {
 			from = fromPrivate
+		} else if b[0] == '<' && p.f.Name(s) == "<redacted>" {
+			removed++
+			return nil
 		}
 		return p.add(s.Value, from, i)
 	})
+	const what = "symbol table"
+	if at := int64(p.f.symtab.symbols); misfits > defined/2 {
+		p.f.bad(what, at, "symbols in the file's segments, with names", fmt.Sprintf("%d of %d that are not. The file is damaged, or it was "+
+			"copied from memory or moved to other addresses: take it as it was linked", misfits, defined))
+	} else if removed > 0 {
+		p.f.bad(what, at, "names", fmt.Sprintf("%d that are <redacted>, as in a library that was taken out of a dyld shared cache. "+
+			"Xcode's copy for a device (iOS DeviceSupport) has the names", removed))
+	}
+	return err
+}
+
+// inSegment reports whether an address is in a segment, or at its end.
+func (f *File) inSegment(address uint64) bool {
+	return slices.ContainsFunc(f.Segments, func(s Segment) bool { return address >= s.Address && address-s.Address <= s.Size })
 }
 
 // named keeps a name for At and returns its number.
