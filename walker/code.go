@@ -33,6 +33,7 @@ func (s *walk) proposeCode() (candidate, string) {
 	if why != "" {
 		return candidate{}, why
 	}
+	s.takeFromCallee(&row)
 	switch {
 	case !row.Topmost:
 		return candidate{row: row, trust: TrustFramePointer}, ""
@@ -40,6 +41,19 @@ func (s *walk) proposeCode() (candidate, string) {
 		return candidate{row: row, trust: TrustLeaf}, ""
 	}
 	return candidate{row: row}, "the code returns to its link register, which a call has changed"
+}
+
+// takeFromCallee: a function that keeps its return address in a scratch register over a call knows
+// that its callee, which the compiler has outlined from it, leaves that register alone. It is known
+// where the thread was stopped in the callee.
+//
+//	mov x2, lr · bl OUTLINED · … · ret x2
+func (s *walk) takeFromCallee(row *unwind.Row) {
+	if n := len(s.frames); row.RA.Kind == unwind.FromReg && n > 1 && !s.top().Regs.Known(row.RA.Reg) {
+		if v, ok := s.frames[n-2].Regs.Get(row.RA.Reg); ok {
+			row.RA = unwind.Rule{Kind: unwind.Const, Offset: int64(v)}
+		}
+	}
 }
 
 // codeRow returns the rules of the code at a frame, or why there are none. Frames of a recursion ask

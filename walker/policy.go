@@ -297,6 +297,8 @@ func best() Policy {
 	// Compilers for mips keep no frame pointer by default.
 	p.Scan.WithFP = false
 	p.NullLeaf = true
+	// No processor puts a signature into the lower 32 bits, which arm64_32's addresses have.
+	p.Pointer.MinBits = 32
 	p.Scan.RejectNonCanonical = true
 	p.Scan.AfterCall = true
 	p.Scan.Reach = true
