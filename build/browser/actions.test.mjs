@@ -89,33 +89,6 @@ test("the main paths work by keyboard", async () => {
   await keyboard.press("Escape");
 });
 
-test("the stack is copied as text", async () => {
-  await opened();
-  await tab.page.locator("#menu-copy").click();
-  await tab.page.locator(act("copy", "stack")).click();
-  await tab.page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("tile::blend_edges"), undefined, { polling: 200 });
-  const copied = await tab.page.evaluate(() => navigator.clipboard.readText());
-  for (const said of ["SIGSEGV", "edge_offset", "codec.cc:33", "__clone3"]) assert.ok(copied.includes(said), `the copy says ${said}:\n${copied}`);
-});
-
-for (const [kind, check] of [
-  ["text", (text) => assert.match(text, /^Operating system: Linux\n/)],
-  ["machine", (text) => assert.match(text, /^OS\|Linux\|/)],
-  ["json", (text) => {
-    const report = JSON.parse(text);
-    assert.equal(report.crash_info.type, "SIGSEGV / SEGV_MAPERR");
-    assert.equal(report.crashing_thread.frames[0].inlines[0].function, "edge_offset");
-    assert.ok(!/"(environ|cmdline|command_line|environment)"/.test(text), "no command line and no environment");
-  }],
-]) {
-  test(`the report is downloaded as ${kind}`, async () => {
-    await opened();
-    await tab.page.locator("#menu-download").click();
-    const [download] = await Promise.all([tab.page.waitForEvent("download"), tab.page.locator(act("download", kind)).click()]);
-    check((await readFile(await download.path())).toString());
-  });
-}
-
 test("a dump without an exception says so and starts at the requesting thread", async () => {
   const bytes = Buffer.from(await readFile(inRepo(dump)));
   const streams = bytes.readUInt32LE(8);

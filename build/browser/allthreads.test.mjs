@@ -39,9 +39,7 @@ test("all stacks are those of the command, before the file is fully indexed", as
   await engine.evaluate(noIndexers);
   await tab.drop([join(dir, "big.dmp"), join(dir, "big.sym")]);
   await tab.page.locator("#stack .row .src").first().waitFor();
-  await tab.page.locator("#menu-download").click();
-  const [download] = await Promise.all([tab.page.waitForEvent("download"), tab.page.locator('[data-act="download"][data-arg="json"]').click()]);
-  const page = JSON.parse(await readFile(await download.path(), "utf8"));
+  const page = JSON.parse((await tab.downloaded("json", { shown: true })).text);
   const { stdout } = await run(inRepo("dist/bin/crashpane"), ["walk", "--format", "json", join(dir, "big.dmp"), join(dir, "big.sym")], { maxBuffer: 1 << 30 });
   const command = JSON.parse(stdout);
   assert.equal(page.threads.length, 32);

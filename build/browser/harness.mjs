@@ -8,7 +8,7 @@
 //     tab.requests, tab.foreign, tab.problems       // what it asked for, and what went wrong
 //     await chrome.close(); await site.stop();
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -210,6 +210,27 @@ class Tab {
     for (const type of ["dragEnter", "dragOver", "drop"]) {
       await this.cdp.send("Input.dispatchDragEvent", { type, x, y, data });
     }
+  }
+
+  // Chooses an export in a menu, "copy" or "download", and waits for its preview. shown: with private
+  // texts.
+  async preview(menu, kind, { shown = false } = {}) {
+    await this.page.locator(`#menu-${menu}`).click();
+    await this.page.locator(`.menu:not([hidden]) [data-act="export"][data-arg="${kind}"]`).click();
+    const made = () => this.page.waitForFunction(() => document.querySelector(".preview-text")?.textContent.length > 0);
+    await made();
+    if (shown) {
+      await this.page.locator('[data-act="private"]').click();
+      await this.page.locator('[data-act="private"][aria-checked="true"]').waitFor();
+      await made();
+    }
+  }
+
+  // Downloads an export, and returns its name and text.
+  async downloaded(kind, options) {
+    await this.preview("download", kind, options);
+    const [download] = await Promise.all([this.page.waitForEvent("download"), this.page.locator("#preview-act").click()]);
+    return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
   }
 
   // Drags files over the page and out of its window again, without dropping. If a drag is only

@@ -90,9 +90,11 @@ var importRules = []importRule{
 	{"walker/report/rows", []string{"core/visible"}},
 	// It reads a report's stacks for the renderers.
 	{"walker/report/signature", []string{"walker/report"}},
+	// The renderers of tickets read their own model, which view makes.
+	{"walker/report/ticket", []string{"walker/report/rows"}},
 	// A renderer reads the report only, and the CPU's table for the names and widths of registers.
 	// report/text has Breakpad's words, which the others show too.
-	{"walker/report/...", []string{"walker/report", "walker/report/rows", "walker/report/signature", "walker/report/text", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
+	{"walker/report/...", []string{"walker/report", "walker/report/rows", "walker/report/signature", "walker/report/text", "walker/report/ticket", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
 
 	// The store of symbol files and binaries, which knows modules and no dumps.
 	{"walker/symbols", []string{"core", "core/cpu", "core/input", "symfile", "symfile/symbol", "symfile/unwind"}},

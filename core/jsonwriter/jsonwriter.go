@@ -31,6 +31,8 @@ import (
 // Errors of the underlying writer are kept: the caller checks Flush once. After an error further
 // output is dropped.
 type Writer struct {
+	// Text, if it is set, replaces each string before it is escaped.
+	Text func(string) string
 	w    io.Writer
 	buf  []byte
 	err  error
@@ -254,6 +256,9 @@ const hexDigits = "0123456789abcdef"
 func (w *Writer) quote(s string) {
 	if w.err != nil {
 		return
+	}
+	if w.Text != nil {
+		s = w.Text(s)
 	}
 	from := plainPrefix(s)
 	if from == len(s) {

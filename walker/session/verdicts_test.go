@@ -130,8 +130,8 @@ func verdictRow(t *testing.T, name string, r *report.Report) string {
 	for _, span := range s.Verdict {
 		headline.WriteString(span.Text)
 	}
-	if copied, _, _ := strings.Cut(v.CopyStack(max(r.FirstThread, 0)), "\n"); len(r.Threads) > 0 && copied != headline.String() {
-		t.Errorf("%s: the copied text begins with\n %s\nand the page with\n %s", name, copied, headline.String())
+	if copied := view.Ticket(r, demangle.Name, view.TicketOptions{Thread: -1}).Verdict; copied != report.HideUsers(headline.String()) {
+		t.Errorf("%s: a ticket begins with\n %s\nand the page with\n %s", name, copied, headline.String())
 	}
 	r.Demangle(demangle.Name)
 	var b bytes.Buffer

@@ -143,10 +143,10 @@ func TestSampleAsThePageSeesIt(t *testing.T) {
 	if r.Files.Total < 4 || len(r.Modules.Rows) == 0 {
 		t.Errorf("%d files, %d modules", r.Files.Total, len(r.Modules.Rows))
 	}
-	for _, kind := range []string{protocol.ExportStack, "markdown", "text", "machine", protocol.ExportJSON} {
-		x, problem := k.export(kind, r.Stack.Thread)
-		if problem != "" || len(x.Text) < 100 || !strings.HasPrefix(x.FileName, "tilecruncher.") {
-			t.Errorf("%s: %q, %d bytes, %s", kind, problem, len(x.Text), x.FileName)
+	for _, kind := range protocol.Exports {
+		x, problem := k.export(kind.ID, r.Stack.Thread)
+		if problem != "" || len(x.Text) < 100 != (kind.ID == protocol.ExportMissing) || x.FileName != "tilecruncher"+kind.Ending {
+			t.Errorf("%s: %q, %d bytes, %s", kind.ID, problem, len(x.Text), x.FileName)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/report/ticket"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -17,20 +18,32 @@ import (
 // exportJob is what an export is made of.
 type exportJob struct {
 	e            *Engine
-	v            *view.View
-	rep          *report.Report
+	whole, rep   *report.Report // rep is without what is private, unless the export has it
 	dump, thread int
+	private      bool
 }
 
 // exportWriters write the rows of protocol.Exports, by their ID.
 var exportWriters = map[string]func(j *exportJob, w io.Writer) error{
-	protocol.ExportStack:   func(j *exportJob, w io.Writer) error { return write(w, j.v.CopyStack(j.thread)) },
-	"markdown":             func(j *exportJob, w io.Writer) error { return write(w, j.v.CopyMarkdown(j.thread)) },
-	protocol.ExportMissing: func(j *exportJob, w io.Writer) error { return write(w, j.v.MissingText()) },
+	protocol.ExportStack:   asTicket(ticket.WriteText, false),
+	"markdown":             asTicket(ticket.WriteMarkdown, false),
+	"jira":                 asTicket(ticket.WriteJira, false),
+	"windbg":               asTicket(ticket.WriteWinDbg, false),
+	"html":                 asTicket(ticket.WriteHTML, true),
+	"brief":                asTicket(ticket.WriteBrief, false),
+	"modules":              asTicket(ticket.WriteModules, false),
+	protocol.ExportMissing: func(j *exportJob, w io.Writer) error { return write(w, view.New(j.rep, nil).MissingText()) },
 	"text":                 func(j *exportJob, w io.Writer) error { return text.Write(w, j.rep) },
 	"machine":              func(j *exportJob, w io.Writer) error { return text.WriteMachine(w, j.rep) },
 	protocol.ExportJSON:    writeJSON,
 	protocol.ExportCompare: writeComparison,
+}
+
+// asTicket returns an export that is a form of a ticket, with all threads or that one alone.
+func asTicket(form func(io.Writer, *ticket.Ticket) error, all bool) func(j *exportJob, w io.Writer) error {
+	return func(j *exportJob, w io.Writer) error {
+		return form(w, view.Ticket(j.rep, j.e.demangle, view.TicketOptions{Thread: j.thread, All: all, Private: j.private}))
+	}
 }
 
 func write(w io.Writer, s string) error {
@@ -41,15 +54,15 @@ func write(w io.Writer, s string) error {
 // writeJSON writes the report with the readable names of all frames, under the key "crashpane".
 func writeJSON(j *exportJob, w io.Writer) error {
 	j.rep.Demangle(j.e.demangle)
-	opt := jsonreport.Options{Pretty: true}
-	if !j.e.redact {
-		opt.Explain = j.e.files.Session(j.dump).Explainer(false)
+	opt := jsonreport.Options{Pretty: true, Text: report.HideUsers}
+	if j.private {
+		opt.Text, opt.Explain = nil, j.e.files.Session(j.dump).Explainer(false)
 	}
 	return jsonreport.Write(w, j.rep, opt)
 }
 
 func writeComparison(j *exportJob, w io.Writer) error {
-	c, problem := j.e.comparison(j.dump, j.rep, j.thread)
+	c, problem := j.e.comparison(j.dump, j.whole, j.thread)
 	if problem != "" {
 		return errors.New(problem)
 	}
@@ -67,13 +80,20 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	if kind == nil {
 		return &protocol.Exported{}, fmt.Errorf("there is no export called %q", rows.Clean(req.Kind))
 	}
-	job := &exportJob{e, v, v.Report(), req.Dump, req.Thread}
+	job := &exportJob{e, v.Report(), v.Report(), req.Dump, req.Thread, req.Private && !e.redact}
 	if job.thread < 0 {
 		job.thread = job.rep.FirstThread
 	}
+	if !job.private {
+		job.rep = job.rep.Redacted()
+	}
 	var b strings.Builder
 	err := exportWriters[kind.ID](job, e.files.Budget().Writer(&b))
-	return &protocol.Exported{Text: b.String(), FileName: fileName(job.rep.Dump.Name) + kind.Ending}, err
+	out := &protocol.Exported{Text: b.String(), FileName: fileName(job.rep.Dump.Name) + kind.Ending}
+	if !job.private {
+		out.Text = report.HideUsers(out.Text)
+	}
+	return out, err
 }
 
 // fileName returns a dump's name as the start of a file name: without folders and ".dmp".

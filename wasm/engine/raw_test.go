@@ -56,7 +56,8 @@ func TestGrids(t *testing.T) {
 // for each column.
 func TestGridTables(t *testing.T) {
 	k := newTalk(t)
-	k.add("a.dmp", secretive())
+	dump, _ := dumptest.Secretive(secret)
+	k.add("a.dmp", dump)
 	for _, table := range gridTables {
 		g := k.grid(table.id, protocol.Span{Count: 100})
 		if len(g.Rows) == 0 || !slices.Contains(k.look(protocol.Query{Summary: true}).Have, table.id) {
@@ -137,9 +138,9 @@ func TestSecrets(t *testing.T) {
 	if s := shown(protocol.SystemQuery{Environment: true}); strings.Contains(s, "hunter2") || !strings.Contains(s, "TOKEN abc") {
 		t.Error(s)
 	}
-	for _, kind := range []string{protocol.ExportStack, "markdown", "text", "machine", protocol.ExportJSON} {
-		if r, _ := k.export(kind, -1); strings.Contains(r.Text, "hunter2") || strings.Contains(r.Text, "TOKEN") {
-			t.Errorf("%s leaks", kind)
+	for _, kind := range protocol.Exports {
+		if r, _ := k.export(kind.ID, -1); strings.Contains(r.Text, "hunter2") || strings.Contains(r.Text, "TOKEN") {
+			t.Errorf("%s leaks", kind.ID)
 		}
 	}
 }
@@ -148,7 +149,7 @@ func TestSecrets(t *testing.T) {
 // has.
 func TestExportsAreWritten(t *testing.T) {
 	for _, k := range protocol.Exports {
-		if exportWriters[k.ID] == nil || k.Ending == "" || (k.Menu == "copy") != (k.Copied != "" && k.Menu != "") {
+		if exportWriters[k.ID] == nil || k.Ending == "" || k.MIME == "" || k.Copied == "" {
 			t.Errorf("%+v is not written, or has no ending or message", k)
 		}
 	}

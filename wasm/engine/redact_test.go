@@ -10,81 +10,17 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Users' folders on several systems.
-const (
-	linux = "/" + "home"
-	mac   = "/" + "Users"
-)
-
-func TestHideUsers(t *testing.T) {
-	for in, want := range map[string]string{
-		linux + "/alice/src/main.cc":                linux + "/USER/src/main.cc",
-		mac + "/Bob Miller/Library/x.dylib":         mac + "/USER/Library/x.dylib",
-		`C:\Users\bob\AppData\a.dll`:                `C:\Users\USER\AppData\a.dll`,
-		`{"f":"c:\\users\\bob\\a.pdb","g":1}`:       `{"f":"c:\\users\\USER\\a.pdb","g":1}`,
-		`C:\Documents and Settings\bob\a.exe`:       `C:\Documents and Settings\USER\a.exe`,
-		"a " + linux + "/x/1 and " + linux + "/y/2": "a " + linux + "/USER/1 and " + linux + "/USER/2",
-		linux + "/alice":                            linux + "/USER",
-		"/var" + linux + "/alice/x":                 "/var" + linux + "/USER/x",
-		"/home/":                                    "/home/",
-		"/usr/lib/libc.so.6":                        "/usr/lib/libc.so.6",
-		"homes/alice":                               "homes/alice",
-		"/homeless/alice":                           "/homeless/alice",
-		"a function (int) [with T = users::alice]":  "a function (int) [with T = users::alice]",
-		"one\n" + linux + "/a\ntwo":                 "one\n" + linux + "/USER\ntwo",
-	} {
-		if got := HideUsers(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func FuzzHideUsers(f *testing.F) {
-	f.Add(linux + "/alice/x")
-	f.Add(`\\users\\`)
-	f.Fuzz(func(t *testing.T, s string) {
-		once := HideUsers(s)
-		if again := HideUsers(once); again != once {
-			t.Errorf("%q: %q, then %q", s, once, again)
-		}
-	})
-}
-
-// secret is in every part of a dump that has private data.
-const secret = "hunter2"
-
-func secretive() []byte {
-	stack := make([]byte, 256)
-	copy(stack[128:], secret)
-	copy(stack[8:], "\x20\x00\x40\x00\x00\x00\x00\x00")
-	context := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
-	return dumptest.New(dumptest.LittleEndian).
-		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
-		Module(0x400000, 0x1000, linux+"/"+secret+"/bin/app", nil).
-		Thread(7, context, 0x7000, stack).
-		Exception(7, 11, 1, 0x400020, context).
-		Stream(0x47670006, []byte("app\x00--password="+secret+"\x00")).
-		Stream(0x47670007, []byte("HOME="+linux+"/"+secret+"\x00TOKEN="+secret+"\x00")).
-		Stream(0x47670009, []byte("00400000-00401000 r-xp 00000000 08:01 1 "+linux+"/"+secret+"/bin/app\n")).
-		Stream(0x12345678, []byte(secret)).
-		Handles(true, dumptest.Handle{Handle: 4, Type: "File", Name: `\Device\` + secret + ".xlsx"}).
-		Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{"switch-1", "--token=" + secret}},
-			dumptest.CrashpadModule{Index: 0, List: []string{secret}, Simple: [][2]string{{"url", "https://example.com/" + secret}},
-				Objects: []dumptest.CrashpadObject{{Name: "note", Type: 1, Value: []byte(secret)}}}).
-		MacCrashInfo(5, [3]uint64{1, 0, 0}, "/usr/lib/libfoo.dylib", secret, secret, secret, secret).
-		MacBootArgs(false, "debug="+secret).
-		CommentA("user "+secret).CommentW("mail to "+secret).
-		Memory(0x9000, []byte(linux+"/"+secret+"/bin/app\x00")).
-		Auxv(8, [2]uint64{31, 0x9000}).
-		Bytes()
-}
+// secret is in every part of a dump that has private data; linux is where users' folders are.
+const secret, linux = "hunter2", "/" + "home"
 
 // Sends every request, with and without Redact: private data must be in the answers only without
 // it.
 func TestNothingPrivateLeaves(t *testing.T) {
+	dump, symbols := dumptest.Secretive(secret)
 	for _, redact := range []bool{false, true} {
 		said := map[string]string{} // of each question, the answers as they go to the page
 		what := ""
@@ -95,8 +31,9 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			e.Handle(protocol.Call{Redact: redact, Request: req}, src)
 		}
 		upload := "--b\r\nContent-Disposition: form-data; name=\"comment\"\r\n\r\n" + secret + "\r\n--b\r\n" +
-			"Content-Disposition: form-data; name=\"upload_file_minidump\"; filename=\"a.dmp\"\r\n\r\n" + string(secretive()) + "\r\n--b--\r\n"
+			"Content-Disposition: form-data; name=\"upload_file_minidump\"; filename=\"a.dmp\"\r\n\r\n" + string(dump) + "\r\n--b--\r\n"
 		ask("add", &protocol.Add{Names: []string{"a.dmp"}}, input.FromBytes("a.dmp", []byte(upload)))
+		ask("symbols", &protocol.Add{Names: []string{"a.sym"}}, input.FromBytes("a.sym", symbols))
 		for e.Idle() {
 		}
 		all := protocol.Span{Count: 100}
@@ -121,15 +58,22 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		for _, kind := range protocol.Exports {
 			ask("export "+kind.ID, &protocol.Export{Kind: kind.ID, Thread: -1}, nil)
+			ask("private "+kind.ID, &protocol.Export{Kind: kind.ID, Thread: -1, Private: true}, nil)
+			if !strings.Contains(said["export "+kind.ID], "a.") && !strings.Contains(said["export "+kind.ID], "main") {
+				t.Errorf("%s is not about the dump: %q", kind.ID, said["export "+kind.ID])
+			}
 		}
 		found := 0
 		for question, answer := range said {
 			if strings.Contains(answer, secret) {
 				found++
-				if redact {
+				if redact || strings.HasPrefix(question, "export ") {
 					t.Errorf("%s tells it: %q", question, answer)
 				}
 			}
+		}
+		if !redact && !strings.Contains(said["private stack"], secret) {
+			t.Errorf("what is private is hidden, too: %q", said["private stack"])
 		}
 		if !redact && found < 10 {
 			t.Errorf("without redact %d of %d answers tell it", found, len(said))
@@ -155,7 +99,7 @@ func TestRedactKeepsTheStack(t *testing.T) {
 		r, _ := last[*protocol.Exported](k)
 		return r.Text
 	}
-	if open, redacted := stack(false), stack(true); HideUsers(open) != redacted || !strings.Contains(open, "codec.cc") {
+	if open, redacted := stack(false), stack(true); report.HideUsers(open) != redacted || !strings.Contains(open, "codec.cc") {
 		t.Errorf("%s\nbut with redact\n%s", open, redacted)
 	}
 }

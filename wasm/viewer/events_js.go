@@ -135,11 +135,6 @@ func (h *host) pressed(e js.Value) {
 	if h.roves(e, key, target) {
 		return
 	}
-	if h.page.Menus.Help && key == "Tab" {
-		// The dialog has a single button, so the focus stays on it.
-		e.Call("preventDefault")
-		return
-	}
 	list := closest(target, "data-list")
 	inThreads := list.Truthy() && list.Get("id").String() == "threads"
 	if list.Truthy() && (!inThreads || key == "Home" || key == "End") && list.Get("id").String() != "stack" && isMove(key) {
@@ -191,7 +186,7 @@ func isMove(key string) bool {
 }
 
 // roves moves the focus within tabs and menus with the arrow keys, as the ARIA roles tablist and
-// menu require.
+// menu require, and within an open dialog with Tab.
 func (h *host) roves(e js.Value, key string, target js.Value) bool {
 	by := 0
 	group, items := "", ""
@@ -200,16 +195,21 @@ func (h *host) roves(e js.Value, key string, target js.Value) bool {
 		group, items = `[role="tablist"]`, `[role="tab"]`
 	case "ArrowDown", "ArrowUp":
 		group, items = ".menu-box, .menu", `[role^="menuitem"]`
+	case "Tab":
+		group, items = ".dialog", "button:not([hidden], :disabled), [tabindex]"
 	default:
 		return false
 	}
-	if by = 1; key == "ArrowLeft" || key == "ArrowUp" {
+	if by = 1; key == "ArrowLeft" || key == "ArrowUp" || key == "Tab" && e.Get("shiftKey").Bool() {
 		by = -1
 	}
 	if target.Get("closest").Type() != js.TypeFunction {
 		return false
 	}
 	box := target.Call("closest", group)
+	if key == "Tab" {
+		box = h.root.Underlying().Call("querySelector", group)
+	}
 	if !box.Truthy() || isTyping(target) {
 		return false
 	}

@@ -25,6 +25,7 @@ func addsFiles(l Limits) bool     { return l.NoFiles || l.ReadOnly }
 func asksServers(l Limits) bool   { return l.ReadOnly || l.NoNetwork }
 func getsSymbols(l Limits) bool   { return l.ReadOnly || l.NoFiles && l.NoNetwork }
 func changes(l Limits) bool       { return l.ReadOnly }
+func shows(l Limits) bool         { return l.Redact }
 func writesSymbols(l Limits) bool { return l.ReadOnly || l.Redact } // a symbol file has paths of source files, with names of users
 
 // actionTable has a row for each action, except those of a single tab, which that tab returns
@@ -68,9 +69,12 @@ var actionTable = []action{
 	{id: "toggle-why", keys: []string{"e"}, help: "show why this frame is here, or its registers", do: func(p *Page, _ string) { p.Frame.toggleWhy() }},
 	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
 
-	{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.begin("copy", kind) }},
-	{id: "copy-stack", keys: []string{"c"}, help: "copy the stack as text", do: func(p *Page, _ string) { p.Work.Exports.begin("copy", protocol.ExportStack) }},
-	{id: "download", do: func(p *Page, kind string) { p.Work.Exports.begin("download", kind) }},
+	{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.copy(kind) }},
+	{id: "copy-stack", keys: []string{"c"}, help: "copy the stack as text, without private texts", do: func(p *Page, _ string) { p.Work.Exports.copy(protocol.ExportStack) }},
+	{id: "export", do: func(p *Page, kind string) { p.Menus.Preview.open(p.Menus.Open, kind) }},
+	{id: "private", limit: shows, do: func(p *Page, _ string) { p.Menus.Preview.toggle() }},
+	{id: "done-preview", do: func(p *Page, act string) { p.Menus.Preview.done(act) }},
+	{id: "close-preview", do: func(p *Page, _ string) { p.Menus.Preview.close() }},
 	{id: "copy-row", do: func(p *Page, what string) { p.Menus.copyRow(what); p.Host.Focus("stack") }},
 	{id: "copy-signature", do: func(p *Page, _ string) { p.Verdict.copySignature() }},
 	{id: "copy-command", do: func(p *Page, item string) { p.Panel.Files.copyCommand(item) }},

@@ -13,13 +13,15 @@ const contextMenu = "frame"
 // Point is a position in the window, in pixels.
 type Point struct{ X, Y int }
 
-// Menus has the menus and the help dialog.
+// Menus has the menus and the dialogs.
 type Menus struct {
 	page *Page
 	Open string // "dumps", "copy", "download", "frame", or ""
 	Help bool
-	row  rows.StackRow // the one that the context menu is for
-	at   Point         // where the context menu opens
+	// Preview is the dialog of an export.
+	Preview Preview
+	row     rows.StackRow // the one that the context menu is for
+	at      Point         // where the context menu opens
 }
 
 // toggle opens a menu, or closes it.

@@ -26,6 +26,7 @@ func TestLimits(t *testing.T) {
 		{Limits{ReadOnly: true}, "pick-files", true},
 		{Limits{Redact: true}, "make", true},
 		{Limits{Redact: true}, "policy", false},
+		{Limits{Redact: true}, "private", true},
 		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "copy", false},
 		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "thread", false},
 	} {

@@ -3,78 +3,70 @@ package app
 import "github.com/crashpane/crashpane/web/protocol"
 
 // export is a requested text: what to do with it when it arrives.
-type export struct {
-	act, kind string                     // act is "copy" or "download"
-	done      func(text, problem string) // in place of act
-}
+type export func(r *protocol.Exported, problem string)
 
-// Exports requests texts from the engine: stacks to copy, reports to download. waiting has the
-// pending ones, by the number of the request.
+// Exports requests texts from the engine: tickets and stacks to copy, reports to download. waiting
+// has the pending ones, by the number of the request.
 type Exports struct {
 	page    *Page
 	waiting map[int]export
 }
 
-// begin requests a text, and copies or downloads it when it arrives.
-func (z *Exports) begin(act, kind string) {
-	if z.page.Empty() || z.page.Reading.stopped || protocol.ExportOf(kind) == nil {
+// request requests a text of the open dump and the selected thread.
+func (z *Exports) request(kind string, private bool, do export) int {
+	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread, Private: private}, nil)
+	z.waiting[id] = do
+	return id
+}
+
+// copy requests a text without what is private, and copies it when it arrives.
+func (z *Exports) copy(id string) {
+	kind := protocol.ExportOf(id)
+	if z.page.Empty() || z.page.Reading.stopped || kind == nil {
 		return
 	}
-	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread}, nil)
-	z.waiting[id] = export{act: act, kind: kind}
+	z.request(id, false, func(r *protocol.Exported, problem string) {
+		if problem != "" {
+			z.page.Notices.show("error", problem)
+			return
+		}
+		z.page.Notices.copy(r.Text, kind.Copied)
+	})
 }
 
 // done handles a text that has arrived.
 func (z *Exports) done(id int, r *protocol.Exported, problem string) {
-	e, ok := z.waiting[id]
-	if !ok {
-		return
+	if do := z.waiting[id]; do != nil {
+		delete(z.waiting, id)
+		do(r, problem)
 	}
-	delete(z.waiting, id)
-	if e.done != nil {
-		e.done(r.Text, problem)
-		return
-	}
-	if problem != "" {
-		z.page.Notices.show("error", problem)
-		return
-	}
-	kind := protocol.ExportOf(e.kind)
-	if e.act == "download" {
-		z.page.Host.Download(r.FileName, kind.MIME, r.Text)
-		return
-	}
-	z.page.Notices.copy(r.Text, kind.Copied)
 }
 
-// exportsIn returns the exports of a menu.
+// exportsIn returns the exports of a menu: tickets are in both, the others are for downloads.
 func exportsIn(menu string) (out []protocol.ExportKind) {
 	for _, k := range protocol.Exports {
-		if k.Menu == menu {
+		if k.Title != "" && (k.Ticket || menu == "download") {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
-// Export requests a text for the host page. done is called exactly once, whatever happens to the
-// engine.
+// Export requests a text for the host page, with what is private unless that is hidden from its
+// users, too. done is called exactly once, whatever happens to the engine.
 func (z *Exports) Export(kind string, done func(text, problem string)) {
 	if z.page.Empty() || z.page.Reading.stopped {
 		done("", "there is no dump")
 		return
 	}
-	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread}, nil)
-	z.waiting[id] = export{kind: kind, done: done}
+	z.request(kind, true, func(r *protocol.Exported, problem string) { done(r.Text, problem) })
 }
 
 // forget fails the pending requests, which the engine does not answer.
 func (z *Exports) forget() {
 	was := z.waiting
 	z.waiting = map[int]export{}
-	for _, e := range was {
-		if e.done != nil {
-			e.done("", "it was cancelled, or the engine has ended")
-		}
+	for _, do := range was {
+		do(&protocol.Exported{}, "it was cancelled, or the engine has ended")
 	}
 }

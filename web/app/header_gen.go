@@ -281,7 +281,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = e
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", "copy")
+								vgn.AddAttrInterface("data-act", "export")
 								vgn.AddAttrInterface("data-arg", e.ID)
 								{
 									vgparent := vgn
@@ -355,7 +355,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = e
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", "download")
+								vgn.AddAttrInterface("data-act", "export")
 								vgn.AddAttrInterface("data-arg", e.ID)
 								vgn.SetInnerHTML(e.Title)
 							}

@@ -15,7 +15,7 @@ func (p *Page) Key(key string, typing bool) bool {
 		}
 		return p.escape()
 	}
-	if p.Menus.Help || p.Menus.Open != "" { // the dialog and menus have keys of their own
+	if p.Menus.Help || p.Menus.Open != "" || p.Menus.Preview.isOpen() { // dialogs and menus have keys of their own
 		return false
 	}
 	if typing {
@@ -48,6 +48,8 @@ func (p *Page) escape() bool {
 	switch {
 	case p.Menus.Open != "":
 		p.Menus.close()
+	case p.Menus.Preview.isOpen():
+		p.Menus.Preview.close()
 	case p.Menus.Help:
 		p.Act("help", "")
 	case p.Threads.Choosing:

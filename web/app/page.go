@@ -65,7 +65,7 @@ type Page struct {
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
 	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
-	p.Search.page, p.Verdict.page, p.Frame.page = p, p, p
+	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page = p, p, p, p
 	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
 	p.Work.init(p)
 	p.Screen.init(p)

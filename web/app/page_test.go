@@ -452,14 +452,57 @@ func TestExports(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
 	p.Key("c", false)
+	if r := last[protocol.Export](e); r == nil || r.Private {
+		t.Errorf("the key copies %+v", r)
+	}
 	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "the stack"}})
-	if h.copied != "the stack" || p.Notices.Toast != "Stack copied" {
+	if h.copied != "the stack" || p.Notices.Toast != "Stack copied as text" {
 		t.Errorf("copied %q, toast %q", h.copied, p.Notices.Toast)
 	}
-	p.Act("download", protocol.ExportJSON)
-	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}", FileName: "a.json"}})
-	if h.downloaded != "a.json application/json {}" {
+}
+
+// TestPreview: what a menu copies or downloads is shown first, without private texts unless the user
+// wants them.
+func TestPreview(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	p.Act("menu", "download")
+	p.Act("export", "json")
+	if r := last[protocol.Export](e); r == nil || r.Private || !p.Menus.Preview.isOpen() || p.Menus.Open != "" {
+		t.Fatalf("requested %+v", r)
+	}
+	p.Act("done-preview", "download")
+	if h.downloaded != "" {
+		t.Error("downloaded before it was made")
+	}
+	hidden := lastID(e)
+	p.Act("private", "")
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: strings.Repeat("é", 70_000) + "\n{}", FileName: "a.json"}})
+	p.Answer(protocol.Answer{ID: hidden, Reply: &protocol.Exported{Text: "late"}})
+	if r := last[protocol.Export](e); !r.Private || !strings.HasPrefix(p.Menus.Preview.note(), "140 KB, with private texts") || p.Menus.Preview.cutText() != "80 KB more are not shown here." {
+		t.Errorf("%+v, %q, %q", r, p.Menus.Preview.note(), p.Menus.Preview.cutText())
+	}
+	if shown := strings.Join(p.Menus.Preview.parts(), ""); strings.Trim(shown, "é") != "" || len(shown) != maxPreview {
+		t.Errorf("%d bytes are shown: %.100q", len(shown), shown)
+	}
+	if page := render(t, p); !strings.Contains(page, "ééé") || strings.Contains(page, "late") {
+		t.Error("the preview is not drawn")
+	}
+	if p.Key("n", false) || !p.Key("Escape", false) || p.Menus.Preview.isOpen() {
+		t.Error("keys of the page work in the dialog, or Escape does not close it")
+	}
+	p.Act("menu", "copy")
+	p.Act("export", "markdown")
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "# a", FileName: "a.md"}})
+	p.Act("done-preview", "download")
+	if h.downloaded != "a.md text/plain;charset=utf-8 # a" || p.Menus.Preview.isOpen() {
 		t.Errorf("downloaded %q", h.downloaded)
+	}
+	p.HostPage.SetLimits(Limits{Redact: true})
+	p.Act("export", "stack")
+	p.Act("private", "")
+	if r := last[protocol.Export](e); r.Private || !strings.Contains(render(t, p), "preview-acts") {
+		t.Errorf("against the host page's limit: %+v", r)
 	}
 }
 

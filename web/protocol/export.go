@@ -4,6 +4,8 @@ package protocol
 type Export struct {
 	Kind         string // ID of a row of Exports
 	Dump, Thread int    // Thread is -1 for the one that the dump starts with
+	// Private: it has private texts and the names of users, unless Call.Redact forbids them.
+	Private bool
 }
 
 // Kinds of an export that something else than a menu asks for.
@@ -17,21 +19,28 @@ const (
 // ExportKind is a text that the page copies or downloads.
 type ExportKind struct {
 	ID string
-	// Menu is the menu that has it, "copy" or "download"; "" for none. Title is its line there.
-	Menu, Title  string
+	// Title is its line in the menus, "" if it is in none. Ticket: it is a ticket about the selected
+	// thread, which both menus have, else only that for downloads does.
+	Title        string
+	Ticket       bool
 	Ending, MIME string // of a downloaded file
 	Copied       string // the message when it is copied
 }
 
 // Exports has a row for each export. The functions that write them are in the engine (exportWriters).
 var Exports = []ExportKind{
-	{ExportStack, "copy", "Stack as text", ".txt", plain, "Stack copied"}, // the selected thread
-	{"markdown", "copy", "Stack as Markdown", ".txt", plain, "Stack copied as Markdown"},
-	{ExportMissing, "copy", "Missing symbols", ".txt", plain, "List of missing symbols copied"},
-	{"text", "download", "Breakpad text", ".txt", plain, ""},
-	{"machine", "download", "Breakpad machine-readable text", ".machine.txt", plain, ""},
-	{ExportJSON, "download", "JSON", ".json", "application/json", ""},
-	{ExportCompare, "", "", ".txt", plain, "Comparison copied"}, // the selected thread, unwound by six policies
+	{ExportStack, "Plain text", true, ".txt", plain, "Stack copied as text"},
+	{"markdown", "Markdown", true, ".md", plain, "Stack copied as Markdown"},
+	{"jira", "Jira", true, ".jira.txt", plain, "Stack copied for Jira"},
+	{"windbg", "WinDbg’s k", true, ".k.txt", plain, "Stack copied as WinDbg prints it"},
+	{"html", "HTML report", true, ".html", "text/html;charset=utf-8", "HTML report copied"},
+	{"brief", "Brief of at most 8 KB", true, ".brief.txt", plain, "Brief copied"},
+	{"modules", "Modules as CSV", true, ".modules.csv", "text/csv;charset=utf-8", "Modules copied as CSV"},
+	{ExportMissing, "Missing symbols", true, ".missing.txt", plain, "List of missing symbols copied"},
+	{"text", "Breakpad text", false, ".txt", plain, "Breakpad text copied"},
+	{"machine", "Breakpad machine-readable text", false, ".machine.txt", plain, "Breakpad text copied"},
+	{ExportJSON, "JSON", false, ".json", "application/json", "JSON copied"},
+	{ExportCompare, "", false, ".txt", plain, "Comparison copied"}, // the selected thread, unwound by six policies
 }
 
 const plain = "text/plain;charset=utf-8"

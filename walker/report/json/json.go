@@ -28,6 +28,8 @@ type Options struct {
 	Explain func(thread, frame int) *report.Explanation
 	// Signatures are the lists for the crash's signature. nil means signature.Own.
 	Signatures signature.Lists
+	// Text, if it is set, replaces each text, before it is escaped.
+	Text func(string) string
 }
 
 // Write writes the report, without a newline at the end.
@@ -44,6 +46,7 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 		form = jsonwriter.Pretty
 	}
 	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, 16, symbolsByName(r)}
+	p.Text = opt.Text
 	if p.lists == nil {
 		p.lists = signature.Own
 	}

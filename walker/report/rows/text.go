@@ -218,8 +218,8 @@ func FoldTemplates(s string) string {
 // operatorBefore reports whether s ends with "operator", so that the following "<" is part of
 // "operator<", "operator<<" or "operator<=>".
 func operatorBefore(s string) bool {
-	s = strings.TrimRight(s, "<")
-	return strings.HasSuffix(s, "operator")
+	s = s[max(0, len(s)-len("operator<<")):] // not all of a long name, at each of its brackets
+	return strings.HasSuffix(strings.TrimRight(s, "<"), "operator")
 }
 
 // foldParams replaces the parameters of a function by "(…)".

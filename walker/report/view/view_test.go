@@ -6,17 +6,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/walker/report/ticket"
 )
 
 // example is a report made by hand: two threads, inlined calls, a scanned frame, symbols missing
 // and of another build.
 func example() *report.Report {
 	return &report.Report{
-		Dump:   report.Dump{Name: "dumps/a.dmp", WordSize: 8, Time: 1},
-		System: report.System{Display: "Linux 6.1 #1 SMP x, amd64"},
+		Dump:      report.Dump{Name: "dumps/a.dmp", WordSize: 8, Time: 1},
+		ModuleMap: &core.ModuleMap{},
+		System:    report.System{Display: "Linux 6.1 #1 SMP x, amd64"},
 		Crash: &report.Crash{Reason: report.Reason{Name: "SIGSEGV / SEGV_MAPERR", Code: 11, Flags: 1},
 			Event:   analysis.Event{Did: "tried to access memory at", Address: 0x45, HasAddress: true, Why: "close to a null pointer"},
 			Address: 0x45, Thread: 1, ThreadID: 77},
@@ -89,7 +92,7 @@ func TestNamesNearby(t *testing.T) {
 		if row.Function != c.row || row.NoSymbol != strings.HasPrefix(c.row, "app") {
 			t.Errorf("%s: %+v", c.name, row)
 		}
-		if md := v.CopyMarkdown(1); !strings.Contains(md, "| 0 | `"+c.row+"` |") {
+		if md := written(t, ticket.WriteMarkdown, Ticket(r, nil, TicketOptions{Thread: 1})); !strings.Contains(md, "| 0 | `"+c.row+"` |") {
 			t.Errorf("%s: %s", c.name, md)
 		}
 		for _, thread := range v.Threads(0, 10, -1, "", "").Rows {
@@ -205,10 +208,11 @@ func TestStackOfGuesses(t *testing.T) {
 		t.Error("a run that has what is searched is not marked")
 	}
 	want := " …  20 possible callers, found by scanning. Likeliest: app!app::parse (13)\n"
-	if got := v.CopyStack(1); !strings.Contains(got, want) || strings.Contains(got, "0x400105") || !strings.Contains(got, "app!main") {
+	k := Ticket(v.Report(), demangled, TicketOptions{Thread: 1})
+	if got := written(t, ticket.WriteText, k); !strings.Contains(got, want) || strings.Contains(got, "0x400105") || !strings.Contains(got, "app!main") {
 		t.Error(got)
 	}
-	if got := v.CopyMarkdown(1); !strings.Contains(got, "| … | 20 possible callers, found by scanning. Likeliest: app!app::parse (13) |") || strings.Count(got, "scan") != 2 {
+	if got := written(t, ticket.WriteMarkdown, k); !strings.Contains(got, "| … | 20 possible callers, found by scanning. Likeliest: app!app::parse (13) |") || strings.Count(got, "scan") != 2 {
 		t.Error(got)
 	}
 	if got := v.Threads(0, 9, 1, "", "").Rows[0].Frames; got != 4 {
@@ -323,21 +327,6 @@ func TestFrame(t *testing.T) {
 	}
 	if v.Frame(7, 0, 0) != nil {
 		t.Error("a frame of a thread that is not there")
-	}
-}
-
-func TestCopies(t *testing.T) {
-	r := example()
-	r.Threads[1].Frames[1].Function.Raw = "a|b`<img>`"
-	v := New(r, demangled)
-	text := v.CopyStack(1)
-	for _, want := range []string{"Thread 1 “main” (crashed), id 77", " ↳  app!innermost  [i.h:1]  (inline)", " 0  app!app::outer  [app.cc:9]  (context)"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if md := v.CopyMarkdown(1); !strings.Contains(md, "| 1 | `a\\|b'<img>'` |") {
-		t.Error(md)
 	}
 }
 

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/report/ticket"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+var reportCommand = command{
+	name:  "report",
+	line:  "report [--html | --format FORM] [--thread N] [--private] [--use FILE] DUMP [SYMBOLS…]",
+	about: "write what a ticket needs: what happened, the stack, versions and ids",
+	help: `Prints what happened, the dump's name and time, the product, the uptime, the system, the exception, the signature, the stack of a thread,
+and the version and ids of each module on it. Forms: text, markdown, jira (its wiki markup), windbg (as WinDbg's k), csv (all modules),
+and html: a page in one file of less than 200 KB, which needs no network, with the other threads' first 20 frames.
+
+Texts that may be private are hidden: what the program wrote into the dump or said about its end; names of users in paths
+become USER. --private prints them. The command line, the environment and memory are in no form.
+
+Without --thread it is about the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var r reportRun
+		fs.StringVar(&r.form, "format", "text", "`form` of the output: "+strings.Join(ticketNames(), ", "))
+		fs.BoolFunc("html", "write a page in one file; the same as --format html", func(string) error { r.form = "html"; return nil })
+		r.flags(fs)
+		return r.run
+	},
+}
+
+var briefCommand = command{
+	name:  "brief",
+	line:  "brief [--thread N] [--private] [--use FILE] DUMP [SYMBOLS…]",
+	about: "write at most 8 KB for a ticket or an assistant: what happened, the stack, what is missing",
+	help: `Prints what happened, the stack of the crashed thread and how each of its frames was found, and what is missing, in at most 8 KB of whole lines.
+The same dump and symbols give the same text. Texts that may be private are hidden, as by crashpane report.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		r := reportRun{form: "brief"}
+		r.flags(fs)
+		return r.run
+	},
+}
+
+// tickets are the forms of a ticket.
+var tickets = []struct {
+	name  string
+	write func(io.Writer, *ticket.Ticket) error
+}{{"text", ticket.WriteText}, {"markdown", ticket.WriteMarkdown}, {"jira", ticket.WriteJira}, {"windbg", ticket.WriteWinDbg},
+	{"csv", ticket.WriteModules}, {"html", ticket.WriteHTML}, {"brief", ticket.WriteBrief}}
+
+// ticketNames are the names of the forms, as the flag takes them.
+func ticketNames() []string {
+	var names []string
+	for _, f := range tickets {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// reportRun is one run of report or of brief.
+type reportRun struct {
+	form    string
+	thread  int
+	private bool
+	choices
+}
+
+// flags declares what both commands have.
+func (c *reportRun) flags(fs *flag.FlagSet) {
+	fs.IntVar(&c.thread, "thread", -1, "`number` of the thread in the dump")
+	fs.BoolVar(&c.private, "private", false, "print private texts and names of users, too")
+	c.useFlag(fs)
+}
+
+// run walks all threads and writes the ticket.
+func (c *reportRun) run(args []string, stdout, stderr io.Writer) error {
+	form := slices.Index(ticketNames(), c.form)
+	if form < 0 {
+		return usageError(fmt.Sprintf("there is no form %q; there are %s", c.form, strings.Join(ticketNames(), ", ")))
+	}
+	if len(args) == 0 {
+		return usageError("no dump is named")
+	}
+	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice}, c.choices, stderr)
+	if err != nil {
+		return err
+	}
+	defer files.close()
+	files.warnProblems(r)
+	if c.thread >= 0 {
+		if _, err := theThread(r, c.thread); err != nil {
+			return err
+		}
+	}
+	t := view.Ticket(r, msvc.Name, view.TicketOptions{Thread: c.thread, All: c.form == "html", Private: c.private})
+	return files.ended(tickets[form].write(files.out(stdout), t))
+}
