@@ -109,6 +109,8 @@ type builder struct {
 	symbols   []ModuleSymbols
 	layer     []layerUse
 	described map[uint64]describedRow
+	// publishedIn has the publishers of programs by the folders of these. It is nil before it is needed.
+	publishedIn map[string]*publisher
 }
 
 // layerUse is how the 64-bit layer of a 32-bit process uses a module: frames of second stacks, and

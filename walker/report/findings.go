@@ -374,29 +374,44 @@ func (b *builder) bare(m int) bool {
 	return m >= 0 && (b.symbols[m].File == "" || b.r.Modules[m].State == SymbolsCorrupt)
 }
 
-// wants returns the module whose missing symbols would help a stack most, or -1. Candidates are
-// modules whose callers were found by scanning, and the one in which the stack ends early; the
-// first of them in Report.Missing wins. scanned is how many of its callers were found by scanning.
+// wants returns the module whose missing symbols would help a stack most, or -1: the first in
+// Report.Missing of those whose callers were found by scanning and of the one in which the stack ends
+// early. If these are all the system's, another module of the stack comes before them: its user has its
+// symbols, and the system's only help on. scanned is how many of its callers were found by scanning.
 func (b *builder) wants(s *walker.Stack) (module, scanned int) {
-	gains := map[int]int{}
+	gains, on := map[int]int{}, map[int]bool{}
 	module = -1
 	for j := range s.Frames {
 		m, n := s.Frames[j].Module, 0
 		if j+1 < len(s.Frames) && scannedFrame(&s.Frames[j+1]) {
 			n = 1
 		}
-		if m < 0 || !b.bare(m) && !b.r.Modules[m].Has.NoProgram || n == 0 && (j+1 < len(s.Frames) || !b.cut(s)) {
+		if m < 0 || !b.bare(m) && !b.r.Modules[m].Has.NoProgram {
+			continue
+		}
+		on[m] = true
+		if n == 0 && (j+1 < len(s.Frames) || !b.cut(s)) {
 			continue
 		}
 		if gains[m] += n; module < 0 {
 			module = m // modules with damaged files are not in Report.Missing
 		}
 	}
+	if module < 0 {
+		return -1, 0
+	}
+	other := -1
 	for i := range b.r.Missing {
 		m := b.r.Missing[i].Module
-		if n, ok := gains[m]; ok {
+		if n, ok := gains[m]; ok && (other < 0 || !b.isSystems(m)) {
 			return m, n
 		}
+		if other < 0 && on[m] && !b.isSystems(m) {
+			other = m
+		}
+	}
+	if other >= 0 {
+		return other, 0
 	}
 	return module, gains[module]
 }
@@ -412,8 +427,11 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 		return "", -1
 	}
 	how := ", where the stack ends; "
-	if scanned > 0 {
+	switch {
+	case scanned > 0:
 		how = ": " + frames(scanned, "was found", "were found") + " by scanning; "
+	case s.Frames[len(s.Frames)-1].Module != m || !b.cut(s):
+		how = ": its frames have no names; "
 	}
 	what := "no symbols for "
 	if b.r.Modules[m].Has.NoProgram {
@@ -457,6 +475,15 @@ func (b *builder) missingFinding(tallies []tally) {
 	if len(modules) == 0 {
 		return
 	}
+	// The header counts all missing files, and the first of them is the advice of the stack, too.
+	if missing := b.bareMissing(); len(missing) > 0 {
+		for _, m := range modules {
+			if !slices.Contains(missing, m) && b.r.Modules[m].State == SymbolsCorrupt {
+				missing = append(missing, m)
+			}
+		}
+		modules = missing
+	}
 	first := modules[0]
 	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + b.r.Modules[first].Title(), Suggestion: b.addFile(first)}
 	switch n := len(modules) - 1; {
@@ -488,8 +515,26 @@ func (b *builder) missingFinding(tallies []tally) {
 	b.r.Findings = append(b.r.Findings, f)
 }
 
-// addFile returns a suggestion that says which symbol file to add.
+// bareMissing returns the modules of Report.Missing without any symbols.
+func (b *builder) bareMissing() (modules []int) {
+	for i := range b.r.Missing {
+		if m := b.r.Missing[i].Module; b.bare(m) {
+			modules = append(modules, m)
+		}
+	}
+	return modules
+}
+
+// addFile returns a suggestion that says which symbol file to add, and where it is published.
 func (b *builder) addFile(m int) string {
+	text := b.fileToAdd(m)
+	if p := b.published(m); p != nil && b.r.Modules[m].DebugID != "" {
+		text += "; " + p.says()
+	}
+	return text
+}
+
+func (b *builder) fileToAdd(m int) string {
 	mod := &b.r.Modules[m]
 	file, id := mod.debugFile()
 	switch s := &b.symbols[m]; {

@@ -528,6 +528,8 @@ type MissingFile struct {
 	Partial bool
 	// Stores are the paths of the files on symbol servers.
 	Stores []StoreFile
+	// Published says who publishes the symbols, on a Server of a Layout; each is "" if that is not known.
+	Published, Server, Layout string
 }
 
 // Mismatch is a loaded symbol file that has the name of a module's and another id. File is "" if

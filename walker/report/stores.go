@@ -91,8 +91,8 @@ func (m *Module) debugFile() (file, id string) {
 	return file, m.DebugID
 }
 
-// missing ranks the missing symbol files by the frames that need them, and last those that only
-// second stacks need. Whatever asks for symbols (findings, the end of a stack, the line above it)
+// missing ranks the missing symbol files by the frames that need them, those of the program before
+// those of the system, which the user does not have, and last those that only second stacks need. Whatever asks for symbols (findings, the end of a stack, the line above it)
 // asks in this order. Modules of one debug file
 // and id want one file. A program whose debug information is missing, and debug information whose
 // program is, are among them.
@@ -124,13 +124,24 @@ func (b *builder) missing() {
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID
 		}
 		b.stores(&w)
+		if p := b.published(i); p != nil {
+			w.Published, w.Server, w.Layout = p.says(), p.server, p.layout
+		}
 		r.Missing = append(r.Missing, w)
 	}
-	second := func(w *MissingFile) bool { return b.layer[w.Module].frames == r.Modules[w.Module].Frames }
+	last := make(map[int]int, len(r.Missing)) // of a module: how far behind others it is
+	for i := range r.Missing {
+		m := r.Missing[i].Module
+		if b.layer[m].frames == r.Modules[m].Frames {
+			last[m] = 2
+		} else if b.isSystems(m) {
+			last[m] = 1
+		}
+	}
 	sort.SliceStable(r.Missing, func(i, j int) bool {
 		x, y := &r.Missing[i], &r.Missing[j]
-		if a, b := second(x), second(y); a != b {
-			return b
+		if a, b := last[x.Module], last[y.Module]; a != b {
+			return a < b
 		}
 		return x.Frames > y.Frames
 	})

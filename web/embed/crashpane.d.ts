@@ -638,6 +638,8 @@ export interface MissingSymbol {
   /** Name and id of the program, if it is missing and would have the module's unwind rules. */
   program: string | null;
   program_id: string | null;
+  /** The server that publishes it, if that is known. */
+  server: string | null;
   store_path: string;
 }
 

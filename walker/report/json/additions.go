@@ -26,7 +26,7 @@ import (
 //	system          one line for users, or null
 //	traces          [{frames[{file, function, inlines[], line, module, offset, pc}], source}]: stacks that the program kept in annotations
 //	upload          [{key, origin, value}]: what was sent with the dump, if it was in an upload
-//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
+//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, server (that publishes it), store_path}]
 //	warnings        [{module, text}] of symbol files
 //	wow64           {host, program}: the processors of a 32-bit process that a 64-bit tool dumped, and of the 64-bit layer under it;
 //	                program is null if the dump has the layer's registers alone; null for other processes
@@ -178,6 +178,7 @@ func (p *printer) missingSymbols() {
 			p.Int("module", int64(w.Module))
 			p.StrOrNull("program", w.Program)
 			p.StrOrNull("program_id", w.CodeID)
+			p.StrOrNull("server", w.Server)
 			p.Str("store_path", w.StorePath)
 		})
 	})

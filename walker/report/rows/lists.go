@@ -1,6 +1,9 @@
 package rows
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ThreadRow is one thread of the list.
 type ThreadRow struct {
@@ -115,6 +118,7 @@ type MissingRow struct {
 	OtherFile, OtherID string      // a loaded file with the right name and another id
 	Differs            string      // how the two ids differ
 	Item               int
+	Published          string // who publishes the file, and where, or ""
 }
 
 // MissingColumns are the columns of the list of missing symbols. Next to the panel of servers, the
@@ -122,7 +126,7 @@ type MissingRow struct {
 var MissingColumns = []Column[MissingRow]{
 	{Head: Head{Title: "Frames", Class: "num", Width: "48px", Narrow: "44px", Beside: "44px"}, Text: func(w MissingRow) string { return Some(w.Frames) }},
 	{Head: Head{Title: "File", Class: "fn", Width: "minmax(0, 1.6fr)", Medium: "minmax(0, 1fr)", Narrow: "minmax(0, 1.4fr)", Beside: "minmax(0, 1fr)"},
-		Text: func(w MissingRow) string { return w.DebugFile }, Tip: func(w MissingRow) string { return w.DebugFile },
+		Text: func(w MissingRow) string { return w.DebugFile }, Tip: func(w MissingRow) string { return strings.TrimSpace(w.DebugFile + "\n" + w.Published) },
 		Find: func(w MissingRow) []string { return []string{w.DebugFile} }},
 	{Head: Head{Title: "Id", Class: "code id", Width: "252px", Narrow: "minmax(0, 2fr)", Beside: "minmax(0, 252px)"},
 		Text: func(w MissingRow) string { return w.DebugID }, Tip: func(w MissingRow) string { return w.DebugID },

@@ -218,7 +218,7 @@ func (v *View) Missing(from, n int) rows.MissingPage {
 func missingRow(w *report.MissingFile) rows.MissingRow {
 	row := rows.MissingRow{Module: w.Module, DebugFile: rows.Clean(w.DebugFile), DebugID: rows.Clean(w.DebugID),
 		StorePath: rows.Clean(w.StorePath), Frames: w.Frames, Stores: []rows.StoreFile{}, OtherFile: rows.Clean(rows.BaseName(w.Mismatch.File)),
-		OtherID: rows.Clean(w.Mismatch.ID), Item: -1}
+		OtherID: rows.Clean(w.Mismatch.ID), Item: -1, Published: w.Published}
 	if row.OtherFile != "" {
 		row.Item = w.Mismatch.Item
 		row.Differs = rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID))

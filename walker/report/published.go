@@ -1,0 +1,133 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+)
+
+// systemFolders are the beginnings of the paths of systems' libraries, after the drive.
+var systemFolders = []string{"/windows/", "/systemroot/", "/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/system/", "/apex/", "/vendor/",
+	"/library/apple/", "/nix/store/"}
+
+// systemNames are the beginnings of the names of systems' libraries and runtimes, wherever they are: a
+// dump may have names without folders, and programs bring some with them.
+var systemNames = []string{"ntdll.", "kernel32.", "kernelbase.", "user32.", "win32u.", "gdi32", "dbgcore.", "dbghelp.", "ucrtbase", "msvcrt.", "msvcr1", "msvcp1", "vcruntime",
+	"concrt1", "mfc1", "combase.", "ole32.", "rpcrt4.", "sechost.", "advapi32.", "ws2_32.", "mswsock.", "wow64", "coreclr.", "clr.", "clrjit.",
+	"libc.so", "libc-2.", "libc++", "libpthread", "libm.so", "libm-2.", "libdl.so", "libdl-2.", "librt.so", "librt-2.", "libstdc++", "libgcc_s", "ld-linux", "ld-2.", "ld-musl", "ld.so",
+	"linux-gate", "linux-vdso", "[vdso]", "libsystem_", "libdyld.", "dyld", "libobjc.", "corefoundation", "foundation"}
+
+// slashes returns a path in lower case, without its drive, with "/" between folders.
+func slashes(path string) string {
+	path = strings.ToLower(strings.ReplaceAll(path, `\`, "/"))
+	if len(path) > 1 && path[1] == ':' {
+		path = path[2:]
+	}
+	return strings.TrimPrefix(path, "//?")
+}
+
+func folder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
+
+// isSystems reports whether a module is a library of the system, of which its user has no symbols at
+// hand: by its folder, unless the program itself or a part of it is there, or by its name.
+func (b *builder) isSystems(m int) bool {
+	if m == b.r.MainModule {
+		return false
+	}
+	path := slashes(b.r.Modules[m].Name)
+	begins := func(s string) func(string) bool {
+		return func(begin string) bool { return strings.HasPrefix(s, begin) }
+	}
+	if slices.ContainsFunc(systemNames, begins(path[len(folder(path)):])) {
+		return true
+	}
+	if main := b.r.MainModule; main >= 0 && strings.HasPrefix(path, folder(slashes(b.r.Modules[main].Name))) && !isShared(folder(slashes(b.r.Modules[main].Name))) {
+		return false
+	}
+	return slices.ContainsFunc(systemFolders, begins(path))
+}
+
+// isShared reports whether a folder has programs of all kinds: being in it shows no relation to another
+// file there.
+func isShared(folder string) bool {
+	return folder == "" || folder == "/" || slices.Contains(systemFolders, folder) || strings.HasPrefix(folder, "/windows/")
+}
+
+// publisher publishes the symbols of its programs on a server of a layout.
+type publisher struct {
+	name, server, layout string
+	of                   string // what of, if not its own builds
+	// shows are the beginnings of the names of the program's own files, which the other files in their
+	// folder belong to. windows: only the symbols of programs for Windows.
+	shows   []string
+	windows bool
+}
+
+// says returns where the symbols are: "Mozilla publishes those of its builds at https://symbols.mozilla.org".
+func (p *publisher) says() string {
+	return p.name + " publishes those of " + cmp.Or(p.of, "its builds") + " at " + p.server
+}
+
+// publishers of programs (each is on the page that says how to debug with the program's symbols:
+// firefox-source-docs.mozilla.org, electronjs.org/docs, chromium.org, learn.microsoft.com), and those of
+// the systems' libraries.
+var (
+	publishers = []publisher{
+		{name: "Mozilla", server: "https://symbols.mozilla.org", layout: LayoutBreakpad, shows: []string{"xul", "xul.pdb", "xul.dll", "libxul.so", "firefox", "thunderbird", "plugin-container"}},
+		{name: "Electron", server: "https://symbols.electronjs.org", layout: LayoutBreakpad, shows: []string{"electron"}},
+		{name: "Chromium", server: "https://chromium-browser-symsrv.commondatastorage.googleapis.com", layout: LayoutMicrosoft, shows: []string{"chrome.", "chrome_elf."}, windows: true},
+		{name: "Microsoft", server: msdl, layout: LayoutMicrosoft, shows: []string{"msedge", "msedgewebview2"}, windows: true},
+	}
+	ofWindows = publisher{name: "Microsoft", of: "its libraries", server: msdl, layout: LayoutMicrosoft}
+	// The server asks those of the distributions.
+	ofLinux = publisher{name: "the debuginfod project", of: "distributions", server: "https://debuginfod.elfutils.org", layout: LayoutDebuginfod}
+)
+
+const msdl = "https://msdl.microsoft.com/download/symbols"
+
+// published returns who publishes a module's symbols, or nil.
+func (b *builder) published(m int) *publisher {
+	windows := b.d.OS() == core.Windows
+	switch system := b.isSystems(m); {
+	case system && windows:
+		return &ofWindows
+	case system && b.d.OS() == core.OSLinux && b.r.Modules[m].CodeID != "":
+		return &ofLinux
+	case system:
+		return nil
+	}
+	if b.publishedIn == nil {
+		b.publishedIn = map[string]*publisher{}
+		for i := range b.r.Modules {
+			if p := shownBy(&b.r.Modules[i], windows); p != nil {
+				b.publishedIn[folder(slashes(b.r.Modules[i].Name))] = p
+			}
+		}
+	}
+	if p := shownBy(&b.r.Modules[m], windows); p != nil {
+		return p
+	}
+	in := folder(slashes(b.r.Modules[m].Name))
+	if isShared(in) {
+		return nil
+	}
+	return b.publishedIn[in]
+}
+
+// shownBy returns the publisher whose program a module is by its name, or nil.
+func shownBy(m *Module, windows bool) *publisher {
+	file, _ := m.debugFile()
+	for i := range publishers {
+		p := &publishers[i]
+		for _, s := range p.shows {
+			for _, name := range []string{slashes(file), slashes(m.Title())} {
+				if (windows || !p.windows) && (name == s || len(s) > 4 && strings.HasPrefix(name, s)) {
+					return p
+				}
+			}
+		}
+	}
+	return nil
+}
