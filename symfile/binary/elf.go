@@ -176,21 +176,25 @@ func hasCode(e *elf.File) bool {
 
 // code reads bytes that are the same in memory: those of sections, or else segments, that are not
 // writable.
-func (f *elfProgram) code(rva uint64, p []byte) int {
+func (f *elfProgram) code(rva uint64, p []byte) int { return f.bytes(rva, p, false) }
+
+// bytes reads the program's bytes at an RVA. Those that it may write to are as they are at its start,
+// without what the loader writes.
+func (f *elfProgram) bytes(rva uint64, p []byte, writable bool) int {
 	if !hasCode(f.elf) {
 		return 0
 	}
 	address := f.elf.Base + rva
 	n := uint64(len(p))
 	if s := f.elf.SectionAt(address); s != nil {
-		if s.Flags&flagWrite != 0 || !s.HasBytes() {
+		if s.Flags&flagWrite != 0 && !writable || !s.HasBytes() {
 			return 0
 		}
 		n = min(n, s.Size-(address-s.Address))
 	} else {
 		left := uint64(0)
 		for _, s := range f.elf.Segments {
-			if s.Type == segLoad && s.Flags&segWrite == 0 && address >= s.Address && address-s.Address < s.FileSize {
+			if s.Type == segLoad && (s.Flags&segWrite == 0 || writable) && address >= s.Address && address-s.Address < s.FileSize {
 				left = s.FileSize - (address - s.Address)
 			}
 		}
@@ -207,6 +211,49 @@ func (f *elfProgram) code(rva uint64, p []byte) int {
 		return 0
 	}
 	return copy(p, b)
+}
+
+// variables returns the RVAs of variables by their names, of the program's symbol tables and those of its
+// debug file.
+func (f *elfProgram) variables(names []string) map[string]uint64 {
+	found := map[string]uint64{}
+	for _, e := range f.files() {
+		take := func(s elf.Sym) error {
+			if s.Defined() && s.Type == elf.SymObject && slices.Contains(names, s.Name) {
+				found[s.Name] = s.Value - f.baseOf(e)
+			}
+			return nil
+		}
+		for _, each := range []func(func(elf.Sym) error) error{e.DynamicSymbols, e.Symbols} {
+			if err := each(take); err != nil && !input.Needs(err) {
+				f.notes.Add(err)
+			}
+			if len(found) == len(names) {
+				return found
+			}
+		}
+	}
+	return found
+}
+
+// pointer returns the RVA that the loader makes a pointer at an RVA of, by its relocation, or where there
+// are none by the bytes of the file.
+func (f *elfProgram) pointer(rva uint64) (uint64, bool) {
+	if r := f.elf.Relative(); r != nil {
+		if v, ok, err := r.At(f.elf.Base + rva); err == nil && ok {
+			return v - f.elf.Base, true
+		}
+		return 0, false
+	}
+	p := make([]byte, f.elf.Class/8)
+	if f.bytes(rva, p, true) < len(p) {
+		return 0, false
+	}
+	v := f.elf.Order.Uint32(p)
+	if len(p) == 8 {
+		return f.elf.Order.Uint64(p) - f.elf.Base, true
+	}
+	return uint64(v) - f.elf.Base, true
 }
 
 // isCode reports whether an address is in code: by the sections, or in a file without them by the

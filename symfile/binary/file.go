@@ -110,6 +110,33 @@ func (f *File) ChecksumID() (string, error) {
 // memory. It returns how many there were.
 func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
 
+// Variables returns the RVAs of those variables that the symbol tables of an ELF file name.
+func (f *File) Variables(names []string) map[string]uint64 {
+	if p, ok := f.program.(*elfProgram); ok {
+		return p.variables(names)
+	}
+	return nil
+}
+
+// Initial reads what an ELF or PE file has at an RVA, also where the program may have written since.
+func (f *File) Initial(rva uint64, p []byte) int {
+	switch of := f.program.(type) {
+	case *elfProgram:
+		return of.bytes(rva, p, true)
+	case *peProgram:
+		return of.pe.ReadInitial(rva, p)
+	}
+	return 0
+}
+
+// Pointer returns the RVA that the loader makes a pointer at an RVA of. Only ELF files are asked.
+func (f *File) Pointer(rva uint64) (uint64, bool) {
+	if p, ok := f.program.(*elfProgram); ok {
+		return p.pointer(rva)
+	}
+	return 0, false
+}
+
 // Attach attaches another file if it belongs to this one, and reports whether it does:
 //
 //	the separate debug file  by the build id, or if one of the two has none, by the CRC in .gnu_debuglink

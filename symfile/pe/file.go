@@ -393,10 +393,14 @@ func (f *File) Code() (out [][2]uint64) {
 // ReadCode reads the program's bytes at an RVA, as far as they are the same in memory: those of
 // sections that are not written to. It returns how many there were.
 func (f *File) ReadCode(rva uint64, p []byte) int {
-	s := f.SectionAt(rva)
-	if s == nil || s.Write() {
+	if s := f.SectionAt(rva); s == nil || s.Write() {
 		return 0
 	}
+	return f.ReadInitial(rva, p)
+}
+
+// ReadInitial reads the bytes that the file has at an RVA, also of sections that are written to.
+func (f *File) ReadInitial(rva uint64, p []byte) int {
 	off, n := f.extent(rva)
 	if n = min(n, int64(len(p))); n <= 0 {
 		return 0

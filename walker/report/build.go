@@ -26,6 +26,8 @@ type Input struct {
 	Symbols func(module int) ModuleSymbols
 	// Lookup returns the symbol at an address of a module. It is nil if there are no symbol files.
 	Lookup func(module int, rva uint64) (symbol.Symbol, symbol.Answer)
+	// Program is nil if there are no files of programs.
+	Program Program
 	// Policy is the name of the unwind policy.
 	Policy string
 	// Merged: the policy treats entries of the module list that are parts of one file as one

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -13,6 +14,17 @@ type Message struct {
 	// exceptionReason", "crash info of libc.dylib".
 	Source, Text string
 	Private      bool // it may have the program's data; an assertion is source code
+	// InMemory: the program's memory has it. See Said.
+	InMemory bool
+}
+
+// Said returns the messages for an export: those that the program's memory has only if it is asked for
+// private ones, too.
+func (r *Report) Said(private bool) []Message {
+	if private {
+		return r.Messages
+	}
+	return slices.DeleteFunc(slices.Clone(r.Messages), func(m Message) bool { return m.InMemory })
 }
 
 // annotationRole is the meaning of an annotation.
@@ -77,10 +89,14 @@ func (b *builder) collectMessages() {
 		}
 		if text != "" && !seen[text] && len(r.Messages) < maxMessages {
 			seen[text] = true
-			r.Messages = append(r.Messages, Message{source, text, source != "assertion"})
+			r.Messages = append(r.Messages, Message{Source: source, Text: text, Private: source != "assertion"})
 		}
 	}
 	say("assertion", assertionMessage(d.Assertion))
+	b.fromMemory(say)
+	for i := range r.Messages {
+		r.Messages[i].InMemory = r.Messages[i].Source != "assertion"
+	}
 	if d.Exception != nil {
 		say("LLDB", d.Exception.Text)
 	}

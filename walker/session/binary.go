@@ -282,3 +282,53 @@ func symContents(f *symfile.File) symbol.Contents {
 	}
 	return out
 }
+
+// programs has what the files of the dump's modules say of the process' memory, for reports. Files of
+// other builds, which a user has assigned, say nothing of it.
+type programs struct{ s *Session }
+
+func (p programs) of(module int, do func(b symbols.Binary)) {
+	ms := &p.s.modules[module]
+	if ms.bin != nil && !ms.binAssigned && ms.unplaced == "" {
+		ms.bin.WithBinary(do)
+	}
+}
+
+func (p programs) at(addr uint64, do func(b symbols.Binary, rva, base uint64)) {
+	if i, rva := p.s.ModuleAt(addr); i >= 0 {
+		p.of(i, func(b symbols.Binary) { do(b, rva, addr-rva) })
+	}
+}
+
+// Variables is for report.Program.
+func (p programs) Variables(module int, names ...string) (found map[string]uint64) {
+	base := p.s.Modules[module].Base
+	for _, m := range p.s.ModuleMappings(p.s.opt.Policy.MergeEntries) {
+		if m.Module == module && m.RVA == 0 {
+			base = m.Start
+		}
+	}
+	p.of(module, func(b symbols.Binary) {
+		found = b.Variables(names)
+		for n := range found {
+			found[n] += base
+		}
+	})
+	return found
+}
+
+// Initial is for report.Program.
+func (p programs) Initial(addr uint64, to []byte) (n int) {
+	p.at(addr, func(b symbols.Binary, rva, _ uint64) { n = b.Initial(rva, to) })
+	return n
+}
+
+// Pointer is for report.Program.
+func (p programs) Pointer(addr uint64) (v uint64, ok bool) {
+	p.at(addr, func(b symbols.Binary, rva, base uint64) {
+		if v, ok = b.Pointer(rva); ok {
+			v += base
+		}
+	})
+	return v, ok
+}

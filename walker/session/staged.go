@@ -117,7 +117,7 @@ func (s *Session) walk(thread int) {
 // build describes what is walked.
 func (s *Session) build() *report.Report {
 	if s.report == nil || s.walked.built != s.walked.left {
-		in := report.Input{Dump: s.Dump, Stacks: s.walked.stacks, Symbols: s.symbolsOf, Lookup: s.limited(s.walked.syms), Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
+		in := report.Input{Dump: s.Dump, Stacks: s.walked.stacks, Symbols: s.symbolsOf, Lookup: s.limited(s.walked.syms), Program: programs{s}, Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
 		if s.walked.left > 0 {
 			in.Pending = func(thread int) bool { return !s.walked.done[thread] }
 		}

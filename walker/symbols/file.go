@@ -31,6 +31,12 @@ type Binary interface {
 	// Code reads those bytes of the program that are the same in memory, and returns how many it
 	// read.
 	Code(rva uint64, p []byte) int
+	// Variables returns the RVAs of those variables that the file names. Initial reads what the file
+	// has at an RVA, also where the program may have written since. Pointer returns the RVA that the
+	// loader makes a pointer at an RVA of.
+	Variables(names []string) map[string]uint64
+	Initial(rva uint64, p []byte) int
+	Pointer(rva uint64) (uint64, bool)
 	// Prefetch makes lookups that follow faster: of rows at the addresses in rules, of symbols at
 	// those in functions. It changes no answer. NeedsPrefetch reports whether it would help to find
 	// the row at an address.

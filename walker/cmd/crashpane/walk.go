@@ -55,6 +55,7 @@ those of binaries in text and machine as dumpsyms writes them; "crashpane" has a
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
 		fs.BoolVar(&w.guesses, "guesses", false, "text: list all possible callers that scanning found, also where they are many")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
+		fs.BoolVar(&w.private, "private", false, "json: with the messages that the program had in its memory, which may have private data")
 		fs.StringVar(&w.signatureLists, "signature-lists", "", "json: make the crash's signature with the lists in `folder`, in the form of Mozilla's siggen")
 		return w.run
 	},
@@ -68,7 +69,7 @@ var formats = []struct {
 	{"text", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.Write(w, r) }},
 	{"machine", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.WriteMachine(w, r) }},
 	{"json", func(w io.Writer, r *report.Report, run *walkRun) error {
-		opt := jsonreport.Options{Pretty: !run.compact}
+		opt := jsonreport.Options{Pretty: !run.compact, Private: run.private}
 		if run.signatureLists != "" {
 			lists, err := readSignatureLists(run.signatureLists)
 			if err != nil {
@@ -115,6 +116,7 @@ type walkRun struct {
 	explain        string
 	compact        bool
 	guesses        bool
+	private        bool
 	exact          bool
 	signatureLists string
 	dump           *session.Session

@@ -82,10 +82,10 @@ func (p *printer) additions() {
 		p.StrOrNull("version", r.Process.Version)
 	})
 	p.Int("report_version", int64(r.Version))
-	p.List("said", len(r.Messages), func(i int) {
+	p.List("said", len(p.said), func(i int) {
 		p.PutObject(func() {
-			p.Str("source", r.Messages[i].Source)
-			p.Str("text", r.Messages[i].Text)
+			p.Str("source", p.said[i].Source)
+			p.Str("text", p.said[i].Text)
 		})
 	})
 	p.StrOrNull("system", r.System.Display)

@@ -30,6 +30,8 @@ type Options struct {
 	Signatures signature.Lists
 	// Text, if it is set, replaces each text, before it is escaped.
 	Text func(string) string
+	// Private: with the messages that the program had in its memory.
+	Private bool
 }
 
 // Write writes the report, without a newline at the end.
@@ -45,7 +47,7 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	if opt.Pretty {
 		form = jsonwriter.Pretty
 	}
-	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, 16, symbolsByName(r)}
+	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, r.Said(opt.Private), 16, symbolsByName(r)}
 	p.Text = opt.Text
 	if p.lists == nil {
 		p.lists = signature.Own
@@ -64,6 +66,7 @@ type printer struct {
 	r       *report.Report
 	explain func(thread, frame int) *report.Explanation
 	lists   signature.Lists
+	said    []report.Message
 	digits  int // hexadecimal digits of an address: 8 or 16, as on the crashed machine
 	symbols map[string]symbolFlags
 }
