@@ -236,24 +236,24 @@ func (f *elfProgram) variables(names []string) map[string]uint64 {
 	return found
 }
 
-// pointer returns the RVA that the loader makes a pointer at an RVA of, by its relocation, or where there
-// are none by the bytes of the file.
+// pointer returns the RVA that the loader makes a pointer at an RVA of, by its relocation or the bytes
+// of the file.
 func (f *elfProgram) pointer(rva uint64) (uint64, bool) {
 	if r := f.elf.Relative(); r != nil {
 		if v, ok, err := r.At(f.elf.Base + rva); err == nil && ok {
 			return v - f.elf.Base, true
 		}
-		return 0, false
 	}
+	// A program at a fixed address has the others in its bytes, which are 0 where a symbol's address comes.
 	p := make([]byte, f.elf.Class/8)
-	if f.bytes(rva, p, true) < len(p) {
+	if f.elf.Base == 0 || f.bytes(rva, p, true) < len(p) {
 		return 0, false
 	}
-	v := f.elf.Order.Uint32(p)
+	v := uint64(f.elf.Order.Uint32(p))
 	if len(p) == 8 {
-		return f.elf.Order.Uint64(p) - f.elf.Base, true
+		v = f.elf.Order.Uint64(p)
 	}
-	return uint64(v) - f.elf.Base, true
+	return v - f.elf.Base, v != 0
 }
 
 // isCode reports whether an address is in code: by the sections, or in a file without them by the

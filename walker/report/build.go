@@ -405,6 +405,9 @@ func (r *Report) Demangle(f func(string) string) {
 		}
 		n.Display = d
 	}
+	if r.Crash != nil {
+		fill(&r.Crash.Thrown)
+	}
 	if r.Crash != nil && r.Crash.Recursion != nil {
 		for i := range r.Crash.Recursion.Functions {
 			fill(&r.Crash.Recursion.Functions[i])

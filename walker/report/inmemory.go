@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
 )
 
@@ -112,20 +111,16 @@ func (b *builder) thrown(say func(source, text string)) {
 	case b.r.Crash.Thread >= 0 && b.r.Crash.Thread < len(b.in.Stacks) && b.r.Crash.Ended > 0:
 		what = b.raised(b.in.Stacks[b.r.Crash.Thread].Frames)
 	}
-	if what == nil || what.name == "" {
+	if what == nil {
 		return
 	}
-	c := &b.r.Crash.Event
-	if c.Why != "" {
-		c.Why += ", "
-	}
-	c.Why += "of type " + what.name
+	b.r.Crash.Thrown = Name{Raw: what.name}
 	if what.text != "" {
-		say("C++ exception", what.name+": "+what.text)
+		say("C++ exception", what.text)
 	}
 }
 
-// object is a thrown object: the name of its type, and its text or value.
+// object is a thrown object: the name of its type's name, as compilers have it, and its text or value.
 type object struct{ name, text string }
 
 // raised returns the exception that the function which throws was called with, by the registers of its
@@ -181,7 +176,7 @@ func (b *builder) unwinding(at uint64) *object {
 	if linked == "" {
 		return nil
 	}
-	return &object{demangledType("_ZTS"+linked, "typeinfo name for "), b.valueOf(obj, linked, b.isStandard(info))}
+	return &object{"_ZTS" + linked, b.valueOf(obj, linked, b.isStandard(info))}
 }
 
 // typeName returns the name of a std::type_info as the compiler wrote it: "St13runtime_error".
@@ -254,15 +249,6 @@ func (b *builder) sized(addr, n uint64) string {
 	return string(p)
 }
 
-// demangledType returns a readable type by a linked name that has it, without what that name says besides.
-func demangledType(linked, besides string) string {
-	name := demangle.Name(linked)
-	if name == linked {
-		return ""
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(name, besides), besides)
-}
-
 // visualC reads an exception of Microsoft's C++ by its record: a number, the object, its ThrowInfo, and on
 // 64-bit processors the address that the numbers in that are relative to (ehdata.h of the CRT):
 //
@@ -300,11 +286,10 @@ func (b *builder) visualC(params []uint64) *object {
 		}
 		linked := b.initial(base + descriptor + 2*uint64(b.r.Dump.WordSize))
 		if o == nil {
-			name := demangledType("??_R0"+strings.TrimPrefix(linked, ".")+"@8", " `RTTI Type Descriptor'")
-			if name == "" {
+			if linked == "" {
 				return nil
 			}
-			o = &object{name: name}
+			o = &object{name: "??_R0" + strings.TrimPrefix(linked, ".") + "@8"}
 			if at, ok := b.pointer(params[1]); ok && (linked == ".PEBD" || linked == ".PBD" || linked == ".PEAD" || linked == ".PAD") {
 				o.text = b.text(at, maxMessageText)
 			}

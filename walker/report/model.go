@@ -185,6 +185,8 @@ type Crash struct {
 	// and of what they called, or of a signal's handler: the crash's place is not in them. It is 0 unless the program ended
 	// itself.
 	Ended int
+	// Thrown is the name of the type of a C++ exception that nothing caught, if it is known.
+	Thrown Name
 	// Answer: the exception is only what a signal's handler answered to an earlier one, which Event and
 	// Analysis are about.
 	Answer bool
@@ -226,6 +228,13 @@ func (r *Recursion) names() string {
 // 9,012 frames are parse".
 func (c *Crash) Why() string {
 	why := c.Event.Why
+	if c.Thrown.Raw != "" {
+		if why != "" {
+			why += ", "
+		}
+		// Demangled, the names say what they name, too.
+		why += "of type " + strings.TrimSuffix(strings.TrimPrefix(c.Thrown.Shown(), "typeinfo name for "), " `RTTI Type Descriptor'")
+	}
 	if c.Recursion == nil {
 		return why
 	}

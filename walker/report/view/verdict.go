@@ -57,6 +57,7 @@ func (v *View) Verdict() []rows.Span {
 // reasonWhy returns the cause of the crash, with readable names.
 func (v *View) reasonWhy() string {
 	c := *v.r.Crash
+	c.Thrown.Display = v.full(c.Thrown)
 	if c.Recursion != nil {
 		named := *c.Recursion
 		named.Functions = slices.Clone(named.Functions)
