@@ -3,7 +3,6 @@ package report
 import (
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/crashpane/crashpane/walker"
 )
@@ -81,7 +80,7 @@ func (b *builder) best(t *Thread, frames []walker.Frame, from, to int) []int {
 	seen := map[string]bool{}
 	for i := from; i < to; i++ {
 		f := &t.Frames[i]
-		own := f.Module >= 0 && !b.r.Modules[f.Module].IsSystem()
+		own := f.Module >= 0 && !b.isSystems(f.Module)
 		if !own && frames[i].Doubtful {
 			continue
 		}
@@ -106,27 +105,4 @@ func (b *builder) best(t *Thread, frames []walker.Frame, from, to int) []int {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// systemFolders are where systems have their own libraries, in lower case, with "/", without a
-// drive.
-var systemFolders = []string{"/lib/", "/lib32/", "/lib64/", "/libx32/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/",
-	"/nix/store/", "/windows/", "/systemroot/", "/system/", "/apex/", "/vendor/", "/product/", "/private/preboot/cryptexes/"}
-
-// IsSystem reports whether a module is part of the system, by its folder: the program itself never
-// is.
-func (m *Module) IsSystem() bool {
-	if m.Main {
-		return false
-	}
-	path := strings.ToLower(strings.ReplaceAll(m.Name, `\`, "/"))
-	if len(path) > 2 && path[1] == ':' {
-		path = path[2:]
-	}
-	for _, folder := range systemFolders {
-		if strings.HasPrefix(path, folder) {
-			return true
-		}
-	}
-	return strings.HasPrefix(path, "linux-gate.so") || strings.HasPrefix(path, "linux-vdso.so") || strings.HasPrefix(path, "[vdso]")
 }

@@ -61,11 +61,11 @@ func TestIsSystem(t *testing.T) {
 		"/home/u/lib/x.so": false, "/System/Library/Frameworks/AppKit.framework/AppKit": true, "/usr/lib/libSystem.B.dylib": true,
 		"/Applications/App.app/Contents/MacOS/App": false, "/system/lib64/libc.so": true, "/data/app/x/lib/arm64/libapp.so": false,
 	} {
-		if m := (&Module{Name: path}); m.IsSystem() != want {
+		if b := (&builder{r: &Report{Modules: []Module{{Name: "/x/app"}, {Name: path}}}}); b.isSystems(1) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
 	}
-	if (&Module{Name: "/usr/lib/firefox/firefox", Main: true}).IsSystem() {
+	if (&builder{r: &Report{Modules: []Module{{Name: "/usr/lib/firefox/firefox"}}}}).isSystems(0) {
 		t.Error("the program itself is no part of the system")
 	}
 }

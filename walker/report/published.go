@@ -9,8 +9,8 @@ import (
 )
 
 // systemFolders are the beginnings of the paths of systems' libraries, after the drive.
-var systemFolders = []string{"/windows/", "/systemroot/", "/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/system/", "/apex/", "/vendor/",
-	"/library/apple/", "/nix/store/"}
+var systemFolders = []string{"/windows/", "/systemroot/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/system/",
+	"/apex/", "/vendor/", "/product/", "/library/apple/", "/private/preboot/cryptexes/", "/nix/store/"}
 
 // systemNames are the beginnings of the names of systems' libraries and runtimes, wherever they are: a
 // dump may have names without folders, and programs bring some with them.

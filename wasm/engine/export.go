@@ -54,7 +54,7 @@ func write(w io.Writer, s string) error {
 // writeJSON writes the report with the readable names of all frames, under the key "crashpane".
 func writeJSON(j *exportJob, w io.Writer) error {
 	j.rep.Demangle(j.e.demangle)
-	opt := jsonreport.Options{Pretty: true, Text: report.HideUsers}
+	opt := jsonreport.Options{Pretty: true, Text: report.HideUsers, Private: j.private}
 	if j.private {
 		opt.Text, opt.Explain = nil, j.e.files.Session(j.dump).Explainer(false)
 	}
