@@ -104,7 +104,9 @@ var importRules = []importRule{
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report", "walker/symbols"}},
 	// It gives a session all readers of files.
 	{"walker/readers", []string{"core/...", "symfile/...", "walker/session", "walker/symbols"}},
-	{"walker/cmd/...", []string{"walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
+	// It downloads files for the command.
+	{"walker/fetch", []string{"walker/report"}},
+	{"walker/cmd/...", []string{"walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.
@@ -240,6 +242,8 @@ var kept = []struct {
 }{
 	{[]string{"net/http", "html/template", "text/template", "regexp"}, []string{"./wasm/viewer", "./wasm/worker"},
 		"it makes the page's programs much larger; net/http alone adds two megabytes"},
+	{[]string{module + "/walker/fetch"}, []string{"./wasm/viewer", "./wasm/worker"},
+		"the page asks servers by the browser, at the user's request, and no other way"},
 	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/worker", "./wasm/engine"},
 		"the engine knows the protocol, and no page"},
 	{[]string{module + "/core", module + "/core/input", module + "/walker", module + "/symfile/..."}, []string{"./wasm/viewer"},

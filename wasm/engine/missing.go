@@ -1,15 +1,9 @@
 package engine
 
 import (
-	"fmt"
-	"strings"
-
-	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // maxMissing bounds the list of missing symbol files. A longer one would be mostly about modules
@@ -53,47 +47,10 @@ func (e *Engine) missing(dump int) []rows.MissingRow {
 	return first
 }
 
-// fromServer returns the files in a server's answer. It accepts only symbol files, programs and
-// debug files, and only those with the requested id.
+// fromServer returns the files in a server's answer.
 func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, error) {
-	files, err := intake.Expand(src, e.opt.Session.Limits, func(name string, done, total int64) error {
+	return session.FromServer(src, id, e.opt.Session, func(name string, done, total int64) error {
 		e.progress(session.Progress{Stage: "unpacking", Name: name, Done: done, Total: total})
 		return nil
 	})
-	for _, f := range files {
-		if err == nil {
-			err = e.isOf(f, id)
-		}
-	}
-	return files, err
-}
-
-// isOf returns an error unless a file has an id.
-func (e *Engine) isOf(src *input.Source, id string) error {
-	var has []string
-	g := intake.Sniff(src)
-	switch {
-	case g.Kind == intake.Sym:
-		head, err := src.Bytes(0, min(src.Size, 4096))
-		if err != nil {
-			return err
-		}
-		known := symbols.KnownSym(src.Name, head)
-		has = append(append(has, known.ID), known.OtherIDs...)
-	case g.Kind.IsBinary() && e.opt.Session.OpenBinary != nil:
-		b, err := e.opt.Session.OpenBinary(src)
-		if err != nil {
-			return err
-		}
-		known := b.Identity()
-		has = append(append(has, known.DebugID, known.CodeID), known.OtherIDs...)
-	default:
-		return fmt.Errorf("%s is not a symbol file or a program: it is %s", src.Name, g.What)
-	}
-	for _, one := range has {
-		if core.SameID(one, id) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is of another build: its id is %s", src.Name, strings.Join(has, ", "))
 }

@@ -45,7 +45,7 @@ func newFileSet(opt session.Options, choices choices, stderr io.Writer) *fileSet
 	spools := &spools{}
 	opt.Limits = intake.Limits{Spool: spools.create, Advice: moreUnpacked}
 	readers.Add(&opt)
-	return &fileSet{files: session.NewFiles(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
+	return &fileSet{files: session.NewFiles(opt), opt: opt, spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 }
 
 // addAll adds the first path, which is the dump, and the others, which are symbols. The order
@@ -73,6 +73,7 @@ func (s *fileSet) addAll(paths []string) error {
 // fileSet gives a session the files that the command line names.
 type fileSet struct {
 	files   *session.Files
+	opt     session.Options
 	dump    *session.Session // the first of them, after addDump
 	stderr  io.Writer
 	folders []*folder

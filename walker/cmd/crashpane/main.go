@@ -1,5 +1,6 @@
 // Command crashpane shows crash dumps in a terminal, with the engine of the page. It reads only the
-// files and folders that its arguments name.
+// files and folders that its arguments name; fetch alone uses a network, to ask the servers that are
+// named.
 //
 // Start at the table of commands in this file. walk.go is the main command; files.go opens what the
 // arguments name and finds symbols in folders.
@@ -63,7 +64,7 @@ type command struct {
 	flags func(fs *flag.FlagSet) func(args []string, stdout, stderr io.Writer) error
 }
 
-var commands = []command{walkCommand, reportCommand, briefCommand, explainCommand, compareCommand, dumpCommand, rulesCommand, dumpsymsCommand, indexCommand}
+var commands = []command{walkCommand, reportCommand, briefCommand, fetchCommand, explainCommand, compareCommand, dumpCommand, rulesCommand, dumpsymsCommand, indexCommand}
 
 // usageError is a command line that is not understood.
 type usageError string
