@@ -49,10 +49,12 @@ func (s *walk) proposeCode() (candidate, string) {
 //
 //	mov x2, lr · bl OUTLINED · … · ret x2
 func (s *walk) takeFromCallee(row *unwind.Row) {
-	if n := len(s.frames); row.RA.Kind == unwind.FromReg && n > 1 && !s.top().Regs.Known(row.RA.Reg) {
-		if v, ok := s.frames[n-2].Regs.Get(row.RA.Reg); ok {
-			row.RA = unwind.Rule{Kind: unwind.Const, Offset: int64(v)}
-		}
+	n, r := len(s.frames), row.RA.Reg
+	if !s.Policy.CodeAtFrame0 || row.RA.Kind != unwind.FromReg || r == s.arch.LR || slices.Contains(s.arch.CalleeSaved, r) || n < 2 || s.top().Regs.Known(r) {
+		return
+	}
+	if v, ok := s.frames[n-2].Regs.Get(r); ok {
+		row.RA = unwind.Rule{Kind: unwind.Const, Offset: int64(v) + row.RA.Offset}
 	}
 }
 

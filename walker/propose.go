@@ -79,6 +79,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.OtherStacks && !row.Signal {
 		row.Signal = s.restoresContext(&row)
 	}
+	s.takeFromCallee(&row)
 	return candidate{row: s.dropStaleLR(row), trust: TrustCFI}, ""
 }
 

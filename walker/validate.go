@@ -23,7 +23,7 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	}
 	// Stacks grow down: a caller's frame is above its callee's. Without this test a damaged stack
 	// could lead round in a circle.
-	if sp > callee || sp == callee && (s.mayKeepSP(src, pc) || src == SourceCode && cand.row.RA.Kind == unwind.Const) {
+	if sp > callee || sp == callee && (s.mayKeepSP(src, pc) || (src == SourceCode || src == SourceCFI) && cand.row.RA.Kind == unwind.Const) {
 		return nil
 	}
 	// A signal's handler may run on a stack of its own (sigaltstack), so the interrupted one may be

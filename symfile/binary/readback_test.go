@@ -126,6 +126,9 @@ func readBack(t *testing.T, name string, b *binary.File) {
 		t.Errorf("%s: %v", name, s.file.Warnings)
 	}
 	lookups := readBackLookups(t, name, b, s)
+	if b.Identity().OS == "mac" { // it has rules of the code too: walker/session walks stacks with them
+		return
+	}
 	rows, lost := readBackRows(t, name, b, s, b.Arch())
 	t.Logf("%s: %d lookups, %d rows the same; %d rows that the format has no words for", name, lookups, rows, lost)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // SymOptions are options of WriteSym.
@@ -56,6 +57,9 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 			return dumpsyms.Counts{}, err
 		}
 		in.Unwind = tables
+		if m, is := f.program.(*machoProgram); is {
+			in.Unwind = append([]unwind.Table{codeTable{m, tables}}, tables...)
+		}
 		if p := f.program.frameData(); p != nil {
 			in.FrameData = p.EachFrameData
 		}

@@ -128,6 +128,7 @@ type machine struct {
 	inCallee       bool // outlined does a callee's code
 	entry          state
 	steps          *int
+	seen           []uint8 // the sizes of the instructions that follow has done, by their distance from the first
 	// decode does one instruction and returns its size, 0 if it has none.
 	decode func(m *machine, at uint64, code []byte) (int, flow)
 }
@@ -199,6 +200,12 @@ func (m *machine) find(at slot) (value, bool) {
 	return value{}, false
 }
 
+// has: what was stored is still there.
+func (m *machine) has(s *store) bool {
+	v, _ := m.find(s.at)
+	return v == s.v
+}
+
 // store changes the word at an address on the stack.
 func (m *machine) store(at, v value) {
 	if at.kind != sum || at.base != m.arch.SP && at.base != m.arch.FP && at.base != aligned {
@@ -216,17 +223,6 @@ func (m *machine) store(at, v value) {
 		n += m.stored.n
 	}
 	m.stored = &store{to, v, m.stored, n}
-}
-
-// last are the words that were stored, by their address.
-func (m *machine) last() map[slot]value {
-	out := map[slot]value{}
-	for s := m.stored; s != nil; s = s.before {
-		if _, ok := out[s.at]; !ok {
-			out[s.at] = s.v
-		}
-	}
-	return out
 }
 
 // move adds to the stack pointer.
@@ -326,7 +322,7 @@ func (m *machine) rules(f *Function, steps *int) (row unwind.Row, ok bool) {
 // to go on. The result are the instructions from which the function is left.
 func (m *machine) follow(f *Function, steps *int, visit func(p *place) bool) (leaves []uint64) {
 	m.state, m.steps = m.entry, steps
-	seen := map[uint64]bool{}
+	m.seen = make([]uint8, len(f.Code))
 	// Blocks that branches lead to come first, then what follows calls, which may not return, then
 	// what follows jumps to anywhere: that may be a switch.
 	var todo [3][]place
@@ -341,7 +337,7 @@ func (m *machine) follow(f *Function, steps *int, visit func(p *place) bool) (le
 			level++
 		}
 		if level == len(todo) {
-			p, ok := switches.next(seen)
+			p, ok := switches.next(f, m.seen)
 			if !ok {
 				return leaves
 			}
@@ -356,15 +352,15 @@ func (m *machine) follow(f *Function, steps *int, visit func(p *place) bool) (le
 				return leaves
 			}
 			at := p.at
-			if !f.has(at) || seen[at] || *steps <= 0 || m.stored != nil && m.stored.n > maxStores {
+			if !f.has(at) || m.seen[at-f.Start] > 0 || *steps <= 0 || m.stored != nil && m.stored.n > maxStores {
 				break
 			}
-			seen[at] = true
 			*steps--
 			n, to := m.decode(m, at, f.Code[at-f.Start:])
 			if n == 0 {
 				break
 			}
+			m.seen[at-f.Start] = uint8(n)
 			p = place{at: at + uint64(n), from: at}
 			switch to.kind {
 			case next:
@@ -427,12 +423,12 @@ func (c *cases) jump(at uint64, m *machine) {
 }
 
 // next is a case that was not seen yet.
-func (c *cases) next(seen map[uint64]bool) (p place, ok bool) {
+func (c *cases) next(f *Function, seen []uint8) (p place, ok bool) {
 	from := cmp.Or(c.from, c.leaving)
 	for from != nil && !c.many && len(c.after) > 0 {
 		at := c.after[0]
 		c.after = c.after[1:]
-		if !seen[at] {
+		if f.has(at) && seen[at-f.Start] == 0 {
 			p = *from
 			p.at = at
 			return p, true
@@ -568,8 +564,9 @@ func (m *machine) cfaFromAny(up int64, row *unwind.Row) bool {
 // the stack pointer.
 func (m *machine) cfaStored(up int64, row *unwind.Row) bool {
 	found := false
-	for at, v := range m.last() {
-		if v != (value{sum, m.arch.SP, up}) {
+	for s := m.stored; s != nil; s = s.before {
+		at := s.at
+		if s.v != (value{sum, m.arch.SP, up}) || !m.has(s) {
 			continue
 		}
 		for _, r := range [...]cpu.Reg{m.arch.SP, m.arch.FP} {
@@ -586,11 +583,10 @@ func (m *machine) cfaStored(up int64, row *unwind.Row) bool {
 // frame is surer than the register: where ways join, a call or a write may be on another one than
 // that which was followed.
 func (m *machine) where(r cpu.Reg, up int64) (unwind.Rule, bool) {
-	now := m.last()
 	rule, found := unwind.Rule{}, false
 	// The first of several copies is the prologue's.
 	for s := m.stored; s != nil; s = s.before {
-		if now[s.at] != (value{sum, r, 0}) || m.freed(s.at) {
+		if s.v != (value{sum, r, 0}) || m.freed(s.at) || !m.has(s) {
 			continue
 		}
 		switch fp := m.get(m.arch.FP); {

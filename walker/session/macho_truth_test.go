@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/testfile"
+	files "github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
@@ -146,7 +148,7 @@ func TestMachOTraces(t *testing.T) {
 		least = 2
 	}
 	for _, path := range paths {
-		right, all := walkTrace(t, path, 5, nil)
+		right, all := walkTrace(t, path, 5, nil, false)
 		if t.Logf("%s: %d of %d instructions", filepath.Base(path), right, all); right < all || all < least {
 			t.Errorf("%s: %d of %d instructions are right", path, right, all)
 		}
@@ -156,7 +158,7 @@ func TestMachOTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range more {
-		right, all := walkTrace(t, path, 1, nil)
+		right, all := walkTrace(t, path, 1, nil, false)
 		if t.Logf("%s: %d of %d instructions (%.2f %%)", filepath.Base(path), right, all, 100*float64(right)/float64(all)); 1000*right < 995*all {
 			t.Errorf("%s: less than 99.5 %% are right", path)
 		}
@@ -166,7 +168,7 @@ func TestMachOTraces(t *testing.T) {
 // TestMachOStripped: the same without the names that strip removes. The program lists its functions.
 func TestMachOStripped(t *testing.T) {
 	for _, name := range []string{"philox-arm64", "philox-x86_64"} {
-		right, all := walkTrace(t, "../../symfile/macho/testdata/traces/"+name+".json.gz", 19, withoutLocals)
+		right, all := walkTrace(t, "../../symfile/macho/testdata/traces/"+name+".json.gz", 19, withoutLocals, false)
 		if right < all || all < 10 {
 			t.Errorf("%s: %d of %d instructions are right", name, right, all)
 		}
@@ -192,9 +194,23 @@ func withoutLocals(program []byte) {
 	le.PutUint32(program[symbols+4:], le.Uint32(program[symbols+4:])-uint32(locals))
 }
 
+// TestMachOSym: a symbol file that was made of a program has its rules and those that its code shows.
+func TestMachOSym(t *testing.T) {
+	paths, err := filepath.Glob("../../symfile/macho/testdata/traces/*.json.gz")
+	if err != nil || len(paths) < 4 {
+		t.Fatalf("%d traces, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		right, all := walkTrace(t, path, 11, nil, true)
+		if t.Logf("%s: %d of %d instructions", filepath.Base(path), right, all); right < all || all < 1 {
+			t.Errorf("%s: %d of %d instructions are right", path, right, all)
+		}
+	}
+}
+
 // walkTrace walks every nth stack of a trace and says how many are right. change, if it is set, changes
-// the program before.
-func walkTrace(t *testing.T, path string, nth int, change func(program []byte)) (right, all int) {
+// the program before. With sym a symbol file of the program is used.
+func walkTrace(t *testing.T, path string, nth int, change func(program []byte), sym bool) (right, all int) {
 	t.Helper()
 	var tr machoTrace
 	if err := json.Unmarshal(testfile.Read(t, path), &tr); err != nil {
@@ -209,7 +225,21 @@ func walkTrace(t *testing.T, path string, nth int, change func(program []byte)) 
 		change(data)
 	}
 	store := symbols.New(symbols.Options{OpenBinary: readers.Open})
-	if _, err := store.AddBinary(input.FromBytes(filepath.Base(program), data)); err != nil {
+	src := input.FromBytes(filepath.Base(program), data)
+	if sym {
+		var text bytes.Buffer
+		b, err := files.Open(src)
+		if err == nil {
+			_, err = b.WriteSym(&text, files.SymOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.AddSym(input.FromBytes("a.sym", text.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+	} else if _, err := store.AddBinary(src); err != nil {
 		t.Fatal(err)
 	}
 	if runtime.GOOS == "js" { // it is ten times as slow there
