@@ -1,6 +1,6 @@
 module github.com/crashpane/crashpane
 
-go 1.26
+go 1.26.0
 
 tool (
 	github.com/syumai/workers/cmd/workers-assets-gen
@@ -12,7 +12,7 @@ require (
 	github.com/ulikunitz/xz v0.5.15
 	github.com/vugu/vjson v0.0.0-20200505061711-f9cbed27d3d9
 	github.com/vugu/vugu v0.4.0
-	golang.org/x/arch v0.23.0
+	golang.org/x/arch v0.33.0
 )
 
 require github.com/syumai/workers v0.31.0
