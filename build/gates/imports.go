@@ -34,7 +34,8 @@ var importRules = []importRule{
 	{"core/intake/xz", nil},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
-	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
+	{"core/disasm", []string{"core/cpu"}},
+	{"core/analysis", []string{"core", "core/cpu", "core/disasm", "core/reason"}},
 	// It reads another format into core's types.
 	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
@@ -79,7 +80,7 @@ var importRules = []importRule{
 	{"symfile/binary", []string{"core/input", "core/cpu", "symfile/..."}},
 
 	// It reads instructions, and no files.
-	{"symfile/framecode", []string{"core/cpu", "symfile/unwind"}},
+	{"symfile/framecode", []string{"core/cpu", "core/disasm", "symfile/unwind"}},
 
 	// The walker gets unwind rows and symbols as values. It imports no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/framecode", "symfile/symbol", "symfile/unwind"}},
@@ -129,6 +130,7 @@ var importRules = []importRule{
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// Dumps for the tests of the page.
+	{"build/instructions", []string{"core/cpu", "core/disasm"}},
 	{"build/kinds", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
 	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/readers", "walker/session", "walker/symbols"}},
@@ -146,7 +148,7 @@ var outside = []struct {
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
-	{"golang.org/x/arch/...", []string{"core/analysis", "symfile/framecode"}, "what an instruction did is decoded in one package for each program, how it moves the stack in another"},
+	{"golang.org/x/arch/...", []string{"core/disasm", "core/analysis", "symfile/framecode"}, "one package decodes instructions; what they did and how they move the stack are found out from its operands"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"core/intake/xz"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},

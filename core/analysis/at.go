@@ -8,6 +8,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/disasm"
 )
 
 // At returns the instruction that a frame is at: the one at the program counter, or for a caller,
@@ -33,8 +34,8 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruc
 	if in.Module, _ = d.ModuleAt(at); in.Module >= 0 { // elsewhere they may be any data
 		in.Bytes = m.code(at, found.len)
 	}
-	if in.Text == "" {
-		in.Text = spell(m.arch, in.Bytes)
+	if in.Text == "" && m.arch.Instructions == cpu.DecodedA64 && len(in.Bytes) >= 4 { // it neither accesses memory nor branches
+		in.Text = disasm.DecodeA64(in.Bytes, at).Text
 	}
 	if j := found.jump; j != nil && j.How == "call" && j.Register.Name == "" && !j.InMemory {
 		calls, known = j.Target, true
@@ -149,7 +150,7 @@ func (in *decoded) isCall() bool {
 	case in == nil:
 		return false
 	case in.x86 != nil:
-		return in.x86.vec == nil && in.x86.Op == x86asm.CALL
+		return in.x86.Op == x86asm.CALL
 	}
 	return in.jump != nil && in.jump.How == "call"
 }

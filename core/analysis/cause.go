@@ -198,7 +198,7 @@ func (c *crash) misaligned(a *Access) int {
 	if c.insn.x86 == nil || a.Size < 16 || a.Address%uint64(a.Size) == 0 {
 		return 0
 	}
-	if x := c.insn.x86; x.vec != nil && !alignedMove(x.vec.text) || x.vec == nil && !alignedMove(c.insn.text) && !c.insn.sseOperand() {
+	if x := c.insn.x86; !alignedMove(c.insn.text) && (x.Vector || !c.insn.sseOperand()) {
 		return 0
 	}
 	return a.Size

@@ -4,58 +4,28 @@ import (
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/crashpane/crashpane/core/disasm"
 )
 
-// x86Insn is a decoded instruction of x86 or amd64: in vec if it has a VEX or EVEX prefix, else in
-// Inst.
+// x86Insn is a decoded instruction of x86 or amd64.
 type x86Insn struct {
-	x86asm.Inst
-	vec    *vector
-	endbr  bool
-	mems   []x86asm.Mem // memory operands in order, with sign-extended displacements
+	disasm.X86
+	mems   []x86asm.Mem // memory operands in order
 	memArg []int        // index of each among the operands
 	size   int          // size of each in bytes, or 0 if unknown
 }
 
-// decodeX86 decodes one instruction. It returns nil if the bytes are incomplete or not a known
-// instruction.
-//
-// mode is 32 or 64. In order: endbr; AVX instructions, which x86asm decodes wrongly; x86asm;
-// invalid encodings that x86asm accepts; the memory operands.
+// decodeX86 decodes one instruction of 32- or 64-bit code, by mode. It returns nil if the bytes are
+// incomplete or not a known instruction.
 func decodeX86(p []byte, mode int) *x86Insn {
-	// endbr64 and endbr32 (f3 0f 1e fa and fb), which x86asm does not know.
-	if len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa {
-		return &x86Insn{Inst: x86asm.Inst{Op: x86asm.NOP, Len: 4, Mode: mode, Opcode: uint32(p[3])}, endbr: true}
-	}
-	if _, ok := vectorPrefix(p, mode); ok {
-		v, ok := decodeVector(p, mode)
-		if !ok {
-			return nil
-		}
-		x := &x86Insn{Inst: x86asm.Inst{Len: v.len, Mode: mode}, vec: &v, size: v.memSize}
-		if v.hasMem {
-			x.mems, x.memArg = []x86asm.Mem{v.mem}, []int{1}
-		}
-		return x
-	}
-	i, err := x86asm.Decode(p, mode)
-	if err != nil || i.Op == 0 || i.Len <= 0 || i.Len > len(p) {
+	i, ok := disasm.DecodeX86(p, mode)
+	if !ok {
 		return nil
 	}
-	for _, pre := range i.Prefix {
-		if pre&x86asm.PrefixInvalid != 0 {
-			return nil // a lock prefix that is not allowed
-		}
-	}
-	// "mov cs, x" is an invalid opcode: only far jumps and calls load cs.
-	if i.Op == x86asm.MOV && i.Args[0] == x86asm.Arg(x86asm.CS) {
-		return nil
-	}
-	x := &x86Insn{Inst: i, size: x86MemSize(&i)}
+	x := &x86Insn{X86: i, size: x86MemSize(&i.Inst)}
 	for n, a := range i.Args {
 		if m, ok := a.(x86asm.Mem); ok {
-			m.Disp = disp(&i, m)
-			m.Segment = segment(&i, m)
 			x.mems, x.memArg = append(x.mems, m), append(x.memArg, n)
 		}
 	}
@@ -70,7 +40,7 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 	if x == nil {
 		return nil
 	}
-	in := &decoded{text: x.text(m.pc), len: x.Len, x86: x}
+	in := &decoded{text: x.Text(m.pc), len: x.Len, x86: x}
 	word := mode / 8
 	for n, mem := range x.mems {
 		kind := x.kind(n)
@@ -82,11 +52,9 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 	m.x86Stack(x, in, word)
 	m.x86Jump(x, in, word)
 	op := x.Op
-	if x.vec == nil {
-		in.division = op == x86asm.DIV || op == x86asm.IDIV
-		in.privileged, in.refused = x.privileged(), x.refused()
-		in.trap = op == x86asm.UD2 || op == x86asm.UD1 || op == x86asm.INT || op == x86asm.ICEBP || op == x86asm.HLT
-	}
+	in.division = op == x86asm.DIV || op == x86asm.IDIV
+	in.privileged, in.refused = x.privileged(), x.refused()
+	in.trap = op == x86asm.UD2 || op == x86asm.UD1 || op == x86asm.INT || op == x86asm.ICEBP || op == x86asm.HLT
 	if in.division {
 		switch a := x.Args[0].(type) {
 		case x86asm.Reg:
@@ -107,12 +75,6 @@ const noAccess Kind = 0xff
 
 // kind returns how the instruction accesses its n-th memory operand.
 func (x *x86Insn) kind(n int) Kind {
-	if x.vec != nil {
-		if x.vec.store {
-			return Write
-		}
-		return Read
-	}
 	op := x.Op
 	switch op {
 	case x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW,
@@ -121,8 +83,11 @@ func (x *x86Insn) kind(n int) Kind {
 	case x86asm.XCHG, x86asm.XADD:
 		return ReadWrite
 	}
-	if x.memArg[n] > 0 {
+	switch {
+	case x.memArg[n] > 0 || op == x86asm.VLDMXCSR:
 		return Read
+	case x.Vector: // with three operands, none is read and written
+		return Write
 	}
 	// Most instructions read and write their first operand. These only read it.
 	switch op {
@@ -140,7 +105,7 @@ func (x *x86Insn) kind(n int) Kind {
 	}
 	s := op.String()
 	switch {
-	case strings.HasPrefix(s, "MOV"), strings.HasPrefix(s, "SET"), strings.HasPrefix(s, "VMOV"), strings.HasPrefix(s, "XSAVE"):
+	case strings.HasPrefix(s, "MOV"), strings.HasPrefix(s, "SET"), strings.HasPrefix(s, "XSAVE"):
 		return Write
 	// x87 instructions read their operand; those that store it are listed above.
 	case s[0] == 'F':
@@ -243,9 +208,6 @@ func (m *machine) x86Reg(r x86asm.Reg) (uint64, bool) {
 //	pop rax, ret    reads 8 bytes at rsp
 //	leave           reads 8 bytes at rbp
 func (m *machine) x86Stack(x *x86Insn, in *decoded, word int) {
-	if x.vec != nil {
-		return
-	}
 	name, frame := "rsp", "rbp"
 	if word == 4 {
 		name, frame = "esp", "ebp"
@@ -284,9 +246,6 @@ func (m *machine) x86Stack(x *x86Insn, in *decoded, word int) {
 // x86Jump sets the target of a branch. It ignores conditional branches, because they depend on the
 // flags.
 func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
-	if x.vec != nil {
-		return
-	}
 	var j Jump
 	switch x.Op {
 	case x86asm.CALL:

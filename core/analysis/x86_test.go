@@ -35,7 +35,7 @@ func TestX86Text(t *testing.T) {
 			t.Errorf("%s: not decoded, want %q", col[0], col[2])
 			continue
 		}
-		if got := x.text(0); got != col[2] || strconv.Itoa(x.Len) != col[1] {
+		if got := x.Text(0); got != col[2] || strconv.Itoa(x.Len) != col[1] {
 			t.Errorf("%s: %q of %d bytes, want %q of %s", col[0], got, x.Len, col[2], col[1])
 		}
 		for cut := range x.Len {
@@ -50,8 +50,8 @@ func TestX86Text(t *testing.T) {
 func TestX86Known(t *testing.T) {
 	for code, want := range map[string]string{
 		"c0f005":       "", // sal in its second encoding: no compiler makes it
-		"0f38c8c1":     "", // sha1nexte
-		"c4e2fbf61c24": "", // mulx; the memory operand is read all the same
+		"0f38c8c1":     "sha1nexte xmm0, xmm1",
+		"c4e2fbf61c24": "mulx rbx, rax, qword ptr [rsp]",
 		"":             "", // nothing to read
 		"0fc8":         "bswap eax",
 		"f0ffc0":       "", // lock without memory
@@ -60,7 +60,7 @@ func TestX86Known(t *testing.T) {
 		raw, _ := hex.DecodeString(code)
 		got := ""
 		if x := decodeX86(raw, 64); x != nil {
-			got = x.text(0)
+			got = x.Text(0)
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", code, got, want)
@@ -78,7 +78,7 @@ func TestX86Plain(t *testing.T) {
 		"83c8ff":           "or eax, -0x1",
 	} {
 		raw, _ := hex.DecodeString(code)
-		if got := decodeX86(raw, 64).text(0); got != want {
+		if got := decodeX86(raw, 64).Text(0); got != want {
 			t.Errorf("%s: %q, want %q", code, got, want)
 		}
 	}

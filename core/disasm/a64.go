@@ -9,8 +9,9 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
-// a64 decodes an instruction of arm64.
-func a64(code []byte, at uint64, _ binary.ByteOrder) Inst {
+// DecodeA64 decodes the instruction of arm64 at the beginning of code, which has at least 4 bytes
+// and is at an address.
+func DecodeA64(code []byte, at uint64) Inst {
 	if s := a64More(binary.LittleEndian.Uint32(code)); s != "" {
 		return Inst{Len: 4, Text: s}
 	}

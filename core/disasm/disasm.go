@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/arch/arm/armasm"
 	"golang.org/x/arch/loong64/loong64asm"
@@ -119,7 +120,7 @@ func decoderOf(arch *cpu.Arch) decoder {
 			return in
 		}
 	case cpu.ARM64:
-		return a64
+		return func(code []byte, at uint64, _ binary.ByteOrder) Inst { return DecodeA64(code, at) }
 	case cpu.ARM:
 		return arm
 	case cpu.PPC, cpu.PPC64:
@@ -156,14 +157,14 @@ func riscv(code []byte, at uint64, _ binary.ByteOrder) Inst {
 	if err != nil {
 		return Inst{}
 	}
-	in := Inst{Len: i.Len, Text: riscvNames.Replace(riscv64asm.GNUSyntax(i))}
+	in := Inst{Len: i.Len, Text: riscvNames().Replace(riscv64asm.GNUSyntax(i))}
 	in.nameTarget(at)
 	return in
 }
 
 // riscvNames writes registers by the names that the calling convention gives them (RISC-V ABIs
 // Specification, section 1.1).
-var riscvNames = func() *strings.Replacer {
+var riscvNames = sync.OnceValue(func() *strings.Replacer {
 	names := strings.Fields("zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6")
 	var pairs []string
 	for i := len(names) - 1; i >= 0; i-- { // x1 after x10
@@ -172,7 +173,7 @@ var riscvNames = func() *strings.Replacer {
 		}
 	}
 	return strings.NewReplacer(pairs...)
-}()
+})
 
 func loongArch(code []byte, at uint64, _ binary.ByteOrder) Inst {
 	i, err := loong64asm.Decode(code)

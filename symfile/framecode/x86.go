@@ -2,10 +2,11 @@ package framecode
 
 import (
 	"encoding/binary"
-	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/crashpane/crashpane/core/cpu"
-	"golang.org/x/arch/x86/x86asm"
+	"github.com/crashpane/crashpane/core/disasm"
 )
 
 // x86Regs are the registers of amd64 and x86 by the machine's numbers.
@@ -53,8 +54,7 @@ func (m *machine) x86Address(mem x86asm.Mem) value {
 	if !whole || mem.Index != 0 || mem.Segment == x86asm.FS || mem.Segment == x86asm.GS {
 		return value{}
 	}
-	// x86asm does not extend the sign of some displacements.
-	return m.get(r).plus(int64(int32(mem.Disp)))
+	return m.get(r).plus(mem.Disp)
 }
 
 // x86Value is the value of an operand of a word's size.
@@ -89,19 +89,16 @@ var x86Plain = map[x86asm.Op]bool{x86asm.NEG: true, x86asm.NOT: true, x86asm.OR:
 //
 // Source: Intel, Software Developer's Manual, volume 2.
 func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
-	var room [16]byte // the end of an instruction that is not there is 0
-	code = room[:copy(room[:15], code)]
-	if len(code) >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]&0xfe == 0xfa {
-		return 4, flow{} // endbr64, endbr32
-	}
-	if n := m.x86Vector(room[:]); n > len(code) {
+	i, ok := disasm.DecodeX86(code, 8*m.arch.WordSize)
+	switch {
+	case !ok:
 		return 0, flow{}
-	} else if n > 0 {
-		return n, flow{}
-	}
-	i, err := x86asm.Decode(code, 8*m.arch.WordSize)
-	if err != nil || i.Len > len(code) {
-		return 0, flow{}
+	case i.Vector: // its first operand may be a general register, and mulx' second
+		m.x86Write(i.Args[0], value{})
+		if i.Op == x86asm.MULX {
+			m.x86Write(i.Args[1], value{})
+		}
+		return i.Len, flow{}
 	}
 	w := int64(m.arch.WordSize)
 	size := i.MemBytes
@@ -315,69 +312,4 @@ func (m *machine) scratch(r cpu.Reg) bool {
 		}
 	}
 	return true
-}
-
-// x86Vector does an AVX instruction or one of the bit manipulation set, which x86asm does not know,
-// and returns its size; 0 for other instructions. code is filled up with zeros.
-//
-//	c5 p op · c4 p p op · 62 p p p op, ModRM, SIB, displacement, a byte of immediate in map 3 and for some of map 1
-//
-// In the byte before the opcode are 2 bits of a prefix, and 4 bits, inverted, of a third register; in
-// the second byte the fourth bits of the others' numbers, inverted.
-func (m *machine) x86Vector(code []byte) int {
-	n, group := map[byte]int{0xc5: 2, 0xc4: 3, 0x62: 4}[code[0]], byte(1)
-	switch {
-	case n == 0, m.arch.WordSize == 4 && code[1] < 0xc0: // les, lds, bound
-		return 0
-	case n == 3:
-		group = code[1] & 0x1f
-	case n == 4:
-		group = code[1] & 7
-	}
-	last := min(n-1, 2)
-	third, prefix := ^code[last]>>3&15, code[last]&3
-	op, modrm := code[n], code[n+1]
-	if group == 1 && op == 0x77 { // vzeroupper has no operands
-		return n + 1
-	}
-	mod, reg, rm := modrm>>6, modrm>>3&7|^code[1]>>4&8, modrm&7
-	size := n + 2
-	if mod != 3 && rm == 4 {
-		if mod == 0 && code[size]&7 == 5 {
-			size += 4
-		}
-		size++
-	}
-	switch {
-	case mod == 1:
-		size++
-	case mod == 2, mod == 0 && rm == 5:
-		size += 4
-	}
-	if group == 3 || group == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
-		size++
-	}
-	if n > 2 {
-		rm |= ^code[1] >> 2 & 8
-	}
-	write := func(n byte) {
-		if m.arch.WordSize == 4 {
-			n &= 7
-		}
-		m.set(x86Regs[m.arch][n], value{})
-	}
-	switch {
-	case group == 1 && slices.Contains([]byte{0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7}, op), // vcvttsd2si, vmovmskps, kmov, vpextrw, vpmovmskb
-		group == 3 && op == 0xf0,                               // rorx
-		group == 2 && (op == 0xf2 || op == 0xf5 || op == 0xf7): // andn, bzhi, pext, pdep, bextr, shlx
-		write(reg)
-	case group == 2 && op == 0xf6: // mulx
-		write(reg)
-		write(third)
-	case group == 2 && op == 0xf3: // blsr and its like
-		write(third)
-	case mod == 3 && (group == 1 && op == 0x7e && prefix == 1 || group == 3 && op >= 0x14 && op <= 0x17): // vmovq, vpextrq
-		write(rm)
-	}
-	return size
 }
