@@ -15,7 +15,7 @@ import (
 // is usable, and maxEngine how many of the engine's program, which it fetches after that.
 const (
 	maxFetched = 850_000
-	maxEngine  = 2_360_000
+	maxEngine  = 2_500_000
 	engineWasm = "crashpane-engine.wasm"
 )
 

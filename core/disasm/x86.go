@@ -253,6 +253,9 @@ func (x *X86) Text(at uint64) string {
 		}
 	}
 	s := scaled(x86asm.IntelSyntax(i, at, nil))
+	if x.Op == x86asm.LEA { // which reads no memory
+		s = strings.Replace(s, " ptr [", " [", 1)
+	}
 	if x.Name != "" {
 		_, operands, _ := strings.Cut(s, " ")
 		s = x.Name + " " + operands

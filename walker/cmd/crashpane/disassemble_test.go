@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestDisassembleCommand: the code of a frame of the sample, by frame and by address, as text and
+// JSON.
+func TestDisassembleCommand(t *testing.T) {
+	code, out, stderr := crashpane(sampleArgs("disassemble")...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	for _, want := range []string{"tile::blend_edges(", " + 0x", "code of the dump's memory\n", "\ncodec.cc:33\n ->  0x", "mov eax, dword ptr [rsi+0x2c]", "; rsi 0x20\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	var c struct {
+		Function, From, Unread *string
+		Instructions           []struct {
+			Address, Bytes, Text string
+			At                   bool
+			Values               map[string]string
+		}
+	}
+	code, out, _ = crashpane(sampleArgs("disassemble", "--format", "json", "--function")...)
+	if err := json.Unmarshal([]byte(out), &c); err != nil || code != exitOK {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	at := ""
+	for _, in := range c.Instructions {
+		if in.At {
+			at = in.Address
+			if in.Bytes != "8b462c" || in.Values["rsi"] != "0x0000000000000020" {
+				t.Errorf("%+v", in)
+			}
+		}
+	}
+	if at == "" || *c.Function == "" || c.From != nil || c.Unread != nil {
+		t.Errorf("%s", out)
+	}
+	code, out, _ = crashpane(sampleArgs("disassemble", "--at", at, "--before", "0", "--after", "1")...)
+	if code != exitOK || strings.Count(out, "\n") != 4 || !strings.Contains(out, "mov eax, dword ptr [rsi+0x2c]") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	for _, wrong := range [][]string{{"--at", "main"}, {"--frame", "9999"}, {"--after", "0"}, {"--format", "xml"}} {
+		if code, _, stderr := crashpane(sampleArgs(append([]string{"disassemble"}, wrong...)...)...); code == exitOK || stderr == "" {
+			t.Errorf("%v: exit %d, %q", wrong, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package jsonreport
+
+import (
+	"encoding/hex"
+	"io"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// WriteCode writes instructions as an object, without a newline at the end. Keys are in alphabetical
+// order.
+//
+//	from            the file that the code was read from, or null for the dump's memory
+//	function, module, offset  where the address is, or null
+//	guessed         whether where the first instruction begins is a guess
+//	instructions[]  {address, at, bytes, file, function, line, module, offset, target, text, values}; the place is that of its target,
+//	                values are {register: value} of the one with at. What is not known is null
+//	unread          why no instruction could be read, or null
+func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error {
+	return write(w, r, opt, func(p *printer) {
+		p.StrOrNull("from", c.From)
+		p.function(c.Place.Function)
+		p.Bool("guessed", c.Guessed)
+		p.List("instructions", len(c.Rows), func(i int) {
+			row := &c.Rows[i]
+			p.PutObject(func() {
+				p.hex("address", row.Address)
+				p.Bool("at", row.At)
+				p.Str("bytes", hex.EncodeToString(row.Bytes))
+				p.StrOrNull("file", row.File)
+				p.function(row.Place.Function)
+				if row.Line != 0 {
+					p.Int("line", int64(row.Line))
+				} else {
+					p.Null("line")
+				}
+				p.moduleName(row.Place.Module)
+				p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
+				p.hexOrNull("target", row.Target, row.HasTarget)
+				p.StrOrNull("text", row.Text)
+				p.Object("values", func() {
+					for _, v := range row.Values {
+						p.hex(v.Name, v.Value)
+					}
+				})
+			})
+		})
+		p.moduleName(c.Place.Module)
+		p.hexOrNull("offset", c.Place.Offset, c.Place.Module >= 0)
+		p.StrOrNull("unread", c.Unread)
+	})
+}

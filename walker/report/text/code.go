@@ -1,0 +1,72 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/visible"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// WriteCode prints instructions, each source line before its first one:
+//
+//	main + 0x1f, code of the dump
+//
+//	app.c:12
+//	     0x401126  55                       push rbp
+//	app.c:13
+//	 ->  0x401127  8b 00                    mov eax, dword ptr [rax]   ; rax 0x0
+//	     0x401129  e8 d2 fe ff ff           call 0x401000              ; helper
+func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
+	b := newPrinter(w)
+	name := func(n report.Name) string { return n.Shown() }
+	title := c.Place.Text(r, name)
+	if title == "" {
+		title = "outside of every module"
+	}
+	from := "the dump's memory"
+	if c.From != "" {
+		from = visible.Text(c.From)
+	}
+	switch {
+	case c.Unread != "" && len(c.Rows) == 0:
+		b.printf("%s: %s\n", title, c.Unread)
+		return b.flush()
+	case c.Unread != "":
+		b.printf("%s, code of %s; %s\n", title, from, c.Unread)
+	case c.Guessed:
+		b.printf("%s, code of %s; no symbol says where the function begins, so the first instructions may be wrong\n", title, from)
+	default:
+		b.printf("%s, code of %s\n", title, from)
+	}
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		if row.Line != 0 || i == 0 {
+			b.printf("\n")
+		}
+		if row.Line != 0 {
+			b.printf("%s:%d\n", visible.Text(path.Base(strings.ReplaceAll(row.File, `\`, "/"))), row.Line)
+		}
+		mark, text, notes := "   ", row.Text, []string{}
+		if row.At {
+			mark = "-> "
+		}
+		if text == "" && c.Unread == "" {
+			text = "(not an instruction that is known)"
+		}
+		if row.HasTarget {
+			notes = append(notes, row.Place.Text(r, name))
+		}
+		for _, v := range row.Values {
+			notes = append(notes, fmt.Sprintf("%s 0x%x", v.Name, v.Value))
+		}
+		line := fmt.Sprintf(" %s 0x%x  %-22s  %s", mark, row.Address, fmt.Sprintf("% x", row.Bytes), text)
+		if note := strings.Join(notes, ", "); note != "" {
+			line = fmt.Sprintf("%-70s ; %s", line, note)
+		}
+		b.printf("%s\n", strings.TrimRight(line, " "))
+	}
+	return b.flush()
+}
