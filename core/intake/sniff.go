@@ -177,6 +177,8 @@ var signatures = []struct {
 	{arMagic, Guess{Ar, "a static library or Debian package (an ar archive)"}},
 	{"!<thin>\n", Guess{Packed, "a list of object files (a thin ar archive); drop these"}},
 	{"symindex", Guess{Binary, "the index of a symbol file, for a server that has it beside that file"}},
+	{"BC\xc0\xde", Guess{Binary, "LLVM bitcode, of which the linker makes code (-flto)"}},
+	{"\xde\xc0\x17\x0b", Guess{Binary, "LLVM bitcode, of which the linker makes code (-flto)"}},
 	{"\x00asm", Guess{Binary, "a WebAssembly module"}},
 	{"SQLite format 3\x00", Guess{Binary, "an SQLite database"}},
 	{"bplist00", Guess{Binary, "a binary property list"}},

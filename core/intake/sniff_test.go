@@ -79,6 +79,8 @@ func TestSniff(t *testing.T) {
 		{"Foo.app/Info.plist", "bplist00\xd1", BundlePart, "a file out of the folder Foo.app"},
 		{`a.zip/Foo.xcarchive\Products\icon`, "\x89PNG\r\n\x1a\n", BundlePart, "a file out of the folder Foo.xcarchive"},
 		{"Foo.dSYM/Contents/Resources/DWARF/Foo", "\x00\x00\x00\x00", Binary, "binary data beginning with 00 00 00 00"},
+		{"a.o", "BC\xc0\xde\x35\x14\x00\x00", Binary, "LLVM bitcode, of which the linker makes code (-flto)"},
+		{"a.o", "\xde\xc0\x17\x0b\x00\x00\x00\x00", Binary, "LLVM bitcode, of which the linker makes code (-flto)"},
 		{"Foo.app", "bplist00\xd1", Binary, "a binary property list"},
 		{"a.dyldlist", "dyld_v1  arm64e\x00\x98\x00\x00\x00", Cache, ""},
 		{"a", "dyld_v1 x86_64h\x00", Cache, ""},

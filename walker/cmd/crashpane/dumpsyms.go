@@ -19,7 +19,7 @@ import (
 
 var dumpsymsCommand = command{
 	name:  "dumpsyms",
-	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] [--arch CPU] FILE [DEBUGFILE…]",
+	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] [--arch CPU] [--max-unpacked SIZE] FILE [DEBUGFILE…]",
 	about: "make a Breakpad symbol file of a binary or PDB",
 	help: `Prints what is known of the executable or library FILE, an ELF, PE or Mach-O file, as a Breakpad symbol file: its functions, source lines,
 inlined calls, names of exports, and unwind rules.
@@ -51,6 +51,7 @@ What could not be read, and what is missing, is told of on the error output.`,
 		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker has them")
 		fs.StringVar(&d.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
 		fs.StringVar(&d.id, "id", "", "the `ID` to write: build, hash, or a debug id that a dump has for FILE")
+		d.choices.unpackedFlag(fs)
 		return d.run
 	},
 }
@@ -59,6 +60,7 @@ What could not be read, and what is missing, is told of on the error output.`,
 type dumpsymsRun struct {
 	noCFI, mangled bool
 	id, arch       string
+	choices        choices
 }
 
 // run writes the symbol file to stdout, and to stderr what could not be read, which rules a symbol
@@ -67,7 +69,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no file is named")
 	}
-	files, err := openSources(args)
+	files, err := openSources(args, d.choices.maxUnpacked)
 	if err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ type sourceFile struct {
 }
 
 // openSources opens files, which the caller closes. They share a budget.
-func openSources(paths []string) (out []sourceFile, err error) {
+func openSources(paths []string, maxUnpacked int64) (out []sourceFile, err error) {
 	budget, given := &input.Budget{}, int64(0)
 	for _, path := range paths {
 		f, src, err := openFile(inBundle(path))
@@ -161,8 +163,8 @@ func openSources(paths []string) (out []sourceFile, err error) {
 			}
 			return nil, err
 		}
-		src.Budget = budget
-		budget.Give(src.Size)
+		src.Budget, src.MaxUnpacked = budget, maxUnpacked
+		budget.GiveFile(src)
 		given += src.Size
 		unpacked := &spools{}
 		src.Spool = unpacked.create
@@ -243,7 +245,7 @@ func attach(b *binary.File, src *input.Source) error {
 	members := []*input.Source{src}
 	if archive {
 		var err error
-		if members, err = intake.Expand(src, intake.Limits{Spool: src.Spool}, nil); err != nil {
+		if members, err = intake.Expand(src, intake.Limits{Spool: src.Spool, Advice: moreUnpacked}, nil); err != nil {
 			return err
 		}
 	}

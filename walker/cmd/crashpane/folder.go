@@ -130,7 +130,7 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 
 // addBinary records the ids and names of a binary. It reads only headers.
 func (f *folder) addBinary(path string) error {
-	files, err := openSources([]string{path})
+	files, err := openSources([]string{path}, 0)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ The index is of this very file: make it again when the file changes. An index th
 // writeIndex makes the index of the symbol file at a path. It writes to a temporary file beside the
 // result and renames it: a server never sees a part of an index.
 func writeIndex(path, to string, stdout io.Writer) error {
-	files, err := openSources([]string{path})
+	files, err := openSources([]string{path}, 0)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
 )
 
 // machoTestdata is a file of symfile/macho/testdata, unpacked.
@@ -95,5 +97,35 @@ func TestFat(t *testing.T) {
 				t.Errorf("%s --arch %q: exit %d, %q, want %q", command, c.arch, code, problem, c.says)
 			}
 		}
+	}
+}
+
+// --use takes the part of a file for several processors that is for the dump's.
+func TestUseFat(t *testing.T) {
+	dir := t.TempDir()
+	id := dumptest.RSDS(1, 2, 3, [8]byte{4}, 0, "m")
+	dump := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Platform: dumptest.OSMac, Processor: dumptest.CPUARM64}).
+		Module(0x200000000, 0x10000, "/usr/lib/m", id).Thread(1, dumptest.ARM64(map[string]uint64{"pc": 0x200000388, "sp": 0x7000}), 0x7000, make([]byte, 64)).Bytes()
+	writeFile(t, filepath.Join(dir, "a.dmp"), dump)
+	writeFile(t, filepath.Join(dir, "m"), fat(machoTestdata(t, "m-x86_64-fp.dylib"), machoTestdata(t, "m-arm64-fp.dylib")))
+	code, out, problem := crashpane("walk", "--use", filepath.Join(dir, "m"), filepath.Join(dir, "a.dmp"))
+	if code != 0 || !strings.Contains(out, "m!leaf") {
+		t.Errorf("exit %d, %s\n%s", code, problem, out)
+	}
+}
+
+// Rules that were passed over because a page of them is damaged are in the output, and the command fails.
+func TestRulesDamagedPage(t *testing.T) {
+	b := machoTestdata(t, "m-x86_64-fp.dylib")
+	at := bytes.Index(b, []byte{3, 0, 0, 0, 12, 0}) // a compressed page, whose entries begin after 12 bytes
+	if at < 0 {
+		t.Fatal("no page")
+	}
+	b[at] = 7
+	path := filepath.Join(t.TempDir(), "m")
+	writeFile(t, path, b)
+	code, out, problem := crashpane("rules", "--source", "compact", path)
+	if want := "a page of kind 2 or 3, found 7"; code != 1 || !strings.Contains(out+problem, want) {
+		t.Errorf("exit %d, %q, %q, want %q", code, out, problem, want)
 	}
 }

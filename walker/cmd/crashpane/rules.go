@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ import (
 
 var rulesCommand = command{
 	name:  "rules",
-	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--arch CPU] [--format text|json] FILE [DEBUGFILE…]",
+	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--arch CPU] [--format text|json] [--max-unpacked SIZE] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
 	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll), Mach-O file or symbol file, a row for every range of code in which they
 are the same: from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's
@@ -49,6 +50,7 @@ an object with "error" and "source", or a line "error: …", says so in the outp
 		fs.StringVar(&r.address, "address", "", "`address`, hexadecimal, to print the row of")
 		fs.StringVar(&r.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
 		fs.StringVar(&r.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		r.choices.unpackedFlag(fs)
 		return r.run
 	},
 }
@@ -59,6 +61,7 @@ var ruleSources = []string{"pdata", "compact", "eh_frame", "debug_frame", "sfram
 // rulesRun is one run of the command.
 type rulesRun struct {
 	source, address, format, arch string
+	choices                       choices
 }
 
 // run prints the tables of the file one after the other. One that cannot be read does not stop the
@@ -76,7 +79,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sources, err := openSources(args)
+	sources, err := openSources(args, r.choices.maxUnpacked)
 	if err != nil {
 		return err
 	}
@@ -141,10 +144,15 @@ func (r *rulesRun) print(p *rulesPrinter, t ruleTable, address uint64, stderr io
 	case err == nil:
 		err = table.Each(func(start, _ uint64, row unwind.Row) error { return p.row(start, row) })
 	}
-	if table != nil {
-		for _, w := range table.Warnings() {
-			fmt.Fprintln(stderr, w)
+	if table == nil {
+		return err
+	}
+	for _, w := range table.Warnings() {
+		if err == nil && r.address == "" {
+			err = errors.New(w)
+			continue
 		}
+		fmt.Fprintln(stderr, w)
 	}
 	return err
 }

@@ -116,7 +116,7 @@ func TestRuleSources(t *testing.T) {
 	for _, pattern := range []string{oracles + "*.elf", "../../../symfile/*/testdata/*.dll", "../../../symfile/*/testdata/*/*.elf"} {
 		files, _ := filepath.Glob(pattern)
 		for _, file := range files {
-			sources, err := openSources([]string{file})
+			sources, err := openSources([]string{file}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

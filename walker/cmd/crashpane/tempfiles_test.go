@@ -12,7 +12,7 @@ func TestTempFiles(t *testing.T) {
 	for _, name := range []string{"TMPDIR", "TMP"} {
 		t.Setenv(name, dir)
 	}
-	files, err := openSources([]string{"tempfiles_test.go"})
+	files, err := openSources([]string{"tempfiles_test.go"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

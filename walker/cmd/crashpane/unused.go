@@ -85,6 +85,9 @@ func (s *fileSet) useFile(spec string) error {
 	items = slices.DeleteFunc(items, func(it session.Item) bool {
 		return !it.Usable || it.Kind != session.KindSym && it.Kind != session.KindBinary
 	})
+	if len(items) > 1 { // a file for several processors
+		items = slices.DeleteFunc(items, func(it session.Item) bool { return s.files.Unused(it.ID, 0).Reason == session.OtherProcessor })
+	}
 	switch {
 	case len(items) == 0:
 		return fmt.Errorf("the file has no symbols, or is named twice")
