@@ -15,12 +15,12 @@ var (
 		// four arguments and 8 bytes of padding. A siginfo of 128 bytes and the head of a ucontext,
 		// 24 bytes, follow, or at once the sigcontext (arch/mips/kernel/signal.c; for o32
 		// include/uapi/asm/sigcontext.h: masks, pc, registers, of 64 bits each).
-		SignalReturn{Unit: 4, Code: []uint32{0x24021061, 0xc}, At: 24 + 128 + 24, Info: -1, Lines: "8 8 pc " + mipsGeneral},
+		SignalReturn{Unit: 4, Code: []uint32{0x24021061, 0xc}, At: 24 + 128 + 24, Info: 24, Swapped: true, Lines: "8 8 pc " + mipsGeneral},
 		SignalReturn{Unit: 4, Code: []uint32{0x24021017, 0xc}, At: 24, Lines: "8 8 pc " + mipsGeneral, Plain: true})
 	MIPS64 = newMIPS("mips64", 8, " gp", 0x8004, 0x00080000,
 		// li v0, 5211; syscall. The ucontext's head has 40 bytes, pc is behind the floating-point
 		// registers and mdhi, mdlo and their like.
-		SignalReturn{Unit: 4, Code: []uint32{0x2402145b, 0xc}, At: 24 + 128 + 40, Info: -1, Lines: "0 8 " + mipsGeneral + "\n576 8 pc"})
+		SignalReturn{Unit: 4, Code: []uint32{0x2402145b, 0xc}, At: 24 + 128 + 40, Info: 24, Swapped: true, Lines: "0 8 " + mipsGeneral + "\n576 8 pc"})
 )
 
 const mipsGeneral = "zero at v0-1 a0-3 t0-7 s0-7 t8-9 k0-1 gp sp fp ra"

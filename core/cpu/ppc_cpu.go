@@ -51,10 +51,14 @@ var (
 		// 128 bytes for a callee and the ucontext, whose sigcontext is at 168, with the registers at
 		// 64 in it and a pointer to them before. qemu's has no addi, and up to its version 8.1 the
 		// frame was 16 bytes higher (linux-user/ppc/signal.c).
-		SignalReturn{Unit: 4, Code: []uint32{0x38210080, 0x380000ac, 0x44000002}, At: 128 + 168 + 64, Info: -1, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
-		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 128 + 168 + 64, Info: -1, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
+		SignalReturn{Unit: 4, Code: []uint32{0x38210080, 0x380000ac, 0x44000002}, At: 128 + 168 + 64, Info: -1, Pointers: ppc64Pointers, Context: 128, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
+		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 128 + 168 + 64, Info: -1, Pointers: ppc64Pointers, Context: 128, Lines: "0 8 " + ppcSignal, Self: 128 + 168 + 56},
 		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 144 + 168 + 64, Info: -1, Lines: "0 8 " + ppcSignal, Self: 144 + 168 + 56})
 )
+
+// ppc64Pointers are where an rt_sigframe has pinfo and puc: after the ucontext, which has 69 or, with VSX,
+// 101 words of vector registers at its end, 16 bytes, and 6 or 7 instructions.
+var ppc64Pointers = []int{128 + 1440 + 16 + 24, 128 + 1440 + 16 + 32, 128 + 1696 + 16 + 24, 128 + 1696 + 16 + 32}
 
 // ppcSignal is the order of elf_gregset_t (arch/powerpc/include/uapi/asm/ptrace.h, PT_R0 to
 // PT_CCR).

@@ -22,8 +22,12 @@ type SignalReturn struct {
 	// that have the same code.
 	Self int
 	// Info is where the siginfo is, in bytes above the stack pointer, if not Plain; -1 where that is
-	// not the same in all frames, or its fields are in another order than most CPUs have.
-	Info int
+	// not the same in all frames. Pointers are then where pointers to the siginfo and to the ucontext,
+	// which is at Context, may be; the siginfo follows them. Swapped: si_code comes before si_errno.
+	Info     int
+	Pointers []int
+	Context  int
+	Swapped  bool
 	// Trap and Fault, if not 0, are where the number of the processor's exception is, and the
 	// address of a page fault. Handlers that were set without SA_SIGINFO have no siginfo.
 	Trap, Fault int

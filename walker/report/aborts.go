@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -120,8 +121,9 @@ const maxEnders = 40
 func (b *builder) ended(why *reason.Reason) {
 	c, frames := b.r.Crash, b.r.Threads[b.r.Crash.Thread].Frames
 	switch {
+	case b.sentByThread(why, frames):
 	case len(frames) < 2:
-	case c.Event.Did == "jumped to" && c.Event.HasAddress && c.Event.Address == frames[0].PC && (!frames[0].Named() || frames[0].Nearest):
+	case c.Event.Did == "jumped to" && c.Event.HasAddress && c.Event.Address == frames[0].PC && !named(&frames[0]):
 		c.Ended = 1 // what is at the address is no function
 	case c.Event.Did != why.Text || c.Event.Sent:
 	case why.Kind == reason.Abort || why.Kind == reason.Trap || why.Kind == reason.Instruction:
@@ -133,6 +135,41 @@ func (b *builder) ended(why *reason.Reason) {
 		b.aborted(reason.Abort)
 		c.Event = event // which says more
 	}
+}
+
+// sentByThread finds out whether another thread of the process sent the signal, by pthread_kill, and sets
+// the event. A thread that sends one to itself is in a function that does, or in one that such a function
+// has called.
+func (b *builder) sentByThread(why *reason.Reason, frames []Frame) bool {
+	c, e := b.r.Crash, b.d.Exception
+	name, _, _ := strings.Cut(why.Name, " ")
+	if os := b.d.OS(); os != core.OSLinux && os != core.Android || e.Flags != siTKill || len(frames) == 0 || !named(&frames[0]) || frames[0].Function.Raw == "syscall" ||
+		c.Event.Did != "sent itself "+name && (why.Kind != reason.Abort || c.Event.Did != why.Text) || b.sends(frames) != "" {
+		return false
+	}
+	c.Event = analysis.Event{Did: "was sent " + name + " by another thread", Why: "this instruction did not cause it", Sent: true}
+	for i := range b.r.Threads {
+		if function := b.sends(b.r.Threads[i].Frames); i != c.Thread && function != "" {
+			c.Event.Why = fmt.Sprintf("perhaps by %s, which is in %s", b.threadText(i), function)
+		}
+	}
+	return true
+}
+
+func named(f *Frame) bool { return f.Named() && !f.Nearest }
+
+// sends returns which of a thread's functions, found by rules, ends programs or sends signals, or "".
+func (b *builder) sends(frames []Frame) string {
+	for i := range frames[:min(len(frames), maxEnders)] {
+		f := &frames[i]
+		if f.Trust == "scan" || f.Trust == "cfi_scan" {
+			break
+		}
+		if named(f) && findEnder(f.Function.Raw) != nil {
+			return f.Function.Raw
+		}
+	}
+	return ""
 }
 
 // handler returns how many frames are those of a program's handler of SIGABRT, which its C library has
@@ -188,7 +225,7 @@ func (b *builder) aborted(kind reason.Kind) {
 		f := &frames[i]
 		scanned := f.Trust == "scan" || f.Trust == "cfi_scan"
 		var e *ender
-		if f.Named() && !f.Nearest {
+		if named(f) {
 			e = findEnder(f.Function.Raw)
 		}
 		switch {

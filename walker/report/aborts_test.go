@@ -133,7 +133,7 @@ func TestHandler(t *testing.T) {
 		if c.event.Did == "" {
 			c.event.Did = c.why.Text
 		}
-		b := &builder{d: &core.Dump{System: &core.SystemInfo{OS: core.Windows}}, r: &Report{Crash: &Crash{Event: c.event}, Threads: make([]Thread, 1)}}
+		b := &builder{d: &core.Dump{System: &core.SystemInfo{OS: core.Windows}, Exception: &core.Exception{}}, r: &Report{Crash: &Crash{Event: c.event}, Threads: make([]Thread, 1)}}
 		for _, n := range []string{"app.exe", "msvcrt.dll", "ucrtbase.dll", "kernel32.dll", "ntdll.dll"} {
 			b.r.Modules = append(b.r.Modules, Module{Name: `C:\` + n})
 		}
@@ -151,6 +151,40 @@ func TestHandler(t *testing.T) {
 		}
 		if have := b.r.Crash.Event; have != c.event {
 			t.Errorf("%s: %+v", c.frames, have)
+		}
+	}
+}
+
+// TestSentByThread: a signal that the process sent and that the thread is not in a function to send is
+// another thread's.
+func TestSentByThread(t *testing.T) {
+	abort, segv := reason.Reason{Name: "SIGABRT", Kind: reason.Abort, Text: "aborted itself"}, reason.Reason{Name: "SIGSEGV", Kind: reason.Memory}
+	const other = "was sent SIGABRT by another thread: this instruction did not cause it"
+	for _, c := range []struct {
+		why           reason.Reason
+		did           string
+		flags         uint32
+		frames, other string
+		want          string
+	}{
+		{abort, "aborted itself", siTKill, "poll main", "f", other},
+		{abort, "aborted itself", siTKill, "poll main", "tgkill watchdog", "was sent SIGABRT by another thread: perhaps by thread 1, which is in tgkill"},
+		{segv, "sent itself SIGSEGV", siTKill, "work main", "f", "was sent SIGSEGV by another thread: this instruction did not cause it"},
+		{abort, "aborted itself", siTKill, "__restore_sigs raise main", "f", "aborted itself"},
+		{abort, "aborted itself", siTKill, "? main", "f", "aborted itself"},
+		{abort, "aborted itself", siTKill, "syscall main", "f", "aborted itself"},
+		{abort, "aborted itself", 0, "poll main", "f", "aborted itself"},
+		{segv, "tried to read memory", siTKill, "work main", "f", "tried to read memory"},
+	} {
+		b := &builder{d: &core.Dump{System: &core.SystemInfo{OS: core.OSLinux}, Exception: &core.Exception{Flags: c.flags}}, r: &Report{Crash: &Crash{Event: analysis.Event{Did: c.did}}, Threads: make([]Thread, 2)}}
+		for i, names := range []string{c.frames, c.other} {
+			for _, n := range strings.Fields(names) {
+				b.r.Threads[i].Frames = append(b.r.Threads[i].Frames, Frame{Trust: "cfi", Module: -1, HasFunction: n != "?", Function: Name{Raw: n}})
+			}
+		}
+		b.ended(&c.why)
+		if have := b.r.Crash.Event.String(); have != c.want {
+			t.Errorf("%s: %q, want %q", c.frames, have, c.want)
 		}
 	}
 }

@@ -52,6 +52,8 @@ func (b *builder) answered(why *reason.Reason) bool {
 // kernel sent for no address.
 const siTKill, siKernel = 0xfffffffa, 0x80
 
+const sigbus, mipsBus = 7, 10
+
 // sigsegv is the signal of these exceptions of x86 (Intel SDM volume 3, 7.3.1).
 const sigsegv, generalProtection, pageFault = 11, 13, 14
 
@@ -89,6 +91,8 @@ func isSiginfo(number, errno uint64, code int32) bool {
 // the interrupted frame.
 //
 //	0 si_signo i32 · 4 si_errno i32 · 8 si_code i32 · on 64-bit CPUs 4 bytes padding · si_addr (asm-generic/siginfo.h)
+//
+// MIPS has si_code before si_errno, and SIGBUS is 10 (arch/mips/include/uapi/asm).
 func (b *builder) siginfo(sp uint64, interrupted *walker.Frame) *core.Exception {
 	arch := interrupted.Regs.Arch
 	big := b.d.Header.Order == binary.BigEndian
@@ -106,12 +110,24 @@ func (b *builder) siginfo(sp uint64, interrupted *walker.Frame) *core.Exception 
 		if !same {
 			continue
 		}
-		number, code := word(form.Info, 4), word(form.Info+8, 4)
-		if !form.Plain && form.Info >= 0 && isSiginfo(number, word(form.Info+4, 4), int32(code)) {
+		info := form.Info
+		for _, at := range form.Pointers {
+			if word(at, arch.WordSize) == sp+uint64(at+2*arch.WordSize) && word(at+arch.WordSize, arch.WordSize) == sp+uint64(form.Context) {
+				info = at + 2*arch.WordSize
+			}
+		}
+		errno, code := word(info+4, 4), word(info+8, 4)
+		if form.Swapped {
+			errno, code = code, errno
+		}
+		if number := word(info, 4); !form.Plain && info >= 0 && isSiginfo(number, errno, int32(code)) {
+			if form.Swapped && number == mipsBus {
+				number = sigbus
+			}
 			if raisedByCode>>number&1 == 0 || int32(code) <= 0 {
 				return nil
 			}
-			return &core.Exception{Code: uint32(number), Flags: uint32(code), Address: word(form.Info+8+arch.WordSize, arch.WordSize)}
+			return &core.Exception{Code: uint32(number), Flags: uint32(code), Address: word(info+8+arch.WordSize, arch.WordSize)}
 		}
 		switch trap := word(form.Trap, arch.WordSize); {
 		case form.Trap == 0:

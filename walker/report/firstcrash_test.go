@@ -15,6 +15,9 @@ import (
 	"github.com/crashpane/crashpane/walker/report/reporttest"
 )
 
+// Numbers of processors (minidump_format.h).
+const cpuMIPS, cpuMIPS64, cpuPPC64 = 1, 0x8004, 0x8002
+
 // TestFirstCrash: where a handler of a signal aborted or sent the signal again, the crash is what the
 // kernel sent the signal for. The stack is [libc, the code that returns from handlers, app].
 func TestFirstCrash(t *testing.T) {
@@ -23,6 +26,12 @@ func TestFirstCrash(t *testing.T) {
 	amd64 := func(more words) words { more[40+16*8] = pc; return more }
 	x86 := func(at int, more words) words { more[-(at + 14*4)] = pc; return more }
 	arm64 := func(more words) words { more[128+176+8+32*8] = pc; return more }
+	mips := func(more words) words { more[24+128+24+8] = pc; return more }
+	mips64 := func(more words) words { more[24+128+40+576] = pc; return more }
+	ppc64 := func(pinfo int, more words) words {
+		more[128+168+64+32*8], more[128+168+56], more[pinfo], more[pinfo+8] = pc, sp+128+168+64, sp+uint64(pinfo)+16, sp+128
+		return more
+	}
 	const read = "tried to read 4 bytes at 0x10: null pointer plus 16, through "
 	for _, c := range []struct {
 		name        string
@@ -39,6 +48,13 @@ func TestFirstCrash(t *testing.T) {
 		{"x86", dumptest.CPUX86, 6, 0xfffffffa, x86(160, words{-12: 11, -20: 1, -24: 0x10}), walker.TrustCFI, read + "eax; its handler then aborted the program"},
 		{"x86, without siginfo", dumptest.CPUX86, 6, 0xfffffffa, x86(4, words{-52: 14, -88: 0x10}), walker.TrustCFI, read + "eax; its handler then aborted the program"},
 		{"arm64", dumptest.CPUARM64, 6, 0xfffffffa, arm64(words{0: 11, -8: 1, 16: 0x10}), walker.TrustCFI, "tried to access memory at 0x10: close to a null pointer; its handler then aborted the program"},
+		{"mips", cpuMIPS, 6, 0xfffffffa, mips(words{-24: 11, -28: 1, -36: 0x10}), walker.TrustCFI, "tried to access memory at 0x10: close to a null pointer; its handler then aborted the program"},
+		{"mips, SIGBUS", cpuMIPS, 6, 0xfffffffa, mips(words{-24: 10, -28: 1, -36: 0x1001}), walker.TrustCFI, "tried to access memory at 0x1001: the address is misaligned; its handler then aborted the program"},
+		{"mips64", cpuMIPS64, 6, 0xfffffffa, mips64(words{-24: 11, -28: 1, 40: 0x10}), walker.TrustCFI, "tried to access memory at 0x10: close to a null pointer; its handler then aborted the program"},
+		{"mips, fields in the others' order", cpuMIPS64, 6, 0xfffffffa, mips64(words{-24: 11, -32: 1, 40: 0x10}), walker.TrustCFI, "aborted itself"},
+		{"ppc64", cpuPPC64, 6, 0xfffffffa, ppc64(1608, words{-1624: 11, -1632: 1, 1640: 0x10}), walker.TrustCFI, "tried to access memory at 0x10: close to a null pointer; its handler then aborted the program"},
+		{"ppc64 with VSX", cpuPPC64, 6, 0xfffffffa, ppc64(1872, words{-1888: 11, -1896: 1, 1904: 0x10}), walker.TrustCFI, "tried to access memory at 0x10: close to a null pointer; its handler then aborted the program"},
+		{"ppc64, elsewhere", cpuPPC64, 6, 0xfffffffa, ppc64(1700, words{-1716: 11, -1724: 1, 1732: 0x10}), walker.TrustCFI, "aborted itself"},
 		{"a signal that a process sent", dumptest.CPUAMD64, 6, 0xfffffffa, amd64(words{-304: 15, -312: 0, 320: 0x10}), walker.TrustCFI, "aborted itself"},
 		{"a signal that a process sent, after a page fault", dumptest.CPUAMD64, 6, 0xfffffffa, amd64(words{-304: 15, 200: 14, 216: 0x10}), walker.TrustCFI, "aborted itself"},
 		{"a page fault before", dumptest.CPUAMD64, 6, 0xfffffffa, amd64(words{200: 14, 216: 0x1000}), walker.TrustCFI, "aborted itself"},
@@ -59,6 +75,12 @@ func TestFirstCrash(t *testing.T) {
 			switch c.cpu {
 			case dumptest.CPUX86:
 				ctx, arch = dumptest.X86(map[string]uint64{"eip": 0x500000, "esp": 0x7000000}), cpu.X86
+			case cpuMIPS:
+				ctx, arch = dumptest.Context(dumptest.LittleEndian, "mips", map[string]uint64{"pc": 0x500000, "sp": 0x7000000}), cpu.MIPS
+			case cpuMIPS64:
+				ctx, arch = dumptest.Context(dumptest.LittleEndian, "mips64", map[string]uint64{"pc": 0x500000, "sp": 0x7000000}), cpu.MIPS64
+			case cpuPPC64:
+				ctx, arch = dumptest.Context(dumptest.LittleEndian, "ppc64", map[string]uint64{"srr0": 0x500000, "r1": 0x7000000}), cpu.PPC64
 			case dumptest.CPUARM64:
 				ctx, arch = dumptest.ARM64(map[string]uint64{"pc": 0x500000, "sp": 0x7000000}), cpu.ARM64
 			}
