@@ -217,6 +217,33 @@ func (s *scene) bytes() []byte {
 	return d.Bytes()
 }
 
+// lldbText are the parameters in which LLDB stores a text.
+func lldbText(text string) (params []uint64) {
+	raw := make([]byte, 120)
+	copy(raw, text)
+	for i := 0; i < len(raw); i += 8 {
+		params = append(params, binary.LittleEndian.Uint64(raw[i:]))
+	}
+	return params
+}
+
+// TestLLDB: LLDB says in words who sent a signal, and nothing of an int3.
+func TestLLDB(t *testing.T) {
+	const lldb = 0x4c4c4442
+	for _, s := range []scene{
+		{code: 11, insn: "c3", flags: lldb, params: lldbText("signal SIGSEGV: sent by kill, sigsend or raise"), want: "was sent SIGSEGV by a process: this instruction did not cause it"},
+		{code: 11, insn: "c3", flags: lldb, params: lldbText("SIGSEGV: sent by kill system call (sender pid=26402, uid=0)"), want: "was sent SIGSEGV by process 26402: this instruction did not cause it"},
+		{code: 11, insn: "c3", flags: lldb, params: lldbText("SIGSEGV: sent by tkill system call"), want: "sent itself SIGSEGV: this instruction did not cause it"},
+		{code: 6, insn: "c3", flags: lldb, params: lldbText("SIGABRT: sent by tkill system call"), want: "aborted itself"},
+		{code: 5, insn: "cc0f0b", flags: lldb, params: lldbText("signal SIGTRAP"), regs: with("rip", 0x400011), want: "hit a breakpoint or trap instruction: int3, which stops the program on purpose"},
+	} {
+		s.os, s.cpu = dumptest.OSLinux, dumptest.CPUAMD64
+		if have := Analyze(s.dump()).Event.String(); have != s.want {
+			t.Errorf("%q, want %q", have, s.want)
+		}
+	}
+}
+
 func TestSentences(t *testing.T) {
 	for i := range scenes {
 		s := &scenes[i]

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"strings"
+
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 )
@@ -90,7 +92,7 @@ func (c *crash) afterInt3() bool {
 	case "SIGTRAP / SI_KERNEL", "SIGTRAP", "EXC_BREAKPOINT / EXC_I386_BPT":
 		return true
 	}
-	return false
+	return c.d.Exception.Text != "" && strings.HasPrefix(c.why.Name, "SIGTRAP") // LLDB has no si_code
 }
 
 // use adds a register to regs.

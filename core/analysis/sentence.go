@@ -48,7 +48,8 @@ func (c *crash) event() Event {
 		return c.overflowEvent()
 	}
 	e := Event{Did: c.why.Text, Why: c.why.Why}
-	if !c.aboutMemory() && c.sentSignal(&e) {
+	certain := c.why.Flags == siTKill || c.why.Flags == siQueue || reason.SentByKill(c.d.Exception.Text)
+	if (certain || !c.aboutMemory()) && c.sentSignal(&e) {
 		return e
 	}
 	switch c.why.Kind {
@@ -152,9 +153,14 @@ func (c *crash) sentSignal(e *Event) bool {
 	}
 	pid, own, in := c.sender(), c.d.PID(), c.insn
 	itself := own != nil && *own == pid
-	switch code := c.d.Exception.Flags; {
+	if c.d.Exception.Text != "" {
+		pid = reason.SenderInText(c.d.Exception.Text)
+		itself = own != nil && *own == pid || pid == 0 && c.why.Flags == siTKill
+	}
+	switch code := c.why.Flags; {
 	case itself && c.why.Kind == reason.Abort:
 		return false
+	case reason.SentByKill(c.d.Exception.Text):
 	case code == siQueue, code == siTKill && itself:
 	case code != siUser:
 		return false
@@ -174,9 +180,9 @@ func (c *crash) sentSignal(e *Event) bool {
 	}
 	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it", Sent: true}
 	switch {
-	case pid == 0:
 	case itself:
 		e.Did = "sent itself " + name
+	case pid == 0:
 	default:
 		e.Did = fmt.Sprintf("was sent %s by process %d", name, pid)
 	}

@@ -21,7 +21,20 @@ var lldbWords = map[string][]struct {
 		{5, "floating point underflow"}, {6, "floating point inexact result"}, {7, "floating point invalid operation"}, {8, "subscript out of range"}},
 	"SIGSEGV": {{1, "address not mapped to object"}, {2, "invalid permissions for mapped object"}, {3, "failed address bounds checks"},
 		{8, "async tag check fault"}, {9, "sync tag check fault"}, {10, "control protection fault"}, {siKernel, "invalid address"}},
-	"": {{siKernel, "sent by kernel"}, {0xffffffff, "sent by sigqueue"}, {0xfffffffa, "sent by tkill"}},
+	"": {{siKernel, "sent by kernel"}, {0xffffffff, "sent by sigqueue"}, {0xfffffffa, "sent by tkill"}, {0, sentByKill}},
+}
+
+// sentByKill are LLDB's words of a signal that kill has sent: its si_code is 0, which writers that have none
+// store for others, too.
+const sentByKill = "sent by kill"
+
+// SentByKill reports whether LLDB's text of an exception says so.
+func SentByKill(text string) bool { return strings.Contains(text, sentByKill) }
+
+// SenderInText returns the process that sent a signal by LLDB's text, or 0.
+func SenderInText(text string) uint32 {
+	v, _ := lldbNumber(text, "sender pid")
+	return uint32(v)
 }
 
 // lldb decodes an exception that LLDB wrote, from its text:

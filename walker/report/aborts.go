@@ -31,7 +31,8 @@ var enders = []ender{
 	{names: "__assert_fail __assert __assert2 __assert_rtn __assert_perror_fail __libc_assert_fail _assert _wassert", why: "an assertion failed"},
 	{names: "__stack_chk_fail __stack_chk_fail_local __stack_smash_handler", why: "stack smashing: the guard value in a function's frame was overwritten"},
 	{names: "__chk_fail", why: "a fortified function found that a buffer would overflow"},
-	{names: "__*_chk", why: "a fortified function's check failed"},
+	{names: "__*printf_chk", why: "a fortified function's check failed"},
+	{names: "__*_chk"},
 	{names: "free cfree __libc_free malloc __libc_malloc realloc __libc_realloc calloc __libc_calloc malloc_printerr malloc_corruption* malloc_consolidate " +
 		"_int_free* _int_malloc _int_realloc unlink_chunk* abort_report_np malloc_zone_error", why: "a check of the allocator failed: the heap is damaged, or a block was freed wrongly"},
 	{names: "operatordelete* operatornew*"},
@@ -66,6 +67,7 @@ var enders = []ender{
 
 	{names: "runtime.goPanicIndex* runtime.panicIndex*", why: "a Go panic: an index is out of range"},
 	{names: "runtime.goPanicSlice* runtime.panicSlice*", why: "a Go panic: a slice's bounds are out of range"},
+	{names: "runtime.panicBounds*", why: "a Go panic: an index or a slice's bounds are out of range"},
 	{names: "runtime.panicdivide", why: "a Go panic: an integer was divided by zero"},
 	{names: "runtime.panicmem*", why: "a Go panic: a nil pointer, or another address that may not be accessed"},
 	{names: "runtime.panicdottype* runtime.panicnildottype", why: "a Go panic: a type assertion failed"},
@@ -242,7 +244,12 @@ func (b *builder) aborted(kind reason.Kind) {
 			event = analysis.Event{Did: cmp.Or(e.did, "aborted itself"), Why: perhaps + e.why}
 		}
 	}
-	if c.Ended > 0 {
-		c.Event = event
+	if c.Ended == 0 {
+		return
+	}
+	c.Event = event
+	// What has no name there is a part of the same runtime.
+	for i := c.Ended; i+1 < len(frames) && !frames[i].Named() && frames[i].Module >= 0 && frames[i].Module == frames[i-1].Module && b.isSystems(frames[i].Module); i++ {
+		c.Ended = i + 1
 	}
 }

@@ -23,11 +23,13 @@ func TestAborted(t *testing.T) {
 		{glibc + "? __assert_fail crash main", "crash", "an assertion failed"},
 		{glibc + "? __fortify_fail __stack_chk_fail crash", "crash", "stack smashing"},
 		{glibc + "? __fortify_fail __chk_fail crash", "crash", "a buffer would overflow"},
+		{glibc + "? __fortify_fail __chk_fail __strcpy_chk crash", "crash", "a buffer would overflow"},
 		{glibc + "? __libc_fatal ? __printf_chk crash", "crash", "a fortified function's check"},
 		{glibc + "? ? ? __libc_free _ZdlPv crash", "crash", "a check of the allocator"},
 		{terminates + "crash", "crash", "std::terminate was called"},
 		{terminates + "__cxa_throw crash", "crash", "a C++ exception that nothing caught"},
 		{terminates + "__gxx_personality_v0 ? _Unwind_RaiseException __cxa_throw nx", "nx", "a C++ exception that nothing caught"},
+		{terminates + "__cxa_throw ? std::vector::at crash", "std::vector::at", "a C++ exception that nothing caught"}, // the parts of a function have no name
 		{terminates + "__cxa_throw _ZSt20__throw_out_of_rangePKc crash", "crash", "a C++ exception that nothing caught"},
 		{terminates + "__cxa_rethrow crash", "crash", "thrown again"},
 		{terminates + "__cxa_pure_virtual crash", "crash", "a pure virtual function"},
@@ -50,12 +52,12 @@ func TestAborted(t *testing.T) {
 		{"onab raise abort crash", "crash", ""},
 		{"~raise ~abort crash", "~raise", ""},
 		{"raise !abort crash", "!abort", ""},
-		{"raise ? !__cxa_throw crash", "?", ""},
+		{"raise ? !__cxa_throw crash", "!__cxa_throw", ""},
 		{"onab ? ! !_ZN9__gnu_cxx27__verbose_terminate_handlerEv _ZSt9terminatev __cxa_throw crash", "crash", "perhaps a C++ exception that nothing caught"},
 		{"onab ? !_ZN9__gnu_cxx27__verbose_terminate_handlerEv ! _ZSt9terminatev __cxa_throw crash", "onab", ""},
 		{"app::__assert_failed crash", "app::__assert_failed", ""},
 	} {
-		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "aborted itself"}}, Threads: make([]Thread, 1)}}
+		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "aborted itself"}}, Threads: make([]Thread, 1), MainModule: -1, Modules: []Module{{Name: "/lib/libstdc++.so.6"}}}}
 		names := strings.Fields(c.frames)
 		for _, n := range names {
 			f := Frame{Trust: "cfi", Function: Name{Raw: strings.TrimLeft(n, "~!?")}, Nearest: n[0] == '~'}

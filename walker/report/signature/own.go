@@ -31,7 +31,7 @@ func (f *Frame) isOther(word string) bool {
 
 // standardFiles are parts of the paths of standard libraries' sources, whose functions compilers inline
 // into those of programs.
-var standardFiles = []string{"/rustc/", "/rustlib/src/rust/", "/include/c++/", "/libcxx/include/", "/libc++/", "/vc/tools/msvc/", "/vctools/crt/", "/usr/local/go/src/"}
+var standardFiles = []string{"/rustc/", "/rustlib/src/rust/", "/include/c++/", "/libcxx/include/", "/libc++/", "/vc/tools/msvc/", "/vctools/crt/", "/usr/include/", "/usr/local/go/src/"}
 
 func isStandardFile(file string) bool {
 	file = strings.ToLower(strings.ReplaceAll(file, `\`, "/"))

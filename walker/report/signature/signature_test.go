@@ -103,6 +103,7 @@ func TestPlace(t *testing.T) {
 		{[]Frame{{Function: "__insert", File: "/usr/include/c++/12/bits/stl_tree.h", Inlined: true}, {Function: "app::put(int)"}}, 1, "__insert | app::put", ""},
 		{[]Frame{{Function: "get", File: `C:\Program Files\Microsoft Visual Studio\2022\VC\Tools\MSVC\14.38.33130\include\xtree`, Inlined: true}, {Function: "app::put"}}, 1, "get | app::put", ""},
 		{[]Frame{{Function: "get", File: "/usr/include/c++/12/bits/stl_tree.h"}, {Function: "app::put(int)"}}, 0, "get", ""},
+		{[]Frame{{Function: "strcpy", File: "/usr/include/x86_64-linux-gnu/bits/string_fortified.h", Inlined: true}, {Function: "app::fill(char const*)"}}, 1, "strcpy | app::fill", ""},
 		{calls("<[u8]>::copy_from_slice", "app::fill"), 1, "<T>::copy_from_slice | app::fill", ""},
 		{calls("<app::Buffer<u8>>::fill", "main"), 0, "<T>::fill", ""},
 		{[]Frame{{Function: "<unknown in app.exe>", Module: "app"}}, 0, "<unknown in app.exe>", ""},
@@ -202,6 +203,7 @@ func TestLanguage(t *testing.T) {
 		{"core::App::run", `C:\src\app.cpp`, LanguageCPP},
 		{"core::App::run", "", LanguageUnknown},
 		{"main", "a.c", LanguageUnknown},
+		{"strcpy", "/usr/include/bits/string_fortified.h", LanguageUnknown},
 	} {
 		if have := language(tt.raw, tt.file); have != tt.want {
 			t.Errorf("%s %s: %d, want %d", tt.raw, tt.file, have, tt.want)

@@ -106,7 +106,7 @@ func language(raw, file string) Language {
 	case strings.HasPrefix(raw, "_R"), strings.HasPrefix(raw, "__R"), ext == ".rs", isHash(hash), isHash(legacy) && strings.HasPrefix(legacy[16:], "E"):
 		return LanguageRust
 	case strings.HasPrefix(raw, "_Z"), strings.HasPrefix(raw, "__Z"), strings.HasPrefix(raw, "?"), strings.HasSuffix(strings.TrimSuffix(raw, " const"), ")"),
-		slices.Contains([]string{".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".inl"}, ext):
+		slices.Contains([]string{".cc", ".cpp", ".cxx", ".hh", ".hpp"}, ext):
 		return LanguageCPP
 	}
 	return LanguageUnknown
