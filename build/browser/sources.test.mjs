@@ -2,16 +2,18 @@
 // pressed the button, requests nothing else, and reads only the parts of a large file that a stack
 // needs.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
+import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { grownSymbols } from "./grown.mjs";
 import { inRepo, startChrome, startSite } from "./harness.mjs";
 import { siteWith, startSource } from "./symbols.mjs";
 
+const run = promisify(execFile);
 const dump = "testdata/sample/tilecruncher.dmp";
 const windows = "testdata/windows/app.dmp";
 const sample = async (name) => {
@@ -202,10 +204,28 @@ test("what debuginfod sends is a program, which names frames and has their unwin
   assert.match(await tab.page.locator(".module-detail").innerText(), /Unwind rules\s+\S+, \.eh_frame[^]*Names\s+\S+, \.symtab/);
 });
 
-test("a server that the page was not built with is not asked, and the page says how to allow it", async () => {
+test("for a server that the page may not ask there is a command for curl, whose folder is dropped", async () => {
   await panel();
   await tab.page.locator("#symbols-base").fill(other.base);
-  await tab.sees(`make site SYMBOL_ORIGINS="${other.base}"`);
+  await tab.sees(`crashpane fetch DUMP --from ${other.base}`);
+  await chrome.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.origin });
+  await tab.page.locator('[data-act="copy-curl"]').click();
+  await tab.page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("curl -fL"), undefined, { polling: 200 });
+  const command = await tab.page.evaluate(() => navigator.clipboard.readText());
+  assert.deepEqual(other.seen, [], "the page asked it");
+  assert.ok(command.split("\n").every((line) => /^curl -fL --create-dirs -C - -o '[^']+' 'http:[^']+'$/.test(line)), command);
+  const { stderr } = await run("sh", ["-c", command], { cwd: dir }).catch((error) => error); // what the server does not have is an error
+  assert.match(stderr, /404/);
+  assert.ok(other.seen.length >= 2, "curl asked for all");
+  other.seen = [];
+  await tab.drop([join(dir, "symbols")]);
+  await tab.sees("main.cc:156");
+});
+
+test("a server that the page was not built with is not asked, and the page says what the user can do", async () => {
+  await panel();
+  await tab.page.locator("#symbols-base").fill(other.base);
+  await tab.sees(`crashpane fetch DUMP --from ${other.base}`);
   assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
   for (const bad of ["javascript:alert(1)", "https://user:word@symbols.example", "data:text/plain,x", `${source.base}?dump=1`]) {
     await tab.page.locator("#symbols-base").fill(bad);

@@ -84,7 +84,7 @@ test("a page that was built without servers asks none, whatever address is typed
   await tab.sees("Get symbols from a folder");
   for (const address of ["microsoft+https://symbols.example/download/symbols", "debuginfod+https://debug.example", "https://symbols.example"]) {
     await tab.page.locator("#symbols-base").fill(address);
-    await tab.sees(`make site SYMBOL_ORIGINS="${address}"`);
+    await tab.sees(`crashpane fetch DUMP --from ${address}`);
     assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
   }
   await tab.page.locator("#symbols-base").fill("other+https://symbols.example");

@@ -95,6 +95,7 @@ var actionTable = []action{
 	{id: "base", limit: asksServers, do: func(p *Page, base string) { p.Panel.Sources.setBase(base) }},
 	{id: "remember", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.toggleRemember() }},
 	{id: "ask", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.askAll() }},
+	{id: "copy-curl", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.copyCurl() }},
 	{id: "read-all", limit: asksServers, do: func(p *Page, url string) { p.Work.Downloads.readAllOf(url) }},
 	{id: "pick-store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.pickFolder() }},
 	{id: "store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.fromFolder() }},

@@ -21,9 +21,11 @@ type Sources struct {
 	Missing  []rows.MissingRow
 	of       protocol.ReportID // the report that Missing belongs to
 	known    bool              // Missing has arrived
-	// asks and problem are the result of toAsk for the drawing.
-	asks    []*Asked
+	// asks, problem, all and base are the result of work for the drawing.
+	asks    []*Asked // what the button would request
 	problem string
+	all     []*Asked // the same, if the page may not ask the server, too
+	base    string   // its address
 }
 
 // Asked is a request for a symbol file.
@@ -202,19 +204,26 @@ func escaped(part string) string {
 	return b.String()
 }
 
-// toAsk returns the requests that the button would send: for missing files that were not yet
-// requested from this server.
-func (z *Sources) toAsk() (rows []*Asked, problem string) {
+// work finds out what the button would send: requests for missing files that were not yet requested
+// from this server.
+func (z *Sources) work() {
+	z.asks, z.all, z.base, z.problem = nil, nil, "", ""
 	if z.Typed == "" {
-		return nil, ""
+		return
 	}
-	base, allowed, problem := z.page.Host.ResolveBase(z.Typed)
-	switch {
-	case problem != "":
-		return nil, problem
-	case !allowed:
-		return nil, z.notListed(base)
+	var allowed bool
+	if z.base, allowed, z.problem = z.page.Host.ResolveBase(z.Typed); z.problem != "" {
+		return
 	}
+	if z.all = z.from(z.base); allowed {
+		z.asks = z.all
+	} else {
+		z.problem = z.notListed(z.base)
+	}
+}
+
+// from returns the requests for the missing files that a server was not yet asked for.
+func (z *Sources) from(base string) (rows []*Asked) {
 	// Do not repeat requests, except failed ones: a server may accept another token, or work again.
 	// What it does not have, it will not have now.
 	seen := map[string]bool{}
@@ -230,30 +239,82 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 			}
 		}
 	}
-	return rows, ""
+	return rows
 }
 
-// notListed says why this page cannot reach a server, and what would help.
+// notListed says why this page cannot reach a server, and what the user can do.
 func (z *Sources) notListed(base string) string {
+	why := "This page may not ask " + base + ": its policy (Content-Security-Policy) allows other servers only."
 	if z.page.HostPage.Inside {
-		return "The host page has not allowed " + base + ". It can allow it: for an element, in the network attribute and the host page’s own policy (connect-src); " +
-			"for a frame, by building the site with make site SYMBOL_ORIGINS=\"" + base + "\""
+		why = "The host page has not allowed " + base + "."
+	} else if _, ok := z.page.Host.SymbolBases(); !ok {
+		why = "This copy of Crashpane cannot ask a server: its policy forbids every request (Content-Security-Policy: connect-src 'none')."
 	}
-	if _, ok := z.page.Host.SymbolBases(); !ok {
-		return "This copy of Crashpane cannot ask a server: its policy forbids every request (Content-Security-Policy: connect-src 'none'). A hosted copy can."
+	return why + " Your system can: copy the command for curl, run it, and drop the folder “" + curlFolder + "” that it makes. The command-line tool does the same: crashpane fetch DUMP --from " + base
+}
+
+// curlFolder is the folder into which the command for curl downloads.
+const curlFolder = "symbols"
+
+// curlCommand returns a command for the user's system that downloads what the page would ask for, a
+// line for each file: for servers that the page may not ask, or that do not let it read their answers.
+// On Windows it is for PowerShell. "" if there is nothing to ask for.
+//
+//	curl -fL --create-dirs -C - -o 'symbols/app/5A98…1/app.sym' 'https://symbols.example/app/5A98…1/app.sym'
+func (z *Sources) curlCommand() string {
+	curl, otherwise, end := "curl", " || ", ""
+	if z.page.Host.System() == SystemWindows {
+		curl, otherwise, end = "curl.exe", "; if (-not $?) { ", " }"
 	}
-	return "This page may not reach " + base + ": its policy (Content-Security-Policy) allows only the servers that it was built with. " +
-		"To allow this one, build the page with make site SYMBOL_ORIGINS=\"" + base + "\""
+	if z.Token != "" {
+		curl += " -H 'Authorization: Bearer TOKEN'"
+	}
+	_, root := layoutOf(z.base)
+	one := func(url string) string {
+		// A name of the dump is not trusted. In quotes the address has nothing that a shell reads.
+		return curl + " -fL --create-dirs -C - -o '" + curlFolder + plainPath(strings.TrimPrefix(url, root)) + "' '" + strings.ReplaceAll(url, "'", "%27") + "'"
+	}
+	var lines []string
+	for _, a := range z.all {
+		line := one(a.URL)
+		if a.Else != "" {
+			line += otherwise + one(a.Else) + end
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plainPath replaces what is special to a shell or a file system in the path of an address. Symbol files
+// are known by their content, so their names do not matter.
+func plainPath(path string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+", c) {
+			return c
+		}
+		return '_'
+	}, path)
+}
+
+// copyCurl copies the command.
+func (z *Sources) copyCurl() {
+	if len(z.all) == 0 {
+		return
+	}
+	said := "Command copied. Run it, and drop the folder “" + curlFolder + "” here"
+	if z.Token != "" {
+		said = "Command copied. Put your token in place of TOKEN, run it, and drop the folder “" + curlFolder + "” here"
+	}
+	z.page.Notices.copy(z.curlCommand(), said)
 }
 
 // askAll requests all the files that were shown.
 func (z *Sources) askAll() {
-	rows, problem := z.toAsk()
-	if problem != "" || len(rows) == 0 {
+	if z.work(); len(z.asks) == 0 {
 		return
 	}
 	z.save()
-	z.page.Work.Downloads.Asked = append(z.page.Work.Downloads.Asked, rows...)
+	z.page.Work.Downloads.Asked = append(z.page.Work.Downloads.Asked, z.asks...)
 	z.page.Work.Downloads.next()
 }
 
@@ -284,7 +345,7 @@ func (z *Sources) fromFolder() {
 
 // Compute implements vugu's callback before each drawing. Several texts need the requests, and there
 // can be hundreds.
-func (z *Sources) Compute() { z.asks, z.problem = z.toAsk() }
+func (z *Sources) Compute() { z.work() }
 
 // addresses returns the addresses that the button would request, a line each.
 func (z *Sources) addresses() string {

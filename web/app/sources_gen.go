@@ -120,6 +120,18 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.SetInnerHTML(c.askText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "A command for your own system, which downloads these files into a folder. It asks for the addresses alone, too."}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "copy-curl")
+			vgn.AddAttrInterface("disabled", len(c.all) == 0)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy a command for curl"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Crashpane fills in this address and this folder at your next visit. It still asks the server only when you press the button."}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-checked", boolWord(c.Remember))

@@ -155,7 +155,7 @@ func TestSourceThatIsNotListed(t *testing.T) {
 	p, h, _ := openSources()
 	p.Input("symbols-token", "secret")
 	p.Input("symbols-base", "https://other.example")
-	if problem := drawn(p).problem; !strings.Contains(problem, `make site SYMBOL_ORIGINS="https://other.example"`) {
+	if problem := drawn(p).problem; !strings.Contains(problem, "crashpane fetch DUMP --from https://other.example") || strings.Contains(problem, "make site") {
 		t.Errorf("the page says %q", problem)
 	}
 	if p.Panel.Sources.Token != "" {
@@ -169,6 +169,41 @@ func TestSourceThatIsNotListed(t *testing.T) {
 	p.Act("ask", "")
 	if len(h.fetches) != 0 {
 		t.Error("it was asked all the same")
+	}
+}
+
+// TestCurl: for a server that the page may not ask there is a command for the user's system. Names of
+// the dump cannot become part of the command.
+func TestCurl(t *testing.T) {
+	const id = "5A9832E5287241C1838ED98914E9B7FF1"
+	for _, c := range []struct{ system, base, token, want string }{
+		{SystemLinux, "https://other.example/s", "", "curl -fL --create-dirs -C - -o 'symbols/app/" + id + "/app.sym' 'https://other.example/s/app/" + id + "/app.sym'\n" +
+			"curl -fL --create-dirs -C - -o 'symbols/b/" + id + "/b.sym' 'https://other.example/s/b/" + id + "/b.sym'"},
+		{SystemMac, "debuginfod+https://other.example", "secret", "curl -H 'Authorization: Bearer TOKEN' -fL --create-dirs -C - -o 'symbols/buildid/0123456789abcdef/debuginfo' 'https://other.example/buildid/0123456789abcdef/debuginfo'"},
+		{SystemWindows, "microsoft+https://other.example", "", "curl.exe -fL --create-dirs -C - -o 'symbols/app.pdb/" + id + "/app.pdb' 'https://other.example/app.pdb/" + id + "/app.pdb'; if (-not $?) { " +
+			"curl.exe -fL --create-dirs -C - -o 'symbols/app.pdb/" + id + "/app.pd_' 'https://other.example/app.pdb/" + id + "/app.pd_' }\n" +
+			"curl.exe -fL --create-dirs -C - -o 'symbols/app.exe/5F5E10003000/app.exe' 'https://other.example/app.exe/5F5E10003000/app.exe'; if (-not $?) { " +
+			"curl.exe -fL --create-dirs -C - -o 'symbols/app.exe/5F5E10003000/app.ex_' 'https://other.example/app.exe/5F5E10003000/app.ex_' }"},
+		{SystemLinux, "", "", ""},
+	} {
+		p, h, _ := openSources()
+		h.system = c.system
+		p.Input("symbols-base", c.base)
+		p.Input("symbols-token", c.token)
+		drawn(p)
+		p.Act("copy-curl", "")
+		if h.copied != c.want {
+			t.Errorf("%s, %s: copied\n%s\nwant\n%s", c.system, c.base, h.copied, c.want)
+		}
+	}
+	p, h, _ := openSources()
+	const evil = "$(reboot)';`x`\"&|\n%é"
+	say(p, &protocol.Missing{Rows: []rows.MissingRow{{DebugFile: evil, DebugID: id, Stores: []rows.StoreFile{{Layout: "breakpad", Path: evil + "/" + id + "/" + evil + ".sym"}}}}})
+	drawn(p)
+	p.Act("copy-curl", "")
+	words := strings.Split(h.copied, "'")
+	if len(words) != 5 || strings.Trim(words[1], "/._-+abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" || strings.ContainsAny(h.copied, "`\"|\n\\") {
+		t.Errorf("copied %q", h.copied)
 	}
 }
 

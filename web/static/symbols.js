@@ -44,7 +44,7 @@ function symbolSources(bases, window, storage) {
       return `${host} cannot be reached (${error.message}), or redirects to a server that this page may not reach`;
     }
     const through = built.find(({ base }) => base.endsWith(`/servers/${host}`));
-    return `${host} answers, but does not let this page read its answers (CORS: it would have to allow this page’s origin). ${through ? `This page’s own server can ask it for you: choose ${through.base}` : "A Crashpane that is hosted as a Worker can ask it for you (SYMBOL_SERVERS)"}`;
+    return `${host} answers, but does not let this page read its answers (CORS: it would have to allow this page’s origin). ${through ? `This page’s own server can ask it for you: choose ${through.base}` : "Your system can read them: copy the command for curl, run it, and drop the folder that it makes"}`;
   }
 
   // Returns what the worker needs to read parts of a file (ranges.js), from the response with its
