@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
@@ -51,7 +50,7 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(d.format, args); err != nil {
 		return err
 	}
-	address, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(d.at), "0x"), 16, 64)
+	address, err := hexNumber(d.at)
 	switch {
 	case d.at != "" && err != nil:
 		return usageError(fmt.Sprintf("%q is not an address", d.at))

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/report"
+	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+var memoryCommand = command{
+	name:  "memory",
+	line:  "memory [--size N] [--words] [--format text|json] DUMP ADDRESS [SYMBOLS…] | memory --find WHAT DUMP [SYMBOLS…]",
+	about: "print the process's memory at an address, or find bytes, text and pointers in it",
+	help: `Prints the memory at an address (0x7ffe1000): that of the dump, and where it has none that of the programs among SYMBOLS. --words
+prints a word in a line with what it points to: a function, a thread's stack and frame, a range of the memory map, and with --private
+the text there.
+
+--find searches all memory of the dump and prints a line for each place, with what it is in. WHAT is text:TEXT, in UTF-8 and in
+UTF-16; hex:BYTES; or pointer:ADDRESS.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var m memoryRun
+		fs.IntVar(&m.size, "size", 256, "`number` of bytes")
+		fs.BoolVar(&m.words, "words", false, "a word in a line, with what it points to")
+		fs.BoolVar(&m.private, "private", false, "print the texts that words point to, too")
+		fs.StringVar(&m.find, "find", "", "`what` to find: text:TEXT, hex:BYTES or pointer:ADDRESS")
+		fs.StringVar(&m.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		m.useFlag(fs)
+		return m.run
+	},
+}
+
+// maxMemory limits the bytes that memory prints.
+const maxMemory = 16 << 20
+
+// memoryRun is one run of memory.
+type memoryRun struct {
+	size           int
+	words, private bool
+	find, format   string
+	choices
+}
+
+func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
+	if err := checkPlain(m.format, args); err != nil {
+		return err
+	}
+	address := uint64(0)
+	if m.find == "" {
+		if len(args) < 2 {
+			return usageError("no address is given")
+		}
+		var err error
+		if address, err = hexNumber(args[1]); err != nil {
+			return usageError(fmt.Sprintf("%q is not an address", args[1]))
+		}
+		args = append(args[:1:1], args[2:]...)
+	}
+	if m.size < 1 || m.size > maxMemory {
+		return usageError(fmt.Sprintf("--size is 1 to %d", maxMemory))
+	}
+	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, m.choices, stderr)
+	if err != nil {
+		return err
+	}
+	defer files.close()
+	files.warnProblems(r)
+	stdout = files.out(stdout)
+	if m.find != "" {
+		return files.ended(m.search(stdout, files.dump, r))
+	}
+	view, err := files.dump.MemoryView(address, m.size, m.private)
+	if err != nil {
+		return err
+	}
+	if m.format == "text" {
+		return files.ended(text.WriteMemory(stdout, r, view, m.words))
+	}
+	if err := jsonreport.WriteMemory(stdout, r, view, jsonreport.Options{Pretty: true}); err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, "\n")
+	return files.ended(err)
+}
+
+func hexNumber(s string) (uint64, error) {
+	return strconv.ParseUint(strings.TrimPrefix(strings.ToLower(s), "0x"), 16, 64)
+}
+
+// search prints where the dump's memory has what is to be found.
+func (m *memoryRun) search(w io.Writer, dump *session.Session, r *report.Report) error {
+	all, err := m.patterns(dump)
+	if err != nil {
+		return err
+	}
+	name := func(n report.Name) string { return n.Shown() }
+	for _, p := range all {
+		hits, more, err := dump.Find(p.bytes)
+		if err != nil {
+			return err
+		}
+		for _, at := range hits {
+			in := dump.Pointee(at, false)
+			if _, err := fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("0x%x  %s%s", at, p.as, in.Words(r, name)), " ")); err != nil {
+				return err
+			}
+		}
+		if more {
+			fmt.Fprintf(w, "… and more\n")
+		}
+	}
+	return nil
+}
+
+// pattern is bytes to find; as says what they are, if there are several forms.
+type pattern struct {
+	bytes []byte
+	as    string
+}
+
+// patterns are the bytes of what is to be found.
+func (m *memoryRun) patterns(dump *session.Session) ([]pattern, error) {
+	kind, what, _ := strings.Cut(m.find, ":")
+	order := dump.Header.Order
+	if order == nil {
+		order = binary.LittleEndian
+	}
+	switch kind {
+	case "text":
+		var wide []byte
+		for _, u := range utf16.Encode([]rune(what)) {
+			wide = append(wide, 0, 0)
+			order.PutUint16(wide[len(wide)-2:], u)
+		}
+		return []pattern{{[]byte(what), "UTF-8   "}, {wide, "UTF-16  "}}, nil
+	case "hex":
+		b, err := hex.DecodeString(strings.ReplaceAll(what, " ", ""))
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("%q: %v", what, err))
+		}
+		return []pattern{{b, ""}}, nil
+	case "pointer":
+		n, err := hexNumber(what)
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("%q is not an address", what))
+		}
+		b := make([]byte, 8)
+		order.PutUint64(b, n)
+		if arch := dump.Arch(); arch != nil && arch.WordSize == 4 {
+			b = b[:4]
+			order.PutUint32(b, uint32(n))
+		}
+		return []pattern{{b, ""}}, nil
+	}
+	return nil, usageError("--find wants text:TEXT, hex:BYTES or pointer:ADDRESS")
+}

@@ -1,0 +1,70 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/visible"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// WriteMemory prints memory: 16 bytes in a line, or with words a word in a line with what it points
+// to.
+//
+//	0x7ffe0000  01 00 00 00 00 00 00 00  20 20 40 00 00 00 00 00  ........ @......
+//
+//	0x7ffe0008  0x0000000000402020  main + 0x20
+func WriteMemory(w io.Writer, r *report.Report, m *report.MemoryView, words bool) error {
+	b := newPrinter(w)
+	name := func(n report.Name) string { return n.Shown() }
+	from, missing := "dump", false
+	for i := range m.Rows {
+		row := &m.Rows[i]
+		if len(row.Bytes) == 0 {
+			if !missing {
+				b.printf("0x%x  neither the dump nor a program that was added has this memory\n", row.Address)
+			}
+			missing = true
+			continue
+		}
+		if missing = false; row.From != from {
+			from = row.From
+			if from == "dump" {
+				b.printf("from the dump:\n")
+			} else {
+				b.printf("from %s:\n", visible.Text(path.Base(strings.ReplaceAll(from, `\`, "/"))))
+			}
+		}
+		if !words {
+			b.printf("0x%x  %s\n", row.Address, hexRow(row.Bytes))
+			continue
+		}
+		for _, one := range row.Words {
+			b.printf("%s\n", strings.TrimRight(fmt.Sprintf("0x%x  0x%0*x  %s", one.Address, 2*m.WordSize, one.Value, visible.Text(one.Points.Words(r, name))), " "))
+		}
+	}
+	return b.flush()
+}
+
+// hexRow writes up to 16 bytes as numbers and as text.
+func hexRow(p []byte) string {
+	var hex, chars strings.Builder
+	for i := range 16 {
+		if i == 8 {
+			hex.WriteByte(' ')
+		}
+		if i >= len(p) {
+			hex.WriteString("   ")
+			continue
+		}
+		fmt.Fprintf(&hex, "%02x ", p[i])
+		if p[i] < ' ' || p[i] > '~' {
+			chars.WriteByte('.')
+		} else {
+			chars.WriteByte(p[i])
+		}
+	}
+	return hex.String() + " " + chars.String()
+}

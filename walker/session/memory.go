@@ -1,0 +1,179 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// MemoryView returns size bytes of memory from an address on: the dump's, and where it has none that
+// of the programs that were added. texts says whether to show the text that words point to, which may
+// be private.
+func (s *Session) MemoryView(start uint64, size int, texts bool) (*report.MemoryView, error) {
+	const row = 16
+	if err := s.Src.Draw(input.Work, int64(size)*codeWork); err != nil {
+		return nil, err
+	}
+	points := s.pointers(texts)
+	out := &report.MemoryView{Start: start, WordSize: points.word}
+	for at := start; at-start < uint64(size) && at >= start; at += row {
+		p := make([]byte, min(row, uint64(size)-(at-start)))
+		n := s.Memory.Read(at, p)
+		r := report.MemoryRow{Address: at, From: "dump"}
+		if n == 0 {
+			if n, r.From = s.Dump.Code(at, p), ""; n > 0 {
+				m, _ := s.walked.walker.Modules.Find(at)
+				r.From = s.Modules[max(m, 0)].Name
+			}
+		}
+		r.Bytes = p[:n]
+		for w := 0; w+points.word <= n; w += points.word {
+			value := points.value(p[w:])
+			r.Words = append(r.Words, report.MemoryWord{Address: at + uint64(w), Value: value, Points: points.at(value)})
+		}
+		out.Rows = append(out.Rows, r)
+	}
+	return out, nil
+}
+
+// Pointee says what an address is in.
+func (s *Session) Pointee(address uint64, texts bool) report.Pointee {
+	points := s.pointers(texts)
+	return points.at(address)
+}
+
+// pointers finds what addresses are in.
+type pointers struct {
+	c      coder
+	ranges []report.MemoryRange // sorted by start
+	frames []frameMemory        // sorted by start
+	stacks []frameMemory        // of whole threads, whose frame is -1; sorted by start
+	texts  bool
+	word   int
+}
+
+// frameMemory is the memory of a frame: from its stack pointer to that of its caller.
+type frameMemory struct {
+	start, end    uint64
+	thread, frame int
+}
+
+func (s *Session) pointers(texts bool) *pointers {
+	r := s.present()
+	p := &pointers{c: coder{s: s, arch: s.Arch()}, ranges: report.MemoryMap(s.Dump, r), texts: texts, word: 8}
+	if p.c.arch != nil {
+		p.word = p.c.arch.WordSize
+	}
+	slices.SortStableFunc(p.ranges, func(a, b report.MemoryRange) int { return cmp.Compare(a.Start, b.Start) })
+	for t := range s.walked.stacks {
+		if th := &s.Threads[t]; th.Stack.Size > 0 {
+			p.stacks = append(p.stacks, frameMemory{th.StackStart, th.StackStart + th.Stack.Size, t, -1})
+		}
+		frames := s.walked.stacks[t].Frames
+		for i := range frames {
+			sp := frames[i].Regs.SP()
+			m := frameMemory{start: sp, end: sp, thread: t, frame: i}
+			if i+1 < len(frames) {
+				m.end = frames[i+1].Regs.SP()
+			}
+			if m.end > m.start {
+				p.frames = append(p.frames, m)
+			}
+		}
+	}
+	for _, list := range [][]frameMemory{p.stacks, p.frames} {
+		slices.SortStableFunc(list, func(a, b frameMemory) int { return cmp.Compare(a.start, b.start) })
+	}
+	return p
+}
+
+// value reads a word.
+func (p *pointers) value(b []byte) uint64 {
+	order := p.c.s.Header.Order
+	if order == nil {
+		order = binary.LittleEndian
+	}
+	if p.word == 4 {
+		return uint64(order.Uint32(b))
+	}
+	return order.Uint64(b)
+}
+
+// at says what an address is in.
+func (p *pointers) at(address uint64) report.Pointee {
+	out := report.Pointee{Place: report.Place{Module: -1}, Thread: -1, Frame: -1}
+	if address < 0x1000 { // a number
+		return out
+	}
+	out.Place = p.c.place(address)
+	for _, list := range [][]frameMemory{p.stacks, p.frames} {
+		if i := sort.Search(len(list), func(i int) bool { return list[i].start > address }) - 1; i >= 0 && address < list[i].end {
+			out.Thread, out.Frame = list[i].thread, list[i].frame
+		}
+	}
+	if i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].Start > address }) - 1; i >= 0 && address-p.ranges[i].Start < p.ranges[i].Size {
+		out.Range = &p.ranges[i]
+	}
+	if p.texts {
+		out.Text = p.text(address)
+	}
+	return out
+}
+
+// text returns the printable text at an address, of at least 4 bytes, up to 40.
+func (p *pointers) text(address uint64) string {
+	var b [40]byte
+	s := b[:p.c.s.Dump.Code(address, b[:])]
+	if i := bytes.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
+		s = s[:i]
+	}
+	if len(s) < 4 {
+		return ""
+	}
+	return string(s)
+}
+
+// maxHits limits what Find returns.
+const maxHits = 10000
+
+// Find returns the addresses at which the dump's memory has some bytes, in order, up to maxHits;
+// more says that there are more.
+func (s *Session) Find(what []byte) (hits []uint64, more bool, err error) {
+	if len(what) == 0 {
+		return nil, false, fmt.Errorf("nothing to find")
+	}
+	const block = 1 << 20
+	if err := s.Src.Draw(input.Memory, block+int64(len(what))); err != nil {
+		return nil, false, err
+	}
+	defer s.Src.Return(block + int64(len(what)))
+	room := make([]byte, block+len(what)-1)
+	end := uint64(0) // of what was searched
+	for _, r := range s.Memory.Regions() {
+		for at := max(r.Start, end); at-r.Start < r.Loc.Size; at += block {
+			p := room[:s.Memory.Read(at, room)] // goes on in the region after it
+			if err := s.Src.Draw(input.Work, int64(len(p))); err != nil {
+				return hits, true, err
+			}
+			for from, most := 0, min(block, r.Loc.Size-(at-r.Start)); ; {
+				i := bytes.Index(p[from:], what)
+				if i < 0 || uint64(from+i) >= most {
+					break
+				}
+				if len(hits) == maxHits {
+					return hits, true, nil
+				}
+				hits = append(hits, at+uint64(from+i))
+				from += i + 1
+			}
+		}
+		end = max(end, r.Start+r.Loc.Size)
+	}
+	return hits, false, nil
+}
