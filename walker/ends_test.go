@@ -32,7 +32,7 @@ func TestCompleteStacks(t *testing.T) {
 		ntdll               bool
 	}{
 		{name: "the program's entry point", os: core.OSLinux, entry: code(0x2000), words: []uint64{1, code(0x2021), 2, code(0x3030), 4},
-			shape: "1010 context, 2021 scan, end", detail: "the program begins at 0x40002000 (AT_ENTRY), and the call is 33 bytes behind it: it has no caller"},
+			shape: "1010 context, 2021 scan, end", detail: "the program begins at 0x40002000 (AT_ENTRY), 33 bytes before this return address: nothing calls that code"},
 		{name: "with a name", os: core.OSLinux, entry: code(0x2000), words: []uint64{1, code(0x2021), 2, code(0x3030), 4}, funcs: map[uint64]string{0x1000: "main", 0x2000: "begin", 0x3000: "g"},
 			shape: "1010 context, 2021 scan, end", detail: "AT_ENTRY"},
 		{name: "a function behind the entry point", os: core.OSLinux, entry: code(0x1ff0), words: []uint64{1, code(0x2021), 2, code(0x3030), 4}, funcs: map[uint64]string{0x1000: "main", 0x2000: "f", 0x3000: "g"},
@@ -67,7 +67,7 @@ func TestCompleteStacks(t *testing.T) {
 		{name: "nothing but the registers", os: core.Windows, words: stack(8192),
 			shape: "1010 context, nothing-found"},
 		{name: "leftovers behind the thread's start", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), kernel(0x10), ntdll(0x20), 3, code(0x2020)),
-			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, end", detail: "every thread begins in ntdll.dll, which calls kernel32.dll: the frame has no caller; scan gives 0x40002020"},
+			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, end", detail: "every thread begins in ntdll.dll, which calls kernel32.dll: nothing calls this code; 0x40002020, by a search of the stack (scan), is left from something else"},
 		{name: "a thread's start on x86 is two functions", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), kernel(0x10), ntdll(0x20), ntdll(0x90)),
 			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, c090 scan, end", detail: "no word between"},
 		{name: "a scan that did not find the thread's start", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), ntdll(0x20), 3, code(0x2020)),
@@ -117,7 +117,7 @@ func TestNullReturns(t *testing.T) {
 		words               []uint64
 	}{
 		{name: "0 by a rule", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, 5},
-			shape: "1010 context, 2020 cfi, end", detail: "the next return address, found by cfi, is 0x0"},
+			shape: "1010 context, 2020 cfi, end", detail: "by its unwind rules (CFI), the next return address is 0x0"},
 		{name: "callers are left", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, code(0x3030)},
 			shape: "1010 context, 2020 cfi, lost", detail: "is 0x0, and above it, at 0x7fff0028, there is a return address 0x40003030: the stack may be cut"},
 		{name: "callers are left at frame 0", rows: map[uint64]unwind.Row{0x1000: rules}, words: []uint64{1, 0, 2, code(0x3030)},

@@ -86,7 +86,7 @@ func (s *walk) isCommon() string {
 }
 
 // noCaller is the Stop's detail for a function that is known by its name.
-func noCaller(name string) string { return name + " is where a stack begins: it has no caller" }
+func noCaller(name string) string { return name + " is where a stack begins: nothing calls it" }
 
 // entered reports whether the system enters a frame's function: by its reserved name, or because it
 // is the program's entry point.
@@ -96,7 +96,7 @@ func (s *walk) entered(f *Frame) string {
 		return noCaller(sym.Name)
 	}
 	if past := f.PC - s.Entry; s.Entry != 0 && past > 0 && past <= startSize && (sym.Name == "" || f.Address(sym.Start) == s.Entry) {
-		return fmt.Sprintf("the program begins at 0x%x (AT_ENTRY), and the call is %d bytes behind it: it has no caller", s.Entry, past)
+		return fmt.Sprintf("the program begins at 0x%x (AT_ENTRY), %d bytes before this return address: nothing calls that code", s.Entry, past)
 	}
 	return ""
 }
@@ -139,7 +139,7 @@ func (s *walk) usedShadow() string {
 // something proves it, or a walk that got lost. Rules that find 0 say that there is no caller, but a
 // rule may be wrong: then the callers are still above, where a scan finds them.
 func (s *walk) endsAtNull(src Source, row *unwind.Row, regs *cpu.Regs) *Stop {
-	said := fmt.Sprintf("the next return address, found by %s, is 0x%x", src, regs.PC())
+	said := fmt.Sprintf("by %s, the next return address is 0x%x", src.words(), regs.PC())
 	if !s.Policy.ProveEnd {
 		return &Stop{Kind: StopEnd, Detail: said}
 	}
@@ -219,7 +219,7 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	}
 	if start+1 < len(s.frames) {
 		next := &s.frames[start+1]
-		stop.Attempts, stop.Detail = next.Attempts, fmt.Sprintf("every thread begins in ntdll.dll, which calls kernel32.dll: the frame has no caller; %s gives 0x%x", next.Source, next.PC)
+		stop.Attempts, stop.Detail = next.Attempts, fmt.Sprintf("every thread begins in ntdll.dll, which calls kernel32.dll: nothing calls this code; 0x%x, by %s, is left from something else", next.PC, next.Source.words())
 		s.frames = s.frames[:start+1]
 	}
 	return stop
@@ -260,7 +260,7 @@ func (s *walk) endAtOutermost() *Stop {
 			continue
 		}
 		next := &s.frames[i+1]
-		stop := &Stop{Kind: StopEnd, Attempts: next.Attempts, Detail: fmt.Sprintf("%s; %s gives 0x%x", why, next.Source, next.PC)}
+		stop := &Stop{Kind: StopEnd, Attempts: next.Attempts, Detail: fmt.Sprintf("%s; 0x%x, by %s, is left from something else", why, next.PC, next.Source.words())}
 		s.frames = s.frames[:i+1]
 		return stop
 	}

@@ -179,7 +179,7 @@ func TestRulesOfTheOutermost(t *testing.T) {
 		if got := shape(s); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		if want := "a.so .eh_frame+0x18 says that the function has no caller"; s.Stop.Detail != want {
+		if want := "a.so .eh_frame+0x18 says that nothing calls the function"; s.Stop.Detail != want {
 			t.Errorf("%s, want %s", s.Stop.Detail, want)
 		}
 	}

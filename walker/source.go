@@ -21,6 +21,29 @@ const (
 	SourceScan         Source = "scan"
 )
 
+// words names a source in a sentence, with the term that debuggers have for it.
+func (s Source) words() string {
+	switch s {
+	case SourceCFI:
+		return "its unwind rules (CFI)"
+	case SourceWin:
+		return "its unwind rules (STACK WIN)"
+	case SourceFramePointer:
+		return "the frame pointer"
+	case SourceCode:
+		return "the function's code"
+	case SourceLeaf:
+		return "the place where the call put it (leaf)"
+	case SourceGo:
+		return "the stack pointer that Go's runtime saved"
+	case SourceShadow:
+		return "the shadow stack"
+	case SourceScan:
+		return "a search of the stack (scan)"
+	}
+	return string(s)
+}
+
 // Symbols looks up symbols and unwind rules for the walker. Modules are indices of the dump's
 // module list, addresses are module-relative. It is synchronous and reads only what is at hand: for
 // other bytes it returns symbol.Needs, and records which they are for the session's caller.

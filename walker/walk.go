@@ -217,7 +217,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		if cand.row.Outermost && s.Policy.EndAtOutermost && !s.atContext() {
 			origin := cand.row.Origin
 			origin.File = origin.File[strings.LastIndexAny(origin.File, `/\`)+1:] // reports are passed on without folders
-			stop := &Stop{Kind: StopEnd, Attempts: attempts, Detail: origin.String() + " says that the function has no caller"}
+			stop := &Stop{Kind: StopEnd, Attempts: attempts, Detail: origin.String() + " says that nothing calls the function"}
 			if !cand.row.CannotUnwind {
 				return Frame{}, stop
 			}

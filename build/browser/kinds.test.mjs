@@ -59,7 +59,7 @@ test("a public name has its offset, and the module says once that it has exports
   await tab.sees("parse_body+0xd6");
   assert.deepEqual(await functions(), ["parse_body+0xd6", "main+0x14"]);
   const row = await tab.page.locator("#modules .row", { hasText: "app" }).first().innerText();
-  assert.equal(row.match(/only exports/g)?.length, 1, row);
+  assert.equal(row.match(/exported names/g)?.length, 1, row);
 });
 
 test("a finding about a program whose start is unknown keeps the program's name", async () => {

@@ -124,7 +124,7 @@ test("a server in Microsoft's layout is asked for PDB and program, and for the c
   assert.deepEqual(source.seen, [], "something was asked without a word");
   await ask();
   await tab.sees("app.c:27");
-  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "CFI"));
+  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "unwind rule"));
   await ended();
   const asked = new Set(urls());
   assert.deepEqual([...asked].filter((u) => !shown.includes(u)), [], "what was asked was not shown");

@@ -37,7 +37,7 @@ test("with the program and its PDB every frame has a name, a line, and a caller 
   for (const [name, line] of [["total", 27], ["print_receipt", 33], ["print_all", 41], ["start", 50]]) {
     assert.match(text, new RegExp(`${name}\\b[^]*app\\.c:${line}\\b`), text);
   }
-  assert.deepEqual((await trusts()).slice(0, 5), ["context", "CFI", "CFI", "CFI", "CFI"]);
+  assert.deepEqual((await trusts()).slice(0, 5), ["recorded", "unwind rule", "unwind rule", "unwind rule", "unwind rule"]);
   // Why a frame is there: the unwind rule for its instruction, and where the rule is.
   await tab.page.click("#stack .row:has-text('print_receipt')");
   await tab.page.click("#side-why");
@@ -57,7 +57,7 @@ test("with the PDB alone the page asks for the program, by name and identifier",
   await tab.chooseModule("app.exe");
   await tab.sees("The program itself, app.exe: without it x86_64 stacks are guessed");
   await tab.drop([exe]);
-  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "CFI"));
+  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "unwind rule"));
   assert.doesNotMatch(await wanted(), /app\./);
 });
 
@@ -103,5 +103,5 @@ test("the programs in a dump with all memory are read, and its stacks are exact"
   await tab.sees("memory of app.exe");
   await tab.drop([pdb]);
   await tab.sees("app.c:27");
-  assert.deepEqual((await trusts()).slice(0, 5), ["context", "CFI", "CFI", "CFI", "CFI"]);
+  assert.deepEqual((await trusts()).slice(0, 5), ["recorded", "unwind rule", "unwind rule", "unwind rule", "unwind rule"]);
 });

@@ -108,7 +108,7 @@ test("a page says that a server has no CORS, and reads from it through its own h
   assert.deepEqual(source.seen, []);
   await tab.page.locator('[data-act="ask"]').click();
   await tab.sees("app.c:27");
-  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "CFI"));
+  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "unwind rule"));
   for (const { method, url, headers } of source.seen) {
     assert.equal(method, "GET");
     assert.ok(shown.includes(`${edge.url}servers/${host}${url.replace(/^\/store/, "")}`), url);

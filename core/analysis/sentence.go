@@ -42,7 +42,7 @@ func (e *Event) String() string {
 //	jumped to 0x7f75c0de1234: the memory there is data and may not be executed
 //	divided an integer by zero: ecx is 0
 //	ran out of stack: it reached its guard page after 8192 KB
-//	was sent SIGSEGV by process 4711: this instruction did not cause it
+//	was sent SIGSEGV by process 4711: the code that was running did not cause it
 func (c *crash) event() Event {
 	if c.out.Overflow != No {
 		return c.overflowEvent()
@@ -178,7 +178,7 @@ func (c *crash) sentSignal(e *Event) bool {
 	if number, ok := strings.CutPrefix(c.why.Text, "was sent real-time "); ok {
 		name = "real-time " + number
 	}
-	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it", Sent: true}
+	*e = Event{Did: "was sent " + name + " by a process", Why: "the code that was running did not cause it", Sent: true}
 	switch {
 	case itself:
 		e.Did = "sent itself " + name

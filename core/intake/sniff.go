@@ -218,7 +218,7 @@ func bundlePart(name string) Guess {
 	}
 	for dir := path.Dir(name); dir != path.Dir(dir); dir = path.Dir(dir) {
 		if slices.Contains(bundles, path.Ext(dir)) {
-			return Guess{BundlePart, "a file out of the folder " + path.Base(dir)}
+			return Guess{BundlePart, "a part of the folder " + path.Base(dir) + " that has no symbols"}
 		}
 	}
 	return Guess{}

@@ -334,15 +334,15 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		add(FindingNoUnwind, nil, b.addFile(m),
 			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
 	} else if used && s.NoUnwind && t.guessed > 0 {
-		how := "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)"
+		how := "add the program or library itself, or a symbol file made from one that still has its unwind rules (.eh_frame, .debug_frame, or the PDB)"
 		if b.needsProgram(m) {
-			how = "add " + name + " itself, or make the symbol file from it and its PDB (crashpane dumpsyms)"
+			how = "add " + name + " itself, or a symbol file made from it and its PDB (crashpane dumpsyms)"
 		}
 		add(FindingNoUnwind, nil, how,
-			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
+			"%s has names and no unwind rules (STACK records): the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
 	}
 	if t.badRecords > 0 {
-		add(FindingBadRecord, nil, "", "%s could not use call frame information that covers them (%s: %s)",
+		add(FindingBadRecord, nil, "", "%s could not use the unwind rules that cover them (%s: %s)",
 			frames(t.badRecords, "in "+name, "in "+name), t.badRecord, t.badWhy)
 	}
 	if t.swapped > 0 {
@@ -360,7 +360,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	if used && mod.Has.DebugFile != "" {
 		add(FindingNoDebug, nil, b.addFile(m), "%s alone has no functions and lines, which are in %s: %s", name, mod.Has.DebugFile, frames(mod.Frames, "lacks them", "lack them"))
 	} else if used && t.far > 0 {
-		add(FindingExports, nil, "make the symbol file from the program with its debug information (crashpane dumpsyms), or add that",
+		add(FindingExports, nil, "add the program as it was before strip, or its debug file, or a symbol file made from one of them (crashpane dumpsyms)",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
 	}
 	if n := len(t.scanned); used && n > 0 && !s.NoUnwind && t.badRecords == 0 {
@@ -614,9 +614,9 @@ func (b *builder) ofThem(threads []int) string {
 	case first == len(threads) || !b.r.HasRequesting:
 		return ""
 	case first == 0:
-		return ", none of them in the thread of interest"
+		return ", none of them in " + b.threadText(b.r.FirstThread)
 	}
-	return fmt.Sprintf(", %d of them in the thread of interest", first)
+	return fmt.Sprintf(", %d of them in %s", first, b.threadText(b.r.FirstThread))
 }
 
 func (b *builder) endText(threads []int) string {

@@ -241,7 +241,7 @@ func (fs *Files) add(src *input.Source, member bool) {
 		fs.addArchive(it)
 	default:
 		fs.cache = fs.cache || k == intake.Cache
-		it.Message = fmt.Sprintf("%s: %s; not a dump, a symbol file, a program or an archive of these", src.Name, guess.What)
+		it.Message = fmt.Sprintf("%s: %s. Crashpane reads dumps, symbol files, programs, and archives of these", src.Name, guess.What)
 	}
 }
 

@@ -23,6 +23,7 @@ func (h *host) listen() {
 	// Scroll events do not bubble, so the listener captures them on their way to the lists.
 	h.native(h.root.Underlying(), "scroll", func(js.Value) { h.scheduleMeasure() }, true)
 	h.native(h.window, "resize", func(js.Value) { h.scheduleMeasure() }, true)
+	h.native(h.low, "change", func(js.Value) { h.change(func(p *app.Page) { p.Panel.Changed() }) }, false)
 	if h.owns() {
 		// Keys also work when nothing has the focus: then the body gets them.
 		h.native(h.window.Get("document").Get("body"), "keydown", func(e js.Value) {

@@ -20,6 +20,7 @@ type host struct {
 	changeIf  func(func(*app.Page) (draw bool))
 	draws     int      // how often the page was drawn
 	after     []func() // called after the next render
+	low       js.Value // the media query lowWindow
 	measure   js.Func
 	measured  bool     // a measurement is pending
 	addresses int      // how often the address was set
@@ -31,7 +32,8 @@ type host struct {
 }
 
 func newHost(viewer js.Value) *host {
-	return &host{viewer: viewer, root: element(viewer.Get("root")), window: viewer.Get("hostWindow")}
+	window := viewer.Get("hostWindow")
+	return &host{viewer: viewer, root: element(viewer.Get("root")), window: window, low: window.Call("matchMedia", lowWindow)}
 }
 
 // try calls browser functions that may throw (storage, clipboard), and returns the exception's
@@ -323,6 +325,12 @@ func rowHeight(list js.Value) int {
 	}
 	return app.RowHeight
 }
+
+// lowWindow is the style sheet's query of medium windows that have no room for twelve rows of a stack
+// above an open lower panel.
+const lowWindow = "(max-width: 1080px) and (max-height: 860px)"
+
+func (h *host) Low() bool { return h.low.Get("matches").Bool() }
 
 func (h *host) Announce(text string) { h.announce(text) }
 

@@ -143,7 +143,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	z.page.Screen.Pace.fileRead()
 }
 
-// reportProblems shows a notice for each file that Crashpane cannot use. Without a dump there is
+// reportProblems shows the files that Crashpane cannot use, with one notice for each folder. Without a dump there is
 // none, since the start screen lists these files.
 func (z *Reading) reportProblems() {
 	items := z.unreported
@@ -162,12 +162,18 @@ func (z *Reading) reportProblems() {
 			z.page.Host.Announce(text)
 			z.page.HostPage.notify(Event{Kind: EventError, Level: "warning", Text: text})
 		default:
-			z.page.Notices.show("warning", text)
-			if it.Assign {
-				z.page.Notices.offer("show", "files", "Show files")
+			folder, _, in := strings.Cut(it.Name, "/")
+			if !in {
+				folder = ""
 			}
-			if it.Refused {
+			switch {
+			case it.Refused:
+				z.page.Notices.show("warning", text)
 				z.page.Notices.offer("anyway", it.Name, "Unpack it anyway")
+			case it.Assign:
+				z.page.Notices.showFile(fileTrouble{folder, "have no MODULE line and can be assigned in the Files tab"}, it.Name, text)
+			default:
+				z.page.Notices.showFile(fileTrouble{folder, "cannot be used"}, it.Name, text)
 			}
 		}
 	}

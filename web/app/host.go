@@ -39,6 +39,8 @@ type Document interface {
 	// ShowBackground shows background work and its progress, without drawing the page; percent is
 	// -1 if it is unknown.
 	ShowBackground(text string, percent int)
+	// Low reports whether the window is too low to have the lower panel below a stack at first.
+	Low() bool
 	// Announce has a screen reader say a text.
 	Announce(text string)
 }

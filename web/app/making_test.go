@@ -28,7 +28,7 @@ func TestModuleSaysWhatItHas(t *testing.T) {
 		t.Fatalf("%+v", look)
 	}
 	out := render(t, p)
-	for _, want := range []string{"loaded: CFI · lines", "libx.so, .eh_frame", "No source lines", "Ignore its CFI", "Download .sym", "Missing"} {
+	for _, want := range []string{"loaded: CFI · lines", "libx.so, .eh_frame", "No source lines", "Ignore its unwind rules", "Download .sym", "Missing"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the module does not say %q", want)
 		}
@@ -49,7 +49,7 @@ func TestCFIIsIgnoredByHand(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	p.Panel.Modules.Detail.Ignored = true
-	if out := render(t, p); !strings.Contains(out, "Use its CFI again") {
+	if out := render(t, p); !strings.Contains(out, "Use its unwind rules again") {
 		t.Error("it cannot be taken back")
 	}
 	p.Act("ignore", "2")

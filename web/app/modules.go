@@ -118,7 +118,7 @@ func (z *Modules) show(arg string) {
 		return
 	}
 	z.Module, z.seek = n, true
-	z.page.State.Tab, z.page.State.Closed = "modules", false
+	z.page.State.Tab, z.page.State.Closed, z.page.State.Opened = "modules", false, true
 	z.page.Address.write()
 	z.page.Screen.ask(z)
 }
@@ -236,7 +236,7 @@ func (z *Modules) key(by int) {
 
 func ignoreText(d *rows.ModuleDetail) string {
 	if d.Ignored {
-		return "Use its CFI again"
+		return "Use its unwind rules again"
 	}
-	return "Ignore its CFI"
+	return "Ignore its unwind rules"
 }

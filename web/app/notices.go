@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
@@ -12,7 +14,13 @@ type Notice struct {
 	// Act and Arg are the action of the button beside the text, Do is the button's text; "" for no
 	// button.
 	Act, Arg, Do string
+	// about is what the notice is about, if it is about files, and names are theirs.
+	about fileTrouble
+	names []string
 }
+
+// fileTrouble is what is wrong with files of a folder, which share a notice.
+type fileTrouble struct{ folder, what string }
 
 // maxNotices is the most messages above the zones. The Files tab has all messages about files.
 const maxNotices = 4
@@ -67,6 +75,35 @@ func (z *Notices) show(level, text string) {
 	z.page.Host.Announce(text)
 	if level != "note" {
 		z.page.HostPage.notify(Event{Kind: EventError, Level: level, Text: text})
+	}
+}
+
+// showFile adds a notice about a file, with its own text. Files of one folder with the same trouble
+// share a notice, which names the first.
+func (z *Notices) showFile(about fileTrouble, name, text string) {
+	for i := range z.List {
+		n := &z.List[i]
+		if n.about != about || about.folder == "" {
+			continue
+		}
+		if slices.Contains(n.names, name) {
+			return
+		}
+		n.names = append(n.names, name)
+		n.Text = files(len(n.names)) + " of " + about.folder + " " + about.what + ": " + rows.BaseName(n.names[0])
+		if more := len(n.names) - 2; more > 0 {
+			n.Text += ", " + rows.BaseName(n.names[1]) + " and " + rows.Number(more) + " more."
+		} else {
+			n.Text += " and " + rows.BaseName(n.names[1]) + "."
+		}
+		z.page.Host.Announce(n.Text)
+		return
+	}
+	before := z.lastID
+	if z.show("warning", text); z.lastID != before {
+		n := &z.List[len(z.List)-1]
+		n.about, n.names = about, []string{name}
+		z.offer("show", "files", "Show files")
 	}
 }
 

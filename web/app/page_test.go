@@ -30,6 +30,7 @@ type fakeHost struct {
 	looked                                               []string
 	entries                                              []string // of the history
 	system                                               string
+	low                                                  bool
 }
 
 func (h *fakeHost) SetTitle(t string) { h.title = t }
@@ -59,6 +60,7 @@ func (h *fakeHost) ShowBackground(text string, percent int) {
 	h.background = append(h.background, fmt.Sprint(text, " ", percent))
 }
 func (h *fakeHost) Shift(_ string, rows int)    { h.shifted += rows }
+func (h *fakeHost) Low() bool                   { return h.low }
 func (h *fakeHost) Announce(text string)        { h.announced = text }
 func (h *fakeHost) NextFrame(do func())         { do() }
 func (h *fakeHost) After(_ int, do func() bool) { h.later = append(h.later, do) }
@@ -297,7 +299,7 @@ func TestKeysMoveTheSelection(t *testing.T) {
 		t.Error("a letter typed into a field was taken for a command")
 	}
 	p.Key("3", false)
-	if p.State.Tab != "findings" || p.State.Closed {
+	if p.State.Tab != "findings" || p.State.Closed || !p.State.Opened {
 		t.Errorf("tab %q, closed %v", p.State.Tab, p.State.Closed)
 	}
 	p.Key("3", false)

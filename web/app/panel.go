@@ -159,7 +159,8 @@ func (z *Panel) show(id string, toggle bool) {
 		return
 	}
 	s, was := &z.page.State, z.shows(id)
-	s.Closed = toggle && !s.Closed && s.Tab == id
+	s.Closed = toggle && !z.folded() && s.Tab == id
+	s.Opened = !s.Closed
 	s.Tab = id
 	if l := listOf(z.tab(id)); l != nil && !was {
 		l.visible.From = 0 // its element is a new one
@@ -209,22 +210,32 @@ func (z *Panel) goTo(id string, row int) {
 	}
 }
 
+// Changed asks for the open tab after the window has become lower or higher.
+func (z *Panel) Changed() { z.ask() }
+
+// folded reports whether the panel is only its line of tabs: the user has folded it, or the window is
+// low, and neither the user nor the address has asked for a tab.
+func (z *Panel) folded() bool {
+	s := &z.page.State
+	return s.Closed || !s.Opened && s.Tab == Tabs[0].ID && z.page.Host.Low()
+}
+
 func (z *Panel) class() string {
-	if z.page.State.Closed {
+	if z.folded() {
 		return "panel folded"
 	}
 	return "panel"
 }
 
 func (z *Panel) foldText() string {
-	if z.page.State.Closed {
+	if z.folded() {
 		return "Unfold"
 	}
 	return "Fold"
 }
 
 func (z *Panel) shows(tab string) bool {
-	return z.page.Summary != nil && !z.page.State.Closed && z.page.State.Tab == tab
+	return z.page.Summary != nil && !z.folded() && z.page.State.Tab == tab
 }
 
 // countOf returns the number beside a tab's title.

@@ -45,7 +45,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 					vgparent.AppendChild(vgn)
 					vgn.AddAttrInterface("aria-keyshortcuts", t.Key)
-					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
+					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.folded()))
 					vgn.AddAttrInterface("data-act", "tab")
 					vgn.AddAttrInterface("data-arg", t.ID)
 					vgn.AddAttrInterface("disabled", c.disabled(t.ID))
@@ -70,7 +70,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-expanded", boolWord(!c.page.State.Closed))
+			vgn.AddAttrInterface("aria-expanded", boolWord(!c.folded()))
 			vgn.AddAttrInterface("data-act", "tab")
 			vgn.AddAttrInterface("data-arg", c.page.State.Tab)
 			vgn.SetInnerHTML(c.foldText())
@@ -82,7 +82,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.page.State.Tab)
-		vgn.AddAttrInterface("hidden", c.page.State.Closed)
+		vgn.AddAttrInterface("hidden", c.folded())
 		{
 			vgparent := vgn
 			_ = vgparent

@@ -362,7 +362,7 @@ func (z *Sources) addresses() string {
 func (z *Sources) askText() string {
 	switch len(z.asks) {
 	case 0:
-		return "Nothing to ask for"
+		return "Ask the server"
 	case 1:
 		return "Ask the server for this file"
 	}
@@ -375,7 +375,7 @@ func (z *Sources) leadText() string {
 		return "Finding out what is missing…"
 	}
 	if len(z.asks) == 0 {
-		return "Crashpane asks a server only for missing symbol files, by name and id. It sends nothing else from the dump."
+		return "No file to ask this server for. Crashpane asks only for missing symbol files, by name and id, and sends nothing else from the dump."
 	}
 	also := ""
 	if z.Token != "" {

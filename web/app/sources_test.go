@@ -105,7 +105,7 @@ func TestSourcesAreDrawn(t *testing.T) {
 	p.Act("ask", "")
 	h.fetches[0].done(Fetched{Status: 404})
 	html = render(t, p)
-	if !strings.Contains(html, "Nothing to ask for") || strings.Count(html, "not found (404)") != 3 { // in the panel, in the row and in its title
+	if !strings.Contains(html, "No file to ask this server for") || strings.Count(html, "not found (404)") != 3 { // in the panel, in the row and in its title
 		t.Error(html)
 	}
 }

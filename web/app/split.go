@@ -122,7 +122,7 @@ func (z *Layout) rootClass() string {
 }
 
 func (z *Layout) mainClass() string {
-	if z.page.State.Closed {
+	if z.page.Panel.folded() {
 		return "main folded"
 	}
 	return "main"

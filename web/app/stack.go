@@ -309,7 +309,7 @@ func (z *Stack) cells(r rows.StackRow) []cell {
 // columns returns the sizes of the columns, which depend on the stack's texts. The last has room
 // for its title at least.
 func (z *Stack) columns() string {
-	return fmt.Sprintf("%s;--cp-source:%dch;--cp-where:%dch", stackTracks, z.SourceWidth, max(z.WhereWidth+2, len("Module or address")))
+	return fmt.Sprintf("%s;--cp-source:%dch;--cp-where:%dch", stackTracks, z.SourceWidth, z.WhereWidth+2)
 }
 
 // active is the id of the selected row, for aria-activedescendant; nil leaves the attribute out.

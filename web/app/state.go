@@ -12,7 +12,8 @@ type State struct {
 	Frame    int
 	Inline   int // -1: the physical frame
 	Tab      string
-	Closed   bool   // the lower panel is folded
+	Closed   bool   // the user has folded the lower panel
+	Opened   bool   // the user has opened it
 	Side     string // what the frame zone shows: "registers" or "why"
 	// HideInlines leaves the inlined calls out of the stack.
 	HideInlines bool
@@ -71,6 +72,8 @@ func (s State) Address() string {
 	}
 	if s.Closed {
 		setQuery(&b, "panel", "closed")
+	} else if s.Opened {
+		setQuery(&b, "panel", "open")
 	}
 	return b.String()
 }
@@ -110,7 +113,7 @@ func ParseState(hash string) State {
 	text("unwind", &s.Policy)
 	s.HideInlines = v["inlines"] == "hidden"
 	s.ShowGuesses = v["guesses"] == "shown"
-	s.Closed = v["panel"] == "closed"
+	s.Closed, s.Opened = v["panel"] == "closed", v["panel"] == "open"
 	if t := v["theme"]; t == "dark" || t == "light" {
 		s.Theme = t
 	}

@@ -40,3 +40,31 @@ func TestUnusedIsTold(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestTroubleOfFolders: the files of a folder that cannot be used share a notice, which leads to the
+// list of files.
+func TestTroubleOfFolders(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	bad := func(name string) protocol.FileRow {
+		return protocol.FileRow{Name: name, Message: name + ": a picture."}
+	}
+	tell := func(rows ...protocol.FileRow) {
+		p.Reading.unreported = rows
+		p.Reading.reportProblems()
+	}
+	tell(bad("logs/a.png"), bad("b.png"))
+	tell(protocol.FileRow{Name: "syms/x.sym", Usable: true, Assign: true}, protocol.FileRow{Name: "syms/y.sym", Usable: true, Assign: true})
+	tell(bad("logs/in/c.png"))
+	tell(bad("logs/d.png"), bad("logs/a.png"), bad("e.png"))
+	var have []string
+	for _, n := range p.Notices.List {
+		have = append(have, n.Text+" "+n.Do)
+	}
+	want := []string{"3 files of logs cannot be used: a.png, c.png and 1 more. Show files", "b.png: a picture. Show files",
+		"2 files of syms have no MODULE line and can be assigned in the Files tab: x.sym and y.sym. Show files",
+		"e.png: a picture. Show files"}
+	if !slices.Equal(have, want) {
+		t.Errorf("%q\nwant %q", have, want)
+	}
+}

@@ -102,6 +102,7 @@ func (noDocument) Shift(string, int)          {}
 func (noDocument) Progress(string, int)       {}
 func (noDocument) ShowBackground(string, int) {}
 func (noDocument) Announce(string)            {}
+func (noDocument) Low() bool                  { return false }
 
 func (noStorage) Load(string) string        { return "" }
 func (noStorage) Store(string, string)      {}

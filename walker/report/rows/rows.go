@@ -92,9 +92,9 @@ var Policies = []struct{ Name, What string }{
 	{"best", "best: Crashpane’s default"},
 	{"breakpad", "like Breakpad"},
 	{"rust-minidump", "like rust-minidump"},
-	{"cfi", "call frame information only"},
+	{"cfi", "unwind rules (CFI) only"},
 	{"fp", "frame pointers only"},
-	{"scan", "scanning only"},
+	{"scan", "a search of the stack (scan) only"},
 }
 
 // Span is a part of a sentence with its role: "" for plain text, "name" for the process, "code" for

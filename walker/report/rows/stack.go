@@ -42,16 +42,16 @@ type StackRow struct {
 // page measures the width of a character by it.
 var StackColumns = []Column[StackRow]{
 	{Head: Head{Title: "#", Class: "num", Width: "4ch"}, Text: FrameNumber, Copy: FrameNumber},
-	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Narrow: "minmax(55%, 1fr)"},
+	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Medium: "minmax(40%, 1fr)", Narrow: "minmax(55%, 1fr)"},
 		Text: func(r StackRow) string { return r.Function }, Tip: func(r StackRow) string { return r.Full },
 		Find: func(r StackRow) []string { return []string{Place(r)} }, Copy: NameOf},
 	{Head: Head{Title: "Source", Class: "src", Width: "minmax(0, var(--cp-source, 20ch))"},
 		Text: func(r StackRow) string { return r.Source }, Tip: func(r StackRow) string { return r.Path },
 		Find: func(r StackRow) []string { return []string{r.Path} }, Copy: func(r StackRow) string { return r.Source }},
-	{Head: Head{Title: "Trust", Class: "trust", Width: "100px", Narrow: "18px"},
+	{Head: Head{Title: "Trust", Class: "trust", Width: "112px", Narrow: "18px"},
 		Text: func(r StackRow) string { return r.Word }, Tip: trustTip,
 		Find: func(r StackRow) []string { return []string{r.Word} }, Copy: func(r StackRow) string { return r.Word + AssignedWord(r) }},
-	{Head: Head{Title: "Module or address", Class: "mod", Width: "minmax(0, var(--cp-where, 30ch))", Narrow: "-"},
+	{Head: Head{Title: "Where", Class: "mod", Width: "minmax(0, var(--cp-where, 30ch))", Narrow: "-"},
 		Text: StackRow.Where, Tip: whereTip, Find: func(r StackRow) []string { return []string{r.Module + r.Offset, r.Address} }, Copy: StackRow.Where},
 }
 
@@ -124,23 +124,23 @@ type Run struct{ From, Count int }
 func Word(trust string) (word, sentence string) {
 	switch trust {
 	case "context":
-		return "context", "The dump has its registers."
+		return "recorded", "The dump has its registers (the thread's context)."
 	case "cfi":
-		return "CFI", "Found by call frame information, which describes the frame of each function."
+		return "unwind rule", "Found by the compiler's unwind rules for the called function (CFI, call frame information)."
 	case "cfi_scan":
-		return "CFI + scan", "Found by the symbol file's frame data and a search of the stack."
+		return "rule + guess", "Found by the symbol file's frame data (STACK WIN) and a search of the stack (scan)."
 	case "frame_pointer":
 		return "frame pointer", "Found by following the frame pointer: reliable in code that keeps one, wrong elsewhere."
 	case "leaf":
-		return "leaf", "The function that it called has no frame of its own: the return address is still where the call put it."
+		return "direct return", "The return address is where the call put it: the called function needed no room on the stack (a leaf function)."
 	case "scan":
-		return "scan", "A word on the stack that looks like a return address. It may be left over from an earlier call."
+		return "guess", "A word on the stack that looks like a return address, found by searching (scan). It may be left over from an earlier call."
 	case "prewalked":
 		return "shadow stack", "The CPU's own list of return addresses, which no program can overwrite, names this caller."
 	case "inline":
-		return "inline", "A call that the compiler inlined: it has no frame of its own."
+		return "inlined", "The compiler put this function's code into its caller, so the two share a frame."
 	case "none":
-		return "unproven", "Call frame information gives this return address, which is in no module, and nothing in the dump shows that there is code. It may have been overwritten."
+		return "unproven", "The unwind rules (CFI) give this return address, which is in no module, and nothing in the dump shows that there is code. It may have been overwritten."
 	}
 	return "unknown", "How this frame was found is not known."
 }

@@ -21,7 +21,7 @@ import (
 //	  line 7: STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^
 //	Registers, in the called frame and in this one:
 //	  rsp  0x000000007ffe0000 → 0x000000007ffe0010  rule
-//	No frame follows: the next return address, found by cfi, is 0x0.
+//	No frame follows: by its unwind rules (CFI), the next return address is 0x0.
 func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) error {
 	b := newPrinter(w)
 	t := &r.Threads[x.Thread]

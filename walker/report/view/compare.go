@@ -14,7 +14,7 @@ func shortWord(trust string) string {
 	case "frame_pointer":
 		return "fp"
 	case "cfi_scan":
-		return "CFI+scan"
+		return "rule+guess"
 	case "prewalked":
 		return "shadow"
 	}

@@ -30,7 +30,7 @@ func TestFindingsAreSentences(t *testing.T) {
 	if list[2].Title != "something-new" || list[2].ModuleName != "" {
 		t.Errorf("%+v", list[2])
 	}
-	if got := rows.FindingText(list[0]); got != "Found by scanning: No symbols for app: 3 frames were found by scanning. Drop app.sym with id AAA0." {
+	if got := rows.FindingText(list[0]); got != "Guessed callers: No symbols for app: 3 frames were found by scanning. Drop app.sym with id AAA0." {
 		t.Errorf("%q", got)
 	}
 }

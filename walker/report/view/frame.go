@@ -231,7 +231,7 @@ func (v *View) why(d *rows.FrameDetail, t *report.Thread, fi int) {
 	_, w.Sentence = rows.Word(f.Trust)
 	if d.Inline >= 0 {
 		_, s := rows.Word("inline")
-		w.Sentence = s + " The frame that holds it: " + strings.ToLower(w.Sentence[:1]) + w.Sentence[1:]
+		w.Sentence = s + " Of that frame: " + strings.ToLower(w.Sentence[:1]) + w.Sentence[1:]
 	}
 	for _, line := range strings.Split(strings.ReplaceAll(f.Rule, ", ", "\n"), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -258,7 +258,7 @@ func attempts(from []report.Attempt) []rows.Attempt {
 func sourceWord(s string) string {
 	switch s {
 	case "cfi":
-		return "Call frame information"
+		return "Unwind rules (CFI)"
 	case "signal-code":
 		return "Code that returns from a signal's handler"
 	case "go-stack":
@@ -266,17 +266,17 @@ func sourceWord(s string) string {
 	case "code":
 		return "Code of the function"
 	case "stack-win":
-		return "Frame data (STACK WIN)"
+		return "Unwind rules (STACK WIN)"
 	case "frame-pointer":
 		return "Frame pointer"
 	case "leaf":
-		return "Leaf function"
+		return "Direct return (leaf function)"
 	case "shadow-stack":
 		return "Shadow stack"
 	case "scan":
-		return "Scan"
+		return "Search of the stack (scan)"
 	case "context":
-		return "Context"
+		return "Registers in the dump (context)"
 	}
 	return rows.Clean(s)
 }

@@ -165,7 +165,7 @@ func (v *View) moduleRow(i int) rows.ModuleRow {
 		row.Word = "indexed on demand"
 	}
 	if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
-		row.State, row.Word = "exports", "only exports" // "loaded" would promise more
+		row.State, row.Word = "exports", "exported names" // "loaded" would promise more
 	}
 	for _, w := range m.Warnings {
 		row.Warnings = append(row.Warnings, rows.Clean(w))

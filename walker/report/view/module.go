@@ -13,21 +13,22 @@ func assignable(m *report.Module) bool {
 	return m.State != report.SymbolsLoaded && m.State != report.SymbolsNotNeeded
 }
 
-// hasWords returns what a module's files contain, short enough for a column.
+// hasWords returns what a module's files contain, short enough for a column. That a loaded file has
+// exported names alone, its state says.
 func hasWords(m *report.Module) string {
 	var out []string
 	h := &m.Has
 	for _, w := range []struct {
 		is   bool
 		word string
-	}{{h.CFI, "CFI"}, {h.SFrame, "SFrame"}, {h.Functions && !h.Lines, "functions"}, {h.Lines, "lines"}, {h.Inlines, "inlines"}, {h.OnlyExports, "only exports"}} {
+	}{{h.CFI || h.SFrame, "unwind rules"}, {h.Functions && !h.Lines, "functions"}, {h.Lines, "lines"}, {h.Inlines, "inlined calls"}, {h.OnlyExports && m.State != report.SymbolsLoaded, "exported names"}} {
 		if w.is {
 			out = append(out, w.word)
 		}
 	}
 	s := strings.Join(out, " · ")
 	if m.IgnoredCFI && (h.CFI || h.SFrame) {
-		s += ", CFI ignored"
+		s += ", not used"
 	}
 	return s
 }

@@ -33,11 +33,11 @@ func TestModuleDetail(t *testing.T) {
 	if page.Detail == nil || page.Detail.Index != 0 || v.Modules(0, 50, -1).Detail != nil {
 		t.Error("the list's detail is not that of the module asked for")
 	}
-	if row := page.Rows[page.Selected]; row.Has != "CFI · only exports" {
+	if row := page.Rows[page.Selected]; row.Has != "unwind rules" {
 		t.Errorf("%q", row.Has)
 	}
 	m.IgnoredCFI = true
-	if row := v.Modules(0, 50, 0).Rows[page.Selected]; row.Has != "CFI · only exports, CFI ignored" {
+	if row := v.Modules(0, 50, 0).Rows[page.Selected]; row.Has != "unwind rules, not used" {
 		t.Errorf("%q", row.Has)
 	}
 	if v.Module(-1) != nil || v.Module(99) != nil {

@@ -319,7 +319,7 @@ func (v *View) inlineRow(f *report.Frame, i, k int) rows.StackRow {
 // namedInlineRow is inlineRow with the full name alone.
 func (v *View) namedInlineRow(f *report.Frame, i, k int) rows.StackRow {
 	in := &f.Inlines[k]
-	row := rows.StackRow{Kind: rows.RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
+	row := rows.StackRow{Kind: rows.RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inlined", AssignedSymbols: f.AssignedSymbols,
 		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {

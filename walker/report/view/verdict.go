@@ -134,7 +134,11 @@ func (v *View) where(say func(text, role string)) {
 	case inlined == nil && named(f):
 		offset = after(f)
 	}
-	if offset != "" && in == " in " {
+	switch {
+	case in != " in ":
+	case v.r.Crash.Event.Sent:
+		in = " while running "
+	case offset != "":
 		in = " at "
 	}
 	if name != "" {
