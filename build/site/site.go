@@ -108,6 +108,7 @@ var types = map[string]string{
 	".wasm":        "application/wasm",
 	".svg":         "image/svg+xml",
 	".png":         "image/png",
+	".webp":        "image/webp",
 	".ico":         "image/x-icon",
 	".txt":         "text/plain; charset=utf-8",
 	".gz":          "application/gzip",

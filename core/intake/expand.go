@@ -121,6 +121,9 @@ func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Sourc
 	return e.out, e.problems.err()
 }
 
+// maxBombs is how many members may unpack to too much and are left out, before no other is opened.
+const maxBombs = 2
+
 // expander is the state of one Expand.
 type expander struct {
 	limits   Limits
@@ -135,7 +138,7 @@ type expander struct {
 	need     *input.NeedError
 	members  int
 	over     bool // the work was cancelled
-	bomb     bool // the members unpack to too much together: no other is opened
+	bombs    int  // members that unpack to too much, together with those before
 }
 
 // problem records what could not be used.
@@ -191,8 +194,8 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		e.openAr(src, depth)
 	case archive && g.Kind == Fat:
 		e.openFat(src, depth)
-	case archive && g.Kind == Cab:
-		e.openCabinet(src, depth)
+	case archive && serial[g.Kind] != nil:
+		e.openSerial(src, g.Kind, depth)
 	case archive:
 		e.unpack(src, g.Kind, depth, mem)
 	default:
@@ -327,21 +330,20 @@ func (e *expander) unzip(src *input.Source, depth int) {
 			return
 		}
 		e.member(src, &m, name, depth)
-		if e.need != nil || e.over || e.bomb {
+		if e.need != nil || e.over || e.bombs > maxBombs {
 			return
 		}
 	}
 }
 
-// openCabinet adds the members of a cabinet. It unpacks each at once, because the archive is read
-// from front to back.
-func (e *expander) openCabinet(src *input.Source, depth int) {
-	err := cabinet(src, func(name string, size int64, open func() (io.Reader, error)) bool {
+// openSerial adds the members of an archive that is read from front to back. It unpacks each at once.
+func (e *expander) openSerial(src *input.Source, kind Kind, depth int) {
+	err := serial[kind](src, func(name string, size, modified int64, open func() (io.Reader, error)) bool {
 		name = strings.ReplaceAll(name, `\`, "/")
 		if strings.HasSuffix(name, "/") || isMetadata(name) {
 			return true
 		}
-		if !e.another(src, string(Cab)) {
+		if !e.another(src, string(kind)) {
 			return false
 		}
 		full := src.Name + "/" + name
@@ -350,12 +352,12 @@ func (e *expander) openCabinet(src *input.Source, depth int) {
 			fail("", err)
 		} else if e.fits(size, fail) {
 			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, in: e, progress: e.progressOf(full, src), open: open}
-			e.unpackMember(u, full, size, 0, depth, fail)
+			e.unpackMember(u, full, size, modified, depth, fail)
 		}
-		return e.need == nil && !e.over && !e.bomb
+		return e.need == nil && !e.over && e.bombs <= maxBombs
 	})
 	if err != nil {
-		e.problem(src.Name, string(Cab), -1, "a damaged archive", err)
+		e.problem(src.Name, string(kind), -1, "a damaged archive", err)
 	}
 }
 
@@ -451,7 +453,9 @@ func (e *expander) unpackMember(u *unpacked, full string, now, modified int64, d
 			have += fmt.Sprintf("; %d of its %d bytes are unpacked and used", u.n, u.size)
 		}
 		fail(have, named(cause))
-		e.bomb = errors.Is(cause, ErrRatio)
+		if errors.Is(cause, ErrRatio) {
+			e.bombs++
+		}
 		if u.n == 0 {
 			return
 		}

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake/sevenzip"
 )
 
 // Kind is the format of a file, as far as its content shows.
@@ -32,6 +33,7 @@ const (
 	XZ               Kind = "xz"
 	Zip              Kind = "zip"
 	Cab              Kind = "cab"
+	SevenZip         Kind = "7z"
 	Tar              Kind = "tar"
 	Ar               Kind = "ar"        // a static library or a Debian package
 	Multipart        Kind = "multipart" // an upload of Chromium's or Breakpad's
@@ -75,7 +77,7 @@ type packedKind struct {
 // packedKinds has a row for each.
 var packedKinds = []packedKind{
 	{Gzip, ".gz", false}, {Zstd, ".zst", false}, {XZ, ".xz", false}, {UTF16, "", false}, {CRLines, "", false},
-	{Zip, ".zip", true}, {Cab, ".cab", true}, {Tar, ".tar", true}, {Ar, ".a", true}, {Fat, "", true}, {Multipart, "", true}, {Envelope, "", true}, {HTTP, "", true},
+	{Zip, ".zip", true}, {Cab, ".cab", true}, {SevenZip, ".7z", true}, {Tar, ".tar", true}, {Ar, ".a", true}, {Fat, "", true}, {Multipart, "", true}, {Envelope, "", true}, {HTTP, "", true},
 }
 
 // packing returns the kind's row of packedKinds, or a zero one.
@@ -170,7 +172,7 @@ var signatures = []struct {
 	{"\xfd7zXZ\x00", Guess{XZ, "an xz file; unpack it first"}},
 	{"xar!\x00\x1c", Guess{Packed, "a macOS package (.pkg, .xip: a xar archive); unpack it first"}},
 	{"encrcdsa\x00", Guess{DiskImage, "an encrypted disk image of macOS (.dmg); open it first"}},
-	{"7z\xbc\xaf\x27\x1c", Guess{Packed, "a 7z archive; unpack it first"}},
+	{sevenzip.Magic, Guess{SevenZip, "a 7z archive"}},
 	{"Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},
 	{"MSCF\x00\x00\x00\x00", Guess{Cab, "a Windows cabinet; unpack it first"}},
 	{"SZDD\x88\xf0\x27\x33", Guess{Packed, "a file packed by compress.exe; unpack it with expand on Windows first"}},

@@ -99,7 +99,7 @@ func TestSniff(t *testing.T) {
 		{"a", "\x28\xb5\x2f\xfd\x04", Zstd, "a zstd file; unpack it first"},
 		{"a", "\xfd7zXZ\x00\x00", XZ, "an xz file; unpack it first"},
 		{"a", "BZh91AY&SY....", Packed, "a bzip2 file; unpack it first"},
-		{"a", "7z\xbc\xaf\x27\x1c\x00\x04", Packed, "a 7z archive; unpack it first"},
+		{"a", "7z\xbc\xaf\x27\x1c\x00\x04", SevenZip, "a 7z archive"},
 		{"a", put(le, 512, "a.sym", [3]uint64{257, 4, 0x61747375}, [3]uint64{261, 2, 'r'}), Tar, "a tar archive"},
 		{"a", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", Text, "a Git LFS pointer, not the file itself"},
 		{"a", "\n<!DOCTYPE HTML>\n<p>Please log in", Text, "an HTML page"},

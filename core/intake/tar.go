@@ -216,5 +216,5 @@ func (e *expander) addPart(src *input.Source, name string, off, size, modified i
 	inner := src.Sub(full, off, size)
 	inner.Modified = modified
 	e.expand(inner, Sniff(inner), depth+1, nil)
-	return e.need == nil && !e.over && !e.bomb
+	return e.need == nil && !e.over && e.bombs <= maxBombs
 }

@@ -3,6 +3,7 @@ package intake
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -104,5 +105,85 @@ func TestWindow(t *testing.T) {
 	}
 	if out, err := expand(100 << 20); err != nil || len(out) != 1 {
 		t.Errorf("with more: %v, %v", out, err)
+	}
+}
+
+// TestSevenZip: the members of a 7z archive are files as those of other archives, also in a spool and
+// in another archive. What unpacks to more than is allowed is refused, and the others are read.
+func TestSevenZip(t *testing.T) {
+	data := testfile.Read(t, "sevenzip/testdata/lzma2.7z")
+	var zipped bytes.Buffer
+	w := zip.NewWriter(&zipped)
+	m, err := w.Create("in.7z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("FUNC 1000 20 0 main\n", 300)
+	for _, c := range []struct {
+		name   string
+		data   []byte
+		limits Limits
+	}{
+		{"a.7z", data, Limits{}},
+		{"a.7z", data, Limits{KeepWhole: 1000, Spool: func() (Spool, error) { return &memorySpool{}, nil }}},
+		{"out.zip/in.7z", zipped.Bytes(), Limits{}},
+	} {
+		out, err := Expand(input.FromBytes(strings.TrimSuffix(c.name, "/in.7z"), c.data), c.limits, nil)
+		if err != nil || len(out) != 4 {
+			t.Fatalf("%s: %d members, %v", c.name, len(out), err)
+		}
+		for _, o := range out {
+			if o.Name != c.name+"/a/text.sym" {
+				continue
+			}
+			if got, err := o.Bytes(0, o.Size); err != nil || string(got) != text {
+				t.Errorf("%s: %d bytes, %v", o.Name, len(got), err)
+			}
+		}
+	}
+	out, err := Expand(input.FromBytes("a.7z", data), Limits{MaxStream: 8500}, nil)
+	if !errors.Is(err, ErrTooLarge) || len(out) != 3 {
+		t.Errorf("%d members, %v", len(out), err)
+	}
+	out, err = Expand(input.FromBytes("a.7z", data[:len(data)-30]), Limits{}, nil)
+	if err == nil || len(out) != 0 {
+		t.Errorf("without its end: %d members, %v", len(out), err)
+	}
+}
+
+// TestBombsAmongOthers: members that unpack to far too much are left out, and the others are read; of an
+// archive of nothing else few are unpacked.
+func TestBombsAmongOthers(t *testing.T) {
+	for _, c := range []struct{ bombs, want int }{{0, 3}, {1, 3}, {2, 3}, {9, 0}} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		add := func(name string, content []byte) {
+			m, err := w.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Write(content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range c.bombs {
+			add(string(rune('a'+i)), make([]byte, 3<<20))
+		}
+		for i := range 3 {
+			add(string(rune('x'+i)), []byte("MODULE Linux x86_64 0 a\n"))
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		out, err := Expand(input.FromBytes("a.zip", b.Bytes()), Limits{RatioFloor: 1 << 20, MaxRatio: 1}, nil)
+		if len(out) != c.want || errors.Is(err, ErrRatio) != (c.bombs > 0) {
+			t.Errorf("%d bombs: %d members, %v", c.bombs, len(out), err)
+		}
 	}
 }

@@ -36,6 +36,7 @@ var formats = map[intake.Kind]struct {
 	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, ".zip", ".zip", ".zip"},
 	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindArchive, ".zst", ".zst", ".zst"},
 	intake.Cab:              {"MSCF\x00\x00\x00\x00" + strings.Repeat("\x00", 40), session.KindArchive, ".cab", ".cab", ".cab"},
+	intake.SevenZip:         {"7z\xbc\xaf\x27\x1c" + strings.Repeat("\x00", 40), session.KindArchive, ".7z", ".7z", ".7z"},
 	intake.Multipart:        {"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n", session.KindArchive, "multipart", "uploads", "uploads"},
 	intake.Envelope:         {"{\"event_id\":\"0\"}\n{\"type\":\"event\"}\n{}\n", session.KindArchive, "envelopes", "uploads", "uploads"},
 	intake.HTTP:             {"POST / HTTP/1.1\r\n\r\nx", session.KindArchive, "HTTP", "uploads", "uploads"},

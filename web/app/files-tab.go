@@ -173,6 +173,7 @@ var nextSteps = []struct{ kind, text, command, windows string }{
 	{"user-dump", "Open it in a debugger:", "windbg -z FILE", ""},
 	{"apple-crash", "It is a text report of the crash. Open it in an editor.", "", ""},
 	{"packed", "Unpack it, and drop its files:", "tar -xf FILE", ""},
+	{"7z", "Unpack it, and drop its files:", "7z x FILE", ""},
 	{"cab", "Unpack it, and drop its files:", "cabextract FILE", "expand FILE -F:* ."},
 	{"gzip", "Copy it again, or unpack it yourself:", "gzip -dk FILE", "tar -xf FILE"},
 	{"zip", "Copy it again, or unpack it yourself:", "unzip FILE", "Expand-Archive FILE"},

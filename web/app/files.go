@@ -90,7 +90,7 @@ func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 // isPacked reports whether a file is compressed, by its name.
 func isPacked(f File) bool {
 	name := strings.ToLower(f.Name())
-	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".cab", ".tar", ".tgz"} {
+	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".7z", ".cab", ".tar", ".tgz", ".txz", ".tzst"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
@@ -134,7 +134,13 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	}
 	switch {
 	case first:
-		z.page.Dumps.show(z.page.Dumps.named(z.page.State.DumpName), z.page.State.DumpName != "" && z.page.Dumps.has(z.page.State.DumpName))
+		if !z.page.Address.follow() {
+			if what := z.page.Address.isAbout(); what != "" && !z.replay {
+				z.page.Notices.show("note", "This is not the dump of the address, which is "+what+".")
+			}
+			z.page.Dumps.show(z.page.Dumps.List[0].Dump, false)
+		}
+	case newest && z.page.Address.follow():
 	case r.Same > 0 && !z.replay:
 		z.page.Dumps.again(r)
 	case newest && !z.replay:

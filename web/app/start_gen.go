@@ -91,6 +91,12 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-have"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.Address.startText() == "")
+			vgn.SetInnerHTML(c.Page.Address.startText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-have"}}}
+			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Page.Panel.Files.Total == 0)
 			vgn.SetInnerHTML(c.Page.Panel.Files.haveText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
@@ -211,7 +217,17 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3ESupported files\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), microdumps in Android logs, uploads with a dump in them, Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, Mach-O files with their dSYMs (an Xcode archive, the \x3Ccode\x3EdSYMs\x3C/code\x3E folder, App Store Connect’s zip) or object files; folders of these, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.tar\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Add any number in any order: Crashpane recognizes files by their content.\x3C/dd\x3E\n    "))
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EWhat you get\x3C/dt\x3E\n      \x3Cdd\x3EWhat happened and where, in one sentence. Every thread’s stack with functions, lines and inlined calls, and for each frame why it is there and how reliable it is. What is missing to know more. All of it to copy and to download.\n        \x3Cdiv class=\"start-picture\" role=\"img\" aria-label=\"The page with the crash of the sample: the sentence, the threads, the stack, the registers\"\x3E\x3C/div\x3E\n      \x3C/dd\x3E\n    "))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3ESupported files\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), microdumps in Android logs, uploads with a dump in them, Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, Mach-O files with their dSYMs (an Xcode archive, the \x3Ccode\x3EdSYMs\x3C/code\x3E folder, App Store Connect’s zip) or object files; folders of these, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.tar\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E, \x3Ccode\x3E.7z\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Add any number in any order: Crashpane recognizes files by their content.\x3C/dd\x3E\n    "))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3ENot supported\x3C/dt\x3E\n      \x3Cdd\x3EKernel dumps of Windows (blue screens), core files of Linux and macOS, Apple’s \x3Ccode\x3E.ips\x3C/code\x3E reports, the functions of .NET programs and their portable PDBs, RAR archives. Crashpane says for each what opens it.\x3C/dd\x3E\n    "))
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}

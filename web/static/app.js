@@ -1,7 +1,11 @@
 // Makes the hosted page an installable application: it works offline, opens files that the system
-// passes to it, and says when there is a newer version. The loader adds this script when the page
+// passes to it, says when there is a newer version, and shows a picture of what one gets. The loader adds this script when the page
 // is idle, so that it does not delay the start.
-globalThis.startCrashpaneApp = async ({ serviceWorker, whenQuiet, control }) => {
+globalThis.startCrashpaneApp = async ({ serviceWorker, pictures, whenQuiet, control }) => {
+  // The start screen's pictures of a crash. The browser fetches the one that it shows.
+  for (const [scheme, address] of Object.entries(pictures)) {
+    if (address) document.documentElement.style.setProperty(`--cp-picture-${scheme}`, `url("${new URL(address, location)}")`);
+  }
   // Files that the user opens with the installed application.
   globalThis.launchQueue?.setConsumer(async ({ files }) => {
     if (files?.length) control("add", await Promise.all(files.map((handle) => handle.getFile())), 0);

@@ -299,7 +299,7 @@ if (script?.dataset.wasm) {
     engine: script.dataset.engine,
     engineSize: Number(script.dataset.engineSize) || 0,
     makeWorker: () => new Worker(script.dataset.worker),
-    app: script.dataset.app && { script: script.dataset.app, serviceWorker: script.dataset.serviceWorker },
+    app: script.dataset.app && { script: script.dataset.app, serviceWorker: script.dataset.serviceWorker, pictures: { light: script.dataset.pictureLight, dark: script.dataset.pictureDark } },
     symbols: (script.dataset.symbols ?? "").split(" ").filter(Boolean),
     sample: script.dataset.sample && (() => filesBeside(script.dataset.sample)),
   });

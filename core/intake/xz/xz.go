@@ -121,7 +121,7 @@ func (r *Reader) next() error {
 	}
 	// A block's header (3.1): its size in words less one, flags, sizes if flagged, filters, padding,
 	// CRC-32. The one filter is LZMA2 (5.3.1): its number, the size of its properties, and the
-	// dictionary's size as (2 | bits&1) << (bits/2 + 11).
+	// dictionary's size.
 	rest, err := r.bytes((int(first[0])+1)*4 - 1)
 	if err != nil {
 		return err
@@ -142,9 +142,7 @@ func (r *Reader) next() error {
 	if _, err := io.ReadFull(fields, filter[:]); err != nil || h[1]&3 != 0 || filter[0] != 0x21 || filter[1] != 1 || filter[2] > 40 {
 		return r.wrong("a block that has other filters than LZMA2")
 	}
-	bits := filter[2]
-	dict := min((2|int64(bits&1))<<(bits/2+11), r.maxDict, lzma.MaxDictCap)
-	decoder, err := lzma.Reader2Config{DictCap: int(max(dict, lzma.MinDictCap))}.NewReader2(r.in)
+	decoder, err := NewLZMA2(r.in, filter[2], r.maxDict)
 	if err != nil {
 		return err
 	}

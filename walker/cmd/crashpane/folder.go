@@ -82,7 +82,7 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 		// A compressed tar is an archive too, and a fat file one of its slices.
 		guess := intake.Sniff(input.FromBytes(path, first))
 		switch guess.Kind {
-		case intake.Zip, intake.Cab, intake.Tar, intake.Ar, intake.Fat:
+		case intake.Zip, intake.Cab, intake.SevenZip, intake.Tar, intake.Ar, intake.Fat:
 			f.archives = append(f.archives, path)
 			return nil
 		}

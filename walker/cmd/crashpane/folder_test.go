@@ -17,7 +17,7 @@ import (
 // of either needs a sample here.
 func TestFolderKinds(t *testing.T) {
 	zeros := strings.Repeat("\x00", 100)
-	samples := map[intake.Kind]string{intake.Zip: "PK\x03\x04", intake.Cab: "MSCF" + zeros,
+	samples := map[intake.Kind]string{intake.Zip: "PK\x03\x04", intake.Cab: "MSCF" + zeros, intake.SevenZip: "7z\xbc\xaf\x27\x1c",
 		intake.Tar: "a" + strings.Repeat("\x00", 256) + "ustar" + strings.Repeat("\x00", 250), intake.Ar: "!<arch>\n",
 		intake.MachO: "\xcf\xfa\xed\xfe\x07\x00\x00\x01" + zeros, intake.Fat: "\xca\xfe\xba\xbe\x00\x00\x00\x01" + zeros,
 		intake.ELF: "\x7fELF\x02\x01" + zeros, intake.PE: "MZ" + zeros, intake.PDB: "Microsoft C/C++ MSF 7.00\r\n\x1aDS" + zeros}

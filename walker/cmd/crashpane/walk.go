@@ -23,7 +23,7 @@ var walkCommand = command{
 envelopes) are opened too.
 
 SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
-Mach-O files with their dSYMs or objects, archives (.gz, .zip, .zst, .xz, .cab, .tar, .a) of them, or folders. A folder is first asked for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a
+Mach-O files with their dSYMs or objects, archives (.gz, .zip, .7z, .zst, .xz, .cab, .tar, .a) of them, or folders. A folder is first asked for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a
 symbol file is known by its MODULE line, a binary by its build id, whatever its name and place. A binary without one is known by
 its name and size.
 
