@@ -78,6 +78,20 @@ for (const scheme of ["light", "dark"]) {
 
 const heightOf = (selector) => tab.page.$eval(selector, (e) => e.getBoundingClientRect().height);
 
+for (const symbols of [true, false]) {
+  test(`900×700, ${symbols ? "with" : "without"} symbols: the crashed stack has twelve rows at first sight`, async () => {
+    await open({ width: 900, height: 700, symbols });
+    const rows = await tab.page.evaluate(() => {
+      const { top, bottom } = document.querySelector("#stack").getBoundingClientRect();
+      return Math.floor((Math.min(bottom, innerHeight) - top) / 26);
+    });
+    assert.ok(rows >= 12, `${rows} rows`);
+    assert.ok(await tab.page.locator(".reg-value").first().isVisible(), "the registers are beside it");
+    await tab.page.click("#tab-modules");
+    await tab.page.locator("#modules .row").first().waitFor();
+  });
+}
+
 test("the stack keeps its minimum size, however splitters are dragged and however small the window is", async () => {
   await open();
   const line = await tab.page.locator("#split-panel").boundingBox();

@@ -107,7 +107,7 @@ test("the start page lists what it cannot use, with the reason and the next step
   assert.equal(await list.count(), 3);
   const text = await tab.page.locator(".rejected").innerText();
   assert.ok(text.includes("ls -l 'cut off.dmp'"), text);
-  assert.ok(text.includes(`tar -xf 'it'\\''s here.7z'`), text);
+  assert.ok(text.includes(`7z x 'it'\\''s here.7z'`), text);
   assert.equal(await tab.page.locator(".notice").count(), 0, "the list says it once");
   await chrome.context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await tab.page.locator(".rejected li", { hasText: "cut off" }).getByRole("button", { name: "Copy" }).click();
@@ -135,4 +135,38 @@ test("while symbols are being read the page says so, and does not call them miss
   const seen = await tab.page.evaluate(() => globalThis.seen);
   assert.ok(seen.some((s) => s.reading), "it says that it reads symbols");
   assert.deepEqual(seen.filter((s) => s.reading && s.missing), []);
+});
+
+test("after a reload the page says which dump its address is about, and opens it at the place under any name", async () => {
+  const whole = await readFile(inRepo(dump));
+  const later = Buffer.from(whole);
+  later.writeUInt32LE(whole.readUInt32LE(20) + 3600, 20); // the header's time
+  await tab.drop([dump]);
+  await tab.sees("stitch-1");
+  await tab.page.locator("#stack .row.frame").nth(2).click();
+  await hashHas("frame=2");
+  const place = await selected();
+  await tab.page.reload();
+  await tab.ready();
+  assert.match(await tab.text(), /This address is about a dump that is not open: tilecruncher\.dmp, id [0-9a-f]{16}, signature libtilecodec\.so\. Drop it to see the same place\./);
+  await tab.drop(await put({ "later.dmp": later }));
+  await tab.sees("This is not the dump of the address, which is tilecruncher.dmp");
+  await tab.drop(await put({ "renamed.dmp": whole }));
+  await tab.page.waitForFunction((t) => document.querySelector("#stack .selected .fn")?.innerText === t, place);
+  await hashHas("dump=renamed.dmp");
+  await hashHas("frame=2");
+});
+
+test("a link without names has only the dump's id and the place", async () => {
+  await chrome.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await tab.drop([dump]);
+  await tab.sees("stitch-1");
+  const copied = async (item) => {
+    await tab.page.click("#menu-copy");
+    await tab.page.getByRole("menuitem", { name: item }).click();
+    await tab.sees("Link copied");
+    return tab.page.evaluate(() => navigator.clipboard.readText());
+  };
+  assert.match(await copied("Link without names"), /^http:\/\/127\.0\.0\.1:\d+\/#id=[0-9a-f]{16}&thread=5$/);
+  assert.match(await copied("Link with the dump"), /#dump=tilecruncher\.dmp&id=[0-9a-f]{16}&crash=libtilecodec\.so&thread=5$/);
 });

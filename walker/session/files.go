@@ -3,8 +3,10 @@ package session
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
@@ -449,6 +451,19 @@ func (fs *Files) Unused(itemID, dump int) Unused {
 func (fs *Files) Fits(itemID, dump int) bool {
 	f, s := fs.file(itemID), fs.Session(dump)
 	return f == nil || s == nil || s.wrongArch(f.Known.Arch) == ""
+}
+
+// FileID identifies the dump's file, whatever its name is, by its size and first bytes: a dump begins
+// with its time and where its parts are. It is "" if the file cannot be read.
+func (s *Session) FileID() string {
+	const begin = 4 << 10
+	head, err := s.Src.Bytes(0, min(begin, s.Src.Size))
+	if err != nil {
+		return ""
+	}
+	h := fnv.New64a()
+	h.Write(strconv.AppendInt(head[:len(head):len(head)], s.Src.Size, 10))
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // SameAs returns the first dump with the same bytes as a dump, which may be the dump itself.

@@ -265,7 +265,7 @@ func (e *Engine) dumps() (out []protocol.DumpName) {
 		if names[name]++; names[name] > 1 {
 			name = fmt.Sprintf("%s (%d)", name, names[name]) // names are unique, because the page's address has the open dump's
 		}
-		out = append(out, protocol.DumpName{Dump: d.Dump, Name: name, Brief: e.brief(d.Dump)})
+		out = append(out, protocol.DumpName{Dump: d.Dump, Name: name, ID: e.files.Session(d.Dump).FileID(), Brief: e.brief(d.Dump)})
 	}
 	return out
 }

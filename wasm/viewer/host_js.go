@@ -93,6 +93,11 @@ func (h *host) SetAddress(hash string, entry bool) {
 	})
 }
 
+func (h *host) Link(hash string) string {
+	address, _, _ := strings.Cut(h.window.Get("location").Get("href").String(), "#")
+	return address + "#" + hash
+}
+
 func (h *host) Load(key string) (value string) {
 	try(func() {
 		if v := h.viewer.Get("storage").Call("getItem", "crashpane."+key); v.Type() == js.TypeString {

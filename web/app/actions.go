@@ -76,6 +76,7 @@ var actionTable = []action{
 	{id: "done-preview", do: func(p *Page, act string) { p.Menus.Preview.done(act) }},
 	{id: "close-preview", do: func(p *Page, _ string) { p.Menus.Preview.close() }},
 	{id: "copy-row", do: func(p *Page, what string) { p.Menus.copyRow(what); p.Host.Focus("stack") }},
+	{id: "copy-link", do: func(p *Page, names string) { p.Address.copyLink(names == "names") }},
 	{id: "copy-signature", do: func(p *Page, _ string) { p.Verdict.copySignature() }},
 	{id: "copy-command", do: func(p *Page, item string) { p.Panel.Files.copyCommand(item) }},
 	{id: "copy-finding", do: func(p *Page, which string) { p.Verdict.copyFinding(which) }},

@@ -23,10 +23,11 @@ func (z *Dumps) show(dump int, keep bool) {
 	z.page.forget()
 	for _, d := range z.List {
 		if d.Dump == dump {
-			z.page.State.DumpName = d.Name
+			z.page.State.DumpName, z.page.State.DumpID = d.Name, d.ID
 		}
 	}
 	if !keep {
+		z.page.State.Signature = ""
 		z.page.State.Thread, z.page.State.Frame, z.page.State.Inline, z.page.Screen.top = -1, 0, -1, true
 		z.page.State.Search, z.page.State.ThreadFilter = "", ""
 	}
@@ -59,7 +60,7 @@ func (z *Dumps) closed(r *protocol.Closed) {
 		return
 	}
 	z.page.Reading.forget()
-	z.page.State.DumpName = ""
+	z.page.State.DumpName, z.page.State.DumpID, z.page.State.Signature = "", "", ""
 	z.page.Address.write()
 	z.page.Screen.ask(z.page.Panel.Files)
 }
@@ -83,24 +84,15 @@ func (z *Dumps) again(r *protocol.Added) {
 	}
 }
 
-// has reports whether there is a dump with a name.
-func (z *Dumps) has(name string) bool {
+// match returns the number of the dump that an address is about: the one with its id, or of an address
+// without one the one with its name. It is the first one if there is none, and ok is false.
+func (z *Dumps) match(s State) (dump int, ok bool) {
 	for _, d := range z.List {
-		if d.Name == name {
-			return true
+		if s.DumpID != "" && d.ID == s.DumpID || s.DumpID == "" && s.DumpName != "" && d.Name == s.DumpName {
+			return d.Dump, true
 		}
 	}
-	return false
-}
-
-// named returns the number of the dump with a name, or of the first one.
-func (z *Dumps) named(name string) int {
-	for _, d := range z.List {
-		if d.Name == name {
-			return d.Dump
-		}
-	}
-	return z.List[0].Dump
+	return z.List[0].Dump, false
 }
 
 // documentTitle is the title of the browser's tab.

@@ -296,6 +296,35 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									}
 								}
 							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "hr", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-line"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("hidden", c.Page.HostPage.Inside)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "The link has the id of the dump, the thread and the frame. Who opens it drops the dump."}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "copy-link")
+							vgn.AddAttrInterface("hidden", c.Page.HostPage.Inside)
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Link without names"}
+								vgparent.AppendChild(vgn)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "names"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "The link also has the name of the dump’s file, the crash signature and what is searched."}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "copy-link")
+							vgn.AddAttrInterface("hidden", c.Page.HostPage.Inside)
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Link with the dump’s name and signature"}
+								vgparent.AppendChild(vgn)
+							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 							vgparent.AppendChild(vgn)
 						}

@@ -25,6 +25,8 @@ type Document interface {
 	// SetAddress writes the state to the address, as a new entry of the history or in place of the
 	// present one.
 	SetAddress(hash string, entry bool)
+	// Link returns the page's address with another hash.
+	Link(hash string) string
 	// SetTheme sets the viewer's theme: "dark", "light" or "" for the system's.
 	SetTheme(theme string)
 	// Focus moves the focus to the element with an id, after the next render.

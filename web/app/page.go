@@ -64,6 +64,7 @@ type Page struct {
 // NewPage makes a page that shows the start screen. hash is the state in the page's address.
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
+	p.Address.linked = p.State
 	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
 	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page = p, p, p, p
 	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}

@@ -40,7 +40,8 @@ func (h *fakeHost) SetAddress(a string, entry bool) {
 		h.entries = append(h.entries, a)
 	}
 }
-func (h *fakeHost) Load(key string) string { return h.stored[key] }
+func (h *fakeHost) Link(hash string) string { return "https://x.example/#" + hash }
+func (h *fakeHost) Load(key string) string  { return h.stored[key] }
 func (h *fakeHost) Store(key, value string) {
 	if h.stored == nil {
 		h.stored = map[string]string{}

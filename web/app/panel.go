@@ -214,10 +214,10 @@ func (z *Panel) goTo(id string, row int) {
 func (z *Panel) Changed() { z.ask() }
 
 // folded reports whether the panel is only its line of tabs: the user has folded it, or the window is
-// low, and neither the user nor the address has asked for a tab.
+// low, and neither the user nor the address has asked for a tab, or for a height of the panel.
 func (z *Panel) folded() bool {
 	s := &z.page.State
-	return s.Closed || !s.Opened && s.Tab == Tabs[0].ID && z.page.Host.Low()
+	return s.Closed || !s.Opened && s.Tab == Tabs[0].ID && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
 }
 
 func (z *Panel) class() string {

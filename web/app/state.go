@@ -3,18 +3,23 @@ package app
 import (
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // State is what the user has chosen. It is stored in the page's address, so a link restores it.
 type State struct {
 	DumpName string // of the selected dump; "" for the first
-	Thread   int    // -1: the one that the dump starts with
-	Frame    int
-	Inline   int // -1: the physical frame
-	Tab      string
-	Closed   bool   // the user has folded the lower panel
-	Opened   bool   // the user has opened it
-	Side     string // what the frame zone shows: "registers" or "why"
+	DumpID   string // its protocol.DumpName.ID
+	// Signature is that of its crash: the start screen says it of a dump that is not open yet.
+	Signature string
+	Thread    int // -1: the one that the dump starts with
+	Frame     int
+	Inline    int // -1: the physical frame
+	Tab       string
+	Closed    bool   // the user has folded the lower panel
+	Opened    bool   // the user has opened it
+	Side      string // what the frame zone shows: "registers" or "why"
 	// HideInlines leaves the inlined calls out of the stack.
 	HideInlines bool
 	// ShowGuesses lists the possible callers that are one row otherwise.
@@ -56,6 +61,8 @@ func (s State) Address() string {
 	}
 	usual := NewState()
 	text("dump", s.DumpName, "")
+	text("id", s.DumpID, "")
+	text("crash", s.Signature, "")
 	number("thread", s.Thread, usual.Thread)
 	number("frame", s.Frame, usual.Frame)
 	number("inline", s.Inline, usual.Inline)
@@ -97,6 +104,8 @@ func ParseState(hash string) State {
 		}
 	}
 	text("dump", &s.DumpName)
+	text("id", &s.DumpID)
+	text("crash", &s.Signature)
 	number("thread", &s.Thread, -1)
 	number("frame", &s.Frame, 0)
 	number("inline", &s.Inline, -1)
@@ -124,6 +133,62 @@ func ParseState(hash string) State {
 type Address struct {
 	page  *Page
 	place State // the place last written
+	// linked is the state of an address that was opened before its dump was.
+	linked State
+}
+
+// refresh writes a new signature to the address, which stays the same place. That is the dump's start
+// until the user selects something, also if the stack shows by now what that is.
+func (z *Address) refresh() {
+	s := z.page.State
+	if z.page.Screen.top {
+		s.Thread, s.Frame, s.Inline = z.place.Thread, 0, -1
+	}
+	z.page.Host.SetAddress(s.Address(), false)
+}
+
+// follow opens the dump that the address was about when it came, at its place, and reports whether
+// it is there now.
+func (z *Address) follow() bool {
+	dump, ok := z.page.Dumps.match(z.linked)
+	if !ok {
+		return false
+	}
+	s, now := z.linked, &z.page.State
+	s.Theme, s.Policy = now.Theme, now.Policy
+	*now, z.linked = s, State{}
+	z.page.Screen.top, z.page.Screen.seek = s.Thread < 0, true
+	z.page.Dumps.show(dump, true)
+	return true
+}
+
+// isAbout names the dump that the page's address is about, if it is not there yet, or returns "".
+func (z *Address) isAbout() string {
+	var parts []string
+	for _, part := range [][2]string{{"", z.linked.DumpName}, {"id ", z.linked.DumpID}, {"signature ", z.linked.Signature}} {
+		if part[1] != "" {
+			parts = append(parts, part[0]+rows.Clean(part[1]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// startText says on the start screen which dump to drop, or is "".
+func (z *Address) startText() string {
+	if what := z.isAbout(); what != "" {
+		return "This address is about a dump that is not open: " + what + ". Drop it to see the same place."
+	}
+	return ""
+}
+
+// copyLink copies the address of what is shown. Without names it has neither the dump's file name nor
+// anything else from the dump, but its id.
+func (z *Address) copyLink(names bool) {
+	s := z.page.State
+	if !names {
+		s.DumpName, s.Signature, s.Search, s.ThreadFilter = "", "", "", ""
+	}
+	z.page.Notices.copy(z.page.Host.Link(s.Address()), "Link copied")
 }
 
 // write writes the state to the address, and notifies the host page. With the first dump it waits
@@ -147,6 +212,9 @@ func (z *Address) set() {
 // Changed applies an address that the user has typed or gone back to.
 func (z *Address) Changed(hash string) {
 	s := ParseState(hash)
+	if s.DumpID == z.page.State.DumpID {
+		s.Signature = z.page.State.Signature // an entry of the history may have one from before symbols came
+	}
 	if s.Address() == z.page.State.Address() {
 		return
 	}
@@ -159,11 +227,11 @@ func (z *Address) Changed(hash string) {
 	if s.Policy != policy {
 		z.page.setPolicy(s.Policy)
 	}
-	if len(z.page.Dumps.List) > 0 {
-		if dump := z.page.Dumps.named(s.DumpName); dump != z.page.Dumps.Open {
-			z.page.Dumps.Open = dump
-			z.page.forget()
-		}
+	if len(z.page.Dumps.List) == 0 {
+		z.linked = s
+	} else if dump, _ := z.page.Dumps.match(s); dump != z.page.Dumps.Open {
+		z.page.Dumps.Open = dump
+		z.page.forget()
 	}
 	z.page.Search.begin()
 	z.page.Screen.top, z.page.Screen.seek = s.Thread < 0, true

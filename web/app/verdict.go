@@ -23,6 +23,10 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 		z.page.Host.Focus("stack")
 	}
 	z.page.Summary = r.Summary
+	if s := r.Summary.Signature; s != z.page.State.Signature && len(s) <= maxStateText {
+		z.page.State.Signature = s
+		z.page.Address.refresh()
+	}
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 	z.page.Reading.fragile = z.page.Reading.fragile && z.page.Reading.replay
 }

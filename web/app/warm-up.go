@@ -95,6 +95,7 @@ func (nothing) System() string         { return SystemLinux }
 
 func (noDocument) SetTitle(string)            {}
 func (noDocument) SetAddress(string, bool)    {}
+func (noDocument) Link(string) string         { return "" }
 func (noDocument) SetTheme(string)            {}
 func (noDocument) Focus(string)               {}
 func (noDocument) Reveal(string, int)         {}

@@ -45,12 +45,12 @@ func (*LeaveOut) request()  {}
 func (*CloseDump) request() {}
 func (*Closed) reply()      {}
 
-// DumpName is a dump in the menu of dumps. Brief has its crash, time and process, as far as the
-// dump has them.
+// DumpName is a dump in the menu of dumps. ID is the same for the same dump under any name. Brief has
+// its crash, time and process, as far as the dump has them.
 type DumpName struct {
-	Dump  int
-	Name  string
-	Brief string
+	Dump     int
+	Name, ID string
+	Brief    string
 }
 
 // FileRow describes one file, or one member of an archive.
