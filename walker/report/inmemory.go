@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker"
 )
 
@@ -31,6 +33,9 @@ func (b *builder) fromMemory(say func(source, text string)) {
 	}
 	b.variables(say)
 	b.thrown(say)
+	if t := b.r.Crash.Thread; t >= 0 && t < len(b.in.Stacks) && b.r.Crash.Ended > 0 {
+		say("Rust panic", b.panicked(b.in.Stacks[t].Frames))
+	}
 }
 
 // variables reads those messages that are in variables of their own.
@@ -97,6 +102,81 @@ func (b *builder) pointer(addr uint64) (uint64, bool) {
 		v, ok = b.in.Program.Pointer(addr)
 	}
 	return v, ok
+}
+
+// panicked returns the text of a Rust panic, or "". The function of std that calls the panic's hook has a
+// reference to the payload in two registers: a table of functions, whose names show the payload's type,
+// and the address of the payload, which is in its caller's frame (library/std/src/panicking.rs). Rust
+// does not promise the layout of the payloads; what does not fit is left out.
+//
+//	FormatStringPayload                    String {capacity, address, length} · the arguments
+//	StaticStrPayload, Payload<&str>        address · length
+func (b *builder) panicked(frames []walker.Frame) string {
+	for i := 0; i+2 < len(frames) && i < maxEnders; i++ {
+		f := &frames[i]
+		if f.Trust == walker.TrustScan || f.Trust == walker.TrustCFIScan {
+			return ""
+		}
+		if n := demangle.Name(f.Symbol.Name); f.Regs.Arch.WordSize != 8 || n != "std::panicking::panic_with_hook" && !strings.HasPrefix(n, "std::panicking::rust_panic_with_hook") {
+			continue
+		}
+		at, kind, several := uint64(0), "", false
+		for _, r := range f.Regs.Arch.Shown() {
+			v, ok := f.Regs.Get(r)
+			if k := b.payloadOf(v); ok && k != "" {
+				kind = k
+			}
+			if ok && r != f.Regs.Arch.SP && v >= frames[i+1].Regs.SP() && v < frames[i+2].Regs.SP() {
+				several = several || at != 0 && at != v
+				at = v
+			}
+		}
+		if kind == "" || several {
+			return ""
+		}
+		var w [3]uint64
+		for k := range w {
+			w[k], _ = b.d.Memory.Word(at+8*uint64(k), 8)
+		}
+		if kind != formatted {
+			return b.sized(w[0], w[1])
+		}
+		if w[0] > 1<<62 || w[2] > w[0] {
+			return "" // there is no String yet
+		}
+		return b.sized(w[1], w[2])
+	}
+	return ""
+}
+
+const formatted = "FormatStringPayload"
+
+// payloadOf returns the type of a panic's payload by the address of its table of functions, or "":
+//
+//	drop · size · alignment · the first function of its trait
+func (b *builder) payloadOf(table uint64) string {
+	if b.r.ModuleMap == nil || b.in.Lookup == nil {
+		return ""
+	}
+	if m, _ := b.r.ModuleMap.Find(table); m < 0 {
+		return ""
+	}
+	function, ok := b.pointer(table + 24)
+	m, rva := b.r.ModuleMap.Find(function)
+	if !ok || m < 0 {
+		return ""
+	}
+	s, answer := b.in.Lookup(m, rva)
+	if answer != symbol.Yes || s.Start != rva {
+		return ""
+	}
+	of, _, _ := strings.Cut(demangle.Name(s.Name), " as ")
+	for _, kind := range []string{formatted, "StaticStrPayload", "Payload<&str>"} {
+		if strings.HasPrefix(of, "<std::panicking::") && strings.HasSuffix(of, "::"+kind) {
+			return kind
+		}
+	}
+	return ""
 }
 
 // thrown tells the type of an exception of C++ that nothing caught, and its text.

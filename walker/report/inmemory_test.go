@@ -180,3 +180,56 @@ func notExported(t *testing.T, r *report.Report, secrets ...string) {
 func ticketText(r *report.Report) string {
 	return fmt.Sprintf("%+v", view.Ticket(r, demangle.Name, view.TicketOptions{Thread: -1, All: true}))
 }
+
+// TestRustPanic: the payload is in the frame of what called std's panic_with_hook, which has its address
+// and the table of its type in registers.
+func TestRustPanic(t *testing.T) {
+	const format, static = "<std::panicking::panic_handler::FormatStringPayload as core::fmt::Display>::fmt", "<std::panicking::begin_panic::Payload<&str> as core::fmt::Display>::fmt"
+	const table = 0x400800
+	for _, c := range []struct {
+		name, function string
+		payload        []byte // at 0x7210
+		regs           map[string]uint64
+		want           string
+	}{
+		{"formatted", format, words(8, 0x9000, 6), map[string]uint64{"r12": table, "r15": 0x7210}, "boom 3"},
+		{"a literal", static, words(0x9000, 4), map[string]uint64{"rbx": table, "r14": 0x7210}, "boom"},
+		{"not formatted yet", format, words(-1<<63, 0x9000, 6), map[string]uint64{"r12": table, "r15": 0x7210}, ""},
+		{"longer than its capacity", format, words(5, 0x9000, 6), map[string]uint64{"r12": table, "r15": 0x7210}, ""},
+		{"no table", format, words(8, 0x9000, 6), map[string]uint64{"r15": 0x7210}, ""},
+		{"a table of another type", "<app::P as core::fmt::Display>::fmt", words(8, 0x9000, 6), map[string]uint64{"r12": table, "r15": 0x7210}, ""},
+		{"two addresses", format, words(8, 0x9000, 6), map[string]uint64{"r12": table, "r15": 0x7210, "r14": 0x7218}, ""},
+		{"in another frame", format, words(8, 0x9000, 6), map[string]uint64{"r12": table, "r15": 0x7310}, ""},
+	} {
+		ctx := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
+		stack := make([]byte, 0x400)
+		copy(stack[0x210:], c.payload)
+		raw := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+			Thread(7, ctx, 0x7000, stack).Module(0x400000, 0x10000, "/bin/app", nil).Memory(table, words(0, 32, 8, 0x400500)).
+			Memory(0x9000, []byte("boom 3 and more")).Exception(7, 6, 0xfffffffa, 0, ctx).Bytes()
+		d, err := core.Open(input.New("x.dmp", bytes.NewReader(raw), int64(len(raw))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var frames []walker.Frame
+		for i, name := range []string{"abort", "std::panicking::panic_with_hook", "std::panicking::panic_handler", "core::panicking::panic_fmt", "main"} {
+			f := walker.Frame{PC: 0x400010, Regs: reporttest.Regs(cpu.AMD64, map[string]uint64{"rip": 0x400010, "rsp": 0x7000 + 0x100*uint64(i)}), Trust: walker.TrustCFI, Answer: symbol.Yes, Symbol: symbol.Symbol{Name: name}}
+			for r, v := range c.regs {
+				reg, _ := cpu.AMD64.Lookup(r)
+				f.Regs.Set(reg, v)
+			}
+			frames = append(frames, f)
+		}
+		r := report.Build(report.Input{Dump: d, Stacks: []walker.Stack{{Frames: frames}}, Lookup: func(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
+			return symbol.Symbol{Name: c.function, Start: 0x500}, symbol.Yes
+		}})
+		have := ""
+		for _, m := range r.Messages {
+			have += m.Text
+		}
+		if have != c.want {
+			t.Errorf("%s: %q, want %q", c.name, have, c.want)
+		}
+		notExported(t, r, "boom")
+	}
+}
