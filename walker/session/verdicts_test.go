@@ -58,12 +58,29 @@ func verdictCases(t *testing.T) []parityCase {
 	} else {
 		t.Log("SKIPPED: the crashes that crashgen makes; CRASHPANE_CRASHGEN names no folder of them")
 	}
+	// Crashes of programs of several languages, with the libraries, in a folder that testdata/crashes/make.sh made.
+	if dir := os.Getenv("CRASHPANE_CRASHES"); dir != "" {
+		libraries, _ := filepath.Glob(filepath.Join(dir, "lib", "*"))
+		dumps, _ := filepath.Glob(filepath.Join(dir, "*-*.dmp"))
+		for _, d := range dumps {
+			name := strings.TrimSuffix(filepath.Base(d), ".dmp")
+			program, _, _ := strings.Cut(name, "-")
+			cases = append(cases, parityCase{name: "crashes/" + name, dump: d, symbols: append([]string{filepath.Join(dir, program)}, libraries...)})
+		}
+	} else {
+		t.Log("SKIPPED: the crashes that testdata/crashes/make.sh makes; CRASHPANE_CRASHES names no folder of them")
+	}
 	return cases
 }
 
-// randomAddress is an address of a library or a thread's stack on Linux. Those of the crashes that
-// crashgen makes differ each time.
-var randomAddress = regexp.MustCompile(`0x7[ef][0-9a-f]{10}`)
+// isMadeAnew reports whether a case's dump is not in the corpus, but is made where it is wanted.
+func isMadeAnew(name string) bool {
+	return strings.HasPrefix(name, "crashgen/") || strings.HasPrefix(name, "crashes/")
+}
+
+// randomAddress is an address of a program, a library or a stack on Linux. Those of the crashes that are
+// made anew differ each time.
+var randomAddress = regexp.MustCompile(`0x[0-9a-f]{11,12}\b`)
 
 // TestVerdicts: the first lines of every dump are those of testdata/verdicts.tsv, which a person
 // has read; the page's headline, the JSON and the copied text say the same.
@@ -76,7 +93,7 @@ func TestVerdicts(t *testing.T) {
 			continue
 		}
 		row := verdictRow(t, c.name, r)
-		if strings.HasPrefix(c.name, "crashgen/") {
+		if isMadeAnew(c.name) {
 			row = randomAddress.ReplaceAllString(row, "0x7f…")
 		}
 		rows[c.name] = row
@@ -99,7 +116,7 @@ func TestVerdicts(t *testing.T) {
 	for name, row := range want {
 		have, ok := rows[name]
 		if !ok {
-			if !strings.HasPrefix(name, "crashgen/") {
+			if !isMadeAnew(name) {
 				t.Errorf("%s: in the table and not in the corpus", name)
 			}
 			continue
@@ -171,7 +188,7 @@ func verdictRow(t *testing.T, name string, r *report.Report) string {
 
 func writeVerdicts(t *testing.T, path string, kept, rows map[string]string) {
 	for name, row := range kept {
-		if _, ok := rows[name]; !ok && strings.HasPrefix(name, "crashgen/") {
+		if _, ok := rows[name]; !ok && isMadeAnew(name) {
 			rows[name] = row
 		}
 	}

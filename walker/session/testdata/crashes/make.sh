@@ -1,0 +1,33 @@
+#!/bin/sh
+# make.sh FOLDER: crashes programs of C++, Rust and Go in many ways, and has LLDB write a dump of each, with the programs and
+# libraries beside them. TestVerdicts compares their first lines if CRASHPANE_CRASHES names the folder. It needs g++, rustc, go
+# and lldb (Debian's lldb-22), and an amd64 Linux.
+set -e
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1/lib" && cd "$1"
+g++ -g -O1 -D_FORTIFY_SOURCE=2 -fstack-protector-all -w -o k "$here/k.cc"
+rustc -g -O -C panic=abort --crate-name r -o ra "$here/r.rs"
+rustc -g -O --crate-name r -o ru "$here/r.rs"
+rustc -g -C opt-level=1 -C panic=abort -C overflow-checks=on --crate-name r -o rd "$here/r.rs"
+go build -o g "$here/g.go"
+ldd k | awk '$2 == "=>" { print $3 }' | xargs -I{} cp -L {} lib/
+export GOTRACEBACK=crash
+style=stack suffix=
+dump() { # program, ways to crash
+	program=$1
+	shift
+	for way in "$@"; do
+		timeout 60 "${LLDB:-lldb-22}" -b -o 'settings set target.load-cwd-lldbinit false' -o 'process launch -s' \
+			-o 'process handle SIGURG SIGCONT SIGCHLD -s false -p true -n false' -o continue \
+			-k "process save-core --plugin-name=minidump --style=$style $program-$way$suffix.dmp" -k kill -- "./$program" "$way" >/dev/null 2>&1 </dev/null || true
+	done
+}
+dump k throw throwmy throwint throwstr throwstring throwplain noexcept terminate rethrow at thread syserr assert smash dblfree badfree tcache pure \
+	fortify abort hlt in rdmsr int ud2 nxstack nxheap nxdata so1 so2 null raise kill ro div
+dump ra panic lit unwrap expect index div str capacity abort refcell assert unreachable extern slice hash thread so
+dump ru extern drop
+dump rd overflow panic alloc
+dump g panic err index nil map div deadlock unlock so type close
+# With all memory: what the runtimes say.
+style=full suffix=-full
+dump k throwmy throwint throwstring at assert badfree fortify
