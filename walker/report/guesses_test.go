@@ -58,7 +58,7 @@ func TestIsSystem(t *testing.T) {
 		`C:\Windows\System32\ntdll.dll`: true, `D:\WINDOWS\SysWOW64\kernel32.dll`: true, `\SystemRoot\System32\drivers\x.sys`: true,
 		`C:\Program Files\app\app.dll`: false, `C:\WindowsApps\x.dll`: false, "app.exe": false,
 		"/usr/lib/x86_64-linux-gnu/libc.so.6": true, "/lib64/ld-linux-x86-64.so.2": true, "linux-gate.so": true, "/usr/local/lib/libx.so": false,
-		"/home/u/lib/x.so": false, "/System/Library/Frameworks/AppKit.framework/AppKit": true, "/usr/lib/libSystem.B.dylib": true,
+		"/srv/app/lib/x.so": false, "/System/Library/Frameworks/AppKit.framework/AppKit": true, "/usr/lib/libSystem.B.dylib": true,
 		"/Applications/App.app/Contents/MacOS/App": false, "/system/lib64/libc.so": true, "/data/app/x/lib/arm64/libapp.so": false,
 	} {
 		if b := (&builder{r: &Report{Modules: []Module{{Name: "/x/app"}, {Name: path}}}}); b.isSystems(1) != want {
