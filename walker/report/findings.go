@@ -528,7 +528,7 @@ func (b *builder) bareMissing() (modules []int) {
 // addFile returns a suggestion that says which symbol file to add, and where it is published.
 func (b *builder) addFile(m int) string {
 	text := b.fileToAdd(m)
-	if p := b.published(m); p != nil && b.r.Modules[m].DebugID != "" {
+	if p := b.published(m); p != nil && b.r.Modules[m].DebugID != "" && b.symbols[m].Unplaced == "" {
 		text += "; " + p.says()
 	}
 	return text
