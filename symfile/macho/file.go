@@ -149,11 +149,13 @@ const (
 	magic64 = 0xfeedfacf
 )
 
-// maxCommands is how many load commands are read, maxSections how many sections of them. Real files
-// have some hundred at most, and a symbol names its section by 8 bits.
+// maxCommands is how many load commands are read, maxSections how many sections of them, and
+// maxSegments how many segments. Real files have some hundred at most, and a symbol names its section by
+// 8 bits; each symbol looks for its segment and section.
 const (
 	maxCommands = 1 << 14
 	maxSections = 1 << 10
+	maxSegments = 1 << 10
 )
 
 // Is reports whether a file is a thin Mach-O file, by its first bytes.
@@ -333,6 +335,10 @@ func (f *File) segment(c *input.Cursor, wide bool) {
 	count := c.U32()
 	c.U32()
 	if c.Err() != nil {
+		return
+	}
+	if len(f.Segments) == maxSegments {
+		f.bad("segment "+s.Name, -1, fmt.Sprintf("at most %d segments", maxSegments), "more")
 		return
 	}
 	f.Segments = append(f.Segments, s)

@@ -404,6 +404,22 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// TestManySegments: each symbol looks for its segment, so that their number is limited.
+func TestManySegments(t *testing.T) {
+	le := binary.LittleEndian
+	b := []byte{}
+	for _, w := range []uint32{magic64, 0x100000c, 0, TypeDylib, 2000, 2000 * 72, 0, 0} {
+		b = le.AppendUint32(b, w)
+	}
+	for range 2000 {
+		b = append(le.AppendUint32(le.AppendUint32(b, cmdSegment64), 72), make([]byte, 64)...)
+	}
+	f, err := Open(input.FromBytes("a", b))
+	if err != nil || len(f.Segments) != maxSegments || !strings.Contains(fmt.Sprint(f.Warnings()), "at most 1024 segments") {
+		t.Errorf("%d segments, %q, %v", len(f.Segments), f.Warnings(), err)
+	}
+}
+
 // TestEndlessExports: parts of names may be empty, so that a trie is deeper than its names are long.
 func TestEndlessExports(t *testing.T) {
 	var trie []byte
