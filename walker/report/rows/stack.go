@@ -42,7 +42,7 @@ type StackRow struct {
 // page measures the width of a character by it.
 var StackColumns = []Column[StackRow]{
 	{Head: Head{Title: "#", Class: "num", Width: "4ch"}, Text: FrameNumber, Copy: FrameNumber},
-	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Medium: "minmax(40%, 1fr)", Narrow: "minmax(55%, 1fr)"},
+	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Narrow: "minmax(55%, 1fr)"},
 		Text: func(r StackRow) string { return r.Function }, Tip: func(r StackRow) string { return r.Full },
 		Find: func(r StackRow) []string { return []string{Place(r)} }, Copy: NameOf},
 	{Head: Head{Title: "Source", Class: "src", Width: "minmax(0, var(--cp-source, 20ch))"},
@@ -51,7 +51,7 @@ var StackColumns = []Column[StackRow]{
 	{Head: Head{Title: "Trust", Class: "trust", Width: "112px", Narrow: "18px"},
 		Text: func(r StackRow) string { return r.Word }, Tip: trustTip,
 		Find: func(r StackRow) []string { return []string{r.Word} }, Copy: func(r StackRow) string { return r.Word + AssignedWord(r) }},
-	{Head: Head{Title: "Where", Class: "mod", Width: "minmax(0, var(--cp-where, 30ch))", Narrow: "-"},
+	{Head: Head{Title: "Where", Class: "mod", Width: "minmax(0, var(--cp-where, 30ch))", Medium: "minmax(0, min(13ch, var(--cp-where, 13ch)))", Narrow: "-"},
 		Text: StackRow.Where, Tip: whereTip, Find: func(r StackRow) []string { return []string{r.Module + r.Offset, r.Address} }, Copy: StackRow.Where},
 }
 
