@@ -231,9 +231,9 @@ func lldbText(text string) (params []uint64) {
 func TestLLDB(t *testing.T) {
 	const lldb = 0x4c4c4442
 	for _, s := range []scene{
-		{code: 11, insn: "c3", flags: lldb, params: lldbText("signal SIGSEGV: sent by kill, sigsend or raise"), want: "was sent SIGSEGV by a process: this instruction did not cause it"},
-		{code: 11, insn: "c3", flags: lldb, params: lldbText("SIGSEGV: sent by kill system call (sender pid=26402, uid=0)"), want: "was sent SIGSEGV by process 26402: this instruction did not cause it"},
-		{code: 11, insn: "c3", flags: lldb, params: lldbText("SIGSEGV: sent by tkill system call"), want: "sent itself SIGSEGV: this instruction did not cause it"},
+		{code: 11, insn: "c3", flags: lldb, params: lldbText("signal SIGSEGV: sent by kill, sigsend or raise"), want: "was sent SIGSEGV by a process: the code that was running did not cause it"},
+		{code: 11, insn: "c3", flags: lldb, params: lldbText("SIGSEGV: sent by kill system call (sender pid=26402, uid=0)"), want: "was sent SIGSEGV by process 26402: the code that was running did not cause it"},
+		{code: 11, insn: "c3", flags: lldb, params: lldbText("SIGSEGV: sent by tkill system call"), want: "sent itself SIGSEGV: the code that was running did not cause it"},
 		{code: 6, insn: "c3", flags: lldb, params: lldbText("SIGABRT: sent by tkill system call"), want: "aborted itself"},
 		{code: 5, insn: "cc0f0b", flags: lldb, params: lldbText("signal SIGTRAP"), regs: with("rip", 0x400011), want: "hit a breakpoint or trap instruction: int3, which stops the program on purpose"},
 	} {

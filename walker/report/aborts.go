@@ -149,7 +149,7 @@ func (b *builder) sentByThread(why *reason.Reason, frames []Frame) bool {
 		c.Event.Did != "sent itself "+name && (why.Kind != reason.Abort || c.Event.Did != why.Text) || b.sends(frames) != "" {
 		return false
 	}
-	c.Event = analysis.Event{Did: "was sent " + name + " by another thread", Why: "this instruction did not cause it", Sent: true}
+	c.Event = analysis.Event{Did: "was sent " + name + " by another thread", Why: "the code that was running did not cause it", Sent: true}
 	for i := range b.r.Threads {
 		if function := b.sends(b.r.Threads[i].Frames); i != c.Thread && function != "" {
 			c.Event.Why = fmt.Sprintf("perhaps by %s, which is in %s", b.threadText(i), function)

@@ -161,7 +161,7 @@ func TestHandler(t *testing.T) {
 // another thread's.
 func TestSentByThread(t *testing.T) {
 	abort, segv := reason.Reason{Name: "SIGABRT", Kind: reason.Abort, Text: "aborted itself"}, reason.Reason{Name: "SIGSEGV", Kind: reason.Memory}
-	const other = "was sent SIGABRT by another thread: this instruction did not cause it"
+	const other = "was sent SIGABRT by another thread: the code that was running did not cause it"
 	for _, c := range []struct {
 		why           reason.Reason
 		did           string
@@ -171,7 +171,7 @@ func TestSentByThread(t *testing.T) {
 	}{
 		{abort, "aborted itself", siTKill, "poll main", "f", other},
 		{abort, "aborted itself", siTKill, "poll main", "tgkill watchdog", "was sent SIGABRT by another thread: perhaps by thread 1, which is in tgkill"},
-		{segv, "sent itself SIGSEGV", siTKill, "work main", "f", "was sent SIGSEGV by another thread: this instruction did not cause it"},
+		{segv, "sent itself SIGSEGV", siTKill, "work main", "f", "was sent SIGSEGV by another thread: the code that was running did not cause it"},
 		{abort, "aborted itself", siTKill, "__restore_sigs raise main", "f", "aborted itself"},
 		{abort, "aborted itself", siTKill, "? main", "f", "aborted itself"},
 		{abort, "aborted itself", siTKill, "syscall main", "f", "aborted itself"},
