@@ -50,6 +50,9 @@ type comparison struct {
 // row is a line of objdump: an address, and the instruction there.
 var row = regexp.MustCompile(`^\s*([0-9a-f]+):\s+(\S.*)`)
 
+// data is what objdump prints of data: its bytes.
+var data = regexp.MustCompile(`^[0-9a-f]{2}(\s|$)`)
+
 func compare(path string) (*comparison, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -97,7 +100,7 @@ func compare(path string) (*comparison, error) {
 func (c *comparison) one(f *elf.File, arch *cpu.Arch, code []byte, at uint64, n int, words string) {
 	name, _, _ := strings.Cut(words, " ")
 	name, _, _ = strings.Cut(name, "\t")
-	if strings.HasPrefix(name, "<unknown") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "(bad") {
+	if data.MatchString(words) || strings.HasPrefix(name, "<unknown") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "(bad") {
 		return
 	}
 	c.all++
