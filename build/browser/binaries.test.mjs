@@ -33,7 +33,7 @@ test("a binary alone becomes a symbol file", async () => {
 test("a dump's binary names its frames, and the module says what its files contain", { skip }, async () => {
   await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
   await tab.sees("mt.c:17");
-  await tab.sees("loaded: CFI · lines");
+  await tab.sees("loaded: unwind rules · lines");
   await tab.chooseModule("loaded");
   await tab.sees("Available");
   const detail = await tab.page.locator(".module-detail").innerText();
@@ -53,7 +53,7 @@ test("a module's call frame information can be ignored, and used again", { skip 
   await tab.chooseModule("loaded");
   await tab.page.click("[data-act=ignore]");
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length === 0);
-  await tab.sees("CFI ignored");
+  await tab.sees("unwind rules · lines, not used");
   await tab.page.click("[data-act=ignore]");
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length > 5);
   assert.ok((await cfi()) > 5);
