@@ -36,7 +36,7 @@ type Inst struct {
 }
 
 // Knows reports whether there is a decoder for a processor. Code of 32-bit arm may be Thumb code,
-// for which there is none.
+// which is not decoded.
 func Knows(arch *cpu.Arch, thumb bool) bool { return arch != nil && !thumb && decoderOf(arch) != nil }
 
 // Decode decodes the instruction at the beginning of code, which is at an address. code should have

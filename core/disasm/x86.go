@@ -15,8 +15,7 @@ type X86 struct {
 	Vector bool   // it has a VEX, EVEX or XOP prefix
 }
 
-// whole are instructions without operands that x86asm does not know, or of which it counts bytes
-// that are not theirs.
+// whole are instructions without operands that x86asm does not know or counts too many bytes for.
 var whole = []struct {
 	code, name string
 	vector     bool

@@ -32,7 +32,7 @@ type chained struct {
 type chainFormat struct {
 	size, stride         int
 	next, nextBits       int
-	bind, signed, target int // 0 if there are none
+	bind, signed, target int // 0 if the format has no such bits
 	fromBase             bool
 }
 
@@ -209,7 +209,7 @@ func (x *Fixups) Each(fn func(at, value uint64) error) error {
 	return nil
 }
 
-// At returns the pointer at an address; ok is false if there is none.
+// At returns the pointer at an address; ok is false if no pointer is there.
 func (x *Fixups) At(address uint64) (value uint64, ok bool, err error) {
 	for i := range x.chains {
 		s := &x.chains[i]

@@ -14,7 +14,7 @@ type Code struct {
 	Rows    []CodeRow
 }
 
-// CodeRow is an instruction. Its Text is "" if the bytes are none that the decoder knows.
+// CodeRow is an instruction. Its Text is "" if the decoder does not know it.
 type CodeRow struct {
 	Instruction
 	// File and Line are the position in the source where it differs from the row before; Line is 0

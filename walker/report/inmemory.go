@@ -68,8 +68,8 @@ func (b *builder) variables(say func(source, text string)) {
 	}
 }
 
-// text returns the text at an address up to its zero byte, which is at most size bytes away; "" if there
-// is none. It is cut to maxMessageText.
+// text returns the text at an address up to its zero byte, which is at most size bytes away; "" without
+// text. It is cut to maxMessageText.
 func (b *builder) text(addr, size uint64) string {
 	p := make([]byte, min(size, maxMessageText+1))
 	p = p[:b.d.Code(addr, p)]

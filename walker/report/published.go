@@ -30,7 +30,7 @@ func slashes(path string) string {
 
 func folder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 
-// isSystems reports whether a module is a library of the system, of which its user has no symbols at
+// isSystems reports whether a module is a library of the system, whose symbols its user does not have at
 // hand: by its folder, unless the program itself or a part of it is there, or by its name.
 func (b *builder) isSystems(m int) bool {
 	if m == b.r.MainModule {

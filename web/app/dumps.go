@@ -85,7 +85,7 @@ func (z *Dumps) again(r *protocol.Added) {
 }
 
 // match returns the number of the dump that an address is about: the one with its id, or of an address
-// without one the one with its name. It is the first one if there is none, and ok is false.
+// without one the one with its name. It is the first one, and ok is false, if neither is there.
 func (z *Dumps) match(s State) (dump int, ok bool) {
 	for _, d := range z.List {
 		if s.DumpID != "" && d.ID == s.DumpID || s.DumpID == "" && s.DumpName != "" && d.Name == s.DumpName {

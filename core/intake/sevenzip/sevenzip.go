@@ -344,7 +344,7 @@ func (p *parser) number() (v uint64) {
 	return v
 }
 
-// count reads a number of things of which each has a byte, or a bit in the list at least.
+// count reads the length of a list whose items take a byte, or at least a bit, each.
 func (p *parser) count() int {
 	n := p.number()
 	if n > uint64(p.Len())*8 {
