@@ -126,8 +126,8 @@ test("the page works offline once it says so", async () => {
   const other = await startSite();
   const tab = await chrome.open(other.origin);
   await tab.sees("Turn the network off: everything still works.");
-  // The last file that a page fetches by itself, after it is ready.
-  await tab.page.waitForFunction(() => performance.getEntriesByType("resource").some((r) => r.name.includes("crashpane-app")));
+  // The last file that a page fetches by itself, after it is ready: crashpane-app.js has the start screen show it.
+  await tab.page.waitForFunction(() => performance.getEntriesByType("resource").some((r) => /page-(light|dark)/.test(r.name)));
   await other.stop();
   await tab.drop([dump, ...symbols, await library("libagain.so")]);
   await tab.page.click("#tab-files");
