@@ -194,6 +194,28 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestPatience: a server is given up when several answers in a row bring nothing, and not before.
+func TestPatience(t *testing.T) {
+	asked := 0
+	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		switch asked++; asked {
+		case 1, 2, 4:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 3: // a part
+			w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+			w.Write(content[:1000])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		default:
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+		}
+	}, stores[0].Path)
+	if paths, problems := client(t, "", s).Fetch(context.Background(), stores[:1]); len(paths) != 1 || asked != 5 {
+		t.Errorf("asked %d times: %v", asked, problems)
+	}
+}
+
 // TestLies: servers that announce other lengths than they send, or send other parts than they were
 // asked for.
 func TestLies(t *testing.T) {

@@ -47,14 +47,14 @@ func (c *Client) get(ctx context.Context, address, local, id string) (string, er
 		if err == nil {
 			break
 		}
+		if d.have() > before {
+			attempt = 0
+		}
 		if !again || ctx.Err() != nil || attempt >= maxAttempts-1 {
 			if d.have() == 0 {
 				d.remove()
 			}
 			return "", fmt.Errorf("%s: %w", address, err)
-		}
-		if d.have() > before {
-			attempt = 0
 		}
 		select {
 		case <-ctx.Done():

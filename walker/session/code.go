@@ -23,7 +23,7 @@ type CodeWish struct {
 // codeWork is the work of decoding an instruction and finding its line, in steps.
 const codeWork = 64
 
-// maxCode limits the bytes of code that Code decodes: symbols may give a function any size.
+// maxCode limits the bytes of code that are decoded: symbols may give a function any size.
 const maxCode = 256 << 10
 
 // FrameCode returns the code around a frame's instruction, for a caller its call. Threads and frames

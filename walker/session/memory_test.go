@@ -51,7 +51,11 @@ func TestMemoryView(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := text.WriteMemory(&b, s.Session(0).Report(), view, c.words); err != nil {
+		write := text.WriteMemory
+		if c.words {
+			write = text.WriteWords
+		}
+		if err := write(&b, s.Session(0).Report(), view); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != c.want {

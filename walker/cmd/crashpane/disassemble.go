@@ -75,13 +75,5 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	stdout = files.out(stdout)
-	if d.format == "text" {
-		return files.ended(text.WriteCode(stdout, r, code))
-	}
-	if err := jsonreport.WriteCode(stdout, r, code, jsonreport.Options{Pretty: true}); err != nil {
-		return err
-	}
-	_, err = io.WriteString(stdout, "\n")
-	return files.ended(err)
+	return files.ended(writePlain(files.out(stdout), d.format, r, code, text.WriteCode, jsonreport.WriteCode, true))
 }

@@ -70,6 +70,19 @@ func checkPlain(format string, args []string) error {
 	return nil
 }
 
+// writePlain writes an answer about a dump in one of plainFormats: as text, or as JSON with a newline after it.
+func writePlain[T any](w io.Writer, format string, r *report.Report, answer T, asText func(io.Writer, *report.Report, T) error,
+	asJSON func(io.Writer, *report.Report, T, jsonreport.Options) error, pretty bool) error {
+	if format == "text" {
+		return asText(w, r, answer)
+	}
+	if err := asJSON(w, r, answer, jsonreport.Options{Pretty: pretty}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
 // theThread returns the thread that the user chose, or the one to show first.
 func theThread(r *report.Report, asked int) (int, error) {
 	switch {
@@ -142,14 +155,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 }
 
 func (e *explainRun) write(w io.Writer, r *report.Report, x *report.Explanation) error {
-	if e.format == "text" {
-		return text.WriteExplanation(w, r, x)
-	}
-	if err := jsonreport.WriteExplanation(w, r, x, jsonreport.Options{Pretty: e.frame >= 0}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return writePlain(w, e.format, r, x, text.WriteExplanation, jsonreport.WriteExplanation, e.frame >= 0)
 }
 
 // compareRun is one run of compare.
@@ -178,13 +184,5 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	stdout = files.out(stdout)
-	if c.format == "text" {
-		return files.ended(text.WriteComparison(stdout, r, cmp))
-	}
-	if err := jsonreport.WriteComparison(stdout, r, cmp, jsonreport.Options{Pretty: true}); err != nil {
-		return err
-	}
-	_, err = io.WriteString(stdout, "\n")
-	return files.ended(err)
+	return files.ended(writePlain(files.out(stdout), c.format, r, cmp, text.WriteComparison, jsonreport.WriteComparison, true))
 }

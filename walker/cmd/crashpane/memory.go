@@ -82,14 +82,11 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if m.format == "text" {
-		return files.ended(text.WriteMemory(stdout, r, view, m.words))
+	asText := text.WriteMemory
+	if m.words {
+		asText = text.WriteWords
 	}
-	if err := jsonreport.WriteMemory(stdout, r, view, jsonreport.Options{Pretty: true}); err != nil {
-		return err
-	}
-	_, err = io.WriteString(stdout, "\n")
-	return files.ended(err)
+	return files.ended(writePlain(stdout, m.format, r, view, asText, jsonreport.WriteMemory, true))
 }
 
 func hexNumber(s string) (uint64, error) {
