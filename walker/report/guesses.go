@@ -26,12 +26,11 @@ func (g *Guesses) Contains(frame int) bool { return frame >= g.From && frame < g
 
 // GuessesAt returns the run that a frame is in, or nil.
 func (t *Thread) GuessesAt(frame int) *Guesses {
-	for i := range t.Guesses {
-		if t.Guesses[i].Contains(frame) {
-			return &t.Guesses[i]
-		}
+	i := sort.Search(len(t.Guesses), func(i int) bool { return frame < t.Guesses[i].From+t.Guesses[i].Count })
+	if i == len(t.Guesses) || !t.Guesses[i].Contains(frame) {
+		return nil
 	}
-	return nil
+	return &t.Guesses[i]
 }
 
 // Found returns how many frames of the stack are in no run of guesses.
