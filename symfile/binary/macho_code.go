@@ -29,6 +29,7 @@ func (t codeTable) Each(fn func(start, end uint64, row unwind.Row) error) error 
 	if t.f.starts == nil || !m.HasCode() || !framecode.Knows(m.Arch) || m.Arch == cpu.X86 {
 		return nil
 	}
+	reader := framecode.NewReader(m.Arch, m.Order)
 	for _, start := range *t.f.starts {
 		code, ok := t.f.function(uint64(start))
 		if !ok {
@@ -54,7 +55,7 @@ func (t codeTable) Each(fn func(start, end uint64, row unwind.Row) error) error 
 			}
 			return known
 		}
-		rows := framecode.Rows(m.Arch, m.Order, &f, ask, &steps)
+		rows := reader.Rows(&f, ask, &steps)
 		if err != nil {
 			return err
 		}

@@ -128,6 +128,7 @@ type machine struct {
 	inCallee       bool // outlined does a callee's code
 	entry          state
 	steps          *int
+	todo           [3]ways // of follow; kept, since a function may have many
 	seen           []uint8 // the sizes of the instructions that follow has done, by their distance from the first
 	// decode does one instruction and returns its size, 0 if it has none.
 	decode func(m *machine, at uint64, code []byte) (int, flow)
@@ -247,12 +248,35 @@ func (m *machine) align(v value) value {
 	return value{}
 }
 
-// place is an instruction that is to be followed, with the state there; from is the one that leads to
-// it, and called says that it is a call.
+// place is an instruction that is followed; from is the one that leads to it, and called says that it
+// is a call.
 type place struct {
 	at, from uint64
 	called   bool
+}
+
+// way is a place that is to be followed, with the state there.
+type way struct {
+	place
 	state
+}
+
+// ways are those that wait, first in first out.
+type ways struct {
+	list []way
+	head int
+}
+
+func (w *ways) add(one way) { w.list = append(w.list, one) }
+
+// next takes the first one; nil if there is none. It stays valid until the next add.
+func (w *ways) next() *way {
+	if w.head == len(w.list) {
+		w.list, w.head = w.list[:0], 0
+		return nil
+	}
+	w.head++
+	return &w.list[w.head-1]
 }
 
 // Function is the code that Body reads.
@@ -325,28 +349,27 @@ func (m *machine) follow(f *Function, steps *int, visit func(p *place) bool) (le
 	m.seen = make([]uint8, len(f.Code))
 	// Blocks that branches lead to come first, then what follows calls, which may not return, then
 	// what follows jumps to anywhere: that may be a switch.
-	var todo [3][]place
+	todo := &m.todo
+	for level := range todo {
+		todo[level] = ways{list: todo[level].list[:0]}
+	}
 	add := func(level int, at, from uint64) {
-		todo[level] = append(todo[level], place{at: at, from: from, called: level == 1, state: m.state})
+		todo[level].add(way{place{at, from, level == 1}, m.state})
 	}
 	add(0, f.Start, f.Start)
 	var switches cases
 	for {
-		level := 0
-		for level < len(todo) && len(todo[level]) == 0 {
-			level++
+		var w *way
+		for level := 0; level < len(todo) && w == nil; level++ {
+			w = todo[level].next()
 		}
-		if level == len(todo) {
-			p, ok := switches.next(f, m.seen)
-			if !ok {
+		if w == nil {
+			if w = switches.next(f, m.seen); w == nil {
 				return leaves
 			}
-			todo[0] = append(todo[0], p)
-			continue
 		}
-		p := todo[level][0]
-		todo[level] = todo[level][1:]
-		m.state = p.state
+		p := w.place
+		m.state = w.state
 		for {
 			if !visit(&p) {
 				return leaves
@@ -401,40 +424,40 @@ func (m *machine) follow(f *Function, steps *int, visit func(p *place) bool) (le
 // cases are those of a function's switch that nothing but its jump leads to. They follow other code
 // that ends with a jump or a return.
 type cases struct {
-	from  *place // the jump, if the function has one or the stack pointer is the same at all
-	many  bool   // it is not
+	from  *way // the jump, if the function has one or the stack pointer is the same at all
+	many  bool // it is not
 	sp    value
 	after []uint64
 	// leaving is a jump with the stack pointer of the function's entry. If the function has others, it
 	// calls another function that returns in its place.
-	leaving *place
+	leaving *way
 }
 
 func (c *cases) jump(at uint64, m *machine) {
 	sp := m.get(m.arch.SP)
 	if sp == m.entry.regs[m.arch.SP] {
-		c.leaving = cmp.Or(c.leaving, &place{from: at, state: m.state})
+		c.leaving = cmp.Or(c.leaving, &way{place{from: at}, m.state})
 		return
 	}
 	if c.from == nil {
-		c.from, c.sp = &place{from: at, state: m.state}, sp
+		c.from, c.sp = &way{place{from: at}, m.state}, sp
 	}
 	c.many = c.many || c.sp != sp
 }
 
-// next is a case that was not seen yet.
-func (c *cases) next(f *Function, seen []uint8) (p place, ok bool) {
+// next is a case that was not seen yet, or nil.
+func (c *cases) next(f *Function, seen []uint8) *way {
 	from := cmp.Or(c.from, c.leaving)
 	for from != nil && !c.many && len(c.after) > 0 {
 		at := c.after[0]
 		c.after = c.after[1:]
 		if f.has(at) && seen[at-f.Start] == 0 {
-			p = *from
-			p.at = at
-			return p, true
+			w := *from
+			w.at = at
+			return &w
 		}
 	}
-	return p, false
+	return nil
 }
 
 // has reports whether the function has code at an address.
@@ -515,15 +538,18 @@ func (m *machine) row(apart bool) (unwind.Row, bool) {
 		return row, false
 	}
 	// A function that saved its frame pointer has a word for it, unless it is as it was.
+	var room [cpu.MaxRegs]unwind.RegRule
+	saved := room[:0]
 	for _, r := range a.CalleeSaved {
 		rule, ok := m.where(r, up)
 		if !ok {
 			rule = unwind.Rule{Kind: unwind.Undefined}
 		}
 		if rule.Kind != unwind.Same {
-			row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: rule})
+			saved = append(saved, unwind.RegRule{Reg: r, Rule: rule})
 		}
 	}
+	row.Saved = append(row.Saved, saved...)
 	if a.LR == cpu.NoReg {
 		row.RA = unwind.Rule{Kind: unwind.AtCFA, Offset: -up}
 		_, gone := m.find(slot{a.SP, 0}) // it took its return address off the stack and stored something there

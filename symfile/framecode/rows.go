@@ -15,16 +15,23 @@ type Range struct {
 	Row        *unwind.Row
 }
 
+// Reader makes the rules for functions of one program, one after the other.
+type Reader struct{ m *machine }
+
+// NewReader makes a Reader for a processor that Knows.
+func NewReader(arch *cpu.Arch, order binary.ByteOrder) *Reader {
+	m := newMachine(arch, order, false)
+	m.body = true
+	return &Reader{m}
+}
+
 // Rows returns the rules for all code of a function that its first instruction leads to, by address.
 // known returns those that are known at an address, or nil. They stay where the code does not show that
 // their cfa is wrong, since they may know better which registers were saved; those that hold for the
 // whole function are in the result, so that it describes the function alone.
-func Rows(arch *cpu.Arch, order binary.ByteOrder, f *Function, known func(at uint64) *unwind.Row, steps *int) []Range {
-	m := newMachine(arch, order, f.Thumb)
-	if m == nil {
-		return nil
-	}
-	m.body, m.called = true, f.Callee
+func (r *Reader) Rows(f *Function, known func(at uint64) *unwind.Row, steps *int) []Range {
+	m := r.m
+	m.thumb, m.called = f.Thumb, f.Callee
 	out, apart := m.rows(f, known, steps, false)
 	if apart {
 		out, _ = m.rows(f, known, steps, true)
@@ -56,7 +63,8 @@ func (m *machine) rows(f *Function, known func(at uint64) *unwind.Row, steps *in
 			}
 			last, own = m.state, nil
 			if row, ok := m.row(apart); ok && !losesFP(m.arch, &row) {
-				own = &row
+				kept := row
+				own = &kept
 				if r := m.copyOfLR(); row.Topmost && r != cpu.NoReg { // over a call lr does not hold
 					own.RA, own.Topmost = unwind.Rule{Kind: unwind.FromReg, Reg: r}, false
 				}

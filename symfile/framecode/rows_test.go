@@ -31,7 +31,7 @@ func TestRows(t *testing.T) {
 		{"by address", &perhaps, "0-1 cfa = $rsp + 8, ra = [cfa − 8]; 1-4 cfa = $rsp + 16, ra = [cfa − 8], $rbp = [cfa − 16]; 7-8 cfa = $rsp + 8, ra = [cfa − 8]"},
 	} {
 		steps := 1000
-		got := rowsText(cpu.AMD64, Rows(cpu.AMD64, binary.LittleEndian, &Function{Code: code, Start: 0x1000, Sized: true}, func(uint64) *unwind.Row { return c.known }, &steps))
+		got := rowsText(cpu.AMD64, NewReader(cpu.AMD64, binary.LittleEndian).Rows(&Function{Code: code, Start: 0x1000, Sized: true}, func(uint64) *unwind.Row { return c.known }, &steps))
 		if got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, c.want)
 		}
@@ -48,7 +48,7 @@ func TestRowsOutlined(t *testing.T) {
 	}
 	steps := 1000
 	f := Function{Code: code, Start: 0x1000, Sized: true}
-	got := rowsText(cpu.ARM64, Rows(cpu.ARM64, binary.LittleEndian, &f, func(uint64) *unwind.Row { return &leaf }, &steps))
+	got := rowsText(cpu.ARM64, NewReader(cpu.ARM64, binary.LittleEndian).Rows(&f, func(uint64) *unwind.Row { return &leaf }, &steps))
 	if want := "0-8 cfa = $sp, ra = $lr (topmost frame only); 8-c cfa = $sp, ra = $x1; c-10 cfa = $sp, ra = $x1; 10-14 cfa = $sp, ra = $x1"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -73,7 +73,7 @@ func TestRowsCost(t *testing.T) {
 		code = append(code, 0x48, 0x83, 0xec, 0x08) // sub rsp, 8
 	}
 	began, steps := time.Now(), 16*len(code)
-	Rows(cpu.AMD64, binary.LittleEndian, &Function{Code: code, Start: 0x1000, Sized: true}, func(uint64) *unwind.Row { return nil }, &steps)
+	NewReader(cpu.AMD64, binary.LittleEndian).Rows(&Function{Code: code, Start: 0x1000, Sized: true}, func(uint64) *unwind.Row { return nil }, &steps)
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("%v for %d bytes", took, len(code))
 	} else {
