@@ -45,7 +45,7 @@ func (t *Steps) Next() bool {
 		return false
 	}
 	if err := s.draw(&next); err != nil {
-		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("these are the innermost %d frames, and the walk was stopped there: %v", len(s.frames), err)}
+		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("only these %d frames were walked: %v", len(s.frames), err)}
 		return false
 	}
 	s.push(next)
