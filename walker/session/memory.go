@@ -44,8 +44,13 @@ func (s *Session) MemoryView(start uint64, size int, texts bool) (*report.Memory
 
 // Pointee says what an address is in.
 func (s *Session) Pointee(address uint64, texts bool) report.Pointee {
-	points := s.pointers(texts)
-	return points.at(address)
+	return s.Pointees(texts)(address)
+}
+
+// Pointees returns the function that says what an address is in, for many addresses. It is valid for
+// as long as the report is.
+func (s *Session) Pointees(texts bool) func(address uint64) report.Pointee {
+	return s.pointers(texts).at
 }
 
 // pointers finds what addresses are in.

@@ -414,6 +414,9 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	if q.Find != nil && search != "" {
 		r.Found = e.find(v, d, rep, search, q.Find.Hit)
 	}
+	if q.Places != nil {
+		r.Places = &protocol.PlacesPage{Of: q.Places.Text, Rows: v.Places(q.Places.Text, e.pointee(q.Dump))}
+	}
 	if q.Compare != nil {
 		c := e.compare(v, q)
 		r.Compare = &c

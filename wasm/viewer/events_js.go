@@ -124,6 +124,11 @@ func (h *host) typed(e js.Value) {
 // pressed handles a key: first splitters, tabs, menus and lists, which have keys of their own by
 // their roles, then the page.
 func (h *host) pressed(e js.Value) {
+	if e.Get("key").String() == "k" && (e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool()) && !h.page.Empty() {
+		event(e).PreventDefault()
+		h.change(func(p *app.Page) { p.Act("go-to", "") })
+		return
+	}
 	// Leave the browser's shortcuts, and keys of an input method, alone.
 	if e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() || e.Get("isComposing").Truthy() {
 		return
@@ -134,6 +139,13 @@ func (h *host) pressed(e js.Value) {
 		return
 	}
 	if h.roves(e, key, target) {
+		return
+	}
+	if target.Get("id").String() == "go-to" {
+		taken := false
+		if h.change(func(p *app.Page) { taken = p.Key(key, true) }); taken {
+			event(e).PreventDefault()
+		}
 		return
 	}
 	list := closest(target, "data-list")
@@ -197,7 +209,7 @@ func (h *host) roves(e js.Value, key string, target js.Value) bool {
 	case "ArrowDown", "ArrowUp":
 		group, items = ".menu-box, .menu", `[role^="menuitem"]`
 	case "Tab":
-		group, items = ".dialog", "button:not([hidden], :disabled), [tabindex]"
+		group, items = ".dialog", "input, button:not([hidden], :disabled), [tabindex]"
 	default:
 		return false
 	}
@@ -211,7 +223,7 @@ func (h *host) roves(e js.Value, key string, target js.Value) bool {
 	if key == "Tab" {
 		box = h.root.Underlying().Call("querySelector", group)
 	}
-	if !box.Truthy() || isTyping(target) {
+	if !box.Truthy() || key != "Tab" && isTyping(target) {
 		return false
 	}
 	list := box.Call("querySelectorAll", items)

@@ -45,6 +45,14 @@ var actionTable = []action{
 	{id: "find", do: func(p *Page, to string) { p.Search.Find(map[string]int{"next": 1, "previous": -1}[to]) }},
 	{id: "focus-search", keys: []string{"/"}, help: "search; Enter and Shift+Enter go to the next and the previous hit", do: func(p *Page, _ string) { p.Host.Focus("search") }},
 
+	{id: "go-to", keys: []string{"g"}, help: "go to an address, a register, a name or an action; also Ctrl+K", do: func(p *Page, _ string) { p.Menus.GoTo.toggle() }},
+	{id: "go", do: func(p *Page, arg string) { p.Menus.GoTo.choose(arg) }},
+	{id: "address", do: func(p *Page, arg string) {
+		if address, ok := parseAddress(arg); ok {
+			p.GoToAddress(address)
+		}
+	}},
+
 	{id: "thread", doN: (*Page).selectThread},
 	{id: "next-thread", keys: []string{"n"}, help: "next, previous thread", with: "previous-thread", do: func(p *Page, _ string) { p.Threads.move(1) }},
 	{id: "previous-thread", keys: []string{"p"}, do: func(p *Page, _ string) { p.Threads.move(-1) }},
@@ -116,6 +124,7 @@ type input struct {
 // inputTable has a row for each field.
 var inputTable = []input{
 	{field: "search", do: func(p *Page, _, text string) { p.Search.search(text) }},
+	{field: "go-to", do: func(p *Page, _, text string) { p.Menus.GoTo.typed(text) }},
 	{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
 	{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
 	{field: "use", limit: changes, do: func(p *Page, _, item string) {

@@ -20,8 +20,10 @@ type Menus struct {
 	Help bool
 	// Preview is the dialog of an export.
 	Preview Preview
-	row     rows.StackRow // the one that the context menu is for
-	at      Point         // where the context menu opens
+	// GoTo is the dialog that goes to an address or a name.
+	GoTo GoTo
+	row  rows.StackRow // the one that the context menu is for
+	at   Point         // where the context menu opens
 }
 
 // toggle opens a menu, or closes it.

@@ -156,9 +156,19 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-name"}}}
 										vgparent.AppendChild(vgn)
 										vgn.SetInnerHTML(r.Name)
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-value"}}}
-										vgparent.AppendChild(vgn)
-										vgn.SetInnerHTML(regValue(r))
+										if addressAct(r.Value) == nil {
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-value"}}}
+											vgparent.AppendChild(vgn)
+											vgn.SetInnerHTML(regValue(r))
+										}
+										if addressAct(r.Value) != nil {
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "reg-value address"}}}
+											vgparent.AppendChild(vgn)
+											vgn.AddAttrInterface("data-act", addressAct(r.Value))
+											vgn.AddAttrInterface("data-arg", r.Value)
+											vgn.AddAttrInterface("title", addressTitle(r.Note))
+											vgn.SetInnerHTML(r.Value)
+										}
 										if r.Note != "" {
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-note"}}}
 											vgparent.AppendChild(vgn)

@@ -7,6 +7,9 @@ import (
 // Key does the action of a key, and reports whether there is one. typing says that the focus is in
 // a text field, where only Escape and Enter are keys of the page.
 func (p *Page) Key(key string, typing bool) bool {
+	if p.Menus.GoTo.Open {
+		return p.Menus.GoTo.key(key)
+	}
 	if key == "Escape" {
 		if typing && !p.Empty() && p.Menus.Open == "" {
 			// Escape clears and leaves a field first, whatever else there is to close.

@@ -24,6 +24,7 @@
 //	program.go, indexing.go,    work in the background
 //	making.go, downloads.go
 //	embed.go                     the host page
+//	go-to.go, address.go         the dialog that goes to an address or a name; addresses as links
 //	host.go                      what the page needs of the browser and of the engine
 //	warm-up.go                   what the start screen does before the first dump arrives
 package app
@@ -66,7 +67,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
 	p.Address.linked = p.State
 	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
-	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page = p, p, p, p
+	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page, p.Menus.GoTo.page = p, p, p, p, p
 	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
 	p.Work.init(p)
 	p.Screen.init(p)
@@ -77,6 +78,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Screen.add(&p.Frame)
 	p.Panel.init(p)
 	p.Screen.add(&p.Search)
+	p.Screen.add(&p.Menus.GoTo)
 	p.Screen.add(&p.Panel)
 	// The order of the zones above is the order in which they apply a result: the selection comes
 	// with the stack, and the search acts on it.

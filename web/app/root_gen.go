@@ -61,7 +61,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "main", Attr: []vugu.VGAttribute(nil)}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("class", c.Page.Layout.mainClass())
-		vgn.AddAttrInterface("inert", c.Page.Menus.Help || c.Page.Menus.Preview.isOpen())
+		vgn.AddAttrInterface("inert", c.Page.Menus.Help || c.Page.Menus.GoTo.Open || c.Page.Menus.Preview.isOpen())
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -266,6 +266,17 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		{
 			var vgcomp vugu.Builder = &c.help
+			if vgcomp != nil {
+				vgin.BuildEnv.WireComponent(vgcomp)
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
+			}
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgparent.AppendChild(vgn)
+		{
+			var vgcomp vugu.Builder = &c.Page.Menus.GoTo
 			if vgcomp != nil {
 				vgin.BuildEnv.WireComponent(vgcomp)
 				vgout.Components = append(vgout.Components, vgcomp)

@@ -41,6 +41,15 @@ func (p *Page) selectFrame(frame, inline int) {
 	p.Screen.ask(&p.Stack, &p.Frame)
 }
 
+// GoToAddress selects an address, and shows it in the tab Memory.
+func (p *Page) GoToAddress(address uint64) {
+	if p.Empty() {
+		return
+	}
+	p.State.At = address
+	p.Panel.show("memory", false)
+}
+
 // setPolicy walks the stacks again with another unwind policy.
 func (p *Page) setPolicy(name string) {
 	if name == "best" {

@@ -17,9 +17,11 @@ type State struct {
 	Frame     int
 	Inline    int // -1: the physical frame
 	Tab       string
-	Closed    bool   // the user has folded the lower panel
-	Opened    bool   // the user has opened it
-	Side      string // what the frame zone shows: "registers" or "why"
+	// At is the selected address, which the tab Memory shows; 0 for none.
+	At     uint64
+	Closed bool   // the user has folded the lower panel
+	Opened bool   // the user has opened it
+	Side   string // what the frame zone shows: "registers" or "why"
 	// HideInlines leaves the inlined calls out of the stack.
 	HideInlines bool
 	// ShowGuesses lists the possible callers that are one row otherwise.
@@ -35,7 +37,7 @@ type State struct {
 // place is the part of the state that makes an entry of the history: Back returns to another place,
 // and not to another search or filter.
 func (s State) place() State {
-	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab}
+	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab, At: s.At}
 }
 
 // NewState returns the state of a page without an address.
@@ -67,6 +69,9 @@ func (s State) Address() string {
 	number("frame", s.Frame, usual.Frame)
 	number("inline", s.Inline, usual.Inline)
 	text("tab", s.Tab, usual.Tab)
+	if s.At != 0 {
+		setQuery(&b, "address", "0x"+strconv.FormatUint(s.At, 16))
+	}
 	text("side", s.Side, usual.Side)
 	text("threads", s.ThreadFilter, "")
 	text("search", s.Search, "")
@@ -114,6 +119,7 @@ func ParseState(hash string) State {
 			s.Tab = t.ID
 		}
 	}
+	s.At, _ = parseAddress(v["address"])
 	if v["side"] == "why" {
 		s.Side = "why"
 	}

@@ -25,6 +25,7 @@ type Query struct {
 	System  *SystemQuery
 	Compare *CompareQuery
 	Find    *FindQuery
+	Places  *PlacesQuery
 }
 
 // UntilNext is a Query.Rest: another query follows as soon as the result is painted.
@@ -87,6 +88,16 @@ type CompareQuery struct {
 // counted from 1; 0 for none.
 type FindQuery struct{ Hit int }
 
+// PlacesQuery queries the places in the process that a text may mean: an address, or a part of the name
+// of a function or a module.
+type PlacesQuery struct{ Text string }
+
+// PlacesPage has the places that the text Of may mean.
+type PlacesPage struct {
+	Of   string
+	Rows []rows.PlaceRow
+}
+
 // QueryResult has the parts that were queried, as far as they exist.
 type QueryResult struct {
 	ReportID
@@ -111,6 +122,7 @@ type QueryResult struct {
 	System  *SystemPage
 	Compare *rows.ComparePage
 	Found   *FoundPage
+	Places  *PlacesPage
 }
 
 // ReportID identifies a report of a dump. When symbols arrive or the unwind policy changes, there

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+)
+
+// An address looks the same everywhere: a button of the class "address" with the action "address" and
+// the address as its argument. Its title says what it points to, and a click or Enter shows it in
+// the tab Memory (Page.GoToAddress):
+//
+//	<button type="button" class="address" :data-act='addressAct(a)' :data-arg='a' :title='addressTitle(note)' vg-content='a'></button>
+
+// addressAct is the action of an address as it is shown; nil for what is none: a number in the first
+// page of memory, which no program has, or an unknown value.
+func addressAct(text string) any {
+	if a, ok := parseAddress(text); ok && a >= firstAddress {
+		return "address"
+	}
+	return nil
+}
+
+// firstAddress is the first address that is shown as a link. What is below is a count or a flag.
+const firstAddress = 0x1000
+
+// addressTitle is the tooltip of an address that points to something.
+func addressTitle(points string) string {
+	if points == "" {
+		return "Show the memory at this address"
+	}
+	return points + ": show the memory at this address"
+}
+
+// addressPart is an address in a cell of a Table.
+func addressPart(text, points string) part {
+	if addressAct(text) == nil {
+		return textPart("", text, "")
+	}
+	return part{kind: "button", class: "address", text: text, tip: addressTitle(points), act: "address", arg: text}
+}
+
+// parseAddress reads a hexadecimal number as users write it: with or without 0x, "00007ff6`1234abcd".
+func parseAddress(s string) (uint64, bool) {
+	s = strings.TrimPrefix(strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), "`", "")), "0x")
+	a, err := strconv.ParseUint(s, 16, 64)
+	return a, err == nil
+}

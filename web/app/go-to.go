@@ -1,0 +1,170 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// GoTo is the dialog that goes to an address, a register of the selected frame, a function, a module,
+// a tab or an action, by what the user types.
+type GoTo struct {
+	page *Page
+	Open bool
+	text string
+	// places are what the text of may mean, from the engine.
+	places []rows.PlaceRow
+	of     string
+	items  []goToItem // of text
+	at     int        // the selected one
+}
+
+// goToItem is a line of the dialog. act and arg are the action that it does.
+type goToItem struct{ Title, Note, Key, act, arg string }
+
+// maxItems is how many lines the dialog has: a person types on rather than read more.
+const maxItems = 24
+
+// toggle opens the dialog, or closes it.
+func (z *GoTo) toggle() {
+	if z.Open {
+		z.close()
+		return
+	}
+	if z.page.Menus.Help || z.page.Menus.Preview.isOpen() {
+		return
+	}
+	z.Open, z.text, z.places, z.of = true, "", nil, ""
+	z.list()
+	z.page.Host.Focus("go-to")
+}
+
+func (z *GoTo) close() {
+	z.Open = false
+	z.page.Host.Focus("stack")
+}
+
+// typed lists what a text may mean.
+func (z *GoTo) typed(text string) {
+	z.text = text
+	z.list()
+	z.page.Screen.ask(z)
+}
+
+// Hidden implements Zone.
+func (z *GoTo) Hidden() bool { return !z.Open || strings.TrimSpace(z.text) == "" }
+
+// Want implements Zone.
+func (z *GoTo) Want(q *protocol.Query) { q.Places = &protocol.PlacesQuery{Text: z.text} }
+
+// Apply implements Zone.
+func (z *GoTo) Apply(r *protocol.QueryResult) {
+	if r.Places != nil && r.Places.Of == z.text {
+		z.places, z.of = r.Places.Rows, r.Places.Of
+		z.list()
+	}
+}
+
+// list makes the lines. Those that need the engine follow when its answer is there.
+func (z *GoTo) list() {
+	text := strings.ToLower(strings.TrimSpace(z.text))
+	z.items, z.at = nil, 0
+	add := func(is bool, item goToItem) {
+		if is && len(z.items) < maxItems {
+			z.items = append(z.items, item)
+		}
+	}
+	if d := z.page.Frame.Detail; d != nil {
+		for _, r := range d.Registers {
+			is := text != "" && strings.HasPrefix(strings.ToLower(r.Name), text) || text == "" && r.Role != ""
+			add(is && addressAct(r.Value) != nil, goToItem{Title: r.Name, Note: strings.TrimSpace(r.Value + "  " + r.Note), act: "address", arg: r.Value})
+		}
+	}
+	if z.of == z.text {
+		for _, r := range z.places {
+			add(true, goToItem{Title: r.Title, Note: r.Note, act: "address", arg: r.Address})
+		}
+	} else if a, ok := parseAddress(text); ok && strings.HasPrefix(text, "0x") {
+		add(true, goToItem{Title: "0x" + strconv.FormatUint(a, 16), act: "address", arg: text})
+	}
+	for _, t := range Tabs {
+		add(text != "" && strings.Contains(strings.ToLower(t.Title), text) && !z.page.Panel.disabled(t.ID), goToItem{Title: "Open " + t.Title, Key: t.Key, act: "show", arg: t.ID})
+	}
+	for i := range z.page.actions {
+		a := &z.page.actions[i]
+		is := a.help != "" && a.id != "go-to" && strings.Contains(a.help, text) && z.page.HostPage.allows(a.limit)
+		add(is, goToItem{Title: upperFirst(a.help), Key: a.keys0(), act: a.id})
+	}
+}
+
+// keys0 is the action's first key, or "".
+func (a *action) keys0() string {
+	if len(a.keys) == 0 {
+		return ""
+	}
+	return a.keys[0]
+}
+
+// upperFirst makes the first letter of an English text a capital.
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// key handles a key in the dialog, and reports whether it has one.
+func (z *GoTo) key(key string) bool {
+	switch n := len(z.items); {
+	case key == "Escape":
+		z.close()
+	case key == "Enter":
+		z.choose(itoa(z.at))
+	case key == "ArrowDown" && n > 0:
+		z.at = (z.at + 1) % n
+	case key == "ArrowUp" && n > 0:
+		z.at = (z.at + n - 1) % n
+	default:
+		return false
+	}
+	return true
+}
+
+// choose does what a line says.
+func (z *GoTo) choose(arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 || n >= len(z.items) {
+		return
+	}
+	item := z.items[n]
+	z.close()
+	z.page.Act(item.act, item.arg)
+}
+
+// active is the id of the selected line, for aria-activedescendant; nil leaves the attribute out.
+func (z *GoTo) active() any {
+	if len(z.items) == 0 {
+		return nil
+	}
+	return rowID("go", z.at)
+}
+
+func (z *GoTo) class(n int) string {
+	if n == z.at {
+		return "go-item selected"
+	}
+	return "go-item"
+}
+
+// emptyText says that nothing has the name.
+func (z *GoTo) emptyText() string {
+	switch {
+	case len(z.items) > 0:
+		return ""
+	case z.of != z.text:
+		return "Looking for it …"
+	}
+	return "Nothing on the stacks and no module, register, tab or action has this name."
+}
