@@ -116,16 +116,22 @@ func programCode(c *Context) *cpu.Arch {
 	return nil
 }
 
-// extra returns the low 8 bytes of a register among Extra, 0 if it is not there.
-func (c *Context) extra(name string) uint64 {
+// ExtraValue returns the low 8 bytes of a register among Extra; ok is false if it is not there.
+func (c *Context) ExtraValue(name string) (v uint64, ok bool) {
 	for i := range c.Extra {
 		if c.Extra[i].Name == name {
 			var p [8]byte
 			copy(p[:], c.Extra[i].Bytes)
-			return binary.LittleEndian.Uint64(p[:])
+			return binary.LittleEndian.Uint64(p[:]), true
 		}
 	}
-	return 0
+	return 0, false
+}
+
+// extra is ExtraValue, or 0.
+func (c *Context) extra(name string) uint64 {
+	v, _ := c.ExtraValue(name)
+	return v
 }
 
 // findOwn finds a thread's own registers, and with them its stack.

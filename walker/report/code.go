@@ -6,12 +6,17 @@ type Code struct {
 	Place Place
 	// From is the file that the instructions were read from, "" for the dump's memory.
 	From string
-	// Unread says why no instruction could be read, or is "".
+	// Unread says why no instruction could be read, or is "". Absent: it is because no file has the
+	// code.
 	Unread string
-	// Guessed: no symbol says where the function begins, so that where the first instruction begins
-	// is a guess; that of the address and those after it are not.
+	Absent bool
+	// Guessed: the rows do not begin where a function does, because no symbol says where, or its code is
+	// not there, so that where the first instruction begins is a guess; that of the address and those
+	// after it are not.
 	Guessed bool
 	Rows    []CodeRow
+	// MoreBefore, MoreAfter: there is further code.
+	MoreBefore, MoreAfter bool
 }
 
 // CodeRow is an instruction. Its Text is "" if the decoder does not know it.
@@ -21,10 +26,34 @@ type CodeRow struct {
 	// elsewhere.
 	File string
 	Line uint32
+	// In is what the instruction is in. Place is where it goes.
+	In Place
+	// Call: it is a call. Callee is the number of the frame that it led to, or -1.
+	Call   bool
+	Callee int
 	// At: the frame is here. Values are then the registers that the instruction names and that the
 	// frame has.
 	At     bool
 	Values []RegisterValue
+	// Jump says of a conditional jump at an exception whether it is taken; nil elsewhere.
+	Jump *Jump
+}
+
+// Starts reports whether a function begins here.
+func (r *CodeRow) Starts() bool { return r.In.Function.Raw != "" && r.In.Offset == 0 }
+
+// Jump is what a conditional jump does, and what decides it: "ZF is 1".
+type Jump struct {
+	Taken bool
+	Why   string
+}
+
+// Text is "taken: ZF is 1".
+func (j *Jump) Text() string {
+	if j.Taken {
+		return "taken: " + j.Why
+	}
+	return "not taken: " + j.Why
 }
 
 // RegisterValue is a register and its value.
@@ -37,11 +66,26 @@ type RegisterValue struct {
 func (c *Code) Demangle(f func(string) string) {
 	names := []*Name{&c.Place.Function}
 	for i := range c.Rows {
-		names = append(names, &c.Rows[i].Place.Function)
+		names = append(names, &c.Rows[i].Place.Function, &c.Rows[i].In.Function)
 	}
 	for _, n := range names {
 		if n.Raw != "" {
 			n.Display = f(n.Raw)
 		}
 	}
+}
+
+// Wanted names the file that has the code, if none is there: "libfoo.so with id 5f2a…", or "".
+func (c *Code) Wanted(r *Report) string {
+	if !c.Absent || c.Place.Module < 0 || nameless(r.Modules[c.Place.Module].Name) {
+		return ""
+	}
+	m := &r.Modules[c.Place.Module]
+	switch {
+	case m.CodeID != "":
+		return m.Title() + " with id " + m.CodeID
+	case m.DebugID != "":
+		return m.Title() + " with debug id " + m.DebugID
+	}
+	return m.Title()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/disasm"
 	"github.com/crashpane/crashpane/core/input"
@@ -14,10 +15,11 @@ import (
 )
 
 // CodeWish says what FrameCode and CodeAt show: up to Before instructions before the address and After from there
-// on; Whole: all of the function.
+// on; Whole: all of the function. Redact: without values of registers, what follows from them, and memory that
+// may be data.
 type CodeWish struct {
 	Before, After int
-	Whole         bool
+	Whole, Redact bool
 }
 
 // codeWork is the work of decoding an instruction and finding its line, in steps.
@@ -25,6 +27,9 @@ const codeWork = 64
 
 // maxCode limits the bytes of code that are decoded: symbols may give a function any size.
 const maxCode = 256 << 10
+
+// maxAbove limits those before the address, so that there is room for it.
+const maxAbove = maxCode / 4 * 3
 
 // FrameCode returns the code around a frame's instruction, for a caller its call. Threads and frames
 // count as for Explain.
@@ -42,7 +47,25 @@ func (s *Session) FrameCode(thread, frame int, wish CodeWish) (*report.Code, err
 	if frame == 0 {
 		thumb = f.Regs.Mode != cpu.ARMMode // it is Thumb code, or the dump does not say
 	}
-	return s.code(at, &f.Regs, thumb, wish)
+	c := s.coder(f.Regs.Arch, thumb, wish)
+	c.around(at)
+	for i := range c.out.Rows {
+		row := &c.out.Rows[i]
+		if row.Address != c.arch.CodeAddress(at) {
+			continue
+		}
+		row.At = true
+		if f.Lookup != f.PC && row.Call {
+			row.Callee = frame - 1
+		}
+		if !wish.Redact {
+			row.Values = values(row.Text, &f.Regs)
+			if s.ExceptionOf(thread) != nil && frame == 0 {
+				c.branch(row, thread, &f.Regs)
+			}
+		}
+	}
+	return c.done(), nil
 }
 
 // CodeAt returns the code around an address, whose lowest bit says on 32-bit arm that it is Thumb code.
@@ -52,55 +75,12 @@ func (s *Session) CodeAt(at uint64, wish CodeWish) (*report.Code, error) {
 	if arch == nil {
 		return nil, fmt.Errorf("the dump does not name its processor")
 	}
-	return s.code(arch.CodeAddress(at), &cpu.Regs{Arch: arch}, at&1 == 1, wish)
-}
-
-// code decodes from the function's beginning, or where that is not known from an instruction before
-// the address from which decoding leads to it.
-func (s *Session) code(at uint64, regs *cpu.Regs, thumb bool, wish CodeWish) (*report.Code, error) {
-	c := &coder{s: s, arch: regs.Arch, thumb: thumb && regs.Arch.ThumbBit, out: &report.Code{}}
-	at = c.arch.CodeAddress(at)
-	c.out.Place = c.place(at)
-	module, rva := s.walked.walker.Modules.Find(at)
-	start, end := at, at+maxCode
-	if module >= 0 {
-		if sym, answer := s.walked.syms.Lookup(module, rva); answer == symbol.Yes && sym.Name != "" && rva >= sym.Start {
-			start = at - (rva - sym.Start)
-			if wish.Whole && sym.Size > 0 {
-				end = start + sym.Size
-			}
-		}
-	}
-	var one [1]byte
-	switch {
-	case s.Dump.Code(at, one[:]) == 0:
-		c.out.Unread = "neither the dump nor a program that was added has the code there"
-		return c.out, nil
-	case !disasm.Knows(c.arch, c.thumb):
-		c.out.Unread = c.arch.Name + " instructions are not decoded"
-		if c.thumb {
-			c.out.Unread = "it may be Thumb code, which is not decoded"
-		}
-	case start == at || at-start > maxCode:
-		start = c.before(at, wish.Before)
-		c.out.Guessed = start < at
-	}
-	if s.Memory.Read(at, one[:]) == 0 && module >= 0 {
-		c.out.From = s.Modules[module].Name
-	}
-	if c.out.Unread != "" {
-		start = at
-	}
-	c.decode(start, at, end, wish)
+	c := s.coder(arch, at&1 == 1, wish)
+	c.around(at)
 	for i := range c.out.Rows {
-		if row := &c.out.Rows[i]; row.Address == at {
-			row.At, row.Values = true, values(row.Text, regs)
-		}
+		c.out.Rows[i].At = c.out.Rows[i].Address == arch.CodeAddress(at)
 	}
-	if s.opt.Demangle != nil {
-		c.out.Demangle(s.opt.Demangle)
-	}
-	return c.out, nil
+	return c.done(), nil
 }
 
 // coder makes a report.Code.
@@ -108,10 +88,124 @@ type coder struct {
 	s     *Session
 	arch  *cpu.Arch
 	thumb bool
+	wish  CodeWish
 	out   *report.Code
 	room  []byte
 	code  []byte // what was read last, a part of room, at base
 	base  uint64
+	found located // by the last lookup
+	// ranges is the memory map, once it was needed.
+	ranges *analysis.MemoryMap
+	// file and line are the last position in the source that a row has.
+	file string
+	line uint32
+}
+
+// located is what symbols say of an address. known: they have a name or a line.
+type located struct {
+	address uint64
+	module  int // or -1
+	rva     uint64
+	sym     symbol.Symbol
+	known   bool
+	done    bool // it was looked up
+}
+
+// lookup looks an address up. The last answer is kept, since several questions follow for an address.
+func (c *coder) lookup(address uint64) *located {
+	l := &c.found
+	if l.done && l.address == address {
+		return l
+	}
+	*l = located{address: address, done: true}
+	if l.module, l.rva = c.s.walked.walker.Modules.Find(address); l.module >= 0 {
+		sym, answer := c.s.walked.syms.Lookup(l.module, l.rva)
+		l.sym, l.known = sym, answer == symbol.Yes
+	}
+	return l
+}
+
+func (s *Session) coder(arch *cpu.Arch, thumb bool, wish CodeWish) *coder {
+	return &coder{s: s, arch: arch, thumb: thumb && arch.ThumbBit, wish: wish, out: &report.Code{}}
+}
+
+// around makes the rows around an address.
+func (c *coder) around(at uint64) {
+	at = c.arch.CodeAddress(at)
+	c.out.Place = c.place(at)
+	var one [1]byte
+	switch inDump := c.s.Memory.Read(at, one[:]) == 1; {
+	case c.wish.Redact && inDump && !c.isCode(at):
+		c.out.Unread = "the memory there may be data, which this viewer hides"
+		return
+	case c.s.Dump.Code(at, one[:]) == 0:
+		c.out.Unread, c.out.Absent = "neither the dump nor a program that was added has the code there", true
+		return
+	case !inDump && c.out.Place.Module >= 0:
+		c.out.From = c.s.Modules[c.out.Place.Module].Name
+	}
+	if !disasm.Knows(c.arch, c.thumb) {
+		c.out.Unread = c.arch.Name + " instructions are not decoded"
+		if c.thumb {
+			c.out.Unread = "it may be Thumb code, which is not decoded"
+		}
+	}
+	end := uint64(0)
+	if c.wish.Whole {
+		if start, size := c.function(at); size > 0 {
+			c.wish.Before, end = maxAbove, start+min(size, maxCode)
+		}
+	}
+	before := c.above(at, end > 0)
+	c.out.MoreBefore = len(before) > 0 && len(before) == c.wish.Before
+	for i, start := range before {
+		stop := at
+		if i+1 < len(before) {
+			stop = before[i+1]
+		}
+		c.add(start, stop)
+	}
+	next, first := at, at
+	if len(before) > 0 {
+		first = before[0]
+	}
+	for n := 0; (c.wish.Whole && next < end || !c.wish.Whole && n < c.wish.After) && next-first < maxCode; n++ {
+		size := c.add(next, 0)
+		if size == 0 {
+			break
+		}
+		next += size
+	}
+	if len(c.out.Rows) > 0 {
+		_, _, c.out.MoreAfter = c.at(next)
+		c.firstLine()
+	}
+}
+
+// isCode reports whether memory of the dump at an address is a program's code: the memory map says
+// that it can be executed and not written, or without a map a function is there.
+func (c *coder) isCode(address uint64) bool {
+	if c.lookup(address).module < 0 {
+		return false
+	}
+	if c.ranges == nil {
+		c.ranges = analysis.NewMemoryMap(c.s.Dump)
+	}
+	if p := c.ranges.At(address); p != nil {
+		return p.Exec && !p.Write
+	}
+	_, size := c.function(address)
+	return size > 0
+}
+
+// function returns the beginning and the size of the function that covers an address, 0 and 0 if none
+// is known to.
+func (c *coder) function(address uint64) (start, size uint64) {
+	l := c.lookup(address)
+	if !l.known || l.sym.Name == "" || l.rva < l.sym.Start || l.sym.Size > 0 && l.rva-l.sym.Start >= l.sym.Size {
+		return 0, 0
+	}
+	return address - (l.rva - l.sym.Start), l.sym.Size
 }
 
 // read reads the code of an address: of its page and the next, so that decoding may go backwards, or
@@ -134,7 +228,7 @@ func (c *coder) at(address uint64) (disasm.Inst, []byte, bool) {
 	if off := address - c.base; off >= uint64(len(c.code)) || uint64(len(c.code))-off < disasm.Longest {
 		c.read(address)
 	}
-	if address-c.base >= uint64(len(c.code)) {
+	if address-c.base >= uint64(len(c.code)) || c.wish.Redact && !c.public(address) {
 		return disasm.Inst{}, nil, false
 	}
 	rest := c.code[address-c.base:]
@@ -146,114 +240,185 @@ func (c *coder) at(address uint64) (disasm.Inst, []byte, bool) {
 	return in, rest[:in.Len], true
 }
 
+// public reports whether the bytes at an address are a file's, or code.
+func (c *coder) public(address uint64) bool {
+	var one [1]byte
+	return c.s.Memory.Read(address, one[:]) == 0 || c.isCode(address)
+}
+
+// above finds where the instructions before an address begin: as many as are wanted, in order. It goes
+// from function to function, and decodes each from its beginning. Where no symbol says where that of the
+// address begins, it goes back to the farthest address from which decoding leads on, and ends. one: no
+// other function than that of the address.
+func (c *coder) above(at uint64, one bool) (found []uint64) {
+	for end := at; len(found) < c.wish.Before && at-end < maxAbove; {
+		start, _ := c.function(at)
+		first := end == at && start < at // the function that the address is in
+		if !first {
+			if start = c.functionBefore(end); one || start == 0 && len(found) > 0 {
+				break
+			}
+		}
+		known := start > 0 && end-start <= maxAbove && disasm.Knows(c.arch, c.thumb)
+		if known {
+			_, _, known = c.at(start)
+		}
+		if !known && !first && (len(found) > 0 || start > 0) {
+			break // nothing is guessed before a function's beginning
+		}
+		if !known {
+			start = c.before(end, c.wish.Before-len(found))
+			c.out.Guessed = start < end && disasm.Knows(c.arch, c.thumb)
+		}
+		var starts []uint64
+		for next := start; next < end && c.s.Src.Draw(input.Work, codeWork) == nil; {
+			in, _, ok := c.at(next)
+			if !ok { // a gap in the function
+				starts = nil
+				break
+			}
+			starts = append(starts, next)
+			next += uint64(in.Len)
+		}
+		found = append(starts, found...)
+		if end = start; !known || len(starts) == 0 {
+			break
+		}
+	}
+	return found[max(0, len(found)-c.wish.Before):]
+}
+
+// functionBefore returns where the function that ends at an address begins, or a little before it: there
+// may be bytes between functions. It is 0 if no symbol says it.
+func (c *coder) functionBefore(end uint64) uint64 {
+	const padding = 64
+	for at := end - 1; end-at <= padding; at-- {
+		if start, _ := c.function(at); start > 0 {
+			return start
+		}
+	}
+	return 0
+}
+
 // before finds where some instructions before an address begin: the farthest place from which
-// decoding leads to the address.
+// decoding leads to the address. Bytes that are not decoded begin anywhere.
 func (c *coder) before(at uint64, n int) uint64 {
 	step := uint64(max(1, c.arch.JumpAlign))
+	decodes := disasm.Knows(c.arch, c.thumb)
 	far, leads := at, map[uint64]bool{at: true}
-	for start := at - step; at-start <= min(uint64(n)*4, maxCode) && c.s.Src.Draw(input.Work, codeWork) == nil; start -= step {
-		if in, _, ok := c.at(start); ok && in.Text != "" && leads[start+uint64(in.Len)] {
+	for start := at - step; at-start <= min(uint64(n)*4, maxAbove) && c.s.Src.Draw(input.Work, codeWork) == nil; start -= step {
+		if in, _, ok := c.at(start); ok && (in.Text != "" || !decodes) && leads[start+uint64(in.Len)] {
 			far, leads[start] = start, true
 		}
 	}
 	return far
 }
 
-// decode adds the instructions from start on that are wanted.
-func (c *coder) decode(start, at, end uint64, wish CodeWish) {
-	file, line := "", uint32(0)
-	after := 0
-	for next := start; next < end && next-start < maxCode; {
-		if err := c.s.Src.Draw(input.Work, codeWork); err != nil {
-			c.out.Unread = err.Error()
-			break
-		}
-		in, code, ok := c.at(next)
-		if !ok {
-			break
-		}
-		if next < at && next+uint64(in.Len) > at { // symbols begin in the middle of an instruction
-			in, code = disasm.Inst{Len: int(at - next)}, code[:at-next]
-		}
-		row := report.CodeRow{Instruction: report.Instruction{Address: next, Text: in.Text, Bytes: slices.Clone(code), Target: in.Target, HasTarget: in.HasTarget, Place: report.Place{Module: -1}}}
-		if in.HasTarget {
-			row.Place = c.place(in.Target)
-		}
-		if f, l := c.line(next); l != 0 && (f != file || l != line) {
-			row.File, row.Line = f, l
-			file, line = f, l
-		}
-		c.out.Rows = append(c.out.Rows, row)
-		if next >= at {
-			if after++; !wish.Whole && after >= wish.After {
-				break
-			}
-		}
-		next += uint64(in.Len)
+// add adds the instruction at an address, which ends before the address stop unless that is 0, and returns
+// its size, or 0 if it is not there.
+func (c *coder) add(next, stop uint64) uint64 {
+	if err := c.s.Src.Draw(input.Work, codeWork); err != nil {
+		c.out.Unread = err.Error()
+		return 0
 	}
-	if wish.Whole {
-		return
+	in, code, ok := c.at(next)
+	if !ok {
+		return 0
 	}
-	for i, row := range c.out.Rows {
-		if row.Address == at && i > wish.Before {
-			c.out.Rows = c.out.Rows[i-wish.Before:]
-			break
+	if _, size := c.function(next); stop == 0 && size == 0 && in.Len > 1 { // bytes between functions
+		if start, _ := c.function(next + uint64(in.Len) - 1); start > next {
+			stop = start
 		}
 	}
-	c.firstLine()
+	if stop > 0 && next+uint64(in.Len) > stop { // symbols begin in the middle of an instruction
+		in, code = disasm.Inst{Len: int(stop - next)}, code[:stop-next]
+	}
+	row := report.CodeRow{Instruction: report.Instruction{Address: next, Text: in.Text, Bytes: slices.Clone(code), Target: in.Target, HasTarget: in.HasTarget, Place: report.Place{Module: -1}},
+		Call: in.Call, Callee: -1, In: c.place(next)}
+	if in.HasTarget {
+		row.Place = c.place(in.Target)
+	}
+	if file, line := c.lookup(next).position(); line != 0 && (file != c.file || line != c.line || row.Starts()) {
+		row.File, row.Line, c.file, c.line = file, line, file, line
+	}
+	c.out.Rows = append(c.out.Rows, row)
+	return uint64(in.Len)
 }
 
 // firstLine gives the first row its line, which a row before it may have had.
 func (c *coder) firstLine() {
 	if len(c.out.Rows) > 0 && c.out.Rows[0].Line == 0 {
 		row := &c.out.Rows[0]
-		row.File, row.Line = c.line(row.Address)
+		row.File, row.Line = c.lookup(row.Address).position()
 	}
 }
 
 // place is the module and function of an address.
 func (c *coder) place(address uint64) report.Place {
-	m, rva := c.s.walked.walker.Modules.Find(address)
-	out := report.Place{Module: m, Offset: rva}
-	if m < 0 {
-		return out
-	}
-	if sym, answer := c.s.walked.syms.Lookup(m, rva); answer == symbol.Yes && sym.Name != "" {
-		out.Function, out.Offset = report.Name{Raw: sym.Name, Linked: sym.Linked}, rva-sym.Start
+	l := c.lookup(address)
+	out := report.Place{Module: l.module, Offset: l.rva}
+	if l.known && l.sym.Name != "" {
+		out.Function, out.Offset = report.Name{Raw: l.sym.Name, Linked: l.sym.Linked}, l.rva-l.sym.Start
 	}
 	return out
 }
 
-// line is the position in the source of an address: in the innermost inlined call there.
-func (c *coder) line(address uint64) (string, uint32) {
-	m, rva := c.s.walked.walker.Modules.Find(address)
-	if m < 0 {
-		return "", 0
+// position is the position in the source: in the innermost inlined call there.
+func (l *located) position() (string, uint32) {
+	if len(l.sym.Inlines) > 0 {
+		return l.sym.Inlines[0].File, l.sym.Inlines[0].Line
 	}
-	sym, answer := c.s.walked.syms.Lookup(m, rva)
-	switch {
-	case answer != symbol.Yes:
-		return "", 0
-	case len(sym.Inlines) > 0:
-		return sym.Inlines[0].File, sym.Inlines[0].Line
-	}
-	return sym.File, sym.Line
+	return l.sym.File, l.sym.Line
 }
 
-// values are the registers that an instruction names and whose values are known.
+// done makes the names readable.
+func (c *coder) done() *report.Code {
+	if c.s.opt.Demangle != nil {
+		c.out.Demangle(c.s.opt.Demangle)
+	}
+	return c.out
+}
+
+// values are the registers that an instruction names and whose values are known. Of a register that it
+// names twice, the wider part counts: "mov eax, [rax]" names rax.
 func values(text string, regs *cpu.Regs) (out []report.RegisterValue) {
-	seen := map[cpu.Reg]bool{}
+	at, bits := map[cpu.Reg]int{}, map[cpu.Reg]int{}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 	}) {
-		r, ok := regs.Arch.Lookup(word)
-		if !ok || seen[r] {
+		o, ok := disasm.Register(regs.Arch, word)
+		if !ok || o.Bits <= bits[o.Reg] {
 			continue
 		}
-		seen[r] = true
-		if v, known := regs.Get(r); known {
-			out = append(out, report.RegisterValue{Name: word, Value: v})
+		v, known := regs.Get(o.Reg)
+		if !known {
+			continue
 		}
+		value := report.RegisterValue{Name: word, Value: o.Value(v)}
+		if bits[o.Reg] > 0 {
+			out[at[o.Reg]] = value
+		} else {
+			at[o.Reg] = len(out)
+			out = append(out, value)
+		}
+		bits[o.Reg] = o.Bits
 	}
 	return out
+}
+
+// branch says whether a conditional jump at a thread's exception is taken.
+func (c *coder) branch(row *report.CodeRow, thread int, regs *cpu.Regs) {
+	context, err := threadContext(c.s.Dump, thread)
+	if err != nil {
+		return
+	}
+	b, ok := disasm.Decide(c.arch, row.Text, func(name string) (uint64, bool) {
+		if r, ok := c.arch.Lookup(name); ok {
+			return regs.Get(r)
+		}
+		return context.ExtraValue(name)
+	})
+	if ok {
+		row.Jump = &report.Jump{Taken: b.Taken, Why: b.Why}
+	}
 }

@@ -64,14 +64,14 @@ main.c:12
 `},
 		// Decoding from 0x401000 leads to pc, too.
 		{"without symbols", codeStory(9, "app", amd64, code), CodeWish{Before: 8, After: 1},
-			`app + 0x1004, code of the dump's memory; no symbol says where the function begins, so the first instructions may be wrong
+			`app + 0x1004, code of the dump's memory; the beginning of a function is not there, so the first instructions may be wrong
 
      0x401000  55                      push rbp
      0x401001  48 89 e5                mov rbp, rsp
  ->  0x401004  8b 00                   mov eax, dword ptr [rax]        ; rax 0x45
 `},
 		{"arm64", codeStory(0x8003, "app", arm64, "fd7bbfa9 000040f9 ff030094 ffffffff"), CodeWish{Before: 4, After: 9},
-			`app + 0x1004, code of the dump's memory; no symbol says where the function begins, so the first instructions may be wrong
+			`app + 0x1004, code of the dump's memory; the beginning of a function is not there, so the first instructions may be wrong
 
      0x401000  fd 7b bf a9             stp x29, x30, [sp, #-16]!
  ->  0x401004  00 00 40 f9             ldr x0, [x0]                    ; x0 0x45
@@ -80,6 +80,8 @@ main.c:12
 `},
 		{"thumb", codeStory(5, "app", arm, "00bf00bf 00687047"), CodeWish{Before: 4, After: 1}, `app + 0x1004, code of the dump's memory; it may be Thumb code, which is not decoded
 
+     0x401000  00 bf
+     0x401002  00 bf
  ->  0x401004  00 68
 `},
 	} {
@@ -122,4 +124,52 @@ func TestCodeAt(t *testing.T) {
 	if _, err := dump.FrameCode(0, 999, CodeWish{After: 4}); err == nil {
 		t.Error("a frame that is not there")
 	}
+}
+
+// TestFrameCodeFacts: whether a jump at an exception is taken, which call led to a frame, code that begins
+// in the middle of a function, functions that follow each other, and what redact hides.
+func TestFrameCodeFacts(t *testing.T) {
+	const sym = "MODULE Linux x86_64 " + appID + " app\nFUNC 1000 5 0 first\nFUNC 1006 4 0 second\nSTACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+	show := func(st story, frame int, wish CodeWish) string {
+		t.Helper()
+		s := st.open(t)
+		c, err := s.Session(0).FrameCode(0, frame, wish)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return codeText(t, s, c)
+	}
+	contains := func(what, out, want string) {
+		t.Helper()
+		if !strings.Contains(out, want) {
+			t.Errorf("%s: no %q in\n%s", what, want, out)
+		}
+	}
+	// xor eax, eax; je 0x401000; nop · hlt, between functions · nop; nop; nop; ret
+	const code = "31c0 74fc 90 66 909090 c3"
+	ctx := func(rip, flags uint64) []byte {
+		return dumptest.AMD64(map[string]uint64{"rip": rip, "rsp": 0x7ffe0000, "rax": 0x45, "eflags": flags})
+	}
+	wish := CodeWish{Before: 8, After: 8}
+	contains("taken", show(codeStory(9, "app", ctx(0x401002, 0x40), code, sym), 0, wish), "; first + 0x0, taken: ZF is 1\n")
+	contains("not taken", show(codeStory(9, "app", ctx(0x401002, 0x1), code, sym), 0, wish), "; first + 0x0, not taken: ZF is 0\n")
+	contains("functions", show(codeStory(9, "app", ctx(0x401002, 0x1), code, sym), 0, wish), "  66                      (not an instruction that is known)\nsecond:\n     0x401006  90  ")
+	if out := show(codeStory(9, "app", ctx(0x401002, 0x40), code, sym), 0, CodeWish{Before: 8, After: 8, Redact: true}); strings.Contains(out, "ZF") || !strings.Contains(out, "-> ") {
+		t.Errorf("redacted:\n%s", out)
+	}
+	if out := show(codeStory(9, "app", ctx(0x401002, 0x40), code), 0, CodeWish{Before: 8, After: 8, Redact: true}); strings.Contains(out, "31 c0") || !strings.Contains(out, "may be data") {
+		t.Errorf("memory that no symbol says to be code is shown:\n%s", out)
+	}
+	// The dump has the end of a function alone.
+	if out := show(codeStory(9, "app", ctx(0x401002, 0x40), code, strings.Replace(sym, "FUNC 1000 5", "FUNC f00 105", 1)), 0, wish); !strings.Contains(out, "0x401000  31 c0") || !strings.Contains(out, "may be wrong") {
+		t.Errorf("the beginning is not there:\n%s", out)
+	}
+	// call 0x401006; nop: its return address is on the stack.
+	called := story{syms: []string{strings.ReplaceAll(sym, "FUNC 1000 5", "FUNC 1000 6")}, dump: dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: 9, Platform: 0x8201}).
+		Module(0x400000, 0x10000, "/opt/app", appELF).
+		Thread(7, ctx(0x401006, 0), 0x7ffe0000, words64(0x401005, 0, 0)).
+		Memory(0x401000, []byte("\xe8\x01\x00\x00\x00\x90\x90\x90\x90\xc3")).
+		Exception(7, 11, 1, 0x45, ctx(0x401006, 0)).Bytes()}
+	contains("a caller", show(called, 1, wish), " ->  0x401000  e8 01 00 00 00          call 0x401006                   ; second + 0x0, called frame 0\n")
 }

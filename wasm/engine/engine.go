@@ -38,6 +38,7 @@ type Engine struct {
 	maps     []report.MemoryRange // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
+	listed   listing
 	demangle func(string) string
 	lines    []string // text of the stream linesOf
 	linesOf  string
@@ -228,7 +229,7 @@ func (e *Engine) closeDump(dump int) {
 	}
 	delete(e.views, dump)
 	e.walking = e.walking && e.lastDump != dump
-	e.found, e.compared, e.maps, e.mapsOf = found{}, comparison{}, nil, nil
+	e.found, e.compared, e.listed, e.maps, e.mapsOf = found{}, comparison{}, listing{}, nil, nil
 }
 
 // Cancel ends what the engine is doing, until it handles a LeaveOut. It may be called while the engine
@@ -251,7 +252,7 @@ func (e *Engine) leaveOut(q *protocol.LeaveOut) {
 		}
 	}
 	e.files.Remove(gone)
-	e.added, e.found, e.compared, e.maps, e.mapsOf = nil, found{}, comparison{}, nil, nil
+	e.added, e.found, e.compared, e.listed, e.maps, e.mapsOf = nil, found{}, comparison{}, listing{}, nil, nil
 }
 
 // dumps returns the dumps that are listed.
@@ -405,6 +406,9 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	}
 	if q.Detail {
 		r.Detail = v.Frame(q.Thread, q.Frame, q.Inline)
+	}
+	if q.Code != nil {
+		r.Code = e.code(v, q)
 	}
 	if w := q.Modules; w != nil {
 		m := v.Modules(w.Span.From, w.Span.Count, w.Selected)

@@ -74,7 +74,11 @@ var actionTable = []action{
 	{id: "guesses", keys: []string{"s"}, help: "show or hide possible callers, where they are many", do: func(p *Page, _ string) { p.Stack.toggleGuesses() }},
 	{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},
 	{id: "side", do: func(p *Page, side string) { p.Frame.show(side) }},
-	{id: "toggle-why", keys: []string{"e"}, help: "show why this frame is here, or its registers", do: func(p *Page, _ string) { p.Frame.toggleWhy() }},
+	{id: "toggle-why", keys: []string{"e"}, help: "show why this frame is here, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("why") }},
+	{id: "toggle-code", keys: []string{"d"}, help: "show the code around this frame, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("code") }},
+	{id: "code-go", do: func(p *Page, address string) { p.Frame.Code.goTo(address) }},
+	{id: "code-back", do: func(p *Page, _ string) { p.Frame.Code.back() }},
+	{id: "code-bytes", do: func(p *Page, _ string) { p.Frame.Code.bytes = !p.Frame.Code.bytes }},
 	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
 
 	{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.copy(kind) }},

@@ -13,6 +13,7 @@ import (
 type FrameZone struct {
 	page   *Page
 	Detail *rows.FrameDetail // nil until the first result
+	Code   Code
 }
 
 // Want implements Zone.
@@ -30,19 +31,45 @@ func (z *FrameZone) Apply(r *protocol.QueryResult) {
 	}
 }
 
-// show selects one of the zone's two tabs: "registers" or "why".
-func (z *FrameZone) show(side string) {
-	z.page.State.Side = side
-	z.page.Address.write()
+// sides are the zone's tabs.
+var sides = []struct{ ID, Title, Tip string }{
+	{"code", "Code", "The instructions around this frame (d)"}, {"registers", "Registers", ""}, {"why", "Why this frame", "Why is this frame here? (e)"},
 }
 
-// toggleWhy selects the other tab.
-func (z *FrameZone) toggleWhy() {
-	if z.page.State.Side == "why" {
-		z.show("registers")
-	} else {
-		z.show("why")
+// isSide reports whether the zone has a tab.
+func isSide(id string) bool {
+	for _, s := range sides {
+		if s.ID == id {
+			return true
+		}
 	}
+	return false
+}
+
+// show selects one of the zone's tabs.
+func (z *FrameZone) show(side string) {
+	if !isSide(side) {
+		return
+	}
+	z.page.State.Side = side
+	z.page.Address.write()
+	z.page.Screen.ask(&z.Code)
+}
+
+// toggle selects a tab, or if it is selected the registers.
+func (z *FrameZone) toggle(side string) {
+	if z.page.State.Side == side {
+		side = "registers"
+	}
+	z.show(side)
+}
+
+// bodyClass makes room for the listing of code, which scrolls by itself.
+func (z *FrameZone) bodyClass() string {
+	if z.page.State.Side == "code" {
+		return "frame-body holds-code"
+	}
+	return "frame-body"
 }
 
 // endTitle is the heading of the reason why the stack ends.

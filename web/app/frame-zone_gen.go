@@ -31,38 +31,30 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "side-registers"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "registers"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}}}
-			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "registers"))
-			vgn.AddAttrInterface("data-act", "side")
-			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "registers"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Registers"}
+			for vgiterkeyt, s := range sides {
+				var vgiterkey interface{} = vgiterkeyt
+				_ = vgiterkey
+				s := s
+				_ = s
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}}}
 				vgparent.AppendChild(vgn)
-			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "side-why"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "why"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Why is this frame here? (e)"}}}
-			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "why"))
-			vgn.AddAttrInterface("data-act", "side")
-			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "why"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Why this frame"}
-				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == s.ID))
+				vgn.AddAttrInterface("data-act", "side")
+				vgn.AddAttrInterface("data-arg", s.ID)
+				vgn.AddAttrInterface("id", "side-"+s.ID)
+				vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == s.ID))
+				vgn.AddAttrInterface("title", hint(s.Tip, ""))
+				vgn.SetInnerHTML(s.Title)
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-labelledby", "side-"+c.page.State.Side)
+		vgn.AddAttrInterface("class", c.bodyClass())
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -87,8 +79,32 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn.SetInnerHTML(c.Detail.Warning)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 					vgparent.AppendChild(vgn)
+					if c.page.State.Side == "code" {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-slot"}}}
+						vgparent.AppendChild(vgn)
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							{
+								var vgcomp vugu.Builder = &c.Code
+								if vgcomp != nil {
+									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
+								}
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+							vgparent.AppendChild(vgn)
+						}
+					}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
 					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("hidden", c.page.State.Side == "code")
 					{
 						vgparent := vgn
 						_ = vgparent

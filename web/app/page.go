@@ -16,7 +16,7 @@
 //	state.go                     the state that a link restores
 //	pace.go, screen.go           what happens when; zones, windows of lists
 //	verdict, threads, stack,     the zones of the screen
-//	frame-zone, panel
+//	frame-zone, code, panel
 //	modules, missing, findings,   the tabs of the panel
 //	compare, files-tab, system,
 //	grid, log
@@ -76,6 +76,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Threads.init(p)
 	p.Stack.init(p)
 	p.Screen.add(&p.Frame)
+	p.Frame.Code.init(p)
 	p.Panel.init(p)
 	p.Screen.add(&p.Search)
 	p.Screen.add(&p.Menus.GoTo)
@@ -160,6 +161,7 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 // for one dump stays hidden for the next.
 func (p *Page) forget() {
 	p.Panel.have = nil
+	p.Frame.Code.forget()
 	for _, t := range p.Panel.tabs {
 		if t, ok := t.(interface{ forget() }); ok {
 			t.forget()

@@ -92,7 +92,8 @@ func (z *Screen) Scrolled(list string, first, rows int) bool {
 	}
 	l.visible = protocol.Span{From: max(0, first), Count: min(rows, 200)}
 	from, to, total := l.loaded()
-	if first >= from && min(first+rows, total) <= to {
+	grows := l.reached != nil && l.reached(first <= 0, first+rows >= total)
+	if !grows && first >= from && min(first+rows, total) <= to {
 		return false
 	}
 	z.ask(l.zone)
@@ -117,6 +118,9 @@ type List struct {
 	more    int                                 // rows queried above and below the visible ones, so that scrolling a little shows rows at once
 	here    func() (window rows.Page, rows int) // the zone's window, and how many rows it has
 	zone    Zone
+	// reached says that the user sees the first, the last row, and reports whether the list grows. It
+	// may be nil.
+	reached func(first, last bool) bool
 }
 
 // overscan is List.more of most lists.

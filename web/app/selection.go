@@ -30,7 +30,7 @@ func (p *Page) selectThread(n int) {
 	p.Host.Reveal("stack", 0)
 	p.Address.write()
 	p.Panel.threadSelected()
-	p.Screen.ask(&p.Threads, &p.Stack, &p.Frame)
+	p.Screen.ask(&p.Threads, &p.Stack, &p.Frame, &p.Frame.Code)
 }
 
 // selectFrame selects a frame, or with inline >= 0 an inlined call in it.
@@ -38,7 +38,7 @@ func (p *Page) selectFrame(frame, inline int) {
 	p.Screen.top = false
 	p.State.Frame, p.State.Inline = frame, inline
 	p.Address.write()
-	p.Screen.ask(&p.Stack, &p.Frame)
+	p.Screen.ask(&p.Stack, &p.Frame, &p.Frame.Code)
 }
 
 // GoToAddress selects an address, and shows it in the tab Memory.

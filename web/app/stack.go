@@ -64,7 +64,7 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 	// The address, or another report, may have had more frames.
 	if state.Frame > 0 && state.Frame >= s.Frames {
 		state.Frame, state.Inline = 0, -1
-		z.page.Screen.ask(&z.page.Frame, z)
+		z.page.Screen.ask(&z.page.Frame, &z.page.Frame.Code, z)
 	}
 }
 
@@ -75,7 +75,7 @@ func (z *Stack) toggleInlines() {
 		s.Inline = -1
 	}
 	z.page.Address.write()
-	z.page.Screen.ask(z, &z.page.Frame)
+	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
 // toggleGuesses switches whether runs of possible callers are listed. A selected one gives way to the
@@ -87,7 +87,7 @@ func (z *Stack) toggleGuesses() {
 		s.Frame, s.Inline = run.From-1, -1
 	}
 	z.page.Address.write()
-	z.page.Screen.ask(z, &z.page.Frame)
+	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
 // runOf returns the run of possible callers that a frame is in, or nil.

@@ -21,7 +21,7 @@ type State struct {
 	At     uint64
 	Closed bool   // the user has folded the lower panel
 	Opened bool   // the user has opened it
-	Side   string // what the frame zone shows: "registers" or "why"
+	Side   string // what the frame zone shows: an ID of sides
 	// HideInlines leaves the inlined calls out of the stack.
 	HideInlines bool
 	// ShowGuesses lists the possible callers that are one row otherwise.
@@ -120,8 +120,8 @@ func ParseState(hash string) State {
 		}
 	}
 	s.At, _ = parseAddress(v["address"])
-	if v["side"] == "why" {
-		s.Side = "why"
+	if isSide(v["side"]) {
+		s.Side = v["side"]
 	}
 	text("threads", &s.ThreadFilter)
 	text("search", &s.Search)

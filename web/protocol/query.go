@@ -17,6 +17,7 @@ type Query struct {
 	Threads *ThreadsQuery
 	Stack   *Span
 	Detail  bool // of the selected frame
+	Code    *CodeQuery
 	Modules *ModulesQuery
 	Missing *Span
 	Files   *Span
@@ -50,6 +51,15 @@ type Span struct{ From, Count int }
 type ThreadsQuery struct {
 	Span   Span
 	Filter string
+}
+
+// CodeQuery is a window of the listing of code around the selected frame, or around the address At if
+// that is not 0. The listing has Before instructions before that and After from there on. Span.From is
+// counted from the row of the instruction that the listing is around, and may be negative.
+type CodeQuery struct {
+	At            uint64
+	Before, After int
+	Span          Span
 }
 
 // ModulesQuery is a window of the modules. Selected is the module whose details and row number are
@@ -114,6 +124,7 @@ type QueryResult struct {
 	Threads *rows.ThreadPage
 	Stack   *rows.StackPage
 	Detail  *rows.FrameDetail
+	Code    *CodePage
 	Modules *rows.ModulePage
 	Missing *rows.MissingPage
 	Files   *FilePage
@@ -123,6 +134,13 @@ type QueryResult struct {
 	Compare *rows.ComparePage
 	Found   *FoundPage
 	Places  *PlacesPage
+}
+
+// CodePage is a window of a listing of code, of the frame and the address that the query had.
+type CodePage struct {
+	rows.CodePage
+	Thread, Frame int
+	Around        uint64 // CodeQuery.At
 }
 
 // ReportID identifies a report of a dump. When symbols arrive or the unwind policy changes, there

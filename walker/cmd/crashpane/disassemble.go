@@ -18,8 +18,8 @@ var disassembleCommand = command{
 	line:  "disassemble [--thread N] [--frame M | --at ADDRESS] [--function] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
 	about: "print the instructions around a frame or an address, with their source lines",
 	help: `Prints the instructions around the one that a frame is at, for a caller its call, with source lines between them, where jumps and
-calls go, and the values of the registers that the marked instruction names. The code is the dump's, or where the dump does not
-have it that of a program among SYMBOLS.
+calls go, the values of the registers that the marked instruction names, and at an exception whether a conditional jump is taken.
+The code is the dump's, or where the dump does not have it that of a program among SYMBOLS.
 
 Threads and frames are numbered as for crashpane explain. --at takes an address instead (0x4011d0); on 32-bit arm its lowest bit
 says that the code is Thumb code, which is not decoded. --function prints the whole function. x86, amd64, arm64, arm, ppc, riscv64,

@@ -13,7 +13,7 @@ func TestDisassembleCommand(t *testing.T) {
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	for _, want := range []string{"tile::blend_edges(", " + 0x", "code of the dump's memory\n", "\ncodec.cc:33\n ->  0x", "mov eax, dword ptr [rsi+0x2c]", "; rsi 0x20\n"} {
+	for _, want := range []string{"tile::blend_edges(", " + 0x", "code of the dump's memory\n", "\ncodec.cc:33\n ->  0x", "mov eax, dword ptr [rsi+0x2c]", "; eax 0x0, rsi 0x20\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

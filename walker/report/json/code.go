@@ -13,8 +13,10 @@ import (
 //	from            the file that the code was read from, or null for the dump's memory
 //	function, module, offset  where the address is, or null
 //	guessed         whether where the first instruction begins is a guess
-//	instructions[]  {address, at, bytes, file, function, line, module, offset, target, text, values}; the place is that of its target,
-//	                values are {register: value} of the one with at. What is not known is null
+//	instructions[]  {address, at, bytes, called_frame, file, function, line, module, offset, taken, taken_why, target, text, values};
+//	                the place is that of its target, called_frame the number of the frame that the call led to, taken whether
+//	                a conditional jump at an exception is, and taken_why what decides it, values are {register: value} of the
+//	                one with at. What is not known is null
 //	unread          why no instruction could be read, or null
 func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
@@ -27,6 +29,11 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 				p.hex("address", row.Address)
 				p.Bool("at", row.At)
 				p.Str("bytes", hex.EncodeToString(row.Bytes))
+				if row.Callee >= 0 {
+					p.Int("called_frame", int64(row.Callee))
+				} else {
+					p.Null("called_frame")
+				}
 				p.StrOrNull("file", row.File)
 				p.function(row.Place.Function)
 				if row.Line != 0 {
@@ -36,6 +43,13 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 				}
 				p.moduleName(row.Place.Module)
 				p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
+				if row.Jump != nil {
+					p.Bool("taken", row.Jump.Taken)
+					p.Str("taken_why", row.Jump.Why)
+				} else {
+					p.Null("taken")
+					p.Null("taken_why")
+				}
 				p.hexOrNull("target", row.Target, row.HasTarget)
 				p.StrOrNull("text", row.Text)
 				p.Object("values", func() {

@@ -12,7 +12,7 @@ import (
 
 // WriteCode prints instructions, each source line before its first one:
 //
-//	main + 0x1f, code of the dump
+//	main + 0x1f, code of the dump's memory
 //
 //	app.c:12
 //	     0x401126  55                       push rbp
@@ -33,11 +33,14 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 	switch {
 	case c.Unread != "" && len(c.Rows) == 0:
 		b.printf("%s: %s\n", title, c.Unread)
+		if want := c.Wanted(r); want != "" {
+			b.printf("add %s\n", visible.Text(want))
+		}
 		return b.flush()
 	case c.Unread != "":
 		b.printf("%s, code of %s; %s\n", title, from, c.Unread)
 	case c.Guessed:
-		b.printf("%s, code of %s; no symbol says where the function begins, so the first instructions may be wrong\n", title, from)
+		b.printf("%s, code of %s; the beginning of a function is not there, so the first instructions may be wrong\n", title, from)
 	default:
 		b.printf("%s, code of %s\n", title, from)
 	}
@@ -45,6 +48,9 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 		row := &c.Rows[i]
 		if row.Line != 0 || i == 0 {
 			b.printf("\n")
+		}
+		if row.Starts() && i > 0 {
+			b.printf("%s:\n", row.In.Function.Shown())
 		}
 		if row.Line != 0 {
 			b.printf("%s:%d\n", visible.Text(path.Base(strings.ReplaceAll(row.File, `\`, "/"))), row.Line)
@@ -58,6 +64,12 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 		}
 		if row.HasTarget {
 			notes = append(notes, row.Place.Text(r, name))
+		}
+		if row.Callee >= 0 {
+			notes = append(notes, fmt.Sprintf("called frame %d", row.Callee))
+		}
+		if row.Jump != nil {
+			notes = append(notes, row.Jump.Text())
 		}
 		for _, v := range row.Values {
 			notes = append(notes, fmt.Sprintf("%s 0x%x", v.Name, v.Value))

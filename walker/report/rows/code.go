@@ -1,0 +1,36 @@
+package rows
+
+// Kinds of rows in a listing of code.
+const (
+	CodeFunction    = "function" // a function begins
+	CodeLine        = "line"     // a position in the source, before its instructions
+	CodeInstruction = "code"
+	CodeNote        = "note" // about the instruction before it
+)
+
+// CodeRow is a row of a listing of code.
+type CodeRow struct {
+	Kind string
+	// Address is the instruction's, Offset the same in its function, or in its module without one.
+	Address, Offset string
+	Bytes           string
+	// Text is the instruction without the address that it goes to, or what a row of another kind says.
+	// Full is all of it.
+	Text, Full string
+	// Target is the address where the instruction goes, "0x4011d0", or ""; Goal names it: "main",
+	// "+0x12 ↑" in the same function.
+	Target, Goal string
+	At           bool // the frame is here
+}
+
+// CodePage is a window of a listing of code around an instruction.
+type CodePage struct {
+	Page
+	// Title is the function, or the module; Source what the code was read from. Note says what is
+	// missing or doubtful, Wanted which file has the code.
+	Title, Source, Note, Wanted string
+	At                          int // row of the instruction that it is around
+	Rows                        []CodeRow
+	// MoreBefore, MoreAfter: there is further code.
+	MoreBefore, MoreAfter bool
+}

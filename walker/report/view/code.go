@@ -1,0 +1,156 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
+)
+
+// CodeList is a listing of code, whose rows are made when they are shown.
+type CodeList struct {
+	v    *View
+	code *report.Code
+	rows []codeRow
+	at   int
+}
+
+// codeRow is a row of a listing: of what kind, and of which instruction.
+type codeRow struct {
+	kind string
+	of   int
+}
+
+// CodeList makes a listing.
+func (v *View) CodeList(c *report.Code) *CodeList {
+	l := &CodeList{v: v, code: c}
+	if c.Guessed && !c.MoreBefore {
+		l.rows = append(l.rows, codeRow{rows.CodeNote, -1})
+	}
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		if row.Starts() {
+			l.rows = append(l.rows, codeRow{rows.CodeFunction, i})
+		}
+		if row.Line != 0 {
+			l.rows = append(l.rows, codeRow{rows.CodeLine, i})
+		}
+		if row.At {
+			l.at = len(l.rows)
+		}
+		l.rows = append(l.rows, codeRow{rows.CodeInstruction, i})
+		if l.note(row) != "" {
+			l.rows = append(l.rows, codeRow{rows.CodeNote, i})
+		}
+	}
+	return l
+}
+
+// Page returns the rows from number from on, counted from the row of the instruction that the
+// listing is around.
+func (l *CodeList) Page(from, n int) *rows.CodePage {
+	c := l.code
+	p := &rows.CodePage{Rows: []rows.CodeRow{}, At: l.at, Title: rows.Fold(l.v.codePlace(&c.Place)), MoreBefore: c.MoreBefore, MoreAfter: c.MoreAfter,
+		Source: "The dump’s memory", Wanted: rows.Clean(c.Wanted(l.v.r))}
+	if c.From != "" {
+		p.Source = rows.Clean(rows.BaseName(c.From))
+	}
+	if c.Unread != "" {
+		p.Note = rows.Clean(strings.ToUpper(c.Unread[:1])+c.Unread[1:]) + "."
+	}
+	if len(l.rows) == 0 {
+		p.Source = ""
+	}
+	p.Total = len(l.rows)
+	p.From = max(0, min(l.at+from, len(l.rows)))
+	for _, row := range l.rows[p.From:min(len(l.rows), p.From+max(0, n))] {
+		p.Rows = append(p.Rows, l.row(row))
+	}
+	return p
+}
+
+// codePlace names a place in code.
+func (v *View) codePlace(p *report.Place) string {
+	if p.Module < 0 {
+		return "Outside of every module"
+	}
+	return rows.Clean(p.Text(v.r, v.full))
+}
+
+// row makes a row.
+func (l *CodeList) row(r codeRow) rows.CodeRow {
+	if r.of < 0 {
+		return rows.CodeRow{Kind: r.kind, Text: "The first instructions may be wrong.", Full: "The beginning of a function is not there, so where these instructions begin is a guess."}
+	}
+	in := &l.code.Rows[r.of]
+	out := rows.CodeRow{Kind: r.kind, Address: l.v.hex(in.Address)}
+	switch r.kind {
+	case rows.CodeFunction:
+		out.Full = l.v.full(in.In.Function)
+		out.Text = rows.Fold(out.Full)
+	case rows.CodeLine:
+		out.Text, out.Full = source(in.File, in.Line, true)
+	case rows.CodeNote:
+		out.Text = l.note(in)
+		out.Full = out.Text
+	default:
+		l.instruction(&out, in)
+	}
+	return out
+}
+
+func (l *CodeList) instruction(out *rows.CodeRow, in *report.CodeRow) {
+	out.At, out.Bytes = in.At, fmt.Sprintf("% x", in.Bytes)
+	out.Offset = "+" + short(in.In.Offset)
+	if in.In.Module < 0 {
+		out.Offset = ""
+	}
+	out.Text = rows.Clean(in.Text)
+	if in.Text == "" && l.code.Unread == "" {
+		out.Text = "not a known instruction"
+	} else if in.Text == "" {
+		out.Text = out.Bytes
+	}
+	out.Full = out.Address + "  " + out.Bytes + "  " + out.Text
+	if !in.HasTarget {
+		return
+	}
+	out.Target = "0x" + fmt.Sprintf("%x", in.Target)
+	out.Text = strings.TrimRight(strings.Replace(out.Text, out.Target, "", 1), " ,")
+	out.Goal = out.Target
+	switch p := &in.Place; {
+	case p.Module < 0:
+	case p.Function.Raw != "" && p.Module == in.In.Module && in.Target-p.Offset == in.Address-in.In.Offset && p.Offset > 0:
+		arrow := " ↓"
+		if in.Target <= in.Address {
+			arrow = " ↑"
+		}
+		out.Goal = "+" + short(p.Offset) + arrow
+	case p.Offset == 0 && p.Function.Raw != "":
+		out.Goal = rows.Fold(l.v.full(p.Function))
+	default:
+		out.Goal = rows.Fold(l.v.codePlace(p))
+	}
+	out.Full += "  " + l.v.codePlace(&in.Place)
+}
+
+// note says what is known of an instruction here: the frame that it called, whether it jumps, values of
+// its registers.
+func (l *CodeList) note(in *report.CodeRow) string {
+	var parts []string
+	if in.Callee >= 0 {
+		parts = append(parts, fmt.Sprintf("called frame %d", in.Callee))
+	}
+	if in.Jump != nil {
+		parts = append(parts, in.Jump.Text())
+	}
+	for _, v := range in.Values {
+		s := fmt.Sprintf("%s = 0x%x", v.Name, v.Value)
+		if note := l.v.valueNote(v.Value); note != "" {
+			s += " " + note
+		}
+		parts = append(parts, s)
+	}
+	return rows.Clean(strings.Join(parts, " · "))
+}

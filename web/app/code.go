@@ -1,0 +1,177 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Code is the listing of code in the frame zone: around the selected frame, or around an address that
+// the user went to from there. It is queried only while it is open.
+type Code struct {
+	page *Page
+	protocol.CodePage
+	list List
+	// thread and frame are those that query is for.
+	thread, frame int
+	query         protocol.CodeQuery
+	trail         []uint64 // the addresses before query.At, for the way back
+	placed        bool     // the listing's instruction was scrolled to
+	bytes         bool
+}
+
+// The listing begins with so many instructions, and has codeGrowth times as many when the user scrolls
+// to its end.
+const (
+	codeBefore, codeAfter = 48, 96
+	codeGrowth            = 4
+	// codeMargin is how many rows are above the instruction at first.
+	codeMargin = 6
+)
+
+func (z *Code) init(p *Page) {
+	z.page = p
+	z.list = List{id: "code", visible: protocol.Span{Count: 24}, more: 2 * overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }, reached: z.reached}
+	p.Screen.add(z, &z.list)
+	z.start(0)
+}
+
+// start begins a listing at the selected frame, or at an address if that is not 0.
+func (z *Code) start(at uint64) {
+	z.query = protocol.CodeQuery{At: at, Before: codeBefore, After: codeAfter}
+	z.placed = false
+}
+
+// Hidden implements Zone.
+func (z *Code) Hidden() bool { return z.page.State.Side != "code" || z.page.Summary == nil }
+
+// Want implements Zone.
+func (z *Code) Want(q *protocol.Query) {
+	if s := &z.page.State; s.Thread != z.thread || s.Frame != z.frame {
+		z.thread, z.frame, z.trail = s.Thread, s.Frame, nil
+		z.start(0)
+	}
+	query := z.query
+	query.Span = z.list.span()
+	if z.placed {
+		query.Span.From -= z.At
+	} else {
+		query.Span.From = -codeMargin - z.list.more
+		query.Span.Count += codeMargin + z.list.more
+	}
+	q.Code = &query
+}
+
+// Apply implements Zone.
+func (z *Code) Apply(r *protocol.QueryResult) {
+	c := r.Code
+	if c == nil || c.Around != z.query.At {
+		return
+	}
+	grown := c.CodePage.At - z.CodePage.At
+	z.CodePage = *c
+	switch {
+	case !z.placed:
+		z.placed = true
+		z.list.visible.From = max(0, c.At-codeMargin)
+		z.page.Host.Reveal("code", min(c.At+z.list.visible.Count, max(0, c.Total-1)))
+		z.page.Host.Reveal("code", z.list.visible.From)
+	case grown != 0: // rows came before those that are shown
+		z.list.visible.From = max(0, z.list.visible.From+grown)
+		z.page.Host.Shift("code", grown)
+	}
+}
+
+// reached makes the listing longer where the user has scrolled to its end.
+func (z *Code) reached(first, end bool) bool {
+	if !z.placed || z.Total == 0 {
+		return false
+	}
+	grow := false
+	if first && z.MoreBefore {
+		z.query.Before *= codeGrowth
+		z.MoreBefore, grow = false, true
+	}
+	if end && z.MoreAfter {
+		z.query.After *= codeGrowth
+		z.MoreAfter, grow = false, true
+	}
+	return grow
+}
+
+// goTo lists the code at an address: "0x4011d0".
+func (z *Code) goTo(arg string) {
+	at, err := strconv.ParseUint(strings.TrimPrefix(arg, "0x"), 16, 64)
+	if err != nil || at == 0 {
+		return
+	}
+	z.trail = append(z.trail, z.query.At)
+	z.start(at)
+	z.page.Screen.ask(z)
+	z.page.Host.Focus("code")
+}
+
+// back returns to what was listed before.
+func (z *Code) back() {
+	if n := len(z.trail); n > 0 {
+		at := z.trail[n-1]
+		z.trail = z.trail[:n-1]
+		z.start(at)
+		z.page.Screen.ask(z)
+		z.page.Host.Focus("code")
+	}
+}
+
+// forget is called when another dump is opened.
+func (z *Code) forget() {
+	z.CodePage, z.trail = protocol.CodePage{}, nil
+	z.thread = -2
+	z.start(0)
+}
+
+// class marks a row: its kind, and where the frame is.
+func (z *Code) class(r rows.CodeRow) string {
+	class := "code-row " + r.Kind
+	if r.At {
+		class += " at"
+	}
+	return z.page.Search.marks(class, r.Full)
+}
+
+// first is what the row has at its beginning: the offset, or the bytes.
+func (z *Code) first(r rows.CodeRow) string {
+	switch {
+	case r.Kind != rows.CodeInstruction:
+		return ""
+	case z.bytes:
+		return r.Bytes
+	case r.Offset == "":
+		return r.Address
+	}
+	return r.Offset
+}
+
+// current is for aria-current; nil leaves the attribute out.
+func (z *Code) current(r rows.CodeRow) any {
+	if r.At {
+		return "location"
+	}
+	return nil
+}
+
+// wantedText says what to drop where the code is missing.
+func (z *Code) wantedText() string {
+	if z.Wanted == "" || !z.page.HostPage.TakesFiles() {
+		return ""
+	}
+	return "Drop " + z.Wanted + " to see its code."
+}
+
+func (z *Code) listClass() string {
+	if z.bytes {
+		return "list code-list bytes"
+	}
+	return "list code-list"
+}
