@@ -36,7 +36,8 @@ async function open({ width = 1440, height = 900, scheme = "light", symbols = tr
   if (symbols) await tab.sees("tile::blend_edges");
 }
 
-const openTabs = () => tab.page.$$eval("[id^=tab-]", (tabs) => tabs.filter((t) => !t.disabled).map((t) => t.id));
+const enabled = (group) => tab.page.$$eval(`${group} .tab`, (tabs) => tabs.filter((t) => !t.disabled).map((t) => t.id));
+const openTabs = () => enabled(".panel-tabs");
 
 async function show(id) {
   await tab.page.evaluate((id) => {
@@ -59,10 +60,13 @@ for (const scheme of ["light", "dark"]) {
       await tab.page.addScriptTag({ path: axe });
       for (const id of await openTabs()) {
         await show(id);
-        await tab.page.waitForTimeout(150);
-        const row = await tab.page.$(".panel .row.choice-row");
-        if (row) await row.click();
-        assert.deepEqual(await complaints(), [], id);
+        for (const part of [id, ...(await enabled(".panel-parts")).slice(1)]) {
+          await show(part);
+          await tab.page.waitForTimeout(150);
+          const row = await tab.page.$(".panel .row.choice-row");
+          if (row) await row.click();
+          assert.deepEqual(await complaints(), [], part);
+        }
       }
       await tab.page.click("#side-why");
       assert.deepEqual(await complaints(), [], "why");

@@ -118,7 +118,7 @@ test("damaged and truncated data is reported, and the data before it is used", a
     [whole.subarray(0, whole.length - 5000), "the end of the file in the middle of the data"],
   ]) {
     await tab.drop([dump, ...others, await put("tilecruncher.sym.gz", data)]);
-    await tab.page.locator("#tab-files").click();
+    await tab.part("files");
     await tab.sees(said, { timeout: 60_000 });
     await tab.sees("main.cc:156", { timeout: 60_000 });
     await tab.close();
@@ -127,14 +127,14 @@ test("damaged and truncated data is reported, and the data before it is used", a
   // A member of a zip is unpacked when a stack needs it.
   await tab.drop([dump, ...others, await put("wrong.zip", zip({ name: "tilecruncher.sym", data: text, sum: 1 }))]);
   await becomes("damaged");
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.sees("the checksum does not match");
 });
 
 test("a file with an implausible compression ratio is refused", async () => {
   const zeros = Buffer.alloc(400 << 20);
   await tab.drop([dump, await put("bomb.sym.gz", gzipSync(zeros, { level: 9 }))]);
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.sees("it unpacks to implausibly many times its size", { timeout: 60_000 });
   assert.ok((await peak()) < 128, `${await peak()} MB`);
   await tab.drop([await put("bomb.zip", zip({ name: "a.sym", data: Buffer.alloc(30 << 20), packed: deflateRawSync(zeros, { level: 9 }) }))]);

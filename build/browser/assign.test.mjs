@@ -70,7 +70,7 @@ test("so do the row after the last frame, through the findings, and the list of 
   await tab.drop([noIDs]);
   await tab.page.locator("#stack .row.hint").click();
   await tab.page.locator(".finding").getByRole("button", { name: /^Assign symbols to / }).first().waitFor();
-  await tab.page.locator("#tab-wanted").click();
+  await tab.part("wanted");
   const row = tab.page.locator("#wanted .row", { hasText: "tilecruncher" });
   await row.getByRole("button", { name: "Assign symbols" }).click();
   assert.equal(await assign(symbols), "tilecruncher");

@@ -110,7 +110,7 @@ test("an index is stored at the request of the user, used at the next visit, and
   const files = [dump, ...others, await put("tilecruncher.sym", 100)];
   await tab.drop(files);
   await becomes("loaded");
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.sees("No indexes kept");
   const databases = () => tab.page.evaluate(async () => (await indexedDB.databases()).length);
   assert.equal(await databases(), 0, "without being asked, nothing is stored");
@@ -119,13 +119,13 @@ test("an index is stored at the request of the user, used at the next visit, and
   await visit();
   await tab.drop([files[0]]);
   await tab.page.locator("#stack .row").first().waitFor();
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.page.locator('[data-act="keep"]').click();
   assert.equal(await tab.page.locator('[data-act="keep"]').getAttribute("aria-checked"), "true");
   await tab.page.locator("#tab-modules").click();
   await tab.drop(files.slice(1));
   await becomes("loaded");
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.page.waitForFunction(() => /^Delete indexes \(.*[KM]B?\)/.test(document.querySelector('[data-act="clear-kept"]').textContent));
   await leave();
 
@@ -137,7 +137,7 @@ test("an index is stored at the request of the user, used at the next visit, and
   console.log(`with a kept index ${read} of ${100 << 20} bytes are read`);
   assert.ok(read < 25 << 20, `${read} bytes were read`);
   await tab.sees("main.cc:156");
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.page.locator('[data-act="clear-kept"]').click();
   await tab.sees("No indexes kept");
   await leave();
@@ -155,7 +155,7 @@ test("a damaged stored index is not used", async () => {
   await visit();
   await tab.drop(files);
   await becomes("loaded");
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.sees("Delete indexes (");
   const damaged = await tab.page.evaluate(async () => {
     const opened = await new Promise((done) => Object.assign(indexedDB.open("crashpane"), { onsuccess: (e) => done(e.target.result) }));

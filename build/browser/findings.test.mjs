@@ -31,7 +31,7 @@ test("each frame says where the stack ends and why", async () => {
 });
 
 test("the Compare tab shows a stack under each policy, and a row says why they differ", async () => {
-  await tab.page.click("#tab-compare");
+  await tab.part("compare");
   await tab.page.waitForSelector("#compare .row");
   const heads = await tab.page.locator(".compare-grid .row.head .walk").allInnerTexts();
   assert.deepEqual(heads, ["cfi", "fp", "scan", "breakpad", "rust-minidump", "best"]);

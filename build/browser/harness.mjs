@@ -144,6 +144,9 @@ async function openTab(context, recorder, url, { ready = true, timeout = 30_000 
   return tab;
 }
 
+// The tabs of the lower panel's parts, but for a tab's first part, which has the tab's own id.
+export const tabOf = { wanted: "modules", files: "modules", compare: "findings", log: "findings", annotations: "system", handles: "system", streams: "system" };
+
 class Tab {
   constructor(page, recorder, from, origin) {
     this.page = page;
@@ -210,6 +213,13 @@ class Tab {
     for (const type of ["dragEnter", "dragOver", "drop"]) {
       await this.cdp.send("Input.dispatchDragEvent", { type, x, y, data });
     }
+  }
+
+  // Opens a part of the lower panel: its tab, and the part by the switch beside the tabs.
+  async part(id, within = "") {
+    const button = this.page.locator(`${within} #tab-${id}`);
+    if ((await button.count()) === 0) await this.page.locator(`${within} #tab-${tabOf[id]}`).click();
+    await button.click();
   }
 
   // Chooses an export in a menu, "copy" or "download", and waits for its preview. shown: with private

@@ -98,7 +98,7 @@ const damagedPrograms = {
 
 // What the page says of the files: beside each, and with the module that they are of.
 async function said() {
-  await tab.page.click("#tab-files");
+  await tab.part("files");
   await tab.page.locator("#files .row").first().waitFor();
   const files = await tab.page.locator("#files").innerText();
   await tab.page.click("#tab-modules");
@@ -167,7 +167,7 @@ test("a PDB with a module of a gigabyte of symbols is left out at once when that
 
   // The engine must be loaded: before that, the PDB could be cancelled before it is read.
   await tab.drop([dump, ...(await put({ "app.exe": exe }))]);
-  await tab.page.click("#tab-files");
+  await tab.part("files");
   await tab.page.waitForFunction(() => /app\.exe/.test(document.querySelector("#files")?.innerText) && !/not usable/.test(document.querySelector("#files").innerText));
 
   const took = [];

@@ -76,7 +76,7 @@ test("of a folder with several builds only what is missing is told", async () =>
   const notice = tab.page.locator(".notice", { hasText: "is not used" });
   await made("app.dmp", "tail.sym", "old/app.sym");
   await tab.sees("parse_body");
-  await tab.page.click("#tab-files");
+  await tab.part("files");
   await tab.page.locator("#files .row", { hasText: "Not used: " }).waitFor();
   assert.equal(await notice.count(), 0);
 });

@@ -73,7 +73,7 @@ test("the program is fetched once, and reads dumps, symbol files and binaries", 
   await tab.drop([dump, ...symbols]);
   await tab.sees("tile::blend_edges");
   assert.equal(fetched(tab), 1);
-  await tab.page.click("#tab-files");
+  await tab.part("files");
   await tab.drop([await library("libsomething.so")]);
   await tab.sees("libsomething.so");
   await tab.sees("tile::blend_edges");
@@ -130,7 +130,7 @@ test("the page works offline once it says so", async () => {
   await tab.page.waitForFunction(() => performance.getEntriesByType("resource").some((r) => /page-(light|dark)/.test(r.name)));
   await other.stop();
   await tab.drop([dump, ...symbols, await library("libagain.so")]);
-  await tab.page.click("#tab-files");
+  await tab.part("files");
   await tab.page.waitForFunction(() => /libagain\.so\s+binary/.test(document.querySelector("#files")?.innerText));
   await tab.sees("tile::blend_edges");
   assert.deepEqual(tab.problems, []);
@@ -160,7 +160,7 @@ test("the loader accepts the program as bytes", async () => {
   await tab.choose("#another [data-choose=files]", [dump]);
   await tab.page.waitForSelector("#another #stack .row");
   await tab.choose("#another [data-choose=files]", [await library("libbytes.so")]);
-  await tab.page.locator("#another #tab-files").click();
+  await tab.part("files", "#another");
   await tab.page.waitForFunction(() => /libbytes\.so\s+binary/.test(document.querySelector("#another #files")?.innerText));
   assert.equal(await tab.page.evaluate(() => window.asked), 1);
   assert.deepEqual(tab.problems, []);

@@ -19,14 +19,14 @@ async function opened() {
 test("every stream is listed, and shown decoded, as text or as bytes", async () => {
   await opened();
   const { page } = tab;
-  await page.locator("#tab-streams").click();
+  await tab.part("streams");
   await page.locator("#grid .row", { hasText: "ThreadList" }).first().click();
   await tab.sees("thread[0].id");
   await page.getByRole("button", { name: "As bytes" }).click();
   await tab.sees("00000000  ");
   await page.locator("#grid .row", { hasText: "ModuleList" }).first().click();
   await tab.sees("module[0].name");
-  await page.locator("#tab-handles").click();
+  await tab.part("handles");
   await tab.sees("/dev/null");
   await page.locator("#tab-memory").click();
   await tab.sees("[heap]");
@@ -42,6 +42,7 @@ test("a tab without data in the dump is disabled", async () => {
     if (bytes.readUInt32LE(directory + 12 * i) === handles) bytes.writeUInt32LE(0, directory + 12 * i);
   }
   await tab.drop(await put({ "bare.dmp": bytes }));
+  await tab.page.locator("#tab-system").click();
   await tab.page.locator("#tab-handles:disabled").waitFor();
 });
 

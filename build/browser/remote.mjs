@@ -46,7 +46,7 @@ try {
       const tab = await chrome.open(site.origin);
       await tab.drop([dump]);
       await tab.page.locator("#stack .row").first().waitFor();
-      await tab.page.locator("#tab-wanted").click();
+      await tab.part("wanted");
       await tab.page.locator("#sources-button").click();
       await tab.page.locator('[data-act="ask"]:not([disabled])').waitFor();
       const begun = performance.now();

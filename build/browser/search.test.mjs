@@ -80,10 +80,10 @@ test("a hit in another thread, and one in a table of the lower panel, are scroll
   const streams = await count("ThreadNames");
   assert.ok(streams > 0);
   for (let i = 1; i <= streams; i++) await goOn("Enter", i);
-  await tab.page.waitForFunction(() => document.querySelector("#tab-streams").getAttribute("aria-selected") === "true");
+  await tab.page.waitForFunction(() => document.querySelector("#tab-streams")?.getAttribute("aria-selected") === "true");
   await tab.page.locator("#grid .row.hit.current").waitFor();
   // Back returns to where the search began.
   await tab.page.waitForTimeout(400);
   await tab.page.goBack();
-  await tab.page.waitForFunction(() => document.querySelector("#tab-streams").getAttribute("aria-selected") === "false");
+  await tab.page.waitForFunction(() => !document.querySelector("#tab-streams") && document.querySelector("#tab-modules").getAttribute("aria-selected") === "true");
 });

@@ -74,7 +74,7 @@ afterEach(async () => {
 const panel = async (which = dump) => {
   await tab.drop([which]);
   await tab.page.locator("#stack .row").first().waitFor();
-  await tab.page.locator("#tab-wanted").click();
+  await tab.part("wanted");
   await tab.page.locator("#sources-button").click();
   await tab.sees("Get symbols from a folder");
 };
@@ -107,7 +107,7 @@ test("nothing is requested before the button is pressed, and then exactly the ad
   assert.deepEqual([...foreign].sort(), [...shown].sort(), "the browser sent something else");
   assert.ok(tab.foreign.every(({ method, body }) => method === "GET" && !body));
   // The report says where the symbols come from.
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
 });
 
@@ -337,7 +337,7 @@ test("the index beside a large file is asked for and used, and one that does not
     for (const until = Date.now() + 20_000; !(await module()).includes(used ? "loaded" : "indexed on demand"); await tab.page.waitForTimeout(50)) {
       assert.ok(Date.now() < until, `the symbols are said to be ${await module()}`);
     }
-    await tab.page.locator("#tab-files").click();
+    await tab.part("files");
     await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
     assert.equal((await tab.page.locator("#files").innerText()).includes("the index beside the file is not used"), !used);
     await tab.close();
@@ -393,7 +393,7 @@ test("a folder is chosen once, and the page looks in it by paths", async () => {
   await tab.page.locator('[data-act="remember"]').click();
   await tab.page.locator('[data-act="pick-store"]').click();
   await tab.sees("main.cc:156");
-  await tab.page.locator("#tab-files").click();
+  await tab.part("files");
   await tab.sees("tilecruncher.sym");
   await tab.close();
   // At the next visit one press of a button looks in the folder.

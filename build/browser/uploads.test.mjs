@@ -25,7 +25,7 @@ for (const [name, from] of [["body", "Upload"], ["envelope", "Envelope"]]) {
   test(`${name}: the dump is opened, and what was sent with it is an annotation`, async () => {
     await tab.drop([uploads[name]]);
     await tab.sees("libtilecodec.so");
-    await tab.page.locator("#tab-annotations").click();
+    await tab.part("annotations");
     const row = tab.page.locator("#panel-body .row", { hasText: "Sent_Tiles" }).first();
     await row.waitFor();
     assert.equal((await row.locator(".cell").first().innerText()).trim(), from);

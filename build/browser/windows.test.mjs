@@ -21,7 +21,7 @@ setUp({
 const stack = () => tab.page.locator("#stack").innerText();
 const trusts = () => tab.page.evaluate(() => [...document.querySelectorAll("#stack .trust")].map((e) => e.innerText.trim()));
 const wanted = async () => {
-  await tab.page.click("#tab-wanted");
+  await tab.part("wanted");
   await tab.page.locator("#wanted .row").first().waitFor();
   return tab.page.locator("#wanted").innerText();
 };

@@ -41,7 +41,7 @@ test("the stacks of a dump need less than 5 MB of a file of 1 GB in the bucket",
   const tab = await chrome.open(edge.url);
   await tab.drop([dump]);
   await tab.page.locator("#stack .row").first().waitFor();
-  await tab.page.locator("#tab-wanted").click();
+  await tab.part("wanted");
   await tab.page.locator("#sources-button").click();
   await tab.page.locator(".source-addresses").getByText(new URL(`/symbols/${path}`, edge.url).href).waitFor();
   const parts = () => tab.requests.filter(({ url }) => url.includes("/symbols/"));

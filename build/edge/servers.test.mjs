@@ -87,7 +87,7 @@ test("a page says that a server has no CORS, and reads from it through its own h
   const tab = await chrome.open(edge.url);
   await tab.drop(["testdata/windows/app.dmp"]);
   await tab.page.locator("#stack .row").first().waitFor();
-  await tab.page.locator("#tab-wanted").click();
+  await tab.part("wanted");
   await tab.page.locator("#sources-button").click();
   await tab.sees("Get symbols from a folder");
   const choose = async (base) => {

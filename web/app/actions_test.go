@@ -73,7 +73,7 @@ func TestKeys(t *testing.T) {
 	p, _, _ := newTestPage("")
 	taken := map[string]string{}
 	for _, t := range Tabs {
-		taken[t.Key] = "the tab " + t.ID
+		taken[t.Key] = "the tab " + t.Title
 	}
 	for _, a := range p.actions {
 		for _, key := range a.keys {
@@ -97,7 +97,7 @@ func TestTabs(t *testing.T) {
 	drop(p, e)
 	answered(p, e)
 	lists := map[string]bool{}
-	for i, row := range Tabs {
+	for i, row := range Parts() {
 		p.Panel.have = []string{row.ID}
 		p.Panel.show(row.ID, false)
 		if p.State.Tab != row.ID || !strings.Contains(render(t, p), `id="tab-`+row.ID+`"`) {

@@ -216,7 +216,7 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 		again := r.Changed && !a.again
 		a.State, a.Text = askedFailed, "could not be read completely: "+rows.Clean(problem)
 		if !again {
-			z.page.Notices.show("warning", a.URL+" could not be read completely: "+rows.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
+			z.page.Notices.show("warning", a.URL+" could not be read completely: "+rows.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open Modules, Missing symbols.")
 		}
 		// The parts read so far do not match those on the server now, so the engine starts again
 		// without the file.

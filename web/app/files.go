@@ -160,7 +160,7 @@ func (z *Reading) reportProblems() {
 		case !it.Usable && it.Message != "", it.Refused:
 			text = it.Message
 		case it.Assign:
-			text = it.Name + " has no MODULE line, so Crashpane does not know which module it belongs to. Assign it in the Files tab."
+			text = it.Name + " has no MODULE line, so Crashpane does not know which module it belongs to. Assign it under Modules, Files."
 		}
 		switch {
 		case text == "":
@@ -177,7 +177,7 @@ func (z *Reading) reportProblems() {
 				z.page.Notices.show("warning", text)
 				z.page.Notices.offer("anyway", it.Name, "Unpack it anyway")
 			case it.Assign:
-				z.page.Notices.showFile(fileTrouble{folder, "have no MODULE line and can be assigned in the Files tab"}, it.Name, text)
+				z.page.Notices.showFile(fileTrouble{folder, "have no MODULE line and can be assigned under Modules, Files"}, it.Name, text)
 			default:
 				z.page.Notices.showFile(fileTrouble{folder, "cannot be used"}, it.Name, text)
 			}
@@ -208,7 +208,7 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 	}
 	text := rows.BaseName(news[0].Name) + " is not used: " + news[0].Unused + "."
 	if len(news) > 1 {
-		text += " The Files tab has more files that are not used."
+		text += " Modules, Files has more files that are not used."
 	}
 	z.page.Notices.show("note", text)
 	z.page.Notices.offer("show", "files", "Show files")

@@ -104,8 +104,10 @@ func (z *Search) title() string {
 		return "Enter goes to the next hit, Shift+Enter to the previous one"
 	}
 	for _, t := range Tabs {
-		if t.ID == h.Tab {
-			return "In the " + t.Title + " tab"
+		for _, part := range t.Parts {
+			if part.ID == h.Tab {
+				return "In " + t.Title + ": " + part.Title
+			}
 		}
 	}
 	if h.Thread >= 0 {

@@ -89,8 +89,8 @@ func (z *GoTo) list() {
 	} else if a, ok := parseAddress(text); ok && strings.HasPrefix(text, "0x") {
 		add(true, goToItem{Title: "0x" + strconv.FormatUint(a, 16), act: "address", arg: text})
 	}
-	for _, t := range Tabs {
-		add(text != "" && strings.Contains(strings.ToLower(t.Title), text) && !z.page.Panel.disabled(t.ID), goToItem{Title: "Open " + t.Title, Key: t.Key, act: "show", arg: t.ID})
+	for _, t := range Parts() {
+		add(text != "" && strings.Contains(strings.ToLower(t.Title), text) && !z.page.Panel.disabled(t.ID), goToItem{Title: "Open " + t.Title, act: "show", arg: t.ID})
 	}
 	for i := range z.page.actions {
 		a := &z.page.actions[i]

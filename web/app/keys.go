@@ -41,7 +41,7 @@ func (p *Page) Key(key string, typing bool) bool {
 	if i < 0 || p.Empty() {
 		return false
 	}
-	p.Act("tab", Tabs[i].ID)
+	p.Act("tab", p.Panel.first(Tabs[i]))
 	return true
 }
 

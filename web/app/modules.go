@@ -118,9 +118,7 @@ func (z *Modules) show(arg string) {
 		return
 	}
 	z.Module, z.seek = n, true
-	z.page.State.Tab, z.page.State.Closed, z.page.State.Opened = "modules", false, true
-	z.page.Address.write()
-	z.page.Screen.ask(z)
+	z.page.Panel.show(z.id, false)
 }
 
 // found scrolls to the module that show has selected. Only the engine knows the order of the rows,

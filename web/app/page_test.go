@@ -299,11 +299,11 @@ func TestKeysMoveTheSelection(t *testing.T) {
 	if p.Key("j", true) {
 		t.Error("a letter typed into a field was taken for a command")
 	}
-	p.Key("3", false)
+	p.Key("4", false)
 	if p.State.Tab != "findings" || p.State.Closed || !p.State.Opened {
 		t.Errorf("tab %q, closed %v", p.State.Tab, p.State.Closed)
 	}
-	p.Key("3", false)
+	p.Key("4", false)
 	if !p.State.Closed {
 		t.Error("the second press does not fold the panel")
 	}
@@ -520,7 +520,7 @@ func TestAllTabsRender(t *testing.T) {
 	p.Panel.Missing.Total = 1
 	p.Summary.Log = []rows.LogRow{{Severity: "error", Text: hostile}}
 	p.Summary.System = []rows.Group{{Title: "Dump", Facts: []rows.Fact{{Key: "File", Value: hostile}}}}
-	for _, tab := range Tabs {
+	for _, tab := range Parts() {
 		p.State.Tab = tab.ID
 		out := render(t, p)
 		if strings.Contains(out, "<img") {

@@ -10,8 +10,8 @@ import (
 )
 
 // Tab is a zone of the lower panel: what it queries (Want), how it applies a result (Apply), and
-// its component (Build), whose template draws its rows. A new tab is a type that embeds pane, in
-// NAME.go with its template in NAME.vugu, and a row of Tabs. These methods are optional:
+// its component (Build), whose template draws its rows. A new one is a type that embeds pane, in
+// NAME.go with its template in NAME.vugu, and a Part of a row of Tabs. These methods are optional:
 //
 //	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it needs attention
 //	Disabled() bool               the dump has no data for the tab
@@ -28,25 +28,36 @@ type Tab interface {
 	vugu.Builder
 }
 
-// Tabs are the tabs of the lower panel, in their order.
+// Tabs are the tabs of the lower panel, in their order: a tab for each question, with the parts that
+// answer it. Where there are several parts, a switch beside the tabs shows one of them.
 var Tabs = []TabRow{
-	{"modules", "Modules", "1", newModules},
-	{"wanted", "Missing symbols", "2", newMissing},
-	{"findings", "Findings", "3", newFindings},
-	{"compare", "Compare", "4", newCompare},
-	{"files", "Files", "5", newFiles},
-	{"system", "System", "6", newSystem},
-	{"memory", "Memory map", "7", newGrid},
-	{"streams", "Streams", "8", newStreams},
-	{"handles", "Handles", "9", newGrid},
-	{"annotations", "Annotations", "0", newGrid},
-	{"log", "Log", "-", newLog},
+	{"Memory", "2", []Part{{"memory", "Memory map", newGrid}}},
+	{"Modules", "3", []Part{{"modules", "Modules", newModules}, {"wanted", "Missing symbols", newMissing}, {"files", "Files", newFiles}}},
+	{"Findings", "4", []Part{{"findings", "Findings", newFindings}, {"compare", "Compare", newCompare}, {"log", "Log", newLog}}},
+	{"System", "5", []Part{{"system", "System", newSystem}, {"annotations", "Annotations", newGrid}, {"handles", "Handles", newGrid}, {"streams", "Streams", newStreams}}},
 }
 
-// TabRow is a row of Tabs. Key opens the tab.
+// usualTab is the part that is open at first.
+const usualTab = "modules"
+
+// TabRow is a row of Tabs. Key opens the tab's first part.
 type TabRow struct {
-	ID, Title, Key string
-	make           func(pane) Tab
+	Title, Key string
+	Parts      []Part
+}
+
+// Part is one view of a tab. ID is its name in State.Tab, the address and for host pages.
+type Part struct {
+	ID, Title string
+	make      func(pane) Tab
+}
+
+// Parts returns the parts of all tabs.
+func Parts() (all []Part) {
+	for _, t := range Tabs {
+		all = append(all, t.Parts...)
+	}
+	return all
 }
 
 // pane has what all tabs have in common.
@@ -60,9 +71,10 @@ func (t *pane) open() bool { return t.page.Panel.shows(t.id) }
 // Panel is the lower part of the page, with its tabs.
 type Panel struct {
 	page  *Page
-	tabs  []Tab    // of the rows of Tabs
-	zones []Zone   // the tabs, and the zones beside them
-	have  []string // ids of the tabs for which the dump has data
+	parts []Part   // of all tabs
+	tabs  []Tab    // of each part
+	zones []Zone   // the parts, and the zones beside them
+	have  []string // ids of the parts for which the dump has data
 	// Listed is set when the first lists have arrived. Before that, an empty list does not say that
 	// there is nothing.
 	Listed bool
@@ -76,8 +88,8 @@ type Panel struct {
 
 // init makes the tabs of the table, and registers their zones and lists.
 func (z *Panel) init(p *Page) {
-	z.page = p
-	for _, row := range Tabs {
+	z.page, z.parts = p, Parts()
+	for _, row := range z.parts {
 		t := row.make(pane{p, row.ID})
 		z.tabs = append(z.tabs, t)
 		switch t := t.(type) {
@@ -125,7 +137,7 @@ func (z *Panel) Apply(r *protocol.QueryResult) {
 	if r.Summary != nil {
 		z.have = r.Have
 		if z.disabled(z.page.State.Tab) {
-			z.page.State.Tab = Tabs[0].ID
+			z.page.State.Tab = usualTab
 		}
 	}
 }
@@ -139,9 +151,9 @@ func (z *Panel) empty() {
 	z.Modules.ModulePage, z.Missing.MissingPage, z.Files.FilePage = rows.ModulePage{}, rows.MissingPage{}, protocol.FilePage{}
 }
 
-// tab returns the tab with an id, or nil.
+// tab returns the part with an id, or nil.
 func (z *Panel) tab(id string) Tab {
-	if i := slices.IndexFunc(Tabs, func(t TabRow) bool { return t.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(z.parts, func(t Part) bool { return t.ID == id }); i >= 0 {
 		return z.tabs[i]
 	}
 	return nil
@@ -153,7 +165,56 @@ func (z *Panel) disabled(id string) bool {
 	return t == nil || ok && d.Disabled()
 }
 
-// show opens a tab. With toggle, a tab that is already open folds the panel.
+// first returns the id of a tab's first part for which the dump has data; without any, of its first.
+func (z *Panel) first(t TabRow) string {
+	for _, part := range t.Parts {
+		if !z.disabled(part.ID) {
+			return part.ID
+		}
+	}
+	return t.Parts[0].ID
+}
+
+// tabOf returns the tab that has a part.
+func tabOf(part string) TabRow {
+	for _, t := range Tabs {
+		if t.has(part) {
+			return t
+		}
+	}
+	return TabRow{}
+}
+
+func (t TabRow) has(id string) bool {
+	return slices.ContainsFunc(t.Parts, func(p Part) bool { return p.ID == id })
+}
+
+// switches returns the parts among which the switch chooses.
+func (z *Panel) switches() []Part {
+	if t := tabOf(z.page.State.Tab); len(t.Parts) > 1 && !z.folded() {
+		return t.Parts
+	}
+	return nil
+}
+
+// switchID is the id of a part's element in the switch. That of a tab's first part is the tab's own.
+func switchID(id string) string {
+	if tabOf(id).Parts[0].ID == id {
+		return "part-" + id
+	}
+	return "tab-" + id
+}
+
+// labels names the elements that name a part: its tab and, if there is one, its button in the switch.
+func labels(part string) string {
+	t := tabOf(part)
+	if len(t.Parts) == 1 {
+		return "tab-" + t.Parts[0].ID
+	}
+	return "tab-" + t.Parts[0].ID + " " + switchID(part)
+}
+
+// show opens a part. With toggle, a part that is already open folds the panel.
 func (z *Panel) show(id string, toggle bool) {
 	if z.disabled(id) {
 		return
@@ -217,7 +278,7 @@ func (z *Panel) Changed() { z.ask() }
 // low, and neither the user nor the address has asked for a tab, or for a height of the panel.
 func (z *Panel) folded() bool {
 	s := &z.page.State
-	return s.Closed || !s.Opened && s.Tab == Tabs[0].ID && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
+	return s.Closed || !s.Opened && s.Tab == usualTab && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
 }
 
 func (z *Panel) class() string {
@@ -238,7 +299,7 @@ func (z *Panel) shows(tab string) bool {
 	return z.page.Summary != nil && !z.folded() && z.page.State.Tab == tab
 }
 
-// countOf returns the number beside a tab's title.
+// countOf returns the number beside a part's title.
 func (z *Panel) countOf(id string) (n int, alert bool) {
 	if t, ok := z.tab(id).(interface{ Count() (int, bool) }); ok && z.page.Summary != nil {
 		return t.Count()
@@ -246,14 +307,18 @@ func (z *Panel) countOf(id string) (n int, alert bool) {
 	return 0, false
 }
 
-func (z *Panel) count(id string) string {
-	n, _ := z.countOf(id)
+// count is the number beside the title of one part or of a tab, which is that of its first part.
+func (z *Panel) count(parts ...Part) string {
+	n, _ := z.countOf(parts[0].ID)
 	return rows.Some(n)
 }
 
-func (z *Panel) countClass(id string) string {
-	if _, alert := z.countOf(id); alert {
-		return "tab-count warn"
+// countClass marks the number if one of the parts needs attention.
+func (z *Panel) countClass(parts ...Part) string {
+	for _, p := range parts {
+		if _, alert := z.countOf(p.ID); alert {
+			return "tab-count warn"
+		}
 	}
 	return "tab-count"
 }

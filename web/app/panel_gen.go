@@ -45,23 +45,61 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 					vgparent.AppendChild(vgn)
 					vgn.AddAttrInterface("aria-keyshortcuts", t.Key)
-					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.folded()))
+					vgn.AddAttrInterface("aria-selected", boolWord(t.has(c.page.State.Tab) && !c.folded()))
 					vgn.AddAttrInterface("data-act", "tab")
-					vgn.AddAttrInterface("data-arg", t.ID)
-					vgn.AddAttrInterface("disabled", c.disabled(t.ID))
-					vgn.AddAttrInterface("id", "tab-"+t.ID)
-					vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Tab == t.ID))
+					vgn.AddAttrInterface("data-arg", c.first(t))
+					vgn.AddAttrInterface("disabled", c.disabled(c.first(t)))
+					vgn.AddAttrInterface("id", "tab-"+t.Parts[0].ID)
+					vgn.AddAttrInterface("tabindex", tabIndex(t.has(c.page.State.Tab)))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tab-title"}}}
 						vgparent.AppendChild(vgn)
 						vgn.SetInnerHTML(t.Title)
-						if c.count(t.ID) != "" {
+						if c.count(t.Parts...) != "" {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("class", c.countClass(t.ID))
-							vgn.SetInnerHTML(c.count(t.ID))
+							vgn.AddAttrInterface("class", c.countClass(t.Parts...))
+							vgn.SetInnerHTML(c.count(t.Parts...))
+						}
+					}
+				}
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			if len(c.switches()) > 0 {
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tabs panel-parts"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tablist"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-label", tabOf(c.page.State.Tab).Title)
+				{
+					vgparent := vgn
+					_ = vgparent
+					for vgiterkeyt, t := range c.switches() {
+						var vgiterkey interface{} = vgiterkeyt
+						_ = vgiterkey
+						t := t
+						_ = t
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID))
+						vgn.AddAttrInterface("data-act", "show")
+						vgn.AddAttrInterface("data-arg", t.ID)
+						vgn.AddAttrInterface("disabled", c.disabled(t.ID))
+						vgn.AddAttrInterface("id", switchID(t.ID))
+						vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Tab == t.ID))
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tab-title"}}}
+							vgparent.AppendChild(vgn)
+							vgn.SetInnerHTML(t.Title)
+							if c.count(t) != "" {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("class", c.countClass(t))
+								vgn.SetInnerHTML(c.count(t))
+							}
 						}
 					}
 				}
@@ -81,14 +119,14 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.page.State.Tab)
+		vgn.AddAttrInterface("aria-labelledby", labels(c.page.State.Tab))
 		vgn.AddAttrInterface("hidden", c.folded())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			for i, t := range Tabs {
+			for i, t := range c.parts {
 				var vgiterkey interface{} = i
 				_ = vgiterkey
 				i := i

@@ -15,8 +15,8 @@ type State struct {
 	Signature string
 	Thread    int // -1: the one that the dump starts with
 	Frame     int
-	Inline    int // -1: the physical frame
-	Tab       string
+	Inline    int    // -1: the physical frame
+	Tab       string // a Part
 	// At is the selected address, which the tab Memory shows; 0 for none.
 	At     uint64
 	Closed bool   // the user has folded the lower panel
@@ -42,7 +42,7 @@ func (s State) place() State {
 
 // NewState returns the state of a page without an address.
 func NewState() State {
-	return State{Thread: -1, Inline: -1, Tab: "modules", Side: "registers"}
+	return State{Thread: -1, Inline: -1, Tab: usualTab, Side: "registers"}
 }
 
 // maxStateText bounds texts that come from an address, in bytes.
@@ -114,7 +114,7 @@ func ParseState(hash string) State {
 	number("thread", &s.Thread, -1)
 	number("frame", &s.Frame, 0)
 	number("inline", &s.Inline, -1)
-	for _, t := range Tabs {
+	for _, t := range Parts() {
 		if v["tab"] == t.ID {
 			s.Tab = t.ID
 		}

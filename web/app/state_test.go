@@ -72,8 +72,8 @@ func TestLowWindow(t *testing.T) {
 		written string // a part of the address
 	}{
 		{"", func(*Page) {}, true, ""},
-		{"", func(p *Page) { p.Act("tab", Tabs[0].ID) }, false, "panel=open"},
-		{"", func(p *Page) { p.Act("tab", Tabs[0].ID); p.Act("tab", Tabs[0].ID) }, true, "panel=closed"},
+		{"", func(p *Page) { p.Act("tab", usualTab) }, false, "panel=open"},
+		{"", func(p *Page) { p.Act("tab", usualTab); p.Act("tab", usualTab) }, true, "panel=closed"},
 		{"", func(p *Page) { p.Act("show", "files") }, false, "panel=open"},
 		{"", func(p *Page) { p.Layout.Resize("panel", 200) }, false, ""},
 		{"#tab=files", func(*Page) {}, false, "tab=files"},

@@ -62,7 +62,7 @@ func TestTroubleOfFolders(t *testing.T) {
 		have = append(have, n.Text+" "+n.Do)
 	}
 	want := []string{"3 files of logs cannot be used: a.png, c.png and 1 more. Show files", "b.png: a picture. Show files",
-		"2 files of syms have no MODULE line and can be assigned in the Files tab: x.sym and y.sym. Show files",
+		"2 files of syms have no MODULE line and can be assigned under Modules, Files: x.sym and y.sym. Show files",
 		"e.png: a picture. Show files"}
 	if !slices.Equal(have, want) {
 		t.Errorf("%q\nwant %q", have, want)

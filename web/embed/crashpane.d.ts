@@ -12,7 +12,7 @@ export interface NamedData {
 /** The unwind policy. */
 export type Policy = "best" | "breakpad" | "rust-minidump" | "cfi" | "fp" | "scan";
 
-/** The tabs of the lower panel. */
+/** The parts of the lower panel's tabs: docs/EMBEDDING.md says which tab has which. */
 export type Tab =
   | "modules" | "wanted" | "findings" | "compare" | "files" | "system" | "memory" | "streams" | "handles" | "annotations" | "log";
 
