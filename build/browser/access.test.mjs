@@ -70,6 +70,9 @@ for (const scheme of ["light", "dark"]) {
       }
       await tab.page.click("#side-why");
       assert.deepEqual(await complaints(), [], "why");
+      await tab.page.click("#side-code");
+      await tab.page.waitForSelector(".code-row.at");
+      assert.deepEqual(await complaints(), [], "code");
       await tab.page.fill("#search", "nothing is called so");
       await tab.sees("Not found");
       assert.deepEqual(await complaints(), [], "nothing found");
