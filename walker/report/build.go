@@ -198,7 +198,7 @@ func (b *builder) threads() {
 	}
 	for i := range d.Threads {
 		t := &r.Threads[i]
-		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Guesses: []Guesses{}, Stop: Stop{Attempts: []Attempt{}},
+		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Guesses: []Guesses{}, Repeats: []Repeat{}, Stop: Stop{Attempts: []Attempt{}},
 			Unlisted: d.Threads[i].Role() == core.RoleUnlisted}
 		if first := d.Threads[i].Under(); first >= 0 {
 			t.IsSecond, t.Other = true, first
@@ -216,6 +216,7 @@ func (b *builder) threads() {
 			b.noteLayer(t, &s.Frames[j])
 		}
 		t.Guesses = b.guesses(t, s.Frames)
+		t.FindRepeats()
 		var arch *cpu.Arch
 		if n := len(s.Frames); n > 0 {
 			arch = s.Frames[n-1].Regs.Arch

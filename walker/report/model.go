@@ -270,6 +270,8 @@ type Thread struct {
 	// Guesses are the runs of Frames that a search of the stack found, where they are too many to be
 	// shown one by one.
 	Guesses []Guesses
+	// Repeats are the recursions, in which Frames repeat those before them.
+	Repeats []Repeat
 	Stop    Stop
 	// Omitted: the thread wrote the dump and was not walked.
 	Omitted bool

@@ -401,7 +401,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	}
 	if q.Stack != nil {
 		s := v.Stack(view.StackQuery{Thread: q.Thread, From: q.Stack.From, Count: q.Stack.Count, Frame: q.Frame,
-			Inline: q.Inline, HideInlines: q.HideInlines, ShowGuesses: q.ShowGuesses, Search: search})
+			Inline: q.Inline, HideInlines: q.HideInlines, ShowFolds: q.ShowGuesses, Search: search})
 		r.Stack = &s
 	}
 	if q.Detail {

@@ -78,7 +78,7 @@ func (z *Stack) toggleInlines() {
 	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
-// toggleGuesses switches whether runs of possible callers are listed. A selected one gives way to the
+// toggleGuesses switches whether runs of possible callers and of repeated frames are listed. A selected one gives way to the
 // frame before its run.
 func (z *Stack) toggleGuesses() {
 	s := &z.page.State
@@ -90,10 +90,10 @@ func (z *Stack) toggleGuesses() {
 	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
-// runOf returns the run of possible callers that a frame is in, or nil.
+// runOf returns the folded run of frames that a frame is in, or nil.
 func (z *Stack) runOf(frame int) *rows.Run {
-	for i := range z.Guesses {
-		if r := &z.Guesses[i]; frame >= r.From && frame < r.From+r.Count {
+	for i := range z.Folds {
+		if r := &z.Folds[i]; frame >= r.From && frame < r.From+r.Count {
 			return r
 		}
 	}
@@ -181,13 +181,13 @@ func (z *Stack) toRow(row int) {
 }
 
 // selectRow selects a row of the window. The rows after the last frame, which say why the stack
-// ends, select that frame. A row of guesses is passed over in the direction of the move.
+// ends, select that frame. A row of several frames is passed over in the direction of the move.
 func (z *Stack) selectRow(row int) {
 	i := row - z.From
 	if i < 0 || i >= len(z.Rows) {
 		return
 	}
-	if r := z.Rows[i]; r.Kind == rows.RowGuesses && row > z.Selected && row+1 < z.Total {
+	if r := z.Rows[i]; r.IsFold() && row > z.Selected && row+1 < z.Total {
 		z.toRow(row + 1)
 		return
 	}
@@ -224,8 +224,10 @@ func (z *Stack) count() string {
 		return "…"
 	}
 	n := 0
-	for _, run := range z.Guesses {
-		n += run.Count
+	for _, run := range z.Folds {
+		if !run.Repeats {
+			n += run.Count
+		}
 	}
 	if n > 0 {
 		return frameCount(z.Frames-n) + " · " + rows.Number(n) + " possible callers"
@@ -260,7 +262,7 @@ func frameKey(r rows.StackRow) string { return pair(r.Frame, r.Inline) }
 // findings.
 func frameAct(r rows.StackRow) any {
 	switch {
-	case r.Kind == rows.RowGuesses:
+	case r.IsFold():
 		return "guesses"
 	case r.Suggestion:
 		return "findings"

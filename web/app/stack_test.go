@@ -51,7 +51,7 @@ func TestGuesses(t *testing.T) {
 	row := rows.StackRow{Kind: rows.RowGuesses, Frame: -1, Inline: -3 - n, ModuleIndex: -1, Other: -1, Function: "9 possible callers, found by scanning: show"}
 	end := rows.StackRow{Kind: rows.RowFrame, Frame: n + 9, Inline: -1, ModuleIndex: -1, Other: -1, Function: "end", Full: "end"}
 	few.Stack.Rows = append(slices.DeleteFunc(few.Stack.Rows, func(r rows.StackRow) bool { return r.Kind == rows.RowStop }), row, end)
-	few.Stack.Total, few.Stack.Frames, few.Stack.Guesses = len(few.Stack.Rows), n+10, []rows.Run{{From: n, Count: 9}}
+	few.Stack.Total, few.Stack.Frames, few.Stack.Folds = len(few.Stack.Rows), n+10, []rows.Run{{From: n, Count: 9}}
 	say(p, few)
 	if out := render(t, p); !strings.Contains(out, `data-act="guesses"`) || !strings.Contains(out, "9 possible callers, found by scanning: show") || p.Stack.count() != frameCount(n+1)+" · 9 possible callers" {
 		t.Errorf("%s: %s", p.Stack.count(), out)

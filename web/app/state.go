@@ -24,7 +24,7 @@ type State struct {
 	Side   string // what the frame zone shows: an ID of sides
 	// HideInlines leaves the inlined calls out of the stack.
 	HideInlines bool
-	// ShowGuesses lists the possible callers that are one row otherwise.
+	// ShowGuesses lists the possible callers and repeated frames that are one row otherwise.
 	ShowGuesses  bool
 	ThreadFilter string
 	Search       string

@@ -475,6 +475,13 @@ export interface ProcLimit {
   unit: string;
 }
 
+export interface Repeat {
+  count: number;
+  first: number;
+  period: number;
+  thread: number;
+}
+
 export interface Trace {
   frames: TraceFrame[];
   /** The annotation's name. */
@@ -521,6 +528,8 @@ export interface ReportAdditions {
   system: string | null;
   /** Stacks that the program has stored in annotations. */
   traces: Trace[];
+  /** Recursions: from the frame first on, count times the functions of period frames. */
+  repeats: Repeat[];
   /** What was sent together with the dump, if it was in a crash reporter's upload: the fields of a form, what an envelope says. */
   upload: Sent[];
   wanted_symbols: MissingSymbol[];

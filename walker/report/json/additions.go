@@ -21,6 +21,7 @@ import (
 //	process         name or null
 //	process_id      number or null
 //	product         {channel, name, process_type, version} as annotations have them, each a text or null
+//	repeats         [{count, first, period, thread}]: recursions; from the frame first on, count times the functions of period frames
 //	report_version  version of this key's format
 //	said            [{source, text}]: the program's own messages about its end
 //	system          one line for users, or null
@@ -81,6 +82,7 @@ func (p *printer) additions() {
 		p.StrOrNull("process_type", r.Process.Type)
 		p.StrOrNull("version", r.Process.Version)
 	})
+	p.repeats()
 	p.Int("report_version", int64(r.Version))
 	p.List("said", len(p.said), func(i int) {
 		p.PutObject(func() {
@@ -409,6 +411,28 @@ func (p *printer) attempts(all []report.Attempt) {
 			p.Str("reason", a.Reason)
 			p.Str("rule", a.Rule)
 			p.Str("source", a.Source)
+		})
+	})
+}
+
+// repeats writes the recursions of all stacks.
+func (p *printer) repeats() {
+	type of struct {
+		thread int
+		report.Repeat
+	}
+	var all []of
+	for i := range p.r.Threads {
+		for _, x := range p.r.Threads[i].Repeats {
+			all = append(all, of{i, x})
+		}
+	}
+	p.List("repeats", len(all), func(i int) {
+		p.PutObject(func() {
+			p.Int("count", int64(all[i].Count))
+			p.Int("first", int64(all[i].First))
+			p.Int("period", int64(all[i].Period))
+			p.Int("thread", int64(all[i].thread))
 		})
 	})
 }

@@ -8,7 +8,9 @@ const (
 	RowInline = "inline"
 	// RowGuesses is for many possible callers that scanning found, which follow if they are shown.
 	RowGuesses = "guesses"
-	RowStop    = "stop" // after the last frame: why the walk ended, and what would make the stack more complete
+	// RowRepeat is for the frames of a recursion that repeat those above, which follow if they are shown.
+	RowRepeat = "repeat"
+	RowStop   = "stop" // after the last frame: why the walk ended, and what would make the stack more complete
 )
 
 // StackRow is one row of a stack.
@@ -37,6 +39,9 @@ type StackRow struct {
 	Hit             bool // it contains the searched text
 }
 
+// IsFold reports whether the row is for several frames.
+func (r StackRow) IsFold() bool { return r.Kind == RowGuesses || r.Kind == RowRepeat }
+
 // StackColumns are the columns of a stack. As wide as the stack's texts need are the custom
 // properties of StackPage.SourceWidth and WhereWidth. The first has four characters: the
 // page measures the width of a character by it.
@@ -63,7 +68,7 @@ func FrameNumber(r StackRow) string {
 		return "↳"
 	case RowStop:
 		return ""
-	case RowGuesses:
+	case RowGuesses, RowRepeat:
 		return "…"
 	}
 	return strconv.Itoa(r.Frame)
@@ -103,10 +108,10 @@ type StackPage struct {
 	// one alone.
 	Switch string
 	Other  int
-	// Frames is the number of physical frames of the stack. Guesses are those that are one row, unless
+	// Frames is the number of physical frames of the stack. Folds are those that are one row, unless
 	// the user has asked for them, or one is selected.
-	Frames  int
-	Guesses []Run
+	Frames int
+	Folds  []Run
 	// Quality says in one line how reliable the stack is.
 	Quality string
 	// Selected is the row number of the requested frame, or -1.
@@ -117,8 +122,11 @@ type StackPage struct {
 	Rows                    []StackRow
 }
 
-// Run is Count frames from the frame From on.
-type Run struct{ From, Count int }
+// Run is Count frames from the frame From on: guesses, or frames that repeat those before them.
+type Run struct {
+	From, Count int
+	Repeats     bool
+}
 
 // Word returns the page's word for a trust, and a sentence that explains it.
 func Word(trust string) (word, sentence string) {
@@ -161,7 +169,7 @@ func (r StackRow) Where() string {
 
 // RowText returns a row of a stack as a line of text, without its number.
 func RowText(row StackRow) string {
-	if row.Kind == RowGuesses {
+	if row.IsFold() {
 		return row.Function
 	}
 	line := Place(row)
@@ -180,7 +188,7 @@ func AssignedWord(row StackRow) string {
 
 // NameOf returns a row's full name, or its address.
 func NameOf(row StackRow) string {
-	if row.NoSymbol || row.Kind == RowGuesses {
+	if row.NoSymbol || row.IsFold() {
 		return row.Function
 	}
 	return row.Full

@@ -63,7 +63,7 @@ type Stack struct {
 type Frame struct {
 	rows.StackRow
 	// Several is how many frames the row is for, if it is not for a single one: those that repeat the
-	// ones above, or guesses. Its Kind is RowGuesses then, and Function says what they are.
+	// ones above, or guesses. Its Kind is RowGuesses or RowRepeat then, and Function says what they are.
 	Several int
 	// Call is the frame as WinDbg has it: "app!parse+0x1c". Child is its stack pointer or frame
 	// pointer, Return the address to which it returns; 0 if unknown.

@@ -19,18 +19,18 @@ type StackQuery struct {
 	Frame       int // selected
 	Inline      int
 	HideInlines bool
-	ShowGuesses bool   // a run of guesses is not one row
+	ShowFolds   bool   // a run of guesses or of frames that repeat others is not one row
 	Search      string // a Query
 }
 
 // layout is which rows a thread's stack has.
 type layout struct {
-	thread                   int
-	hideInlines, showGuesses bool
+	thread                 int
+	hideInlines, showFolds bool
 }
 
 // rowsOf returns the number of the first row of each frame, and behind them the number of rows. A run
-// of guesses has a row before its first frame, and its frames have none unless they are shown.
+// of guesses, or of frames that repeat others, has a row before its first frame, and its frames have none unless they are shown.
 //
 // Example: frames with 0, 2 and 0 inlined calls begin at the rows 0, 1 and 4, and there are 5 rows.
 // The numbers are kept, because the page asks for a window of rows at each step of scrolling.
@@ -44,11 +44,11 @@ func (v *View) rowsOf(l layout) []int32 {
 	n := 0
 	for i := range t.Frames {
 		starts[i] = int32(n)
-		g := t.GuessesAt(i)
+		g := t.FoldAt(i)
 		if g != nil && g.From == i {
 			n++
 		}
-		if g == nil || l.showGuesses {
+		if g == nil || l.showFolds {
 			n++
 			if !l.hideInlines {
 				n += len(t.Frames[i].Inlines)
@@ -71,16 +71,16 @@ func (v *View) rowsOf(l layout) []int32 {
 //	row 5   why the walk ended
 //	row 6   what would help         if there is a suggestion
 func (v *View) Stack(q StackQuery) rows.StackPage {
-	out := rows.StackPage{Thread: q.Thread, Selected: -1, Rows: []rows.StackRow{}, Guesses: []rows.Run{}}
+	out := rows.StackPage{Thread: q.Thread, Selected: -1, Rows: []rows.StackRow{}, Folds: []rows.Run{}}
 	t := v.thread(q.Thread)
 	if t == nil {
 		return out
 	}
 	out.Name, out.Frames = rows.Clean(t.Name), len(t.Frames)
-	for i := range t.Guesses {
-		out.Guesses = append(out.Guesses, rows.Run{From: t.Guesses[i].From, Count: t.Guesses[i].Count})
+	for _, f := range t.Folds() {
+		out.Folds = append(out.Folds, rows.Run{From: f.From, Count: f.Count, Repeats: f.Repeat != nil})
 	}
-	shown := q.ShowGuesses || t.GuessesAt(q.Frame) != nil
+	shown := q.ShowFolds || t.FoldAt(q.Frame) != nil
 	v.otherStack(&out, t)
 	out.Quality = v.quality(t)
 	out.SourceWidth, out.WhereWidth = v.widths(q.Thread)
@@ -109,8 +109,8 @@ func (v *View) Stack(q StackQuery) rows.StackPage {
 			f := &t.Frames[fi]
 			switch own := int(starts[fi+1]) - row; {
 			case row == int(starts[fi]) && v.begins(t, fi):
-				out.Rows = append(out.Rows, v.guessesRow(t, t.GuessesAt(fi), ": "+click))
-				out.Rows[len(out.Rows)-1].Hit = !shown && v.guessesHold(t, t.GuessesAt(fi), q.Search)
+				out.Rows = append(out.Rows, v.foldRow(t, t.FoldAt(fi), ": "+click))
+				out.Rows[len(out.Rows)-1].Hit = !shown && v.foldHolds(t, t.FoldAt(fi), q.Search)
 				continue
 			case own > 1:
 				inline = len(f.Inlines) + 1 - own
@@ -128,15 +128,15 @@ func (v *View) Stack(q StackQuery) rows.StackPage {
 	return out
 }
 
-// begins reports whether a run of guesses begins with a frame.
+// begins reports whether a run of guesses, or of frames that repeat others, begins with a frame.
 func (v *View) begins(t *report.Thread, frame int) bool {
-	g := t.GuessesAt(frame)
+	g := t.FoldAt(frame)
 	return g != nil && g.From == frame
 }
 
-// guessesHold reports whether a frame of a run contains a Query.
-func (v *View) guessesHold(t *report.Thread, g *report.Guesses, query string) bool {
-	for i := g.From; i < g.From+g.Count; i++ {
+// foldHolds reports whether a frame of a run contains a Query.
+func (v *View) foldHolds(t *report.Thread, g *report.Fold, query string) bool {
+	for i := g.From; i < g.From+g.Count && query != ""; i++ {
 		if v.frameHolds(&t.Frames[i], i, -1, query) {
 			return true
 		}
@@ -144,12 +144,17 @@ func (v *View) guessesHold(t *report.Thread, g *report.Guesses, query string) bo
 	return false
 }
 
-// guessesRow returns the row for a run of guesses, to show and hide them, or without the word for that
-// if click is "".
+// foldRow returns the row for a run of frames, to show and hide them, or without the word for that if
+// click is "".
 //
 // Its Frame is -1 and its Inline less than those of the rows after the last frame, so that the page's
 // keys of rows differ.
-func (v *View) guessesRow(t *report.Thread, g *report.Guesses, click string) rows.StackRow {
+func (v *View) foldRow(t *report.Thread, f *report.Fold, click string) rows.StackRow {
+	if f.Repeat != nil {
+		return rows.StackRow{Kind: rows.RowRepeat, Frame: -1, Inline: -3 - f.From, ModuleIndex: -1, Other: -1,
+			Function: sentenceCase(f.Repeat.String()) + click, Full: "A recursion: the functions of the frames above call each other again and again."}
+	}
+	g := f.Guesses
 	row := rows.StackRow{Kind: rows.RowGuesses, Frame: -1, Inline: -3 - g.From, ModuleIndex: -1, Other: -1, Unreliable: true,
 		Function: rows.Number(g.Count) + " possible callers, found by scanning" + click,
 		Full:     "Words on the stack that look like return addresses. Most may be left over from earlier calls."}

@@ -153,8 +153,8 @@ func (v *View) ticketStack(t *report.Thread, most int) ticket.Stack {
 		Suggestion: sentenceCase(rows.Clean(t.Stop.Suggestion)), Quality: v.quality(t), Frames: []ticket.Frame{}}
 	for i := 0; i < len(t.Frames) && most > 0; i++ {
 		f := &t.Frames[i]
-		if g := t.GuessesAt(i); g != nil {
-			out.Frames = append(out.Frames, ticket.Frame{StackRow: v.guessesRow(t, g, ""), Several: g.Count})
+		if g := t.FoldAt(i); g != nil {
+			out.Frames = append(out.Frames, ticket.Frame{StackRow: v.foldRow(t, g, ""), Several: g.Count})
 			i = g.From + g.Count - 1
 			continue
 		}
@@ -164,36 +164,8 @@ func (v *View) ticketStack(t *report.Thread, most int) ticket.Stack {
 		}
 		out.Frames = append(out.Frames, v.ticketFrame(t, i))
 		most--
-		if n := repeats(t.Frames, i); n > 0 {
-			row := rows.StackRow{Kind: rows.RowGuesses, Function: rows.Number(n) + " more frames that repeat those above"}
-			out.Frames = append(out.Frames, ticket.Frame{StackRow: row, Several: n})
-			i += n
-		}
 	}
 	return out
-}
-
-// Recursions are left out of tickets. A cycle has at most maxCycle functions, and leastRepeated frames
-// are worth a line of their own.
-const maxCycle, leastRepeated = 4, 16
-
-// repeats returns how many frames after frame i repeat those before them, if there are many.
-//
-//	main a b a b a b … a b c    after the first b: those up to the last
-func repeats(frames []report.Frame, i int) int {
-	same := func(a, b *report.Frame) bool {
-		return a.Module == b.Module && a.Named() == b.Named() && (a.Function.Raw == b.Function.Raw && a.Named() || !a.Named() && a.Lookup == b.Lookup)
-	}
-	for cycle := 1; cycle <= maxCycle && cycle <= i+1; cycle++ {
-		n := 0
-		for i+1+n < len(frames) && same(&frames[i+1+n], &frames[i+1+n-cycle]) {
-			n++
-		}
-		if n >= leastRepeated && n >= 2*cycle {
-			return n
-		}
-	}
-	return 0
 }
 
 // ticketFrame makes a frame of a ticket.

@@ -130,18 +130,19 @@ func TestLongStacks(t *testing.T) {
 	}
 	frames = append(frames, report.Frame{Module: 0, Trust: "cfi", HasFunction: true, Function: report.Name{Raw: "main"}})
 	r.Threads[1].Frames = frames
+	r.Threads[1].FindRepeats()
 	r.Threads[0].Omitted = false
 	for i := range 50 {
 		r.Threads[0].Frames = append(r.Threads[0].Frames, report.Frame{Module: 0, Trust: "cfi", HasFunction: true, Function: report.Name{Raw: fmt.Sprint("io", i)}})
 	}
 	k := Ticket(r, nil, TicketOptions{Thread: -1, All: true})
 	text := written(t, ticket.WriteText, k)
-	for _, line := range []string{" 3  app!b  (unwind rule)\n …  8,998 more frames that repeat those above\n9002  app!main  (unwind rule)\nThe walk stopped", "19  app!io19  (unwind rule)\n30 more frames are not shown\n"} {
+	for _, line := range []string{" 3  app!b  (unwind rule)\n …  Frames 4 to 9,001 repeat the 2 frames above 4,499 times\n9002  app!main  (unwind rule)\nThe walk stopped", "19  app!io19  (unwind rule)\n30 more frames are not shown\n"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in\n%s", line, text)
 		}
 	}
-	if html := written(t, ticket.WriteHTML, k); !strings.Contains(html, "8,998 more frames that repeat") || !strings.Contains(html, "30 more frames are not shown") {
+	if html := written(t, ticket.WriteHTML, k); !strings.Contains(html, "Frames 4 to 9,001 repeat the 2 frames above 4,499 times") || !strings.Contains(html, "30 more frames are not shown") {
 		t.Error(html)
 	}
 }

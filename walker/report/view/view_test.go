@@ -182,7 +182,7 @@ func TestStackOfGuesses(t *testing.T) {
 	}{
 		{StackQuery{Inline: -1}, 8, "20 possible callers, found by scanning: show. Likeliest: app!app::parse (13)", 6, 2, -1, -1},
 		{StackQuery{Frame: 23, Inline: -1}, 8, "20 possible callers, found by scanning: show. Likeliest: app!app::parse (13)", 6, 6, -1, -1},
-		{StackQuery{Frame: 23, Inline: -1, ShowGuesses: true}, 29, "20 possible callers, found by scanning: hide. Likeliest: app!app::parse (13)", 27, 27, 17, 16},
+		{StackQuery{Frame: 23, Inline: -1, ShowFolds: true}, 29, "20 possible callers, found by scanning: hide. Likeliest: app!app::parse (13)", 27, 27, 17, 16},
 		{StackQuery{Frame: 13, Inline: 0}, 29, "20 possible callers, found by scanning: hide. Likeliest: app!app::parse (13)", 27, 16, 17, 16},
 		{StackQuery{Frame: 13, Inline: -1, HideInlines: true}, 26, "20 possible callers, found by scanning: hide. Likeliest: app!app::parse (13)", 24, 14, 14, -1},
 	} {
@@ -194,7 +194,7 @@ func TestStackOfGuesses(t *testing.T) {
 		}
 		run := slices.IndexFunc(all.Rows, func(r rows.StackRow) bool { return r.Kind == rows.RowGuesses })
 		if all.Total != c.total || len(all.Rows) != c.total || all.Selected != c.selected || all.Rows[run].Function != c.row || at("main") != c.main ||
-			at("app::parse") != c.parse || at("in") != c.inner || all.Frames != 24 || len(all.Guesses) != 1 || all.Guesses[0] != (rows.Run{From: 3, Count: 20}) {
+			at("app::parse") != c.parse || at("in") != c.inner || all.Frames != 24 || len(all.Folds) != 1 || all.Folds[0] != (rows.Run{From: 3, Count: 20}) {
 			t.Errorf("%+v: %d rows, selected %d, main %d, parse %d, in %d: %q", q, all.Total, all.Selected, at("main"), at("app::parse"), at("in"), all.Rows[run].Function)
 		}
 		for from := range c.total {
