@@ -16,8 +16,13 @@ type MemoryView struct {
 // MemoryRow is up to 16 bytes of memory at an address. From is where the bytes are from: "dump", the
 // name of a program's file, or "" if neither has them; Bytes is then empty. Words are the words of
 // the row, in order.
+//
+// In a MemoryPart a row may also be memory that is not there: Gap bytes from Address on, without Bytes.
+// The first Skip bytes of a row belong to what is before it.
 type MemoryRow struct {
 	Address uint64
+	Skip    int
+	Gap     uint64
 	Bytes   []byte
 	From    string
 	Words   []MemoryWord
@@ -28,6 +33,21 @@ type MemoryWord struct {
 	Address, Value uint64
 	Points         Pointee
 }
+
+// MemoryPart is a window of the rows of all memory that is there, with a row for each gap. A list of
+// rows has at most MemoryRows of them; Earlier and Later are addresses in the lists before and after
+// this one, or 0.
+type MemoryPart struct {
+	Address        uint64 // what is selected
+	Selected       int    // number of its row in the list
+	From, Total    int    // of the list: the window's first row, all rows
+	Rows           []MemoryRow
+	Earlier, Later uint64
+	WordSize       int
+}
+
+// MemoryRows is the most rows of a MemoryPart's list: browsers do not scroll much higher elements.
+const MemoryRows = 1 << 18
 
 // Pointee is what an address is in.
 type Pointee struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"sort"
 
@@ -98,12 +97,17 @@ func (s *Session) pointers(texts bool) *pointers {
 	return p
 }
 
+// order is the dump's byte order.
+func (s *Session) order() binary.ByteOrder {
+	if s.Header.Order == nil {
+		return binary.LittleEndian
+	}
+	return s.Header.Order
+}
+
 // value reads a word.
 func (p *pointers) value(b []byte) uint64 {
-	order := p.c.s.Header.Order
-	if order == nil {
-		order = binary.LittleEndian
-	}
+	order := p.c.s.order()
 	if p.word == 4 {
 		return uint64(order.Uint32(b))
 	}
@@ -142,43 +146,4 @@ func (p *pointers) text(address uint64) string {
 		return ""
 	}
 	return string(s)
-}
-
-// maxHits limits what Find returns.
-const maxHits = 10000
-
-// Find returns the addresses at which the dump's memory has some bytes, in order, up to maxHits;
-// more says that there are more.
-func (s *Session) Find(what []byte) (hits []uint64, more bool, err error) {
-	if len(what) == 0 {
-		return nil, false, fmt.Errorf("nothing to find")
-	}
-	const block = 1 << 20
-	if err := s.Src.Draw(input.Memory, block+int64(len(what))); err != nil {
-		return nil, false, err
-	}
-	defer s.Src.Return(block + int64(len(what)))
-	room := make([]byte, block+len(what)-1)
-	end := uint64(0) // of what was searched
-	for _, r := range s.Memory.Regions() {
-		for at := max(r.Start, end); at-r.Start < r.Loc.Size; at += block {
-			p := room[:s.Memory.Read(at, room)] // goes on in the region after it
-			if err := s.Src.Draw(input.Work, int64(len(p))); err != nil {
-				return hits, true, err
-			}
-			for from, most := 0, min(block, r.Loc.Size-(at-r.Start)); ; {
-				i := bytes.Index(p[from:], what)
-				if i < 0 || uint64(from+i) >= most {
-					break
-				}
-				if len(hits) == maxHits {
-					return hits, true, nil
-				}
-				hits = append(hits, at+uint64(from+i))
-				from += i + 1
-			}
-		}
-		end = max(end, r.Start+r.Loc.Size)
-	}
-	return hits, false, nil
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -78,15 +79,73 @@ func TestFind(t *testing.T) {
 		strings.Repeat("e", 1<<21):             nil,
 		"\x00\x00\x00\x00\x00\x00\x00\x00\x00": {0x7ffe0023, 0x7ffe0024, 0x7ffe0025, 0x7ffe0026, 0x7ffe0027},
 	} {
-		hits, more, err := s.Find([]byte(what))
-		if err != nil || more || !slices.Equal(hits, want) {
-			t.Errorf("%.20q: %x, %t, %v; want %x", what, hits, more, err, want)
+		memory, err := s.WholeMemory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := memory.Search([]Pattern{{Bytes: []byte(what)}})
+		for err == nil && !f.Ended {
+			err = f.Step(1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hits []uint64
+		for _, h := range f.Hits {
+			hits = append(hits, h.Address)
+		}
+		if f.More || !slices.Equal(hits, want) || f.Done != f.Total {
+			t.Errorf("%.20q: %x, %t, %d of %d; want %x", what, hits, f.More, f.Done, f.Total, want)
 		}
 	}
-	if _, _, err := s.Find(nil); err == nil {
+	memory, _ := s.WholeMemory()
+	if _, err := memory.Search([]Pattern{{}}); err == nil {
 		t.Error("nothing was found")
 	}
 	if p := s.Pointee(0x402020, false); p.Place.Module != 0 || p.Words(s.Report(), func(n report.Name) string { return n.Raw }) != "main + 0x20" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestMemoryRows: each address is in a row, with its bytes or in a gap, and the list goes on where the
+// window ends.
+func TestMemoryRows(t *testing.T) {
+	st := memoryStory()
+	memory, err := st.open(t).Session(0).WholeMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	show := func(address uint64, unit, from, count int) string {
+		part, err := memory.Part(address, unit, unit == 8, true, from, count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := fmt.Sprintf("%d of %d:", part.Selected, part.Total)
+		for _, r := range part.Rows {
+			switch {
+			case r.Gap > 0:
+				out += fmt.Sprintf(" %x…%x", r.Address, r.Gap)
+			case len(r.Words) > 0:
+				out += fmt.Sprintf(" %x=%x", r.Address, r.Words[0].Value)
+			default:
+				out += fmt.Sprintf(" %x+%d:%q", r.Address, r.Skip, r.Bytes)
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		address           uint64
+		unit, from, count int
+		want              string
+	}{
+		{0x500010, 16, 0, 4, `2 of 9: 0…500000 500000+0:"secret-text\x00need" 500010+0:"le…needle w\x00o\x00" 500020+0:"r\x00d\x00"`},
+		{0x500027, 16, 4, 1, "4 of 9: 500024…7fadffdc"},
+		{0x7ffe0018, 8, -1, 2, "10 of 14: 7ffe0010=7ffe0000 7ffe0018=500000"},
+		{1 << 63, 16, -1, 1, "8 of 9: 7ffe0030…ffffffff8001ffd0"},
+		{0, 64, 0, 1, "0 of 5: 0…500000"},
+	} {
+		if got := show(c.address, c.unit, c.from, c.count); got != c.want {
+			t.Errorf("%x: %s\nwant %s", c.address, got, c.want)
+		}
 	}
 }

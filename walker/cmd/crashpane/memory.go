@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"flag"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker/report"
@@ -100,63 +98,51 @@ func (m *memoryRun) search(w io.Writer, dump *session.Session, r *report.Report)
 		return err
 	}
 	name := func(n report.Name) string { return n.Shown() }
-	for _, p := range all {
-		hits, more, err := dump.Find(p.bytes)
-		if err != nil {
+	memory, err := dump.WholeMemory()
+	if err != nil {
+		return err
+	}
+	found, err := memory.Search(all)
+	for err == nil && !found.Ended {
+		err = found.Step(1 << 30)
+	}
+	if err != nil {
+		return err
+	}
+	for _, hit := range found.Hits {
+		in := memory.At(hit.Address, false)
+		as := all[hit.Pattern].As
+		if as != "" {
+			as = fmt.Sprintf("%-8s", as)
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("0x%x  %s%s", hit.Address, as, in.Words(r, name)), " ")); err != nil {
 			return err
 		}
-		for _, at := range hits {
-			in := dump.Pointee(at, false)
-			if _, err := fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("0x%x  %s%s", at, p.as, in.Words(r, name)), " ")); err != nil {
-				return err
-			}
-		}
-		if more {
-			fmt.Fprintf(w, "… and more\n")
-		}
+	}
+	if found.More {
+		fmt.Fprintf(w, "… and more\n")
 	}
 	return nil
 }
 
-// pattern is bytes to find; as says what they are, if there are several forms.
-type pattern struct {
-	bytes []byte
-	as    string
-}
-
 // patterns are the bytes of what is to be found.
-func (m *memoryRun) patterns(dump *session.Session) ([]pattern, error) {
+func (m *memoryRun) patterns(dump *session.Session) ([]session.Pattern, error) {
 	kind, what, _ := strings.Cut(m.find, ":")
-	order := dump.Header.Order
-	if order == nil {
-		order = binary.LittleEndian
-	}
 	switch kind {
 	case "text":
-		var wide []byte
-		for _, u := range utf16.Encode([]rune(what)) {
-			wide = append(wide, 0, 0)
-			order.PutUint16(wide[len(wide)-2:], u)
-		}
-		return []pattern{{[]byte(what), "UTF-8   "}, {wide, "UTF-16  "}}, nil
+		return dump.TextPatterns(what), nil
 	case "hex":
 		b, err := hex.DecodeString(strings.ReplaceAll(what, " ", ""))
 		if err != nil {
 			return nil, usageError(fmt.Sprintf("%q: %v", what, err))
 		}
-		return []pattern{{b, ""}}, nil
+		return []session.Pattern{{Bytes: b}}, nil
 	case "pointer":
 		n, err := hexNumber(what)
 		if err != nil {
 			return nil, usageError(fmt.Sprintf("%q is not an address", what))
 		}
-		b := make([]byte, 8)
-		order.PutUint64(b, n)
-		if arch := dump.Arch(); arch != nil && arch.WordSize == 4 {
-			b = b[:4]
-			order.PutUint32(b, uint32(n))
-		}
-		return []pattern{{b, ""}}, nil
+		return []session.Pattern{dump.PointerPattern(n)}, nil
 	}
 	return nil, usageError("--find wants text:TEXT, hex:BYTES or pointer:ADDRESS")
 }
