@@ -93,3 +93,6 @@ func (p *Pointee) Words(r *Report, name func(Name) string) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// Nowhere is an address that is in nothing that is known.
+func Nowhere() Pointee { return Pointee{Place: Place{Module: -1}, Thread: -1, Frame: -1} }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -114,13 +113,28 @@ func (p *pointers) value(b []byte) uint64 {
 	return order.Uint64(b)
 }
 
+// firstPage is the first address of a program: what is below is a number.
+const firstPage = 0x1000
+
 // at says what an address is in.
 func (p *pointers) at(address uint64) report.Pointee {
-	out := report.Pointee{Place: report.Place{Module: -1}, Thread: -1, Frame: -1}
-	if address < 0x1000 { // a number
+	out := p.in(address)
+	if address < firstPage {
 		return out
 	}
 	out.Place = p.c.place(address)
+	if p.texts {
+		out.Text = p.text(address)
+	}
+	return out
+}
+
+// in says what an address is in, without its module.
+func (p *pointers) in(address uint64) report.Pointee {
+	out := report.Nowhere()
+	if address < firstPage {
+		return out
+	}
 	for _, list := range [][]frameMemory{p.stacks, p.frames} {
 		if i := sort.Search(len(list), func(i int) bool { return list[i].start > address }) - 1; i >= 0 && address < list[i].end {
 			out.Thread, out.Frame = list[i].thread, list[i].frame
@@ -129,21 +143,38 @@ func (p *pointers) at(address uint64) report.Pointee {
 	if i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].Start > address }) - 1; i >= 0 && address-p.ranges[i].Start < p.ranges[i].Size {
 		out.Range = &p.ranges[i]
 	}
-	if p.texts {
-		out.Text = p.text(address)
-	}
 	return out
 }
 
 // text returns the printable text at an address, of at least 4 bytes, up to 40.
 func (p *pointers) text(address uint64) string {
 	var b [40]byte
-	s := b[:p.c.s.Dump.Code(address, b[:])]
-	if i := bytes.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
-		s = s[:i]
-	}
-	if len(s) < 4 {
+	text := printable(b[:p.c.s.Dump.Code(address, b[:])])
+	if len(text) < 4 {
 		return ""
 	}
-	return string(s)
+	return text
+}
+
+// printable returns the text at the beginning of some bytes: in ASCII, or in UTF-16 of these characters.
+func printable(p []byte) string {
+	const most = 40
+	is := func(c byte) bool { return c >= ' ' && c <= '~' }
+	n := 0
+	for n < min(len(p), most) && is(p[n]) {
+		n++
+	}
+	if n != 1 {
+		return string(p[:n])
+	}
+	var wide []byte
+	for i := 0; i+1 < len(p) && len(wide) < most; i += 2 {
+		switch {
+		case is(p[i]) && p[i+1] == 0:
+			wide = append(wide, p[i])
+		default:
+			return string(wide)
+		}
+	}
+	return string(wide)
 }

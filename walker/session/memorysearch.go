@@ -153,3 +153,63 @@ func (f *MemorySearch) block(p []byte, most int) {
 		f.Hits, f.More = f.Hits[:maxHits], true
 	}
 }
+
+// Region names what an address is in, without the function: a module, a stack, a range of the memory
+// map.
+func (m *Memory) Region(address uint64) string {
+	if i, _ := m.s.walked.walker.Modules.Find(address); i >= 0 {
+		return m.s.Modules[i].Name
+	}
+	p := m.points.in(address)
+	return p.Words(nil, nil)
+}
+
+// StackText is a text that is in a stack, or that a word of it points to.
+type StackText struct {
+	Address uint64
+	Text    string
+}
+
+// shortestText is how long a text in a stack is at least, in characters: shorter ones are more often
+// chance.
+const shortestText = 6
+
+// maxStackTexts limits the bytes of a stack that StackTexts reads.
+const maxStackTexts = 1 << 20
+
+// StackTexts returns the texts in a thread's stack from its stack pointer on, and those that its words point
+// to, in the order of the stack. They may be private.
+func (m *Memory) StackTexts(thread int) (out []StackText, err error) {
+	if thread < 0 || thread >= len(m.s.walked.stacks) || len(m.s.walked.stacks[thread].Frames) == 0 {
+		return nil, nil
+	}
+	sp := m.s.walked.stacks[thread].Frames[0].Regs.SP()
+	room := make([]byte, maxStackTexts)
+	room = room[:m.s.Memory.Read(sp, room)]
+	if err := m.s.Src.Draw(input.Work, int64(len(room))); err != nil {
+		return nil, err
+	}
+	seen := map[uint64]bool{}
+	add := func(at uint64, text string) {
+		if len(text) >= shortestText && !seen[at] && len(out) < maxHits {
+			seen[at] = true
+			out = append(out, StackText{at, text})
+		}
+	}
+	end := 0 // of the last text in the stack itself
+	for at := 0; at+m.points.word <= len(room); at += m.points.word {
+		if at >= end {
+			if text := printable(room[at:]); len(text) >= shortestText {
+				add(sp+uint64(at), text)
+				end = at + len(text)
+				continue
+			}
+		} else {
+			continue
+		}
+		if value := m.points.value(room[at:]); value >= firstPage {
+			add(value, m.points.text(value))
+		}
+	}
+	return out, nil
+}

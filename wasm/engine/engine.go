@@ -51,6 +51,7 @@ type Engine struct {
 	rested   bool      // it was put off, and has not run since
 	waits    bool      // for the next query (protocol.UntilNext)
 	redact   bool
+	memories memories
 }
 
 // maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack
@@ -150,6 +151,8 @@ func (e *Engine) answer(req protocol.Request, files []*input.Source) (reply prot
 		reply = &protocol.Missing{Rows: e.missing(q.Dump)}
 	case *protocol.Export:
 		reply, err = e.export(q)
+	case *protocol.FindMemory:
+		reply, err = e.findMemory(q)
 	case *protocol.WriteSym:
 		reply, err = e.sym(q.Name)
 	case *protocol.IndexFile:
@@ -418,9 +421,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	if q.Find != nil && search != "" {
 		r.Found = e.find(v, d, rep, search, q.Find.Hit)
 	}
-	if q.Places != nil {
-		r.Places = &protocol.PlacesPage{Of: q.Places.Text, Rows: v.Places(q.Places.Text, e.pointee(q.Dump))}
-	}
+	e.addMemoryParts(&r.Memory, q, v)
 	if q.Compare != nil {
 		c := e.compare(v, q)
 		r.Compare = &c

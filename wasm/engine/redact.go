@@ -16,6 +16,7 @@ func (e *Engine) setRedact(on bool) {
 	}
 	e.redact = on
 	clear(e.views)
+	e.memories = memories{}
 }
 
 // Text returns the function that replaces each text that leaves the engine, or nil.

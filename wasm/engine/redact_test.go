@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/hex"
 	"fmt"
 	"os"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -38,7 +40,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		all := protocol.Span{Count: 100}
 		look := protocol.Query{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Missing: &all,
-			Files: &all, Code: &protocol.CodeQuery{Before: 50, After: 50, Span: protocol.Span{From: -50, Count: 100}}, Compare: &protocol.CompareQuery{Span: all}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}, Places: &protocol.PlacesQuery{Text: "a"}}
+			Files: &all, Code: &protocol.CodeQuery{Before: 50, After: 50, Span: protocol.Span{From: -50, Count: 100}}, Compare: &protocol.CompareQuery{Span: all}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}, Memory: protocol.MemoryQuery{Places: &protocol.PlacesQuery{Text: "a"}}}
 		for i, v := 0, reflect.ValueOf(look); i < v.NumField(); i++ {
 			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && !slices.Contains([]string{"Selection", "Search", "Rest", "Wanted", "Grid", "Content", "Find"}, name) {
 				t.Errorf("nothing is asked for Query.%s", name)
@@ -50,6 +52,18 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		for _, grid := range gridTables {
 			ask(grid.id, &protocol.Query{Grid: &protocol.GridQuery{Name: grid.id, Span: all}}, nil)
+		}
+		for form := range view.MemoryUnits {
+			ask("memory as "+form, &protocol.Query{Memory: protocol.MemoryQuery{Rows: &protocol.MemoryRows{Form: form, Span: all, Texts: true}}}, nil)
+			ask("without texts "+form, &protocol.Query{Memory: protocol.MemoryQuery{Rows: &protocol.MemoryRows{Form: form, Span: all}}}, nil)
+		}
+		for _, kind := range []string{protocol.FindText, protocol.FindBytes, protocol.FindStackTexts} {
+			ask("find "+kind, &protocol.FindMemory{Kind: kind, Text: map[string]string{protocol.FindText: secret, protocol.FindBytes: hex.EncodeToString([]byte(secret))}[kind]}, nil)
+			var a protocol.Answer
+			if a, _ = protocol.ReadAnswer([]byte(said["find "+kind])); redact && (a.Error == "" || a.Reply.(*protocol.MemoryFound).Hits > 0) {
+				t.Errorf("a search for %s tells it: %+v", kind, a)
+			}
+			ask("hits of "+kind, &protocol.Query{Memory: protocol.MemoryQuery{Hits: &all}}, nil)
 		}
 		for i := range e.files.Session(0).Dump.Streams {
 			for _, bytes := range []bool{false, true} {
@@ -67,7 +81,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		for question, answer := range said {
 			if strings.Contains(answer, secret) {
 				found++
-				if redact || strings.HasPrefix(question, "export ") {
+				if redact || strings.HasPrefix(question, "export ") || strings.HasPrefix(question, "without texts ") {
 					t.Errorf("%s tells it: %q", question, answer)
 				}
 			}

@@ -148,6 +148,11 @@ func (h *host) pressed(e js.Value) {
 		}
 		return
 	}
+	if act := attribute(target, "data-enter"); act != "" && key == "Enter" {
+		event(e).PreventDefault()
+		h.change(func(p *app.Page) { p.Act(act, "") })
+		return
+	}
 	list := closest(target, "data-list")
 	inThreads := list.Truthy() && list.Get("id").String() == "threads"
 	if list.Truthy() && (!inThreads || key == "Home" || key == "End") && list.Get("id").String() != "stack" && isMove(key) {

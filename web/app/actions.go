@@ -129,6 +129,8 @@ type input struct {
 var inputTable = []input{
 	{field: "search", do: func(p *Page, _, text string) { p.Search.search(text) }},
 	{field: "go-to", do: func(p *Page, _, text string) { p.Menus.GoTo.typed(text) }},
+	{field: "memory-kind", do: func(p *Page, _, kind string) { p.Panel.Finder.kind = kind }},
+	{field: "memory-text", do: func(p *Page, _, text string) { p.Panel.Finder.text = text }},
 	{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
 	{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
 	{field: "use", limit: changes, do: func(p *Page, _, item string) {

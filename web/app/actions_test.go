@@ -98,7 +98,7 @@ func TestTabs(t *testing.T) {
 	answered(p, e)
 	lists := map[string]bool{}
 	for i, row := range Parts() {
-		p.Panel.have = []string{row.ID}
+		p.Panel.have = []string{row.ID, "memory"}
 		p.Panel.show(row.ID, false)
 		if p.State.Tab != row.ID || !strings.Contains(render(t, p), `id="tab-`+row.ID+`"`) {
 			t.Errorf("%s cannot be shown", row.ID)

@@ -57,12 +57,12 @@ func (z *GoTo) typed(text string) {
 func (z *GoTo) Hidden() bool { return !z.Open || strings.TrimSpace(z.text) == "" }
 
 // Want implements Zone.
-func (z *GoTo) Want(q *protocol.Query) { q.Places = &protocol.PlacesQuery{Text: z.text} }
+func (z *GoTo) Want(q *protocol.Query) { q.Memory.Places = &protocol.PlacesQuery{Text: z.text} }
 
 // Apply implements Zone.
 func (z *GoTo) Apply(r *protocol.QueryResult) {
-	if r.Places != nil && r.Places.Of == z.text {
-		z.places, z.of = r.Places.Rows, r.Places.Of
+	if r.Memory.Places != nil && r.Memory.Places.Of == z.text {
+		z.places, z.of = r.Memory.Places.Rows, r.Memory.Places.Of
 		z.list()
 	}
 }

@@ -22,7 +22,7 @@ func TestGoTo(t *testing.T) {
 	}
 	p.Input("go-to", "rip")
 	p.Key("Enter", true)
-	if p.State.At != 0x401000 || p.State.Tab != "memory" || p.Menus.GoTo.Open || !strings.Contains(h.address, "address=0x401000") {
+	if p.State.At != 0x401000 || p.State.Tab != "words" || p.Menus.GoTo.Open || !strings.Contains(h.address, "address=0x401000") {
 		t.Errorf("the register leads to %#x in %s, address %q", p.State.At, p.State.Tab, h.address)
 	}
 	p.Key("g", false)
@@ -35,10 +35,10 @@ func TestGoTo(t *testing.T) {
 	p.Key("g", false)
 	e.sent = nil
 	p.Input("go-to", "ma")
-	if q := last[protocol.Query](e); q == nil || q.Places == nil || q.Places.Text != "ma" {
+	if q := last[protocol.Query](e); q == nil || q.Memory.Places == nil || q.Memory.Places.Text != "ma" {
 		t.Errorf("the engine is asked %+v", q)
 	}
-	say(p, &protocol.QueryResult{Places: &protocol.PlacesPage{Of: "ma", Rows: []rows.PlaceRow{{Title: hostile, Address: "0x10"}, {Title: "main", Address: "0x402000"}}}})
+	say(p, &protocol.QueryResult{Memory: protocol.MemoryResult{Places: &protocol.PlacesPage{Of: "ma", Rows: []rows.PlaceRow{{Title: hostile, Address: "0x10"}, {Title: "main", Address: "0x402000"}}}}})
 	if out := render(t, p); strings.Contains(out, hostile) {
 		t.Error("a name is HTML")
 	}

@@ -138,6 +138,8 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:
 		return p.Work.Background.walked(r)
+	case *protocol.MemoryFound:
+		p.Panel.Finder.found(a.ID, r, a.Error)
 	case *protocol.Missing:
 		p.Panel.Sources.Missing, p.Panel.Sources.known = r.Rows, true
 	case *protocol.RemoteFailed:

@@ -20,6 +20,7 @@ import (
 //	forget()                      clears its state when another dump is opened
 //	threadSelected()              clears what belongs to the thread that was selected before
 //	hidePrivate()                 hides private data that the user has revealed
+//	opened()                      its element is a new one
 //	goTo(row int)                 shows a row, for the search
 //	key(by int)                   moves its selection
 //	beside() (Zone, *List)        a second zone beside it
@@ -31,7 +32,7 @@ type Tab interface {
 // Tabs are the tabs of the lower panel, in their order: a tab for each question, with the parts that
 // answer it. Where there are several parts, a switch beside the tabs shows one of them.
 var Tabs = []TabRow{
-	{"Memory", "2", []Part{{"memory", "Memory map", newGrid}}},
+	{"Memory", "2", []Part{{"memory", "Map", newGrid}, {"words", "Words", newMemory}, {"bytes", "Bytes", newMemory}, {"text", "Text", newMemory}, {"find", "Find", newFinder}}},
 	{"Modules", "3", []Part{{"modules", "Modules", newModules}, {"wanted", "Missing symbols", newMissing}, {"files", "Files", newFiles}}},
 	{"Findings", "4", []Part{{"findings", "Findings", newFindings}, {"compare", "Compare", newCompare}, {"log", "Log", newLog}}},
 	{"System", "5", []Part{{"system", "System", newSystem}, {"annotations", "Annotations", newGrid}, {"handles", "Handles", newGrid}, {"streams", "Streams", newStreams}}},
@@ -84,6 +85,9 @@ type Panel struct {
 	Missing *Missing
 	Files   *Files
 	Sources *Sources
+	Finder  *Finder
+	// Memory is what the forms of memory share.
+	Memory MemoryPlaces
 }
 
 // init makes the tabs of the table, and registers their zones and lists.
@@ -99,6 +103,8 @@ func (z *Panel) init(p *Page) {
 			z.Missing, z.Sources = t, t.Sources
 		case *Files:
 			z.Files = t
+		case *Finder:
+			z.Finder = t
 		}
 		z.add(t, listOf(t))
 		if t, ok := t.(interface{ beside() (Zone, *List) }); ok {
@@ -225,6 +231,9 @@ func (z *Panel) show(id string, toggle bool) {
 	s.Tab = id
 	if l := listOf(z.tab(id)); l != nil && !was {
 		l.visible.From = 0 // its element is a new one
+	}
+	if t, ok := z.tab(id).(interface{ opened() }); ok && !was {
+		t.opened()
 	}
 	z.page.Address.write()
 	z.ask()

@@ -1,6 +1,9 @@
 package app
 
-import "github.com/crashpane/crashpane/web/protocol"
+import (
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
+)
 
 // This file changes the selection: thread, frame and unwind policy.
 
@@ -46,8 +49,16 @@ func (p *Page) GoToAddress(address uint64) {
 	if p.Empty() {
 		return
 	}
+	p.Panel.Memory.visit(p.State.At, address)
 	p.State.At = address
-	p.Panel.show("memory", false)
+	part := p.State.Tab
+	if !showsAddress(part) {
+		part = p.Panel.Memory.form
+	}
+	if part == "" {
+		part = rows.MemoryWords
+	}
+	p.Panel.show(part, false)
 }
 
 // setPolicy walks the stacks again with another unwind policy.

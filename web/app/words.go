@@ -19,6 +19,14 @@ func tabIndex(selected bool) string {
 	return "-1"
 }
 
+// current marks the selected row of a table; nil leaves the attribute out.
+func current(selected bool) any {
+	if selected {
+		return "true"
+	}
+	return nil
+}
+
 func rowID(kind string, n int) string { return kind + "-" + strconv.Itoa(n) }
 
 func itoa(n int) string { return strconv.Itoa(n) }

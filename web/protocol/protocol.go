@@ -37,6 +37,7 @@ var ops = [...]struct {
 	{&IgnoreCFI{}, &Changed{}},
 	{&ListMissing{}, &Missing{}},
 	{&Export{}, &Exported{}},
+	{&FindMemory{}, &MemoryFound{}},
 	{&WriteSym{}, &SymWritten{}},
 	{&IndexFile{}, &FileIndexed{}},
 	{&StopIndexing{}, &IndexingStopped{}},

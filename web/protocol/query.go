@@ -26,7 +26,7 @@ type Query struct {
 	System  *SystemQuery
 	Compare *CompareQuery
 	Find    *FindQuery
-	Places  *PlacesQuery
+	Memory  MemoryQuery
 }
 
 // UntilNext is a Query.Rest: another query follows as soon as the result is painted.
@@ -98,16 +98,6 @@ type CompareQuery struct {
 // counted from 1; 0 for none.
 type FindQuery struct{ Hit int }
 
-// PlacesQuery queries the places in the process that a text may mean: an address, or a part of the name
-// of a function or a module.
-type PlacesQuery struct{ Text string }
-
-// PlacesPage has the places that the text Of may mean.
-type PlacesPage struct {
-	Of   string
-	Rows []rows.PlaceRow
-}
-
 // QueryResult has the parts that were queried, as far as they exist.
 type QueryResult struct {
 	ReportID
@@ -133,7 +123,7 @@ type QueryResult struct {
 	System  *SystemPage
 	Compare *rows.ComparePage
 	Found   *FoundPage
-	Places  *PlacesPage
+	Memory  MemoryResult
 }
 
 // CodePage is a window of a listing of code, of the frame and the address that the query had.
