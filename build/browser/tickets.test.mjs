@@ -22,7 +22,7 @@ const tickets = {
   stack: (text) => {
     for (const said of ["edge_offset  [codec.cc:33]", "Dump:       tilecruncher.dmp", "Signature:  edge_offset", "B19F54F3834E401B9A6B97A1CCACE8B90", "__clone3"]) assert.ok(text.includes(said), said);
   },
-  markdown: (text) => assert.match(text, /^\*\*tilecruncher tried .*\| 0 \| `tile::blend_edges\(tile::Tile const&, tile::Tile const&, unsigned int\)` \|/s),
+  markdown: (text) => assert.match(text, /^\*\*tilecruncher tried .*\| 0 \| `tile::blend_edges\(tile::Tile const&, tile::Tile const&, unsigned int\)\+0xa` \|/s),
   jira: (text) => assert.match(text, /^\*tilecruncher tried .*\{noformat\}\n.*tile::blend_edges.*\{noformat\}\n$/s),
   windbg: (text) => assert.match(text, /\n # Child-SP          RetAddr               Call Site\n00 \(Inline Function\) --------`--------     libtilecodec_so!edge_offset \[/),
   html: (text) => assert.match(text, /^<!doctype html>.*tile::blend_edges.*<\/html>\n$/s),

@@ -78,6 +78,12 @@ func (z *Stack) toggleInlines() {
 	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
+// toggleOffsets switches whether rows have the offset in the function.
+func (z *Stack) toggleOffsets() {
+	z.page.State.ShowOffsets = !z.page.State.ShowOffsets
+	z.page.Address.write()
+}
+
 // toggleGuesses switches whether runs of possible callers and of repeated frames are listed. A selected one gives way to the
 // frame before its run.
 func (z *Stack) toggleGuesses() {
@@ -281,14 +287,18 @@ func (z *Stack) SetNameWidth(characters int) bool {
 
 // name returns a row's function name, folded to the width of its cell.
 func (z *Stack) name(r rows.StackRow) string {
-	if r.NoSymbol || r.Frame < 0 || z.nameWidth == 0 {
-		return r.Function
+	offset := ""
+	if z.page.State.ShowOffsets {
+		offset = r.InFunction
 	}
-	width := z.nameWidth
+	if r.NoSymbol || r.Frame < 0 || z.nameWidth == 0 {
+		return r.Function + offset
+	}
+	width := z.nameWidth - len(offset)
 	if r.Kind == rows.RowInline {
 		width -= 2 // it is indented
 	}
-	return rows.FoldTo(r.Full, max(width, 1))
+	return rows.FoldTo(r.Full, max(width, 1)) + offset
 }
 
 // cells returns the cells of a row. The name is folded to the width of its cell.

@@ -25,7 +25,9 @@ type State struct {
 	// HideInlines leaves the inlined calls out of the stack.
 	HideInlines bool
 	// ShowGuesses lists the possible callers and repeated frames that are one row otherwise.
-	ShowGuesses  bool
+	ShowGuesses bool
+	// ShowOffsets has the offset in the function after each name.
+	ShowOffsets  bool
 	ThreadFilter string
 	Search       string
 	Policy       string // "" for best
@@ -82,6 +84,9 @@ func (s State) Address() string {
 	if s.ShowGuesses {
 		setQuery(&b, "guesses", "shown")
 	}
+	if s.ShowOffsets {
+		setQuery(&b, "offsets", "shown")
+	}
 	if s.Closed {
 		setQuery(&b, "panel", "closed")
 	} else if s.Opened {
@@ -128,6 +133,7 @@ func ParseState(hash string) State {
 	text("unwind", &s.Policy)
 	s.HideInlines = v["inlines"] == "hidden"
 	s.ShowGuesses = v["guesses"] == "shown"
+	s.ShowOffsets = v["offsets"] == "shown"
 	s.Closed, s.Opened = v["panel"] == "closed", v["panel"] == "open"
 	if t := v["theme"]; t == "dark" || t == "light" {
 		s.Theme = t

@@ -24,6 +24,9 @@ type StackRow struct {
 	// no name.
 	Function, Full string
 	NoSymbol       bool // Function is not a name
+	// InFunction is how far the address is from the beginning of the function: "+0x12". It is "" for
+	// inlined calls, without a name, and where the names have it.
+	InFunction     string
 	Source, Path   string
 	Trust, Word    string // the report's word, and the page's
 	Module, Offset string
@@ -186,17 +189,17 @@ func AssignedWord(row StackRow) string {
 	return ""
 }
 
-// NameOf returns a row's full name, or its address.
+// NameOf returns a row's full name with the offset in the function, or its address.
 func NameOf(row StackRow) string {
 	if row.NoSymbol || row.IsFold() {
 		return row.Function
 	}
-	return row.Full
+	return row.Full + row.InFunction
 }
 
 // Place returns "module!function", or what of it is known, as debuggers print it.
 //
-//	app!parse           with a name
+//	app!parse+0x1f      with a name
 //	app+0x4f3a          in a module, without a name
 //	0x7f75c0de1234      in no module
 func Place(row StackRow) string {
@@ -206,5 +209,5 @@ func Place(row StackRow) string {
 	case row.NoSymbol:
 		return row.Module + row.Offset
 	}
-	return row.Module + "!" + row.Full
+	return row.Module + "!" + row.Full + row.InFunction
 }

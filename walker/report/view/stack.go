@@ -171,7 +171,9 @@ func (v *View) foldRow(t *report.Thread, f *report.Fold, click string) rows.Stac
 func (v *View) bestGuesses(t *report.Thread, g *report.Guesses) string {
 	var best []string
 	for _, i := range g.Best {
-		best = append(best, fmt.Sprintf("%s (%d)", rows.Place(v.frameRow(&t.Frames[i], i)), i))
+		row := v.frameRow(&t.Frames[i], i)
+		row.InFunction = ""
+		best = append(best, fmt.Sprintf("%s (%d)", rows.Place(row), i))
 	}
 	if best == nil {
 		return ""
@@ -215,6 +217,7 @@ func (v *View) frameRow(f *report.Frame, i int) rows.StackRow {
 		row.Function = rows.Fold(v.full(f.Function)) + after(f)
 	}
 	if f.TailCall.Raw != "" {
+		row.InFunction = ""
 		called := v.full(f.TailCall)
 		row.Function += " → " + rows.Fold(called) + " (tail call)"
 		row.Full += " → " + called + " (tail call)"
@@ -280,6 +283,9 @@ func (v *View) widths(ti int) (int, int) {
 func (v *View) nameRow(row *rows.StackRow, f *report.Frame) {
 	if named(f) {
 		row.Full = v.full(f.Function) + after(f)
+		if !f.Nearest && f.FunctionStart != 0 && f.Lookup >= f.FunctionStart {
+			row.InFunction = "+" + short(f.Lookup-f.FunctionStart)
+		}
 		return
 	}
 	row.NoSymbol = true

@@ -49,15 +49,15 @@ func TestTickets(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"text": {"app tried to access memory at 0x45 (close to a null pointer) in innermost.", "Dump:       a.dmp", "Time:       1970-01-01 00:00:01 UTC", "Product:    Tiles 1.2.3",
 			"Uptime:     3 min 20 s", "Reason:     SIGSEGV / SEGV_MAPERR, address 0x45", "Signature:  innermost", "Thread 1 “main” (crashed), id 77",
-			" ↳  app!innermost  [i.h:1]  (inlined)", " 0  app!`anonymous namespace'::f  [app.cc:9]  (recorded)", "app  version 4.5.6.7, app.debug AAA0, code id c0de"},
-		"markdown": {"- Product: Tiles 1.2.3", "- Signature: `innermost`", "| 0 | `` `anonymous namespace'::f `` | `app.cc:9` | recorded | app +0x10 |",
+			" ↳  app!innermost  [i.h:1]  (inlined)", " 0  app!`anonymous namespace'::f+0x10  [app.cc:9]  (recorded)", "app  version 4.5.6.7, app.debug AAA0, code id c0de"},
+		"markdown": {"- Product: Tiles 1.2.3", "- Signature: `innermost`", "| 0 | `` `anonymous namespace'::f+0x10 `` | `app.cc:9` | recorded | app +0x10 |",
 			"| 1 | ``a\\|b`<img>`{noformat}&{x}`` |  | ", "| `app` | 4.5.6.7 | `app.debug AAA0` | `c0de` |"},
 		"jira": {"*app tried to access memory at 0x45 \\(close to a null pointer) in innermost.*", "{noformat}", " 1  x.dll!a|b`<img>`{ noformat}&{x}  (", "app  version 4.5.6.7, app.debug AAA0, code id c0de"},
 		"windbg": {" # Child-SP          RetAddr               Call Site", "00 (Inline Function) --------`--------     app!innermost [/src/i.h @ 1]",
 			"02 00007ffe`12345678 00000000`00500020     app!`anonymous namespace'::f+0x10 [/src/app.cc @ 9]", "03 00000000`00000000 00000000`00009999     x!a|b`<img>`{noformat}&{x}", "04 00000000`00000000 00000000`00000000     0x0000000000009999"},
 		"html": {"<h1>app tried to access memory at 0x45 (close to a null pointer) in innermost.</h1>", "<dt>Product</dt><dd>Tiles 1.2.3</dd>", "<code>a|b`&lt;img&gt;`{noformat}&amp;{x}</code>", "<span>rip 0x0000000000400010</span>",
 			"<code>app.debug AAA0</code><td><code>c0de</code>", "Thread 0 “io”, id 10"},
-		"brief": {"What happened: app tried", "Registers: rsp 0x7ffe12345678, rip 0x400010", "  (inlined) The compiler put this function's code into its caller, so the two share a frame.", " 0  app!`anonymous namespace'::f  [app.cc:9]  (recorded)", "- Missing symbols: x.pdb"},
+		"brief": {"What happened: app tried", "Registers: rsp 0x7ffe12345678, rip 0x400010", "  (inlined) The compiler put this function's code into its caller, so the two share a frame.", " 0  app!`anonymous namespace'::f+0x10  [app.cc:9]  (recorded)", "- Missing symbols: x.pdb"},
 		"csv":   {"Module,Version,Base,Size,Debug file,Debug id,Code id,Symbols,Symbol file,Frames,Path", "app,4.5.6.7,0x0000000000400000,4096,app.debug,AAA0,c0de,loaded,,2,/opt/app"},
 	} {
 		got := written(t, forms[name], k)

@@ -74,12 +74,13 @@ func TestNamesNearby(t *testing.T) {
 		thread          string // the name in the list of threads
 		offset          string // what the offset in the details is
 		signature       string
+		copied          string // what copies add to the name
 	}{
-		{"main", false, false, " in main", "main", "main", "In function", "main"},
-		{"mallopt(int)", true, false, " at mallopt+0x200", "mallopt(int)+0x200", "mallopt+0x200", "After the name", "after mallopt"},
-		{"mallopt", false, true, " in app+0x1200", "app+0x1200", "app", "", "app"},
-		{"<unknown in app.exe>", false, false, " in app+0x1200", "app+0x1200", "app", "", "app"},
-		{"<name omitted>", false, false, " in app+0x1200", "app+0x1200", "app", "", "app"},
+		{"main", false, false, " in main", "main", "main", "In function", "main", "+0x200"},
+		{"mallopt(int)", true, false, " at mallopt+0x200", "mallopt(int)+0x200", "mallopt+0x200", "After the name", "after mallopt", ""},
+		{"mallopt", false, true, " in app+0x1200", "app+0x1200", "app", "", "app", ""},
+		{"<unknown in app.exe>", false, false, " in app+0x1200", "app+0x1200", "app", "", "app", ""},
+		{"<name omitted>", false, false, " in app+0x1200", "app+0x1200", "app", "", "app", ""},
 	} {
 		r := example()
 		r.Threads[1].Frames = []report.Frame{{PC: 0x401200, Lookup: 0x401200, RVA: 0x1200, Trust: "context", HasFunction: true,
@@ -92,7 +93,7 @@ func TestNamesNearby(t *testing.T) {
 		if row.Function != c.row || row.NoSymbol != strings.HasPrefix(c.row, "app") {
 			t.Errorf("%s: %+v", c.name, row)
 		}
-		if md := written(t, ticket.WriteMarkdown, Ticket(r, nil, TicketOptions{Thread: 1})); !strings.Contains(md, "| 0 | `"+c.row+"` |") {
+		if md := written(t, ticket.WriteMarkdown, Ticket(r, nil, TicketOptions{Thread: 1})); !strings.Contains(md, "| 0 | `"+c.row+c.copied+"` |") {
 			t.Errorf("%s: %s", c.name, md)
 		}
 		for _, thread := range v.Threads(0, 10, -1, "", "").Rows {
