@@ -72,7 +72,7 @@ var actionTable = []action{
 	{id: "last-frame", keys: []string{"End"}, do: func(p *Page, _ string) { p.Stack.toRow(p.Stack.Total - 1) }},
 	{id: "inlines", keys: []string{"i"}, help: "show or hide inlined calls", do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
 	{id: "guesses", keys: []string{"s"}, help: "show or hide folded frames: many possible callers, recursions", do: func(p *Page, _ string) { p.Stack.toggleGuesses() }},
-	{id: "offsets", keys: []string{"o"}, help: "show or hide the offset in the function after each name", do: func(p *Page, _ string) { p.Stack.toggleOffsets() }},
+	{id: "offsets", keys: []string{"o"}, help: "show or hide the offset in the function after each name", do: func(p *Page, _ string) { p.State.toggleOffsets(); p.Address.write() }},
 	{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},
 	{id: "side", do: func(p *Page, side string) { p.Frame.show(side) }},
 	{id: "toggle-why", keys: []string{"e"}, help: "show why this frame is here, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("why") }},

@@ -78,12 +78,6 @@ func (z *Stack) toggleInlines() {
 	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
-// toggleOffsets switches whether rows have the offset in the function.
-func (z *Stack) toggleOffsets() {
-	z.page.State.ShowOffsets = !z.page.State.ShowOffsets
-	z.page.Address.write()
-}
-
 // toggleGuesses switches whether runs of possible callers and of repeated frames are listed. A selected one gives way to the
 // frame before its run.
 func (z *Stack) toggleGuesses() {

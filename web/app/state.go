@@ -47,6 +47,8 @@ func NewState() State {
 	return State{Thread: -1, Inline: -1, Tab: usualTab, Side: "registers"}
 }
 
+func (s *State) toggleOffsets() { s.ShowOffsets = !s.ShowOffsets }
+
 // maxStateText bounds texts that come from an address, in bytes.
 const maxStateText = 200
 
