@@ -316,6 +316,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 			v = view.New(rep, e.demangle)
 			v.ExplainBy(e.files.Session(dump).Explainer(true))
 		}
+		v.PointBy(func(address uint64) report.Pointee { return e.pointee(dump)(address) })
 		e.views[dump] = v
 		e.reports[dump]++
 	}

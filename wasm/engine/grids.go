@@ -86,7 +86,7 @@ func openMemory(e *Engine, d *core.Dump, rep *report.Report) gridTable {
 	digits := 2 * max(rep.Dump.WordSize, 4)
 	type row = *report.MemoryRange
 	return newGrid(e.maps, func(m row) string { return m.Mark },
-		rows.Column[row]{Head: rows.Head{Title: "Address", Class: "code", Width: "152px", Narrow: "140px"}, Text: func(m row) string { return fmt.Sprintf("0x%0*x", digits, m.Start) }},
+		rows.Column[row]{Head: rows.Head{Title: "Address", Address: true, Class: "code", Width: "152px", Narrow: "140px"}, Text: func(m row) string { return fmt.Sprintf("0x%0*x", digits, m.Start) }},
 		rows.Column[row]{Head: rows.Head{Title: "Size", Width: "96px", Narrow: "84px"}, Text: func(m row) string { return rows.Size(int64(m.Size)) }},
 		rows.Column[row]{Head: rows.Head{Title: "Access", Width: "minmax(64px, 1fr)", Narrow: "44px"}, Text: func(m row) string { return m.Access }},
 		rows.Column[row]{Head: rows.Head{Title: "State", Width: "minmax(84px, 1.4fr)", Narrow: "-"}, Text: func(m row) string { return m.State }},
@@ -140,7 +140,7 @@ func openAnnotations(e *Engine, _ *core.Dump, rep *report.Report) gridTable {
 	return newGrid(append(slices.Clip(rep.Annotations), e.traces(rep)...), nil,
 		rows.Column[row]{Head: rows.Head{Title: "From", Width: "minmax(0, 1fr)"}, Text: func(a row) string { return a.From }},
 		rows.Column[row]{Head: rows.Head{Title: "Name", Width: "minmax(0, 1.4fr)"}, Text: func(a row) string { return a.Name }},
-		rows.Column[row]{Head: rows.Head{Title: "Value", Class: "code", Width: "minmax(0, 4fr)"}, Text: func(a row) string { return a.Value }})
+		rows.Column[row]{Head: rows.Head{Title: "Value", Address: true, Class: "code", Width: "minmax(0, 4fr)"}, Text: func(a row) string { return a.Value }})
 }
 
 // traces makes rows for annotations that are lists of addresses: a row for each frame.

@@ -3,6 +3,8 @@ package app
 import (
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // An address looks the same everywhere: a button of the class "address" with the action "address" and
@@ -22,6 +24,14 @@ func addressAct(text string) any {
 
 // firstAddress is the first address that is shown as a link. What is below is a count or a flag.
 const firstAddress = 0x1000
+
+// factAct is the action of a fact that is an address in all its digits, which numbers and offsets do not have; else nil.
+func factAct(f rows.Fact) any {
+	if !f.Code || !strings.HasPrefix(f.Value, "0x") || len(f.Value) != 10 && len(f.Value) != 18 {
+		return nil
+	}
+	return addressAct(f.Value)
+}
 
 // addressTitle is the tooltip of an address that points to something.
 func addressTitle(points string) string {

@@ -34,6 +34,11 @@ func (z *Grid) Compute() {
 	}
 	fill(&z.table, z.Rows, columns, func(r protocol.GridRow, to *tableRow) {
 		to.class, to.act, to.arg = z.rowClass(r), z.act(), r.Index
+		for i := range to.cells {
+			if c := &to.cells[i]; z.Columns[i].Address && addressAct(c.text) != nil {
+				c.parts = []part{addressPart(c.text, "")}
+			}
+		}
 	})
 }
 

@@ -34,10 +34,27 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgiterkey
 				s := s
 				_ = s
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3)} // <vg-template>
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("class", "verdict-"+s.Role)
-				vgn.SetInnerHTML(s.Text)
+				{
+					vgparent := vgn
+					_ = vgparent
+					if addressAct(s.Text) == nil || s.Role != "code" {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("class", "verdict-"+s.Role)
+						vgn.SetInnerHTML(s.Text)
+					}
+					if addressAct(s.Text) != nil && s.Role == "code" {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("class", "address verdict-"+s.Role)
+						vgn.AddAttrInterface("data-act", addressAct(s.Text))
+						vgn.AddAttrInterface("data-arg", s.Text)
+						vgn.AddAttrInterface("title", addressTitle(""))
+						vgn.SetInnerHTML(s.Text)
+					}
+				}
 			}
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}

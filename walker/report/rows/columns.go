@@ -4,7 +4,8 @@ import "strings"
 
 // Head is what a table says of a column: its title, the class of its cells, and its sizes.
 type Head struct {
-	Title string
+	Address bool // cells that are addresses in hexadecimal are links to the memory there
+	Title   string
 	// Class of its cells: "num" for numbers, "fn" for names of files and functions, "code" for the
 	// monospaced font, "dim", "right" for buttons at the end.
 	Class string

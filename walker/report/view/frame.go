@@ -218,6 +218,10 @@ func (v *View) valueNote(x uint64) string {
 	if x < 0x1000 {
 		return ""
 	}
+	if v.points != nil {
+		p := v.points(x)
+		return v.pointee(&p)
+	}
 	return v.place(x)
 }
 

@@ -27,7 +27,11 @@ type View struct {
 	// one is asked for.
 	mismatches map[int]*report.MissingFile
 	explain    func(thread, frame int) *report.Explanation
+	points     func(address uint64) report.Pointee
 }
+
+// PointBy sets the function that says what an address is in. Without it registers have only modules.
+func (v *View) PointBy(f func(address uint64) report.Pointee) { v.points = f }
 
 // ExplainBy sets the function that explains a frame. Without it frames have rules but no numbers.
 func (v *View) ExplainBy(f func(thread, frame int) *report.Explanation) { v.explain = f }
