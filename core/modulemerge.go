@@ -6,9 +6,9 @@ import (
 )
 
 // Breakpad's and rust-minidump's Linux writers make an entry of the module list for each contiguous
-// part of a program: one whose segments have gaps between them is several entries of one name and
-// id, and so is one whose code is mapped once more, as V8 does with its builtins. All that is known
-// of a program is relative to the address where it begins, so these are one module.
+// part of a program. One whose segments have gaps between them is several entries of one name and
+// id. So is one whose code is mapped once more, as V8 does with its builtins. All that is known of
+// a program is relative to the address where it begins, so these are one module.
 //
 //	/proc/PID/maps (node 20)                 entry of the list      module-relative
 //	00400000-00b71000 … 00000000 node        00400000               0
@@ -21,11 +21,11 @@ import (
 // entry without an id or in none.
 
 // ModuleMappings returns the address ranges of the modules: a mapping for each entry of the list,
-// in its order. With merged, the entries of one file are mappings of one module, the first entry's
-// that has the id and is not a copy; and after the entries' there are mappings of code that the writer left out
-// of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own,
-// as stored. Merged on Linux and Android alone: other systems list each module once. The answer is
-// not to be changed.
+// in its order. With merged, the entries of one file are mappings of one module: the first entry
+// that has the id and is not a copy. After the entries' mappings there are those of code that the
+// writer left out of the list, as it does where it cannot read an id. Without merged, each entry is
+// a module of its own, as stored. Entries are merged on Linux and Android only: other systems list
+// each module once. The caller must not change the result.
 func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	if merged && d.merged != nil {
 		return d.merged

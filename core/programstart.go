@@ -133,8 +133,8 @@ func (d *Dump) PlaceModule(module int, f ProgramFile) (why string) {
 }
 
 // startByCode returns how far into its program an entry begins, if the code that a symbol file
-// describes fits into the entry in one place only: at a distance of whole pages that is neither more
-// than where the code begins, nor leaves the code's end outside.
+// describes fits into the entry in one place only. Places are whole pages apart. One does not fit
+// if it is beyond where the code begins, or leaves the code's end outside.
 func startByCode(s *programStart, f *ProgramFile) (at uint64, known bool) {
 	least, most := uint64(0), f.From/page
 	if f.To > s.part.Size {

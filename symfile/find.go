@@ -75,9 +75,9 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 }
 
 // numbered finds the FILE or INLINE_ORIGIN record of a number with an index that is in another
-// file, without reading a block of the index: the first records of two blocks, which are in memory,
-// say within some kilobytes where the record is in the symbol file. It may miss a record; find then
-// reads the block.
+// file, without reading a block of the index. The first records of two blocks, which are in memory,
+// say within some kilobytes where the record is in the symbol file. numbered may miss a record;
+// find then reads the block.
 func (f *File) numbered(k tableKind, num uint64) (r rec, ok bool, err error) {
 	off, to, known := f.tables[k].near(num)
 	if !known {

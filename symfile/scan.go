@@ -13,10 +13,10 @@ const (
 	// readSize is the size in bytes of one read of the pass, and the length beyond which a line is
 	// cut.
 	readSize = 1 << 20
-	// shortPass is the largest file, in bytes, that a native pass reads in steps of shortStep: such
-	// a pass is so short that the first use of readSize bytes of memory, which is then not in the
-	// processor's cache either, takes a large part of it. In a browser each read costs more than
-	// that.
+	// shortPass is the largest file, in bytes, that a native pass reads in steps of shortStep. Such
+	// a pass is short, and the first use of readSize bytes of memory, which is not in the
+	// processor's cache either, would take a large part of it. In a browser each read costs more
+	// than that.
 	shortPass, shortStep = 32 << 20, 128 << 10
 )
 

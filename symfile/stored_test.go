@@ -126,7 +126,7 @@ func TestIndivisible(t *testing.T) {
 	if err := adopt(open(t, "x.sym", text[:len(text)-1]), chunks); err == nil {
 		t.Error("chunks of a longer file")
 	}
-	// An answer that was wrong is told of.
+	// A file that gave a wrong answer adopts the index too.
 	unsorted := append(slices.Clone(text), "FUNC 1010 8 0 other\n"...)
 	if chunks, err = chunksOf(t, unsorted, 300<<10); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Lines and INLINE records are most of a file, so a run of them is read eight bytes at a time: a
+// Lines and INLINE records are most of a file, so a run of them is read eight bytes at a time. A
 // field is found, checked and turned into a number by arithmetic on all its digits at once, without
 // a step for each of them. That makes a pass half again as fast in wasm, where each step of a loop
 // is a jump through a table. What is not as every writer writes it ends the run, and the parsers

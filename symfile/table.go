@@ -481,8 +481,8 @@ func (u *unpacker) upTo(most uint64) uint64 {
 	return v
 }
 
-// count reads the number of elements that follow, each of at least so many bytes. A count for which
-// there are too few bytes is bad, so that a caller may allocate by it.
+// count reads the number of elements that follow, each of at least so many bytes. A count is bad if
+// there are fewer bytes than it needs, so that a caller may allocate by it.
 func (u *unpacker) count(each int) int {
 	v := u.unsigned()
 	if v > uint64(u.left()/each) {

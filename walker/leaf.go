@@ -113,9 +113,9 @@ func (s *walk) atEntry(f *Frame) bool {
 // afterLeaf: the top frame was found by frame 0's link register, with its sp.
 func (s *walk) afterLeaf() bool { return s.top().Source == SourceLeaf && s.arch.LR != cpu.NoReg }
 
-// leafAtSP simulates the return of a function that has not moved sp: one that does not exist, since
-// a null pointer was called, or one without unwind data on Windows amd64, where the ABI lets a
-// function that calls nothing and moves no registers go without. The return address is the first
+// leafAtSP simulates the return of a function that has not moved sp. Either it does not exist,
+// since a null pointer was called. Or it has no unwind data on Windows amd64, where the ABI lets a
+// function go without if it calls nothing and moves no registers. The return address is the first
 // plausible one of some words at sp; for Windows Breakpad looks at two.
 func (s *walk) leafAtSP(words int) (candidate, string) {
 	at, _, ok := s.scanFor(s.top().Regs.SP(), words)

@@ -184,10 +184,11 @@ func (st *oracleStep) right(s Stack, thumb uint64) (n int, whole bool) {
 	return n, n == len(st.Frames) && n == len(s.Frames)
 }
 
-// What is found without any call frame information, with the functions' names and sizes alone, at
-// every instruction of a program that was compiled without frame pointers: how many stacks are
-// gdb's, frame by frame, and how many frames of gdb's are found before the first wrong or missing
-// one. Both peers' ways stand beside ours. The golden is what it is; it may only become better.
+// TestOracleWithoutCallFrameInformation counts what is found without call frame information, with
+// the functions' names and sizes alone, at every instruction of a program that was compiled without
+// frame pointers. It counts the stacks that are gdb's, frame by frame, and the frames of gdb's that
+// are found before the first wrong or missing one. The golden also has both peers' figures. It may
+// only become better.
 func TestOracleWithoutCallFrameInformation(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-11s %6s %7s", "cpu", "stacks", "frames")

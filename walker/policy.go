@@ -179,9 +179,9 @@ type FramePointerRules struct {
 	// Verify: a frame whose return address is known not to follow a call, or that does not move up
 	// the stack, is rejected, and the next source is tried. Otherwise the latter ends the walk.
 	Verify bool
-	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's
-	// saved frame pointer need not be in the stack if the instruction before the return address is
-	// a call: functions that keep a frame pointer are called by others that do not.
+	// LastOfChain: on amd64, functions that keep a frame pointer are called by others that do not.
+	// So above a frame that was found by its frame pointer, the next one's saved frame pointer need
+	// not be in the stack, if the instruction before the return address is a call.
 	LastOfChain bool
 	// LRInModule: frame 0's lr counts only if it is in a module: functions that have saved it use
 	// it as they like. Else pc is the word at fp+8.

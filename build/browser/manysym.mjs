@@ -1,7 +1,7 @@
-// Measures a dump of 300 modules with a folder of symbol files of several releases in Chromium, as a
-// folder and as a zip: from the drop until the crashed thread's frames have names, until the engine
-// has nothing left to do, and the memory of the page's programs. Ten times the files should take ten
-// times as long, and 4,000 at most 10 s.
+// Measures a dump of 300 modules with a folder of symbol files of several releases in Chromium, as
+// a folder and as a zip. It measures the time from the drop until the crashed thread's frames have
+// names, the time until the engine has nothing left to do, and the memory of the page's programs.
+// Ten times the files should take ten times as long, and 4,000 at most 10 s.
 //
 //     node build/browser/manysym.mjs [FILES…]        default: 400 4000
 import { execFileSync } from "node:child_process";

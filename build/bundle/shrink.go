@@ -48,8 +48,8 @@ func shrink(wasm []byte) ([]byte, error) {
 }
 
 // WebAssembly Core Specification 2.0, chapter 5: the preamble of a module (magic "\0asm" and
-// version 1), the id of its data section, and the bytes of an active data segment in memory 0 at a
-// constant address: 0x00, i32.const (0x41), the address, end (0x0b), the bytes' count, the bytes.
+// version 1) and the id of its data section. An active data segment in memory 0 at a constant
+// address is 0x00, i32.const (0x41), the address, end (0x0b), the bytes' count, the bytes.
 const (
 	wasmHead    = "\x00asm\x01\x00\x00\x00"
 	dataSection = 11

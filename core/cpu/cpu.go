@@ -1,9 +1,9 @@
-// Package cpu describes processors as data. A CPU is one file, NAME_cpu.go: the names of its
-// registers and their DWARF numbers, the roles that some of them play (pc, sp, fp, lr), what a call
-// preserves, how a standard frame is laid out, its context records, its numbers and words in file
-// formats, and the instructions that calls and PLT stubs are made of. There is no code for walking
-// stacks or reading files here, and no list of CPUs anywhere else: other packages read what they
-// need from a CPU's table.
+// Package cpu describes processors as data. A CPU is one file, NAME_cpu.go. It has the names of the
+// registers and their DWARF numbers, and the roles that some of them play (pc, sp, fp, lr). It says
+// what a call preserves and how a standard frame is laid out. It has the context records, the CPU's
+// numbers and words in file formats, and the instructions that calls and PLT stubs are made of.
+// There is no code for walking stacks or reading files here, and no list of CPUs anywhere else:
+// other packages read what they need from a CPU's table.
 //
 // Start with Arch, the table, and amd64_cpu.go, an example of one.
 package cpu
@@ -224,7 +224,8 @@ type ProcessorName struct {
 	Name   string
 }
 
-// OtherProcessors are the numbers for which there is no table, and no context record that is read.
+// OtherProcessors are numbers of CPUs that have no table here, so that no context record of theirs
+// is read.
 var OtherProcessors = []ProcessorName{{2, "alpha"}, {4, "shx"}, {6, "ia64"}, {7, "alpha64"}, {8, "msil"}}
 
 // SecondProcessors are the names of further numbers of CPUs that have a table.

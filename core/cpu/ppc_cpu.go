@@ -5,8 +5,8 @@ import "encoding/binary"
 // PPC and PPC64 are the 32-bit and 64-bit PowerPC architectures. The program counter is the one
 // that the machine saves at an exception, srr0. DWARF numbers are those of the Power Architecture
 // ABI supplement, table 3.37 (and GCC's): 0 to 31 are the general registers, 65 is lr, 66 ctr, 76
-// xer; the supplement's own numbers of those, which compilers use in .debug_frame, are 100 and the
-// number of the special purpose register: 108, 109, 101. The condition register has no number of
+// xer. Compilers use the supplement's own numbers of the last three in .debug_frame: 100 and the
+// number of the special purpose register, so 108, 109, 101. The condition register has no number of
 // its own, only its eight fields have.
 //
 // Frames form a chain through r1 (Breakpad's stackwalker_ppc.cc and stackwalker_ppc64.cc): the word

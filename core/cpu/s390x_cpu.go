@@ -56,9 +56,9 @@ func isZCall(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	return b[n-6] == 0xc0 && b[n-5]&0xf == 5
 }
 
-// s390xTarget is where BRASL goes, s390xJump where BRCL and BRC go always (z/Architecture Principles
-// of Operation, chapter 7): offsets count halfwords. A shorter call may end with the same bytes, of
-// which the last two are then BASR's.
+// s390xTarget is where BRASL goes, s390xJump where BRCL and BRC go always (z/Architecture
+// Principles of Operation, chapter 7): offsets count halfwords. A shorter call may end with the
+// same bytes; the last two are then BASR's.
 func s390xTarget(b []byte, next uint64, _ binary.ByteOrder) (uint64, bool) {
 	n := len(b)
 	if n < 6 || b[n-6] != 0xc0 || b[n-5]&0xf != 5 || b[n-2] == 0x0d {

@@ -6,9 +6,9 @@ import (
 )
 
 // Secretive returns a dump with a secret in every part that may hold private data, and the symbol
-// file of its program: in the environment, the command line, annotations, comments, memory, names of
-// open objects, and as the user's name in paths of modules, of debug files and of sources. Some of
-// those names have characters that are markup somewhere.
+// file of its program. The secret is in the environment, the command line, annotations, comments,
+// memory and names of open objects. It is also the user's name in paths of modules, of debug files
+// and of sources. Some of those names have characters that are markup somewhere.
 func Secretive(secret string) (dump, symbols []byte) {
 	home, mac := "/"+"home/", "/"+"Users/"
 	pdb := `C:\Users\` + secret + `\out\app.pdb`

@@ -11,10 +11,10 @@ import (
 //
 // Source: sentry-native, src/backends/native/minidump/sentry_minidump_linux.c and …_macos.c.
 type Sentry struct {
-	// Release is one of those that brought another layout: 132 and 133 list mappings of code; 132
-	// adds 0x40000000 to the signal; 133 has the memory maps in the stream of the auxiliary vector;
-	// 134 lists programs; 138 (macOS) swaps the bytes of the id; 142 has the streams of Breakpad's
-	// writer, and the stacks in the memory list too; 150 has Mach exceptions on macOS.
+	// Release is one of those that brought another layout. 132 and 133 list mappings of code. 132
+	// adds 0x40000000 to the signal. 133 has the memory maps in the stream of the auxiliary vector.
+	// 134 lists programs. 138 (macOS) swaps the bytes of the id. 142 has the streams of Breakpad's
+	// writer, and the stacks in the memory list too. 150 has Mach exceptions on macOS.
 	Release int
 	Mode    string // stack, smart or full
 	CPU     string // amd64, arm64, x86, arm; on Mac the first two

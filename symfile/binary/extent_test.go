@@ -177,9 +177,9 @@ func TestChainedParts(t *testing.T) {
 	}
 }
 
-// TestNamesEndInSym: the symbol file of a stripped library has as many names as the library: behind
-// a sized name is code without a name, which the unwind rules do not show on every processor (of an
-// ARM library, not where its table says that nothing can be unwound).
+// TestNamesEndInSym: the symbol file of a stripped library has as many names as the library. After
+// a sized name there is code without a name, which the unwind rules do not show on every processor.
+// (Of an ARM library they do not where its table says that nothing can be unwound.)
 //
 //	0x2000 first, size 0x10
 //	0x2010 code without a name, with rules in one of two files

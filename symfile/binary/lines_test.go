@@ -12,9 +12,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// TestLinesBySymbols: functions that only the symbol table names have the lines, and entries that
-// lack their linkage name have it from there, as llvm-symbolizer says of each address of the files in
-// testdata/lines; and so it is in the symbol file that we write of them.
+// TestLinesBySymbols: functions that only the symbol table names have lines, and entries that lack
+// their linkage name have it from there. llvm-symbolizer says so of each address of the files in
+// testdata/lines. The symbol file that we write of them says the same.
 func TestLinesBySymbols(t *testing.T) {
 	text, err := os.ReadFile("testdata/lines/truth.txt")
 	if err != nil {

@@ -2,10 +2,10 @@
 // from any kind of file, as the text that crash reporters and their servers read. Begin with Write,
 // which shows the order of the records.
 //
-// Functions are taken in one pass and kept in a packed form, less than half of the text, because
-// the records that go in front of them (FILE, INLINE_ORIGIN) are only known after the last one, and
-// because readers search a file fastest whose records are sorted by address. Of large programs the
-// packed form is sorted in runs, which go to a temporary file. The text itself is never kept.
+// Functions are taken in one pass and kept in a packed form, less than half of the text. The
+// records that go in front of them (FILE, INLINE_ORIGIN) are only known after the last one, and
+// readers search a file fastest if its records are sorted by address. Of large programs the packed
+// form is sorted in runs, which go to a temporary file. The text itself is never kept.
 //
 // Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
 package dumpsyms

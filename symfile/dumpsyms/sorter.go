@@ -43,11 +43,11 @@ const (
 )
 
 // sorter holds functions packed: each range that becomes a FUNC record as numbers of variable
-// length. The numbers are, in order: length of the name and the name, parameter size, count of
-// lines and for each the distance from the end of the one before, its size, line (as the difference
-// to the one before) and file; count of inlined calls and for each depth, line and file of the
-// call, origin, count of ranges, and for each the distance from the function's start and the size.
-// Of a PUBLIC record it holds the name.
+// length. First are the length of the name and the name, and the parameter size. Then come the
+// count of lines, and for each the distance from the end of the one before, its size, line (as the
+// difference to the one before) and file. Last are the count of inlined calls, and for each depth,
+// line and file of the call, origin, count of ranges, and for each range the distance from the
+// function's start and the size. Of a PUBLIC record it holds the name.
 //
 // They are read by address. What exceeds maxRun goes to a Spool, as sorted runs (see runs.go).
 type sorter struct {

@@ -45,10 +45,10 @@ func unit4(abbrev uint64, entries []byte) []byte {
 	return append(b, entries...)
 }
 
-// evil are the declarations that the tests use: 1 a unit with low and high, 2 a function with name,
-// 3 a function that refers, 4 an inlined call with children, 5 a function with ranges, 6 a lexical
-// block, 7 a partial unit, 8 an import, 9 a unit with a line program, 10 a namespace that extends
-// another.
+// evil are the declarations that the tests use. 1 is a unit with low and high, 2 a function with
+// name, 3 a function that refers, 4 an inlined call with children, 5 a function with ranges. 6 is a
+// lexical block, 7 a partial unit, 8 an import, 9 a unit with a line program, 10 a namespace that
+// extends another.
 func evil() bits {
 	var b bits
 	b.decl(1, 0x11, 1, 0x11, 1, 0x12, 7, 0x13, 0x0b)

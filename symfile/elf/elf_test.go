@@ -209,9 +209,9 @@ func xorID(data []byte) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", x[3], x[2], x[1], x[0], x[5], x[4], x[7], x[6], x[8:])
 }
 
-// TestOtherIDs: what writers that find no build id make of the code. Which section, and how its last
-// group of 16 bytes ends, is each writer's own. A build id takes none of them away, one of zeros is
-// none, and zeros are no id.
+// TestOtherIDs: what writers that find no build id make of the code. Which section, and how its
+// last group of 16 bytes ends, is each writer's own. These ids are there also with a build id. A
+// build id of zeros does not count, and zeros are no id.
 func TestOtherIDs(t *testing.T) {
 	code := make([]byte, 5000)
 	for i, x := 0, uint32(1); i < len(code); i++ { // no pattern, since patterns cancel out

@@ -54,8 +54,8 @@ func (f *File) readNotes() (other [][]byte) {
 // noteGNU is the name in GNU's notes.
 const noteGNU = "GNU\x00"
 
-// notes calls each for every note of type NT_GNU_BUILD_ID, whoever defined it, with its name and
-// its data:
+// notes calls each for every note of type NT_GNU_BUILD_ID, GNU's and others', with its name and its
+// data:
 //
 //	namesz 4 | descsz 4 | type 4 | name, padded | desc, padded
 //

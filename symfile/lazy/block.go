@@ -74,10 +74,10 @@ func (b *block) add(l Line, off int64) {
 
 // admit compares a block with what is known of the file, and adds its fences.
 //
-// In order: whether FUNC and PUBLIC records are mixed, after which all blocks are admitted anew;
-// whether the sections in the block are in order and inside their bounds; new bounds for the
-// sections that end before the block or begin after it; a fence for each section in the block. A
-// fence out of order makes its section unsorted.
+// First it finds out whether FUNC and PUBLIC records are mixed; after that all blocks are admitted
+// anew. Then it checks that the sections in the block are in order and inside their bounds.
+// Sections that end before the block or begin after it get new bounds. Last, each section in the
+// block gets a fence. A fence out of order makes its section unsorted.
 func (f *File) admit(b *block) error {
 	if f.seen[b.n] {
 		return nil // it was read before

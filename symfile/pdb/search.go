@@ -5,10 +5,10 @@ import (
 )
 
 // A module of a large program may have megabytes of symbols and of lines, and no table of them by
-// address. Compilers and linkers write them in the order of the addresses, so they are searched:
-// some place in the middle is looked at, for the next record there that can only be that of a
-// function (or of lines), and its address says on which side to go on. What such a search finds
-// covers the address that was asked for; where it finds nothing, all of the part is read.
+// address. Compilers and linkers write them in the order of the addresses, so they are searched. A
+// step of the search looks in the middle for the next record that can only be that of a function
+// (or of lines). Its address says on which side to go on. What such a search finds covers the
+// address that was asked for; where it finds nothing, all of the part is read.
 
 const (
 	// searchBlock is how much of a part is looked through from its start rather than searched in:

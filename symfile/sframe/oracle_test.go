@@ -312,9 +312,9 @@ func TestOracleS390XVersion2(t *testing.T) {
 }
 
 // TestTopmostOnly takes rules of functions that call nothing and applies them to a frame that has
-// made a call: what is in a register there is not known, so there is no caller, or one without its
-// frame pointer, and not one with a register of somebody else. What a walker does with such rules
-// is tested with the walker.
+// made a call. What is in a register there is not known. So there is no caller, or one without its
+// frame pointer, and not one with a register of another function. What a walker does with such
+// rules is tested with the walker.
 func TestTopmostOnly(t *testing.T) {
 	s := section("s390x")
 	tab := open(t, "s390x", s.bytes(), s.address, 0)

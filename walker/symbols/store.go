@@ -1,6 +1,6 @@
-// Package symbols holds symbol files and binaries, whoever asks for them, and finds those of a
-// module. A Store is safe for several goroutines, and so are its Files: many sessions can share one,
-// with its indexes.
+// Package symbols holds symbol files and binaries of all sessions, and finds those of a module. A
+// Store is safe for several goroutines, and so are its Files: many sessions can share one, with its
+// indexes.
 //
 // Start at Store. keys.go says by what a file and a module are known, file.go is a file's lookups,
 // and parts.go says which files belong to a binary.

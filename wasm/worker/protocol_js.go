@@ -16,10 +16,11 @@ import "syscall/js"
 //	  read {bytes, slices}   how much of files was read, for tests and benchmarks
 //	  fetched                how many bytes were read from servers
 //
-// Messages from the page are {program, size, script}, which starts the program, and {request, cancel,
-// dropped, remote}: a protocol.Call as a Uint8Array, whether it cancels what runs, and beside it
-// Files, or a file on a server as for range (index is another such file, beside it). Messages to the page are {ready}; {reply, data,
-// memory}: a protocol.Answer, bytes beside it, and the size of the memory of the program and its
+// A message from the page that starts the program is {program, size, script}. Others are {request,
+// cancel, dropped, remote}: a protocol.Call as a Uint8Array, whether it cancels what runs, and the
+// files that come with it. These are dropped Files, or a file on a server as for range; index is
+// another such file, its index. Messages to the page are {ready}; {reply, data, memory}: a
+// protocol.Answer, bytes that come with it, and the size of the memory of the program and its
 // indexers; and {stopped}: why the program ended.
 //
 // Messages to an indexer's worker are {program, script} and {chunk: [from, to, section], name, file,

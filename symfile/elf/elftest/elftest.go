@@ -24,8 +24,8 @@ type File struct {
 	Bare bool
 }
 
-// Section is one section. Link and Info name other sections; InfoNumber is for numbers that are
-// none.
+// Section is one section. Link and Info name other sections; InfoNumber is for numbers that name no
+// section.
 type Section struct {
 	Name           string
 	Type           uint32

@@ -82,7 +82,7 @@ func TestNamedAndFound(t *testing.T) {
 			if used := strings.Contains(out, "|libtilecodec.so|edge_offset|"); used != c.used {
 				t.Errorf("%s, %s: used %v\n%s", name, from, used, stderr)
 			}
-			// A file that is not used is always told of, one by one or by its number.
+			// Files that are not used are always reported, one by one or by their number.
 			if said := strings.Contains(stderr, "not used") || strings.Contains(stderr, "of no module"); said == c.used {
 				t.Errorf("%s, %s: %q", name, from, stderr)
 			}

@@ -16,10 +16,10 @@ import (
 	"github.com/crashpane/crashpane/walker/readers"
 )
 
-// TestRenamedDebugFile: a separate debug file is used under any name, named on the command line or in
-// a folder, if no file of the right name is it: by the program's build id, also where the dump has
-// another id of the program, or by the CRC that the program says. Of other files in the folder none
-// is told of.
+// TestRenamedDebugFile: a separate debug file is used under any name, named on the command line or
+// in a folder, if no file of the right name fits. It is found by the program's build id, also where
+// the dump has another id of the program, or by the CRC that the program says. Other files in the
+// folder are not mentioned.
 func TestRenamedDebugFile(t *testing.T) {
 	const base, stack = 0x400000, 0x7ffe0000
 	symbols := []elftest.Sym{{Name: "internal", Value: 0x1040, Size: 0x20, Type: 2, Section: ".text"}}

@@ -35,8 +35,8 @@ func codec(t *testing.T, path, module string) string {
 	return path
 }
 
-// A file that is named on the command line and not used is told of, with the reason and what to do,
-// whatever the reason; --use takes it.
+// A file that is named on the command line and not used is a line on stderr with the reason and
+// what to do, whatever the reason; --use takes it.
 func TestUnusedFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestUnusedFiles(t *testing.T) {
 	}
 }
 
-// Files of a folder are told of one by one where a module that needs symbols has their name, and
+// Files of a folder are listed one by one where a module that needs symbols has their name, and
 // counted otherwise.
 func TestUnusedFilesOfFolders(t *testing.T) {
 	dir := t.TempDir()
