@@ -86,11 +86,10 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// sweep breaks a dump. It cuts it at every 64th byte, and sets each of the 32-bit words of the
-// header, the directory and the first bytes of every stream to the values that break readers. With
-// all these are the words of the whole file, also those that streams point to. Memory must stay
-// within 4 × the file + 64 MB, and no run may take five seconds. Under wasm, which is some ten
-// times slower, every eighth of them is tried.
+// sweep breaks a dump. It cuts it at every 64th byte, and sets 32-bit words to the values that
+// break readers: those of the header, the directory and the first bytes of every stream, or with
+// all every word of the file. Memory must stay within 4 × the file + 64 MB, and no run may take
+// five seconds. Under wasm, which is some ten times slower, every eighth of them is tried.
 func sweep(t *testing.T, data []byte, all bool) int {
 	limit := uint64(4*len(data) + 64<<20)
 	runs, turn, step := 0, 0, 1

@@ -25,7 +25,7 @@ var dumpsymsCommand = command{
 inlined calls, names of exports, and unwind rules.
 
 DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary file that dwz made, may follow. Each must belong to
-FILE: by its build id, by the name and check sum that FILE has for it, or, of split debug information, by FILE having such. FILE may
+FILE: by its build id, by the name and checksum that FILE has for it, or because FILE has split debug information. FILE may
 also be a debug file alone; the unwind rules are then those of its .debug_frame section, if it has one.
 
 A PE file and its PDB are one, in either order: unwind rules for each instruction from the program's function table (.pdata), all else from
@@ -44,7 +44,7 @@ The symbol file's id is made of FILE's build id, or if it has none, of a hash of
 OTHER_ID records, by which crashpane finds it; for other tools --id hash writes Breakpad's hash as its id. --id build insists on the build
 id. Any other ID is one that a dump has, and is written if FILE answers to it.
 
-What could not be read, and what is missing, is told of on the error output.`,
+What could not be read, or is missing, is a line on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpsymsRun
 		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI and STACK WIN records) out")

@@ -16,11 +16,11 @@ import (
 var indexCommand = command{
 	name:  "index",
 	line:  "index [-o INDEX] FILE.sym",
-	about: "make the index of a symbol file, to be beside it on a server",
-	help: `Writes the index of a Breakpad symbol file to FILE.sym.index. Put both beside each other on a symbol server: the page asks for the index of a
+	about: "make the index of a symbol file, to put next to it on a server",
+	help: `Writes the index of a Breakpad symbol file to FILE.sym.index. Put both next to each other on a symbol server: the page asks for the index of a
 large symbol file, and with it reads only the few megabytes that a stack needs, in whatever order the file's records are.
 
-The index is of this very file: make it again when the file changes. An index that does not fit is not used.
+The index belongs to this one file: make it again when the file changes. An index that does not fit is not used.
 
   crashpane index libfoo.so.sym`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
@@ -34,7 +34,7 @@ The index is of this very file: make it again when the file changes. An index th
 	},
 }
 
-// writeIndex makes the index of the symbol file at a path. It writes to a temporary file beside the
+// writeIndex makes the index of the symbol file at a path. It writes to a temporary file next to the
 // result and renames it: a server never sees a part of an index.
 func writeIndex(path, to string, stdout io.Writer) error {
 	files, err := openSources([]string{path}, 0)

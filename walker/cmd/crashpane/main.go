@@ -198,6 +198,11 @@ func (c *command) writeHelp(w io.Writer) {
 	fs := c.flagSet()
 	c.flags(fs)
 	fs.SetOutput(w)
+	fs.VisitAll(func(f *flag.Flag) {
+		if f.DefValue == "-1" { // not given; PrintDefaults leaves zeros out
+			f.DefValue = "0"
+		}
+	})
 	fs.PrintDefaults()
 }
 
@@ -205,10 +210,10 @@ func (c *command) writeHelp(w io.Writer) {
 func writeHelp(w io.Writer) {
 	fmt.Fprint(w, "crashpane reads minidumps and shows what crashed.\n\nusage: crashpane COMMAND …\n\nCommands:\n")
 	for i := range commands {
-		fmt.Fprintf(w, "  %-10s %s\n", commands[i].name, commands[i].about)
+		fmt.Fprintf(w, "  %-11s %s\n", commands[i].name, commands[i].about)
 	}
 	fmt.Fprint(w, "\ncrashpane help COMMAND says more; crashpane --version says which build this is.\n")
-	fmt.Fprint(w, "Exit status: 0 done, 1 something could not be read, 2 the command line is wrong.\n")
+	fmt.Fprint(w, "Exit status: 0 done, 1 something could not be read, 2 the command line is wrong, 130 interrupted.\n")
 }
 
 // versionText is the version that the linker set, else that of the module in the build information.

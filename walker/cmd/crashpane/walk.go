@@ -23,21 +23,21 @@ var walkCommand = command{
 envelopes) are opened too.
 
 SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
-Mach-O files with their dSYMs or objects, archives (.gz, .zip, .7z, .zst, .xz, .cab, .tar, .a) of them, or folders. A folder is first asked for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a
-symbol file is known by its MODULE line, a binary by its build id, whatever its name and place. A binary without one is known by
-its name and size.
+Mach-O files with their dSYMs or objects, archives (.gz, .zip, .7z, .zst, .xz, .cab, .tar, .a) of them, or folders. In a folder walk first
+looks for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then in all files. It recognizes a symbol file by its MODULE line
+and a binary by its build id, whatever their names and folders, and a binary without a build id by its name and size.
 
-Where a module has both, the symbol file is asked first, and the binary where it knows more: a function where the symbol file has
-none or an export alone, a line where it has none, unwind rules where it has none. The json says which answered. --ignore-cfi walks
+If a module has both, the symbol file is asked first. The binary gives what the symbol file lacks: a function's name if that has none or only
+an export's, a line, unwind rules. The json says which answered. --ignore-cfi walks
 without a module's call frame information.
 
-A file that is named, or that a folder has under the name of a module without symbols, and that is not used, is told of with the reason: its id is
-another, or it has none, or it is of another processor. --use FILE takes it all the same, for the module of its name, and --use MODULE=FILE for that
-module; the json marks the frames that it names or finds ("forced").
+A file that is named and not used is a line on standard error, with the reason: its id is another, or it has none, or it is of another
+processor. So is a file of a folder that has the name of a module without symbols. --use FILE uses it nevertheless, for the module of
+its name, and --use MODULE=FILE for that module; the json marks the frames that it names or finds ("forced").
 
-Large symbol files are not read as a whole: what a stack needs is searched in them, which gives the same answers as far as
-the files are sorted, as those of all known writers are in what counts. Where one is found not to be, that part is read; --exact
-reads all of every file that is needed. The json says for each module which it was ("symbols_exact").
+Large symbol files are not read as a whole: walk searches them for what a stack needs. The answers are the same if the file is sorted;
+all known writers sort what matters. A part that turns out to be unsorted is read whole. --exact reads all of every file that is
+needed. The json says for each module whether its file was read whole ("symbols_exact").
 
 Formats: text is what Breakpad's minidump_stackwalk prints, machine its form with "|" between fields, json the schema of
 rust-minidump's minidump-stackwalk with everything else under "crashpane". Function names are as the symbol files have them, and
