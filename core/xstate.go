@@ -50,7 +50,7 @@ var xfeatures = []xfeature{
 	{17, 2752, 64, true, "0 64 tilecfg"},
 	{18, 2816, 8192, true, "0 1024 tmm0-7"},
 	// r16 to r31 of Intel's Advanced Performance Extensions (architecture specification 355828,
-	// section 3.1.4), in the place of the bound registers, which no CPU has beside them
+	// section 3.1.4), in the place of the bound registers, which no CPU has together with them
 	{19, 960, 128, false, "0 8 r16-31"},
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// corpusRoot is a folder of real dumps and symbol files that lives beside the module and is not
+// corpusRoot is a folder of real dumps and symbol files that is next to the module and is not
 // part of it.
 const corpusRoot = "../../shared/corpus"
 

@@ -22,7 +22,7 @@ const smallFile = 4 << 20
 // below 4 MiB are read at once.
 //
 // Numbers of lines are 0, and Counts and Warnings are empty, until the file is FullyIndexed. It is
-// FullyIndexed from the start with an index beside the file (input.Source.Index); an index that
+// FullyIndexed from the start with an index next to the file (input.Source.Index); an index that
 // cannot be used leaves a warning. Errors are as of Open.
 func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	if src.Size < smallFile {
@@ -241,7 +241,7 @@ var tableSection = [numTables]lazy.Section{lazy.Funcs, lazy.CFI, lazy.Win, lazy.
 // repetition it makes what the lookup needs:
 //
 //	a STACK section out of order         an index of that section
-//	a wrong index beside the file        a search without it
+//	a wrong index next to the file        a search without it
 //	anything else                        the full index, by a pass over the file
 //
 // In a Prefetch it does none of this: the lookup that follows does.

@@ -11,7 +11,7 @@ import (
 )
 
 // An index as bytes: of a chunk of a file, to be joined where others are, or of all of it, to be
-// kept for another time or to be beside the file on a server.
+// kept for another time or to be next to the file on a server.
 //
 //	"symindex" version
 //	the length of all that is before the tables, 4 bytes, little-endian

@@ -280,12 +280,12 @@ func (s *walk) rulesAtFrame(f *Frame) unwind.Row {
 // use: two, and on amd64 before Go 1.26 six more for calls on Windows.
 const cWords = 8
 
-// callerOfC: asmcgocall keeps the g on the thread's stack, and beside it how far the goroutine's
+// callerOfC: asmcgocall keeps the g on the thread's stack, and next to it how far the goroutine's
 // stack pointer is below the end of the goroutine's stack, which may move.
 //
 //	sp = g.stack.hi - depth
 //
-// If it was called on the thread's own stack, there is no g, and the stack pointer itself is beside
+// If it was called on the thread's own stack, there is no g, and the stack pointer itself is next to
 // the 0.
 func (s *walk) callerOfC() (unwind.Row, bool) {
 	at, size := s.top().Regs.SP(), s.arch.WordSize

@@ -108,7 +108,7 @@ const startSize = 64
 
 // endsFrameChain: all code of Apple's systems keeps frame pointers, and a thread's first function
 // finds 0 in that register. So the chain of a caller's frame pointer ends where the saved one is 0
-// and no return address is beside it.
+// and no return address is next to it.
 func (s *walk) endsFrameChain() string {
 	if s.OS != core.MacOS && s.OS != core.IOS {
 		return ""
@@ -171,7 +171,7 @@ func (s *walk) isNull(pc uint64) bool { return pc == 0 || pc == uint64(s.arch.Fr
 // endsChain: a caller's registers are those at the end of a chain of frame pointers, where both the
 // return address and the next frame pointer are 0. wasRead: rules read the register from the stack;
 // otherwise it is whatever the thread had in it. A powerpc's chain is of stack pointers, which every
-// frame has; a function that has not saved its return address yet leaves 0 beside them, too.
+// frame has; a function that has not saved its return address yet leaves 0 next to them, too.
 func (s *walk) endsChain(regs *cpu.Regs, wasRead bool) bool {
 	if s.arch.Frame.Style == cpu.BackChain {
 		next, ok := s.word(regs.SP())

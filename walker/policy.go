@@ -144,7 +144,7 @@ type ScanRules struct {
 	FP ScanFP
 }
 
-// ScanFP is a way to guess the caller's frame pointer beside a return address that a scan found.
+// ScanFP is a way to guess the caller's frame pointer next to a return address that a scan found.
 type ScanFP uint8
 
 const (

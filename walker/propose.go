@@ -117,7 +117,7 @@ func (s *walk) leadsToCode(row unwind.Row) bool {
 }
 
 // dropStaleLR removes rules from a row that would read an arm64 lr that is only a guess. A frame
-// found by its frame pointer gets the word beside it as lr, which is the lr that the function had
+// found by its frame pointer gets the word next to it as lr, which is the lr that the function had
 // on entry: rules that hold at the function's first instruction may use it, others would take a
 // value that has long been overwritten.
 func (s *walk) dropStaleLR(row unwind.Row) unwind.Row {
@@ -250,7 +250,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	value, known := s.reg(lr)
 	fromLR := s.fromLR()
 	if !known && fromLR {
-		// Call frame information seldom recovers lr. A caller has saved it beside its fp, if it
+		// Call frame information seldom recovers lr. A caller has saved it next to its fp, if it
 		// keeps one.
 		if fp == 0 {
 			return "lr is not known and fp is 0"
@@ -290,7 +290,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		}
 		return ""
 	}
-	// Breakpad: pc is the callee's lr, and the word beside the saved fp is the caller's lr.
+	// Breakpad: pc is the callee's lr, and the word next to the saved fp is the caller's lr.
 	if s.arch.LinkInRecord && !s.top().Regs.Known(lr) {
 		if v, ok := s.linkFromCallee(); ok {
 			value = v
@@ -309,7 +309,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	return ""
 }
 
-// fromLR: the caller's pc is the callee's lr, and not the saved word beside the frame pointer.
+// fromLR: the caller's pc is the callee's lr, and not the saved word next to the frame pointer.
 // Where LeafByLR uses frame 0's lr, other values of lr are left over from earlier calls. For iOS on
 // 32-bit arm there is no reference to test against, so it works as in Breakpad.
 func (s *walk) fromLR() bool {

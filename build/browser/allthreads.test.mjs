@@ -25,7 +25,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-// The workers that would index the file beside the engine never start.
+// The workers that would index the file for the engine never start.
 const noIndexers = () => {
   globalThis.Worker = class extends EventTarget {
     postMessage() {}

@@ -1,4 +1,4 @@
-// Measures large symbol files in Chromium beside rust-minidump, in one run on the same machine: a
+// Measures large symbol files in Chromium and by rust-minidump, in one run on the same machine: a
 // generated gigabyte with a dump of 32 threads, dropped into a new browser each time. Also measures
 // memory, long tasks and scrolling.
 //
@@ -113,7 +113,7 @@ async function growth(site, from, to) {
   console.log(`\n${basename(to.sym)}, from ${from.size} to ${to.size}, in turn, medians of ${6 * runs}: ${ms(less)} and ${ms(more)} to the crashed thread, ${(more / less).toFixed(2)}× (wanted: 1.3×)`);
 }
 
-// Measures indexing by the page's workers, beside the command on one core.
+// Measures indexing by the page's workers, and by the command on one core.
 async function passes(site, { dump, sym, store, bytes }) {
   const { pass } = await whole(site, [dump, sym]);
   process.env.GOMAXPROCS = "1";

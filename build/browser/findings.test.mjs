@@ -1,4 +1,4 @@
-// Findings: the page says beside a stack why it is incomplete, and the user can copy it. The
+// Findings: the page says next to a stack why it is incomplete, and the user can copy it. The
 // Compare tab shows a thread's stack under several policies.
 import assert from "node:assert/strict";
 import { test } from "node:test";

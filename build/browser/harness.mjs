@@ -215,7 +215,7 @@ class Tab {
     }
   }
 
-  // Opens a part of the lower panel: its tab, and the part by the switch beside the tabs.
+  // Opens a part of the lower panel: its tab, and the part by the switch next to the tabs.
   async part(id, within = "") {
     const button = this.page.locator(`${within} #tab-${id}`);
     if ((await button.count()) === 0) await this.page.locator(`${within} #tab-${tabOf[id]}`).click();

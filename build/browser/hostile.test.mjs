@@ -96,7 +96,7 @@ const damagedPrograms = {
   },
 };
 
-// What the page says of the files: beside each, and with the module that they are of.
+// What the page says of the files: next to each, and with the module that they are of.
 async function said() {
   await tab.part("files");
   await tab.page.locator("#files .row").first().waitFor();
@@ -114,7 +114,7 @@ async function busy() {
   return metrics.find((m) => m.name === "TaskDuration").value * 1000;
 }
 
-// Drops the dump with files beside it, and waits until its stack shows something.
+// Drops the dump with other files, and waits until its stack shows something.
 async function opened(files, shows) {
   await tab.drop([dump, ...files]);
   await tab.page.waitForFunction((shows) => new RegExp(shows).test(document.querySelector("#stack")?.innerText) && !document.querySelector(".job:not([hidden])"), shows.source);

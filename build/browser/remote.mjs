@@ -1,5 +1,5 @@
 // What the page fetches of a large symbol file on a server for the crashed thread alone, with the
-// index beside it (crashpane index) and without: requests, bytes, and the time from the press to
+// index next to it (crashpane index) and without: requests, bytes, and the time from the press to
 // the named stack.
 //
 //     node build/browser/remote.mjs DIR…        folders as make_big_sym.py makes them: NAME.dmp, NAME/ID/NAME.sym

@@ -1,5 +1,5 @@
 // Measures small dumps with small symbol files in Chromium, from the drop on an open page to the
-// painted stack, beside whole processes of Breakpad and rust-minidump, in one run. It prints
+// painted stack, and whole processes of Breakpad and rust-minidump, in one run. It prints
 // SKIPPED for dumps of the corpus and for peers that are not there. (The npm package minidump
 // 0.26.0 has a built minidump_stackwalk of Breakpad: npm install --ignore-scripts. That of 0.22.0
 // ignores symbol files with inlined calls, and so is fast.)

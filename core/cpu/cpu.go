@@ -113,7 +113,7 @@ type Conventions struct {
 	// WindowsTables: on Windows functions without unwind data are leaves, and no compiler makes
 	// frames that a chain of frame pointers would follow.
 	WindowsTables bool
-	// LinkInRecord: the word beside a saved frame pointer is the link register that the caller had
+	// LinkInRecord: the word next to a saved frame pointer is the link register that the caller had
 	// on entry, so that it can be recovered.
 	LinkInRecord bool
 	// LinkAlone: the link register of a thread's context is used without symbols that show whether

@@ -33,7 +33,7 @@ type Source struct {
 	// Slice is the best number of bytes for one read, for readers that may choose; 0 leaves it to
 	// them.
 	Slice int64
-	// Index is what `crashpane index` made of the file, a symbol file, if that is beside it; else
+	// Index is what `crashpane index` made of the file, a symbol file, if that is next to it; else
 	// nil.
 	Index *Source
 	// Notes are what the file that this one was in says of it: fields of an upload.

@@ -87,7 +87,7 @@ func TestPEWithPDB(t *testing.T) {
 		if texts[0] != texts[1] || !strings.Contains(texts[0], "\n"+rules) || !strings.Contains(texts[0], "\nINFO CODE_ID ") {
 			t.Errorf("%s: the one way\n%.1000s\nthe other\n%.1000s", machine, texts[0], texts[1])
 		}
-		// All records of x86's frames are there, beside those which the program's code adds.
+		// All records of x86's frames are there, and those that the program's code adds.
 		for line := range strings.Lines(names) {
 			if strings.HasPrefix(line, "STACK WIN ") && !strings.Contains(texts[0], line) {
 				t.Errorf("%s: not with the program: %s", machine, line)

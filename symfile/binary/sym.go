@@ -67,7 +67,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	return dumpsyms.Write(w, in)
 }
 
-// otherIDs returns the ids of the program that dumps may have beside the one that is written: none
+// otherIDs returns the ids of the program that dumps may have other than the one that is written: none
 // if every writer of dumps finds the build id, and that is written.
 func (f *File) otherIDs(written string) ([]string, error) {
 	written = cmp.Or(written, f.id.DebugID)

@@ -254,7 +254,7 @@ const (
 	swiftFunctionForm        // name(parameters) -> result
 )
 
-// entity writes a declaration: its context, its name and its type. extra is what it is beside its name,
+// entity writes a declaration: its context, its name and its type. extra is what it is apart from its name,
 // such as "getter" or "closure #1"; with several words it comes first, and the context last.
 func (p *swiftPrinter) entity(n *swiftNode, before bool, form int, extra string, args *swiftNode) (after *swiftNode) {
 	words := strings.Contains(extra, " ")

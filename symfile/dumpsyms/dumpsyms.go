@@ -33,7 +33,7 @@ type Module struct {
 	// CodeID is the binary's own identifier (of ELF files the build id), in any case; "" if there
 	// is none.
 	CodeID string
-	// CodeName is the binary's name beside CodeID where Name is that of its debug information, else
+	// CodeName is the binary's name that goes with CodeID where Name is that of its debug information, else
 	// "".
 	CodeName string
 	// OtherIDs are debug ids that some writers of dumps use instead of ID.

@@ -62,7 +62,7 @@ func (n many) Each(f func(symbol.Function) error) error {
 	return nil
 }
 
-// TestSpool: with a place beside memory the text is the same, byte for byte, and less is in
+// TestSpool: with storage outside of memory the text is the same, byte for byte, and less is in
 // memory. If that place is full, the error says so.
 func TestSpool(t *testing.T) {
 	const n = 100_000 // of half a kilobyte, in two ranges

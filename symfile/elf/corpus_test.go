@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// corpusRoot is a folder of real binaries that lives beside the module and is not part of it.
+// corpusRoot is a folder of real binaries that is next to the module and is not part of it.
 const corpusRoot = "../../../shared/corpus"
 
 // corpus lists the ELF files of the corpus, or skips the test.

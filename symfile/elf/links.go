@@ -13,7 +13,7 @@ import (
 //
 //	name\0 | padding to 4 bytes | CRC-32 4, in the file's byte order
 //
-// GDB looks for the name beside the program, in .debug beside it, and under /usr/lib/debug.
+// GDB looks for the name next to the program, in .debug next to it, and under /usr/lib/debug.
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	d, name := f.linkSection(".gnu_debuglink")
 	if d == nil {

@@ -116,7 +116,7 @@ func (m *machine) framed(s *state) bool {
 	return true
 }
 
-// copyOfLR returns a scratch register that has the return address beside lr, or NoReg.
+// copyOfLR returns a scratch register that has the return address as well as lr, or NoReg.
 func (m *machine) copyOfLR() cpu.Reg {
 	for r := cpu.Reg(0); m.arch.LR != cpu.NoReg && int(r) < len(m.arch.Names); r++ {
 		if r != m.arch.LR && m.regs[r] == m.entry.regs[m.arch.LR] {

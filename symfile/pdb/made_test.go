@@ -445,7 +445,7 @@ func TestHostile(t *testing.T) {
 	if w := strings.Join(f.Warnings(), "\n"); !strings.Contains(w, "inlined calls inside") && !strings.Contains(w, "scopes no deeper") {
 		t.Errorf("warnings %q", w)
 	}
-	// Calls beside each other that all cover the whole function, which has many lines.
+	// Calls next to each other that all cover the whole function, which has many lines.
 	inner = nil
 	for range 5000 {
 		inner = append(inner, site([]byte{12, 0xc0, 0, 0x70, 0, 0}), record(0x114e, func(*buf) {}))

@@ -76,7 +76,7 @@ func client(t *testing.T, layout string, servers ...*server) *Client {
 	return c
 }
 
-// left is what is in the folder and beside it.
+// left is what is in the folder and next to it.
 func left(c *Client) (files []string) {
 	filepath.WalkDir(filepath.Dir(c.Folder), func(path string, d os.DirEntry, _ error) error {
 		if !d.IsDir() {

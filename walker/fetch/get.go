@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Partial is the ending of the folder with what is not yet complete. It is beside the folder of the
+// Partial is the ending of the folder with what is not yet complete. It is next to the folder of the
 // symbols, so that half a file is not taken for a whole one.
 const Partial = ".partial"
 
 // maxAttempts is how often an address is asked in a row without a byte of it coming.
 const maxAttempts = 3
 
-// download is the download of one address. What is below is kept in a file beside the part, for the
+// download is the download of one address. What is below is kept in a file next to the part, for the
 // next run.
 type download struct {
 	c             *Client

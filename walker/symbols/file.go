@@ -307,7 +307,7 @@ func (f *File) WithBinary(do func(b Binary)) bool {
 	return true
 }
 
-// Adopt has lookups in a symbol file use a full index that was made beside them.
+// Adopt has lookups in a symbol file use a full index that was made meanwhile.
 func (f *File) Adopt(full *symfile.File) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/wasm/jsbytes"
 )
 
-// indexer implements symfile.ChunkIndexer with a worker of its own, beside the engine's. The first
+// indexer implements symfile.ChunkIndexer with a worker of its own, in addition to the engine's. The first
 // chunk starts it; it runs the same program.
 type indexer struct {
 	worker js.Value // of crashpaneWorker.beside

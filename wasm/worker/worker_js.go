@@ -60,7 +60,7 @@ type loop struct {
 	engine   *engine.Engine
 	post     func(protocol.Answer)
 	messages []js.Value    // that were not handled yet
-	done     []func()      // what follows work that has ended beside the loop
+	done     []func()      // what follows work that has ended outside the loop
 	wake     chan struct{} // has an element if there may be something to do
 	port     js.Value      // of turn
 	turns    []func()      // see turn

@@ -1,4 +1,4 @@
-// The addresses of the package's files. They are beside this file, unless configure sets others.
+// The addresses of the package's files. They are next to this file, unless configure sets others.
 import { compileCrashpane } from "./runtime.js";
 
 const places = {

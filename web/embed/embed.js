@@ -86,7 +86,7 @@ function setOptions(given) {
 }
 
 // Messages are accepted from the host page and from the page that opened this one, but not from
-// frames beside this one or within it.
+// frames next to this one or within it.
 function fromHost(source) {
   return source !== null && source !== window && (source === window.parent || source === window.opener);
 }

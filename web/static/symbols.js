@@ -57,7 +57,7 @@ function symbolSources(bases, window, storage) {
     return known ? { url, token, size: Number(part[2]), edition, head } : undefined;
   }
 
-  // Requests the beginning of the index beside a symbol file, which crashpane index makes. Returns
+  // Requests the beginning of the index next to a symbol file, which crashpane index makes. Returns
   // undefined if there is none, or if it cannot be read in parts.
   async function indexOf(url, token, signal) {
     if (!url.endsWith(".sym")) return undefined;

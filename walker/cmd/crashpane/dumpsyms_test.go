@@ -172,7 +172,7 @@ func TestDumpsymsPDB(t *testing.T) {
 }
 
 // TestWalkFolderPDB finds a program and its PDB in a folder, whatever they are called, by the ids;
-// and the program alone beside a PDB that is named.
+// and the program alone where there is a PDB that is named.
 func TestWalkFolderPDB(t *testing.T) {
 	f := corpusFiles(t, "made-here/wine/crash64c-cv.dmp", "made-here/wine/crash64c.exe", "made-here/wine/crash64c.pdb")
 	dir, programs := t.TempDir(), t.TempDir()

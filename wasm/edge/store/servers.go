@@ -36,7 +36,7 @@ var layouts = map[string]func(path []string) bool{
 	"debuginfod": func(p []string) bool {
 		return len(p) == 3 && p[0] == "buildid" && isHex(p[1], 8, 128) && (p[2] == "debuginfo" || p[2] == "executable")
 	},
-	// What a Breakpad server without CORS has, and the index beside it (crashpane index).
+	// What a Breakpad server without CORS has, and the index next to it (crashpane index).
 	"breakpad": func(p []string) bool {
 		return len(p) == 3 && isHex(p[1], 9, 48) && strings.HasSuffix(strings.TrimSuffix(p[2], ".index"), ".sym")
 	},

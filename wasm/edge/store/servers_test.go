@@ -198,8 +198,8 @@ func TestServersList(t *testing.T) {
 	}
 }
 
-// TestServersIndex: of a server in Breakpad's layout the index beside a symbol file may be asked,
-// too, and nothing else beside it.
+// TestServersIndex: of a server in Breakpad's layout the index next to a symbol file may be asked,
+// too, and nothing else next to it.
 func TestServersIndex(t *testing.T) {
 	servers, err := Servers("breakpad+https://b.example")
 	if err != nil {

@@ -53,7 +53,7 @@ type Config struct {
 	Redirects []string
 }
 
-// packed are the endings under which a compressed file may stand beside a plain name, with their
+// packed are the endings under which a compressed file may be next to a plain name, with their
 // content encodings.
 var packed = []struct{ ending, encoding string }{{".gz", "gzip"}, {".zst", "zstd"}}
 
