@@ -106,9 +106,11 @@ var importRules = []importRule{
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report", "walker/symbols"}},
 	// It gives a session all readers of files.
 	{"walker/readers", []string{"core/...", "symfile/...", "walker/session", "walker/symbols"}},
+	// It makes a record of each of many dumps.
+	{"walker/batch", []string{"core", "core/input", "core/jsonwriter", "walker", "walker/report", "walker/report/signature", "walker/report/view", "walker/session", "walker/symbols"}},
 	// It downloads files for the command.
 	{"walker/fetch", []string{"walker/report"}},
-	{"walker/cmd/...", []string{"walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
+	{"walker/cmd/...", []string{"walker/batch", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.

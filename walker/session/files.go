@@ -105,6 +105,12 @@ func NewFiles(opt Options) *Files {
 	return fs
 }
 
+// Store returns the store of the files, for other investigations that share it.
+func (fs *Files) Store() *symbols.Store { return fs.store }
+
+// HasSymbols reports whether there are symbol files or binaries among the files.
+func (fs *Files) HasSymbols() bool { return len(fs.of) > 0 }
+
 // settleAll matches new files to the modules of the dumps that are open.
 func (fs *Files) settleAll() {
 	for _, s := range fs.sessions {

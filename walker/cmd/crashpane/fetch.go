@@ -204,15 +204,19 @@ type progress struct {
 
 // newProgress shows progress if stderr is a terminal's.
 func newProgress(stderr io.Writer) *progress {
-	p := &progress{done: map[string][2]int64{}}
+	return &progress{w: terminal(stderr), done: map[string][2]int64{}}
+}
+
+// terminal returns the terminal that stderr is, or nil.
+func terminal(stderr io.Writer) io.Writer {
 	if m, ok := stderr.(messages); ok {
 		if f, ok := m.w.(*os.File); ok {
 			if st, err := f.Stat(); err == nil && st.Mode()&os.ModeCharDevice != 0 {
-				p.w = f
+				return f
 			}
 		}
 	}
-	return p
+	return nil
 }
 
 // set notes the progress of a download, and shows that of all five times a second.

@@ -1,0 +1,137 @@
+package batch
+
+import (
+	"io"
+
+	"github.com/crashpane/crashpane/core/jsonwriter"
+)
+
+// WriteJSON writes a record as an object on one line, with a newline after it. Keys are in
+// alphabetical order. What a dump does not have is null. A file that is no dump has error, file, size
+// and took_ms alone.
+//
+//	address_signature  groups without symbols, see signature.Address
+//	annotations[]      {from, name, private, value}; null unless they are asked for
+//	error              why there is nothing else
+//	file, id, size     the file's name, what is equal for equal dumps, bytes
+//	missing[]          {debug_file, debug_id, frames}: symbol files that the stacks lack
+//	modules[]          {code_id, debug_file, debug_id, name, version} of those on the stacks
+//	problems[]         what cannot be read, or was left out for its cost
+//	threads[]          {complete, crashed, frames[], id, index, name, total}: the first is that which crashed
+//	threads[].frames[] {file, function, inline, line, module, offset, trust}; offset is hexadecimal, from the module's start
+//	time, uptime       seconds since 1970 UTC, seconds
+//	took_ms            how long the record took to make, in milliseconds
+func WriteJSON(w io.Writer, r *Record) error {
+	p := jsonwriter.New(w, jsonwriter.Compact)
+	p.PutObject(func() {
+		if r.Error != "" {
+			p.Str("error", r.Error)
+			p.Str("file", r.Name)
+			p.Int("size", r.Size)
+			p.Float("took_ms", r.milliseconds())
+			return
+		}
+		p.StrOrNull("address_signature", r.AddressSignature)
+		annotations(p, r)
+		p.StrOrNull("cpu", r.CPU)
+		p.Null("error")
+		p.Str("file", r.Name)
+		p.StrOrNull("id", r.ID)
+		p.List("missing", len(r.Missing), func(i int) {
+			m := &r.Missing[i]
+			p.PutObject(func() {
+				p.StrOrNull("debug_file", m.DebugFile)
+				p.StrOrNull("debug_id", m.DebugID)
+				p.Int("frames", int64(m.Frames))
+			})
+		})
+		p.List("modules", len(r.Modules), func(i int) {
+			m := &r.Modules[i]
+			p.PutObject(func() {
+				p.StrOrNull("code_id", m.CodeID)
+				p.StrOrNull("debug_file", m.DebugFile)
+				p.StrOrNull("debug_id", m.DebugID)
+				p.Str("name", m.Name)
+				p.StrOrNull("version", m.Version)
+			})
+		})
+		p.StrOrNull("os", r.OS)
+		number(p, "pid", r.PID)
+		p.List("problems", len(r.Problems), func(i int) { p.PutString(r.Problems[i]) })
+		p.StrOrNull("process", r.Process)
+		p.StrOrNull("product", r.Product)
+		p.StrOrNull("reason", r.Reason)
+		p.StrOrNull("signature", r.Signature)
+		p.Int("size", r.Size)
+		p.List("threads", len(r.Threads), func(i int) { thread(p, &r.Threads[i]) })
+		if r.Time != 0 {
+			p.Int("time", int64(r.Time))
+		} else {
+			p.Null("time")
+		}
+		p.Float("took_ms", r.milliseconds())
+		number(p, "uptime", r.Uptime)
+		p.Str("verdict", r.Verdict)
+		p.StrOrNull("version", r.Version)
+	})
+	if err := p.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (r *Record) milliseconds() float64 { return float64(r.Took.Microseconds()) / 1000 }
+
+// number writes a number, or null.
+func number[T uint32 | uint64](p *jsonwriter.Writer, key string, n *T) {
+	if n == nil {
+		p.Null(key)
+		return
+	}
+	p.Uint(key, uint64(*n))
+}
+
+func annotations(p *jsonwriter.Writer, r *Record) {
+	if r.Annotations == nil {
+		p.Null("annotations")
+		return
+	}
+	p.List("annotations", len(r.Annotations), func(i int) {
+		a := &r.Annotations[i]
+		p.PutObject(func() {
+			p.Str("from", a.From)
+			p.Str("name", a.Name)
+			p.Bool("private", a.Private)
+			p.Str("value", a.Value)
+		})
+	})
+}
+
+func thread(p *jsonwriter.Writer, t *Thread) {
+	p.PutObject(func() {
+		p.Bool("complete", t.Complete)
+		p.Bool("crashed", t.Crashed)
+		p.List("frames", len(t.Frames), func(i int) {
+			f := &t.Frames[i]
+			p.PutObject(func() {
+				p.StrOrNull("file", f.File)
+				p.StrOrNull("function", f.Function)
+				p.Bool("inline", f.Inline)
+				if f.Line != 0 {
+					p.Int("line", int64(f.Line))
+				} else {
+					p.Null("line")
+				}
+				p.StrOrNull("module", f.Module)
+				p.Key("offset")
+				p.PutHex(f.Offset, 1)
+				p.Str("trust", f.Trust)
+			})
+		})
+		p.Uint("id", uint64(t.ID))
+		p.Int("index", int64(t.Index))
+		p.StrOrNull("name", t.Name)
+		p.Int("total", int64(t.Total))
+	})
+}

@@ -1,0 +1,248 @@
+// Package batch describes many dumps, each by one record: what happened, by what it can be grouped,
+// where, and what is missing. A dump costs what the dump costs, however many there are: sessions share
+// a store of symbols, and nothing of a dump stays but its record.
+//
+// Start at Describe. json.go writes records.
+package batch
+
+import (
+	"time"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/signature"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/walker/symbols"
+)
+
+// Options of Describe.
+type Options struct {
+	// Session are the options of the dumps' sessions. Its Store has the symbols, and is shared.
+	Session session.Options
+	// AllThreads: a record has the stacks of all threads, else that of the thread which crashed.
+	AllThreads bool
+	// Private: it has annotations, too.
+	Private bool
+	// Frames is how many frames a record has of a stack.
+	Frames int
+	// Lists make the symbol signature.
+	Lists signature.Lists
+}
+
+// Record describes a dump. What the dump does not have is "", 0 or nil.
+type Record struct {
+	Name string // of the file, or of the member of an archive
+	// ID is the same for equal dumps, whatever their names (session.FileID).
+	ID   string
+	Size int64 // bytes
+	// Error says why the file is no dump or cannot be read. The rest is empty then.
+	Error string
+
+	Process, Product, Version, OS, CPU string
+	PID                                *uint32
+	Time                               uint32  // seconds since 1970, UTC
+	Uptime                             *uint64 // seconds
+	// Reason is the exception's name, Verdict what happened, as a sentence.
+	Reason, Verdict string
+	// AddressSignature groups without symbols (signature.Address), Signature with them; "" without a
+	// crash.
+	AddressSignature, Signature string
+	// Threads are the stacks: first that of the thread that crashed, or that asked for the dump.
+	Threads []Thread
+	Modules []Module // those on the stacks, in their order
+	// Missing are the symbol files that the stacks lack.
+	Missing     []Missing
+	Annotations []report.Annotation // only if they are wanted
+	Problems    []string            // what of the dump cannot be read, or was left out for its cost
+	// Took is how long the record took to make.
+	Took time.Duration
+}
+
+// Thread is a stack.
+type Thread struct {
+	Index   int
+	ID      uint32
+	Name    string
+	Crashed bool
+	// Total is how many frames the stack has, without inlined calls. Complete: its end is proven.
+	Total    int
+	Complete bool
+	Frames   []Frame
+}
+
+// Frame is a call, or an inlined call before the one that it is in.
+type Frame struct {
+	Function, Module, File string
+	Line                   uint32
+	// Offset is from the module's start. Trust is how the frame was found, see report.Frame.
+	Offset uint64
+	Trust  string
+	Inline bool
+}
+
+// Module is a module of the dump.
+type Module struct{ Name, Version, DebugFile, DebugID, CodeID string }
+
+// Missing is a symbol file that Frames frames lack.
+type Missing struct {
+	DebugFile, DebugID string
+	Frames             int
+}
+
+// Describe makes the records of a file: of the dump that it is, or of those in an archive. A file
+// without a dump has one record, with an Error. Symbols in an archive are used for its dumps alone, in
+// place of the shared ones.
+func Describe(src *input.Source, opt Options) []Record {
+	began := time.Now()
+	own := opt.Session
+	own.Store = nil
+	files := session.NewFiles(own)
+	items := files.Add(src)
+	var out []Record
+	for _, it := range items {
+		if it.Dump < 0 {
+			continue
+		}
+		s := files.Session(it.Dump)
+		out = append(out, describe(s, files.HasSymbols(), &opt))
+		r := &out[len(out)-1]
+		r.Name, r.Size = it.Name, it.Size
+		if err := files.Budget().Err(); err != nil {
+			r.Problems = append(r.Problems, "something was left out: "+err.Error())
+		}
+		r.Took, began = time.Since(began), time.Now()
+		s.Close()
+	}
+	if len(out) == 0 {
+		r := Record{Name: src.Name, Size: src.Size, Error: src.Name + ": not a crash dump, and no archive with one"}
+		for _, it := range items {
+			if it.Message != "" {
+				r.Error = it.Message
+				break
+			}
+		}
+		r.Took = time.Since(began)
+		out = append(out, r)
+	}
+	return out
+}
+
+// describe makes the record of a dump. bare is its session without the shared symbols.
+func describe(bare *session.Session, ownSymbols bool, opt *Options) Record {
+	out := Record{ID: bare.FileID()}
+	s := bare
+	switch {
+	case !ownSymbols:
+		out.AddressSignature = signature.Address(bare.PartialReport(-1))
+		if opt.Session.Store == nil {
+			break
+		}
+		if d, err := core.Open(bare.Src); err == nil {
+			s = session.New(d, opt.Session)
+			defer s.Close()
+		}
+	default:
+		if d, err := core.Open(bare.Src); err == nil {
+			empty := opt.Session
+			empty.Store = symbols.New(symbols.Options{})
+			without := session.New(d, empty)
+			out.AddressSignature = signature.Address(without.PartialReport(-1))
+			without.Close()
+		}
+	}
+	r := s.PartialReport(-1)
+	if opt.AllThreads {
+		r = s.Report()
+	}
+	out.fill(r, opt)
+	return out
+}
+
+// fill takes from a report what the record has of it.
+func (out *Record) fill(r *report.Report, opt *Options) {
+	if !opt.Private {
+		r = r.Redacted()
+	}
+	p := &r.Process
+	out.Process, out.Product, out.Version, out.PID, out.Uptime = p.Name, p.Product, p.Version, p.PID, p.Uptime
+	out.OS, out.CPU, out.Time = r.System.OS, r.System.CPU, r.Dump.Time
+	if r.Crash != nil {
+		out.Reason = r.Crash.Reason.Name
+	}
+	for _, span := range view.New(r, nil).Verdict() {
+		out.Verdict += span.Text
+	}
+	out.Signature, _, _ = signature.OfReport(r, opt.Lists, func(n report.Name) string { return n.Shown() })
+	out.threads(r, opt)
+	for i := range r.Missing {
+		m := &r.Missing[i]
+		out.Missing = append(out.Missing, Missing{m.DebugFile, m.DebugID, m.Frames})
+	}
+	for _, d := range r.Diagnostics {
+		if d.Severity == "error" {
+			out.Problems = append(out.Problems, d.Text)
+		}
+	}
+	if opt.Private {
+		out.Annotations = r.Annotations
+	}
+}
+
+// threads adds the stacks, that of the first thread before the others, and the modules on them.
+func (out *Record) threads(r *report.Report, opt *Options) {
+	order := []int{}
+	if r.FirstThread >= 0 {
+		order = append(order, r.FirstThread)
+	}
+	for i := range r.Threads {
+		if opt.AllThreads && i != r.FirstThread {
+			order = append(order, i)
+		}
+	}
+	listed := map[int]bool{}
+	for _, i := range order {
+		t := &r.Threads[i]
+		if t.Pending || t.Omitted {
+			continue
+		}
+		one := Thread{Index: t.Index, ID: t.ID, Name: t.Name, Crashed: t.Crashed, Total: len(t.Frames), Complete: t.Stop.Kind == string(walker.StopEnd), Frames: []Frame{}}
+		for k := range t.Frames[:min(len(t.Frames), opt.Frames)] {
+			f := &t.Frames[k]
+			if m := f.Module; m >= 0 && !listed[m] {
+				listed[m] = true
+				of := &r.Modules[m]
+				out.Modules = append(out.Modules, Module{of.Title(), of.Version, report.BaseName(of.DebugFile), of.DebugID, of.CodeID})
+			}
+			one.Frames = append(one.Frames, calls(r, f, opt.Private)...)
+		}
+		out.Threads = append(out.Threads, one)
+	}
+}
+
+// calls returns a frame and the inlined calls in it, which come first.
+func calls(r *report.Report, f *report.Frame, private bool) (out []Frame) {
+	at := Frame{Offset: f.Lookup, Trust: f.Trust}
+	if f.Module >= 0 {
+		at.Module, at.Offset = r.Modules[f.Module].Title(), f.RVA
+	}
+	add := func(function, file string, line uint32, inline bool) {
+		if !private {
+			file = report.HideUsers(file)
+		}
+		at.Function, at.File, at.Line, at.Inline = function, file, line, inline
+		out = append(out, at)
+	}
+	for i := range f.Inlines {
+		in := &f.Inlines[i]
+		add(in.Function.Shown(), in.File, in.Line, true)
+	}
+	name := ""
+	if f.Named() {
+		name = f.Function.Shown()
+	}
+	add(name, f.File, f.Line, false)
+	return out
+}

@@ -1,0 +1,91 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/report/signature"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+// dumpAt is a dump that crashed at an offset of its program.
+func dumpAt(offset int) []byte {
+	context := dumptest.AMD64(map[string]uint64{"rip": 0x400000 + uint64(offset), "rsp": 0x7000})
+	return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(0x400000, 0x100000, "/opt/app", dumptest.RSDS(1, 2, 3, [8]byte{4}, 1, "app")).
+		Thread(7, context, 0x7000, make([]byte, 64)).Exception(7, 11, 1, 0x45, context).Bytes()
+}
+
+// TestShared: goroutines that share symbols name every dump by its own function, and describing a dump
+// adds nothing to the store.
+func TestShared(t *testing.T) {
+	const functions = 256
+	var sym strings.Builder
+	sym.WriteString("MODULE Linux x86_64 000000010002000304000000000000001 app\n")
+	for i := range functions {
+		fmt.Fprintf(&sym, "FUNC %x 100 0 f%d\n", i*0x100, i)
+	}
+	library := session.NewFiles(session.Options{})
+	library.Add(input.FromBytes("app.sym", []byte(sym.String())))
+	opt := Options{Session: session.Options{Store: library.Store()}, Frames: 3, Lists: signature.Own}
+	var wait sync.WaitGroup
+	for w := range 4 {
+		wait.Go(func() {
+			for i := w; i < functions; i += 4 {
+				for _, r := range Describe(input.FromBytes("a.dmp", dumpAt(i*0x100+8)), opt) {
+					if want := fmt.Sprintf("f%d", i); r.Error != "" || r.Signature != want || r.Threads[0].Frames[0].Function != want {
+						t.Errorf("%d: %+v", i, r)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if n := len(library.Store().Since(0)); n != 1 {
+		t.Errorf("%d files in the store", n)
+	}
+}
+
+// TestJSON: a record with nothing and one with an error are objects too, and a writer's error is
+// returned.
+func TestJSON(t *testing.T) {
+	for _, r := range []Record{{}, {Name: "a", Error: "b\n"}, {Name: "a\xff", Threads: []Thread{{}}, Problems: []string{"<"}}} {
+		var b bytes.Buffer
+		if err := WriteJSON(&b, &r); err != nil || !json.Valid(b.Bytes()) || bytes.Count(b.Bytes(), []byte("\n")) != 1 {
+			t.Errorf("%v: %s", err, b.String())
+		}
+	}
+	full := errors.New("full")
+	if err := WriteJSON(failing{full}, &Record{}); !errors.Is(err, full) {
+		t.Error(err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// FuzzDescribe: any bytes are a record or an error.
+func FuzzDescribe(f *testing.F) {
+	f.Add(dumpAt(8))
+	f.Add(dumpAt(8)[:200])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all := Describe(input.FromBytes("a.dmp", data), Options{Frames: 3, Lists: signature.Own, AllThreads: true})
+		if len(all) == 0 {
+			t.Fatal("no record")
+		}
+		for i := range all {
+			var b bytes.Buffer
+			if WriteJSON(&b, &all[i]); !json.Valid(b.Bytes()) {
+				t.Fatalf("%s", b.String())
+			}
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/batch"
+	"github.com/crashpane/crashpane/walker/readers"
+	"github.com/crashpane/crashpane/walker/report/signature"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+var batchCommand = command{
+	name:  "batch",
+	line:  "batch [--all-threads] [--frames N] [--private] [--unordered] [--workers N] [--signature-lists DIR] DIR|FILE|- [SYMBOLS…]",
+	about: "describe many dumps, each by one line of JSON",
+	help: `Prints one line of JSON for each crash dump: in the folder DIR and all below it, in FILE (a dump, or an archive of dumps), or at the
+paths that standard input has (-), one in a line. A line has the dump's id, which is equal for equal dumps, its signature and address
+signature, the reason, what happened as a sentence, the first frames of the crashed thread, the modules on them with their versions
+and ids, the missing symbols, and how long it took. The schema is in docs/COMMAND.md.
+
+The address signature needs no symbols: dumps that share it crashed in the same code of the same build. The signature groups over
+builds. --signature-lists makes it with lists in the form of Mozilla's siggen.
+
+SYMBOLS are files, archives and folders as for crashpane walk. They are shared by all dumps, and each is opened once. A dump in an
+archive with symbols is walked with these alone.
+
+A file that is no dump or cannot be read is a line with its error, and the command goes on; it exits with 1 at the end. Lines come in
+the order of the files, which --unordered gives up. Texts that may be private (annotations) are left out, unless --private asks for them.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		b := batchRun{options: batch.Options{Lists: signature.Own}}
+		fs.BoolVar(&b.options.AllThreads, "all-threads", false, "walk all threads, and print the stacks of all")
+		fs.IntVar(&b.options.Frames, "frames", 10, "`number` of frames of a stack that are printed")
+		fs.BoolVar(&b.options.Private, "private", false, "print annotations, too, which may have private data")
+		fs.BoolVar(&b.unordered, "unordered", false, "print each line when it is ready")
+		fs.IntVar(&b.workers, "workers", runtime.GOMAXPROCS(0), "`number` of dumps at a time")
+		fs.StringVar(&b.lists, "signature-lists", "", "make signatures with the lists in `folder`, in the form of Mozilla's siggen")
+		return b.run
+	},
+}
+
+// batchRun is one run of batch.
+type batchRun struct {
+	options   batch.Options
+	unordered bool
+	workers   int
+	lists     string
+}
+
+func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
+	switch {
+	case len(args) == 0:
+		return usageError("no folder, file or - is named")
+	case b.workers < 1 || b.options.Frames < 0:
+		return usageError("--workers is at least 1, --frames at least 0")
+	}
+	if b.lists != "" {
+		lists, err := readSignatureLists(b.lists)
+		if err != nil {
+			return err
+		}
+		b.options.Lists = lists
+	}
+	library := newLibrary(stderr)
+	defer library.close()
+	for _, path := range args[1:] {
+		if err := library.add(path); err != nil {
+			return err
+		}
+	}
+	library.summary()
+	b.options.Session = session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice}
+	readers.Add(&b.options.Session)
+	if library.files.HasSymbols() {
+		b.options.Session.Store = library.files.Store()
+	}
+	paths, err := dumpPaths(args[0])
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(stdout, 1<<16)
+	lines := &lineWriter{w: out, ordered: !b.unordered, waiting: map[int][]byte{}, ready: make(chan bool, 4*b.workers+64)}
+	watch := newRate(stderr)
+	if watch.w != nil && args[0] != "-" {
+		paths(func(string) error { watch.total++; return nil }) // what fails fails again below
+	}
+	var failed failures
+	var workers sync.WaitGroup
+	type job struct {
+		n    int
+		path string
+	}
+	jobs := make(chan job)
+	for range b.workers {
+		workers.Go(func() {
+			for j := range jobs {
+				text, bad := b.describe(j.path, library)
+				failed.add(bad)
+				lines.put(j.n, text)
+				watch.done()
+			}
+		})
+	}
+	n := 0
+	err = paths(func(path string) error {
+		if err := lines.failed(); err != nil {
+			return err
+		}
+		lines.ready <- true // so that what waits for its turn stays small
+		jobs <- job{n, path}
+		n++
+		return nil
+	})
+	close(jobs)
+	workers.Wait()
+	watch.end()
+	if err := errors.Join(err, lines.failed(), out.Flush()); err != nil {
+		return err
+	}
+	if failed.n > 0 {
+		return fmt.Errorf("%s; the first: %s", counted(failed.n, "file is no dump or cannot be read", "files are no dumps or cannot be read"), failed.first)
+	}
+	if n == 0 {
+		return fmt.Errorf("%s: no files", args[0])
+	}
+	return nil
+}
+
+// describe returns the lines of a file, and the first error in them.
+func (b *batchRun) describe(path string, library *library) (lines []byte, bad string) {
+	var out bytes.Buffer
+	var records []batch.Record
+	if f, src, err := openFile(path); err != nil {
+		records = []batch.Record{{Name: path, Error: err.Error()}}
+	} else {
+		defer f.Close()
+		spools := &spools{}
+		defer spools.close()
+		opt := b.options
+		opt.Session.Limits = intake.Limits{Spool: spools.create}
+		library.files.Budget().Begin()
+		records = batch.Describe(src, opt)
+	}
+	for i := range records {
+		if bad == "" {
+			bad = records[i].Error
+		}
+		batch.WriteJSON(&out, &records[i]) // a Buffer's Write does not fail
+	}
+	return out.Bytes(), bad
+}
+
+// failures counts the files that are no dumps.
+type failures struct {
+	mu    sync.Mutex
+	n     int
+	first string
+}
+
+func (f *failures) add(why string) {
+	if why == "" {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n++; f.n == 1 {
+		f.first = why
+	}
+}
+
+// lineWriter writes the lines of files, in the files' order or as they come.
+type lineWriter struct {
+	w       io.Writer
+	ordered bool
+	ready   chan bool // has an element for each file that is begun and not written
+
+	mu      sync.Mutex
+	next    int
+	waiting map[int][]byte
+	err     error
+}
+
+func (l *lineWriter) put(n int, lines []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting[n] = lines
+	if !l.ordered {
+		l.next = n
+	}
+	for {
+		lines, ok := l.waiting[l.next]
+		if !ok {
+			return
+		}
+		delete(l.waiting, l.next)
+		l.next++
+		<-l.ready
+		if l.err == nil {
+			_, l.err = l.w.Write(lines)
+		}
+	}
+}
+
+func (l *lineWriter) failed() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// dumpPaths returns a function that calls another with the path of each file: those below a folder in
+// the order of their names, those that standard input has, or the one that is named.
+func dumpPaths(from string) (func(do func(path string) error) error, error) {
+	if from == "-" {
+		return func(do func(string) error) error {
+			lines := bufio.NewScanner(os.Stdin)
+			for lines.Scan() {
+				if path := lines.Text(); path != "" {
+					if err := do(path); err != nil {
+						return err
+					}
+				}
+			}
+			return lines.Err()
+		}, nil
+	}
+	st, err := os.Stat(from)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return func(do func(string) error) error { return do(from) }, nil
+	}
+	return func(do func(string) error) error {
+		return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			return do(path)
+		})
+	}, nil
+}
