@@ -156,7 +156,8 @@ func (d *Dump) wrongContext(part string, off int64, want, have string) error {
 	return &input.FormatError{File: d.Src.Name, Part: part, Offset: off, Want: want, Have: have}
 }
 
-// parseContext takes the registers out of a record. watch is told which bytes are read.
+// parseContext takes the registers out of a record. watch is called with each range of bytes that
+// is read.
 func (d *Dump) parseContext(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) *Context {
 	c := &Context{Arch: l.Arch, Flags: l.Flags(raw, d.Header.Order), Short: l.Short, Regs: cpu.Regs{Arch: l.Arch}}
 	watch(l.FlagsAt, l.FlagsSize())

@@ -241,7 +241,7 @@ func (d *Dump) readDirectory() error {
 				d.Streams[first].Duplicate = true
 				use := "another one; the last is used"
 				if s.Type == StreamException {
-					use = "another one" // all of them are told
+					use = "another one" // all of them are decoded
 				}
 				d.diagnose(Warning, s.Type, &input.FormatError{File: d.Src.Name, Part: s.Type.part(), Offset: at,
 					Want: "one stream of this type", Have: use})

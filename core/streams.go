@@ -234,7 +234,7 @@ func (d *Dump) decodeStreams() {
 			continue
 		}
 		for k := range d.Streams {
-			// Of several exceptions each is told.
+			// Of several exceptions each is decoded.
 			if s := &d.Streams[k]; s.Type == row.Type && (!s.Duplicate || s.Type == StreamException) {
 				d.decodeStream(row, s)
 			}

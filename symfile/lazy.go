@@ -215,7 +215,7 @@ func (f *File) indexSection(section lazy.Section) error {
 	}
 	s := &scanner{f: newFile(f.src, f.opt), section: section}
 	progress := f.opt.Progress
-	if progress != nil { // who watches is told how much it is before it is read
+	if progress != nil { // the size is reported before anything is read
 		progress = func(done, _ int64) { f.opt.Progress(done-from, to-from) }
 		progress(from, 0)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// PowerPC frames hang on r1; the callee's return address lies in its caller's frame: two words up,
+// PowerPC frames hang on r1; the callee's return address is in its caller's frame: two words up,
 // or one by the System V convention of 32 bits, which Breakpad does not know.
 func TestBackChain(t *testing.T) {
 	for _, tc := range []struct {
@@ -40,7 +40,7 @@ func TestRegisterWindow(t *testing.T) {
 }
 
 // A frame pointer of RISC-V and LoongArch is the CFA, and the pair of return address and saved
-// frame pointer lies below it.
+// frame pointer is below it.
 func TestFramePointerIsCFA(t *testing.T) {
 	for _, a := range []*cpu.Arch{cpu.RISCV, cpu.RISCV64, cpu.LoongArch64} {
 		sc := &scene{arch: a, os: core.OSLinux, pc: code(0x1010), policy: RustMinidump}

@@ -41,7 +41,7 @@ func (noSymbols) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 }
 
 // TestMIPSBreakpad: Breakpad's scan on mips wants a frame pointer below the return address, and its
-// callers' pc lies two words before it.
+// callers' pc is two words before it.
 func TestMIPSBreakpad(t *testing.T) {
 	for _, c := range []struct {
 		arch *cpu.Arch

@@ -22,7 +22,7 @@ func (p *partial) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	return p.fakeSymbols.Row(module, rva)
 }
 
-// A frame that only a scan finds lies between two that the rules find; the rules take over again at
+// A frame that only a scan finds is between two that the rules find; the rules take over again at
 // once.
 func TestScanBetweenGoodFrames(t *testing.T) {
 	eachCPU(t, func(t *testing.T, a *cpu.Arch) {

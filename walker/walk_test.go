@@ -609,7 +609,7 @@ func TestScanWantsACall(t *testing.T) {
 	}
 }
 
-// Nobody calls _start: what lies above it on the stack are arguments and what the loader left.
+// Nobody calls _start: what is above it on the stack are arguments and what the loader left.
 func TestNothingAboveStart(t *testing.T) {
 	for _, p := range []Policy{Best, Breakpad} {
 		sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), policy: p,

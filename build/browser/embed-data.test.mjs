@@ -176,7 +176,7 @@ test("if the host page names symbol servers, the user can ask them: the element"
 test("if the host page names symbol servers, the user can ask them: the frame", async () => {
   // The viewer offers the servers that the site was built with; if the host page names servers,
   // only those of them that the site was built with.
-  for (const hash of ["#network", `#network=${encodeURIComponent(`${stranger.base} ${source.base}`)}`]) {
+  for (const hash of ["#network", `#network=${encodeURIComponent(`${stranger.base} breakpad+${source.base}`)}`]) {
     const viewer = await frame(hash);
     await askBySource(viewer);
     assert.equal(await viewer.locator('[data-act="base"]').count(), 1);

@@ -171,7 +171,7 @@ func TestByAddress(t *testing.T) {
 	if !strings.HasSuffix(text, want) || n.Inexpressible != 0 {
 		t.Errorf("%+v\n%s", n, text)
 	}
-	// What depends on another register, on memory or on where the module lies has no such words.
+	// What depends on another register, on memory or on where the module is has no such words.
 	for _, program := range [][]unwind.Op{{sp, reg(0), number(1), and, add}, {sp, {Kind: unwind.LoadSized, Arg: 4}, number(8), add}, {sp, pc, {Kind: unwind.Or}}} {
 		row := plt
 		row.CFA.Code = program

@@ -71,7 +71,7 @@ func TestSpooled(t *testing.T) {
 	}
 }
 
-// TestSpooledDamaged: a section that lies about its size, or is not compressed, is found out,
+// TestSpooledDamaged: a section with a wrong size, or is not compressed, is found out,
 // and what comes before the damage is readable.
 func TestSpooledDamaged(t *testing.T) {
 	const size = 20 << 20

@@ -106,7 +106,7 @@ const (
 	indirect          // to anywhere
 	call              // and on
 	ret               // to the caller
-	stop              // nobody knows, or nowhere
+	stop              // unknown, or nowhere
 )
 
 // machine follows code.

@@ -104,7 +104,7 @@ func sameRules(arch *cpu.Arch, r, d *unwind.Row) bool {
 		}
 		return unwind.Rule{Kind: unwind.Same}
 	}
-	// The caller's sp is the CFA, or lies below it where DWARF may also say in which word or
+	// The caller's sp is the CFA, or is below it where DWARF may also say in which word or
 	// register it was kept.
 	sp := saved(r, arch.SP).Equal(unwind.Rule{Kind: unwind.Same})
 	if arch.CFABias != 0 {

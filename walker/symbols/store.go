@@ -135,8 +135,8 @@ func (s *Store) For(keys []Key) []Candidate {
 	return merged
 }
 
-// keptIdle is how many files stay open that nobody uses: those of the last dump are often those of
-// the next. The stacks of a dump need some ten.
+// keptIdle is how many files stay open that are not in use: those of the last dump are often those
+// of the next. The stacks of a dump need some ten.
 const keptIdle = 64
 
 // Use says that a caller uses a file, until it calls Release. A binary in use takes in the files of
@@ -154,7 +154,8 @@ func (s *Store) Use(f *File) {
 	}
 }
 
-// Release ends a use of a file. Of the files that nobody uses, those that were used last stay open.
+// Release ends a use of a file. Of the files that are not in use, those that were used last stay
+// open.
 func (s *Store) Release(f *File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +170,8 @@ func (s *Store) Release(f *File) {
 	}
 }
 
-// Remove takes files out of the Store, which nobody may use. Binaries forget those that they have
-// taken in, and are offered the others again.
+// Remove takes files out of the Store. They must not be in use. Binaries forget those that they
+// have taken in, and are offered the others again.
 func (s *Store) Remove(gone map[*File]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,15 +24,15 @@ type remoteReader struct {
 
 const (
 	// remoteSlice is how much of a file on a server is read at a time where the reader may choose,
-	// in bytes: what a search needs of a place lies close together, and every frame needs some
-	// places of a file.
+	// in bytes. What a search needs at an address is close together in the file, and every frame
+	// needs a few such places.
 	remoteSlice = 4 << 10
 	// remoteGap is up to how many bytes between two parts are fetched along: a request takes about
 	// as long.
 	remoteGap = 64 << 10
 )
 
-// newRemoteReader makes a reader; failed is told when nothing can be read any more, and whether
+// newRemoteReader makes a reader. It calls failed when nothing can be read any more, with whether
 // that is because the file has changed.
 func newRemoteReader(remote js.Value, failed func(err error, changed bool)) *remoteReader {
 	return &remoteReader{remote: remote, name: remote.Get("url").String(), size: int64(remote.Get("size").Float()),

@@ -18,7 +18,7 @@ function sources() {
   if (!named.length) return built;
   const origin = (address) => {
     try {
-      return new URL(address.replace(/^(microsoft|debuginfod)\+/, ""), location.href).origin;
+      return new URL(address.replace(/^(microsoft|debuginfod|breakpad)\+/, ""), location.href).origin;
     } catch {
       return "";
     }

@@ -9,10 +9,10 @@ const symbolWhole = 4 << 20; // files up to this size are fetched completely
 function symbolSources(bases, window, storage) {
   const home = window.location;
   const web = /^https?:$/.test(home.protocol);
-  // Before the address of a server, a layout may say that its paths are not those of Breakpad's
-  // servers: "microsoft+https://…".
+  // A layout may precede the address of a server: "microsoft+https://…". Without it, or with
+  // breakpad+, its paths are those of Breakpad's servers.
   const resolve = (text) => {
-    const [, layout, address] = /^((?:microsoft|debuginfod)\+)?(.*)$/s.exec(text);
+    const [, layout, address] = /^(?:(microsoft\+|debuginfod\+)|breakpad\+)?(.*)$/s.exec(text);
     let url;
     try {
       if (!/^(https?:\/\/[^/]|\/[^/])/i.test(address)) throw new Error();
