@@ -58,6 +58,19 @@ test("the listing goes on where it is scrolled to its end, and keeps its place",
   assert.match(await at().innerText(), /call rsi/);
 });
 
+test("a folder of sources shows the lines, among the instructions and by themselves", async () => {
+  await opened();
+  await tab.page.click("[data-act=code-source]");
+  await tab.sees("was not added");
+  await tab.drop(["testdata/sample/src"]);
+  await tab.page.waitForFunction(() => /return neighbour\.width\(level\)/.test(document.querySelector(".code-row.at")?.textContent));
+  assert.match(await at().innerText(), /^33\s/);
+  await tab.page.click("[data-act=code-source]");
+  await tab.page.locator(".code-row.line", { hasText: "codec.cc:33" }).getByText("return neighbour.width(level)").waitFor();
+  await tab.page.click("[role=tab][data-arg=files]");
+  await tab.sees("4 files, for the lines of frames");
+});
+
 test("where the code is missing the page says which file has it", async () => {
   await opened();
   await tab.page.locator("#frame-1\\.-1").click();

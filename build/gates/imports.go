@@ -28,6 +28,7 @@ var importRules = []importRule{
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/visible", nil},
+	{"core/sourcefile", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/intake", []string{"core/cpu", "core/input", "core/intake/cab", "core/intake/sevenzip", "core/intake/xz", "core/jsonwriter"}},
 	{"core/intake/cab", nil},
@@ -112,7 +113,7 @@ var importRules = []importRule{
 	{"walker/fetch", []string{"walker/report"}},
 	{"walker/cmd/...", []string{"walker/batch", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
-	{"web/app", []string{"walker/report/rows", "web/protocol"}},
+	{"web/app", []string{"core/sourcefile", "walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.
 	{"web/protocol", []string{"walker/report/rows", "web/wire"}},
 	{"web/wire", nil},

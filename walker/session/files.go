@@ -12,6 +12,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/microdump"
+	"github.com/crashpane/crashpane/core/sourcefile"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -26,6 +27,7 @@ const (
 	KindSym     ItemKind = "sym"
 	KindBinary  ItemKind = "binary"  // an executable, library or debug file
 	KindArchive ItemKind = "archive" // a .zip or .gz, or a log with several microdumps; its members are items of their own
+	KindSources ItemKind = "sources" // a source file, or all those of a folder
 	KindOther   ItemKind = "other"   // not usable; Message says what the file seems to be
 )
 
@@ -54,6 +56,8 @@ type Item struct {
 	// are, see symbols.File.Warnings.
 	Warnings     []string
 	WarningCount int
+	// Count is how many source files a KindSources is.
+	Count int
 }
 
 // Progress is the progress of a long step. Total is 0 if unknown.
@@ -82,6 +86,7 @@ type Files struct {
 	passes   []*pass
 	passRuns bool
 	cache    bool // a part of a dyld shared cache was refused
+	sources  sourceFiles
 }
 
 // item is an Item with what it was read from.
@@ -149,6 +154,7 @@ func (fs *Files) Remove(ids []int) {
 		maps.DeleteFunc(s.assigned, func(_ assignment, f *symbols.File) bool { return gone[f] })
 	}
 	fs.store.Remove(gone)
+	fs.sources.remove(ids)
 }
 
 // describe returns an item as it is known by now.
@@ -204,6 +210,10 @@ func (fs *Files) Report(dump int) *report.Report {
 func (fs *Files) Add(src *input.Source) []Item {
 	first := len(fs.items)
 	fs.budget.GiveFile(src)
+	if sourcefile.Named(src.Name) {
+		src.Budget = fs.budget
+		return []Item{fs.addSource(src).Item}
+	}
 	fs.add(src, false)
 	fs.settleAll()
 	out := make([]Item, 0, len(fs.items)-first)
@@ -215,6 +225,11 @@ func (fs *Files) Add(src *input.Source) []Item {
 
 // add is Add for one file, or for a member of an archive.
 func (fs *Files) add(src *input.Source, member bool) {
+	if member && sourcefile.Named(src.Name) {
+		src.Spool, src.Budget = fs.opt.Limits.Spool, fs.budget
+		fs.addSource(src)
+		return
+	}
 	it := &item{Item: Item{ID: len(fs.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
 	src.Spool, src.Budget = fs.opt.Limits.Spool, fs.budget
 	fs.items = append(fs.items, it)

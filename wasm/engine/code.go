@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/web/protocol"
@@ -10,33 +11,60 @@ import (
 // listing is the last listing of code that was made, and what it was made for: the page asks for
 // windows of it.
 type listing struct {
-	view          *view.View
-	thread, frame int
-	at            uint64
-	before, after int
-	list          *view.CodeList
+	of   listingOf
+	list interface {
+		Page(from, n int) *rows.CodePage
+	}
 }
 
-// code makes a window of a listing of code.
+// listingOf is what a listing is made for.
+type listingOf struct {
+	view                  *view.View
+	thread, frame, inline int
+	at                    uint64
+	source                bool
+	before, after         int
+	files                 int // how many files there were, since sources may have come
+}
+
+// code makes a window of a listing of code, or of the source file of a frame.
 func (e *Engine) code(v *view.View, q protocol.Query) *protocol.CodePage {
 	w := q.Code
-	key := listing{view: v, thread: q.Thread, frame: q.Frame, at: w.At, before: w.Before, after: w.After, list: e.listed.list}
-	if e.listed.list == nil || e.listed != key {
-		s := e.files.Session(q.Dump)
-		wish := session.CodeWish{Before: max(0, w.Before), After: max(1, w.After), Redact: e.redact}
-		var c *report.Code
-		var err error
-		if w.At != 0 {
-			c, err = s.CodeAt(w.At, wish)
+	path, line := v.Position(q.Thread, q.Frame, q.Inline)
+	of := listingOf{view: v, thread: q.Thread, frame: q.Frame, inline: q.Inline, at: w.At, source: w.Source, before: w.Before, after: w.After, files: e.files.SourceCount()}
+	if e.listed.list == nil || e.listed.of != of {
+		e.listed.of = of
+		if w.Source {
+			e.listed.list = view.NewSourceList(path, line, e.sourceText(path))
 		} else {
-			c, err = s.FrameCode(q.Thread, q.Frame, wish)
+			e.listed.list = v.CodeList(e.instructions(q), e.sourceText)
 		}
-		if err != nil { // the thread has no such frame
-			c = &report.Code{Place: report.Place{Module: -1}, Unread: err.Error()}
-		}
-		key.list = v.CodeList(c)
-		e.listed = key
 	}
 	page := e.listed.list.Page(w.Span.From, w.Span.Count)
-	return &protocol.CodePage{CodePage: *page, Thread: q.Thread, Frame: q.Frame, Around: w.At}
+	page.Path, page.Line, page.HasSource = rows.Clean(path), line, e.sourceText(path) != nil
+	return &protocol.CodePage{CodePage: *page, Thread: q.Thread, Frame: q.Frame, Around: w.At, OfSource: w.Source}
+}
+
+// instructions are those around a frame or an address.
+func (e *Engine) instructions(q protocol.Query) (c *report.Code) {
+	s, w := e.files.Session(q.Dump), q.Code
+	wish := session.CodeWish{Before: max(0, w.Before), After: max(1, w.After), Redact: e.redact}
+	var err error
+	if w.At != 0 {
+		c, err = s.CodeAt(w.At, wish)
+	} else {
+		c, err = s.FrameCode(q.Thread, q.Frame, wish)
+	}
+	if err != nil { // the thread has no such frame
+		c = &report.Code{Place: report.Place{Module: -1}, Unread: err.Error()}
+	}
+	return c
+}
+
+// sourceText returns the source file that was added for a path, or nil.
+func (e *Engine) sourceText(path string) view.SourceText {
+	if t := e.files.SourceFor(path); t != nil {
+		return t
+	}
+	return nil
 }

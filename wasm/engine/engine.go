@@ -521,7 +521,7 @@ func (e *Engine) unused(it session.Item, dump int) session.Unused {
 func fileRow(it session.Item) protocol.FileRow {
 	row := protocol.FileRow{Item: it.ID, Name: rows.Clean(it.Name), Size: rows.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Detected),
 		Usable: it.Usable, Message: rows.Clean(it.Message), Refused: it.Refused, Dump: it.Dump, SymName: rows.Clean(it.SymName),
-		SymID: rows.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
+		SymID: rows.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount, Count: it.Count}
 	for _, w := range it.Warnings {
 		row.Warnings = append(row.Warnings, rows.Clean(w))
 	}

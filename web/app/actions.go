@@ -78,6 +78,7 @@ var actionTable = []action{
 	{id: "toggle-why", keys: []string{"e"}, help: "show why this frame is here, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("why") }},
 	{id: "toggle-code", keys: []string{"d"}, help: "show the code around this frame, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("code") }},
 	{id: "code-go", do: func(p *Page, address string) { p.Frame.Code.goTo(address) }},
+	{id: "code-source", do: func(p *Page, _ string) { p.Frame.Code.toggleSource() }},
 	{id: "code-back", do: func(p *Page, _ string) { p.Frame.Code.back() }},
 	{id: "code-bytes", do: func(p *Page, _ string) { p.Frame.Code.bytes = !p.Frame.Code.bytes }},
 	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},

@@ -15,11 +15,11 @@ type Code struct {
 	protocol.CodePage
 	list List
 	// thread and frame are those that query is for.
-	thread, frame int
-	query         protocol.CodeQuery
-	trail         []uint64 // the addresses before query.At, for the way back
-	placed        bool     // the listing's instruction was scrolled to
-	bytes         bool
+	thread, frame, inline int
+	query                 protocol.CodeQuery
+	trail                 []uint64 // the addresses before query.At, for the way back
+	placed                bool     // the listing's instruction was scrolled to
+	bytes, source         bool
 }
 
 // The listing begins with so many instructions, and has codeGrowth times as many when the user scrolls
@@ -49,11 +49,12 @@ func (z *Code) Hidden() bool { return z.page.State.Side != "code" || z.page.Summ
 
 // Want implements Zone.
 func (z *Code) Want(q *protocol.Query) {
-	if s := &z.page.State; s.Thread != z.thread || s.Frame != z.frame {
-		z.thread, z.frame, z.trail = s.Thread, s.Frame, nil
+	if s := &z.page.State; s.Thread != z.thread || s.Frame != z.frame || s.Inline != z.inline {
+		z.thread, z.frame, z.inline, z.trail = s.Thread, s.Frame, s.Inline, nil
 		z.start(0)
 	}
 	query := z.query
+	query.Source = z.source
 	query.Span = z.list.span()
 	if z.placed {
 		query.Span.From -= z.At
@@ -67,7 +68,7 @@ func (z *Code) Want(q *protocol.Query) {
 // Apply implements Zone.
 func (z *Code) Apply(r *protocol.QueryResult) {
 	c := r.Code
-	if c == nil || c.Around != z.query.At {
+	if c == nil || c.Around != z.query.At || c.OfSource != z.source {
 		return
 	}
 	grown := c.CodePage.At - z.CodePage.At
@@ -99,6 +100,13 @@ func (z *Code) reached(first, end bool) bool {
 		z.MoreAfter, grow = false, true
 	}
 	return grow
+}
+
+// toggleSource switches between the instructions and the source file of the frame.
+func (z *Code) toggleSource() {
+	z.source, z.trail = !z.source, nil
+	z.start(0)
+	z.page.Screen.ask(z)
 }
 
 // goTo lists the code at an address: "0x4011d0".
@@ -143,6 +151,8 @@ func (z *Code) class(r rows.CodeRow) string {
 // first is what the row has at its beginning: the offset, or the bytes.
 func (z *Code) first(r rows.CodeRow) string {
 	switch {
+	case r.Kind == rows.CodeSource:
+		return r.Line
 	case r.Kind != rows.CodeInstruction:
 		return ""
 	case z.bytes:
@@ -163,13 +173,21 @@ func (z *Code) current(r rows.CodeRow) any {
 
 // wantedText says what to drop where the code is missing.
 func (z *Code) wantedText() string {
-	if z.Wanted == "" || !z.page.HostPage.TakesFiles() {
+	switch {
+	case !z.page.HostPage.TakesFiles():
+		return ""
+	case z.source && z.Path != "" && !z.HasSource:
+		return "Drop the folder with the sources to see the lines. Nothing is uploaded."
+	case z.Wanted == "":
 		return ""
 	}
 	return "Drop " + z.Wanted + " to see its code."
 }
 
 func (z *Code) listClass() string {
+	if z.source {
+		return "list code-list sources"
+	}
 	if z.bytes {
 		return "list code-list bytes"
 	}

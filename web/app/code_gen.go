@@ -45,6 +45,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-title"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.trail) == 0 && !c.source)
 			vgn.AddAttrInterface("title", c.Title)
 			vgn.SetInnerHTML(c.Title)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
@@ -55,10 +56,23 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.SetInnerHTML(c.Source)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the bytes of each instruction in place of its offset"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the source file around the line of this frame"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-pressed", boolWord(c.source))
+			vgn.AddAttrInterface("data-act", "code-source")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Source"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the bytes of each instruction in place of its offset"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-pressed", boolWord(c.bytes))
 			vgn.AddAttrInterface("data-act", "code-bytes")
+			vgn.AddAttrInterface("hidden", c.source)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -140,9 +154,19 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.AddAttrInterface("title", r.Full)
 								vgn.SetInnerHTML(c.first(r))
 							}
+							if r.Kind == "source" {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-first"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(c.first(r))
+							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-text"}}}
 							vgparent.AppendChild(vgn)
 							vgn.SetInnerHTML(r.Text)
+							if r.Source != "" {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-source-text"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(r.Source)
+							}
 							if r.Target != "" {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "link code-goal"}}}
 								vgparent.AppendChild(vgn)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/crashpane/crashpane/core/sourcefile"
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -548,17 +549,20 @@ func (z *Reading) assigned(module int) int {
 
 // inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
 func inOrder(files []File) []File {
-	var dumps, others []File
+	var dumps, others, code []File
 	for _, f := range files {
-		if looksLikeDump(f.Name()) {
+		switch {
+		case looksLikeDump(f.Name()):
 			dumps = append(dumps, f)
-		} else {
+		case sourcefile.Named(f.Name()):
+			code = append(code, f)
+		default:
 			others = append(others, f)
 		}
 	}
 	sort.SliceStable(dumps, func(i, j int) bool { return dumps[i].Size() < dumps[j].Size() })
 	sort.SliceStable(others, func(i, j int) bool { return others[i].Size() < others[j].Size() })
-	return append(dumps, others...)
+	return append(append(dumps, others...), code...)
 }
 
 func looksLikeDump(name string) bool {
@@ -591,11 +595,11 @@ func Members(f File) []File {
 	return []File{f}
 }
 
-// fitsParcel reports whether a file is small, and named like a symbol file or an object: people drop
-// thousands of these. A file that a server sent goes alone, since its answer is awaited.
+// fitsParcel reports whether a file is small, and named like a symbol file or an object, or is named like
+// a source file, which is not read yet: people drop thousands of these. A file that a server sent goes alone, since its answer is awaited.
 func fitsParcel(f File) bool {
 	name := strings.ToLower(f.Name())
-	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o")) && f.Size() <= smallFile
+	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o")) && f.Size() <= smallFile || sourcefile.Named(name)
 }
 
 // wantFirst moves the files of the queue that may be of modules without symbols to its front. A

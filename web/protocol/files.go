@@ -58,7 +58,7 @@ type FileRow struct {
 	Item     int
 	Name     string
 	Size     string
-	Kind     string // "minidump", "sym", "archive", "binary", "other"
+	Kind     string // "minidump", "sym", "archive", "binary", "sources", "other"
 	Detected string // the format that was recognized by its content (intake.Kind)
 	Usable   bool
 	Message  string
@@ -71,6 +71,7 @@ type FileRow struct {
 	Unused       string
 	Warnings     []string
 	WarningCount int
+	Count        int // of source files in a folder of them
 }
 
 // IsBinary reports whether symbol files can be made from the file.
@@ -101,6 +102,8 @@ func kindWord(f FileRow) string {
 		return "archive"
 	case f.IsBinary():
 		return "binary"
+	case f.Kind == "sources":
+		return "source code"
 	case f.Kind == "other" && f.Usable:
 		return "part of a dSYM"
 	case f.Kind == "other":
@@ -125,6 +128,10 @@ func fileText(f FileRow) string {
 		return fmt.Sprintf("%s warnings: %s", rows.Number(f.WarningCount), f.Warnings[0])
 	case f.SymName != "":
 		return f.SymName + "  " + f.SymID
+	case f.Kind == "sources" && f.Count > 1:
+		return rows.Number(f.Count) + " files, for the lines of frames (Code)"
+	case f.Kind == "sources":
+		return "For the lines of frames (Code)"
 	case f.Dump >= 0:
 		return "Open"
 	case f.Kind == "archive" && f.Usable:

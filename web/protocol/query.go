@@ -56,8 +56,10 @@ type ThreadsQuery struct {
 // CodeQuery is a window of the listing of code around the selected frame, or around the address At if
 // that is not 0. The listing has Before instructions before that and After from there on. Span.From is
 // counted from the row of the instruction that the listing is around, and may be negative.
+// Source: the listing is the source file of the frame, around its line.
 type CodeQuery struct {
 	At            uint64
+	Source        bool
 	Before, After int
 	Span          Span
 }
@@ -131,6 +133,7 @@ type CodePage struct {
 	rows.CodePage
 	Thread, Frame int
 	Around        uint64 // CodeQuery.At
+	OfSource      bool   // CodeQuery.Source
 }
 
 // ReportID identifies a report of a dump. When symbols arrive or the unwind policy changes, there

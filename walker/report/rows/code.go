@@ -5,7 +5,8 @@ const (
 	CodeFunction    = "function" // a function begins
 	CodeLine        = "line"     // a position in the source, before its instructions
 	CodeInstruction = "code"
-	CodeNote        = "note" // about the instruction before it
+	CodeNote        = "note"   // about the instruction before it
+	CodeSource      = "source" // a line of a source file
 )
 
 // CodeRow is a row of a listing of code.
@@ -21,6 +22,9 @@ type CodeRow struct {
 	// "+0x12 ↑" in the same function.
 	Target, Goal string
 	At           bool // the frame is here
+	// Line is the number of a line of a source file, "" in other rows. Source is the text of the line
+	// that a CodeLine is about, if the file was added.
+	Line, Source string
 }
 
 // CodePage is a window of a listing of code around an instruction.
@@ -33,4 +37,9 @@ type CodePage struct {
 	Rows                        []CodeRow
 	// MoreBefore, MoreAfter: there is further code.
 	MoreBefore, MoreAfter bool
+	// Path is the path of the source file in the debug information, and Line the line, where the frame
+	// is; Path is "" if none is known. HasSource: the file was added.
+	Path      string
+	Line      int
+	HasSource bool
 }

@@ -14,6 +14,17 @@ type CodeList struct {
 	code *report.Code
 	rows []codeRow
 	at   int
+	text func(path string) SourceText
+}
+
+// SourceText is a source file: its lines, counted from 1, what is doubtful about it, and why it has no
+// lines; "" if that is not so.
+type SourceText interface {
+	Count() int
+	Line(n int) string
+	Title() string
+	Doubt() string
+	Trouble() string
 }
 
 // codeRow is a row of a listing: of what kind, and of which instruction.
@@ -22,9 +33,9 @@ type codeRow struct {
 	of   int
 }
 
-// CodeList makes a listing.
-func (v *View) CodeList(c *report.Code) *CodeList {
-	l := &CodeList{v: v, code: c}
+// CodeList makes a listing. text returns the source file that was added for a path, or nil.
+func (v *View) CodeList(c *report.Code, text func(path string) SourceText) *CodeList {
+	l := &CodeList{v: v, code: c, text: text}
 	if c.Guessed && !c.MoreBefore {
 		l.rows = append(l.rows, codeRow{rows.CodeNote, -1})
 	}
@@ -91,6 +102,9 @@ func (l *CodeList) row(r codeRow) rows.CodeRow {
 		out.Text = rows.Fold(out.Full)
 	case rows.CodeLine:
 		out.Text, out.Full = source(in.File, in.Line, true)
+		if t := l.text(in.File); t != nil {
+			out.Source = sourceLine(strings.TrimLeft(t.Line(int(in.Line)), " \t"))
+		}
 	case rows.CodeNote:
 		out.Text = l.note(in)
 		out.Full = out.Text
@@ -153,4 +167,70 @@ func (l *CodeList) note(in *report.CodeRow) string {
 		parts = append(parts, s)
 	}
 	return rows.Clean(strings.Join(parts, " · "))
+}
+
+// SourceList is a listing of a source file around a frame's line.
+type SourceList struct {
+	text SourceText
+	path string
+	line int
+}
+
+// Position returns the source file and the line of a frame, or of an inlined call in it if inline is not
+// -1; "" and 0 if they are not known.
+func (v *View) Position(thread, frame, inline int) (path string, line int) {
+	t := v.thread(thread)
+	if t == nil || frame < 0 || frame >= len(t.Frames) {
+		return "", 0
+	}
+	f := &t.Frames[frame]
+	if inline >= 0 && inline < len(f.Inlines) {
+		return f.Inlines[inline].File, int(f.Inlines[inline].Line)
+	}
+	return f.File, int(f.Line)
+}
+
+// NewSourceList makes a listing. text is nil if the file was not added.
+func NewSourceList(path string, line int, text SourceText) *SourceList {
+	return &SourceList{text, path, line}
+}
+
+// Page returns the rows from number from on, counted from that of the frame's line.
+func (l *SourceList) Page(from, n int) *rows.CodePage {
+	p := &rows.CodePage{Rows: []rows.CodeRow{}, Title: rows.Clean(rows.BaseName(l.path))}
+	switch {
+	case l.path == "":
+		p.Title = "No source line"
+		p.Note = "The symbols have no source line for this frame."
+		return p
+	case l.text == nil:
+		p.Note = "The source file " + rows.Clean(l.path) + " was not added."
+		return p
+	case l.text.Trouble() != "":
+		p.Note = "The source file cannot be shown: " + rows.Clean(l.text.Trouble()) + "."
+	case l.line > l.text.Count():
+		p.Note = fmt.Sprintf("It is another revision of the file: it has %d lines, and the frame is in line %d.", l.text.Count(), l.line)
+	case l.text.Doubt() != "":
+		p.Note = rows.Clean("This may be another file: " + l.text.Doubt() + ".")
+	}
+	p.Source, p.Total = rows.Clean(l.text.Title()), l.text.Count()
+	p.At = max(0, min(l.line, p.Total)-1)
+	p.From = max(0, min(p.At+from, p.Total))
+	for i := p.From; i < min(p.Total, p.From+max(0, n)); i++ {
+		text := sourceLine(l.text.Line(i + 1))
+		p.Rows = append(p.Rows, rows.CodeRow{Kind: rows.CodeSource, Line: fmt.Sprint(i + 1), Text: text, Full: text, At: i+1 == l.line})
+	}
+	return p
+}
+
+// maxSourceLine is how many bytes of a line are shown: files that programs write may have lines of any
+// length.
+const maxSourceLine = 400
+
+// sourceLine cleans a line of a source file. Tabs are four columns, as most editors show them.
+func sourceLine(s string) string {
+	if len(s) > maxSourceLine {
+		s = strings.ToValidUTF8(s[:maxSourceLine], "") + "…"
+	}
+	return rows.Clean(strings.ReplaceAll(s, "\t", "    "))
 }

@@ -1,0 +1,190 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/sourcefile"
+)
+
+// This file has the source files that were added. Their names alone are looked at until a listing shows
+// one: a folder may have a hundred thousand.
+
+// sourceFiles are those files.
+type sourceFiles struct {
+	index sourcefile.Index
+	files []sourceFile
+	items map[string]*item // by the folder that was added
+	texts []*SourceText    // those that were read last, the latest first
+}
+
+// sourceFile is a source file, and the item that it is counted in.
+type sourceFile struct {
+	src  *input.Source
+	item int
+}
+
+const (
+	// maxSourceText is the largest source file in bytes that is shown: SQLite in one file has 9 MB.
+	maxSourceText = 16 << 20
+	// maxSourceTexts and maxSourceBytes are how many are kept, and how large they are together.
+	maxSourceTexts = 16
+	maxSourceBytes = 2 * maxSourceText
+)
+
+// addSource enters a source file. All files of a folder are one item.
+func (fs *Files) addSource(src *input.Source) *item {
+	folder, _, in := strings.Cut(strings.ReplaceAll(src.Name, `\`, "/"), "/")
+	if in {
+		folder += "/"
+	}
+	z := &fs.sources
+	it := z.items[folder]
+	if it == nil || it.removed {
+		it = &item{Item: Item{ID: len(fs.items), Name: folder, Dump: -1, Kind: KindSources, Usable: true, Detected: "source"}, src: src}
+		fs.items = append(fs.items, it)
+		if z.items == nil {
+			z.items = map[string]*item{}
+		}
+		z.items[folder] = it
+	}
+	it.Count++
+	it.Size += src.Size
+	z.index.Add(src.Name, len(z.files))
+	z.files = append(z.files, sourceFile{src, it.ID})
+	return it
+}
+
+// remove takes out the files of items.
+func (z *sourceFiles) remove(ids []int) {
+	gone := func(i int) bool { return slices.Contains(ids, z.files[i].item) }
+	z.index.Remove(gone)
+	for i := range z.files {
+		if gone(i) {
+			z.files[i].src = nil
+		}
+	}
+	z.texts = nil
+}
+
+// SourceText is a source file that was added, as lines.
+type SourceText struct {
+	Name   string
+	path   string // that it was found by
+	data   string
+	starts []int
+	// Others are the names of files that fit the path as well. Parts is how many parts of the path fit,
+	// of Of.
+	Others    []string
+	Parts, Of int
+	// Problem says why there is no text, or is "".
+	Problem string
+}
+
+// Title is the file's name, and Trouble its Problem.
+func (t *SourceText) Title() string   { return t.Name }
+func (t *SourceText) Trouble() string { return t.Problem }
+
+// Count is the number of lines.
+func (t *SourceText) Count() int { return len(t.starts) }
+
+// Line returns a line, counted from 1, without its end; "" if there is none.
+func (t *SourceText) Line(n int) string {
+	if n < 1 || n > len(t.starts) {
+		return ""
+	}
+	end := len(t.data)
+	if n < len(t.starts) {
+		end = t.starts[n]
+	}
+	return strings.TrimRight(t.data[t.starts[n-1]:end], "\r\n")
+}
+
+// Doubt says why the text may not be the file that the compiler read, or is "".
+func (t *SourceText) Doubt() string {
+	switch {
+	case len(t.Others) > 0:
+		return fmt.Sprintf("%d files fit this path, among them %s", len(t.Others)+1, t.Others[0])
+	case t.Parts == 1 && t.Of > 1:
+		return "only its name fits"
+	}
+	return ""
+}
+
+// SourceFor returns the source file that was added for a path that debug information has; nil if there
+// is none.
+func (fs *Files) SourceFor(path string) *SourceText {
+	z := &fs.sources
+	for i, t := range z.texts {
+		if t.path == path {
+			z.texts = slices.Insert(slices.Delete(z.texts, i, i+1), 0, t)
+			return t
+		}
+	}
+	found, parts := z.index.Find(path)
+	if len(found) == 0 {
+		return nil
+	}
+	src := z.files[found[0]].src
+	t := &SourceText{Name: src.Name, path: path, Parts: parts, Of: sourcefile.Parts(path)}
+	for _, i := range found[1:] {
+		t.Others = append(t.Others, z.files[i].src.Name)
+	}
+	t.read(src)
+	z.texts = slices.Insert(z.texts, 0, t)
+	total := 0
+	for i, t := range z.texts {
+		if total += len(t.data); i >= maxSourceTexts || total > maxSourceBytes {
+			z.texts = z.texts[:i:i]
+			break
+		}
+	}
+	return t
+}
+
+// read reads the file, and finds where its lines begin: after LF, CR LF, or CR alone.
+func (t *SourceText) read(src *input.Source) {
+	if src.Size > maxSourceText {
+		t.Problem = fmt.Sprintf("it has %d MB, and Crashpane shows source files of at most %d MB", src.Size>>20, maxSourceText>>20)
+		return
+	}
+	b, err := src.Bytes(0, src.Size)
+	if err != nil {
+		t.Problem = err.Error()
+		return
+	}
+	t.data = sourceString(b)
+	for i := 0; i < len(t.data); {
+		t.starts = append(t.starts, i)
+		end := strings.IndexAny(t.data[i:], "\r\n")
+		if end < 0 {
+			break
+		}
+		if i += end + 1; t.data[i-1] == '\r' && i < len(t.data) && t.data[i] == '\n' {
+			i++
+		}
+	}
+}
+
+// sourceString is a text in UTF-8, or in UTF-16 with a byte order mark.
+func sourceString(b []byte) string {
+	big := len(b) >= 2 && b[0] == 0xfe && b[1] == 0xff
+	if !big && !(len(b) >= 2 && b[0] == 0xff && b[1] == 0xfe) {
+		return strings.TrimPrefix(string(b), "\xef\xbb\xbf")
+	}
+	units := make([]uint16, 0, len(b)/2)
+	for i := 2; i+1 < len(b); i += 2 {
+		lo, hi := b[i], b[i+1]
+		if big {
+			lo, hi = hi, lo
+		}
+		units = append(units, uint16(lo)|uint16(hi)<<8)
+	}
+	return string(utf16.Decode(units))
+}
+
+// SourceCount is how many source files were added.
+func (fs *Files) SourceCount() int { return len(fs.sources.files) }
