@@ -264,3 +264,17 @@ func (w *Walker) ExplainStop(stack *Stack, mem unwind.Memory) Scanned {
 	}
 	return Scanned{}
 }
+
+// PassedBy says why a word of the stack is no return address for a scan from the top of the first
+// frames of a stack, or "" if it points into no module or could be one.
+func (w *Walker) PassedBy(stack *Stack, frames int, mem unwind.Memory, at uint64) string {
+	if frames < 1 || frames > len(stack.Frames) || mem == nil {
+		return ""
+	}
+	s := &walk{Walker: w, arch: stack.Frames[frames-1].Regs.Arch, mem: mem, frames: stack.Frames[:frames]}
+	s.enterStacks()
+	if p := s.passedBy(at, 1); len(p.Rejected) > 0 {
+		return p.Rejected[0].Reason
+	}
+	return ""
+}

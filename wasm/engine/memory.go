@@ -49,9 +49,30 @@ func (e *Engine) addMemoryParts(r *protocol.MemoryResult, q protocol.Query, v *v
 	if q.Memory.Rows != nil {
 		r.Rows, _ = e.memoryPage(v, q) // without it the page shows what it had
 	}
+	if w := q.Memory.Stack; w != nil {
+		r.Stack = e.stackWords(v, q.Dump, q.Selection, *w)
+	}
 	if q.Memory.Hits != nil {
 		r.Hits = e.hits(v, q.Dump, *q.Memory.Hits)
 	}
+}
+
+// stackWords makes a window of the words of the selected thread's stack; nil if it cannot be read.
+func (e *Engine) stackWords(v *view.View, dump int, at protocol.Selection, w protocol.StackWordsQuery) *rows.StackWordPage {
+	all, err := e.memory(dump)
+	if err != nil {
+		return nil
+	}
+	from := w.Span.From
+	if w.Around {
+		from = -1
+	}
+	part, err := all.StackWords(at.Thread, at.Frame, from, w.Span.Count)
+	if err != nil {
+		return nil
+	}
+	page := v.StackWords(part, e.redact)
+	return &page
 }
 
 // memoryPage makes a window of the memory. Without an address it is that of the selected frame's

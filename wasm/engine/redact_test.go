@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -56,6 +57,16 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		for form := range view.MemoryUnits {
 			ask("memory as "+form, &protocol.Query{Memory: protocol.MemoryQuery{Rows: &protocol.MemoryRows{Form: form, Span: all, Texts: true}}}, nil)
 			ask("without texts "+form, &protocol.Query{Memory: protocol.MemoryQuery{Rows: &protocol.MemoryRows{Form: form, Span: all}}}, nil)
+		}
+		ask("without texts stack", &protocol.Query{Memory: protocol.MemoryQuery{Stack: &protocol.StackWordsQuery{Span: all}}}, nil)
+		if !strings.Contains(said["without texts stack"], "stack of thread 0") && !strings.Contains(said["without texts stack"], "main") {
+			t.Errorf("no words: %q", said["without texts stack"])
+		}
+		word := fmt.Sprintf("%016x", binary.LittleEndian.Uint64([]byte(secret+"\x00")))
+		for question, answer := range said {
+			if has := strings.Contains(answer, word) || strings.Contains(answer, strings.TrimSpace(fmt.Sprintf("% x", secret))); redact && has {
+				t.Errorf("%s tells it in digits: %q", question, answer)
+			}
 		}
 		for _, kind := range []string{protocol.FindText, protocol.FindBytes, protocol.FindStackTexts} {
 			ask("find "+kind, &protocol.FindMemory{Kind: kind, Text: map[string]string{protocol.FindText: secret, protocol.FindBytes: hex.EncodeToString([]byte(secret))}[kind]}, nil)

@@ -325,7 +325,7 @@ func rowHeight(list js.Value) int {
 	switch list.Get("id").String() {
 	case "threads":
 		return app.ThreadHeight
-	case "content", "code", "memory":
+	case "content", "code", "memory", "stack-words":
 		return app.LineHeight
 	}
 	return app.RowHeight

@@ -71,6 +71,7 @@ var actionTable = []action{
 	{id: "first-frame", keys: []string{"Home"}, do: func(p *Page, _ string) { p.Stack.toRow(0) }},
 	{id: "last-frame", keys: []string{"End"}, do: func(p *Page, _ string) { p.Stack.toRow(p.Stack.Total - 1) }},
 	{id: "inlines", keys: []string{"i"}, help: "show or hide inlined calls", do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
+	{id: "stack-words", keys: []string{"w"}, help: "show the words of the stack, or its frames", do: func(p *Page, _ string) { p.Stack.Words.toggle() }},
 	{id: "guesses", keys: []string{"s"}, help: "show or hide folded frames: many possible callers, recursions", do: func(p *Page, _ string) { p.Stack.toggleGuesses() }},
 	{id: "offsets", keys: []string{"o"}, help: "show or hide the offset in the function after each name", do: func(p *Page, _ string) { p.State.toggleOffsets(); p.Address.write() }},
 	{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},

@@ -94,6 +94,9 @@ func (z *Memory) forget() {
 	z.page.Panel.Memory = MemoryPlaces{}
 }
 
+// threadSelected is for Tab: without an address the memory of another stack is shown.
+func (z *Memory) threadSelected() {}
+
 func (z *Memory) hidePrivate() { z.places().texts = false }
 
 func (z *Memory) actions() []action {
@@ -142,7 +145,7 @@ func hexParts(r rows.MemoryRow) (parts [3]string) {
 func memoryClass(r rows.MemoryRow) string {
 	class := "mem-row"
 	if r.Selected {
-		class += " selected"
+		class += " here"
 	}
 	if r.Gap != "" {
 		class += " gap"

@@ -33,7 +33,7 @@ func (p *Page) selectThread(n int) {
 	p.Host.Reveal("stack", 0)
 	p.Address.write()
 	p.Panel.threadSelected()
-	p.Screen.ask(&p.Threads, &p.Stack, &p.Frame, &p.Frame.Code)
+	p.Screen.ask(&p.Threads, &p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code)
 }
 
 // selectFrame selects a frame, or with inline >= 0 an inlined call in it.
@@ -41,7 +41,10 @@ func (p *Page) selectFrame(frame, inline int) {
 	p.Screen.top = false
 	p.State.Frame, p.State.Inline = frame, inline
 	p.Address.write()
-	p.Screen.ask(&p.Stack, &p.Frame, &p.Frame.Code)
+	p.Screen.ask(&p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code)
+	if p.State.At == 0 && showsAddress(p.State.Tab) {
+		p.Screen.ask(p.Panel.tab(p.State.Tab)) // it shows the frame's stack pointer
+	}
 }
 
 // GoToAddress selects an address, and shows it in the tab Memory.

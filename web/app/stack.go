@@ -13,6 +13,7 @@ type Stack struct {
 	rows.StackPage
 	nameWidth int // room for a frame's name, in characters; 0 if unknown
 	goTo      int // row to select when the engine has sent it, or -1
+	Words     StackWords
 	list      List
 	heads     []cell
 }
@@ -23,6 +24,7 @@ func (z *Stack) init(p *Page) {
 	z.page, z.goTo, z.heads = p, -1, headCells(rows.Heads(rows.StackColumns))
 	z.list = List{id: "stack", visible: protocol.Span{Count: 16}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
+	z.Words.init(p)
 }
 
 // Want implements Zone.

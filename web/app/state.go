@@ -27,7 +27,9 @@ type State struct {
 	// ShowGuesses lists the possible callers and repeated frames that are one row otherwise.
 	ShowGuesses bool
 	// ShowOffsets has the offset in the function after each name.
-	ShowOffsets  bool
+	ShowOffsets bool
+	// StackWords shows the words of the stack in place of its frames.
+	StackWords   bool
 	ThreadFilter string
 	Search       string
 	Policy       string // "" for best
@@ -83,6 +85,9 @@ func (s State) Address() string {
 	if s.HideInlines {
 		setQuery(&b, "inlines", "hidden")
 	}
+	if s.StackWords {
+		setQuery(&b, "stack", "words")
+	}
 	if s.ShowGuesses {
 		setQuery(&b, "guesses", "shown")
 	}
@@ -134,6 +139,7 @@ func ParseState(hash string) State {
 	text("search", &s.Search)
 	text("unwind", &s.Policy)
 	s.HideInlines = v["inlines"] == "hidden"
+	s.StackWords = v["stack"] == "words"
 	s.ShowGuesses = v["guesses"] == "shown"
 	s.ShowOffsets = v["offsets"] == "shown"
 	s.Closed, s.Opened = v["panel"] == "closed", v["panel"] == "open"

@@ -185,6 +185,7 @@ func (c *Table) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 														vgn.AddAttrInterface("class", p.class)
 														vgn.AddAttrInterface("data-act", p.act)
 														vgn.AddAttrInterface("data-arg", p.arg)
+														vgn.AddAttrInterface("title", p.tip)
 														vgn.SetInnerHTML(p.text)
 													}
 													if p.kind == "choice" {

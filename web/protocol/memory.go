@@ -8,6 +8,14 @@ type MemoryQuery struct {
 	Rows   *MemoryRows
 	Hits   *Span
 	Places *PlacesQuery
+	Stack  *StackWordsQuery
+}
+
+// StackWordsQuery is a window of the words of the selected thread's stack. Around: the window is around the first word
+// of the selected frame.
+type StackWordsQuery struct {
+	Span   Span
+	Around bool
 }
 
 // MemoryResult has what was queried.
@@ -15,6 +23,7 @@ type MemoryResult struct {
 	Rows   *rows.MemoryPage
 	Hits   *rows.HitPage
 	Places *PlacesPage
+	Stack  *rows.StackWordPage
 }
 
 // PlacesQuery queries the places in the process that a text may mean: an address, or a part of the name

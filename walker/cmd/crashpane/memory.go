@@ -17,20 +17,24 @@ import (
 
 var memoryCommand = command{
 	name:  "memory",
-	line:  "memory [--size N] [--words] [--format text|json] DUMP ADDRESS [SYMBOLS…] | memory --find WHAT DUMP [SYMBOLS…]",
+	line:  "memory [--size N] [--words] [--format text|json] DUMP ADDRESS [SYMBOLS…] | memory --find WHAT DUMP [SYMBOLS…] | memory --stack THREAD DUMP [SYMBOLS…]",
 	about: "print the process's memory at an address, or find bytes, text and pointers in it",
 	help: `Prints the memory at an address (0x7ffe1000): that of the dump, and where it has none that of the programs among SYMBOLS. --words
 prints a word in a line with what it points to: a function, a thread's stack and frame, a range of the memory map, and with --private
 the text there.
 
 --find searches all memory of the dump and prints a line for each place, with what it is in. WHAT is text:TEXT, in UTF-8 and in
-UTF-16; hex:BYTES; or pointer:ADDRESS.`,
+UTF-16; hex:BYTES; or pointer:ADDRESS.
+
+--stack prints the words of a thread's stack, frame by frame: return addresses, saved registers, what a scan passed by and why, and
+what the other words point to. Threads count from 0.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var m memoryRun
 		fs.IntVar(&m.size, "size", 256, "`number` of bytes")
 		fs.BoolVar(&m.words, "words", false, "a word in a line, with what it points to")
 		fs.BoolVar(&m.private, "private", false, "print the texts that words point to, too")
 		fs.StringVar(&m.find, "find", "", "`what` to find: text:TEXT, hex:BYTES or pointer:ADDRESS")
+		fs.IntVar(&m.stack, "stack", -1, "print the words of the stack of a `thread`")
 		fs.StringVar(&m.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		m.useFlag(fs)
 		return m.run
@@ -45,6 +49,7 @@ type memoryRun struct {
 	size           int
 	words, private bool
 	find, format   string
+	stack          int
 	choices
 }
 
@@ -53,7 +58,7 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	address := uint64(0)
-	if m.find == "" {
+	if m.find == "" && m.stack < 0 {
 		if len(args) < 2 {
 			return usageError("no address is given")
 		}
@@ -73,6 +78,9 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 	defer files.close()
 	files.warnProblems(r)
 	stdout = files.out(stdout)
+	if m.stack >= 0 {
+		return files.ended(m.printStack(stdout, files.dump, r))
+	}
 	if m.find != "" {
 		return files.ended(m.search(stdout, files.dump, r))
 	}
@@ -90,6 +98,32 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 func hexNumber(s string) (uint64, error) {
 	return strconv.ParseUint(strings.TrimPrefix(strings.ToLower(s), "0x"), 16, 64)
 }
+
+// printStack prints the words of a stack.
+func (m *memoryRun) printStack(w io.Writer, dump *session.Session, r *report.Report) error {
+	if m.stack >= len(r.Threads) {
+		return fmt.Errorf("there is no thread %d; the dump has %d", m.stack, len(r.Threads))
+	}
+	memory, err := dump.WholeMemory()
+	if err != nil {
+		return err
+	}
+	for from := 0; ; {
+		words, err := memory.StackWords(m.stack, -1, from, stackWindow)
+		if err != nil {
+			return err
+		}
+		if err := text.WriteStackWords(w, r, words); err != nil {
+			return err
+		}
+		if from = words.From + len(words.Rows); len(words.Rows) == 0 || from >= words.Total {
+			return nil
+		}
+	}
+}
+
+// stackWindow is how many words of a stack are made at once.
+const stackWindow = 512
 
 // search prints where the dump's memory has what is to be found.
 func (m *memoryRun) search(w io.Writer, dump *session.Session, r *report.Report) error {

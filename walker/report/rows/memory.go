@@ -41,6 +41,28 @@ type MemoryRow struct {
 	Byte     int
 }
 
+// StackWordPage is a window of the words of a thread's stack.
+type StackWordPage struct {
+	Page
+	Thread   int
+	Selected int // number of the selected frame's first word, or -1
+	Rows     []StackWordRow
+	// Withheld says which words are not shown, or is "".
+	Withheld string
+}
+
+// StackWordRow is a word of a stack. Kind is what the walk found it to be: "return", "saved",
+// "frame-pointer", "canary", "skipped" (a scan passed it by), or "".
+type StackWordRow struct {
+	Address, Word string
+	// Frame is the one whose memory it is, or -1. Label has its number and name at its first word in the window,
+	// Trust its trust.
+	Frame         int
+	Label, Trust  string
+	Kind, Meaning string
+	Points        string
+}
+
 // HitPage is a window of what a search of the memory found: a row for each region, and those of its hits.
 type HitPage struct {
 	Page

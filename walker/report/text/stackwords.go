@@ -1,0 +1,58 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/visible"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// WriteStackWords prints the words of a stack, a word in a line with what the walk found it to be and what it
+// points to, below a line for each frame.
+//
+//	frame 1  main
+//	0x7ffe0008  0x0000000000402020  return address of frame 2; start + 0x20
+func WriteStackWords(w io.Writer, r *report.Report, words *report.StackWords) error {
+	b := newPrinter(w)
+	name := func(n report.Name) string { return n.Shown() }
+	before := -2
+	for i := range words.Rows {
+		word := &words.Rows[i]
+		if word.Frame != before {
+			if before = word.Frame; before < 0 {
+				b.printf("after the last frame\n")
+			} else {
+				b.printf("frame %d  %s\n", before, visible.Text(r.Threads[words.Thread].Frames[before].Function.Shown()))
+			}
+		}
+		says := stackRoles(word)
+		if points := word.Points.Words(r, name); points != "" {
+			says = append(says, points)
+		}
+		b.printf("%s\n", strings.TrimRight(fmt.Sprintf("0x%x  0x%0*x  %s", word.Address, 2*words.WordSize, word.Value, visible.Text(strings.Join(says, "; "))), " "))
+	}
+	return b.flush()
+}
+
+// stackRoles says what the walk found a word to be.
+func stackRoles(w *report.StackWord) (says []string) {
+	for _, role := range w.Roles {
+		switch role.Kind {
+		case report.RoleReturn:
+			says = append(says, fmt.Sprintf("return address of frame %d", role.Frame))
+		case report.RoleSaved, report.RoleFramePointer:
+			says = append(says, fmt.Sprintf("%s of frame %d, saved by frame %d", role.Register, role.Frame, role.Frame-1))
+		case report.RoleRead:
+			says = append(says, fmt.Sprintf("read by the rules that lead to frame %d", role.Frame))
+		}
+	}
+	if w.Canary {
+		says = append(says, "canary of the stack protector")
+	}
+	if w.PassedBy != "" {
+		says = append(says, "passed by the scan: "+w.PassedBy)
+	}
+	return says
+}

@@ -1,0 +1,56 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/walker/report/text"
+)
+
+// TestStackWords: a return address and a saved register that a rule found, a frame that a scan found, a word
+// that it passed by, and the canary of the C library.
+func TestStackWords(t *testing.T) {
+	const sp, canary = 0x7ffe0000, 0x1122334455667700
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": sp, "rbp": 0})
+	st := story{syms: []string{"MODULE Linux x86_64 " + appID + " app\nFUNC 1000 100 0 leaf\nFUNC 2000 100 0 middle\nFUNC 2100 100 0 outer\n" +
+		"STACK CFI INIT 1000 100 .cfa: $rsp 32 + .ra: .cfa -8 + ^ $rbx: .cfa -16 + ^\n"}, dump: dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: 9, Platform: 0x8201}).
+		Module(0x400000, 0x3000, "/opt/app", appELF).
+		Thread(7, ctx, sp, words64(1, canary, 0x5555, 0x402020, 0x402100, 0x402124, 0, 0)).
+		Memory(0x9000, words64(canary|0x42)).
+		Auxv(8, [2]uint64{25, 0x9000}).
+		Exception(7, 11, 1, 0x45, ctx).
+		Bytes()}
+	s := st.open(t).Session(0)
+	memory, err := s.WholeMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := memory.StackWords(0, 1, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := text.WriteStackWords(&b, s.Report(), words); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"frame 0  leaf\n", "0x7ffe0008  0x1122334455667700  canary of the stack protector\n",
+		"0x7ffe0010  0x0000000000005555  rbx of frame 1, saved by frame 0\n", "0x7ffe0018  0x0000000000402020  return address of frame 1; middle + 0x20\n",
+		"frame 1  middle\n0x7ffe0020  0x0000000000402100  passed by the scan: ", "0x7ffe0028  0x0000000000402124  return address of frame 2; outer + 0x24\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if words.Total != 8 || words.Selected != 4 {
+		t.Errorf("%d words, the first of frame 1 is %d", words.Total, words.Selected)
+	}
+	if part, err := memory.StackWords(0, 1, 5, 2); err != nil || len(part.Rows) != 2 || len(part.Rows[0].Roles) != 1 {
+		t.Errorf("a window: %+v, %v", part, err)
+	}
+	if part, err := memory.StackWords(9, 0, 0, 9); err != nil || part.Total != 0 {
+		t.Errorf("another thread: %+v, %v", part, err)
+	}
+}
