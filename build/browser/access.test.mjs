@@ -68,6 +68,8 @@ for (const scheme of ["light", "dark"]) {
           assert.deepEqual(await complaints(), [], part);
         }
       }
+      await tab.page.focus("#stack");
+      await tab.page.keyboard.press("x"); // rows of the tabs have selected other frames
       await tab.page.click("#side-why");
       assert.deepEqual(await complaints(), [], "why");
       await tab.page.click("#side-code");

@@ -30,20 +30,22 @@ func slashes(path string) string {
 
 func folder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 
-// isSystems reports whether a module is a library of the system, whose symbols its user does not have at
+func (b *builder) isSystems(m int) bool { return b.r.IsSystems(m) }
+
+// IsSystems reports whether a module is a library of the system, whose symbols its user does not have at
 // hand: by its folder, unless the program itself or a part of it is there, or by its name.
-func (b *builder) isSystems(m int) bool {
-	if m == b.r.MainModule {
+func (r *Report) IsSystems(m int) bool {
+	if m == r.MainModule {
 		return false
 	}
-	path := slashes(b.r.Modules[m].Name)
+	path := slashes(r.Modules[m].Name)
 	begins := func(s string) func(string) bool {
 		return func(begin string) bool { return strings.HasPrefix(s, begin) }
 	}
 	if slices.ContainsFunc(systemNames, begins(path[len(folder(path)):])) {
 		return true
 	}
-	if main := b.r.MainModule; main >= 0 && strings.HasPrefix(path, folder(slashes(b.r.Modules[main].Name))) && !isShared(folder(slashes(b.r.Modules[main].Name))) {
+	if main := r.MainModule; main >= 0 && strings.HasPrefix(path, folder(slashes(r.Modules[main].Name))) && !isShared(folder(slashes(r.Modules[main].Name))) {
 		return false
 	}
 	return slices.ContainsFunc(systemFolders, begins(path))

@@ -419,6 +419,10 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		r.Modules = &m
 	}
 	e.addDumpParts(r, q, d, rep)
+	if w := q.Merged; w != nil {
+		m := v.Merged(func(r *report.Report) *report.Merged { return report.Merge(d, r) }, view.MergedQuery{From: w.Span.From, Count: w.Span.Count, Toggled: w.Toggled, Thread: q.Thread, Frame: q.Frame, Search: search})
+		r.Merged = &m
+	}
 	if q.Find != nil && search != "" {
 		r.Found = e.find(v, d, rep, search, q.Find.Hit)
 	}

@@ -155,7 +155,8 @@ func (h *host) pressed(e js.Value) {
 	}
 	list := closest(target, "data-list")
 	inThreads := list.Truthy() && list.Get("id").String() == "threads"
-	if list.Truthy() && (!inThreads || key == "Home" || key == "End") && list.Get("id").String() != "stack" && isMove(key) {
+	isTree := list.Truthy() && attribute(list, "role") == "tree" && (key == "ArrowLeft" || key == "ArrowRight" || key == "Enter")
+	if list.Truthy() && (!inThreads || key == "Home" || key == "End") && list.Get("id").String() != "stack" && (isMove(key) || isTree) {
 		// In lists with a selection, arrow keys move it; other lists scroll.
 		taken := false
 		h.change(func(p *app.Page) { taken = p.ListKey(list.Get("id").String(), key) })

@@ -139,5 +139,5 @@ func (z *Search) search(text string) {
 	z.page.State.Search = text
 	z.begin()
 	z.page.Address.write()
-	z.page.Screen.ask(&z.page.Threads, &z.page.Stack, z.page.Panel.Modules, z)
+	z.page.Screen.ask(&z.page.Threads, &z.page.Stack, z.page.Panel.Modules, z.page.Panel.tab("threads"), z)
 }

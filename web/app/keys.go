@@ -86,6 +86,11 @@ func (p *Page) ListKey(list, key string) bool {
 		p.Threads.toRow(map[string]int{"Home": 0, "End": p.Threads.Total - 1}[key])
 		return true
 	}
+	for _, t := range p.Panel.tabs {
+		if k, ok := t.(interface{ listKey(key string) bool }); ok && listOf(t).id == list {
+			return k.listKey(key)
+		}
+	}
 	by := map[string]int{"ArrowDown": 1, "ArrowUp": -1}[key]
 	if t, ok := p.Panel.tab(list).(interface{ key(by int) }); ok && by != 0 {
 		t.key(by)

@@ -17,7 +17,8 @@
 //	pace.go, screen.go           what happens when; zones, windows of lists
 //	verdict, threads, stack,     the zones of the screen
 //	frame-zone, code, panel
-//	modules, missing, findings,   the tabs of the panel
+//	merged, modules, missing,     the tabs of the panel
+//	findings,
 //	compare, files-tab, system,
 //	grid, log
 //	files.go, dumps.go           reading files, and the menu of dumps

@@ -32,6 +32,7 @@ type Tab interface {
 // Tabs are the tabs of the lower panel, in their order: a tab for each question, with the parts that
 // answer it. Where there are several parts, a switch beside the tabs shows one of them.
 var Tabs = []TabRow{
+	{"Threads", "1", []Part{{"threads", "Threads", newMerged}}},
 	{"Memory", "2", []Part{{"memory", "Map", newGrid}, {"words", "Words", newMemory}, {"bytes", "Bytes", newMemory}, {"text", "Text", newMemory}, {"find", "Find", newFinder}}},
 	{"Modules", "3", []Part{{"modules", "Modules", newModules}, {"wanted", "Missing symbols", newMissing}, {"files", "Files", newFiles}}},
 	{"Findings", "4", []Part{{"findings", "Findings", newFindings}, {"compare", "Compare", newCompare}, {"log", "Log", newLog}}},

@@ -41,7 +41,7 @@ func (p *Page) selectFrame(frame, inline int) {
 	p.Screen.top = false
 	p.State.Frame, p.State.Inline = frame, inline
 	p.Address.write()
-	p.Screen.ask(&p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code)
+	p.Screen.ask(&p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code, p.Panel.tab("threads"))
 	if p.State.At == 0 && showsAddress(p.State.Tab) {
 		p.Screen.ask(p.Panel.tab(p.State.Tab)) // it shows the frame's stack pointer
 	}

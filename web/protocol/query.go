@@ -25,6 +25,7 @@ type Query struct {
 	Content *ContentQuery
 	System  *SystemQuery
 	Compare *CompareQuery
+	Merged  *MergedQuery
 	Find    *FindQuery
 	Memory  MemoryQuery
 }
@@ -96,6 +97,13 @@ type CompareQuery struct {
 	Row  int
 }
 
+// MergedQuery is a window of the tree of all threads' stacks. Toggled are the branches that are open or
+// folded, other than at first.
+type MergedQuery struct {
+	Span    Span
+	Toggled []int
+}
+
 // FindQuery queries the number of hits of Search in the dump, and the position of hit number Hit,
 // counted from 1; 0 for none.
 type FindQuery struct{ Hit int }
@@ -124,6 +132,7 @@ type QueryResult struct {
 	Content *ContentPage
 	System  *SystemPage
 	Compare *rows.ComparePage
+	Merged  *rows.MergedPage
 	Found   *FoundPage
 	Memory  MemoryResult
 }

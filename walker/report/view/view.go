@@ -26,6 +26,7 @@ type View struct {
 	// mismatches has the loaded files with another id that modules could use, by module; nil until
 	// one is asked for.
 	mismatches map[int]*report.MissingFile
+	merged     *report.Merged // nil before it is asked for
 	explain    func(thread, frame int) *report.Explanation
 	points     func(address uint64) report.Pointee
 }

@@ -1,0 +1,129 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
+)
+
+// MergedQuery selects a window of the tree of all threads' stacks. Branches in the system's libraries
+// are folded; Toggled are those that are the other way around.
+type MergedQuery struct {
+	From, Count   int
+	Toggled       []int
+	Thread, Frame int    // selected
+	Search        string // a Query
+}
+
+// Merged returns a window of the tree of all threads' stacks. make makes the
+// tree, once for each report.
+func (v *View) Merged(make func(*report.Report) *report.Merged, q MergedQuery) rows.MergedPage {
+	if v.merged == nil {
+		v.merged = make(v.r)
+	}
+	m := v.merged
+	out := rows.MergedPage{Selected: -1, Rows: []rows.MergedRow{}, Title: count(m.Threads, "thread", "threads") + ", " + count(m.Stacks, "different stack", "different stacks"), Lines: []string{}}
+	if m.Pending > 0 {
+		out.Lines = append(out.Lines, count(m.Pending, "thread is", "threads are")+" not walked yet.")
+	}
+	for i := range m.Holders {
+		out.Lines = append(out.Lines, rows.Clean(m.Holders[i].String())+".")
+	}
+	if s := m.UnknownText(); s != "" {
+		out.Lines = append(out.Lines, s+".")
+	}
+	toggled := map[int]bool{}
+	for _, b := range q.Toggled {
+		toggled[b] = true
+	}
+	row, from := 0, max(0, q.From)
+	for i := 0; i < len(m.Branches); i++ {
+		b := &m.Branches[i]
+		closed := m.Foldable(i) && b.System != toggled[i]
+		n := len(b.Frames)
+		if closed {
+			n = 1
+		}
+		holdsThread := out.Selected < 0 && slices.Contains(b.Threads, q.Thread)
+		for k := range n {
+			f := b.Frames[k]
+			if holdsThread && out.Selected < 0 && (closed || v.sameFrame(b, k, q.Thread, q.Frame)) {
+				out.Selected = row
+			}
+			if row >= from && row < from+q.Count {
+				r := v.mergedRow(m, i, k, closed)
+				r.Hit = v.mergedHolds(m, i, k, closed, q.Search)
+				r.Thread, r.Frame = f.Thread, f.Frame
+				if holdsThread && f.Thread != q.Thread && v.sameFrame(b, k, q.Thread, q.Frame) {
+					r.Thread, r.Frame = q.Thread, q.Frame
+				}
+				out.Rows = append(out.Rows, r)
+			}
+			row++
+		}
+		if closed {
+			i = m.End(i) - 1
+		}
+	}
+	out.Total, out.From = row, min(from, row)
+	return out
+}
+
+// sameFrame reports whether a frame of a thread is frame k of a branch: the branches that lead to it
+// have the thread's outer frames.
+func (v *View) sameFrame(b *report.MergedBranch, k, thread, frame int) bool {
+	f := b.Frames[k]
+	if f.Thread == thread {
+		return f.Frame == frame
+	}
+	t, other := v.thread(thread), v.thread(f.Thread)
+	return t != nil && other != nil && len(t.Frames)-frame == len(other.Frames)-f.Frame
+}
+
+// mergedRow makes the row of a frame of a branch, or of the whole branch.
+func (v *View) mergedRow(m *report.Merged, branch, k int, closed bool) rows.MergedRow {
+	b := &m.Branches[branch]
+	x := &b.Frames[k]
+	f := &v.r.Threads[x.Thread].Frames[x.Frame]
+	row := v.frameRow(f, x.Frame)
+	out := rows.MergedRow{Branch: branch, Level: b.Level, First: k == 0, Foldable: k == 0 && m.Foldable(branch), Open: !closed, Crashed: b.Crashed,
+		Function: row.Function, Full: row.Full, Module: row.Module}
+	if k == 0 {
+		out.Count, out.Share = len(b.Threads), 100*len(b.Threads)/max(1, m.Threads)
+	}
+	switch {
+	case closed:
+		out.Function, out.Note = m.FoldedText(v.r, branch, func(n report.Name) string { return rows.Fold(v.full(n)) })
+		out.Full = out.Function
+	case k == len(b.Frames)-1 && len(b.Ends) > 0:
+		out.Note = m.EndsText(v.r, b)
+	}
+	if x.Repeat != nil && !closed {
+		out.Note = strings.TrimSpace(fmt.Sprintf("%s times %s. %s", rows.Number(x.Repeat.Count), count(x.Repeat.Period, "frame", "frames"), out.Note))
+	}
+	out.Function, out.Note = rows.Clean(out.Function), rows.Clean(out.Note)
+	return out
+}
+
+// mergedHolds reports whether a row contains a Query: its frame, or if the branch is folded one of the
+// branch's and of those behind it.
+func (v *View) mergedHolds(m *report.Merged, branch, k int, closed bool, query string) bool {
+	if query == "" {
+		return false
+	}
+	holds := func(x report.MergedFrame) bool {
+		return v.frameHolds(&v.r.Threads[x.Thread].Frames[x.Frame], x.Frame, -1, query)
+	}
+	if !closed {
+		return holds(m.Branches[branch].Frames[k])
+	}
+	for i := branch; i < m.End(branch); i++ {
+		if slices.ContainsFunc(m.Branches[i].Frames, holds) {
+			return true
+		}
+	}
+	return false
+}
