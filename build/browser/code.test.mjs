@@ -71,6 +71,22 @@ test("a folder of sources shows the lines, among the instructions and by themsel
   await tab.sees("4 files, for the lines of frames");
 });
 
+test("a rule of the user makes a link to the source line, and nothing is requested", async () => {
+  await opened();
+  await tab.page.click("[data-act=code-source]");
+  await tab.page.click("#source-links");
+  const path = await tab.page.locator(".code-path").innerText();
+  assert.match(path, /codec\.cc$/);
+  await tab.page.fill("#link-prefix", path.replace("codec.cc", ""));
+  await tab.page.getByRole("button", { name: "GitHub" }).click();
+  await tab.page.fill("#link-template", "https://git.example/tiles/{path}#L{line}");
+  await tab.page.getByRole("button", { name: "Add", exact: true }).click();
+  const link = tab.page.getByRole("link", { name: "Open on git.example" });
+  assert.equal(await link.getAttribute("href"), "https://git.example/tiles/codec.cc#L33");
+  assert.match(await link.getAttribute("rel"), /noreferrer/);
+  assert.deepEqual(tab.foreign, []);
+});
+
 test("where the code is missing the page says which file has it", async () => {
   await opened();
   await tab.page.locator("#frame-1\\.-1").click();

@@ -80,6 +80,12 @@ var actionTable = []action{
 	{id: "toggle-code", keys: []string{"d"}, help: "show the code around this frame, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("code") }},
 	{id: "code-go", do: func(p *Page, address string) { p.Frame.Code.goTo(address) }},
 	{id: "code-source", do: func(p *Page, _ string) { p.Frame.Code.toggleSource() }},
+	{id: "source-links", do: func(p *Page, _ string) { p.Frame.Code.Links.toggle(p.Frame.Code.Path) }},
+	{id: "link-example", doN: func(p *Page, n int) {
+		p.Frame.Code.Links.Template = linkExamples[min(max(n, 0), len(linkExamples)-1)].Template
+	}},
+	{id: "link-add", do: func(p *Page, _ string) { p.Frame.Code.Links.add() }},
+	{id: "link-remove", doN: func(p *Page, n int) { p.Frame.Code.Links.remove(n) }},
 	{id: "code-back", do: func(p *Page, _ string) { p.Frame.Code.back() }},
 	{id: "code-bytes", do: func(p *Page, _ string) { p.Frame.Code.bytes = !p.Frame.Code.bytes }},
 	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
@@ -140,6 +146,8 @@ var inputTable = []input{
 		p.Panel.Modules.assign(item + "." + itoa(p.Panel.Modules.detail().Index))
 	}},
 	{field: "assign-", limit: changes, do: func(p *Page, item, module string) { p.Panel.Modules.assign(item + "." + module) }},
+	{field: "link-prefix", long: true, do: func(p *Page, _, text string) { p.Frame.Code.Links.Prefix = text }},
+	{field: "link-template", long: true, do: func(p *Page, _, text string) { p.Frame.Code.Links.Template = text }},
 	{field: "symbols-base", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.setBase(text) }},
 	{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
 }

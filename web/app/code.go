@@ -20,6 +20,7 @@ type Code struct {
 	trail                 []uint64 // the addresses before query.At, for the way back
 	placed                bool     // the listing's instruction was scrolled to
 	bytes, source         bool
+	Links                 SourceLinks
 }
 
 // The listing begins with so many instructions, and has codeGrowth times as many when the user scrolls
@@ -32,7 +33,8 @@ const (
 )
 
 func (z *Code) init(p *Page) {
-	z.page = p
+	z.page, z.Links.page = p, p
+	z.Links.load()
 	z.list = List{id: "code", visible: protocol.Span{Count: 24}, more: 2 * overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }, reached: z.reached}
 	p.Screen.add(z, &z.list)
 	z.start(0)
@@ -182,6 +184,14 @@ func (z *Code) wantedText() string {
 		return ""
 	}
 	return "Drop " + z.Wanted + " to see its code."
+}
+
+// link is the link to the source of the frame's line, or "".
+func (z *Code) link() string { return z.Links.linkOf(z.Path, z.Line) }
+
+// offersLinks reports whether the page has something to say about links.
+func (z *Code) offersLinks() bool {
+	return z.source && z.Path != "" && !z.page.HostPage.Limits.NoNetwork
 }
 
 func (z *Code) listClass() string {

@@ -1,0 +1,35 @@
+package app
+
+import "testing"
+
+// TestSourceLinks: paths that say where their source is, and rules of the user, make links; nothing else
+// does, and none where the host page forbids the network.
+func TestSourceLinks(t *testing.T) {
+	p := NewPage(nothing{}, nothing{}, "")
+	z := &p.Frame.Code.Links
+	check := func(path, want string) {
+		t.Helper()
+		if got := z.linkOf(path, 43); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	check("git:github.com/mozilla/gecko:dom/base/a b.cpp:c0ffee", "https://github.com/mozilla/gecko/blob/c0ffee/dom/base/a%20b.cpp#L43")
+	check("hg:hg.mozilla.org/mozilla-central:dom/x.cpp:0123", "https://hg.mozilla.org/mozilla-central/file/0123/dom/x.cpp#l43")
+	check("/rustc/abc/library/core/src/panicking.rs", "https://github.com/rust-lang/rust/blob/abc/library/core/src/panicking.rs#L43")
+	check("git:github.com/mozilla/gecko", "")
+	check("/build/app/src/{line}.c", "")
+	for _, bad := range []linkRule{{"", "https://x/{path}"}, {"/b", "javascript:alert(1)//{path}"}, {"/b", "https://x/"}, {"/b", "http://x/{path}"}} {
+		z.Prefix, z.Template = bad.Prefix, bad.Template
+		if z.add(); z.Problem == "" || len(z.Rules) != 0 {
+			t.Errorf("%+v is a rule", bad)
+		}
+	}
+	z.Prefix, z.Template = `C:\app\`, "https://git.example/app/{path}?l={line}"
+	z.add()
+	check(`C:\app\src\{line}\"x.c`, "https://git.example/app/src/%7Bline%7D/%22x.c?l=43")
+	p.HostPage.Limits.NoNetwork = true
+	check(`C:\app\src\x.c`, "")
+	p.HostPage.Limits.NoNetwork = false
+	z.remove(0)
+	check(`C:\app\src\x.c`, "")
+}
