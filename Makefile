@@ -55,7 +55,7 @@ serve-bin:
 	@mkdir -p dist/bin
 	@$(GO) build -o dist/bin/serve ./build/serve
 
-test: check test-go test-wasm test-browser test-edge ## everything: checks, Go natively and under js/wasm, the page in Chromium
+test: check test-go test-wasm test-browser test-edge ## everything: checks, Go natively and under js/wasm, the page in Chromium, the Worker
 	@test -d ../shared/corpus || echo "*** SKIPPED: the comparisons with other walkers; their corpus, ../shared/corpus, is not here ***"
 	@minidump-stackwalk --version 2>/dev/null | grep -qF "$(PEER)" || echo "*** SKIPPED: the comparison with rust-minidump itself; minidump-stackwalk $(PEER) is not in PATH ***"
 	@echo "all tests passed$(if $(filter none,$(BROWSER)), EXCEPT THOSE OF THE BROWSER: BROWSER=none left them out)"
@@ -78,7 +78,7 @@ test-wasm: ## the Go tests under js/wasm, in Node
 # For example: make test-real PROGRAMS=node,signal KEEP=1
 PROGRAMS ?=
 
-test-real: ## stacks of real programs beside gdb's: what is installed of Node, Java, Go, Python, Rust, browsers … (PROGRAMS=names, KEEP=1); no part of make test
+test-real: ## stacks of real programs compared with gdb's: what is installed of Node, Java, Go, Python, Rust, browsers … (PROGRAMS=names, KEEP=1); no part of make test
 	@mkdir -p dist/bin
 	@$(GO) build -o dist/bin/real ./build/real
 	@dist/bin/real -run "$(PROGRAMS)"
@@ -124,7 +124,7 @@ node_modules/.installed: package-lock.json
 	$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command and the page beside their peers, the start of the page
+bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command and the page compared with their peers, the start of the page
 	@if [ -f $(GENERATOR) ]; then for n in 100M 1G; do [ -d $(GENERATED)/$$n ] || python3 $(GENERATOR) --size $$n --out $(GENERATED)/$$n; done; \
 	else echo "*** SKIPPED: large symbol files; their generator, $(GENERATOR), is not here ***"; fi
 	@if [ -f $(GENERATOR) ]; then cd $(GENERATED) && { [ -d 1G-sorted ] || python3 $(abspath $(GENERATOR)) --size 1G --cfi-order sorted --out 1G-sorted; } && \

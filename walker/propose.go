@@ -118,7 +118,7 @@ func (s *walk) leadsToCode(row unwind.Row) bool {
 
 // dropStaleLR removes rules from a row that would read an arm64 lr that is only a guess. A frame
 // found by its frame pointer gets the word next to it as lr, which is the lr that the function had
-// on entry: rules that hold at the function's first instruction may use it, others would take a
+// on entry. Rules that hold at the function's first instruction may use it. Others would take a
 // value that has long been overwritten.
 func (s *walk) dropStaleLR(row unwind.Row) unwind.Row {
 	if !s.arch.LinkInRecord || s.top().Trust != TrustFramePointer || s.fromLR() {
