@@ -109,9 +109,11 @@ var importRules = []importRule{
 	{"walker/readers", []string{"core/...", "symfile/...", "walker/session", "walker/symbols"}},
 	// It makes a record of each of many dumps.
 	{"walker/batch", []string{"core", "core/input", "core/jsonwriter", "walker", "walker/report", "walker/report/signature", "walker/report/view", "walker/session", "walker/symbols"}},
+	// It keeps the records in a file of SQLite.
+	{"walker/batch/database", []string{"walker/batch"}},
 	// It downloads files for the command.
 	{"walker/fetch", []string{"walker/report"}},
-	{"walker/cmd/...", []string{"walker/batch", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
+	{"walker/cmd/...", []string{"walker/batch", "walker/batch/database", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"core/sourcefile", "walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.

@@ -2,10 +2,13 @@
 // where, and what is missing. A dump costs what the dump costs, however many there are: sessions share
 // a store of symbols, and nothing of a dump stays but its record.
 //
-// Start at Describe. json.go writes records.
+// Start at Describe. json.go writes records. database keeps them in a file.
 package batch
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"time"
 
 	"github.com/crashpane/crashpane/core"
@@ -35,7 +38,8 @@ type Options struct {
 // Record describes a dump. What the dump does not have is "", 0 or nil.
 type Record struct {
 	Name string // of the file, or of the member of an archive
-	// ID is the same for equal dumps, whatever their names (session.FileID).
+	// ID is the same for equal dumps, whatever their names: SHA-256 of the size and of the first 64 MB, in
+	// hexadecimal digits.
 	ID   string
 	Size int64 // bytes
 	// Error says why the file is no dump or cannot be read. The rest is empty then.
@@ -132,7 +136,7 @@ func Describe(src *input.Source, opt Options) []Record {
 
 // describe makes the record of a dump. bare is its session without the shared symbols.
 func describe(bare *session.Session, ownSymbols bool, opt *Options) Record {
-	out := Record{ID: bare.FileID()}
+	out := Record{ID: idOf(bare.Src)}
 	s := bare
 	switch {
 	case !ownSymbols:
@@ -159,6 +163,21 @@ func describe(bare *session.Session, ownSymbols bool, opt *Options) Record {
 	}
 	out.fill(r, opt)
 	return out
+}
+
+// idOf returns a dump's ID; "" if it cannot be read.
+func idOf(src *input.Source) string {
+	const most, piece = 64 << 20, 1 << 20
+	h := sha256.New()
+	binary.Write(h, binary.LittleEndian, src.Size)
+	for at := int64(0); at < min(src.Size, most); at += piece {
+		b, err := src.Bytes(at, min(piece, src.Size-at))
+		if err != nil {
+			return ""
+		}
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // fill takes from a report what the record has of it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker/batch"
 	"github.com/crashpane/crashpane/walker/readers"
@@ -23,7 +23,7 @@ import (
 
 var batchCommand = command{
 	name:  "batch",
-	line:  "batch [--all-threads] [--frames N] [--private] [--unordered] [--workers N] [--signature-lists DIR] DIR|FILE|- [SYMBOLS…]",
+	line:  "batch [--db FILE] [--all-threads] [--frames N] [--private] [--unordered] [--workers N] [--signature-lists DIR] DIR|FILE|- [SYMBOLS…]",
 	about: "describe many dumps, each by one line of JSON",
 	help: `Prints one line of JSON for each crash dump: in the folder DIR and all below it, in FILE (a dump, or an archive of dumps), or at the
 paths that standard input has (-), one in a line. A line has the dump's id, which is equal for equal dumps, its signature and address
@@ -32,6 +32,9 @@ and ids, the missing symbols, and how long it took. The schema is in docs/COMMAN
 
 The address signature needs no symbols: dumps that share it crashed in the same code of the same build. The signature groups over
 builds. --signature-lists makes it with lists in the form of Mozilla's siggen.
+
+--db keeps the records in a file, once for equal dumps. What is in it already is not read again, so that a run goes on where one
+before it was interrupted, and tomorrow's run adds to it. crashpane groups prints its groups.
 
 SYMBOLS are files, archives and folders as for crashpane walk. They are shared by all dumps, and each is opened once. A dump in an
 archive with symbols is walked with these alone.
@@ -45,6 +48,7 @@ the order of the files, which --unordered gives up. Texts that may be private (a
 		fs.BoolVar(&b.options.Private, "private", false, "print annotations, too, which may have private data")
 		fs.BoolVar(&b.unordered, "unordered", false, "print each line when it is ready")
 		fs.IntVar(&b.workers, "workers", runtime.GOMAXPROCS(0), "`number` of dumps at a time")
+		fs.StringVar(&b.db, "db", "", "keep the records in `file`, a database of SQLite, and print none")
 		fs.StringVar(&b.lists, "signature-lists", "", "make signatures with the lists in `folder`, in the form of Mozilla's siggen")
 		return b.run
 	},
@@ -55,7 +59,7 @@ type batchRun struct {
 	options   batch.Options
 	unordered bool
 	workers   int
-	lists     string
+	lists, db string
 }
 
 func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
@@ -89,8 +93,13 @@ func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(stdout, 1<<16)
-	lines := &lineWriter{w: out, ordered: !b.unordered, waiting: map[int][]byte{}, ready: make(chan bool, 4*b.workers+64)}
+	var to sink = printer{bufio.NewWriterSize(stdout, 1<<16)}
+	if b.db != "" {
+		if to, err = openKeeper(b.db); err != nil {
+			return err
+		}
+	}
+	lines := &inOrder{to: to, ordered: !b.unordered, waiting: map[int]fileRecords{}, ready: make(chan bool, 4*b.workers+64)}
 	watch := newRate(stderr)
 	if watch.w != nil && args[0] != "-" {
 		paths(func(string) error { watch.total++; return nil }) // what fails fails again below
@@ -105,16 +114,22 @@ func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
 	for range b.workers {
 		workers.Go(func() {
 			for j := range jobs {
-				text, bad := b.describe(j.path, library)
-				failed.add(bad)
-				lines.put(j.n, text)
+				d := b.describe(j.path, library)
+				for i := range d.records {
+					failed.add(d.records[i].Error)
+				}
+				lines.put(j.n, d)
 				watch.done()
 			}
 		})
 	}
-	n := 0
+	n, skipped := 0, 0
 	err = paths(func(path string) error {
 		if err := lines.failed(); err != nil {
+			return err
+		}
+		if has, err := to.has(path); has || err != nil {
+			skipped++
 			return err
 		}
 		lines.ready <- true // so that what waits for its turn stays small
@@ -125,40 +140,41 @@ func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
 	close(jobs)
 	workers.Wait()
 	watch.end()
-	if err := errors.Join(err, lines.failed(), out.Flush()); err != nil {
+	if err := errors.Join(err, lines.failed(), to.close()); err != nil {
 		return err
+	}
+	if b.db != "" {
+		fmt.Fprintf(stdout, "%s added to %s; %s in it before\n", counted(n, "file", "files"), visible.Text(b.db), counted(skipped, "was", "were"))
 	}
 	if failed.n > 0 {
 		return fmt.Errorf("%s; the first: %s", counted(failed.n, "file is no dump or cannot be read", "files are no dumps or cannot be read"), failed.first)
 	}
-	if n == 0 {
+	if n+skipped == 0 {
 		return fmt.Errorf("%s: no files", args[0])
 	}
 	return nil
 }
 
-// describe returns the lines of a file, and the first error in them.
-func (b *batchRun) describe(path string, library *library) (lines []byte, bad string) {
-	var out bytes.Buffer
-	var records []batch.Record
-	if f, src, err := openFile(path); err != nil {
-		records = []batch.Record{{Name: path, Error: err.Error()}}
-	} else {
-		defer f.Close()
-		spools := &spools{}
-		defer spools.close()
-		opt := b.options
-		opt.Session.Limits = intake.Limits{Spool: spools.create}
-		library.files.Budget().Begin()
-		records = batch.Describe(src, opt)
+// fileRecords are a file and the records of its dumps.
+type fileRecords struct {
+	path           string
+	size, modified int64
+	records        []batch.Record
+}
+
+// describe makes the records of a file.
+func (b *batchRun) describe(path string, library *library) fileRecords {
+	f, src, err := openFile(path)
+	if err != nil {
+		return fileRecords{path: path, records: []batch.Record{{Name: path, Error: err.Error()}}}
 	}
-	for i := range records {
-		if bad == "" {
-			bad = records[i].Error
-		}
-		batch.WriteJSON(&out, &records[i]) // a Buffer's Write does not fail
-	}
-	return out.Bytes(), bad
+	defer f.Close()
+	spools := &spools{}
+	defer spools.close()
+	opt := b.options
+	opt.Session.Limits = intake.Limits{Spool: spools.create}
+	library.files.Budget().Begin()
+	return fileRecords{path, src.Size, src.Modified, batch.Describe(src, opt)}
 }
 
 // failures counts the files that are no dumps.
@@ -179,27 +195,51 @@ func (f *failures) add(why string) {
 	}
 }
 
-// lineWriter writes the lines of files, in the files' order or as they come.
-type lineWriter struct {
-	w       io.Writer
+// sink takes the records of files, one file after the other.
+type sink interface {
+	// has reports whether a file need not be read again.
+	has(path string) (bool, error)
+	put(d fileRecords) error
+	close() error
+}
+
+// printer is the sink that prints a line for each record.
+type printer struct{ w *bufio.Writer }
+
+func (p printer) has(string) (bool, error) { return false, nil }
+
+func (p printer) put(d fileRecords) error {
+	for i := range d.records {
+		if err := batch.WriteJSON(p.w, &d.records[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p printer) close() error { return p.w.Flush() }
+
+// inOrder gives the records of files to a sink, in the files' order or as they come.
+type inOrder struct {
+	to      sink
 	ordered bool
 	ready   chan bool // has an element for each file that is begun and not written
 
 	mu      sync.Mutex
 	next    int
-	waiting map[int][]byte
+	waiting map[int]fileRecords
 	err     error
 }
 
-func (l *lineWriter) put(n int, lines []byte) {
+func (l *inOrder) put(n int, d fileRecords) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiting[n] = lines
+	l.waiting[n] = d
 	if !l.ordered {
 		l.next = n
 	}
 	for {
-		lines, ok := l.waiting[l.next]
+		d, ok := l.waiting[l.next]
 		if !ok {
 			return
 		}
@@ -207,12 +247,12 @@ func (l *lineWriter) put(n int, lines []byte) {
 		l.next++
 		<-l.ready
 		if l.err == nil {
-			_, l.err = l.w.Write(lines)
+			l.err = l.to.put(d)
 		}
 	}
 }
 
-func (l *lineWriter) failed() error {
+func (l *inOrder) failed() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
