@@ -57,3 +57,20 @@ test("what is searched is marked in the tree, also in folded branches", async ()
   await tab.page.fill("#search", "start_thread");
   await tab.page.locator("#merged .merged-row.hit", { hasText: "start_thread" }).waitFor();
 });
+
+test("modules are sorted by a click on a head, and filtered; what is missing names the command and the servers' paths", async () => {
+  await tab.drop([dump]);
+  await tab.sees("stitch-1");
+  const names = () => tab.page.locator("#modules .row .fn").allInnerTexts();
+  await tab.page.getByRole("button", { name: "Module", exact: true }).click();
+  await tab.page.locator('[role="columnheader"][aria-sort="ascending"]').waitFor();
+  await tab.page.waitForFunction(() => document.querySelector("#modules .row .fn").innerText.startsWith("ld-linux"));
+  const sorted = await names();
+  assert.deepEqual(sorted, [...sorted].sort((a, b) => a.localeCompare(b, "en", { sensitivity: "base" })));
+  await tab.page.getByRole("searchbox", { name: "Filter the modules" }).fill("tilecodec");
+  await tab.page.waitForFunction(() => document.querySelectorAll("#modules .row").length === 1);
+  assert.match((await names())[0], /libtilecodec\.so · first on the stack/);
+  await tab.page.locator("#modules .row").click();
+  await tab.sees("crashpane dumpsyms libtilecodec.so > libtilecodec.so.sym");
+  await tab.sees("libtilecodec.so/B19F54F3834E401B9A6B97A1CCACE8B90/libtilecodec.so.sym");
+});

@@ -90,6 +90,7 @@ func Build(in Input) *Report {
 	b.exceptions()
 	b.symbolStates()
 	b.missing()
+	b.publish()
 	b.process()
 	b.collectMessages()
 	b.traces()

@@ -478,6 +478,10 @@ type Module struct {
 	BinaryByName bool
 	// Has says what the files contain, which file has what, and which files are missing.
 	Has symbol.Contents
+	// Publisher is who publishes the program that the module is of, as its name and folder suggest, or "".
+	// System: it is a library of the system, by its folder or name.
+	Publisher string
+	System    bool
 	// IgnoredCFI: the user has disabled the module's call frame information.
 	IgnoredCFI bool
 	// Warnings are the first few of the symbol file's warnings, with their lines.

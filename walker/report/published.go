@@ -118,6 +118,17 @@ func (b *builder) published(m int) *publisher {
 	return b.publishedIn[in]
 }
 
+// publish says of each module whose it is.
+func (b *builder) publish() {
+	for i := range b.r.Modules {
+		m := &b.r.Modules[i]
+		m.System = b.isSystems(i)
+		if p := b.published(i); p != nil && (!m.System || p == &ofWindows) {
+			m.Publisher = p.name
+		}
+	}
+}
+
 // shownBy returns the publisher whose program a module is by its name, or nil.
 func shownBy(m *Module, windows bool) *publisher {
 	file, _ := m.debugFile()

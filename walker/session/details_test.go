@@ -202,7 +202,7 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range v.Modules(0, 1000, -1).Rows {
+	for _, m := range v.Modules(0, 1000, -1, 0, "").Rows {
 		for _, text := range []string{m.Name, m.Path, m.DebugID, m.CodeID, m.Version, m.Base, m.SymbolFile} {
 			show("module", text)
 		}

@@ -135,7 +135,7 @@ func TestGapsAsPrinted(t *testing.T) {
 		}
 	}
 	v := view.New(r, nil)
-	m := v.Modules(0, 10, 0)
+	m := v.Modules(0, 10, 0, 0, "")
 	if m.Total != 1 || v.Summary().Modules != 1 || m.Rows[0].Base != "0x0000000000400000" || m.Rows[0].End != "0x000000000040a000" || !r.Modules[m.Rows[0].Index].Main {
 		t.Errorf("%+v", m)
 	}

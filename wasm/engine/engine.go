@@ -415,7 +415,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		r.Code = e.code(v, q)
 	}
 	if w := q.Modules; w != nil {
-		m := v.Modules(w.Span.From, w.Span.Count, w.Selected)
+		m := v.Modules(w.Span.From, w.Span.Count, w.Selected, w.Sort, rows.Query(w.Filter))
 		r.Modules = &m
 	}
 	e.addDumpParts(r, q, d, rep)

@@ -108,6 +108,8 @@ var actionTable = []action{
 	{id: "anyway", limit: addsFiles, do: func(p *Page, name string) { p.Reading.unpackAnyway(name) }},
 	{id: "module", do: func(p *Page, arg string) { p.Panel.Modules.choose(arg) }},
 	{id: "show-module", do: func(p *Page, arg string) { p.Panel.Modules.show(arg) }},
+	{id: "sort-modules", doN: func(p *Page, column int) { p.reorder(func(o *order) { o.sortBy(column) }) }},
+	{id: "copy-make", do: func(p *Page, _ string) { p.Notices.copy(makeCommand(p.Panel.Modules), "Command copied") }},
 	{id: "ignore", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.ignoreCFI(arg) }},
 	{id: "use", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.assign(arg) }},
 	{id: "unuse", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.unassign(arg) }},
@@ -141,6 +143,7 @@ var inputTable = []input{
 	{field: "memory-kind", do: func(p *Page, _, kind string) { p.Panel.Finder.kind = kind }},
 	{field: "memory-text", do: func(p *Page, _, text string) { p.Panel.Finder.text = text }},
 	{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
+	{field: "modules", do: func(p *Page, _, text string) { p.reorder(func(o *order) { o.filter = text }) }},
 	{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
 	{field: "use", limit: changes, do: func(p *Page, _, item string) {
 		p.Panel.Modules.assign(item + "." + itoa(p.Panel.Modules.detail().Index))

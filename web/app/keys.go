@@ -68,13 +68,16 @@ func (p *Page) escape() bool {
 	return true
 }
 
-// leaveField clears the search and the filter.
+// leaveField clears the search and the filters.
 func (p *Page) leaveField() {
 	if p.State.Search != "" {
 		p.Input("search", "")
 	}
 	if p.State.ThreadFilter != "" {
 		p.Input("threads", "")
+	}
+	if p.Panel.Modules.filter != "" {
+		p.Input("modules", "")
 	}
 	p.Host.Focus("stack")
 }

@@ -11,10 +11,11 @@ import (
 type Modules struct {
 	pane
 	rows.ModulePage
-	Module int  // the one whose details are shown, or -1
-	seek   bool // scroll to Module when its row number is known
-	list   List
-	table  Table
+	Module int // the one whose details are shown, or -1
+	order
+	seek  bool // scroll to Module when its row number is known
+	list  List
+	table Table
 }
 
 func newModules(t pane) Tab {
@@ -27,6 +28,7 @@ func newModules(t pane) Tab {
 // Compute implements vugu's callback before each drawing.
 func (z *Modules) Compute() {
 	z.table.empty = z.emptyText()
+	defer z.heads(&z.table)
 	symbols := columnOf(rows.ModuleColumns, "state")
 	fill(&z.table, z.Rows, rows.ModuleColumns, func(m rows.ModuleRow, to *tableRow) {
 		to.class, to.act, to.arg = z.rowClass(m), "module", m.Index
@@ -39,9 +41,12 @@ func (z *Modules) Compute() {
 	})
 }
 
+// forget is for Tab.
+func (z *Modules) forget() { z.order = order{} }
+
 // Want implements Zone.
 func (z *Modules) Want(q *protocol.Query) {
-	q.Modules = &protocol.ModulesQuery{Span: z.list.span(), Selected: z.Module}
+	q.Modules = &protocol.ModulesQuery{Span: z.list.span(), Selected: z.Module, Sort: z.by, Filter: z.filter}
 }
 
 // Apply implements Zone.
@@ -63,6 +68,9 @@ func (z *Modules) Count() (n int, alert bool) { return z.page.Summary.Modules, f
 func (z *Modules) emptyText() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
+	}
+	if z.filter != "" {
+		return "No module matches."
 	}
 	return "The dump lists no modules."
 }
@@ -118,6 +126,7 @@ func (z *Modules) show(arg string) {
 		return
 	}
 	z.Module, z.seek = n, true
+	z.filter = ""
 	z.page.Panel.show(z.id, false)
 }
 

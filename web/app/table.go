@@ -31,18 +31,19 @@ type cell struct {
 	class, text string
 	tip         any // nil leaves the attribute out
 	parts       []part
+	sort        any // of a head: "ascending" or "descending", else nil
 }
 
 // part is a text, a button or a choice in a cell.
 type part struct {
-	kind        string // "text", "button", "choice"
+	kind        string // "text", "button", "choice", of a head "field"
 	class, text string
 	tip         any
 	act, arg    any // of a button
 	id          any // of a button; nil for none
 	expanded    any // of a button that opens something, else nil
 
-	field, label string // of a choice: its data-input and its accessible name
+	field, label string // of a choice or a field: its data-input and its accessible name
 	choices      []protocol.Choice
 }
 

@@ -58,6 +58,7 @@ func (c *Table) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					if len(x.parts) > 0 {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "columnheader"}}}
 						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("aria-sort", x.sort)
 						vgn.AddAttrInterface("class", x.class)
 						{
 							vgparent := vgn
@@ -67,14 +68,36 @@ func (c *Table) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = vgiterkey
 								p := p
 								_ = p
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}}}
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3)} // <vg-template>
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("aria-expanded", p.expanded)
-								vgn.AddAttrInterface("class", p.class)
-								vgn.AddAttrInterface("data-act", p.act)
-								vgn.AddAttrInterface("data-arg", p.arg)
-								vgn.AddAttrInterface("id", p.id)
-								vgn.SetInnerHTML(p.text)
+								{
+									vgparent := vgn
+									_ = vgparent
+									if p.kind == "button" {
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("aria-expanded", p.expanded)
+										vgn.AddAttrInterface("class", p.class)
+										vgn.AddAttrInterface("data-act", p.act)
+										vgn.AddAttrInterface("data-arg", p.arg)
+										vgn.AddAttrInterface("id", p.id)
+										vgn.SetInnerHTML(p.text)
+									}
+									if p.kind == "field" {
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Filter"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("aria-label", p.label)
+										vgn.AddAttrInterface("class", p.class)
+										vgn.AddAttrInterface("data-input", p.field)
+										{
+											b, err := vjson.Marshal(p.text)
+											if err != nil {
+												panic(err)
+											}
+											vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
+										}
+									}
+								}
 							}
 						}
 					}

@@ -65,11 +65,13 @@ type CodeQuery struct {
 	Span          Span
 }
 
-// ModulesQuery is a window of the modules. Selected is the module whose details and row number are
+// ModulesQuery is a window of the modules that contain Filter. Sort is the number of the column by which
+// they are sorted, from 1; a negative one sorts the other way around, 0 is the usual order. Selected is the module whose details and row number are
 // queried, or -1.
 type ModulesQuery struct {
-	Span     Span
-	Selected int
+	Span           Span
+	Selected, Sort int
+	Filter         string
 }
 
 // GridQuery is a window of a table of the dump's own data.

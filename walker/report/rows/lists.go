@@ -44,13 +44,26 @@ type ModuleRow struct {
 	Warnings          []string
 	IndexedOnDemand   bool   // the symbol file has no full index; lookups search it
 	Has               string // what its files contain
+	// Publisher is whose it is: "system", the name of a publisher, or "".
+	Publisher string
+	// First: it has the first frame of the stack that is not the system's. Unloaded: the process had
+	// unloaded it; it has no symbols.
+	First, Unloaded bool
+}
+
+// Named is a module's name, with what is particular about it.
+func (m ModuleRow) Named() string {
+	if m.First {
+		return m.Name + " · first on the stack"
+	}
+	return m.Name
 }
 
 // ModuleColumns are the columns of the list of modules. Debug ids are not cut: they often differ only
 // in their last digits.
 var ModuleColumns = []Column[ModuleRow]{
 	{Head: Head{Title: "Module", Class: "fn", Width: "minmax(0, 2.2fr)", Medium: "minmax(0, 1.4fr)", Narrow: "minmax(0, 1fr)", Beside: "minmax(0, 2fr)"},
-		Text: func(m ModuleRow) string { return m.Name }, Tip: func(m ModuleRow) string { return m.Path },
+		Text: ModuleRow.Named, Tip: func(m ModuleRow) string { return m.Path },
 		Find: func(m ModuleRow) []string { return []string{m.Path} }},
 	{Head: Head{Title: "Symbols", Class: "state", Width: "minmax(204px, 1.8fr)", Medium: "minmax(120px, 1.4fr)", Narrow: "minmax(0, 1fr)", Beside: "minmax(180px, 3fr)"},
 		Text: symbolWords, Tip: symbolTip, Find: func(m ModuleRow) []string { return []string{m.SymbolFile, m.Other} }},
@@ -63,6 +76,40 @@ var ModuleColumns = []Column[ModuleRow]{
 	{Head: Head{Title: "Version", Class: "dim", Width: "minmax(0, 1.2fr)", Medium: "-", Beside: "-"},
 		Text: func(m ModuleRow) string { return m.Version }, Tip: func(m ModuleRow) string { return m.Version },
 		Find: func(m ModuleRow) []string { return []string{m.Version} }},
+	{Head: Head{Title: "Publisher", Class: "dim", Width: "88px", Medium: "-", Beside: "-"},
+		Text: func(m ModuleRow) string { return m.Publisher }, Find: func(m ModuleRow) []string { return []string{m.Publisher} }},
+}
+
+// Natural compares two texts like a person: numbers in them by their value, letters whatever their case.
+func Natural(a, b string) int {
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	number := func(s string) (digits, rest string) {
+		n := 0
+		for n < len(s) && isDigit(s[n]) {
+			n++
+		}
+		return strings.TrimLeft(s[:n], "0"), s[n:]
+	}
+	a, b = strings.ToLower(strings.ReplaceAll(a, ",", "")), strings.ToLower(strings.ReplaceAll(b, ",", ""))
+	for a != "" && b != "" {
+		if isDigit(a[0]) && isDigit(b[0]) {
+			var x, y string
+			x, a = number(a)
+			y, b = number(b)
+			if len(x) != len(y) {
+				return len(x) - len(y)
+			}
+			if c := strings.Compare(x, y); c != 0 {
+				return c
+			}
+			continue
+		}
+		if a[0] != b[0] {
+			return int(a[0]) - int(b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return len(a) - len(b)
 }
 
 // symbolWords is the state of a module's symbols, and what the files contain.
@@ -180,6 +227,10 @@ type ModuleDetail struct {
 	Binary string
 	// Assign: the user may assign symbols to it.
 	Assign bool
+	// Command makes a missing symbol file of File, the file that it needs: "crashpane dumpsyms FILE >
+	// FILE.sym". Stores are the paths of the missing files on servers.
+	Command, File string
+	Stores        []Fact
 }
 
 // StoreFile is a file as servers of a layout have it (walker/report).

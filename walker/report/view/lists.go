@@ -139,16 +139,26 @@ func (v *View) Assignable(n int) (out []int) {
 	return out
 }
 
-// Modules lists the modules.
-func (v *View) Modules(from, n, selected int) rows.ModulePage {
-	out := rows.ModulePage{Selected: -1, Rows: []rows.ModuleRow{}}
+// Modules lists the modules, and behind them the unloaded ones. See sortedModules for sort; filter is a
+// Query.
+func (v *View) Modules(from, n, selected, sort int, filter string) rows.ModulePage {
+	out := rows.ModulePage{Detail: v.Module(selected), Rows: []rows.ModuleRow{}}
+	if sort != 0 || filter != "" {
+		all := v.sortedModules(sort, filter)
+		lo, hi := window(len(all), from, n)
+		out.From, out.Total, out.Rows = lo, len(all), append(out.Rows, all[lo:hi]...)
+		out.Selected = slices.IndexFunc(all, func(r rows.ModuleRow) bool { return r.Index == selected })
+		return out
+	}
 	order := v.moduleOrder()
-	lo, hi := window(len(order), from, n)
-	out.From, out.Total = lo, len(order)
-	out.Selected = slices.Index(order, selected)
-	out.Detail = v.Module(selected)
-	for _, i := range order[lo:hi] {
-		out.Rows = append(out.Rows, v.moduleRow(i))
+	lo, hi := window(len(order)+len(v.r.Unloaded), from, n)
+	out.From, out.Total, out.Selected = lo, len(order)+len(v.r.Unloaded), slices.Index(order, selected)
+	for i := lo; i < hi; i++ {
+		if i < len(order) {
+			out.Rows = append(out.Rows, v.moduleRow(order[i]))
+		} else {
+			out.Rows = append(out.Rows, v.unloadedRow(i-len(order)))
+		}
 	}
 	return out
 }
@@ -160,7 +170,10 @@ func (v *View) moduleRow(i int) rows.ModuleRow {
 	row := rows.ModuleRow{Index: i, Name: rows.Clean(m.Title()), Path: rows.Clean(m.Name), Base: v.hex(start),
 		End: v.hex(end), Version: version(m), DebugFile: rows.Clean(rows.BaseName(m.DebugFile)),
 		DebugID: rows.Clean(m.DebugID), CodeID: rows.Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
-		SymbolFile: rows.Clean(rows.BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}
+		First: i == v.firstOwn(), Publisher: m.Publisher, SymbolFile: rows.Clean(rows.BaseName(m.SymbolFile)), Frames: m.Frames, Item: -1, Warnings: []string{}, Has: hasWords(m)}
+	if m.System && row.Publisher == "" {
+		row.Publisher = "system"
+	}
 	if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
 		row.Word = "indexed on demand"
 	}

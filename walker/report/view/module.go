@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -39,7 +40,7 @@ func (v *View) Module(i int) *rows.ModuleDetail {
 	if m == nil {
 		return nil
 	}
-	d := &rows.ModuleDetail{Index: i, Name: rows.Clean(m.Title()), Facts: []rows.Fact{}, Has: []rows.Fact{}, Missing: []string{}, Warnings: []string{},
+	d := &rows.ModuleDetail{Index: i, Name: rows.Clean(m.Title()), Facts: []rows.Fact{}, Has: []rows.Fact{}, Missing: []string{}, Warnings: []string{}, Stores: []rows.Fact{},
 		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned, Ignored: m.IgnoredCFI,
 		Binary: m.Binary, Assign: assignable(m)}
 	d.Status = v.moduleStatus(m)
@@ -64,6 +65,7 @@ func (v *View) Module(i int) *rows.ModuleDetail {
 	if m.Binary != m.SymbolFile {
 		add("Binary", rows.Clean(m.Binary), true)
 	}
+	v.addWanted(d, i)
 	d.Has = has(m)
 	for _, s := range m.Has.Missing {
 		d.Missing = append(d.Missing, sentenceCase(rows.Clean(s)))
@@ -73,6 +75,96 @@ func (v *View) Module(i int) *rows.ModuleDetail {
 		d.Warnings = append(d.Warnings, rows.Clean(w))
 	}
 	return d
+}
+
+// storeNames are the kinds of symbol servers, by their layouts.
+var storeNames = map[string]string{report.LayoutBreakpad: "Breakpad server", report.LayoutMicrosoft: "Microsoft server", report.LayoutDebuginfod: "debuginfod"}
+
+// addWanted adds what a module lacks: what differs from a loaded file, the command that makes the file,
+// where servers have it.
+func (v *View) addWanted(d *rows.ModuleDetail, module int) {
+	for i := range v.r.Missing {
+		w := &v.r.Missing[i]
+		if w.Module != module {
+			continue
+		}
+		if w.Mismatch.File != "" {
+			d.Missing = append(d.Missing, rows.Clean(rows.BaseName(w.Mismatch.File))+" does not match: "+rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID)))
+		}
+		d.Command, d.File = "crashpane dumpsyms FILE > FILE.sym", rows.Clean(w.DebugFile)
+		if w.Partial && w.Program != "" { // the PDB is there
+			d.Command, d.File = "crashpane dumpsyms FILE FILE.pdb > FILE.sym", rows.Clean(w.Program)
+		}
+		for _, s := range w.Stores {
+			d.Stores = append(d.Stores, rows.Fact{Key: storeNames[s.Layout], Value: rows.Clean(s.Path), Code: true})
+		}
+		return
+	}
+}
+
+// unloadedRow makes the row of a module that the process had unloaded.
+func (v *View) unloadedRow(i int) rows.ModuleRow {
+	u := &v.r.Unloaded[i]
+	return rows.ModuleRow{Index: len(v.r.Modules) + i, Name: rows.Clean(rows.BaseName(u.Name)), Path: rows.Clean(u.Name), Base: v.hex(u.Base), End: v.hex(u.Base + u.Size),
+		CodeID: rows.Clean(u.CodeID), State: "not-needed", Word: "unloaded", Item: -1, Warnings: []string{}, Unloaded: true}
+}
+
+// firstOwn returns the module of the first frame of the first thread's stack that is not the system's,
+// or -1.
+func (v *View) firstOwn() int {
+	if v.own == nil {
+		own := v.findOwn()
+		v.own = &own
+	}
+	return *v.own
+}
+
+func (v *View) findOwn() int {
+	t := v.thread(v.r.FirstThread)
+	if t == nil {
+		return -1
+	}
+	for i := range t.Frames {
+		if m := v.module(t.Frames[i].Module); m != nil && !m.System && t.GuessesAt(i) == nil {
+			return t.Frames[i].Module
+		}
+	}
+	return -1
+}
+
+// sortedModules returns the rows of the modules that a text finds, sorted by a column, counted from 1;
+// a negative one sorts the other way around, 0 is the usual order.
+func (v *View) sortedModules(sort int, filter string) []rows.ModuleRow {
+	if v.sorted.rows != nil && v.sorted.sort == sort && v.sorted.filter == filter {
+		return v.sorted.rows
+	}
+	out := []rows.ModuleRow{}
+	add := func(r rows.ModuleRow) {
+		if filter == "" || rows.Finds(filter, r, rows.ModuleColumns) || rows.Holds(filter, rows.ModuleColumns[1].Text(r)) {
+			out = append(out, r)
+		}
+	}
+	for _, i := range v.moduleOrder() {
+		add(v.moduleRow(i))
+	}
+	for i := range v.r.Unloaded {
+		add(v.unloadedRow(i))
+	}
+	if by := max(sort, -sort); by > 0 && by <= len(rows.ModuleColumns) {
+		text := rows.ModuleColumns[by-1].Text
+		slices.SortStableFunc(out, func(a, b rows.ModuleRow) int {
+			x, y := text(a), text(b)
+			if (x == "") != (y == "") { // what is not known is last
+				return map[bool]int{true: 1, false: -1}[x == ""]
+			}
+			if sort < 0 {
+				return rows.Natural(y, x)
+			}
+			return rows.Natural(x, y)
+		})
+	}
+	v.sorted.sort, v.sorted.filter, v.sorted.rows = sort, filter, out
+	return out
 }
 
 // has returns the parts of a module. Parts of one kind are one fact.

@@ -29,15 +29,15 @@ func TestModuleDetail(t *testing.T) {
 	if d.Binary != "lib/libx.so" || !d.Rules || d.Ignored || d.Status != "Its symbols are loaded; 2 frames are in it." {
 		t.Errorf("%+v", d)
 	}
-	page := v.Modules(0, 50, 0)
-	if page.Detail == nil || page.Detail.Index != 0 || v.Modules(0, 50, -1).Detail != nil {
+	page := v.Modules(0, 50, 0, 0, "")
+	if page.Detail == nil || page.Detail.Index != 0 || v.Modules(0, 50, -1, 0, "").Detail != nil {
 		t.Error("the list's detail is not that of the module asked for")
 	}
 	if row := page.Rows[page.Selected]; row.Has != "unwind rules" {
 		t.Errorf("%q", row.Has)
 	}
 	m.IgnoredCFI = true
-	if row := v.Modules(0, 50, 0).Rows[page.Selected]; row.Has != "unwind rules, not used" {
+	if row := v.Modules(0, 50, 0, 0, "").Rows[page.Selected]; row.Has != "unwind rules, not used" {
 		t.Errorf("%q", row.Has)
 	}
 	if v.Module(-1) != nil || v.Module(99) != nil {

@@ -26,9 +26,15 @@ type View struct {
 	// mismatches has the loaded files with another id that modules could use, by module; nil until
 	// one is asked for.
 	mismatches map[int]*report.MissingFile
-	merged     *report.Merged // nil before it is asked for
-	explain    func(thread, frame int) *report.Explanation
-	points     func(address uint64) report.Pointee
+	own        *int     // see firstOwn
+	sorted     struct { // the last answer of sortedModules
+		sort   int
+		filter string
+		rows   []rows.ModuleRow
+	}
+	merged  *report.Merged // nil before it is asked for
+	explain func(thread, frame int) *report.Explanation
+	points  func(address uint64) report.Pointee
 }
 
 // PointBy sets the function that says what an address is in. Without it registers have only modules.

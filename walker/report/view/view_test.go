@@ -151,7 +151,7 @@ func TestExportedNamesAreNotAll(t *testing.T) {
 	if got, want := v.Stack(StackQuery{Thread: 1, Count: 1}).Quality, "Symbols for 0 of 2 modules on this stack · only exported names for 1 module · add x.dll first · "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	for _, m := range v.Modules(0, 10, -1).Rows {
+	for _, m := range v.Modules(0, 10, -1, 0, "").Rows {
 		if m.Name == "app" && (m.State != "exports" || m.Word != "exported names") {
 			t.Errorf("%+v", m)
 		}
@@ -284,7 +284,7 @@ func TestLists(t *testing.T) {
 	if th := v.Threads(0, 10, 1, "", "forced"); th.Total != 2 || th.Rows[0].Hits != 1 || th.Rows[1].Hits != 0 {
 		t.Errorf("searched: %+v", th)
 	}
-	m := v.Modules(0, 10, -1)
+	m := v.Modules(0, 10, -1, 0, "")
 	if m.Total != 3 || m.Rows[0].State != "forced" || m.Rows[2].Name != "unused.so" || m.Rows[0].Item != 4 {
 		t.Errorf("%+v", m.Rows)
 	}

@@ -1,0 +1,52 @@
+package app
+
+// order is the order of a table's rows, and which of them it has.
+type order struct {
+	by     int // the column, from 1; negative: the other way around; 0: the usual order
+	filter string
+}
+
+// heads makes the heads of a table buttons that sort its rows. The first has the filter beside it.
+func (o *order) heads(t *Table) {
+	for i := range t.heads {
+		h := &t.heads[i]
+		mark := ""
+		switch o.by {
+		case i + 1:
+			mark, h.sort = " ▲", "ascending"
+		case -i - 1:
+			mark, h.sort = " ▼", "descending"
+		}
+		h.parts = []part{buttonPart("sort", h.text+mark, "sort-modules", i+1)}
+		if i == 0 {
+			h.parts = append(h.parts, part{kind: "field", class: "field small head-filter", text: o.filter, field: "modules", label: "Filter the modules"})
+		}
+	}
+}
+
+// sortBy sorts by a column, then the other way around, then in the usual order.
+func (o *order) sortBy(column int) {
+	switch o.by {
+	case column:
+		o.by = -column
+	case -column:
+		o.by = 0
+	default:
+		o.by = column
+	}
+}
+
+// reorder changes the order of the modules, and queries them from the first on.
+func (p *Page) reorder(change func(o *order)) {
+	z := p.Panel.Modules
+	change(&z.order)
+	z.list.visible.From = 0
+	p.Host.Reveal("modules", 0)
+	p.Screen.ask(z)
+}
+
+// makeCommand is the command that makes the missing symbol file of the selected module, or "".
+func makeCommand(z *Modules) string {
+	d := z.detail()
+	return commandFor(d.Command, d.File, z.page.Host.System() == SystemWindows)
+}
