@@ -108,7 +108,7 @@ var importRules = []importRule{
 	// It gives a session all readers of files.
 	{"walker/readers", []string{"core/...", "symfile/...", "walker/session", "walker/symbols"}},
 	// It makes a record of each of many dumps.
-	{"walker/batch", []string{"core", "core/input", "core/jsonwriter", "walker", "walker/report", "walker/report/signature", "walker/report/view", "walker/session", "walker/symbols"}},
+	{"walker/batch", []string{"core", "core/input", "core/intake", "core/jsonwriter", "walker", "walker/report", "walker/report/signature", "walker/report/view", "walker/session", "walker/symbols"}},
 	// It keeps the records in a file of SQLite.
 	{"walker/batch/database", []string{"walker/batch"}},
 	// It downloads files for the command.

@@ -9,10 +9,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/signature"
@@ -100,6 +102,49 @@ type Missing struct {
 // without a dump has one record, with an Error. Symbols in an archive are used for its dumps alone, in
 // place of the shared ones.
 func Describe(src *input.Source, opt Options) []Record {
+	guess := intake.Sniff(src)
+	if !guess.Kind.IsPacked() {
+		return describeAll(src, &opt)
+	}
+	budget := &input.Budget{}
+	budget.GiveFile(src)
+	src.Budget, src.Spool = budget, opt.Session.Limits.Spool
+	members, err := intake.Expand(src, opt.Session.Limits, func(string, int64, int64) error { return nil })
+	for _, m := range members {
+		if k := intake.Sniff(m).Kind; k == intake.Sym || k.IsBinary() {
+			return describeAll(src, &opt)
+		}
+	}
+	// Members are investigations of their own, so that what a dump takes is given back after it.
+	var out []Record
+	for _, m := range members {
+		if records := describeAll(m, &opt); len(records) > 1 || records[0].Error == "" || isDump(m) {
+			out = append(out, records...)
+		}
+	}
+	if err != nil || len(out) == 0 {
+		out = append(out, failed(src, err))
+	}
+	return out
+}
+
+// isDump reports whether a file begins as a dump does, whether or not it can be read.
+func isDump(src *input.Source) bool {
+	k := intake.Sniff(src).Kind
+	return k == intake.Minidump || k == intake.Microdump
+}
+
+// failed is the record of a file without a dump.
+func failed(src *input.Source, err error) Record {
+	why := src.Name + ": not a crash dump, and no archive with one"
+	if err != nil {
+		why = err.Error()
+	}
+	return Record{Name: src.Name, Size: src.Size, Error: why}
+}
+
+// describeAll makes the records of the dumps in a file, with the symbols in it.
+func describeAll(src *input.Source, opt *Options) []Record {
 	began := time.Now()
 	own := opt.Session
 	own.Store = nil
@@ -111,7 +156,7 @@ func Describe(src *input.Source, opt Options) []Record {
 			continue
 		}
 		s := files.Session(it.Dump)
-		out = append(out, describe(s, files.HasSymbols(), &opt))
+		out = append(out, describe(s, files.HasSymbols(), opt))
 		r := &out[len(out)-1]
 		r.Name, r.Size = it.Name, it.Size
 		if err := files.Budget().Err(); err != nil {
@@ -121,15 +166,15 @@ func Describe(src *input.Source, opt Options) []Record {
 		s.Close()
 	}
 	if len(out) == 0 {
-		r := Record{Name: src.Name, Size: src.Size, Error: src.Name + ": not a crash dump, and no archive with one"}
+		var why error
 		for _, it := range items {
 			if it.Message != "" {
-				r.Error = it.Message
+				why = errors.New(it.Message)
 				break
 			}
 		}
-		r.Took = time.Since(began)
-		out = append(out, r)
+		out = append(out, failed(src, why))
+		out[0].Took = time.Since(began)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 
 	"github.com/crashpane/crashpane/core/intake"
@@ -54,6 +55,9 @@ the order of the files, which --unordered gives up. Texts that may be private (a
 	},
 }
 
+// batchMemory is how many bytes the process may take before it collects garbage more often.
+const batchMemory = 256 << 20
+
 // batchRun is one run of batch.
 type batchRun struct {
 	options   batch.Options
@@ -76,6 +80,7 @@ func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
 		}
 		b.options.Lists = lists
 	}
+	debug.SetMemoryLimit(batchMemory)
 	library := newLibrary(stderr)
 	defer library.close()
 	for _, path := range args[1:] {
