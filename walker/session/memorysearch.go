@@ -62,8 +62,9 @@ type Hit struct {
 	Pattern int
 }
 
-// searchBlock is how many bytes are read at once.
-const searchBlock = 1 << 20
+// searchBlock is how many bytes are read at once: each read of a browser takes a round trip through its processes. With
+// 1 MB it searches 190 MB/s, with 8 MB 300 to 470 (Chromium, a file of 256 MB), half of what it reads.
+const searchBlock = 8 << 20
 
 // Search begins a search for any of some patterns.
 func (m *Memory) Search(patterns []Pattern) (*MemorySearch, error) {

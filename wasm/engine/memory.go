@@ -128,8 +128,8 @@ type hitRow struct {
 }
 
 // searchStep is how many bytes of memory are searched before the engine answers, so that other requests wait
-// less than 100 ms.
-const searchStep = 16 << 20
+// for about 100 ms.
+const searchStep = 32 << 20
 
 // findMemory begins a search, or goes on with it.
 func (e *Engine) findMemory(q *protocol.FindMemory) (*protocol.MemoryFound, error) {

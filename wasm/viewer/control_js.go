@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/web/app"
@@ -44,8 +45,8 @@ func (h *host) control(p *app.Page, what string, args []js.Value) {
 		p.Clear()
 	case "limits": // {noFiles, readOnly, redact}
 		h.limit(args[0])
-	case "select": // thread or -1, frame or -1, tab or ""
-		p.Select(args[0].Int(), args[1].Int(), args[2].String())
+	case "select": // thread or -1, frame or -1, tab or "", address or ""
+		p.Select(args[0].Int(), args[1].Int(), args[2].String(), args[3].String())
 	case "theme": // "dark", "light" or ""
 		p.State.Theme = args[0].String()
 		h.SetTheme(p.State.Theme)
@@ -83,9 +84,17 @@ func (h *host) notifyHost(e app.Event) {
 	case app.EventError:
 		detail = map[string]any{"level": e.Level, "message": e.Text}
 	case app.EventSelect:
-		detail = map[string]any{"dump": e.State.DumpName, "thread": e.State.Thread, "frame": e.State.Frame, "inline": e.State.Inline, "tab": e.State.Tab}
+		detail = map[string]any{"dump": e.State.DumpName, "thread": e.State.Thread, "frame": e.State.Frame, "inline": e.State.Inline, "tab": e.State.Tab, "address": addressOf(e.State)}
 	}
 	h.notify(e.Kind, detail)
+}
+
+// addressOf returns the selected address, or nil.
+func addressOf(s app.State) any {
+	if s.At == 0 {
+		return nil
+	}
+	return fmt.Sprintf("0x%x", s.At)
 }
 
 func (h *host) notify(kind string, detail map[string]any) {

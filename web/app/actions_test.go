@@ -132,6 +132,9 @@ func TestZonesAskForTheirOwn(t *testing.T) {
 	if q == nil || !q.Summary || q.Threads == nil || q.Stack == nil || !q.Detail || q.Modules == nil || q.Missing == nil || q.Files == nil || q.Grid == nil || q.Content == nil {
 		t.Errorf("%+v", q)
 	}
+	if q.Memory != (protocol.MemoryQuery{}) {
+		t.Errorf("memory is asked for before it is opened: %+v", q.Memory)
+	}
 	if q.System != nil || q.Compare != nil || q.Find != nil {
 		t.Errorf("what nobody sees is asked for: %+v", q)
 	}

@@ -115,7 +115,7 @@ func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// key handles a key in the dialog, and reports whether it has one.
+// key handles a key while the dialog is open, and reports whether it has one.
 func (z *GoTo) key(key string) bool {
 	switch n := len(z.items); {
 	case key == "Escape":

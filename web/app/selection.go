@@ -7,13 +7,24 @@ import (
 
 // This file changes the selection: thread, frame and unwind policy.
 
-// Select selects a thread, a frame and a tab; -1 and "" leave them unchanged.
-func (p *Page) Select(thread, frame int, tab string) {
+// Select selects a thread, a frame, a tab and an address; -1 and "" leave them unchanged. An address
+// without a tab is shown in Memory.
+func (p *Page) Select(thread, frame int, tab, address string) {
 	if thread >= 0 {
 		p.selectThread(thread)
 	}
 	if frame >= 0 {
 		p.selectFrame(frame, -1)
+	}
+	if at, ok := parseAddress(address); ok {
+		if p.Empty() {
+			p.State.At = at
+		} else if tab == "" || showsAddress(tab) {
+			p.GoToAddress(at)
+		} else {
+			p.Panel.Memory.visit(p.State.At, at)
+			p.State.At = at
+		}
 	}
 	if tab != "" && !p.Empty() {
 		p.Panel.show(tab, false)

@@ -32,7 +32,7 @@ func TestOldTabNames(t *testing.T) {
 		selected, _, e := newTestPage("")
 		drop(selected, e)
 		selected.Panel.have = []string{name}
-		selected.Select(-1, -1, name)
+		selected.Select(-1, -1, name, "")
 		acted, _, e := newTestPage("")
 		drop(acted, e)
 		acted.Panel.have = []string{name}

@@ -21,11 +21,11 @@ export async function fileOf(data, name) {
   return new File([data], called(data.name ?? "crash.dmp"));
 }
 
-// placeOf reads {thread, frame, tab} from untrusted data. Missing or invalid values become -1 and
-// "".
+// placeOf reads {thread, frame, tab, address} from untrusted data. Missing or invalid values become -1
+// and "". An address is a text, "0x7ffe1000", because a number of JavaScript has only 53 bits.
 export function placeOf(place) {
   const number = (n) => (Number.isInteger(n) && n >= 0 && n < 1 << 24 ? n : -1);
-  return { thread: number(place?.thread), frame: number(place?.frame), tab: typeof place?.tab === "string" ? place.tab : "" };
+  return { thread: number(place?.thread), frame: number(place?.frame), tab: typeof place?.tab === "string" ? place.tab : "", address: /^0x[0-9a-f]{1,16}$/i.test(place?.address) ? place.address : "" };
 }
 
 // The options with which a host page limits a viewer, as attributes of the element and in messages
@@ -108,8 +108,8 @@ export class Viewer {
     }
   }
 
-  #go({ thread, frame, tab }) {
-    if (thread >= 0 || frame >= 0 || tab) this.#control?.("select", thread, frame, tab);
+  #go({ thread, frame, tab, address }) {
+    if (thread >= 0 || frame >= 0 || tab || address) this.#control?.("select", thread, frame, tab, address);
   }
 
   // Adds files, and waits until the viewer has finished with them.
@@ -162,7 +162,7 @@ export class Viewer {
     return JSON.parse(text);
   }
 
-  // Selects a thread, a frame and a tab; missing ones stay as they are.
+  // Selects a thread, a frame, a tab and an address; missing ones stay as they are.
   select(place) {
     this.#place = placeOf(place);
     if (!this.#fresh) this.#go(this.#place);

@@ -45,6 +45,8 @@ export interface Place {
   thread?: number;
   frame?: number;
   tab?: Tab;
+  /** An address in the process, such as "0x7ffe1000": a text, because it may have 64 bits. Without a tab, Memory shows it. */
+  address?: string;
 }
 
 /** A symbol file that a stack needs. */
@@ -73,8 +75,8 @@ export interface CrashPaneEventMap {
   "symbols-needed": CustomEvent<{ symbols: WantedSymbol[] }>;
   /** There is a report, or a new one because symbols were added: see getReport. */
   report: CustomEvent<Record<string, never>>;
-  /** Another thread, frame or tab is selected. inline is the inlined call in the frame, -1 for the frame itself. */
-  select: CustomEvent<{ dump: string; thread: number; frame: number; inline: number; tab: Tab }>;
+  /** Another thread, frame, tab or address is selected. inline is the inlined call in the frame, -1 for the frame itself; address is null before one is selected. */
+  select: CustomEvent<{ dump: string; thread: number; frame: number; inline: number; tab: Tab; address: string | null }>;
   /** An error, which the viewer also shows. */
   error: CustomEvent<{ level: "error" | "warning"; message: string }>;
 }
