@@ -27,7 +27,7 @@ PEER = $(shell sed -n 's/^const peerVersion = "\(.*\)"/\1/p' walker/session/pari
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help portal build run test check cli site bench fuzz gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge test-real serve-bin
+.PHONY: help pictures portal build run test check cli site bench fuzz gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge test-real serve-bin
 
 help: ## says what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -93,6 +93,9 @@ test-browser: site serve-bin cli node_modules/.installed ## the page in a real C
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" \
 		$(NODE) --test --test-reporter=spec --test-concurrency=1 build/browser/*.test.mjs
 endif
+
+pictures: site serve-bin node_modules/.installed ## web/static/page-*.webp, the pictures of README and of the start screen, made by the page
+	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/picture.mjs
 
 portal: site serve-bin ## the demo portal on http://127.0.0.1:8090, its frame on another origin, 8091
 	@dist/bin/serve -addr 127.0.0.1:8091 -dir dist/site & trap "kill $$!" EXIT; $(NODE) build/portal/portal.mjs 8090 http://127.0.0.1:8091/embed.html
