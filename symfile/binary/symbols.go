@@ -247,3 +247,23 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 	}
 	return nil
 }
+
+// SourceSum returns the checksum of a source file of the code at an RVA, as the first source says that has
+// one: PDB, or DWARF 5.
+func (f *File) SourceSum(rva uint64, path string) (symbol.Sum, error) {
+	for _, s := range f.symbolSources() {
+		t, err := s.get()
+		if sums, ok := t.(interface {
+			SourceSum(rva uint64, path string) (symbol.Sum, error)
+		}); ok && err == nil {
+			var sum symbol.Sum
+			if sum, err = sums.SourceSum(rva, path); sum.Kind != "" {
+				return sum, nil
+			}
+		}
+		if input.Needs(err) {
+			return symbol.Sum{}, err
+		}
+	}
+	return symbol.Sum{}, nil
+}

@@ -223,6 +223,11 @@ func (p *program) table() ([]fileEntry, error) {
 				e.name = w
 			case 2: // DW_LNCT_directory_index
 				e.dir = w.v
+			case 5: // DW_LNCT_MD5
+				if w.form == formData16 && p.p >= 16 {
+					sum := [16]byte(p.b[p.p-16:])
+					e.sum = &sum
+				}
 			}
 		}
 		if p.bad || p.p == before || len(all) >= maxFiles {

@@ -1,6 +1,11 @@
 package dwarf
 
-import "sort"
+import (
+	"fmt"
+	"sort"
+
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
 
 // row is the line of the code from addr to the next row's address, or to the end of the sequence.
 type row struct {
@@ -33,6 +38,7 @@ type lineTable struct {
 type fileEntry struct {
 	dir  uint64
 	name word
+	sum  *[16]byte // its MD5, nil if there is none
 }
 
 // sortSequences sorts by address: a linker puts functions into another order than their sequences
@@ -166,6 +172,29 @@ func (t *lineTable) path(n uint32) (string, error) {
 		t.paths[i] = ""
 	}
 	return t.paths[i], nil
+}
+
+// SourceSum returns the checksum of a source file of the unit of an address (DWARF 5, DW_LNCT_MD5).
+func (d *Data) SourceSum(rva uint64, path string) (symbol.Sum, error) {
+	d.begin()
+	data, _, err := d.functionAt(rva)
+	if err != nil || data == nil || data.table == nil {
+		return symbol.Sum{}, err
+	}
+	t := data.table
+	for i, f := range t.files {
+		if f.sum == nil {
+			continue
+		}
+		p, err := t.path(uint32(i))
+		if err != nil {
+			return symbol.Sum{}, err
+		}
+		if p == path {
+			return symbol.Sum{Kind: "MD5", Hex: fmt.Sprintf("%x", f.sum[:])}, nil
+		}
+	}
+	return symbol.Sum{}, nil
 }
 
 // name reads the text of a table's entry. In the older tables it is in .debug_line itself.

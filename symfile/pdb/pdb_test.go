@@ -2,9 +2,11 @@ package pdb_test
 
 import (
 	"bytes"
+	"crypto/md5"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -306,6 +308,38 @@ func TestOtherFormats(t *testing.T) {
 	} {
 		if _, err := pdb.Open(input.FromBytes(c.name, c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want one that says %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestSourceSum: the checksum of the source file is that of the file which was compiled.
+func TestSourceSum(t *testing.T) {
+	source, err := os.ReadFile("testdata/t.cc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := symbol.Sum{Kind: "MD5", Hex: fmt.Sprintf("%x", md5.Sum(source))}
+	for _, machine := range []string{"x64", "x86", "arm64"} {
+		f, err := pdb.Open(input.FromBytes(machine+".pdb", testfile.Read(t, "testdata/"+machine+".pdb.gz")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for rva := uint64(0x1000); rva < 0x1400; rva++ {
+			s, ok, err := f.Lookup(rva)
+			if err != nil || ok != symbol.Yes || s.File == "" {
+				continue
+			}
+			found++
+			if sum, err := f.SourceSum(rva, s.File); err != nil || sum != want {
+				t.Fatalf("%s 0x%x, %s: %+v, %v, want %+v", machine, rva, s.File, sum, err, want)
+			}
+			if sum, err := f.SourceSum(rva, "other.cc"); err != nil || sum.Kind != "" {
+				t.Fatalf("%s: %+v, %v", machine, sum, err)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: no lines", machine)
 		}
 	}
 }

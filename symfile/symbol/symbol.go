@@ -87,6 +87,10 @@ type Symbol struct {
 	Linked bool
 }
 
+// Sum is a checksum of a source file, as the compiler read it. Kind is "MD5", "SHA-1" or "SHA-256"; of
+// the zero value nothing is known. Hex are its digits, in lower case.
+type Sum struct{ Kind, Hex string }
+
 // Inline is one inlined call. File and Line are the position inside it, as for a frame: the call
 // site of the next inner call, or for the innermost the line of the address.
 type Inline struct {

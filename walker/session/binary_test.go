@@ -88,9 +88,10 @@ func (f *fakeBinary) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) 
 	return unwind.FrameData{}, symbol.NoFile, nil
 }
 
-func (f *fakeBinary) Variables([]string) map[string]uint64 { return nil }
-func (f *fakeBinary) Initial(uint64, []byte) int           { return 0 }
-func (f *fakeBinary) Pointer(uint64) (uint64, bool)        { return 0, false }
+func (f *fakeBinary) SourceSum(uint64, string) (symbol.Sum, error) { return symbol.Sum{}, nil }
+func (f *fakeBinary) Variables([]string) map[string]uint64         { return nil }
+func (f *fakeBinary) Initial(uint64, []byte) int                   { return 0 }
+func (f *fakeBinary) Pointer(uint64) (uint64, bool)                { return 0, false }
 func (f *fakeBinary) Code(rva uint64, p []byte) int {
 	for i := range p {
 		p[i] = 0x90

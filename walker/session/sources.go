@@ -1,6 +1,10 @@
 package session
 
 import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +12,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/sourcefile"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // This file has the source files that were added. Their names alone are looked at until a listing shows
@@ -82,7 +87,21 @@ type SourceText struct {
 	Parts, Of int
 	// Problem says why there is no text, or is "".
 	Problem string
+	// sum is the checksum that the debug information has for the path; match says whether the file's is
+	// the same.
+	sum   symbol.Sum
+	match match
 }
+
+// match is how a file's checksum compares with that of the debug information.
+type match int
+
+const (
+	unknownMatch match = iota
+	same
+	sameButEnds // with other ends of lines
+	different
+)
 
 // Title is the file's name, and Trouble its Problem.
 func (t *SourceText) Title() string   { return t.Name }
@@ -103,23 +122,39 @@ func (t *SourceText) Line(n int) string {
 	return strings.TrimRight(t.data[t.starts[n-1]:end], "\r\n")
 }
 
-// Doubt says why the text may not be the file that the compiler read, or is "".
+// Doubt says why the text may not be the file that the compiler read, as a sentence without its full stop,
+// or is "".
 func (t *SourceText) Doubt() string {
 	switch {
+	case t.match == different:
+		return "This is another revision than the compiler read: its " + t.sum.Kind + " is another"
+	case t.match == same, t.match == sameButEnds:
+		return ""
 	case len(t.Others) > 0:
-		return fmt.Sprintf("%d files fit this path, among them %s", len(t.Others)+1, t.Others[0])
+		return fmt.Sprintf("%d files fit this path, also %s", len(t.Others)+1, t.Others[0])
 	case t.Parts == 1 && t.Of > 1:
-		return "only its name fits"
+		return "This may be another file: only its name fits"
 	}
 	return ""
 }
 
-// SourceFor returns the source file that was added for a path that debug information has; nil if there
-// is none.
-func (fs *Files) SourceFor(path string) *SourceText {
+// SourceOf is SourceFor for a path that a frame of a dump has.
+func (fs *Files) SourceOf(dump, thread, frame int, path string) *SourceText {
+	return fs.SourceFor(path, fs.Session(dump).SourceSum(thread, frame, path))
+}
+
+// AnySource is SourceFor without a checksum.
+func (fs *Files) AnySource(path string) *SourceText { return fs.SourceFor(path, symbol.Sum{}) }
+
+// maxFitting is how many files of the same path are compared by their checksums.
+const maxFitting = 16
+
+// SourceFor returns the source file that was added for a path that debug information has, whose checksum
+// there is sum, if that is known; nil if there is none.
+func (fs *Files) SourceFor(path string, sum symbol.Sum) *SourceText {
 	z := &fs.sources
 	for i, t := range z.texts {
-		if t.path == path {
+		if t.path == path && (t.sum == sum || sum.Kind == "") {
 			z.texts = slices.Insert(slices.Delete(z.texts, i, i+1), 0, t)
 			return t
 		}
@@ -128,12 +163,24 @@ func (fs *Files) SourceFor(path string) *SourceText {
 	if len(found) == 0 {
 		return nil
 	}
-	src := z.files[found[0]].src
-	t := &SourceText{Name: src.Name, path: path, Parts: parts, Of: sourcefile.Parts(path)}
-	for _, i := range found[1:] {
-		t.Others = append(t.Others, z.files[i].src.Name)
+	var t *SourceText
+	for n, i := range found {
+		src := z.files[i].src
+		one := &SourceText{Name: src.Name, path: path, Parts: parts, Of: sourcefile.Parts(path), sum: sum}
+		if n > 0 && (sum.Kind == "" || n >= maxFitting) {
+			t.Others = append(t.Others, src.Name)
+			continue
+		}
+		one.read(src)
+		switch {
+		case t == nil:
+			t = one
+		case one.match == same || one.match == sameButEnds && t.match == different:
+			one.Others, t = append(t.Others, t.Name), one
+		default:
+			t.Others = append(t.Others, src.Name)
+		}
 	}
-	t.read(src)
 	z.texts = slices.Insert(z.texts, 0, t)
 	total := 0
 	for i, t := range z.texts {
@@ -156,6 +203,7 @@ func (t *SourceText) read(src *input.Source) {
 		t.Problem = err.Error()
 		return
 	}
+	t.compare(b)
 	t.data = sourceString(b)
 	for i := 0; i < len(t.data); {
 		t.starts = append(t.starts, i)
@@ -167,6 +215,49 @@ func (t *SourceText) read(src *input.Source) {
 			i++
 		}
 	}
+}
+
+// compare compares the checksum, also with the other ends of lines: a checkout may have converted them.
+func (t *SourceText) compare(b []byte) {
+	var hash func(b []byte) string
+	switch t.sum.Kind {
+	case "MD5":
+		hash = func(b []byte) string { return fmt.Sprintf("%x", md5.Sum(b)) }
+	case "SHA-1":
+		hash = func(b []byte) string { return fmt.Sprintf("%x", sha1.Sum(b)) }
+	case "SHA-256":
+		hash = func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+	default:
+		return
+	}
+	unix := bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+	switch t.sum.Hex {
+	case hash(b):
+		t.match = same
+	case hash(unix), hash(bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n"))):
+		t.match = sameButEnds
+	default:
+		t.match = different
+	}
+}
+
+// SourceSum returns the checksum that debug information has for a source file of a frame.
+func (s *Session) SourceSum(thread, frame int, path string) symbol.Sum {
+	s.present()
+	if thread < 0 || thread >= len(s.walked.stacks) || frame < 0 || frame >= len(s.walked.stacks[thread].Frames) {
+		return symbol.Sum{}
+	}
+	f := &s.walked.stacks[thread].Frames[frame]
+	if f.Module < 0 {
+		return symbol.Sum{}
+	}
+	b := s.walked.syms.binary(f.Module)
+	if b == nil {
+		return symbol.Sum{}
+	}
+	sum, err := b.SourceSum(f.RVA, path)
+	s.walked.syms.failed(b, symbol.Yes, err)
+	return sum
 }
 
 // sourceString is a text in UTF-8, or in UTF-16 with a byte order mark.

@@ -1,10 +1,15 @@
 package session
 
 import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // TestSourceFor: a source file is found by the end of its path, and only then read; its lines end in LF,
@@ -24,7 +29,7 @@ func TestSourceFor(t *testing.T) {
 	for path, want := range map[string]string{
 		"/b/src/unix.c": "one|two||four", `C:\x\src\DOS.C`: "one|two", "/b/src/mac.c": "one|two", "src/wide.c": "one|é",
 	} {
-		s := fs.SourceFor(path)
+		s := fs.SourceFor(path, symbol.Sum{})
 		if s == nil || s.Doubt() != "" {
 			t.Fatalf("%s: %+v", path, s)
 		}
@@ -36,20 +41,41 @@ func TestSourceFor(t *testing.T) {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
-	if s := fs.SourceFor("/b/c/same.h"); s == nil || !strings.Contains(s.Doubt(), "2 files fit") {
+	if s := fs.SourceFor("/b/c/same.h", symbol.Sum{}); s == nil || !strings.Contains(s.Doubt(), "2 files fit") {
 		t.Errorf("%+v", s)
 	}
-	if s := fs.SourceFor("/other/unix.c"); s == nil || !strings.Contains(s.Doubt(), "name") {
+	if s := fs.SourceFor("/other/unix.c", symbol.Sum{}); s == nil || !strings.Contains(s.Doubt(), "name") {
 		t.Errorf("%+v", s)
 	}
-	if s := fs.SourceFor("/b/none.c"); s != nil {
+	if s := fs.SourceFor("/b/none.c", symbol.Sum{}); s != nil {
 		t.Errorf("%+v", s)
 	}
 	fs.Remove([]int{items[0].ID})
-	if s := fs.SourceFor("/b/src/unix.c"); s != nil || len(fs.Items()) != 0 {
+	if s := fs.SourceFor("/b/src/unix.c", symbol.Sum{}); s != nil || len(fs.Items()) != 0 {
 		t.Errorf("after removing: %+v", s)
 	}
-	if items := add("proj/src/unix.c", "again"); items[0].Count != 1 || fs.SourceFor("src/unix.c").Line(1) != "again" {
+	if items := add("proj/src/unix.c", "again"); items[0].Count != 1 || fs.SourceFor("src/unix.c", symbol.Sum{}).Line(1) != "again" {
 		t.Errorf("%+v", items)
+	}
+}
+
+// TestSourceRevision: a checksum tells another revision, ignores how lines end, and chooses among files
+// whose paths fit equally.
+func TestSourceRevision(t *testing.T) {
+	fs := NewFiles(Options{})
+	for name, text := range map[string]string{"a/x/f.c": "first\n", "a/y/f.c": "second\r\n", "a/z/f.c": "third\n", "a/only.c": "old\n"} {
+		fs.Add(input.FromBytes(name, []byte(text)))
+	}
+	second := symbol.Sum{Kind: "MD5", Hex: fmt.Sprintf("%x", md5.Sum([]byte("second\n")))}
+	if s := fs.SourceFor("/b/f.c", second); s == nil || s.Name != "a/y/f.c" || s.Doubt() != "" || s.Line(1) != "second" {
+		t.Errorf("%+v", s)
+	}
+	third := symbol.Sum{Kind: "SHA-256", Hex: fmt.Sprintf("%x", sha256.Sum256([]byte("third\n")))}
+	if s := fs.SourceFor("/b/f.c", third); s == nil || s.Name != "a/z/f.c" || s.Doubt() != "" {
+		t.Errorf("%+v", s)
+	}
+	other := symbol.Sum{Kind: "SHA-1", Hex: fmt.Sprintf("%x", sha1.Sum([]byte("new\n")))}
+	if s := fs.SourceFor("/b/only.c", other); s == nil || !strings.Contains(s.Doubt(), "another revision") || s.Line(1) != "old" {
+		t.Errorf("%+v", s)
 	}
 }

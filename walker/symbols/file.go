@@ -25,6 +25,8 @@ type Binary interface {
 	// Lookup and Row answer as a symbol file does.
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 	Row(rva uint64) (unwind.Row, symbol.Answer, error)
+	// SourceSum returns the checksum of a source file of the code at an address, by its path.
+	SourceSum(rva uint64, path string) (symbol.Sum, error)
 	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
 	// Function returns the code that unwind rules have as a function's at an address.
 	Function(rva uint64) (symbol.Range, bool, error)
@@ -240,6 +242,12 @@ func (f *File) read(sym func(s *symfile.File), binary func(b Binary)) {
 func (f *File) Lookup(rva uint64) (sym symbol.Symbol, answer symbol.Answer, err error) {
 	f.read(func(s *symfile.File) { sym, answer, err = s.Lookup(rva) }, func(b Binary) { sym, answer, err = b.Lookup(rva) })
 	return sym, answer, err
+}
+
+// SourceSum returns the checksum of a source file of the code at an address. A symbol file has none.
+func (f *File) SourceSum(rva uint64, path string) (sum symbol.Sum, err error) {
+	f.read(func(*symfile.File) {}, func(b Binary) { sum, err = b.SourceSum(rva, path) })
+	return sum, err
 }
 
 // Row returns the unwind rules at an address, and what of a symbol file's record was passed over.

@@ -35,7 +35,7 @@ func (e *Engine) code(v *view.View, q protocol.Query) *protocol.CodePage {
 	if e.listed.list == nil || e.listed.of != of {
 		e.listed.of = of
 		if w.Source {
-			e.listed.list = view.NewSourceList(path, line, e.sourceText(path))
+			e.listed.list = view.NewSourceList(path, line, textOf(e.files.SourceOf(q.Dump, q.Thread, q.Frame, path)))
 		} else {
 			e.listed.list = v.CodeList(e.instructions(q), e.sourceText)
 		}
@@ -62,9 +62,12 @@ func (e *Engine) instructions(q protocol.Query) (c *report.Code) {
 }
 
 // sourceText returns the source file that was added for a path, or nil.
-func (e *Engine) sourceText(path string) view.SourceText {
-	if t := e.files.SourceFor(path); t != nil {
-		return t
+func (e *Engine) sourceText(path string) view.SourceText { return textOf(e.files.AnySource(path)) }
+
+// textOf keeps a nil pointer from being an interface that is not nil.
+func textOf(t *session.SourceText) view.SourceText {
+	if t == nil {
+		return nil
 	}
-	return nil
+	return t
 }

@@ -120,7 +120,7 @@ func (z *SourceLinks) add() {
 		return
 	}
 	z.Rules = slices.Insert(z.Rules, 0, linkRule{prefix, template})
-	z.Prefix, z.Template, z.Problem = "", "", ""
+	z.Prefix, z.Template, z.Problem, z.Open = "", "", "", false
 	z.store()
 }
 

@@ -211,7 +211,7 @@ func (l *SourceList) Page(from, n int) *rows.CodePage {
 	case l.line > l.text.Count():
 		p.Note = fmt.Sprintf("It is another revision of the file: it has %d lines, and the frame is in line %d.", l.text.Count(), l.line)
 	case l.text.Doubt() != "":
-		p.Note = rows.Clean("This may be another file: " + l.text.Doubt() + ".")
+		p.Note = rows.Clean(l.text.Doubt() + ".")
 	}
 	p.Source, p.Total = rows.Clean(l.text.Title()), l.text.Count()
 	p.At = max(0, min(l.line, p.Total)-1)
