@@ -1,7 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -20,6 +23,17 @@ type MemoryRange struct {
 // information, or else the ranges that the dump has. Contents names the fault address, stacks and
 // modules.
 func MemoryMap(d *core.Dump, r *Report) (all []MemoryRange) {
+	type stack struct {
+		at     uint64
+		thread int
+	}
+	var stacks []stack // sorted, since there may be thousands of ranges and of threads
+	for i := range r.Threads {
+		if sp, ok := stackPointer(&r.Threads[i]); ok {
+			stacks = append(stacks, stack{sp, i})
+		}
+	}
+	slices.SortFunc(stacks, func(a, b stack) int { return cmp.Compare(a.at, b.at) })
 	add := func(start, size uint64, access, state, path string) {
 		if path == "" {
 			path = moduleAt(r, start, size)
@@ -29,13 +43,14 @@ func MemoryMap(d *core.Dump, r *Report) (all []MemoryRange) {
 		if r.Crash != nil && r.Crash.Event.HasAddress && inside(r.Crash.Event.Address) {
 			m.Mark, m.Contents = "danger", join("the fault address", path)
 		}
-		for i := range r.Threads {
-			if sp, ok := stackPointer(&r.Threads[i]); ok && inside(sp) {
-				m.Contents = join(stackOf(&r.Threads[i]), m.Contents)
-				if m.Mark == "" {
-					m.Mark = "stack"
-				}
-				break
+		first := len(r.Threads) // the first thread whose stack pointer is inside
+		for i := sort.Search(len(stacks), func(i int) bool { return stacks[i].at >= start }); i < len(stacks) && inside(stacks[i].at); i++ {
+			first = min(first, stacks[i].thread)
+		}
+		if first < len(r.Threads) {
+			m.Contents = join(stackOf(&r.Threads[first]), m.Contents)
+			if m.Mark == "" {
+				m.Mark = "stack"
 			}
 		}
 		all = append(all, m)

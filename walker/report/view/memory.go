@@ -60,7 +60,7 @@ func (v *View) Memory(part *report.MemoryPart, points report.Pointee, wish Memor
 		case wish.Form == rows.MemoryBytes:
 			row.Hex, row.Byte = hexBytes(r), int(part.Address-r.Address)
 			if wish.Texts {
-				row.Text = strings.Repeat(" ", r.Skip) + characters(r.Bytes)
+				row.Text = strings.Repeat(" ", r.Skip) + oneEach(r.Bytes)
 			}
 		case wish.Texts:
 			row.Text = characters(r.Bytes)
@@ -98,6 +98,19 @@ func hexBytes(r *report.MemoryRow) string {
 			b.WriteByte(' ')
 		}
 		fmt.Fprintf(&b, "%02x", c)
+	}
+	return b.String()
+}
+
+// oneEach shows each byte as a character, so that it has the place of its byte.
+func oneEach(p []byte) string {
+	var b strings.Builder
+	for _, c := range p {
+		if c < ' ' || c > '~' {
+			b.WriteRune('·')
+		} else {
+			b.WriteByte(c)
+		}
 	}
 	return b.String()
 }
