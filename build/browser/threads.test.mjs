@@ -74,3 +74,16 @@ test("modules are sorted by a click on a head, and filtered; what is missing nam
   await tab.sees("crashpane dumpsyms libtilecodec.so > libtilecodec.so.sym");
   await tab.sees("libtilecodec.so/B19F54F3834E401B9A6B97A1CCACE8B90/libtilecodec.so.sym");
 });
+
+test("with two dumps open both are shown side by side, and the first frame that differs is marked", async () => {
+  await tab.drop(["testdata/windows/app.dmp"]);
+  await tab.sees("EXCEPTION_ACCESS_VIOLATION_READ");
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("tilecruncher.dmp (2 of 2)");
+  await tab.part("dumps");
+  await tab.sees("The stacks differ from frame 0 on");
+  const text = await tab.page.locator("#dumps").innerText();
+  assert.match(text, /Reason\s+SIGSEGV \/ SEGV_MAPERR\s+EXCEPTION_ACCESS_VIOLATION_READ/);
+  assert.match((await tab.page.locator('.differences [role="columnheader"]').allInnerTexts()).join(" "), /tilecruncher\.dmp.*app\.dmp/);
+  await tab.page.locator("#dumps .row.parts").waitFor();
+});

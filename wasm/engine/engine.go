@@ -419,9 +419,17 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		r.Modules = &m
 	}
 	e.addDumpParts(r, q, d, rep)
-	if w := q.Merged; w != nil {
+	if w := q.Overview.Difference; w != nil {
+		var other *view.View // of a dump that was closed there is none
+		if w.Other >= 0 {
+			other = e.view(w.Other, -1)
+		}
+		page := v.Difference(other, w.Span.From, w.Span.Count)
+		r.Overview.Difference = &page
+	}
+	if w := q.Overview.Merged; w != nil {
 		m := v.Merged(func(r *report.Report) *report.Merged { return report.Merge(d, r) }, view.MergedQuery{From: w.Span.From, Count: w.Span.Count, Toggled: w.Toggled, Thread: q.Thread, Frame: q.Frame, Search: search})
-		r.Merged = &m
+		r.Overview.Merged = &m
 	}
 	if q.Find != nil && search != "" {
 		r.Found = e.find(v, d, rep, search, q.Find.Hit)

@@ -144,6 +144,7 @@ var inputTable = []input{
 	{field: "memory-text", do: func(p *Page, _, text string) { p.Panel.Finder.text = text }},
 	{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
 	{field: "modules", do: func(p *Page, _, text string) { p.reorder(func(o *order) { o.filter = text }) }},
+	{field: "other-dump", do: func(p *Page, _, dump string) { p.Panel.tab("dumps").(*Difference).choose(dump) }},
 	{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
 	{field: "use", limit: changes, do: func(p *Page, _, item string) {
 		p.Panel.Modules.assign(item + "." + itoa(p.Panel.Modules.detail().Index))

@@ -99,6 +99,7 @@ func TestTabs(t *testing.T) {
 	lists := map[string]bool{}
 	for i, row := range Parts() {
 		p.Panel.have = []string{row.ID, "memory"}
+		p.Dumps.List = []protocol.DumpName{{Name: "a.dmp"}, {Dump: 1, Name: "b.dmp"}}
 		p.Panel.show(row.ID, false)
 		if p.State.Tab != row.ID || !strings.Contains(render(t, p), `id="tab-`+row.ID+`"`) {
 			t.Errorf("%s cannot be shown", row.ID)

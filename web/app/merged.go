@@ -25,7 +25,7 @@ func newMerged(t pane) Tab {
 
 // Want implements Zone.
 func (z *Merged) Want(q *protocol.Query) {
-	q.Merged = &protocol.MergedQuery{Span: z.list.span(), Toggled: slices.Clone(z.toggled)}
+	q.Overview.Merged = &protocol.MergedQuery{Span: z.list.span(), Toggled: slices.Clone(z.toggled)}
 }
 
 // Hidden implements Zone.
@@ -33,13 +33,13 @@ func (z *Merged) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
 func (z *Merged) Apply(r *protocol.QueryResult) {
-	if r.Merged == nil {
+	if r.Overview.Merged == nil {
 		return
 	}
 	if z.page.Screen.updated(z, r.ReportID) { // other branches have these numbers
 		z.toggled, z.row = nil, -1
 	}
-	z.MergedPage = *r.Merged
+	z.MergedPage = *r.Overview.Merged
 	z.row = min(z.row, z.Total-1)
 }
 

@@ -97,6 +97,30 @@ func (c *Table) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 											vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
 										}
 									}
+									if p.kind == "choice" {
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute(nil)}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("aria-label", p.label)
+										vgn.AddAttrInterface("class", p.class)
+										vgn.AddAttrInterface("data-input", p.field)
+										{
+											vgparent := vgn
+											_ = vgparent
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute{{Namespace: "", Key: "value", Val: ""}}}
+											vgparent.AppendChild(vgn)
+											vgn.SetInnerHTML(p.text)
+											for vgiterkeyt, m := range p.choices {
+												var vgiterkey interface{} = vgiterkeyt
+												_ = vgiterkey
+												m := m
+												_ = m
+												vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
+												vgparent.AppendChild(vgn)
+												vgn.AddAttrInterface("value", m.Item)
+												vgn.SetInnerHTML(m.Name)
+											}
+										}
+									}
 								}
 							}
 						}

@@ -13,21 +13,21 @@ type Query struct {
 	// Wanted: many files are still to be read, and the page asks which of them to read first.
 	Wanted bool
 
-	Summary bool
-	Threads *ThreadsQuery
-	Stack   *Span
-	Detail  bool // of the selected frame
-	Code    *CodeQuery
-	Modules *ModulesQuery
-	Missing *Span
-	Files   *Span
-	Grid    *GridQuery
-	Content *ContentQuery
-	System  *SystemQuery
-	Compare *CompareQuery
-	Merged  *MergedQuery
-	Find    *FindQuery
-	Memory  MemoryQuery
+	Summary  bool
+	Threads  *ThreadsQuery
+	Stack    *Span
+	Detail   bool // of the selected frame
+	Code     *CodeQuery
+	Modules  *ModulesQuery
+	Missing  *Span
+	Files    *Span
+	Grid     *GridQuery
+	Content  *ContentQuery
+	System   *SystemQuery
+	Compare  *CompareQuery
+	Overview OverviewQuery
+	Find     *FindQuery
+	Memory   MemoryQuery
 }
 
 // UntilNext is a Query.Rest: another query follows as soon as the result is painted.
@@ -99,11 +99,29 @@ type CompareQuery struct {
 	Row  int
 }
 
+// OverviewQuery queries what is about all threads and all dumps.
+type OverviewQuery struct {
+	Merged     *MergedQuery
+	Difference *DifferenceQuery
+}
+
+// OverviewPage has what was queried of it.
+type OverviewPage struct {
+	Merged     *rows.MergedPage
+	Difference *rows.DifferencePage
+}
+
 // MergedQuery is a window of the tree of all threads' stacks. Toggled are the branches that are open or
 // folded, other than at first.
 type MergedQuery struct {
 	Span    Span
 	Toggled []int
+}
+
+// DifferenceQuery is a window of the comparison with the dump Other.
+type DifferenceQuery struct {
+	Span  Span
+	Other int
 }
 
 // FindQuery queries the number of hits of Search in the dump, and the position of hit number Hit,
@@ -121,22 +139,22 @@ type QueryResult struct {
 	// Wanted has the names of the modules whose symbols are missing, the most useful first.
 	Wanted []string
 
-	Summary *rows.Summary
-	Have    []string // with Summary: the tabs for which the dump has data
-	Threads *rows.ThreadPage
-	Stack   *rows.StackPage
-	Detail  *rows.FrameDetail
-	Code    *CodePage
-	Modules *rows.ModulePage
-	Missing *rows.MissingPage
-	Files   *FilePage
-	Grid    *GridPage
-	Content *ContentPage
-	System  *SystemPage
-	Compare *rows.ComparePage
-	Merged  *rows.MergedPage
-	Found   *FoundPage
-	Memory  MemoryResult
+	Summary  *rows.Summary
+	Have     []string // with Summary: the tabs for which the dump has data
+	Threads  *rows.ThreadPage
+	Stack    *rows.StackPage
+	Detail   *rows.FrameDetail
+	Code     *CodePage
+	Modules  *rows.ModulePage
+	Missing  *rows.MissingPage
+	Files    *FilePage
+	Grid     *GridPage
+	Content  *ContentPage
+	System   *SystemPage
+	Compare  *rows.ComparePage
+	Overview OverviewPage
+	Found    *FoundPage
+	Memory   MemoryResult
 }
 
 // CodePage is a window of a listing of code, of the frame and the address that the query had.

@@ -4,9 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -39,14 +42,17 @@ crashpane walk. json is one object, or without --frame one in each line.`,
 
 var compareCommand = command{
 	name:  "compare",
-	line:  "compare [--thread N] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
-	about: "walk a thread in six ways, side by side",
+	line:  "compare [--thread N] [--format text|json] [--use FILE] DUMP [DUMP] [SYMBOLS…]",
+	about: "walk a thread in six ways, or show two dumps, side by side",
 	help: `Walks one thread by call frame information alone, by frame pointers alone, by scanning alone, as Breakpad does, as rust-minidump
 does, and as crashpane walk does. Prints the frames that any of them found, marked where they differ, where each stopped, and for
 each place where they part how each went on and why not otherwise. The address of a caller is inside its call, where its name and
 offset are looked up; the return address comes after it.
 
-Without --thread it is the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.`,
+Without --thread it is the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.
+
+With a second dump it prints both side by side: the crash, the stacks of the threads that crashed or asked for the dumps, modules that
+differ, registers, annotations. Lines that differ are marked.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var c compareRun
 		fs.IntVar(&c.thread, "thread", -1, "`number` of the thread in the dump")
@@ -165,10 +171,44 @@ type compareRun struct {
 	choices
 }
 
+// isDump reports whether a file is a dump, by its first bytes.
+func isDump(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	return intake.Sniff(input.New(path, f, info.Size())).Kind == intake.Minidump
+}
+
+// dumps compares two dumps, each with all symbols.
+func (c *compareRun) dumps(args []string, stdout, stderr io.Writer) error {
+	var reports [2]*report.Report
+	var last *fileSet
+	for i := range reports {
+		files, r, err := openFiles(append([]string{args[i]}, args[2:]...), session.Options{Demangle: msvc.Name}, c.choices, stderr)
+		if err != nil {
+			return err
+		}
+		defer files.close()
+		files.warnProblems(r)
+		reports[i], last = r, files
+	}
+	d := report.Differ(reports[0], reports[1], func(n report.Name) string { return n.Shown() })
+	return last.ended(writePlain(last.out(stdout), c.format, reports[0], d, text.WriteDifference, jsonreport.WriteDifference, true))
+}
+
 // run walks one thread by all policies.
 func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(c.format, args); err != nil {
 		return err
+	}
+	if len(args) > 1 && isDump(args[1]) {
+		return c.dumps(args, stdout, stderr)
 	}
 	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, c.choices, stderr)
 	if err != nil {

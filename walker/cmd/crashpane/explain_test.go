@@ -62,6 +62,34 @@ func TestExplainJSON(t *testing.T) {
 	}
 }
 
+func TestCompareDumps(t *testing.T) {
+	code, out, stderr := crashpane("compare", filepath.Join(sample, "tilecruncher.dmp"), "../../../testdata/windows/app.dmp")
+	if code != exitOK {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	for _, want := range []string{"* Reason                    SIGSEGV / SEGV_MAPERR                             EXCEPTION_ACCESS_VIOLATION_READ", "The stacks differ from frame 0 on."} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+func TestThreadsCommand(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"threads"}, "watchdog      sleeps (a guess)"},
+		{[]string{"threads", "--merged"}, "6 threads, 6 different stacks\n   5  __clone3 in libc.so.6\n"},
+		{[]string{"threads", "--merged", "--format", "json"}, `"stacks": 6`},
+	} {
+		code, out, stderr := crashpane(sampleArgs(c.args...)...)
+		if code != exitOK || !strings.Contains(out, c.want) {
+			t.Errorf("%q: exit %d, %s, no %q in\n%s", c.args, code, stderr, c.want, out)
+		}
+	}
+}
+
 func TestCompareCommand(t *testing.T) {
 	code, out, stderr := crashpane(sampleArgs("compare")...)
 	if code != exitOK || stderr != "" {

@@ -26,8 +26,12 @@ type View struct {
 	// mismatches has the loaded files with another id that modules could use, by module; nil until
 	// one is asked for.
 	mismatches map[int]*report.MissingFile
-	own        *int     // see firstOwn
-	sorted     struct { // the last answer of sortedModules
+	differs    struct { // the last comparison with another dump
+		to  *report.Report
+		all *report.Difference
+	}
+	own    *int     // see firstOwn
+	sorted struct { // the last answer of sortedModules
 		sort   int
 		filter string
 		rows   []rows.ModuleRow

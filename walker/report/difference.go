@@ -1,0 +1,225 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// Difference compares two dumps. Rows has what both have, and where they differ.
+type Difference struct {
+	Rows []DifferenceRow
+	// FirstFrame is the number of the first frame, from the innermost, in which the two stacks differ; -1
+	// if they are in the same functions.
+	FirstFrame int
+	// SameModules is how many modules are the same in both; they have no row.
+	SameModules int
+}
+
+// DifferenceRow is a property of two dumps. What one does not have is "".
+type DifferenceRow struct {
+	Part string // "crash", "system", "stack", "module", "register", "annotation"
+	Key  string
+	A, B string
+	Same bool
+}
+
+// Differ compares two dumps: the crashes, the stacks of the threads that are shown first, the modules,
+// the registers of the first frames, the annotations. name makes a name readable.
+func Differ(a, b *Report, name func(Name) string) *Difference {
+	d := &Difference{Rows: []DifferenceRow{}, FirstFrame: -1}
+	d.add("crash", "Reason", a.reasonText(), b.reasonText())
+	d.add("crash", "What happened", a.sentenceText(), b.sentenceText())
+	d.add("crash", "Assertion", a.Assertion, b.Assertion)
+	d.add("system", "System", a.System.Display, b.System.Display)
+	d.add("system", "Process", a.Process.Name, b.Process.Name)
+	d.add("system", "Version", a.Process.Version, b.Process.Version)
+	d.stacks(a, b, name)
+	d.modules(a, b)
+	d.registers(a, b)
+	d.annotations(a, b)
+	return d
+}
+
+// add adds a row, unless neither dump has the property.
+func (d *Difference) add(part, key, a, b string) {
+	if a != "" || b != "" {
+		d.Rows = append(d.Rows, DifferenceRow{part, key, a, b, a == b})
+	}
+}
+
+func (r *Report) reasonText() string {
+	if r.Crash == nil {
+		return "no crash"
+	}
+	return r.Crash.Reason.Name
+}
+
+func (r *Report) sentenceText() string {
+	if r.Crash == nil {
+		return ""
+	}
+	return r.Crash.Sentence()
+}
+
+// firstFrames returns the frames of the thread that is shown first, without those that are folded.
+func (r *Report) firstFrames() (out []*Frame) {
+	if r.FirstThread < 0 {
+		return nil
+	}
+	t := &r.Threads[r.FirstThread]
+	for i := 0; i < len(t.Frames); i++ {
+		if f := t.FoldAt(i); f != nil {
+			i = f.From + f.Count - 1
+			continue
+		}
+		out = append(out, &t.Frames[i])
+	}
+	return out
+}
+
+// inFunction is what two frames of different processes have in common if they are in the same function:
+// its name, or without one the module and the offset, which may be loaded elsewhere.
+func (r *Report) inFunction(f *Frame, name func(Name) string) string {
+	module := ""
+	if f.Module >= 0 {
+		module = r.Modules[f.Module].Title()
+	}
+	switch {
+	case f.Named() && module == "":
+		return name(f.Function)
+	case f.Named():
+		return name(f.Function) + " in " + module
+	case module != "":
+		return fmt.Sprintf("%s + 0x%x", module, f.RVA)
+	}
+	return fmt.Sprintf("0x%x", f.Lookup)
+}
+
+// stacks compares the stacks: the inner frames that are the same, then those that differ, then the outer
+// ones that are the same again.
+func (d *Difference) stacks(a, b *Report, name func(Name) string) {
+	texts := func(r *Report) (out []string) {
+		for _, f := range r.firstFrames() {
+			out = append(out, r.inFunction(f, name))
+		}
+		return out
+	}
+	x, y := texts(a), texts(b)
+	inner := 0
+	for inner < len(x) && inner < len(y) && x[inner] == y[inner] {
+		inner++
+	}
+	outer := 0
+	for outer < len(x)-inner && outer < len(y)-inner && x[len(x)-1-outer] == y[len(y)-1-outer] {
+		outer++
+	}
+	if inner < len(x) || inner < len(y) {
+		d.FirstFrame = inner
+	}
+	at := func(list []string, i, end int) string {
+		if i < end {
+			return list[i]
+		}
+		return ""
+	}
+	for i := 0; i < inner; i++ {
+		d.add("stack", fmt.Sprint(i), x[i], y[i])
+	}
+	for i := inner; i < max(len(x), len(y))-outer; i++ {
+		d.add("stack", fmt.Sprint(i), at(x, i, len(x)-outer), at(y, i, len(y)-outer))
+	}
+	for i := outer; i > 0; i-- {
+		d.add("stack", fmt.Sprint(len(x)-i), x[len(x)-i], y[len(y)-i])
+	}
+}
+
+// modules lists the modules that one dump lacks, or has in another version or build.
+func (d *Difference) modules(a, b *Report) {
+	text := func(m *Module) string {
+		version := m.Version
+		if version == "0.0.0.0" {
+			version = ""
+		}
+		if s := strings.TrimSpace(version + " " + m.DebugID); s != "" {
+			return s
+		}
+		if m.CodeID != "" {
+			return m.CodeID
+		}
+		return "without an id"
+	}
+	other := map[string]string{}
+	for i := range b.Modules {
+		if m := &b.Modules[i]; !m.Merged {
+			other[m.Title()] = text(m)
+		}
+	}
+	seen := map[string]bool{}
+	for i := range a.Modules {
+		m := &a.Modules[i]
+		if m.Merged || seen[m.Title()] {
+			continue
+		}
+		seen[m.Title()] = true
+		x, y := text(m), other[m.Title()]
+		if x == y {
+			d.SameModules++
+			continue
+		}
+		d.add("module", m.Title(), x, y)
+	}
+	for i := range b.Modules {
+		if m := &b.Modules[i]; !m.Merged && !seen[m.Title()] {
+			seen[m.Title()] = true
+			d.add("module", m.Title(), "", text(m))
+		}
+	}
+}
+
+// registers compares the first frames' registers, by name.
+func (d *Difference) registers(a, b *Report) {
+	values := func(r *Report) map[string]string {
+		out := map[string]string{}
+		if f := r.firstFrames(); len(f) > 0 && f[0].Regs != nil && f[0].Regs.Arch != nil {
+			for i, name := range f[0].Regs.Arch.Names {
+				if v, ok := f[0].Regs.Get(cpu.Reg(i)); ok {
+					out[name] = fmt.Sprintf("0x%x", v)
+				}
+			}
+		}
+		return out
+	}
+	x, y := values(a), values(b)
+	for _, r := range []*Report{a, b} {
+		if f := r.firstFrames(); len(f) > 0 && f[0].Regs != nil && f[0].Regs.Arch != nil {
+			for _, name := range f[0].Regs.Arch.Names {
+				d.add("register", name, x[name], y[name])
+				delete(x, name)
+				delete(y, name)
+			}
+		}
+	}
+}
+
+// annotations compares the annotations, by name.
+func (d *Difference) annotations(a, b *Report) {
+	values := func(r *Report) map[string]string {
+		out := map[string]string{}
+		for _, n := range r.Annotations {
+			if _, ok := out[n.Name]; !ok {
+				out[n.Name] = n.Value
+			}
+		}
+		return out
+	}
+	x, y := values(a), values(b)
+	for _, r := range []*Report{a, b} {
+		for _, n := range r.Annotations {
+			d.add("annotation", n.Name, x[n.Name], y[n.Name])
+			delete(x, n.Name)
+			delete(y, n.Name)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/analysis"
+)
+
+// TestDiffer: of two dumps of one program the rows that differ are those in which they do, and the stacks
+// are aligned at both ends.
+func TestDiffer(t *testing.T) {
+	made := func(functions, version, note string) *Report {
+		r := &Report{Crash: &Crash{Reason: Reason{Name: "SIGSEGV"}, Analysis: &analysis.Result{}}, Threads: []Thread{*stackWith(functions)},
+			Modules:     []Module{{Name: "/opt/app", Version: version, DebugID: "A1"}, {Name: "/lib/libc.so.6", DebugID: "C1"}},
+			Annotations: []Annotation{{Name: "note", Value: note}}}
+		for i := range r.Threads[0].Frames {
+			r.Threads[0].Frames[i].Module = -1
+		}
+		return r
+	}
+	a, b := made("abcdm", "1.0", "same"), made("abxm", "2.0", "same")
+	b.Modules = append(b.Modules, Module{Name: "/opt/new.so", DebugID: "N1"})
+	d := Differ(a, b, func(n Name) string { return n.Raw })
+	var differ []string
+	for _, r := range d.Rows {
+		if !r.Same {
+			differ = append(differ, r.Part+" "+r.Key+": "+r.A+" | "+r.B)
+		}
+	}
+	if want := []string{"stack 2: c | x", "stack 3: d | ", "module app: 1.0 A1 | 2.0 A1", "module new.so:  | N1"}; !slices.Equal(differ, want) {
+		t.Errorf("%q", differ)
+	}
+	if d.FirstFrame != 2 || d.SameModules != 1 {
+		t.Errorf("first frame %d, %d modules are the same", d.FirstFrame, d.SameModules)
+	}
+	same := Differ(a, a, func(n Name) string { return n.Raw })
+	if same.FirstFrame != -1 || slices.ContainsFunc(same.Rows, func(r DifferenceRow) bool { return !r.Same }) {
+		t.Errorf("a dump differs from itself: %+v", same)
+	}
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"strconv"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Difference shows the open dump and another one side by side.
+type Difference struct {
+	pane
+	rows.DifferencePage
+	other int // dump; -1: the one after the open one
+	list  List
+	table Table
+}
+
+func newDifference(t pane) Tab {
+	z := &Difference{pane: t, other: -1}
+	z.list = List{id: "dumps", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = Table{list: &z.list, label: "Two dumps", class: "table differences"}
+	return z
+}
+
+// with returns the other dump, and the dumps among which the user chooses it.
+func (z *Difference) with() (other int, choices []protocol.Choice) {
+	other = -1
+	open, dumps := z.page.Dumps.Open, z.page.Dumps.List
+	for i, d := range dumps {
+		if d.Dump == open {
+			continue
+		}
+		before := i > 0 && dumps[i-1].Dump == open
+		if d.Dump == z.other || other < 0 || other != z.other && before {
+			other = d.Dump
+		}
+		if len(choices) < maxDumps {
+			choices = append(choices, protocol.Choice{Item: d.Dump, Name: d.Name})
+		}
+	}
+	return other, choices
+}
+
+// choose compares with another dump.
+func (z *Difference) choose(dump string) {
+	if n, err := strconv.Atoi(dump); err == nil {
+		z.other, z.list.visible.From = n, 0
+		z.page.Host.Reveal("dumps", 0)
+		z.page.Screen.ask(z)
+	}
+}
+
+// Want implements Zone.
+func (z *Difference) Want(q *protocol.Query) {
+	other, _ := z.with()
+	q.Overview.Difference = &protocol.DifferenceQuery{Span: z.list.span(), Other: other}
+}
+
+// Hidden implements Zone.
+func (z *Difference) Hidden() bool { return !z.open() }
+
+// Apply implements Zone.
+func (z *Difference) Apply(r *protocol.QueryResult) {
+	if r.Overview.Difference != nil {
+		z.DifferencePage = *r.Overview.Difference
+	}
+}
+
+// Disabled is for Tab.
+func (z *Difference) Disabled() bool { return z.page.Summary != nil && len(z.page.Dumps.List) < 2 }
+
+// List is for Tab.
+func (z *Difference) List() *List { return &z.list }
+
+func (z *Difference) forget() { z.DifferencePage, z.other = rows.DifferencePage{}, -1 }
+
+// Compute implements vugu's callback before each drawing.
+func (z *Difference) Compute() {
+	fill(&z.table, z.Rows, rows.DifferenceColumns, func(r rows.DifferenceRow, to *tableRow) {
+		if !r.Same {
+			to.class += " differs"
+		}
+		if r.FirstOther {
+			to.class += " parts"
+		}
+	})
+	other, choices := z.with()
+	last := len(z.table.heads) - 1
+	for _, d := range z.page.Dumps.List {
+		if d.Dump == z.page.Dumps.Open {
+			z.table.heads[last-1].text = rows.Clean(d.Name)
+		}
+		if d.Dump == other {
+			z.table.heads[last].text = rows.Clean(d.Name)
+		}
+	}
+	if len(choices) > 1 {
+		z.table.heads[last].parts = []part{{kind: "choice", class: "field small", text: z.table.heads[last].text, field: "other-dump", label: "The other dump", choices: choices}}
+	}
+	z.table.empty = ""
+	if z.Total == 0 {
+		z.table.empty = "Open a second dump to see both side by side."
+	}
+}
