@@ -108,30 +108,31 @@ const eagerSize = 8 << 20
 // copied. Others are held unpacked in memory, in chunks; those that are large go to a spool
 // (Limits.Spool).
 func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
-	e := &expander{limits: limits.orDefault(), progress: progress}
-	e.top, _ = src.Within()
-	e.limits.MaxStream = max(e.limits.MaxStream, e.top.MaxUnpacked)
-	e.limits.RatioFloor = max(e.limits.RatioFloor, e.top.MaxUnpacked)
-	e.most = max(e.limits.RatioFloor, e.limits.MaxRatio*e.top.Size)
-	e.expand(src, Sniff(src), 0, nil)
-	e.ended = true
-	if e.need != nil {
-		return nil, e.need
+	x := Begin(src, limits, progress)
+	for state := Waiting; state != Done; {
+		_, state = x.Next(Turn{})
 	}
-	return e.out, e.problems.err()
+	if x.e.need != nil {
+		return nil, x.e.need
+	}
+	return x.e.out, x.Err()
 }
 
 // maxBombs is how many members may unpack to too much and are left out, before no other is opened.
 const maxBombs = 2
 
-// expander is the state of one Expand.
+// expander is the state of one Expansion.
 type expander struct {
 	limits   Limits
 	unpacked atomic.Int64 // bytes, of all members that were unpacked
 	most     int64        // that may be unpacked
 	progress Progress
 	top      *input.Source // the archive itself
-	ended    bool          // the member that is being unpacked is read by a caller, not by Expand
+	ended    bool          // the member that is being unpacked is read by a caller, not by Next
+	tasks    tasks
+	arrived  int   // tasks so far
+	before   int64 // bytes of the archive that tasks have read that are done
+	turn     Turn
 
 	out      []*input.Source
 	problems Problems
@@ -148,14 +149,21 @@ func (e *expander) problem(file, part string, off int64, have string, err error)
 	}
 }
 
+// passed counts bytes of a file that need not be read again, for the progress.
+func (e *expander) passed(src *input.Source, n int64) {
+	if whole, _ := src.Within(); whole == e.top {
+		e.before += n
+	}
+}
+
 // progressOf returns the function that is called with the number of bytes of a packed file that
 // were read.
 func (e *expander) progressOf(name string, src *input.Source) func(done int64) {
-	whole, base := src.Within()
+	whole, _ := src.Within()
 	return func(done int64) {
 		total := src.Size
 		if whole == e.top && !e.ended {
-			done, total = base+done, e.top.Size
+			done, total = min(e.before+done, e.top.Size), e.top.Size
 		}
 		if e.progress == nil || e.over {
 			return
@@ -214,23 +222,42 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 }
 
 // unpackBy unpacks a file with a reader of its format; nil is gzip, which may be of several members.
-// It is unpacked at once, because that is the only way to know its size. Of a damaged file, the
+// Only unpacking finds out its size, so that is done whole, and in steps. Of a damaged file, the
 // bytes before the damage are used.
 func (e *expander) unpackBy(open unpacker, src *input.Source, part string, depth int, mem *unpacked) {
-	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, in: e, progress: e.progressOf(src.Name, src)}
-	if open == nil {
-		u.deflated(src, true)
-	} else {
-		u.packedBy(open, src)
-	}
-	u.atOnce()
-	for u.err == nil {
-		u.step()
-		if e.over {
-			u.drop()
-			return
+	var u *unpacked
+	e.later(src.Name, src.Size, func(t *task) bool {
+		if u == nil {
+			u = &unpacked{packed: src.Size, size: -1, limits: e.limits, in: e, progress: e.progressOf(src.Name, src)}
+			if open == nil {
+				u.deflated(src, true)
+			} else {
+				u.packedBy(open, src)
+			}
+			u.atOnce()
 		}
-	}
+		for u.err == nil {
+			u.step()
+			switch {
+			case e.over:
+				u.drop()
+				return true
+			case u.err == nil && e.tooSlow(t, u.read+u.n):
+				u.drop()
+				u = nil
+				return false
+			case u.err == nil && e.pauses():
+				return false
+			}
+		}
+		e.unpackedWhole(u, src, part, depth, mem)
+		e.passed(src, src.Size)
+		return true
+	})
+}
+
+// unpackedWhole adds a file of which all is unpacked that can be.
+func (e *expander) unpackedWhole(u *unpacked, src *input.Source, part string, depth int, mem *unpacked) {
 	switch {
 	case u.err == io.EOF:
 	case u.n > 0 && errors.Is(u.err, errNotGzip):
@@ -326,38 +353,14 @@ func (e *expander) unzip(src *input.Source, depth int) {
 			e.problem(src.Name, "zip archive", m.header, "members that overlap; those before are used", nil)
 			return
 		}
-		if e.progressOf(src.Name+"/"+name, src)(m.header); e.over {
-			return
-		}
-		e.member(src, &m, name, depth)
-		if e.need != nil || e.over || e.bombs > maxBombs {
-			return
-		}
-	}
-}
-
-// openSerial adds the members of an archive that is read from front to back. It unpacks each at once.
-func (e *expander) openSerial(src *input.Source, kind Kind, depth int) {
-	err := serial[kind](src, func(name string, size, modified int64, open func() (io.Reader, error)) bool {
-		name = strings.ReplaceAll(name, `\`, "/")
-		if strings.HasSuffix(name, "/") || isMetadata(name) {
+		size := min(m.packed, src.Size)
+		e.later(name, size+min(m.size, e.limits.MaxStream), func(*task) bool {
+			if e.progressOf(src.Name+"/"+name, src)(0); !e.over {
+				e.member(src, &m, name, depth)
+				e.passed(src, size)
+			}
 			return true
-		}
-		if !e.another(src, string(kind)) {
-			return false
-		}
-		full := src.Name + "/" + name
-		fail := func(have string, err error) { e.problem(src.Name, fmt.Sprintf("member %q", name), -1, have, err) }
-		if _, err := open(); err != nil {
-			fail("", err)
-		} else if e.fits(size, fail) {
-			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, in: e, progress: e.progressOf(full, src), open: open}
-			e.unpackMember(u, full, size, modified, depth, fail)
-		}
-		return e.need == nil && !e.over && e.bombs <= maxBombs
-	})
-	if err != nil {
-		e.problem(src.Name, string(kind), -1, "a damaged archive", err)
+		})
 	}
 }
 

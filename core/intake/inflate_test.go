@@ -72,21 +72,22 @@ func TestInflatedOutside(t *testing.T) {
 			told++
 			return nil
 		})
-		if err != nil || len(out) == 0 || out[0].Size != int64(len(text)) {
+		if err != nil || len(out) == 0 {
 			t.Fatal(name, out, err)
 		}
+		large := out[len(out)-1] // the small one is first
 		if name == "a.zip" && o.calls > 0 {
 			t.Error("a member that nobody has read is unpacked")
 		}
 		if name == "a.zip" {
 			last = 0 // from here on it is the member's own bytes
 		}
-		out[0].Materialize()
-		if content(t, out[0]) != text || o.calls != 1 {
+		large.Materialize()
+		if content(t, large) != text || o.calls != 1 {
 			t.Errorf("%s: unpacked %d times", name, o.calls)
 		}
-		if _, ok := out[0].Reader().(*bytes.Reader); !ok {
-			t.Errorf("%s: is read by %T", name, out[0].Reader())
+		if _, ok := large.Reader().(*bytes.Reader); !ok {
+			t.Errorf("%s: is read by %T", name, large.Reader())
 		}
 		if told < 2 || name == "a.sym.gz" && last != int64(len(data)) {
 			t.Errorf("%s: told %d times, last %d", name, told, last)

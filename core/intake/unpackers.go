@@ -7,9 +7,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake/cab"
-	"github.com/crashpane/crashpane/core/intake/sevenzip"
 	"github.com/crashpane/crashpane/core/intake/xz"
 )
 
@@ -51,41 +48,4 @@ func Unpack(k Kind, packed io.Reader, memory int64) (io.Reader, error) {
 // noWindow makes an unpacker of a reader that does not look back.
 func noWindow(open func(packed io.Reader) (io.Reader, error)) unpacker {
 	return func(packed io.Reader, _ int64) (io.Reader, error) { return open(packed) }
-}
-
-// serial are the archives whose members are unpacked in their order. Each function calls member for
-// every member in turn, until it returns false. member reads the result of open before it returns. An
-// error says which part could not be read.
-var serial = map[Kind]func(src *input.Source, member takeMember) error{Cab: cabinet, SevenZip: sevenZip}
-
-// takeMember takes a member of an archive. modified is in seconds since 1970, or 0.
-type takeMember func(name string, size, modified int64, open func() (io.Reader, error)) bool
-
-func sevenZip(src *input.Source, member takeMember) error {
-	memory := func() int64 { return min(maxWindow, src.Budget.Left(input.Memory)) }
-	a, err := sevenzip.Open(src, src.Size, memory)
-	if a == nil {
-		return err
-	}
-	for i := range a.Members {
-		m := &a.Members[i]
-		if !member(m.Name, m.Size, m.Modified, func() (io.Reader, error) { return a.Reader(m) }) {
-			break
-		}
-	}
-	return err
-}
-
-func cabinet(src *input.Source, member takeMember) error {
-	c, err := cab.Open(src, src.Size)
-	if c == nil {
-		return err
-	}
-	for i := range c.Members {
-		m := &c.Members[i]
-		if !member(m.Name, m.Size, 0, func() (io.Reader, error) { return c.Reader(m) }) {
-			break
-		}
-	}
-	return err
 }

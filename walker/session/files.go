@@ -96,6 +96,9 @@ type item struct {
 	// file is the symbol file or binary in the store, or nil.
 	file    *symbols.File
 	removed bool
+	// unpacking is of an archive that may have further members, gave: it had some.
+	unpacking *intake.Expansion
+	gave      bool
 }
 
 // NewFiles makes an empty list of files.
@@ -147,7 +150,7 @@ func (fs *Files) Remove(ids []int) {
 			delete(fs.of, it.file)
 			it.file = nil
 		}
-		fs.items[id].removed = true
+		fs.items[id].removed, fs.items[id].unpacking = true, nil
 	}
 	for _, s := range fs.sessions {
 		s.Close()
@@ -208,6 +211,13 @@ func (fs *Files) Report(dump int) *report.Report {
 // module a symbol file is for. It returns the items that it made, the file's own first. Reports of
 // dumps that a new symbol file concerns are made anew at the next Report.
 func (fs *Files) Add(src *input.Source) []Item {
+	items, _ := fs.AddPart(src, intake.Turn{})
+	return items
+}
+
+// AddPart is Add until the turn is over, or until an archive has given a first dump. state is that of
+// an archive that has further members; Continue goes on with it.
+func (fs *Files) AddPart(src *input.Source, turn intake.Turn) (items []Item, state intake.State) {
 	first := len(fs.items)
 	fs.budget.GiveFile(src)
 	if sourcefile.Named(src.Name) {
@@ -215,6 +225,38 @@ func (fs *Files) Add(src *input.Source) []Item {
 		return []Item{fs.addSource(src).Item}
 	}
 	fs.add(src, false)
+	if it := fs.items[first]; it.unpacking != nil {
+		state = fs.unpack(it, turn)
+	}
+	return fs.since(first), state
+}
+
+// Continue goes on with an archive that AddPart has begun. It returns its further members, and last the
+// archive itself when there are no more.
+func (fs *Files) Continue(item int, turn intake.Turn) (items []Item, state intake.State) {
+	if item < 0 || item >= len(fs.items) || fs.items[item].unpacking == nil {
+		return nil, intake.Done
+	}
+	first, it := len(fs.items), fs.items[item]
+	state = fs.unpack(it, turn)
+	if items = fs.since(first); state == intake.Done {
+		items = append(items, fs.describe(it))
+	}
+	return items, state
+}
+
+// StopUnpacking ends what Continue would go on with.
+func (fs *Files) StopUnpacking() {
+	for _, it := range fs.items {
+		if it.unpacking != nil {
+			it.unpacking = nil
+			it.Message = it.Name + ": cancelled before all its files were unpacked"
+		}
+	}
+}
+
+// since returns the items from one on, as they are known when those are matched to the modules.
+func (fs *Files) since(first int) []Item {
 	fs.settleAll()
 	out := make([]Item, 0, len(fs.items)-first)
 	for _, it := range fs.items[first:] {
@@ -360,25 +402,40 @@ func (fs *Files) addMicrodumps(it *item) {
 	}
 }
 
-// addArchive unpacks an archive and adds its members. What could be unpacked before an error is
-// used.
+// addArchive begins to unpack an archive.
 func (fs *Files) addArchive(it *item) {
-	it.Kind = KindArchive
-	members, err := intake.Expand(it.src, fs.opt.Limits, func(name string, done, total int64) error {
+	it.Kind, it.Usable = KindArchive, true
+	it.unpacking = intake.Begin(it.src, fs.opt.Limits, func(name string, done, total int64) error {
 		fs.opt.progress("unpacking", name, done, total)
 		return nil
 	})
-	if err != nil {
-		it.Message = err.Error()
-		it.Refused = intake.Refused(err)
+}
+
+// unpack adds further members of an archive. What could be unpacked before an error is used.
+func (fs *Files) unpack(it *item, turn intake.Turn) (state intake.State) {
+	dumps := len(fs.dumps)
+	for state = intake.Waiting; state == intake.Waiting; {
+		var members []*input.Source
+		members, state = it.unpacking.Next(turn)
+		for _, m := range members {
+			it.gave = true
+			fs.add(m, true)
+		}
+		if turn.Over != nil && (turn.Over() || dumps == 0 && len(fs.dumps) > 0) {
+			break
+		}
 	}
-	it.Usable = len(members) > 0
-	if !it.Usable && it.Message == "" {
+	if state != intake.Done {
+		return state
+	}
+	if err := it.unpacking.Err(); err != nil {
+		it.Message, it.Refused = err.Error(), intake.Refused(err)
+	}
+	it.unpacking = nil
+	if it.Usable = it.gave; !it.Usable && it.Message == "" {
 		it.Message = it.Name + ": an archive with no files in it"
 	}
-	for _, m := range members {
-		fs.add(m, true)
-	}
+	return state
 }
 
 // convert replaces a text in another form, such as UTF-16, by the one that its reader knows.

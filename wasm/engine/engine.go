@@ -15,6 +15,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -178,9 +179,23 @@ func (e *Engine) setPolicy(name string) error {
 // unlimited is more bytes than a browser stores.
 const unlimited = 1 << 40
 
-// add adds files, and describes their items and all dumps.
+// unpackTurn is how long an archive is unpacked before other requests are answered.
+const unpackTurn = 100 * time.Millisecond
+
+// add adds files, or goes on with an archive, and describes their items and all dumps.
 func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, error) {
 	r := &protocol.Added{}
+	began := time.Now()
+	turn := intake.Turn{Over: func() bool { return time.Since(began) > unpackTurn }, Others: q.Others}
+	e.added = nil
+	if q.Continue > 0 {
+		items, state := e.files.Continue(q.Continue-1, turn)
+		e.describe(r, items)
+		if state != intake.Done {
+			r.Rest, r.PutOff = q.Continue, state == intake.PutOff
+		}
+		return e.withDumps(r), nil
+	}
 	if len(files) == 0 {
 		return r, fmt.Errorf("no file came with the request")
 	}
@@ -190,16 +205,31 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 			return r, err
 		}
 	}
-	e.added = nil
+	if len(files) > 1 {
+		turn = intake.Turn{} // they are small
+	}
 	for _, f := range files {
 		if slices.Contains(q.Anyway, f.Name) {
 			f.MaxUnpacked = unlimited
 		}
-		for _, it := range e.files.Add(f) {
-			e.added, r.Items = append(e.added, it.ID), append(r.Items, fileRow(it))
+		items, state := e.files.AddPart(f, turn)
+		e.describe(r, items)
+		if state != intake.Done {
+			r.Rest, r.PutOff = items[0].ID+1, state == intake.PutOff
 		}
 	}
-	// A dump that is a copy of another is not listed twice.
+	return e.withDumps(r), nil
+}
+
+// describe adds rows for items to a reply.
+func (e *Engine) describe(r *protocol.Added, items []session.Item) {
+	for _, it := range items {
+		e.added, r.Items = append(e.added, it.ID), append(r.Items, fileRow(it))
+	}
+}
+
+// withDumps completes a reply. A dump that is a copy of another is not listed twice.
+func (e *Engine) withDumps(r *protocol.Added) *protocol.Added {
 	for i, it := range r.Items {
 		if it.Dump < 0 {
 			continue
@@ -213,7 +243,7 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 		}
 	}
 	r.Dumps = e.dumps()
-	return r, nil
+	return r
 }
 
 // session returns the session of a dump that is listed, or nil.
@@ -254,6 +284,7 @@ func (e *Engine) leaveOut(q *protocol.LeaveOut) {
 			e.closeDump(dump)
 		}
 	}
+	e.files.StopUnpacking()
 	e.files.Remove(gone)
 	e.added, e.found, e.compared, e.listed, e.maps, e.mapsOf = nil, found{}, comparison{}, listing{}, nil, nil
 }

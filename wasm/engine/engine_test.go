@@ -74,7 +74,13 @@ func last[R protocol.Reply](k *talk) (R, string) {
 func (k *talk) add(name string, content []byte) (*protocol.Added, string) {
 	k.t.Helper()
 	k.ask(&protocol.Add{Names: []string{name}}, input.New(name, bytes.NewReader(content), int64(len(content))))
-	return last[*protocol.Added](k)
+	r, problem := last[*protocol.Added](k)
+	for all := r.Items; r.Rest > 0 && problem == ""; all = r.Items {
+		k.ask(&protocol.Add{Continue: r.Rest}, nil)
+		r, problem = last[*protocol.Added](k)
+		r.Items = append(all, r.Items...)
+	}
+	return r, problem
 }
 
 // look sends a query, and fails the test on an error.

@@ -80,7 +80,11 @@ func (z *Reading) send(f File) {
 	z.Job.Active = true
 	z.Job.Text, z.Job.Percent = "Reading "+rows.Clean(rows.BaseName(f.Name())), -1
 	z.page.Stack.hideHints()
-	z.page.send(z.addRequest(f), f)
+	if req := z.addRequest(f); req.Continue > 0 {
+		z.page.send(req, nil)
+	} else {
+		z.page.send(req, f)
+	}
 	z.notifyProgress()
 }
 
@@ -110,13 +114,26 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case problem != "":
 		z.page.Notices.show("error", problem)
 	default:
-		z.accepted, z.leaving.items[z.reading] = append(z.accepted, z.reading), nil
+		file := z.reading
+		if rest, ok := file.(*Rest); ok {
+			file = rest.File
+		} else {
+			z.accepted, z.leaving.items[file] = append(z.accepted, file), nil
+		}
 		for _, it := range r.Items {
-			z.leaving.items[z.reading] = append(z.leaving.items[z.reading], it.Item)
+			z.leaving.items[file] = append(z.leaving.items[file], it.Item)
+		}
+		switch rest := (&Rest{file, r.Rest}); {
+		case r.PutOff:
+			z.queue = append(z.queue, rest)
+		case r.Rest > 0:
+			z.queue = append([]File{rest}, z.queue...)
 		}
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
-	z.Job.Done += len(Members(z.reading))
+	if r.Rest == 0 {
+		z.Job.Done += len(Members(z.reading))
+	}
 	z.reading = nil
 	if !z.replay {
 		z.unreported = append(z.unreported, r.Items...)
@@ -147,7 +164,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case newest && !z.replay:
 		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
-	z.page.Screen.Pace.fileRead()
+	z.page.Screen.Pace.fileRead(r.Rest > 0 && slices.ContainsFunc(r.Items, func(it protocol.FileRow) bool { return it.SymID != "" }))
 }
 
 // reportProblems shows the files that Crashpane cannot use, with one notice for each folder. Without a dump there is
@@ -263,7 +280,12 @@ func (z *Reading) Cancel() {
 		return
 	}
 	stopped += len(z.queue)
-	q := &protocol.LeaveOut{Last: z.reading != nil}
+	_, isRest := z.reading.(*Rest)
+	stays := ""
+	if isRest || len(withoutRests(z.queue)) < len(z.queue) {
+		stays = " What was unpacked of archives stays."
+	}
+	q := &protocol.LeaveOut{Last: z.reading != nil && !isRest}
 	if z.reading != nil {
 		stopped += len(Members(z.reading))
 	} else {
@@ -288,7 +310,7 @@ func (z *Reading) Cancel() {
 	}
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.leaving.leave(q)
-	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.%s", files(stopped), stays))
 }
 
 // listing is the work of listing dropped folders; stop is nil while there is none.
@@ -330,7 +352,7 @@ func (z *Reading) restore() {
 	}
 	z.page.Work.forget()
 	z.stopped, z.leaving.id = false, 0
-	z.queue = append(append([]File{}, z.accepted...), z.queue...)
+	z.queue = append(slices.Clone(z.accepted), withoutRests(z.queue)...)
 	z.accepted = nil
 	total := 0
 	for _, f := range z.queue {
@@ -355,10 +377,13 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 		z.page.Work.Program.Failed(why)
 		return
 	}
-	again, queue := silent && !z.fragile && !z.replay && len(z.accepted)+len(z.queue) > 0, z.queue
+	again, queue := silent && !z.fragile && !z.replay && len(z.accepted)+len(z.queue) > 0, withoutRests(z.queue)
 	text := "The engine stopped: " + rows.Clean(why) + "."
 	if z.reading != nil {
 		text += " It was reading " + rows.Clean(z.reading.Name()) + "."
+	}
+	if rest, is := z.reading.(*Rest); is { // it is what was being read, though some of it was
+		z.accepted = slices.DeleteFunc(z.accepted, func(f File) bool { return f == rest.File })
 	}
 	switch {
 	case z.replay, z.fragile:
@@ -476,7 +501,11 @@ func (z *Reading) HasFiles() bool { return z.reading != nil || len(z.accepted)+l
 // addRequest returns the request to read a file. A server's answer is accepted only if it is the
 // requested symbol file.
 func (z *Reading) addRequest(f File) *protocol.Add {
-	req := &protocol.Add{}
+	req := &protocol.Add{Others: len(z.queue) > 0}
+	if rest, ok := f.(*Rest); ok {
+		req.Continue = rest.item
+		return req
+	}
 	for _, one := range Members(f) {
 		req.Names = append(req.Names, one.Name())
 		if z.anyway[one.Name()] {
@@ -585,6 +614,17 @@ func (p *Parcel) Size() (n int64) {
 		n += f.Size()
 	}
 	return n
+}
+
+// Rest is an archive whose first members were read.
+type Rest struct {
+	File
+	item int // its Added.Rest
+}
+
+// withoutRests returns files without the Rests, which a new engine does not know.
+func withoutRests(files []File) []File {
+	return slices.DeleteFunc(slices.Clone(files), func(f File) bool { _, is := f.(*Rest); return is })
 }
 
 // Members returns the files of a Parcel, or the file itself.

@@ -62,6 +62,9 @@ const (
 	// arrive in half of that. Drawing the screen twice would take a fifth of it, and would show a
 	// stack of bare addresses for a moment.
 	firstNames = 800 * time.Millisecond
+	// namesAgain is how often a stack is queried again while an archive with symbols is unpacked. It
+	// is drawn each time.
+	namesAgain = time.Second
 	// mostOfParcel bounds a Parcel, so that the engine answers queries several times a second.
 	mostOfParcel = 64
 	// restDrawing is how long background work rests while the page draws a result. Without it, the
@@ -204,9 +207,10 @@ func (z *Pace) parcel() (n int) {
 }
 
 // fileRead is called when the engine has read a file. If the stack was queried without it, it is
-// queried again.
-func (z *Pace) fileRead() {
-	if z.namesCome || z.stage() == stackShown {
+// queried again. symbols: there were symbols in an archive whose other files come later; for these it
+// is queried again now and then.
+func (z *Pace) fileRead(symbols bool) {
+	if z.namesCome || z.stage() == stackShown || symbols && time.Since(z.asked) > namesAgain {
 		z.namesCome = false
 		z.page.Screen.mark(z.stack()...)
 	}

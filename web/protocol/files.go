@@ -16,6 +16,10 @@ type Add struct {
 	DebugID string
 	// Anyway are those of Names that the user lets unpack to whatever there is room for.
 	Anyway []string
+	// Continue goes on with an archive instead: Added.Rest of the reply before.
+	Continue int
+	// Others: other files wait, which go before one that takes long.
+	Others bool
 }
 
 // Added describes the files, or the files in an archive.
@@ -24,6 +28,10 @@ type Added struct {
 	Dumps []DumpName // all dumps there are now
 	// Same is 1 plus the number of the dump that a file is a copy of; 0 for none.
 	Same int
+	// Rest is set if the file is an archive that has further members, for Add.Continue. PutOff: they
+	// take long, and other files should be added first.
+	Rest   int
+	PutOff bool
 }
 
 // LeaveOut cancels what runs, and removes items: with Last also those of the last Add. The worker acts

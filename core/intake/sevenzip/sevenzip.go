@@ -79,6 +79,8 @@ const (
 	// maxSkipped is how many bytes are unpacked and passed over, besides four times the archive's size: the
 	// content of members that nobody reads, on the way to others. A small archive may claim any number.
 	maxSkipped = 16 << 20
+	// maxApproach is how many bytes Approach unpacks.
+	maxApproach = 1 << 20
 	// maxCoders is how many coders a folder may have; 7-Zip makes five at most.
 	maxCoders = 8
 )
@@ -240,28 +242,57 @@ func (a *Archive) files(p *parser, s *streams) {
 	}
 }
 
-// Reader reads a member from its start. It goes on where the folder was read to, if that is not after
-// the member; the reader that was given before cannot be used any more.
-func (a *Archive) Reader(m *Member) (io.Reader, error) {
+// Approach unpacks what is before a member in its folder, or the next maxApproach bytes of it, and reports
+// whether the member is next.
+func (a *Archive) Approach(m *Member) (there bool, err error) {
 	if m.folder < 0 {
-		return bytes.NewReader(nil), nil
+		return true, nil
 	}
 	if a.open == nil || a.opened != m.folder || a.open.at > m.offset {
 		r, err := a.folder(&a.folders[m.folder])
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		a.open, a.opened = &stream{r: r}, m.folder
 	}
-	if a.skipped += m.offset - a.open.at; a.skipped > maxSkipped+4*a.size {
-		return nil, wrong("too much of the archive has been passed over for its members")
+	n := min(m.offset-a.open.at, maxApproach)
+	if a.skipped += n; a.skipped > maxSkipped+4*a.size {
+		return false, wrong("too much of the archive has been passed over for its members")
 	}
-	if _, err := io.CopyN(io.Discard, a.open, m.offset-a.open.at); err != nil {
+	if _, err := io.CopyN(io.Discard, a.open, n); err != nil {
 		a.open = nil
-		return nil, &FormatError{-1, "the members before it, from which it follows, cannot be read", err}
+		return false, &FormatError{-1, "the members before it, from which it follows, cannot be read", err}
+	}
+	return a.open.at == m.offset, nil
+}
+
+// Reader reads a member from its start. It goes on where the folder was read to, if that is not after
+// the member; the reader that was given before cannot be used any more.
+func (a *Archive) Reader(m *Member) (io.Reader, error) {
+	for there := false; !there; {
+		var err error
+		if there, err = a.Approach(m); err != nil {
+			return nil, err
+		}
+	}
+	if m.folder < 0 {
+		return bytes.NewReader(nil), nil
 	}
 	return &content{r: io.LimitReader(a.open, m.Size), left: m.Size, sum: crc32.NewIEEE(), member: m}, nil
 }
+
+// Release frees the memory of the folder that is being read. What was read of it does not count as
+// passed over when it is read again.
+func (a *Archive) Release() {
+	if a.open != nil {
+		a.skipped -= a.open.at
+		a.open = nil
+	}
+}
+
+// Block numbers the folder of a member: members of different folders do not follow from each other. It
+// is -1 for an empty file.
+func (m *Member) Block() int { return m.folder }
 
 // stream is a folder's content, with the number of bytes that were read.
 type stream struct {
