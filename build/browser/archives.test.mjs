@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { deflateRawSync, gunzipSync, gzipSync } from "node:zlib";
 import { grownSymbols } from "./grown.mjs";
-import { startChrome, startSite } from "./harness.mjs";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
 import { zip } from "./zip.mjs";
 
 const dump = "testdata/sample/tilecruncher.dmp";
@@ -182,6 +182,22 @@ test("without DecompressionStream the program unpacks it with the same result", 
     await old.close();
     tab = newer;
   }
+});
+
+test("the dump of an archive is shown while what takes long is unpacked, also where that comes first", async () => {
+  // Its last member is small, so it is not known to be large, and not left to the browser's inflater.
+  const slow = Buffer.concat([gz(Buffer.alloc(400 << 20, text.subarray(0, 20_000))), gz(Buffer.from("\n"))]);
+  await tab.drop([await put("all.zip", zip({ name: "slow.sym.gz", data: slow }, { name: "tilecruncher.dmp", data: await readFile(inRepo(dump)) }))]);
+  await tab.page.waitForFunction(
+    () => document.querySelectorAll("#stack .row").length > 3 && document.querySelector(".job:not([hidden])")?.textContent.includes("Unpacking slow.sym"),
+    undefined,
+    { timeout: 30_000, polling: 20 },
+  );
+  // The page answers while it goes on.
+  await tab.page.keyboard.press("j");
+  await tab.page.waitForFunction(() => document.querySelector("#stack .row.selected, #stack .row[aria-selected=true]")?.textContent.trim().startsWith("1"));
+  assert.ok(await tab.page.locator(".job:not([hidden])").count(), "the archive was unpacked before the page answered");
+  await tab.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"), undefined, { timeout: 60_000 });
 });
 
 test("unpacking is cancelled within 100 ms", async () => {

@@ -2,9 +2,12 @@ package sevenzip
 
 import (
 	"bufio"
+	"compress/bzip2"
 	"compress/flate"
 	"fmt"
 	"io"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/crashpane/crashpane/core/intake/xz"
 )
@@ -28,7 +31,7 @@ const (
 )
 
 // names are the methods that are not unpacked here.
-var names = map[uint64]string{methodPPMd: "PPMd", methodBzip2: "bzip2", methodAES: "encryption", methodDeflat64: "Deflate64", methodZstd: "zstd", methodDelta: "delta"}
+var names = map[uint64]string{methodPPMd: "PPMd", methodAES: "encryption", methodDeflat64: "Deflate64"}
 
 // MethodError is of a member that is compressed in a way that is not unpacked here.
 type MethodError struct{ Method string }
@@ -96,6 +99,20 @@ func (a *Archive) decode(c *coder, size int64, in []io.Reader) (io.Reader, error
 		return xz.NewLZMA2(in[0], c.props[0], min(a.memory(), max(size, 1)))
 	case methodDeflate:
 		return io.LimitReader(flate.NewReader(in[0]), size), nil
+	case methodBzip2:
+		return io.LimitReader(bzip2.NewReader(in[0]), size), nil
+	case methodZstd:
+		window := uint64(max(zstd.MinWindowSize, min(a.memory(), zstd.MaxWindowSize)))
+		r, err := zstd.NewReader(in[0], zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
+		if err != nil {
+			return nil, err
+		}
+		return io.LimitReader(r, size), nil
+	case methodDelta:
+		if len(c.props) != 1 {
+			return nil, wrong("properties of delta of %d bytes", len(c.props))
+		}
+		return &delta{r: io.LimitReader(in[0], size), distance: int(c.props[0]) + 1}, nil
 	case methodX86, methodBCJ:
 		return &filter{r: in[0], left: size, convert: (&x86{}).convert}, nil
 	case methodARM64:

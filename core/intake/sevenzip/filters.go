@@ -43,6 +43,26 @@ func (f *filter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// delta is the filter of that name: each byte has been replaced by its difference to the one a distance
+// before it.
+type delta struct {
+	r        io.Reader
+	distance int
+	before   [256]byte // the last bytes of the output, by their offset modulo 256
+	at       int
+}
+
+// Read implements io.Reader.
+func (d *delta) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	for i := range p[:n] {
+		p[i] += d.before[(d.at-d.distance)&0xff]
+		d.before[d.at&0xff] = p[i]
+		d.at++
+	}
+	return n, err
+}
+
 // x86 is the filter BCJ. mask has a bit for each of the three bytes before the next one that was the
 // opcode of a call or a jump: its target may overlap another's.
 type x86 struct{ mask uint32 }

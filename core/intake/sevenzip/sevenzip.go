@@ -1,5 +1,5 @@
 // Package sevenzip reads 7z archives: the list of members, and those that are stored or compressed by
-// LZMA, LZMA2 or deflate, also behind the filters for machine code.
+// LZMA, LZMA2, deflate, bzip2 or Zstandard, also behind the filters for machine code and numbers.
 //
 // Members of a folder (a "solid block") are one stream that begins nowhere else, so they are read from
 // front to back, one after the other.

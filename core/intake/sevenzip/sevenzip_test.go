@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 var update = flag.Bool("update", false, "write testdata anew, with 7-Zip (7zz)")
@@ -59,6 +61,7 @@ var archives = map[string]string{
 	"copy": "-mx=0", "lzma": "-m0=LZMA:d=64k", "lzma2": "-m0=LZMA2:d=64k", "deflate": "-m0=Deflate", "parts": "-ms=off -mhc=off", "nothing": "",
 	"bcj": "-mf=BCJ -m0=LZMA:d=64k", "bcj2": "-m0=BCJ2 -m1=LZMA:d=64k -m2=LZMA:d=64k -m3=LZMA:d=64k -mb0:1 -mb0s1:2 -mb0s2:3", "arm64": "-mf=ARM64 -m0=LZMA2:d=64k",
 	"encrypted": "-psecret", "ppmd": "-m0=PPMd:mem=1m", "bzip2": "-m0=BZip2",
+	"delta": "-mf=Delta:4 -m0=LZMA2:d=64k",
 }
 
 // unpack returns the members of an archive, and the error that ended it.
@@ -94,8 +97,8 @@ func TestArchives(t *testing.T) {
 		have, err := unpack(data, 1<<20)
 		var method *MethodError
 		switch errors.As(err, &method); {
-		case name == "encrypted" || name == "ppmd" || name == "bzip2":
-			if word := map[string]string{"encrypted": "encryption", "ppmd": "PPMd", "bzip2": "bzip2"}[name]; method == nil || method.Method != word {
+		case name == "encrypted" || name == "ppmd":
+			if word := map[string]string{"encrypted": "encryption", "ppmd": "PPMd"}[name]; method == nil || method.Method != word {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -181,6 +184,26 @@ func withList(list []byte) []byte {
 	out := append([]byte(Magic), 0, 4)
 	out = binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(start))
 	return append(append(out, start...), list...)
+}
+
+// TestZstd: 7-Zip itself writes no Zstandard, but its forks do, by this method.
+func TestZstd(t *testing.T) {
+	want := bytes.Repeat([]byte("FUNC 1000 20 0 main\n"), 5000)
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := w.EncodeAll(want, nil)
+	number := func(n int) string { return string(binary.LittleEndian.AppendUint32([]byte{0xf0}, uint32(n))) }
+	list := "\x01\x04\x06\x00\x01\x09" + number(len(packed)) + "\x00\x07\x0b\x01\x00\x01\x24\x04\xf7\x11\x01\x05\x01\x05\x03\x00\x00\x0c" + number(len(want)) +
+		"\x00\x00\x05\x01\x11\x05\x00a\x00\x00\x00\x00\x00"
+	archive := withList([]byte(list))
+	binary.LittleEndian.PutUint64(archive[12:], uint64(len(packed)))
+	binary.LittleEndian.PutUint32(archive[8:], crc32.ChecksumIEEE(archive[12:32]))
+	have, err := unpack(append(append(archive[:32:32], packed...), list...), 1<<20)
+	if err != nil || !bytes.Equal(have["a"], want) {
+		t.Errorf("%d bytes, %v", len(have["a"]), err)
+	}
 }
 
 // TestHostileLists: what a list claims costs nothing, and coders cannot be connected to a circle.
