@@ -222,7 +222,7 @@ func (fs *Files) AddPart(src *input.Source, turn intake.Turn) (items []Item, sta
 	fs.budget.GiveFile(src)
 	if sourcefile.Named(src.Name) {
 		src.Budget = fs.budget
-		return []Item{fs.addSource(src).Item}
+		return []Item{fs.addSource(src).Item}, intake.Done
 	}
 	fs.add(src, false)
 	if it := fs.items[first]; it.unpacking != nil {

@@ -65,8 +65,8 @@ func TestUnpackedInTurns(t *testing.T) {
 		k.ask(&protocol.Add{Continue: r.Rest, Others: true}, nil)
 		r, _ = last[*protocol.Added](k)
 	}
-	if answers < 2 {
-		t.Errorf("%d queries were answered", answers)
+	if answers == 0 {
+		t.Error("no query was answered while the archive was unpacked")
 	}
 	if files := k.screen(-1).Files.Rows; !slices.ContainsFunc(files, func(f protocol.FileRow) bool { return f.Name == "a.zip/libtilecodec.so.sym" }) {
 		t.Errorf("%+v", files)
