@@ -32,7 +32,7 @@ type serialMember struct {
 
 func sevenZip(src *input.Source) (serialArchive, error) {
 	memory := func() int64 { return min(maxWindow, src.Budget.Left(input.Memory)) }
-	a, err := sevenzip.Open(src, src.Size, memory)
+	a, err := sevenzip.Open(src, src.Size, memory, unpackers[Zstd])
 	if a == nil {
 		return serialArchive{}, err
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/crashpane/crashpane/core/intake/xz"
 )
 
@@ -102,8 +100,7 @@ func (a *Archive) decode(c *coder, size int64, in []io.Reader) (io.Reader, error
 	case methodBzip2:
 		return io.LimitReader(bzip2.NewReader(in[0]), size), nil
 	case methodZstd:
-		window := uint64(max(zstd.MinWindowSize, min(a.memory(), zstd.MaxWindowSize)))
-		r, err := zstd.NewReader(in[0], zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
+		r, err := a.zstd(in[0], a.memory())
 		if err != nil {
 			return nil, err
 		}

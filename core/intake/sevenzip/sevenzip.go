@@ -26,6 +26,7 @@ type Archive struct {
 	src     io.ReaderAt
 	size    int64
 	memory  func() int64 // what dictionaries may take, in bytes
+	zstd    func(packed io.Reader, memory int64) (io.Reader, error)
 	folders []folder
 	open    *stream // of the folder that was read last
 	opened  int     // that folder's number
@@ -86,11 +87,11 @@ const (
 )
 
 // Open reads the header and the list of members. memory returns how much memory the dictionaries of
-// LZMA may take.
+// LZMA may take; zstd opens Zstandard data, which may take as much.
 //
 //	0 magic 6 · 6 version u8 u8 · 8 CRC-32 of what follows u32 · 12 offset of the list, from here 32 on, u64 · 20 its size u64 · 28 its CRC-32 u32
-func Open(src io.ReaderAt, size int64, memory func() int64) (*Archive, error) {
-	a := &Archive{src: src, size: size, memory: memory, opened: -1}
+func Open(src io.ReaderAt, size int64, memory func() int64, zstd func(packed io.Reader, memory int64) (io.Reader, error)) (*Archive, error) {
+	a := &Archive{src: src, size: size, memory: memory, zstd: zstd, opened: -1}
 	start, err := a.bytes(0, startSize, "a header")
 	if err != nil {
 		return nil, err

@@ -14,8 +14,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 var update = flag.Bool("update", false, "write testdata anew, with 7-Zip (7zz)")
@@ -66,7 +64,7 @@ var archives = map[string]string{
 
 // unpack returns the members of an archive, and the error that ended it.
 func unpack(data []byte, memory int64) (map[string][]byte, error) {
-	a, err := Open(bytes.NewReader(data), int64(len(data)), func() int64 { return memory })
+	a, err := Open(bytes.NewReader(data), int64(len(data)), func() int64 { return memory }, nil)
 	if a == nil {
 		return nil, err
 	}
@@ -186,26 +184,6 @@ func withList(list []byte) []byte {
 	return append(append(out, start...), list...)
 }
 
-// TestZstd: 7-Zip itself writes no Zstandard, but its forks do, by this method.
-func TestZstd(t *testing.T) {
-	want := bytes.Repeat([]byte("FUNC 1000 20 0 main\n"), 5000)
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed := w.EncodeAll(want, nil)
-	number := func(n int) string { return string(binary.LittleEndian.AppendUint32([]byte{0xf0}, uint32(n))) }
-	list := "\x01\x04\x06\x00\x01\x09" + number(len(packed)) + "\x00\x07\x0b\x01\x00\x01\x24\x04\xf7\x11\x01\x05\x01\x05\x03\x00\x00\x0c" + number(len(want)) +
-		"\x00\x00\x05\x01\x11\x05\x00a\x00\x00\x00\x00\x00"
-	archive := withList([]byte(list))
-	binary.LittleEndian.PutUint64(archive[12:], uint64(len(packed)))
-	binary.LittleEndian.PutUint32(archive[8:], crc32.ChecksumIEEE(archive[12:32]))
-	have, err := unpack(append(append(archive[:32:32], packed...), list...), 1<<20)
-	if err != nil || !bytes.Equal(have["a"], want) {
-		t.Errorf("%d bytes, %v", len(have["a"]), err)
-	}
-}
-
 // TestHostileLists: what a list claims costs nothing, and coders cannot be connected to a circle.
 func TestHostileLists(t *testing.T) {
 	const many = "\xff\xff\xff\xff\xff\xff\xff\xff\x0f"
@@ -243,7 +221,7 @@ func TestDictionary(t *testing.T) {
 	if _, err := unpack(data, 4096); err == nil {
 		t.Error("a match that reaches beyond the memory that is allowed was read")
 	}
-	a, err := Open(bytes.NewReader(data), int64(len(data)), func() int64 { return 1 << 30 })
+	a, err := Open(bytes.NewReader(data), int64(len(data)), func() int64 { return 1 << 30 }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +263,7 @@ func FuzzOpen(f *testing.F) {
 		if list { // with the checksums that a changed list would not have
 			data = withList(data)
 		}
-		a, _ := Open(bytes.NewReader(data), int64(len(data)), func() int64 { return 1 << 20 })
+		a, _ := Open(bytes.NewReader(data), int64(len(data)), func() int64 { return 1 << 20 }, nil)
 		if a == nil {
 			return
 		}
