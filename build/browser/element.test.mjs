@@ -165,6 +165,22 @@ test("redact: the command line, the environment and memory are not available, no
   await p.evaluate(() => document.getElementById("b").select({ tab: "streams" }));
   await p.locator("#b [data-act=stream]").first().click();
   await sees(p, "b", "does not let this viewer show the contents of streams");
+  // An address is selected by the host page. With redact, words that are no addresses are hidden, and bytes and texts.
+  const address = "0x7f7569879e38";
+  const told = p.evaluate((id) => new Promise((done) => document.getElementById(id).addEventListener("select", ({ detail }) => detail.address && done(detail))), "a");
+  for (const id of ["a", "b"]) await p.evaluate(([i, at]) => document.getElementById(i).select({ address: at }), [id, address]);
+  assert.equal((await told).address, address);
+  await p.locator("#a .mem-row.here").waitFor();
+  assert.match(await p.locator("#a .mem-row.here").innerText(), /0x00005576e8f687f6/);
+  await p.locator("#b .mem-row.here").waitFor();
+  assert.match(await text(p, "b"), /only words that point into a module or a stack/);
+  assert.match(await text(p, "b"), /hidden/);
+  assert.equal(await p.locator("#b [data-act=memory-texts]:visible, #b [data-act=stack-texts]:visible").count(), 0);
+  await p.locator("#b #tab-bytes").click();
+  await sees(p, "b", "does not let this viewer show the contents of memory");
+  assert.equal(await p.locator("#b .mem-hex, #b .mem-text").count(), 0);
+  await p.locator("#b #tab-find").click();
+  assert.deepEqual(await p.locator("#b [data-input=memory-kind] option").allInnerTexts(), ["Pointers to an address"]);
   const explained = (id) => p.evaluate(async (i) => (await document.getElementById(i).getReport()).threads.some((t) => t.frames.some((f) => f.crashpane.explain)), id);
   assert.equal(await explained("a"), true);
   assert.equal(await explained("b"), false);

@@ -123,6 +123,7 @@ func checkReport(t *testing.T, dump, sym []byte) {
 		if len(r.Threads[th].Frames) > 100 {
 			return
 		}
+		checkMemory(t, s.Session(0), th)
 		c, err := s.Session(0).Compare(th)
 		if err != nil {
 			t.Fatal(err)
@@ -131,6 +132,46 @@ func checkReport(t *testing.T, dump, sym []byte) {
 		out.Reset()
 		jsonreport.WriteComparison(&out, r, c, jsonreport.Options{})
 		checkJSON(t, "compare", out.Bytes())
+	}
+}
+
+// checkMemory: every row of memory is in its place, whatever the dump says where memory is, and a stack's words have
+// texts.
+func checkMemory(t *testing.T, s *session.Session, thread int) {
+	t.Helper()
+	memory, err := s.WholeMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp := s.Report().Threads[thread].Frames[0].Regs.SP()
+	for _, address := range []uint64{0, 1, sp, sp + 7, 1 << 32, 1 << 63, ^uint64(0)} {
+		for _, unit := range []int{8, 16, 64} {
+			part, err := memory.Part(address, unit, unit == 8, true, -1, 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, r := range part.Rows {
+				first, last := r.Address+uint64(r.Skip), r.Address+uint64(r.Skip)+uint64(len(r.Bytes))-1
+				if r.Gap > 0 {
+					first, last = r.Address+uint64(r.Skip), r.Address+uint64(r.Skip)+r.Gap-1
+				}
+				if selected := part.From+i == part.Selected; selected != (address >= first && address <= last) && !(selected && len(part.Rows) == 1) {
+					t.Errorf("%x: row %x to %x is selected: %t", address, first, last, selected)
+				}
+			}
+		}
+	}
+	words, err := memory.StackWords(thread, 1, -1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkText(t, "stack words", func(b *bytes.Buffer) error { return text.WriteStackWords(b, s.Report(), words) })
+	found, err := memory.Search([]session.Pattern{s.PointerPattern(sp)})
+	for err == nil && !found.Ended && found.Done < 1<<22 {
+		err = found.Step(1 << 20)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
