@@ -58,7 +58,7 @@ func TestTerminal(t *testing.T) {
 		{"walk", dump, sym}, {"walk", "--format=machine", dump, sym}, {"walk", "--format=json", dump, sym}, {"walk", dump, archive}, {"walk", archive}, {"walk", odd},
 		{"report", dump, sym}, {"report", "--format=markdown", dump, sym}, {"report", "--format=jira", dump, sym}, {"report", "--format=windbg", dump, sym},
 		{"report", "--format=csv", dump, sym}, {"report", "--html", "--private", dump, sym}, {"report", "--format", name, dump}, {"brief", dump, sym},
-		{"explain", dump, sym}, {"explain", "--format=json", dump, sym}, {"compare", dump, sym}, {"compare", "--format=json", dump, sym},
+		{"explain", dump, sym}, {"explain", "--format=json", dump, sym}, {"compare", dump, sym}, {"compare", "--format=json", dump, sym}, {"compare", dump, dump, sym}, {"threads", dump, sym}, {"threads", "--merged", "--whole", dump, sym}, {"threads", "--format=json", dump, sym},
 		{"dump", dump}, {"dump", "--format=json", "--all", dump}, {"dump", archive}, {"dump", odd},
 		{"rules", sym}, {"rules", "--format=json", sym}, {"rules", "--address", "1200", sym}, {"rules", odd}, {"dumpsyms", odd}, {"dumpsyms", sym},
 		{"walk", "--ignore-cfi", name, dump}, {"walk", filepath.Join(dir, name)}, {"walk", "--format", name, dump}, {name}, {"help", name}, {"rules", "--address", name, sym},
