@@ -90,7 +90,10 @@ func (v *View) mergedRow(m *report.Merged, branch, k int, closed bool) rows.Merg
 	f := &v.r.Threads[x.Thread].Frames[x.Frame]
 	row := v.frameRow(f, x.Frame)
 	out := rows.MergedRow{Branch: branch, Level: b.Level, First: k == 0, Foldable: k == 0 && m.Foldable(branch), Open: !closed, Crashed: b.Crashed,
-		Function: row.Function, Full: row.Full, Module: row.Module}
+		Function: row.Function, Full: row.Full}
+	if !row.NoSymbol {
+		out.Module = row.Module
+	}
 	if k == 0 {
 		out.Count, out.Share = len(b.Threads), 100*len(b.Threads)/max(1, m.Threads)
 	}
