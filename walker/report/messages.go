@@ -97,7 +97,7 @@ func (b *builder) collectMessages() {
 	for i := range r.Messages {
 		r.Messages[i].InMemory = r.Messages[i].Source != "assertion"
 	}
-	if d.Exception != nil {
+	if d.Exception != nil && !isSignalAlone(d.Exception.Text) {
 		say("LLDB", d.Exception.Text)
 	}
 	r.Upload = make([]Sent, len(d.Src.Notes))
@@ -119,6 +119,13 @@ func (b *builder) collectMessages() {
 			say("comment", *c)
 		}
 	}
+}
+
+// isSignalAlone reports whether LLDB's text only names the signal, "signal SIGABRT": the reason says that,
+// and it is no message of the program.
+func isSignalAlone(text string) bool {
+	name, ok := strings.CutPrefix(strings.TrimSpace(text), "signal ")
+	return ok && strings.HasPrefix(name, "SIG") && !strings.ContainsAny(name, " :(")
 }
 
 // assertionMessage returns an assertion as one line: expression, function, file and line.
