@@ -73,6 +73,9 @@ func (z *Code) Apply(r *protocol.QueryResult) {
 	if c == nil || c.Around != z.query.At || c.OfSource != z.source {
 		return
 	}
+	if s := &z.page.State; c.Thread == s.Thread && c.Frame == s.Frame { // the first selection is known with the result
+		z.thread, z.frame, z.inline = s.Thread, s.Frame, s.Inline
+	}
 	grown := c.CodePage.At - z.CodePage.At
 	z.CodePage = *c
 	switch {
