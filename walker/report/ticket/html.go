@@ -28,7 +28,7 @@ func WriteHTML(w io.Writer, t *Ticket) error {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>`, html(cut(t.Dump, 200)), `: crash report</title>
-<style>`, style, "</style>\n<main>\n<p class=\"dump\">", html(cut(t.Dump, 200)), "</p>\n<h1>", html(cut(t.Verdict, 2000)), "</h1>\n")
+<style>`, style, "</style>\n<main>\n<h1>", html(cut(t.Verdict, 2000)), "</h1>\n")
 	h.facts(t)
 	if len(t.Stacks) > 0 {
 		h.stack(&t.Stacks[0], maxCrashed)
@@ -259,8 +259,7 @@ main { max-width: 1180px; margin: 0 auto; padding: 28px 24px 40px }
 h1 { margin: 2px 0 16px; font-size: 20px; line-height: 1.35; font-weight: 650; overflow-wrap: anywhere }
 h2 { margin: 28px 0 8px; font-size: 15px; font-weight: 650; overflow-wrap: anywhere }
 code, .registers { font: 12.5px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere }
-.dump, .note, .top, footer { color: var(--dim) }
-.dump { margin: 0; overflow-wrap: anywhere }
+.note, .top, footer { color: var(--dim) }
 .note { margin: 4px 0; overflow-wrap: anywhere }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 3px 20px; margin: 0 0 12px }
 dt { max-width: 30vw; color: var(--dim); overflow-wrap: anywhere }
@@ -281,6 +280,6 @@ footer { margin-top: 32px; padding-top: 10px; border-top: 1px solid var(--line);
 @media print {
   :root { --ground: #fff; --text: #000; --dim: #444; --line: #bbb; --head: #eee; color-scheme: light }
   body { font-size: 10.5px } main { padding: 0; max-width: none } code, .registers { font-size: 9.5px } h1 { font-size: 15px } h2 { font-size: 12px }
-  details::details-content { display: block; content-visibility: visible; block-size: auto } tr, dt, dd { break-inside: avoid } h2, summary { break-after: avoid }
+  details::details-content { display: block; content-visibility: visible; block-size: auto } tr, dt, dd { break-inside: avoid } h2, summary { break-after: avoid } thead { font-size: 9.5px }
 }
 `
