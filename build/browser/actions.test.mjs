@@ -41,7 +41,7 @@ test("symbols of another build are refused with both ids, used on request, and t
   await tab.drop([dump, other, symbols[0]]);
   await tab.sees("stitch-1");
   assert.ok(!(await tab.text()).includes("tile::blend_edges"), "symbols of another build are not used by themselves");
-  await tab.page.locator(act("show", "wanted")).click();
+  await tab.part("wanted");
   await tab.sees(right);
   await tab.sees(wrong.slice(0, 8));
   await tab.page.getByRole("button", { name: "Use anyway" }).first().click();
@@ -56,7 +56,7 @@ test("a symbol file without a MODULE record can be assigned", async () => {
   const orphan = await put("orphan.sym", text.slice(text.indexOf("FILE "))); // INFO CODE_ID would name the module
   await tab.drop([dump, orphan]);
   await tab.sees("stitch-1");
-  await tab.page.locator(act("show", "files")).click();
+  await tab.part("files");
   const chooser = tab.page.locator("select.assign:not([hidden])").first();
   await chooser.selectOption({ label: "libtilecodec.so" });
   await tab.sees("tile::blend_edges");
@@ -185,7 +185,7 @@ test("an engine that does not answer a cancel is replaced, and reads the earlier
   await tab.drop([await put("other.sym", "MODULE Linux x86_64 000000000000000000000000000000010 other\n")]);
   await tab.page.locator(act("cancel")).click();
   await tab.page.waitForEvent("worker", { timeout: 5000 });
-  await tab.page.locator(act("show", "files")).click();
+  await tab.part("files");
   await tab.page.waitForFunction(() => /libtilecodec/.test(document.querySelector("#files")?.innerText));
   await tab.sees("tile::blend_edges");
 });

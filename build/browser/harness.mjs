@@ -218,6 +218,7 @@ class Tab {
   // Opens a part of the lower panel: its tab, and the part by the switch next to the tabs.
   async part(id, within = "") {
     const button = this.page.locator(`${within} #tab-${id}`);
+    await this.page.locator(`${within} #tab-modules`).waitFor(); // the page shows a dump
     if ((await button.count()) === 0) await this.page.locator(`${within} #tab-${tabOf[id]}`).click();
     await button.click();
   }
