@@ -576,7 +576,7 @@ export interface CrashAdditions {
   nested: Exception[];
   params: string[];
   /** The first call in the program's own code; null without frames. */
-  place: Place | null;
+  place: Call | null;
   reason_breakpad: string;
   /** The process did not crash: the dump was requested. */
   requested: boolean;
@@ -588,7 +588,7 @@ export interface CrashAdditions {
 }
 
 /** A call: its index into the crashed thread's frames, and into that frame's inlined calls, or null. */
-export interface Place {
+export interface Call {
   frame: number;
   inline: number | null;
 }
