@@ -41,14 +41,14 @@ type unreachable struct{ error }
 func (c *Client) get(ctx context.Context, address, local, id string) (string, error) {
 	d := &download{c: c, address: address, part: filepath.Join(c.Folder+Partial, local), total: -1}
 	d.load()
+	most := d.have() // that there ever was: a server may lead back to the beginning
 	for attempt := 0; ; attempt++ {
-		before := d.have()
 		again, err := d.ask(ctx)
 		if err == nil {
 			break
 		}
-		if d.have() > before {
-			attempt = 0
+		if have := d.have(); have > most {
+			most, attempt = have, 0
 		}
 		if !again || ctx.Err() != nil || attempt >= maxAttempts-1 {
 			if d.have() == 0 {
