@@ -48,6 +48,7 @@ test("a dump's binary names its frames, and the module says what its files conta
 test("a module's call frame information can be ignored, and used again", { skip }, async () => {
   await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
   await tab.sees("mt.c:17");
+  await tab.page.keyboard.press("s"); // the frames of the recursion, too
   const cfi = () => tab.page.locator("#stack .trust.cfi").count();
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length > 5);
   await tab.chooseModule("loaded");

@@ -82,7 +82,7 @@ async function measure(one, files) {
 }
 
 async function download(page, mb) {
-  await page.locator("#tab-files").click();
+  await page.locator("#tab-modules").click(); await page.locator("#tab-files").click();
   const begun = performance.now();
   const coming = page.waitForEvent("download", { timeout: 3_600_000 });
   await page.locator("#files").getByRole("button", { name: "Download .sym" }).first().click();

@@ -101,7 +101,7 @@ test("the file has the readers of binaries", async () => {
   await tab.drop([dump, ...symbols, join(dir, "libsomething.so")]);
   await tab.sees("tile::blend_edges");
   await tab.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
-  await tab.page.locator("[data-act=tab][data-arg=files]").first().click();
+  await tab.part("files");
   await tab.sees("libsomething.so");
   assert.ok(!(await tab.text()).includes("could not be loaded"));
   assert.deepEqual(asked(tab), []);

@@ -133,6 +133,7 @@ type expander struct {
 	arrived  int   // tasks so far
 	before   int64 // bytes of the archive that tasks have read that are done
 	turn     Turn
+	letsGo   bool // other files go before what is being unpacked
 
 	out      []*input.Source
 	problems Problems

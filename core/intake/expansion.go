@@ -70,6 +70,10 @@ func (x *Expansion) Next(turn Turn) (members []*input.Source, state State) {
 		if !t.step(t) {
 			heap.Push(&e.tasks, t)
 		}
+		if e.letsGo {
+			state, e.letsGo = PutOff, false
+			break
+		}
 		if state = Waiting; len(e.out) > x.given || turn.Over != nil && turn.Over() {
 			break
 		}
@@ -107,20 +111,21 @@ func (e *expander) later(name string, cost int64, step func(t *task) bool) {
 }
 
 // tooSlow reports whether a task that has read and unpacked n bytes is put off. Then it must drop what
-// it has.
+// it has. The archive's last one keeps it, and lets other files go first.
 func (e *expander) tooSlow(t *task, n int64) bool {
-	if n <= t.allowed || len(e.tasks) == 0 && !e.turn.Others {
+	last := len(e.tasks) == 0
+	if n <= t.allowed || last && !e.turn.Others {
 		return false
 	}
 	for t.allowed < n {
 		t.allowed *= 8
 	}
-	t.running = false
-	return true
+	e.letsGo, t.running = last, last
+	return !last
 }
 
 // pauses reports whether the turn is over.
-func (e *expander) pauses() bool { return e.turn.Over != nil && e.turn.Over() }
+func (e *expander) pauses() bool { return e.letsGo || e.turn.Over != nil && e.turn.Over() }
 
 // isDumpName reports whether a file is named like a dump, which may be compressed.
 func isDumpName(name string) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -53,6 +54,9 @@ func (s *blobSpool) WriteAt(p []byte, off int64) (n int, err error) {
 		s.last = append(s.last, p[n:n+k]...)
 		n += k
 		if len(s.last) == spoolPart {
+			if len(s.parts) == 0 {
+				runtime.GC() // unpacking leaves much garbage; see collectLate
+			}
 			s.parts = append(s.parts, blobs(jsbytes.ArrayOf(s.last)))
 			s.last = s.last[:0]
 		}

@@ -320,12 +320,15 @@ func (z *Stack) columns() string {
 	return fmt.Sprintf("%s;--cp-source:%dch;--cp-where:%dch", stackTracks, z.SourceWidth, z.WhereWidth+2)
 }
 
-// active is the id of the selected row, for aria-activedescendant; nil leaves the attribute out.
+// active is the id of the selected row, for aria-activedescendant; nil leaves the attribute out, as
+// where the row is not among those that are there.
 func (z *Stack) active() any {
-	if z.Selected < 0 {
-		return nil
+	for _, r := range z.Rows {
+		if z.isSelected(r) {
+			return frameID(r)
+		}
 	}
-	return "frame-" + pair(z.page.State.Frame, z.page.State.Inline)
+	return nil
 }
 
 // highlightTime is how long changed rows are highlighted, in milliseconds. The animation of the

@@ -216,15 +216,12 @@ func (z *Threads) top(t rows.ThreadRow) string {
 }
 
 func (z *Threads) active() any {
-	if z.Selected < 0 {
-		return nil
-	}
 	for _, t := range z.Rows {
 		if z.selects(t) {
 			return rowID("thread", t.Index)
 		}
 	}
-	return rowID("thread", z.page.State.Thread)
+	return nil
 }
 
 func (z *Threads) none() string {
