@@ -121,7 +121,7 @@ test("a search finds pointers and texts, its hits are links, and it can be stopp
   await tab.page.locator(".hits .address").first().click();
   await here("0x00007f755400ba80");
 
-  // Half a gigabyte, most of which the file system does not store, takes a second or more.
+  // Half a gigabyte takes a second or more. The file is sparse, so it takes little room.
   const big = join(folder, "big.dmp");
   writeFileSync(big, sparseDump(512 * 2 ** 20));
   await tab.choose("[data-choose=files]", [big]).catch(() => tab.drop([big]));

@@ -257,7 +257,7 @@ func (e *expander) unpackBy(open unpacker, src *input.Source, part string, depth
 	})
 }
 
-// unpackedWhole adds a file of which all is unpacked that can be.
+// unpackedWhole adds a file that is unpacked as far as it can be.
 func (e *expander) unpackedWhole(u *unpacked, src *input.Source, part string, depth int, mem *unpacked) {
 	switch {
 	case u.err == io.EOF:

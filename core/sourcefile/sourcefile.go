@@ -77,7 +77,7 @@ func (x *Index) Find(path string) (ids []int, parts int) {
 // Parts returns of how many parts a path is.
 func Parts(path string) int { return len(split(path)) }
 
-// split returns the parts of a path; "." and ".." are none that say where a file is.
+// split returns the parts of a path without "." and "..", which do not say where a file is.
 func split(path string) []string {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
 	for i := len(parts) - 1; i >= 0; i-- {

@@ -134,7 +134,7 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-// BenchmarkMerge merges the stacks of 2,000 threads, half of which wait for a lock.
+// BenchmarkMerge merges the stacks of 2,000 threads, where every second one waits for a lock.
 func BenchmarkMerge(b *testing.B) {
 	dump, app, lib := hangs(false, true, false, 1000, 999)
 	fs := NewFiles(Options{})

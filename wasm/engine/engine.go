@@ -451,7 +451,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	}
 	e.addDumpParts(r, q, d, rep)
 	if w := q.Overview.Difference; w != nil {
-		var other *view.View // of a dump that was closed there is none
+		var other *view.View // nil for a dump that was closed
 		if w.Other >= 0 {
 			other = e.view(w.Other, -1)
 		}

@@ -13,8 +13,8 @@ import (
 //
 //	<button type="button" class="address" :data-act='addressAct(a)' :data-arg='a' :title='addressTitle(note)' vg-content='a'></button>
 
-// addressAct is the action of an address as it is shown; nil for what is none: a number in the first
-// page of memory, which no program has, or an unknown value.
+// addressAct is the action of an address as it is shown. It is nil for a number in the first page of
+// memory, which no program has, and for an unknown value.
 func addressAct(text string) any {
 	if a, ok := parseAddress(text); ok && a >= firstAddress {
 		return "address"

@@ -12,7 +12,7 @@ type SourceLinks struct {
 	page  *Page
 	Open  bool // the fields for a new rule are shown
 	Rules []linkRule
-	// Prefix and Template are typed for a new rule, Problem says why it is none.
+	// Prefix and Template are typed for a new rule, Problem says why it cannot be used.
 	Prefix, Template, Problem string
 }
 

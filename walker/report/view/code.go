@@ -27,7 +27,7 @@ type SourceText interface {
 	Trouble() string
 }
 
-// codeRow is a row of a listing: of what kind, and of which instruction.
+// codeRow is a row of a listing: its kind, and its instruction.
 type codeRow struct {
 	kind string
 	of   int

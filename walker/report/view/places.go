@@ -67,8 +67,8 @@ func (v *View) Places(text string, points func(address uint64) report.Pointee) (
 	return out
 }
 
-// address reads a text as an address: after 0x, or at least six hexadecimal digits, one of which is not
-// a letter. Shorter ones are more often a name.
+// address reads a text as an address: hexadecimal digits after 0x, or at least six of them that are not
+// all letters. Shorter ones are more often a name.
 func address(text string) (uint64, bool) {
 	digits, sure := strings.CutPrefix(strings.ReplaceAll(text, "`", ""), "0x")
 	a, err := strconv.ParseUint(digits, 16, 64)
