@@ -24,6 +24,7 @@ var kinds = []struct {
 	{"x86", cpu.X86, dumptest.CPUX86},
 	{"amd64", cpu.AMD64, dumptest.CPUAMD64},
 	{"amd64-lldb", cpu.AMD64, dumptest.CPUAMD64},
+	{"amd64-lldb16", cpu.AMD64, dumptest.CPUAMD64},
 	{"arm", cpu.ARM, dumptest.CPUARM},
 	{"arm64", cpu.ARM64, dumptest.CPUARM64},
 	{"arm64-old", cpu.ARM64, dumptest.CPUARM64Old},
@@ -51,6 +52,9 @@ func TestContexts(t *testing.T) {
 	for _, k := range kinds {
 		for _, order := range []binary.AppendByteOrder{dumptest.LittleEndian, dumptest.BigEndian} {
 			for _, system := range []bool{true, false} {
+				if k.kind == "amd64-lldb16" && !system {
+					continue // 720 bytes are also those of x86's record, rounded up; LLDB always writes the processor
+				}
 				t.Run(fmt.Sprintf("%s/%s/system=%v", k.kind, order, system), func(t *testing.T) {
 					regs := map[string]uint64{}
 					for i, n := range k.arch.Names {

@@ -9,7 +9,8 @@ import (
 
 // LLDB writes minidumps too ("process save-core --plugin-name=minidump"). They differ from others:
 //
-//   - A context record of amd64 ends after 736 bytes and has only the general registers.
+//   - A context record of amd64 ends after 736 bytes, in LLDB 16 after 720, and has only the general
+//     registers.
 //   - An exception has the flags "LLDB", the address of the instruction, and in place of its
 //     parameters a text: "SIGSEGV: address not mapped to object (fault address=0x0)". The number of
 //     parameters is 1, whatever its length. There is an exception for each thread that a signal

@@ -212,22 +212,29 @@ func (s *walk) reaches(ra uint64) (reach, *TailCall) {
 		return reachUnknown, nil
 	}
 	how = reachNever
+	_, rva := s.Modules.Find(x.start)
+	var tail *TailCall
 	for i := range jumps {
 		if jumps[i].isIn(y) {
-			_, rva := s.Modules.Find(x.start)
 			return reachTail, &TailCall{Module: x.module, RVA: rva, Symbol: x.symbol}
 		}
 		switch {
 		case jumps[i].anywhere:
 			how = reachIndirect
-		case how == reachNever && (s.mayEnter(&jumps[i]) || y.module != x.module && s.mayBeImported(&jumps[i], x.start)):
+		case how == reachNever && s.mayEnter(&jumps[i]):
 			how = reachUnknown
+		case how == reachNever && y.module != x.module && s.mayBeImported(&jumps[i], x.start):
+			// If the return address is none that is left over, x was called and is not on the stack.
+			how, tail = reachUnknown, &TailCall{Module: x.module, RVA: rva, Symbol: x.symbol}
 		}
 	}
 	if x.bounded && how == reachIndirect { // the jump may be another one's
 		how = reachUnknown
 	}
-	return how, nil
+	if how != reachUnknown {
+		tail = nil
+	}
+	return how, tail
 }
 
 // nextName returns the address behind a function's name at which another name begins, so that the
@@ -324,6 +331,24 @@ func (s *walk) leaves(f *function) bool {
 	return f.end != 0 && s.arch.Leaves != nil && s.Code.Read(f.end-n, room[:n]) == int(n) && s.arch.Leaves(room[:n])
 }
 
+// slotJumps returns where a function's jumps by slots of the program lead to: a call of an imported
+// function as the last act.
+//
+//	jmp *0x7d546(%rip)
+func (s *walk) slotJumps(f *function, code []byte) (list []landing) {
+	if s.arch.Stubs == nil {
+		return nil
+	}
+	s.arch.Stubs(&cpu.PLT{Code: code, Address: f.start, Order: s.order()}, func(stub cpu.Stub) {
+		if s.Modules.Covers(s.arch.Mask(stub.Slot)) {
+			l := s.land(stub.At)
+			l.at = l.at[1:]
+			list = append(list, l)
+		}
+	})
+	return list
+}
+
 // maxJumps bounds what is read of one function, in bytes, and what is kept of all functions, in jumps.
 const maxJumps = 64 << 10
 
@@ -359,6 +384,7 @@ func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
 		l.anywhere = (s.arch.JumpAlign > 1 || slices.Contains(l.at, next.start)) && s.leaves(&next)
 		list = append(list, l)
 	}
+	list = append(list, s.slotJumps(f, code[:n])...)
 	if s.kept += len(list) + 1; s.jumps == nil || s.kept > maxJumps {
 		s.jumps, s.kept = map[uint64][]landing{}, len(list)+1
 	}

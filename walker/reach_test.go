@@ -209,6 +209,19 @@ func TestScanReachesImport(t *testing.T) {
 	if got := shape(scanned(Best, image, space, words)); got != "1010 context, nothing-found" {
 		t.Errorf("in the module that imports: %s", got)
 	}
+	// As compilers write a call as the last act without a stub, in the middle of a function.
+	image = newImage()
+	image.put(0x2020, 0x3000, 0xe8)
+	image.put(0x3056, 0x7000, 0xff, 0x25)
+	stack := scannedAt(elsewhere+0x10, Best, image, space, words)
+	if got := shape(stack); got != "8010 context, 2020 scan, nothing-found" {
+		t.Error(got)
+	} else if tail := stack.Frames[1].Tail; tail == nil || tail.Symbol.Name != "x" {
+		t.Errorf("the function that jumps: %+v", tail)
+	}
+	if got := shape(scanned(Best, image, space, words)); got != "1010 context, nothing-found" {
+		t.Errorf("in the module that jumps: %s", got)
+	}
 }
 
 // scanned walks a thread in y, whose stack has words.

@@ -29,7 +29,7 @@ func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm
 // "mips", "mips64", "ppc", "ppc64", "arm-windows", "sparc", "riscv", "riscv64", "loongarch64". The
 // older records of riscv and riscv64, without a version, have the size of a floating-point register
 // in bits as a suffix ("riscv64-128"), and the first one of loongarch64 its size in bytes
-// ("loongarch64-528"). "amd64-lldb" is LLDB's, which ends early. Registers of more than 8 bytes get the value in their lower ones.
+// ("loongarch64-528"). "amd64-lldb" is LLDB's, which ends early, and "amd64-lldb16" that of LLDB 16. Registers of more than 8 bytes get the value in their lower ones.
 func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) []byte {
 	r := &record{w: w{AppendByteOrder: order}, regs: regs, used: map[string]bool{}}
 	size := 0
@@ -40,8 +40,8 @@ func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) 
 	case "amd64":
 		size = 1232
 		r.amd64()
-	case "amd64-lldb":
-		size = 736
+	case "amd64-lldb", "amd64-lldb16":
+		size = map[string]int{"amd64-lldb": 736, "amd64-lldb16": 720}[kind]
 		r.amd64()
 		r.b = r.b[:size]
 	case "arm":

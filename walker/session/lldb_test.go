@@ -12,8 +12,8 @@ import (
 
 // lldbDump is a program in the form of LLDB's minidumps: short contexts, no stack in the thread
 // list, a module as large as its first segment, text in place of the exception's parameters.
-// headers: the dump holds the program's ELF header.
-func lldbDump(headers bool) []byte {
+// headers: the dump holds the program's ELF header. context is the kind of context records.
+func lldbDump(headers bool, context string) []byte {
 	const base, stack = 0x400000, 0x7ffe0000
 	var mem []byte
 	for _, w := range []uint64{1, base + 0x2020, 2, 0, 3, 4} {
@@ -24,7 +24,7 @@ func lldbDump(headers bool) []byte {
 	for i := 0; i < 120; i += 8 {
 		params = append(params, binary.LittleEndian.Uint64(text[i:]))
 	}
-	ctx := dumptest.Context(dumptest.LittleEndian, "amd64-lldb", map[string]uint64{"rip": base + 0x1010, "rsp": stack})
+	ctx := dumptest.Context(dumptest.LittleEndian, context, map[string]uint64{"rip": base + 0x1010, "rsp": stack})
 	id := dumptest.ELF([]byte{0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff})
 	d := dumptest.New(dumptest.LittleEndian).Stream(0x4c4c4442, nil).
 		System(dumptest.System{Processor: 9, Platform: 0x8201}).
@@ -50,17 +50,18 @@ func lldbDump(headers bool) []byte {
 // headers in memory.
 func TestLLDB(t *testing.T) {
 	for _, c := range []struct {
-		headers bool
-		sym     string
-		want    string
+		headers      bool
+		context, sym string
+		want         string
 	}{
-		{false, "", "? -1"},
-		{false, appSym(appID), "crash_me 0 main 0"},
-		{true, "", "? 0"},
-		{true, appSym(appID), "crash_me 0 main 0"},
+		{false, "amd64-lldb", "", "? -1"},
+		{false, "amd64-lldb", appSym(appID), "crash_me 0 main 0"},
+		{true, "amd64-lldb", "", "? 0"},
+		{true, "amd64-lldb", appSym(appID), "crash_me 0 main 0"},
+		{true, "amd64-lldb16", appSym(appID), "crash_me 0 main 0"},
 	} {
 		s := NewFiles(Options{})
-		s.Add(source("a.dmp", lldbDump(c.headers)))
+		s.Add(source("a.dmp", lldbDump(c.headers, c.context)))
 		if c.sym != "" {
 			s.Add(source("app.sym", []byte(c.sym)))
 		}
@@ -90,7 +91,7 @@ func TestLLDB(t *testing.T) {
 	}
 	// The peers refuse such a context.
 	s := NewFiles(Options{Policy: walker.Breakpad})
-	s.Add(source("a.dmp", lldbDump(false)))
+	s.Add(source("a.dmp", lldbDump(false, "amd64-lldb")))
 	if r := s.Report(0); len(r.Threads[0].Frames) > 0 || r.Threads[0].Stop.Kind != string(walker.StopNoContext) {
 		t.Errorf("%+v", r.Threads[0].Stop)
 	}
