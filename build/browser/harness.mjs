@@ -228,7 +228,7 @@ class Tab {
   async preview(menu, kind, { shown = false } = {}) {
     await this.page.locator(`#menu-${menu}`).click();
     await this.page.locator(`.menu:not([hidden]) [data-act="export"][data-arg="${kind}"]`).click();
-    const made = () => this.page.waitForFunction(() => document.querySelector(".preview-text")?.textContent.length > 0);
+    const made = () => this.page.waitForFunction(() => document.querySelector(".preview-text")?.textContent.length > 0 || document.querySelector(".preview-frame iframe") !== null);
     await made();
     if (shown) {
       await this.page.locator('[data-act="private"]').click();

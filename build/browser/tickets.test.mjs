@@ -55,7 +55,15 @@ test("every export of the menus is shown, and then copied or downloaded", async 
     tickets[kind](text);
     if (kind === "text" || kind === "machine" || kind === "json") continue;
     await tab.preview("copy", kind);
-    const shown = await page.locator(".preview-text").textContent();
+    if (kind === "html") {
+      const report = page.frameLocator(".preview-frame iframe");
+      assert.match(await report.locator("h1").textContent(), /^tilecruncher tried/);
+      assert.equal(await report.locator("th").first().evaluate((head) => getComputedStyle(head).fontSize), "12px", "it has its own styles");
+      assert.equal(await page.locator(".preview-frame iframe").getAttribute("sandbox"), "");
+      if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, "preview.png") });
+      await page.locator("#preview-act").focus();
+    }
+    const shown = kind === "html" ? text : await page.locator(".preview-text").textContent();
     assert.ok(text.startsWith(shown) && (shown === text || shown.length >= 60_000), `${kind}: the preview is the text`);
     await page.keyboard.press("Enter"); // the main button has the focus
     await page.waitForFunction(async (text) => (await navigator.clipboard.readText()).replaceAll("\r\n", "\n") === text, text, { polling: 200 });
@@ -64,6 +72,9 @@ test("every export of the menus is shown, and then copied or downloaded", async 
   await page.keyboard.press("Escape");
   await page.evaluate(() => navigator.clipboard.writeText(""));
   await page.keyboard.press("c");
+  await page.locator(".preview-text", { hasText: "tile::blend_edges" }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "", "nothing is copied before it is shown");
+  await page.keyboard.press("Enter");
   await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("tile::blend_edges"), undefined, { polling: 200 });
 });
 

@@ -13,7 +13,7 @@ const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", "
 // The policy that docs/EMBEDDING.md states for pages with the element, and what this page's frame
 // needs; connect are sources of symbols.
 export const policy = (frame, connect = []) =>
-  ["default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", ["connect-src 'self'", ...connect.map((address) => new URL(address).origin)].join(" "), "style-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'", `frame-src ${[frame].flat().filter(Boolean).map((address) => new URL(address).origin).join(" ") || "'none'"}`].join("; ");
+  ["default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", ["connect-src 'self'", ...connect.map((address) => new URL(address).origin)].join(" "), `style-src 'self' 'sha256-XUHSFfvA7gCNp/218szGusfojoE47xkP5mG8tzSk8g0='`, "img-src data:", "base-uri 'none'", "form-action 'none'", `frame-src ${[frame].flat().filter(Boolean).map((address) => new URL(address).origin).join(" ") || "'none'"}`].join("; ");
 
 // Symbols by debug file and id, as the MODULE line of each file says them.
 async function symbolFiles() {

@@ -17,7 +17,7 @@ var directives = []string{
 	"default-src 'none'",
 	"script-src 'self' 'wasm-unsafe-eval'",
 	"connect-src 'self'",
-	"style-src 'self'",
+	"style-src 'self' " + ReportStyle,
 	"img-src 'self' data:",
 	"worker-src 'self'",
 	"manifest-src 'self'",
@@ -25,6 +25,10 @@ var directives = []string{
 	"form-action 'none'",
 	noFrames,
 }
+
+// ReportStyle allows the style sheet of the HTML report (walker/report/ticket), which the page shows
+// before it is downloaded, in a frame that has the page's policy, too.
+const ReportStyle = "'sha256-XUHSFfvA7gCNp/218szGusfojoE47xkP5mG8tzSk8g0='"
 
 // noFrames is the directive that forbids other pages to show this one in a frame. Browsers ignore
 // it in a meta element (CSP Level 3, section 3.3).
@@ -65,7 +69,7 @@ func SingleCSP(scripts, sheets []string) string {
 		"default-src 'none'",
 		"script-src " + strings.Join(scripts, " ") + " 'wasm-unsafe-eval'",
 		"connect-src 'none'",
-		"style-src " + strings.Join(sheets, " "),
+		"style-src " + strings.Join(append([]string{ReportStyle}, sheets...), " "),
 		"img-src data:",
 		"worker-src blob:",
 		"base-uri 'none'",

@@ -1,8 +1,13 @@
 package site
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/ticket"
 )
 
 func TestCSPNamesNoOtherOrigin(t *testing.T) {
@@ -10,7 +15,7 @@ func TestCSPNamesNoOtherOrigin(t *testing.T) {
 		words := strings.Fields(d)
 		for _, source := range words[1:] {
 			switch source {
-			case "'none'", "'self'", "'wasm-unsafe-eval'", "data:":
+			case "'none'", "'self'", "'wasm-unsafe-eval'", "data:", ReportStyle:
 			default:
 				t.Errorf("%s allows %s", words[0], source)
 			}
@@ -21,6 +26,32 @@ func TestCSPNamesNoOtherOrigin(t *testing.T) {
 	}
 	if strings.Contains(MetaCSP(), "frame-ancestors") {
 		t.Error("frame-ancestors has no meaning in a meta element, and browsers complain about it")
+	}
+}
+
+// TestReportStyle: the preview of the HTML report has the report's styles, because the policy of every
+// page has their hash.
+func TestReportStyle(t *testing.T) {
+	var b strings.Builder
+	if err := ticket.WriteHTML(&b, &ticket.Ticket{}); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(b.String(), "<style>")
+	style, _, ok := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	if want := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !ok || want != ReportStyle {
+		t.Errorf("the report's style sheet has the hash %s, ReportStyle is %s", want, ReportStyle)
+	}
+	for name, policy := range map[string]string{"the site": CSP(), "the page": MetaCSP(), "the single file": SingleCSP(nil, nil)} {
+		if !strings.Contains(policy, ReportStyle) {
+			t.Errorf("%s does not allow it: %s", name, policy)
+		}
+	}
+	for _, name := range []string{"docs/EMBEDDING.md", "build/portal/portal.mjs"} {
+		text, err := os.ReadFile("../../" + name)
+		if err != nil || !strings.Contains(string(text), ReportStyle) {
+			t.Errorf("%s does not have %s: %v", name, ReportStyle, err)
+		}
 	}
 }
 

@@ -270,6 +270,21 @@ func (h *host) Focus(id string) {
 // find returns the element with an id, or null.
 func (h *host) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
 
+// ShowDocument implements app.Host. Vugu leaves the frame alone, because it has drawn the element
+// without content. A sandbox without permissions gives the document an origin of its own, without
+// scripts, forms and navigation; the policy of the page holds in it, too.
+func (h *host) ShowDocument(id, html string) {
+	h.after = append(h.after, func() {
+		if box := h.find(id); box.Truthy() {
+			frame := h.window.Get("document").Call("createElement", "iframe")
+			frame.Call("setAttribute", "sandbox", "")
+			frame.Set("title", "Preview")
+			frame.Set("srcdoc", html)
+			box.Call("replaceChildren", frame)
+		}
+	})
+}
+
 // Progress implements app.Host. It sets the same attribute as the next render, which therefore has
 // nothing to change.
 func (h *host) Progress(bar string, percent int) {

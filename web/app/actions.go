@@ -90,9 +90,10 @@ var actionTable = []action{
 	{id: "code-bytes", do: func(p *Page, _ string) { p.Frame.Code.bytes = !p.Frame.Code.bytes }},
 	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
 
+	// What the page shows already: a list, a comparison.
 	{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.copy(kind) }},
-	{id: "copy-stack", keys: []string{"c"}, help: "copy the stack as text, without private texts", do: func(p *Page, _ string) { p.Work.Exports.copy(protocol.ExportStack) }},
-	{id: "export", do: func(p *Page, kind string) { p.Menus.Preview.open(p.Menus.Open, kind) }},
+	{id: "copy-stack", keys: []string{"c"}, help: "show the stack as text without private texts; Enter copies it", do: func(p *Page, _ string) { p.Menus.Preview.open("copy", protocol.ExportStack, "stack") }},
+	{id: "export", do: func(p *Page, kind string) { p.Menus.Preview.open(p.Menus.Open, kind, "menu-"+p.Menus.Open) }},
 	{id: "private", limit: shows, do: func(p *Page, _ string) { p.Menus.Preview.toggle() }},
 	{id: "done-preview", do: func(p *Page, act string) { p.Menus.Preview.done(act) }},
 	{id: "close-preview", do: func(p *Page, _ string) { p.Menus.Preview.close() }},

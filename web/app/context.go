@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
-	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // contextMenu is the name of the context menu of a stack's row in Menus.Open.
@@ -90,7 +89,7 @@ func (z *Menus) items() []MenuItem {
 		out = append(out, MenuItem{"copy-row", "name", "Copy function name", ""})
 	}
 	out = append(out, MenuItem{"copy-row", "address", "Copy address", ""}, MenuItem{"copy-row", "text", "Copy frame as text", ""},
-		MenuItem{"copy", protocol.ExportStack, "Copy the stack", keyOf("copy-stack")}, MenuItem{"why", "", "Why this frame", keyOf("toggle-why")})
+		MenuItem{"copy-stack", "", "Copy the stack…", keyOf("copy-stack")}, MenuItem{"why", "", "Why this frame", keyOf("toggle-why")})
 	if r.ModuleIndex >= 0 {
 		out = append(out, MenuItem{"show-module", strconv.Itoa(r.ModuleIndex), "Show module", ""})
 		if item := z.page.Reading.assigned(r.ModuleIndex); r.AssignedSymbols && item >= 0 {

@@ -19,7 +19,8 @@ func (z *Exports) request(kind string, private bool, do export) int {
 	return id
 }
 
-// copy requests a text without what is private, and copies it when it arrives.
+// copy requests a text without what is private, and copies it when it arrives. The page shows the same
+// list already.
 func (z *Exports) copy(id string) {
 	kind := protocol.ExportOf(id)
 	if z.page.Empty() || z.page.Reading.stopped || kind == nil {

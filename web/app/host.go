@@ -43,6 +43,9 @@ type Document interface {
 	ShowBackground(text string, percent int)
 	// Low reports whether the window is too low to have the lower panel below a stack at first.
 	Low() bool
+	// ShowDocument shows an HTML document in a frame of its own in the element with an id, which has
+	// no other content, after the next render. The document may neither run scripts nor load anything.
+	ShowDocument(id, html string)
 	// Announce has a screen reader say a text.
 	Announce(text string)
 }

@@ -17,6 +17,7 @@ import (
 type fakeHost struct {
 	title, address, theme, copied, announced, downloaded string
 	focused                                              []string
+	document                                             string
 	stored                                               map[string]string
 	later                                                []func() bool
 	shifted, percent                                     int
@@ -56,6 +57,7 @@ func (h *fakeHost) PickFolder()                         {}
 func (h *fakeHost) OpenSample()                         {}
 func (h *fakeHost) Focus(id string)                     { h.focused = append(h.focused, id) }
 func (h *fakeHost) Reveal(string, int)                  {}
+func (h *fakeHost) ShowDocument(id, html string)        { h.document = id + " " + html }
 func (h *fakeHost) Progress(_ string, percent int)      { h.percent = percent }
 func (h *fakeHost) ShowBackground(text string, percent int) {
 	h.background = append(h.background, fmt.Sprint(text, " ", percent))
@@ -459,6 +461,13 @@ func TestExports(t *testing.T) {
 		t.Errorf("the key copies %+v", r)
 	}
 	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "the stack"}})
+	if h.copied != "" || !p.Menus.Preview.isOpen() || !strings.Contains(render(t, p), "the stack") {
+		t.Errorf("%q is copied before it is shown", h.copied)
+	}
+	p.Act("done-preview", "copy")
+	if h.focused[len(h.focused)-1] != "stack" {
+		t.Errorf("the focus is in %q", h.focused)
+	}
 	if h.copied != "the stack" || p.Notices.Toast != "Stack copied as text" {
 		t.Errorf("copied %q, toast %q", h.copied, p.Notices.Toast)
 	}
@@ -501,6 +510,14 @@ func TestPreview(t *testing.T) {
 	if h.downloaded != "a.md text/plain;charset=utf-8 # a" || p.Menus.Preview.isOpen() {
 		t.Errorf("downloaded %q", h.downloaded)
 	}
+	p.Act("menu", "copy")
+	p.Act("export", "html")
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "<h1>report</h1>" + strings.Repeat("é", 70_000), FileName: "a.html"}})
+	if page := render(t, p); h.document != "preview-frame "+p.Menus.Preview.text || !strings.Contains(page, `id="preview-frame"`) || strings.Contains(page, "report</h1>") ||
+		p.Menus.Preview.cutText() != "" {
+		t.Errorf("the HTML report is not shown as a page: %.200s", h.document)
+	}
+	p.Act("close-preview", "")
 	p.HostPage.SetLimits(Limits{Redact: true})
 	p.Act("export", "stack")
 	p.Act("private", "")

@@ -13,6 +13,7 @@ type Preview struct {
 	page *Page
 	kind *protocol.ExportKind // nil: the dialog is closed
 	act  string               // "copy" or "download": the main button
+	from string               // ID of the element that has the focus again afterwards
 	// Private: private texts are not hidden.
 	Private bool
 	id      int // of the pending request
@@ -29,13 +30,14 @@ const maxPreview = 60_000
 // isOpen reports whether the dialog is open.
 func (z *Preview) isOpen() bool { return z.kind != nil }
 
-// open opens the dialog for an export. act is the menu that it was chosen in.
-func (z *Preview) open(act, id string) {
+// open opens the dialog for an export. act is "copy" or "download", from the element that has the
+// focus when the dialog is closed.
+func (z *Preview) open(act, id, from string) {
 	kind := protocol.ExportOf(id)
 	if kind == nil || z.page.Empty() || z.page.Reading.stopped {
 		return
 	}
-	z.kind, z.act, z.Private = kind, act, false
+	z.kind, z.act, z.from, z.Private = kind, act, from, false
 	z.request()
 	z.page.Host.Focus("preview-act")
 }
@@ -47,10 +49,19 @@ func (z *Preview) request() {
 	id = z.page.Work.Exports.request(z.kind.ID, z.Private, func(r *protocol.Exported, problem string) {
 		if z.isOpen() && z.id == id {
 			z.text, z.name, z.problem, z.made = r.Text, r.FileName, problem, problem == ""
+			if z.drawn() {
+				z.page.Host.ShowDocument(previewFrame, z.text)
+			}
 		}
 	})
 	z.id = id
 }
+
+// previewFrame is the id of the element in which the host shows an HTML document.
+const previewFrame = "preview-frame"
+
+// drawn reports whether the dialog shows the text as the document that it is.
+func (z *Preview) drawn() bool { return z.isOpen() && strings.HasPrefix(z.kind.MIME, "text/html") }
 
 // toggle hides or shows private texts.
 func (z *Preview) toggle() {
@@ -60,7 +71,7 @@ func (z *Preview) toggle() {
 
 // close closes the dialog.
 func (z *Preview) close() {
-	z.page.Host.Focus("menu-" + z.act)
+	z.page.Host.Focus(z.from)
 	z.kind, z.text = nil, ""
 }
 
@@ -122,7 +133,7 @@ func (z *Preview) parts() (out []string) {
 
 // cutText says how much of the text the dialog does not show, or "".
 func (z *Preview) cutText() string {
-	if n := len(z.text) - maxPreview; n > 0 {
+	if n := len(z.text) - maxPreview; n > 0 && !z.drawn() {
 		return rows.Size(int64(n)) + " more are not shown here."
 	}
 	return ""

@@ -93,17 +93,18 @@ func (nothing) After(int, func() bool) {}
 func (nothing) NextFrame(func())       {}
 func (nothing) System() string         { return SystemLinux }
 
-func (noDocument) SetTitle(string)            {}
-func (noDocument) SetAddress(string, bool)    {}
-func (noDocument) Link(string) string         { return "" }
-func (noDocument) SetTheme(string)            {}
-func (noDocument) Focus(string)               {}
-func (noDocument) Reveal(string, int)         {}
-func (noDocument) Shift(string, int)          {}
-func (noDocument) Progress(string, int)       {}
-func (noDocument) ShowBackground(string, int) {}
-func (noDocument) Announce(string)            {}
-func (noDocument) Low() bool                  { return false }
+func (noDocument) SetTitle(string)             {}
+func (noDocument) SetAddress(string, bool)     {}
+func (noDocument) Link(string) string          { return "" }
+func (noDocument) SetTheme(string)             {}
+func (noDocument) Focus(string)                {}
+func (noDocument) Reveal(string, int)          {}
+func (noDocument) Shift(string, int)           {}
+func (noDocument) Progress(string, int)        {}
+func (noDocument) ShowBackground(string, int)  {}
+func (noDocument) ShowDocument(string, string) {}
+func (noDocument) Announce(string)             {}
+func (noDocument) Low() bool                   { return false }
 
 func (noStorage) Load(string) string        { return "" }
 func (noStorage) Store(string, string)      {}
