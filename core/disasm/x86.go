@@ -252,7 +252,8 @@ func (x *X86) Text(at uint64) string {
 		}
 	}
 	s := scaled(x86asm.IntelSyntax(i, at, nil))
-	if x.Op == x86asm.LEA { // which reads no memory
+	s = strings.Replace(s, "[]", "[0x0]", 1) // x86asm leaves out a displacement of 0, where it is all there is, too
+	if x.Op == x86asm.LEA {                  // which reads no memory
 		s = strings.Replace(s, " ptr [", " [", 1)
 	}
 	if x.Name != "" {

@@ -239,7 +239,7 @@ func (out *Record) fill(r *report.Report, opt *Options) {
 	for _, span := range view.New(r, nil).Verdict() {
 		out.Verdict += span.Text
 	}
-	out.Signature, _, _ = signature.OfReport(r, opt.Lists, func(n report.Name) string { return n.Shown() })
+	out.Signature, _, _ = signature.OfReport(r, opt.Lists, report.Name.Shown)
 	out.threads(r, opt)
 	for i := range r.Missing {
 		m := &r.Missing[i]

@@ -79,30 +79,12 @@ func (r *Report) firstFrames() (out []*Frame) {
 	return out
 }
 
-// inFunction is what two frames of different processes have in common if they are in the same function:
-// its name, or without one the module and the offset, which may be loaded elsewhere.
-func (r *Report) inFunction(f *Frame, name func(Name) string) string {
-	module := ""
-	if f.Module >= 0 {
-		module = r.Modules[f.Module].Title()
-	}
-	switch {
-	case f.Named() && module == "":
-		return name(f.Function)
-	case f.Named():
-		return name(f.Function) + " in " + module
-	case module != "":
-		return fmt.Sprintf("%s + 0x%x", module, f.RVA)
-	}
-	return fmt.Sprintf("0x%x", f.Lookup)
-}
-
 // stacks compares the stacks: the inner frames that are the same, then those that differ, then the outer
 // ones that are the same again.
 func (d *Difference) stacks(a, b *Report, name func(Name) string) {
 	texts := func(r *Report) (out []string) {
 		for _, f := range r.firstFrames() {
-			out = append(out, r.inFunction(f, name))
+			out = append(out, r.InFunction(f, name))
 		}
 		return out
 	}

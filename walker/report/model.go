@@ -351,7 +351,7 @@ type Name struct {
 
 // Printed returns the name for Breakpad's formats: as in the symbol file, and a binary's as in the
 // symbol file that would be made of it.
-func (n *Name) Printed() string {
+func (n Name) Printed() string {
 	if n.Linked {
 		return n.Shown()
 	}
@@ -359,7 +359,7 @@ func (n *Name) Printed() string {
 }
 
 // Shown returns the name for users: demangled if possible.
-func (n *Name) Shown() string {
+func (n Name) Shown() string {
 	if n.Display != "" {
 		return n.Display
 	}
@@ -367,7 +367,7 @@ func (n *Name) Shown() string {
 }
 
 // Differs reports whether demangling changed the name.
-func (n *Name) Differs() bool { return n.Display != "" && n.Display != n.Raw }
+func (n Name) Differs() bool { return n.Display != "" && n.Display != n.Raw }
 
 // Frame is one physical frame with the calls inlined into it.
 type Frame struct {
@@ -420,6 +420,22 @@ type Frame struct {
 
 // Named reports whether symbols have the name of the frame's function.
 func (f *Frame) Named() bool { return f.HasFunction && !f.Passed }
+
+// InFunction says where a frame is, without what another run of the program has at another address: its
+// function, or without a name the offset in its module.
+//
+//	parse in app · app + 0x4f3a · 0x7ffe0010
+func (r *Report) InFunction(f *Frame, name func(Name) string) string {
+	switch {
+	case f.Module < 0 && !f.Named():
+		return fmt.Sprintf("0x%x", f.Lookup)
+	case f.Module < 0:
+		return name(f.Function)
+	case !f.Named():
+		return fmt.Sprintf("%s + 0x%x", r.Modules[f.Module].Title(), f.RVA)
+	}
+	return name(f.Function) + " in " + r.Modules[f.Module].Title()
+}
 
 // IsPlaceholder reports whether a name is only what writers of symbol files put in place of one.
 func IsPlaceholder(name string) bool {

@@ -119,8 +119,7 @@ func (c *coder) lookup(address uint64) *located {
 	}
 	*l = located{address: address, done: true}
 	if l.module, l.rva = c.s.walked.walker.Modules.Find(address); l.module >= 0 {
-		sym, answer := c.s.walked.syms.Lookup(l.module, l.rva)
-		l.sym, l.known = sym, answer == symbol.Yes
+		l.sym, l.known = c.s.nameAt(l.module, l.rva)
 	}
 	return l
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
-	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -100,7 +99,7 @@ func (s *Session) instruction(f *walker.Frame) *report.Instruction {
 	out := &report.Instruction{Address: in.Address, Text: in.Text, Bytes: in.Bytes, Target: target, HasTarget: known, Place: report.Place{Module: -1}}
 	if m, rva := s.walked.walker.Modules.Find(target); known && m >= 0 {
 		out.Place = report.Place{Module: m, Offset: rva}
-		if sym, answer := s.walked.syms.Lookup(m, rva); answer == symbol.Yes && sym.Name != "" {
+		if sym, known := s.nameAt(m, rva); known && sym.Name != "" {
 			out.Place.Function.Raw, out.Place.Offset = sym.Name, rva-sym.Start
 		}
 	}

@@ -36,9 +36,9 @@ func TestStackWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"frame 0  leaf\n", "0x7ffe0008  0x1122334455667700  canary of the stack protector\n",
+		"frame 0  leaf in app\n", "0x7ffe0008  0x1122334455667700  canary of the stack protector\n",
 		"0x7ffe0010  0x0000000000005555  rbx of frame 1, saved by frame 0\n", "0x7ffe0018  0x0000000000402020  return address of frame 1; middle + 0x20\n",
-		"frame 1  middle\n0x7ffe0020  0x0000000000402100  passed by the scan: ", "0x7ffe0028  0x0000000000402124  return address of frame 2; outer + 0x24\n",
+		"frame 1  middle in app\n0x7ffe0020  0x0000000000402100  passed by the scan: ", "0x7ffe0028  0x0000000000402124  return address of frame 2; outer + 0x24\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -52,5 +52,37 @@ func TestStackWords(t *testing.T) {
 	}
 	if part, err := memory.StackWords(9, 0, 0, 9); err != nil || part.Total != 0 {
 		t.Errorf("another thread: %+v, %v", part, err)
+	}
+}
+
+// TestNamesThatEnd: what a stack does not give as an address' name, since another function's begins or the
+// name is too far, is not its name elsewhere.
+func TestNamesThatEnd(t *testing.T) {
+	const sp = 0x7ffe0000
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401f00, "rsp": sp, "rbp": 0})
+	st := story{syms: []string{"MODULE Linux x86_64 " + appID + " app\nPUBLIC 1000 0 malloc\nSTACK CFI INIT 1800 800 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
+		dump: dumptest.New(dumptest.LittleEndian).
+			System(dumptest.System{Processor: 9, Platform: 0x8201}).
+			Module(0x400000, 0x40000, "/opt/app", appELF).
+			Thread(7, ctx, sp, words64(0x401010, 0x401f00, 0x421000, 0)).
+			Memory(0x401f00, []byte{0xc3}).
+			Exception(7, 11, 1, 0x45, ctx).
+			Bytes()}
+	s := st.open(t).Session(0)
+	view, err := s.MemoryView(sp, 24, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := text.WriteWords(&b, s.Report(), view); err != nil {
+		t.Fatal(err)
+	}
+	want := "0x7ffe0000  0x0000000000401010  malloc + 0x10\n0x7ffe0008  0x0000000000401f00  app + 0x1f00\n0x7ffe0010  0x0000000000421000  app + 0x21000\n"
+	if b.String() != want {
+		t.Errorf("words:\n%s\nwant\n%s", b.String(), want)
+	}
+	code, err := s.CodeAt(0x401f00, CodeWish{After: 1})
+	if err != nil || len(code.Rows) != 1 || code.Rows[0].In.Function.Raw != "" {
+		t.Errorf("code: %+v, %v", code, err)
 	}
 }

@@ -158,3 +158,14 @@ func (s *Session) limited(y *lookups) func(module int, rva uint64) (symbol.Symbo
 		return sym, ans
 	}
 }
+
+// nameAt returns what symbols say of an address of a module, outside of stacks. The nearest name below
+// an address is left out where it is another function's, as a frame leaves it out. false: nothing is
+// known.
+func (s *Session) nameAt(module int, rva uint64) (symbol.Symbol, bool) {
+	sym, answer := s.limited(s.walked.syms)(module, rva)
+	if sym.Extent == symbol.Passed {
+		sym.Name, sym.Linked = "", false
+	}
+	return sym, answer == symbol.Yes && (sym.Name != "" || sym.HasLine)
+}

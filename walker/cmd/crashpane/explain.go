@@ -198,7 +198,7 @@ func (c *compareRun) dumps(args []string, stdout, stderr io.Writer) error {
 		files.warnProblems(r)
 		reports[i], last = r, files
 	}
-	d := report.Differ(reports[0], reports[1], func(n report.Name) string { return n.Shown() })
+	d := report.Differ(reports[0], reports[1], report.Name.Shown)
 	return last.ended(writePlain(last.out(stdout), c.format, reports[0], d, text.WriteDifference, jsonreport.WriteDifference, true))
 }
 

@@ -131,7 +131,7 @@ func (m *memoryRun) search(w io.Writer, dump *session.Session, r *report.Report)
 	if err != nil {
 		return err
 	}
-	name := func(n report.Name) string { return n.Shown() }
+	name := report.Name.Shown
 	memory, err := dump.WholeMemory()
 	if err != nil {
 		return err

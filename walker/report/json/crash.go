@@ -137,7 +137,7 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	p.List("guesses", len(a.Guesses), func(i int) { p.PutString(a.Guesses[i]) })
 	p.nested(p.r.CrashException())
 	p.List("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
-	words, _, at := signature.OfReport(p.r, p.lists, func(n report.Name) string { return n.Shown() })
+	words, _, at := signature.OfReport(p.r, p.lists, report.Name.Shown)
 	if at.Frame >= 0 {
 		p.Object("place", func() {
 			p.Int("frame", int64(at.Frame))

@@ -21,7 +21,7 @@ import (
 //	     0x401129  e8 d2 fe ff ff           call 0x401000              ; helper
 func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 	b := newPrinter(w)
-	name := func(n report.Name) string { return n.Shown() }
+	name := report.Name.Shown
 	title := c.Place.Text(r, name)
 	if title == "" {
 		title = "outside of every module"

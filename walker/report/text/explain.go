@@ -40,7 +40,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 			if !strings.HasSuffix(in.Text, at) {
 				target += at + ", "
 			}
-			target = strings.TrimRight(target+in.Place.Text(r, func(n report.Name) string { return n.Shown() }), ":, ")
+			target = strings.TrimRight(target+in.Place.Text(r, report.Name.Shown), ":, ")
 		}
 		b.printf("Instruction at 0x%x: %s%s\n", in.Address, in.Text, target)
 	}

@@ -21,7 +21,7 @@ func WriteMemory(w io.Writer, r *report.Report, m *report.MemoryView) error {
 //
 //	0x7ffe0008  0x0000000000402020  main + 0x20
 func WriteWords(w io.Writer, r *report.Report, m *report.MemoryView) error {
-	name := func(n report.Name) string { return n.Shown() }
+	name := report.Name.Shown
 	return writeMemory(w, m, func(b *printer, row *report.MemoryRow) {
 		for _, one := range row.Words {
 			b.printf("%s\n", strings.TrimRight(fmt.Sprintf("0x%x  0x%0*x  %s", one.Address, 2*m.WordSize, one.Value, visible.Text(one.Points.Words(r, name))), " "))

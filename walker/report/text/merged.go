@@ -50,20 +50,7 @@ func topFunction(r *report.Report, t *report.Thread, s *report.State) string {
 	if at >= len(t.Frames) {
 		return "no frames"
 	}
-	return functionIn(r, &t.Frames[at])
-}
-
-// functionIn returns "parse in app", "app + 0x4f3a" or an address.
-func functionIn(r *report.Report, f *report.Frame) string {
-	switch {
-	case f.Module < 0 && !f.Named():
-		return fmt.Sprintf("0x%x", f.Lookup)
-	case !f.Named():
-		return fmt.Sprintf("%s + 0x%x", r.Modules[f.Module].Title(), f.RVA)
-	case f.Module < 0:
-		return f.Function.Shown()
-	}
-	return f.Function.Shown() + " in " + r.Modules[f.Module].Title()
+	return r.InFunction(&t.Frames[at], report.Name.Shown)
 }
 
 // WriteMerged prints the stacks of all threads as a tree, from the outermost frames on. A line begins with
@@ -81,7 +68,7 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, whole bool) er
 		x := &m.Branches[i]
 		indent := strings.Repeat("  ", min(x.Level, 40))
 		if x.System && !whole && m.Foldable(i) {
-			what, which := m.FoldedText(r, i, func(n report.Name) string { return n.Shown() })
+			what, which := m.FoldedText(r, i, report.Name.Shown)
 			b.printf("%4d  %s%s    %s\n", len(x.Threads), indent, what, which)
 			i = m.End(i) - 1
 			continue
@@ -92,7 +79,7 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, whole bool) er
 			if k == 0 {
 				count = fmt.Sprint(len(x.Threads))
 			}
-			line := functionIn(r, &r.Threads[f.Thread].Frames[f.Frame])
+			line := r.InFunction(&r.Threads[f.Thread].Frames[f.Frame], report.Name.Shown)
 			if f.Repeat != nil {
 				line += fmt.Sprintf("    (%d times %d frames)", f.Repeat.Count, f.Repeat.Period)
 			}

@@ -12,11 +12,11 @@ import (
 // WriteStackWords prints the words of a stack, a word in a line with what the walk found it to be and what it
 // points to, below a line for each frame.
 //
-//	frame 1  main
+//	frame 1  main in app
 //	0x7ffe0008  0x0000000000402020  return address of frame 2; start + 0x20
 func WriteStackWords(w io.Writer, r *report.Report, words *report.StackWords) error {
 	b := newPrinter(w)
-	name := func(n report.Name) string { return n.Shown() }
+	name := report.Name.Shown
 	before := -2
 	for i := range words.Rows {
 		word := &words.Rows[i]
@@ -24,7 +24,7 @@ func WriteStackWords(w io.Writer, r *report.Report, words *report.StackWords) er
 			if before = word.Frame; before < 0 {
 				b.printf("after the last frame\n")
 			} else {
-				b.printf("frame %d  %s\n", before, visible.Text(r.Threads[words.Thread].Frames[before].Function.Shown()))
+				b.printf("frame %d  %s\n", before, visible.Text(r.InFunction(&r.Threads[words.Thread].Frames[before], name)))
 			}
 		}
 		says := stackRoles(word)
