@@ -43,17 +43,28 @@ func (m *Merged) findHolders(d *core.Dump, r *Report) {
 		}
 		m.Holders[at].Waiting = append(m.Holders[at].Waiting, i)
 	}
+	round := onCycle(waitsFor)
 	for i := range m.Holders {
-		h := &m.Holders[i]
-		at, ok := h.Thread, true
-		for range len(waitsFor) {
-			if at, ok = waitsFor[at]; !ok || at == h.Thread {
-				break
-			}
-		}
-		h.Deadlock = ok && at == h.Thread
+		m.Holders[i].Deadlock = round[m.Holders[i].Thread]
 	}
 	sort.SliceStable(m.Holders, func(i, j int) bool { return len(m.Holders[i].Waiting) > len(m.Holders[j].Waiting) })
+}
+
+// onCycle returns the threads that wait for themselves: directly, or through those that they wait for.
+func onCycle(waitsFor map[int]int) map[int]bool {
+	round, seenFrom := map[int]bool{}, map[int]int{}
+	for start := range waitsFor {
+		at, ok := start, true
+		for seenFrom[at] == 0 && ok {
+			seenFrom[at] = start + 1
+			at, ok = waitsFor[at]
+		}
+		for ok && seenFrom[at] == start+1 && !round[at] { // the way from start came back to it
+			round[at] = true
+			at = waitsFor[at]
+		}
+	}
+	return round
 }
 
 // holderOf returns the thread that holds the lock for which a thread waits, without Waiting. ok is false

@@ -217,7 +217,9 @@ func (m *Merged) EndsText(r *Report, b *MergedBranch) string {
 }
 
 // Foldable reports whether folding a branch hides rows.
-func (m *Merged) Foldable(i int) bool { return len(m.Branches[i].Frames) > 1 || m.End(i) > i+1 }
+func (m *Merged) Foldable(i int) bool {
+	return len(m.Branches[i].Frames) > 1 || i+1 < len(m.Branches) && m.Branches[i+1].Level > m.Branches[i].Level
+}
 
 // End returns the index behind the last branch that hangs on a branch.
 func (m *Merged) End(i int) int {

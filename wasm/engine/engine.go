@@ -28,18 +28,14 @@ import (
 
 // Engine is a session with the views of its reports, and caches for what the page scrolls through.
 type Engine struct {
-	files    *session.Files
-	opt      Options
-	views    map[int]*view.View     // dump → view of its latest report
-	viewed   map[int]*report.Report // the reports of views, with what is private
-	reports  map[int]int            // dump → number of its reports so far
-	found    found
-	unlisted map[int]bool         // dumps that are not listed: closed, or the same as another
-	copies   map[int]string       // item → name of the dump that it is a copy of
-	maps     []report.MemoryRange // the memory map of mapsOf
-	mapsOf   *report.Report
-	compared comparison
-	listed   listing
+	files   *session.Files
+	opt     Options
+	views   map[int]*view.View     // dump → view of its latest report
+	viewed  map[int]*report.Report // the reports of views, with what is private
+	reports map[int]int            // dump → number of its reports so far
+	kept
+	unlisted map[int]bool   // dumps that are not listed: closed, or the same as another
+	copies   map[int]string // item → name of the dump that it is a copy of
 	demangle func(string) string
 	lines    []string // text of the stream linesOf
 	linesOf  string
@@ -52,7 +48,16 @@ type Engine struct {
 	rested   bool      // it was put off, and has not run since
 	waits    bool      // for the next query (protocol.UntilNext)
 	redact   bool
+}
+
+// kept is what the last answers about a dump were made of, for the next ones.
+type kept struct {
+	found    found
+	compared comparison
+	listed   listing
 	memories memories
+	maps     []report.MemoryRange // the memory map of mapsOf
+	mapsOf   *report.Report
 }
 
 // maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack
@@ -262,7 +267,7 @@ func (e *Engine) closeDump(dump int) {
 	}
 	delete(e.views, dump)
 	e.walking = e.walking && e.lastDump != dump
-	e.found, e.compared, e.listed, e.maps, e.mapsOf = found{}, comparison{}, listing{}, nil, nil
+	e.kept = kept{}
 }
 
 // Cancel ends what the engine is doing, until it handles a LeaveOut. It may be called while the engine
@@ -286,7 +291,7 @@ func (e *Engine) leaveOut(q *protocol.LeaveOut) {
 	}
 	e.files.StopUnpacking()
 	e.files.Remove(gone)
-	e.added, e.found, e.compared, e.listed, e.maps, e.mapsOf = nil, found{}, comparison{}, listing{}, nil, nil
+	e.added, e.kept = nil, kept{}
 }
 
 // dumps returns the dumps that are listed.

@@ -117,7 +117,8 @@ type search struct {
 	patterns []session.Pattern
 	texts    []session.StackText // in place of steps: the texts near a stack
 	rows     []hitRow
-	seen     int // hits that are in rows
+	region   string // of the last row
+	seen     int    // hits that are in rows
 }
 
 // hitRow is a hit, or the heading of a region's.
@@ -157,13 +158,8 @@ func (e *Engine) findMemory(q *protocol.FindMemory) (*protocol.MemoryFound, erro
 
 // add adds a hit, after the heading of its region if it is the first there.
 func (f *search) add(address uint64, as string) {
-	region := f.of.Region(address)
-	last := ""
-	for i := len(f.rows) - 1; i >= 0 && last == ""; i-- {
-		last = f.rows[i].region
-	}
-	if last != region {
-		f.rows = append(f.rows, hitRow{region: region})
+	if region := f.of.Region(address); region != f.region {
+		f.region, f.rows = region, append(f.rows, hitRow{region: region})
 	}
 	f.rows = append(f.rows, hitRow{address: address, as: as})
 }
