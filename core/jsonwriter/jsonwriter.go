@@ -152,6 +152,15 @@ func (w *Writer) List(k string, n int, item func(i int)) {
 	w.PutList(n, item)
 }
 
+// Objects writes a list of n objects as a member. body writes the members of each.
+func (w *Writer) Objects(k string, n int, body func(i int)) {
+	w.List(k, n, func(i int) {
+		w.Begin(false)
+		body(i)
+		w.End()
+	})
+}
+
 // Str, Null, Bool, Int, Uint and Float write a member.
 func (w *Writer) Str(k, v string)           { w.Key(k); w.PutString(v) }
 func (w *Writer) Null(k string)             { w.Key(k); w.PutNull() }

@@ -37,23 +37,19 @@ func WriteJSON(w io.Writer, r *Record) error {
 		p.Null("error")
 		p.Str("file", r.Name)
 		p.StrOrNull("id", r.ID)
-		p.List("missing", len(r.Missing), func(i int) {
+		p.Objects("missing", len(r.Missing), func(i int) {
 			m := &r.Missing[i]
-			p.PutObject(func() {
-				p.StrOrNull("debug_file", m.DebugFile)
-				p.StrOrNull("debug_id", m.DebugID)
-				p.Int("frames", int64(m.Frames))
-			})
+			p.StrOrNull("debug_file", m.DebugFile)
+			p.StrOrNull("debug_id", m.DebugID)
+			p.Int("frames", int64(m.Frames))
 		})
-		p.List("modules", len(r.Modules), func(i int) {
+		p.Objects("modules", len(r.Modules), func(i int) {
 			m := &r.Modules[i]
-			p.PutObject(func() {
-				p.StrOrNull("code_id", m.CodeID)
-				p.StrOrNull("debug_file", m.DebugFile)
-				p.StrOrNull("debug_id", m.DebugID)
-				p.Str("name", m.Name)
-				p.StrOrNull("version", m.Version)
-			})
+			p.StrOrNull("code_id", m.CodeID)
+			p.StrOrNull("debug_file", m.DebugFile)
+			p.StrOrNull("debug_id", m.DebugID)
+			p.Str("name", m.Name)
+			p.StrOrNull("version", m.Version)
 		})
 		p.StrOrNull("os", r.OS)
 		number(p, "pid", r.PID)
@@ -97,14 +93,12 @@ func annotations(p *jsonwriter.Writer, r *Record) {
 		p.Null("annotations")
 		return
 	}
-	p.List("annotations", len(r.Annotations), func(i int) {
+	p.Objects("annotations", len(r.Annotations), func(i int) {
 		a := &r.Annotations[i]
-		p.PutObject(func() {
-			p.Str("from", a.From)
-			p.Str("name", a.Name)
-			p.Bool("private", a.Private)
-			p.Str("value", a.Value)
-		})
+		p.Str("from", a.From)
+		p.Str("name", a.Name)
+		p.Bool("private", a.Private)
+		p.Str("value", a.Value)
 	})
 }
 
@@ -112,22 +106,20 @@ func thread(p *jsonwriter.Writer, t *Thread) {
 	p.PutObject(func() {
 		p.Bool("complete", t.Complete)
 		p.Bool("crashed", t.Crashed)
-		p.List("frames", len(t.Frames), func(i int) {
+		p.Objects("frames", len(t.Frames), func(i int) {
 			f := &t.Frames[i]
-			p.PutObject(func() {
-				p.StrOrNull("file", f.File)
-				p.StrOrNull("function", f.Function)
-				p.Bool("inline", f.Inline)
-				if f.Line != 0 {
-					p.Int("line", int64(f.Line))
-				} else {
-					p.Null("line")
-				}
-				p.StrOrNull("module", f.Module)
-				p.Key("offset")
-				p.PutHex(f.Offset, 1)
-				p.Str("trust", f.Trust)
-			})
+			p.StrOrNull("file", f.File)
+			p.StrOrNull("function", f.Function)
+			p.Bool("inline", f.Inline)
+			if f.Line != 0 {
+				p.Int("line", int64(f.Line))
+			} else {
+				p.Null("line")
+			}
+			p.StrOrNull("module", f.Module)
+			p.Key("offset")
+			p.PutHex(f.Offset, 1)
+			p.Str("trust", f.Trust)
 		})
 		p.Uint("id", uint64(t.ID))
 		p.Int("index", int64(t.Index))

@@ -34,25 +34,21 @@ import (
 func (p *printer) additions() {
 	r := p.r
 	p.StrOrNull("assertion", r.Assertion)
-	p.List("auxv", len(r.Process.Aux), func(i int) {
+	p.Objects("auxv", len(r.Process.Aux), func(i int) {
 		a := &r.Process.Aux[i]
-		p.PutObject(func() {
-			p.Str("name", a.Name)
-			p.StrOrNull("text", a.Text)
-			p.hex("value", a.Value)
-		})
+		p.Str("name", a.Name)
+		p.StrOrNull("text", a.Text)
+		p.hex("value", a.Value)
 	})
 	if c := r.Crash; c != nil {
 		p.Object("crash", func() { p.crashAdditions(c) })
 	} else {
 		p.Null("crash")
 	}
-	p.List("diagnostics", len(r.Diagnostics), func(i int) {
+	p.Objects("diagnostics", len(r.Diagnostics), func(i int) {
 		d := &r.Diagnostics[i]
-		p.PutObject(func() {
-			p.Str("severity", d.Severity)
-			p.Str("text", d.Text)
-		})
+		p.Str("severity", d.Severity)
+		p.Str("text", d.Text)
 	})
 	p.Object("dump", func() {
 		p.Str("flags", unpadded(r.Dump.Flags))
@@ -84,20 +80,16 @@ func (p *printer) additions() {
 	})
 	p.repeats()
 	p.Int("report_version", int64(r.Version))
-	p.List("said", len(p.said), func(i int) {
-		p.PutObject(func() {
-			p.Str("source", p.said[i].Source)
-			p.Str("text", p.said[i].Text)
-		})
+	p.Objects("said", len(p.said), func(i int) {
+		p.Str("source", p.said[i].Source)
+		p.Str("text", p.said[i].Text)
 	})
 	p.StrOrNull("system", r.System.Display)
 	p.traces()
-	p.List("upload", len(r.Upload), func(i int) {
-		p.PutObject(func() {
-			p.Str("key", r.Upload[i].Key)
-			p.Str("origin", r.Upload[i].Origin)
-			p.Str("value", r.Upload[i].Value)
-		})
+	p.Objects("upload", len(r.Upload), func(i int) {
+		p.Str("key", r.Upload[i].Key)
+		p.Str("origin", r.Upload[i].Origin)
+		p.Str("value", r.Upload[i].Value)
 	})
 	p.missingSymbols()
 	p.symbolWarnings()
@@ -141,48 +133,42 @@ func (p *printer) nested(e *report.Exception) {
 func (p *printer) assignedSymbols() {
 	r := p.r
 	assigned := r.AssignedModules()
-	p.List("forced_symbols", len(assigned), func(i int) {
+	p.Objects("forced_symbols", len(assigned), func(i int) {
 		m := &r.Modules[assigned[i]]
-		p.PutObject(func() {
-			p.Str("debug_file", report.BaseName(m.DebugFile))
-			p.Str("debug_id", m.DebugID)
-			p.Int("module", int64(assigned[i]))
-			p.Str("symbol_file", report.BaseName(m.SymbolFile))
-			p.Str("symbol_id", m.SymbolID)
-			p.Str("symbol_name", m.SymbolName)
-		})
+		p.Str("debug_file", report.BaseName(m.DebugFile))
+		p.Str("debug_id", m.DebugID)
+		p.Int("module", int64(assigned[i]))
+		p.Str("symbol_file", report.BaseName(m.SymbolFile))
+		p.Str("symbol_id", m.SymbolID)
+		p.Str("symbol_name", m.SymbolName)
 	})
 }
 
 // traces writes the stacks that the program stored in annotations.
 func (p *printer) traces() {
 	r := p.r
-	p.List("traces", len(r.Traces), func(i int) {
+	p.Objects("traces", len(r.Traces), func(i int) {
 		t := &r.Traces[i]
-		p.PutObject(func() {
-			p.List("frames", len(t.Frames), func(k int) { p.PutObject(func() { p.traceFrame(&t.Frames[k]) }) })
-			p.Str("source", t.Source)
-		})
+		p.List("frames", len(t.Frames), func(k int) { p.PutObject(func() { p.traceFrame(&t.Frames[k]) }) })
+		p.Str("source", t.Source)
 	})
 }
 
 // missingSymbols writes the missing symbol files.
 func (p *printer) missingSymbols() {
 	r := p.r
-	p.List("wanted_symbols", len(r.Missing), func(i int) {
+	p.Objects("wanted_symbols", len(r.Missing), func(i int) {
 		w := &r.Missing[i]
-		p.PutObject(func() {
-			p.Str("debug_file", w.DebugFile)
-			p.Str("debug_id", w.DebugID)
-			p.Int("frames", int64(w.Frames))
-			p.StrOrNull("mismatch_file", report.BaseName(w.Mismatch.File))
-			p.StrOrNull("mismatch_id", w.Mismatch.ID)
-			p.Int("module", int64(w.Module))
-			p.StrOrNull("program", w.Program)
-			p.StrOrNull("program_id", w.CodeID)
-			p.StrOrNull("server", w.Server)
-			p.Str("store_path", w.StorePath)
-		})
+		p.Str("debug_file", w.DebugFile)
+		p.Str("debug_id", w.DebugID)
+		p.Int("frames", int64(w.Frames))
+		p.StrOrNull("mismatch_file", report.BaseName(w.Mismatch.File))
+		p.StrOrNull("mismatch_id", w.Mismatch.ID)
+		p.Int("module", int64(w.Module))
+		p.StrOrNull("program", w.Program)
+		p.StrOrNull("program_id", w.CodeID)
+		p.StrOrNull("server", w.Server)
+		p.Str("store_path", w.StorePath)
 	})
 }
 
@@ -208,11 +194,9 @@ func (p *printer) symbolWarnings() {
 			all = append(all, warning{i, t})
 		}
 	}
-	p.List("warnings", len(all), func(i int) {
-		p.PutObject(func() {
-			p.Int("module", int64(all[i].module))
-			p.Str("text", all[i].text)
-		})
+	p.Objects("warnings", len(all), func(i int) {
+		p.Int("module", int64(all[i].module))
+		p.Str("text", all[i].text)
 	})
 }
 
@@ -252,24 +236,20 @@ func (p *printer) moduleAdditions(m *report.Module) {
 		p.List("has", len(has), func(i int) { p.PutString(has[i]) })
 	}
 	if len(m.Mappings) > 0 {
-		p.List("mappings", len(m.Mappings), func(i int) {
+		p.Objects("mappings", len(m.Mappings), func(i int) {
 			part := &m.Mappings[i]
-			p.PutObject(func() {
-				p.Int("module", int64(part.Listed))
-				p.hex("rva", part.RVA)
-				p.Uint("size", part.Size)
-				p.hex("start", part.Start)
-			})
+			p.Int("module", int64(part.Listed))
+			p.hex("rva", part.RVA)
+			p.Uint("size", part.Size)
+			p.hex("start", part.Start)
 		})
 	}
 	if known {
 		p.List("missing", len(h.Missing), func(i int) { p.PutString(h.Missing[i]) })
-		p.List("parts", len(h.Parts), func(i int) {
-			p.PutObject(func() {
-				p.Str("file", report.BaseName(h.Parts[i].File))
-				p.Str("section", h.Parts[i].Section)
-				p.Str("what", h.Parts[i].What)
-			})
+		p.Objects("parts", len(h.Parts), func(i int) {
+			p.Str("file", report.BaseName(h.Parts[i].File))
+			p.Str("section", h.Parts[i].Section)
+			p.Str("what", h.Parts[i].What)
 		})
 	}
 	if m.Binary != "" {
@@ -404,14 +384,12 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 
 // attempts writes the rejected candidates, in the order in which the walker tried them.
 func (p *printer) attempts(all []report.Attempt) {
-	p.List("attempts", len(all), func(i int) {
+	p.Objects("attempts", len(all), func(i int) {
 		a := &all[i]
-		p.PutObject(func() {
-			p.Str("origin", a.Origin)
-			p.Str("reason", a.Reason)
-			p.Str("rule", a.Rule)
-			p.Str("source", a.Source)
-		})
+		p.Str("origin", a.Origin)
+		p.Str("reason", a.Reason)
+		p.Str("rule", a.Rule)
+		p.Str("source", a.Source)
 	})
 }
 
@@ -427,12 +405,10 @@ func (p *printer) repeats() {
 			all = append(all, of{i, x})
 		}
 	}
-	p.List("repeats", len(all), func(i int) {
-		p.PutObject(func() {
-			p.Int("count", int64(all[i].Count))
-			p.Int("first", int64(all[i].First))
-			p.Int("period", int64(all[i].Period))
-			p.Int("thread", int64(all[i].thread))
-		})
+	p.Objects("repeats", len(all), func(i int) {
+		p.Int("count", int64(all[i].Count))
+		p.Int("first", int64(all[i].First))
+		p.Int("period", int64(all[i].Period))
+		p.Int("thread", int64(all[i].thread))
 	})
 }

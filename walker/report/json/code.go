@@ -23,40 +23,38 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 		p.StrOrNull("from", c.From)
 		p.function(c.Place.Function)
 		p.Bool("guessed", c.Guessed)
-		p.List("instructions", len(c.Rows), func(i int) {
+		p.Objects("instructions", len(c.Rows), func(i int) {
 			row := &c.Rows[i]
-			p.PutObject(func() {
-				p.hex("address", row.Address)
-				p.Bool("at", row.At)
-				p.Str("bytes", hex.EncodeToString(row.Bytes))
-				if row.Callee >= 0 {
-					p.Int("called_frame", int64(row.Callee))
-				} else {
-					p.Null("called_frame")
+			p.hex("address", row.Address)
+			p.Bool("at", row.At)
+			p.Str("bytes", hex.EncodeToString(row.Bytes))
+			if row.Callee >= 0 {
+				p.Int("called_frame", int64(row.Callee))
+			} else {
+				p.Null("called_frame")
+			}
+			p.StrOrNull("file", row.File)
+			p.function(row.Place.Function)
+			if row.Line != 0 {
+				p.Int("line", int64(row.Line))
+			} else {
+				p.Null("line")
+			}
+			p.moduleName(row.Place.Module)
+			p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
+			if row.Jump != nil {
+				p.Bool("taken", row.Jump.Taken)
+				p.Str("taken_why", row.Jump.Why)
+			} else {
+				p.Null("taken")
+				p.Null("taken_why")
+			}
+			p.hexOrNull("target", row.Target, row.HasTarget)
+			p.StrOrNull("text", row.Text)
+			p.Object("values", func() {
+				for _, v := range row.Values {
+					p.hex(v.Name, v.Value)
 				}
-				p.StrOrNull("file", row.File)
-				p.function(row.Place.Function)
-				if row.Line != 0 {
-					p.Int("line", int64(row.Line))
-				} else {
-					p.Null("line")
-				}
-				p.moduleName(row.Place.Module)
-				p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
-				if row.Jump != nil {
-					p.Bool("taken", row.Jump.Taken)
-					p.Str("taken_why", row.Jump.Why)
-				} else {
-					p.Null("taken")
-					p.Null("taken_why")
-				}
-				p.hexOrNull("target", row.Target, row.HasTarget)
-				p.StrOrNull("text", row.Text)
-				p.Object("values", func() {
-					for _, v := range row.Values {
-						p.hex(v.Name, v.Value)
-					}
-				})
 			})
 		})
 		p.moduleName(c.Place.Module)

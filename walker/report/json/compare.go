@@ -16,44 +16,38 @@ import (
 //	walks[]     {frame_count, policy, stop{attempts[], detail, kind}, trust[] of each frame}
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
-		p.List("partings", len(c.Divergences), func(i int) {
+		p.Objects("partings", len(c.Divergences), func(i int) {
 			g := &c.Divergences[i]
-			p.PutObject(func() {
-				p.Int("row", int64(g.Row))
-				p.List("ways", len(g.Branches), func(j int) { p.PutObject(func() { p.branch(c, &g.Branches[j]) }) })
-			})
+			p.Int("row", int64(g.Row))
+			p.List("ways", len(g.Branches), func(j int) { p.PutObject(func() { p.branch(c, &g.Branches[j]) }) })
 		})
-		p.List("rows", len(c.Rows), func(i int) {
+		p.Objects("rows", len(c.Rows), func(i int) {
 			row := &c.Rows[i]
 			f := c.Frame(i)
-			p.PutObject(func() {
-				p.List("at", len(row.At), func(j int) {
-					if row.At[j] < 0 {
-						p.PutNull()
-					} else {
-						p.PutInt(int64(row.At[j]))
-					}
-				})
-				p.function(f.Function)
-				p.moduleName(f.Module)
-				p.hex("pc", row.PC)
-				p.Bool("same", row.Same)
-				p.hex("sp", row.SP)
+			p.List("at", len(row.At), func(j int) {
+				if row.At[j] < 0 {
+					p.PutNull()
+				} else {
+					p.PutInt(int64(row.At[j]))
+				}
 			})
+			p.function(f.Function)
+			p.moduleName(f.Module)
+			p.hex("pc", row.PC)
+			p.Bool("same", row.Same)
+			p.hex("sp", row.SP)
 		})
 		p.Int("thread", int64(c.Thread))
-		p.List("walks", len(c.Walks), func(i int) {
+		p.Objects("walks", len(c.Walks), func(i int) {
 			walk := &c.Walks[i]
-			p.PutObject(func() {
-				p.Int("frame_count", int64(len(walk.Frames)))
-				p.Str("policy", walk.Policy)
-				p.Object("stop", func() {
-					p.attempts(walk.Stop.Attempts)
-					p.Str("detail", walk.Stop.Detail)
-					p.Str("kind", walk.Stop.Kind)
-				})
-				p.List("trust", len(walk.Frames), func(j int) { p.PutString(walk.Frames[j].Trust) })
+			p.Int("frame_count", int64(len(walk.Frames)))
+			p.Str("policy", walk.Policy)
+			p.Object("stop", func() {
+				p.attempts(walk.Stop.Attempts)
+				p.Str("detail", walk.Stop.Detail)
+				p.Str("kind", walk.Stop.Kind)
 			})
+			p.List("trust", len(walk.Frames), func(j int) { p.PutString(walk.Frames[j].Trust) })
 		})
 	})
 }

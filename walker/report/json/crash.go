@@ -52,20 +52,18 @@ func (p *printer) crash() {
 		p.Null("memory_accesses")
 	}
 	if len(a.BitFlips) > 0 {
-		p.List("possible_bit_flips", len(a.BitFlips), func(i int) {
+		p.Objects("possible_bit_flips", len(a.BitFlips), func(i int) {
 			f := &a.BitFlips[i]
-			p.PutObject(func() {
-				p.hex("address", f.Address)
-				p.Float("confidence", float64(f.Confidence)) // as serde_json does: 0.6625000238418579
-				p.Object("details", func() {
-					p.Bool("is_null", f.Details.IsNull)
-					p.Int("nearby_registers", int64(f.Details.Nearby))
-					p.Bool("poison_registers", f.Details.Poison)
-					p.Bool("was_low", f.Details.WasLow)
-					p.Bool("was_non_canonical", f.Details.WasNonCanonical)
-				})
-				p.StrOrNull("source_register", f.Register)
+			p.hex("address", f.Address)
+			p.Float("confidence", float64(f.Confidence)) // as serde_json does: 0.6625000238418579
+			p.Object("details", func() {
+				p.Bool("is_null", f.Details.IsNull)
+				p.Int("nearby_registers", int64(f.Details.Nearby))
+				p.Bool("poison_registers", f.Details.Poison)
+				p.Bool("was_low", f.Details.WasLow)
+				p.Bool("was_non_canonical", f.Details.WasNonCanonical)
 			})
+			p.StrOrNull("source_register", f.Register)
 		})
 	} else {
 		p.Null("possible_bit_flips")
@@ -174,13 +172,11 @@ func (p *printer) analysis(c *report.Crash) {
 	} else {
 		p.Null("adjusted")
 	}
-	p.List("bit_flips", len(a.BitFlips), func(i int) {
+	p.Objects("bit_flips", len(a.BitFlips), func(i int) {
 		f := &a.BitFlips[i]
-		p.PutObject(func() {
-			p.hex("address", f.Address)
-			p.Float("confidence", float64(f.Confidence))
-			p.StrOrNull("register", f.Register)
-		})
+		p.hex("address", f.Address)
+		p.Float("confidence", float64(f.Confidence))
+		p.StrOrNull("register", f.Register)
 	})
 	if a.Cause >= 0 {
 		p.Int("cause", int64(a.Cause))
@@ -238,11 +234,9 @@ func (p *printer) crashInstruction() {
 	} else {
 		p.Null("module")
 	}
-	p.List("registers", len(in.Registers), func(i int) {
-		p.PutObject(func() {
-			p.Str("name", in.Registers[i].Name)
-			p.hex("value", in.Registers[i].Value)
-		})
+	p.Objects("registers", len(in.Registers), func(i int) {
+		p.Str("name", in.Registers[i].Name)
+		p.hex("value", in.Registers[i].Value)
 	})
 	p.StrOrNull("text", in.Text)
 }

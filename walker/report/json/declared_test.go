@@ -81,7 +81,7 @@ var undeclared = map[string][]string{
 }
 
 // writesKey are the printer's methods whose first argument is a key.
-var writesKey = map[string]bool{"Key": true, "Object": true, "List": true, "Str": true, "Null": true, "Bool": true, "Int": true, "Uint": true, "Float": true,
+var writesKey = map[string]bool{"Key": true, "Object": true, "List": true, "Objects": true, "Str": true, "Null": true, "Bool": true, "Int": true, "Uint": true, "Float": true,
 	"StrOrNull": true, "hex": true, "hexOrNull": true}
 
 func method(call *ast.CallExpr) string {

@@ -18,15 +18,13 @@ func WriteDifference(w io.Writer, r *report.Report, d *report.Difference, opt Op
 		} else {
 			p.Int("first_differing_frame", int64(d.FirstFrame))
 		}
-		p.List("rows", len(d.Rows), func(i int) {
+		p.Objects("rows", len(d.Rows), func(i int) {
 			row := &d.Rows[i]
-			p.PutObject(func() {
-				p.StrOrNull("a", row.A)
-				p.StrOrNull("b", row.B)
-				p.Str("key", row.Key)
-				p.Str("part", row.Part)
-				p.Bool("same", row.Same)
-			})
+			p.StrOrNull("a", row.A)
+			p.StrOrNull("b", row.B)
+			p.Str("key", row.Key)
+			p.Str("part", row.Part)
+			p.Bool("same", row.Same)
 		})
 		p.Int("same_modules", int64(d.SameModules))
 	})

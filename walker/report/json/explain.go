@@ -59,42 +59,36 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 		p.StrOrNull("origin", x.Origin)
 		p.hex("pc", f.PC)
 	}
-	p.List("record", len(x.Record), func(i int) {
-		p.PutObject(func() {
-			if x.Record[i].Line > 0 {
-				p.Int("line", int64(x.Record[i].Line))
-			} else {
-				p.Null("line")
-			}
-			p.Str("text", x.Record[i].Text)
-		})
+	p.Objects("record", len(x.Record), func(i int) {
+		if x.Record[i].Line > 0 {
+			p.Int("line", int64(x.Record[i].Line))
+		} else {
+			p.Null("line")
+		}
+		p.Str("text", x.Record[i].Text)
 	})
 	p.scanned(x.Scanned)
 	p.Str("source", x.Source)
-	p.List("steps", len(x.Steps), func(i int) {
+	p.Objects("steps", len(x.Steps), func(i int) {
 		s := &x.Steps[i]
-		p.PutObject(func() {
-			p.Str("computed", s.Computed)
-			p.Str("for", s.For)
-			p.Str("rule", s.Rule)
-			p.hexOrNull("value", s.Value, s.Known)
-		})
+		p.Str("computed", s.Computed)
+		p.Str("for", s.For)
+		p.Str("rule", s.Rule)
+		p.hexOrNull("value", s.Value, s.Known)
 	})
 	if alone {
 		p.Int("thread", int64(x.Thread))
 		p.Str("trust", x.Trust)
 	}
-	p.List("words", len(x.Words), func(i int) {
+	p.Objects("words", len(x.Words), func(i int) {
 		w := &x.Words[i]
-		p.PutObject(func() {
-			p.hex("address", w.Addr)
-			p.Str("for", w.For)
-			p.function(w.Place.Function)
-			p.moduleName(w.Place.Module)
-			p.hexOrNull("offset", w.Place.Offset, w.Place.Module >= 0)
-			p.Int("size", int64(w.Size))
-			p.hex("value", w.Value)
-		})
+		p.hex("address", w.Addr)
+		p.Str("for", w.For)
+		p.function(w.Place.Function)
+		p.moduleName(w.Place.Module)
+		p.hexOrNull("offset", w.Place.Offset, w.Place.Module >= 0)
+		p.Int("size", int64(w.Size))
+		p.hex("value", w.Value)
 	})
 }
 
@@ -148,14 +142,12 @@ func (p *printer) scanned(s *report.Scanned) {
 	p.Object("scanned", func() {
 		p.hex("from", s.From)
 		p.Int("more", int64(s.More))
-		p.List("rejected", len(s.Rejected), func(i int) {
+		p.Objects("rejected", len(s.Rejected), func(i int) {
 			w := &s.Rejected[i]
-			p.PutObject(func() {
-				p.hex("address", w.Addr)
-				p.moduleName(w.Module)
-				p.Str("reason", w.Reason)
-				p.hex("value", w.Value)
-			})
+			p.hex("address", w.Addr)
+			p.moduleName(w.Module)
+			p.Str("reason", w.Reason)
+			p.hex("value", w.Value)
 		})
 		p.Int("words", int64(s.Words))
 	})

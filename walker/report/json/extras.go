@@ -8,13 +8,11 @@ func (p *printer) handles() {
 		p.Null("handles")
 		return
 	}
-	p.List("handles", len(p.r.Handles), func(i int) {
+	p.Objects("handles", len(p.r.Handles), func(i int) {
 		h := &p.r.Handles[i]
-		p.PutObject(func() {
-			p.Uint("handle", h.Handle)
-			p.StrOrNull("object_name", h.Name)
-			p.StrOrNull("type_name", h.Type)
-		})
+		p.Uint("handle", h.Handle)
+		p.StrOrNull("object_name", h.Name)
+		p.StrOrNull("type_name", h.Type)
 	})
 }
 
@@ -33,18 +31,16 @@ func (p *printer) procLimits() {
 		}
 	}
 	p.Object("proc_limits", func() {
-		p.List("limits", len(p.r.Limits), func(i int) {
+		p.Objects("limits", len(p.r.Limits), func(i int) {
 			l := &p.r.Limits[i]
-			p.PutObject(func() {
-				value("hard", l.Hard)
-				p.Str("name", l.Name)
-				value("soft", l.Soft)
-				if l.Unit != "" {
-					p.Str("unit", l.Unit)
-				} else {
-					p.Str("unit", "n/a")
-				}
-			})
+			value("hard", l.Hard)
+			p.Str("name", l.Name)
+			value("soft", l.Soft)
+			if l.Unit != "" {
+				p.Str("unit", l.Unit)
+			} else {
+				p.Str("unit", "n/a")
+			}
 		})
 	})
 }
@@ -65,18 +61,16 @@ func (p *printer) macCrashInfo() {
 	}
 	p.Object("mac_crash_info", func() {
 		p.Int("num_records", int64(len(p.r.MacCrashInfo)))
-		p.List("records", len(p.r.MacCrashInfo), func(i int) {
+		p.Objects("records", len(p.r.MacCrashInfo), func(i int) {
 			m := &p.r.MacCrashInfo[i]
-			p.PutObject(func() {
-				number("abort_cause", m.AbortCause)
-				p.StrOrNull("backtrace", m.Backtrace)
-				number("dialog_mode", m.DialogMode)
-				p.StrOrNull("message", m.Message)
-				p.StrOrNull("message2", m.Message2)
-				p.StrOrNull("module", m.Module)
-				p.StrOrNull("signature_string", m.Signature)
-				number("thread", m.Thread)
-			})
+			number("abort_cause", m.AbortCause)
+			p.StrOrNull("backtrace", m.Backtrace)
+			number("dialog_mode", m.DialogMode)
+			p.StrOrNull("message", m.Message)
+			p.StrOrNull("message2", m.Message2)
+			p.StrOrNull("module", m.Module)
+			p.StrOrNull("signature_string", m.Signature)
+			number("thread", m.Thread)
 		})
 	})
 }

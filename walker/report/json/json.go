@@ -197,16 +197,14 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 		p.Null("function_offset")
 	}
 	if len(f.Inlines) > 0 {
-		p.List("inlines", len(f.Inlines), func(i int) {
+		p.Objects("inlines", len(f.Inlines), func(i int) {
 			in := &f.Inlines[i]
-			p.PutObject(func() {
-				// The innermost call's line is from a line record, where 0 means code without a
-				// line: null. The others are call sites, for which rust-minidump writes a 0 too, as
-				// it does for frames without inlined calls.
-				p.StrOrNull("file", in.File)
-				p.Str("function", in.Function.Raw)
-				p.line(in.HasLine && (i > 0 || in.Line != 0), in.Line)
-			})
+			// The innermost call's line is from a line record, where 0 means code without a
+			// line: null. The others are call sites, for which rust-minidump writes a 0 too, as
+			// it does for frames without inlined calls.
+			p.StrOrNull("file", in.File)
+			p.Str("function", in.Function.Raw)
+			p.line(in.HasLine && (i > 0 || in.Line != 0), in.Line)
 		})
 	} else {
 		p.Null("inlines")
@@ -227,12 +225,10 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 	}
 	p.Str("trust", trustWord(f.Trust))
 	if len(f.Unloaded) > 0 {
-		p.List("unloaded_modules", len(f.Unloaded), func(i int) {
+		p.Objects("unloaded_modules", len(f.Unloaded), func(i int) {
 			u := &f.Unloaded[i]
-			p.PutObject(func() {
-				p.Str("module", u.Module)
-				p.List("offsets", len(u.Offsets), func(j int) { p.hexValue(u.Offsets[j]) })
-			})
+			p.Str("module", u.Module)
+			p.List("offsets", len(u.Offsets), func(j int) { p.hexValue(u.Offsets[j]) })
 		})
 	} else {
 		p.Null("unloaded_modules")

@@ -14,14 +14,12 @@ import (
 //	words[] {address, frame, function, module, offset, text, thread, value}: what the word points to; what it does not is null
 func WriteMemory(w io.Writer, r *report.Report, m *report.MemoryView, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
-		p.List("rows", len(m.Rows), func(i int) {
+		p.Objects("rows", len(m.Rows), func(i int) {
 			row := &m.Rows[i]
-			p.PutObject(func() {
-				p.hex("address", row.Address)
-				p.Str("bytes", hex.EncodeToString(row.Bytes))
-				p.StrOrNull("from", row.From)
-				p.List("words", len(row.Words), func(k int) { p.word(&row.Words[k]) })
-			})
+			p.hex("address", row.Address)
+			p.Str("bytes", hex.EncodeToString(row.Bytes))
+			p.StrOrNull("from", row.From)
+			p.List("words", len(row.Words), func(k int) { p.word(&row.Words[k]) })
 		})
 	})
 }

@@ -15,17 +15,15 @@ import (
 func WriteThreads(w io.Writer, r *report.Report, m *report.Merged, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
 		p.holders(m)
-		p.List("threads", len(r.Threads), func(i int) {
+		p.Objects("threads", len(r.Threads), func(i int) {
 			t := &r.Threads[i]
-			p.PutObject(func() {
-				p.Bool("crashed", t.Crashed)
-				p.Int("frame_count", int64(len(t.Frames)))
-				p.Uint("id", uint64(t.ID))
-				p.StrOrNull("name", t.Name)
-				p.StrOrNull("state", m.States[i].Word)
-				p.Bool("state_is_guess", m.States[i].Guess)
-				p.Int("thread", int64(i))
-			})
+			p.Bool("crashed", t.Crashed)
+			p.Int("frame_count", int64(len(t.Frames)))
+			p.Uint("id", uint64(t.ID))
+			p.StrOrNull("name", t.Name)
+			p.StrOrNull("state", m.States[i].Word)
+			p.Bool("state_is_guess", m.States[i].Guess)
+			p.Int("thread", int64(i))
 		})
 	})
 }
@@ -40,37 +38,33 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, opt Options) e
 		p.List(key, len(list), func(i int) { p.PutInt(int64(list[i])) })
 	}
 	return write(w, r, opt, func(p *printer) {
-		p.List("branches", len(m.Branches), func(i int) {
+		p.Objects("branches", len(m.Branches), func(i int) {
 			b := &m.Branches[i]
-			p.PutObject(func() {
-				p.Bool("crashed", b.Crashed)
-				numbers(p, "ends", b.Ends)
-				p.List("frames", len(b.Frames), func(k int) {
-					x := &b.Frames[k]
-					f := &r.Threads[x.Thread].Frames[x.Frame]
-					p.PutObject(func() {
-						p.Int("frame", int64(x.Frame))
-						p.function(f.Function)
-						p.moduleName(f.Module)
-						if x.Repeat == nil {
-							p.Null("period")
-							p.Null("repeats")
-						} else {
-							p.Int("period", int64(x.Repeat.Period))
-							p.Int("repeats", int64(x.Repeat.Count))
-						}
-						p.Int("thread", int64(x.Thread))
-					})
-				})
-				p.Int("level", int64(b.Level))
-				if b.Parent < 0 {
-					p.Null("parent")
+			p.Bool("crashed", b.Crashed)
+			numbers(p, "ends", b.Ends)
+			p.Objects("frames", len(b.Frames), func(k int) {
+				x := &b.Frames[k]
+				f := &r.Threads[x.Thread].Frames[x.Frame]
+				p.Int("frame", int64(x.Frame))
+				p.function(f.Function)
+				p.moduleName(f.Module)
+				if x.Repeat == nil {
+					p.Null("period")
+					p.Null("repeats")
 				} else {
-					p.Int("parent", int64(b.Parent))
+					p.Int("period", int64(x.Repeat.Period))
+					p.Int("repeats", int64(x.Repeat.Count))
 				}
-				p.Bool("system", b.System)
-				numbers(p, "threads", b.Threads)
+				p.Int("thread", int64(x.Thread))
 			})
+			p.Int("level", int64(b.Level))
+			if b.Parent < 0 {
+				p.Null("parent")
+			} else {
+				p.Int("parent", int64(b.Parent))
+			}
+			p.Bool("system", b.System)
+			numbers(p, "threads", b.Threads)
 		})
 		p.holders(m)
 		p.Int("stacks", int64(m.Stacks))
@@ -78,16 +72,14 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, opt Options) e
 }
 
 func (p *printer) holders(m *report.Merged) {
-	p.List("holders", len(m.Holders), func(i int) {
+	p.Objects("holders", len(m.Holders), func(i int) {
 		h := &m.Holders[i]
-		p.PutObject(func() {
-			p.Bool("deadlock", h.Deadlock)
-			p.Str("kind", h.Kind)
-			p.hex("lock", h.Lock)
-			p.Int("thread", int64(h.Thread))
-			p.List("waiting", len(h.Waiting), func(k int) { p.PutInt(int64(h.Waiting[k])) })
-			p.Str("why", h.Why)
-		})
+		p.Bool("deadlock", h.Deadlock)
+		p.Str("kind", h.Kind)
+		p.hex("lock", h.Lock)
+		p.Int("thread", int64(h.Thread))
+		p.List("waiting", len(h.Waiting), func(k int) { p.PutInt(int64(h.Waiting[k])) })
+		p.Str("why", h.Why)
 	})
 	p.Int("lock_holders_unknown", int64(m.Unknown))
 }
