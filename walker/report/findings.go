@@ -43,6 +43,7 @@ const (
 	FindingLayer      FindingKind = "wow64-layer-missing"        // the dump does not show the second stack of a thread that ran 32-bit code
 	FindingNameless   FindingKind = "module-without-name"
 	FindingUnplaced   FindingKind = "module-start-unknown" // it is not known where a module's program begins
+	FindingMissing    FindingKind = "missing-symbols"      // symbols are missing, and no walk was the worse for it
 )
 
 // Finding is a reason why stacks are shorter or less reliable than they could be.
@@ -58,7 +59,7 @@ type Finding struct {
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingNoSystem, FindingSeveral, FindingNested, FindingUnlisted, FindingWow64, FindingOverflow,
 	FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingUnplaced, FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingSwitched, FindingLost, FindingLimit, FindingNoDebug, FindingExports, FindingNameless, FindingLayer}
+	FindingUnplaced, FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingSwitched, FindingLost, FindingLimit, FindingMissing, FindingNoDebug, FindingExports, FindingNameless, FindingLayer}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -386,10 +387,13 @@ func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 		if j+1 < len(s.Frames) && scannedFrame(&s.Frames[j+1]) {
 			n = 1
 		}
-		if m < 0 || !b.bare(m) && !b.r.Modules[m].Has.NoProgram {
+		if m < 0 || !b.bare(m) && !b.r.Modules[m].partial() {
 			continue
 		}
 		on[m] = true
+		if !b.bare(m) && !b.r.Modules[m].Has.NoProgram {
+			continue // it has its unwind rules, and lacks names
+		}
 		if n == 0 && (j+1 < len(s.Frames) || !b.cut(s)) {
 			continue
 		}
@@ -434,8 +438,11 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 		how = ": its frames have no names; "
 	}
 	what := "no symbols for "
-	if b.r.Modules[m].Has.NoProgram {
+	switch mod := &b.r.Modules[m]; {
+	case mod.Has.NoProgram:
 		what = "no unwind rules for "
+	case mod.partial():
+		what, how = "no functions and lines for ", "; "
 	}
 	return what + b.r.Modules[m].Title() + how + b.addFile(m), m
 }
@@ -455,37 +462,39 @@ func (b *builder) wantFirst() {
 	}
 }
 
-// missingFinding adds one finding for all modules whose missing symbols would help stacks, in the
-// order of Report.Missing.
+// missingFinding adds one finding for all modules in Report.Missing, and for those with damaged files
+// that made stacks worse. It has the first's advice, which the line above the stack gives, too, and
+// counts the modules that it counts.
 func (b *builder) missingFinding(tallies []tally) {
 	var modules, scanned, ends []int
-	seen := map[int]bool{}
-	add := func(m int) {
-		if t := &tallies[m]; b.bare(m) && !seen[m] && len(t.scanned)+len(t.ends) > 0 {
-			seen[m] = true
-			modules, scanned, ends = append(modules, m), append(scanned, t.scanned...), append(ends, t.ends...)
+	partial := 0
+	for i := range b.r.Missing {
+		m := &b.r.Missing[i]
+		modules = append(modules, m.Module)
+		if m.Partial {
+			partial++
 		}
 	}
-	for i := range b.r.Missing {
-		add(b.r.Missing[i].Module)
+	for m := range tallies {
+		t := &tallies[m]
+		if !b.bare(m) || len(t.scanned)+len(t.ends) == 0 {
+			continue
+		}
+		// Report.Missing has one entry for modules that need the same file.
+		if !slices.Contains(modules, m) && (len(modules) == 0 || b.r.Modules[m].State == SymbolsCorrupt) {
+			modules = append(modules, m)
+		}
+		scanned, ends = append(scanned, t.scanned...), append(ends, t.ends...)
 	}
-	for m := range tallies { // Report.Missing lacks modules with damaged files, and has a file that several modules need once
-		add(m)
-	}
-	if len(modules) == 0 {
+	if len(modules) == 0 || len(modules) == 1 && partial == 1 && b.hasFinding(modules[0]) {
 		return
 	}
-	// The header counts all missing files, and the first of them is the advice of the stack, too.
-	if missing := b.bareMissing(); len(missing) > 0 {
-		for _, m := range modules {
-			if !slices.Contains(missing, m) && b.r.Modules[m].State == SymbolsCorrupt {
-				missing = append(missing, m)
-			}
-		}
-		modules = missing
-	}
 	first := modules[0]
-	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + b.r.Modules[first].Title(), Suggestion: b.addFile(first)}
+	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for ", Suggestion: b.addFile(first)}
+	if partial > 0 {
+		f.Text = "no symbols, or not all of them, for "
+	}
+	f.Text += b.r.Modules[first].Title()
 	switch n := len(modules) - 1; {
 	case n == 0:
 	case n == 1 && b.r.Modules[modules[1]].Title() == b.r.Modules[first].Title():
@@ -500,6 +509,11 @@ func (b *builder) missingFinding(tallies []tally) {
 	ends = slices.Compact(ends)
 	byScan := frames(len(scanned), "was found", "were found") + " by scanning" + b.ofThem(scanned)
 	switch {
+	case len(scanned)+len(ends) == 0:
+		f.Kind = FindingMissing
+		if n := b.nameless(); n > 0 {
+			f.Text += ": " + frames(n, "has no name", "have no names")
+		}
 	case len(scanned) == 0:
 		f.Kind, f.Thread = FindingEnds, oneOf(ends)
 		f.Text += ", where " + b.endText(ends)
@@ -515,14 +529,25 @@ func (b *builder) missingFinding(tallies []tally) {
 	b.r.Findings = append(b.r.Findings, f)
 }
 
-// bareMissing returns the modules of Report.Missing without any symbols.
-func (b *builder) bareMissing() (modules []int) {
+// hasFinding reports whether there is a finding about a module.
+func (b *builder) hasFinding(module int) bool {
+	return slices.ContainsFunc(b.r.Findings, func(f Finding) bool { return f.Module == module })
+}
+
+// nameless returns how many frames of all threads lie in modules of Report.Missing and have no name.
+func (b *builder) nameless() (n int) {
+	missing := make([]bool, len(b.r.Modules))
 	for i := range b.r.Missing {
-		if m := b.r.Missing[i].Module; b.bare(m) {
-			modules = append(modules, m)
+		missing[b.r.Missing[i].Module] = true
+	}
+	for i := range b.r.Threads {
+		for k := range b.r.Threads[i].Frames {
+			if f := &b.r.Threads[i].Frames[k]; f.Module >= 0 && missing[f.Module] && !f.Named() {
+				n++
+			}
 		}
 	}
-	return modules
+	return n
 }
 
 // addFile returns a suggestion that says which symbol file to add, and where it is published.

@@ -91,6 +91,18 @@ func (m *Module) debugFile() (file, id string) {
 	return file, m.DebugID
 }
 
+// partial reports whether the symbols that were given lack the module's program or its debug file.
+func (m *Module) partial() bool { return m.Has.NoProgram || m.Has.DebugFile != "" }
+
+// FileToAdd returns the name of the file that a module lacks: its debug file if the program is there,
+// else the module's own.
+func (m *Module) FileToAdd() string {
+	if m.Has.DebugFile != "" {
+		return m.Has.DebugFile
+	}
+	return m.Title()
+}
+
 // missing ranks the missing symbol files by the frames that need them, those of the program before
 // those of the system, which the user does not have, and last those that only second stacks need. Whatever asks for symbols (findings, the end of a stack, the line above it)
 // asks in this order. Modules of one debug file
@@ -104,7 +116,7 @@ func (b *builder) missing() {
 	for i := range r.Modules {
 		m, s := &r.Modules[i], &b.symbols[i]
 		missing := m.State == SymbolsMissing || m.State == SymbolsMismatch
-		partial := m.State == SymbolsLoaded && (m.Has.NoProgram || m.Has.DebugFile != "")
+		partial := m.State == SymbolsLoaded && m.partial()
 		if m.Frames == 0 || !missing && !partial {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,13 +33,13 @@ func TestWindowsSample(t *testing.T) {
 		wanted string
 		found  string // a part of what the findings say
 	}{
-		{"app.dmp app.exe app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", ""},
-		{"app.pdb.gz app.exe app.dmp", true, true, "kernel32.pdb+kernel32.dll", ""},
+		{"app.dmp app.exe app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", "no symbols for kernel32.dll: 1 frame has no name; add kernel32.pdb with id"},
+		{"app.pdb.gz app.exe app.dmp", true, true, "kernel32.pdb+kernel32.dll", "no symbols for kernel32.dll: 1 frame has no name; add kernel32.pdb with id"},
 		{"app.dmp app.exe", true, false, "app.pdb kernel32.pdb+kernel32.dll", "app.exe alone has no functions and lines, which are in app.pdb: 4 frames lack them; add app.pdb with id A855514E410DD0664C4C44205044422E1"},
 		{"app.dmp app.pdb.gz", false, true, "app.exe kernel32.pdb+kernel32.dll", "app.pdb has names and no unwind rules: the callers of 4 frames were guessed; add app.exe: without it amd64 stacks are guessed"},
 		{"app.dmp", false, false, "app.pdb+app.exe kernel32.pdb+kernel32.dll", "no symbols for app.exe"},
-		{"app-full.dmp app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", ""},
-		{"app-full.dmp", true, false, "app.pdb kernel32.pdb+kernel32.dll", ""},
+		{"app-full.dmp app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", "no symbols for kernel32.dll: 1 frame has no name; add kernel32.pdb with id"},
+		{"app-full.dmp", true, false, "app.pdb kernel32.pdb+kernel32.dll", "no symbols for app.exe and kernel32.dll: 4 frames have no names; add app.pdb with id A855514E410DD0664C4C44205044422E1"},
 	} {
 		s := session.NewFiles(opt)
 		for name := range strings.FieldsSeq(tc.files) {
@@ -101,8 +102,14 @@ func TestWindowsSample(t *testing.T) {
 		for _, f := range r.Findings {
 			found = append(found, f.Text+"; "+f.Suggestion)
 		}
-		if got := strings.Join(found, "\n"); !strings.Contains(got, tc.found) || tc.found == "" && got != "" {
+		if got := strings.Join(found, "\n"); !strings.Contains(got, tc.found) {
 			t.Errorf("%s: found\n%s\nwant\n%s", tc.files, got, tc.found)
+		}
+		// The line above the stack, the list of missing symbols and the findings begin with the same file.
+		first := r.Missing[0].Module
+		advised := slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Module == first && f.Suggestion != "" })
+		if wants := r.Threads[0].Stop.Wants; !advised || wants >= 0 && wants != first {
+			t.Errorf("%s: the stack wants module %d, missing is module %d first, in the findings: %v", tc.files, wants, first, advised)
 		}
 	}
 }

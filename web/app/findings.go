@@ -37,14 +37,7 @@ func (z *Findings) Empty() string {
 	if len(z.page.Summary.Findings) > 0 {
 		return ""
 	}
-	switch n := z.page.Summary.Missing; n {
-	case 0:
-		return "Nothing makes these stacks incomplete or unreliable."
-	case 1:
-		return "The stacks are complete. Frames lack names: a symbol file is missing (Missing symbols)."
-	default:
-		return "The stacks are complete. Frames lack names: " + rows.Number(n) + " symbol files are missing (Missing symbols)."
-	}
+	return "Nothing makes these stacks incomplete or unreliable."
 }
 
 // goTo shows a finding.

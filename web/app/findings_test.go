@@ -71,10 +71,6 @@ func TestFindingOfTheSelectedThread(t *testing.T) {
 	if out := render(t, p); !strings.Contains(out, "Nothing makes these stacks incomplete or unreliable.") {
 		t.Error("an empty tab says nothing")
 	}
-	p.Summary.Missing = 2
-	if out := render(t, p); strings.Contains(out, "Nothing makes") || !strings.Contains(out, "2 symbol files are missing") {
-		t.Error("the tab does not say that symbols are missing")
-	}
 }
 
 func TestWalksAreComparedWhenAskedFor(t *testing.T) {

@@ -36,7 +36,7 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 func (z *Verdict) finding() (rows.FindingRow, int) {
 	if z.page.Summary != nil {
 		for i, f := range z.page.Summary.Findings {
-			if f.Thread < 0 || f.Thread == z.page.State.Thread {
+			if !f.Minor && (f.Thread < 0 || f.Thread == z.page.State.Thread) {
 				return f, i
 			}
 		}

@@ -8,6 +8,7 @@ type FindingRow struct {
 	ModuleName       string
 	Assign           bool // the user must assign symbols: the module has no id, or the loaded file has another one
 	Adds             bool // Suggestion asks for symbols
+	Minor            bool // no stack is the worse for it: it is in the list only
 }
 
 // FindingText returns a finding as text to copy.

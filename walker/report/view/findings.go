@@ -21,6 +21,7 @@ func (v *View) Findings() []rows.FindingRow {
 		f := &v.r.Findings[i]
 		row := rows.FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(rows.Clean(f.Text)), Suggestion: sentenceCase(rows.Clean(f.Suggestion)),
 			Thread: f.Thread, Module: f.Module}
+		row.Minor = f.Kind == report.FindingMissing
 		row.Adds = f.Suggestion != "" && findingKinds[f.Kind].asks
 		if m := v.module(f.Module); m != nil {
 			if text := rows.Clean(f.Text); beginsWithFile(m, text) {
@@ -55,6 +56,7 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingScanned:    {"Guessed callers", true},
 	report.FindingEnds:       {"Stack ends early", true},
 	report.FindingNoDebug:    {"No functions and lines", true},
+	report.FindingMissing:    {"Missing symbols", true},
 	report.FindingExports:    {"Only exported names", true},
 	report.FindingLost:       {"Walk got lost", false},
 	report.FindingLimit:      {"Frame limit", false},

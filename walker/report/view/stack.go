@@ -441,8 +441,8 @@ func (v *View) quality(t *report.Thread) string {
 	if exports > 0 {
 		parts = append(parts, "only exported names for "+count(exports, "module", "modules"))
 	}
-	if m := v.module(t.Stop.Wants); t.Stop.Suggestion != "" && m != nil && (m.State == report.SymbolsMissing || m.State == report.SymbolsMismatch) {
-		parts = append(parts, "add "+rows.Clean(m.Title())+" first")
+	if m := v.module(t.Stop.Wants); t.Stop.Suggestion != "" && m != nil {
+		parts = append(parts, "add "+rows.Clean(m.FileToAdd())+" first")
 	}
 	if distant > 0 {
 		parts = append(parts, count(distant, "frame has", "frames have")+" no name: the nearest one is another function's")
