@@ -40,15 +40,16 @@ type goSwitch struct {
 type withoutRules uint8
 
 const (
-	stops  withoutRules = iota // it ends: the stack that was left is not in the dump
-	ends                       // as stops, but where the goroutine has left the thread, its stack is complete
-	goesOn                     // the function's own rules lead to true frames, too
+	stops     withoutRules = iota // it ends: the stack that was left is not in the dump
+	ends                          // as stops, but where the goroutine has left the thread, its stack is complete
+	schedules                     // as ends, but a goroutine leaves the thread only where that looks for another one
+	goesOn                        // the function's own rules lead to true frames, too
 )
 
 var goSwitches = map[string]goSwitch{
 	"runtime.asmcgocall":  {caller: (*walk).callerOfC},
 	"runtime.systemstack": {caller: (*walk).callerOfSystem},
-	"runtime.morestack":   {caller: (*walk).callerInSched, without: ends},
+	"runtime.morestack":   {caller: (*walk).callerInSched, without: schedules},
 	"runtime.mcall":       {caller: (*walk).callerInSched, without: ends},
 	// The runtime gives the goroutine a frame as if the function had been called there.
 	"runtime.cgocallback": {caller: (*walk).callerOfCallback, without: goesOn, from: "runtime.cgocallbackg"},
@@ -141,7 +142,7 @@ func (t *Steps) across(i int, sw *goSwitch) bool {
 		s.remember(f.Source, &regs)
 		s.push(f)
 		t.stop = nil
-	case sw.without == ends && (s.readsG0 || s.scheduling()):
+	case sw.without == ends && s.readsG0, sw.without != stops && s.scheduling():
 		t.stop = &Stop{Kind: StopEnd, Detail: noCaller(name), Attempts: attempts}
 	default:
 		t.stop = &Stop{Kind: StopSwitched, Attempts: attempts,

@@ -64,7 +64,9 @@ func lldb(d *core.Dump) Reason {
 				}
 			}
 		}
-		return decoded(e.Flags, e.Address)
+		r := decoded(e.Flags, e.Address)
+		r.Name, _, _ = strings.Cut(r.Name, " / ") // LLDB's mark is no si_code
+		return r
 	case strings.HasPrefix(text, "EXC_"):
 		code, ok := lldbNumber(text, "code")
 		addr, has := lldbNumber(text, "address")

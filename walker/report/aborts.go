@@ -21,6 +21,8 @@ type ender struct {
 	// did is what the process did, if it is not that it aborted itself; why is the cause, or "" for
 	// functions that serve several.
 	did, why string
+	// deep: the stack may be too deep, so that a recursion is told.
+	deep bool
 }
 
 const outOfMemory = "ran out of memory"
@@ -72,9 +74,10 @@ var enders = []ender{
 	{names: "runtime.panicmem*", why: "a Go panic: a nil pointer, or another address that may not be accessed"},
 	{names: "runtime.panicdottype* runtime.panicnildottype", why: "a Go panic: a type assertion failed"},
 	{names: "runtime.gopanic", why: "a Go panic"},
+	{names: "runtime.newstack runtime.morestack*", why: "Go's runtime could not make the goroutine's stack larger", deep: true},
 	{names: "runtime.checkdead", why: "a deadlock: all goroutines wait"},
 	{names: "runtime.throw* runtime.fatal runtime.fatalthrow* sync.throw sync.fatal internal/sync.throw internal/sync.fatal", why: "a fatal error that Go's runtime found"},
-	{names: "runtime.raise* runtime.crash runtime.abort runtime.dieFromSignal runtime.fatalpanic* runtime.tgkill runtime.sigpanic*"},
+	{names: "runtime.raise* runtime.crash runtime.abort runtime.dieFromSignal runtime.fatalpanic* runtime.tgkill runtime.sigpanic* runtime.systemstack*"},
 
 	{names: "objc_exception_throw objc_exception_rethrow -[NSException* +[NSException*", why: "an Objective-C exception that nothing caught"},
 	{names: "-[NSAssertionHandler*", why: "an assertion of Foundation failed"},
@@ -242,6 +245,9 @@ func (b *builder) aborted(kind reason.Kind) {
 		c.Ended = i + 1
 		if e.why != "" {
 			event = analysis.Event{Did: cmp.Or(e.did, "aborted itself"), Why: perhaps + e.why}
+		}
+		if e.deep {
+			c.Recursion = recursion(frames)
 		}
 	}
 	if c.Ended == 0 {

@@ -45,6 +45,10 @@ func TestAborted(t *testing.T) {
 		{"runtime.raise runtime.crash runtime.gopanic runtime.goPanicIndex main.crash", "main.crash", "a Go panic: an index"},
 		{"runtime.raise runtime.crash runtime.gopanic runtime.panicmem runtime.sigpanic main.crash", "main.crash", "a Go panic: a nil pointer"},
 		{"runtime.raise runtime.crash runtime.fatalthrow.func1 runtime.throw runtime.mapassign", "runtime.mapassign", "a fatal error that Go's runtime found"},
+		{"runtime.raise runtime.crash runtime.fatalthrow.func1 runtime.systemstack runtime.fatalthrow runtime.fatal internal/sync.fatal internal/sync.(*Mutex).unlockSlow main.crash",
+			"internal/sync.(*Mutex).unlockSlow", "a fatal error that Go's runtime found"},
+		{"runtime.raise runtime.crash runtime.fatalthrow.func1 runtime.throw runtime.newstack runtime.morestack.abi0 main.so main.so main.so main.so main.so main.so main.so main.so main.main", "main.so",
+			"could not make the goroutine's stack larger; 8 of its 15 frames are main.so"},
 		{"raise abort ? os::abort(bool,void*) VMError::report_and_die(int) crash", "crash", "the Java VM"},
 		{"abort -[NSAssertionHandler crash", "crash", "an assertion of Foundation"},
 		{"swift_fatalError Swift._assertionFailure(_:_:file:line:flags:) crash", "crash", "Swift"},
@@ -67,7 +71,7 @@ func TestAborted(t *testing.T) {
 			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, f)
 		}
 		b.aborted(reason.Abort)
-		if have := b.r.Crash.Event.String(); !strings.Contains(have, c.want) || c.want == "" && have != "aborted itself" {
+		if have := b.r.Crash.Sentence(); !strings.Contains(have, c.want) || c.want == "" && have != "aborted itself" {
 			t.Errorf("%s: %q, want %q", c.frames, have, c.want)
 		}
 		if have := names[b.r.Crash.Ended]; have != c.place {

@@ -575,7 +575,7 @@ export interface CrashAdditions {
   /** The exceptions that were being handled when this one was raised. */
   nested: Exception[];
   params: string[];
-  /** The first call in the program's own code; null without frames. */
+  /** The first call in the program's own code; null without frames, or if the program ended itself and only runtimes' functions are there. */
   place: Call | null;
   reason_breakpad: string;
   /** The process did not crash: the dump was requested. */

@@ -125,7 +125,7 @@ func (p *printer) crashingThread() {
 //	nested[]          the exceptions that were being handled when this one was raised: see exceptions in additions.go
 //	params[], reason_breakpad, thread_id
 //	place             {frame, inline}: the first call of the program's own code: index of the crashed thread's frame, and of the frame's
-//	                  inlined call or null; null without frames
+//	                  inlined call or null; null without frames, or if the program ended itself and only runtimes' functions are there
 //	signature         text that groups equal crashes, as Mozilla's crash-stats makes it; null if there was no crash
 //	requested         the process did not crash; the dump was requested
 //	sentence          what happened: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax"

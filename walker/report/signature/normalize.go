@@ -40,6 +40,7 @@ func (f *Frame) ownWord() string {
 	switch {
 	case isRustFile(f.File) || f.Language == LanguageRust:
 		name = normalizeRust(name)
+	case isGo(f):
 	case isSwift(f):
 		name = normalizeSwift(name)
 	default:
@@ -50,6 +51,12 @@ func (f *Frame) ownWord() string {
 		}
 	}
 	return strings.TrimSpace(finish(name, f, Own))
+}
+
+// isGo reports whether a function is one of Go, whose names have no parameters and no return types, but
+// types of receivers in parentheses: "sync.(*Mutex).Unlock".
+func isGo(f *Frame) bool {
+	return strings.HasSuffix(f.File, ".go") || strings.Contains(f.Function, ".(*") && !strings.Contains(f.Function, "::")
 }
 
 // withoutSuffixes removes what compilers and writers of symbol files append to the name of a part or a

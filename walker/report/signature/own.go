@@ -181,7 +181,7 @@ var prefixes = newList(`
 	-[__NSArray* -[__NSDictionary* -[__NSPlaceholder* -[NSObject(NSObject)* -[NSArray* -[__NSCF* Swift.*
 	swift_retain* swift_release* swift_bridgeObject* swift_unknownObject* swift_unowned* swift_weak* swift_dynamicCast* swift_allocObject swift_dealloc*
 	swift_initStackObject swift_isUniquelyReferenced* swift_beginAccess* swift_endAccess* swift_once swift_slowAlloc swift_slowDealloc swift_get* swift_task_* swift_job_*
-	runtime.* reflect.* sync.* fmt.* strings.* bytes.*
+	runtime.* internal/* reflect.* sync.* fmt.* strings.* bytes.*
 	System.*
 `, cNames, "operator new", "operator new[]", "operator delete", "operator delete[]")
 

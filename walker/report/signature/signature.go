@@ -73,15 +73,15 @@ func Words(frames []Frame, lists Lists) []string {
 }
 
 // Place returns the index of the first frame of the program's own code. If there is none it is 0,
-// or -1 without frames.
-func Place(frames []Frame, lists Lists) int {
+// or -1 without frames, and own is false.
+func Place(frames []Frame, lists Lists) (at int, own bool) {
 	words := Words(frames, lists)
 	for i, w := range words {
 		if w != "" && !lists.Irrelevant(w, &frames[i]) && !lists.Prefix(w, &frames[i]) {
-			return i
+			return i, true
 		}
 	}
-	return min(len(words), 1) - 1
+	return min(len(words), 1) - 1, false
 }
 
 // Crash is what Of makes a signature from.

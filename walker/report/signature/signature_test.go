@@ -32,6 +32,8 @@ func TestWord(t *testing.T) {
 		{Frame{Function: "f(int) (.part.0)"}, "f"},
 		{Frame{Function: "f(int) [clone .isra.0]"}, "f"},
 		{Frame{Function: "-[NSArray x]"}, "-[NSArray x]"},
+		{Frame{Function: "internal/sync.(*Mutex).unlockSlow", File: "internal/sync/mutex.go"}, "internal/sync.(*Mutex).unlockSlow"},
+		{Frame{Function: "main.(*List[...]).Add.func1"}, "main.(*List[...]).Add.func1"},
 		{Frame{Function: "_ZN4core3fmt5write17h0123456789abcdefE", Language: LanguageRust}, "_ZN4core3fmt5write17h0123456789abcdefE"},
 		{Frame{Function: "<T as core::fmt::Display>::fmt::h0123456789abcdef", File: "/rustc/lib.rs"}, "<T as core::fmt::Display>::fmt"},
 		{Frame{Function: "<app::Cart<u8> as app::Carry>::carry (.llvm.8364)", File: "/src/x.rs"}, "<app::Cart<u8> as app::Carry>::carry"},
@@ -61,6 +63,20 @@ func calls(names ...string) (out []Frame) {
 	return out
 }
 
+// Where a program ended itself and nothing of it is on the stack, a runtime's function is no place.
+func TestNoPlace(t *testing.T) {
+	r := &report.Report{Crash: &report.Crash{Ended: 1}, Threads: make([]report.Thread, 1)}
+	for _, name := range []string{"runtime.checkdead", "runtime.mput", "runtime.schedule"} {
+		r.Threads[0].Frames = append(r.Threads[0].Frames, report.Frame{Function: report.Name{Raw: name}, Module: -1})
+	}
+	for frames, want := range map[int]int{0: 0, 1: -1} {
+		r.Crash.Ended = frames
+		if _, _, at := OfReport(r, Own, func(n report.Name) string { return n.Shown() }); at.Frame != want {
+			t.Errorf("%d frames ended it: the place is frame %d, want %d", frames, at.Frame, want)
+		}
+	}
+}
+
 func TestPlace(t *testing.T) {
 	for _, tt := range []struct {
 		stack           []Frame
@@ -88,6 +104,8 @@ func TestPlace(t *testing.T) {
 		{calls("abort", "raise"), 0, "abort", ""},
 		{calls("app::recurse", "app::recurse"), 0, "stackoverflow | app::recurse", "EXCEPTION_STACK_OVERFLOW"},
 		{calls("xul.dll", "xul.dll"), 0, "xul.dll", ""},
+		{[]Frame{{Function: "internal/sync.(*Mutex).unlockSlow"}, {Function: "sync.(*Mutex).Unlock", Inlined: true}, {Function: "main.(*App).run"}}, 2,
+			"internal/sync.(*Mutex).unlockSlow | sync.(*Mutex).Unlock | main.(*App).run", ""},
 		// A program's own functions that begin as a runtime's do, or are in a namespace that Rust has, too.
 		{calls("memcpy_rows", "app::copy"), 0, "memcpy_rows", ""},
 		{calls("tiny_parse", "app::run"), 0, "tiny_parse", ""},
@@ -110,7 +128,7 @@ func TestPlace(t *testing.T) {
 		{[]Frame{{Module: "kernelbase.dll"}, {Module: "msvcrt.dll", Scanned: true}, {Module: "app"}}, 2, "kernelbase.dll | app", ""},
 		{nil, -1, "EMPTY: no frame data available", ""},
 	} {
-		if have := Place(tt.stack, Own); have != tt.place {
+		if have, _ := Place(tt.stack, Own); have != tt.place {
 			t.Errorf("%v: place %d, want %d", Words(tt.stack, Own), have, tt.place)
 		}
 		if have := Of(&Crash{Frames: tt.stack, Reason: tt.when}, Own); have != tt.signature {

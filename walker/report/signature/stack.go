@@ -50,7 +50,8 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 }
 
 // OfReport returns the signature of a report's crash, or "" without a crash, and the crash's place
-// in the crashed thread's stack. The place's Frame is -1 if the stack is empty. word is the function of
+// in the crashed thread's stack. The place's Frame is -1 if the stack is empty, or if the program ended
+// itself and only functions of runtimes and systems are on the stack. word is the function of
 // the place as the signature spells it, or "" if it has no name.
 func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (signature, word string, place Call) {
 	thread := r.FirstThread
@@ -63,7 +64,7 @@ func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (sig
 	}
 	ended := ended(r.Crash, calls)
 	place = Call{-1, -1}
-	if i := Place(frames[ended:], lists); i >= 0 {
+	if i, own := Place(frames[ended:], lists); i >= 0 && (own || r.Crash == nil || r.Crash.Ended == 0 || r.Crash.Answer) {
 		place = calls[ended+i]
 		if f := &frames[ended+i]; f.Function != "" {
 			word = strings.TrimSpace(f.Word(lists))

@@ -81,7 +81,8 @@ func (v *View) exceptionLost() bool {
 }
 
 // site returns the crash's place, which is the first call of the program's own code, and the
-// crash's signature. f is nil if the crashed thread has no frames.
+// crash's signature. f is nil if the crashed thread has no frames, or none where the program can have
+// ended itself.
 //
 // The first call of the program's own code is not always frame 0: after a failed assertion the
 // first frames are abort and raise of the C library.
@@ -130,6 +131,9 @@ func (v *View) where(say func(text, role string)) {
 	}
 	switch {
 	case f == nil:
+		if v.r.Crash.Ended > 0 {
+			say("; no function of the program is on this stack", "")
+		}
 		return
 	case inlined == nil && named(f):
 		offset = after(f)
