@@ -188,6 +188,19 @@ func (m *Memory) extentAt(addr uint64) (extent, bool) {
 	return m.joined[i], true
 }
 
+// stackGap is what Linux keeps unmapped below a stack that grows: 256 pages (stack_guard_gap).
+const stackGap = 1 << 20
+
+// extentAbove returns the addresses that the dump has without a gap and that begin less than stackGap
+// above addr.
+func (m *Memory) extentAbove(addr uint64) (extent, bool) {
+	i := sort.Search(len(m.joined), func(i int) bool { return m.joined[i].first > addr })
+	if i == len(m.joined) || m.joined[i].first-addr >= stackGap {
+		return extent{}, false
+	}
+	return m.joined[i], true
+}
+
 // merge adds the parts of the sorted regions add that no region of have covers; have is sorted and
 // free of overlap.
 //

@@ -201,6 +201,38 @@ func BenchmarkMemoryWord(b *testing.B) {
 	}
 }
 
+// Where a frame did not fit on its stack, the stack is what is right above its stack pointer. Memory
+// that is farther away than the gap below a stack is another one.
+func TestStackBelowItsMemory(t *testing.T) {
+	d := open(t, dumptest.New(dumptest.LittleEndian).Thread(1, nil, 0, nil).Thread(2, nil, 0x900000, make([]byte, 16)).
+		Memory(0x500000, make([]byte, 0x1000)).Memory(0x501000, make([]byte, 0x1000)).Bytes())
+	for _, c := range []struct {
+		thread       int
+		sp, from, to uint64
+	}{
+		{0, 0x4fff00, 0x500000, 0x502000},
+		{0, 0x400001, 0x500000, 0x502000},
+		{0, 0x400000, 0, 0},
+		{0, 0x501100, 0x500000, 0x502000},
+		{0, 0x502000, 0, 0},
+		{1, 0x4fff00, 0x500000, 0x502000},
+		{1, 0x400000, 0x900000, 0x900010},
+	} {
+		var from, to uint64
+		if s := d.StackAround(c.thread, c.sp); s != nil {
+			if from, to = s.Start, s.End; !s.Contains(from) {
+				t.Errorf("%#x is not in it", from)
+			}
+			if _, ok := s.Word(from, 8); !ok {
+				t.Errorf("%#x cannot be read", from)
+			}
+		}
+		if from != c.from || to != c.to {
+			t.Errorf("thread %d, sp %#x: %#x to %#x, want %#x to %#x", c.thread, c.sp, from, to, c.from, c.to)
+		}
+	}
+}
+
 // BenchmarkManyRanges reads words up a stack in a dump of 100,000 ranges, and asks for the memory
 // around each.
 func BenchmarkManyRanges(b *testing.B) {

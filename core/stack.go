@@ -98,13 +98,22 @@ func (d *Dump) newStack(r Region) *StackMemory {
 }
 
 // StackAround returns the memory that the stack of thread i is in, whichever streams have it: all
-// that the dump has without a gap around the stack pointer, or if it has nothing there, around the
-// start of the thread's own range. Nil without such a range; a thread of -1 has no range of its own.
+// that the dump has without a gap around the stack pointer, or if it has nothing there, right above
+// it, or around the start of the thread's own range. Nil without such a range; a thread of -1 has no
+// range of its own.
+//
+// A frame that did not fit on its stack begins below it, in what Linux keeps unmapped there.
 func (d *Dump) StackAround(i int, sp uint64) *StackMemory {
 	own := d.ThreadStack(i)
 	all, ok := d.Memory.extentAt(sp)
+	at := sp
+	if !ok {
+		all, ok = d.Memory.extentAbove(sp)
+		at = all.first
+	}
 	if !ok && own != nil {
-		all, ok = d.Memory.extentAt(own.Start)
+		at = own.Start
+		all, ok = d.Memory.extentAt(at)
 	}
 	if !ok {
 		return own
@@ -112,7 +121,7 @@ func (d *Dump) StackAround(i int, sp uint64) *StackMemory {
 	// Where ranges overlap, the bytes of the thread's own range count.
 	s := own
 	if own == nil || own.Start < all.first || own.Start > all.last {
-		r, _ := d.Memory.Region(sp)
+		r, _ := d.Memory.Region(at)
 		s = d.newStack(r)
 	}
 	s.Start, s.End, s.rest = all.first, max(all.last+1, all.last), d.Memory

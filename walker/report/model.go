@@ -11,6 +11,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -243,6 +244,21 @@ func (c *Crash) Why() string {
 		are = "are after"
 	}
 	return fmt.Sprintf("%s; %d of its %d frames %s %s", why, c.Recursion.Calls, c.Recursion.Frames, are, c.Recursion.names())
+}
+
+// Named returns the crash with other display names: thrown for a C++ exception's type, function for the
+// functions of a recursion.
+func (c Crash) Named(thrown, function func(Name) string) *Crash {
+	c.Thrown.Display = thrown(c.Thrown)
+	if c.Recursion != nil {
+		named := *c.Recursion
+		named.Functions = slices.Clone(named.Functions)
+		for i := range named.Functions {
+			named.Functions[i].Display = function(named.Functions[i])
+		}
+		c.Recursion = &named
+	}
+	return &c
 }
 
 // Sentence returns what happened, without a subject: "tried to read 8 bytes at 0x10: null pointer

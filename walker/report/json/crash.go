@@ -2,6 +2,7 @@ package jsonreport
 
 import (
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/signature"
 	"github.com/crashpane/crashpane/walker/report/text"
 )
@@ -150,7 +151,7 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	}
 	p.Str("reason_breakpad", text.Reason(p.r, &c.Reason, c.Params))
 	p.Bool("requested", c.Requested)
-	p.Str("sentence", c.Sentence())
+	p.Str("sentence", c.Named(report.Name.Shown, func(n report.Name) string { return rows.Bare(n.Shown()) }).Sentence())
 	p.StrOrNull("signature", words)
 	p.Uint("thread_id", uint64(c.ThreadID))
 }

@@ -177,6 +177,37 @@ func lastPart(s string) string {
 	return s
 }
 
+// Bare returns a name without template arguments and parameters, for a sentence.
+//
+//	std::vector<std::basic_string<char>>::push_back(int const&)    std::vector<…>::push_back
+func Bare(name string) string {
+	s := FoldTemplates(name)
+	if strings.HasSuffix(s, ")") || strings.HasSuffix(s, ") const") {
+		if p := cutParams(s); p != "" && !strings.HasSuffix(p, "operator") {
+			return p
+		}
+	}
+	return s
+}
+
+// cutParams removes the parameters, or returns "" if it cannot find their start.
+func cutParams(s string) string {
+	end := strings.LastIndexByte(s, ')')
+	depth := 0
+	for i := end; i >= 0; i-- {
+		switch s[i] {
+		case ')':
+			depth++
+		case '(':
+			depth--
+			if depth == 0 {
+				return strings.TrimSpace(s[:i])
+			}
+		}
+	}
+	return ""
+}
+
 // FoldTemplates replaces template arguments by "…". Arguments of up to 6 bytes stay.
 func FoldTemplates(s string) string {
 	var b strings.Builder

@@ -69,9 +69,9 @@ func (v *View) top(t *report.Thread) string {
 			break
 		}
 		if f := &t.Frames[i]; len(f.Inlines) > 0 {
-			return lastParts(bare(v.full(f.Inlines[0].Function)))
+			return lastParts(rows.Bare(v.full(f.Inlines[0].Function)))
 		} else if named(f) {
-			return lastParts(bare(v.full(f.Function))) + after(f)
+			return lastParts(rows.Bare(v.full(f.Function))) + after(f)
 		}
 	}
 	if len(t.Frames) > 0 {

@@ -1,6 +1,10 @@
 package view
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+)
 
 // Names in sentences are shorter than in the stack.
 func TestShortNames(t *testing.T) {
@@ -10,8 +14,8 @@ func TestShortNames(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"f(int)": "f", "operator()": "operator()", "a::operator()(int) const": "a::operator()", "T<std::vector<int>>::f()": "T<…>::f"} {
-		if got := bare(in); got != want {
-			t.Errorf("bare(%q) = %q, want %q", in, got, want)
+		if got := rows.Bare(in); got != want {
+			t.Errorf("Bare(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

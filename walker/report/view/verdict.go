@@ -56,16 +56,7 @@ func (v *View) Verdict() []rows.Span {
 
 // reasonWhy returns the cause of the crash, with readable names.
 func (v *View) reasonWhy() string {
-	c := *v.r.Crash
-	c.Thrown.Display = v.full(c.Thrown)
-	if c.Recursion != nil {
-		named := *c.Recursion
-		named.Functions = slices.Clone(named.Functions)
-		for i := range named.Functions {
-			named.Functions[i].Display = bare(v.full(named.Functions[i]))
-		}
-		c.Recursion = &named
-	}
+	c := v.r.Crash.Named(v.full, func(n report.Name) string { return rows.Bare(v.full(n)) })
 	return rows.Clean(c.Why())
 }
 
@@ -157,37 +148,6 @@ func (v *View) where(say func(text, role string)) {
 	}
 	say(in, "")
 	say(rows.Clean(m.Title())+"+"+short(f.RVA), "code")
-}
-
-// bare returns a name without template arguments and parameters, for a sentence.
-//
-//	std::vector<std::basic_string<char>>::push_back(int const&)    std::vector<…>::push_back
-func bare(name string) string {
-	s := rows.FoldTemplates(name)
-	if strings.HasSuffix(s, ")") || strings.HasSuffix(s, ") const") {
-		if p := cutParams(s); p != "" && !strings.HasSuffix(p, "operator") {
-			return p
-		}
-	}
-	return s
-}
-
-// cutParams removes the parameters, or returns "" if it cannot find their start.
-func cutParams(s string) string {
-	end := strings.LastIndexByte(s, ')')
-	depth := 0
-	for i := end; i >= 0; i-- {
-		switch s[i] {
-		case ')':
-			depth++
-		case '(':
-			depth--
-			if depth == 0 {
-				return strings.TrimSpace(s[:i])
-			}
-		}
-	}
-	return ""
 }
 
 // Pattern returns a note for values with which debug heaps and allocators fill memory, or "". The

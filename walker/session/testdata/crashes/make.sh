@@ -30,4 +30,4 @@ dump rd overflow panic alloc
 dump g panic err index nil map div deadlock unlock so type close
 # With all memory: what the runtimes say.
 style=full suffix=-full
-dump k throwmy throwint throwstring at assert badfree fortify
+dump k throwmy throwint throwstring at assert badfree fortify so1 so2
