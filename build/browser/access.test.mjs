@@ -87,9 +87,20 @@ for (const scheme of ["light", "dark"]) {
 
 const heightOf = (selector) => tab.page.$eval(selector, (e) => e.getBoundingClientRect().height);
 
-for (const symbols of [true, false]) {
-  test(`900×700, ${symbols ? "with" : "without"} symbols: the crashed stack has twelve rows at first sight`, async () => {
+for (const [what, symbols, unused] of [
+  ["with symbols", true],
+  ["without symbols", false],
+  ["with a notice and a finding", false, true],
+]) {
+  test(`900×700, ${what}: the crashed stack has twelve rows at first sight`, async () => {
     await open({ width: 900, height: 700, symbols });
+    if (unused) {
+      const buffer = Buffer.from("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a-library-of-another-program.so.1\nPUBLIC 1000 0 f\n");
+      await tab.page.locator("[data-choose=files]").setInputFiles({ name: "a-library-of-another-program.so.1.sym", mimeType: "text/plain", buffer });
+      await tab.page.locator(".notice", { hasText: "a-library-of-another-program" }).waitFor();
+      assert.ok((await heightOf(".notice")) < 40, "a notice has one line");
+      await tab.page.locator(".verdict-finding:visible").waitFor();
+    }
     const rows = await tab.page.evaluate(() => {
       const { top, bottom } = document.querySelector("#stack").getBoundingClientRect();
       return Math.floor((Math.min(bottom, innerHeight) - top) / 26);

@@ -62,6 +62,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-said"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("hidden", !c.hasMessage())
+		vgn.AddAttrInterface("title", c.message().Value)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -128,6 +129,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "fact"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() != "")
+			vgn.AddAttrInterface("title", c.page.Stack.Quality)
 			vgn.SetInnerHTML(c.page.Stack.Quality)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)

@@ -59,7 +59,7 @@ var StackColumns = []Column[StackRow]{
 	{Head: Head{Title: "Trust", Class: "trust", Width: "112px", Narrow: "18px"},
 		Text: func(r StackRow) string { return r.Word }, Tip: trustTip,
 		Find: func(r StackRow) []string { return []string{r.Word} }, Copy: func(r StackRow) string { return r.Word + AssignedWord(r) }},
-	{Head: Head{Title: "Where", Class: "mod", Width: "minmax(0, var(--cp-where, 30ch))", Medium: "minmax(0, min(13ch, var(--cp-where, 13ch)))", Narrow: "-"},
+	{Head: Head{Title: "Where", Class: "mod", Width: "minmax(0, var(--cp-where, 30ch))", Medium: "minmax(0, min(18ch, var(--cp-where, 18ch)))", Narrow: "-"},
 		Text: StackRow.Where, Tip: whereTip, Find: func(r StackRow) []string { return []string{r.Module + r.Offset, r.Address} }, Copy: StackRow.Where},
 }
 
