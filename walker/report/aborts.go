@@ -17,13 +17,20 @@ import (
 // they are called.
 type ender struct {
 	// names are separated by spaces, without parameters and spaces of their own. One may have a "*", for any text.
+	// With a parenthesis one is compared with the parameters, too.
 	names string
 	// did is what the process did, if it is not that it aborted itself; why is the cause, or "" for
 	// functions that serve several.
 	did, why string
 	// deep: the stack may be too deep, so that a recursion is told.
 	deep bool
+	// through are names of functions by which the runtime calls the program, and was itself called: those
+	// that follow are not the crash's place.
+	through string
 }
+
+// throughV8 are what calls native functions from JavaScript, runs JavaScript, and starts Node.
+const throughV8 = "v8::* node::* Builtins_* uv_*"
 
 const outOfMemory = "ran out of memory"
 
@@ -85,8 +92,9 @@ var enders = []ender{
 		why: "a fatal error that Swift found"},
 	{names: "swift_unexpectedError Swift._unexpectedError swift_errorInMain", why: "a Swift error that nothing caught"},
 
-	{names: "v8::internal::V8::FatalProcessOutOfMemory* v8::internal::Heap::FatalProcessOutOfMemory node::OOMErrorHandler v8::Utils::ReportOOMFailure", did: outOfMemory, why: "V8 could not allocate"},
-	{names: "node::errors::TriggerUncaughtException v8::internal::Isolate::Throw*", why: "a JavaScript exception that nothing caught"},
+	{names: "v8::internal::V8::FatalProcessOutOfMemory* v8::internal::Heap::FatalProcessOutOfMemory node::OOMErrorHandler v8::Utils::ReportOOMFailure", did: outOfMemory, why: "V8 could not allocate", through: throughV8},
+	{names: "node::errors::TriggerUncaughtException v8::internal::Isolate::Throw*", why: "a JavaScript exception that nothing caught", through: throughV8},
+	{names: "node::Abort(v8::FunctionCallbackInfo*", why: "process.abort was called", through: throughV8},
 	{names: "node::Assert", why: "a check of Node failed"},
 	{names: "node::OnFatalError V8_Fatal v8::Utils::ReportApiFailure", why: "a fatal error that V8 found"},
 	{names: "node::Abort node::ABORT v8::base::OS::Abort"},
@@ -101,20 +109,38 @@ var enders = []ender{
 
 // findEnder returns the row that has a function, or nil.
 func findEnder(name string) *ender {
-	name = demangle.Name(name)
-	if !strings.HasPrefix(name, "-[") && !strings.HasPrefix(name, "+[") {
-		name, _, _ = strings.Cut(name, "(")
-	}
-	name = strings.ReplaceAll(name, " ", "")
+	whole, name := spelled(name)
 	for i := range enders {
-		for _, pattern := range strings.Fields(enders[i].names) {
-			begin, end, star := strings.Cut(pattern, "*")
-			if name == pattern || star && len(name) >= len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end) {
-				return &enders[i]
-			}
+		if matches(enders[i].names, whole, name) {
+			return &enders[i]
 		}
 	}
 	return nil
+}
+
+// spelled returns a function's name as the table has names, with and without its parameters.
+func spelled(name string) (whole, short string) {
+	whole = strings.ReplaceAll(demangle.Name(name), " ", "")
+	short = whole
+	if !strings.HasPrefix(whole, "-[") && !strings.HasPrefix(whole, "+[") {
+		short, _, _ = strings.Cut(whole, "(")
+	}
+	return whole, short
+}
+
+// matches reports whether a name is one of those in a text.
+func matches(names, whole, short string) bool {
+	for _, pattern := range strings.Fields(names) {
+		name := short
+		if strings.Contains(pattern, "(") {
+			name = whole
+		}
+		begin, end, star := strings.Cut(pattern, "*")
+		if name == pattern || star && len(name) >= len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxEnders is how many frames are looked at. What ends a program calls few functions; the number is
@@ -225,7 +251,7 @@ func (b *builder) aborted(kind reason.Kind) {
 	if kind != reason.Abort {
 		event = analysis.Event{Did: "aborted itself"}
 	}
-	guessed, perhaps := false, ""
+	guessed, perhaps, through := false, "", ""
 	for i := range frames[:min(len(frames), maxEnders)] {
 		f := &frames[i]
 		scanned := f.Trust == "scan" || f.Trust == "cfi_scan"
@@ -244,6 +270,7 @@ func (b *builder) aborted(kind reason.Kind) {
 		}
 		c.Ended = i + 1
 		if e.why != "" {
+			through = e.through
 			event = analysis.Event{Did: cmp.Or(e.did, "aborted itself"), Why: perhaps + e.why}
 		}
 		if e.deep {
@@ -254,8 +281,25 @@ func (b *builder) aborted(kind reason.Kind) {
 		return
 	}
 	c.Event = event
+	for through != "" && c.Ended < len(frames) && isThrough(&frames[c.Ended], through) {
+		c.Ended++
+		if _, name := spelled(frames[c.Ended-1].Function.Raw); name == "node::Start" {
+			c.Ended = len(frames) // which is all that Node's own program does
+		}
+	}
+	c.Runtimes = through != "" && c.Ended == len(frames)
 	// What has no name there is a part of the same runtime.
 	for i := c.Ended; i+1 < len(frames) && !frames[i].Named() && frames[i].Module >= 0 && frames[i].Module == frames[i-1].Module && b.isSystems(frames[i].Module); i++ {
 		c.Ended = i + 1
 	}
+}
+
+// isThrough reports whether a frame is the runtime's: of a function that names list, or of code that the
+// runtime has made.
+func isThrough(f *Frame, names string) bool {
+	if !named(f) {
+		return f.Module < 0
+	}
+	whole, short := spelled(f.Function.Raw)
+	return matches(names, whole, short)
 }

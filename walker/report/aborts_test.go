@@ -49,6 +49,11 @@ func TestAborted(t *testing.T) {
 			"internal/sync.(*Mutex).unlockSlow", "a fatal error that Go's runtime found"},
 		{"runtime.raise runtime.crash runtime.fatalthrow.func1 runtime.throw runtime.newstack runtime.morestack.abi0 main.so main.so main.so main.so main.so main.so main.so main.so main.main", "main.so",
 			"could not make the goroutine's stack larger; 8 of its 15 frames are main.so"},
+		{"raise abort node::OOMErrorHandler(char,v8::OOMDetails) v8::Utils::ReportOOMFailure(int) Builtins_JSEntry addon::make(int) v8::internal::Call() node::Start(int,char**) main",
+			"addon::make(int)", "ran out of memory: V8 could not allocate"},
+		{"raise abort node::Abort(v8::FunctionCallbackInfo) v8::internal::Call() Builtins_JSEntry main", "main", "process.abort was called"},
+		{"raise abort node::Abort() addon::make(int)", "addon::make(int)", ""},
+		{"raise abort node::Assert(node::AssertionInfo) node::fs::Read(v8::FunctionCallbackInfo)", "node::fs::Read(v8::FunctionCallbackInfo)", "a check of Node"},
 		{"raise abort ? os::abort(bool,void*) VMError::report_and_die(int) crash", "crash", "the Java VM"},
 		{"abort -[NSAssertionHandler crash", "crash", "an assertion of Foundation"},
 		{"swift_fatalError Swift._assertionFailure(_:_:file:line:flags:) crash", "crash", "Swift"},
@@ -100,11 +105,28 @@ func TestAbortedByTrap(t *testing.T) {
 	}
 }
 
+// TestRuntimes: where JavaScript ended the program, all of Node is passed by up to its start.
+func TestRuntimes(t *testing.T) {
+	for frames, want := range map[string]bool{
+		"raise abort node::Abort(v8::FunctionCallbackInfo) v8::Call() Builtins_JSEntry node::Start(int,char**) main _start": true,
+		"raise abort node::Abort(v8::FunctionCallbackInfo) v8::Call() addon::f() node::Start(int,char**) main _start":       false,
+		"raise abort node::Assert(node::AssertionInfo) node::fs::Read() node::Start(int,char**) main":                       false,
+	} {
+		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "aborted itself"}}, Threads: make([]Thread, 1), MainModule: -1}}
+		for _, n := range strings.Fields(frames) {
+			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, Frame{Trust: "cfi", HasFunction: true, Module: -1, Function: Name{Raw: n}})
+		}
+		if b.aborted(reason.Abort); b.r.Crash.Runtimes != want {
+			t.Errorf("%s: %v", frames, b.r.Crash.Runtimes)
+		}
+	}
+}
+
 // TestEnders: findEnder understands one star of a name.
 func TestEnders(t *testing.T) {
 	for _, e := range enders {
 		for _, n := range strings.Fields(e.names) {
-			if strings.Count(n, "*") > 1 || n == "*" || strings.Contains(n, "(") || e.did != "" && e.why == "" {
+			if strings.Count(n, "*") > 1 || n == "*" || strings.Contains(strings.TrimSuffix(n, "(v8::FunctionCallbackInfo*"), "(") || e.did != "" && e.why == "" {
 				t.Errorf("%s: %+v", n, e)
 			}
 		}

@@ -186,6 +186,9 @@ type Crash struct {
 	// and of what they called, or of a signal's handler: the crash's place is not in them. It is 0 unless the program ended
 	// itself.
 	Ended int
+	// Runtimes: all frames of the crashed thread are those of a runtime that ended the program, and of what
+	// runs a program there.
+	Runtimes bool
 	// Thrown is the name of the type of a C++ exception that nothing caught, if it is known.
 	Thrown Name
 	// Answer: the exception is only what a signal's handler answered to an earlier one, which Event and

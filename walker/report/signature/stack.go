@@ -62,9 +62,9 @@ func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (sig
 	if lists == Own {
 		withoutPlaceholders(frames)
 	}
-	ended := ended(r.Crash, calls)
+	ended, all := ended(r.Crash, calls)
 	place = Call{-1, -1}
-	if i, own := Place(frames[ended:], lists); i >= 0 && (own || r.Crash == nil || r.Crash.Ended == 0 || r.Crash.Answer) {
+	if i, own := Place(frames[ended:], lists); i >= 0 && (r.Crash == nil || r.Crash.Ended == 0 || r.Crash.Answer || own && !r.Crash.Runtimes) {
 		place = calls[ended+i]
 		if f := &frames[ended+i]; f.Function != "" {
 			word = strings.TrimSpace(f.Word(lists))
@@ -75,6 +75,10 @@ func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (sig
 	}
 	if lists == Own {
 		frames = frames[ended:]
+		// What ended the program is all that there is to tell crashes apart.
+		for all && len(frames) > 1 && (frames[0].Function == "" || lists.Irrelevant(frames[0].Word(lists), &frames[0])) {
+			frames = frames[1:]
+		}
 	}
 	c := Crash{Frames: frames, Reason: r.Crash.Reason.Name}
 	if thread >= 0 && thread < len(r.Threads) && r.Threads[thread].LastError != nil {
@@ -122,12 +126,13 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return s[:i], s[i+len(separator):], true
 }
 
-// ended returns how many calls are those of what ended the program, or 0 if there are no others.
-func ended(c *report.Crash, calls []Call) int {
+// ended returns how many calls are those of what ended the program, or 0 if there are no others; all
+// calls are theirs then.
+func ended(c *report.Crash, calls []Call) (n int, all bool) {
 	for i := range calls {
-		if c != nil && calls[i].Frame >= c.Ended {
-			return i
+		if c == nil || calls[i].Frame >= c.Ended {
+			return i, false
 		}
 	}
-	return 0
+	return 0, c != nil && c.Ended > 0
 }

@@ -123,7 +123,7 @@ func (v *View) where(say func(text, role string)) {
 	switch {
 	case f == nil:
 		if v.r.Crash.Ended > 0 {
-			say("; no function of the program is on this stack", "")
+			say("; this stack names no function of the program", "")
 		}
 		return
 	case inlined == nil && named(f):
