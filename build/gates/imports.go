@@ -75,7 +75,7 @@ var importRules = []importRule{
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
-	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/ordered", "symfile/symbol", "symfile/unwind"}},
+	{"symfile/pdb", []string{"core/input", "core/cpu", "core/jsonwriter", "symfile/ordered", "symfile/symbol", "symfile/unwind"}},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
 	// It knows which sections a binary has, and which package reads each.

@@ -25,7 +25,9 @@ func exercise(data, other []byte, rvas []uint64) {
 	}
 	f.Identity()
 	for _, rva := range rvas {
-		f.Lookup(rva)
+		sym, _, _ := f.Lookup(rva)
+		f.SourceSum(rva, sym.File)
+		f.SourceLink(sym.File)
 		f.FrameData(rva)
 		f.Row(rva)
 		var p [16]byte
@@ -93,6 +95,7 @@ func TestDamagedMachO(t *testing.T) {
 func TestDamagedPair(t *testing.T) {
 	program, pdb, _ := madePair(t, "x64")
 	damagePair(program, pdb)
+	damagePair(testfile.Read(t, "../pdb/testdata/links.pdb.gz"), program)
 }
 
 // damagePair opens two files that belong together, one of them damaged.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/input"
+	files "github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -317,4 +319,21 @@ func comparePDBLines(t *testing.T, llvm, program string, ours, theirs *symText) 
 		found[""] = &tally{}
 	}
 	return all, open, found
+}
+
+// TestSourceLinkOfMozilla: the source server of a PDB that Mozilla's build has made leads to the file's revision.
+func TestSourceLinkOfMozilla(t *testing.T) {
+	corpus(t)
+	b, err := os.ReadFile(filepath.Join(corpusRoot, "other/mstange+samply/fixtures/win64-ci/WriteArgument.pdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := files.Open(input.FromBytes("WriteArgument.pdb", b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "https://hg.mozilla.org/mozilla-central/raw-file/1706d4d54ec68fae1280305b70a02cb24c16ff68/uriloader/exthandler/tests/WriteArgument.cpp"
+	if link, err := f.SourceLink("/builds/worker/checkouts/gecko/uriloader/exthandler/tests/WriteArgument.cpp"); err != nil || link != want {
+		t.Errorf("%q, %v, want %q", link, err, want)
+	}
 }

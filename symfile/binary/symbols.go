@@ -267,3 +267,23 @@ func (f *File) SourceSum(rva uint64, path string) (symbol.Sum, error) {
 	}
 	return symbol.Sum{}, nil
 }
+
+// SourceLink returns the link to a source file, by its path in the debug information, as the first source
+// says that has one: a PDB.
+func (f *File) SourceLink(path string) (string, error) {
+	for _, s := range f.symbolSources() {
+		t, err := s.get()
+		if links, ok := t.(interface {
+			SourceLink(path string) (string, error)
+		}); ok && err == nil {
+			var link string
+			if link, err = links.SourceLink(path); link != "" {
+				return link, nil
+			}
+		}
+		if input.Needs(err) {
+			return "", err
+		}
+	}
+	return "", nil
+}

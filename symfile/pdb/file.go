@@ -29,6 +29,7 @@ type File struct {
 	Arch *cpu.Arch
 
 	named map[string]int // streams by name
+	links *sourceLinks   // nil until they are read
 	names *stringTable   // of files and frame data
 
 	dbi           *stream

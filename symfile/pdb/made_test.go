@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -108,7 +109,8 @@ type made struct {
 	names                []string
 	unsorted             bool // section contributions in reverse order
 	toSource, fromSource [][2]uint32
-	textSize             uint32 // of the code's section, at least 0x8000
+	textSize             uint32            // of the code's section, at least 0x8000
+	named                map[string]string // streams by name
 }
 
 func (m *made) bytes() []byte {
@@ -116,7 +118,17 @@ func (m *made) bytes() []byte {
 	streams := make([][]byte, firstModule)
 	var info buf
 	info.u32(20000404, 1, 3).u32(0x11223344).u16(0x5566, 0x7788).u8(1, 2, 3, 4, 5, 6, 7, 8)
-	info.u32(7).text("/names").u32(1, 1, 1, 1, 0).u32(0, namesAt).u32(20140508)
+	texts, numbers := buf("/names\x00"), *new(buf).u32(0, namesAt)
+	for i, name := range slices.Sorted(maps.Keys(m.named)) {
+		numbers.u32(uint32(len(texts)), uint32(firstModule+len(m.modules)+i))
+		texts.text(name)
+	}
+	n := uint32(1 + len(m.named))
+	info.u32(uint32(len(texts)))
+	info = append(info, texts...)
+	info.u32(n, n, 1, 1<<n-1, 0)
+	info = append(info, numbers...)
+	info.u32(20140508)
 	streams[infoAt] = info
 
 	var text, names buf
@@ -172,6 +184,9 @@ func (m *made) bytes() []byte {
 	head.u32(0, uint32(len(table)), 0, 0, 0, 0, 0)
 	streams[publicsAt], streams[recordsAt] = append(head, table...), records
 
+	for _, name := range slices.Sorted(maps.Keys(m.named)) {
+		streams = append(streams, []byte(m.named[name]))
+	}
 	debug := []uint16{0xffff, 0xffff, 0xffff, 0xffff, 0xffff, sectionsAt, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff}
 	if m.frames != nil {
 		debug[9] = framesAt

@@ -89,6 +89,7 @@ func (f *fakeBinary) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) 
 }
 
 func (f *fakeBinary) SourceSum(uint64, string) (symbol.Sum, error) { return symbol.Sum{}, nil }
+func (f *fakeBinary) SourceLink(string) (string, error)            { return "", nil }
 func (f *fakeBinary) Variables([]string) map[string]uint64         { return nil }
 func (f *fakeBinary) Initial(uint64, []byte) int                   { return 0 }
 func (f *fakeBinary) Pointer(uint64) (uint64, bool)                { return 0, false }

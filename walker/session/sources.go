@@ -13,6 +13,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/sourcefile"
 	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
 
 // This file has the source files that were added. Their names alone are looked at until a listing shows
@@ -243,21 +244,38 @@ func (t *SourceText) compare(b []byte) {
 
 // SourceSum returns the checksum that debug information has for a source file of a frame.
 func (s *Session) SourceSum(thread, frame int, path string) symbol.Sum {
-	s.present()
-	if thread < 0 || thread >= len(s.walked.stacks) || frame < 0 || frame >= len(s.walked.stacks[thread].Frames) {
-		return symbol.Sum{}
-	}
-	f := &s.walked.stacks[thread].Frames[frame]
-	if f.Module < 0 {
-		return symbol.Sum{}
-	}
-	b := s.walked.syms.binary(f.Module)
+	b, rva := s.binaryOf(thread, frame)
 	if b == nil {
 		return symbol.Sum{}
 	}
-	sum, err := b.SourceSum(f.RVA, path)
+	sum, err := b.SourceSum(rva, path)
 	s.walked.syms.failed(b, symbol.Yes, err)
 	return sum
+}
+
+// SourceLink returns the link that debug information has to a source file of a frame: "https://…", or "".
+func (s *Session) SourceLink(thread, frame int, path string) string {
+	b, _ := s.binaryOf(thread, frame)
+	if b == nil || path == "" {
+		return ""
+	}
+	link, err := b.SourceLink(path)
+	s.walked.syms.failed(b, symbol.Yes, err)
+	return link
+}
+
+// binaryOf returns the binary that has a frame's symbols, and the frame's address in it; nil if there is
+// none.
+func (s *Session) binaryOf(thread, frame int) (*symbols.File, uint64) {
+	s.present()
+	if thread < 0 || thread >= len(s.walked.stacks) || frame < 0 || frame >= len(s.walked.stacks[thread].Frames) {
+		return nil, 0
+	}
+	f := &s.walked.stacks[thread].Frames[frame]
+	if f.Module < 0 {
+		return nil, 0
+	}
+	return s.walked.syms.binary(f.Module), f.RVA
 }
 
 // sourceString is a text in UTF-8, or in UTF-16 with a byte order mark.

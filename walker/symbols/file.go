@@ -27,6 +27,8 @@ type Binary interface {
 	Row(rva uint64) (unwind.Row, symbol.Answer, error)
 	// SourceSum returns the checksum of a source file of the code at an address, by its path.
 	SourceSum(rva uint64, path string) (symbol.Sum, error)
+	// SourceLink returns the link that the file has to a source file, by its path: "https://…", or "".
+	SourceLink(path string) (string, error)
 	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
 	// Function returns the code that unwind rules have as a function's at an address.
 	Function(rva uint64) (symbol.Range, bool, error)
@@ -248,6 +250,12 @@ func (f *File) Lookup(rva uint64) (sym symbol.Symbol, answer symbol.Answer, err 
 func (f *File) SourceSum(rva uint64, path string) (sum symbol.Sum, err error) {
 	f.read(func(*symfile.File) {}, func(b Binary) { sum, err = b.SourceSum(rva, path) })
 	return sum, err
+}
+
+// SourceLink returns the link to a source file, by its path. A symbol file has none.
+func (f *File) SourceLink(path string) (link string, err error) {
+	f.read(func(*symfile.File) {}, func(b Binary) { link, err = b.SourceLink(path) })
+	return link, err
 }
 
 // Row returns the unwind rules at an address, and what of a symbol file's record was passed over.

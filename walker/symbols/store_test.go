@@ -132,6 +132,7 @@ func (p *part) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) {
 	return unwind.FrameData{}, symbol.NoFile, nil
 }
 func (p *part) SourceSum(uint64, string) (symbol.Sum, error) { return symbol.Sum{}, nil }
+func (p *part) SourceLink(string) (string, error)            { return "", nil }
 func (p *part) Variables([]string) map[string]uint64         { return nil }
 func (p *part) Initial(uint64, []byte) int                   { return 0 }
 func (p *part) Pointer(uint64) (uint64, bool)                { return 0, false }

@@ -15,6 +15,7 @@ type listing struct {
 	list interface {
 		Page(from, n int) *rows.CodePage
 	}
+	link string // to the source file
 }
 
 // listingOf is what a listing is made for.
@@ -33,8 +34,9 @@ func (e *Engine) code(v *view.View, q protocol.Query) *protocol.CodePage {
 	path, line := v.Position(q.Thread, q.Frame, q.Inline)
 	of := listingOf{view: v, thread: q.Thread, frame: q.Frame, inline: q.Inline, at: w.At, source: w.Source, before: w.Before, after: w.After, files: e.files.SourceCount()}
 	if e.listed.list == nil || e.listed.of != of {
-		e.listed.of = of
+		e.listed.of, e.listed.link = of, ""
 		if w.Source {
+			e.listed.link = e.files.Session(q.Dump).SourceLink(q.Thread, q.Frame, path)
 			e.listed.list = view.NewSourceList(path, line, textOf(e.files.SourceOf(q.Dump, q.Thread, q.Frame, path)))
 		} else {
 			e.listed.list = v.CodeList(e.instructions(q), e.sourceText)
@@ -42,6 +44,7 @@ func (e *Engine) code(v *view.View, q protocol.Query) *protocol.CodePage {
 	}
 	page := e.listed.list.Page(w.Span.From, w.Span.Count)
 	page.Path, page.Line, page.HasSource = rows.Clean(path), line, e.sourceText(path) != nil
+	page.Link = e.listed.link
 	return &protocol.CodePage{CodePage: *page, Thread: q.Thread, Frame: q.Frame, Around: w.At, OfSource: w.Source}
 }
 

@@ -190,7 +190,7 @@ func (z *Code) wantedText() string {
 }
 
 // link is the link to the source of the frame's line, or "".
-func (z *Code) link() string { return z.Links.linkOf(z.Path, z.Line) }
+func (z *Code) link() string { return z.Links.linkOf(z.Path, z.Line, z.Link) }
 
 // offersLinks reports whether the page has something to say about links.
 func (z *Code) offersLinks() bool {

@@ -115,6 +115,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-link"}, vugu.VGAttribute{Namespace: "", Key: "target", Val: "_blank"}, vugu.VGAttribute{Namespace: "", Key: "rel", Val: "noreferrer noopener"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("href", c.link())
+						vgn.AddAttrInterface("title", c.link())
 						vgn.SetInnerHTML("Open on " + siteOf(c.link()))
 					}
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}

@@ -44,10 +44,32 @@ var linkExamples = []struct{ Name, Template string }{
 	{"Chromium", "https://source.chromium.org/chromium/chromium/src/+/main:{path};l={line}"},
 }
 
-// linkOf returns the link of a line, or "".
-func (z *SourceLinks) linkOf(path string, line int) string {
-	if path == "" || z.page.HostPage.Limits.NoNetwork {
+// withLine makes a link to a line of a link to a file without anything around it, where the site is known to
+// have a page of the file with lines: GitHub, GitLab, and Mercurial's sites.
+func withLine(link string, line int) string {
+	n := strconv.Itoa(line)
+	if rest, ok := strings.CutPrefix(link, "https://raw.githubusercontent.com/"); ok {
+		if p := strings.SplitN(rest, "/", 4); len(p) == 4 { // owner, repository, revision, path
+			return "https://github.com/" + p[0] + "/" + p[1] + "/blob/" + p[2] + "/" + p[3] + "#L" + n
+		}
+	}
+	if before, after, ok := strings.Cut(link, "/-/raw/"); ok {
+		return before + "/-/blob/" + after + "#L" + n
+	}
+	if before, after, ok := strings.Cut(link, "/raw-file/"); ok {
+		return before + "/file/" + after + "#l" + n
+	}
+	return link
+}
+
+// linkOf returns the link of a line, or "". given is the link to the file that the debug information has, or "":
+// it knows the revision, so that it counts before what the path says.
+func (z *SourceLinks) linkOf(path string, line int, given string) string {
+	switch {
+	case path == "" || z.page.HostPage.Limits.NoNetwork:
 		return ""
+	case strings.HasPrefix(given, "https://"):
+		return withLine(given, line)
 	}
 	for _, r := range z.Rules {
 		if rest, ok := strings.CutPrefix(path, r.Prefix); ok {

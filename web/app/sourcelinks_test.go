@@ -9,7 +9,7 @@ func TestSourceLinks(t *testing.T) {
 	z := &p.Frame.Code.Links
 	check := func(path, want string) {
 		t.Helper()
-		if got := z.linkOf(path, 43); got != want {
+		if got := z.linkOf(path, 43, ""); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
@@ -32,4 +32,21 @@ func TestSourceLinks(t *testing.T) {
 	p.HostPage.Limits.NoNetwork = false
 	z.remove(0)
 	check(`C:\app\src\x.c`, "")
+
+	// The debug information knows the revision. Its links get the line where the site has such pages.
+	for given, want := range map[string]string{
+		"https://raw.githubusercontent.com/a/b/c0ffee/src/x.c":   "https://github.com/a/b/blob/c0ffee/src/x.c#L43",
+		"https://gitlab.example/g/p/-/raw/c0ffee/x.c":            "https://gitlab.example/g/p/-/blob/c0ffee/x.c#L43",
+		"https://hg.mozilla.org/mozilla-central/raw-file/12/x.c": "https://hg.mozilla.org/mozilla-central/file/12/x.c#l43",
+		"https://files.example/x.c?rev=12":                       "https://files.example/x.c?rev=12",
+		"javascript:alert(1)":                                    "",
+	} {
+		if got := z.linkOf(`C:\app\x.c`, 43, given); got != want {
+			t.Errorf("%s: %q, want %q", given, got, want)
+		}
+	}
+	p.HostPage.Limits.NoNetwork = true
+	if got := z.linkOf("x.c", 43, "https://files.example/x.c"); got != "" {
+		t.Errorf("no-network: %q", got)
+	}
 }

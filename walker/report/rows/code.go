@@ -38,8 +38,10 @@ type CodePage struct {
 	// MoreBefore, MoreAfter: there is further code.
 	MoreBefore, MoreAfter bool
 	// Path is the path of the source file in the debug information, and Line the line, where the frame
-	// is; Path is "" if none is known. HasSource: the file was added.
+	// is; Path is "" if none is known. HasSource: the file was added. Link is the link that the debug
+	// information has to the file, "https://…" or "".
 	Path      string
 	Line      int
 	HasSource bool
+	Link      string
 }
