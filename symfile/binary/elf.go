@@ -283,6 +283,9 @@ func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 		case len(f.elf.BuildID) > 0 && !f.elf.HasSymtab():
 			add("the separate debug file, " + withBuildID("if there is one", f.elf.BuildID))
 		}
+		if linked && len(f.elf.BuildID) > 0 {
+			out.DebugFile = baseName(name)
+		}
 		if linked || len(f.elf.BuildID) > 0 {
 			out.DebugLayout = id.CodeLayout
 		}
@@ -293,6 +296,7 @@ func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	for _, e := range f.files() {
 		if name, build, ok := e.AltLink(); ok && f.alt == nil {
 			add("the supplementary debug file " + withBuildID(baseName(name), build))
+			out.AltFile, out.AltID = baseName(name), fmt.Sprintf("%x", build)
 		}
 	}
 }

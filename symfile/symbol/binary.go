@@ -87,6 +87,9 @@ type Contents struct {
 	// DebugFile and DebugID are the file with the functions and lines that the program names, and
 	// its id, if the session does not have it.
 	DebugFile, DebugID string
+	// AltFile and AltID are the supplementary debug file that dwz made, and its build id in hexadecimal
+	// digits, if the session does not have it.
+	AltFile, AltID string
 	// DebugLayout is the CodeLayout of a separate debug file that the session does not have.
 	DebugLayout string
 }

@@ -271,7 +271,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 		b.moduleFinding(FindingUnplaced, m, nil, b.addFile(m), "the start of %s is not known: %s; %s no name, and offsets count from the entry's start",
 			mod.Title(), b.symbols[m].Unplaced, frames(mod.Frames, "has", "have"))
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].partial() && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -360,6 +360,8 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	}
 	if used && mod.Has.DebugFile != "" {
 		add(FindingNoDebug, nil, b.addFile(m), "%s alone has no functions and lines, which are in %s: %s", name, mod.Has.DebugFile, frames(mod.Frames, "lacks them", "lack them"))
+	} else if used && mod.Has.AltFile != "" {
+		add(FindingNoDebug, nil, b.addFile(m), "%s lacks names and lines that it shares with other files in %s", cmp.Or(file, name), mod.Has.AltFile)
 	} else if used && t.far > 0 {
 		add(FindingExports, nil, "add the program as it was before strip, or its debug file, or a symbol file made from one of them (crashpane dumpsyms)",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
@@ -443,6 +445,9 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 		what = "no unwind rules for "
 	case mod.partial():
 		what, how = "no functions and lines for ", "; "
+		if mod.Has.DebugFile == "" {
+			what = "not all functions and lines for "
+		}
 	}
 	return what + b.r.Modules[m].Title() + how + b.addFile(m), m
 }
@@ -580,6 +585,8 @@ func (b *builder) fileToAdd(m int) string {
 	switch os := b.d.OS(); {
 	case mod.Has.NoProgram:
 		return "add " + mod.Title() + ": without it " + b.processorOf(m) + " stacks are guessed"
+	case mod.Has.AltFile != "" && mod.Has.DebugFile == "":
+		return "add " + mod.Has.AltFile + " with build id " + mod.Has.AltID
 	case os == core.Windows && mod.Has.DebugFile != "":
 		return "add " + file + " with id " + id
 	case os == core.Windows:
@@ -588,6 +595,8 @@ func (b *builder) fileToAdd(m int) string {
 			text += " and " + mod.Title()
 		}
 		return text + ", or " + sym
+	case mod.Has.DebugFile != "":
+		return "add " + mod.Has.DebugFile + " with build id " + mod.CodeID + ", or " + sym + " with id " + id
 	case os == core.OSLinux || os == core.Android:
 		return "add " + sym + " with id " + id + ", or " + file + " itself" // the binary, with its debug file if it has one
 	}

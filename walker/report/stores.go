@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/binary"
 	"sort"
 	"strings"
@@ -40,6 +41,9 @@ func StorePath(debugFile, debugID string) string {
 //	Microsoft   name.pdb/<debug id>/name.pdb, …/name.pd_       a cabinet under the second name; https://learn.microsoft.com/windows/win32/debug/using-symsrv
 //	            name.exe/<time stamp><size>/name.exe, …/name.ex_
 //	debuginfod  buildid/<build id>/debuginfo, …/executable     https://sourceware.org/elfutils/Debuginfod.html
+//	            buildid/<its own build id>/debuginfo           the supplementary file of dwz
+//
+// None of them has .dwo and .dwp files, which have no build id, or dSYM bundles.
 func (b *builder) stores(w *MissingFile) {
 	m := &b.r.Modules[w.Module]
 	add := func(layout, path, other string) { w.Stores = append(w.Stores, StoreFile{layout, path, other}) }
@@ -60,8 +64,14 @@ func (b *builder) stores(w *MissingFile) {
 			in(w.Program, strings.ToUpper(w.CodeID[:8])+w.CodeID[8:])
 		}
 	case w.Module < len(b.d.Modules) && b.d.Modules[w.Module].CodeView.Signature == core.SigBpEL && m.CodeID != "":
-		add(LayoutDebuginfod, "buildid/"+m.CodeID+"/debuginfo", "")
-		add(LayoutDebuginfod, "buildid/"+m.CodeID+"/executable", "")
+		id := m.CodeID
+		if w.Partial && !m.Has.NoProgram {
+			id = w.CodeID
+		}
+		add(LayoutDebuginfod, "buildid/"+id+"/debuginfo", "")
+		if !w.Partial || m.Has.NoProgram {
+			add(LayoutDebuginfod, "buildid/"+id+"/executable", "")
+		}
 	}
 }
 
@@ -91,16 +101,16 @@ func (m *Module) debugFile() (file, id string) {
 	return file, m.DebugID
 }
 
-// partial reports whether the symbols that were given lack the module's program or its debug file.
-func (m *Module) partial() bool { return m.Has.NoProgram || m.Has.DebugFile != "" }
+// partial reports whether the symbols that were given lack the module's program, its debug file or
+// the supplementary one.
+func (m *Module) partial() bool {
+	return m.Has.NoProgram || m.Has.DebugFile != "" || m.Has.AltFile != ""
+}
 
 // FileToAdd returns the name of the file that a module lacks: its debug file if the program is there,
 // else the module's own.
 func (m *Module) FileToAdd() string {
-	if m.Has.DebugFile != "" {
-		return m.Has.DebugFile
-	}
-	return m.Title()
+	return cmp.Or(m.Has.DebugFile, m.Has.AltFile, m.Title())
 }
 
 // missing ranks the missing symbol files by the frames that need them, those of the program before
@@ -134,6 +144,11 @@ func (b *builder) missing() {
 		}
 		if missing && b.needsProgram(i) && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID
+		} else if partial && b.d.OS() != core.Windows {
+			w.Program, w.CodeID = m.FileToAdd(), m.CodeID
+			if m.Has.DebugFile == "" {
+				w.CodeID = m.Has.AltID
+			}
 		}
 		b.stores(&w)
 		if p := b.published(i); p != nil {

@@ -257,6 +257,9 @@ func merge(a, b symbol.Contents) symbol.Contents {
 	if !a.Functions && !a.Lines {
 		out.DebugFile, out.DebugID = b.DebugFile, b.DebugID
 	}
+	if !a.Lines { // a symbol file was made with it, or has what it has
+		out.AltFile, out.AltID = b.AltFile, b.AltID
+	}
 	return out
 }
 

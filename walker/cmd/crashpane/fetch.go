@@ -33,6 +33,9 @@ asked, and only by this command. --from may be given several times; the first th
 asked in the layouts of Breakpad's, Microsoft's (SSQP) and debuginfod's servers, or in one of them if it begins with breakpad+,
 microsoft+ or debuginfod+: microsoft+https://msdl.microsoft.com/download/symbols.
 
+A debug file may name a further one, which dwz made and which has a build id of its own: it is asked for, too. Servers of
+these layouts have no .dwo and .dwp files, which have no build id, and no dSYM bundles. For macOS ask servers of Breakpad's layout.
+
 What is interrupted goes on at the next run. Compressed files stay so. A file with another id than the module's is refused.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		f := fetchRun{}

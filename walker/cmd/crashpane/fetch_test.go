@@ -16,6 +16,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/symfile/elf/elftest"
 )
 
 // served is a file of the tests' server, as it is sent.
@@ -44,6 +45,17 @@ func serve(t *testing.T, files map[string]served) (address string, asked func() 
 	}))
 	t.Cleanup(s.Close)
 	return s.URL, func() []string { mu.Lock(); defer mu.Unlock(); return paths }
+}
+
+// dwzFiles returns a program and the file that has a part of its debug information, with their build ids.
+func dwzFiles(id, altID []byte) (program, common []byte) {
+	f := &elftest.File{Class: 64, Machine: 62, Type: 3}
+	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: make([]byte, 0xff000)})
+	f.Add(elftest.Section{Name: ".debug_info", Type: 1, Data: []byte{}})
+	f.Add(elftest.Section{Name: ".gnu_debugaltlink", Type: 1, Data: append([]byte("../common.debug\x00"), altID...)})
+	f.Symbols(".symtab", []elftest.Sym{{Name: "work", Value: 0x1000, Size: 0xff000, Type: 2, Section: ".text"}})
+	f.Segments = []elftest.Segment{{Type: 1, Flags: 5, First: ".text", Last: ".text", Address: 0x1000, Align: 0x1000}}
+	return f.BuildID(id).Bytes(), (&elftest.File{Class: 64, Machine: 62, Type: 3}).BuildID(altID).Bytes()
 }
 
 // TestFetch: of a server of each layout the missing files come, and the folder that they are in gives
@@ -84,6 +96,15 @@ func TestFetch(t *testing.T) {
 		Module(0x1000000, 0x100000, "/opt/amd64.elf", dumptest.ELF(id)).Thread(7, ctx, 0x7ffe0000, make([]byte, 64)).Exception(7, 11, 1, 0x45, ctx).Bytes())
 	debuginfod := map[string]served{"buildid/" + build + "/executable": {raw(elf), ""}}
 
+	shared, altID := filepath.Join(t.TempDir(), "shared.dmp"), []byte("the id of the dwz file")[:20]
+	writeFile(t, shared, dumptest.New(binary.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(0x1000000, 0x100000, "/opt/app", dumptest.ELF(id)).Thread(7, ctx, 0x7ffe0000, make([]byte, 64)).Exception(7, 11, 1, 0x45, ctx).Bytes())
+	program, common := dwzFiles(id, altID)
+	dwz := map[string]served{"buildid/" + build + "/debuginfo": {program, ""}, "buildid/" + hex.EncodeToString(altID) + "/debuginfo": {common, ""}}
+	local := t.TempDir()
+	writeFile(t, filepath.Join(local, "app"), program)
+	writeFile(t, filepath.Join(local, "common.debug"), common)
+
 	for _, c := range []struct {
 		layout, dump string
 		files        map[string]served
@@ -96,6 +117,7 @@ func TestFetch(t *testing.T) {
 		{"", windows + "app.dmp", microsoft, []string{windows + "app.exe", windows + "app.pd_"}, 9},
 		{"debuginfod+", linux, debuginfod, []string{elf}, 2},
 		{"", linux, debuginfod, []string{elf}, 3},
+		{"debuginfod+", shared, dwz, []string{local}, 3},
 	} {
 		address, asked := serve(t, c.files)
 		to := filepath.Join(t.TempDir(), "got")

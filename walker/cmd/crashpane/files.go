@@ -287,6 +287,9 @@ func (s *fileSet) findMissing() {
 		found := false
 		for _, w := range r.Missing {
 			key := w.DebugFile + "\x00" + w.DebugID
+			if w.Partial { // what came for the module may name a further file
+				key += "\x00" + w.Program + "\x00" + w.CodeID
+			}
 			if asked[key] {
 				continue
 			}

@@ -165,6 +165,8 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 	for i := range r.Missing {
 		switch w := &r.Missing[i]; {
 		case !w.Partial:
+		case w.Program != "" && !r.Modules[w.Module].Has.NoProgram:
+			fmt.Fprintf(s.stderr, "%s is missing (its build id is %s): it has functions and lines of %s\n", w.Program, w.CodeID, report.BaseName(r.Modules[w.Module].Name))
 		case w.Program != "":
 			fmt.Fprintf(s.stderr, "%s is missing (its identifier is %s): without it %s stacks are guessed\n", w.Program, w.CodeID, r.System.CPU)
 		default:

@@ -92,8 +92,11 @@ func (v *View) addWanted(d *rows.ModuleDetail, module int) {
 			d.Missing = append(d.Missing, rows.Clean(rows.BaseName(w.Mismatch.File))+" does not match: "+rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID)))
 		}
 		d.Command, d.File = "crashpane dumpsyms FILE > FILE.sym", rows.Clean(w.DebugFile)
-		if w.Partial && w.Program != "" { // the PDB is there
-			d.Command, d.File = "crashpane dumpsyms FILE FILE.pdb > FILE.sym", rows.Clean(w.Program)
+		if w.Partial && w.Program != "" {
+			d.File = rows.Clean(w.Program)
+			if v.r.Modules[module].Has.NoProgram { // the PDB is there
+				d.Command = "crashpane dumpsyms FILE FILE.pdb > FILE.sym"
+			}
 		}
 		for _, s := range w.Stores {
 			d.Stores = append(d.Stores, rows.Fact{Key: storeNames[s.Layout], Value: rows.Clean(s.Path), Code: true})
