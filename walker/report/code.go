@@ -17,15 +17,18 @@ type Code struct {
 	Rows    []CodeRow
 	// MoreBefore, MoreAfter: there is further code.
 	MoreBefore, MoreAfter bool
+	// Link is the link that debug information has to the source file of the frame: "https://…", or "".
+	Link string
 }
 
 // CodeRow is an instruction. Its Text is "" if the decoder does not know it.
 type CodeRow struct {
 	Instruction
 	// File and Line are the position in the source where it differs from the row before; Line is 0
-	// elsewhere.
-	File string
-	Line uint32
+	// elsewhere. Source is the text of the line, if the source file was added.
+	File   string
+	Line   uint32
+	Source string
 	// In is what the instruction is in. Place is where it goes.
 	In Place
 	// Call: it is a call. Callee is the number of the frame that it led to, or -1.

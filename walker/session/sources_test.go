@@ -47,6 +47,14 @@ func TestSourceFor(t *testing.T) {
 	if s := fs.SourceFor("/other/unix.c", symbol.Sum{}); s == nil || !strings.Contains(s.Doubt(), "name") {
 		t.Errorf("%+v", s)
 	}
+	// What only seems to be the file is not among the lines of a listing, or is said to be doubtful.
+	if s := fs.AnySource("/other/unix.c"); s != nil {
+		t.Errorf("%+v", s)
+	}
+	add("proj/deep/src/lib.rs", "x")
+	if s := fs.AnySource("/registry/other-1.0/src/lib.rs"); s == nil || !strings.Contains(s.Doubt(), "only the last 2 parts") {
+		t.Errorf("%+v", s)
+	}
 	if s := fs.SourceFor("/b/none.c", symbol.Sum{}); s != nil {
 		t.Errorf("%+v", s)
 	}

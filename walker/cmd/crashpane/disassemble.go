@@ -15,10 +15,11 @@ import (
 
 var disassembleCommand = command{
 	name:  "disassemble",
-	line:  "disassemble [--thread N] [--frame M | --at ADDRESS] [--function] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
+	line:  "disassemble [--thread N] [--frame M | --at ADDRESS] [--function] [--sources FOLDER] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
 	about: "print the instructions around a frame or an address, with their source lines",
 	help: `Prints the instructions around the one that a frame is at, for a caller its call, with source lines between them, where jumps and
 calls go, the values of the registers that the marked instruction names, and at an exception whether a conditional jump is taken.
+With --sources the lines are those of the files in a folder, found by the ends of their paths; none is printed for a file of which only the name fits.
 The code is the dump's, or where the dump does not have it that of a program among SYMBOLS.
 
 Threads and frames are numbered as for crashpane explain. --at takes an address instead (0x4011d0); on 32-bit arm its lowest bit
@@ -32,6 +33,10 @@ loongarch64 and s390x are decoded, x86 in Intel's syntax, the others in that of 
 		fs.IntVar(&d.wish.Before, "before", 12, "`number` of instructions before it")
 		fs.IntVar(&d.wish.After, "after", 12, "`number` of instructions from it on")
 		fs.BoolVar(&d.wish.Whole, "function", false, "all of the function")
+		fs.Func("sources", "`folder` with source files; may be given several times", func(path string) error {
+			d.sources = append(d.sources, path)
+			return nil
+		})
 		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		d.useFlag(fs)
 		return d.run
@@ -43,6 +48,7 @@ type disassembleRun struct {
 	thread, frame int
 	at, format    string
 	wish          session.CodeWish
+	sources       []string
 	choices
 }
 
@@ -63,6 +69,11 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	defer files.close()
 	files.warnProblems(r)
+	for _, folder := range d.sources {
+		if err := files.addSources(folder); err != nil {
+			return err
+		}
+	}
 	var code *report.Code
 	if d.at != "" {
 		code, err = files.dump.CodeAt(address, d.wish)
@@ -71,9 +82,13 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 		if thread, err = theThread(r, d.thread); err == nil {
 			code, err = files.dump.FrameCode(thread, d.frame, d.wish)
 		}
+		if err == nil {
+			code.Link = files.dump.SourceLink(thread, d.frame, r.Threads[thread].Frames[d.frame].File)
+		}
 	}
 	if err != nil {
 		return err
 	}
+	files.files.AddSourceLines(code)
 	return files.ended(writePlain(files.out(stdout), d.format, r, code, text.WriteCode, jsonreport.WriteCode, true))
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,6 +52,42 @@ func TestDisassembleCommand(t *testing.T) {
 	for _, wrong := range [][]string{{"--at", "main"}, {"--frame", "9999"}, {"--after", "0"}, {"--format", "xml"}} {
 		if code, _, stderr := crashpane(sampleArgs(append([]string{"disassemble"}, wrong...)...)...); code == exitOK || stderr == "" {
 			t.Errorf("%v: exit %d, %q", wrong, code, stderr)
+		}
+	}
+}
+
+// TestDisassembleSources: with a folder of sources the lines have their text, and nothing is printed of a file that is
+// somewhere in it by its name alone.
+func TestDisassembleSources(t *testing.T) {
+	const line = "codec.cc:33  return neighbour.width(level) * (neighbour.level(level).height - 1);\n"
+	code, out, stderr := crashpane(sampleArgs("disassemble", "--sources", filepath.Join(sample, "src"))...)
+	if code != exitOK || stderr != "" || !strings.Contains(out, line) {
+		t.Errorf("exit %d, %s\n%s", code, stderr, out)
+	}
+	var c struct {
+		Instructions []struct{ Source *string }
+	}
+	code, out, _ = crashpane(sampleArgs("disassemble", "--sources", filepath.Join(sample, "src"), "--format", "json")...)
+	if err := json.Unmarshal([]byte(out), &c); err != nil || code != exitOK || !slices.ContainsFunc(c.Instructions, func(in struct{ Source *string }) bool {
+		return in.Source != nil && strings.Contains(*in.Source, "neighbour.width(level)")
+	}) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	other := t.TempDir()
+	for _, name := range []string{"a/codec.cc", "b/main.cc"} {
+		if err := os.MkdirAll(filepath.Join(other, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(other, name), []byte(strings.Repeat("another file\n", 99)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, out, _ := crashpane(sampleArgs("disassemble", "--sources", other)...); code != exitOK || strings.Contains(out, "another file") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	for _, wrong := range []string{filepath.Join(other, "none"), t.TempDir()} {
+		if code, _, stderr := crashpane(sampleArgs("disassemble", "--sources", wrong)...); code == exitOK || stderr == "" {
+			t.Errorf("%s: exit %d, %q", wrong, code, stderr)
 		}
 	}
 }

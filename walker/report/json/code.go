@@ -42,6 +42,7 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 			}
 			p.moduleName(row.Place.Module)
 			p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
+			p.StrOrNull("source", row.Source)
 			if row.Jump != nil {
 				p.Bool("taken", row.Jump.Taken)
 				p.Str("taken_why", row.Jump.Why)
@@ -59,6 +60,7 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 		})
 		p.moduleName(c.Place.Module)
 		p.hexOrNull("offset", c.Place.Offset, c.Place.Module >= 0)
+		p.StrOrNull("source_link", c.Link)
 		p.StrOrNull("unread", c.Unread)
 	})
 }

@@ -44,6 +44,9 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 	default:
 		b.printf("%s, code of %s\n", title, from)
 	}
+	if c.Link != "" {
+		b.printf("source at %s\n", visible.Text(c.Link))
+	}
 	for i := range c.Rows {
 		row := &c.Rows[i]
 		if row.Line != 0 || i == 0 {
@@ -53,7 +56,11 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 			b.printf("%s:\n", row.In.Function.Shown())
 		}
 		if row.Line != 0 {
-			b.printf("%s:%d\n", visible.Text(path.Base(strings.ReplaceAll(row.File, `\`, "/"))), row.Line)
+			line := fmt.Sprintf("%s:%d", visible.Text(path.Base(strings.ReplaceAll(row.File, `\`, "/"))), row.Line)
+			if row.Source != "" {
+				line += "  " + visible.Text(strings.TrimSpace(row.Source))
+			}
+			b.printf("%s\n", line)
 		}
 		mark, text, notes := "   ", row.Text, []string{}
 		if row.At {

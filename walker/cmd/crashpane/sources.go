@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/sourcefile"
+)
+
+// addSources gives the session the source files of a folder. None is opened before a line of it is wanted.
+func (s *fileSet) addSources(folder string) error {
+	folder, err := filepath.Abs(folder) // its name is the first part of the files' paths
+	if err != nil {
+		return err
+	}
+	found := false
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			fmt.Fprintln(s.stderr, err)
+			if path == folder {
+				return err
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || !sourcefile.Named(path) {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil { // it is gone since
+			return nil
+		}
+		name, err := filepath.Rel(filepath.Dir(folder), path)
+		if err != nil {
+			return err
+		}
+		found = true
+		s.files.Add(input.New(filepath.ToSlash(name), closedFile(path), info.Size()))
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%s: no source files", folder)
+	}
+	return err
+}
+
+// closedFile is the path of a file that is open only while it is read: a folder may have more source files than
+// a process may open.
+type closedFile string
+
+// ReadAt implements io.ReaderAt.
+func (path closedFile) ReadAt(p []byte, off int64) (int, error) {
+	f, err := os.Open(string(path))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return f.ReadAt(p, off)
+}
