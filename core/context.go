@@ -35,6 +35,9 @@ const maxContext = 64 << 10
 // Arch returns the CPU table of the dump's processor, or nil if this build has none for it. The
 // contexts decide if SystemInfo is missing or names an unknown processor.
 func (d *Dump) Arch() *cpu.Arch {
+	if d.Registers != nil {
+		return d.Registers.Arch
+	}
 	var named *cpu.Arch
 	if d.System != nil {
 		archs := archsOf(d.System.Processor)
@@ -204,6 +207,12 @@ const (
 // several that fit, the longest is the one. Without a processor, flags and size together must fit
 // one kind.
 func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*cpu.ContextLayout, error) {
+	if l := d.Registers; l != nil {
+		if len(raw) < l.Size {
+			return nil, wrong(fmt.Sprintf("%d bytes of %s registers", l.Size, l.What), fmt.Sprintf("%d", len(raw)))
+		}
+		return l, nil
+	}
 	proc := uint16(ProcUnknown)
 	if d.System != nil {
 		proc = d.System.Processor

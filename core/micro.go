@@ -69,11 +69,19 @@ func (d *Dump) Complete(order binary.ByteOrder, memory []Region) {
 			d.Memory.list = append(d.Memory.list, r)
 		}
 	}
-	for i := range d.Modules {
-		d.Modules[i].os = d.OS()
-		d.Modules[i].identify()
-	}
 	d.Memory.build()
+	d.AddModules(nil)
+}
+
+// AddModules adds modules that the reader of another format found in the memory, and gives all modules
+// their ids.
+func (d *Dump) AddModules(more []Module) {
+	d.Modules = append(d.Modules, more...)
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		m.os, m.big = d.OS(), d.Header.Order == binary.ByteOrder(binary.BigEndian)
+		m.identify()
+	}
 }
 
 // AddDiagnostic keeps a finding of the reader of another format, bounded as those of this package

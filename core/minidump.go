@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
 
@@ -61,8 +62,11 @@ type Dump struct {
 	HasLimits        bool
 	SoftErrors       string // JSON: what went wrong while the dump was written
 
-	Micro  *Micro  // what only a microdump says; nil for minidumps
-	Memory *Memory // never nil
+	Micro *Micro // what only a microdump says; nil for minidumps
+	// Registers is how the records of an ELF core have registers; nil for minidumps, whose records say
+	// what they are.
+	Registers *cpu.ContextLayout
+	Memory    *Memory // never nil
 	// Program, if the caller sets it, reads what the dump has not of the program's code, from the
 	// files that it was loaded from: the bytes at addr into p, answering how many there were.
 	Program func(addr uint64, p []byte) int

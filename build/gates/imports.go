@@ -40,6 +40,7 @@ var importRules = []importRule{
 	{"core/analysis", []string{"core", "core/cpu", "core/disasm", "core/reason"}},
 	// It reads another format into core's types.
 	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
+	{"core/elfcore", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
 	// It reads sources, for the tests of tables.

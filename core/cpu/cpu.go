@@ -212,6 +212,9 @@ type Formats struct {
 	NotELFFlags uint32
 	// PEMachines are its IMAGE_FILE_MACHINE_* numbers, in PE and PDB files.
 	PEMachines [3]uint16
+	// CoreLines are the registers of a thread in an ELF core of Linux (elf_gregset_t in the kernel's
+	// arch/*/include/uapi/asm/ptrace.h), as in ContextLayout.Lines.
+	CoreLines string
 	// MachO is its cpu_type_t; 0 for none.
 	MachO uint32
 	// SFrameBig and SFrameLittle are its ABIs in SFrame sections; 0 for none.
@@ -233,6 +236,17 @@ var SecondProcessors = []ProcessorName{{10, "x86 on Windows 64"}, {13, "arm on W
 
 // ModuleWord is Module, or Name.
 func (a *Arch) ModuleWord() string { return cmp.Or(a.Module, a.Name) }
+
+// CoreLayout is how ELF cores have a thread's registers, which have no flags; nil if that is not known.
+func (a *Arch) CoreLayout() *ContextLayout {
+	fields := Fields(a.CoreLines)
+	if len(fields) == 0 {
+		return nil
+	}
+	last := fields[len(fields)-1]
+	size := last.Off + last.Size
+	return &ContextLayout{Arch: a, What: a.Name, FlagsAt: size, Size: size, Lines: a.CoreLines}
+}
 
 // FamilyName is Family, or Name.
 func (a *Arch) FamilyName() string { return cmp.Or(a.Family, a.Name) }

@@ -29,6 +29,7 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 	Formats: Formats{
 		Processors:  []uint16{0x8005},
 		ELFMachines: [3]uint16{258}, PEMachines: [3]uint16{0x6264},
+		CoreLines: "0 8 " + loongArchGeneral + " _ pc",
 	},
 	Code: Code{SignalsInVDSO: true, IsCall: isLoongArchCall, CallBytes: 4, Target: loongArchTarget, Jump: loongArchJump, JumpAlign: 4, Stubs: loongArchStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 		// li a7, 139 as ori or as addi.w; syscall 0. The rt_sigframe is a siginfo of 128 bytes and a

@@ -31,8 +31,10 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, si
 	f := Formats{Processors: []uint16{number}, ELFMachines: [3]uint16{8, 10}}
 	if word == 8 {
 		f.Family = "mips"
+		f.CoreLines = "0 8 " + mipsGeneral + " mdlo mdhi pc"
 	} else {
 		f.NotELFFlags = 0x20 // EF_MIPS_ABI2, the n32 convention
+		f.CoreLines = "24 4 " + mipsGeneral + " mdlo mdhi pc"
 	}
 	return newArch(&Arch{regs: registers{
 		names:   mipsGeneral + " pc",

@@ -19,7 +19,7 @@ import "encoding/binary"
 // right after the back chain.
 var (
 	PPC = newPPC("ppc", 4, FrameLayout{Style: BackChain, RAOffset: 8, SysVRAOffset: 4},
-		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18},
+		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18, CoreLines: "0 4 " + ppcSignal},
 		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC,
 		// MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
 		&ContextLayout{Flag: 0x20000000, Size: 1004, Lines: `
@@ -37,7 +37,7 @@ var (
 		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 64 + 16 + 128 + 192, Info: 64 + 16, Lines: "0 4 " + ppcSignal, Self: 64 + 16 + 128 + 48},
 		SignalReturn{Unit: 4, Code: []uint32{0x38000077, 0x44000002}, At: 64 + 32, Lines: "0 4 " + ppcSignal, Self: 64 + 28, Plain: true})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
-		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012},
+		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012, CoreLines: "0 8 " + ppcSignal},
 		// minidump_cpu_ppc64.h MDRawContextPPC64; format.rs 1306
 		&ContextLayout{Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: `
 			8	8	srr0 srr1 r0-31 cr xer lr ctr vrsave

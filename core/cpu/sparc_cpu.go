@@ -27,6 +27,7 @@ var SPARC = newArch(&Arch{regs: registers{
 	Formats: Formats{
 		Processors:  []uint16{0x8001},
 		ELFMachines: [3]uint16{2, 18, 43}, // SPARC, SPARC32PLUS and V9, whose 64-bit words have no table
+		CoreLines:   "4 4 pc npc _ " + sparcGeneral,
 	},
 	Code: Code{IsCall: isSPARCCall, CallBytes: 8, Target: sparcTarget, Instructions: NotDecoded},
 	Contexts: []*ContextLayout{

@@ -25,6 +25,7 @@ var X86 = newArch(&Arch{regs: registers{
 		Processors: []uint16{0, 10, 14},
 		Words:      []string{"i386", "i686"}, Underscore: true,
 		ELFMachines: [3]uint16{3}, PEMachines: [3]uint16{0x14c}, MachO: 7,
+		CoreLines: "0 4 ebx ecx edx esi edi ebp eax\n28 2/4 ds es fs gs\n44 4 _ eip\n52 2 cs\n56 4 efl esp\n64 2 ss",
 	},
 	Code: Code{IsCall: isX86Call, CallBytes: 8, Target: x86Target, Jump: x86Jump, JumpAlign: 1, Leaves: x86Leaves, Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, false, found) }, Instructions: DecodedX86, Signals: []SignalReturn{
 		{Unit: 1, Code: []uint32{0xb8, 173, 0, 0, 0, 0xcd, 0x80}, At: 160, Info: 12, Trap: 208, Fault: 244, Lines: x86Signal},      // mov $173, %eax; int $0x80

@@ -25,9 +25,9 @@ var omitIfEmpty = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.
 // recordFields has the fields of a CodeView record that only one kind of record has.
 var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB10, "Time": core.SigNB10, "BuildID": core.SigBpEL}
 
-// notInMicro has the structs in which microdumps set only some fields. Zero fields of them are
-// omitted for a microdump.
-var notInMicro = words("Header SystemInfo Thread Exception")
+// minidumps has the structs in which microdumps and core files set only some fields. Zero fields of them
+// are omitted for these.
+var minidumps = words("Header SystemInfo Thread Exception")
 
 // onlyIf has the fields that are valid only if another field of their struct is true.
 var onlyIf = map[string]string{

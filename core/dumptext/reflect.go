@@ -118,7 +118,7 @@ func (w *walk) fields(v reflect.Value, depth int) {
 func (w *walk) hidden(v reflect.Value, i int) bool {
 	t := v.Type()
 	f := t.Field(i)
-	return !f.IsExported() || absent(v, t.Name(), f.Name) || w.d.Micro != nil && notInMicro[t.Name()] && v.Field(i).IsZero()
+	return !f.IsExported() || absent(v, t.Name(), f.Name) || (w.d.Micro != nil || w.d.Registers != nil) && minidumps[t.Name()] && v.Field(i).IsZero()
 }
 
 // absent reports whether the dump lacks a field, by another field of the struct or by its value.

@@ -69,7 +69,7 @@ func sniffELF(_ *input.Source, head []byte) Guess {
 	}
 	what += " for " + elfCPU(head, order.Uint16(head[18:]))
 	if order.Uint16(head[16:]) == 4 {
-		return Guess{ELFCore, what + ", not a minidump"}
+		return Guess{ELFCore, what}
 	}
 	return Guess{ELF, what}
 }

@@ -39,6 +39,7 @@ const (
 	Multipart        Kind = "multipart" // an upload of Chromium's or Breakpad's
 	Envelope         Kind = "envelope"  // an upload of Sentry's
 	HTTP             Kind = "http"      // a saved request or response
+	Apport           Kind = "apport"    // a report of Ubuntu's Apport, with a core file
 	UTF16            Kind = "utf-16"    // a text in UTF-16 that is read if it is in UTF-8
 	CRLines          Kind = "cr-lines"  // one whose lines end in CR alone, which is read if they end in LF
 
@@ -76,7 +77,7 @@ type packedKind struct {
 
 // packedKinds has a row for each.
 var packedKinds = []packedKind{
-	{Gzip, ".gz", false}, {Zstd, ".zst", false}, {XZ, ".xz", false}, {UTF16, "", false}, {CRLines, "", false},
+	{Gzip, ".gz", false}, {Zstd, ".zst", false}, {XZ, ".xz", false}, {UTF16, "", false}, {CRLines, "", false}, {Apport, "", false},
 	{Zip, ".zip", true}, {Cab, ".cab", true}, {SevenZip, ".7z", true}, {Tar, ".tar", true}, {Ar, ".a", true}, {Fat, "", true}, {Multipart, "", true}, {Envelope, "", true}, {HTTP, "", true},
 }
 
@@ -171,6 +172,7 @@ var signatures = []struct {
 	{"\x28\xb5\x2f\xfd", Guess{Zstd, "a zstd file; unpack it first"}},
 	{"\xfd7zXZ\x00", Guess{XZ, "an xz file; unpack it first"}},
 	{"xar!\x00\x1c", Guess{Packed, "a macOS package (.pkg, .xip: a xar archive); unpack it first"}},
+	{"ProblemType: ", Guess{Apport, "a report of Apport"}},
 	{"encrcdsa\x00", Guess{DiskImage, "an encrypted disk image of macOS (.dmg); open it first"}},
 	{sevenzip.Magic, Guess{SevenZip, "a 7z archive"}},
 	{"Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},

@@ -61,7 +61,7 @@ func TestSniff(t *testing.T) {
 		{"a", elf64(2, 62), ELF, "an ELF executable for amd64"},
 		{"a", elf64(3, 183), ELF, "an ELF shared library for arm64"},
 		{"a", elf64(3, 62, [3]uint64{32, 8, 64}, [3]uint64{54, 2, 56}, [3]uint64{56, 2, 1}, [3]uint64{64, 4, 3}), ELF, "an ELF executable for amd64"},
-		{"a", elf64(4, 62), ELFCore, "an ELF core file for amd64, not a minidump"},
+		{"a", elf64(4, 62), ELFCore, "an ELF core file for amd64"},
 		{"a", put(bige, 64, "\x7fELF\x01\x02\x01", [3]uint64{16, 2, 1}, [3]uint64{18, 2, 20}), ELF, "an ELF object file for ppc"},
 		{"a", "\x7fELF\x02\x01\x01" + strings.Repeat("\xff", 57), ELF, ""},
 		{"a", pe(0x8664, 0), PE, "a Windows program for amd64"},

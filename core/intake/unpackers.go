@@ -31,6 +31,7 @@ var unpackers = map[Kind]unpacker{
 	},
 	UTF16:   noWindow(newUTF16),
 	CRLines: noWindow(newCR),
+	Apport:  noWindow(newApport),
 }
 
 // Unpack returns a reader of the content of a file that is compressed or encoded as a whole, or nil

@@ -131,7 +131,7 @@ func Describe(src *input.Source, opt Options) []Record {
 // isDump reports whether a file begins as a dump does, whether or not it can be read.
 func isDump(src *input.Source) bool {
 	k := intake.Sniff(src).Kind
-	return k == intake.Minidump || k == intake.Microdump
+	return k == intake.Minidump || k == intake.Microdump || k == intake.ELFCore
 }
 
 // failed is the record of a file without a dump.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/elfcore"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/microdump"
@@ -287,6 +288,8 @@ func (fs *Files) add(src *input.Source, member bool) {
 		fs.addDump(it)
 	case k == intake.Microdump:
 		fs.addMicrodumps(it)
+	case k == intake.ELFCore:
+		fs.addCore(it)
 	case k == intake.Sym, k == intake.SymWithoutModule:
 		fs.addSym(it)
 	case k.IsBinary():
@@ -399,6 +402,20 @@ func (fs *Files) addMicrodumps(it *item) {
 		one := &item{Item: Item{ID: len(fs.items), Name: d.Src.Name, Size: d.Micro.Size}, src: d.Src}
 		fs.items = append(fs.items, one)
 		fs.use(one, d)
+	}
+}
+
+// addCore opens a core file.
+func (fs *Files) addCore(it *item) {
+	it.Kind = KindDump
+	d, err := elfcore.Read(it.src)
+	switch {
+	case err != nil:
+		it.Message = err.Error()
+	case len(d.Threads) == 0 && len(d.Modules) == 0:
+		it.Message = it.Name + ": a core file without threads and modules"
+	default:
+		fs.use(it, d)
 	}
 }
 
