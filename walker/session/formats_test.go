@@ -26,6 +26,8 @@ var formats = map[intake.Kind]struct {
 }{
 	intake.Minidump:         {string(dumptest.New(dumptest.LittleEndian).System(dumptest.System{}).Bytes()), session.KindDump, "minidumps", "Minidumps", "minidump"},
 	intake.Microdump:        {"-----BEGIN BREAKPAD MICRODUMP-----\n", session.KindDump, "microdumps", "microdumps", ""},
+	intake.ELFCore:          {string(dumptest.NewCore(dumptest.LittleEndian, true, 62).Thread(1, 0, make([]byte, 27*8)).Bytes()), session.KindDump, "core files", "core files", "core file"},
+	intake.Apport:           {"ProblemType: Crash\nCoreDump: base64\n", session.KindArchive, "Apport", "Apport", "Apport"},
 	intake.Sym:              {"MODULE Linux x86_64 0 a\n", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.SymWithoutModule: {"FUNC 10 10 0 f\n10 10 1 0\n", session.KindSym, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.ELF:              {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), session.KindBinary, "ELF", "ELF", "ELF"},
@@ -49,7 +51,7 @@ var formats = map[intake.Kind]struct {
 }
 
 // notRead are the kinds that are named and not read.
-var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.ELFCore: true, intake.BundlePart: true, intake.MachOCore: true, intake.Cache: true, intake.DiskImage: true, intake.KernelDump: true,
+var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.BundlePart: true, intake.MachOCore: true, intake.Cache: true, intake.DiskImage: true, intake.KernelDump: true,
 	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.Binary: true}
 
 // TestSharedCache: the files of a dyld shared cache are said once, with what to do.

@@ -17,7 +17,7 @@ var dumpCommand = command{
 	name:  "dump",
 	line:  "dump [--format text|json] [--all] [--memory] DUMP",
 	about: "print everything that a dump says, stream by stream",
-	help: `Prints every stream of the minidump or microdump DUMP, or of each that an archive holds: decoded where this program knows the
+	help: `Prints every stream of the minidump, microdump or core file DUMP, or of each that an archive holds: decoded where this program knows the
 stream, else as text or bytes. Symbols play no part.
 
 Each line of the text has its whole context, for grep: thread[3].id = 0x1234. Formats: text, and json with the same names.
@@ -111,5 +111,5 @@ func (s *fileSet) dumps(path string) ([]*core.Dump, error) {
 			return nil, fmt.Errorf("%s", it.Message)
 		}
 	}
-	return nil, fmt.Errorf("%s: not a minidump", path)
+	return nil, fmt.Errorf("%s: not a dump", path)
 }

@@ -211,7 +211,7 @@ func (s *fileSet) addDump(path string) error {
 			return errors.New(it.Message)
 		}
 	}
-	return fmt.Errorf("%s: not a minidump", path)
+	return fmt.Errorf("%s: not a dump", path)
 }
 
 // maxFileMessages bounds the messages about single files of one archive. An archive of a symbol

@@ -208,7 +208,7 @@ func (c *command) writeHelp(w io.Writer) {
 
 // writeHelp prints the list of commands.
 func writeHelp(w io.Writer) {
-	fmt.Fprint(w, "crashpane reads minidumps and shows what crashed.\n\nusage: crashpane COMMAND …\n\nCommands:\n")
+	fmt.Fprint(w, "crashpane reads minidumps and core files, and shows what crashed.\n\nusage: crashpane COMMAND …\n\nCommands:\n")
 	for i := range commands {
 		fmt.Fprintf(w, "  %-11s %s\n", commands[i].name, commands[i].about)
 	}

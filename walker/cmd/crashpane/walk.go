@@ -19,7 +19,7 @@ var walkCommand = command{
 	name:  "walk",
 	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] [--ignore-cfi MODULE] [--use FILE] DUMP [SYMBOLS…]",
 	about: "walk the stacks of a dump and print them",
-	help: `Prints the crash reason and the stack of every thread of the minidump DUMP. Archives with a dump and uploads (multipart bodies, Sentry
+	help: `Prints the crash reason and the stack of every thread of DUMP, a minidump or a core file. Archives with a dump, reports of Apport and uploads (multipart bodies, Sentry
 envelopes) are opened too.
 
 SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
