@@ -195,7 +195,8 @@ func TestEveryField(t *testing.T) {
 	v := reflect.ValueOf(d).Elem()
 	for i := range v.NumField() {
 		if n := v.Type().Field(i); n.IsExported() && n.Name != "Src" && n.Name != "Memory" && n.Name != "Streams" &&
-			n.Name != "Exceptions" { // all but the last are printed, as that is
+			n.Name != "Exceptions" && // all but the last are printed, as that is
+			n.Name != "Registers" { // is how the contexts are read
 			f.fill(v.Field(i), n.Name, 0)
 		}
 	}

@@ -46,6 +46,7 @@ var textStreams = []core.StreamType{0x4767000b, 0x4767000c, 0x4767000d, 0xface1c
 func init() {
 	sections = []section{
 		{field: "Src", how: nothing},
+		{field: "Registers", how: nothing}, // the contexts name their processor
 		{field: "Header"},
 		{field: "Micro", name: "microdump"},
 		{field: "Streams", name: "stream", how: printStreams},
