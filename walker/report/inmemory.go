@@ -25,8 +25,8 @@ type Program interface {
 }
 
 // fromMemory reads the messages that runtimes keep in the process' memory when they end it. Each is
-// found by a variable's address, by the exception's record or by the registers of a frame, and nothing
-// is searched for.
+// found by a variable's address, by the exception's record or in the frame of a function and by its
+// registers, and nothing else is searched for.
 func (b *builder) fromMemory(say func(source, text string)) {
 	if b.r.Crash == nil || b.r.Crash.Requested || b.d.Memory == nil {
 		return
@@ -34,7 +34,7 @@ func (b *builder) fromMemory(say func(source, text string)) {
 	b.variables(say)
 	b.thrown(say)
 	if t := b.r.Crash.Thread; t >= 0 && t < len(b.in.Stacks) && b.r.Crash.Ended > 0 {
-		say("Rust panic", b.panicked(b.in.Stacks[t].Frames))
+		b.inFrames(b.in.Stacks[t].Frames, say)
 	}
 }
 
@@ -104,61 +104,13 @@ func (b *builder) pointer(addr uint64) (uint64, bool) {
 	return v, ok
 }
 
-// panicked returns the text of a Rust panic, or "". The function of std that calls the panic's hook has a
-// reference to the payload in two registers: a table of functions, whose names show the payload's type,
-// and the address of the payload, which is in its caller's frame (library/std/src/panicking.rs). Rust
-// does not promise the layout of the payloads; what does not fit is left out.
-//
-//	FormatStringPayload                    String {capacity, address, length} · the arguments
-//	StaticStrPayload, Payload<&str>        address · length
-func (b *builder) panicked(frames []walker.Frame) string {
-	for i := 0; i+2 < len(frames) && i < maxEnders; i++ {
-		f := &frames[i]
-		if f.Trust == walker.TrustScan || f.Trust == walker.TrustCFIScan {
-			return ""
-		}
-		if n := demangle.Name(f.Symbol.Name); f.Regs.Arch.WordSize != 8 || n != "std::panicking::panic_with_hook" && !strings.HasPrefix(n, "std::panicking::rust_panic_with_hook") {
-			continue
-		}
-		at, kind, several := uint64(0), "", false
-		for _, r := range f.Regs.Arch.Shown() {
-			v, ok := f.Regs.Get(r)
-			if k := b.payloadOf(v); ok && k != "" {
-				kind = k
-			}
-			if ok && r != f.Regs.Arch.SP && v >= frames[i+1].Regs.SP() && v < frames[i+2].Regs.SP() {
-				several = several || at != 0 && at != v
-				at = v
-			}
-		}
-		if kind == "" || several {
-			return ""
-		}
-		var w [3]uint64
-		for k := range w {
-			w[k], _ = b.d.Memory.Word(at+8*uint64(k), 8)
-		}
-		if kind != formatted {
-			return b.sized(w[0], w[1])
-		}
-		if w[0] > 1<<62 || w[2] > w[0] {
-			return "" // there is no String yet
-		}
-		return b.sized(w[1], w[2])
-	}
-	return ""
-}
-
 const formatted = "FormatStringPayload"
 
 // payloadOf returns the type of a panic's payload by the address of its table of functions, or "":
 //
 //	drop · size · alignment · the first function of its trait
 func (b *builder) payloadOf(table uint64) string {
-	if b.r.ModuleMap == nil || b.in.Lookup == nil {
-		return ""
-	}
-	if m, _ := b.r.ModuleMap.Find(table); m < 0 {
+	if b.in.Lookup == nil || b.moduleAt(table) < 0 {
 		return ""
 	}
 	function, ok := b.pointer(table + 24)
