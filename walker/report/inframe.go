@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
-	"regexp"
+	"path"
 	"strconv"
 	"strings"
 
@@ -259,8 +259,12 @@ func (b *builder) heapStats(frames []walker.Frame, i, before int) []string {
 	return nil
 }
 
-// sourceLine is a file's name with a line.
-var sourceLine = regexp.MustCompile(`^[^\s:]+\.\w+:\d+$`)
+// isSourceLine reports whether a text is a file's name with a line: "../src/node_file.cc:1055".
+func isSourceLine(text string) bool {
+	file, line, _ := strings.Cut(text, ":")
+	n, err := strconv.ParseUint(line, 10, 32)
+	return err == nil && n > 0 && path.Ext(file) != "" && !strings.ContainsAny(file, " \t\n")
+}
 
 // nodeCheck returns the check of Node that failed. A register of the frame has the address of a constant
 // of three texts (Node's util.h, AssertionInfo):
@@ -279,7 +283,7 @@ func (b *builder) nodeCheck(frames []walker.Frame, i int) []string {
 				texts[k] = b.text(at, maxMessageText)
 			}
 		}
-		if sourceLine.MatchString(texts[0]) && texts[1] != "" && texts[2] != "" {
+		if isSourceLine(texts[0]) && texts[1] != "" && texts[2] != "" {
 			return []string{fmt.Sprintf("%s in %s, %s", texts[1], texts[2], texts[0])}
 		}
 	}
