@@ -137,7 +137,7 @@ var importRules = []importRule{
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// Dumps for the tests of the page.
-	{"build/instructions", []string{"core/cpu", "core/disasm"}},
+	{"build/instructions", []string{"core/cpu", "core/disasm", "core/input", "symfile/binary", "symfile/symbol"}},
 	{"build/kinds", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
 	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/readers", "walker/session", "walker/symbols"}},

@@ -1,9 +1,10 @@
 // Command instructions compares how core/disasm reads the code of ELF files with what llvm-objdump
 // says: how many instructions it cannot read, where lengths and targets differ.
 //
-//	go run ./build/instructions [-objdump llvm-objdump] [-show 20] [-sample] FILE…
+//	go run ./build/instructions [-objdump llvm-objdump] [-show 20] [-sample] [-functions] FILE…
 //
-// Compilers put data into .text, which both programs decode; llvm-objdump -z shows where.
+// Compilers and assemblers put data into .text, which both programs decode: -functions leaves out what no function of the
+// unwind sections covers.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -20,11 +22,15 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/disasm"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 var (
 	objdump = flag.String("objdump", "llvm-objdump", "the `program` to compare with; GNU's objdump works, too")
 	show    = flag.Int("show", 0, "print up to `n` instructions of each kind of difference")
+	covered = flag.Bool("functions", false, "only the code of functions that .eh_frame has")
 	sample  = flag.Bool("sample", false, "print the first instruction of each name, as a row of core/disasm/testdata/instructions.tsv")
 )
 
@@ -45,6 +51,28 @@ func main() {
 type comparison struct {
 	all, unread, lengths, targets, wrong int
 	names                                map[string]bool
+	functions                            func(at uint64) bool // whether the address is in one; nil: all are
+}
+
+// functionsOf returns a function that reports whether an address is in a function of a file's unwind sections.
+func functionsOf(path string) (func(at uint64) bool, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := binary.Open(input.FromBytes(path, src))
+	if err != nil {
+		return nil, err
+	}
+	var last symbol.Range
+	return func(at uint64) bool {
+		if at-last.Start >= last.Size {
+			if code, ok, err := f.Function(at); ok && err == nil {
+				last = code
+			}
+		}
+		return at-last.Start < last.Size
+	}, nil
 }
 
 // row is a line of objdump: an address, and the instruction there.
@@ -81,6 +109,11 @@ func compare(path string) (*comparison, error) {
 		return nil, err
 	}
 	c := &comparison{names: map[string]bool{}}
+	if *covered {
+		if c.functions, err = functionsOf(path); err != nil {
+			return nil, err
+		}
+	}
 	at, words := uint64(0), ""
 	for s := bufio.NewScanner(out); s.Scan(); {
 		found := row.FindStringSubmatch(s.Text())
@@ -101,6 +134,9 @@ func (c *comparison) one(f *elf.File, arch *cpu.Arch, code []byte, at uint64, n 
 	name, _, _ := strings.Cut(words, " ")
 	name, _, _ = strings.Cut(name, "\t")
 	if data.MatchString(words) || strings.HasPrefix(name, "<unknown") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "(bad") {
+		return
+	}
+	if c.functions != nil && !c.functions(at) {
 		return
 	}
 	c.all++

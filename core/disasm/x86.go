@@ -95,8 +95,12 @@ func decodeX86(code []byte, mode int) (x X86, ok bool) {
 
 // decodeLike decodes an instruction of like.
 func decodeLike(code []byte, mode int) (x X86, ok bool) {
-	at, rex, prefix := 0, []byte(nil), ""
-	for ; at < len(code) && (code[at] == 0x66 || code[at] == 0xf3); at++ { // assemblers pad with more
+	at, rex, prefix, size := 0, []byte(nil), "", []byte(nil)
+	for ; at < len(code) && strings.IndexByte("\x66\x67\xf3", code[at]) >= 0; at++ { // assemblers pad with more
+		if code[at] == 0x67 { // the size of addresses
+			size = code[at : at+1]
+			continue
+		}
 		prefix = string(code[at : at+1])
 	}
 	if mode == 64 && at < len(code) && code[at]&0xf0 == 0x40 {
@@ -114,13 +118,16 @@ func decodeLike(code []byte, mode int) (x X86, ok bool) {
 		case l.reg >= 0:
 			rest[0] = rest[0]&^0x38 | l.asReg<<3
 		}
-		same := slices.Concat([]byte(l.asPrefix), rex, []byte(l.asCode), rest)
+		if rest[0]>>6 == 3 { // it has no address
+			size = nil
+		}
+		same := slices.Concat(size, []byte(l.asPrefix), rex, []byte(l.asCode), rest)
 		if x, ok = decodeX86(same, mode); ok && strings.EqualFold(x.Op.String(), l.as) {
 			x.Name = l.name
 			if len(rex) > 0 && rex[0]&8 != 0 && strings.HasSuffix(l.name, "sspd") {
 				x.Name = l.name[:len(l.name)-1] + "q"
 			}
-			x.Len += at + len(l.opcode) - len(l.asPrefix) - len(rex) - len(l.asCode)
+			x.Len += at + len(l.opcode) - len(size) - len(l.asPrefix) - len(rex) - len(l.asCode)
 			return x, x.Len <= len(code)
 		}
 	}
