@@ -1,5 +1,7 @@
 package report
 
+import "fmt"
+
 // StackWords is a window of the words of a thread's stack, from its stack pointer on: the words From
 // and after of Total.
 type StackWords struct {
@@ -29,8 +31,23 @@ type StackWord struct {
 type StackRole struct {
 	Kind  RoleKind
 	Frame int // whose value it is
-	// Register is the saved register.
+	// Register is the saved register, or that of an argument for which the word is kept free.
 	Register string
+	// Number is that of the word among a frame's arguments, from 1 on, Of how many there are, 0 if that is not
+	// known. Guess: only the calling convention says that it is one.
+	Number, Of int
+	Guess      bool
+}
+
+// Argument says which of a frame's arguments a word is, for RoleArgument.
+func (r *StackRole) Argument() string {
+	switch {
+	case r.Register != "":
+		return fmt.Sprintf("space for %s, argument %d of frame %d, if it was stored (guess)", r.Register, r.Number, r.Frame)
+	case r.Guess:
+		return fmt.Sprintf("argument area of frame %d (guess)", r.Frame)
+	}
+	return fmt.Sprintf("argument word %d of %d of frame %d", r.Number, r.Of, r.Frame)
 }
 
 // RoleKind is a kind of a StackRole; stable words.
@@ -40,5 +57,6 @@ const (
 	RoleReturn       RoleKind = "return"        // the return address of the frame
 	RoleSaved        RoleKind = "saved"         // a register of the frame, which the frame it called has saved
 	RoleFramePointer RoleKind = "frame-pointer" // that, of the frame pointer
+	RoleArgument     RoleKind = "argument"      // an argument of the frame
 	RoleRead         RoleKind = "read"          // a rule needed it for something else
 )

@@ -44,6 +44,7 @@ func (m *Memory) StackWords(thread, frame, from, count int) (*report.StackWords,
 	w.read(count)
 	err := w.explain()
 	w.canaries()
+	w.arguments()
 	return out, err
 }
 

@@ -86,3 +86,75 @@ func TestNamesThatEnd(t *testing.T) {
 		t.Errorf("code: %+v, %v", code, err)
 	}
 }
+
+// TestArguments: the words of a call's arguments are named where symbols say their size, and as a guess where only the
+// calling convention does.
+func TestArguments(t *testing.T) {
+	const sp = 0x1000000
+	x86 := func(platform uint32) *dumptest.Dump {
+		ctx := dumptest.X86(map[string]uint64{"eip": 0x401010, "esp": sp, "ebp": 0})
+		return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUX86, Platform: platform}).Module(0x400000, 0x3000, "/opt/app", appELF).
+			Thread(7, ctx, sp, words32(1, 0x402020, 11, 12, 13, 0x402124, 21, 22, 0, 0)).Exception(7, 11, 1, 0x45, ctx)
+	}
+	amd64 := func(platform uint32) *dumptest.Dump {
+		ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": sp, "rbp": 0})
+		return dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: platform}).Module(0x400000, 0x3000, "/opt/app", appELF).
+			Thread(7, ctx, sp, words64(1, 0x402020, 11, 12, 13, 14, 15, 16, 0x402124, 0, 0)).Exception(7, 11, 1, 0x45, ctx)
+	}
+	const cfi86 = "STACK CFI INIT 1000 100 .cfa: $esp 8 + .ra: .cfa -4 + ^\nSTACK CFI INIT 2000 100 .cfa: $esp 16 + .ra: .cfa -4 + ^\n"
+	const cfi64 = "STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\nSTACK CFI INIT 2000 100 .cfa: $rsp 56 + .ra: .cfa -8 + ^\n"
+	for _, c := range []struct {
+		name       string
+		dump       *dumptest.Dump
+		sym        string
+		want, none []string
+	}{
+		{"STACK WIN", x86(dumptest.OSWindows), "x86 " + appID + " app\nFUNC 1000 100 8 leaf\nFUNC 2000 100 0 middle\nFUNC 2100 100 0 outer\n" + cfi86 +
+			"STACK WIN 0 1000 100 0 0 8 0 4 0 0 0\n",
+			[]string{"0x0000000b  argument word 1 of 2 of frame 0\n", "0x0000000c  argument word 2 of 2 of frame 0\n"}, []string{"0x0000000d  arg"}},
+		{"size of a function", x86(dumptest.OSWindows), "x86 " + appID + " app\nFUNC 1000 100 4 leaf\nFUNC 2000 100 0 middle\nFUNC 2100 100 0 outer\n" + cfi86,
+			[]string{"0x0000000b  argument word 1 of 1 of frame 0\n"}, []string{"0x0000000c  arg"}},
+		{"signature", x86(0x8201), "x86 " + appID + " app\nFUNC 1000 100 0 leaf(int, std::pair<int, int>*)\nFUNC 2000 100 0 middle()\nFUNC 2100 100 0 outer\n" + cfi86,
+			[]string{"0x0000000b  argument area of frame 0 (guess)\n", "0x0000000c  argument area of frame 0 (guess)\n", "0x00402124  return address of frame 2"}, []string{"0x0000000d  arg", "of frame 1 (guess)"}},
+		{"nothing known", x86(0x8201), "x86 " + appID + " app\nFUNC 1000 100 0 leaf\nFUNC 2000 100 0 middle\nFUNC 2100 100 0 outer\n" + cfi86,
+			[]string{"0x0000000d  argument area of frame 0 (guess)\n", "0x00402124  return address of frame 2; outer"}, nil},
+		{"homes", amd64(dumptest.OSWindows), "x86_64 " + appID + " app\nFUNC 1000 100 0 leaf(int, int, int, int, int)\nFUNC 2000 100 0 middle\nFUNC 2100 100 0 outer\n" + cfi64,
+			[]string{"b  space for rcx, argument 1 of frame 0, if it was stored (guess)\n", "e  space for r9, argument 4", "f  argument area of frame 0 (guess)\n"}, []string{"0x0000000000000010  arg"}},
+		{"registers", amd64(0x8201), "x86_64 " + appID + " app\nFUNC 1000 100 0 leaf(int, int, int, int, int, int, int)\nFUNC 2000 100 0 middle\nFUNC 2100 100 0 outer\n" + cfi64,
+			[]string{"b  argument area of frame 0 (guess)\n"}, []string{"c  arg", "space"}},
+	} {
+		st := story{syms: []string{"MODULE Linux " + c.sym}, dump: c.dump.Bytes()}
+		s := st.open(t).Session(0)
+		memory, err := s.WholeMemory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		words, err := memory.StackWords(0, 1, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := text.WriteStackWords(&b, s.Report(), words); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, b.String())
+			}
+		}
+		for _, none := range c.none {
+			if strings.Contains(b.String(), none) {
+				t.Errorf("%s: %q in\n%s", c.name, none, b.String())
+			}
+		}
+	}
+}
+
+// TestParameters counts what is between the parentheses of a readable name.
+func TestParameters(t *testing.T) {
+	for name, want := range map[string]int{"f()": 0, "f(void)": 0, "std::map<int, int>::at(int const&) const": 1, "f(std::function<void (int, int)>, char)": 2, "operator()(int)": 1, "main": -1, "": -1, ")": -1} {
+		if n, ok := parameters(name); n != max(want, 0) || ok != (want >= 0) {
+			t.Errorf("%s: %d, %v", name, n, ok)
+		}
+	}
+}

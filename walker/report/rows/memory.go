@@ -52,7 +52,7 @@ type StackWordPage struct {
 }
 
 // StackWordRow is a word of a stack. Kind is what the walk found it to be: "return", "saved",
-// "frame-pointer", "canary", "skipped" (a scan passed it by), or "".
+// "frame-pointer", "argument", "canary", "skipped" (a scan passed it by), or "".
 type StackWordRow struct {
 	Address, Word string
 	// Frame is the one whose memory it is, or -1. Label has its number and name at its first word in the window,

@@ -44,6 +44,8 @@ func stackRoles(w *report.StackWord) (says []string) {
 			says = append(says, fmt.Sprintf("return address of frame %d", role.Frame))
 		case report.RoleSaved, report.RoleFramePointer:
 			says = append(says, fmt.Sprintf("%s of frame %d, saved by frame %d", role.Register, role.Frame, role.Frame-1))
+		case report.RoleArgument:
+			says = append(says, role.Argument())
 		case report.RoleRead:
 			says = append(says, fmt.Sprintf("read by the rules that lead to frame %d", role.Frame))
 		}

@@ -59,6 +59,8 @@ func (v *View) stackWord(t *report.Thread, w *report.StackWord) (kind, meaning s
 			parts = append(parts, fmt.Sprintf("frame pointer (%s) of frame %d, saved by frame %d", rows.Clean(role.Register), role.Frame, role.Frame-1))
 		case report.RoleSaved:
 			parts = append(parts, fmt.Sprintf("%s of frame %d, saved by frame %d", rows.Clean(role.Register), role.Frame, role.Frame-1))
+		case report.RoleArgument:
+			parts = append(parts, role.Argument())
 		case report.RoleRead:
 			parts = append(parts, fmt.Sprintf("read by the rules that lead to frame %d", role.Frame))
 		}
@@ -67,6 +69,9 @@ func (v *View) stackWord(t *report.Thread, w *report.StackWord) (kind, meaning s
 		}
 	}
 	switch {
+	case len(parts) > 0 && kind != string(report.RoleArgument):
+	case len(parts) > 0 && w.PassedBy != "":
+		parts = append(parts, "the scan passed it by: "+rows.Clean(w.PassedBy))
 	case len(parts) > 0:
 	case w.Canary:
 		return "canary", "canary of the stack protector"
