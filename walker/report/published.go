@@ -57,30 +57,37 @@ func isShared(folder string) bool {
 	return folder == "" || folder == "/" || slices.Contains(systemFolders, folder) || strings.HasPrefix(folder, "/windows/")
 }
 
-// publisher publishes the symbols of its programs on a server of a layout.
+// publisher publishes the symbols of its programs on a server of a layout, or without one as archives.
 type publisher struct {
 	name, server, layout string
 	of                   string // what of, if not its own builds
 	// shows are the beginnings of the names of the program's own files, which the other files in their
-	// folder belong to. windows: only the symbols of programs for Windows.
-	shows   []string
-	windows bool
+	// folder belong to.
+	shows []string
+	// on is the only system whose programs' symbols are published, OSUnknown for all.
+	on core.OS
 }
 
 // says returns where the symbols are: "Mozilla publishes those of its builds at https://symbols.mozilla.org".
 func (p *publisher) says() string {
-	return p.name + " publishes those of " + cmp.Or(p.of, "its builds") + " at " + p.server
+	at := " at "
+	if p.layout == "" {
+		at = " in archives, "
+	}
+	return p.name + " publishes those of " + cmp.Or(p.of, "its builds") + at + p.server
 }
 
 // publishers of programs (each is on the page that says how to debug with the program's symbols:
-// firefox-source-docs.mozilla.org, electronjs.org/docs, chromium.org, learn.microsoft.com), and those of
-// the systems' libraries.
+// firefox-source-docs.mozilla.org, electronjs.org/docs, chromium.org, learn.microsoft.com; Chrome's for
+// macOS are in Chromium's tools/mac/download_symbols.py), and those of the systems' libraries. Of Chrome
+// for Linux nothing public is known; distributions build Chromium themselves.
 var (
 	publishers = []publisher{
 		{name: "Mozilla", server: "https://symbols.mozilla.org", layout: LayoutBreakpad, shows: []string{"xul", "xul.pdb", "xul.dll", "libxul.so", "firefox", "thunderbird", "plugin-container"}},
 		{name: "Electron", server: "https://symbols.electronjs.org", layout: LayoutBreakpad, shows: []string{"electron"}},
-		{name: "Chromium", server: "https://chromium-browser-symsrv.commondatastorage.googleapis.com", layout: LayoutMicrosoft, shows: []string{"chrome.", "chrome_elf."}, windows: true},
-		{name: "Microsoft", server: msdl, layout: LayoutMicrosoft, shows: []string{"msedge", "msedgewebview2"}, windows: true},
+		{name: "Chromium", server: "https://chromium-browser-symsrv.commondatastorage.googleapis.com", layout: LayoutMicrosoft, shows: []string{"chrome.", "chrome_elf."}, on: core.Windows},
+		{name: "Google", of: "Chrome", server: "https://dl.google.com/chrome/mac/CHANNEL/dsym/googlechrome-VERSION-ARCHITECTURE-dsym.tar.bz2", shows: []string{"google chrome"}, on: core.MacOS},
+		{name: "Microsoft", server: msdl, layout: LayoutMicrosoft, shows: []string{"msedge", "msedgewebview2"}, on: core.Windows},
 	}
 	ofWindows = publisher{name: "Microsoft", of: "its libraries", server: msdl, layout: LayoutMicrosoft}
 	// The server asks those of the distributions.
@@ -103,13 +110,16 @@ func (b *builder) published(m int) *publisher {
 	if b.publishedIn == nil {
 		b.publishedIn = map[string]*publisher{}
 		for i := range b.r.Modules {
-			if p := shownBy(&b.r.Modules[i], windows); p != nil {
+			if p := shownBy(&b.r.Modules[i], b.d.OS()); p != nil {
 				b.publishedIn[folder(slashes(b.r.Modules[i].Name))] = p
 			}
 		}
 	}
-	if p := shownBy(&b.r.Modules[m], windows); p != nil {
+	if p := shownBy(&b.r.Modules[m], b.d.OS()); p != nil {
 		return p
+	}
+	if b.d.OS() == core.OSLinux && b.ofDistribution(m) {
+		return &ofLinux
 	}
 	in := folder(slashes(b.r.Modules[m].Name))
 	if isShared(in) {
@@ -118,25 +128,34 @@ func (b *builder) published(m int) *publisher {
 	return b.publishedIn[in]
 }
 
+// ofDistribution reports whether a module is Chromium as a distribution has built it, or is next to it.
+//
+//	/usr/lib/chromium/chromium    /usr/lib64/chromium-browser/chromium-browser
+func (b *builder) ofDistribution(m int) bool {
+	path := slashes(b.r.Modules[m].Name)
+	inSystem := slices.ContainsFunc(systemFolders, func(begin string) bool { return strings.HasPrefix(path, begin) })
+	return inSystem && b.r.Modules[m].CodeID != "" && strings.Contains(path, "/chromium")
+}
+
 // publish says of each module whose it is.
 func (b *builder) publish() {
 	for i := range b.r.Modules {
 		m := &b.r.Modules[i]
 		m.System = b.isSystems(i)
-		if p := b.published(i); p != nil && (!m.System || p == &ofWindows) {
+		if p := b.published(i); p != nil && p != &ofLinux && (!m.System || p == &ofWindows) {
 			m.Publisher = p.name
 		}
 	}
 }
 
 // shownBy returns the publisher whose program a module is by its name, or nil.
-func shownBy(m *Module, windows bool) *publisher {
+func shownBy(m *Module, os core.OS) *publisher {
 	file, _ := m.debugFile()
 	for i := range publishers {
 		p := &publishers[i]
 		for _, s := range p.shows {
 			for _, name := range []string{slashes(file), slashes(m.Title())} {
-				if (windows || !p.windows) && (name == s || len(s) > 4 && strings.HasPrefix(name, s)) {
+				if (p.on == core.OSUnknown || p.on == os) && (name == s || len(s) > 4 && strings.HasPrefix(name, s)) {
 					return p
 				}
 			}

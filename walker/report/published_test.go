@@ -11,7 +11,7 @@ import (
 // TestPublished: which modules are the system's, and who publishes the symbols of a module. The first of
 // each dump is its program.
 func TestPublished(t *testing.T) {
-	const mozilla, electron, microsoft, chromium, debuginfod = "Mozilla publishes those of its builds at https://symbols.mozilla.org", "Electron publishes", "Microsoft publishes those of its libraries", "Chromium publishes", "the debuginfod project publishes"
+	const mozilla, electron, microsoft, chromium, debuginfod, google = "Mozilla publishes those of its builds at https://symbols.mozilla.org", "Electron publishes", "Microsoft publishes those of its libraries", "Chromium publishes", "the debuginfod project publishes", "Google publishes those of Chrome in archives, https://dl.google.com/chrome/mac/"
 	type module struct {
 		name, debugFile string
 		system          bool
@@ -31,6 +31,11 @@ func TestPublished(t *testing.T) {
 			{"/usr/lib/x86_64-linux-gnu/libgtk-3.so.0", "libgtk-3.so.0", true, debuginfod}, {"linux-gate.so", "", true, debuginfod}}},
 		{core.OSLinux, []module{{"/usr/bin/app", "app", false, ""}, {"/lib/x86_64-linux-gnu/libc.so.6", "libc.so.6", true, debuginfod}, {"/opt/app/libapp.so", "", false, ""}}},
 		{core.OSLinux, []module{{"/opt/google/chrome/chrome", "chrome", false, ""}}},
+		{core.OSLinux, []module{{"/usr/lib/chromium/chromium", "chromium", false, debuginfod}, {"/usr/lib/chromium/libEGL.so", "libEGL.so", false, debuginfod}}},
+		{core.OSLinux, []module{{"/home/me/chromium/src/out/chrome", "chrome", false, ""}}},
+		{core.MacOS, []module{{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "Google Chrome", false, google},
+			{"/Applications/Google Chrome.app/Contents/Frameworks/Google Chrome Framework.framework/Versions/121/Google Chrome Framework", "Google Chrome Framework", false, google}}},
+		{core.MacOS, []module{{"/Applications/Chromium.app/Contents/MacOS/Chromium", "Chromium", false, ""}}},
 		{core.MacOS, []module{{"/Applications/S.app/Contents/MacOS/S", "S", false, ""}, {"/Applications/S.app/Contents/Frameworks/Electron Framework.framework/Versions/A/Electron Framework", "Electron Framework", false, electron},
 			{"/usr/lib/system/libsystem_c.dylib", "", true, ""}, {"/System/Library/Frameworks/AppKit", "", true, ""}}},
 		{core.Android, []module{{"/system/bin/app_process64", "", false, ""}, {"/system/lib64/libandroid.so", "", true, ""}, {"/data/app/x/lib/arm64/libgame.so", "", false, ""}}},

@@ -152,7 +152,9 @@ func (b *builder) missing() {
 		}
 		b.stores(&w)
 		if p := b.published(i); p != nil {
-			w.Published, w.Server, w.Layout = p.says(), p.server, p.layout
+			if w.Published, w.Layout = p.says(), p.layout; p.layout != "" {
+				w.Server = p.server
+			}
 		}
 		r.Missing = append(r.Missing, w)
 	}
