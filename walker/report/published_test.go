@@ -32,7 +32,7 @@ func TestPublished(t *testing.T) {
 		{core.OSLinux, []module{{"/usr/bin/app", "app", false, ""}, {"/lib/x86_64-linux-gnu/libc.so.6", "libc.so.6", true, debuginfod}, {"/opt/app/libapp.so", "", false, ""}}},
 		{core.OSLinux, []module{{"/opt/google/chrome/chrome", "chrome", false, ""}}},
 		{core.OSLinux, []module{{"/usr/lib/chromium/chromium", "chromium", false, debuginfod}, {"/usr/lib/chromium/libEGL.so", "libEGL.so", false, debuginfod}}},
-		{core.OSLinux, []module{{"/home/me/chromium/src/out/chrome", "chrome", false, ""}}},
+		{core.OSLinux, []module{{"/opt/chromium/src/out/chrome", "chrome", false, ""}}},
 		{core.MacOS, []module{{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "Google Chrome", false, google},
 			{"/Applications/Google Chrome.app/Contents/Frameworks/Google Chrome Framework.framework/Versions/121/Google Chrome Framework", "Google Chrome Framework", false, google}}},
 		{core.MacOS, []module{{"/Applications/Chromium.app/Contents/MacOS/Chromium", "Chromium", false, ""}}},
