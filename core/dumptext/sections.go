@@ -47,6 +47,8 @@ func init() {
 	sections = []section{
 		{field: "Src", how: nothing},
 		{field: "Registers", how: nothing}, // the contexts name their processor
+		{field: "Program", how: nothing},
+		{field: "Section", how: nothing},
 		{field: "Header"},
 		{field: "Micro", name: "microdump"},
 		{field: "Streams", name: "stream", how: printStreams},
