@@ -114,7 +114,9 @@ var importRules = []importRule{
 	{"walker/batch/database", []string{"walker/batch"}},
 	// It downloads files for the command.
 	{"walker/fetch", []string{"walker/report"}},
-	{"walker/cmd/...", []string{"walker/batch", "walker/batch/database", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/sourcefile", "core/visible"}},
+	// It keeps files under the names that symbol servers have for them.
+	{"walker/store", []string{"core/input", "symfile", "walker/report", "walker/symbols"}},
+	{"walker/cmd/...", []string{"walker/store", "walker/batch", "walker/batch/database", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/sourcefile", "core/visible"}},
 
 	{"web/app", []string{"core/sourcefile", "walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.
