@@ -67,7 +67,7 @@ func TestCompleteStacks(t *testing.T) {
 		{name: "nothing but the registers", os: core.Windows, words: stack(8192),
 			shape: "1010 context, nothing-found"},
 		{name: "leftovers behind the thread's start", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), kernel(0x10), ntdll(0x20), 3, code(0x2020)),
-			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, end", detail: "every thread begins in ntdll.dll, which calls kernel32.dll: nothing calls this code; 0x40002020, by a search of the stack (scan), is left from something else"},
+			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, end", detail: "every thread begins in ntdll.dll, which calls kernel32.dll: nothing calls this code. The address 0x40002020, found by a search of the stack (scan), is left from something else"},
 		{name: "a thread's start on x86 is two functions", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), kernel(0x10), ntdll(0x20), ntdll(0x90)),
 			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, c090 scan, end", detail: "no word between"},
 		{name: "a scan that did not find the thread's start", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), ntdll(0x20), 3, code(0x2020)),
@@ -127,7 +127,7 @@ func TestNullReturns(t *testing.T) {
 		{name: "no address of code", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0x4c, 4, 5},
 			shape: "1010 context, 2020 cfi, lost", detail: "is 0x4c, which is no address of code"},
 		{name: "0 behind a scanned frame", rows: map[uint64]unwind.Row{0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, 5},
-			shape: "1010 context, 2020 scan, lost", detail: "is 0x0, which proves nothing behind a guessed frame"},
+			shape: "1010 context, 2020 scan, lost", detail: "is 0x0, which proves nothing, because a frame before it is a guess"},
 	} {
 		if tc.funcs == nil {
 			tc.funcs = names

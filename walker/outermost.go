@@ -153,7 +153,7 @@ func (s *walk) endsAtNull(src Source, row *unwind.Row, regs *cpu.Regs) *Stop {
 	case !s.isNull(regs.PC()):
 		but = "which is no address of code"
 	case s.scanned > 0:
-		but = "which proves nothing behind a guessed frame"
+		but = "which proves nothing, because a frame before it is a guess"
 	case !s.endsChain(regs, s.fpWasRead() || s.readsFP(row)):
 		if at, v, ok := s.scanFor(regs.SP(), s.scanWords()); ok {
 			but = fmt.Sprintf("and above it, at 0x%x, there is a return address 0x%x: the stack may be cut", at, v)
@@ -219,7 +219,7 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	}
 	if start+1 < len(s.frames) {
 		next := &s.frames[start+1]
-		stop.Attempts, stop.Detail = next.Attempts, fmt.Sprintf("every thread begins in ntdll.dll, which calls kernel32.dll: nothing calls this code; 0x%x, by %s, is left from something else", next.PC, next.Source.words())
+		stop.Attempts, stop.Detail = next.Attempts, fmt.Sprintf("every thread begins in ntdll.dll, which calls kernel32.dll: nothing calls this code. The address 0x%x, found by %s, is left from something else", next.PC, next.Source.words())
 		s.frames = s.frames[:start+1]
 	}
 	return stop
@@ -260,7 +260,7 @@ func (s *walk) endAtOutermost() *Stop {
 			continue
 		}
 		next := &s.frames[i+1]
-		stop := &Stop{Kind: StopEnd, Attempts: next.Attempts, Detail: fmt.Sprintf("%s; 0x%x, by %s, is left from something else", why, next.PC, next.Source.words())}
+		stop := &Stop{Kind: StopEnd, Attempts: next.Attempts, Detail: fmt.Sprintf("%s. The address 0x%x, found by %s, is left from something else", why, next.PC, next.Source.words())}
 		s.frames = s.frames[:i+1]
 		return stop
 	}

@@ -218,7 +218,7 @@ func TestOutermostByName(t *testing.T) {
 		funcs := map[uint64]string{0x1000: "leaf", 0x2000: tc.name, 0x3000: "f"}
 		s, _, _ := walkBy(Best, rows, funcs, []uint64{1, code(0x2020), 2, code(0x3030), 4, 5}, nil, nil)
 		expect(t, s, tc.shape)
-		if s.Stop.Kind == StopEnd && s.Stop.Detail != tc.name+" is where a stack begins: nothing calls it; 0x40003030, by its unwind rules (CFI), is left from something else" {
+		if s.Stop.Kind == StopEnd && s.Stop.Detail != tc.name+" is where a stack begins: nothing calls it. The address 0x40003030, found by its unwind rules (CFI), is left from something else" {
 			t.Errorf("%s: %s", tc.name, s.Stop.Detail)
 		}
 	}

@@ -14,7 +14,7 @@ setUp({
 test("the headline, the end of the stack and a tab name the missing symbols and what to drop", async () => {
   await tab.page.waitForFunction(() => document.querySelector(".verdict-finding:not([hidden])")?.innerText.includes("libc.so.6"));
   const hint = tab.page.locator("#stack .row.hint");
-  assert.match(await hint.innerText(), /No symbols for libc\.so\.6: 2 frames were found by scanning; add libc\.so\.6\.sym with id [0-9A-F]+/);
+  assert.match(await hint.innerText(), /No symbols for libc\.so\.6: 2 frames are guesses; add libc\.so\.6\.sym with id [0-9A-F]+/);
   await hint.click();
   await tab.page.waitForFunction(() => document.querySelector("#tab-findings").getAttribute("aria-selected") === "true");
   await tab.page.locator(".finding").first().waitFor();

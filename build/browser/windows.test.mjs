@@ -50,12 +50,12 @@ test("with the program and its PDB every frame has a name, a line, and a caller 
 test("with the PDB alone the page asks for the program, by name and identifier", async () => {
   await tab.drop([dump, pdb]);
   await tab.sees("app.c:27");
-  await tab.sees("app.pdb has names and no unwind rules: the callers of 4 frames were guessed. Add app.exe: without it amd64 stacks are guessed");
+  await tab.sees("app.pdb has names and no unwind rules: the callers of 4 frames were guessed. Add app.exe: without it callers on amd64 are guesses");
   assert.ok(await tab.page.locator(".verdict-finding").getByRole("button", { name: "Add files" }).isVisible());
   assert.match(await wanted(), /app\.exe\s+[0-9a-f]{12,}\s+app\.exe\/[0-9A-F]{8}[0-9a-f]+\/app\.exe/);
   await tab.page.click("#tab-modules");
   await tab.chooseModule("app.exe");
-  await tab.sees("The program itself, app.exe: without it x86_64 stacks are guessed");
+  await tab.sees("The program itself, app.exe: without it callers on x86_64 are guesses");
   await tab.drop([exe]);
   await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "unwind rule"));
   assert.doesNotMatch(await wanted(), /app\./);

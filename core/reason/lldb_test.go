@@ -23,7 +23,7 @@ func TestLLDB(t *testing.T) {
 	}{
 		{dumptest.OSLinux, 11, "SIGSEGV: address not mapped to object (fault address=0x10)", Memory, true, 0x10, "SIGSEGV / SEGV_MAPERR", "tried to access memory"},
 		{dumptest.OSLinux, 11, "signal SIGSEGV: invalid permissions for mapped object (fault address: 0x401000)", Memory, true, 0x401000, "SIGSEGV / SEGV_ACCERR", "tried to access memory"},
-		{dumptest.OSLinux, 11, "SIGSEGV", Memory, false, pc, "SIGSEGV", "tried to access memory that it may not"},
+		{dumptest.OSLinux, 11, "SIGSEGV", Memory, false, pc, "SIGSEGV", "tried to access memory that it may not access"},
 		{dumptest.OSLinux, 8, "SIGFPE: integer divide by zero", Arithmetic, false, 0, "SIGFPE / FPE_INTDIV", "divided an integer by zero"},
 		{dumptest.OSLinux, 6, "SIGABRT: sent by tkill system call (sender pid=7, uid=0)", Abort, false, 0, "SIGABRT / SI_TKILL", "aborted itself"},
 		{dumptest.OSMac, 1, "EXC_BAD_ACCESS (code=1, address=0x10)", Memory, true, 0x10, "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS", "tried to access memory"},

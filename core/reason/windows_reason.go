@@ -56,7 +56,7 @@ func (x *record) windows(r Reason) Reason {
 	switch x.code {
 	case winAccessViolation:
 		x.access(&r)
-		r.Text = "tried to access memory that it may not"
+		r.Text = "tried to access memory that it may not access"
 		if r.Address == ^uint64(0) && x.processor == core.ProcAMD64 {
 			// For a non-canonical address the processor raises a general protection fault without
 			// an address, and Windows reports -1.

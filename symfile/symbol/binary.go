@@ -108,7 +108,7 @@ func WithoutUnderscore(linked string) string {
 // MissingProgram returns the entry of Missing for NoProgram, for callers that know the program's
 // name.
 func MissingProgram(name, arch string) string {
-	return "the program itself, " + name + ": without it " + arch + " stacks are guessed"
+	return "the program itself, " + name + ": without it callers on " + arch + " are guesses"
 }
 
 // Part is a kind of information about a module, and its file and section: "unwind rules",

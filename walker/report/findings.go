@@ -228,15 +228,15 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 	case FindingNoContext:
 		f.Text = "the registers of " + who + " cannot be read, so there is no stack"
 	case FindingLost:
-		f.Text = fmt.Sprintf("the walk of %s got lost: %s", who, b.in.Stacks[threads[0]].Stop.Detail)
+		f.Text = fmt.Sprintf("what called the last frame of %s is not known: %s", who, b.in.Stacks[threads[0]].Stop.Detail)
 		if len(threads) > 1 {
-			f.Text = fmt.Sprintf("the walks of %s got lost; in thread %d, %s", who, threads[0], b.in.Stacks[threads[0]].Stop.Detail)
+			f.Text = fmt.Sprintf("what called the last frames of %s is not known; in thread %d, %s", who, threads[0], b.in.Stacks[threads[0]].Stop.Detail)
 		}
 	case FindingSwitched:
 		f.Text = "the goroutine's stack of " + who + " is not in the dump: Go's runtime had switched to the thread's own, and what called it is not known"
 		f.Suggestion = "have the dump written with all memory: Go's stacks are on the heap"
 	case FindingLimit:
-		f.Text = "the walk of " + who + " stopped at a limit: " + b.in.Stacks[threads[0]].Stop.Detail
+		f.Text = "the stack of " + who + " is longer than what is shown: " + b.in.Stacks[threads[0]].Stop.Detail
 	case FindingOutside:
 		sp := b.r.Threads[threads[0]].Frames[0].Regs.SP()
 		f.Text = fmt.Sprintf("the stack pointer of %s points to memory that the dump does not hold", who)
@@ -363,11 +363,11 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	} else if used && mod.Has.AltFile != "" {
 		add(FindingNoDebug, nil, b.addFile(m), "%s lacks names and lines that it shares with other files in %s", cmp.Or(file, name), mod.Has.AltFile)
 	} else if used && t.far > 0 {
-		add(FindingExports, nil, "add the program as it was before strip, or its debug file, or a symbol file made from one of them (crashpane dumpsyms)",
-			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
+		add(FindingExports, nil, "add the program with its debug information, as it was before strip, or its debug file, or a symbol file made from one of them (crashpane dumpsyms)",
+			"%s no name: %s has only the names of exported functions, and the nearest is another function's", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
 	}
 	if n := len(t.scanned); used && n > 0 && !s.NoUnwind && t.badRecords == 0 {
-		add(FindingScanned, t.scanned, "", "%s has no unwind rule that gives a caller for %s: the callers were found by scanning%s", file,
+		add(FindingScanned, t.scanned, "", "%s has no unwind rule that gives a caller for %s: the callers are guesses%s", file,
 			frames(n, "in "+name, "in "+name), b.ofThem(t.scanned))
 	}
 }
@@ -435,7 +435,7 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	how := ", where the stack ends; "
 	switch {
 	case scanned > 0:
-		how = ": " + frames(scanned, "was found", "were found") + " by scanning; "
+		how = ": " + frames(scanned, "is a guess", "are guesses") + "; "
 	case s.Frames[len(s.Frames)-1].Module != m || !b.cut(s):
 		how = ": its frames have no names; "
 	}
@@ -512,7 +512,7 @@ func (b *builder) missingFinding(tallies []tally) {
 	slices.Sort(ends)
 	slices.Sort(scanned)
 	ends = slices.Compact(ends)
-	byScan := frames(len(scanned), "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	byScan := frames(len(scanned), "is a guess", "are guesses") + b.ofThem(scanned)
 	switch {
 	case len(scanned)+len(ends) == 0:
 		f.Kind = FindingMissing
@@ -584,7 +584,7 @@ func (b *builder) fileToAdd(m int) string {
 	sym := path[strings.LastIndexByte(path, '/')+1:]
 	switch os := b.d.OS(); {
 	case mod.Has.NoProgram:
-		return "add " + mod.Title() + ": without it " + b.processorOf(m) + " stacks are guessed"
+		return "add " + mod.Title() + ": without it callers on " + b.processorOf(m) + " are guesses"
 	case mod.Has.AltFile != "" && mod.Has.DebugFile == "":
 		return "add " + mod.Has.AltFile + " with build id " + mod.Has.AltID
 	case os == core.Windows && mod.Has.DebugFile != "":

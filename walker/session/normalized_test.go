@@ -245,7 +245,7 @@ func TestSuspendedLayerInReports(t *testing.T) {
 	if have := strings.Join(files, ", "); have != "app.pdb , wow64.pdb wow64.dll, wow64cpu.pdb wow64cpu.dll" {
 		t.Errorf("missing: %s", have)
 	}
-	const want = "no symbols for wow64.dll: 1 frame was found by scanning; add wow64.pdb with id 00000003000100020304"
+	const want = "no symbols for wow64.dll: 1 frame is a guess; add wow64.pdb with id 00000003000100020304"
 	if have := rep.Threads[2].Stop.Suggestion; !strings.HasPrefix(have, want) || !strings.Contains(have, " and wow64.dll, or ") {
 		t.Errorf("the layer's suggestion: %q", have)
 	}

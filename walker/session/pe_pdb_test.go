@@ -156,7 +156,7 @@ func TestPDBMissing(t *testing.T) {
 		files []string
 		want  string
 	}{
-		{[]string{"chain64-O2.cv.dmp", "chain64-O2.pdb"}, "the program itself, chain64-O2.exe: without it x86_64 stacks are guessed"},
+		{[]string{"chain64-O2.cv.dmp", "chain64-O2.pdb"}, "the program itself, chain64-O2.exe: without it callers on x86_64 are guesses"},
 		{[]string{"chain32-O2.cv.dmp", "chain32-O2.pdb"}, ""},
 		{[]string{"chain64-O2.cv.dmp", "chain64-O2.exe"}, "the debug information chain64-O2.pdb (id AF39DD20F7DE752D4C4C44205044422E1)"},
 		{[]string{"chain64-O2.cv.dmp", "chain64-O2.exe", "chain64-O2.pdb"}, ""},

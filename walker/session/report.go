@@ -39,7 +39,7 @@ func (s *Session) walkThread(w *walker.Walker, syms *lookups, i int, policy walk
 func (s *Session) beginThread(w *walker.Walker, syms *lookups, i int, policy walker.Policy) (*walker.Steps, *walker.Stop) {
 	if report.WroteDump(s.Dump, i) {
 		return nil, &walker.Stop{Kind: walker.StopDumpThread,
-			Detail: "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash"}
+			Detail: "this thread wrote the dump: its registers are from then, not from the crash"}
 	}
 	if s := s.System; s != nil && (s.Processor == core.ProcARM32Win64 || s.Processor == core.ProcX86ARM64) {
 		return nil, &walker.Stop{Kind: walker.StopNoCPU, Detail: fmt.Sprintf("%s does not know processor number %d", policy.Name, s.Processor)}

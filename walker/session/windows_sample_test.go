@@ -36,7 +36,7 @@ func TestWindowsSample(t *testing.T) {
 		{"app.dmp app.exe app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", "no symbols for kernel32.dll: 1 frame has no name; add kernel32.pdb with id"},
 		{"app.pdb.gz app.exe app.dmp", true, true, "kernel32.pdb+kernel32.dll", "no symbols for kernel32.dll: 1 frame has no name; add kernel32.pdb with id"},
 		{"app.dmp app.exe", true, false, "app.pdb kernel32.pdb+kernel32.dll", "app.exe alone has no functions and lines, which are in app.pdb: 4 frames lack them; add app.pdb with id A855514E410DD0664C4C44205044422E1"},
-		{"app.dmp app.pdb.gz", false, true, "app.exe kernel32.pdb+kernel32.dll", "app.pdb has names and no unwind rules: the callers of 4 frames were guessed; add app.exe: without it amd64 stacks are guessed"},
+		{"app.dmp app.pdb.gz", false, true, "app.exe kernel32.pdb+kernel32.dll", "app.pdb has names and no unwind rules: the callers of 4 frames were guessed; add app.exe: without it callers on amd64 are guesses"},
 		{"app.dmp", false, false, "app.pdb+app.exe kernel32.pdb+kernel32.dll", "no symbols for app.exe"},
 		{"app-full.dmp app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", "no symbols for kernel32.dll: 1 frame has no name; add kernel32.pdb with id"},
 		{"app-full.dmp", true, false, "app.pdb kernel32.pdb+kernel32.dll", "no symbols for app.exe and kernel32.dll: 4 frames have no names; add app.pdb with id A855514E410DD0664C4C44205044422E1"},

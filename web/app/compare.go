@@ -119,7 +119,7 @@ func (z *Compare) rowTitle() string { return "How each policy continues from " +
 func (z *Compare) stopsText() string {
 	lines := make([]string, 0, len(z.Shown.Walks))
 	for _, w := range z.Shown.Walks {
-		stop := strings.TrimPrefix(strings.TrimPrefix(w.Stop, "The walk stopped: "), "End of the stack: ")
+		stop := strings.TrimPrefix(strings.TrimPrefix(w.Stop, "The stack ends early: "), "End of the stack: ")
 		lines = append(lines, w.Policy+", "+frameCount(w.Frames)+": "+stop)
 	}
 	return joinLines(lines)

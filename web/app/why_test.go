@@ -8,14 +8,14 @@ import (
 
 func TestWhyTexts(t *testing.T) {
 	w := rows.Why{Checks: []string{"in module app", "after a call instruction"}, Notes: []string{"rbx is lost"},
-		Stop: "The walk stopped: no caller was found", Suggestion: "drop app.sym"}
+		Stop: "The stack ends early: no caller was found", Suggestion: "drop app.sym"}
 	if got := checksText(w); got != "in module app · after a call instruction · rbx is lost" {
 		t.Errorf("%q", got)
 	}
 	if got := checksText(rows.Why{}); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got := stopText(w); got != "The walk stopped: no caller was found. What would help: drop app.sym." {
+	if got := stopText(w); got != "The stack ends early: no caller was found. What would help: drop app.sym." {
 		t.Errorf("%q", got)
 	}
 	got := changesText([]rows.Change{{Name: "rsp", Before: "0x10", After: "0x20", How: "rule"}, {Name: "rbx", Before: "0x1", After: "0x1", How: "unchanged"},

@@ -163,7 +163,7 @@ func TestDumpsymsPDB(t *testing.T) {
 			}
 		}
 	}
-	if _, out, stderr := crashpane("dumpsyms", f[1]); !strings.Contains(stderr, "not here: the program itself, crash64c.exe or crash64c.dll: without it x86_64 stacks are guessed") || strings.Contains(out, "STACK") {
+	if _, out, stderr := crashpane("dumpsyms", f[1]); !strings.Contains(stderr, "not here: the program itself, crash64c.exe or crash64c.dll: without it callers on x86_64 are guesses") || strings.Contains(out, "STACK") {
 		t.Errorf("%s", stderr)
 	}
 	if code, _, stderr := crashpane("dumpsyms", f[0], f[3]); code != exitFailed || !strings.Contains(stderr, "does not belong to") || !strings.Contains(stderr, "35D9E4F25E16B6FD4C4C44205044422E1") {

@@ -18,7 +18,7 @@ func TestExplainCommand(t *testing.T) {
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	for _, want := range []string{"(crashed), frame 1: ", "Found by call frame information, ", ".sym", " line ", ".cfa: $r", ".ra:  [cfa − 8]",
+	for _, want := range []string{"(crashed), frame 1: ", "Found by unwind rules (CFI), ", ".sym", " line ", ".cfa: $r", ".ra:  [cfa − 8]",
 		"word at 0x", "Checks: in module ", "stack moved up ", "Record:\n  line ", "STACK CFI INIT ", "→"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

@@ -168,7 +168,7 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 		case w.Program != "" && !r.Modules[w.Module].Has.NoProgram:
 			fmt.Fprintf(s.stderr, "%s is missing (its build id is %s): it has functions and lines of %s\n", w.Program, w.CodeID, report.BaseName(r.Modules[w.Module].Name))
 		case w.Program != "":
-			fmt.Fprintf(s.stderr, "%s is missing (its identifier is %s): without it %s stacks are guessed\n", w.Program, w.CodeID, r.System.CPU)
+			fmt.Fprintf(s.stderr, "%s is missing (its identifier is %s): without it callers on %s are guesses\n", w.Program, w.CodeID, r.System.CPU)
 		default:
 			fmt.Fprintf(s.stderr, "%s is missing (its id is %s): it has the functions and lines of %s\n", w.DebugFile, w.DebugID, report.BaseName(r.Modules[w.Module].Name))
 		}

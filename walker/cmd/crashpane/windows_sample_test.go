@@ -35,7 +35,7 @@ func TestWindowsFiles(t *testing.T) {
 	put("packed/app.pd_", read("app.pd_"))
 	put("packed/app.exe", read("app.exe"))
 	const missingPDB, missingProgram = "app.pdb is missing (its id is " + id + "): it has the functions and lines of app.exe\n",
-		"app.exe is missing (its identifier is 167a5eab6000): without it amd64 stacks are guessed\n"
+		"app.exe is missing (its identifier is 167a5eab6000): without it callers on amd64 are guesses\n"
 	for _, tc := range []struct {
 		files        []string
 		exact, named bool
@@ -63,7 +63,7 @@ func TestWindowsFiles(t *testing.T) {
 		says string
 	}{
 		{[]string{"dumpsyms", sample + "app.pd_"}, "is no ELF file, PE file, PDB or Mach-O file: it is a Windows cabinet"},
-		{[]string{"dumpsyms", alone}, "the program itself, app.exe or app.dll: without it x86_64 stacks are guessed"},
+		{[]string{"dumpsyms", alone}, "the program itself, app.exe or app.dll: without it callers on x86_64 are guesses"},
 		{[]string{"rules", alone}, "debug information without unwind rules, but for the records of x86"},
 		{[]string{"rules", "--source", "pdata", "--address", "1050", sample + "app.exe"}, "no rules cover 0x1050; it is linked at 0x140000000"},
 	} {

@@ -65,3 +65,30 @@ type Change struct{ Name, Before, After, How string }
 
 // Attempt is an attempt to find a frame that the walker rejected.
 type Attempt struct{ Source, Rule, Origin, Reason string }
+
+// SourceWord returns the words for a source of rules, with the term that debuggers have.
+func SourceWord(s string) string {
+	switch s {
+	case "cfi":
+		return "Unwind rules (CFI)"
+	case "signal-code":
+		return "Code that returns from a signal's handler"
+	case "go-stack":
+		return "Stack pointer saved by Go's runtime"
+	case "code":
+		return "Code of the function"
+	case "stack-win":
+		return "Unwind rules (STACK WIN)"
+	case "frame-pointer":
+		return "Frame pointer"
+	case "leaf":
+		return "Direct return (leaf function)"
+	case "shadow-stack":
+		return "Shadow stack"
+	case "scan":
+		return "Search of the stack (scan)"
+	case "context":
+		return "Registers in the dump (context)"
+	}
+	return Clean(s)
+}

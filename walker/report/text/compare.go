@@ -123,11 +123,7 @@ func writeDivergence(b *printer, c *report.Comparison, title func(row int) strin
 		if branch.Next < 0 {
 			b.printf("stops (%s)\n", branch.Stop.Kind)
 		} else {
-			by := sourceWords(branch.Source)
-			if branch.Origin != "" && branch.Origin != by {
-				by += ", " + branch.Origin
-			}
-			b.printf("%s → sp 0x%x, %s\n", by, c.Rows[branch.Next].SP, title(branch.Next))
+			b.printf("%s → sp 0x%x, %s\n", foundBy(branch.Source, branch.Origin), c.Rows[branch.Next].SP, title(branch.Next))
 		}
 		for _, a := range branch.Attempts {
 			b.printf("      not by %s: %s\n", sourceWords(a.Source), a.Reason)

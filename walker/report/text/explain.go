@@ -8,6 +8,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // WriteExplanation prints how a frame was found, with the computed numbers.
@@ -30,7 +31,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 	if x.Frame == 0 {
 		b.printf("From the dump's context; %s.\n", strings.Join(x.Notes, "; "))
 	} else {
-		b.printf("Found by %s\n", foundBy(x))
+		b.printf("Found by %s\n", foundBy(x.Source, x.Origin))
 	}
 	if in := x.Instruction; in != nil && in.Text != "" {
 		target := ""
@@ -64,7 +65,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 			b.printf("What would help: %s.\n", e.Suggestion)
 		}
 		writeAttempts(b, "Tried for the next one, and rejected", e.Attempts)
-		writeScanned(b, r, e.Scanned, "by the last scan", wordSize)
+		writeScanned(b, r, e.Scanned, "by the last search", wordSize)
 	}
 	return b.flush()
 }
@@ -113,40 +114,22 @@ func frameTitle(r *report.Report, f *report.Frame) string {
 	return visible.Text(fmt.Sprintf("%s + 0x%x", in, f.RVA))
 }
 
-// foundBy returns the source and where its rules come from.
-func foundBy(x *report.Explanation) string {
-	words := sourceWords(x.Source)
-	if x.Origin == "" || x.Origin == words {
+// foundBy returns a source and where its rules come from, unless that repeats the source.
+func foundBy(source, origin string) string {
+	words := sourceWords(source)
+	if origin == "" || strings.Contains(words, origin) || source == "scan" {
 		return words
 	}
-	return words + ", " + x.Origin
+	return words + ", " + origin
 }
 
-// sourceWords returns a source as text.
+// sourceWords returns the words for a source within a sentence.
 func sourceWords(source string) string {
-	switch source {
-	case "cfi":
-		return "call frame information"
-	case "signal-code":
-		return "code that returns from a signal's handler"
-	case "go-stack":
-		return "stack pointer saved by Go's runtime"
-	case "code":
-		return "code of the function"
-	case "stack-win":
-		return "STACK WIN frame data"
-	case "frame-pointer":
-		return "frame pointer"
-	case "leaf":
-		return "leaf function"
-	case "shadow-stack":
-		return "shadow stack"
-	case "scan":
-		return "stack scan"
-	case "context":
-		return "context"
+	words := rows.SourceWord(source)
+	if strings.HasPrefix(words, "STACK") || words == "" {
+		return words
 	}
-	return source
+	return strings.ToLower(words[:1]) + words[1:]
 }
 
 // writeSteps prints the rules and their numbers in columns.
@@ -231,9 +214,9 @@ func writeScanned(b *printer, r *report.Report, s *report.Scanned, which string,
 	if s == nil {
 		return
 	}
-	b.printf("Scanned: %d words from 0x%x", s.Words, s.From)
+	b.printf("Searched: %s from 0x%x", wordCount(s.Words), s.From)
 	if len(s.Rejected) == 0 {
-		b.printf("; none of the others points into a module\n")
+		b.printf("; no other points into a module\n")
 		return
 	}
 	b.printf("; rejected %s:\n", which)
@@ -246,6 +229,13 @@ func writeScanned(b *printer, r *report.Report, s *report.Scanned, which string,
 	}
 }
 
+func wordCount(n int) string {
+	if n == 1 {
+		return "1 word"
+	}
+	return fmt.Sprintf("%d words", n)
+}
+
 func writeAttempts(b *printer, title string, all []report.Attempt) {
 	if len(all) == 0 {
 		return
@@ -256,7 +246,7 @@ func writeAttempts(b *printer, title string, all []report.Attempt) {
 		if a.Rule != "" {
 			b.printf(" (%s)", a.Rule)
 		}
-		if a.Origin != "" && a.Origin != sourceWords(a.Source) {
+		if foundBy(a.Source, a.Origin) != sourceWords(a.Source) {
 			b.printf(" [%s]", a.Origin)
 		}
 		b.printf("\n")

@@ -139,7 +139,7 @@ func (v *View) branches(c *report.Comparison, p *report.Divergence, out *rows.Co
 		if w.Next < 0 {
 			branch.Text = stopSentence(&report.Thread{Stop: w.Stop})
 		} else {
-			by := sourceWord(w.Source)
+			by := rows.SourceWord(w.Source)
 			if o := rows.Clean(w.Origin); o != "" && !strings.Contains(strings.ToLower(o), strings.ToLower(by)) {
 				by += ", " + o
 			}

@@ -83,7 +83,7 @@ func TestCompareMarksWhatDiffers(t *testing.T) {
 	if p.Total != 2 || p.Found != 2 || p.Agreed != 1 || !p.Rows[0].Same || p.Rows[0].Diverges || !p.Rows[1].Diverges || p.Rows[1].Same || p.Rows[1].Cells[0].Word != "" || p.Rows[1].Cells[1].Word == "" {
 		t.Fatalf("%+v", p)
 	}
-	if len(p.Branches) != 2 || p.Branches[0].Walks != "breakpad" || p.Branches[0].Text != "The walk stopped: no caller was found" ||
+	if len(p.Branches) != 2 || p.Branches[0].Walks != "breakpad" || p.Branches[0].Text != "The stack ends early: no caller was found" ||
 		!strings.HasPrefix(p.Branches[1].Text, "Frame pointer → ") || p.Branches[1].Rule != "cfa = rbp + 16\nra = [cfa - 8]" {
 		t.Errorf("%+v", p.Branches)
 	}

@@ -58,7 +58,7 @@ var findingKinds = map[report.FindingKind]struct {
 	report.FindingNoDebug:    {"No functions and lines", true},
 	report.FindingMissing:    {"Missing symbols", true},
 	report.FindingExports:    {"Only exported names", true},
-	report.FindingLost:       {"Walk got lost", false},
+	report.FindingLost:       {"Caller not known", false},
 	report.FindingLimit:      {"Frame limit", false},
 	report.FindingNoSystem:   {"No system", false},
 	report.FindingSeveral:    {"Several exceptions", false},

@@ -121,7 +121,7 @@ func (v *View) identity(d *rows.FrameDetail, f *report.Frame) {
 	case f.Trust == "none":
 		d.Warning = "Nothing in the dump shows that there is code at this address."
 	case row.Unreliable:
-		d.Warning = "Found by scanning the stack: this call may be left over from earlier."
+		d.Warning = "A guess, found by searching the stack (scan): this call may be left over from earlier."
 	}
 }
 
@@ -253,34 +253,7 @@ func (v *View) why(d *rows.FrameDetail, t *report.Thread, fi int) {
 func attempts(from []report.Attempt) []rows.Attempt {
 	out := []rows.Attempt{}
 	for _, a := range from {
-		out = append(out, rows.Attempt{Source: sourceWord(a.Source), Rule: rows.Clean(a.Rule), Origin: rows.Clean(a.Origin), Reason: rows.Clean(a.Reason)})
+		out = append(out, rows.Attempt{Source: rows.SourceWord(a.Source), Rule: rows.Clean(a.Rule), Origin: rows.Clean(a.Origin), Reason: rows.Clean(a.Reason)})
 	}
 	return out
-}
-
-// sourceWord returns the page's word for a source of rules.
-func sourceWord(s string) string {
-	switch s {
-	case "cfi":
-		return "Unwind rules (CFI)"
-	case "signal-code":
-		return "Code that returns from a signal's handler"
-	case "go-stack":
-		return "Stack pointer saved by Go's runtime"
-	case "code":
-		return "Code of the function"
-	case "stack-win":
-		return "Unwind rules (STACK WIN)"
-	case "frame-pointer":
-		return "Frame pointer"
-	case "leaf":
-		return "Direct return (leaf function)"
-	case "shadow-stack":
-		return "Shadow stack"
-	case "scan":
-		return "Search of the stack (scan)"
-	case "context":
-		return "Registers in the dump (context)"
-	}
-	return rows.Clean(s)
 }

@@ -212,7 +212,7 @@ func lacks(m *report.Module) []string {
 	}
 	h := &m.Has
 	if !h.CFI && !h.SFrame {
-		out = append(out, "No unwind rules: callers of its frames are found by frame pointers or by scanning")
+		out = append(out, "No unwind rules: callers of its frames are found by frame pointers, or guessed")
 	}
 	switch {
 	case h.OnlyExports:

@@ -355,10 +355,10 @@ func (v *View) stopRows(t *report.Thread) []rows.StackRow {
 // stopSentence returns why a walk ended.
 func stopSentence(t *report.Thread) string {
 	if t.Omitted {
-		return "Not walked: this thread wrote the dump."
+		return "No frames: this thread wrote the dump."
 	}
 	if t.Pending {
-		return "This thread is being walked."
+		return "Crashpane is still finding the frames of this thread."
 	}
 	d := rows.Clean(t.Stop.Detail)
 	switch t.Stop.Kind {
@@ -373,7 +373,7 @@ func stopSentence(t *report.Thread) string {
 	if d == "" {
 		d = strings.ReplaceAll(rows.Clean(t.Stop.Kind), "-", " ")
 	}
-	return "The walk stopped: " + d
+	return "The stack ends early: " + d
 }
 
 // source returns "file.cpp:12", and the full path with the line. Code that the compiler made for no line
@@ -396,7 +396,7 @@ func source(file string, line uint32, has bool) (string, string) {
 
 // quality returns how many modules of a stack have symbols, and how many frames are unreliable.
 //
-//	Symbols for 3 of 5 modules on this stack · add libfoo.so first · 2 frames found by scanning
+//	Symbols for 3 of 5 modules on this stack · add libfoo.so first · 2 frames are guesses
 func (v *View) quality(t *report.Thread) string {
 	if len(t.Frames) == 0 {
 		return ""
@@ -445,10 +445,10 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, "add "+rows.Clean(m.FileToAdd())+" first")
 	}
 	if distant > 0 {
-		parts = append(parts, count(distant, "frame has", "frames have")+" no name: the nearest one is another function's")
+		parts = append(parts, count(distant, "frame has", "frames have")+" no name")
 	}
 	if weak > 0 {
-		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")
+		parts = append(parts, count(weak, "frame is a guess", "frames are guesses"))
 	}
 	if assigned > 0 {
 		parts = append(parts, count(assigned, "frame", "frames")+" found or named by symbols that you assigned")

@@ -65,7 +65,7 @@ func TestSourcesHavePageWords(t *testing.T) {
 		if s == walker.SourceContext {
 			continue // no caller was found by it
 		}
-		word := sourceWord(string(s))
+		word := rows.SourceWord(string(s))
 		if word == string(s) || words[word] != "" {
 			t.Errorf("the words of %s are %q, as of %q", name, word, words[word])
 		}

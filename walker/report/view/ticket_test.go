@@ -137,7 +137,7 @@ func TestLongStacks(t *testing.T) {
 	}
 	k := Ticket(r, nil, TicketOptions{Thread: -1, All: true})
 	text := written(t, ticket.WriteText, k)
-	for _, line := range []string{" 3  app!b  (unwind rule)\n …  Frames 4 to 9,001 repeat the 2 frames above 4,499 times\n9002  app!main  (unwind rule)\nThe walk stopped", "19  app!io19  (unwind rule)\n30 more frames are not shown\n"} {
+	for _, line := range []string{" 3  app!b  (unwind rule)\n …  Frames 4 to 9,001 repeat the 2 frames above 4,499 times\n9002  app!main  (unwind rule)\nThe stack ends early", "19  app!io19  (unwind rule)\n30 more frames are not shown\n"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in\n%s", line, text)
 		}

@@ -260,7 +260,7 @@ func TestStackWindows(t *testing.T) {
 	if r := all.Rows[4]; !r.Unreliable || !r.NoSymbol || r.Function != "0x0000000000009998" || r.Address != r.Function {
 		t.Errorf("%+v", r)
 	}
-	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame found or named by symbols that you assigned" {
+	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame is a guess · 1 frame found or named by symbols that you assigned" {
 		t.Error(all.Quality)
 	}
 	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: rows.Query("OUTER"), Frame: 0, Inline: -1})
@@ -320,10 +320,10 @@ func TestFrame(t *testing.T) {
 	if d := v.Frame(1, 1, -1); !strings.Contains(d.Warning, "module has id BBB0, the file has CCC0") {
 		t.Errorf("%q", d.Warning)
 	}
-	if d := v.Frame(1, 2, -1); d.Why.Stop != "The walk stopped: no caller was found" {
+	if d := v.Frame(1, 2, -1); d.Why.Stop != "The stack ends early: no caller was found" {
 		t.Errorf("%q", d.Why.Stop)
 	}
-	if d := v.Frame(0, 0, -1); d.Why.Stop != "Not walked: this thread wrote the dump." {
+	if d := v.Frame(0, 0, -1); d.Why.Stop != "No frames: this thread wrote the dump." {
 		t.Errorf("%+v", d)
 	}
 	if v.Frame(7, 0, 0) != nil {
