@@ -25,12 +25,15 @@ type ender struct {
 	// deep: the stack may be too deep, so that a recursion is told.
 	deep bool
 	// through are names of functions by which the runtime calls the program, and was itself called: those
-	// that follow are not the crash's place.
+	// that follow are not the crash's place. One that begins with "/" is a module.
 	through string
 }
 
 // throughV8 are what calls native functions from JavaScript, runs JavaScript, and starts Node.
 const throughV8 = "v8::* node::* Builtins_* uv_*"
+
+// throughJava are the Java VM and its launcher.
+const throughJava = "/libjvm.so /jvm.dll /libjvm.dylib /libjli.so /jli.dll /libjli.dylib"
 
 const outOfMemory = "ran out of memory"
 
@@ -98,6 +101,7 @@ var enders = []ender{
 	{names: "node::Assert", why: "a check of Node failed"},
 	{names: "node::OnFatalError V8_Fatal v8::Utils::ReportApiFailure", why: "a fatal error that V8 found"},
 	{names: "node::Abort node::ABORT v8::base::OS::Abort"},
+	{names: "report_java_out_of_memory*", did: outOfMemory, why: "Java's heap had no room", through: throughJava},
 	{names: "report_vm_out_of_memory*", did: outOfMemory, why: "the Java VM could not allocate"},
 	{names: "VMError::report* report_vm_error* report_fatal* os::abort", why: "a fatal error that the Java VM found"},
 	{names: "Py_FatalError* _Py_FatalError*", why: "a fatal error that Python found"},
@@ -281,22 +285,30 @@ func (b *builder) aborted(kind reason.Kind) {
 		return
 	}
 	c.Event = event
-	for through != "" && c.Ended < len(frames) && isThrough(&frames[c.Ended], through) {
+	for through != "" && c.Ended < len(frames) && b.isThrough(&frames[c.Ended], through) {
 		c.Ended++
 		if _, name := spelled(frames[c.Ended-1].Function.Raw); name == "node::Start" {
 			c.Ended = len(frames) // which is all that Node's own program does
 		}
 	}
-	c.Runtimes = through != "" && c.Ended == len(frames)
+	if through != "" && !slices.ContainsFunc(frames[c.Ended:], func(f Frame) bool { return f.Module < 0 || !b.isSystems(f.Module) }) {
+		c.Ended, c.Runtimes = len(frames), true // the system called the runtime
+	}
 	// What has no name there is a part of the same runtime.
 	for i := c.Ended; i+1 < len(frames) && !frames[i].Named() && frames[i].Module >= 0 && frames[i].Module == frames[i-1].Module && b.isSystems(frames[i].Module); i++ {
 		c.Ended = i + 1
 	}
 }
 
-// isThrough reports whether a frame is the runtime's: of a function that names list, or of code that the
-// runtime has made.
-func isThrough(f *Frame, names string) bool {
+// isThrough reports whether a frame is the runtime's: of a function or a module that names list, or of code
+// that the runtime has made.
+func (b *builder) isThrough(f *Frame, names string) bool {
+	if f.Module >= 0 {
+		module := "/" + strings.ToLower(BaseName(b.r.Modules[f.Module].Name))
+		if slices.Contains(strings.Fields(names), module) {
+			return true
+		}
+	}
 	if !named(f) {
 		return f.Module < 0
 	}

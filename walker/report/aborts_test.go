@@ -70,6 +70,9 @@ func TestAborted(t *testing.T) {
 		names := strings.Fields(c.frames)
 		for _, n := range names {
 			f := Frame{Trust: "cfi", Function: Name{Raw: strings.TrimLeft(n, "~!?")}, Nearest: n[0] == '~'}
+			if n == "main" || strings.HasPrefix(n, "addon::") { // not of the library
+				f.Module = -1
+			}
 			if f.HasFunction = n != "?" && n != "!"; n[0] == '!' {
 				f.Trust = "scan"
 			}
@@ -105,7 +108,7 @@ func TestAbortedByTrap(t *testing.T) {
 	}
 }
 
-// TestRuntimes: where JavaScript ended the program, all of Node is passed by up to its start.
+// TestRuntimes: where JavaScript or Java ended the program, all of Node and of the Java VM is passed by.
 func TestRuntimes(t *testing.T) {
 	for frames, want := range map[string]bool{
 		"raise abort node::Abort(v8::FunctionCallbackInfo) v8::Call() Builtins_JSEntry node::Start(int,char**) main _start": true,
@@ -113,8 +116,14 @@ func TestRuntimes(t *testing.T) {
 		"raise abort node::Assert(node::AssertionInfo) node::fs::Read() node::Start(int,char**) main":                       false,
 	} {
 		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "aborted itself"}}, Threads: make([]Thread, 1), MainModule: -1}}
+		b.r.Modules = []Module{{Name: "/opt/app/libapp.so"}, {Name: "/usr/lib/jvm/lib/server/libjvm.so"}, {Name: "/lib/libc.so.6"}}
 		for _, n := range strings.Fields(frames) {
-			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, Frame{Trust: "cfi", HasFunction: true, Module: -1, Function: Name{Raw: n}})
+			module, function, found := strings.Cut(n, "!")
+			if !found {
+				module, function = "", n
+			}
+			f := Frame{Trust: "cfi", HasFunction: function != "?", Module: map[string]int{"": -1, "app": 0, "jvm": 1, "libc": 2}[module], Function: Name{Raw: function}}
+			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, f)
 		}
 		if b.aborted(reason.Abort); b.r.Crash.Runtimes != want {
 			t.Errorf("%s: %v", frames, b.r.Crash.Runtimes)

@@ -55,6 +55,14 @@ func (b *builder) variables(say func(source, text string)) {
 			if size, ok := b.d.Memory.Word(at, 4); ok && size > 4 {
 				say("memory of "+name, b.text(at+4, size-4))
 			}
+		case strings.HasPrefix(name, "libjvm.") || name == "jvm.dll":
+			// HotSpot's utilities/vmError.cpp: why it ends, and of an error that it found itself the details.
+			const message, detail = "_ZN7VMError8_messageE", "_ZN7VMError11_detail_msgE"
+			vars := b.in.Program.Variables(m, message, detail)
+			at, _ := b.pointer(vars[message])
+			if text := b.text(at, maxMessageText); text != "" {
+				say("memory of "+name, strings.TrimSuffix(text+": "+b.text(vars[detail], 1024), ": "))
+			}
 		case m == b.r.MainModule && b.d.OS() != core.Windows:
 			// Go's runtime/print.go: a ring of what it printed, and where the next byte goes.
 			vars := b.in.Program.Variables(m, "runtime.printBacklog", "runtime.printBacklogIndex")

@@ -85,6 +85,10 @@ func TestInMemory(t *testing.T) {
 		{"no message", dumptest.OSLinux, 6, nil, &programFile{variables: map[string]uint64{"__abort_msg": 0x500800}}, memory{0x500800: words(0)}, "abort", "", ""},
 		{"a message without end", dumptest.OSLinux, 6, nil, &programFile{variables: map[string]uint64{"__abort_msg": 0x500800}},
 			memory{0x500800: words(0x9000), 0x9000: words(uint32(0x100), "free()")}, "abort", "", ""},
+		{"HotSpot's message", dumptest.OSLinux, 6, nil, &programFile{variables: map[string]uint64{"_ZN7VMError8_messageE": 0x600800, "_ZN7VMError11_detail_msgE": 0x600900}},
+			memory{0x600800: words(0x600a00), 0x600900: []byte("boom: Java heap space\x00"), 0x600a00: []byte("fatal error\x00")}, "abort report_fatal(char)", "the Java VM", "fatal error: boom: Java heap space"},
+		{"HotSpot's message alone", dumptest.OSLinux, 6, nil, &programFile{variables: map[string]uint64{"_ZN7VMError8_messageE": 0x600800, "_ZN7VMError11_detail_msgE": 0x600900}},
+			memory{0x600800: words(0x600a00), 0x600900: []byte("\x00"), 0x600a00: []byte("boom\x00")}, "abort report_fatal(char)", "the Java VM", "boom"},
 		{"Go's ring", dumptest.OSLinux, 6, nil, &programFile{variables: map[string]uint64{"runtime.printBacklog": 0x400800, "runtime.printBacklogIndex": 0x400a00}},
 			memory{0x400800: append(words("asleep\n"), append(make([]byte, 493), words("fatal error:", 7)...)...)}, "runtime.raise runtime.throw", "Go's runtime", "fatal error:asleep"},
 		{"libstdc++", dumptest.OSLinux, 6, nil, &programFile{initial: map[uint64]string{}},
@@ -110,7 +114,7 @@ func TestInMemory(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
 			b := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: c.os}).
-				Thread(7, ctx, 0x7000, make([]byte, 64)).Module(0x400000, 0x10000, "/bin/app", nil).Module(0x500000, 0x1000, "/lib/libc.so.6", nil).
+				Thread(7, ctx, 0x7000, make([]byte, 64)).Module(0x400000, 0x10000, "/bin/app", nil).Module(0x500000, 0x1000, "/lib/libc.so.6", nil).Module(0x600000, 0x1000, "/jvm/libjvm.so", nil).
 				Exception(7, c.code, 0xfffffffa, 0, ctx, c.params...)
 			for at, bytes := range c.memory {
 				b.Memory(at, bytes)

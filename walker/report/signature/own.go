@@ -151,6 +151,7 @@ var irrelevant = newList(`
 	PROCCreateCrashDumpIfEnabled invoke_previous_action sigsegv_handler SEHProcessException System.Environment.FailFast*
 	base::ImmediateCrash base::debug::BreakDebugger* logging::LogMessage* logging::CheckError* logging::NotReachedError* logging::RawCheck*
 	base::internal::OnNoMemory* partition_alloc::internal::OnNoMemory* google::LogMessage* google::LogMessageFatal* crashpad::* google_breakpad::* crash_handler::*
+	os::abort VMError::report* report_fatal report_vm_error report_vm_out_of_memory v8::base::OS::Abort
 	MOZ_Crash* NS_DebugBreak mozalloc_abort mozalloc_handle_oom
 `, list{})
 
