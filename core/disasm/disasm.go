@@ -13,7 +13,6 @@ import (
 	"golang.org/x/arch/loong64/loong64asm"
 	"golang.org/x/arch/ppc64/ppc64asm"
 	"golang.org/x/arch/riscv64/riscv64asm"
-	"golang.org/x/arch/s390x/s390xasm"
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -129,8 +128,6 @@ func decoderOf(arch *cpu.Arch) decoder {
 		return riscv
 	case cpu.LoongArch64:
 		return loongArch
-	case cpu.S390X:
-		return s390x
 	}
 	return nil
 }
@@ -183,12 +180,4 @@ func loongArch(code []byte, at uint64, _ binary.ByteOrder) Inst {
 	in := Inst{Len: 4, Text: loong64asm.GNUSyntax(i)}
 	in.nameTarget(at)
 	return in
-}
-
-func s390x(code []byte, at uint64, _ binary.ByteOrder) Inst {
-	i, err := s390xasm.Decode(code)
-	if err != nil {
-		return Inst{}
-	}
-	return Inst{Len: i.Len, Text: s390xasm.GNUSyntax(i, at)}
 }

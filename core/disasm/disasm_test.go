@@ -32,7 +32,7 @@ func TestDecode(t *testing.T) {
 			t.Fatalf("%q", s.Text())
 		}
 		order := binary.ByteOrder(binary.LittleEndian)
-		if strings.HasPrefix(col[0], "ppc") || col[0] == "s390x" {
+		if strings.HasPrefix(col[0], "ppc") {
 			order = binary.BigEndian
 		}
 		in := Decode(arch, append(code, 0x90, 0x90, 0x90, 0x90), 0x10000, order, false)
