@@ -99,7 +99,7 @@ func TestAbortedByTrap(t *testing.T) {
 	} {
 		b := &builder{r: &Report{Crash: &Crash{Event: analysis.Event{Did: "hit a breakpoint"}}, Threads: make([]Thread, 1)}}
 		for _, n := range strings.Fields(frames) {
-			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, Frame{Trust: "cfi", HasFunction: true, Function: Name{Raw: n}})
+			b.r.Threads[0].Frames = append(b.r.Threads[0].Frames, Frame{Trust: "cfi", Module: -1, HasFunction: true, Function: Name{Raw: n}})
 		}
 		b.aborted(reason.Trap)
 		if have := b.r.Crash.Event.String(); have != want {
