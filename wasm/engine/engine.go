@@ -454,7 +454,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		m := v.Modules(w.Span.From, w.Span.Count, w.Selected, w.Sort, rows.Query(w.Filter))
 		r.Modules = &m
 	}
-	e.addDumpParts(r, q, d, rep)
+	e.addDumpParts(r, q, d, rep, v)
 	if w := q.Overview.Difference; w != nil {
 		var other *view.View // nil for a dump that was closed
 		if w.Other >= 0 {
@@ -482,9 +482,10 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 }
 
 // addDumpParts adds the parts that show the dump itself.
-func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core.Dump, rep *report.Report) {
+func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core.Dump, rep *report.Report, v *view.View) {
 	if q.Grid != nil {
 		r.Grid = e.grid(d, rep, q.Grid.Name, q.Grid.Span)
+		addPoints(r.Grid, v)
 	}
 	if q.Content != nil {
 		r.Content = e.content(d, q.Dump, *q.Content)

@@ -7,6 +7,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -19,11 +20,13 @@ var gridTables = []struct {
 	// has reports whether a dump has data for the table.
 	has  func(d *core.Dump, rep *report.Report) bool
 	open func(e *Engine, d *core.Dump, rep *report.Report) gridTable
+	// points: what the addresses of shown rows point to is not in the rows themselves.
+	points bool
 }{
-	{"memory", hasMemory, openMemory},
-	{"streams", func(d *core.Dump, _ *report.Report) bool { return len(d.Streams) > 0 }, openStreams},
-	{"handles", func(_ *core.Dump, rep *report.Report) bool { return len(rep.Handles) > 0 }, openHandles},
-	{"annotations", func(_ *core.Dump, rep *report.Report) bool { return len(rep.Annotations) > 0 }, openAnnotations},
+	{"memory", hasMemory, openMemory, false},
+	{"streams", func(d *core.Dump, _ *report.Report) bool { return len(d.Streams) > 0 }, openStreams, false},
+	{"handles", func(_ *core.Dump, rep *report.Report) bool { return len(rep.Handles) > 0 }, openHandles, false},
+	{"annotations", func(_ *core.Dump, rep *report.Report) bool { return len(rep.Annotations) > 0 }, openAnnotations, true},
 }
 
 // gridTable is a table: the heads of its columns, the number of its rows, and a function that makes
@@ -57,6 +60,22 @@ func have(d *core.Dump, rep *report.Report) []string {
 		}
 	}
 	return out
+}
+
+// addPoints says what the addresses in the rows of a table point to.
+func addPoints(g *protocol.GridPage, v *view.View) {
+	for _, t := range gridTables {
+		if t.id != g.Name || !t.points {
+			continue
+		}
+		for c := range g.Columns {
+			for i := range g.Rows {
+				if g.Columns[c].Address {
+					g.Rows[i].Points = v.AddressNote(g.Rows[i].Cells[c])
+				}
+			}
+		}
+	}
 }
 
 // grid makes a window of a table.

@@ -52,6 +52,38 @@ func TestGrids(t *testing.T) {
 	}
 }
 
+// TestAddressesSayWhatTheyPointTo: the value of an annotation that is an address, and the crash's address, say what they
+// point to without a click; other texts and the memory map, which says it itself, do not.
+func TestAddressesSayWhatTheyPointTo(t *testing.T) {
+	k := newTalk(t)
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
+	k.add("a.dmp", dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(0x400000, 0x1000, "/bin/app", nil).Thread(7, ctx, 0x7000, make([]byte, 64)).Exception(7, 11, 1, 0x7010, ctx).
+		Crashpad([16]byte{1}, [16]byte{}, 0, [][2]string{{"in stack", "0x7020"}, {"in app", "0x400020"}, {"count", "123456"}, {"words", "0x7020 bytes"}}).Bytes())
+	want := map[string]string{"0x7020": "stack of thread 0", "0x400020": "app+0x20", "123456": "", "0x7020 bytes": ""}
+	found := 0
+	for _, r := range k.grid("annotations", protocol.Span{Count: 100}).Rows {
+		points, ok := want[r.Cells[2]]
+		if ok {
+			found++
+		}
+		if points == "" && r.Points != "" || !strings.Contains(strings.ReplaceAll(r.Points, " ", ""), strings.ReplaceAll(points, " ", "")) {
+			t.Errorf("%q points to %q, want %q", r.Cells, r.Points, points)
+		}
+	}
+	if found != len(want) {
+		t.Errorf("%d annotations", found)
+	}
+	for _, r := range k.grid("memory", protocol.Span{Count: 100}).Rows {
+		if r.Points != "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if d := k.screen(-1).Detail; d == nil || !strings.Contains(d.Fault, "stack of thread 0") {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestGridTables: the dump of the test of private data has rows of each table, and they have a cell
 // for each column.
 func TestGridTables(t *testing.T) {

@@ -43,7 +43,7 @@ func addressTitle(points string) string {
 
 // addressPart is an address in a cell of a Table.
 func addressPart(text, points string) part {
-	if addressAct(text) == nil {
+	if addressAct(text) == nil || !strings.HasPrefix(text, "0x") { // other numbers are counts
 		return textPart("", text, "")
 	}
 	return part{kind: "button", class: "address", text: text, tip: addressTitle(points), act: "address", arg: text}

@@ -36,7 +36,10 @@ func (z *Grid) Compute() {
 		to.class, to.act, to.arg = z.rowClass(r), z.act(), r.Index
 		for i := range to.cells {
 			if c := &to.cells[i]; z.Columns[i].Address && addressAct(c.text) != nil {
-				c.parts = []part{addressPart(c.text, "")}
+				c.parts = []part{addressPart(c.text, r.Points)}
+				if r.Points != "" {
+					c.parts = append(c.parts, textPart("points", r.Points, ""))
+				}
 			}
 		}
 	})

@@ -31,6 +31,14 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 	z.page.Reading.fragile = z.page.Reading.fragile && z.page.Reading.replay
 }
 
+// addressTitle is the tooltip of the crash's address. What it points to is known with the registers.
+func (z *Verdict) addressTitle() string {
+	if d := z.page.Frame.Detail; d != nil {
+		return addressTitle(d.Fault)
+	}
+	return addressTitle("")
+}
+
 // finding returns the most important finding about the selected thread or about all, and its
 // number; -1 if there is none.
 func (z *Verdict) finding() (rows.FindingRow, int) {

@@ -51,7 +51,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn.AddAttrInterface("class", "address verdict-"+s.Role)
 						vgn.AddAttrInterface("data-act", addressAct(s.Text))
 						vgn.AddAttrInterface("data-arg", s.Text)
-						vgn.AddAttrInterface("title", addressTitle(""))
+						vgn.AddAttrInterface("title", c.addressTitle())
 						vgn.SetInnerHTML(s.Text)
 					}
 				}

@@ -181,6 +181,8 @@ type GridRow struct {
 	Index int
 	Cells []string
 	Mark  string // "danger", "stack", or ""
+	// Points says what the address in the row points to, or is "".
+	Points string
 }
 
 // GridPage is a window of such a table.

@@ -11,6 +11,8 @@ type FrameDetail struct {
 	Why  Why
 	// Warning is shown above the rest: symbols that may not match, a guessed frame.
 	Warning string
+	// Fault says what the crash's address points to, or is "": the headline has the address.
+	Fault string
 }
 
 // Register is one register of the frame.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -35,6 +36,7 @@ func (v *View) Frame(ti, fi, inline int) *rows.FrameDetail {
 		d.Facts = append(d.Facts, v.threadFacts(t)...)
 	}
 	v.registers(d, f)
+	d.Fault = v.faultNote()
 	v.why(d, t, fi)
 	if v.explain == nil {
 		return d
@@ -201,6 +203,27 @@ func (v *View) registers(d *rows.FrameDetail, f *report.Frame) {
 	} else if unknown > 0 {
 		d.Note = count(unknown, "register is", "registers are") + " not in the dump."
 	}
+}
+
+// AddressNote returns what a text that is an address ("0x7ffe0000") points to, as for a register; "" for other texts.
+func (v *View) AddressNote(text string) string {
+	digits, ok := strings.CutPrefix(text, "0x")
+	if x, err := strconv.ParseUint(digits, 16, 64); ok && err == nil {
+		return v.valueNote(x)
+	}
+	return ""
+}
+
+// faultNote returns what the crash's address points to, or "".
+func (v *View) faultNote() string {
+	if c := v.r.Crash; c == nil || !c.Event.HasAddress || c.Event.Address < 0x1000 || v.points == nil {
+		return ""
+	}
+	p := v.points(v.r.Crash.Event.Address)
+	if note := v.pointee(&p); note != "" {
+		return note
+	}
+	return "no memory that the dump knows of"
 }
 
 // valueNote returns what a register's value may be: the fault address, a fill pattern, an address
