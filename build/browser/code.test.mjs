@@ -44,6 +44,14 @@ test("a jump leads to its target, and Back to where it was", async () => {
   await tab.page.waitForFunction(() => /rsi\+0x2c/.test(document.querySelector(".code-row.at")?.textContent));
 });
 
+test("a jump inside the listing is a line in the margin, and its target says where it comes from", async () => {
+  await opened();
+  const target = tab.page.locator(".code-row.code", { hasText: "mov eax, ecx" });
+  assert.match(await target.innerText(), /from \+0x47 ↓/);
+  assert.match(await target.evaluate((e) => getComputedStyle(e).backgroundImage), /gradient/);
+  assert.equal(await tab.page.locator(".code-row.code", { hasText: "and edx, 0x3" }).evaluate((e) => getComputedStyle(e).backgroundImage), "none");
+});
+
 test("the listing goes on where it is scrolled to its end, and keeps its place", { skip }, async () => {
   await opened([`${made}/mt-core2md.dmp`, `${made}/mt`], ["mt.c:17"]);
   const [, before] = await rows();

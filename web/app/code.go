@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -151,6 +152,45 @@ func (z *Code) class(r rows.CodeRow) string {
 		class += " at"
 	}
 	return z.page.Search.marks(class, r.Full)
+}
+
+// laneWidth is the distance of two lines of jumps in pixels, laneTip what an arrow takes beside them, laneLeft the space
+// before them.
+const laneWidth, laneTip, laneLeft = 6, 8, 6
+
+// margin is the style of a row: space for the lines of jumps in the listing, and those that are in the row, as
+// images of its background. Their meaning is in the text as well (CodeRow.From and Goal).
+func (z *Code) margin(r rows.CodeRow) string {
+	if z.Lanes == 0 {
+		return ""
+	}
+	end := z.Lanes*laneWidth + laneTip // where the offset begins
+	style := fmt.Sprintf("--lanes:%dpx", end)
+	var images []string
+	line := func(x, y, w, h int) {
+		images = append(images, fmt.Sprintf("linear-gradient(var(--cp-text-3),var(--cp-text-3)) %dpx %dpx/%dpx %dpx no-repeat", laneLeft+x, y, w, h))
+	}
+	const middle, bottom = 10, 20
+	for i := range r.Lanes {
+		bits, x := r.Lanes[i]-' ', end-laneTip-i*laneWidth
+		if bits&rows.LaneUp != 0 {
+			line(x, 0, 1, middle+1)
+		}
+		if bits&rows.LaneDown != 0 {
+			line(x, middle, 1, bottom-middle)
+		}
+		if bits&(rows.LaneOut|rows.LaneIn) != 0 {
+			line(x, middle, end-x, 1)
+		}
+		if bits&rows.LaneIn != 0 { // the tip of an arrow
+			line(end-3, middle-2, 1, 5)
+			line(end-2, middle-1, 1, 3)
+		}
+	}
+	if len(images) > 0 {
+		style += ";--jumps:" + strings.Join(images, ",")
+	}
+	return style
 }
 
 // first is what the row has at its beginning: the offset, or the bytes.

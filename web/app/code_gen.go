@@ -303,6 +303,13 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn.AddAttrInterface("class", c.class(r))
 						vgn.AddAttrInterface("title", r.Full)
 						{
+							b, err := vjson.Marshal(c.margin(r))
+							if err != nil {
+								panic(err)
+							}
+							vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+						}
+						{
 							vgparent := vgn
 							_ = vgparent
 							if r.Kind == "code" {
@@ -332,6 +339,11 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.AddAttrInterface("data-act", "code-go")
 								vgn.AddAttrInterface("data-arg", r.Target)
 								vgn.SetInnerHTML(r.Goal)
+							}
+							if r.From != "" {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-from"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(r.From)
 							}
 						}
 					}

@@ -9,6 +9,14 @@ const (
 	CodeSource      = "source" // a line of a source file
 )
 
+// Parts of a line of a jump in a row's margin.
+const (
+	LaneUp   = 1 << iota // from the row's middle to its top
+	LaneDown             // to its bottom
+	LaneOut              // the jump is in this row
+	LaneIn               // the jump's target is
+)
+
 // CodeRow is a row of a listing of code.
 type CodeRow struct {
 	Kind string
@@ -21,7 +29,10 @@ type CodeRow struct {
 	// Target is the address where the instruction goes, "0x4011d0", or ""; Goal names it: "main",
 	// "+0x12 ↑" in the same function.
 	Target, Goal string
-	At           bool // the frame is here
+	// From names the jumps to the instruction: "from +0x12 ↑". Lanes are the lines of jumps in the margin, the nearest
+	// to the code first: a character each, which is ' ' plus Lane… bits.
+	From, Lanes string
+	At          bool // the frame is here
 	// Line is the number of a line of a source file, "" in other rows. Source is the text of the line
 	// that a CodeLine is about, if the file was added.
 	Line, Source string
@@ -33,6 +44,7 @@ type CodePage struct {
 	// Title is the function, or the module; Source what the code was read from. Note says what is
 	// missing or doubtful, Wanted which file has the code.
 	Title, Source, Note, Wanted string
+	Lanes                       int // how many lines of jumps are in the margin
 	At                          int // row of the instruction that it is around
 	Rows                        []CodeRow
 	// MoreBefore, MoreAfter: there is further code.

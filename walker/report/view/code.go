@@ -15,6 +15,7 @@ type CodeList struct {
 	rows []codeRow
 	at   int
 	text func(path string) SourceText
+	jumps
 }
 
 // SourceText is a source file: its lines, counted from 1, what is doubtful about it, and why it has no
@@ -55,6 +56,7 @@ func (v *View) CodeList(c *report.Code, text func(path string) SourceText) *Code
 			l.rows = append(l.rows, codeRow{rows.CodeNote, i})
 		}
 	}
+	l.jumps = l.jumpsOf()
 	return l
 }
 
@@ -75,8 +77,14 @@ func (l *CodeList) Page(from, n int) *rows.CodePage {
 	}
 	p.Total = len(l.rows)
 	p.From = max(0, min(l.at+from, len(l.rows)))
-	for _, row := range l.rows[p.From:min(len(l.rows), p.From+max(0, n))] {
-		p.Rows = append(p.Rows, l.row(row))
+	p.Lanes = l.jumps.count
+	for i := p.From; i < min(len(l.rows), p.From+max(0, n)); i++ {
+		row := l.row(l.rows[i])
+		row.Lanes = l.lanesOf(i)
+		if row.From = l.fromText(i); row.From != "" {
+			row.Full += "  jumped to " + row.From
+		}
+		p.Rows = append(p.Rows, row)
 	}
 	return p
 }
