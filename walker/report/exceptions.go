@@ -106,7 +106,7 @@ func (b *builder) exceptionFindings() {
 		case e.Thread < 0:
 			what = "the exception has no registers of its own either, so it has no stack"
 		case len(r.Threads[e.Thread].Frames) > 1:
-			what = "its stack is walked from the exception's own registers"
+			what = "its stack begins at the exception's own registers"
 		}
 		add(FindingUnlisted, e.Thread, "have the dump written with all threads", "the thread with the id %d had the exception, and %s: %s", e.ThreadID, list, what)
 	}

@@ -484,7 +484,7 @@ func (z *Reading) symbolsText() string {
 	case z.page.Work.Downloads.running > 0:
 		return z.page.Work.text()
 	case z.page.Screen.Pace.unwalked:
-		return "Walking the stacks with the new files"
+		return "Updating the stacks with the new files"
 	}
 	return ""
 }

@@ -381,7 +381,7 @@ func (z *Sources) leadText() string {
 	if z.Token != "" {
 		also = "your token with them, and "
 	}
-	return "Crashpane will ask only for these addresses, and beside a large .sym file for its index: the same address with .index at the end. It sends " +
+	return "Crashpane will ask only for these addresses, and with a large .sym file for its index: the same address with .index at the end. It sends " +
 		also + "nothing else: no cookie, no referrer, no other part of the dump."
 }
 

@@ -194,7 +194,7 @@ func remedy(path string, unused *session.Unused) string {
 	case unused.Reason == session.OtherProcessor || unused.Reason == session.OtherFile:
 		return ""
 	case unused.Reason == session.OtherName || !unused.Wanted:
-		return "; --use MODULE=" + path + " takes it all the same"
+		return "; --use MODULE=" + path + " uses it anyway"
 	}
-	return "; --use " + path + " takes it all the same"
+	return "; --use " + path + " uses it anyway"
 }

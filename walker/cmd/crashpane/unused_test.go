@@ -101,7 +101,7 @@ func TestUnusedFilesOfFolders(t *testing.T) {
 	codec(t, filepath.Join(dir, "a", "3.sym"), "MODULE Linux x86_64 C19F54F3834E401B9A6B97A1CCACE8B90 libother.so")
 	codec(t, filepath.Join(dir, "a", "4.txt"), "")
 	_, _, stderr := crashpane("walk", codecDmp, filepath.Join(dir, "a"))
-	for _, want := range []string{one + ": not used: another signature", "; --use " + one + " takes it all the same\n",
+	for _, want := range []string{one + ": not used: another signature", "; --use " + one + " uses it anyway\n",
 		two + ": not used: it is for arm64, and the dump is of amd64\n", "1 more symbol file is of no module that needs symbols\n"} {
 		if strings.Count(stderr, want) != 1 {
 			t.Errorf("%q is not said once in\n%s", want, stderr)
@@ -159,7 +159,7 @@ func TestUseForModuleWithoutID(t *testing.T) {
 	}
 	sym := filepath.Join(t.TempDir(), "chain64-O2.moz.sym")
 	writeFile(t, sym, []byte(lines[0]+"\n"+lines[2]))
-	want := sym + ": not used: the dump has no id for chain64-O2.exe to compare its id AF39DD20F7DE752D4C4C44205044422E1 with; --use " + sym + " takes it all the same\n"
+	want := sym + ": not used: the dump has no id for chain64-O2.exe to compare its id AF39DD20F7DE752D4C4C44205044422E1 with; --use " + sym + " uses it anyway\n"
 	if code, _, stderr := crashpane("walk", dump, sym); code != exitOK || stderr != want {
 		t.Errorf("exit %d, %s", code, stderr)
 	}

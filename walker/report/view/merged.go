@@ -27,7 +27,7 @@ func (v *View) Merged(make func(*report.Report) *report.Merged, q MergedQuery) r
 	m := v.merged
 	out := rows.MergedPage{Selected: -1, Rows: []rows.MergedRow{}, Title: count(m.Threads, "thread", "threads") + ", " + count(m.Stacks, "different stack", "different stacks"), Lines: []string{}}
 	if m.Pending > 0 {
-		out.Lines = append(out.Lines, count(m.Pending, "thread is", "threads are")+" not walked yet.")
+		out.Lines = append(out.Lines, count(m.Pending, "thread is", "threads are")+" not ready yet.")
 	}
 	for i := range m.Holders {
 		out.Lines = append(out.Lines, rows.Clean(m.Holders[i].String())+".")
