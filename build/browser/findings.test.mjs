@@ -38,7 +38,7 @@ test("the Compare tab shows a stack under each policy, and a row says why they d
   assert.match(await tab.text(), /Breakpad, rust-minidump and best (agree on [0-9,]+ of|find the same) [0-9,]+ frames/);
   await tab.page.click("#compare .row.parts");
   await tab.page.waitForFunction(() => /How each policy continues/.test(document.querySelector(".panel-side").innerText));
-  assert.match(await tab.page.locator(".panel-side").innerText(), /fp .*(stopped|Frame pointer)/);
+  assert.match(await tab.page.locator(".panel-side").innerText(), /fp .*(ends early|Frame pointer)/);
   // Another thread has another comparison.
   const first = await tab.page.locator("#compare").innerText();
   await tab.page.click("#stack .row");
