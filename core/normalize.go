@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,6 +57,16 @@ func (d *Dump) AsRead() *Dump {
 		return d.raw
 	}
 	return d
+}
+
+// Another returns the dump as its bytes have it, for another session. Call it before the session's report:
+// what that finds out of modules (ExtendModule, PlaceModule) would be known to the other one, too. Both share
+// Memory, so that they are not for use by several goroutines at once.
+func (d *Dump) Another() *Dump {
+	c := *d.AsRead()
+	c.sizes, c.places = maps.Clone(c.sizes), maps.Clone(c.places)
+	c.merged, c.modules, c.starts, c.ids, c.Program, c.Section = nil, nil, nil, nil, nil, nil
+	return &c
 }
 
 // Wow64 returns what is known of the process if it is a 32-bit one that a 64-bit tool dumped, else

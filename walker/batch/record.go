@@ -12,7 +12,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/walker"
@@ -182,24 +181,19 @@ func describeAll(src *input.Source, opt *Options) []Record {
 // describe makes the record of a dump. bare is its session without the shared symbols.
 func describe(bare *session.Session, ownSymbols bool, opt *Options) Record {
 	out := Record{ID: idOf(bare.Src)}
-	s := bare
+	s, another := bare, bare.Dump.Another()
 	switch {
-	case !ownSymbols:
-		out.AddressSignature = signature.Address(bare.PartialReport(-1))
-		if opt.Session.Store == nil {
-			break
-		}
-		if d, err := core.Open(bare.Src); err == nil {
-			s = session.New(d, opt.Session)
-			defer s.Close()
-		}
+	case ownSymbols:
+		empty := opt.Session
+		empty.Store = symbols.New(symbols.Options{})
+		without := session.New(another, empty)
+		out.AddressSignature = signature.Address(without.PartialReport(-1))
+		without.Close()
 	default:
-		if d, err := core.Open(bare.Src); err == nil {
-			empty := opt.Session
-			empty.Store = symbols.New(symbols.Options{})
-			without := session.New(d, empty)
-			out.AddressSignature = signature.Address(without.PartialReport(-1))
-			without.Close()
+		out.AddressSignature = signature.Address(bare.PartialReport(-1))
+		if opt.Session.Store != nil {
+			s = session.New(another, opt.Session)
+			defer s.Close()
 		}
 	}
 	r := s.PartialReport(-1)
