@@ -89,3 +89,27 @@ func FuzzDescribe(f *testing.F) {
 		}
 	})
 }
+
+// TestCoresShare: the shared symbols name the functions of a core and of a microdump, too.
+func TestCoresShare(t *testing.T) {
+	library := session.NewFiles(session.Options{})
+	library.Add(input.FromBytes("app.sym", []byte("MODULE Linux x86_64 333231303534373638396162636465660 app\nFUNC 1000 100 0 f\n")))
+	library.Add(input.FromBytes("arm.sym", []byte("MODULE Android arm 333231303534373638396162636465660 arm.so\nFUNC 1000 100 0 g\n")))
+	var registers []byte
+	for i := range 27 {
+		registers = dumptest.LittleEndian.AppendUint64(registers, map[int]uint64{16: 0x401010, 19: 0x7fff0000}[i])
+	}
+	core := dumptest.NewCore(dumptest.LittleEndian, true, 62).Thread(1, 11, registers).Signal(11, 1, 8).File(0x400000, 0x402000, 0, "/opt/app").
+		Memory(0x400000, 0x1000, dumptest.Read, dumptest.ELFImage(dumptest.LittleEndian, true, 62, 0x2000, []byte("0123456789abcdef"))).
+		Memory(0x401000, 0x1000, dumptest.Read|dumptest.Exec, nil).Bytes()
+	micro := dumptest.Micro{OS: "A", Arch: "arm", Hardware: "armv7l", Fingerprint: "x", Signal: 11, SignalName: "SIGSEGV",
+		Context: dumptest.ARM(map[string]uint64{"pc": 0x401010, "sp": 0x7fff0000}),
+		Modules: []dumptest.MicroModule{{Base: 0x400000, Size: 0x10000, ID: "333231303534373638396162636465660", Name: "arm.so"}}}.Log("", "\n")
+	for name, dump := range map[string][]byte{"f": core, "g": []byte(micro)} {
+		for _, r := range Describe(input.FromBytes("dump", dump), Options{Session: session.Options{Store: library.Store()}, Frames: 3, Lists: signature.Own}) {
+			if r.Error != "" || len(r.Threads) == 0 || r.Threads[0].Frames[0].Function != name || r.AddressSignature == "" {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}
+}
