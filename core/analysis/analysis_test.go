@@ -362,14 +362,14 @@ func TestConfidence(t *testing.T) {
 
 func TestPoison(t *testing.T) {
 	d := (&scene{os: dumptest.OSWindows, code: accessViolation}).dump()
-	c := &crash{d: d, arch: d.Arch()}
+	patterns := PatternsOf(d, 8)
 	for v, want := range map[uint64]string{
 		0xdddddddddddddddd: "debug heap has freed", 0xdddddddddddddde5: "debug heap has freed", 0xfeeefeeefeeefeee: "under a debugger",
 		0xfeeefeee: "under a debugger", 0x5a5a5a5a5a5a5a5a: "jemalloc", 0xdeadbeef: "no longer valid",
 		0x7f0012345678: "", 0: "", 0xffffffffffffffff: "", 0x55555555: "", 0x555555554000: "",
 	} {
 		got := ""
-		if p := c.findPoison(v); p != nil {
+		if p := patterns.find(v); p != nil {
 			got = p.means
 		}
 		if want == "" && got != "" || !strings.Contains(got, want) {

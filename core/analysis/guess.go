@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -30,16 +31,33 @@ var runtimes = map[string]struct {
 	"python":   {modules: []string{"python"}},
 }
 
-// has reports whether the program has a runtime.
-func (c *crash) has(runtime string) bool {
-	r := runtimes[runtime]
-	if runtime == "" || slices.Contains(r.systems, c.d.OS()) {
-		return true
+// Patterns finds the patterns that a program's runtimes fill memory with. The zero value finds none.
+type Patterns struct {
+	wordSize int
+	runtimes []string // those that the program has
+}
+
+// PatternsOf returns the patterns of a dump's program; wordSize is that of its process in bytes.
+func PatternsOf(d *core.Dump, wordSize int) Patterns {
+	p := Patterns{wordSize: wordSize, runtimes: []string{}}
+	for _, name := range slices.Sorted(maps.Keys(runtimes)) {
+		r := runtimes[name]
+		if slices.Contains(r.systems, d.OS()) || slices.ContainsFunc(d.Modules, func(m core.Module) bool {
+			name := strings.ToLower(m.Name[strings.LastIndexAny(m.Name, `/\`)+1:])
+			return slices.ContainsFunc(r.modules, func(part string) bool { return strings.Contains(name, part) })
+		}) {
+			p.runtimes = append(p.runtimes, name)
+		}
 	}
-	return slices.ContainsFunc(c.d.Modules, func(m core.Module) bool {
-		name := strings.ToLower(m.Name[strings.LastIndexAny(m.Name, `/\`)+1:])
-		return slices.ContainsFunc(r.modules, func(part string) bool { return strings.Contains(name, part) })
-	})
+	return p
+}
+
+// Find returns what memory with a value may be, or "": "memory that Firefox's allocator has freed".
+func (have *Patterns) Find(v uint64) string {
+	if found := have.find(v); found != nil {
+		return found.means
+	}
+	return ""
 }
 
 // poisons has the known patterns. Sources: Microsoft's CRT debug heap (MSVC documentation) and heap
@@ -78,18 +96,21 @@ const near = 1 << 16
 // filled has the means of patterns of one byte whose runtime the program does not have.
 var filled = poison{means: "memory that was filled with one byte, as debugging allocators do"}
 
-// findPoison returns the pattern of a value, possibly plus an offset, or nil.
+// find returns the pattern of a value, possibly plus an offset, or nil.
 //
 // Example: 0xe5e5e5e5e5e5e5ed is the member at offset 8 of an object that Firefox's allocator has
 // freed.
-func (c *crash) findPoison(v uint64) *poison {
+func (have *Patterns) find(v uint64) *poison {
 	var other *poison
+	if have.wordSize == 0 {
+		return nil
+	}
 	for i := range poisons {
 		p := &poisons[i]
-		if !p.fits(v, c.arch.WordSize) {
+		if !p.fits(v, have.wordSize) {
 			continue
 		}
-		if c.has(p.runtime) {
+		if p.runtime == "" || slices.Contains(have.runtimes, p.runtime) {
 			return p
 		}
 		if p.pattern == p.pattern&0xff*0x01010101 {
@@ -142,6 +163,7 @@ func (c *crash) guess() {
 	if c.arch == nil || c.out.Overflow != No {
 		return
 	}
+	patterns := PatternsOf(c.d, c.arch.WordSize)
 	// Base, index and address often have the same pattern: one sentence is enough.
 	seen := map[string]bool{}
 	for _, r := range c.suspects() {
@@ -149,7 +171,7 @@ func (c *crash) guess() {
 		if r.Name != "" {
 			what = r.Name
 		}
-		if p := c.findPoison(r.Value); p != nil && !seen[p.means] {
+		if p := patterns.find(r.Value); p != nil && !seen[p.means] {
 			seen[p.means] = true
 			say("%s (%s) looks like %s", what, hexWord(r.Value), p.means)
 		} else if s := asText(r.Value); s != "" && p == nil && !seen["text"] && !c.mapped(r.Value) {

@@ -79,6 +79,7 @@ func Build(in Input) *Report {
 	b := &builder{in: in, d: d, r: &Report{Version: Version, Policy: in.Policy, MainModule: -1, FirstThread: -1}}
 	r := b.r
 	r.Dump = Dump{Name: d.Src.Name, Size: d.Src.Size, Time: d.Header.Time, Flags: d.Header.Flags, WordSize: wordSize(in)}
+	r.Patterns = analysis.PatternsOf(d, r.Dump.WordSize)
 	if d.Micro != nil {
 		r.Dump.Micro, r.Dump.MicroArch, r.Dump.Size = true, d.Micro.Arch, d.Micro.Size
 		r.Process.Product, r.Process.Type = d.Micro.Product, d.Micro.ProcessType

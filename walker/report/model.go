@@ -27,9 +27,11 @@ const Version = 1
 type Report struct {
 	Version int
 	Dump    Dump
-	Policy  string // the unwind policy: "best", "breakpad" …
-	System  System
-	Process Process
+	// Patterns are those with which the program's runtimes fill memory.
+	Patterns analysis.Patterns
+	Policy   string // the unwind policy: "best", "breakpad" …
+	System   System
+	Process  Process
 	// Crash is nil for a dump without an exception.
 	Crash *Crash
 	// Assertion is the assertion that the dump's writer stored, as Breakpad prints it, or "".

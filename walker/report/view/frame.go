@@ -235,7 +235,7 @@ func (v *View) valueNote(x uint64) string {
 	if c := v.r.Crash; c != nil && c.Event.HasAddress && x == c.Event.Address && x >= 0x1000 {
 		return "the fault address"
 	}
-	if p := Pattern(x); p != "" {
+	if p := v.pattern(x); p != "" {
 		return p
 	}
 	if x < 0x1000 {

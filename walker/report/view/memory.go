@@ -85,7 +85,7 @@ func (v *View) word(r *report.MemoryRow, row *rows.MemoryRow, wish MemoryWish) {
 	}
 	row.Word = v.hex(w.Value)
 	if row.Points = v.pointee(&w.Points); row.Points == "" {
-		row.Points = Pattern(w.Value)
+		row.Points = v.pattern(w.Value)
 	}
 }
 

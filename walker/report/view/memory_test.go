@@ -3,13 +3,16 @@ package view
 import (
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // TestMemoryForms: words, bytes and text, and what is left out of each.
 func TestMemoryForms(t *testing.T) {
-	v := New(&report.Report{Dump: report.Dump{WordSize: 8}}, nil)
+	windows := &core.Dump{System: &core.SystemInfo{OS: core.Windows}}
+	v := New(&report.Report{Dump: report.Dump{WordSize: 8}, Patterns: analysis.PatternsOf(windows, 8)}, nil)
 	nothing, stack := report.Nowhere(), report.Nowhere()
 	stack.Thread = 3
 	part := func(r ...report.MemoryRow) *report.MemoryPart {
@@ -32,7 +35,7 @@ func TestMemoryForms(t *testing.T) {
 		{rows.MemoryText, true, false, text, rows.MemoryRow{Address: "0x0000000000001001", From: "x.dll", Text: "a·ü·", Selected: true}},
 		{rows.MemoryText, true, false, wide, rows.MemoryRow{Address: "0x0000000000001000", Text: "hi!·", Selected: true}},
 		{rows.MemoryText, false, false, wide, rows.MemoryRow{Address: "0x0000000000001000", Selected: true}},
-		{rows.MemoryWords, false, false, word(0xdddddddd, nothing), rows.MemoryRow{Address: "0x0000000000001000", From: "dump", Word: "0x00000000dddddddd", Points: "near 0xdddddddd: memory freed by a debug heap, perhaps", Selected: true}},
+		{rows.MemoryWords, false, false, word(0xdddddddddddddde5, nothing), rows.MemoryRow{Address: "0x0000000000001000", From: "dump", Word: "0xdddddddddddddde5", Points: "perhaps memory that Microsoft's debug heap has freed", Selected: true}},
 		{rows.MemoryWords, true, true, word(0x6f6c6c6568, nothing), rows.MemoryRow{Address: "0x0000000000001000", From: "dump", Word: "hidden", Selected: true}},
 		{rows.MemoryWords, true, true, word(0x7ffe1000, stack), rows.MemoryRow{Address: "0x0000000000001000", From: "dump", Word: "0x000000007ffe1000", Points: "stack of thread 3", Selected: true}},
 		{rows.MemoryWords, true, false, report.MemoryRow{Address: 0x2000, Gap: 4096}, rows.MemoryRow{Address: "0x0000000000002000", Gap: "4,096 bytes that neither the dump nor an added program has", Selected: true}},

@@ -1,8 +1,13 @@
 package view
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
@@ -20,8 +25,13 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
+// A value is said to be what a runtime of this program fills memory with, and of no other one.
 func TestPattern(t *testing.T) {
-	if Pattern(0xdddddddd) == "" || Pattern(0x1234) != "" || Pattern(0xdddddddddddddddd) == "" {
-		t.Error("patterns")
+	for os, want := range map[core.OS]string{core.Windows: "Microsoft's debug heap has freed", core.OSLinux: "filled with one byte"} {
+		r := &report.Report{Patterns: analysis.PatternsOf(&core.Dump{System: &core.SystemInfo{OS: os}}, 8)}
+		v := New(r, demangle.Name)
+		if have := v.pattern(0xdddddddddddddddd); !strings.Contains(have, want) || v.pattern(0x1234) != "" {
+			t.Errorf("%v: %q, want %q", os, have, want)
+		}
 	}
 }

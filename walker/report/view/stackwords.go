@@ -31,7 +31,7 @@ func (v *View) StackWords(part *report.StackWords, redacted bool) rows.StackWord
 		before = w.Frame
 		row.Kind, row.Meaning = v.stackWord(t, w)
 		if row.Points = v.pointee(&w.Points); row.Points == "" {
-			row.Points = Pattern(w.Value)
+			row.Points = v.pattern(w.Value)
 		}
 		if redacted && w.Points.Place.Module < 0 && w.Points.Thread < 0 {
 			row.Word, row.Points = "hidden", ""

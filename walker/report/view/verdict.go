@@ -150,31 +150,10 @@ func (v *View) where(say func(text, role string)) {
 	say(rows.Clean(m.Title())+"+"+short(f.RVA), "code")
 }
 
-// Pattern returns a note for values with which debug heaps and allocators fill memory, or "". The
-// lowest byte (of 0xbaadf00d the lowest 12 bits) may differ, because programs add offsets to
-// pointers.
-func Pattern(a uint64) string {
-	lo := uint32(a)
-	if hi := uint32(a >> 32); hi != 0 && hi != lo {
-		return ""
-	}
-	switch lo &^ 0xff {
-	case 0xdddddd00:
-		return "near 0xdddddddd: memory freed by a debug heap, perhaps"
-	case 0xcdcdcd00:
-		return "near 0xcdcdcdcd: heap memory not initialized, perhaps"
-	case 0xcccccc00:
-		return "near 0xcccccccc: stack memory not initialized, perhaps"
-	case 0xfeeefe00:
-		return "near 0xfeeefeee: memory freed by the Windows heap, perhaps"
-	case 0xe5e5e500:
-		return "near 0xe5e5e5e5: memory freed by jemalloc, perhaps"
-	case 0xabababab &^ 0xff:
-		return "near 0xabababab: after the end of a heap block, perhaps"
-	case 0xbaadf000:
-		return "near 0xbaadf00d: heap memory not initialized, perhaps"
-	case 0xdeadbe00:
-		return "near 0xdeadbeef: a marker of freed memory, perhaps"
+// pattern returns a note for values with which the program's runtimes fill memory, or "".
+func (v *View) pattern(a uint64) string {
+	if means := v.r.Patterns.Find(a); means != "" {
+		return "perhaps " + means
 	}
 	return ""
 }
