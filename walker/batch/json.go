@@ -13,6 +13,7 @@ import (
 //	address_signature  groups without symbols, see signature.Address
 //	annotations[]      {from, name, private, value}; null unless they are asked for
 //	error              why there is nothing else
+//	hang               {thread, why}: without a crash, the thread that others wait for; null where the dump does not show it
 //	file, id, size     the file's name, what is equal for equal dumps, bytes
 //	missing[]          {debug_file, debug_id, frames}: symbol files that the stacks lack
 //	modules[]          {code_id, debug_file, debug_id, name, version} of those on the stacks
@@ -36,6 +37,14 @@ func WriteJSON(w io.Writer, r *Record) error {
 		p.StrOrNull("cpu", r.CPU)
 		p.Null("error")
 		p.Str("file", r.Name)
+		if r.Hang != nil {
+			p.Object("hang", func() {
+				p.Int("thread", int64(r.Hang.Thread))
+				p.Str("why", r.Hang.Why)
+			})
+		} else {
+			p.Null("hang")
+		}
 		p.StrOrNull("id", r.ID)
 		p.Objects("missing", len(r.Missing), func(i int) {
 			m := &r.Missing[i]

@@ -57,6 +57,7 @@ type Record struct {
 	AddressSignature, Signature string
 	// Threads are the stacks: first that of the thread that crashed, or that asked for the dump.
 	Threads []Thread
+	Hang    *Hang    // nil after a crash, and where the dump does not show it
 	Modules []Module // those on the stacks, in their order
 	// Missing are the symbol files that the stacks lack.
 	Missing     []Missing
@@ -64,6 +65,13 @@ type Record struct {
 	Problems    []string            // what of the dump cannot be read, or was left out for its cost
 	// Took is how long the record took to make.
 	Took time.Duration
+}
+
+// Hang is why a process that did not crash may not go on: its threads wait for a lock that the thread Thread
+// holds, as Why says.
+type Hang struct {
+	Thread int
+	Why    string
 }
 
 // Thread is a stack.
@@ -197,8 +205,16 @@ func describe(bare *session.Session, ownSymbols bool, opt *Options) Record {
 		}
 	}
 	r := s.PartialReport(-1)
-	if opt.AllThreads {
+	hangs := r.Crash == nil || r.Crash.Requested
+	if opt.AllThreads || hangs {
 		r = s.Report()
+	}
+	if hangs {
+		if waited := s.Merged().Holders; len(waited) > 0 { // by the number of threads that wait
+			of := *r
+			of.FirstThread = waited[0].Thread
+			r, out.Hang = &of, &Hang{waited[0].Thread, waited[0].String()}
+		}
 	}
 	out.fill(r, opt)
 	return out
@@ -233,7 +249,11 @@ func (out *Record) fill(r *report.Report, opt *Options) {
 	for _, span := range view.New(r, nil).Verdict() {
 		out.Verdict += span.Text
 	}
-	out.Signature, _, _ = signature.OfReport(r, opt.Lists, report.Name.Shown)
+	if out.Hang != nil {
+		out.Signature = signature.OfHang(r, out.Hang.Thread, opt.Lists, report.Name.Shown)
+	} else {
+		out.Signature, _, _ = signature.OfReport(r, opt.Lists, report.Name.Shown)
+	}
 	out.threads(r, opt)
 	for i := range r.Missing {
 		m := &r.Missing[i]

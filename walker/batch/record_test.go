@@ -113,3 +113,30 @@ func TestCoresShare(t *testing.T) {
 		}
 	}
 }
+
+// TestHang: a dump of a process that did not crash is grouped by the thread that others wait for, not by the first.
+func TestHang(t *testing.T) {
+	const app, libc, lock, stacks = 0x400000, 0x7f0000000000, 0x600000, 0x7f5000000000
+	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
+		Module(app, 0x10000, "/opt/app", dumptest.RSDS(1, 0, 0, [8]byte{}, 1, "app")).
+		Module(libc, 0x10000, "/lib/x86_64-linux-gnu/libc.so.6", dumptest.RSDS(2, 0, 0, [8]byte{}, 1, "libc"))
+	thread := func(id uint32, pc uint64) {
+		sp := uint64(stacks) + uint64(id)<<16
+		d.Thread(id, dumptest.AMD64(map[string]uint64{"rip": pc, "rsp": sp, "rdi": lock}), sp, make([]byte, 32))
+	}
+	thread(1, libc+0x1002)
+	thread(2, libc+0x1002)
+	thread(3, app+0x1010)
+	var mutex []byte
+	for _, word := range []uint32{2, 0, 3, 0} { // held by thread 3
+		mutex = dumptest.LittleEndian.AppendUint32(mutex, word)
+	}
+	d.Memory(libc+0x1000, []byte{0x0f, 0x05, 0xc3, 0x90}).Memory(lock, mutex)
+	library := session.NewFiles(session.Options{})
+	library.Add(input.FromBytes("app.sym", []byte("MODULE linux x86_64 000000010000000000000000000000001 app\nFUNC 1000 100 0 rebuild_index\n")))
+	library.Add(input.FromBytes("libc.sym", []byte("MODULE linux x86_64 000000020000000000000000000000001 libc\nFUNC 1000 100 0 __pthread_mutex_lock\n")))
+	r := Describe(input.FromBytes("hang.dmp", d.Bytes()), Options{Session: session.Options{Store: library.Store()}, Frames: 3, Lists: signature.Own})[0]
+	if r.Signature != "hang | rebuild_index" || r.Hang == nil || r.Hang.Thread != 2 || r.Threads[0].Index != 2 || r.AddressSignature != "" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -87,6 +87,17 @@ func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (sig
 	return Of(&c, lists), word, place
 }
 
+// OfHang returns the signature of a process that did not crash and hangs: of the thread that others wait for.
+//
+//	hang | db::Pool::lock | db::Query::run
+func OfHang(r *report.Report, thread int, lists Lists, name func(report.Name) string) string {
+	frames, _ := Stack(r, thread, name)
+	if lists == Own {
+		withoutPlaceholders(frames)
+	}
+	return "hang | " + Of(&Crash{Frames: frames}, lists)
+}
+
 // withoutPlaceholders removes what writers of symbol files put in place of a name.
 func withoutPlaceholders(frames []Frame) {
 	for i := range frames {
