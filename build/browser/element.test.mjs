@@ -186,6 +186,16 @@ test("redact: the command line, the environment and memory are not available, no
   assert.equal(await explained("b"), false);
 });
 
+test("the HTML report is previewed with its styles, and without scripts", async () => {
+  const p = await open("/one.html");
+  await load(p, "a");
+  await sees(p, "a", "stitch-1");
+  await p.locator("#a #menu-copy").click();
+  await p.locator('#a .menu:not([hidden]) [data-act="export"][data-arg="html"]').click();
+  const report = p.frameLocator("#a .preview-frame iframe[sandbox='']");
+  assert.equal(await report.locator("th").first().evaluate((head) => getComputedStyle(head).fontSize), "12px");
+});
+
 test("the user can add files only if the host page allows it", async () => {
   let p = await open("/one.html");
   await tab.drop([dump], { x: 400, y: 300 });

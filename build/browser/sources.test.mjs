@@ -326,7 +326,7 @@ test("the index beside a large file is asked for and used, and one that does not
     source.files = { [pathOf(program)]: { file }, [`${pathOf(program)}.index`]: { text }, [pathOf(codec)]: { text: codec } };
     source.seen = [];
     await panel();
-    await tab.sees("beside a large .sym file for its index");
+    await tab.sees("with a large .sym file for its index");
     await ask();
     await tab.sees("tile::blend_edges", { timeout: 60_000 });
     await ended();
