@@ -9,3 +9,13 @@ func Arch(a *cpu.Arch) string {
 	}
 	return a.ModuleWord()
 }
+
+// CPU returns the processor that a MODULE record names, or nil if it is not known.
+func CPU(word string) *cpu.Arch {
+	for _, a := range cpu.All() {
+		if Arch(a) == word {
+			return a
+		}
+	}
+	return nil
+}

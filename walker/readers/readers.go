@@ -16,6 +16,9 @@ import (
 // Add sets the readers in a session's options.
 func Add(opt *session.Options) {
 	opt.OpenBinary, opt.OpenImage = Open, Image
+	opt.WriteSym = func(w io.Writer, b symbols.Binary) error {
+		return WriteSym(w, b, binary.SymOptions{NoCFI: true, Spool: opt.Limits.Spool})
+	}
 }
 
 // Open is session.Options.OpenBinary.

@@ -57,6 +57,7 @@ func openFake(src *input.Source) (symbols.Binary, error) {
 func (f *fakeBinary) ChecksumID() (string, error) { return f.sum, nil }
 
 func (f *fakeBinary) Identity() symbol.Identity { return f.id }
+func (f *fakeBinary) Base() uint64              { return 0 }
 
 func (f *fakeBinary) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	if rva >= 0x9000 {

@@ -18,6 +18,7 @@ package session
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
@@ -57,6 +58,9 @@ type Options struct {
 	// OpenBinary opens executables, libraries and debug files. It reads only their headers.
 	// If it is nil, such files are not read.
 	OpenBinary func(src *input.Source) (symbols.Binary, error)
+	// WriteSym writes the symbols of such a file as the text of a symbol file, without unwind rules. If it is
+	// nil, an Outline lists nothing of binaries.
+	WriteSym func(w io.Writer, b symbols.Binary) error
 	// OpenImage opens a module's program as the loader placed it in the dump's own memory. It
 	// returns nil if the dump lacks it, or if it has no unwind data. If OpenImage is nil, programs
 	// in memory are not read.

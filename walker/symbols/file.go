@@ -19,6 +19,8 @@ import (
 // goroutine may use it at a time.
 type Binary interface {
 	Identity() symbol.Identity
+	// Base is the address at which RVA 0 is linked.
+	Base() uint64
 	// ChecksumID is the debug id that is made of a check sum of the whole file, as LLDB makes it
 	// where it finds no other; "" if it finds one.
 	ChecksumID() (string, error)

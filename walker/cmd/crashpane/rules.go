@@ -256,7 +256,7 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	p.rows++
 	p.begin()
 	address := p.arch.Mask(p.base + rva)
-	marks := rowMarks(&row)
+	marks := row.Marks()
 	if p.json != nil {
 		p.object(address, &row, marks)
 		return nil
@@ -275,8 +275,8 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 			line = append(line, ' ')
 		}
 	}
-	column(16, p.value(row.CFA))
-	column(9, p.location(row.RA))
+	column(16, row.CFA.Value(p.arch))
+	column(9, row.RA.Location(p.arch))
 	column(0, visible.Text(strings.TrimPrefix(row.Origin.String(), row.Origin.File+" ")))
 	line = append(line, ' ')
 	for _, s := range row.Saved {
@@ -284,7 +284,7 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 			line = append(line, ' ')
 			line = append(line, p.arch.RegName(s.Reg)...)
 			line = append(line, '=')
-			line = append(line, p.location(s.Rule)...)
+			line = append(line, s.Rule.Location(p.arch)...)
 		}
 	}
 	for _, m := range marks {
@@ -295,24 +295,6 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	return p.failed
 }
 
-// rowMarks returns the words for what a row says besides its rules; the help of the command
-// explains them.
-func rowMarks(row *unwind.Row) []string {
-	var marks []string
-	add := func(is bool, word string) {
-		if is {
-			marks = append(marks, word)
-		}
-	}
-	add(row.Signal, "signal")
-	add(row.Outermost, "outermost")
-	add(row.Topmost, "topmost")
-	add(row.WholeFunction, "body")
-	add(row.Signed == unwind.KeyA, "signed-a")
-	add(row.Signed == unwind.KeyB, "signed-b")
-	return marks
-}
-
 // object prints a row as a JSON object. It has "marks" only if the row has some.
 //
 //	{"address": "0x410012", "cfa": "rsp+16", "ra": "cfa-8", "regs": {"r15": "cfa-16"}, …}
@@ -321,15 +303,15 @@ func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) {
 	w.PutObject(func() {
 		w.Key("address")
 		w.PutHex(address, 1)
-		w.Str("cfa", p.value(row.CFA))
-		w.Str("ra", p.location(row.RA))
+		w.Str("cfa", row.CFA.Value(p.arch))
+		w.Str("ra", row.RA.Location(p.arch))
 		w.Object("regs", func() {
 			saved := slices.SortedFunc(slices.Values(row.Saved), func(a, b unwind.RegRule) int {
 				return strings.Compare(p.arch.RegName(a.Reg), p.arch.RegName(b.Reg))
 			})
 			for _, s := range saved {
 				if s.Rule.Kind != unwind.Unset {
-					w.Str(p.arch.RegName(s.Reg), p.location(s.Rule))
+					w.Str(p.arch.RegName(s.Reg), s.Rule.Location(p.arch))
 				}
 			}
 		})
@@ -338,53 +320,4 @@ func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) {
 			w.List("marks", len(marks), func(i int) { w.PutString(marks[i]) })
 		}
 	})
-}
-
-// value returns a rule as a value: "rsp+16".
-//
-// The CFA is printed as a value, other registers as a location: "cfa-8" as a location is the word
-// at that address, for which a value has brackets.
-func (p *rulesPrinter) value(ru unwind.Rule) string {
-	switch ru.Kind {
-	case unwind.Unset:
-		return "none"
-	case unwind.Undefined:
-		return "undefined"
-	case unwind.Same:
-		return "same"
-	case unwind.FromReg:
-		return p.sum(p.arch.RegName(ru.Reg), ru.Offset)
-	case unwind.AtReg:
-		return "[" + p.sum(p.arch.RegName(ru.Reg), ru.Offset) + "]"
-	case unwind.FromCFA:
-		return p.sum("cfa", ru.Offset)
-	case unwind.AtCFA:
-		return "[" + p.sum("cfa", ru.Offset) + "]"
-	}
-	return strings.NewReplacer("$", "", "−", "-").Replace(ru.Describe(p.arch))
-}
-
-// sum returns a base and a distance, which always has a sign: "rsp+0".
-func (p *rulesPrinter) sum(base string, off int64) string {
-	if off < 0 {
-		return base + strconv.FormatInt(off, 10)
-	}
-	return base + "+" + strconv.FormatInt(off, 10)
-}
-
-// location returns a rule as the location of a saved value: "cfa-8" for the word at cfa-8, "rbx"
-// for a register, "val(cfa-16)" for a value that is saved nowhere.
-func (p *rulesPrinter) location(ru unwind.Rule) string {
-	switch ru.Kind {
-	case unwind.FromReg:
-		if ru.Offset == 0 {
-			return p.arch.RegName(ru.Reg)
-		}
-		return "val(" + p.value(ru) + ")"
-	case unwind.AtCFA:
-		return p.sum("cfa", ru.Offset)
-	case unwind.FromCFA, unwind.Computed:
-		return "val(" + p.value(ru) + ")"
-	}
-	return p.value(ru)
 }

@@ -52,12 +52,7 @@ func symRules(src *input.Source) (*rulesFile, error) {
 	if !f.HasModule {
 		return nil, fmt.Errorf("%s: no %s, and no symbol file", src.Name, binary.Formats())
 	}
-	out := &rulesFile{}
-	for _, a := range cpu.All() {
-		if dumpsyms.Arch(a) == f.Module.Arch {
-			out.arch = a
-		}
-	}
+	out := &rulesFile{arch: dumpsyms.CPU(f.Module.Arch)}
 	if out.arch == nil {
 		return nil, fmt.Errorf("%s: the registers of %q are not known", src.Name, f.Module.Arch)
 	}

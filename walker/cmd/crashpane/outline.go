@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/report"
+	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+var outlineCommand = command{
+	name:  "outline",
+	line:  "outline [--files] [--arch CPU] [--format text|json] [--max-unpacked SIZE] FILE [ADDRESS|NAME|SOURCE:LINE] [DEBUGFILE…]",
+	about: "list what a symbol file, program or PDB says: functions, files, lines, rules",
+	help: `Prints what FILE says of its code, without a dump: a symbol file, a program or library, its debug file, a PDB or a dSYM. Alone it lists
+all functions by address, with the public names; --files lists the source files.
+
+  crashpane outline app.sym                   all functions
+  crashpane outline app.sym parse             those whose names contain the text, in any case; of a single one also its lines
+  crashpane outline app.sym parser.c:120      where the code of a line is; parser.c: lists the functions with code of the file
+  crashpane outline app.sym 0x4011d0          the function, line and inlined calls at an address, and how its caller is found
+
+DEBUGFILE is a separate debug file, PDB, program or dSYM that belongs to FILE; where no text follows FILE, write "" before it. Addresses
+are those that the file is linked at, in symbol files from the module's beginning. Unwind rules are as "crashpane rules" prints them.
+
+Of a binary the functions are those that "crashpane dumpsyms" would write. What could not be read is a line on the error output.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var o outlineRun
+		fs.BoolVar(&o.files, "files", false, "list source files; NAME is then a part of their paths")
+		fs.StringVar(&o.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
+		fs.StringVar(&o.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		o.choices.unpackedFlag(fs)
+		return o.run
+	},
+}
+
+// outlineRun is one run of outline.
+type outlineRun struct {
+	files        bool
+	arch, format string
+	choices
+}
+
+func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
+	switch {
+	case !slices.Contains(plainFormats, o.format):
+		return usageError(fmt.Sprintf("there is no format %q; there are %s", o.format, strings.Join(plainFormats, ", ")))
+	case len(args) == 0:
+		return usageError("no file is named")
+	}
+	files := newFileSet(session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice}, o.choices, stderr)
+	defer files.close()
+	items, err := files.add(inBundle(args[0]))
+	if err != nil {
+		return err
+	}
+	item, err := o.choose(args[0], items)
+	if err != nil {
+		return err
+	}
+	what := ""
+	if len(args) > 1 {
+		what = args[1]
+		for _, path := range args[2:] {
+			if err := files.addSymbols(path); err != nil {
+				return err
+			}
+		}
+	}
+	opened, err := files.files.Outline(item)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	out, err := o.ask(opened, what)
+	if err != nil {
+		return err
+	}
+	out.File = opened.File()
+	for _, w := range out.File.Warnings {
+		fmt.Fprintln(stderr, w)
+	}
+	if more := out.File.WarningCount - len(out.File.Warnings); more > 0 {
+		fmt.Fprintf(stderr, "%s: %d more warnings\n", out.File.Name, more)
+	}
+	out.Demangle(msvc.Name)
+	stdout = files.out(stdout)
+	if o.format == "text" {
+		return files.ended(text.WriteOutline(stdout, out))
+	}
+	if err = jsonreport.WriteOutline(stdout, out); err == nil {
+		_, err = io.WriteString(stdout, "\n")
+	}
+	return files.ended(err)
+}
+
+// choose returns the symbol file or binary that a file is, or that is in it.
+func (o *outlineRun) choose(path string, items []session.Item) (int, error) {
+	var names []string
+	item := -1
+	for _, it := range items {
+		if !it.Usable || it.Kind != session.KindSym && it.Kind != session.KindBinary {
+			continue
+		}
+		if o.arch != "" && o.arch != it.SymArch && o.arch != appleNames[it.SymArch] {
+			names = append(names, it.SymArch)
+			continue
+		}
+		if names = append(names, it.SymArch); item >= 0 {
+			return 0, fmt.Errorf("%s has several files (%s): --arch says for which processor to read it, or name one of them", path, strings.Join(names, ", "))
+		}
+		item = it.ID
+	}
+	if item >= 0 {
+		return item, nil
+	}
+	for _, it := range items {
+		if it.Message != "" {
+			return 0, errors.New(it.Message)
+		}
+	}
+	return 0, fmt.Errorf("%s: no symbol file, program or debug information%s", path, cmp.Or(strings.Join(names, ", "), ""))
+}
+
+// ask makes the outline that the user wants.
+func (o *outlineRun) ask(of *session.Outline, what string) (*report.Outline, error) {
+	wish, address, is := session.ParseOutline(what)
+	if o.files {
+		wish, is = session.OutlineWish{Kind: report.OutlineFiles, Text: what}, false
+	}
+	out := &report.Outline{}
+	var err error
+	if is {
+		out.Place, err = of.At(address, false, 0, 0)
+		return out, err
+	}
+	for ended := false; !ended; ended = out.List.Ended {
+		if out.List, err = of.List(wish, 0, allRows, 1<<40); err != nil {
+			return nil, err
+		}
+	}
+	if rows := out.List.Rows; what != "" && wish.Kind == report.OutlineFunctions && len(rows) == 1 {
+		out.Place, err = of.At(rows[0].Address, true, 0, allRows)
+	}
+	return out, err
+}
+
+// allRows is more than a list has.
+const allRows = 1 << 40

@@ -1,0 +1,130 @@
+package jsonreport
+
+import (
+	"io"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// WriteOutline writes the outline of a file as an object, without a newline at the end. Keys are in
+// alphabetical order.
+//
+//	file   {arch, code_id, debug_id, missing[], module, name, os, parts[], warning_count, warnings[]}, with {file, section, what} of
+//	       each part
+//	list   null, or {complete, next_line, rows[]}; complete is false if there are more rows, next_line the next line
+//	       with code where the asked one has none, or null
+//	rows[] {address, file, folded, function, line, public, size}; file and line of source files and lines; a source file has
+//	       no address. size is null for a public name, whose end is not known
+//	place  null, or {address, file, function, inlines[], line, lines[], offset, parameter_size, rule, no_rule, size}: what is at an
+//	       address; inlines are {file, function, line}, the innermost first; lines are those of the function, {address, file,
+//	       inlined[], line, size}; rule is null, or {cfa, marks[], origin, program, ra, registers}, and no_rule says why
+func WriteOutline(w io.Writer, o *report.Outline) error {
+	r := &report.Report{}
+	r.Dump.WordSize = o.File.WordSize
+	return write(w, r, Options{Pretty: true}, func(p *printer) {
+		f := &o.File
+		p.Object("file", func() {
+			p.StrOrNull("arch", f.Arch)
+			p.StrOrNull("code_id", f.CodeID)
+			p.StrOrNull("debug_id", f.DebugID)
+			p.List("missing", len(f.Missing), func(i int) { p.PutString(f.Missing[i]) })
+			p.StrOrNull("module", f.Module)
+			p.Str("name", f.Name)
+			p.StrOrNull("os", f.OS)
+			p.List("parts", len(f.Parts), func(i int) {
+				p.PutObject(func() {
+					p.Str("file", f.Parts[i].File)
+					p.Str("section", f.Parts[i].Section)
+					p.Str("what", f.Parts[i].What)
+				})
+			})
+			p.Int("warning_count", int64(f.WarningCount))
+			p.List("warnings", len(f.Warnings), func(i int) { p.PutString(f.Warnings[i]) })
+		})
+		if o.List == nil {
+			p.Null("list")
+		} else {
+			p.Object("list", func() { p.outlineList(o.List) })
+		}
+		if o.Place == nil {
+			p.Null("place")
+		} else {
+			p.Object("place", func() { p.outlinePlace(o.Place) })
+		}
+	})
+}
+
+func (p *printer) outlineList(l *report.OutlineList) {
+	p.Bool("complete", !l.More && l.Ended)
+	p.numberOr("next_line", uint64(l.NextLine), l.NextLine > 0)
+	p.List("rows", len(l.Rows), func(i int) {
+		r := &l.Rows[i]
+		p.PutObject(func() {
+			code := l.Kind != report.OutlineFiles
+			p.hexOrNull("address", r.Address, code)
+			p.StrOrNull("file", r.File)
+			p.Bool("folded", r.Multiple)
+			p.function(r.Name)
+			p.numberOr("line", uint64(r.Line), r.Line > 0)
+			p.Bool("public", r.Public)
+			p.numberOr("size", r.Size, r.Size > 0)
+		})
+	})
+}
+
+// numberOr writes a number, or null if it is not known.
+func (p *printer) numberOr(key string, n uint64, known bool) {
+	if !known {
+		p.Null(key)
+		return
+	}
+	p.Int(key, int64(n))
+}
+
+func (p *printer) outlinePlace(at *report.OutlinePlace) {
+	f := &at.Function
+	known := f.Name.Raw != ""
+	p.hex("address", at.Address)
+	p.StrOrNull("file", at.File)
+	p.function(f.Name)
+	p.List("inlines", len(at.Inlines), func(i int) {
+		c := &at.Inlines[i]
+		p.PutObject(func() {
+			p.StrOrNull("file", c.File)
+			p.function(c.Name)
+			p.numberOr("line", uint64(c.Line), c.Line > 0)
+		})
+	})
+	p.numberOr("line", uint64(at.Line), at.HasLine)
+	p.List("lines", len(at.Lines), func(i int) {
+		l := &at.Lines[i]
+		p.PutObject(func() {
+			p.hex("address", l.Address)
+			p.StrOrNull("file", l.File)
+			p.List("inlined", len(l.Inlined), func(k int) { p.PutString(l.Inlined[k].Shown()) })
+			p.numberOr("line", uint64(l.Line), true)
+			p.numberOr("size", l.Size, true)
+		})
+	})
+	p.StrOrNull("no_rule", at.NoRule)
+	p.hexOrNull("offset", at.Address-f.Address, known)
+	p.numberOr("parameter_size", uint64(at.ParamSize), known && !f.Public)
+	if r := at.Rule; r == nil {
+		p.Null("rule")
+	} else {
+		p.Object("rule", func() {
+			p.StrOrNull("cfa", r.CFA)
+			p.List("marks", len(r.Marks), func(i int) { p.PutString(r.Marks[i]) })
+			p.StrOrNull("origin", r.Origin)
+			p.StrOrNull("program", r.Text)
+			p.StrOrNull("ra", r.RA)
+			p.List("registers", len(r.Registers), func(i int) {
+				p.PutObject(func() {
+					p.Str("name", r.Registers[i].Name)
+					p.Str("rule", r.Registers[i].Rule)
+				})
+			})
+		})
+	}
+	p.numberOr("size", f.Size, f.Size > 0)
+}
