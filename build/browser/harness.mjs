@@ -145,7 +145,7 @@ async function openTab(context, recorder, url, { ready = true, timeout = 30_000 
 }
 
 // The tabs of the lower panel's parts, but for a tab's first part, which has the tab's own id.
-export const tabOf = { wanted: "modules", files: "modules", compare: "findings", dumps: "findings", log: "findings", annotations: "system", handles: "system", streams: "system" };
+export const tabOf = { wanted: "modules", files: "modules", outline: "modules", compare: "findings", dumps: "findings", log: "findings", annotations: "system", handles: "system", streams: "system" };
 
 class Tab {
   constructor(page, recorder, from, origin) {

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -60,6 +62,13 @@ func (o *Outline) Close() {
 	o.fs.store.Release(o.file)
 }
 
+// Unindexed reports whether the file is a symbol file of which there is no full index, which would tell all
+// its warnings.
+func (o *Outline) Unindexed() (is bool) {
+	o.file.WithSym(false, func(s *symfile.File) { is = !s.FullyIndexed() })
+	return is
+}
+
 // Stale reports whether the file has changed since, by another one that is a part of it: it must be opened
 // again.
 func (o *Outline) Stale() bool { return o.file.IsBinary && o.revision != o.file.Revision() }
@@ -92,6 +101,18 @@ func (s *Session) ItemOf(module int) int {
 	return -1
 }
 
+// SymbolFiles returns the items of the symbol files of the dump's modules, each once.
+func (s *Session) SymbolFiles() (items []int) {
+	for i := range s.modules {
+		if f := s.modules[i].item; f != nil {
+			if item := s.itemOf(f); item >= 0 && !slices.Contains(items, item) {
+				items = append(items, item)
+			}
+		}
+	}
+	return items
+}
+
 // File describes the file. Its warnings are those that are known by now.
 func (o *Outline) File() report.OutlineFile {
 	k := &o.file.Known
@@ -99,16 +120,18 @@ func (o *Outline) File() report.OutlineFile {
 	if o.arch != nil {
 		out.WordSize = o.arch.WordSize
 	}
+	var warnings []string
 	o.file.WithBinary(func(b symbols.Binary) {
 		has := b.Has()
 		out.Parts, out.Missing = has.Parts, has.Missing
 		if has.NoProgram {
 			out.Missing = append(out.Missing, symbol.MissingProgram(has.ProgramName, k.Arch))
 		}
-		for _, w := range b.Warnings() {
-			o.file.Fail(errors.New(w))
-		}
+		warnings = b.Warnings()
 	})
+	for _, w := range warnings {
+		o.file.Fail(errors.New(w))
+	}
 	o.file.WithSym(true, func(s *symfile.File) {
 		part := func(is bool, what, section string) {
 			if is {
@@ -198,8 +221,11 @@ func (w *recordWriter) Write(p []byte) (int, error) {
 var _ io.Writer = (*recordWriter)(nil)
 
 // OutlineWish is a list of an outline: functions whose names contain Text, files whose paths do, or
-// the code of a line ("file.c:12") or of a file ("file.c:", its functions).
-type OutlineWish struct{ Kind, Text string }
+// the code of a line ("file.c:12") or of a file ("file.c:", its functions). Most limits the rows if it is not 0.
+type OutlineWish struct {
+	Kind, Text string
+	Most       int
+}
 
 // ParseOutline says what a text that a user has typed asks for: an address (0x4011d0), a line of a file, or
 // functions with that name.
@@ -211,9 +237,9 @@ func ParseOutline(text string) (wish OutlineWish, address uint64, isAddress bool
 		}
 	}
 	if file, line, ok := cutLine(text); ok && (line != "" || strings.Contains(file, ".")) {
-		return OutlineWish{report.OutlineLines, text}, 0, false
+		return OutlineWish{Kind: report.OutlineLines, Text: text}, 0, false
 	}
-	return OutlineWish{report.OutlineFunctions, text}, 0, false
+	return OutlineWish{Kind: report.OutlineFunctions, Text: text}, 0, false
 }
 
 // cutLine divides "file.c:12" and "file.c:".
@@ -243,6 +269,8 @@ type outlineList struct {
 	// last is the function of the last row; of lines of a file, each function is listed once.
 	last  symfile.Entry
 	drawn int64 // of memory
+	// unnamed: lines came before the FILE records of their files, as no writer has it.
+	unnamed bool
 }
 
 // outlineEntry is a row: a function, or code of a line in one, or a source file by its number.
@@ -289,6 +317,26 @@ func (o *Outline) List(wish OutlineWish, from, count int, step int64) (*report.O
 		out.Rows = append(out.Rows, row)
 	}
 	return out, l.err
+}
+
+// RowOf returns the number of the last row of the list that List has made that begins at or before an address, or -1 if the list
+// is not complete.
+func (o *Outline) RowOf(wish OutlineWish, address uint64) int {
+	for _, l := range []*outlineList{o.all, o.found} {
+		if l != nil && l.wish == wish && l.ended && wish.Kind != report.OutlineFiles {
+			rva := o.rva(address)
+			return sort.Search(len(l.rows), func(i int) bool { return l.rows[i].key() > rva }) - 1
+		}
+	}
+	return -1
+}
+
+// rva is the reverse of address.
+func (o *Outline) rva(address uint64) uint64 {
+	if o.arch == nil {
+		return address - o.base
+	}
+	return o.arch.Mask(address - o.base)
 }
 
 // row describes a row of a list.
@@ -339,6 +387,11 @@ func (l *outlineList) step(o *Outline, n int64) {
 		return
 	}
 	o.filed = o.filed || l.scan.Ended()
+	if l.unnamed && l.err == nil && !l.more { // the names of some files follow their lines
+		l.drop(o)
+		*l = outlineList{wish: l.wish, scan: symfile.NewScan(o.src)}
+		return
+	}
 	if l.wish.Kind == report.OutlineFiles {
 		l.files(o)
 	}
@@ -373,7 +426,7 @@ func (l *outlineList) drop(o *Outline) {
 }
 
 func (l *outlineList) add(o *Outline, e outlineEntry) {
-	if l.more = l.more || l.wish.Text != "" && len(l.rows) >= maxOutline; !l.more && l.draw(o, entryMemory) {
+	if l.more = l.more || l.wish.Text != "" && len(l.rows) >= cmp.Or(l.wish.Most, maxOutline); !l.more && l.draw(o, entryMemory) {
 		l.rows = append(l.rows, e)
 	}
 }
@@ -407,7 +460,9 @@ func (l *outlineList) lines(o *Outline) func(of symfile.Entry, at symbol.Range, 
 	end, in := uint64(0), symfile.Entry{}
 	return func(of symfile.Entry, at symbol.Range, line, file uint32) {
 		if !known[file] {
-			known[file], is[file] = true, endsWithPath(o.names[file], path)
+			name, named := o.names[file]
+			known[file], is[file] = named, endsWithPath(name, path)
+			l.unnamed = l.unnamed || !named && !o.filed
 		}
 		if !is[file] {
 			return
@@ -447,10 +502,7 @@ func (o *Outline) address(rva uint64) uint64 {
 // At says what the file has at an address: by the lookups of a walk. With lines it adds a window of the
 // lines of the function, which needs the records of a binary; from -1 is around the address.
 func (o *Outline) At(address uint64, lines bool, from, count int) (*report.OutlinePlace, error) {
-	rva := address - o.base
-	if o.arch != nil {
-		rva = o.arch.Mask(rva)
-	}
+	rva := o.rva(address)
 	out := &report.OutlinePlace{Address: address, Inlines: []report.OutlineCall{}, Lines: []report.OutlineLine{}, At: -1}
 	s, answer, err := o.file.Lookup(rva)
 	if input.Needs(err) {

@@ -121,7 +121,7 @@ type part struct {
 	taken *[]string
 }
 
-func (p *part) Base() uint64 { return 0 }
+func (p *part) Base() uint64                { return 0 }
 func (p *part) Identity() symbol.Identity   { return p.id }
 func (p *part) Base() uint64                { return 0 }
 func (p *part) ChecksumID() (string, error) { return "", nil }

@@ -58,6 +58,8 @@ type kept struct {
 	memories memories
 	maps     []report.MemoryRange // the memory map of mapsOf
 	mapsOf   *report.Report
+	outline  outline
+	symbols  symbolSearch
 }
 
 // maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack
@@ -266,6 +268,8 @@ func (e *Engine) closeDump(dump int) {
 		s.Close()
 	}
 	delete(e.views, dump)
+	e.closeOutline()
+	e.symbols.close()
 	e.walking = e.walking && e.lastDump != dump
 	e.kept = kept{}
 }
@@ -289,6 +293,8 @@ func (e *Engine) leaveOut(q *protocol.LeaveOut) {
 			e.closeDump(dump)
 		}
 	}
+	e.closeOutline()
+	e.symbols.close()
 	e.files.StopUnpacking()
 	e.files.Remove(gone)
 	e.added, e.kept = nil, kept{}
@@ -407,6 +413,15 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 			for _, it := range e.files.Unindexed(q.Dump, e.walking) {
 				r.Unindexed = append(r.Unindexed, it.ID)
 			}
+		}
+	}
+	if q.Symbols != nil {
+		r.Symbols = e.symbolsPage(q)
+	}
+	if q.Outline != nil {
+		r.Outline = e.outlinePage(q)
+		if of := e.outline.of; of != nil && r.Outline.Listed && r.Outline.Ended && of.Unindexed() && len(r.Unindexed) == 0 {
+			r.Unindexed = []int{of.Item()}
 		}
 	}
 	// The files are last: the other parts read symbols, which can add warnings to the files.

@@ -143,6 +143,12 @@ var inputTable = []input{
 	{field: "go-to", do: func(p *Page, _, text string) { p.Menus.GoTo.typed(text) }},
 	{field: "memory-kind", do: func(p *Page, _, kind string) { p.Panel.Finder.kind = kind }},
 	{field: "memory-text", do: func(p *Page, _, text string) { p.Panel.Finder.text = text }},
+	{field: "outline", long: true, do: func(p *Page, _, text string) { p.Panel.Outline.typed(text) }},
+	{field: "outline-file", do: func(p *Page, _, item string) {
+		if n, err := strconv.Atoi(item); err == nil {
+			p.Panel.Outline.show(n, -1)
+		}
+	}},
 	{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
 	{field: "modules", do: func(p *Page, _, text string) { p.reorder(func(o *order) { o.filter = text }) }},
 	{field: "other-dump", do: func(p *Page, _, dump string) { p.Panel.tab("dumps").(*Difference).choose(dump) }},

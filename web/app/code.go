@@ -127,6 +127,14 @@ func (z *Code) goTo(arg string) {
 	z.page.Host.Focus("code")
 }
 
+// openAt is goTo for a listing that may not have been open: Back leads to the selected frame.
+func (z *Code) openAt(arg string) {
+	s := &z.page.State
+	z.thread, z.frame, z.inline, z.trail, z.source = s.Thread, s.Frame, s.Inline, nil, false
+	z.start(0)
+	z.goTo(arg)
+}
+
 // back returns to what was listed before.
 func (z *Code) back() {
 	if n := len(z.trail); n > 0 {

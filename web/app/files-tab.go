@@ -36,6 +36,9 @@ func (z *Files) Compute() {
 		if f.Refused {
 			parts = append(parts, buttonPart("link", "Unpack it anyway", "anyway", f.Name))
 		}
+		if f.Usable && (f.Kind == "sym" || f.Kind == "binary") {
+			parts = append(parts, buttonPart("link", "Outline", "outline", f.Item))
+		}
 		if f.IsBinary() {
 			parts = append(parts, buttonPart("link", "Download .sym", "make", f.Name))
 		}

@@ -247,6 +247,7 @@ func (z *Reading) finish() {
 	z.reportProblems()
 	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 {
 		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
+		z.page.Notices.offer("outline", "-1", "Show their functions")
 	}
 	z.announced = fmt.Sprintf("%s read", files(job.Done))
 	z.page.Host.Announce(z.announced)
@@ -266,6 +267,11 @@ func (z *Reading) Cancel() {
 		return
 	}
 	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
+		return
+	}
+	if z.reading == nil && len(z.queue) == 0 && z.page.Panel.Outline.stop() {
+		z.Job = Job{}
+		z.leaving.leave(&protocol.LeaveOut{})
 		return
 	}
 	// Downloads end without a new engine, and so do files that wait for its program: stacks that are

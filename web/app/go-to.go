@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,12 @@ type GoTo struct {
 	// places are what the text of may mean, from the engine.
 	places []rows.PlaceRow
 	of     string
-	items  []goToItem // of text
-	at     int        // the selected one
+	// symbols are functions of the symbol files, as far as they were searched for the text symbolsOf.
+	symbols   []rows.PlaceRow
+	symbolsOf string
+	searched  bool       // all of them were
+	items     []goToItem // of text
+	at        int        // the selected one
 }
 
 // goToItem is a line of the dialog. act and arg are the action that it does.
@@ -36,7 +41,7 @@ func (z *GoTo) toggle() {
 	if z.page.Menus.Help || z.page.Menus.Preview.isOpen() {
 		return
 	}
-	z.Open, z.text, z.places, z.of = true, "", nil, ""
+	z.Open, z.text, z.places, z.of, z.symbols, z.symbolsOf = true, "", nil, "", nil, ""
 	z.list()
 	z.page.Host.Focus("go-to")
 }
@@ -57,13 +62,37 @@ func (z *GoTo) typed(text string) {
 func (z *GoTo) Hidden() bool { return !z.Open || strings.TrimSpace(z.text) == "" }
 
 // Want implements Zone.
-func (z *GoTo) Want(q *protocol.Query) { q.Memory.Places = &protocol.PlacesQuery{Text: z.text} }
+func (z *GoTo) Want(q *protocol.Query) {
+	if z.of != z.text || z.places == nil {
+		q.Memory.Places = &protocol.PlacesQuery{Text: z.text}
+	}
+	if z.searches() {
+		q.Symbols = &protocol.SymbolsQuery{Text: strings.TrimSpace(z.text)}
+	}
+}
+
+// searches reports whether symbol files are searched for the text: a short one is in too many names.
+func (z *GoTo) searches() bool {
+	text := strings.TrimSpace(z.text)
+	return len(text) > 2 && !strings.HasPrefix(strings.ToLower(text), "0x") && (z.symbolsOf != text || !z.searched)
+}
 
 // Apply implements Zone.
 func (z *GoTo) Apply(r *protocol.QueryResult) {
 	if r.Memory.Places != nil && r.Memory.Places.Of == z.text {
 		z.places, z.of = r.Memory.Places.Rows, r.Memory.Places.Of
 		z.list()
+	}
+	if s := r.Symbols; s != nil && s.Of == strings.TrimSpace(z.text) {
+		more := len(s.Rows) > len(z.symbols) || z.symbolsOf != s.Of
+		if z.symbols, z.symbolsOf, z.searched = s.Rows, s.Of, s.Ended; more {
+			at := z.at
+			z.list()
+			z.at = at
+		}
+	}
+	if !z.Hidden() && z.of == z.text && z.searches() { // the next query reads on
+		z.page.Screen.ask(z)
 	}
 }
 
@@ -86,6 +115,12 @@ func (z *GoTo) list() {
 		for _, r := range z.places {
 			add(true, goToItem{Title: r.Title, Note: r.Note, act: "address", arg: r.Address})
 		}
+		if z.symbolsOf == strings.TrimSpace(z.text) {
+			for _, r := range z.symbols {
+				known := slices.ContainsFunc(z.places, func(p rows.PlaceRow) bool { return sameAddress(p.Address, r.Address) })
+				add(!known, goToItem{Title: r.Title, Note: r.Note, act: "address", arg: r.Address})
+			}
+		}
 	} else if a, ok := parseAddress(text); ok && strings.HasPrefix(text, "0x") {
 		add(true, goToItem{Title: "0x" + strconv.FormatUint(a, 16), act: "address", arg: text})
 	}
@@ -97,6 +132,13 @@ func (z *GoTo) list() {
 		is := a.help != "" && a.id != "go-to" && strings.Contains(a.help, text) && z.page.HostPage.allows(a.limit)
 		add(is, goToItem{Title: upperFirst(a.help), Key: a.keys0(), act: a.id})
 	}
+}
+
+// sameAddress reports whether two texts are the same address.
+func sameAddress(a, b string) bool {
+	x, isAddress := parseAddress(a)
+	y, is := parseAddress(b)
+	return isAddress && is && x == y
 }
 
 // keys0 is the action's first key, or "".
@@ -163,8 +205,8 @@ func (z *GoTo) emptyText() string {
 	switch {
 	case len(z.items) > 0:
 		return ""
-	case z.of != z.text:
+	case z.of != z.text, z.searches():
 		return "Looking for it …"
 	}
-	return "Nothing on the stacks and no module, register, tab or action has this name."
+	return "No function of the stacks and symbol files, and no module, register, tab or action has this name."
 }

@@ -60,6 +60,17 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.SetInnerHTML(ignoreText(c.detail()))
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
 				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "outline-module")
+				vgn.AddAttrInterface("data-arg", c.detail().Index)
+				vgn.AddAttrInterface("hidden", len(c.detail().Has) == 0)
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Outline"}
+					vgparent.AppendChild(vgn)
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("data-act", "make")
 				vgn.AddAttrInterface("data-arg", c.detail().Binary)
 				vgn.AddAttrInterface("hidden", c.detail().Binary == "")

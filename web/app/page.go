@@ -25,6 +25,7 @@
 //	program.go, indexing.go,    work in the background
 //	making.go, downloads.go
 //	embed.go                     the host page
+//	outline.go                   what symbols say, with or without a dump
 //	go-to.go, address.go         the dialog that goes to an address or a name; addresses as links
 //	host.go                      what the page needs of the browser and of the engine
 //	warm-up.go                   what the start screen does before the first dump arrives

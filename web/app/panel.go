@@ -34,7 +34,7 @@ type Tab interface {
 var Tabs = []TabRow{
 	{"Threads", "1", []Part{{"threads", "Threads", newMerged}}},
 	{"Memory", "2", []Part{{"memory", "Map", newGrid}, {"words", "Words", newMemory}, {"bytes", "Bytes", newMemory}, {"text", "Text", newMemory}, {"find", "Find", newFinder}}},
-	{"Modules", "3", []Part{{"modules", "Modules", newModules}, {"wanted", "Missing symbols", newMissing}, {"files", "Files", newFiles}}},
+	{"Modules", "3", []Part{{"modules", "Modules", newModules}, {"wanted", "Missing symbols", newMissing}, {"files", "Files", newFiles}, {"outline", "Outline", newOutline}}},
 	{"Findings", "4", []Part{{"findings", "Findings", newFindings}, {"compare", "Compare", newCompare}, {"dumps", "Two dumps", newDifference}, {"log", "Log", newLog}}},
 	{"System", "5", []Part{{"system", "System", newSystem}, {"annotations", "Annotations", newGrid}, {"handles", "Handles", newGrid}, {"streams", "Streams", newStreams}}},
 }
@@ -87,6 +87,7 @@ type Panel struct {
 	Files   *Files
 	Sources *Sources
 	Finder  *Finder
+	Outline *Outline
 	// Memory is what the forms of memory share.
 	Memory MemoryPlaces
 }
@@ -106,6 +107,8 @@ func (z *Panel) init(p *Page) {
 			z.Files = t
 		case *Finder:
 			z.Finder = t
+		case *Outline:
+			z.Outline = t
 		}
 		z.add(t, listOf(t))
 		if t, ok := t.(interface{ beside() (Zone, *List) }); ok {

@@ -183,6 +183,30 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-made"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Outline.files()) == 0)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
+				for vgiterkeyt, f := range c.Page.Panel.Outline.offered() {
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					f := f
+					_ = f
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("data-act", "outline")
+					vgn.AddAttrInterface("data-arg", f.Item)
+					vgn.SetInnerHTML("Show the functions of " + f.Name)
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-made"}}}
+			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.canMake()) == 0)
 			{
 				vgparent := vgn

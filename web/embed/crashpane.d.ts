@@ -14,7 +14,7 @@ export type Policy = "best" | "breakpad" | "rust-minidump" | "cfi" | "fp" | "sca
 
 /** The parts of the lower panel's tabs: docs/EMBEDDING.md says which tab has which. */
 export type Tab =
-  | "threads" | "modules" | "wanted" | "findings" | "compare" | "dumps" | "files" | "system" | "memory" | "words" | "bytes" | "text" | "find" | "streams" | "handles" | "annotations" | "log";
+  | "threads" | "modules" | "wanted" | "findings" | "compare" | "dumps" | "files" | "outline" | "system" | "memory" | "words" | "bytes" | "text" | "find" | "streams" | "handles" | "annotations" | "log";
 
 export interface AnalyzeOptions {
   /** The dump's name in the report. Default: the name of a File, or "crash.dmp". */

@@ -28,6 +28,8 @@ type Query struct {
 	Overview OverviewQuery
 	Find     *FindQuery
 	Memory   MemoryQuery
+	Outline  *OutlineQuery
+	Symbols  *SymbolsQuery
 }
 
 // UntilNext is a Query.Rest: another query follows as soon as the result is painted.
@@ -155,6 +157,8 @@ type QueryResult struct {
 	Overview OverviewPage
 	Found    *FoundPage
 	Memory   MemoryResult
+	Outline  *rows.OutlinePage
+	Symbols  *SymbolsPage
 }
 
 // CodePage is a window of a listing of code, of the frame and the address that the query had.

@@ -60,6 +60,7 @@ func TestTerminal(t *testing.T) {
 		{"report", "--format=csv", dump, sym}, {"report", "--html", "--private", dump, sym}, {"report", "--format", name, dump}, {"brief", dump, sym},
 		{"explain", dump, sym}, {"explain", "--format=json", dump, sym}, {"compare", dump, sym}, {"compare", "--format=json", dump, sym}, {"compare", dump, dump, sym}, {"threads", dump, sym}, {"threads", "--merged", "--whole", dump, sym}, {"threads", "--format=json", dump, sym},
 		{"dump", dump}, {"dump", "--format=json", "--all", dump}, {"dump", archive}, {"dump", odd},
+		{"outline", sym}, {"outline", "--format=json", sym, line}, {"outline", sym, "0x1010"}, {"outline", "--files", sym}, {"outline", odd}, {"outline", archive},
 		{"rules", sym}, {"rules", "--format=json", sym}, {"rules", "--address", "1200", sym}, {"rules", odd}, {"dumpsyms", odd}, {"dumpsyms", sym},
 		{"walk", "--ignore-cfi", name, dump}, {"walk", filepath.Join(dir, name)}, {"walk", "--format", name, dump}, {name}, {"help", name}, {"rules", "--address", name, sym},
 	} {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -56,7 +57,13 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 	case len(args) == 0:
 		return usageError("no file is named")
 	}
-	files := newFileSet(session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice}, o.choices, stderr)
+	what := ""
+	if len(args) > 1 {
+		what = args[1]
+	}
+	// A full index tells all warnings of a symbol file. An address does not need it.
+	_, _, onDemand := session.ParseOutline(what)
+	files := newFileSet(session.Options{Demangle: msvc.Name, IndexOnDemand: onDemand, Slice: diskSlice, Workers: runtime.GOMAXPROCS(0)}, o.choices, stderr)
 	defer files.close()
 	items, err := files.add(inBundle(args[0]))
 	if err != nil {
@@ -66,13 +73,9 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	what := ""
-	if len(args) > 1 {
-		what = args[1]
-		for _, path := range args[2:] {
-			if err := files.addSymbols(path); err != nil {
-				return err
-			}
+	for i := 2; i < len(args); i++ {
+		if err := files.addSymbols(args[i]); err != nil {
+			return err
 		}
 	}
 	opened, err := files.files.Outline(item)

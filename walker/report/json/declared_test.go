@@ -68,7 +68,7 @@ func TestKeysAreDeclared(t *testing.T) {
 	}
 }
 
-// undeclared are keys that the types leave open: comparisons, code, memory and merged stacks are no part of a
+// undeclared are keys that the types leave open: comparisons, code, memory, merged stacks and outlines are no part of a
 // report, a crash's analysis is unknown there, and so are macOS' records.
 var undeclared = map[string][]string{
 	"code.go":       strings.Fields("at called_frame guessed instructions source_link taken taken_why unread values"),
@@ -76,13 +76,14 @@ var undeclared = map[string][]string{
 	"crash.go":      strings.Fields("access accesses adjusted base bit_flips cause guard how implicit index jump mapped permissions register slot stack_overflow"),
 	"merged.go":     strings.Fields("branches crashed deadlock holders level lock lock_holders_unknown parent stacks state state_is_guess waiting why"),
 	"memory.go":     strings.Fields("rows"),
+	"outline.go":    strings.Fields("arch complete folded inlined lines list marks next_line no_rule parameter_size ra rows warning_count"),
 	"difference.go": strings.Fields("a b first_differing_frame part rows same same_modules"),
 	"extras.go":     strings.Fields("backtrace message message2 signature_string"),
 }
 
 // writesKey are the printer's methods whose first argument is a key.
 var writesKey = map[string]bool{"Key": true, "Object": true, "List": true, "Objects": true, "Str": true, "Null": true, "Bool": true, "Int": true, "Uint": true, "Float": true,
-	"StrOrNull": true, "hex": true, "hexOrNull": true}
+	"StrOrNull": true, "numberOr": true, "hex": true, "hexOrNull": true}
 
 func method(call *ast.CallExpr) string {
 	if s, ok := call.Fun.(*ast.SelectorExpr); ok {

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// outline is the file whose outline the page shows. It stays open, so that its lists are made once.
+type outline struct {
+	of   *session.Outline
+	dump int
+	view *view.View
+}
+
+// outlineStep is how many bytes of records are read before the engine answers.
+const outlineStep = 16 << 20
+
+// openOutline opens the outline that a query is about; nil if there is no such file.
+func (e *Engine) openOutline(q protocol.Query) *session.Outline {
+	item := q.Outline.Item
+	s := e.session(q.Dump)
+	if item < 0 && s != nil {
+		item = s.ItemOf(q.Outline.Module)
+	}
+	o := &e.outline
+	if o.of != nil && o.of.Item() == item && o.dump == q.Dump && !o.of.Stale() {
+		return o.of
+	}
+	e.closeOutline()
+	opened, err := e.files.Outline(item)
+	if err != nil {
+		return nil
+	}
+	if s != nil {
+		opened.In(s)
+	}
+	*o = outline{of: opened, dump: q.Dump, view: view.New(&report.Report{}, e.demangle)}
+	return opened
+}
+
+func (e *Engine) closeOutline() {
+	if e.outline.of != nil {
+		e.outline.of.Close()
+	}
+	e.outline = outline{}
+}
+
+// outlinePage answers an OutlineQuery.
+func (e *Engine) outlinePage(q protocol.Query) *rows.OutlinePage {
+	w := q.Outline
+	of := e.openOutline(q)
+	if of == nil {
+		return &rows.OutlinePage{Item: -1, Rows: []rows.OutlineRow{}, Empty: "There is no symbol file or program to outline.", Ended: true}
+	}
+	o := &report.Outline{}
+	var problem error
+	wish := session.OutlineWish{Kind: report.OutlineFiles, Text: w.Text}
+	if !w.Files {
+		wish, _, _ = session.ParseOutline(w.Text)
+	}
+	if w.List {
+		o.List, problem = of.List(wish, w.Span.From, w.Span.Count, outlineStep)
+	}
+	if w.Place {
+		from := w.Lines.From
+		if w.Around {
+			from = -1
+		}
+		var err error
+		if o.Place, err = of.At(w.At, w.List, from, w.Lines.Count); problem == nil {
+			problem = err
+		}
+	}
+	o.File = of.File()
+	page := e.outline.view.Outline(o)
+	page.Item, page.Text, page.Selected = of.Item(), w.Text, -1
+	if w.Place {
+		page.Selected = of.RowOf(wish, w.At)
+	}
+	if problem != nil {
+		page.Status = rows.Clean(problem.Error())
+	}
+	return page
+}
+
+// symbolSearch is a search for functions in the symbol files of a dump's modules, one file after the other.
+type symbolSearch struct {
+	dump  int
+	text  string
+	items []int // of the files that are left
+	of    *session.Outline
+	rows  []rows.PlaceRow
+}
+
+// mostSymbols is how many functions a symbolSearch finds: a person types on rather than read more.
+const mostSymbols = 16
+
+func (f *symbolSearch) close() {
+	if f.of != nil {
+		f.of.Close()
+	}
+	*f = symbolSearch{}
+}
+
+// symbolsPage goes on with a search.
+func (e *Engine) symbolsPage(q protocol.Query) *protocol.SymbolsPage {
+	f := &e.symbols
+	s := e.session(q.Dump)
+	if s == nil {
+		return &protocol.SymbolsPage{PlacesPage: protocol.PlacesPage{Of: q.Symbols.Text}, Ended: true}
+	}
+	if f.text != q.Symbols.Text || f.dump != q.Dump {
+		f.close()
+		*f = symbolSearch{dump: q.Dump, text: q.Symbols.Text, items: s.SymbolFiles()}
+	}
+	if len(f.items) > 0 && len(f.rows) < mostSymbols {
+		e.searchSymbols(s)
+	}
+	return &protocol.SymbolsPage{PlacesPage: protocol.PlacesPage{Of: f.text, Rows: f.rows}, Ended: len(f.items) == 0 || len(f.rows) >= mostSymbols}
+}
+
+// searchSymbols reads on in the next file. What cannot be read has no functions.
+func (e *Engine) searchSymbols(s *session.Session) {
+	f := &e.symbols
+	if f.of == nil {
+		of, err := e.files.Outline(f.items[0])
+		if err != nil {
+			f.items = f.items[1:]
+			return
+		}
+		of.In(s)
+		f.of = of
+	}
+	left := mostSymbols - len(f.rows)
+	list, err := f.of.List(session.OutlineWish{Kind: report.OutlineFunctions, Text: f.text, Most: mostSymbols}, 0, left, outlineStep)
+	if err == nil && !list.Ended {
+		return
+	}
+	v := view.New(&report.Report{}, e.demangle)
+	for _, r := range v.Outline(&report.Outline{File: f.of.File(), List: list}).Rows {
+		f.rows = append(f.rows, rows.PlaceRow{Title: r.Full, Note: rows.BaseName(rows.Clean(f.of.File().Name)), Address: r.Address})
+	}
+	f.of.Close()
+	f.of, f.items = nil, f.items[1:]
+}

@@ -1,0 +1,309 @@
+package app
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Outline shows what a symbol file, a program or its debug information says of the code: functions, source
+// files, lines, and what is at an address. It is a part of the tab Modules, and without a dump a page of its
+// own (alone).
+type Outline struct {
+	pane
+	rows.OutlinePage
+	Alone bool // it is shown without a dump
+	// file is the item, or -1 for that of a module.
+	file, module int
+	text         string // in the field
+	sources      bool   // source files are listed
+	listed       bool   // the list is queried too: it takes longer than the rest
+	stopped      bool
+	place        bool // at is shown
+	at           uint64
+	seek, around bool // scroll the list, the lines, to at when its row is known
+	list, lines  List
+	table, rows  Table
+}
+
+func newOutline(t pane) Tab {
+	z := &Outline{pane: t, file: -1, module: -1}
+	z.list = List{id: "outline", visible: protocol.Span{Count: 24}, more: 2 * overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.lines = List{id: "outline-lines", visible: protocol.Span{Count: 16}, more: 2 * overscan, here: func() (rows.Page, int) {
+		if z.Place == nil {
+			return rows.Page{}, 0
+		}
+		return z.Place.Page, len(z.Place.Lines)
+	}}
+	z.table = Table{list: &z.list, label: "Outline", class: "table outline-table"}
+	z.rows = Table{list: &z.lines, label: "Lines of the function", class: "table outline-lines"}
+	return z
+}
+
+// Compute implements vugu's callback before each drawing.
+func (z *Outline) Compute() {
+	columns := rows.OutlineColumns
+	switch z.Kind {
+	case "files":
+		columns = rows.OutlineFileColumns
+	case "lines":
+		columns = rows.OutlineLineColumns
+	}
+	z.table.empty = z.Empty
+	selected := z.Selected - z.From
+	fill(&z.table, z.Rows, columns, func(r rows.OutlineRow, to *tableRow) {
+		to.class = "row choice-row"
+		if selected == 0 {
+			to.class += " selected"
+		}
+		selected--
+		if to.act, to.arg = "outline-at", r.Address; r.Address == "" {
+			to.act, to.arg = "outline-source", r.Full
+		}
+	})
+	z.rows.rows = z.rows.rows[:0]
+	if z.Place == nil {
+		return
+	}
+	row := z.Place.From
+	fill(&z.rows, z.Place.Lines, rows.OutlineLineRows, func(l rows.OutlineLine, to *tableRow) {
+		if row == z.Place.At {
+			to.class += " selected"
+		}
+		row++
+		to.cells[0].parts = []part{{kind: "button", class: "address", text: l.Address, act: "outline-at", arg: l.Address, tip: "Show what is at this address"}}
+	})
+}
+
+// outlineLines is the second list of the zone.
+type outlineLines struct{ *Outline }
+
+// Apply implements Zone: the Outline has the result.
+func (outlineLines) Apply(*protocol.QueryResult) {}
+
+func (z *Outline) beside() (Zone, *List) { return outlineLines{z}, &z.lines }
+
+// Hidden implements Zone.
+func (z *Outline) Hidden() bool { return !z.open() && !z.alone() }
+
+// alone reports whether it is shown without a dump.
+func (z *Outline) alone() bool { return z.Alone && z.page.Empty() }
+
+// List is for Tab.
+func (z *Outline) List() *List { return &z.list }
+
+// Want implements Zone.
+func (z *Outline) Want(q *protocol.Query) {
+	item := z.file
+	if files := z.files(); item < 0 && z.module < 0 && len(files) > 0 {
+		item = files[0].Item
+	}
+	q.Outline = &protocol.OutlineQuery{Item: item, Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
+		Place: z.place, Around: z.around, At: z.at, Lines: z.lines.span()}
+}
+
+// filter is the text that the list is of: an address is none.
+func (z *Outline) filter() string {
+	if _, ok := z.address(); ok {
+		return ""
+	}
+	return z.text
+}
+
+// address is the address that the text is, if it is one.
+func (z *Outline) address() (uint64, bool) {
+	text := strings.ToLower(strings.TrimSpace(z.text))
+	if !strings.HasPrefix(text, "0x") {
+		return 0, false
+	}
+	return parseAddress(text)
+}
+
+// Apply implements Zone. While the list is not complete, the next query reads on.
+func (z *Outline) Apply(r *protocol.QueryResult) {
+	if r.Outline == nil || r.Outline.Listed && r.Outline.Text != z.filter() {
+		return
+	}
+	was := z.OutlinePage
+	z.OutlinePage = *r.Outline
+	z.file = z.Item
+	if !z.Listed {
+		z.Page, z.Rows, z.Kind = was.Page, was.Rows, was.Kind
+		if z.Item >= 0 && z.Status == "" {
+			z.Status = "Reading " + z.Name + " …"
+		}
+	}
+	if z.Place != nil && z.around && z.listed {
+		z.around = false
+		z.lines.around(max(0, z.Place.At))
+		z.page.Host.Reveal("outline-lines", max(0, z.Place.At))
+	}
+	if z.seek && z.Selected >= 0 {
+		z.seek = false
+		z.list.around(z.Selected)
+		z.page.Host.Reveal("outline", z.Selected)
+		z.page.Screen.ask(z)
+	}
+	if z.Item >= 0 && !z.stopped && (!z.listed || !z.Ended) {
+		z.listed = true
+		z.page.Screen.ask(z)
+	}
+}
+
+// files are those that have an outline.
+func (z *Outline) files() []protocol.Choice { return z.page.Panel.Files.Symbols }
+
+// show opens the outline of a file, or without a file that of a module.
+func (z *Outline) show(item, module int) {
+	if item != z.file || item < 0 {
+		z.OutlinePage, z.place, z.text, z.sources, z.listed = rows.OutlinePage{Selected: -1}, false, "", false, false
+		z.list.visible.From, z.lines.visible.From = 0, 0
+	}
+	z.file, z.module, z.stopped = item, module, false
+	if z.page.Empty() {
+		z.Alone = true
+		z.page.Notices.List = slices.DeleteFunc(z.page.Notices.List, func(n Notice) bool { return n.Act == "outline" })
+		z.page.Screen.ask(z)
+		z.page.Host.Focus("outline-field")
+		return
+	}
+	z.page.Panel.show(z.id, false)
+	z.page.Screen.ask(z)
+}
+
+// close goes back to the start screen.
+func (z *Outline) close() { z.Alone = false }
+
+// typed lists what has a text, or goes to the address that it is.
+func (z *Outline) typed(text string) {
+	z.text, z.stopped = text, false
+	if at, ok := z.address(); ok {
+		z.goTo(at)
+		return
+	}
+	z.list.visible.From = 0
+	z.page.Host.Reveal("outline", 0)
+	z.page.Screen.ask(z)
+}
+
+// goTo shows what is at an address.
+func (z *Outline) goTo(at uint64) {
+	z.at, z.place, z.around, z.stopped = at, true, true, false
+	_, z.seek = z.address() // the user chose another row in the list
+	z.page.Screen.ask(z)
+}
+
+// source lists the functions with code of a source file.
+func (z *Outline) source(path string) {
+	z.sources = false
+	z.typed(path + ":")
+}
+
+// enter has the first row selected, and the list focused.
+func (z *Outline) enter() {
+	if _, ok := z.address(); !ok && z.Kind != "files" && len(z.Rows) > 0 {
+		z.choose(0)
+	}
+	z.page.Host.Focus("outline")
+}
+
+// choose selects a row that the page has.
+func (z *Outline) choose(i int) {
+	if at, ok := parseAddress(z.Rows[i].Address); ok {
+		z.page.Host.Reveal("outline", z.From+i)
+		z.goTo(at)
+	}
+}
+
+// key moves the selection.
+func (z *Outline) key(by int) {
+	i := z.Selected - z.From + by
+	if z.Selected < 0 {
+		i = max(0, z.list.visible.From-z.From)
+	}
+	if i >= 0 && i < len(z.Rows) {
+		z.choose(i)
+	}
+}
+
+// stop ends the making of a list, and reports whether there was one.
+func (z *Outline) stop() bool {
+	if z.Hidden() || !z.listed || z.Ended {
+		return false
+	}
+	z.stopped = true
+	z.Status = "Stopped. The list is not complete."
+	return true
+}
+
+func (z *Outline) forget() {
+	z.file, z.module, z.listed, z.place = -1, -1, false, false
+	z.OutlinePage = rows.OutlinePage{Selected: -1}
+}
+
+func (z *Outline) actions() []action {
+	return []action{
+		{id: "outline", doN: func(p *Page, item int) { p.Panel.Outline.show(item, -1) }},
+		{id: "outline-module", doN: func(p *Page, module int) { p.Panel.Outline.show(-1, module) }},
+		{id: "outline-close", do: func(p *Page, _ string) { p.Panel.Outline.close() }},
+		{id: "outline-enter", do: func(p *Page, _ string) { p.Panel.Outline.enter() }},
+		{id: "outline-at", do: func(p *Page, at string) {
+			if address, ok := parseAddress(at); ok {
+				p.Panel.Outline.goTo(address)
+			}
+		}},
+		{id: "outline-source", do: func(p *Page, path string) { p.Panel.Outline.source(path) }},
+		{id: "outline-list", do: func(p *Page, what string) {
+			z := p.Panel.Outline
+			z.sources = what == "files"
+			z.typed("")
+		}},
+		{id: "outline-code", do: func(p *Page, at string) {
+			p.Frame.show("code")
+			p.Frame.Code.openAt(at)
+		}},
+	}
+}
+
+// class makes room beside the table for the details.
+func (z *Outline) class() string { return "beside open" }
+
+// facts are those of the place, or without one of the file.
+func (z *Outline) facts() []rows.Fact {
+	if z.Place != nil {
+		return z.Place.Facts
+	}
+	return z.Facts
+}
+
+func (z *Outline) title() string {
+	if z.Place != nil {
+		return z.Place.Full
+	}
+	return z.Name
+}
+
+// placeAddress is the address that is shown, or "".
+func (z *Outline) placeAddress() string {
+	if z.Place == nil {
+		return ""
+	}
+	return z.Place.Address
+}
+
+// showsCode reports whether the frame zone can list the code there: a dump is open.
+func (z *Outline) showsCode() bool { return z.Place != nil && !z.page.Empty() }
+
+// warnings are the first, with the number of all.
+func (z *Outline) warnings() []string {
+	list := z.Warnings
+	if more := z.WarningCount - len(list); more > 0 {
+		list = append(list[:len(list):len(list)], rows.Number(more)+" more")
+	}
+	return list
+}
+
+// offered are the first files, for the start screen: the outline has the choice of all.
+func (z *Outline) offered() []protocol.Choice { return z.files()[:min(len(z.files()), 6)] }
