@@ -21,15 +21,15 @@ import (
 
 // outlined are files of each format. The first of a row is opened, the others belong to it.
 var outlined = map[string][]string{
-	"sym":       {"../../testdata/sample/libtilecodec.so.sym"},
-	"elf":       {"../../symfile/dwarf/testdata/gcc5.elf"},
-	"split":     {"../../symfile/dwarf/testdata/clang5-split.elf", "../../symfile/dwarf/testdata/clang5-split-shapes.dwo", "../../symfile/dwarf/testdata/clang5-split-more.dwo", "../../symfile/dwarf/testdata/clang5-split-plain.dwo"},
-	"pdb-x64":   {"../../symfile/pdb/testdata/x64.pdb.gz"},
-	"pdb-x86":   {"../../symfile/pdb/testdata/x86.pdb.gz"},
-	"pe":        {"../../symfile/pe/testdata/arm64.dll"},
-	"dsym":      {"../../symfile/macho/testdata/m-arm64-fp.dwarf.gz"},
-	"dylib":     {"../../symfile/macho/testdata/m-x86_64-fp.dylib.gz", "../../symfile/macho/testdata/m-x86_64-fp.dwarf.gz"},
-	"damaged":   nil, // made
+	"sym":     {"../../testdata/sample/libtilecodec.so.sym"},
+	"elf":     {"../../symfile/dwarf/testdata/gcc5.elf"},
+	"split":   {"../../symfile/dwarf/testdata/clang5-split.elf", "../../symfile/dwarf/testdata/clang5-split-shapes.dwo", "../../symfile/dwarf/testdata/clang5-split-more.dwo", "../../symfile/dwarf/testdata/clang5-split-plain.dwo"},
+	"pdb-x64": {"../../symfile/pdb/testdata/x64.pdb.gz"},
+	"pdb-x86": {"../../symfile/pdb/testdata/x86.pdb.gz"},
+	"pe":      {"../../symfile/pe/testdata/arm64.dll"},
+	"dsym":    {"../../symfile/macho/testdata/m-arm64-fp.dwarf.gz"},
+	"dylib":   {"../../symfile/macho/testdata/m-x86_64-fp.dylib.gz", "../../symfile/macho/testdata/m-x86_64-fp.dwarf.gz"},
+	"damaged": nil, // made
 }
 
 // openOutline opens the outline of the first of some files.

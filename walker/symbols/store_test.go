@@ -123,7 +123,6 @@ type part struct {
 
 func (p *part) Base() uint64                { return 0 }
 func (p *part) Identity() symbol.Identity   { return p.id }
-func (p *part) Base() uint64                { return 0 }
 func (p *part) ChecksumID() (string, error) { return "", nil }
 func (p *part) Lookup(uint64) (symbol.Symbol, symbol.Answer, error) {
 	return symbol.Symbol{}, symbol.No, nil

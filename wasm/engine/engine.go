@@ -415,12 +415,12 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 			}
 		}
 	}
-	if q.Symbols != nil {
-		r.Symbols = e.symbolsPage(q)
+	if q.Memory.Symbols != nil {
+		r.Memory.Symbols = e.symbolsPage(q)
 	}
-	if q.Outline != nil {
-		r.Outline = e.outlinePage(q)
-		if of := e.outline.of; of != nil && r.Outline.Listed && r.Outline.Ended && of.Unindexed() && len(r.Unindexed) == 0 {
+	if q.Overview.Outline != nil {
+		r.Overview.Outline = e.outlinePage(q)
+		if of := e.outline.of; of != nil && r.Overview.Outline.Listed && r.Overview.Outline.Ended && of.Unindexed() && len(r.Unindexed) == 0 {
 			r.Unindexed = []int{of.Item()}
 		}
 	}

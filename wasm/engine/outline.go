@@ -20,10 +20,10 @@ const outlineStep = 16 << 20
 
 // openOutline opens the outline that a query is about; nil if there is no such file.
 func (e *Engine) openOutline(q protocol.Query) *session.Outline {
-	item := q.Outline.Item
+	item := q.Overview.Outline.Item
 	s := e.session(q.Dump)
 	if item < 0 && s != nil {
-		item = s.ItemOf(q.Outline.Module)
+		item = s.ItemOf(q.Overview.Outline.Module)
 	}
 	o := &e.outline
 	if o.of != nil && o.of.Item() == item && o.dump == q.Dump && !o.of.Stale() {
@@ -50,7 +50,7 @@ func (e *Engine) closeOutline() {
 
 // outlinePage answers an OutlineQuery.
 func (e *Engine) outlinePage(q protocol.Query) *rows.OutlinePage {
-	w := q.Outline
+	w := q.Overview.Outline
 	of := e.openOutline(q)
 	if of == nil {
 		return &rows.OutlinePage{Item: -1, Rows: []rows.OutlineRow{}, Empty: "There is no symbol file or program to outline.", Ended: true}
@@ -110,11 +110,11 @@ func (e *Engine) symbolsPage(q protocol.Query) *protocol.SymbolsPage {
 	f := &e.symbols
 	s := e.session(q.Dump)
 	if s == nil {
-		return &protocol.SymbolsPage{PlacesPage: protocol.PlacesPage{Of: q.Symbols.Text}, Ended: true}
+		return &protocol.SymbolsPage{PlacesPage: protocol.PlacesPage{Of: q.Memory.Symbols.Text}, Ended: true}
 	}
-	if f.text != q.Symbols.Text || f.dump != q.Dump {
+	if f.text != q.Memory.Symbols.Text || f.dump != q.Dump {
 		f.close()
-		*f = symbolSearch{dump: q.Dump, text: q.Symbols.Text, items: s.SymbolFiles()}
+		*f = symbolSearch{dump: q.Dump, text: q.Memory.Symbols.Text, items: s.SymbolFiles()}
 	}
 	if len(f.items) > 0 && len(f.rows) < mostSymbols {
 		e.searchSymbols(s)

@@ -41,8 +41,8 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		all := protocol.Span{Count: 100}
 		look := protocol.Query{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Missing: &all,
-			Files: &all, Code: &protocol.CodeQuery{Before: 50, After: 50, Span: protocol.Span{From: -50, Count: 100}}, Compare: &protocol.CompareQuery{Span: all}, Overview: protocol.OverviewQuery{Merged: &protocol.MergedQuery{Span: all}, Difference: &protocol.DifferenceQuery{Span: all}}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}, Memory: protocol.MemoryQuery{Places: &protocol.PlacesQuery{Text: "a"}},
-			Outline: &protocol.OutlineQuery{Item: -1, List: true, Files: true, Span: all, Place: true, At: 0x1000, Lines: all}, Symbols: &protocol.SymbolsQuery{Text: "main"}}
+			Files: &all, Code: &protocol.CodeQuery{Before: 50, After: 50, Span: protocol.Span{From: -50, Count: 100}}, Compare: &protocol.CompareQuery{Span: all}, Overview: protocol.OverviewQuery{Merged: &protocol.MergedQuery{Span: all}, Difference: &protocol.DifferenceQuery{Span: all}}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}, Memory: protocol.MemoryQuery{Places: &protocol.PlacesQuery{Text: "a"}, Symbols: &protocol.SymbolsQuery{Text: "main"}}}
+		look.Overview.Outline = &protocol.OutlineQuery{Item: -1, List: true, Files: true, Span: all, Place: true, At: 0x1000, Lines: all}
 		for i, v := 0, reflect.ValueOf(look); i < v.NumField(); i++ {
 			if name := v.Type().Field(i).Name; v.Field(i).IsZero() && !slices.Contains([]string{"Selection", "Search", "Rest", "Wanted", "Grid", "Content", "Find"}, name) {
 				t.Errorf("nothing is asked for Query.%s", name)

@@ -67,7 +67,7 @@ func (z *GoTo) Want(q *protocol.Query) {
 		q.Memory.Places = &protocol.PlacesQuery{Text: z.text}
 	}
 	if z.searches() {
-		q.Symbols = &protocol.SymbolsQuery{Text: strings.TrimSpace(z.text)}
+		q.Memory.Symbols = &protocol.SymbolsQuery{Text: strings.TrimSpace(z.text)}
 	}
 }
 
@@ -83,7 +83,7 @@ func (z *GoTo) Apply(r *protocol.QueryResult) {
 		z.places, z.of = r.Memory.Places.Rows, r.Memory.Places.Of
 		z.list()
 	}
-	if s := r.Symbols; s != nil && s.Of == strings.TrimSpace(z.text) {
+	if s := r.Memory.Symbols; s != nil && s.Of == strings.TrimSpace(z.text) {
 		more := len(s.Rows) > len(z.symbols) || z.symbolsOf != s.Of
 		if z.symbols, z.symbolsOf, z.searched = s.Rows, s.Of, s.Ended; more {
 			at := z.at

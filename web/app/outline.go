@@ -100,7 +100,7 @@ func (z *Outline) Want(q *protocol.Query) {
 	if files := z.files(); item < 0 && z.module < 0 && len(files) > 0 {
 		item = files[0].Item
 	}
-	q.Outline = &protocol.OutlineQuery{Item: item, Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
+	q.Overview.Outline = &protocol.OutlineQuery{Item: item, Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
 		Place: z.place, Around: z.around, At: z.at, Lines: z.lines.span()}
 }
 
@@ -123,11 +123,11 @@ func (z *Outline) address() (uint64, bool) {
 
 // Apply implements Zone. While the list is not complete, the next query reads on.
 func (z *Outline) Apply(r *protocol.QueryResult) {
-	if r.Outline == nil || r.Outline.Listed && r.Outline.Text != z.filter() {
+	if r.Overview.Outline == nil || r.Overview.Outline.Listed && r.Overview.Outline.Text != z.filter() {
 		return
 	}
 	was := z.OutlinePage
-	z.OutlinePage = *r.Outline
+	z.OutlinePage = *r.Overview.Outline
 	z.file = z.Item
 	if !z.Listed {
 		z.Page, z.Rows, z.Kind = was.Page, was.Rows, was.Kind
@@ -267,26 +267,23 @@ func (z *Outline) actions() []action {
 	}
 }
 
-// class makes room beside the table for the details.
-func (z *Outline) class() string { return "beside open" }
-
-// facts are those of the place, or without one of the file.
-func (z *Outline) facts() []rows.Fact {
+// outlineFacts are those of the place, or without one of the file.
+func outlineFacts(z *Outline) []rows.Fact {
 	if z.Place != nil {
 		return z.Place.Facts
 	}
 	return z.Facts
 }
 
-func (z *Outline) title() string {
+func outlineTitle(z *Outline) string {
 	if z.Place != nil {
 		return z.Place.Full
 	}
 	return z.Name
 }
 
-// placeAddress is the address that is shown, or "".
-func (z *Outline) placeAddress() string {
+// outlineAddress is the address that is shown, or "".
+func outlineAddress(z *Outline) string {
 	if z.Place == nil {
 		return ""
 	}
@@ -296,8 +293,8 @@ func (z *Outline) placeAddress() string {
 // showsCode reports whether the frame zone can list the code there: a dump is open.
 func (z *Outline) showsCode() bool { return z.Place != nil && !z.page.Empty() }
 
-// warnings are the first, with the number of all.
-func (z *Outline) warnings() []string {
+// outlineWarnings are the first, with the number of all.
+func outlineWarnings(z *Outline) []string {
 	list := z.Warnings
 	if more := z.WarningCount - len(list); more > 0 {
 		list = append(list[:len(list):len(list)], rows.Number(more)+" more")
@@ -305,5 +302,5 @@ func (z *Outline) warnings() []string {
 	return list
 }
 
-// offered are the first files, for the start screen: the outline has the choice of all.
-func (z *Outline) offered() []protocol.Choice { return z.files()[:min(len(z.files()), 6)] }
+// offeredOutlines are the first files, for the start screen: the outline has the choice of all.
+func offeredOutlines(z *Outline) []protocol.Choice { return z.files()[:min(len(z.files()), 6)] }

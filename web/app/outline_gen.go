@@ -117,9 +117,8 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "beside open"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("class", c.class())
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -150,12 +149,12 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "outline-title"}}}
 					vgparent.AppendChild(vgn)
-					vgn.SetInnerHTML(c.title())
+					vgn.SetInnerHTML(outlineTitle(c))
 					if c.showsCode() {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("data-act", "outline-code")
-						vgn.AddAttrInterface("data-arg", c.placeAddress())
+						vgn.AddAttrInterface("data-arg", outlineAddress(c))
 						{
 							vgparent := vgn
 							_ = vgparent
@@ -175,15 +174,15 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					if !c.showsCode() {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 						vgparent.AppendChild(vgn)
-						vgn.SetInnerHTML(c.placeAddress())
+						vgn.SetInnerHTML(outlineAddress(c))
 					}
 					if c.showsCode() {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("data-act", "address")
-						vgn.AddAttrInterface("data-arg", c.placeAddress())
+						vgn.AddAttrInterface("data-arg", outlineAddress(c))
 						vgn.AddAttrInterface("title", addressTitle(""))
-						vgn.SetInnerHTML(c.placeAddress())
+						vgn.SetInnerHTML(outlineAddress(c))
 					}
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
@@ -195,7 +194,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 					vgparent.AppendChild(vgn)
-					for vgiterkeyt, f := range c.facts() {
+					for vgiterkeyt, f := range outlineFacts(c) {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						f := f
@@ -261,7 +260,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("hidden", c.Place != nil)
-				vgn.SetInnerHTML(joinLines(c.warnings()))
+				vgn.SetInnerHTML(joinLines(outlineWarnings(c)))
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}

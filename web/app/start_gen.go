@@ -189,7 +189,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				for vgiterkeyt, f := range c.Page.Panel.Outline.offered() {
+				for vgiterkeyt, f := range offeredOutlines(c.Page.Panel.Outline) {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f

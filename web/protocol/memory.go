@@ -9,6 +9,8 @@ type MemoryQuery struct {
 	Hits   *Span
 	Places *PlacesQuery
 	Stack  *StackWordsQuery
+	// Symbols are further places: functions of symbol files.
+	Symbols *SymbolsQuery
 }
 
 // StackWordsQuery is a window of the words of the selected thread's stack. Around: the window is around the first word
@@ -20,10 +22,11 @@ type StackWordsQuery struct {
 
 // MemoryResult has what was queried.
 type MemoryResult struct {
-	Rows   *rows.MemoryPage
-	Hits   *rows.HitPage
-	Places *PlacesPage
-	Stack  *rows.StackWordPage
+	Rows    *rows.MemoryPage
+	Hits    *rows.HitPage
+	Places  *PlacesPage
+	Stack   *rows.StackWordPage
+	Symbols *SymbolsPage
 }
 
 // PlacesQuery queries the places in the process that a text may mean: an address, or a part of the name

@@ -28,8 +28,6 @@ type Query struct {
 	Overview OverviewQuery
 	Find     *FindQuery
 	Memory   MemoryQuery
-	Outline  *OutlineQuery
-	Symbols  *SymbolsQuery
 }
 
 // UntilNext is a Query.Rest: another query follows as soon as the result is painted.
@@ -101,16 +99,18 @@ type CompareQuery struct {
 	Row  int
 }
 
-// OverviewQuery queries what is about all threads and all dumps.
+// OverviewQuery queries what is about all threads, two dumps, or a file of symbols.
 type OverviewQuery struct {
 	Merged     *MergedQuery
 	Difference *DifferenceQuery
+	Outline    *OutlineQuery
 }
 
 // OverviewPage has what was queried of it.
 type OverviewPage struct {
 	Merged     *rows.MergedPage
 	Difference *rows.DifferencePage
+	Outline    *rows.OutlinePage
 }
 
 // MergedQuery is a window of the tree of all threads' stacks. Toggled are the branches that are open or
@@ -157,8 +157,6 @@ type QueryResult struct {
 	Overview OverviewPage
 	Found    *FoundPage
 	Memory   MemoryResult
-	Outline  *rows.OutlinePage
-	Symbols  *SymbolsPage
 }
 
 // CodePage is a window of a listing of code, of the frame and the address that the query had.

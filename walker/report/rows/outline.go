@@ -19,7 +19,7 @@ type OutlinePage struct {
 	Listed, Ended bool
 	// Selected is the number of the row that has the address of Place, or -1.
 	Selected int
-	Place         *OutlinePlace
+	Place    *OutlinePlace
 }
 
 // OutlineRow is a function, code of a line, or a source file, whose Name is its path. Full is all of Name.
