@@ -60,7 +60,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 		if row.Origin.Part != "" {
 			return candidate{row: unwind.Row{Origin: row.Origin}}, "the record that covers the address cannot be used"
 		}
-		return candidate{}, "the symbols have no call frame information for the address"
+		return candidate{}, "the symbols have no unwind rules (CFI) for the address"
 	}
 	if f.returnedTo && !row.Outermost {
 		return candidate{row: row}, "the rules at a function's entry hold if it was called, and this one was returned to"

@@ -288,7 +288,7 @@ func TestIgnoreCFI(t *testing.T) {
 	}
 	said := false
 	for _, a := range r.Threads[0].Stop.Attempts {
-		said = said || strings.Contains(a.Origin, "ignored by hand")
+		said = said || strings.Contains(a.Origin, "you chose to ignore")
 	}
 	if !said {
 		t.Errorf("no attempt says so: %+v", r.Threads[0].Stop)

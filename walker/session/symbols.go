@@ -153,7 +153,7 @@ func (y *lookups) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 		return unwind.Row{}, symbol.NoFile
 	}
 	if y.s.ignored[module] {
-		return unwind.Row{Origin: unwind.Origin{Part: "call frame information, ignored by hand"}}, symbol.No
+		return unwind.Row{Origin: unwind.Origin{Part: "unwind rules (CFI), which you chose to ignore"}}, symbol.No
 	}
 	var row unwind.Row
 	ans := symbol.No
