@@ -244,6 +244,17 @@ func TestLLDB(t *testing.T) {
 	}
 }
 
+// TestSentSignals: what was running did not cause a signal that tells a program something, but may have
+// caused one of a pipe, whoever wrote the dump.
+func TestSentSignals(t *testing.T) {
+	for code, want := range map[uint32]bool{15: true, 10: true, 13: false, 24: false} {
+		s := scene{os: dumptest.OSLinux, cpu: dumptest.CPUAMD64, code: code, insn: "90"}
+		if have := Analyze(s.dump()).Event.Sent; have != want {
+			t.Errorf("signal %d: sent %v", code, have)
+		}
+	}
+}
+
 func TestSentences(t *testing.T) {
 	for i := range scenes {
 		s := &scenes[i]

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,9 @@ func (c *crash) event() Event {
 		c.memoryEvent(&e)
 	case reason.Arithmetic:
 		c.divisionEvent(&e)
+	case reason.Signal:
+		name, _, _ := strings.Cut(c.why.Name, " ")
+		e.Sent = strings.HasPrefix(name, "SIG") && !slices.Contains(ofCalls, name)
 	case reason.Instruction, reason.Trap:
 		switch {
 		case c.insn == nil:
@@ -114,6 +118,9 @@ func (in *decoded) purpose() string {
 func kindOf(a reason.Access) Kind {
 	return [...]Kind{KindUnknown, Read, Write, Exec}[a&3]
 }
+
+// ofCalls are the other signals that the kernel sends a thread because of what it called.
+var ofCalls = []string{"SIGPIPE", "SIGSTKFLT", "SIGTTIN", "SIGTTOU"}
 
 // hexWord formats a number with 0x and without leading zeros.
 func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

@@ -174,15 +174,20 @@ func (b *builder) ended(why *reason.Reason) {
 
 // sentByThread finds out whether another thread of the process sent the signal, by pthread_kill, and sets
 // the event. A thread that sends one to itself is in a function that does, or in one that such a function
-// has called.
+// has called. Nor does a thread whose function is known and sends none, where the dump does not say who did.
 func (b *builder) sentByThread(why *reason.Reason, frames []Frame) bool {
 	c, e := b.r.Crash, b.d.Exception
 	name, _, _ := strings.Cut(why.Name, " ")
-	if os := b.d.OS(); os != core.OSLinux && os != core.Android || e.Flags != siTKill || len(frames) == 0 || !named(&frames[0]) || frames[0].Function.Raw == "syscall" ||
+	alone := isSignalAlone(e.Text) // LLDB does not say who sent it
+	if os := b.d.OS(); os != core.OSLinux && os != core.Android || e.Flags != siTKill && !alone || len(frames) == 0 || !named(&frames[0]) || frames[0].Function.Raw == "syscall" ||
 		c.Event.Did != "sent itself "+name && (why.Kind != reason.Abort || c.Event.Did != why.Text) || b.sends(frames) != "" {
 		return false
 	}
-	c.Event = analysis.Event{Did: "was sent " + name + " by another thread", Why: "the code that was running did not cause it", Sent: true}
+	by := " by another thread"
+	if alone {
+		by = ""
+	}
+	c.Event = analysis.Event{Did: "was sent " + name + by, Why: "the code that was running did not cause it", Sent: true}
 	for i := range b.r.Threads {
 		if function := b.sends(b.r.Threads[i].Frames); i != c.Thread && function != "" {
 			c.Event.Why = fmt.Sprintf("perhaps by %s, which is in %s", b.threadText(i), function)

@@ -196,6 +196,7 @@ func TestHandler(t *testing.T) {
 // another thread's.
 func TestSentByThread(t *testing.T) {
 	abort, segv := reason.Reason{Name: "SIGABRT", Kind: reason.Abort, Text: "aborted itself"}, reason.Reason{Name: "SIGSEGV", Kind: reason.Memory}
+	const lldbFlags = 0x4c4c4442
 	const other = "was sent SIGABRT by another thread: the code that was running did not cause it"
 	for _, c := range []struct {
 		why           reason.Reason
@@ -211,9 +212,16 @@ func TestSentByThread(t *testing.T) {
 		{abort, "aborted itself", siTKill, "? main", "f", "aborted itself"},
 		{abort, "aborted itself", siTKill, "syscall main", "f", "aborted itself"},
 		{abort, "aborted itself", 0, "poll main", "f", "aborted itself"},
+		{abort, "aborted itself", lldbFlags, "poll main", "f", "was sent SIGABRT: the code that was running did not cause it"},
+		{abort, "aborted itself", lldbFlags, "? main", "f", "aborted itself"},
+		{abort, "aborted itself", lldbFlags, "raise main", "f", "aborted itself"},
 		{segv, "tried to read memory", siTKill, "work main", "f", "tried to read memory"},
 	} {
-		b := &builder{d: &core.Dump{System: &core.SystemInfo{OS: core.OSLinux}, Exception: &core.Exception{Flags: c.flags}}, r: &Report{Crash: &Crash{Event: analysis.Event{Did: c.did}}, Threads: make([]Thread, 2)}}
+		e := &core.Exception{Flags: c.flags}
+		if c.flags == lldbFlags {
+			e.Text = "signal SIGABRT"
+		}
+		b := &builder{d: &core.Dump{System: &core.SystemInfo{OS: core.OSLinux}, Exception: e}, r: &Report{Crash: &Crash{Event: analysis.Event{Did: c.did}}, Threads: make([]Thread, 2)}}
 		for i, names := range []string{c.frames, c.other} {
 			for _, n := range strings.Fields(names) {
 				b.r.Threads[i].Frames = append(b.r.Threads[i].Frames, Frame{Trust: "cfi", Module: -1, HasFunction: n != "?", Function: Name{Raw: n}})

@@ -16,6 +16,8 @@ struct Plain { int x; };
 struct B{ virtual int f()=0; B(){ g(); } NI void g(){ f(); } }; struct D:B{ int f(){return 1;} };
 NI void nx() noexcept { throw std::out_of_range("left a noexcept function"); }
 NI void smash(int n){ char b[8]; memset(b,'A',n); sink=b[3]; }
+NI void stack(int n){ char b[8]; for(volatile int i=0;i<n;i++) ((volatile char*)b)[i]='A'; sink=b[3]; }
+NI int waits(){ for(;;) pause(); }
 NI int so1(int n){ volatile char a[1000]; a[n%1000]=n; return so1(n+1)+a[5]; }
 NI int so3(int n); NI int so2(int n){ volatile char a[500]; a[n%500]=n; return so3(n+1)+a[5]; } NI int so3(int n){ volatile char a[700]; a[n%500]=n; return so2(n+1)+a[5]; }
 NI void fort(const char*s){ char b[8]; strcpy(b,s); puts(b); }
@@ -36,7 +38,10 @@ NI int crash(const char*k){
   K("syserr") throw std::system_error(std::make_error_code(std::errc::io_error), "disk");
   K("assert") assert(sink==7);
   K("smash") smash(sink+64);
-  K("dblfree") { char*p=(char*)malloc(2000); char*q=(char*)malloc(10); free(p); free(p); sink=*q; }
+  K("stack") stack(sink+64);
+  K("watchdog") { pthread_t me=pthread_self(); std::thread([me]{ usleep(200000); pthread_kill(me,SIGABRT); }).detach(); return waits(); }
+  K("queue") { union sigval v; v.sival_int=7; sigqueue(getpid(),SIGTERM,v); }
+  K("dblfree") { char*volatile p=(char*)malloc(2000); char*q=(char*)malloc(10); free(p); free(p); sink=*q; }
   K("badfree") { char*p=(char*)malloc(40); free(p+8); }
   K("tcache") { char*p=(char*)malloc(40); free(p); free(p); }
   K("pure") { D d; sink=d.f(); }
