@@ -191,3 +191,25 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestManySegments: where a process has too many mappings for the header's 16 bits, a section header has
+// the number.
+func TestManySegments(t *testing.T) {
+	for _, a := range []*cpu.Arch{cpu.AMD64, cpu.X86} {
+		data := made(a, dumptest.LittleEndian).Bytes()
+		le := binary.LittleEndian
+		sections, count, info := 40, 56, 44 // e_shoff, e_phnum; sh_info
+		if a.WordSize == 4 {
+			sections, count, info = 32, 44, 28
+		}
+		header := make([]byte, 64)
+		le.PutUint32(header[info:], uint32(le.Uint16(data[count:])))
+		le.PutUint16(data[count:], 0xffff)
+		le.PutUint32(data[sections:], uint32(len(data)))
+		d, err := elfcore.Read(input.FromBytes("core", append(data, header...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, a, d)
+	}
+}
