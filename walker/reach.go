@@ -224,7 +224,7 @@ func (s *walk) reaches(ra uint64) (reach, *TailCall) {
 		case how == reachNever && s.mayEnter(&jumps[i]):
 			how = reachUnknown
 		case how == reachNever && y.module != x.module && s.mayBeImported(&jumps[i], x.start):
-			// If the return address is none that is left over, x was called and is not on the stack.
+			// If the return address is not left over from an earlier call, x was called and is not on the stack.
 			how, tail = reachUnknown, &TailCall{Module: x.module, RVA: rva, Symbol: x.symbol}
 		}
 	}

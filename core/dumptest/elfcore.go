@@ -118,7 +118,7 @@ func (c *Core) File(start, end, offset uint64, path string) *Core {
 	return c
 }
 
-// Memory adds a segment of size bytes, of which the core has data.
+// Memory adds a segment of size bytes. data is what the core has of it.
 func (c *Core) Memory(start, size uint64, flags uint32, data []byte) *Core {
 	c.segments = append(c.segments, coreSegment{start, size, flags, data})
 	return c

@@ -380,7 +380,7 @@ type Collected struct {
 	Bytes                    int64
 }
 
-// leftover is how old a temporary file is of which no writer is left.
+// leftover is how old a temporary file is when its writer is taken to be gone.
 const leftover = time.Hour
 
 // Collect removes names that are older than before, if that is not zero; contents without a name, what writers

@@ -162,7 +162,7 @@ func (z *Code) class(r rows.CodeRow) string {
 	return z.page.Search.marks(class, r.Full)
 }
 
-// laneWidth is the distance of two lines of jumps in pixels, laneTip what an arrow takes beside them, laneLeft the space
+// laneWidth is the distance of two lines of jumps in pixels, laneTip what an arrow adds to their right, laneLeft the space
 // before them.
 const laneWidth, laneTip, laneLeft = 6, 8, 6
 

@@ -19,7 +19,7 @@ var disassembleCommand = command{
 	about: "print the instructions around a frame or an address, with their source lines",
 	help: `Prints the instructions around the one that a frame is at, for a caller its call, with source lines between them, where jumps and
 calls go, the values of the registers that the marked instruction names, and at an exception whether a conditional jump is taken.
-With --sources the lines are those of the files in a folder, found by the ends of their paths; none is printed for a file of which only the name fits.
+With --sources the lines are those of the files in a folder, found by the ends of their paths; a file whose name alone fits is not used.
 The code is the dump's, or where the dump does not have it that of a program among SYMBOLS.
 
 Threads and frames are numbered as for crashpane explain. --at takes an address instead (0x4011d0); on 32-bit arm its lowest bit

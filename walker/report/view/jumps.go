@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxLanes is how many lines of jumps are beside each other. Others have only their labels.
+	// maxLanes is how many lines of jumps are drawn next to each other. Others have only their labels.
 	maxLanes = 5
 	// maxJump is the longest line of a jump in rows: some screens.
 	maxJump = 200
