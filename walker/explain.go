@@ -3,6 +3,7 @@ package walker
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -117,6 +118,10 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 	s := &walk{Walker: w, arch: f.Regs.Arch, mem: mem, frames: stack.Frames[:frame]}
 	if frame > 0 {
 		s.enterStacks()
+		if f.Skipped != nil { // the frame that it called was not kept
+			s.frames = slices.Clone(s.frames)
+			s.top().Regs = f.Skipped.Below
+		}
 		x.Before = s.top().Regs
 		if err := s.replay(x); err != nil {
 			return nil, fmt.Errorf("frame %d: %w", frame, err)

@@ -21,6 +21,9 @@ type Policy struct {
 	// MaxFrames ends a walk; MaxScanned is how many scanned frames a stack may have before scanning
 	// is given up.
 	MaxFrames, MaxScanned int
+	// KeptFrames is how many frames of a stack are kept before a recursion is walked without keeping its frames
+	// (Frame.Skipped); 0 keeps all.
+	KeptFrames int
 
 	Scan         ScanRules
 	FramePointer FramePointerRules
@@ -281,6 +284,7 @@ var Best = best()
 func best() Policy {
 	p := Breakpad
 	p.Name = "best"
+	p.KeptFrames = 1000
 	p.Sources = []Source{SourceSignal, SourceWin, SourceCFI, SourceShadow, SourceCode, SourceLeaf, SourceFramePointer, SourceScan}
 	// esp points at the arguments of the function that was called, and of no other.
 	p.Win.YoungestParams = false

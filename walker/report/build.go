@@ -251,6 +251,9 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	if i > 0 {
 		out.Rule, out.Origin = b.rule(f, all[i-1].Lookup)
 	}
+	if f.Skipped != nil {
+		out.Skipped = f.Skipped.Count
+	}
 	if f.Tail != nil {
 		out.TailCall = Name{Raw: f.Tail.Symbol.Name, Linked: f.Tail.Symbol.Linked}
 		if out.TailCall.Raw == "" {

@@ -9,7 +9,9 @@ import (
 // Period functions, from the frame First on.
 //
 //	main a b a b a b c     First 1, Period 2, Count 3
-type Repeat struct{ First, Period, Count int }
+//
+// Skipped is how many further frames are between them, which were not kept.
+type Repeat struct{ First, Period, Count, Skipped int }
 
 // Hidden returns the frames that repeat those of the first period: renderers show them as one row.
 func (x *Repeat) Hidden() (from, count int) { return x.First + x.Period, (x.Count - 1) * x.Period }
@@ -68,7 +70,11 @@ func (x *Repeat) String() string {
 	if x.Period > 1 {
 		frames = fmt.Sprintf("the %d frames above", x.Period)
 	}
-	return fmt.Sprintf("frames %s to %s repeat %s %s times", grouped(from), grouped(from+n-1), frames, grouped(x.Count-1))
+	s := fmt.Sprintf("frames %s to %s repeat %s %s times", grouped(from), grouped(from+n-1), frames, grouped(x.Count-1))
+	if x.Skipped > 0 {
+		s += fmt.Sprintf("; %s more of them (%s times) are left out", grouped(x.Skipped), grouped(x.Skipped/x.Period))
+	}
+	return s
 }
 
 // grouped formats 10881 as "10,881".
@@ -145,10 +151,13 @@ func repeats(t *Thread) []Repeat {
 		for start > done && keys[start-1] == keys[start-1+p] {
 			start--
 		}
-		x := Repeat{start, p, (j - start) / p}
+		x := Repeat{First: start, Period: p, Count: (j - start) / p}
 		if _, hidden := x.Hidden(); x.Count < 3 || hidden < leastRepeated {
 			tried, end = p, j
 			continue
+		}
+		for k := start + 1; k <= min(start+x.Count*p, n-1); k++ {
+			x.Skipped += t.Frames[k].Skipped
 		}
 		out = append(out, x)
 		done = start + x.Count*p

@@ -481,6 +481,8 @@ export interface Repeat {
   count: number;
   first: number;
   period: number;
+  /** How many further frames between them are not listed: the walk did not keep them. */
+  skipped: number;
   thread: number;
 }
 

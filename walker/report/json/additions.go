@@ -21,7 +21,8 @@ import (
 //	process         name or null
 //	process_id      number or null
 //	product         {channel, name, process_type, version} as annotations have them, each a text or null
-//	repeats         [{count, first, period, thread}]: recursions; from the frame first on, count times the functions of period frames
+//	repeats         [{count, first, period, skipped, thread}]: recursions; from the frame first on, count times the functions of period frames;
+//	                skipped further frames between them are not listed
 //	report_version  version of this key's format
 //	said            [{source, text}]: the program's own messages about its end
 //	system          one line for users, or null
@@ -409,6 +410,7 @@ func (p *printer) repeats() {
 		p.Int("count", int64(all[i].Count))
 		p.Int("first", int64(all[i].First))
 		p.Int("period", int64(all[i].Period))
+		p.Int("skipped", int64(all[i].Skipped))
 		p.Int("thread", int64(all[i].thread))
 	})
 }

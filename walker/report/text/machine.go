@@ -19,6 +19,7 @@ var strip = strings.NewReplacer("|", "", "\n", "")
 //	Module|file|version|debug file|debug id|first address|last address|main
 //
 //	thread|frame|module|function|source file|line|offset
+//	LeftOut|thread|frame|number of frames of a recursion before it that are not listed
 //
 // Empty fields stay. There is no empty line between threads; the requesting thread comes first.
 func WriteMachine(w io.Writer, r *report.Report) error {
@@ -61,6 +62,9 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 	for _, n := range threads {
 		number := 0
 		for i := range n.thread.Frames {
+			if left := n.thread.Frames[i].Skipped; left > 0 {
+				b.printf("LeftOut|%d|%d|%d\n", n.number, number, left)
+			}
 			eachLine(r, &n.thread.Frames[i], func(l line) {
 				b.printf("%d|%d|", n.number, number)
 				number++

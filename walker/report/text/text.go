@@ -123,6 +123,9 @@ func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	}
 	number := 0
 	for i := range t.Frames {
+		if n := t.Frames[i].Skipped; n > 0 {
+			b.printf("    (%d frames of a recursion are left out: they repeat those above)\n", n)
+		}
 		if g := t.GuessesAt(i); g != nil {
 			if i == g.From {
 				writeGuesses(b, r, t, g, number)
