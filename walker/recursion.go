@@ -39,50 +39,45 @@ func (s *walk) skipRounds() error {
 	if period == 0 {
 		return nil
 	}
-	round, before := slices.Clone(s.frames[n-period:]), s.stale
+	round := slices.Clone(s.frames[n-period:])
 	s.frames = append(s.frames, s.frames[n-1])
 	top := &s.frames[n]
 	var (
-		kept  Frame // the last one that begins a round
-		stale cpu.Regs
-		cfa   uint64 // of the frame before
+		kept Frame  // the last one that begins a round
+		cfa  uint64 // of the frame before
 	)
 	for steps := 0; ; steps++ {
 		want := &round[steps%period]
 		if err := s.Budget.Draw(input.Work, 100+int64(len(want.Row.Saved))); err != nil {
 			break
 		}
-		row := want.Row
 		s.calleeOf = 0
-		regs, at, err := s.apply(SourceCFI, &row)
+		regs, at, err := s.apply(SourceCFI, &want.Row)
 		if err != nil {
 			break
 		}
-		s.stripPointers(&regs, SourceCFI, &row)
+		s.stripPointers(&regs, SourceCFI, &want.Row)
 		if regs.PC() != want.PC || regs.SP() <= top.Regs.SP() || s.check(SourceCFI, &regs) != "" || s.refuted(false, &regs) != "" {
 			break
 		}
-		s.remember(SourceCFI, &regs)
-		below := top.Regs
-		*top = *want
-		top.Regs, top.CFA, top.HasCFA, top.Skipped = regs, 0, false, nil
 		if steps == 0 {
 			cfa = at
 		}
 		if steps > 0 && steps%period == 0 {
-			kept, stale = *top, s.stale
-			kept.Skipped = &Skipped{Count: steps, Period: period, Below: below}
+			kept = *want
+			kept.Regs, kept.CFA, kept.HasCFA = regs, 0, false
+			kept.Skipped = &Skipped{Count: steps, Period: period, Below: top.Regs}
 		}
+		top.PC, top.Lookup, top.Module, top.RVA, top.Regs = want.PC, want.Lookup, want.Module, want.RVA, regs
 	}
 	s.frames, s.calleeOf = s.frames[:n], 0
 	if kept.Skipped == nil {
-		s.stale = before
 		return nil
 	}
 	if err := s.draw(&kept); err != nil {
 		return err
 	}
-	s.stale = stale
+	s.remember(SourceCFI, &kept.Regs)
 	s.top().CFA, s.top().HasCFA = cfa, true
 	s.push(kept)
 	return nil

@@ -72,7 +72,7 @@ func (x *Repeat) String() string {
 	}
 	s := fmt.Sprintf("frames %s to %s repeat %s %s times", grouped(from), grouped(from+n-1), frames, grouped(x.Count-1))
 	if x.Skipped > 0 {
-		s += fmt.Sprintf("; %s more of them (%s times) are left out", grouped(x.Skipped), grouped(x.Skipped/x.Period))
+		s += fmt.Sprintf("; %s more are left out", grouped(x.Skipped))
 	}
 	return s
 }

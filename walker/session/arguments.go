@@ -42,7 +42,7 @@ func (w *stackWords) arguments() {
 	last := 0
 	for i := range w.out.Rows {
 		k := w.out.Rows[i].Frame
-		if k <= 0 || k == last || k >= len(frames) || frames[k].Tail != nil { // another function was called
+		if k <= 0 || k == last || k >= len(frames) || frames[k].Tail != nil || frames[k].Skipped != nil { // another frame was called
 			continue
 		}
 		last = k

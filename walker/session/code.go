@@ -55,7 +55,7 @@ func (s *Session) FrameCode(thread, frame int, wish CodeWish) (*report.Code, err
 			continue
 		}
 		row.At = true
-		if f.Lookup != f.PC && row.Call {
+		if f.Lookup != f.PC && row.Call && f.Skipped == nil {
 			row.Callee = frame - 1
 		}
 		if !wish.Redact {

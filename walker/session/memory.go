@@ -84,6 +84,9 @@ func (s *Session) pointers(texts bool) *pointers {
 			m := frameMemory{start: sp, end: sp, thread: t, frame: i}
 			if i+1 < len(frames) {
 				m.end = frames[i+1].Regs.SP()
+				if frames[i+1].Skipped != nil { // others are between them
+					m.end = frames[i].CFA
+				}
 			}
 			if m.end > m.start {
 				p.frames = append(p.frames, m)

@@ -100,7 +100,7 @@ func (w *stackWords) read(count int) {
 	for i := range frames {
 		sp := frames[i].Regs.SP()
 		end := sp
-		if i+1 < len(frames) {
+		if i+1 < len(frames) && frames[i+1].Skipped == nil {
 			end = frames[i+1].Regs.SP()
 		} else if frames[i].HasCFA {
 			end = frames[i].CFA

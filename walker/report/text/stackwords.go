@@ -21,7 +21,10 @@ func WriteStackWords(w io.Writer, r *report.Report, words *report.StackWords) er
 	for i := range words.Rows {
 		word := &words.Rows[i]
 		if word.Frame != before {
-			if before = word.Frame; before < 0 {
+			frames := r.Threads[words.Thread].Frames
+			if before = word.Frame; before < 0 && word.Address < frames[len(frames)-1].Regs.SP() {
+				b.printf("frames of a recursion that are not listed\n")
+			} else if before < 0 {
 				b.printf("after the last frame\n")
 			} else {
 				b.printf("frame %d  %s\n", before, visible.Text(r.InFunction(&r.Threads[words.Thread].Frames[before], name)))
