@@ -68,7 +68,7 @@ func (z *Outline) Compute() {
 		return
 	}
 	row := z.Place.From
-	fill(&z.rows, z.Place.Lines, rows.OutlineLineRows, func(l rows.OutlineLine, to *tableRow) {
+	fill(&z.rows, z.Place.Lines, rows.OutlineLineRows, func(l rows.OutlineRow, to *tableRow) {
 		if row == z.Place.At {
 			to.class += " selected"
 		}
@@ -278,6 +278,9 @@ func outlineFacts(z *Outline) []rows.Fact {
 func outlineTitle(z *Outline) string {
 	if z.Place != nil {
 		return z.Place.Full
+	}
+	if z.Name == "" { // none, or it is being opened
+		return "No symbol file"
 	}
 	return z.Name
 }

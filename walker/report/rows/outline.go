@@ -50,19 +50,15 @@ type OutlinePlace struct {
 	Page
 	Address, Title, Full string
 	Facts                []Fact
-	Lines                []OutlineLine
+	Lines                []OutlineRow
 	At                   int
 }
 
-// OutlineLine is code of one source line. Inlined are the calls that it is in, the innermost first.
-type OutlineLine struct {
-	Address, Size, Where, WherePath, Inlined string
-}
-
-// OutlineLineRows are the columns of a function's lines.
-var OutlineLineRows = []Column[OutlineLine]{
-	{Head: Head{Title: "Address", Class: "code", Width: "148px"}, Text: func(l OutlineLine) string { return l.Address }},
-	{Head: Head{Title: "Size", Class: "num", Width: "48px"}, Text: func(l OutlineLine) string { return l.Size }},
-	{Head: Head{Title: "Source", Class: "code", Width: "minmax(0, 1fr)"}, Text: func(l OutlineLine) string { return l.Where }, Tip: func(l OutlineLine) string { return l.WherePath }},
-	{Head: Head{Title: "Inlined call", Class: "fn", Width: "minmax(0, 1fr)"}, Text: func(l OutlineLine) string { return l.Inlined }, Tip: func(l OutlineLine) string { return l.Inlined }},
+// OutlineLineRows are the columns of a function's lines, whose Names are the inlined calls that they are in, the
+// innermost first.
+var OutlineLineRows = []Column[OutlineRow]{
+	{Head: Head{Title: "Address", Class: "code", Width: "148px"}, Text: func(r OutlineRow) string { return r.Address }},
+	{Head: Head{Title: "Size", Class: "num", Width: "48px"}, Text: func(r OutlineRow) string { return r.Size }},
+	OutlineLineColumns[3],
+	{Head: Head{Title: "Inlined call", Class: "fn", Width: "minmax(0, 1fr)"}, Text: OutlineColumns[2].Text, Tip: OutlineColumns[2].Tip},
 }

@@ -79,7 +79,7 @@ func (v *View) outlineList(p *rows.OutlinePage, l *report.OutlineList) {
 }
 
 func (v *View) outlinePlace(at *report.OutlinePlace) *rows.OutlinePlace {
-	p := &rows.OutlinePlace{Address: v.hex(at.Address), Full: rows.Clean(at.Title(v.full)), Lines: []rows.OutlineLine{}, At: at.At}
+	p := &rows.OutlinePlace{Address: v.hex(at.Address), Full: rows.Clean(at.Title(v.full)), Lines: []rows.OutlineRow{}, At: at.At}
 	p.Title = rows.Fold(p.Full)
 	p.From, p.Total = at.LinesFrom, at.LinesTotal
 	fact := func(key, value string) {
@@ -123,13 +123,14 @@ func (v *View) outlinePlace(at *report.OutlinePlace) *rows.OutlinePlace {
 	}
 	for i := range at.Lines {
 		l := &at.Lines[i]
-		line := rows.OutlineLine{Address: v.hex(l.Address), Size: fmt.Sprint(l.Size)}
+		line := rows.OutlineRow{Address: v.hex(l.Address), Size: fmt.Sprint(l.Size)}
 		line.Where, line.WherePath = source(l.File, l.Line, true)
 		var in []string
 		for _, n := range l.Inlined {
 			in = append(in, v.full(n))
 		}
-		line.Inlined = rows.Clean(strings.Join(in, " in "))
+		line.Full = rows.Clean(strings.Join(in, " in "))
+		line.Name = line.Full
 		p.Lines = append(p.Lines, line)
 	}
 	return p
