@@ -1,7 +1,7 @@
 #!/bin/sh
 # make.sh FOLDER: crashes programs of C++, Rust, Go, JavaScript, Python and Java in many ways, and has LLDB write a dump of each, with the programs and
 # libraries beside them. TestVerdicts compares their first lines if CRASHPANE_CRASHES names the folder. It needs g++, rustc, go,
-# node (20), python3 (3.11), a JDK (17) and lldb (Debian's lldb-22), and an amd64 Linux.
+# node (20), a JDK (17), Debian's python3 (3.11) and lldb (lldb-22), and an amd64 Linux.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1/lib" && cd "$1"
@@ -33,7 +33,7 @@ script=$here/n.js
 export NODE_OPTIONS="--abort-on-uncaught-exception --max-old-space-size=20"
 dump node abort oom throw check
 unset NODE_OPTIONS
-ln -sf "$(readlink -f "$(command -v python3)")" python
+ln -sf "$(readlink -f /usr/bin/python3)" python
 script=$here/p.py
 dump python abort fatal raise
 java=$(readlink -f "$(command -v java)")
