@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 // TestDisassembleCommand: the code of a frame of the sample, by frame and by address, as text and
@@ -89,5 +92,23 @@ func TestDisassembleSources(t *testing.T) {
 		if code, _, stderr := crashpane(sampleArgs("disassemble", "--sources", wrong)...); code == exitOK || stderr == "" {
 			t.Errorf("%s: exit %d, %q", wrong, code, stderr)
 		}
+	}
+}
+
+// TestDisassembleLink: the link that a PDB has to the source is printed, with code or without it.
+func TestDisassembleLink(t *testing.T) {
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7ffe0000})
+	id := dumptest.RSDS(0x8471EF33, 0xC3AD, 0x7077, [8]byte{0x4C, 0x4C, 0x44, 0x20, 0x50, 0x44, 0x42, 0x2E}, 1, "links.pdb")
+	dump := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSWindows}).
+		Module(0x400000, 0x10000, `C:\t.dll`, id).Thread(7, ctx, 0x7ffe0000, make([]byte, 8)).Exception(7, 0xc0000005, 0, 0x45, ctx)
+	dir := t.TempDir()
+	for name, b := range map[string][]byte{"t.dmp": dump.Bytes(), "links.pdb": testfile.Read(t, "../../../symfile/pdb/testdata/links.pdb.gz")} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "source at https://raw.githubusercontent.com/example/t/c0ffee/src/t.cc\n"
+	if code, out, stderr := crashpane("disassemble", filepath.Join(dir, "t.dmp"), filepath.Join(dir, "links.pdb")); code != exitOK || !strings.Contains(out, want) {
+		t.Errorf("exit %d, %s\n%s", code, stderr, out)
 	}
 }

@@ -36,6 +36,9 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 		if want := c.Wanted(r); want != "" {
 			b.printf("add %s\n", visible.Text(want))
 		}
+		if c.Link != "" {
+			b.printf("source at %s\n", visible.Text(c.Link))
+		}
 		return b.flush()
 	case c.Unread != "":
 		b.printf("%s, code of %s; %s\n", title, from, c.Unread)
