@@ -283,7 +283,7 @@ func (b *builder) aborted(kind reason.Kind) {
 			event = analysis.Event{Did: cmp.Or(e.did, "aborted itself"), Why: perhaps + e.why}
 		}
 		if e.deep {
-			c.Recursion = recursion(frames)
+			c.Recursion = recursion(&b.r.Threads[c.Thread])
 		}
 	}
 	if c.Ended == 0 {

@@ -352,7 +352,7 @@ func (b *builder) crash() {
 		if t := r.Crash.Thread; t >= 0 {
 			r.Threads[t].Crashed = !r.Crash.Requested
 			if r.Crash.Analysis.Overflow != analysis.No {
-				r.Crash.Recursion = recursion(r.Threads[t].Frames)
+				r.Crash.Recursion = recursion(&r.Threads[t])
 			}
 			if !b.answered(&why) {
 				b.ended(&why)

@@ -36,20 +36,31 @@ func (b *builder) overflow() int {
 // most frames, and those that are between two of its calls. It is nil if there are none.
 //
 //	mutual_a < mutual_b < mutual_a < mutual_b < main    mutual_a, mutual_b
-func recursion(frames []Frame) *Recursion {
-	counts := map[string]int{}
+//
+// Frames that were not kept are those of the round that they repeat.
+func recursion(t *Thread) *Recursion {
+	frames, counts, total := t.Frames, map[string]int{}, len(t.Frames)
 	most := ""
-	for i := range frames {
-		if f := &frames[i]; f.Named() {
-			if counts[f.Function.Raw]++; counts[f.Function.Raw] > counts[most] {
+	add := func(f *Frame, n int) {
+		if f.Named() {
+			if counts[f.Function.Raw] += n; counts[f.Function.Raw] > counts[most] {
 				most = f.Function.Raw
 			}
+		}
+	}
+	for i := range frames {
+		add(&frames[i], 1)
+	}
+	for _, x := range t.Repeats {
+		total += x.Skipped
+		for i := x.First; i < x.First+x.Period && x.Skipped > 0; i++ {
+			add(&frames[i], x.Skipped/x.Period)
 		}
 	}
 	if counts[most] < 2 {
 		return nil
 	}
-	out := &Recursion{Frames: len(frames)}
+	out := &Recursion{Frames: total}
 	for _, f := range frames[slices.IndexFunc(frames, func(f Frame) bool { return f.Named() && f.Function.Raw == most }):] {
 		if len(out.Functions) > 0 && f.Function.Raw == most {
 			break
@@ -60,7 +71,7 @@ func recursion(frames []Frame) *Recursion {
 			out.Nearest = out.Nearest || f.Nearest
 		}
 	}
-	if 2*out.Calls <= len(frames) {
+	if 2*out.Calls <= total {
 		return nil
 	}
 	return out

@@ -25,10 +25,15 @@ func TestRecursion(t *testing.T) {
 		{[]Frame{a, parse, a, b, a, a, none}, "full; 4 of its 7 frames are mutual_a"},
 		{[]Frame{a, none, none, b, a, b, none, none, none}, "full"},
 	} {
-		crash := Crash{Recursion: recursion(c.frames)}
+		crash := Crash{Recursion: recursion(&Thread{Frames: c.frames})}
 		crash.Event.Why = "full"
 		if got := crash.Why(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+	// Frames that were not kept count, too.
+	crash := Crash{Recursion: recursion(&Thread{Frames: []Frame{parse, a, b, a, b, a, b, none}, Repeats: []Repeat{{First: 1, Period: 2, Count: 3, Skipped: 1000}}})}
+	if got, want := crash.Why(), "; 1006 of its 1008 frames are mutual_a and mutual_b"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
