@@ -20,7 +20,7 @@ async function downloaded(click) {
 
 test("a binary alone becomes a symbol file", async () => {
   await tab.drop([elf]);
-  const button = tab.page.locator(".start-made button");
+  const button = tab.page.locator('.start-made [data-act="make"]');
   await button.waitFor({ timeout: 30_000 });
   const { name, text } = await downloaded(() => button.click());
   assert.match(name, /\.sym$/);
