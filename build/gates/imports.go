@@ -122,7 +122,7 @@ var importRules = []importRule{
 	// The messages between page and engine.
 	{"web/protocol", []string{"walker/report/rows", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/engine", []string{"walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/engine", []string{"walker/batch", "walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
 	{"wasm/jsbytes", nil},
 	// The page's program. It parses nothing.
 	{"wasm/viewer", []string{"walker/report/rows", "web/app", "web/protocol", "wasm/jsbytes"}},

@@ -1,5 +1,10 @@
 package batch
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Group is the dumps with one signature.
 type Group struct {
 	Signature string
@@ -11,4 +16,35 @@ type Group struct {
 	// of the dumps.
 	Versions        int
 	Reason, Process string
+}
+
+// Groups groups records by their signature, the largest group first, then the latest. Records without
+// a signature are a group, too.
+func Groups(records []*Record) []Group {
+	at, versions := map[string]int{}, map[[2]string]bool{}
+	var out []Group
+	for _, r := range records {
+		i, ok := at[r.Signature]
+		if !ok {
+			i = len(out)
+			at[r.Signature] = i
+			out = append(out, Group{Signature: r.Signature, Reason: r.Reason, Process: r.Process})
+		}
+		g := &out[i]
+		g.Dumps++
+		if r.Time != 0 {
+			if g.First == 0 || r.Time < g.First {
+				g.First = r.Time
+			}
+			g.Last = max(g.Last, r.Time)
+		}
+		if v := [2]string{r.Signature, r.Version}; r.Version != "" && !versions[v] {
+			versions[v] = true
+			g.Versions++
+		}
+	}
+	slices.SortFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Dumps, a.Dumps), cmp.Compare(b.Last, a.Last), cmp.Compare(a.Signature, b.Signature))
+	})
+	return out
 }

@@ -32,6 +32,8 @@ type Options struct {
 	Private bool
 	// Frames is how many frames a record has of a stack.
 	Frames int
+	// Demangle makes readable names, if the session does not.
+	Demangle func(string) string
 	// Lists make the symbol signature.
 	Lists signature.Lists
 }
@@ -188,24 +190,35 @@ func describeAll(src *input.Source, opt *Options) []Record {
 
 // describe makes the record of a dump. bare is its session without the shared symbols.
 func describe(bare *session.Session, ownSymbols bool, opt *Options) Record {
-	out := Record{ID: idOf(bare.Src)}
-	s, another := bare, bare.Dump.Another()
+	s, another, address := bare, bare.Dump.Another(), ""
 	switch {
 	case ownSymbols:
-		empty := opt.Session
-		empty.Store = symbols.New(symbols.Options{})
-		without := session.New(another, empty)
-		out.AddressSignature = signature.Address(without.PartialReport(-1))
-		without.Close()
+		address = AddressSignature(another, opt.Session)
 	default:
-		out.AddressSignature = signature.Address(bare.PartialReport(-1))
+		address = signature.Address(bare.PartialReport(-1))
 		if opt.Session.Store != nil {
 			s = session.New(another, opt.Session)
 			defer s.Close()
 		}
 	}
+	out := OfSession(s, opt)
+	out.ID, out.AddressSignature = IDOf(bare.Src), address
+	return out
+}
+
+// AddressSignature walks the thread of an opened dump that crashed, without symbols.
+func AddressSignature(d *core.Dump, opt session.Options) string {
+	opt.Store = symbols.New(symbols.Options{})
+	s := session.New(d, opt)
+	defer s.Close()
+	return signature.Address(s.PartialReport(-1))
+}
+
+// OfSession makes the record of a dump with the symbols of its session, without what a session does not have: ID,
+// AddressSignature, Name, Size and Took.
+func OfSession(s *session.Session, opt *Options) (out Record) {
 	r := s.PartialReport(-1)
-	hangs := r.Crash == nil || r.Crash.Requested
+	hangs := Hangs(r)
 	if opt.AllThreads || hangs {
 		r = s.Report()
 	}
@@ -216,12 +229,18 @@ func describe(bare *session.Session, ownSymbols bool, opt *Options) Record {
 			r, out.Hang = &of, &Hang{waited[0].Thread, waited[0].String()}
 		}
 	}
+	if opt.Demangle != nil {
+		r.Demangle(opt.Demangle)
+	}
 	out.fill(r, opt)
 	return out
 }
 
-// idOf returns a dump's ID; "" if it cannot be read.
-func idOf(src *input.Source) string {
+// Hangs reports whether a dump is without a crash. Then all of its threads say what its record is about.
+func Hangs(r *report.Report) bool { return r.Crash == nil || r.Crash.Requested }
+
+// IDOf returns a dump's Record.ID; "" if it cannot be read.
+func IDOf(src *input.Source) string {
 	const most, piece = 64 << 20, 1 << 20
 	h := sha256.New()
 	binary.Write(h, binary.LittleEndian, src.Size)

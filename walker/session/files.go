@@ -78,8 +78,11 @@ type Files struct {
 	budget   *input.Budget
 	store    *symbols.Store
 	items    []*item
-	sessions []*Session
-	dumps    []*item // of the sessions
+	sessions []*Session // nil for a dump that was released
+	dumps    []*item    // of the sessions
+	byID     map[string][]int
+	listedID int                    // how many of the dumps are in byID
+	used     map[*symbols.File]bool // the files that released dumps use
 	// of has the items of files in the store. Other investigations may have added files, too.
 	of map[*symbols.File]*item
 	// passes are the full indexes to make (IndexFile). The first is being made if passRuns; one that was
@@ -97,6 +100,9 @@ type item struct {
 	// file is the symbol file or binary in the store, or nil.
 	file    *symbols.File
 	removed bool
+	// open reads the dump that the item is, from dump.
+	open func() (*core.Dump, error)
+	dump *input.Source
 	// unpacking is of an archive that may have further members, gave: it had some.
 	unpacking *intake.Expansion
 	gave      bool
@@ -105,7 +111,7 @@ type item struct {
 // NewFiles makes an empty list of files.
 func NewFiles(opt Options) *Files {
 	opt = opt.withDefaults()
-	fs := &Files{opt: opt, budget: &input.Budget{}, store: opt.Store, of: map[*symbols.File]*item{}}
+	fs := &Files{opt: opt, budget: &input.Budget{}, store: opt.Store, of: map[*symbols.File]*item{}, used: map[*symbols.File]bool{}, byID: map[string][]int{}}
 	if fs.store == nil {
 		fs.store = symbols.New(symbols.Options{OpenBinary: opt.OpenBinary, OnDemand: opt.IndexOnDemand, Progress: fs.readingSymbols,
 			Sym: symfile.Options{Slice: opt.Slice, Workers: opt.Workers, Indexers: opt.Indexers}})
@@ -123,7 +129,7 @@ func (fs *Files) HasSymbols() bool { return len(fs.of) > 0 }
 // settleAll matches new files to the modules of the dumps that are open.
 func (fs *Files) settleAll() {
 	for _, s := range fs.sessions {
-		if !s.closed {
+		if s != nil && !s.closed {
 			s.settle()
 		}
 	}
@@ -154,6 +160,9 @@ func (fs *Files) Remove(ids []int) {
 		fs.items[id].removed, fs.items[id].unpacking = true, nil
 	}
 	for _, s := range fs.sessions {
+		if s == nil {
+			continue
+		}
 		s.Close()
 		maps.DeleteFunc(s.assigned, func(_ assignment, f *symbols.File) bool { return gone[f] })
 	}
@@ -170,7 +179,7 @@ func (fs *Files) describe(it *item) Item {
 	out.Warnings, out.WarningCount = it.file.Warnings()
 	out.Refused = out.Refused || it.src.Refused()
 	err := it.file.Err()
-	ofModule := func(s *Session) bool { return s.isOfModule(it.file) }
+	ofModule := func(s *Session) bool { return s != nil && s.isOfModule(it.file) }
 	if err == nil && !slices.ContainsFunc(fs.sessions, ofModule) {
 		err = it.file.Refusal()
 	}
@@ -192,12 +201,46 @@ func (fs *Files) Dumps() []Item {
 	return out
 }
 
-// Session returns the session of the dump with an index, or nil if there is no such dump.
+// Session returns the session of the dump with an index. It is nil if there is no such dump, or if one
+// that was released cannot be read again.
 func (fs *Files) Session(dump int) *Session {
 	if dump < 0 || dump >= len(fs.sessions) {
 		return nil
 	}
+	if fs.sessions[dump] == nil {
+		if d, err := fs.dumps[dump].open(); err == nil {
+			fs.sessions[dump] = fs.newSession(d)
+		}
+	}
 	return fs.sessions[dump]
+}
+
+// DumpCount returns how many usable dumps there are, and DumpSource what one of them is read from.
+func (fs *Files) DumpCount() int { return len(fs.dumps) }
+
+func (fs *Files) DumpSource(dump int) *input.Source { return fs.dumps[dump].dump }
+
+// ReadDump reads a dump anew, for a session with other options.
+func (fs *Files) ReadDump(dump int) (*core.Dump, error) { return fs.dumps[dump].open() }
+
+// Release gives back what the session of a dump holds, and the dump as it was read. The next Session
+// reads it again. A session with choices of the user is only closed.
+func (fs *Files) Release(dump int) {
+	s := fs.sessions[dump]
+	if s == nil {
+		return
+	}
+	for i := range s.modules {
+		for _, f := range []*symbols.File{s.modules[i].item, s.modules[i].bin} {
+			if f != nil {
+				fs.used[f] = true
+			}
+		}
+	}
+	s.Close()
+	if len(s.assigned) == 0 && len(s.ignored) == 0 {
+		fs.sessions[dump] = nil
+	}
 }
 
 // Report is Session.Report of the dump with an index, or nil if there is no such dump.
@@ -372,16 +415,20 @@ func (fs *Files) addDump(it *item) {
 		}
 		return
 	}
-	fs.use(it, d)
+	fs.use(it, d, func() (*core.Dump, error) { return core.Open(it.src) })
 }
 
-// use makes a session of an opened dump.
-func (fs *Files) use(it *item, d *core.Dump) {
-	it.Kind, it.Usable = KindDump, true
+// use makes a session of an opened dump. open reads the dump again.
+func (fs *Files) use(it *item, d *core.Dump, open func() (*core.Dump, error)) {
+	it.Kind, it.Usable, it.open, it.dump = KindDump, true, open, d.Src
 	it.Dump = len(fs.sessions)
+	fs.sessions, fs.dumps = append(fs.sessions, fs.newSession(d)), append(fs.dumps, it)
+}
+
+func (fs *Files) newSession(d *core.Dump) *Session {
 	s := New(d, fs.opt)
 	s.itemOf = fs.itemOf
-	fs.sessions, fs.dumps = append(fs.sessions, s), append(fs.dumps, it)
+	return s
 }
 
 // addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of
@@ -393,15 +440,24 @@ func (fs *Files) addMicrodumps(it *item) {
 		it.Message = err.Error()
 		return
 	}
+	again := func(i int) func() (*core.Dump, error) {
+		return func() (*core.Dump, error) {
+			all, err := microdump.Read(it.src)
+			if err != nil || i >= len(all) {
+				return nil, fmt.Errorf("%s: microdump %d cannot be read again: %w", it.Name, i+1, err)
+			}
+			return all[i], nil
+		}
+	}
 	if len(dumps) == 1 {
-		fs.use(it, dumps[0])
+		fs.use(it, dumps[0], again(0))
 		return
 	}
 	it.Kind, it.Usable = KindArchive, true
-	for _, d := range dumps {
+	for i, d := range dumps {
 		one := &item{Item: Item{ID: len(fs.items), Name: d.Src.Name, Size: d.Micro.Size}, src: d.Src}
 		fs.items = append(fs.items, one)
-		fs.use(one, d)
+		fs.use(one, d, again(i))
 	}
 }
 
@@ -415,7 +471,7 @@ func (fs *Files) addCore(it *item) {
 	case len(d.Threads) == 0 && len(d.Modules) == 0:
 		it.Message = it.Name + ": a core file without threads and modules"
 	default:
-		fs.use(it, d)
+		fs.use(it, d, func() (*core.Dump, error) { return elfcore.Read(it.src) })
 	}
 }
 
@@ -474,7 +530,9 @@ func (fs *Files) convert(it *item, what string) intake.Guess {
 func (fs *Files) SetPolicy(p walker.Policy) {
 	fs.opt.Policy = p
 	for _, s := range fs.sessions {
-		s.SetPolicy(p)
+		if s != nil {
+			s.SetPolicy(p)
+		}
 	}
 }
 
@@ -526,6 +584,9 @@ func (fs *Files) IDInUse(itemID int) string {
 		return ""
 	}
 	for _, s := range fs.sessions {
+		if s == nil {
+			continue
+		}
 		if id := s.idOf(f); id != "" {
 			return id
 		}
@@ -535,8 +596,12 @@ func (fs *Files) IDInUse(itemID int) string {
 
 // Unused says why a dump does not use the symbol file or binary of an item.
 func (fs *Files) Unused(itemID, dump int) Unused {
-	f, s := fs.file(itemID), fs.Session(dump)
-	if f == nil || s == nil || fs.items[itemID].NeedsAssignment {
+	f := fs.file(itemID)
+	if f == nil || fs.used[f] || fs.items[itemID].NeedsAssignment {
+		return Unused{}
+	}
+	s := fs.Session(dump)
+	if s == nil {
 		return Unused{}
 	}
 	return s.Unused(f)
@@ -550,21 +615,26 @@ func (fs *Files) Fits(itemID, dump int) bool {
 
 // FileID identifies the dump's file, whatever its name is, by its size and first bytes: a dump begins
 // with its time and where its parts are. It is "" if the file cannot be read.
-func (s *Session) FileID() string {
+func (fs *Files) FileID(dump int) string {
 	const begin = 4 << 10
-	head, err := s.Src.Bytes(0, min(begin, s.Src.Size))
+	src := fs.dumps[dump].dump
+	head, err := src.Bytes(0, min(begin, src.Size))
 	if err != nil {
 		return ""
 	}
 	h := fnv.New64a()
-	h.Write(strconv.AppendInt(head[:len(head):len(head)], s.Src.Size, 10))
+	h.Write(strconv.AppendInt(head[:len(head):len(head)], src.Size, 10))
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // SameAs returns the first dump with the same bytes as a dump, which may be the dump itself.
 func (fs *Files) SameAs(dump int) int {
-	for k := range min(dump, len(fs.sessions)) {
-		if sameBytes(fs.sessions[k].Src, fs.sessions[dump].Src) {
+	for ; fs.listedID <= dump; fs.listedID++ {
+		id := fs.FileID(fs.listedID)
+		fs.byID[id] = append(fs.byID[id], fs.listedID)
+	}
+	for _, k := range fs.byID[fs.FileID(dump)] {
+		if k < dump && sameBytes(fs.dumps[k].dump, fs.dumps[dump].dump) {
 			return k
 		}
 	}

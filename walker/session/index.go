@@ -144,7 +144,7 @@ func (fs *Files) fullIndex(p *pass) (full *symfile.File, err error) {
 func (fs *Files) adopt(f *symbols.File, full *symfile.File) {
 	f.Adopt(full)
 	for _, s := range fs.sessions {
-		if s.uses(f) {
+		if s != nil && s.uses(f) {
 			if s.searched == nil {
 				s.searched = s.report
 			}

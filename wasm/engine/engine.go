@@ -34,6 +34,7 @@ type Engine struct {
 	viewed  map[int]*report.Report // the reports of views, with what is private
 	reports map[int]int            // dump → number of its reports so far
 	kept
+	table    dumpTable
 	unlisted map[int]bool   // dumps that are not listed: closed, or the same as another
 	copies   map[int]string // item → name of the dump that it is a copy of
 	demangle func(string) string
@@ -85,7 +86,8 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(protocol.Answer), opt Options) *Engine {
-	e := &Engine{post: post, demangle: opt.Demangle, views: map[int]*view.View{}, viewed: map[int]*report.Report{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
+	e := &Engine{post: post, demangle: opt.Demangle, views: map[int]*view.View{}, viewed: map[int]*report.Report{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1,
+		table: dumpTable{names: map[string]int{}, wants: map[string]map[int]bool{}}}
 	// The session does not demangle names. The views do, and only those in visible rows: in
 	// WebAssembly a name takes a tenth of a millisecond.
 	opt.Session.Progress, opt.Session.IndexOnDemand = e.progress, true
@@ -115,6 +117,7 @@ func (e *Engine) Handle(c protocol.Call, files ...*input.Source) {
 	if reply != nil { // else it comes later
 		e.reply(c.ID, reply, err)
 	}
+	e.releaseOthers()
 }
 
 func (e *Engine) reply(id int, r protocol.Reply, err error) {
@@ -143,9 +146,11 @@ func (e *Engine) answer(req protocol.Request, files []*input.Source) (reply prot
 		}
 	case *protocol.Assign:
 		reply, err = &protocol.Changed{}, e.files.Assign(q.Item, q.Dump, q.Module)
+		e.outdate(map[int]bool{q.Dump: true}, false)
 	case *protocol.Unassign:
 		if s := e.files.Session(q.Dump); s != nil {
 			s.Unassign(q.Module)
+			e.outdate(map[int]bool{q.Dump: true}, false)
 		}
 		reply = &protocol.Changed{}
 	case *protocol.SetPolicy:
@@ -153,12 +158,15 @@ func (e *Engine) answer(req protocol.Request, files []*input.Source) (reply prot
 	case *protocol.IgnoreCFI:
 		if s := e.files.Session(q.Dump); s != nil {
 			s.IgnoreCFI(q.Module, q.On)
+			e.outdate(map[int]bool{q.Dump: true}, false)
 		}
 		reply = &protocol.Changed{}
 	case *protocol.ListMissing:
 		reply = &protocol.Missing{Rows: e.missing(q.Dump)}
 	case *protocol.Export:
 		reply, err = e.export(q)
+	case *protocol.ExportDumps:
+		reply, err = e.exportDumps(q)
 	case *protocol.FindMemory:
 		reply, err = e.findMemory(q)
 	case *protocol.WriteSym:
@@ -180,6 +188,7 @@ func (e *Engine) setPolicy(name string) error {
 		return fmt.Errorf("there is no unwind policy called %q", rows.Clean(name))
 	}
 	e.files.SetPolicy(p)
+	e.outdate(nil, true)
 	return nil
 }
 
@@ -201,7 +210,8 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 		if state != intake.Done {
 			r.Rest, r.PutOff = q.Continue, state == intake.PutOff
 		}
-		return e.withDumps(r), nil
+		r.All, _ = e.count()
+		return r, nil
 	}
 	if len(files) == 0 {
 		return r, fmt.Errorf("no file came with the request")
@@ -225,32 +235,38 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 			r.Rest, r.PutOff = items[0].ID+1, state == intake.PutOff
 		}
 	}
-	return e.withDumps(r), nil
+	r.All, _ = e.count()
+	return r, nil
 }
 
 // describe adds rows for items to a reply.
 func (e *Engine) describe(r *protocol.Added, items []session.Item) {
 	for _, it := range items {
 		e.added, r.Items = append(e.added, it.ID), append(r.Items, fileRow(it))
+		if it.Dump >= 0 {
+			e.addDump(r, it)
+		}
+		e.symbolsCame(it)
 	}
 }
 
-// withDumps completes a reply. A dump that is a copy of another is not listed twice.
-func (e *Engine) withDumps(r *protocol.Added) *protocol.Added {
-	for i, it := range r.Items {
-		if it.Dump < 0 {
-			continue
-		}
-		if same := e.files.SameAs(it.Dump); same != it.Dump {
-			e.closeDump(it.Dump)
-			delete(e.unlisted, same) // it may have been closed; adding it again opens it
-			e.copies[it.Item] = rows.BaseName(e.files.Dumps()[same].Name)
-			r.Items[i] = e.sameAs(it)
-			r.Same = same + 1
-		}
+// addDump adds a new dump to a reply. One that is a copy of another is not listed twice.
+func (e *Engine) addDump(r *protocol.Added, it session.Item) {
+	same := e.files.SameAs(it.Dump)
+	if same == it.Dump {
+		r.Dumps = append(r.Dumps, e.list(it))
+		return
 	}
-	r.Dumps = e.dumps()
-	return r
+	e.closeDump(it.Dump)
+	if e.unlisted[same] { // it was closed; adding it again opens it
+		delete(e.unlisted, same)
+		r.Dumps = append(r.Dumps, e.table.all[same].name)
+		e.table.next = min(e.table.next, same)
+	}
+	e.copies[it.ID] = rows.BaseName(e.table.all[same].record.Name)
+	row := &r.Items[len(r.Items)-1]
+	*row = e.sameAs(*row)
+	r.Same = same + 1
 }
 
 // session returns the session of a dump that is listed, or nil.
@@ -258,16 +274,21 @@ func (e *Engine) session(dump int) *session.Session {
 	if e.unlisted[dump] {
 		return nil
 	}
-	return e.files.Session(dump)
+	s := e.files.Session(dump)
+	if s != nil {
+		e.touch(dump)
+	}
+	return s
 }
 
 // closeDump takes a dump off the list, and gives its memory back. Adding the file again lists it.
 func (e *Engine) closeDump(dump int) {
-	e.unlisted[dump] = true
-	if s := e.files.Session(dump); s != nil {
-		s.Close()
+	if dump < 0 || dump >= e.files.DumpCount() {
+		return
 	}
-	delete(e.views, dump)
+	e.unlisted[dump] = true
+	e.table.changes++
+	e.release(dump)
 	e.closeOutline()
 	e.symbols.close()
 	e.walking = e.walking && e.lastDump != dump
@@ -288,6 +309,7 @@ func (e *Engine) leaveOut(q *protocol.LeaveOut) {
 	if q.Last {
 		gone = append(gone, e.added...)
 	}
+	e.outdate(nil, true)
 	for dump, d := range e.files.Dumps() {
 		if slices.Contains(gone, d.ID) {
 			e.closeDump(dump)
@@ -302,23 +324,8 @@ func (e *Engine) leaveOut(q *protocol.LeaveOut) {
 
 // dumps returns the dumps that are listed.
 func (e *Engine) dumps() (out []protocol.DumpName) {
-	names := map[string]int{}
-	for _, d := range e.files.Dumps() {
-		if e.unlisted[d.Dump] {
-			continue
-		}
-		name := rows.Clean(d.Name)
-		if names[name]++; names[name] > 1 {
-			name = fmt.Sprintf("%s (%d)", name, names[name]) // names are unique, because the page's address has the open dump's
-		}
-		out = append(out, protocol.DumpName{Dump: d.Dump, Name: name, ID: e.files.Session(d.Dump).FileID(), Brief: e.brief(d.Dump)})
-	}
+	e.table.listed(e.unlisted, func(_ int, d *described) { out = append(out, d.name) })
 	return out
-}
-
-func (e *Engine) brief(dump int) string {
-	b := e.files.Session(dump).Brief()
-	return view.Brief(b.Reason, b.Time, b.Process, b.PID)
 }
 
 // sameAs sets the message of a file that is a copy of another dump.
@@ -370,8 +377,11 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 func (e *Engine) Idle() (more bool) {
 	e.id, e.rested = 0, false
 	e.files.Budget().Begin()
-	if e.waits || !e.walking || e.files.AwaitsIndex(e.lastDump) {
+	if e.waits {
 		return false
+	}
+	if !e.walking || e.files.AwaitsIndex(e.lastDump) {
+		return e.describeNext()
 	}
 	if e.opt.Fetched != nil && e.opt.Fetched() > maxIdleFetched {
 		e.walking = false // the other stacks are walked when the user selects their threads
@@ -382,7 +392,7 @@ func (e *Engine) Idle() (more bool) {
 	}
 	e.walking = false
 	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.lastDump, Changed: e.files.Session(e.lastDump).Corrected()}})
-	return false
+	return e.table.wanted
 }
 
 // Rest returns how long the caller should wait before Idle.
@@ -392,6 +402,13 @@ func (e *Engine) Rest() time.Duration { return max(0, time.Until(e.rest)) }
 func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 	r := &protocol.QueryResult{}
 	e.waits = q.Rest == protocol.UntilNext
+	if q.Dumps != nil { // nothing of a dump is shown
+		r.Dumps = e.dumpPage(q.Dumps)
+		if q.Files != nil {
+			r.Files = e.filePage(q)
+		}
+		return r
+	}
 	s := e.session(q.Dump)
 	if q.Search != "" && s != nil {
 		// The searched text may be in any stack, so all must be walked.
@@ -547,7 +564,8 @@ func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
 			page.Rows = append(page.Rows, row)
 		}
 	}
-	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected; i-- {
+	all, known := e.count()
+	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected && (!e.table.wanted || all == known); i-- { // a dump that is described later may use it
 		if unused := e.unused(items[i], q.Dump); unused.Reason != session.NotUnused && !unused.Needless {
 			row := fileRow(items[i])
 			row.Unused = rows.Clean(unused.Why)
@@ -570,10 +588,10 @@ func (e *Engine) unused(it session.Item, dump int) session.Unused {
 	if it.Message != "" {
 		return session.Unused{}
 	}
-	for d := range e.files.Dumps() {
-		if e.unlisted[d] {
-			continue
-		}
+	if it.Kind != session.KindSym && it.Kind != session.KindBinary {
+		return session.Unused{}
+	}
+	for _, d := range e.table.live {
 		if unused := e.files.Unused(it.ID, d); unused.Reason == session.NotUnused {
 			return unused
 		}

@@ -73,7 +73,7 @@ func TestUnpackedInTurns(t *testing.T) {
 	}
 	k.ask(&protocol.LeaveOut{}, nil)
 	k.ask(&protocol.Add{Continue: r.Rest}, nil)
-	if r, _ := last[*protocol.Added](k); r.Rest != 0 || len(r.Dumps) != 1 {
+	if r, _ := last[*protocol.Added](k); r.Rest != 0 || r.All != 1 {
 		t.Errorf("after it was cancelled: %+v", r)
 	}
 	if row := k.screen(-1).Files.Rows[0]; row.Message != "a.zip: cancelled before all its files were unpacked" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -19,7 +20,7 @@ type Dumps struct {
 
 // show opens a dump. With keep, the thread and frame stay as the address has them.
 func (z *Dumps) show(dump int, keep bool) {
-	z.Open, z.page.Screen.Pace.opening = dump, true
+	z.Open, z.page.Screen.Pace.opening, z.page.State.Table = dump, true, false
 	z.page.forget()
 	for _, d := range z.List {
 		if d.Dump == dump {
@@ -40,6 +41,21 @@ func (z *Dumps) show(dump int, keep bool) {
 	z.page.Screen.askAll()
 }
 
+// add adds the new dumps of an answer to the list, and returns them.
+func (z *Dumps) add(r *protocol.Added) (news []protocol.DumpName) {
+	if r.All <= len(r.Dumps) { // all of them
+		news = r.Dumps[min(len(z.List), len(r.Dumps)):]
+		z.List = r.Dumps
+		return news
+	}
+	z.List = append(z.List, r.Dumps...)
+	slices.SortFunc(z.List, func(a, b protocol.DumpName) int { return a.Dump - b.Dump })
+	return r.Dumps
+}
+
+// many reports whether there are so many that their table is the way from one to another.
+func (z *Dumps) many() bool { return len(z.List) > fewDumps }
+
 // closeOpen closes the open dump. Its symbols stay, because another dump may need them.
 func (z *Dumps) closeOpen() {
 	if !z.page.Empty() {
@@ -54,6 +70,10 @@ func (z *Dumps) closed(r *protocol.Closed) {
 		if d.Dump == z.Open {
 			return
 		}
+	}
+	if z.page.DumpTable.Open() {
+		z.page.DumpTable.shown()
+		return
 	}
 	if len(z.List) > 0 {
 		z.show(z.List[0].Dump, false)
@@ -97,7 +117,10 @@ func (z *Dumps) match(s State) (dump int, ok bool) {
 
 // documentTitle is the title of the browser's tab.
 func (z *Dumps) documentTitle() string {
-	if z.page.Summary == nil {
+	switch {
+	case z.page.DumpTable.Open():
+		return rows.Number(len(z.List)) + " dumps – Crashpane"
+	case z.page.Summary == nil:
 		return "Crashpane"
 	}
 	return z.page.Summary.Name + " – Crashpane"

@@ -19,6 +19,8 @@ type Job struct {
 	Done, Total int    // files
 	Percent     int    // of the file, or -1
 	shown       bool   // a dump of the job was opened
+	dumps       int    // how many dumps there were in the files
+	table       bool   // the table of dumps was opened for them
 	drawnText   string // the Text that was drawn last
 	began       time.Time
 	known       int // how many of the files were read before, by a worker that has ended
@@ -140,19 +142,22 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	}
 	// The first dump of a job is opened at once; the others are in the menu of dumps.
 	first := len(z.page.Dumps.List) == 0 && len(r.Dumps) > 0
-	newest := len(r.Dumps) > len(z.page.Dumps.List) && !first && !z.Job.shown
+	newest := len(r.Dumps) > 0 && max(r.All, len(r.Dumps)) > len(z.page.Dumps.List) && !first && !z.Job.shown
 	z.Job.shown = z.Job.shown || first || newest
-	newDump := len(z.page.Dumps.List)
-	z.page.Dumps.List = r.Dumps
+	news := z.page.Dumps.add(r)
+	z.Job.dumps += len(news)
 	if len(z.page.Dumps.List) > 0 {
 		z.reportProblems()
 	}
 	if z.replay && z.Job.Done >= z.Job.known {
 		z.page.repeatDecisions()
 	}
-	switch {
+	switch many := z.many(); {
+	case first && many && !z.page.Address.follow():
+		z.Job.table = true
+		z.page.DumpTable.show()
 	case first:
-		if !z.page.Address.follow() {
+		if !many && !z.page.Address.follow() {
 			if what := z.page.Address.isAbout(); what != "" && !z.replay {
 				z.page.Notices.show("note", "This is not the dump of the address, which is "+what+".")
 			}
@@ -161,10 +166,28 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case newest && z.page.Address.follow():
 	case r.Same > 0 && !z.replay:
 		z.page.Dumps.again(r)
-	case newest && !z.replay:
-		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
+	case newest && !z.replay && !many:
+		z.page.Dumps.show(news[0].Dump, false)
+	case many && !z.Job.table && !z.replay:
+		if z.Job.table = true; z.page.Screen.top || z.page.Empty() {
+			z.page.DumpTable.show()
+		}
 	}
 	z.page.Screen.Pace.fileRead(r.Rest > 0 && slices.ContainsFunc(r.Items, func(it protocol.FileRow) bool { return it.SymID != "" }))
+}
+
+// fewDumps are dropped to be looked at; of more the table is shown first.
+const fewDumps = 3
+
+// many reports whether the job has more than fewDumps, as far as names tell it of files to be read.
+func (z *Reading) many() bool {
+	n := z.Job.dumps
+	for i := 0; i < len(z.queue) && n > 0 && n <= fewDumps; i++ {
+		if looksLikeDump(z.queue[i].Name()) {
+			n++
+		}
+	}
+	return n > fewDumps
 }
 
 // reportProblems shows the files that Crashpane cannot use, with one notice for each folder. Without a dump there is
@@ -344,6 +367,7 @@ func (z *Reading) stopListing() bool {
 func (z *Reading) forget() {
 	z.page.forget()
 	z.page.Dumps.List, z.page.Dumps.Open, z.page.Summary = nil, 0, nil
+	z.page.DumpTable.forget()
 	clear(z.page.Screen.dirty)
 	z.page.Threads.ThreadPage, z.page.Stack.StackPage, z.page.Frame.Detail = rows.ThreadPage{}, rows.StackPage{}, nil
 	z.page.Panel.empty()
@@ -642,10 +666,11 @@ func Members(f File) []File {
 }
 
 // fitsParcel reports whether a file is small, and named like a symbol file or an object, or is named like
-// a source file, which is not read yet: people drop thousands of these. A file that a server sent goes alone, since its answer is awaited.
-func fitsParcel(f File) bool {
+// a source file, which is not read yet: people drop thousands of these. With dumps, small dumps fit, too: none of them
+// is opened. A file that a server sent goes alone, since its answer is awaited.
+func fitsParcel(f File, dumps bool) bool {
 	name := strings.ToLower(f.Name())
-	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o")) && f.Size() <= smallFile || sourcefile.Named(name)
+	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o") || dumps && looksLikeDump(name)) && f.Size() <= smallFile || sourcefile.Named(name)
 }
 
 // wantFirst moves the files of the queue that may be of modules without symbols to its front. A

@@ -43,7 +43,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand-name"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", !c.Page.Empty())
+			vgn.AddAttrInterface("hidden", c.Page.Shows())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -52,9 +52,25 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "all-dumps"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Back to the table of all dumps (b)"}, vugu.VGAttribute{Namespace: "", Key: "aria-keyshortcuts", Val: "b"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "all-dumps")
+			vgn.AddAttrInterface("hidden", !c.Page.Shows() || !c.Page.Dumps.many())
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-hidden", Val: "true"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(vugu.HTML("‹ "))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(dumpCount(len(c.Page.Dumps.List)))
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Page.Empty())
+			vgn.AddAttrInterface("hidden", !c.Page.Shows())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -89,6 +105,26 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						{
 							vgparent := vgn
 							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+							vgparent.AppendChild(vgn)
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("data-act", "all-dumps")
+							vgn.AddAttrInterface("hidden", len(c.Page.Dumps.List) < 2)
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Table of all dumps"}
+								vgparent.AppendChild(vgn)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute(nil)}
+								vgparent.AppendChild(vgn)
+								{
+									vgparent := vgn
+									_ = vgparent
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "b"}
+									vgparent.AppendChild(vgn)
+								}
+							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)
 							for vgiterkeyt, d := range c.Page.Dumps.choices() {
@@ -160,7 +196,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "search"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("hidden", c.Page.Empty())
+		vgn.AddAttrInterface("hidden", !c.Page.Shows())
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -234,7 +270,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Page.Empty())
+			vgn.AddAttrInterface("hidden", c.Page.Starts())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -274,25 +310,25 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = vgparent
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)
-							for vgiterkeyt, e := range exportsIn("copy") {
+							for vgiterkeyt, e := range c.Page.exportItems("copy") {
 								var vgiterkey interface{} = vgiterkeyt
 								_ = vgiterkey
 								e := e
 								_ = e
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", "export")
-								vgn.AddAttrInterface("data-arg", e.ID)
+								vgn.AddAttrInterface("data-act", e.Act)
+								vgn.AddAttrInterface("data-arg", e.Arg)
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 									vgparent.AppendChild(vgn)
-									vgn.SetInnerHTML(e.Title)
-									if keyOf("copy-"+e.ID) != "" {
+									vgn.SetInnerHTML(e.Text)
+									if e.Key != "" {
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute(nil)}
 										vgparent.AppendChild(vgn)
-										vgn.SetInnerHTML(keyOf("copy-" + e.ID))
+										vgn.SetInnerHTML(e.Key)
 									}
 								}
 							}
@@ -300,13 +336,13 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgparent.AppendChild(vgn)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "hr", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-line"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("hidden", c.Page.HostPage.Inside)
+							vgn.AddAttrInterface("hidden", !c.Page.hasLink())
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "The link has the id of the dump, the thread and the frame. Who opens it drops the dump."}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("data-act", "copy-link")
-							vgn.AddAttrInterface("hidden", c.Page.HostPage.Inside)
+							vgn.AddAttrInterface("hidden", !c.Page.hasLink())
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -318,7 +354,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "names"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "The link also has the name of the dump’s file, the crash signature and what is searched."}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("data-act", "copy-link")
-							vgn.AddAttrInterface("hidden", c.Page.HostPage.Inside)
+							vgn.AddAttrInterface("hidden", !c.Page.hasLink())
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -337,7 +373,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Page.Empty())
+			vgn.AddAttrInterface("hidden", c.Page.Starts())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -377,16 +413,16 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = vgparent
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)
-							for vgiterkeyt, e := range exportsIn("download") {
+							for vgiterkeyt, e := range c.Page.exportItems("download") {
 								var vgiterkey interface{} = vgiterkeyt
 								_ = vgiterkey
 								e := e
 								_ = e
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", "export")
-								vgn.AddAttrInterface("data-arg", e.ID)
-								vgn.SetInnerHTML(e.Title)
+								vgn.AddAttrInterface("data-act", e.Act)
+								vgn.AddAttrInterface("data-arg", e.Arg)
+								vgn.SetInnerHTML(e.Text)
 							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 							vgparent.AppendChild(vgn)

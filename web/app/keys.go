@@ -11,6 +11,9 @@ func (p *Page) Key(key string, typing bool) bool {
 		return p.Menus.GoTo.key(key)
 	}
 	if key == "Escape" {
+		if p.DumpTable.Open() && p.Menus.Open == "" && !p.Menus.Help && !p.Work.Busy() {
+			return p.DumpTable.escape()
+		}
 		if typing && !p.Empty() && p.Menus.Open == "" {
 			// Escape clears and leaves a field first, whatever else there is to close.
 			p.leaveField()
@@ -22,6 +25,10 @@ func (p *Page) Key(key string, typing bool) bool {
 		return false
 	}
 	if typing {
+		if key == "Enter" && p.DumpTable.Open() {
+			p.Host.Focus("dump-table")
+			return true
+		}
 		if key == "Enter" && !p.Empty() {
 			p.Host.Focus("stack")
 			return true
@@ -30,7 +37,11 @@ func (p *Page) Key(key string, typing bool) bool {
 	}
 	for _, a := range p.actions {
 		if slices.Contains(a.keys, key) {
-			if p.Empty() && !a.start {
+			switch {
+			case p.DumpTable.Open() && a.id == "focus-search":
+				p.Host.Focus("dumps-filter")
+				return true
+			case !p.Shows() && !a.start:
 				return false
 			}
 			p.Act(a.id, "")
@@ -38,7 +49,7 @@ func (p *Page) Key(key string, typing bool) bool {
 		}
 	}
 	i := slices.IndexFunc(Tabs, func(t TabRow) bool { return t.Key == key })
-	if i < 0 || p.Empty() {
+	if i < 0 || !p.Shows() {
 		return false
 	}
 	p.Act("tab", p.Panel.first(Tabs[i]))
@@ -85,6 +96,9 @@ func (p *Page) leaveField() {
 // ListKey moves the selection of a list other than the stack, and reports whether that list has
 // one.
 func (p *Page) ListKey(list, key string) bool {
+	if p.DumpTable.Open() {
+		return p.DumpTable.key(list, key)
+	}
 	if list == "threads" && (key == "Home" || key == "End") {
 		p.Threads.toRow(map[string]int{"Home": 0, "End": p.Threads.Total - 1}[key])
 		return true

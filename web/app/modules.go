@@ -28,7 +28,6 @@ func newModules(t pane) Tab {
 // Compute implements vugu's callback before each drawing.
 func (z *Modules) Compute() {
 	z.table.empty = z.emptyText()
-	defer z.heads(&z.table)
 	symbols := columnOf(rows.ModuleColumns, "state")
 	fill(&z.table, z.Rows, rows.ModuleColumns, func(m rows.ModuleRow, to *tableRow) {
 		to.class, to.act, to.arg = z.rowClass(m), "module", m.Index
@@ -39,6 +38,9 @@ func (z *Modules) Compute() {
 			state.parts = append(state.parts, buttonPart("link", useText(m), useAct(m), z.useArg(m)))
 		}
 	})
+	z.heads(&z.table, "sort-modules")
+	first := &z.table.heads[0]
+	first.parts = append(first.parts, part{kind: "field", class: "field small head-filter", text: z.filter, field: "modules", label: "Filter the modules"})
 }
 
 // forget is for Tab.

@@ -6,8 +6,8 @@ type order struct {
 	filter string
 }
 
-// heads makes the heads of a table buttons that sort its rows. The first has the filter beside it.
-func (o *order) heads(t *Table) {
+// heads makes the heads of a table buttons that sort its rows by an action.
+func (o *order) heads(t *Table, act string) {
 	for i := range t.heads {
 		h := &t.heads[i]
 		mark := ""
@@ -17,10 +17,7 @@ func (o *order) heads(t *Table) {
 		case -i - 1:
 			mark, h.sort = " ▼", "descending"
 		}
-		h.parts = []part{buttonPart("sort", h.text+mark, "sort-modules", i+1)}
-		if i == 0 {
-			h.parts = append(h.parts, part{kind: "field", class: "field small head-filter", text: o.filter, field: "modules", label: "Filter the modules"})
-		}
+		h.parts = []part{buttonPart("sort", h.text+mark, act, i+1)}
 	}
 }
 

@@ -39,6 +39,8 @@ func (z *Pace) stage() stage {
 	switch p := z.page; {
 	case len(p.Dumps.List) == 0:
 		return noDump
+	case p.DumpTable.Open():
+		return shown
 	case p.Summary == nil:
 		return unshown
 	case p.Frame.Detail == nil:
@@ -86,7 +88,7 @@ func (z *Pace) query() {
 	p := z.page
 	dirty := p.Screen.dirty
 	for zone := range dirty {
-		if isHidden(zone) {
+		if p.Screen.hidden(zone) {
 			delete(dirty, zone)
 		}
 	}
@@ -104,7 +106,7 @@ func (z *Pace) query() {
 	case len(dirty) > 0:
 		q.Rest = protocol.UntilNext
 	case z.stage() == shown:
-		if now.Sub(z.asked) < often {
+		if now.Sub(z.asked) < often && !p.DumpTable.Open() {
 			q.Rest = restScrolling
 		}
 		z.asked = now
@@ -141,7 +143,7 @@ func (z *Pace) awaitsFile() bool {
 	if f == nil && len(r.queue) > 0 {
 		f = r.queue[0]
 	}
-	if z.page.Summary != nil || f == nil || isRemote(f) || r.Job.Done >= firstFiles {
+	if z.page.Summary != nil || z.page.DumpTable.Open() || f == nil || isRemote(f) || r.Job.Done >= firstFiles {
 		return false
 	}
 	late := time.Since(r.Job.began) > firstLook
@@ -200,7 +202,7 @@ func (z *Pace) parcel() (n int) {
 	if z.wanted > 0 {
 		most = min(most, z.wanted)
 	}
-	for n < most && fitsParcel(queue[n]) && !z.page.Work.Downloads.brought(queue[n]) {
+	for n < most && fitsParcel(queue[n], z.page.DumpTable.Open()) && !z.page.Work.Downloads.brought(queue[n]) {
 		n++
 	}
 	return max(n, 1)
@@ -213,6 +215,9 @@ func (z *Pace) fileRead(symbols bool) {
 	if z.namesCome || z.stage() == stackShown || symbols && time.Since(z.asked) > namesAgain {
 		z.namesCome = false
 		z.page.Screen.mark(z.stack()...)
+	}
+	if z.page.DumpTable.Open() && time.Since(z.asked) > often {
+		z.page.Screen.mark(&z.page.DumpTable)
 	}
 	z.step()
 }

@@ -22,6 +22,7 @@
 //	compare, files-tab, system,
 //	grid, log
 //	files.go, dumps.go           reading files, and the menu of dumps
+//	dump-table.go                the table of dumps, and their groups
 //	program.go, indexing.go,    work in the background
 //	making.go, downloads.go
 //	embed.go                     the host page
@@ -59,15 +60,17 @@ type Page struct {
 	Verdict Verdict
 	Threads Threads
 	Stack   Stack
-	Frame   FrameZone
-	Panel   Panel
-	actions []action
+	// DumpTable is what the page shows in place of the zones of a dump.
+	DumpTable DumpTable
+	Frame     FrameZone
+	Panel     Panel
+	actions   []action
 }
 
 // NewPage makes a page that shows the start screen. hash is the state in the page's address.
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
-	p.Address.linked = p.State
+	p.Address.linked, p.State.Table = p.State, false
 	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
 	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page, p.Menus.GoTo.page = p, p, p, p, p
 	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
@@ -80,6 +83,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Screen.add(&p.Frame)
 	p.Frame.Code.init(p)
 	p.Panel.init(p)
+	p.DumpTable.init(p)
 	p.Screen.add(&p.Search)
 	p.Screen.add(&p.Menus.GoTo)
 	p.Screen.add(&p.Panel)
@@ -99,8 +103,14 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	return p
 }
 
-// Empty reports whether the page shows the start screen.
+// Empty reports whether no dump is open: the page shows the start screen or the table of dumps.
 func (p *Page) Empty() bool { return p.Summary == nil }
+
+// Shows reports whether the page shows the open dump.
+func (p *Page) Shows() bool { return !p.Empty() && !p.DumpTable.Open() }
+
+// Starts reports whether the page shows the start screen.
+func (p *Page) Starts() bool { return p.Empty() && !p.DumpTable.Open() }
 
 // send posts a request and returns its number, which the answer carries.
 func (p *Page) send(req protocol.Request, file File) (id int) {
@@ -140,6 +150,8 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:
 		return p.Work.Background.walked(r)
+	case *protocol.Described:
+		return p.DumpTable.described(r)
 	case *protocol.MemoryFound:
 		p.Panel.Finder.found(a.ID, r, a.Error)
 	case *protocol.Missing:

@@ -20,6 +20,16 @@ func isHidden(zone Zone) bool {
 	return ok && h.Hidden()
 }
 
+// hidden reports whether a zone is invisible now. In place of a dump's zones there may be the table of
+// dumps; the list of files has what is said of all.
+func (z *Screen) hidden(zone Zone) bool {
+	table := zone == Zone(&z.page.DumpTable)
+	if z.page.DumpTable.Open() {
+		return !table && zone != Zone(z.page.Panel.Files)
+	}
+	return table || isHidden(zone)
+}
+
 // Screen has the zones. Those that need data are dirty until the next query (Pace), which has all
 // dirty zones. So holding a key down never makes a queue of queries.
 type Screen struct {
@@ -103,7 +113,7 @@ func (z *Screen) Scrolled(list string, first, rows int) bool {
 // list returns the visible list with an element's id, or nil.
 func (z *Screen) list(id string) *List {
 	for _, l := range z.lists {
-		if l.id == id && !isHidden(l.zone) {
+		if l.id == id && !z.hidden(l.zone) {
 			return l
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 // State is what the user has chosen. It is stored in the page's address, so a link restores it.
 type State struct {
+	// Table shows the table of all dumps in place of one.
+	Table    bool
 	DumpName string // of the selected dump; "" for the first
 	DumpID   string // its protocol.DumpName.ID
 	// Signature is that of its crash: the start screen says it of a dump that is not open yet.
@@ -41,6 +43,9 @@ type State struct {
 // place is the part of the state that makes an entry of the history: Back returns to another place,
 // and not to another search or filter.
 func (s State) place() State {
+	if s.Table {
+		return State{Table: true}
+	}
 	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab, At: s.At}
 }
 
@@ -68,6 +73,9 @@ func (s State) Address() string {
 		}
 	}
 	usual := NewState()
+	if s.Table {
+		return "view=dumps"
+	}
 	text("dump", s.DumpName, "")
 	text("id", s.DumpID, "")
 	text("crash", s.Signature, "")
@@ -120,6 +128,7 @@ func ParseState(hash string) State {
 			*to = t
 		}
 	}
+	s.Table = v["view"] == "dumps"
 	text("dump", &s.DumpName)
 	text("id", &s.DumpID)
 	text("crash", &s.Signature)
@@ -215,7 +224,7 @@ func (z *Address) copyLink(names bool) {
 // until its stack is there (Pace.show): the browser handles a new address like a visit, in
 // several processes, which takes about 40 ms of two cores.
 func (z *Address) write() {
-	if !z.page.Empty() || len(z.page.Dumps.List) == 0 {
+	if !z.page.Empty() || len(z.page.Dumps.List) == 0 || z.page.State.Table {
 		z.set()
 	}
 	z.page.HostPage.notify(Event{Kind: EventSelect, State: z.page.State})
@@ -225,7 +234,7 @@ func (z *Address) write() {
 // first one.
 func (z *Address) set() {
 	place := z.page.State.place()
-	z.page.Host.SetAddress(z.page.State.Address(), !z.page.Empty() && place != z.place)
+	z.page.Host.SetAddress(z.page.State.Address(), (!z.page.Empty() || z.place.Table) && place != z.place)
 	z.place = place
 }
 
@@ -249,6 +258,8 @@ func (z *Address) Changed(hash string) {
 	}
 	if len(z.page.Dumps.List) == 0 {
 		z.linked = s
+	} else if s.Table {
+		z.page.DumpTable.shown()
 	} else if dump, _ := z.page.Dumps.match(s); dump != z.page.Dumps.Open {
 		z.page.Dumps.Open = dump
 		z.page.forget()

@@ -17,6 +17,7 @@ type Table struct {
 	tracks       string // style: the sizes of the columns
 	heads        []cell
 	rows         []tableRow
+	enter        any // the action of Enter in the list; nil leaves the attribute out
 }
 
 // tableRow is a row of a table.
@@ -36,13 +37,14 @@ type cell struct {
 
 // part is a text, a button or a choice in a cell.
 type part struct {
-	kind        string // "text", "button", "choice", of a head "field"
+	kind        string // "text", "button", "choice", of a head "field", "bars": text says what the bars of style show
 	class, text string
 	tip         any
 	act, arg    any // of a button
 	id          any // of a button; nil for none
 	expanded    any // of a button that opens something, else nil
 
+	style        string
 	field, label string // of a choice or a field: its data-input and its accessible name
 	choices      []protocol.Choice
 }

@@ -25,7 +25,9 @@ type Add struct {
 // Added describes the files, or the files in an archive.
 type Added struct {
 	Items []FileRow
-	Dumps []DumpName // all dumps there are now
+	// Dumps are those that were not listed before, All is how many dumps there are now.
+	Dumps []DumpName
+	All   int
 	// Same is 1 plus the number of the dump that a file is a copy of; 0 for none.
 	Same int
 	// Rest is set if the file is an archive that has further members, for Add.Continue. PutOff: they

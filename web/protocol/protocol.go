@@ -37,6 +37,7 @@ var ops = [...]struct {
 	{&IgnoreCFI{}, &Changed{}},
 	{&ListMissing{}, &Missing{}},
 	{&Export{}, &Exported{}},
+	{&ExportDumps{}, &Exported{}},
 	{&FindMemory{}, &MemoryFound{}},
 	{&WriteSym{}, &SymWritten{}},
 	{&IndexFile{}, &FileIndexed{}},
@@ -45,6 +46,7 @@ var ops = [...]struct {
 	{nil, &Progress{}},
 	{nil, &Walked{}},
 	{nil, &RemoteFailed{}},
+	{nil, &Described{}},
 	{nil, &SymText{}},
 }
 

@@ -28,6 +28,7 @@ type Query struct {
 	Overview OverviewQuery
 	Find     *FindQuery
 	Memory   MemoryQuery
+	Dumps    *DumpTableQuery
 }
 
 // UntilNext is a Query.Rest: another query follows as soon as the result is painted.
@@ -157,6 +158,7 @@ type QueryResult struct {
 	Overview OverviewPage
 	Found    *FoundPage
 	Memory   MemoryResult
+	Dumps    *DumpTablePage
 }
 
 // CodePage is a window of a listing of code, of the frame and the address that the query had.

@@ -24,16 +24,25 @@ var moduleColumns = []struct {
 	{"Path", func(m *Module) string { return m.Path }},
 }
 
-// WriteModules writes all modules as CSV (RFC 4180, with lines that end in LF alone).
+// WriteModules writes all modules as CSV.
 func WriteModules(w io.Writer, t *Ticket) error {
+	var titles []string
+	for _, c := range moduleColumns {
+		titles = append(titles, c.title)
+	}
+	return WriteCSV(w, titles, len(t.AllModules), func(k, i int) string { return moduleColumns[i].cell(&t.AllModules[k]) })
+}
+
+// WriteCSV writes a table of n rows as CSV (RFC 4180, with lines that end in LF alone).
+func WriteCSV(w io.Writer, titles []string, n int, cell func(row, column int) string) error {
 	p := &printer{w: w}
-	for i, c := range moduleColumns {
-		p.print(comma(i), c.title)
+	for i, title := range titles {
+		p.print(comma(i), title)
 	}
 	p.print("\n")
-	for k := range t.AllModules {
-		for i, c := range moduleColumns {
-			p.print(comma(i), csvCell(c.cell(&t.AllModules[k])))
+	for k := range n {
+		for i := range titles {
+			p.print(comma(i), csvCell(cell(k, i)))
 		}
 		p.print("\n")
 	}

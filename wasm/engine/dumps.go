@@ -1,0 +1,483 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crashpane/crashpane/walker/batch"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/walker/report/signature"
+	"github.com/crashpane/crashpane/walker/report/ticket"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// This file makes the table of all dumps. A dump costs what its record takes: the sessions of those that
+// were not used lately are released, and a dump is read again when it is opened.
+
+// described is what is known of a dump that is or was listed.
+type described struct {
+	name   protocol.DumpName
+	record batch.Record // without ID, which an export needs alone
+	row    rows.DumpRow
+	// known: the record is made. stale: symbols or the policy have changed since.
+	known, stale bool
+}
+
+// dumpTable has all dumps, by their numbers.
+type dumpTable struct {
+	all     []*described
+	names   map[string]int // how many dumps have a name
+	live    []int          // the dumps with a session, the one that was used last at the end
+	wanted  bool           // the page has shown the table
+	next    int            // no dump before it is to be described
+	first   []int          // the dumps of the last window, which are described first
+	changes int            // counts what changes the table
+	told    time.Time      // when the page was told last
+	wants   map[string]map[int]bool
+	shown   shownDumps
+}
+
+// shownDumps are the dumps of a query in its order, made once for a filter and a state of the table.
+type shownDumps struct {
+	of      protocol.DumpTableQuery // without windows
+	changes int
+	dumps   []int // with the group alone
+	groups  []rows.DumpGroupRow
+	records []*batch.Record // of all groups
+	days    []rows.Bar
+	each    int
+}
+
+const (
+	// mostLive is how many dumps have a session: the open one, and those that the user may go back to.
+	mostLive = 8
+	// tellEvery is how often the page is told that there are more records, and then draws them.
+	tellEvery = 250 * time.Millisecond
+	// chartBars and rowBars are the most bars of the chart and of that in a row.
+	chartBars, rowBars = 60, 24
+)
+
+// batchOptions are those of crashpane batch.
+var batchOptions = batch.Options{Lists: signature.Own, Frames: 10}
+
+// list adds a new dump to the table, and returns its name.
+func (e *Engine) list(it session.Item) protocol.DumpName {
+	t := &e.table
+	for len(t.all) <= it.Dump {
+		t.all = append(t.all, nil)
+	}
+	d := &described{record: batch.Record{Name: it.Name, Size: it.Size}}
+	d.name = protocol.DumpName{Dump: it.Dump, Name: rows.Clean(it.Name), ID: e.files.FileID(it.Dump)}
+	if t.names[d.name.Name]++; t.names[d.name.Name] > 1 {
+		d.name.Name = fmt.Sprintf("%s (%d)", d.name.Name, t.names[d.name.Name]) // names are unique, because the page's address has the open dump's
+	}
+	if s := e.session(it.Dump); s != nil {
+		b := s.Brief()
+		d.name.Brief = view.Brief(b.Reason, b.Time, b.Process, b.PID)
+		d.record.Reason, d.record.Time, d.record.Process = b.Reason, b.Time, b.Process
+	}
+	t.all[it.Dump] = d
+	d.fillRow()
+	t.changes++
+	return d.name
+}
+
+// fillRow makes the row of the table anew.
+func (d *described) fillRow() {
+	r := &d.record
+	d.row = rows.DumpRow{Dump: d.name.Dump, Name: d.name.Name, Signature: rows.Clean(r.Signature), Reason: rows.Clean(r.Reason), Process: rows.Clean(r.Process),
+		Version: rows.Clean(r.Version), Product: rows.Clean(r.Product), OS: rows.Clean(r.OS), CPU: rows.Clean(r.CPU), Verdict: rows.Clean(r.Verdict), Known: d.known, Missing: len(r.Missing)}
+	if r.Time != 0 {
+		d.row.Time = strings.TrimSuffix(view.Time(r.Time), " UTC")
+	}
+}
+
+// touch notes that a dump's session is used.
+func (e *Engine) touch(dump int) {
+	live := e.table.live
+	if n := len(live); n > 0 && live[n-1] == dump {
+		return
+	}
+	if i := slices.Index(live, dump); i >= 0 {
+		live = slices.Delete(live, i, i+1)
+	}
+	e.table.live = append(live, dump)
+}
+
+// releaseOthers releases the sessions that were not used lately, but not that of the open dump.
+func (e *Engine) releaseOthers() {
+	t := &e.table
+	for i := 0; len(t.live)-i > mostLive; {
+		dump := t.live[i]
+		if dump == e.lastDump {
+			i++
+			continue
+		}
+		e.release(dump)
+	}
+}
+
+// release gives back what there is of a dump but its record.
+func (e *Engine) release(dump int) {
+	e.table.live = slices.DeleteFunc(e.table.live, func(d int) bool { return d == dump })
+	e.files.Release(dump)
+	delete(e.views, dump)
+	delete(e.viewed, dump)
+}
+
+// listed calls do with each dump that is listed.
+func (t *dumpTable) listed(unlisted map[int]bool, do func(dump int, d *described)) {
+	for i, d := range t.all {
+		if d != nil && !unlisted[i] {
+			do(i, d)
+		}
+	}
+}
+
+// count returns how many dumps are listed, and how many of these are described.
+func (e *Engine) count() (all, known int) {
+	e.table.listed(e.unlisted, func(_ int, d *described) {
+		all++
+		if d.known && !d.stale {
+			known++
+		}
+	})
+	return all, known
+}
+
+// outdate has the records of dumps made anew: of all, or of those that lack symbols which an item may
+// have.
+func (e *Engine) outdate(dumps map[int]bool, all bool) {
+	t := &e.table
+	t.listed(e.unlisted, func(i int, d *described) {
+		if d.known && (all || dumps[i]) {
+			d.stale, t.next = true, min(t.next, i)
+			t.changes++
+		}
+	})
+}
+
+// symbolsCame outdates the dumps that lack what a new file may have.
+func (e *Engine) symbolsCame(it session.Item) {
+	if it.Kind != session.KindSym && it.Kind != session.KindBinary || !it.Usable {
+		return
+	}
+	for _, key := range wantedKeys(rows.BaseName(it.Name), it.SymName, it.SymID) {
+		if dumps := e.table.wants[key]; len(dumps) > 0 {
+			delete(e.table.wants, key)
+			e.outdate(dumps, false)
+		}
+	}
+}
+
+// wantedKeys are texts of which a symbol file and a module without symbols share one: an id, or the
+// beginning of a name, since tile.so.debug and tile.sym may be of tile.so.
+func wantedKeys(texts ...string) (keys []string) {
+	for _, s := range texts {
+		s, _, _ = strings.Cut(strings.ToLower(s), ".")
+		if s != "" && !slices.Contains(keys, s) {
+			keys = append(keys, s)
+		}
+	}
+	return keys
+}
+
+// describeNext makes the next record, and reports whether there are more to make.
+func (e *Engine) describeNext() (more bool) {
+	t := &e.table
+	if !t.wanted {
+		return false
+	}
+	wants := func(i int) bool {
+		return i < len(t.all) && t.all[i] != nil && !e.unlisted[i] && (!t.all[i].known || t.all[i].stale)
+	}
+	dump := -1
+	for len(t.first) > 0 && dump < 0 {
+		if i := t.first[0]; wants(i) {
+			dump = i
+		}
+		t.first = t.first[1:]
+	}
+	for ; dump < 0 && t.next < len(t.all); t.next++ {
+		if wants(t.next) {
+			dump = t.next
+		}
+	}
+	if dump >= 0 {
+		e.describeDump(dump)
+		e.releaseOthers()
+	}
+	if dump >= 0 && time.Since(t.told) < tellEvery {
+		return true
+	}
+	if all, known := e.count(); dump >= 0 || known == all && !t.told.IsZero() {
+		t.told = time.Now()
+		if dump < 0 {
+			t.told = time.Time{} // all of it was told
+		}
+		e.post(protocol.Answer{Reply: &protocol.Described{Known: known, All: all}})
+	}
+	return dump >= 0
+}
+
+// describeDump makes a dump's record.
+func (e *Engine) describeDump(dump int) {
+	t, d, began := &e.table, e.table.all[dump], time.Now()
+	first := !d.known
+	d.known, d.stale = true, false
+	t.changes++
+	s := e.session(dump)
+	if s == nil {
+		d.record.Error = d.record.Name + ": it cannot be read again"
+		d.fillRow()
+		return
+	}
+	was := d.record
+	r := s.PartialReport(-1)
+	r.Demangle(e.demangle)
+	d.record = batch.OfReport(r, &batchOptions)
+	d.record.Name, d.record.Size, d.record.AddressSignature = was.Name, was.Size, was.AddressSignature
+	switch {
+	case !first: // symbols do not change it
+	case !e.files.HasSymbols():
+		d.record.AddressSignature = signature.Address(r)
+	default:
+		if read, err := e.files.ReadDump(dump); err == nil {
+			d.record.AddressSignature = batch.AddressSignature(read, e.opt.Session)
+		}
+	}
+	for i := range d.record.Missing {
+		m := &d.record.Missing[i]
+		for _, key := range wantedKeys(m.DebugFile, m.DebugID) {
+			if t.wants[key] == nil {
+				t.wants[key] = map[int]bool{}
+			}
+			t.wants[key][dump] = true
+		}
+	}
+	d.record.Took = time.Since(began)
+	d.fillRow()
+}
+
+// dumpPage makes the windows of the table of dumps.
+func (e *Engine) dumpPage(q *protocol.DumpTableQuery) *protocol.DumpTablePage {
+	t := &e.table
+	t.wanted, e.walking = true, false // nothing else is shown
+	shown := e.showDumps(q)
+	out := &protocol.DumpTablePage{Days: shown.days, DaysEach: shown.each}
+	out.All, out.Known = e.count()
+	d := &out.Dumps
+	d.Page, d.Rows, d.Selected = window(len(shown.dumps), q.Dumps), []rows.DumpRow{}, slices.Index(shown.dumps, q.Selected)
+	t.first = nil
+	for _, i := range shown.dumps[d.From:min(d.From+q.Dumps.Count, d.Total)] {
+		d.Rows = append(d.Rows, t.all[i].row)
+		t.first = append(t.first, i)
+	}
+	g := &out.Groups
+	g.Page, g.Rows, g.Selected = window(len(shown.groups), q.Groups), []rows.DumpGroupRow{}, -1
+	if q.Grouped {
+		g.Selected = slices.IndexFunc(shown.groups, func(r rows.DumpGroupRow) bool { return r.Signature == q.Group })
+	}
+	g.Rows = append(g.Rows, shown.groups[g.From:min(g.From+q.Groups.Count, g.Total)]...)
+	lo, hi := timesOf(shown.records, nil)
+	for i := range g.Rows {
+		row := &g.Rows[i]
+		row.Days, _ = bars(shown.records, lo, hi, rowBars, func(r *batch.Record) bool { return rows.Clean(r.Signature) == row.Signature })
+	}
+	return out
+}
+
+func window(total int, span protocol.Span) rows.Page {
+	return rows.Page{From: max(0, min(span.From, total)), Total: total}
+}
+
+// showDumps selects and sorts the dumps and the groups of a query.
+func (e *Engine) showDumps(q *protocol.DumpTableQuery) *shownDumps {
+	t := &e.table
+	key := *q
+	key.Dumps, key.Groups, key.Selected = protocol.Span{}, protocol.Span{}, 0
+	if t.shown.of == key && t.shown.changes == t.changes && t.shown.dumps != nil {
+		return &t.shown
+	}
+	out := shownDumps{of: key, changes: t.changes, dumps: []int{}}
+	matches := filterOf(q.Filter)
+	var chart []*batch.Record
+	t.listed(e.unlisted, func(i int, d *described) {
+		if !matches(&d.row) {
+			return
+		}
+		if d.known {
+			out.records = append(out.records, &d.record)
+		}
+		if !q.Grouped || d.known && d.row.Signature == q.Group {
+			out.dumps = append(out.dumps, i)
+			chart = append(chart, &d.record)
+		}
+	})
+	for _, g := range batch.Groups(out.records) {
+		out.groups = append(out.groups, rows.DumpGroupRow{Signature: rows.Clean(g.Signature), Reason: rows.Clean(g.Reason), Process: rows.Clean(g.Process),
+			Dumps: g.Dumps, Versions: g.Versions, First: day(g.First), Last: day(g.Last)})
+	}
+	sortRows(out.groups, func(g rows.DumpGroupRow) rows.DumpGroupRow { return g }, rows.DumpGroupColumns, q.SortGroups, func(rows.DumpGroupRow, rows.DumpGroupRow) int { return 0 })
+	// The usual order is that of time, the latest first.
+	row := func(i int) rows.DumpRow { return t.all[i].row }
+	sortRows(out.dumps, row, rows.DumpColumns, q.SortDumps, func(a, b rows.DumpRow) int { return cmp.Compare(b.Time, a.Time) })
+	lo, hi := timesOf(chart, nil)
+	out.days, out.each = bars(chart, lo, hi, chartBars, nil)
+	t.shown = out
+	return &t.shown
+}
+
+// sortRows sorts by a column as ModulesQuery.Sort has it, or in the usual order; equal rows stay.
+func sortRows[T, R any](list []T, row func(T) R, columns []rows.Column[R], sort int, usual func(a, b R) int) {
+	column := max(sort, -sort) - 1
+	slices.SortStableFunc(list, func(a, b T) int {
+		switch x, y := row(a), row(b); {
+		case column < 0 || column >= len(columns):
+			return usual(x, y)
+		case sort < 0:
+			return rows.Natural(columns[column].Text(y), columns[column].Text(x))
+		default:
+			return rows.Natural(columns[column].Text(x), columns[column].Text(y))
+		}
+	})
+}
+
+// filterOf returns what decides whether a dump has each word of a filter.
+func filterOf(filter string) func(d *rows.DumpRow) bool {
+	words := strings.Fields(strings.ToLower(filter))
+	return func(d *rows.DumpRow) bool {
+		for _, word := range words {
+			found := false
+			name, rest, ok := strings.Cut(word, ":")
+			for i := range rows.DumpColumns {
+				c := &rows.DumpColumns[i]
+				if ok && len(name) > 1 && strings.HasPrefix(strings.ToLower(c.Title), name) {
+					// The column alone, even if another has the word as it is.
+					if found = hasText(c, d, rest); found {
+						break
+					}
+				} else if found = found || hasText(c, d, word); found {
+					break
+				}
+			}
+			if !found {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// hasText reports whether a column of a dump has a text in lower case.
+func hasText(c *rows.Column[rows.DumpRow], d *rows.DumpRow, text string) bool {
+	texts := []string{c.Text(*d)}
+	if c.Find != nil {
+		texts = c.Find(*d)
+	}
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
+}
+
+// secondsOfDay are those of a day of UTC.
+const secondsOfDay = 24 * 60 * 60
+
+// day is the day of a time, or "".
+func day(t uint32) string {
+	if t == 0 {
+		return ""
+	}
+	return view.Time(t)[:len("2006-01-02")]
+}
+
+// timesOf returns the first and the last day of records, counted from 1970; of those that only accepts, if it is
+// not nil. Without any the first is after the last.
+func timesOf(records []*batch.Record, only func(*batch.Record) bool) (lo, hi uint32) {
+	lo = 1
+	for _, r := range records {
+		if r.Time == 0 || only != nil && !only(r) {
+			continue
+		}
+		d := r.Time / secondsOfDay
+		if hi < lo {
+			lo, hi = d, d
+		}
+		lo, hi = min(lo, d), max(hi, d)
+	}
+	return lo, hi
+}
+
+// bars makes the bars of a chart of the days from lo to hi, each of so many days that there are at most most.
+func bars(records []*batch.Record, lo, hi uint32, most int, only func(*batch.Record) bool) (out []rows.Bar, each int) {
+	if hi < lo {
+		return nil, 0
+	}
+	n := int(hi-lo) + 1
+	each = (n + most - 1) / most
+	for i := 0; i < n; i += each {
+		out = append(out, rows.Bar{Day: day((lo+uint32(i))*secondsOfDay + 1)})
+	}
+	for _, r := range records {
+		if d := r.Time / secondsOfDay; r.Time != 0 && d >= lo && d <= hi && (only == nil || only(r)) {
+			out[int(d-lo)/each].Dumps++
+		}
+	}
+	return out, each
+}
+
+// dumpWriters write the rows of protocol.DumpExports, by their ID.
+var dumpWriters = map[string]func(e *Engine, w io.Writer, dumps []int) error{
+	"csv": func(e *Engine, w io.Writer, dumps []int) error {
+		var titles []string
+		for _, h := range rows.Heads(rows.DumpColumns) {
+			titles = append(titles, h.Title)
+		}
+		return ticket.WriteCSV(w, titles, len(dumps), func(row, column int) string {
+			c := &rows.DumpColumns[column]
+			if c.Copy != nil {
+				return c.Copy(e.table.all[dumps[row]].row)
+			}
+			return c.Text(e.table.all[dumps[row]].row)
+		})
+	},
+	"json": func(e *Engine, w io.Writer, dumps []int) error {
+		for _, i := range dumps {
+			record := e.table.all[i].record
+			record.ID = batch.IDOf(e.files.DumpSource(i))
+			if err := batch.WriteJSON(w, &record); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+// exportDumps makes a text about all dumps of a table. It describes those that are not yet.
+func (e *Engine) exportDumps(req *protocol.ExportDumps) (*protocol.Exported, error) {
+	write := dumpWriters[req.Kind]
+	if write == nil {
+		return &protocol.Exported{}, errors.New("there is no such export of dumps")
+	}
+	e.table.listed(e.unlisted, func(i int, d *described) {
+		if !d.known || d.stale {
+			e.describeDump(i)
+			e.releaseOthers()
+		}
+	})
+	var b strings.Builder
+	err := write(e, e.files.Budget().Writer(&b), e.showDumps(&req.Table).dumps)
+	ending := ""
+	for _, k := range protocol.DumpExports {
+		if k.ID == req.Kind {
+			ending = k.Ending
+		}
+	}
+	return &protocol.Exported{Text: report.HideUsers(b.String()), FileName: "dumps" + ending}, err
+}

@@ -1,0 +1,339 @@
+package app
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// DumpTable shows all dumps, and the groups of those with one signature. A dump opens from it, and Back
+// returns to it as it was.
+type DumpTable struct {
+	page *Page
+	protocol.DumpTablePage
+	Selected int    // dump, or -1
+	filter   string // see protocol.DumpTableQuery
+	grouped  bool
+	group    string
+	seek     bool // scroll to Selected when its row number is known
+	Dumps    tableList
+	Groups   tableList
+}
+
+// tableList is a table whose rows are sorted.
+type tableList struct {
+	list  List
+	table Table
+	order
+}
+
+func (z *DumpTable) init(p *Page) {
+	z.page, z.Selected = p, -1
+	z.Dumps.list = List{id: "dump-table", visible: protocol.Span{Count: 20}, more: overscan, here: func() (rows.Page, int) { return z.DumpTablePage.Dumps.Page, len(z.DumpTablePage.Dumps.Rows) }}
+	z.Groups.list = List{id: "dump-groups", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.DumpTablePage.Groups.Page, len(z.DumpTablePage.Groups.Rows) }}
+	z.Dumps.table = Table{list: &z.Dumps.list, label: "Dumps", class: "table dumps-table", enter: "open-dump"}
+	z.Groups.table = Table{list: &z.Groups.list, label: "Groups of dumps with one signature", class: "table dumps-groups", enter: "dump-group"}
+	p.Screen.add(z, &z.Dumps.list, &z.Groups.list)
+}
+
+// Open reports whether the page shows the table.
+func (z *DumpTable) Open() bool { return z.page.State.Table && len(z.page.Dumps.List) > 1 }
+
+// show shows the table, as it was when it was left.
+func (z *DumpTable) show() {
+	z.page.State.Table = true
+	z.page.Address.write()
+	z.shown()
+}
+
+// shown queries the table, and scrolls its new lists to where they were.
+func (z *DumpTable) shown() {
+	h := z.page.Host
+	for _, l := range []*List{&z.Dumps.list, &z.Groups.list} {
+		h.Shift(l.id, l.visible.From)
+	}
+	h.Focus("dump-table")
+	h.SetTitle(z.page.Dumps.documentTitle())
+	z.page.Screen.ask(z, z.page.Panel.Files)
+}
+
+// forget clears it when there are no dumps any more.
+func (z *DumpTable) forget() {
+	z.page.State.Table = false
+	z.DumpTablePage, z.Selected, z.filter, z.grouped, z.group = protocol.DumpTablePage{}, -1, "", false, ""
+	z.Dumps.order, z.Groups.order = order{}, order{}
+}
+
+// query is the query of the table without windows.
+func (z *DumpTable) query() protocol.DumpTableQuery {
+	return protocol.DumpTableQuery{SortDumps: z.Dumps.by, SortGroups: z.Groups.by, Filter: z.filter, Grouped: z.grouped, Group: z.group, Selected: z.Selected}
+}
+
+// Want implements Zone.
+func (z *DumpTable) Want(q *protocol.Query) {
+	t := z.query()
+	t.Dumps, t.Groups = z.Dumps.list.span(), z.Groups.list.span()
+	q.Dumps = &t
+}
+
+// Apply implements Zone.
+func (z *DumpTable) Apply(r *protocol.QueryResult) {
+	if r.Dumps == nil {
+		return
+	}
+	z.DumpTablePage = *r.Dumps
+	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
+	if z.seek && z.DumpTablePage.Dumps.Selected >= 0 {
+		z.seek = false
+		z.page.Host.Reveal(z.Dumps.list.id, z.DumpTablePage.Dumps.Selected)
+	}
+}
+
+// described notes that further dumps are described. The result of the query draws them.
+func (z *DumpTable) described(*protocol.Described) (draw bool) {
+	if z.Open() {
+		z.page.Screen.ask(z)
+		if z.Known == z.All {
+			z.page.Screen.ask(z.page.Panel.Files) // which files no dump uses is known by now
+		}
+	}
+	return false
+}
+
+// change changes what is selected, and queries it from the first row on.
+func (z *DumpTable) change(list *tableList, do func()) {
+	do()
+	list.list.visible.From = 0
+	z.page.Host.Reveal(list.list.id, 0)
+	z.page.Screen.ask(z)
+}
+
+// search selects the dumps that have the words of a text.
+func (z *DumpTable) search(text string) {
+	z.Groups.list.visible.From = 0
+	z.page.Host.Reveal(z.Groups.list.id, 0)
+	z.change(&z.Dumps, func() { z.filter = text })
+}
+
+// choose selects a group by the number of its row, or all dumps if that is selected. Without a number it is the row that
+// Enter is for.
+func (z *DumpTable) choose(arg string) {
+	page := &z.DumpTablePage.Groups
+	row, err := strconv.Atoi(arg)
+	if err != nil {
+		row = max(page.Selected, 0)
+	}
+	i := row - page.From
+	z.change(&z.Dumps, func() {
+		if i < 0 || i >= len(page.Rows) || z.grouped && page.Rows[i].Signature == z.group {
+			z.grouped, z.group = false, ""
+			return
+		}
+		z.grouped, z.group = true, page.Rows[i].Signature
+	})
+}
+
+// open opens a dump, or the selected one.
+func (z *DumpTable) open(arg string) {
+	if n, err := strconv.Atoi(arg); err == nil {
+		z.Selected = n
+	} else if page := &z.DumpTablePage.Dumps; z.Selected < 0 && len(page.Rows) > 0 {
+		z.Selected = page.Rows[max(0, min(z.Dumps.list.visible.From-page.From, len(page.Rows)-1))].Dump
+	}
+	if z.Selected >= 0 {
+		z.page.Dumps.show(z.Selected, false)
+	}
+}
+
+// escape clears the filter, or shows the dumps of all groups. It reports whether there was anything.
+func (z *DumpTable) escape() bool {
+	switch {
+	case z.filter != "":
+		z.search("")
+	case z.grouped:
+		z.choose("-1")
+	default:
+		return false
+	}
+	z.page.Host.Focus("dump-table")
+	return true
+}
+
+// key moves the selection of one of the lists, and reports whether the list is one of them.
+func (z *DumpTable) key(list, key string) bool {
+	switch list {
+	case z.Dumps.list.id:
+		page := &z.DumpTablePage.Dumps
+		row := z.Dumps.list.step(key, page.Selected, page.Total)
+		if i := row - page.From; i >= 0 && i < len(page.Rows) {
+			d := &page.Rows[i]
+			z.Selected, page.Selected = d.Dump, row
+			z.page.Host.Reveal(list, row)
+			z.page.Host.Announce(strings.Join([]string{d.Time, rows.DumpColumns[1].Text(*d), d.Reason, d.Process, d.Name}, ", "))
+		} else { // the row is not here yet
+			z.Dumps.list.around(row)
+			z.page.Host.Reveal(list, row)
+			z.page.Screen.ask(z)
+		}
+	case z.Groups.list.id:
+		page := &z.DumpTablePage.Groups
+		row := z.Groups.list.step(key, page.Selected, page.Total)
+		if i := row - page.From; i >= 0 && i < len(page.Rows) && !(z.grouped && page.Rows[i].Signature == z.group) {
+			z.page.Host.Reveal(list, row)
+			z.page.Host.Announce(fmt.Sprintf("%s, %s", page.Rows[i].Title(), dumpCount(page.Rows[i].Dumps)))
+			page.Selected = row
+			z.choose(strconv.Itoa(row))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// step returns the row to which a key moves from a row; from none (-1) to the first that is visible.
+func (l *List) step(key string, from, total int) int {
+	if from < 0 {
+		return l.visible.From
+	}
+	by := map[string]int{"ArrowDown": 1, "ArrowUp": -1, "PageDown": l.visible.Count - 2, "PageUp": 2 - l.visible.Count, "Home": -total, "End": total}[key]
+	return max(0, min(from+by, total-1))
+}
+
+// export copies or downloads the dumps that are shown: arg is "copy.csv".
+func (z *DumpTable) export(arg string) {
+	how, id, _ := strings.Cut(arg, ".")
+	for _, kind := range protocol.DumpExports {
+		if kind.ID != id || z.page.Reading.stopped {
+			continue
+		}
+		z.page.Work.Exports.waiting[z.page.send(&protocol.ExportDumps{Kind: id, Table: z.query()}, nil)] = func(r *protocol.Exported, problem string) {
+			switch {
+			case problem != "":
+				z.page.Notices.show("error", problem)
+			case how == "download":
+				z.page.Host.Download(r.FileName, kind.MIME, r.Text)
+			default:
+				z.page.Notices.copy(r.Text, kind.Copied)
+			}
+		}
+	}
+}
+
+// Compute implements vugu's callback before each drawing.
+func (z *DumpTable) Compute() {
+	fill(&z.Dumps.table, z.DumpTablePage.Dumps.Rows, rows.DumpColumns, func(d rows.DumpRow, to *tableRow) {
+		to.class, to.act, to.arg = selectedClass(d.Dump == z.Selected), "open-dump", d.Dump
+	})
+	z.Dumps.heads(&z.Dumps.table, "sort-dumps")
+	from := z.DumpTablePage.Groups.From
+	bars := columnOf(rows.DumpGroupColumns, "days")
+	i := -1
+	fill(&z.Groups.table, z.DumpTablePage.Groups.Rows, rows.DumpGroupColumns, func(g rows.DumpGroupRow, to *tableRow) {
+		i++
+		to.class, to.act, to.arg = selectedClass(z.grouped && g.Signature == z.group), "dump-group", from+i
+		to.cells[bars].parts = []part{{kind: "bars", text: to.cells[bars].text, style: barsStyle(g.Days)}}
+	})
+	z.Groups.heads(&z.Groups.table, "sort-groups")
+	// The bars of a row have no order of their own.
+	if head := &z.Groups.table.heads[bars]; len(head.parts) > 0 {
+		head.parts, head.sort = nil, nil
+	}
+	z.Dumps.table.empty, z.Groups.table.empty = "", ""
+	if z.DumpTablePage.Dumps.Total == 0 && z.All > 0 {
+		z.Dumps.table.empty = "No dump has all of these words."
+	}
+	if z.DumpTablePage.Groups.Total == 0 && z.All > 0 {
+		z.Groups.table.empty = "The dumps are being read."
+		if z.Known == z.All {
+			z.Groups.table.empty = "No group."
+		}
+	}
+}
+
+func selectedClass(selected bool) string {
+	if selected {
+		return "row choice-row selected"
+	}
+	return "row choice-row"
+}
+
+// barsStyle cuts the bars of a chart out of an element. All numbers are of this program.
+func barsStyle(bars []rows.Bar) string {
+	most := 0
+	for _, b := range bars {
+		most = max(most, b.Dumps)
+	}
+	if most == 0 {
+		return "clip-path:polygon(0 0,0 0,0 0)"
+	}
+	var s strings.Builder
+	s.WriteString("clip-path:polygon(0 100%")
+	// A bar is at least a tenth as high as the highest, so that a single dump can be seen.
+	for i, b := range bars {
+		left, right := float64(i)*100/float64(len(bars)), (float64(i)+0.8)*100/float64(len(bars))
+		top := 100.0
+		if b.Dumps > 0 {
+			top = 90 - 90*float64(b.Dumps)/float64(most)
+		}
+		fmt.Fprintf(&s, ",%.2f%% 100%%,%.2f%% %.1f%%,%.2f%% %.1f%%,%.2f%% 100%%", left, left, top, right, top, right)
+	}
+	s.WriteString(")")
+	return s.String()
+}
+
+// title is the heading.
+func (z *DumpTable) title() string {
+	n := max(z.All, len(z.page.Dumps.List))
+	if shown := z.DumpTablePage.Dumps.Total; shown != n && z.All > 0 {
+		return rows.Number(shown) + " of " + dumpCount(n)
+	}
+	return dumpCount(n)
+}
+
+func dumpCount(n int) string {
+	if n == 1 {
+		return "1 dump"
+	}
+	return rows.Number(n) + " dumps"
+}
+
+// note says how many groups there are, and how far the dumps are read.
+func (z *DumpTable) note() string {
+	groups := rows.Number(z.DumpTablePage.Groups.Total) + " groups"
+	if z.DumpTablePage.Groups.Total == 1 {
+		groups = "1 group"
+	}
+	if z.Known < z.All {
+		return groups + " · walked " + rows.Number(z.Known) + " of " + rows.Number(z.All)
+	}
+	return groups
+}
+
+// groupText is the text of the button that shows the dumps of all groups again.
+func (z *DumpTable) groupText() string {
+	if !z.grouped {
+		return ""
+	}
+	return rows.DumpGroupRow{Signature: z.group}.Title()
+}
+
+// chartText says what the chart shows.
+func (z *DumpTable) chartText() string { return rows.DaysText(z.Days, z.DaysEach) }
+
+// firstDay and lastDay are the ends of the chart.
+func (z *DumpTable) firstDay() string {
+	if len(z.Days) == 0 {
+		return ""
+	}
+	return z.Days[0].Day
+}
+
+func (z *DumpTable) lastDay() string {
+	if len(z.Days) < 2 {
+		return ""
+	}
+	return z.Days[len(z.Days)-1].Day
+}
