@@ -153,6 +153,17 @@ func (s *Source) Materialize() {
 	}
 }
 
+// Forgetter is a reader that holds what it has unpacked, and can unpack it again.
+type Forgetter interface{ Forget() }
+
+// Forget gives back what is held of a file in memory and can be unpacked again by the next read. A part of a file
+// forgets nothing, since others may be read.
+func (s *Source) Forget() {
+	if f, ok := s.r.(Forgetter); ok && s.whole == nil {
+		f.Forget()
+	}
+}
+
 // Within returns the Source that this one is a part of, and the part's offset in it. For a whole
 // file these are the file itself and 0.
 func (s *Source) Within() (whole *Source, base int64) {

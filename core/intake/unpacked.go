@@ -399,6 +399,15 @@ func (u *unpacked) rewind() {
 	}
 }
 
+// Forget implements input.Forgetter. What would take long to unpack again stays.
+func (u *unpacked) Forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.err == io.EOF && u.n <= eagerSize {
+		u.drop()
+	}
+}
+
 // drop frees what was unpacked, which is unpacked again if a caller reads it. What is stored
 // outside of memory stays.
 func (u *unpacked) drop() {

@@ -240,6 +240,7 @@ func (fs *Files) Release(dump int) {
 	s.Close()
 	if len(s.assigned) == 0 && len(s.ignored) == 0 {
 		fs.sessions[dump] = nil
+		fs.dumps[dump].dump.Forget()
 	}
 }
 

@@ -49,8 +49,8 @@ type dumpTable struct {
 type shownDumps struct {
 	of      protocol.DumpTableQuery // without windows
 	changes int
-	dumps   []int // with the group alone
-	groups  []rows.DumpGroupRow
+	rows    []*rows.DumpRow // with the group alone
+	groups  []*rows.DumpGroupRow
 	records []*batch.Record // of all groups
 	days    []rows.Bar
 	each    int
@@ -275,22 +275,23 @@ func (e *Engine) dumpPage(q *protocol.DumpTableQuery) *protocol.DumpTablePage {
 	out := &protocol.DumpTablePage{Days: shown.days, DaysEach: shown.each}
 	out.All, out.Known = e.count()
 	d := &out.Dumps
-	d.Page, d.Rows, d.Selected = window(len(shown.dumps), q.Dumps), []rows.DumpRow{}, slices.Index(shown.dumps, q.Selected)
+	d.Page, d.Rows, d.Selected = window(len(shown.rows), q.Dumps), []rows.DumpRow{}, slices.IndexFunc(shown.rows, func(r *rows.DumpRow) bool { return r.Dump == q.Selected })
 	t.first = nil
-	for _, i := range shown.dumps[d.From:min(d.From+q.Dumps.Count, d.Total)] {
-		d.Rows = append(d.Rows, t.all[i].row)
-		t.first = append(t.first, i)
+	for _, r := range shown.rows[d.From:min(d.From+q.Dumps.Count, d.Total)] {
+		d.Rows = append(d.Rows, *r)
+		t.first = append(t.first, r.Dump)
 	}
 	g := &out.Groups
 	g.Page, g.Rows, g.Selected = window(len(shown.groups), q.Groups), []rows.DumpGroupRow{}, -1
 	if q.Grouped {
-		g.Selected = slices.IndexFunc(shown.groups, func(r rows.DumpGroupRow) bool { return r.Signature == q.Group })
+		g.Selected = slices.IndexFunc(shown.groups, func(r *rows.DumpGroupRow) bool { return r.Signature == q.Group })
 	}
-	g.Rows = append(g.Rows, shown.groups[g.From:min(g.From+q.Groups.Count, g.Total)]...)
-	lo, hi := timesOf(shown.records, nil)
-	for i := range g.Rows {
-		row := &g.Rows[i]
-		row.Days, _ = bars(shown.records, lo, hi, rowBars, func(r *batch.Record) bool { return rows.Clean(r.Signature) == row.Signature })
+	lo, hi := timesOf(shown.records)
+	for _, row := range shown.groups[g.From:min(g.From+q.Groups.Count, g.Total)] {
+		if row.Days == nil {
+			row.Days, _ = bars(shown.records, lo, hi, rowBars, func(r *batch.Record) bool { return rows.Clean(r.Signature) == row.Signature })
+		}
+		g.Rows = append(g.Rows, *row)
 	}
 	return out
 }
@@ -304,13 +305,13 @@ func (e *Engine) showDumps(q *protocol.DumpTableQuery) *shownDumps {
 	t := &e.table
 	key := *q
 	key.Dumps, key.Groups, key.Selected = protocol.Span{}, protocol.Span{}, 0
-	if t.shown.of == key && t.shown.changes == t.changes && t.shown.dumps != nil {
+	if t.shown.of == key && t.shown.changes == t.changes && t.shown.rows != nil {
 		return &t.shown
 	}
-	out := shownDumps{of: key, changes: t.changes, dumps: []int{}}
+	out := shownDumps{of: key, changes: t.changes, rows: []*rows.DumpRow{}}
 	matches := filterOf(q.Filter)
 	var chart []*batch.Record
-	t.listed(e.unlisted, func(i int, d *described) {
+	t.listed(e.unlisted, func(_ int, d *described) {
 		if !matches(&d.row) {
 			return
 		}
@@ -318,36 +319,36 @@ func (e *Engine) showDumps(q *protocol.DumpTableQuery) *shownDumps {
 			out.records = append(out.records, &d.record)
 		}
 		if !q.Grouped || d.known && d.row.Signature == q.Group {
-			out.dumps = append(out.dumps, i)
+			out.rows = append(out.rows, &d.row)
 			chart = append(chart, &d.record)
 		}
 	})
 	for _, g := range batch.Groups(out.records) {
-		out.groups = append(out.groups, rows.DumpGroupRow{Signature: rows.Clean(g.Signature), Reason: rows.Clean(g.Reason), Process: rows.Clean(g.Process),
+		out.groups = append(out.groups, &rows.DumpGroupRow{Signature: rows.Clean(g.Signature), Reason: rows.Clean(g.Reason), Process: rows.Clean(g.Process),
 			Dumps: g.Dumps, Versions: g.Versions, First: day(g.First), Last: day(g.Last)})
 	}
-	sortRows(out.groups, func(g rows.DumpGroupRow) rows.DumpGroupRow { return g }, rows.DumpGroupColumns, q.SortGroups, func(rows.DumpGroupRow, rows.DumpGroupRow) int { return 0 })
+	sortRows(out.groups, rows.DumpGroupColumns, q.SortGroups)
 	// The usual order is that of time, the latest first.
-	row := func(i int) rows.DumpRow { return t.all[i].row }
-	sortRows(out.dumps, row, rows.DumpColumns, q.SortDumps, func(a, b rows.DumpRow) int { return cmp.Compare(b.Time, a.Time) })
-	lo, hi := timesOf(chart, nil)
+	slices.SortStableFunc(out.rows, func(a, b *rows.DumpRow) int { return cmp.Compare(b.Time, a.Time) })
+	sortRows(out.rows, rows.DumpColumns, q.SortDumps)
+	lo, hi := timesOf(chart)
 	out.days, out.each = bars(chart, lo, hi, chartBars, nil)
 	t.shown = out
 	return &t.shown
 }
 
-// sortRows sorts by a column as ModulesQuery.Sort has it, or in the usual order; equal rows stay.
-func sortRows[T, R any](list []T, row func(T) R, columns []rows.Column[R], sort int, usual func(a, b R) int) {
+// sortRows sorts by a column as ModulesQuery.Sort has it; equal rows stay, and all do if that is 0.
+func sortRows[R any](list []R, columns []rows.Column[R], sort int) {
 	column := max(sort, -sort) - 1
-	slices.SortStableFunc(list, func(a, b T) int {
-		switch x, y := row(a), row(b); {
-		case column < 0 || column >= len(columns):
-			return usual(x, y)
-		case sort < 0:
-			return rows.Natural(columns[column].Text(y), columns[column].Text(x))
-		default:
-			return rows.Natural(columns[column].Text(x), columns[column].Text(y))
+	if column < 0 || column >= len(columns) {
+		return
+	}
+	text := columns[column].Text
+	slices.SortStableFunc(list, func(a, b R) int {
+		if sort < 0 {
+			a, b = b, a
 		}
+		return rows.Natural(text(a), text(b))
 	})
 }
 
@@ -378,10 +379,10 @@ func filterOf(filter string) func(d *rows.DumpRow) bool {
 }
 
 // hasText reports whether a column of a dump has a text in lower case.
-func hasText(c *rows.Column[rows.DumpRow], d *rows.DumpRow, text string) bool {
-	texts := []string{c.Text(*d)}
+func hasText(c *rows.Column[*rows.DumpRow], d *rows.DumpRow, text string) bool {
+	texts := []string{c.Text(d)}
 	if c.Find != nil {
-		texts = c.Find(*d)
+		texts = c.Find(d)
 	}
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
 }
@@ -397,12 +398,11 @@ func day(t uint32) string {
 	return view.Time(t)[:len("2006-01-02")]
 }
 
-// timesOf returns the first and the last day of records, counted from 1970; of those that only accepts, if it is
-// not nil. Without any the first is after the last.
-func timesOf(records []*batch.Record, only func(*batch.Record) bool) (lo, hi uint32) {
+// timesOf returns the first and the last day of records, counted from 1970. Without any the first is after the last.
+func timesOf(records []*batch.Record) (lo, hi uint32) {
 	lo = 1
 	for _, r := range records {
-		if r.Time == 0 || only != nil && !only(r) {
+		if r.Time == 0 {
 			continue
 		}
 		d := r.Time / secondsOfDay
@@ -433,8 +433,8 @@ func bars(records []*batch.Record, lo, hi uint32, most int, only func(*batch.Rec
 }
 
 // dumpWriters write the rows of protocol.DumpExports, by their ID.
-var dumpWriters = map[string]func(e *Engine, w io.Writer, dumps []int) error{
-	"csv": func(e *Engine, w io.Writer, dumps []int) error {
+var dumpWriters = map[string]func(e *Engine, w io.Writer, dumps []*rows.DumpRow) error{
+	"csv": func(e *Engine, w io.Writer, dumps []*rows.DumpRow) error {
 		var titles []string
 		for _, h := range rows.Heads(rows.DumpColumns) {
 			titles = append(titles, h.Title)
@@ -442,15 +442,20 @@ var dumpWriters = map[string]func(e *Engine, w io.Writer, dumps []int) error{
 		return ticket.WriteCSV(w, titles, len(dumps), func(row, column int) string {
 			c := &rows.DumpColumns[column]
 			if c.Copy != nil {
-				return c.Copy(e.table.all[dumps[row]].row)
+				return c.Copy(dumps[row])
 			}
-			return c.Text(e.table.all[dumps[row]].row)
+			return c.Text(dumps[row])
 		})
 	},
-	"json": func(e *Engine, w io.Writer, dumps []int) error {
-		for _, i := range dumps {
+	"json": func(e *Engine, w io.Writer, dumps []*rows.DumpRow) error {
+		for _, d := range dumps {
+			i := d.Dump
 			record := e.table.all[i].record
-			record.ID = batch.IDOf(e.files.DumpSource(i))
+			src := e.files.DumpSource(i)
+			record.ID = batch.IDOf(src)
+			if !slices.Contains(e.table.live, i) {
+				src.Forget()
+			}
 			if err := batch.WriteJSON(w, &record); err != nil {
 				return err
 			}
@@ -472,7 +477,7 @@ func (e *Engine) exportDumps(req *protocol.ExportDumps) (*protocol.Exported, err
 		}
 	})
 	var b strings.Builder
-	err := write(e, e.files.Budget().Writer(&b), e.showDumps(&req.Table).dumps)
+	err := write(e, e.files.Budget().Writer(&b), e.showDumps(&req.Table).rows)
 	ending := ""
 	for _, k := range protocol.DumpExports {
 		if k.ID == req.Kind {

@@ -172,7 +172,7 @@ func (z *DumpTable) key(list, key string) bool {
 			d := &page.Rows[i]
 			z.Selected, page.Selected = d.Dump, row
 			z.page.Host.Reveal(list, row)
-			z.page.Host.Announce(strings.Join([]string{d.Time, rows.DumpColumns[1].Text(*d), d.Reason, d.Process, d.Name}, ", "))
+			z.page.Host.Announce(strings.Join([]string{d.Time, rows.DumpColumns[1].Text(d), d.Reason, d.Process, d.Name}, ", "))
 		} else { // the row is not here yet
 			z.Dumps.list.around(row)
 			z.page.Host.Reveal(list, row)
@@ -224,14 +224,14 @@ func (z *DumpTable) export(arg string) {
 
 // Compute implements vugu's callback before each drawing.
 func (z *DumpTable) Compute() {
-	fill(&z.Dumps.table, z.DumpTablePage.Dumps.Rows, rows.DumpColumns, func(d rows.DumpRow, to *tableRow) {
+	fill(&z.Dumps.table, pointers(z.DumpTablePage.Dumps.Rows), rows.DumpColumns, func(d *rows.DumpRow, to *tableRow) {
 		to.class, to.act, to.arg = selectedClass(d.Dump == z.Selected), "open-dump", d.Dump
 	})
 	z.Dumps.heads(&z.Dumps.table, "sort-dumps")
 	from := z.DumpTablePage.Groups.From
 	bars := columnOf(rows.DumpGroupColumns, "days")
 	i := -1
-	fill(&z.Groups.table, z.DumpTablePage.Groups.Rows, rows.DumpGroupColumns, func(g rows.DumpGroupRow, to *tableRow) {
+	fill(&z.Groups.table, pointers(z.DumpTablePage.Groups.Rows), rows.DumpGroupColumns, func(g *rows.DumpGroupRow, to *tableRow) {
 		i++
 		to.class, to.act, to.arg = selectedClass(z.grouped && g.Signature == z.group), "dump-group", from+i
 		to.cells[bars].parts = []part{{kind: "bars", text: to.cells[bars].text, style: barsStyle(g.Days)}}
@@ -251,6 +251,14 @@ func (z *DumpTable) Compute() {
 			z.Groups.table.empty = "No group."
 		}
 	}
+}
+
+// pointers returns pointers to the rows of a page. The program has the code of tables of pointers once.
+func pointers[R any](list []R) (out []*R) {
+	for i := range list {
+		out = append(out, &list[i])
+	}
+	return out
 }
 
 func selectedClass(selected bool) string {
@@ -317,7 +325,7 @@ func (z *DumpTable) groupText() string {
 	if !z.grouped {
 		return ""
 	}
-	return rows.DumpGroupRow{Signature: z.group}.Title()
+	return (&rows.DumpGroupRow{Signature: z.group}).Title()
 }
 
 // chartText says what the chart shows.

@@ -164,7 +164,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 			z.page.Dumps.show(z.page.Dumps.List[0].Dump, false)
 		}
 	case newest && z.page.Address.follow():
-	case r.Same > 0 && !z.replay:
+	case r.Same > 0 && !z.replay && !many: // of many the list of files says it
 		z.page.Dumps.again(r)
 	case newest && !z.replay && !many:
 		z.page.Dumps.show(news[0].Dump, false)

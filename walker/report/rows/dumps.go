@@ -18,23 +18,23 @@ type DumpRow struct {
 }
 
 // DumpColumns are the columns of the table of dumps. All are copied.
-var DumpColumns = []Column[DumpRow]{
-	{Head: Head{Title: "Time (UTC)", Class: "time", Width: "142px", Medium: "142px", Narrow: "88px"}, Text: func(d DumpRow) string { return d.Time }},
-	{Head: Head{Title: "Signature", Class: "fn", Width: "minmax(0, 4fr)", Medium: "minmax(0, 3fr)"}, Text: DumpRow.signature,
-		Tip: func(d DumpRow) string { return strings.TrimSpace(d.Signature + "\n" + d.Verdict) }, Find: func(d DumpRow) []string { return []string{d.Signature, d.Verdict} }, Copy: func(d DumpRow) string { return d.Signature }},
-	{Head: Head{Title: "Reason", Width: "minmax(0, 2fr)", Narrow: "minmax(0, 1fr)"}, Text: func(d DumpRow) string { return d.Reason }, Tip: func(d DumpRow) string { return d.Reason }},
-	{Head: Head{Title: "Process", Width: "minmax(0, 1.4fr)"}, Text: func(d DumpRow) string { return d.Process }, Tip: func(d DumpRow) string { return d.Process }},
-	{Head: Head{Title: "Version", Class: "dim", Width: "minmax(0, 1fr)", Narrow: "-"}, Text: func(d DumpRow) string { return d.Version }, Tip: func(d DumpRow) string { return d.Version }},
-	{Head: Head{Title: "Product", Class: "dim", Width: "minmax(0, 1fr)", Medium: "-"}, Text: func(d DumpRow) string { return d.Product }, Tip: func(d DumpRow) string { return d.Product }},
-	{Head: Head{Title: "System", Class: "dim", Width: "minmax(0, 1fr)", Medium: "-"}, Text: func(d DumpRow) string { return strings.TrimSpace(d.OS + " " + d.CPU) }},
-	{Head: Head{Title: "Missing", Class: "num", Width: "64px", Narrow: "-"}, Text: func(d DumpRow) string { return Some(d.Missing) },
-		Tip: func(DumpRow) string { return "Symbol files that the stack lacks" }},
-	{Head: Head{Title: "File", Class: "dim", Width: "minmax(0, 1.4fr)", Narrow: "-"}, Text: func(d DumpRow) string { return BaseName(d.Name) }, Tip: func(d DumpRow) string { return d.Name },
-		Find: func(d DumpRow) []string { return []string{d.Name} }, Copy: func(d DumpRow) string { return d.Name }},
+var DumpColumns = []Column[*DumpRow]{
+	{Head: Head{Title: "Time (UTC)", Class: "time", Width: "142px", Medium: "142px", Narrow: "88px"}, Text: func(d *DumpRow) string { return d.Time }},
+	{Head: Head{Title: "Signature", Class: "fn", Width: "minmax(0, 4fr)", Medium: "minmax(0, 3fr)"}, Text: (*DumpRow).signature,
+		Tip: func(d *DumpRow) string { return strings.TrimSpace(d.Signature + "\n" + d.Verdict) }, Find: func(d *DumpRow) []string { return []string{d.Signature, d.Verdict} }, Copy: func(d *DumpRow) string { return d.Signature }},
+	{Head: Head{Title: "Reason", Width: "minmax(0, 2fr)", Narrow: "minmax(0, 1fr)"}, Text: func(d *DumpRow) string { return d.Reason }, Tip: func(d *DumpRow) string { return d.Reason }},
+	{Head: Head{Title: "Process", Width: "minmax(0, 1.4fr)"}, Text: func(d *DumpRow) string { return d.Process }, Tip: func(d *DumpRow) string { return d.Process }},
+	{Head: Head{Title: "Version", Class: "dim", Width: "minmax(0, 1fr)", Narrow: "-"}, Text: func(d *DumpRow) string { return d.Version }, Tip: func(d *DumpRow) string { return d.Version }},
+	{Head: Head{Title: "Product", Class: "dim", Width: "minmax(0, 1fr)", Medium: "-"}, Text: func(d *DumpRow) string { return d.Product }, Tip: func(d *DumpRow) string { return d.Product }},
+	{Head: Head{Title: "System", Class: "dim", Width: "minmax(0, 1fr)", Medium: "-"}, Text: func(d *DumpRow) string { return strings.TrimSpace(d.OS + " " + d.CPU) }},
+	{Head: Head{Title: "Missing", Class: "num", Width: "64px", Narrow: "-"}, Text: func(d *DumpRow) string { return Some(d.Missing) },
+		Tip: func(*DumpRow) string { return "Symbol files that the stack lacks" }},
+	{Head: Head{Title: "File", Class: "dim", Width: "minmax(0, 1.4fr)", Narrow: "-"}, Text: func(d *DumpRow) string { return BaseName(d.Name) }, Tip: func(d *DumpRow) string { return d.Name },
+		Find: func(d *DumpRow) []string { return []string{d.Name} }, Copy: func(d *DumpRow) string { return d.Name }},
 }
 
 // signature is the cell of the signature, or says why there is none.
-func (d DumpRow) signature() string {
+func (d *DumpRow) signature() string {
 	switch {
 	case !d.Known:
 		return "…"
@@ -64,19 +64,19 @@ type DumpGroupRow struct {
 }
 
 // DumpGroupColumns are the columns of the table of groups.
-var DumpGroupColumns = []Column[DumpGroupRow]{
-	{Head: Head{Title: "Dumps", Class: "num", Width: "64px"}, Text: func(g DumpGroupRow) string { return Number(g.Dumps) }},
-	{Head: Head{Title: "Signature", Class: "fn", Width: "minmax(0, 4fr)"}, Text: DumpGroupRow.Title, Tip: DumpGroupRow.Title},
-	{Head: Head{Title: "Reason", Width: "minmax(0, 2fr)", Narrow: "-"}, Text: func(g DumpGroupRow) string { return g.Reason }, Tip: func(g DumpGroupRow) string { return g.Reason }},
-	{Head: Head{Title: "Process", Width: "minmax(0, 1.2fr)", Narrow: "-"}, Text: func(g DumpGroupRow) string { return g.Process }, Tip: func(g DumpGroupRow) string { return g.Process }},
-	{Head: Head{Title: "Versions", Class: "num", Width: "70px", Narrow: "-"}, Text: func(g DumpGroupRow) string { return Some(g.Versions) }},
-	{Head: Head{Title: "First seen", Class: "time", Width: "142px", Medium: "92px", Narrow: "-"}, Text: func(g DumpGroupRow) string { return g.First }, Tip: func(g DumpGroupRow) string { return g.First }},
-	{Head: Head{Title: "Last seen", Class: "time", Width: "142px", Medium: "92px"}, Text: func(g DumpGroupRow) string { return g.Last }, Tip: func(g DumpGroupRow) string { return g.Last }},
-	{Head: Head{Title: "By day", Class: "days", Width: "132px", Medium: "104px", Narrow: "72px"}, Text: func(g DumpGroupRow) string { return DaysText(g.Days, 1) }},
+var DumpGroupColumns = []Column[*DumpGroupRow]{
+	{Head: Head{Title: "Dumps", Class: "num", Width: "64px"}, Text: func(g *DumpGroupRow) string { return Number(g.Dumps) }},
+	{Head: Head{Title: "Signature", Class: "fn", Width: "minmax(0, 4fr)"}, Text: (*DumpGroupRow).Title, Tip: (*DumpGroupRow).Title},
+	{Head: Head{Title: "Reason", Width: "minmax(0, 2fr)", Narrow: "-"}, Text: func(g *DumpGroupRow) string { return g.Reason }, Tip: func(g *DumpGroupRow) string { return g.Reason }},
+	{Head: Head{Title: "Process", Width: "minmax(0, 1.2fr)", Narrow: "-"}, Text: func(g *DumpGroupRow) string { return g.Process }, Tip: func(g *DumpGroupRow) string { return g.Process }},
+	{Head: Head{Title: "Versions", Class: "num", Width: "70px", Narrow: "-"}, Text: func(g *DumpGroupRow) string { return Some(g.Versions) }},
+	{Head: Head{Title: "First seen", Class: "time", Width: "142px", Medium: "92px", Narrow: "-"}, Text: func(g *DumpGroupRow) string { return g.First }, Tip: func(g *DumpGroupRow) string { return g.First }},
+	{Head: Head{Title: "Last seen", Class: "time", Width: "142px", Medium: "92px"}, Text: func(g *DumpGroupRow) string { return g.Last }, Tip: func(g *DumpGroupRow) string { return g.Last }},
+	{Head: Head{Title: "By day", Class: "days", Width: "132px", Medium: "104px", Narrow: "72px"}, Text: func(g *DumpGroupRow) string { return DaysText(g.Days, 1) }},
 }
 
 // Title is the group's signature in words.
-func (g DumpGroupRow) Title() string {
+func (g *DumpGroupRow) Title() string {
 	if g.Signature == "" {
 		return NoSignature
 	}
