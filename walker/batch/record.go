@@ -12,6 +12,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/walker"

@@ -220,9 +220,6 @@ func (fs *Files) DumpCount() int { return len(fs.dumps) }
 
 func (fs *Files) DumpSource(dump int) *input.Source { return fs.dumps[dump].dump }
 
-// ReadDump reads a dump anew, for a session with other options.
-func (fs *Files) ReadDump(dump int) (*core.Dump, error) { return fs.dumps[dump].open() }
-
 // Release gives back what the session of a dump holds, and the dump as it was read. The next Session
 // reads it again. A session with choices of the user is only closed.
 func (fs *Files) Release(dump int) {

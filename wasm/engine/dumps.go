@@ -65,8 +65,8 @@ const (
 	chartBars, rowBars = 60, 24
 )
 
-// batchOptions are those of crashpane batch.
-var batchOptions = batch.Options{Lists: signature.Own, Frames: 10}
+// recordFrames is how many frames of a stack crashpane batch writes.
+const recordFrames = 10
 
 // list adds a new dump to the table, and returns its name.
 func (e *Engine) list(it session.Item) protocol.DumpName {
@@ -212,7 +212,9 @@ func (e *Engine) describeNext() (more bool) {
 		}
 	}
 	if dump >= 0 {
-		e.describeDump(dump)
+		if !e.describeDump(dump, true) {
+			t.first = append([]int{dump}, t.first...)
+		}
 		e.releaseOthers()
 	}
 	if dump >= 0 && time.Since(t.told) < tellEvery {
@@ -228,31 +230,37 @@ func (e *Engine) describeNext() (more bool) {
 	return dump >= 0
 }
 
-// describeDump makes a dump's record.
-func (e *Engine) describeDump(dump int) {
+// describeTurn is how long the threads of a dump without a crash are walked before requests are answered.
+const describeTurn = 50 * time.Millisecond
+
+// describeDump makes a dump's record. With turns it may return before that: then it is to be called again.
+func (e *Engine) describeDump(dump int, turns bool) (done bool) {
 	t, d, began := &e.table, e.table.all[dump], time.Now()
+	s := e.session(dump)
+	if turns && s != nil && batch.Hangs(s.PartialReport(-1)) {
+		for left := 1; left > 0; {
+			if left = s.WalkOn(); left > 0 && time.Since(began) > describeTurn {
+				return false
+			}
+		}
+	}
 	first := !d.known
 	d.known, d.stale = true, false
 	t.changes++
-	s := e.session(dump)
 	if s == nil {
 		d.record.Error = d.record.Name + ": it cannot be read again"
 		d.fillRow()
-		return
+		return true
 	}
 	was := d.record
-	r := s.PartialReport(-1)
-	r.Demangle(e.demangle)
-	d.record = batch.OfReport(r, &batchOptions)
+	d.record = batch.OfSession(s, &batch.Options{Lists: signature.Own, Frames: recordFrames, Demangle: e.demangle})
 	d.record.Name, d.record.Size, d.record.AddressSignature = was.Name, was.Size, was.AddressSignature
 	switch {
 	case !first: // symbols do not change it
 	case !e.files.HasSymbols():
-		d.record.AddressSignature = signature.Address(r)
+		d.record.AddressSignature = signature.Address(s.PartialReport(-1))
 	default:
-		if read, err := e.files.ReadDump(dump); err == nil {
-			d.record.AddressSignature = batch.AddressSignature(read, e.opt.Session)
-		}
+		d.record.AddressSignature = batch.AddressSignature(s.Dump.Another(), e.opt.Session)
 	}
 	for i := range d.record.Missing {
 		m := &d.record.Missing[i]
@@ -265,6 +273,7 @@ func (e *Engine) describeDump(dump int) {
 	}
 	d.record.Took = time.Since(began)
 	d.fillRow()
+	return true
 }
 
 // dumpPage makes the windows of the table of dumps.
@@ -472,7 +481,7 @@ func (e *Engine) exportDumps(req *protocol.ExportDumps) (*protocol.Exported, err
 	}
 	e.table.listed(e.unlisted, func(i int, d *described) {
 		if !d.known || d.stale {
-			e.describeDump(i)
+			e.describeDump(i, false)
 			e.releaseOthers()
 		}
 	})
