@@ -37,12 +37,12 @@ func (k *talk) table(q protocol.DumpTableQuery) *protocol.DumpTablePage {
 	if q.Dumps.Count == 0 {
 		q.Dumps.Count, q.Groups.Count = 50, 50
 	}
-	k.ask(&protocol.Query{Dumps: &q}, nil)
+	k.ask(&protocol.Query{Overview: protocol.OverviewQuery{Dumps: &q}}, nil)
 	r, problem := last[*protocol.QueryResult](k)
-	if problem != "" || r.Dumps == nil {
+	if problem != "" || r.Overview.Dumps == nil {
 		k.t.Fatalf("no table: %q", problem)
 	}
-	return r.Dumps
+	return r.Overview.Dumps
 }
 
 func (k *talk) describeAll() {

@@ -402,8 +402,8 @@ func (e *Engine) Rest() time.Duration { return max(0, time.Until(e.rest)) }
 func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 	r := &protocol.QueryResult{}
 	e.waits = q.Rest == protocol.UntilNext
-	if q.Dumps != nil { // nothing of a dump is shown
-		r.Dumps = e.dumpPage(q.Dumps)
+	if q.Overview.Dumps != nil { // nothing of a dump is shown
+		r.Overview.Dumps = e.dumpPage(q.Overview.Dumps)
 		if q.Files != nil {
 			r.Files = e.filePage(q)
 		}

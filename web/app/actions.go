@@ -39,18 +39,18 @@ var actionTable = []action{
 	{id: "dump", doN: func(p *Page, n int) { p.Dumps.show(n, false) }},
 	{id: "all-dumps", keys: []string{"b"}, help: "back to the table of all dumps", do: func(p *Page, _ string) {
 		if len(p.Dumps.List) > 1 {
-			p.DumpTable.show()
+			p.Dumps.Table.show()
 		}
 	}},
-	{id: "open-dump", do: func(p *Page, dump string) { p.DumpTable.open(dump) }},
-	{id: "dump-group", do: func(p *Page, row string) { p.DumpTable.choose(row) }},
+	{id: "open-dump", do: func(p *Page, dump string) { p.Dumps.Table.open(dump) }},
+	{id: "dump-group", do: func(p *Page, row string) { p.Dumps.Table.choose(row) }},
 	{id: "sort-dumps", doN: func(p *Page, column int) {
-		p.DumpTable.change(&p.DumpTable.Dumps, func() { p.DumpTable.Dumps.sortBy(column) })
+		p.Dumps.Table.change(&p.Dumps.Table.Dumps, func() { p.Dumps.Table.Dumps.sortBy(column) })
 	}},
 	{id: "sort-groups", doN: func(p *Page, column int) {
-		p.DumpTable.change(&p.DumpTable.Groups, func() { p.DumpTable.Groups.sortBy(column) })
+		p.Dumps.Table.change(&p.Dumps.Table.Groups, func() { p.Dumps.Table.Groups.sortBy(column) })
 	}},
-	{id: "export-dumps", do: func(p *Page, arg string) { p.DumpTable.export(arg) }},
+	{id: "export-dumps", do: func(p *Page, arg string) { p.Dumps.Table.export(arg) }},
 	{id: "close-dump", limit: addsFiles, do: func(p *Page, _ string) { p.Dumps.closeOpen() }},
 	{id: "menu", do: func(p *Page, menu string) { p.Menus.toggle(menu) }},
 	{id: "theme", do: func(p *Page, _ string) { p.toggleTheme() }},
@@ -154,7 +154,7 @@ type input struct {
 // inputTable has a row for each field.
 var inputTable = []input{
 	{field: "search", do: func(p *Page, _, text string) { p.Search.search(text) }},
-	{field: "dumps-filter", do: func(p *Page, _, text string) { p.DumpTable.search(text) }},
+	{field: "dumps-filter", do: func(p *Page, _, text string) { p.Dumps.Table.search(text) }},
 	{field: "go-to", do: func(p *Page, _, text string) { p.Menus.GoTo.typed(text) }},
 	{field: "memory-kind", do: func(p *Page, _, kind string) { p.Panel.Finder.kind = kind }},
 	{field: "memory-text", do: func(p *Page, _, text string) { p.Panel.Finder.text = text }},

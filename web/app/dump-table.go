@@ -76,15 +76,15 @@ func (z *DumpTable) query() protocol.DumpTableQuery {
 func (z *DumpTable) Want(q *protocol.Query) {
 	t := z.query()
 	t.Dumps, t.Groups = z.Dumps.list.span(), z.Groups.list.span()
-	q.Dumps = &t
+	q.Overview.Dumps = &t
 }
 
 // Apply implements Zone.
 func (z *DumpTable) Apply(r *protocol.QueryResult) {
-	if r.Dumps == nil {
+	if r.Overview.Dumps == nil {
 		return
 	}
-	z.DumpTablePage = *r.Dumps
+	z.DumpTablePage = *r.Overview.Dumps
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 	if z.seek && z.DumpTablePage.Dumps.Selected >= 0 {
 		z.seek = false

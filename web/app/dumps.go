@@ -16,6 +16,8 @@ type Dumps struct {
 	page *Page
 	List []protocol.DumpName
 	Open int // number of the open dump
+	// Table is what the page shows in place of the zones of a dump.
+	Table DumpTable
 }
 
 // show opens a dump. With keep, the thread and frame stay as the address has them.
@@ -71,8 +73,8 @@ func (z *Dumps) closed(r *protocol.Closed) {
 			return
 		}
 	}
-	if z.page.DumpTable.Open() {
-		z.page.DumpTable.shown()
+	if z.page.Dumps.Table.Open() {
+		z.page.Dumps.Table.shown()
 		return
 	}
 	if len(z.List) > 0 {
@@ -118,7 +120,7 @@ func (z *Dumps) match(s State) (dump int, ok bool) {
 // documentTitle is the title of the browser's tab.
 func (z *Dumps) documentTitle() string {
 	switch {
-	case z.page.DumpTable.Open():
+	case z.page.Dumps.Table.Open():
 		return rows.Number(len(z.List)) + " dumps – Crashpane"
 	case z.page.Summary == nil:
 		return "Crashpane"

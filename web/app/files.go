@@ -155,7 +155,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	switch many := z.many(); {
 	case first && many && !z.page.Address.follow():
 		z.Job.table = true
-		z.page.DumpTable.show()
+		z.page.Dumps.Table.show()
 	case first:
 		if !many && !z.page.Address.follow() {
 			if what := z.page.Address.isAbout(); what != "" && !z.replay {
@@ -170,7 +170,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		z.page.Dumps.show(news[0].Dump, false)
 	case many && !z.Job.table && !z.replay:
 		if z.Job.table = true; z.page.Screen.top || z.page.Empty() {
-			z.page.DumpTable.show()
+			z.page.Dumps.Table.show()
 		}
 	}
 	z.page.Screen.Pace.fileRead(r.Rest > 0 && slices.ContainsFunc(r.Items, func(it protocol.FileRow) bool { return it.SymID != "" }))
@@ -367,7 +367,7 @@ func (z *Reading) stopListing() bool {
 func (z *Reading) forget() {
 	z.page.forget()
 	z.page.Dumps.List, z.page.Dumps.Open, z.page.Summary = nil, 0, nil
-	z.page.DumpTable.forget()
+	z.page.Dumps.Table.forget()
 	clear(z.page.Screen.dirty)
 	z.page.Threads.ThreadPage, z.page.Stack.StackPage, z.page.Frame.Detail = rows.ThreadPage{}, rows.StackPage{}, nil
 	z.page.Panel.empty()

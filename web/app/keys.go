@@ -11,8 +11,8 @@ func (p *Page) Key(key string, typing bool) bool {
 		return p.Menus.GoTo.key(key)
 	}
 	if key == "Escape" {
-		if p.DumpTable.Open() && p.Menus.Open == "" && !p.Menus.Help && !p.Work.Busy() {
-			return p.DumpTable.escape()
+		if p.Dumps.Table.Open() && p.Menus.Open == "" && !p.Menus.Help && !p.Work.Busy() {
+			return p.Dumps.Table.escape()
 		}
 		if typing && !p.Empty() && p.Menus.Open == "" {
 			// Escape clears and leaves a field first, whatever else there is to close.
@@ -25,7 +25,7 @@ func (p *Page) Key(key string, typing bool) bool {
 		return false
 	}
 	if typing {
-		if key == "Enter" && p.DumpTable.Open() {
+		if key == "Enter" && p.Dumps.Table.Open() {
 			p.Host.Focus("dump-table")
 			return true
 		}
@@ -38,7 +38,7 @@ func (p *Page) Key(key string, typing bool) bool {
 	for _, a := range p.actions {
 		if slices.Contains(a.keys, key) {
 			switch {
-			case p.DumpTable.Open() && a.id == "focus-search":
+			case p.Dumps.Table.Open() && a.id == "focus-search":
 				p.Host.Focus("dumps-filter")
 				return true
 			case !p.Shows() && !a.start:
@@ -96,8 +96,8 @@ func (p *Page) leaveField() {
 // ListKey moves the selection of a list other than the stack, and reports whether that list has
 // one.
 func (p *Page) ListKey(list, key string) bool {
-	if p.DumpTable.Open() {
-		return p.DumpTable.key(list, key)
+	if p.Dumps.Table.Open() {
+		return p.Dumps.Table.key(list, key)
 	}
 	if list == "threads" && (key == "Home" || key == "End") {
 		p.Threads.toRow(map[string]int{"Home": 0, "End": p.Threads.Total - 1}[key])

@@ -39,7 +39,7 @@ func (z *Pace) stage() stage {
 	switch p := z.page; {
 	case len(p.Dumps.List) == 0:
 		return noDump
-	case p.DumpTable.Open():
+	case p.Dumps.Table.Open():
 		return shown
 	case p.Summary == nil:
 		return unshown
@@ -106,7 +106,7 @@ func (z *Pace) query() {
 	case len(dirty) > 0:
 		q.Rest = protocol.UntilNext
 	case z.stage() == shown:
-		if now.Sub(z.asked) < often && !p.DumpTable.Open() {
+		if now.Sub(z.asked) < often && !p.Dumps.Table.Open() {
 			q.Rest = restScrolling
 		}
 		z.asked = now
@@ -143,7 +143,7 @@ func (z *Pace) awaitsFile() bool {
 	if f == nil && len(r.queue) > 0 {
 		f = r.queue[0]
 	}
-	if z.page.Summary != nil || z.page.DumpTable.Open() || f == nil || isRemote(f) || r.Job.Done >= firstFiles {
+	if z.page.Summary != nil || z.page.Dumps.Table.Open() || f == nil || isRemote(f) || r.Job.Done >= firstFiles {
 		return false
 	}
 	late := time.Since(r.Job.began) > firstLook
@@ -202,7 +202,7 @@ func (z *Pace) parcel() (n int) {
 	if z.wanted > 0 {
 		most = min(most, z.wanted)
 	}
-	for n < most && fitsParcel(queue[n], z.page.DumpTable.Open()) && !z.page.Work.Downloads.brought(queue[n]) {
+	for n < most && fitsParcel(queue[n], z.page.Dumps.Table.Open()) && !z.page.Work.Downloads.brought(queue[n]) {
 		n++
 	}
 	return max(n, 1)
@@ -216,8 +216,8 @@ func (z *Pace) fileRead(symbols bool) {
 		z.namesCome = false
 		z.page.Screen.mark(z.stack()...)
 	}
-	if z.page.DumpTable.Open() && time.Since(z.asked) > often {
-		z.page.Screen.mark(&z.page.DumpTable)
+	if z.page.Dumps.Table.Open() && time.Since(z.asked) > often {
+		z.page.Screen.mark(&z.page.Dumps.Table)
 	}
 	z.step()
 }

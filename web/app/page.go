@@ -60,11 +60,9 @@ type Page struct {
 	Verdict Verdict
 	Threads Threads
 	Stack   Stack
-	// DumpTable is what the page shows in place of the zones of a dump.
-	DumpTable DumpTable
-	Frame     FrameZone
-	Panel     Panel
-	actions   []action
+	Frame   FrameZone
+	Panel   Panel
+	actions []action
 }
 
 // NewPage makes a page that shows the start screen. hash is the state in the page's address.
@@ -83,7 +81,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Screen.add(&p.Frame)
 	p.Frame.Code.init(p)
 	p.Panel.init(p)
-	p.DumpTable.init(p)
+	p.Dumps.Table.init(p)
 	p.Screen.add(&p.Search)
 	p.Screen.add(&p.Menus.GoTo)
 	p.Screen.add(&p.Panel)
@@ -107,10 +105,10 @@ func NewPage(h Host, e Engine, hash string) *Page {
 func (p *Page) Empty() bool { return p.Summary == nil }
 
 // Shows reports whether the page shows the open dump.
-func (p *Page) Shows() bool { return !p.Empty() && !p.DumpTable.Open() }
+func (p *Page) Shows() bool { return !p.Empty() && !p.Dumps.Table.Open() }
 
 // Starts reports whether the page shows the start screen.
-func (p *Page) Starts() bool { return p.Empty() && !p.DumpTable.Open() }
+func (p *Page) Starts() bool { return p.Empty() && !p.Dumps.Table.Open() }
 
 // send posts a request and returns its number, which the answer carries.
 func (p *Page) send(req protocol.Request, file File) (id int) {
@@ -151,7 +149,7 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 	case *protocol.Walked:
 		return p.Work.Background.walked(r)
 	case *protocol.Described:
-		return p.DumpTable.described(r)
+		return p.Dumps.Table.described(r)
 	case *protocol.MemoryFound:
 		p.Panel.Finder.found(a.ID, r, a.Error)
 	case *protocol.Missing:

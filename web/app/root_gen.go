@@ -99,9 +99,9 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				if c.Page.DumpTable.Open() {
+				if c.Page.Dumps.Table.Open() {
 					{
-						var vgcomp vugu.Builder = &c.Page.DumpTable
+						var vgcomp vugu.Builder = &c.Page.Dumps.Table
 						if vgcomp != nil {
 							vgin.BuildEnv.WireComponent(vgcomp)
 							vgout.Components = append(vgout.Components, vgcomp)

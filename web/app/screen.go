@@ -23,8 +23,8 @@ func isHidden(zone Zone) bool {
 // hidden reports whether a zone is invisible now. In place of a dump's zones there may be the table of
 // dumps; the list of files has what is said of all.
 func (z *Screen) hidden(zone Zone) bool {
-	table := zone == Zone(&z.page.DumpTable)
-	if z.page.DumpTable.Open() {
+	table := zone == Zone(&z.page.Dumps.Table)
+	if z.page.Dumps.Table.Open() {
 		return !table && zone != Zone(z.page.Panel.Files)
 	}
 	return table || isHidden(zone)

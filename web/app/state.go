@@ -259,7 +259,7 @@ func (z *Address) Changed(hash string) {
 	if len(z.page.Dumps.List) == 0 {
 		z.linked = s
 	} else if s.Table {
-		z.page.DumpTable.shown()
+		z.page.Dumps.Table.shown()
 	} else if dump, _ := z.page.Dumps.match(s); dump != z.page.Dumps.Open {
 		z.page.Dumps.Open = dump
 		z.page.forget()

@@ -28,7 +28,6 @@ type Query struct {
 	Overview OverviewQuery
 	Find     *FindQuery
 	Memory   MemoryQuery
-	Dumps    *DumpTableQuery
 }
 
 // UntilNext is a Query.Rest: another query follows as soon as the result is painted.
@@ -102,6 +101,7 @@ type CompareQuery struct {
 
 // OverviewQuery queries what is about all threads, two dumps, or a file of symbols.
 type OverviewQuery struct {
+	Dumps      *DumpTableQuery // then nothing else is queried but the files
 	Merged     *MergedQuery
 	Difference *DifferenceQuery
 	Outline    *OutlineQuery
@@ -109,6 +109,7 @@ type OverviewQuery struct {
 
 // OverviewPage has what was queried of it.
 type OverviewPage struct {
+	Dumps      *DumpTablePage
 	Merged     *rows.MergedPage
 	Difference *rows.DifferencePage
 	Outline    *rows.OutlinePage
@@ -158,7 +159,6 @@ type QueryResult struct {
 	Overview OverviewPage
 	Found    *FoundPage
 	Memory   MemoryResult
-	Dumps    *DumpTablePage
 }
 
 // CodePage is a window of a listing of code, of the frame and the address that the query had.
