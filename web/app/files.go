@@ -179,8 +179,12 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 // fewDumps are dropped to be looked at; of more the table is shown first.
 const fewDumps = 3
 
-// many reports whether the job has more than fewDumps, as far as names tell it of files to be read.
+// many reports whether the job has more than fewDumps, as far as names tell it of files to be read. In a host page, which
+// has a list of its own, the table is only shown if the user asks for it.
 func (z *Reading) many() bool {
+	if z.page.HostPage.Inside {
+		return false
+	}
 	n := z.Job.dumps
 	for i := 0; i < len(z.queue) && n > 0 && n <= fewDumps; i++ {
 		if looksLikeDump(z.queue[i].Name()) {

@@ -1,0 +1,67 @@
+// Measures many dumps in Chromium, as a folder and as a zip: the time from the drop until the table has its first rows, until
+// all dumps are described, and the memory of the page's programs. 500 dumps should take at most 10 s, and 10,000 at most 256 MB.
+//
+//     node build/browser/dumps.mjs [DUMPS…]        default: 500 10000
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inRepo, startSite } from "./harness.mjs";
+import { mb, ms, open, polling } from "./timing.mjs";
+import { zip } from "./zip.mjs";
+
+const counts = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [500, 10_000];
+const scratch = mkdtempSync(join(tmpdir(), "crashpane-dumps-"));
+const whole = ["windows/app-full.dmp", "windows/app-full.dmp", "windows/app.dmp", "sample/tilecruncher.dmp"].map((name) => readFileSync(inRepo(`testdata/${name}`)));
+
+// Makes dumps that differ in their header's time.
+function make(count) {
+  const folder = join(scratch, `${count}`);
+  mkdirSync(folder);
+  const members = [];
+  for (let i = 0; i < count; i++) {
+    const data = Buffer.from(whole[i % whole.length]);
+    data.writeUInt32LE(1_760_000_000 + i * 977, 20);
+    const name = `${String(i).padStart(5, "0")}.dmp`;
+    members.push({ name, data });
+    writeFileSync(join(folder, name), data);
+  }
+  writeFileSync(`${folder}.zip`, zip(...members));
+  return { folder, zip: `${folder}.zip` };
+}
+
+function note() {
+  const at = (globalThis.table = {});
+  const look = () => {
+    if (!at.rows && document.querySelector("#dump-table .row")) at.rows = performance.now();
+  };
+  addEventListener("drop", () => new MutationObserver(look).observe(document.body, { childList: true, subtree: true }), true);
+}
+
+const described = (count) => {
+  const said = document.querySelector(".dumps-title")?.innerText;
+  return said === `${count.toLocaleString("en-US")} dumps` && !document.querySelector(".dumps-note").innerText.includes("walked") && performance.now();
+};
+
+async function measure(site, file, count) {
+  const tab = await open(site, [file], { script: note });
+  const all = await (await tab.page.waitForFunction(described, count, { timeout: 900_000, polling })).jsonValue();
+  const { drop, tasks } = await tab.noted();
+  const { rows } = await tab.page.evaluate(() => globalThis.table);
+  const peak = await tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
+  await tab.chrome.close();
+  return { rows: rows - drop, all: all - drop, peak, longest: Math.max(0, ...tasks), tasks: tasks.length };
+}
+
+const site = await startSite();
+try {
+  for (const count of counts) {
+    const made = make(count);
+    for (const form of ["folder", "zip"]) {
+      const m = await measure(site, made[form], count);
+      console.log(`${count} dumps, ${form}: first rows ${ms(m.rows)}, all described ${ms(m.all)}, ${mb(m.peak)}; ${m.tasks} tasks over 50 ms, longest ${m.longest} ms`);
+    }
+  }
+} finally {
+  await site.stop();
+  rmSync(scratch, { recursive: true, force: true });
+}
