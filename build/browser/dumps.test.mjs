@@ -23,7 +23,7 @@ setUp({
   },
 });
 
-const text = (selector) => tab.page.locator(selector).innerText();
+const text = (selector) => tab.page.locator(selector).first().innerText();
 const described = (n) => tab.page.waitForFunction((n) => document.querySelector(".dumps-title")?.innerText === `${n} dumps` && !document.querySelector(".dumps-note").innerText.includes("walked") && document.querySelector("#dump-groups .row"), n);
 
 test("60 dumps are a table with one group, and each row has what the dump says", async () => {

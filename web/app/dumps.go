@@ -35,7 +35,9 @@ func (z *Dumps) show(dump int, keep bool) {
 		z.page.State.Search, z.page.State.ThreadFilter = "", ""
 	}
 	for _, l := range z.page.Screen.lists {
-		l.visible.From = 0
+		if l.zone != Zone(&z.Table) {
+			l.visible.From = 0
+		}
 	}
 	z.page.Host.Reveal("threads", 0)
 	z.page.Host.Reveal("stack", 0)
