@@ -149,6 +149,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "outline-title"}}}
 					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("hidden", outlineTitle(c) == "")
 					vgn.SetInnerHTML(outlineTitle(c))
 					if c.showsCode() {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
