@@ -59,6 +59,6 @@ type OutlinePlace struct {
 var OutlineLineRows = []Column[OutlineRow]{
 	{Head: Head{Title: "Address", Class: "code", Width: "148px"}, Text: func(r OutlineRow) string { return r.Address }},
 	{Head: Head{Title: "Size", Class: "num", Width: "48px"}, Text: func(r OutlineRow) string { return r.Size }},
-	OutlineLineColumns[3],
+	{Head: Head{Title: "Source", Class: "code", Width: "minmax(104px, 1fr)"}, Text: OutlineLineColumns[3].Text, Tip: OutlineLineColumns[3].Tip},
 	{Head: Head{Title: "Inlined call", Class: "fn", Width: "minmax(0, 1fr)"}, Text: OutlineColumns[2].Text, Tip: OutlineColumns[2].Tip},
 }
