@@ -41,6 +41,7 @@ type dumpTable struct {
 	first   []int          // the dumps of the last window, which are described first
 	changes int            // counts what changes the table
 	told    time.Time      // when the page was told last
+	cost    time.Duration  // of selecting and sorting the rows
 	wants   map[string]map[int]bool
 	shown   shownDumps
 }
@@ -59,8 +60,9 @@ type shownDumps struct {
 const (
 	// mostLive is how many dumps have a session: the open one, and those that the user may go back to.
 	mostLive = 8
-	// tellEvery is how often the page is told that there are more records, and then draws them.
-	tellEvery = 250 * time.Millisecond
+	// tellEvery is how often the page is told that there are more records, and then queries and draws them. A table that
+	// takes long to make is queried so seldom that this takes a tenth of the time.
+	tellEvery, tellCost = 250 * time.Millisecond, 10
 	// chartBars and rowBars are the most bars of the chart and of that in a row.
 	chartBars, rowBars = 60, 24
 )
@@ -217,7 +219,7 @@ func (e *Engine) describeNext() (more bool) {
 		}
 		e.releaseOthers()
 	}
-	if dump >= 0 && time.Since(t.told) < tellEvery {
+	if dump >= 0 && time.Since(t.told) < max(tellEvery, tellCost*t.cost) {
 		return true
 	}
 	if all, known := e.count(); dump >= 0 || known == all && !t.told.IsZero() {
@@ -317,6 +319,8 @@ func (e *Engine) showDumps(q *protocol.DumpTableQuery) *shownDumps {
 	if t.shown.of == key && t.shown.changes == t.changes && t.shown.rows != nil {
 		return &t.shown
 	}
+	began := time.Now()
+	defer func() { t.cost = time.Since(began) }()
 	out := shownDumps{of: key, changes: t.changes, rows: []*rows.DumpRow{}}
 	matches := filterOf(q.Filter)
 	var chart []*batch.Record

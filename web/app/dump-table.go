@@ -18,7 +18,6 @@ type DumpTable struct {
 	filter   string // see protocol.DumpTableQuery
 	grouped  bool
 	group    string
-	seek     bool // scroll to Selected when its row number is known
 	Dumps    tableList
 	Groups   tableList
 }
@@ -86,10 +85,6 @@ func (z *DumpTable) Apply(r *protocol.QueryResult) {
 	}
 	z.DumpTablePage = *r.Overview.Dumps
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
-	if z.seek && z.DumpTablePage.Dumps.Selected >= 0 {
-		z.seek = false
-		z.page.Host.Reveal(z.Dumps.list.id, z.DumpTablePage.Dumps.Selected)
-	}
 }
 
 // described notes that further dumps are described. The result of the query draws them.

@@ -70,14 +70,14 @@ func (z *Dumps) closeOpen() {
 // closed applies the remaining dumps, and opens one of them if the closed one was open.
 func (z *Dumps) closed(r *protocol.Closed) {
 	z.List = r.Dumps
+	if z.Table.Open() {
+		z.Table.shown()
+		return
+	}
 	for _, d := range z.List {
-		if d.Dump == z.Open {
+		if d.Dump == z.Open && !z.page.State.Table {
 			return
 		}
-	}
-	if z.page.Dumps.Table.Open() {
-		z.page.Dumps.Table.shown()
-		return
 	}
 	if len(z.List) > 0 {
 		z.show(z.List[0].Dump, false)
