@@ -52,8 +52,13 @@ func (z *Dumps) add(r *protocol.Added) (news []protocol.DumpName) {
 		z.List = r.Dumps
 		return news
 	}
-	z.List = append(z.List, r.Dumps...)
-	slices.SortFunc(z.List, func(a, b protocol.DumpName) int { return a.Dump - b.Dump })
+	for _, d := range r.Dumps {
+		z.List = append(z.List, d)
+		// One that was closed before comes to its place again.
+		for i := len(z.List) - 1; i > 0 && z.List[i-1].Dump > d.Dump; i-- {
+			z.List[i-1], z.List[i] = z.List[i], z.List[i-1]
+		}
+	}
 	return r.Dumps
 }
 

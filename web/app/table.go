@@ -1,7 +1,6 @@
 package app
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -80,29 +79,51 @@ func headCells(heads []rows.Head) []cell {
 
 // cellsOf makes the cells of a row.
 func cellsOf[R any](row R, columns []rows.Column[R]) []cell {
-	cells := make([]cell, len(columns))
-	for i := range columns {
-		c := &columns[i]
-		cells[i] = cell{class: strings.TrimSpace("cell "+c.Class) + c.Hidden(), text: c.Text(row)}
-		if c.Tip != nil {
-			cells[i].tip = hint(c.Tip(row), "")
-		}
+	return makeCells(rows.Heads(columns), func(column int) (text, tip string) { return textOf(row, &columns[column]) })
+}
+
+// makeCells makes the cells of a row from their texts and tooltips. It is no generic function, since the program has one
+// of those for each type of rows.
+func makeCells(heads []rows.Head, words func(column int) (text, tip string)) []cell {
+	cells := make([]cell, len(heads))
+	for i := range heads {
+		text, tip := words(i)
+		cells[i] = cell{class: strings.TrimSpace("cell "+heads[i].Class) + heads[i].Hidden(), text: text, tip: hint(tip, "")}
 	}
 	return cells
 }
 
+// textOf returns the text of a cell and its tooltip, "" for none.
+func textOf[R any](row R, c *rows.Column[R]) (text, tip string) {
+	if c.Tip != nil {
+		tip = c.Tip(row)
+	}
+	return c.Text(row), tip
+}
+
 // columnOf returns the number of the column whose cells have a class.
 func columnOf[R any](columns []rows.Column[R], class string) int {
-	return slices.IndexFunc(columns, func(c rows.Column[R]) bool { return c.Class == class })
+	for i := range columns {
+		if columns[i].Class == class {
+			return i
+		}
+	}
+	return -1
 }
 
 // fill fills a table with the rows of a list. each completes a row.
 func fill[R any](t *Table, list []R, columns []rows.Column[R], each func(row R, to *tableRow)) {
-	t.setHeads(rows.Heads(columns))
+	t.fillCells(len(list), rows.Heads(columns), func(i, column int) (text, tip string) { return textOf(list[i], &columns[column]) },
+		func(i int, to *tableRow) { each(list[i], to) })
+}
+
+// fillCells fills a table with n rows.
+func (t *Table) fillCells(n int, heads []rows.Head, words func(i, column int) (text, tip string), each func(i int, to *tableRow)) {
+	t.setHeads(heads)
 	t.rows = t.rows[:0]
-	for _, row := range list {
-		to := tableRow{class: "row", cells: cellsOf(row, columns)}
-		each(row, &to)
+	for i := range n {
+		to := tableRow{class: "row", cells: makeCells(heads, func(column int) (string, string) { return words(i, column) })}
+		each(i, &to)
 		t.rows = append(t.rows, to)
 	}
 }
