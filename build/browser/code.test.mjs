@@ -31,7 +31,7 @@ test("the instruction that crashed is marked among those around it, with lines a
   assert.ok(row.y > box.y + 20 && row.y + row.height < box.y + box.height, "it is in sight, with rows before it");
   await tab.page.getByRole("button", { name: "Bytes" }).click();
   assert.match(await at().innerText(), /8b 46 2c/);
-  assert.match(tab.page.url(), /side=code/);
+  await tab.page.waitForFunction(() => /side=code/.test(location.hash));
 });
 
 test("a jump leads to its target, and Back to where it was", async () => {
