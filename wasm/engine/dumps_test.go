@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"github.com/crashpane/crashpane/core/input"
 	"os"
 	"strings"
 	"testing"
@@ -170,5 +171,15 @@ func TestTableExports(t *testing.T) {
 	}
 	if k.ask(&protocol.ExportDumps{Kind: "pdf"}, nil); k.answers[len(k.answers)-1].Error == "" {
 		t.Error("an export that there is not")
+	}
+}
+
+// A file that is refused changes nothing: the reply says how many dumps there still are, which the page's list follows.
+func TestRefusedFileKeepsDumps(t *testing.T) {
+	k := newTalk(t)
+	fleet(t, k, 2)
+	k.ask(&protocol.Add{Symbols: true, DebugID: "1"}, input.FromBytes("https://symbols.example/a.sym", []byte("MODULE Linux x86_64 000000000000000000000000000000002 a\n")))
+	if r, problem := last[*protocol.Added](k); problem == "" || r.All != 2 || len(r.Dumps) != 0 {
+		t.Errorf("%q: %d new of %d", problem, len(r.Dumps), r.All)
 	}
 }

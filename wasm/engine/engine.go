@@ -201,6 +201,7 @@ const unpackTurn = 100 * time.Millisecond
 // add adds files, or goes on with an archive, and describes their items and all dumps.
 func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, error) {
 	r := &protocol.Added{}
+	defer func() { r.All, _ = e.count() }() // also where nothing was added
 	began := time.Now()
 	turn := intake.Turn{Over: func() bool { return time.Since(began) > unpackTurn }, Others: q.Others}
 	e.added = nil
@@ -210,7 +211,6 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 		if state != intake.Done {
 			r.Rest, r.PutOff = q.Continue, state == intake.PutOff
 		}
-		r.All, _ = e.count()
 		return r, nil
 	}
 	if len(files) == 0 {
@@ -235,7 +235,6 @@ func (e *Engine) add(q *protocol.Add, files []*input.Source) (*protocol.Added, e
 			r.Rest, r.PutOff = items[0].ID+1, state == intake.PutOff
 		}
 	}
-	r.All, _ = e.count()
 	return r, nil
 }
 
