@@ -39,8 +39,11 @@ async function open({ width = 1440, height = 900, scheme = "light" } = {}) {
   await tab.sees("tile::blend_edges");
 }
 
-// Waits until the marked row of the memory is that of an address, and returns its text. The list moves when its rows have come.
-const here = async (address = "") => (await tab.page.locator(".mem-row.here", { hasText: address }).first().elementHandle()).innerText();
+// Waits until the marked row of the memory is that of an address, and returns its text, read at once: the list draws its rows again.
+const here = async (address = "") => {
+  const text = (a) => [...document.querySelectorAll(".mem-row.here")].map((row) => row.innerText).find((t) => t.includes(a));
+  return (await tab.page.waitForFunction(text, address)).jsonValue();
+};
 async function ask(key, text) {
   await tab.page.keyboard.press(key);
   await tab.page.waitForSelector("#go-to:focus");
