@@ -116,7 +116,9 @@ var importRules = []importRule{
 	{"walker/fetch", []string{"walker/report"}},
 	// It keeps files under the names that symbol servers have for them.
 	{"walker/store", []string{"core/input", "symfile", "walker/report", "walker/symbols"}},
-	{"walker/cmd/...", []string{"walker/store", "walker/batch", "walker/batch/database", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/sourcefile", "core/visible"}},
+	// It opens dumps and symbols on a file system.
+	{"walker/disk", []string{"core", "core/input", "core/intake", "core/sourcefile", "symfile/binary", "symfile/demangle/msvc", "symfile/symbol", "walker/readers", "walker/report", "walker/session", "walker/symbols"}},
+	{"walker/cmd/...", []string{"walker/disk", "walker/store", "walker/batch", "walker/batch/database", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/sourcefile", "core/visible"}},
 
 	{"web/app", []string{"core/sourcefile", "walker/report/rows", "web/protocol"}},
 	// The messages between page and engine.

@@ -17,6 +17,7 @@ import (
 	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker/batch"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report/signature"
 	"github.com/crashpane/crashpane/walker/session"
@@ -81,18 +82,18 @@ func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
 		b.options.Lists = lists
 	}
 	debug.SetMemoryLimit(batchMemory)
-	library := newLibrary(stderr)
-	defer library.close()
+	library := disk.NewLibrary(stderr)
+	defer library.Close()
 	for _, path := range args[1:] {
-		if err := library.add(path); err != nil {
+		if err := library.Add(path); err != nil {
 			return err
 		}
 	}
-	library.summary()
-	b.options.Session = session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice}
+	library.Summary()
+	b.options.Session = session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: disk.ReadSize}
 	readers.Add(&b.options.Session)
-	if library.files.HasSymbols() {
-		b.options.Session.Store = library.files.Store()
+	if library.Files.HasSymbols() {
+		b.options.Session.Store = library.Files.Store()
 	}
 	paths, err := dumpPaths(args[0])
 	if err != nil {
@@ -168,17 +169,17 @@ type fileRecords struct {
 }
 
 // describe makes the records of a file.
-func (b *batchRun) describe(path string, library *library) fileRecords {
-	f, src, err := openFile(path)
+func (b *batchRun) describe(path string, library *disk.Library) fileRecords {
+	f, src, err := disk.OpenFile(path)
 	if err != nil {
 		return fileRecords{path: path, records: []batch.Record{{Name: path, Error: err.Error()}}}
 	}
 	defer f.Close()
-	spools := &spools{}
-	defer spools.close()
+	spools := &disk.Spools{}
+	defer spools.Close()
 	opt := b.options
-	opt.Session.Limits = intake.Limits{Spool: spools.create}
-	library.files.Budget().Begin()
+	opt.Session.Limits = intake.Limits{Spool: spools.Create}
+	library.Files.Budget().Begin()
 	return fileRecords{path, src.Size, src.Modified, batch.Describe(src, opt)}
 }
 

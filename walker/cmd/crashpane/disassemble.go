@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -38,7 +39,7 @@ loongarch64 and s390x are decoded, x86 in Intel's syntax, the others in that of 
 			return nil
 		})
 		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
-		d.useFlag(fs)
+		d.UseFlag(fs)
 		return d.run
 	},
 }
@@ -49,7 +50,7 @@ type disassembleRun struct {
 	at, format    string
 	wish          session.CodeWish
 	sources       []string
-	choices
+	disk.Choices
 }
 
 func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
@@ -63,32 +64,32 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	case d.wish.Before < 0 || d.wish.After < 1:
 		return usageError("--before is at least 0, --after at least 1")
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, d.choices, stderr)
+	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name}, d.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
-	files.warnProblems(r)
+	defer files.Close()
+	files.WarnProblems(r)
 	for _, folder := range d.sources {
-		if err := files.addSources(folder); err != nil {
+		if err := files.AddSources(folder); err != nil {
 			return err
 		}
 	}
 	var code *report.Code
 	if d.at != "" {
-		code, err = files.dump.CodeAt(address, d.wish)
+		code, err = files.Dump.CodeAt(address, d.wish)
 	} else {
 		var thread int
 		if thread, err = theThread(r, d.thread); err == nil {
-			code, err = files.dump.FrameCode(thread, d.frame, d.wish)
+			code, err = files.Dump.FrameCode(thread, d.frame, d.wish)
 		}
 		if err == nil {
-			code.Link = files.dump.SourceLink(thread, d.frame, r.Threads[thread].Frames[d.frame].File)
+			code.Link = files.Dump.SourceLink(thread, d.frame, r.Threads[thread].Frames[d.frame].File)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	files.files.AddSourceLines(code)
-	return files.ended(writePlain(files.out(stdout), d.format, r, code, text.WriteCode, jsonreport.WriteCode, true))
+	files.Files.AddSourceLines(code)
+	return files.Ended(writePlain(files.Out(stdout), d.format, r, code, text.WriteCode, jsonreport.WriteCode, true))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptext"
-	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -30,7 +30,7 @@ is left out without --memory.`,
 		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(dumpFormats, ", "))
 		fs.BoolVar(&d.all, "all", false, "print the command line and the environment too")
 		fs.BoolVar(&d.memory, "memory", false, "print the bytes of the memory too")
-		d.unpackedFlag(fs)
+		d.UnpackedFlag(fs)
 		return d.run
 	},
 }
@@ -41,7 +41,7 @@ var dumpFormats = []string{"text", "json"}
 type dumpRun struct {
 	format      string
 	all, memory bool
-	choices
+	disk.Choices
 }
 
 // run prints every dump of one file, which may be an archive. Problems of a dump are in the output
@@ -57,9 +57,9 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	default:
 		return usageError("one dump at a time")
 	}
-	files := newFileSet(session.Options{}, r.choices, stderr)
-	defer files.close()
-	dumps, err := files.dumps(args[0])
+	files := disk.New(session.Options{}, r.Choices, stderr)
+	defer files.Close()
+	dumps, err := files.Dumps(args[0])
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	if r.format == "json" {
 		write = dumptext.WriteJSON
 	}
-	stdout = files.out(stdout)
+	stdout = files.Out(stdout)
 	for i, d := range dumps {
 		if i > 0 && r.format == "text" {
 			if _, err := io.WriteString(stdout, "\n"); err != nil {
@@ -84,32 +84,5 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 			}
 		}
 	}
-	return files.ended(nil)
-}
-
-// dumps opens a file and returns every dump in it. A minidump without crash information is no use
-// to a session, but it has streams.
-func (s *fileSet) dumps(path string) ([]*core.Dump, error) {
-	items, err := s.add(path)
-	if err != nil {
-		return nil, err
-	}
-	var out []*core.Dump
-	for i := range s.files.Dumps() {
-		out = append(out, s.files.Session(i).Dump)
-	}
-	if len(out) > 0 {
-		return out, nil
-	}
-	if len(s.open) > 0 && len(items) == 1 && items[0].Kind == session.KindDump {
-		if d, err := core.Open(input.New(path, s.open[0], items[0].Size)); err == nil {
-			return []*core.Dump{d}, nil
-		}
-	}
-	for _, it := range items {
-		if it.Message != "" {
-			return nil, fmt.Errorf("%s", it.Message)
-		}
-	}
-	return nil, fmt.Errorf("%s: not a dump", path)
+	return files.Ended(nil)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/walker/disk"
 )
 
 var dumpsymsCommand = command{
@@ -51,7 +52,7 @@ What could not be read, or is missing, is a line on the error output.`,
 		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker has them")
 		fs.StringVar(&d.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
 		fs.StringVar(&d.id, "id", "", "the `ID` to write: build, hash, or a debug id that a dump has for FILE")
-		d.choices.unpackedFlag(fs)
+		d.Choices.UnpackedFlag(fs)
 		return d.run
 	},
 }
@@ -60,7 +61,7 @@ What could not be read, or is missing, is a line on the error output.`,
 type dumpsymsRun struct {
 	noCFI, mangled bool
 	id, arch       string
-	choices        choices
+	disk.Choices
 }
 
 // run writes the symbol file to stdout, and to stderr what could not be read, which rules a symbol
@@ -69,20 +70,20 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no file is named")
 	}
-	files, err := openSources(args, d.choices.maxUnpacked)
+	files, err := disk.OpenSources(args, d.Choices.MaxUnpacked)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		for _, f := range files {
-			f.close()
+			f.Close()
 		}
 	}()
 	b, err := joined(files, d.arch)
 	if err != nil {
 		return err
 	}
-	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name, Spool: openSpool}
+	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name, Spool: disk.OpenSpool}
 	if d.mangled {
 		opt.Demangle = nil
 	}
@@ -146,37 +147,6 @@ func idsOf(id symbol.Identity) []string {
 	return append([]string{id.DebugID}, id.OtherIDs...)
 }
 
-// sourceFile is an open file. close also removes the temporary files of what was unpacked from it.
-type sourceFile struct {
-	*input.Source
-	close func() error
-}
-
-// openSources opens files, which the caller closes. They share a budget.
-func openSources(paths []string, maxUnpacked int64) (out []sourceFile, err error) {
-	budget, given := &input.Budget{}, int64(0)
-	for _, path := range paths {
-		f, src, err := openFile(inBundle(path))
-		if err != nil {
-			for _, s := range out {
-				s.close()
-			}
-			return nil, err
-		}
-		src.Budget, src.MaxUnpacked = budget, maxUnpacked
-		budget.GiveFile(src)
-		given += src.Size
-		unpacked := &spools{}
-		src.Spool = unpacked.create
-		out = append(out, sourceFile{src, func() error {
-			unpacked.close()
-			return f.Close()
-		}})
-	}
-	collectWithin(given)
-	return out, nil
-}
-
 // described returns by which id a file and its debug file know each other, for the message that two
 // files do not belong together.
 func described(id symbol.Identity) string {
@@ -199,7 +169,7 @@ func madeOf(src *input.Source) error {
 
 // joined opens the first file and attaches the others to it. The error names a file that does not
 // belong to the first, with both ids. dumpsyms and rules call it.
-func joined(files []sourceFile, arch string) (*binary.File, error) {
+func joined(files []disk.SourceFile, arch string) (*binary.File, error) {
 	first, err := forCPU(files[0].Source, arch)
 	if err != nil {
 		return nil, err
@@ -219,7 +189,7 @@ func joined(files []sourceFile, arch string) (*binary.File, error) {
 	// that others belong to.
 	if len(rest) > 0 && !b.Identity().Code {
 		if other, err := binary.Open(rest[0].Source); err == nil && other.Identity().Code {
-			b, rest = other, append([]sourceFile{{Source: first}}, rest[1:]...)
+			b, rest = other, append([]disk.SourceFile{{Source: first}}, rest[1:]...)
 		}
 	}
 	var other error // an object or a library of another program
@@ -245,7 +215,7 @@ func attach(b *binary.File, src *input.Source) error {
 	members := []*input.Source{src}
 	if archive {
 		var err error
-		if members, err = intake.Expand(src, intake.Limits{Spool: src.Spool, Advice: moreUnpacked}, nil); err != nil {
+		if members, err = intake.Expand(src, intake.Limits{Spool: src.Spool, Advice: disk.MoreUnpacked}, nil); err != nil {
 			return err
 		}
 	}

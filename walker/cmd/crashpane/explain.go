@@ -12,6 +12,7 @@ import (
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -35,7 +36,7 @@ crashpane walk. json is one object, or without --frame one in each line.`,
 		fs.IntVar(&e.frame, "frame", -1, "`number` of the frame, 0 is the innermost")
 		fs.StringVar(&e.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
 		fs.StringVar(&e.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
-		e.useFlag(fs)
+		e.UseFlag(fs)
 		return e.run
 	},
 }
@@ -57,7 +58,7 @@ differ, registers, annotations. Lines that differ are marked.`,
 		var c compareRun
 		fs.IntVar(&c.thread, "thread", -1, "`number` of the thread in the dump")
 		fs.StringVar(&c.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
-		c.useFlag(fs)
+		c.UseFlag(fs)
 		return c.run
 	},
 }
@@ -104,7 +105,7 @@ func theThread(r *report.Report, asked int) (int, error) {
 type explainRun struct {
 	thread, frame  int
 	unwind, format string
-	choices
+	disk.Choices
 }
 
 // run walks the dump first, since a frame is explained by the walk that found it. It prints one
@@ -118,28 +119,28 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if !ok {
 		return usageError(fmt.Sprintf("there is no policy %q; there are %s", e.unwind, strings.Join(policyNames(), ", ")))
 	}
-	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name}, e.choices, stderr)
+	files, r, err := disk.Open(args, session.Options{Policy: policy, Demangle: msvc.Name}, e.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
-	files.warnProblems(r)
+	defer files.Close()
+	files.WarnProblems(r)
 	thread, err := theThread(r, e.thread)
 	if err != nil {
 		return err
 	}
 	if n := len(r.Threads[thread].Frames); n == 0 || e.frame >= n {
 		// The session says what there is.
-		_, err := files.dump.Explain(thread, max(e.frame, 0))
+		_, err := files.Dump.Explain(thread, max(e.frame, 0))
 		return err
 	}
-	stdout = files.out(stdout)
+	stdout = files.Out(stdout)
 	from, to := 0, len(r.Threads[thread].Frames)
 	if e.frame >= 0 {
 		from, to = e.frame, e.frame+1
 	}
 	for f := from; f < to; f++ {
-		x, err := files.dump.Explain(thread, f)
+		x, err := files.Dump.Explain(thread, f)
 		if err != nil {
 			return err
 		}
@@ -155,9 +156,9 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	if e.frame < 0 && e.format == "text" && len(r.Findings) > 0 {
 		fmt.Fprintln(stdout, "\nOf the dump's stacks:")
-		return files.ended(text.WriteFindings(stdout, r))
+		return files.Ended(text.WriteFindings(stdout, r))
 	}
-	return files.ended(nil)
+	return files.Ended(nil)
 }
 
 func (e *explainRun) write(w io.Writer, r *report.Report, x *report.Explanation) error {
@@ -168,7 +169,7 @@ func (e *explainRun) write(w io.Writer, r *report.Report, x *report.Explanation)
 type compareRun struct {
 	thread int
 	format string
-	choices
+	disk.Choices
 }
 
 // isDump reports whether a file is a dump, by its first bytes.
@@ -188,18 +189,18 @@ func isDump(path string) bool {
 // dumps compares two dumps, each with all symbols.
 func (c *compareRun) dumps(args []string, stdout, stderr io.Writer) error {
 	var reports [2]*report.Report
-	var last *fileSet
+	var last *disk.Set
 	for i := range reports {
-		files, r, err := openFiles(append([]string{args[i]}, args[2:]...), session.Options{Demangle: msvc.Name}, c.choices, stderr)
+		files, r, err := disk.Open(append([]string{args[i]}, args[2:]...), session.Options{Demangle: msvc.Name}, c.Choices, stderr)
 		if err != nil {
 			return err
 		}
-		defer files.close()
-		files.warnProblems(r)
+		defer files.Close()
+		files.WarnProblems(r)
 		reports[i], last = r, files
 	}
 	d := report.Differ(reports[0], reports[1], report.Name.Shown)
-	return last.ended(writePlain(last.out(stdout), c.format, reports[0], d, text.WriteDifference, jsonreport.WriteDifference, true))
+	return last.Ended(writePlain(last.Out(stdout), c.format, reports[0], d, text.WriteDifference, jsonreport.WriteDifference, true))
 }
 
 // run walks one thread by all policies.
@@ -210,19 +211,19 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) > 1 && isDump(args[1]) {
 		return c.dumps(args, stdout, stderr)
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, c.choices, stderr)
+	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name}, c.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
-	files.warnProblems(r)
+	defer files.Close()
+	files.WarnProblems(r)
 	thread, err := theThread(r, c.thread)
 	if err != nil {
 		return err
 	}
-	cmp, err := files.dump.Compare(thread)
+	cmp, err := files.Dump.Compare(thread)
 	if err != nil {
 		return err
 	}
-	return files.ended(writePlain(files.out(stdout), c.format, r, cmp, text.WriteComparison, jsonreport.WriteComparison, true))
+	return files.Ended(writePlain(files.Out(stdout), c.format, r, cmp, text.WriteComparison, jsonreport.WriteComparison, true))
 }

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/fetch"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -46,7 +46,7 @@ What is interrupted goes on at the next run. Compressed files stay so. A file wi
 		})
 		fs.StringVar(&f.to, "to", "symbols", "`folder` for the files")
 		fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token for the servers, sent as Authorization: Bearer")
-		f.useFlag(fs)
+		f.UseFlag(fs)
 		return f.run
 	},
 }
@@ -58,7 +58,7 @@ const maxFetching = 4
 type fetchRun struct {
 	servers       []fetch.Server
 	to, tokenFile string
-	choices
+	disk.Choices
 	asked  map[string]bool // paths on servers
 	came   int
 	bytes  int64
@@ -85,23 +85,23 @@ func (c *fetchRun) run(args []string, stdout, stderr io.Writer) error {
 	if st, err := os.Stat(c.to); err == nil && st.IsDir() {
 		args = append(args, c.to)
 	}
-	opt := session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice}
-	files, _, err := openFiles(args, opt, c.choices, stderr)
+	opt := session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: disk.ReadSize}
+	files, _, err := disk.Open(args, opt, c.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
+	defer files.Close()
 	client.Check = func(path, id string) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return files.check(path, id)
+		return files.Check(path, id)
 	}
 	show := newProgress(stderr)
 	client.Progress = show.set
 	c.asked = map[string]bool{}
 	for {
-		paths := c.round(client, files.dump.Report(), show, stderr)
-		if !files.addNew(paths) {
+		paths := c.round(client, files.Dump.Report(), show, stderr)
+		if !files.AddNew(paths) {
 			break
 		}
 	}
@@ -179,22 +179,6 @@ func (c *fetchRun) round(client *fetch.Client, r *report.Report, show *progress,
 	}
 	wait.Wait()
 	return paths
-}
-
-// check returns an error unless a downloaded file has an id. It opens it apart from the session, which
-// must not take what is refused.
-func (s *fileSet) check(path, id string) error {
-	f, src, err := openFile(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	src.MaxUnpacked = s.choices.maxUnpacked
-	b := &input.Budget{}
-	b.Give(src.Size)
-	src.Budget = b
-	_, err = session.FromServer(src, id, s.opt, nil)
-	return err
 }
 
 // progress shows on a terminal, in one line, how far the downloads are. Elsewhere it shows nothing.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/visible"
+	"github.com/crashpane/crashpane/walker/disk"
 )
 
 // zipped is an archive of files in order: name, content, name, content.
@@ -156,7 +157,7 @@ func TestFloods(t *testing.T) {
 	writeFile(t, path, zipped(t, members...))
 	for _, args := range [][]string{{"walk", path}, {"dump", path}, {"walk", filepath.Join(sample, "tilecruncher.dmp"), path}} {
 		_, _, stderr := crashpane(args...)
-		if n := strings.Count(stderr, "\n"); n > maxFileMessages+2 || len(stderr) > 10000 || !strings.Contains(stderr, "more") {
+		if n := strings.Count(stderr, "\n"); n > disk.MaxMessages+2 || len(stderr) > 10000 || !strings.Contains(stderr, "more") {
 			t.Errorf("%q: %d lines, %d bytes: %.500s", args, n, len(stderr), stderr)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/walker/disk"
 )
 
 var indexCommand = command{
@@ -37,12 +38,12 @@ The index belongs to this one file: make it again when the file changes. An inde
 // writeIndex makes the index of the symbol file at a path. It writes to a temporary file next to the
 // result and renames it: a server never sees a part of an index.
 func writeIndex(path, to string, stdout io.Writer) error {
-	files, err := openSources([]string{path}, 0)
+	files, err := disk.OpenSources([]string{path}, 0)
 	if err != nil {
 		return err
 	}
 	src := files[0]
-	defer src.close()
+	defer src.Close()
 	src.Parallel = true
 	if g := intake.Sniff(src.Source); g.Kind != intake.Sym {
 		return fmt.Errorf("%s is no symbol file: it is %s", path, g.What)

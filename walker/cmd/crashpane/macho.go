@@ -3,26 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 )
-
-// inBundle returns the file with the debug information of a dSYM bundle, and other paths as they
-// are. A bundle has one such file for each program, and nearly all have one.
-func inBundle(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return path
-	}
-	files, err := filepath.Glob(filepath.Join(path, "Contents", "Resources", "DWARF", "*"))
-	if err != nil || len(files) != 1 {
-		return path // opening it says what is wrong
-	}
-	return files[0]
-}
 
 // appleNames are Apple's names of processors where they are not those of archive members.
 var appleNames = map[string]string{"amd64": "x86_64", "x86": "i386"}

@@ -2,8 +2,8 @@
 // files and folders that its arguments name; fetch alone uses a network, to ask the servers that are
 // named.
 //
-// Start at the table of commands in this file. walk.go is the main command; files.go opens what the
-// arguments name and finds symbols in folders.
+// Start at the table of commands in this file. walk.go is the main command; walker/disk opens
+// what the arguments name and finds symbols in folders.
 package main
 
 import (

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/walker/disk"
 )
 
 // TestMaxUnpacked: what unpacks to more than is allowed is refused with a message that names the
@@ -48,7 +49,7 @@ func TestParseSize(t *testing.T) {
 		"20000000": 20000000, "500M": 500 << 20, "20g": 20 << 30, "20GB": 20 << 30, "3kb": 3 << 10, "2T": 2 << 40,
 		"": 0, "0": 0, "-1": 0, "1.5G": 0, "G": 0, "9000000T": 0, "1X": 0, "99999999999999999999": 0,
 	} {
-		if got, err := parseSize(text); got != want || (err == nil) != (want > 0) {
+		if got, err := disk.ParseSize(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
 		}
 	}

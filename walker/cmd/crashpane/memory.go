@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -36,7 +37,7 @@ what the other words point to. Threads count from 0.`,
 		fs.StringVar(&m.find, "find", "", "`what` to find: text:TEXT, hex:BYTES or pointer:ADDRESS")
 		fs.IntVar(&m.stack, "stack", -1, "print the words of the stack of a `thread`")
 		fs.StringVar(&m.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
-		m.useFlag(fs)
+		m.UseFlag(fs)
 		return m.run
 	},
 }
@@ -50,7 +51,7 @@ type memoryRun struct {
 	words, private bool
 	find, format   string
 	stack          int
-	choices
+	disk.Choices
 }
 
 func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
@@ -71,20 +72,20 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 	if m.size < 1 || m.size > maxMemory {
 		return usageError(fmt.Sprintf("--size is 1 to %d", maxMemory))
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, m.choices, stderr)
+	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name}, m.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
-	files.warnProblems(r)
-	stdout = files.out(stdout)
+	defer files.Close()
+	files.WarnProblems(r)
+	stdout = files.Out(stdout)
 	if m.stack >= 0 {
-		return files.ended(m.printStack(stdout, files.dump, r))
+		return files.Ended(m.printStack(stdout, files.Dump, r))
 	}
 	if m.find != "" {
-		return files.ended(m.search(stdout, files.dump, r))
+		return files.Ended(m.search(stdout, files.Dump, r))
 	}
-	view, err := files.dump.MemoryView(address, m.size, m.private)
+	view, err := files.Dump.MemoryView(address, m.size, m.private)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 	if m.words {
 		asText = text.WriteWords
 	}
-	return files.ended(writePlain(stdout, m.format, r, view, asText, jsonreport.WriteMemory, true))
+	return files.Ended(writePlain(stdout, m.format, r, view, asText, jsonreport.WriteMemory, true))
 }
 
 func hexNumber(s string) (uint64, error) {

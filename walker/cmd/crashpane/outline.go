@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -38,7 +39,7 @@ Of a binary the functions are those that "crashpane dumpsyms" would write. What 
 		fs.BoolVar(&o.files, "files", false, "list source files; NAME is then a part of their paths")
 		fs.StringVar(&o.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
 		fs.StringVar(&o.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
-		o.choices.unpackedFlag(fs)
+		o.Choices.UnpackedFlag(fs)
 		return o.run
 	},
 }
@@ -47,7 +48,7 @@ Of a binary the functions are those that "crashpane dumpsyms" would write. What 
 type outlineRun struct {
 	files        bool
 	arch, format string
-	choices
+	disk.Choices
 }
 
 func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
@@ -63,9 +64,9 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	// A full index tells all warnings of a symbol file. An address does not need it.
 	_, _, onDemand := session.ParseOutline(what)
-	files := newFileSet(session.Options{Demangle: msvc.Name, IndexOnDemand: onDemand, Slice: diskSlice, Workers: runtime.GOMAXPROCS(0)}, o.choices, stderr)
-	defer files.close()
-	items, err := files.add(inBundle(args[0]))
+	files := disk.New(session.Options{Demangle: msvc.Name, IndexOnDemand: onDemand, Slice: disk.ReadSize, Workers: runtime.GOMAXPROCS(0)}, o.Choices, stderr)
+	defer files.Close()
+	items, err := files.Add(disk.InBundle(args[0]))
 	if err != nil {
 		return err
 	}
@@ -74,11 +75,11 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	for i := 2; i < len(args); i++ {
-		if err := files.addSymbols(args[i]); err != nil {
+		if err := files.AddSymbols(args[i]); err != nil {
 			return err
 		}
 	}
-	opened, err := files.files.Outline(item)
+	opened, err := files.Files.Outline(item)
 	if err != nil {
 		return err
 	}
@@ -95,14 +96,14 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "%s: %d more warnings\n", out.File.Name, more)
 	}
 	out.Demangle(msvc.Name)
-	stdout = files.out(stdout)
+	stdout = files.Out(stdout)
 	if o.format == "text" {
-		return files.ended(text.WriteOutline(stdout, out))
+		return files.Ended(text.WriteOutline(stdout, out))
 	}
 	if err = jsonreport.WriteOutline(stdout, out); err == nil {
 		_, err = io.WriteString(stdout, "\n")
 	}
-	return files.ended(err)
+	return files.Ended(err)
 }
 
 // choose returns the symbol file or binary that a file is, or that is in it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report/ticket"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
@@ -68,14 +69,14 @@ type reportRun struct {
 	form    string
 	thread  int
 	private bool
-	choices
+	disk.Choices
 }
 
 // flags declares what both commands have.
 func (c *reportRun) flags(fs *flag.FlagSet) {
 	fs.IntVar(&c.thread, "thread", -1, "`number` of the thread in the dump")
 	fs.BoolVar(&c.private, "private", false, "print private texts and names of users, too")
-	c.useFlag(fs)
+	c.UseFlag(fs)
 }
 
 // run walks all threads and writes the ticket.
@@ -87,17 +88,17 @@ func (c *reportRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no dump is named")
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice}, c.choices, stderr)
+	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: disk.ReadSize}, c.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
-	files.warnProblems(r)
+	defer files.Close()
+	files.WarnProblems(r)
 	if c.thread >= 0 {
 		if _, err := theThread(r, c.thread); err != nil {
 			return err
 		}
 	}
 	t := view.Ticket(r, msvc.Name, view.TicketOptions{Thread: c.thread, All: c.form == "html", Private: c.private})
-	return files.ended(tickets[form].write(files.out(stdout), t))
+	return files.Ended(tickets[form].write(files.Out(stdout), t))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/crashpane/crashpane/core/jsonwriter"
 	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker/disk"
 )
 
 var rulesCommand = command{
@@ -50,7 +51,7 @@ an object with "error" and "source", or a line "error: …", says so in the outp
 		fs.StringVar(&r.address, "address", "", "`address`, hexadecimal, to print the row of")
 		fs.StringVar(&r.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
 		fs.StringVar(&r.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
-		r.choices.unpackedFlag(fs)
+		r.Choices.UnpackedFlag(fs)
 		return r.run
 	},
 }
@@ -61,7 +62,7 @@ var ruleSources = []string{"pdata", "compact", "eh_frame", "debug_frame", "sfram
 // rulesRun is one run of the command.
 type rulesRun struct {
 	source, address, format, arch string
-	choices                       choices
+	disk.Choices
 }
 
 // run prints the tables of the file one after the other. One that cannot be read does not stop the
@@ -79,13 +80,13 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sources, err := openSources(args, r.choices.maxUnpacked)
+	sources, err := disk.OpenSources(args, r.Choices.MaxUnpacked)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		for _, s := range sources {
-			s.close()
+			s.Close()
 		}
 	}()
 	file, err := openRules(sources, r.arch)

@@ -12,6 +12,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/compact"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker/disk"
 )
 
 // ruleTable is one kind of rules in a file, opened when it is wanted.
@@ -29,7 +30,7 @@ type rulesFile struct {
 }
 
 // openRules opens a binary with what belongs to it, or a symbol file.
-func openRules(files []sourceFile, arch string) (*rulesFile, error) {
+func openRules(files []disk.SourceFile, arch string) (*rulesFile, error) {
 	src := files[0].Source
 	switch {
 	case binary.Is(src), intake.Sniff(src).Kind == intake.Fat:
@@ -76,7 +77,7 @@ func sourceOf(kind string) string {
 }
 
 // binaryRules opens the rules of a binary and its debug file.
-func binaryRules(files []sourceFile, arch string) (*rulesFile, error) {
+func binaryRules(files []disk.SourceFile, arch string) (*rulesFile, error) {
 	b, err := joined(files, arch)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/walker/disk"
 )
 
 const (
@@ -116,7 +117,7 @@ func TestRuleSources(t *testing.T) {
 	for _, pattern := range []string{oracles + "*.elf", "../../../symfile/*/testdata/*.dll", "../../../symfile/*/testdata/*/*.elf"} {
 		files, _ := filepath.Glob(pattern)
 		for _, file := range files {
-			sources, err := openSources([]string{file}, 0)
+			sources, err := disk.OpenSources([]string{file}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

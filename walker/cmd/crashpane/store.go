@@ -12,6 +12,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/store"
 )
@@ -147,14 +148,14 @@ var errNotAll = errors.New("not all files were added")
 
 // eachIn calls found for a file, or for the members of an archive.
 func eachIn(path string, found func(src *input.Source)) error {
-	f, src, err := openFile(path)
+	f, src, err := disk.OpenFile(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	temp := &spools{}
-	defer temp.close()
-	members, err := intake.Expand(src, intake.Limits{Spool: temp.create}, nil)
+	temp := &disk.Spools{}
+	defer temp.Close()
+	members, err := intake.Expand(src, intake.Limits{Spool: temp.Create}, nil)
 	for _, m := range members {
 		found(m)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -26,7 +27,7 @@ Branches that are in the system's libraries alone are one line; --whole prints t
 		fs.BoolVar(&t.merged, "merged", false, "one tree of all stacks")
 		fs.BoolVar(&t.whole, "whole", false, "with --merged: all frames of branches in the system's libraries")
 		fs.StringVar(&t.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
-		t.useFlag(fs)
+		t.UseFlag(fs)
 		return t.run
 	},
 }
@@ -35,23 +36,23 @@ Branches that are in the system's libraries alone are one line; --whole prints t
 type threadsRun struct {
 	merged, whole bool
 	format        string
-	choices
+	disk.Choices
 }
 
 func (t *threadsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(t.format, args); err != nil {
 		return err
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, t.choices, stderr)
+	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name}, t.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
-	files.warnProblems(r)
+	defer files.Close()
+	files.WarnProblems(r)
 	asText, asJSON := text.WriteThreads, jsonreport.WriteThreads
 	if t.merged {
 		asText = func(w io.Writer, r *report.Report, m *report.Merged) error { return text.WriteMerged(w, r, m, t.whole) }
 		asJSON = jsonreport.WriteMerged
 	}
-	return files.ended(writePlain(files.out(stdout), t.format, r, files.dump.Merged(), asText, asJSON, true))
+	return files.Ended(writePlain(files.Out(stdout), t.format, r, files.Dump.Merged(), asText, asJSON, true))
 }

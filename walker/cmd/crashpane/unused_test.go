@@ -142,7 +142,7 @@ func TestUseErrors(t *testing.T) {
 // takes it by its name.
 func TestUseForModuleWithoutID(t *testing.T) {
 	const wine = "../../../../shared/corpus/winapple/wine/"
-	if !isFile(wine + "chain64-O2.dmp") {
+	if _, err := os.Stat(wine + "chain64-O2.dmp"); err != nil {
 		t.Skip("SKIPPED: " + wine + " is not there")
 	}
 	known, dump := wine+"chain64-O2.moz.sym", wine+"chain64-O2.dmp"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -48,10 +49,10 @@ those of binaries in text and machine as dumpsyms writes them; "crashpane" has a
 		fs.StringVar(&w.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
 		fs.StringVar(&w.explain, "explain", "crashed", "json: `which` frames have their numbers explained: none, the first 128 of the crashed thread (crashed), all")
 		fs.Func("ignore-cfi", "do without the call frame information of `module`; may be given several times", func(name string) error {
-			w.ignoreCFI = append(w.ignoreCFI, name)
+			w.IgnoreCFI = append(w.IgnoreCFI, name)
 			return nil
 		})
-		w.useFlag(fs)
+		w.UseFlag(fs)
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
 		fs.BoolVar(&w.guesses, "guesses", false, "text: list all possible callers that scanning found, also where they are many")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
@@ -106,10 +107,6 @@ func policyNames() []string {
 	return names
 }
 
-// diskSlice is the size of one read of a symbol file that is indexed on demand, in bytes. On a
-// disk, small reads are cheap.
-const diskSlice = 4 << 10
-
 // walkRun is one run of the command.
 type walkRun struct {
 	format, unwind string
@@ -120,7 +117,7 @@ type walkRun struct {
 	exact          bool
 	signatureLists string
 	dump           *session.Session
-	choices
+	disk.Choices
 }
 
 // run checks the flags before it opens a file, so that a mistake is reported at once, and walks all
@@ -140,16 +137,16 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	if w.explain != "none" && w.explain != "crashed" && w.explain != "all" {
 		return usageError(fmt.Sprintf("%q is not a choice for --explain; the choices are none, crashed, all", w.explain))
 	}
-	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name,
-		IndexOnDemand: !w.exact, Slice: diskSlice}, w.choices, stderr)
+	files, r, err := disk.Open(args, session.Options{Policy: policy, Demangle: msvc.Name,
+		IndexOnDemand: !w.exact, Slice: disk.ReadSize}, w.Choices, stderr)
 	if err != nil {
 		return err
 	}
-	defer files.close()
-	w.dump = files.dump
-	files.warnProblems(r)
+	defer files.Close()
+	w.dump = files.Dump
+	files.WarnProblems(r)
 	if w.guesses {
 		r.ListGuesses()
 	}
-	return files.ended(formats[format].write(files.out(stdout), r, w))
+	return files.Ended(formats[format].write(files.Out(stdout), r, w))
 }

@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"fmt"
@@ -130,11 +130,11 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 
 // addBinary records the ids and names of a binary. It reads only headers.
 func (f *folder) addBinary(path string) error {
-	files, err := openSources([]string{path}, 0)
+	files, err := OpenSources([]string{path}, 0)
 	if err != nil {
 		return err
 	}
-	defer files[0].close()
+	defer files[0].Close()
 	b, err := binary.Open(files[0].Source)
 	if err != nil {
 		return err

@@ -1,4 +1,9 @@
-package main
+// Package disk opens a dump and the symbols for it on a file system: what is named, and what folders
+// have of a dump's modules. It keeps files open, unpacks into temporary ones, and writes none.
+//
+// Start at Open (set.go). folder.go finds symbols in folders, unused.go says why a file is not used,
+// library.go has symbols that many dumps share.
+package disk
 
 import (
 	"errors"
@@ -20,38 +25,38 @@ import (
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// openFiles opens the dump and the symbols that the arguments name, and walks the stacks. The
-// caller closes the fileSet.
+// Open opens the dump and the symbols that the arguments name, and walks the stacks. The
+// caller closes the Set.
 //
-// walk, explain and compare call it. It returns an error if the dump cannot be opened, a path does
+// It returns an error if the dump cannot be opened, a path does
 // not exist, or no stack can be walked; a symbol file that is not used is a line on stderr.
-func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
+func Open(args []string, opt session.Options, choices Choices, stderr io.Writer) (*Set, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
-	files := newFileSet(opt, choices, stderr)
-	if err := files.addAll(args); err != nil {
-		files.close()
+	files := New(opt, choices, stderr)
+	if err := files.AddAll(args); err != nil {
+		files.Close()
 		return nil, nil, err
 	}
-	r := files.dump.Report()
+	r := files.Dump.Report()
 	files.warnUnused(r, args[1:])
 	return files, r, nil
 }
 
-// moreUnpacked ends the message of what unpacks to more than is allowed.
-const moreUnpacked = "; --max-unpacked SIZE allows more"
+// MoreUnpacked ends the message of what unpacks to more than is allowed.
+const MoreUnpacked = "; --max-unpacked SIZE allows more"
 
-// newFileSet makes an empty fileSet. The caller closes it.
-func newFileSet(opt session.Options, choices choices, stderr io.Writer) *fileSet {
-	spools := &spools{}
-	opt.Limits = intake.Limits{Spool: spools.create, Advice: moreUnpacked}
+// New makes an empty Set. The caller closes it.
+func New(opt session.Options, choices Choices, stderr io.Writer) *Set {
+	spools := &Spools{}
+	opt.Limits = intake.Limits{Spool: spools.Create, Advice: MoreUnpacked}
 	readers.Add(&opt)
-	return &fileSet{files: session.NewFiles(opt), opt: opt, spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
+	return &Set{Files: session.NewFiles(opt), opt: opt, spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 }
 
-// addAll adds the first path, which is the dump, and the others, which are symbols. The order
+// AddAll adds the first path, which is the dump, and the others, which are symbols. The order
 // matters: what the user chose (ignore, useFiles) needs the dump's modules, and the search in
 // folders needs to know which symbols are still missing.
-func (s *fileSet) addAll(paths []string) error {
+func (s *Set) AddAll(paths []string) error {
 	if err := s.addDump(paths[0]); err != nil {
 		return err
 	}
@@ -62,7 +67,7 @@ func (s *fileSet) addAll(paths []string) error {
 		return err
 	}
 	for _, path := range paths[1:] {
-		if err := s.addSymbols(path); err != nil {
+		if err := s.AddSymbols(path); err != nil {
 			return err
 		}
 	}
@@ -70,41 +75,41 @@ func (s *fileSet) addAll(paths []string) error {
 	return nil
 }
 
-// fileSet gives a session the files that the command line names.
-type fileSet struct {
-	files   *session.Files
+// Set gives a session the files that are named. The first of Files' dumps is Dump.
+type Set struct {
+	Files   *session.Files
 	opt     session.Options
-	dump    *session.Session // the first of them, after addDump
+	Dump    *session.Session // the first of them
 	stderr  io.Writer
 	folders []*folder
 	added   map[string]bool // paths that the session has
 	open    []*os.File
-	spools  *spools
-	choices choices
+	spools  *Spools
+	choices Choices
 	given   int64 // bytes of the files
 }
 
-// out returns a writer to stdout with the limit that follows from the size of the files.
-func (s *fileSet) out(stdout io.Writer) io.Writer { return s.files.Budget().Writer(stdout) }
+// Out returns a writer to stdout with the limit that follows from the size of the files.
+func (s *Set) Out(stdout io.Writer) io.Writer { return s.Files.Budget().Writer(stdout) }
 
-// ended returns the error that ended the output. If there is none, it says what was left out for its
+// Ended returns the error that ended the output. If there is none, it says what was left out for its
 // cost.
-func (s *fileSet) ended(err error) error {
+func (s *Set) Ended(err error) error {
 	if err == nil {
-		if err = s.files.Budget().Err(); err != nil {
+		if err = s.Files.Budget().Err(); err != nil {
 			err = fmt.Errorf("something was left out: %w", err)
 			if intake.Refused(err) {
-				err = fmt.Errorf("%w%s", err, moreUnpacked)
+				err = fmt.Errorf("%w%s", err, MoreUnpacked)
 			}
 		}
 	}
 	return err
 }
 
-// warnProblems prints the problems of the dump and of the symbols in use on stderr, because
+// WarnProblems prints the problems of the dump and of the symbols in use on stderr, because
 // Breakpad's output formats have no place for them. Of each file it prints the first warning and
 // the number of the others, once, however many modules use the file.
-func (s *fileSet) warnProblems(r *report.Report) {
+func (s *Set) WarnProblems(r *report.Report) {
 	for _, d := range r.Diagnostics {
 		if d.Severity == "error" {
 			fmt.Fprintln(s.stderr, d.Text)
@@ -120,12 +125,12 @@ func (s *fileSet) warnProblems(r *report.Report) {
 }
 
 // ignore tells the session which modules' call frame information the user wants ignored.
-func (s *fileSet) ignore() error {
-	for _, name := range s.choices.ignoreCFI {
+func (s *Set) ignore() error {
+	for _, name := range s.choices.IgnoreCFI {
 		found := false
-		for i, m := range s.dump.Dump.Modules {
+		for i, m := range s.Dump.Dump.Modules {
 			if report.ModuleTitle(m.Name, m.Base) == name || report.BaseName(m.DebugFile) == name || m.Name == name {
-				s.dump.IgnoreCFI(i, true)
+				s.Dump.IgnoreCFI(i, true)
 				found = true
 			}
 		}
@@ -136,30 +141,30 @@ func (s *fileSet) ignore() error {
 	return nil
 }
 
-// close closes the files and removes temporary ones.
-func (s *fileSet) close() {
+// Close closes the files and removes temporary ones.
+func (s *Set) Close() {
 	for _, f := range s.open {
 		f.Close()
 	}
-	s.spools.close()
+	s.spools.Close()
 }
 
-// add opens a file and gives it to the session, once.
-func (s *fileSet) add(path string) ([]session.Item, error) {
+// Add opens a file and gives it to the session, once.
+func (s *Set) Add(path string) ([]session.Item, error) {
 	if s.added[path] {
 		return nil, nil
 	}
-	f, src, err := openFile(path)
+	f, src, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	// The session reads on demand, so the file stays open until the end.
 	s.open = append(s.open, f)
 	s.added[path] = true
-	src.Parallel, src.MaxUnpacked = true, s.choices.maxUnpacked
+	src.Parallel, src.MaxUnpacked = true, s.choices.MaxUnpacked
 	s.given += src.Size
 	collectWithin(s.given)
-	items := s.files.Add(src)
+	items := s.Files.Add(src)
 	return items, nil
 }
 
@@ -172,8 +177,8 @@ func collectWithin(given int64) {
 	debug.SetMemoryLimit(max(least, b.Limit(input.Memory)-program))
 }
 
-// openFile opens a regular file. To open a FIFO would wait for its writer.
-func openFile(path string) (f *os.File, src *input.Source, err error) {
+// OpenFile opens a regular file. To open a FIFO would wait for its writer.
+func OpenFile(path string) (f *os.File, src *input.Source, err error) {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
 		err = &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
@@ -193,17 +198,17 @@ func openFile(path string) (f *os.File, src *input.Source, err error) {
 }
 
 // addDump adds a file that must be a dump, or an archive with one.
-func (s *fileSet) addDump(path string) error {
-	items, err := s.add(path)
+func (s *Set) addDump(path string) error {
+	items, err := s.Add(path)
 	if err != nil {
 		return err
 	}
-	s.dump = s.files.Session(0)
-	switch n := len(s.files.Dumps()); {
+	s.Dump = s.Files.Session(0)
+	switch n := len(s.Files.Dumps()); {
 	case n == 1:
 		return nil
 	case n > 1:
-		fmt.Fprintf(s.stderr, "%s: holds %d dumps; this is %s\n", path, n, s.files.Dumps()[0].Name)
+		fmt.Fprintf(s.stderr, "%s: holds %d dumps; this is %s\n", path, n, s.Files.Dumps()[0].Name)
 		return nil
 	}
 	for _, it := range items {
@@ -214,9 +219,9 @@ func (s *fileSet) addDump(path string) error {
 	return fmt.Errorf("%s: not a dump", path)
 }
 
-// maxFileMessages bounds the messages about single files of one archive. An archive of a symbol
+// MaxMessages bounds the messages about single files of one archive. An archive of a symbol
 // store may have thousands.
-const maxFileMessages = 20
+const MaxMessages = 20
 
 // firstOf returns the first of a file's warnings, and how many more there are.
 func firstOf(warnings []string, count int) string {
@@ -226,11 +231,11 @@ func firstOf(warnings []string, count int) string {
 	return fmt.Sprintf("%s (and %d more warnings)", warnings[0], count-1)
 }
 
-// addSymbols adds a symbol file or archive, or records a folder for findMissing. It returns an
+// AddSymbols adds a symbol file or archive, or records a folder for findMissing. It returns an
 // error for a path that cannot be opened. A file that is not used is only a warning, because the
 // stacks can be walked without it.
-func (s *fileSet) addSymbols(path string) error {
-	path = inBundle(path)
+func (s *Set) AddSymbols(path string) error {
+	path = InBundle(path)
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -239,7 +244,7 @@ func (s *fileSet) addSymbols(path string) error {
 		s.folders = append(s.folders, &folder{root: path})
 		return nil
 	}
-	items, err := s.add(path)
+	items, err := s.Add(path)
 	if err != nil {
 		return err
 	}
@@ -255,12 +260,12 @@ func (s *fileSet) addSymbols(path string) error {
 		if message == "" {
 			continue
 		}
-		if told++; told <= maxFileMessages {
+		if told++; told <= MaxMessages {
 			fmt.Fprintln(s.stderr, message)
 		}
 	}
-	if told > maxFileMessages {
-		fmt.Fprintf(s.stderr, "%s: %d more files in it are not used, or not wholly\n", path, told-maxFileMessages)
+	if told > MaxMessages {
+		fmt.Fprintf(s.stderr, "%s: %d more files in it are not used, or not wholly\n", path, told-MaxMessages)
 	}
 	return nil
 }
@@ -271,7 +276,7 @@ func (s *fileSet) addSymbols(path string) error {
 //
 // Example: the crashed frame is in app, whose symbols are in the folder. With them the walk finds a
 // caller in libfoo.so, which the first walk did not reach; the second round looks for libfoo.so's.
-func (s *fileSet) findMissing() {
+func (s *Set) findMissing() {
 	if len(s.folders) == 0 {
 		return
 	}
@@ -280,7 +285,7 @@ func (s *fileSet) findMissing() {
 	// Each round walks, and looks for what that walk lacked. asked has what was looked for, so the
 	// loop ends.
 	for {
-		r := s.dump.Report()
+		r := s.Dump.Report()
 		if r == nil {
 			return
 		}
@@ -294,21 +299,21 @@ func (s *fileSet) findMissing() {
 				continue
 			}
 			asked[key] = true
-			found = s.addNew(s.find(w)) || found
+			found = s.AddNew(s.find(w)) || found
 		}
 		for i := range r.Modules {
 			has, named := &r.Modules[i].Has, false
 			for _, missing := range has.Missing {
 				if !asked[missing] {
 					asked[missing] = true
-					named = s.addNew(s.findParts(missing)) || named
+					named = s.AddNew(s.findParts(missing)) || named
 				}
 			}
 			// Only if no file of its name is the debug file: another one is, if it has the program's id, which the dump may
 			// lack, or the CRC.
 			if key := "layout\x00" + has.DebugLayout; has.DebugLayout != "" && !named && !asked[key] {
 				asked[key] = true
-				found = s.addNew(s.findRenamed(has.DebugLayout)) || found
+				found = s.AddNew(s.findRenamed(has.DebugLayout)) || found
 			}
 			found = found || named
 		}
@@ -318,12 +323,12 @@ func (s *fileSet) findMissing() {
 	}
 }
 
-// addNew adds files, and reports whether the session did not have one of them yet. Only then is it
+// AddNew adds files, and reports whether the session did not have one of them yet. Only then is it
 // worth walking again.
-func (s *fileSet) addNew(paths []string) bool {
+func (s *Set) AddNew(paths []string) bool {
 	found := false
 	for _, path := range paths {
-		items, err := s.add(path)
+		items, err := s.Add(path)
 		if err != nil {
 			fmt.Fprintln(s.stderr, err)
 		}
@@ -334,10 +339,10 @@ func (s *fileSet) addNew(paths []string) bool {
 
 // findParts returns the binaries that a missing part may be: those whose name is in its
 // description.
-func (s *fileSet) findParts(missing string) []string {
+func (s *Set) findParts(missing string) []string {
 	var out []string
 	for _, f := range s.folders {
-		f.scan(s.dump.Dump, s.stderr)
+		f.scan(s.Dump.Dump, s.stderr)
 		for name, paths := range f.binariesByName {
 			if containsName(missing, name) {
 				out = append(out, paths...)
@@ -349,9 +354,9 @@ func (s *fileSet) findParts(missing string) []string {
 }
 
 // findRenamed returns the separate debug files whose sections of code are a program's.
-func (s *fileSet) findRenamed(layout string) (out []string) {
+func (s *Set) findRenamed(layout string) (out []string) {
 	for _, f := range s.folders {
-		f.scan(s.dump.Dump, s.stderr)
+		f.scan(s.Dump.Dump, s.stderr)
 		out = append(out, f.debugFiles[layout]...)
 	}
 	return out
@@ -379,8 +384,8 @@ func containsName(text, name string) bool {
 // addStored adds the files of the dump's modules that are in the layout of a symbol store:
 // app.pdb/ID/app.sym. Their paths are known without a walk, so this saves the first walks. A file
 // that no frame needs costs only a read of its first line.
-func (s *fileSet) addStored(asked map[string]bool) {
-	d := s.dump.Dump
+func (s *Set) addStored(asked map[string]bool) {
+	d := s.Dump.Dump
 	if d == nil {
 		return
 	}
@@ -393,7 +398,7 @@ func (s *fileSet) addStored(asked map[string]bool) {
 		}
 		if path, ok := s.stored(file, m.DebugID, ""); ok {
 			asked[key] = true
-			if _, err := s.add(path); err != nil {
+			if _, err := s.Add(path); err != nil {
 				fmt.Fprintln(s.stderr, err)
 			}
 		}
@@ -404,7 +409,7 @@ func (s *fileSet) addStored(asked map[string]bool) {
 // with one of the endings. The id may be in either byte order (core.SameID).
 //
 //	FOLDER/app.pdb/5A9832E5287241C1838ED98914E9B7FF1/app.sym
-func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool) {
+func (s *Set) stored(debugFile, id string, endings ...string) (string, bool) {
 	for _, f := range s.folders {
 		for _, form := range []string{id, core.ByteSwappedID(id)} {
 			local := filepath.FromSlash(report.StorePath(debugFile, form))
@@ -428,7 +433,7 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 //
 // It returns more than one file where the session must choose: a binary and its debug file have one
 // build id.
-func (s *fileSet) find(w report.MissingFile) []string {
+func (s *Set) find(w report.MissingFile) []string {
 	if path, ok := s.stored(w.DebugFile, w.DebugID, append([]string{""}, intake.Endings()...)...); ok {
 		return []string{path}
 	}
@@ -446,9 +451,9 @@ func (s *fileSet) find(w report.MissingFile) []string {
 	if len(out) > 0 {
 		return out
 	}
-	keys := symbols.ModuleKeys(&s.dump.Dump.Modules[w.Module])
+	keys := symbols.ModuleKeys(&s.Dump.Dump.Modules[w.Module])
 	for _, f := range s.folders {
-		f.scan(s.dump.Dump, s.stderr)
+		f.scan(s.Dump.Dump, s.stderr)
 		out = append(out, f.takeArchives()...)
 		files := f.with(keys, true)
 		if len(files) > 0 {
@@ -487,4 +492,47 @@ func (f *folder) with(keys []symbols.Key, sure bool) []string {
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()
+}
+
+// Check returns an error unless a downloaded file has an id. It opens it apart from the session, which
+// must not take what is refused.
+func (s *Set) Check(path, id string) error {
+	f, src, err := OpenFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	src.MaxUnpacked = s.choices.MaxUnpacked
+	b := &input.Budget{}
+	b.Give(src.Size)
+	src.Budget = b
+	_, err = session.FromServer(src, id, s.opt, nil)
+	return err
+}
+
+// Dumps opens a file and returns every dump in it. A minidump without crash information is no use
+// to a session, but it has streams.
+func (s *Set) Dumps(path string) ([]*core.Dump, error) {
+	items, err := s.Add(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []*core.Dump
+	for i := range s.Files.Dumps() {
+		out = append(out, s.Files.Session(i).Dump)
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	if len(s.open) > 0 && len(items) == 1 && items[0].Kind == session.KindDump {
+		if d, err := core.Open(input.New(path, s.open[0], items[0].Size)); err == nil {
+			return []*core.Dump{d}, nil
+		}
+	}
+	for _, it := range items {
+		if it.Message != "" {
+			return nil, fmt.Errorf("%s", it.Message)
+		}
+	}
+	return nil, fmt.Errorf("%s: not a dump", path)
 }

@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"os"
@@ -27,12 +27,14 @@ func (f tempFile) Close() error {
 	return err
 }
 
-func openSpool() (intake.Spool, error) { return newTempFile() }
+// OpenSpool makes a temporary file.
+func OpenSpool() (intake.Spool, error) { return newTempFile() }
 
-// spools are the temporary files for data that is unpacked.
-type spools struct{ files []tempFile }
+// Spools are the temporary files for data that is unpacked.
+type Spools struct{ files []tempFile }
 
-func (s *spools) create() (intake.Spool, error) {
+// Create makes one more.
+func (s *Spools) Create() (intake.Spool, error) {
 	f, err := newTempFile()
 	if err != nil {
 		return nil, err
@@ -41,7 +43,8 @@ func (s *spools) create() (intake.Spool, error) {
 	return f, nil
 }
 
-func (s *spools) close() {
+// Close removes them.
+func (s *Spools) Close() {
 	for _, f := range s.files {
 		f.Close()
 	}

@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"fmt"
@@ -14,27 +14,29 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// library has the symbols that many dumps share. Of each file it reads the beginning, when it is
+// Library has the symbols that many dumps share. Of each file it reads the beginning, when it is
 // added; what a stack needs is read then.
-type library struct {
-	files  *session.Files
-	spools *spools
+type Library struct {
+	Files  *session.Files
+	spools *Spools
 	stderr io.Writer
 	told   int
 }
 
-func newLibrary(stderr io.Writer) *library {
-	l := &library{spools: &spools{}, stderr: stderr}
-	opt := session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: diskSlice, Limits: intake.Limits{Spool: l.spools.create}}
+// NewLibrary makes an empty Library. What is of no use is a line on stderr.
+func NewLibrary(stderr io.Writer) *Library {
+	l := &Library{spools: &Spools{}, stderr: stderr}
+	opt := session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: ReadSize, Limits: intake.Limits{Spool: l.spools.Create}}
 	readers.Add(&opt)
-	l.files = session.NewFiles(opt)
+	l.Files = session.NewFiles(opt)
 	return l
 }
 
-func (l *library) close() { l.spools.close() }
+// Close removes temporary files.
+func (l *Library) Close() { l.spools.Close() }
 
-// add adds a file, or all files below a folder. A file that is of no use is a line on stderr.
-func (l *library) add(path string) error {
+// Add adds a file, or all files below a folder. A file that is of no use is a line on stderr.
+func (l *Library) Add(path string) error {
 	st, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -53,15 +55,15 @@ func (l *library) add(path string) error {
 	})
 }
 
-func (l *library) addFile(path string) error {
-	f, src, err := openFile(path)
+func (l *Library) addFile(path string) error {
+	f, src, err := OpenFile(path)
 	if err != nil {
 		return err
 	}
 	f.Close()
 	src = input.New(path, openForReads(path), src.Size)
 	src.Parallel = true
-	for _, it := range l.files.Add(src) {
+	for _, it := range l.Files.Add(src) {
 		if it.Message != "" {
 			l.tell(it.Message)
 		}
@@ -70,15 +72,15 @@ func (l *library) addFile(path string) error {
 }
 
 // tell prints a message, as far as there are few.
-func (l *library) tell(message string) {
-	if l.told++; l.told <= maxFileMessages {
+func (l *Library) tell(message string) {
+	if l.told++; l.told <= MaxMessages {
 		fmt.Fprintln(l.stderr, message)
 	}
 }
 
-// summary says how many messages there were in all.
-func (l *library) summary() {
-	if more := l.told - maxFileMessages; more > 0 {
+// Summary says how many messages there were in all.
+func (l *Library) Summary() {
+	if more := l.told - MaxMessages; more > 0 {
 		fmt.Fprintf(l.stderr, "%d more files among the symbols are not used, or not wholly\n", more)
 	}
 }

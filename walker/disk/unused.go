@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"cmp"
@@ -13,26 +13,26 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// choices are the user's decisions about single files.
-type choices struct {
-	// ignoreCFI are the modules whose call frame information is not used.
-	ignoreCFI []string
-	// use are files that are used although their ids do not match, as FILE or MODULE=FILE.
-	use []string
-	// maxUnpacked is what each may unpack to in bytes, if that is more than usual.
-	maxUnpacked int64
+// Choices are the user's decisions about single files.
+type Choices struct {
+	// IgnoreCFI are the modules whose call frame information is not used.
+	IgnoreCFI []string
+	// Use are files that are used although their ids do not match, as FILE or MODULE=FILE.
+	Use []string
+	// MaxUnpacked is what each may unpack to in bytes, if that is more than usual.
+	MaxUnpacked int64
 }
 
-// unpackedFlag declares --max-unpacked.
-func (c *choices) unpackedFlag(fs *flag.FlagSet) {
+// UnpackedFlag declares --max-unpacked.
+func (c *Choices) UnpackedFlag(fs *flag.FlagSet) {
 	fs.Func("max-unpacked", "let each file that is named unpack to `SIZE` bytes (20G), where that is more than 16 GB for one file in it and 300 times its size for all", func(s string) (err error) {
-		c.maxUnpacked, err = parseSize(s)
+		c.MaxUnpacked, err = ParseSize(s)
 		return err
 	})
 }
 
-// parseSize reads a number of bytes, or of KB, MB, GB or TB of 1,024 each: 20000000, 500M, 20GB.
-func parseSize(s string) (int64, error) {
+// ParseSize reads a number of bytes, or of KB, MB, GB or TB of 1,024 each: 20000000, 500M, 20GB.
+func ParseSize(s string) (int64, error) {
 	digits := strings.TrimSuffix(strings.ToUpper(s), "B")
 	shift := 0
 	if n := len(digits); n > 0 {
@@ -47,19 +47,19 @@ func parseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// useFlag declares --use, and --max-unpacked.
-func (c *choices) useFlag(fs *flag.FlagSet) {
-	c.unpackedFlag(fs)
+// UseFlag declares --use, and --max-unpacked.
+func (c *Choices) UseFlag(fs *flag.FlagSet) {
+	c.UnpackedFlag(fs)
 	fs.Func("use", "use the symbols in `file` for the module of their name, or with MODULE=FILE for that module, whatever their id says; may be given several times",
 		func(spec string) error {
-			c.use = append(c.use, spec)
+			c.Use = append(c.Use, spec)
 			return nil
 		})
 }
 
 // useFiles assigns the files of --use to their modules.
-func (s *fileSet) useFiles() error {
-	for _, spec := range s.choices.use {
+func (s *Set) useFiles() error {
+	for _, spec := range s.choices.Use {
 		if err := s.useFile(spec); err != nil {
 			return fmt.Errorf("--use %s: %w", spec, err)
 		}
@@ -72,13 +72,13 @@ func (s *fileSet) useFiles() error {
 //
 // Without MODULE the names to look for are that of the MODULE record, and the file's with and
 // without its ending: libfoo.so.sym is for libfoo.so.
-func (s *fileSet) useFile(spec string) error {
+func (s *Set) useFile(spec string) error {
 	module, path := "", spec
 	if name, file, ok := strings.Cut(spec, "="); ok && !isFile(spec) {
 		module, path = name, file
 	}
-	path = inBundle(path)
-	items, err := s.add(path)
+	path = InBundle(path)
+	items, err := s.Add(path)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *fileSet) useFile(spec string) error {
 		return !it.Usable || it.Kind != session.KindSym && it.Kind != session.KindBinary
 	})
 	if len(items) > 1 { // a file for several processors
-		items = slices.DeleteFunc(items, func(it session.Item) bool { return s.files.Unused(it.ID, 0).Reason == session.OtherProcessor })
+		items = slices.DeleteFunc(items, func(it session.Item) bool { return s.Files.Unused(it.ID, 0).Reason == session.OtherProcessor })
 	}
 	switch {
 	case len(items) == 0:
@@ -100,14 +100,14 @@ func (s *fileSet) useFile(spec string) error {
 		names = []string{it.SymName, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), filepath.Base(path)}
 	}
 	used := false
-	for i := range s.dump.Dump.Modules {
-		m := &s.dump.Dump.Modules[i]
+	for i := range s.Dump.Dump.Modules {
+		m := &s.Dump.Dump.Modules[i]
 		if !slices.ContainsFunc(names, func(name string) bool {
-			return name != "" && (s.dump.SameName(i, name) || m.Name == name || report.ModuleTitle(m.Name, m.Base) == name)
+			return name != "" && (s.Dump.SameName(i, name) || m.Name == name || report.ModuleTitle(m.Name, m.Base) == name)
 		}) {
 			continue
 		}
-		if err := s.files.Assign(it.ID, 0, i); err != nil {
+		if err := s.Files.Assign(it.ID, 0, i); err != nil {
 			return err
 		}
 		used = true
@@ -125,19 +125,19 @@ func (s *fileSet) useFile(spec string) error {
 // line. Each of them has a line, and so has each file in a folder or archive that has the name of a
 // module without symbols: the user expects these to be used. The others are only counted, and only
 // if symbols are missing.
-func (s *fileSet) warnUnused(r *report.Report, named []string) {
+func (s *Set) warnUnused(r *report.Report, named []string) {
 	others := 0
 	told := 0
 	tell := func(name, why string) {
-		if told++; told <= maxFileMessages {
+		if told++; told <= MaxMessages {
 			fmt.Fprintf(s.stderr, "%s: not used: %s\n", name, why)
 		} else {
 			others++
 		}
 	}
-	for _, it := range s.files.Items() {
-		unused := s.files.Unused(it.ID, 0)
-		direct := slices.ContainsFunc(named, func(path string) bool { return inBundle(path) == it.Name })
+	for _, it := range s.Files.Items() {
+		unused := s.Files.Unused(it.ID, 0)
+		direct := slices.ContainsFunc(named, func(path string) bool { return InBundle(path) == it.Name })
 		switch {
 		case unused.Reason == session.NotUnused:
 		case unused.Wanted || direct:
@@ -151,7 +151,7 @@ func (s *fileSet) warnUnused(r *report.Report, named []string) {
 			if s.added[file.path] {
 				continue
 			}
-			if unused := s.dump.Mismatch(file.known); unused.Wanted {
+			if unused := s.Dump.Mismatch(file.known); unused.Wanted {
 				tell(file.path, unused.Why+remedy(file.path, &unused))
 			} else {
 				others++

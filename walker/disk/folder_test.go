@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestFolderKinds(t *testing.T) {
 		intake.Tar: "a" + strings.Repeat("\x00", 256) + "ustar" + strings.Repeat("\x00", 250), intake.Ar: "!<arch>\n",
 		intake.MachO: "\xcf\xfa\xed\xfe\x07\x00\x00\x01" + zeros, intake.Fat: "\xca\xfe\xba\xbe\x00\x00\x00\x01" + zeros,
 		intake.ELF: "\x7fELF\x02\x01" + zeros, intake.PE: "MZ" + zeros, intake.PDB: "Microsoft C/C++ MSF 7.00\r\n\x1aDS" + zeros}
-	for name, k := range enumtest.Strings[intake.Kind](t, "../../../core/intake", "Kind") {
+	for name, k := range enumtest.Strings[intake.Kind](t, "../../core/intake", "Kind") {
 		// Uploads have dumps, not symbols.
 		if !k.IsBinary() && !k.HasMembers() || k == intake.Multipart || k == intake.Envelope || k == intake.HTTP {
 			continue

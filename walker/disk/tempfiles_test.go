@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ func TestTempFiles(t *testing.T) {
 	for _, name := range []string{"TMPDIR", "TMP"} {
 		t.Setenv(name, dir)
 	}
-	files, err := openSources([]string{"tempfiles_test.go"}, 0)
+	files, err := OpenSources([]string{"tempfiles_test.go"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestTempFiles(t *testing.T) {
 	if _, err := spool.WriteAt([]byte("unpacked"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := files[0].close(); err != nil {
+	if err := files[0].Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := spool.WriteAt([]byte("unpacked"), 0); !errors.Is(err, os.ErrClosed) {

@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/core/sourcefile"
 )
 
-// addSources gives the session the source files of a folder. None is opened before a line of it is wanted.
-func (s *fileSet) addSources(folder string) error {
+// AddSources gives the session the source files of a folder. None is opened before a line of it is wanted.
+func (s *Set) AddSources(folder string) error {
 	folder, err := filepath.Abs(folder) // its name is the first part of the files' paths
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *fileSet) addSources(folder string) error {
 			return err
 		}
 		found = true
-		s.files.Add(input.New(filepath.ToSlash(name), closedFile(path), info.Size()))
+		s.Files.Add(input.New(filepath.ToSlash(name), closedFile(path), info.Size()))
 		return nil
 	})
 	if err == nil && !found {
