@@ -22,6 +22,7 @@
 package binary
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,6 +110,80 @@ func (f *File) ChecksumID() (string, error) {
 // Code reads the program's bytes at an RVA, from read-only sections, so that they are the same in
 // memory. It returns how many there were.
 func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
+
+// BigEndian reports whether the program has its most significant bytes first.
+func (f *File) BigEndian() bool {
+	switch p := f.program.(type) {
+	case *elfProgram:
+		return p.elf.Order == binary.BigEndian
+	case *machoProgram:
+		return p.macho.Order == binary.BigEndian
+	}
+	return false
+}
+
+// IsARM reports whether a symbol of an ELF file says that code of 32-bit arm is ARM code. What is not known
+// to be that may be Thumb code, as all code of Windows and most of Apple's is.
+func (f *File) IsARM(rva uint64) bool {
+	if _, ok := f.program.(*elfProgram); !ok {
+		return false
+	}
+	tables, _ := f.symbolTables()
+	for _, of := range tables {
+		if t, err := of.get(); err == nil {
+			if n, ok := t.(elfNames); ok && n.IsARM(rva-n.shift) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Names calls each with names of the symbol tables, or of a PDB's public names, in the order of the tables and of addresses.
+// A table that cannot be read has none; Warnings says why.
+func (f *File) Names(from, count int, each func(name symbol.Symbol)) (more bool, err error) {
+	var of *pdbProgram
+	switch p := f.program.(type) {
+	case *peProgram:
+		of = p.pdb
+	case *pdbProgram:
+		of = p
+	}
+	if of != nil {
+		return of.pdb.PublicNames(from, count, func(rva uint64, name string) error {
+			each(symbol.Symbol{Name: name, Start: rva, Public: true})
+			return nil
+		})
+	}
+	tables, err := f.symbolTables()
+	if err != nil {
+		return false, err
+	}
+	for _, of := range tables {
+		t, err := of.get()
+		if input.Needs(err) {
+			return false, err
+		}
+		if err != nil {
+			continue
+		}
+		for ; from < t.Len() && count > 0; count-- {
+			if err := f.src.Draw(input.Work, nameWork); err != nil {
+				return false, err
+			}
+			each(t.At(from))
+			from++
+		}
+		if from < t.Len() {
+			return true, nil
+		}
+		from -= t.Len()
+	}
+	return false, nil
+}
+
+// nameWork is the work of reading a name.
+const nameWork = 64
 
 // Variables returns the RVAs of those variables that the symbol tables of an ELF file name.
 func (f *File) Variables(names []string) map[string]uint64 {

@@ -96,6 +96,23 @@ func (p *Publics) Lookup(rva uint64) (Public, bool) {
 	return Public{}, false
 }
 
+// IsARM reports whether the symbol of the function at an RVA says that it is ARM code: its lowest bit is clear.
+func (p *Publics) IsARM(rva uint64) bool {
+	n, _, _ := p.Piece(rva)
+	if n < 0 || p.list[n].flags&isPLT != 0 {
+		return false
+	}
+	which := 0
+	if p.list[n].flags&fromDynsym != 0 {
+		which = 1
+	}
+	if p.names[which] == nil {
+		return false
+	}
+	s, err := p.f.symbol(p.names[which], p.list[n].symbol)
+	return err == nil && s.Type == SymFunc && s.Value&1 == 0
+}
+
 // Piece returns the number of the name that Lookup returns for an RVA, and the code around it that
 // has this name. Without a name n is -1, and end is where the next name starts.
 //

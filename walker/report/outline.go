@@ -180,6 +180,14 @@ func (p *OutlinePlace) Title(name func(Name) string) string {
 	return text
 }
 
+// Short is the rule in one line.
+func (r *OutlineRule) Short() string {
+	if r.Text != "" {
+		return r.Text
+	}
+	return r.Words()
+}
+
 // Words are the rules of a row: "cfa rsp+16, ra cfa-8, rbp cfa-16, signal".
 func (r *OutlineRule) Words() string {
 	words := []string{"cfa " + r.CFA, "ra " + r.RA}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/disasm"
@@ -61,11 +62,11 @@ func (s *Session) FrameCode(thread, frame int, wish CodeWish) (*report.Code, err
 		if !wish.Redact {
 			row.Values = values(row.Text, &f.Regs)
 			if s.ExceptionOf(thread) != nil && frame == 0 {
-				c.branch(row, thread, &f.Regs)
+				s.branch(row, thread, &f.Regs)
 			}
 		}
 	}
-	return c.done(), nil
+	return c.done(s.opt.Demangle), nil
 }
 
 // CodeAt returns the code around an address, whose lowest bit says on 32-bit arm that it is Thumb code.
@@ -75,17 +76,29 @@ func (s *Session) CodeAt(at uint64, wish CodeWish) (*report.Code, error) {
 	if arch == nil {
 		return nil, fmt.Errorf("the dump does not name its processor")
 	}
-	c := s.coder(arch, at&1 == 1, wish)
-	c.around(at)
-	for i := range c.out.Rows {
-		c.out.Rows[i].At = c.out.Rows[i].Address == arch.CodeAddress(at)
-	}
-	return c.done(), nil
+	return s.coder(arch, at&1 == 1, wish).at(at).done(s.opt.Demangle), nil
+}
+
+// codeSource is what code is read from: a dump's process (Session), or a file (Outline).
+type codeSource interface {
+	// readCode reads the code at an address, and returns how many bytes there were.
+	readCode(address uint64, p []byte) int
+	// locate returns what symbols say of an address.
+	locate(address uint64) located
+	// codeFile names the file that has a module's code.
+	codeFile(module int) string
+	// noCode says why there is no code at an address, and whether a file that was not added has it.
+	noCode() (why string, absent bool)
+	// rule says how the caller is found at an address, or is "".
+	rule(address uint64) string
 }
 
 // coder makes a report.Code.
 type coder struct {
-	s     *Session
+	of    codeSource
+	src   *input.Source // whose budget the work is drawn from
+	dump  *core.Dump    // nil: all code is a file's
+	order binary.ByteOrder
 	arch  *cpu.Arch
 	thumb bool
 	wish  CodeWish
@@ -99,15 +112,18 @@ type coder struct {
 	// file and line are the last position in the source that a row has.
 	file string
 	line uint32
+	last string // the last rule that a row has
 }
 
-// located is what symbols say of an address. known: they have a name or a line.
+// located is what symbols say of an address. known: they have a name or a line. thumb: what is there is not known to be
+// ARM code.
 type located struct {
 	address uint64
 	module  int // or -1
 	rva     uint64
 	sym     symbol.Symbol
 	known   bool
+	thumb   bool
 	done    bool // it was looked up
 }
 
@@ -117,15 +133,47 @@ func (c *coder) lookup(address uint64) *located {
 	if l.done && l.address == address {
 		return l
 	}
-	*l = located{address: address, done: true}
-	if l.module, l.rva = c.s.walked.walker.Modules.Find(address); l.module >= 0 {
-		l.sym, l.known = c.s.nameAt(l.module, l.rva)
+	*l = c.of.locate(address)
+	l.address, l.done = address, true
+	return l
+}
+
+// isThumb reports whether the code at an address may be Thumb code.
+func (c *coder) isThumb(address uint64) bool {
+	return c.thumb || c.arch.ThumbBit && c.lookup(address).thumb
+}
+
+// decodes reports whether the instructions at an address are decoded.
+func (c *coder) decodes(address uint64) bool { return disasm.Knows(c.arch, c.isThumb(address)) }
+
+func (s *Session) coder(arch *cpu.Arch, thumb bool, wish CodeWish) *coder {
+	return &coder{of: s, src: s.Src, dump: s.Dump, order: s.order(), arch: arch, thumb: thumb && arch.ThumbBit, wish: wish, out: &report.Code{}}
+}
+
+func (s *Session) readCode(address uint64, p []byte) int { return s.Dump.Code(address, p) }
+
+func (s *Session) locate(address uint64) (l located) {
+	if l.module, l.rva = s.walked.walker.Modules.Find(address); l.module >= 0 {
+		l.sym, l.known = s.nameAt(l.module, l.rva)
 	}
 	return l
 }
 
-func (s *Session) coder(arch *cpu.Arch, thumb bool, wish CodeWish) *coder {
-	return &coder{s: s, arch: arch, thumb: thumb && arch.ThumbBit, wish: wish, out: &report.Code{}}
+func (s *Session) codeFile(module int) string { return s.Modules[module].Name }
+
+func (s *Session) noCode() (string, bool) {
+	return "neither the dump nor a program that was added has the code there", true
+}
+
+func (s *Session) rule(uint64) string { return "" } // explain has those of frames
+
+// at makes the rows around an address, and marks its own.
+func (c *coder) at(at uint64) *coder {
+	c.around(at)
+	for i := range c.out.Rows {
+		c.out.Rows[i].At = c.out.Rows[i].Address == c.arch.CodeAddress(at)
+	}
+	return c
 }
 
 // around makes the rows around an address.
@@ -133,19 +181,19 @@ func (c *coder) around(at uint64) {
 	at = c.arch.CodeAddress(at)
 	c.out.Place = c.place(at)
 	var one [1]byte
-	switch inDump := c.s.Memory.Read(at, one[:]) == 1; {
+	switch inDump := c.inDump(at); {
 	case c.wish.Redact && inDump && !c.isCode(at):
 		c.out.Unread = "the memory there may be data, which this viewer hides"
 		return
-	case c.s.Dump.Code(at, one[:]) == 0:
-		c.out.Unread, c.out.Absent = "neither the dump nor a program that was added has the code there", true
+	case c.of.readCode(at, one[:]) == 0:
+		c.out.Unread, c.out.Absent = c.of.noCode()
 		return
 	case !inDump && c.out.Place.Module >= 0:
-		c.out.From = c.s.Modules[c.out.Place.Module].Name
+		c.out.From = c.of.codeFile(c.out.Place.Module)
 	}
-	if !disasm.Knows(c.arch, c.thumb) {
+	if !c.decodes(at) {
 		c.out.Unread = c.arch.Name + " instructions are not decoded"
-		if c.thumb {
+		if c.isThumb(at) {
 			c.out.Unread = "it may be Thumb code, which is not decoded"
 		}
 	}
@@ -176,9 +224,15 @@ func (c *coder) around(at uint64) {
 		next += size
 	}
 	if len(c.out.Rows) > 0 {
-		_, _, c.out.MoreAfter = c.at(next)
+		_, _, c.out.MoreAfter = c.decode(next)
 		c.firstLine()
 	}
+}
+
+// inDump reports whether an address is in the dump's memory.
+func (c *coder) inDump(address uint64) bool {
+	var one [1]byte
+	return c.dump != nil && c.dump.Memory.Read(address, one[:]) == 1
 }
 
 // isCode reports whether memory of the dump at an address is a program's code: the memory map says
@@ -188,7 +242,7 @@ func (c *coder) isCode(address uint64) bool {
 		return false
 	}
 	if c.ranges == nil {
-		c.ranges = analysis.NewMemoryMap(c.s.Dump)
+		c.ranges = analysis.NewMemoryMap(c.dump)
 	}
 	if p := c.ranges.At(address); p != nil {
 		return p.Exec && !p.Write
@@ -215,15 +269,15 @@ func (c *coder) read(address uint64) {
 		c.room = make([]byte, 2*page)
 	}
 	for _, c.base = range []uint64{address &^ (page - 1), address} {
-		if c.code = c.room[:c.s.Dump.Code(c.base, c.room)]; c.base+uint64(len(c.code)) > address {
+		if c.code = c.room[:c.of.readCode(c.base, c.room)]; c.base+uint64(len(c.code)) > address {
 			return
 		}
 	}
 	c.code = c.code[:0]
 }
 
-// at decodes the instruction at an address; false if its memory is not there.
-func (c *coder) at(address uint64) (disasm.Inst, []byte, bool) {
+// decode decodes the instruction at an address; false if its memory is not there.
+func (c *coder) decode(address uint64) (disasm.Inst, []byte, bool) {
 	if off := address - c.base; off >= uint64(len(c.code)) || uint64(len(c.code))-off < disasm.Longest {
 		c.read(address)
 	}
@@ -231,19 +285,12 @@ func (c *coder) at(address uint64) (disasm.Inst, []byte, bool) {
 		return disasm.Inst{}, nil, false
 	}
 	rest := c.code[address-c.base:]
-	order := c.s.Header.Order
-	if order == nil {
-		order = binary.LittleEndian
-	}
-	in := disasm.Decode(c.arch, rest, address, order, c.thumb)
+	in := disasm.Decode(c.arch, rest, address, c.order, c.isThumb(address))
 	return in, rest[:in.Len], true
 }
 
 // public reports whether the bytes at an address are a file's, or code.
-func (c *coder) public(address uint64) bool {
-	var one [1]byte
-	return c.s.Memory.Read(address, one[:]) == 0 || c.isCode(address)
-}
+func (c *coder) public(address uint64) bool { return !c.inDump(address) || c.isCode(address) }
 
 // above finds where the instructions before an address begin: as many as are wanted, in order. It goes
 // from function to function, and decodes each from its beginning. Where no symbol says where that of the
@@ -258,20 +305,20 @@ func (c *coder) above(at uint64, one bool) (found []uint64) {
 				break
 			}
 		}
-		known := start > 0 && end-start <= maxAbove && disasm.Knows(c.arch, c.thumb)
+		known := start > 0 && end-start <= maxAbove && c.decodes(at)
 		if known {
-			_, _, known = c.at(start)
+			_, _, known = c.decode(start)
 		}
 		if !known && !first && (len(found) > 0 || start > 0) {
 			break // nothing is guessed before a function's beginning
 		}
 		if !known {
 			start = c.before(end, c.wish.Before-len(found))
-			c.out.Guessed = start < end && disasm.Knows(c.arch, c.thumb)
+			c.out.Guessed = start < end && c.decodes(at)
 		}
 		var starts []uint64
-		for next := start; next < end && c.s.Src.Draw(input.Work, codeWork) == nil; {
-			in, _, ok := c.at(next)
+		for next := start; next < end && c.src.Draw(input.Work, codeWork) == nil; {
+			in, _, ok := c.decode(next)
 			if !ok { // a gap in the function
 				starts = nil
 				break
@@ -303,10 +350,10 @@ func (c *coder) functionBefore(end uint64) uint64 {
 // decoding leads to the address. Bytes that are not decoded begin anywhere.
 func (c *coder) before(at uint64, n int) uint64 {
 	step := uint64(max(1, c.arch.JumpAlign))
-	decodes := disasm.Knows(c.arch, c.thumb)
+	decodes := c.decodes(at)
 	far, leads := at, map[uint64]bool{at: true}
-	for start := at - step; at-start <= min(uint64(n)*4, maxAbove) && c.s.Src.Draw(input.Work, codeWork) == nil; start -= step {
-		if in, _, ok := c.at(start); ok && (in.Text != "" || !decodes) && leads[start+uint64(in.Len)] {
+	for start := at - step; at-start <= min(uint64(n)*4, maxAbove) && c.src.Draw(input.Work, codeWork) == nil; start -= step {
+		if in, _, ok := c.decode(start); ok && (in.Text != "" || !decodes) && leads[start+uint64(in.Len)] {
 			far, leads[start] = start, true
 		}
 	}
@@ -316,11 +363,11 @@ func (c *coder) before(at uint64, n int) uint64 {
 // add adds the instruction at an address, which ends before the address stop unless that is 0, and returns
 // its size, or 0 if it is not there.
 func (c *coder) add(next, stop uint64) uint64 {
-	if err := c.s.Src.Draw(input.Work, codeWork); err != nil {
+	if err := c.src.Draw(input.Work, codeWork); err != nil {
 		c.out.Unread = err.Error()
 		return 0
 	}
-	in, code, ok := c.at(next)
+	in, code, ok := c.decode(next)
 	if !ok {
 		return 0
 	}
@@ -339,6 +386,9 @@ func (c *coder) add(next, stop uint64) uint64 {
 	}
 	if file, line := c.lookup(next).position(); line != 0 && (file != c.file || line != c.line || row.Starts()) {
 		row.File, row.Line, c.file, c.line = file, line, file, line
+	}
+	if rule := c.of.rule(next); rule != c.last {
+		row.Rule, c.last = rule, rule
 	}
 	c.out.Rows = append(c.out.Rows, row)
 	return uint64(in.Len)
@@ -371,9 +421,9 @@ func (l *located) position() (string, uint32) {
 }
 
 // done makes the names readable.
-func (c *coder) done() *report.Code {
-	if c.s.opt.Demangle != nil {
-		c.out.Demangle(c.s.opt.Demangle)
+func (c *coder) done(demangle func(string) string) *report.Code {
+	if demangle != nil {
+		c.out.Demangle(demangle)
 	}
 	return c.out
 }
@@ -406,13 +456,13 @@ func values(text string, regs *cpu.Regs) (out []report.RegisterValue) {
 }
 
 // branch says whether a conditional jump at a thread's exception is taken.
-func (c *coder) branch(row *report.CodeRow, thread int, regs *cpu.Regs) {
-	context, err := threadContext(c.s.Dump, thread)
+func (s *Session) branch(row *report.CodeRow, thread int, regs *cpu.Regs) {
+	context, err := threadContext(s.Dump, thread)
 	if err != nil {
 		return
 	}
-	b, ok := disasm.Decide(c.arch, row.Text, func(name string) (uint64, bool) {
-		if r, ok := c.arch.Lookup(name); ok {
+	b, ok := disasm.Decide(regs.Arch, row.Text, func(name string) (uint64, bool) {
+		if r, ok := regs.Arch.Lookup(name); ok {
 			return regs.Get(r)
 		}
 		return context.ExtraValue(name)

@@ -53,6 +53,7 @@ func (s *Session) Pointees(texts bool) func(address uint64) report.Pointee {
 
 // pointers finds what addresses are in.
 type pointers struct {
+	s      *Session
 	c      coder
 	ranges []report.MemoryRange // sorted by start
 	frames []frameMemory        // sorted by start
@@ -69,7 +70,7 @@ type frameMemory struct {
 
 func (s *Session) pointers(texts bool) *pointers {
 	r := s.present()
-	p := &pointers{c: coder{s: s, arch: s.Arch()}, ranges: report.MemoryMap(s.Dump, r), texts: texts, word: 8}
+	p := &pointers{s: s, c: coder{of: s, arch: s.Arch()}, ranges: report.MemoryMap(s.Dump, r), texts: texts, word: 8}
 	if p.c.arch != nil {
 		p.word = p.c.arch.WordSize
 	}
@@ -109,7 +110,7 @@ func (s *Session) order() binary.ByteOrder {
 
 // value reads a word.
 func (p *pointers) value(b []byte) uint64 {
-	order := p.c.s.order()
+	order := p.s.order()
 	if p.word == 4 {
 		return uint64(order.Uint32(b))
 	}
@@ -152,7 +153,7 @@ func (p *pointers) in(address uint64) report.Pointee {
 // text returns the printable text at an address, of at least 4 bytes, up to 40.
 func (p *pointers) text(address uint64) string {
 	var b [40]byte
-	text := printable(b[:p.c.s.Dump.Code(address, b[:])])
+	text := printable(b[:p.s.Dump.Code(address, b[:])])
 	if len(text) < 4 {
 		return ""
 	}

@@ -27,6 +27,7 @@ type Outline struct {
 	fs   *Files
 	item int
 	file *symbols.File
+	code *symbols.File // the program of a symbol file, once it was looked for and found
 	arch *cpu.Arch
 	base uint64
 	// src has the records, text reads them; both are nil before a list is asked for.
@@ -60,6 +61,9 @@ func (o *Outline) Close() {
 		o.fs.budget.Return(int64(len(name)) + entryMemory)
 	}
 	o.fs.store.Release(o.file)
+	if o.code != nil {
+		o.fs.store.Release(o.code)
+	}
 }
 
 // Unindexed reports whether the file is a symbol file of which there is no full index, which would tell all
@@ -72,6 +76,9 @@ func (o *Outline) Unindexed() (is bool) {
 // Stale reports whether the file has changed since, by another one that is a part of it: it must be opened
 // again.
 func (o *Outline) Stale() bool { return o.file.IsBinary && o.revision != o.file.Revision() }
+
+// IsBinary reports whether the file is a binary, and not a symbol file.
+func (o *Outline) IsBinary() bool { return o.file.IsBinary }
 
 // Item returns the number of the file.
 func (o *Outline) Item() int { return o.item }
@@ -101,10 +108,11 @@ func (s *Session) ItemOf(module int) int {
 	return -1
 }
 
-// SymbolFiles returns the items of the symbol files of the dump's modules, each once.
+// SymbolFiles returns the items of the symbol files of the dump's modules, and of the binaries of those without one,
+// each once.
 func (s *Session) SymbolFiles() (items []int) {
 	for i := range s.modules {
-		if f := s.modules[i].item; f != nil {
+		if f := cmp.Or(s.modules[i].item, s.modules[i].bin); f != nil {
 			if item := s.itemOf(f); item >= 0 && !slices.Contains(items, item) {
 				items = append(items, item)
 			}
@@ -516,7 +524,7 @@ func (o *Outline) At(address uint64, lines bool, from, count int) (*report.Outli
 			out.Inlines = append(out.Inlines, report.OutlineCall{Name: report.Name{Raw: in.Name, Linked: o.file.IsBinary}, File: in.File, Line: in.Line})
 		}
 	}
-	o.rule(out, rva)
+	o.addRule(out, rva)
 	if err != nil || !lines || out.Function.Name.Raw == "" || s.Public {
 		return out, err
 	}
@@ -563,8 +571,8 @@ func (o *Outline) lines(out *report.OutlinePlace, start, rva uint64, from, count
 	return nil
 }
 
-// rule adds how the caller is found at an address.
-func (o *Outline) rule(out *report.OutlinePlace, rva uint64) {
+// addRule adds how the caller is found at an address.
+func (o *Outline) addRule(out *report.OutlinePlace, rva uint64) {
 	if o.arch == nil {
 		out.NoRule = "the registers of its processor are not known"
 		return

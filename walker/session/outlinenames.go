@@ -4,7 +4,38 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/symbols"
 )
+
+// findNames is how many names of a symbol table Find reads in a step.
+const findNames = 1 << 13
+
+// Find goes on with a search for functions whose names contain a text: of a symbol file in its records, about step bytes
+// of them, of a binary in its symbol tables, whose names are those that the walk has without debug information. It
+// finds at most most. from is 0 at first, then the number that it returned; below 0 there are no further ones.
+func (o *Outline) Find(text string, most, from int, step int64) (found []report.OutlineRow, next int, err error) {
+	if !o.file.IsBinary {
+		list, err := o.List(OutlineWish{Kind: report.OutlineFunctions, Text: text, Most: most}, 0, most, step)
+		if err != nil || list.Ended {
+			return list.Rows, -1, err
+		}
+		return nil, 0, nil
+	}
+	more, matches := false, o.matcher(text)
+	o.file.WithBinary(func(b symbols.Binary) {
+		more, err = b.Names(from, findNames, func(s symbol.Symbol) {
+			if len(found) < most && matches([]byte(s.Name)) {
+				found = append(found, report.OutlineRow{Address: o.address(s.Start), Size: s.Size, Public: true, Name: report.Name{Raw: s.Name, Linked: true}})
+			}
+		})
+	})
+	if !more || len(found) >= most {
+		return found, -1, err
+	}
+	return found, from + findNames, err
+}
 
 // generated are words of readable names that mangled names do not spell, in lower case: those of types, of
 // the standard library's names, and of what compilers make.

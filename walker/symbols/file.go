@@ -37,6 +37,13 @@ type Binary interface {
 	// Code reads those bytes of the program that are the same in memory, and returns how many it
 	// read.
 	Code(rva uint64, p []byte) int
+	// BigEndian is the byte order of the program. IsARM: a symbol says that code of 32-bit arm is ARM code, and not Thumb
+	// code.
+	BigEndian() bool
+	IsARM(rva uint64) bool
+	// Names calls each with count names of code in the symbol tables, from number from on, and reports whether
+	// there are more. It reads no debug information.
+	Names(from, count int, each func(name symbol.Symbol)) (more bool, err error)
 	// Variables returns the RVAs of those variables that the file names. Initial reads what the file
 	// has at an RVA, also where the program may have written since. Pointer returns the RVA that the
 	// loader makes a pointer at an RVA of.

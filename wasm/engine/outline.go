@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -37,7 +39,7 @@ func (e *Engine) openOutline(q protocol.Query) *session.Outline {
 	if s != nil {
 		opened.In(s)
 	}
-	*o = outline{of: opened, dump: q.Dump, view: view.New(&report.Report{}, e.demangle)}
+	*o = outline{of: opened, dump: q.Dump, view: view.New(opened.Report(), e.demangle)}
 	return opened
 }
 
@@ -92,7 +94,10 @@ type symbolSearch struct {
 	text  string
 	items []int // of the files that are left
 	of    *session.Outline
+	next  int // for Outline.Find
 	rows  []rows.PlaceRow
+	// symFiles and tables count the symbol files and the binaries that were searched.
+	symFiles, tables int
 }
 
 // mostSymbols is how many functions a symbolSearch finds: a person types on rather than read more.
@@ -119,7 +124,7 @@ func (e *Engine) symbolsPage(q protocol.Query) *protocol.SymbolsPage {
 	if len(f.items) > 0 && len(f.rows) < mostSymbols {
 		e.searchSymbols(s)
 	}
-	return &protocol.SymbolsPage{PlacesPage: protocol.PlacesPage{Of: f.text, Rows: f.rows}, Ended: len(f.items) == 0 || len(f.rows) >= mostSymbols}
+	return &protocol.SymbolsPage{PlacesPage: protocol.PlacesPage{Of: f.text, Rows: f.rows}, Ended: len(f.items) == 0 || len(f.rows) >= mostSymbols, Files: f.symFiles, Tables: f.tables}
 }
 
 // searchSymbols reads on in the next file. What cannot be read has no functions.
@@ -132,16 +137,26 @@ func (e *Engine) searchSymbols(s *session.Session) {
 			return
 		}
 		of.In(s)
-		f.of = of
+		f.of, f.next = of, 0
 	}
-	left := mostSymbols - len(f.rows)
-	list, err := f.of.List(session.OutlineWish{Kind: report.OutlineFunctions, Text: f.text, Most: mostSymbols}, 0, left, outlineStep)
-	if err == nil && !list.Ended {
+	found, next, err := f.of.Find(f.text, mostSymbols-len(f.rows), f.next, outlineStep)
+	if f.next = next; err != nil {
+		f.next = -1
+	}
+	v := view.New(f.of.Report(), e.demangle)
+	for _, r := range v.Outline(&report.Outline{File: f.of.File(), List: &report.OutlineList{Kind: report.OutlineFunctions, Rows: found}}).Rows {
+		known := func(p rows.PlaceRow) bool { return p.Address == r.Address }
+		if !slices.ContainsFunc(f.rows, known) { // programs have several symbol tables
+			f.rows = append(f.rows, rows.PlaceRow{Title: r.Full, Note: rows.BaseName(rows.Clean(f.of.File().Name)), Address: r.Address})
+		}
+	}
+	if f.next >= 0 {
 		return
 	}
-	v := view.New(&report.Report{}, e.demangle)
-	for _, r := range v.Outline(&report.Outline{File: f.of.File(), List: list}).Rows {
-		f.rows = append(f.rows, rows.PlaceRow{Title: r.Full, Note: rows.BaseName(rows.Clean(f.of.File().Name)), Address: r.Address})
+	if f.of.IsBinary() {
+		f.tables++
+	} else {
+		f.symFiles++
 	}
 	f.of.Close()
 	f.of, f.items = nil, f.items[1:]

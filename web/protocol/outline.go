@@ -16,12 +16,14 @@ type OutlineQuery struct {
 	Lines         Span
 }
 
-// SymbolsQuery queries functions whose names contain Text in the symbol files of all modules of the dump,
-// reading on with each query.
+// SymbolsQuery queries functions whose names contain Text in the symbol files of all modules of the dump, and in the
+// symbol tables of the programs and PDBs of modules without one, reading on with each query.
 type SymbolsQuery struct{ Text string }
 
-// SymbolsPage has those that were found so far; Ended: there are no others.
+// SymbolsPage has those that were found so far; Ended: there are no others. Files and Tables are how many symbol files,
+// and binaries, were searched.
 type SymbolsPage struct {
 	PlacesPage
-	Ended bool
+	Ended         bool
+	Files, Tables int
 }

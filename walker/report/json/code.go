@@ -13,10 +13,11 @@ import (
 //	from            the file that the code was read from, or null for the dump's memory
 //	function, module, offset  where the address is, or null
 //	guessed         whether where the first instruction begins is a guess
-//	instructions[]  {address, at, bytes, called_frame, file, function, line, module, offset, taken, taken_why, target, text, values};
+//	instructions[]  {address, at, bytes, called_frame, file, function, line, module, offset, rule, source, taken, taken_why, target, text, values};
 //	                the place is that of its target, called_frame the number of the frame that the call led to, taken whether
 //	                a conditional jump at an exception is, and taken_why what decides it, values are {register: value} of the
-//	                one with at. What is not known is null
+//	                one with at, rule how a caller is found from here on, in code of a program without a dump. What is not
+//	                known is null
 //	unread          why no instruction could be read, or null
 func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
@@ -42,6 +43,7 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 			}
 			p.moduleName(row.Place.Module)
 			p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
+			p.StrOrNull("rule", row.Rule)
 			p.StrOrNull("source", row.Source)
 			if row.Jump != nil {
 				p.Bool("taken", row.Jump.Taken)

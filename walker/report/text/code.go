@@ -81,6 +81,9 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 		if row.Jump != nil {
 			notes = append(notes, row.Jump.Text())
 		}
+		if row.Rule != "" {
+			notes = append(notes, "rule: "+visible.Text(row.Rule))
+		}
 		for _, v := range row.Values {
 			notes = append(notes, fmt.Sprintf("%s 0x%x", v.Name, v.Value))
 		}

@@ -167,6 +167,9 @@ func (l *CodeList) note(in *report.CodeRow) string {
 	if in.Jump != nil {
 		parts = append(parts, in.Jump.Text())
 	}
+	if in.Rule != "" {
+		parts = append(parts, "caller: "+in.Rule)
+	}
 	for _, v := range in.Values {
 		s := fmt.Sprintf("%s = 0x%x", v.Name, v.Value)
 		if note := l.v.valueNote(v.Value); note != "" {

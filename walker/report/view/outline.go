@@ -112,11 +112,7 @@ func (v *View) outlinePlace(at *report.OutlinePlace) *rows.OutlinePlace {
 		fact("Source", where(at.File, at.Line))
 	}
 	if r := at.Rule; r != nil {
-		if r.Text != "" {
-			fact("Unwind rule", r.Text)
-		} else {
-			fact("Unwind rule", r.Words())
-		}
+		fact("Unwind rule", r.Short())
 		fact("Rule from", rows.BaseName(r.Origin))
 	} else {
 		fact("Unwind rule", at.NoRule)
