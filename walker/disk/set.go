@@ -33,13 +33,22 @@ import (
 func Open(args []string, opt session.Options, choices Choices, stderr io.Writer) (*Set, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
 	files := New(opt, choices, stderr)
-	if err := files.AddAll(args); err != nil {
+	r, err := files.Read(args)
+	if err != nil {
 		files.Close()
 		return nil, nil, err
 	}
-	r := files.Dump.Report()
-	files.warnUnused(r, args[1:])
 	return files, r, nil
+}
+
+// Read is Open for a Set that may have the dump already.
+func (s *Set) Read(args []string) (*report.Report, error) {
+	if err := s.AddAll(args); err != nil {
+		return nil, err
+	}
+	r := s.Dump.Report()
+	s.warnUnused(r, args[1:])
+	return r, nil
 }
 
 // MoreUnpacked ends the message of what unpacks to more than is allowed.
@@ -199,8 +208,7 @@ func OpenFile(path string) (f *os.File, src *input.Source, err error) {
 
 // addDump adds a file that must be a dump, or an archive with one.
 func (s *Set) addDump(path string) error {
-	items, err := s.Add(path)
-	if err != nil {
+	if _, err := s.Add(path); err != nil {
 		return err
 	}
 	s.Dump = s.Files.Session(0)
@@ -211,7 +219,7 @@ func (s *Set) addDump(path string) error {
 		fmt.Fprintf(s.stderr, "%s: holds %d dumps; this is %s\n", path, n, s.Files.Dumps()[0].Name)
 		return nil
 	}
-	for _, it := range items {
+	for _, it := range s.Files.Items() {
 		if it.Message != "" {
 			return errors.New(it.Message)
 		}

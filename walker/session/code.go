@@ -216,7 +216,7 @@ func (c *coder) around(at uint64) {
 	if len(before) > 0 {
 		first = before[0]
 	}
-	for n := 0; (c.wish.Whole && next < end || !c.wish.Whole && n < c.wish.After) && next-first < maxCode; n++ {
+	for n := 0; (next < end || end == 0 && n < c.wish.After) && next-first < maxCode; n++ {
 		size := c.add(next, 0)
 		if size == 0 {
 			break

@@ -20,7 +20,7 @@ func (o *Outline) program() *symbols.File {
 	if o.code != nil {
 		return o.code
 	}
-	for _, c := range o.fs.opt.Store.For(o.file.Keys()) {
+	for _, c := range o.fs.store.For(o.file.Keys()) {
 		if c.IsBinary && c.Identity.Code && (c.Sure || c.Answers(o.file.ID())) {
 			o.code = c.File
 			o.fs.store.Use(o.code)
@@ -48,33 +48,45 @@ func (o *Outline) CodeAt(at uint64, wish CodeWish) (*report.Code, error) {
 }
 
 // Address returns the address of what a text names: an address, or the function that has exactly this name, as the
-// file has it or readable; else the only one whose name contains it. The error says how many do.
-func (o *Outline) Address(text string) (uint64, error) {
+// file has it or readable; else the only one whose name contains it. named: it is a function's. The error says how many
+// have it.
+func (o *Outline) Address(text string) (at uint64, named bool, err error) {
 	wish, address, is := ParseOutline(text)
 	if is {
-		return address, nil
+		return address, false, nil
 	}
 	wish.Kind = report.OutlineFunctions
 	var list *report.OutlineList
 	for ended := false; !ended; ended = list.Ended {
-		var err error
 		if list, err = o.List(wish, 0, maxOutline, 1<<40); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
 	for i := range list.Rows {
 		name := &list.Rows[i].Name
 		if name.Raw == text || o.fs.opt.Demangle != nil && o.fs.opt.Demangle(name.Raw) == text {
-			return list.Rows[i].Address, nil
+			return list.Rows[i].Address, true, nil
 		}
 	}
 	switch list.Total {
 	case 0:
-		return 0, errors.New("no function has the name " + text)
+		return 0, false, errors.New("no function has the name " + text)
 	case 1:
-		return list.Rows[0].Address, nil
+		return list.Rows[0].Address, true, nil
 	}
-	return 0, fmt.Errorf("%d functions have %s in their names: crashpane outline lists them", list.Total, text)
+	return 0, false, fmt.Errorf("%d functions have %s in their names: crashpane outline lists them", list.Total, text)
+}
+
+// SymbolsOf returns the item of a symbol file of a binary, if one was added, else the binary's own.
+func (fs *Files) SymbolsOf(item int) int {
+	if f := fs.file(item); f != nil && f.IsBinary {
+		for _, c := range fs.store.For(f.Keys()) {
+			if !c.IsBinary && f.Answers(c.ID()) && fs.itemOf(c.File) >= 0 {
+				return fs.itemOf(c.File)
+			}
+		}
+	}
+	return item
 }
 
 // Report is what renderers of the outline's code need of a report: its module 0 is the file.

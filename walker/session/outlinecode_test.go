@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
+	"github.com/crashpane/crashpane/walker/readers"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/text"
 	"github.com/crashpane/crashpane/walker/session"
@@ -63,5 +67,91 @@ func TestOutlineCode(t *testing.T) {
 	}
 	if b.String() != string(want) {
 		t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, b.String())
+	}
+}
+
+// TestOutlineCodeOfARM: a symbol says whether code of 32-bit arm is ARM or Thumb code. What none says is not decoded, and neither is an
+// address with the bit of Thumb code.
+func TestOutlineCodeOfARM(t *testing.T) {
+	program := testfile.Read(t, "../../symfile/elf/testdata/arm-linux-gnueabihf.elf")
+	show := func(program []byte, at uint64) string {
+		return codeOf(t, outlineOf(t, []*input.Source{input.FromBytes("a.so", program)}, session.Options{}), at, session.CodeWish{After: 1})
+	}
+	const run, thumb = 0x1036e, "it may be Thumb code, which is not decoded\n"
+	if out := show(program, run); !strings.Contains(out, thumb) {
+		t.Errorf("a symbol with the bit:\n%s", out)
+	}
+	arm := bytes.Replace(program, []byte{0x6f, 0x03, 0x01, 0x00}, []byte{0x6e, 0x03, 0x01, 0x00}, -1)
+	if out := show(arm, run); strings.Contains(out, thumb) || !strings.Contains(out, "->  0x1036e  38 b5") {
+		t.Errorf("a symbol without the bit:\n%s", out)
+	}
+	for _, at := range []uint64{run | 1, run - 0x20} {
+		if out := show(arm, at); !strings.Contains(out, thumb) {
+			t.Errorf("0x%x:\n%s", at, out)
+		}
+	}
+}
+
+// TestOutlineCodeOfParts: of a stripped program the code has the names and lines of a symbol file with its id, and a symbol file
+// the code of the program.
+func TestOutlineCodeOfParts(t *testing.T) {
+	const program = "../../symfile/elf/testdata/x86_64-linux-gnu.elf"
+	content := testfile.Read(t, program)
+	alone := outlineOf(t, []*input.Source{input.FromBytes("x.so", content)}, session.Options{})
+	at, named, err := alone.Address("run")
+	if err != nil || !named {
+		t.Fatal(at, named, err)
+	}
+	if same, named, err := alone.Address(fmt.Sprintf("0x%x", at)); same != at || named || err != nil {
+		t.Error(same, named, err)
+	}
+	for _, none := range []string{"nothing", "t"} { // several have a t
+		if _, _, err := alone.Address(none); err == nil {
+			t.Errorf("%s is found", none)
+		}
+	}
+	sym := fmt.Sprintf("MODULE Linux x86_64 %s x.so\nFILE 0 /src/x.c\nFUNC 47c 20 0 started\n47c 20 7 0\nSTACK CFI INIT 47c 20 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n", alone.File().DebugID)
+	if at != 0x40047c || alone.File().Base != 0x400000 {
+		t.Fatalf("0x%x, 0x%x", at, alone.File().Base)
+	}
+	for _, symFirst := range []bool{false, true} {
+		srcs := []*input.Source{input.FromBytes("x.so", content), input.FromBytes("x.so.sym", []byte(sym))}
+		if symFirst {
+			srcs[0], srcs[1] = srcs[1], srcs[0]
+		}
+		opt := session.Options{}
+		readers.Add(&opt)
+		fs := session.NewFiles(opt)
+		for _, src := range srcs {
+			fs.Add(src)
+		}
+		for i := range srcs {
+			o, err := fs.Outline(fs.SymbolsOf(i))
+			if err != nil || o.IsBinary() {
+				t.Fatal(i, err)
+			}
+			if out := codeOf(t, o, o.File().Base+0x47c, session.CodeWish{After: 2}); !strings.HasPrefix(out, "started + 0x0, code of x.so\n\nx.c:7\n ->  0x47c  53  ") || !strings.Contains(out, "rule: cfa rsp+8, ra cfa-8") {
+				t.Errorf("symbol file first: %v\n%s", symFirst, out)
+			}
+			o.Close()
+		}
+	}
+}
+
+// TestFindInTables: names are found in the symbol tables of a program and in the public names of a PDB, without reading
+// debug information, a part of a table at a time.
+func TestFindInTables(t *testing.T) {
+	for path, name := range map[string]string{"../../symfile/elf/testdata/x86_64-linux-gnu.elf": "run", "../../symfile/pdb/testdata/x64.pdb.gz": "shapes::Path::total", "../../symfile/pe/testdata/arm64.dll": "Ordinal7",
+		"../../symfile/macho/testdata/m-arm64-fp.dylib.gz": "recurse"} {
+		o := openOutline(t, []string{path}, session.Options{})
+		all := list(t, o, session.OutlineWish{Kind: report.OutlineFunctions, Text: name}, 1<<30)
+		found, next, err := o.Find(name, 16, 0, 1)
+		if err != nil || next >= 0 || len(found) == 0 || len(all.Rows) == 0 || found[0].Address != all.Rows[0].Address {
+			t.Errorf("%s: %+v, %d, %v; the outline has %+v", path, found, next, err, all.Rows)
+		}
+		if found, _, _ = o.Find("no such name", 16, 0, 1); len(found) > 0 {
+			t.Errorf("%s: %+v", path, found)
+		}
+		o.Close()
 	}
 }

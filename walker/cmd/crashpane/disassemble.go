@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
@@ -16,8 +18,8 @@ import (
 
 var disassembleCommand = command{
 	name:  "disassemble",
-	line:  "disassemble [--thread N] [--frame M | --at ADDRESS] [--function] [--sources FOLDER] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
-	about: "print the instructions around a frame or an address, with their source lines",
+	line:  "disassemble [--thread N] [--frame M | --at ADDRESS] [--function] [--sources FOLDER] [--format text|json] [--use FILE] DUMP [SYMBOLS…] | PROGRAM ADDRESS|NAME [SYMBOLS…]",
+	about: "print the instructions around a frame or an address, or of a program's function, with their source lines",
 	help: `Prints the instructions around the one that a frame is at, for a caller its call, with source lines between them, where jumps and
 calls go, the values of the registers that the marked instruction names, and at an exception whether a conditional jump is taken.
 With --sources the lines are those of the files in a folder, found by the ends of their paths; a file whose name alone fits is not used.
@@ -25,7 +27,16 @@ The code is the dump's, or where the dump does not have it that of a program amo
 
 Threads and frames are numbered as for crashpane explain. --at takes an address instead (0x4011d0); on 32-bit arm its lowest bit
 says that the code is Thumb code, which is not decoded. --function prints the whole function. x86, amd64, arm64, arm, ppc, riscv64,
-loongarch64 and s390x are decoded, x86 in Intel's syntax, the others in that of the GNU assembler.`,
+and loongarch64 are decoded, x86 in Intel's syntax, the others in that of the GNU assembler. Of the others the bytes are printed.
+
+Without a dump it prints the code of a program or library from an address on, or that of a function: the whole of it. NAME is the
+function's, or a part of it that no other has. Besides lines and targets it says how a caller is found from each instruction on,
+where the program has unwind rules. Addresses are those that the program is linked at, as for crashpane outline. SYMBOLS are what
+belongs to it: a debug file, a PDB, a dSYM, a symbol file, whose names are then used. Code of 32-bit arm is decoded where a symbol
+says that it is not Thumb code. A symbol file alone has no code.
+
+  crashpane disassemble libfoo.so parse_header libfoo.so.debug
+  crashpane disassemble --arch arm64 Foo 0x100003f20 Foo.dSYM`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d disassembleRun
 		fs.IntVar(&d.thread, "thread", -1, "`number` of the thread in the dump")
@@ -38,6 +49,7 @@ loongarch64 and s390x are decoded, x86 in Intel's syntax, the others in that of 
 			d.sources = append(d.sources, path)
 			return nil
 		})
+		fs.StringVar(&d.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read, without a dump")
 		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		d.UseFlag(fs)
 		return d.run
@@ -48,6 +60,7 @@ loongarch64 and s390x are decoded, x86 in Intel's syntax, the others in that of 
 type disassembleRun struct {
 	thread, frame int
 	at, format    string
+	arch          string
 	wish          session.CodeWish
 	sources       []string
 	disk.Choices
@@ -64,18 +77,24 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	case d.wish.Before < 0 || d.wish.After < 1:
 		return usageError("--before is at least 0, --after at least 1")
 	}
-	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name}, d.Choices, stderr)
+	files := disk.New(session.Options{Demangle: msvc.Name, Workers: runtime.GOMAXPROCS(0)}, d.Choices, stderr)
+	defer files.Close()
+	items, err := files.Add(disk.InBundle(args[0]))
 	if err != nil {
 		return err
 	}
-	defer files.Close()
-	files.WarnProblems(r)
-	for _, folder := range d.sources {
-		if err := files.AddSources(folder); err != nil {
+	var r *report.Report
+	var code *report.Code
+	if len(files.Files.Dumps()) == 0 && slices.ContainsFunc(items, hasCode) {
+		if r, code, err = d.program(files, items, args); err != nil {
 			return err
 		}
+		return d.write(files, r, code, stdout)
 	}
-	var code *report.Code
+	if r, err = files.Read(args); err != nil {
+		return err
+	}
+	files.WarnProblems(r)
 	if d.at != "" {
 		code, err = files.Dump.CodeAt(address, d.wish)
 	} else {
@@ -89,6 +108,57 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	if err != nil {
 		return err
+	}
+	return d.write(files, r, code, stdout)
+}
+
+// program lists the code of a program without a dump: at the address, or of the function that the second argument names.
+func (d *disassembleRun) program(files *disk.Set, items []session.Item, args []string) (*report.Report, *report.Code, error) {
+	where, symbols := d.at, args[1:]
+	switch {
+	case d.thread >= 0 || d.frame > 0:
+		return nil, nil, usageError("a program has no threads and frames: name an address or a function after it")
+	case where == "" && len(symbols) == 0:
+		return nil, nil, usageError("name an address or a function after the program: crashpane outline lists them")
+	case where == "":
+		where, symbols = symbols[0], symbols[1:]
+	default:
+		where = "0x" + strings.TrimPrefix(where, "0x")
+	}
+	item, err := choose(args[0], items, d.arch)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, path := range symbols {
+		if err := files.AddSymbols(path); err != nil {
+			return nil, nil, err
+		}
+	}
+	opened, err := files.Files.Outline(files.Files.SymbolsOf(item))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer opened.Close()
+	at, named, err := opened.Address(where)
+	if err != nil {
+		return nil, nil, err
+	}
+	if named {
+		d.wish.Whole = true
+	}
+	code, err := opened.CodeAt(at, d.wish)
+	if err == nil {
+		code.Demangle(msvc.Name)
+	}
+	return opened.Report(), code, err
+}
+
+// write prints code, with the lines of the sources.
+func (d *disassembleRun) write(files *disk.Set, r *report.Report, code *report.Code, stdout io.Writer) error {
+	for _, folder := range d.sources {
+		if err := files.AddSources(folder); err != nil {
+			return err
+		}
 	}
 	files.Files.AddSourceLines(code)
 	return files.Ended(writePlain(files.Out(stdout), d.format, r, code, text.WriteCode, jsonreport.WriteCode, true))

@@ -112,3 +112,57 @@ func TestDisassembleLink(t *testing.T) {
 		t.Errorf("exit %d, %s\n%s", code, stderr, out)
 	}
 }
+
+// TestDisassembleProgram: a program without a dump: the whole of a function by its name, the code at an address, with the names
+// of a symbol file; and what is said of one that has no code, or is no dump and no program.
+func TestDisassembleProgram(t *testing.T) {
+	const program = "../../../symfile/elf/testdata/x86_64-linux-gnu.elf"
+	sym := filepath.Join(t.TempDir(), "x.sym")
+	if err := os.WriteFile(sym, []byte("MODULE Linux x86_64 "+crashpaneID(t, program)+" x\nFUNC 47c 20 0 started\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{program, "run"}, []string{"run + 0x0, code of " + program, " ->  0x40047c  53 ", "; rule: cfa rsp+8, ra cfa-8\n", "call 0x400450                   ; first@plt + 0x0\n", " ret "}},
+		{[]string{program, "0x40048a"}, []string{"run + 0xe", " ->  0x40048a  e8 c1 ff ff ff "}},
+		{[]string{"--at", "40048a", "--after", "1", program}, []string{" ->  0x40048a  e8 c1 ff ff ff "}},
+		{[]string{program, "started", sym}, []string{"started + 0x0, code of " + program, " ->  0x47c  53 "}},
+		{[]string{"../../../symfile/elf/testdata/mips-linux-gnu.elf", "run"}, []string{"mips instructions are not decoded", " ->  0x40048c  27 bd ff d0\n"}},
+		{[]string{"../../../testdata/sample/libtilecodec.so.sym", "tile::blend_edges"}, []string{"a symbol file has no code", "add libtilecodec.so with id F3549FB14E831B409A6B97A1CCACE8B9D072AADC\n"}},
+	} {
+		code, out, stderr := crashpane(append([]string{"disassemble"}, c.args...)...)
+		if code != exitOK || stderr != "" {
+			t.Errorf("%v: exit %d, %s", c.args, code, stderr)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%v: no %q in\n%s", c.args, want, out)
+			}
+		}
+	}
+	var c struct {
+		From         *string
+		Instructions []struct{ Rule *string }
+	}
+	if _, out, _ := crashpane("disassemble", "--format", "json", program, "run"); json.Unmarshal([]byte(out), &c) != nil || c.From == nil || len(c.Instructions) < 10 || c.Instructions[0].Rule == nil {
+		t.Errorf("%s", out)
+	}
+	for args, want := range map[string]string{program: "name an address or a function", program + " none": "no function has the name none", "--thread 0 " + program + " run": "no threads", "disassemble.go run": "disassemble.go"} {
+		if code, out, stderr := crashpane(append([]string{"disassemble"}, strings.Fields(args)...)...); code == exitOK || out != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d, %q, %q", args, code, out, stderr)
+		}
+	}
+}
+
+// crashpaneID is the debug id of a program.
+func crashpaneID(t *testing.T, program string) string {
+	t.Helper()
+	_, out, _ := crashpane("dumpsyms", program)
+	fields := strings.Fields(out)
+	if len(fields) < 4 {
+		t.Fatalf("%q", out)
+	}
+	return fields[3]
+}

@@ -70,7 +70,7 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	item, err := o.choose(args[0], items)
+	item, err := choose(args[0], items, o.arch)
 	if err != nil {
 		return err
 	}
@@ -106,15 +106,21 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 	return files.Ended(err)
 }
 
-// choose returns the symbol file or binary that a file is, or that is in it.
-func (o *outlineRun) choose(path string, items []session.Item) (int, error) {
+// hasCode reports whether an item is a symbol file or a binary.
+func hasCode(it session.Item) bool {
+	return it.Usable && (it.Kind == session.KindSym || it.Kind == session.KindBinary)
+}
+
+// choose returns the symbol file or binary that a file is, or that is in it. arch is the processor that the user chose,
+// or "".
+func choose(path string, items []session.Item, arch string) (int, error) {
 	var names []string
 	item := -1
 	for _, it := range items {
-		if !it.Usable || it.Kind != session.KindSym && it.Kind != session.KindBinary {
+		if !hasCode(it) {
 			continue
 		}
-		if o.arch != "" && o.arch != it.SymArch && o.arch != appleNames[it.SymArch] {
+		if arch != "" && arch != it.SymArch && arch != appleNames[it.SymArch] {
 			names = append(names, it.SymArch)
 			continue
 		}
