@@ -151,7 +151,7 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	if l.XState && c.Flags&contextXState != 0 {
 		c.Extra = append(c.Extra, d.xstate(raw, l, watch)...)
 	}
-	return c, nil
+	return c, d.addSets(c)
 }
 
 // wrongContext is the error of a context that cannot be read.
@@ -211,7 +211,7 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 		if len(raw) < l.Size {
 			return nil, wrong(fmt.Sprintf("%d bytes of %s registers", l.Size, l.What), fmt.Sprintf("%d", len(raw)))
 		}
-		return l, nil
+		return l.ContextLayout, nil
 	}
 	proc := uint16(ProcUnknown)
 	if d.System != nil {

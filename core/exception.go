@@ -19,6 +19,9 @@ type Exception struct {
 	Params     []uint64 // NumberParameters of them, at most 15
 	ContextLoc Location
 	Text       string // what LLDB says of the exception
+	// CodeKnown: Flags is what the kernel wrote as si_code, so that 0 is SI_USER. Writers of minidumps
+	// may leave it 0.
+	CodeKnown bool
 
 	in    registersIn // set by Normalized
 	teb64 uint64      // of inSaved

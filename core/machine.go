@@ -34,6 +34,8 @@ func (d *Dump) OSVersion() string {
 		return ""
 	case d.Micro != nil:
 		return d.Micro.Fingerprint
+	case d.Registers != nil: // cores do not say
+		return ""
 	}
 	numbers := fmt.Sprintf("%d.%d.%d", i.Major, i.Minor, i.Build)
 	if parts := strings.Split(i.CSDVersion, " "); i.OS == OSLinux && numbers == "0.0.0" && len(parts) > 1 && parts[1] != "0.0.0" {
@@ -51,7 +53,7 @@ func (d *Dump) OSVersion() string {
 
 // BuildText returns the text that SystemInfo points to, which may be empty, or nil.
 func (d *Dump) BuildText() *string {
-	if d.System == nil || d.Micro != nil {
+	if d.System == nil || d.Micro != nil || d.Registers != nil {
 		return nil
 	}
 	if p, err := d.Src.Bytes(int64(d.System.Loc.Off)+24, 4); d.System.CSDVersion == "" && (err != nil || d.Header.Order.Uint32(p) == 0) {
@@ -89,6 +91,8 @@ func (d *Dump) CPUInfo() string {
 		return ""
 	case d.Micro != nil:
 		return d.Micro.Hardware
+	case d.Registers != nil:
+		return ""
 	}
 	family := fmt.Sprintf("family %d model %d stepping %d", i.Level, i.Revision>>8, i.Revision&0xff)
 	if i.host != 0 { // the rest of SystemInfo is about that processor

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
 
@@ -63,9 +62,8 @@ type Dump struct {
 	SoftErrors       string // JSON: what went wrong while the dump was written
 
 	Micro *Micro // what only a microdump says; nil for minidumps
-	// Registers is how the records of an ELF core have registers; nil for minidumps, whose records say
-	// what they are.
-	Registers *cpu.ContextLayout
+	// Registers is how an ELF core has registers; nil for minidumps, whose records say what they are.
+	Registers *CoreRegisters
 	Memory    *Memory // never nil
 	// Program, if the caller sets it, reads what the dump has not of the program's code, from the
 	// files that it was loaded from: the bytes at addr into p, answering how many there were.

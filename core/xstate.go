@@ -74,25 +74,32 @@ func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) 
 		return nil
 	}
 	watch(int(start), xsaveHeader)
-	mask, compaction := order.Uint64(area), order.Uint64(area[8:])
-	var out []ExtraReg
-	for _, p := range d.placeFeatures(compaction) {
+	var known []XStateFeature
+	if d.Misc != nil {
+		known = d.Misc.XStateFeatures
+	}
+	return d.features(area, l.Arch, placeFeatures(order.Uint64(area[8:]), known), func(off, n int) { watch(int(start)+off, n) })
+}
+
+// features reads the features of an XSAVE area after its legacy part, which begins with the header.
+func (d *Dump) features(area []byte, a *cpu.Arch, places []xfeature, watch func(off, n int)) (out []ExtraReg) {
+	mask := d.Header.Order.Uint64(area)
+	for _, p := range places {
 		if mask&(1<<p.Index) == 0 {
 			continue // in its initial state: nothing was stored
 		}
-		// The area begins with the header, since the legacy part is in the CONTEXT.
 		off := p.Off - xsaveLegacy
 		if off < xsaveHeader || off >= len(area) {
 			continue
 		}
 		for i, f := range cpu.Fields(p.Regs) {
-			if l.Arch.WordSize == 4 && i >= 8 && (p.Index == 2 || p.Index == 6 || p.Index == 7) {
+			if a.WordSize == 4 && i >= 8 && (p.Index == 2 || p.Index == 6 || p.Index == 7) {
 				break // there are eight vector registers in 32-bit code
 			}
 			if f.Off+f.Size <= p.Size && off+f.Off+f.Size <= len(area) {
 				f.Off += off
 				out = append(out, d.extra(area, f))
-				watch(int(start)+f.Off, f.Size)
+				watch(f.Off, f.Size)
 			}
 		}
 	}
@@ -100,19 +107,17 @@ func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) 
 }
 
 // placeFeatures computes the offset of each feature's bytes in the XSAVE area. Sizes come from
-// MiscInfo's table where it has one. In compacted form a feature of unknown size hides the places
+// the dump's table (known) where it has one. In compacted form a feature of unknown size hides the places
 // of those after it, which are left out.
-func (d *Dump) placeFeatures(compaction uint64) []xfeature {
+func placeFeatures(compaction uint64, known []XStateFeature) []xfeature {
 	var table [maxFeatures]xfeature
 	for _, f := range xfeatures {
 		table[f.Index] = f
 	}
-	if d.Misc != nil {
-		for _, f := range d.Misc.XStateFeatures {
-			if f.Index < maxFeatures && f.Size > 0 && f.Size <= maxContext && f.Offset <= maxContext {
-				t := &table[f.Index]
-				t.Index, t.Off, t.Size = f.Index, int(f.Offset), int(f.Size)
-			}
+	for _, f := range known {
+		if f.Index < maxFeatures && f.Size > 0 && f.Size <= maxContext && f.Offset <= maxContext {
+			t := &table[f.Index]
+			t.Index, t.Off, t.Size = f.Index, int(f.Offset), int(f.Size)
 		}
 	}
 	// Standard form: the offsets of the table hold. Features 0 and 1 are the legacy part.

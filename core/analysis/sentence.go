@@ -49,7 +49,7 @@ func (c *crash) event() Event {
 		return c.overflowEvent()
 	}
 	e := Event{Did: c.why.Text, Why: c.why.Why}
-	certain := c.why.Flags == siTKill || c.why.Flags == siQueue || reason.SentByKill(c.d.Exception.Text)
+	certain := c.why.Flags == siUser && c.d.Exception.CodeKnown || c.why.Flags == siTKill || c.why.Flags == siQueue || reason.SentByKill(c.d.Exception.Text)
 	if (certain || !c.aboutMemory()) && c.sentSignal(&e) {
 		return e
 	}
@@ -168,7 +168,7 @@ func (c *crash) sentSignal(e *Event) bool {
 	case itself && c.why.Kind == reason.Abort:
 		return false
 	case reason.SentByKill(c.d.Exception.Text):
-	case code == siQueue, code == siTKill && itself:
+	case code == siQueue, code == siTKill && itself, code == siUser && c.d.Exception.CodeKnown:
 	case code != siUser:
 		return false
 	case c.aboutMemory():

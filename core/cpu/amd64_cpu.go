@@ -26,6 +26,19 @@ var AMD64 = newArch(&Arch{regs: registers{
 		Module:      "x86_64",
 		ELFMachines: [3]uint16{62}, PEMachines: [3]uint16{0x8664}, MachO: 0x1000007, SFrameLittle: 3,
 		CoreLines: "0 8 r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi _ rip\n136 2 cs\n144 4 eflags\n152 8 rsp\n160 2 ss\n168 8 fs_base gs_base\n184 2/8 ds es fs gs",
+		// an FXSAVE area (struct user_i387_struct)
+		CoreSets: []CoreSet{{Type: noteFloat, Lines: `
+			0	2	fctrl fstat
+			4	1	ftag _
+			6	2	fop
+			8	4	fioff
+			12	2	fiseg _
+			16	4	fooff
+			20	2	foseg _
+			24	4	mxcsr mxcsr_mask
+			32	10/16	st0-7
+			160	16	xmm0-15
+			`}, {Type: NoteXState}},
 	},
 	Code: Code{IsCall: isX86Call, CallBytes: 8, Target: x86Target, Jump: x86Jump, JumpAlign: 1, Leaves: x86Leaves, Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, true, found) }, Instructions: DecodedX86, Signals: []SignalReturn{
 		{Unit: 1, Code: []uint32{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, At: 40, Info: 304, Trap: 200, Fault: 216, Lines: amd64Signal}, // mov $15, %rax; syscall

@@ -27,6 +27,7 @@ var ARM64 = newArch(&Arch{regs: registers{
 		Words:      []string{"aarch64"}, PlainCFI: true,
 		ELFMachines: [3]uint16{183}, PEMachines: [3]uint16{0xaa64, 0xa641, 0xa64e}, MachO: 0x100000c, // ARM64, ARM64EC and ARM64X
 		CoreLines: "0 8 x0-28 fp lr sp pc\n264 4 cpsr",
+		CoreSets:  []CoreSet{{Type: noteFloat, Lines: "0 16 v0-31\n512 4 fpsr fpcr"}}, // struct user_fpsimd_state
 		SFrameBig: 1, SFrameLittle: 2,
 	},
 	Code: Code{SignalsInVDSO: true, IsCall: isARM64Call, CallBytes: 4, Target: arm64Target, Jump: arm64Jump, JumpAlign: 4, Leaves: arm64Leaves, Stubs: arm64Stubs, Instructions: DecodedA64, LittleCode: true, Signals: []SignalReturn{

@@ -28,6 +28,7 @@ var ARM = newArch(&Arch{regs: registers{
 		PlainCFI:    true,
 		ELFMachines: [3]uint16{40}, PEMachines: [3]uint16{0x1c0, 0x1c2, 0x1c4}, MachO: 12, // ARM, Thumb and ARMNT
 		CoreLines: "0 4 r0-10 fp r12 sp lr pc cpsr",
+		CoreSets:  []CoreSet{{Type: noteARMVFP, Lines: "0 8 d0-31\n256 4 fpscr"}}, // struct user_vfp
 	},
 	Code: Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, Jump: armJump, JumpAlign: 2, Stubs: armStubs, ThumbBit: true, Instructions: NotDecoded, LittleCode: true, Signals: []SignalReturn{
 		// mov r7, #173; svc #0. The kernel's own has the number in the svc too, as it was before

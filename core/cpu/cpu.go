@@ -215,6 +215,8 @@ type Formats struct {
 	// CoreLines are the registers of a thread in an ELF core of Linux (elf_gregset_t in the kernel's
 	// arch/*/include/uapi/asm/ptrace.h), as in ContextLayout.Lines.
 	CoreLines string
+	// CoreSets are the further notes with registers that an ELF core has of a thread.
+	CoreSets []CoreSet
 	// MachO is its cpu_type_t; 0 for none.
 	MachO uint32
 	// SFrameBig and SFrameLittle are its ABIs in SFrame sections; 0 for none.
@@ -236,6 +238,28 @@ var SecondProcessors = []ProcessorName{{10, "x86 on Windows 64"}, {13, "arm on W
 
 // ModuleWord is Module, or Name.
 func (a *Arch) ModuleWord() string { return cmp.Or(a.Module, a.Name) }
+
+// CoreSet is a note with registers in an ELF core of Linux, by its type (include/uapi/linux/elf.h):
+// a register set of the kernel (arch/*/kernel/ptrace.c). Lines are as in ContextLayout.Lines. A set
+// that XSAVE wrote has none: its mask says what there is.
+type CoreSet struct {
+	Type  uint32
+	Lines string
+}
+
+// Types of notes of CoreSets.
+const (
+	noteFloat     = 2          // NT_FPREGSET
+	noteX86FXSave = 0x46e62b7f // NT_PRXFPREG
+	NoteXState    = 0x202      // NT_X86_XSTATE
+	noteARMVFP    = 0x400      // NT_ARM_VFP
+	notePPCVMX    = 0x100      // NT_PPC_VMX
+	notePPCVSX    = 0x102      // NT_PPC_VSX
+	noteS390Low   = 0x309      // NT_S390_VXRS_LOW
+	noteS390High  = 0x30a      // NT_S390_VXRS_HIGH
+	noteLoongLSX  = 0xa02      // NT_LOONGARCH_LSX
+	noteLoongLASX = 0xa03      // NT_LOONGARCH_LASX
+)
 
 // CoreLayout is how ELF cores have a thread's registers, which have no flags; nil if that is not known.
 func (a *Arch) CoreLayout() *ContextLayout {

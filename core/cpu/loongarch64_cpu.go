@@ -30,6 +30,8 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 		Processors:  []uint16{0x8005},
 		ELFMachines: [3]uint16{258}, PEMachines: [3]uint16{0x6264},
 		CoreLines: "0 8 " + loongArchGeneral + " _ pc",
+		// struct user_fp_state, user_lsx_state, user_lasx_state
+		CoreSets: []CoreSet{{Type: noteFloat, Lines: "0 8 f0-31 fcc\n264 4 fcsr"}, {Type: noteLoongLSX, Lines: "0 16 vr0-31"}, {Type: noteLoongLASX, Lines: "0 32 xr0-31"}},
 	},
 	Code: Code{SignalsInVDSO: true, IsCall: isLoongArchCall, CallBytes: 4, Target: loongArchTarget, Jump: loongArchJump, JumpAlign: 4, Stubs: loongArchStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 		// li a7, 139 as ori or as addi.w; syscall 0. The rt_sigframe is a siginfo of 128 bytes and a

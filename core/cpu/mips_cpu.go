@@ -28,7 +28,8 @@ const mipsGeneral = "zero at v0-1 a0-3 t0-7 s0-7 t8-9 k0-1 gp sp fp ra"
 // newMIPS makes the table of one of them. saved are callee-saved registers of its own: n64 lets the
 // callee keep its caller's gp, o32 does not.
 func newMIPS(name string, word int, saved string, number uint16, flag uint32, signals ...SignalReturn) *Arch {
-	f := Formats{Processors: []uint16{number}, ELFMachines: [3]uint16{8, 10}}
+	f := Formats{Processors: []uint16{number}, ELFMachines: [3]uint16{8, 10},
+		CoreSets: []CoreSet{{Type: noteFloat, Lines: "0 8 f0-31\n256 4 fpcsr fir"}}} // elf_fpregset_t
 	if word == 8 {
 		f.Family = "mips"
 		f.CoreLines = "0 8 " + mipsGeneral + " mdlo mdhi pc"

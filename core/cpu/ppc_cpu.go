@@ -19,7 +19,7 @@ import "encoding/binary"
 // right after the back chain.
 var (
 	PPC = newPPC("ppc", 4, FrameLayout{Style: BackChain, RAOffset: 8, SysVRAOffset: 4},
-		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18, CoreLines: "0 4 " + ppcSignal},
+		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18, CoreLines: "0 4 " + ppcSignal, CoreSets: ppcSets},
 		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC,
 		// MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
 		&ContextLayout{Flag: 0x20000000, Size: 1004, Lines: `
@@ -37,7 +37,7 @@ var (
 		SignalReturn{Unit: 4, Code: []uint32{0x380000ac, 0x44000002}, At: 64 + 16 + 128 + 192, Info: 64 + 16, Lines: "0 4 " + ppcSignal, Self: 64 + 16 + 128 + 48},
 		SignalReturn{Unit: 4, Code: []uint32{0x38000077, 0x44000002}, At: 64 + 32, Lines: "0 4 " + ppcSignal, Self: 64 + 28, Plain: true})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
-		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012, CoreLines: "0 8 " + ppcSignal},
+		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012, CoreLines: "0 8 " + ppcSignal, CoreSets: ppcSets},
 		// minidump_cpu_ppc64.h MDRawContextPPC64; format.rs 1306
 		&ContextLayout{Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: `
 			8	8	srr0 srr1 r0-31 cr xer lr ctr vrsave
@@ -63,6 +63,9 @@ var ppc64Pointers = []int{128 + 1440 + 16 + 24, 128 + 1440 + 16 + 32, 128 + 1696
 // ppcSignal is the order of elf_gregset_t (arch/powerpc/include/uapi/asm/ptrace.h, PT_R0 to
 // PT_CCR).
 const ppcSignal = "r0-31 srr0 _ _ ctr lr xer cr"
+
+// ppcSets are elf_fpregset_t, elf_vrregset_t, and the halves of vs0 to vs31 that f0 to f31 are not.
+var ppcSets = []CoreSet{{Type: noteFloat, Lines: "0 8 f0-31 fpscr"}, {Type: notePPCVMX, Lines: "0 16 v0-31 vscr\n528 4 vrsave"}, {Type: notePPCVSX, Lines: "0 8 vs0-31h"}}
 
 func newPPC(name string, word int, frame FrameLayout, f Formats, context *ContextLayout, signals ...SignalReturn) *Arch {
 	return newArch(&Arch{regs: registers{

@@ -35,7 +35,8 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 		Frame:       FrameLayout{Style: FrameRecord, RAOffset: -w, FPOffset: -2 * w},
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
 		Formats: Formats{Processors: []uint16{proc}, Family: family, PlainCFI: true,
-			ELFMachines: [3]uint16{243}, PEMachines: [3]uint16{pe}, CoreLines: "0 " + strconv.Itoa(word) + " pc " + riscvGeneral},
+			ELFMachines: [3]uint16{243}, PEMachines: [3]uint16{pe}, CoreLines: "0 " + strconv.Itoa(word) + " pc " + riscvGeneral,
+			CoreSets: []CoreSet{{Type: noteFloat, Lines: "0 8 f0-31\n256 4 fcsr"}}}, // struct __riscv_d_ext_state
 		// li a7, 139; ecall. The rt_sigframe is a siginfo of 128 bytes and a ucontext: flags, link,
 		// stack, a signal mask of 128 bytes, and aligned to 16 the registers
 		// (arch/riscv/kernel/signal.c, include/uapi/asm/ucontext.h).

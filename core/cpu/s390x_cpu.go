@@ -24,7 +24,9 @@ var S390X = newArch(&Arch{regs: registers{
 	CallSize:    2,
 	CFABias:     160,
 	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, GoReserved: 1},
-	Formats:     Formats{Family: "s390", Words: []string{"s390"}, ELFMachines: [3]uint16{22}, SFrameBig: 4, CoreLines: "8 8 pc r0-15"},
+	Formats: Formats{Family: "s390", Words: []string{"s390"}, ELFMachines: [3]uint16{22}, SFrameBig: 4, CoreLines: "8 8 pc r0-15",
+		// s390_fp_regs; the halves of v0 to v15 that f0 to f15 are not; v16 to v31
+		CoreSets: []CoreSet{{Type: noteFloat, Lines: "0 4 fpc\n8 8 f0-15"}, {Type: noteS390Low, Lines: "0 8 v0-15l"}, {Type: noteS390High, Lines: "0 16 v16-31"}}},
 	Code: Code{SignalsInVDSO: true, IsCall: isZCall, CallBytes: 6, Target: s390xTarget, Jump: s390xJump, JumpAlign: 2, Stubs: s390xStubs, Instructions: NotDecoded, Signals: []SignalReturn{
 		// svc 173, and svc 119 for handlers without SA_SIGINFO. Frames begin with 160 bytes for a
 		// callee. An rt_sigframe goes on with the code, a siginfo of 128 bytes and a ucontext, whose

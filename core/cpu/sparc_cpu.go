@@ -28,6 +28,7 @@ var SPARC = newArch(&Arch{regs: registers{
 		Processors:  []uint16{0x8001},
 		ELFMachines: [3]uint16{2, 18, 43}, // SPARC, SPARC32PLUS and V9, whose 64-bit words have no table
 		CoreLines:   "4 4 pc npc _ " + sparcGeneral,
+		CoreSets:    []CoreSet{{Type: noteFloat, Lines: "0 8 d0 d2 d4 d6 d8 d10 d12 d14 d16 d18 d20 d22 d24 d26 d28 d30\n132 4 fsr"}}, // elf_fpregset_t
 	},
 	Code: Code{IsCall: isSPARCCall, CallBytes: 8, Target: sparcTarget, Instructions: NotDecoded},
 	Contexts: []*ContextLayout{

@@ -26,6 +26,9 @@ var X86 = newArch(&Arch{regs: registers{
 		Words:      []string{"i386", "i686"}, Underscore: true,
 		ELFMachines: [3]uint16{3}, PEMachines: [3]uint16{0x14c}, MachO: 7,
 		CoreLines: "0 4 ebx ecx edx esi edi ebp eax\n28 2/4 ds es fs gs\n44 4 _ eip\n52 2 cs\n56 4 efl esp\n64 2 ss",
+		// struct user_i387_ia32_struct, and an FXSAVE area (struct user_fxsr_struct)
+		CoreSets: []CoreSet{{Type: noteFloat, Lines: "0 4 fctrl fstat ftag fioff fiseg fooff foseg\n28 10 st0-7"},
+			{Type: noteX86FXSave, Lines: "24 4 mxcsr mxcsr_mask\n160 16 xmm0-7"}, {Type: NoteXState}},
 	},
 	Code: Code{IsCall: isX86Call, CallBytes: 8, Target: x86Target, Jump: x86Jump, JumpAlign: 1, Leaves: x86Leaves, Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, false, found) }, Instructions: DecodedX86, Signals: []SignalReturn{
 		{Unit: 1, Code: []uint32{0xb8, 173, 0, 0, 0, 0xcd, 0x80}, At: 160, Info: 12, Trap: 208, Fault: 244, Lines: x86Signal},      // mov $173, %eax; int $0x80

@@ -223,7 +223,9 @@ func (w *walk) context(c *core.Context, err error) {
 	}
 	w.open("context", false)
 	w.value("cpu", plain(c.Arch.Name))
-	w.value("flags", hexadecimal(uint64(c.Flags), 0))
+	if w.d.Registers == nil {
+		w.value("flags", hexadecimal(uint64(c.Flags), 0))
+	}
 	digits := 2 * c.Arch.WordSize
 	for i, n := range c.Arch.Names {
 		if v, ok := c.Regs.Get(regNumber(i)); ok {

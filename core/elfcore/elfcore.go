@@ -27,6 +27,7 @@ const (
 	noteAuxv    = 6          // NT_AUXV
 	noteSignal  = 0x53494749 // NT_SIGINFO
 	noteFiles   = 0x46494c45 // NT_FILE
+	noteXSave   = 0x205      // NT_X86_XSAVE_LAYOUT
 )
 
 const (
@@ -52,7 +53,7 @@ func Read(src *input.Source) (*core.Dump, error) {
 	if arch == nil || arch.CoreLayout() == nil {
 		return nil, &input.FormatError{File: src.Name, Part: "ELF header", Offset: 18, Want: "a processor whose cores are read", Have: fmt.Sprintf("number %d, %d bits", f.machine, class)}
 	}
-	r := &reader{elf: f, dump: &core.Dump{Src: src, Registers: arch.CoreLayout()}}
+	r := &reader{elf: f, dump: &core.Dump{Src: src, Registers: &core.CoreRegisters{ContextLayout: arch.CoreLayout(), Sets: map[core.FileOff][]core.CoreSet{}}}}
 	processor := uint16(core.ProcUnknown)
 	if len(arch.Processors) > 0 {
 		processor = arch.Processors[0]
@@ -105,7 +106,7 @@ func (r *reader) failed(err error) {
 }
 
 // otherSystems are the names of notes in the cores of other systems.
-var otherSystems = map[string]string{"FreeBSD": "FreeBSD", "OpenBSD": "OpenBSD", "NetBSD-CORE": "NetBSD", "QNX": "QNX"}
+var otherSystems = map[string]string{"FreeBSD": "FreeBSD", "OpenBSD": "OpenBSD", "NetBSD-CORE": "NetBSD", "QNX": "QNX", "VMCOREINFO": "the Linux kernel itself"}
 
 func (r *reader) readNotes() {
 	if r.unread > 0 {
@@ -129,10 +130,16 @@ func (r *reader) readNotes() {
 // note reads a note. The kernel writes a thread's status before what else it has of the thread, and the
 // thread that the signal ended first.
 func (r *reader) note(n *note) {
+	c := func(what string) *input.Cursor { return input.NewCursor(r.src, what, n.at, n.size, r.order) }
+	switch {
+	case n.name != "CORE" && n.name != "LINUX" || r.set(n):
+		return
+	case n.kind == noteXSave:
+		r.features(c("NT_X86_XSAVE_LAYOUT"))
+	}
 	if n.name != "CORE" {
 		return
 	}
-	c := func(what string) *input.Cursor { return input.NewCursor(r.src, what, n.at, n.size, r.order) }
 	switch n.kind {
 	case noteStatus:
 		r.status(n, c("NT_PRSTATUS"))
@@ -172,7 +179,38 @@ func (r *reader) status(n *note, c *input.Cursor) {
 	size := uint64(r.dump.Registers.Size)
 	t.ContextLoc = core.Location{Off: core.FileOff(c.Off()), Size: min(size, uint64(n.at+n.size-c.Off()))}
 	r.dump.Threads = append(r.dump.Threads, t)
-	r.exception(uint32(signal), 0, 0)
+	r.exception(core.Exception{Code: uint32(signal)})
+}
+
+// set keeps a note with further registers of the thread whose status came last, and says whether it is one.
+func (r *reader) set(n *note) bool {
+	regs := r.dump.Registers
+	for i := range regs.Arch.CoreSets {
+		s := &regs.Arch.CoreSets[i]
+		if s.Type != n.kind {
+			continue
+		}
+		if threads := r.dump.Threads; len(threads) > 0 {
+			at := threads[len(threads)-1].ContextLoc.Off
+			if !slices.ContainsFunc(regs.Sets[at], func(had core.CoreSet) bool { return had.Set == s }) {
+				regs.Sets[at] = append(regs.Sets[at], core.CoreSet{Loc: core.Location{Off: core.FileOff(n.at), Size: uint64(n.size)}, Set: s})
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// features reads where the processor's XSAVE puts each feature: number, size, offset and flags, u32 each
+// (struct x86_xfeat_component in arch/x86/include/uapi/asm/elf.h).
+func (r *reader) features(c *input.Cursor) {
+	const most = 64 // features
+	for c.Left() >= 16 && len(r.dump.Registers.Features) < most {
+		f := core.XStateFeature{Index: c.U32(), Size: c.U32(), Offset: c.U32()}
+		c.Skip(4)
+		r.dump.Registers.Features = append(r.dump.Registers.Features, f)
+	}
+	r.failed(c.Err())
 }
 
 // coreSignals are the signals for which the kernel writes a core (include/linux/signal.h,
@@ -183,16 +221,16 @@ var coreSignals = map[string][]uint32{
 }
 
 // exception says which signal ended the process: that of the first thread.
-func (r *reader) exception(signal, code uint32, address uint64) {
+func (r *reader) exception(e core.Exception) {
 	signals, ok := coreSignals[r.dump.Registers.Arch.FamilyName()]
 	if !ok {
 		signals = coreSignals[""]
 	}
-	if len(r.dump.Threads) != 1 || !slices.Contains(signals, signal) {
+	if len(r.dump.Threads) != 1 || !slices.Contains(signals, e.Code) {
 		return
 	}
 	t := &r.dump.Threads[0]
-	e := core.Exception{ThreadID: t.ID, Code: signal, Flags: code, Address: address, ContextLoc: t.ContextLoc}
+	e.ThreadID, e.ContextLoc = t.ID, t.ContextLoc
 	r.dump.Exceptions = []core.Exception{e}
 	r.dump.Exception = &r.dump.Exceptions[0]
 }
@@ -207,12 +245,17 @@ func (r *reader) signal(c *input.Cursor) {
 	if r.wide {
 		c.Skip(4)
 	}
-	address := r.word(c)
+	address := uint64(0)
+	if sent := int32(b) <= 0; sent { // as Breakpad's client has it, which copies a little-endian si_addr
+		address = uint64(c.U32()) | uint64(c.U32())<<32
+	} else {
+		address = r.word(c)
+	}
 	if c.Err() != nil {
 		r.failed(c.Err())
 		return
 	}
-	r.exception(signal, b, address)
+	r.exception(core.Exception{Code: signal, Flags: b, Address: address, CodeKnown: true})
 }
 
 // process reads elf_prpsinfo, whose end is the same for all processors: pr_pid, pr_ppid, pr_pgrp, pr_sid u32 ·

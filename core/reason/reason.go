@@ -100,6 +100,11 @@ func Decode(d *core.Dump) Reason {
 	if d.Micro != nil {
 		return micro(d.Micro, r, e.Address)
 	}
+	if e.CodeKnown && e.Flags == 0 {
+		x := record{code: code}
+		r.Name, r.HasAddress = r.Name+" / SI_USER", false
+		x.sender(&r, r.Name)
+	}
 	return r
 }
 

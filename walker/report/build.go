@@ -78,7 +78,7 @@ func Build(in Input) *Report {
 	d := in.Dump
 	b := &builder{in: in, d: d, r: &Report{Version: Version, Policy: in.Policy, MainModule: -1, FirstThread: -1}}
 	r := b.r
-	r.Dump = Dump{Name: d.Src.Name, Size: d.Src.Size, Time: d.Header.Time, Flags: d.Header.Flags, WordSize: wordSize(in)}
+	r.Dump = Dump{Name: d.Src.Name, Size: d.Src.Size, Time: d.Header.Time, Flags: d.Header.Flags, WordSize: wordSize(in), Core: d.Registers != nil}
 	r.Patterns = analysis.PatternsOf(d, r.Dump.WordSize)
 	if d.Micro != nil {
 		r.Dump.Micro, r.Dump.MicroArch, r.Dump.Size = true, d.Micro.Arch, d.Micro.Size

@@ -108,6 +108,8 @@ type Dump struct {
 	WordSize int
 	// Micro: it is a microdump, text in a log. Size is that of its lines.
 	Micro bool
+	// Core: it is an ELF core, which has no flags and says of the system only its name and processor.
+	Core bool
 	// MicroArch is the processor as a microdump spells it.
 	MicroArch string
 }
@@ -120,7 +122,7 @@ type System struct {
 	CPUInfo   string // "family 6 model 13 stepping 8"
 	CPUCount  int
 	Microcode *uint64
-	// Known: the dump has a SystemInfo stream. Numbers and BuildText are the system's version as
+	// Known: the dump is a minidump with a SystemInfo stream. Numbers and BuildText are the system's version as
 	// stored there, Processor is its number of the CPU. BuildText is nil if there is no text.
 	Known     bool
 	Numbers   [3]uint32

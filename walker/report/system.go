@@ -14,7 +14,7 @@ import (
 func system(d *core.Dump) System {
 	s := System{OS: d.OSName(), OSVersion: d.OSVersion(), CPU: d.CPUName(), CPUInfo: d.CPUInfo(), Microcode: d.Microcode(), BuildText: d.BuildText()}
 	if i := d.System; i != nil {
-		s.Known, s.CPUCount, s.Numbers, s.Processor = true, int(i.CPUCount), [3]uint32{i.Major, i.Minor, i.Build}, i.Processor
+		s.Known, s.CPUCount, s.Numbers, s.Processor = d.Registers == nil, int(i.CPUCount), [3]uint32{i.Major, i.Minor, i.Build}, i.Processor
 	}
 	if d.Micro != nil && d.Micro.GPU != nil {
 		g := GPU(*d.Micro.GPU)

@@ -58,10 +58,16 @@ func Write(w io.Writer, r *report.Report) error {
 func writeSystem(b *printer, r *report.Report) {
 	s := &r.System
 	b.printf("Operating system: %s\n", s.OS)
-	b.printf("                  %s\n", osVersion(r))
+	if !r.Dump.Core {
+		b.printf("                  %s\n", osVersion(r))
+	}
 	b.printf("CPU: %s\n", cpuName(r))
 	if info := cpuInfo(r); info != "" {
 		b.printf("     %s\n", info)
+	}
+	if r.Dump.Core {
+		b.printf("\n")
+		return
 	}
 	plural := "s"
 	if s.CPUCount == 1 {

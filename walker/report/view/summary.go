@@ -168,8 +168,12 @@ func (v *View) system() []rows.Group {
 	if r.Dump.Time != 0 {
 		written = Time(r.Dump.Time)
 	}
+	flags := ""
+	if !r.Dump.Core && !r.Dump.Micro {
+		flags = short(r.Dump.Flags)
+	}
 	add("Dump", rows.Fact{Key: "File", Value: r.Dump.Name, Code: true}, rows.Fact{Key: "Size", Value: rows.Size(r.Dump.Size), Code: false}, rows.Fact{Key: "Written", Value: written, Code: false},
-		rows.Fact{Key: "Flags", Value: short(r.Dump.Flags), Code: true}, rows.Fact{Key: "Unwind policy", Value: r.Policy, Code: false})
+		rows.Fact{Key: "Flags", Value: flags, Code: true}, rows.Fact{Key: "Unwind policy", Value: r.Policy, Code: false})
 	return g
 }
 
