@@ -255,6 +255,20 @@ func TestSentSignals(t *testing.T) {
 	}
 }
 
+// TestSentInCore: the kernel's si_code 0 says that a process sent the signal, whatever the instruction does. In a
+// minidump it says nothing.
+func TestSentInCore(t *testing.T) {
+	for known, want := range map[bool]string{true: "was sent SIGSEGV by process 77: the code that was running did not cause it",
+		false: "tried to read 8 bytes at 0x4d: null pointer plus 77, through rax"} {
+		s := scene{os: dumptest.OSLinux, cpu: dumptest.CPUAMD64, code: 11, insn: "488b00", addr: 77, regs: with("rax", 77)}
+		d := s.dump()
+		d.Exception.CodeKnown = known
+		if have := Analyze(d).Event.String(); have != want {
+			t.Errorf("%v: %q, want %q", known, have, want)
+		}
+	}
+}
+
 func TestSentences(t *testing.T) {
 	for i := range scenes {
 		s := &scenes[i]

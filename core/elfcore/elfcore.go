@@ -11,6 +11,7 @@ package elfcore
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,8 +70,11 @@ func Read(src *input.Source) (*core.Dump, error) {
 	r.mapSegments()
 	r.dump.Complete(f.order, r.memory)
 	r.placeStacks()
+	if len(r.files) == 0 {
+		r.filesOfMemory()
+	}
 	r.findModules()
-	return r.dump, nil
+	return r.dump, r.need
 }
 
 // reader makes a core.Dump of a core.
@@ -81,6 +85,8 @@ type reader struct {
 	files  []mapped
 	need   error
 	other  string // the system that wrote the core, if it is not Linux
+
+	processName string // the first 15 bytes of it
 }
 
 // mapped is a range of addresses with a file's contents.
@@ -103,6 +109,14 @@ func (r *reader) failed(err error) {
 		return
 	}
 	r.need = cmp.Or(r.need, err)
+}
+
+// needed keeps an error that says that bytes are not there yet.
+func (r *reader) needed(err error) {
+	var need *input.NeedError
+	if errors.As(err, &need) {
+		r.need = cmp.Or(r.need, err)
+	}
 }
 
 // otherSystems are the names of notes in the cores of other systems.
@@ -270,6 +284,9 @@ func (r *reader) process(n *note, c *input.Cursor) {
 	c.Skip(n.size - end)
 	l := &r.dump.Linux
 	l.PID, l.HasPID = c.U32(), true
+	c.Skip(12)
+	name, _, _ := strings.Cut(string(c.Bytes(16)), "\x00")
+	r.processName = strings.ToValidUTF8(name, "\uFFFD")
 	l.CmdLine = core.Location{Off: core.FileOff(n.at + n.size - 80), Size: 80}
 }
 

@@ -130,6 +130,7 @@ func TestSignals(t *testing.T) {
 		{"another thread", dumptest.NewCore(order, true, 62).Thread(1, 0, regs).Signal(0, 0, 0).Thread(2, 11, regs).Signal(11, 1, 0), 0, 0},
 		{"without a siginfo", dumptest.NewCore(order, true, 62).Thread(1, 6, regs), 6, 0},
 		{"sent", dumptest.NewCore(order, true, 62).Thread(1, 6, regs).Signal(6, 0xfffffffa, 1000<<32|77), 6, 0xfffffffa},
+		{"sent by kill", dumptest.NewCore(order, true, 62).Thread(1, 11, regs).Signal(11, 0, 1000<<32|77), 11, 0},
 		{"a bus error of MIPS", dumptest.NewCore(order, true, 8).Thread(1, 10, gregset(cpu.MIPS64, order, 1, 2)), 10, 0},
 	} {
 		d, err := elfcore.Read(input.FromBytes("core", c.core.Bytes()))
@@ -138,7 +139,7 @@ func TestSignals(t *testing.T) {
 			continue
 		}
 		switch e := d.Exception; {
-		case c.signal == 0 && e != nil, c.signal != 0 && (e == nil || e.Code != c.signal || e.Flags != c.code || e.ThreadID != 1):
+		case c.signal == 0 && e != nil, c.signal != 0 && (e == nil || e.Code != c.signal || e.Flags != c.code || e.ThreadID != 1 || e.CodeKnown != (e.Address != 0)):
 			t.Errorf("%s: %+v", c.what, e)
 		}
 	}
@@ -177,6 +178,7 @@ func FuzzRead(f *testing.F) {
 	for _, a := range cpu.All() {
 		f.Add(made(a, dumptest.LittleEndian).Bytes())
 		f.Add(made(a, dumptest.BigEndian).Bytes())
+		f.Add(linked(a, true, 21, 0x481100).Bytes())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := elfcore.Read(input.FromBytes("core", data))

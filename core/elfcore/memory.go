@@ -114,9 +114,8 @@ func (r *reader) findModules() {
 
 // isCode reports whether a mapping can be executed.
 func (r *reader) isCode(address uint64) bool {
-	maps := r.dump.Linux.Maps
-	i := sort.Search(len(maps), func(i int) bool { return maps[i].Start > address }) - 1
-	return i >= 0 && address < maps[i].End && maps[i].Perms[2] == 'x'
+	m := r.mapping(address)
+	return m != nil && m.Perms[2] == 'x'
 }
 
 // module makes a module of the file that is mapped from base to end. code: it is one although its header
@@ -129,6 +128,7 @@ func (r *reader) module(path string, base, end uint64, code bool) (m core.Module
 	}
 	image, err := openELF(r.src.Sub(m.Name, int64(region.Loc.Off)+int64(base-region.Start), int64(region.End()-base)), maxImageSegments)
 	if err != nil {
+		r.needed(err)
 		return m, false
 	}
 	low, high := ^uint64(0), uint64(0)
