@@ -367,6 +367,16 @@ func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 	return dst, !t.code && u.dwoName.form == 0, nil
 }
 
+// rootHas reports whether an address is in the ranges of the first entry of the unit at an offset.
+func (d *Data) rootHas(off int64, rva uint64) (bool, error) {
+	u, err := d.main.unitAt(off)
+	if err != nil {
+		return false, d.warnings.Pass(err)
+	}
+	spans, _, err := d.rootSpans(nil, u)
+	return slices.ContainsFunc(spans, func(s span) bool { return s.start <= rva && rva < s.end }), d.warnings.Pass(err)
+}
+
 // readUnlocated decodes the unlocated units and adds the ranges of their functions.
 func (d *Data) readUnlocated() error {
 	x := &d.byAddress

@@ -38,14 +38,21 @@ func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 // units that state no ranges.
 //
 // A unit that .debug_aranges names may still lack the address there: then the units' first entries
-// are searched too.
+// are searched too. Where that unit's own first entry has the address, too, the code is its own and has
+// no function: GCC folds equal functions and describes one of them.
 func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	var list [maxOver]int64
 	if err := d.readAranges(); err != nil {
 		return nil, owned{}, err
 	}
-	if data, o, err := d.best(d.byAddress.aranges.over(list[:0], rva, rva+1), rva); data != nil || err != nil {
+	named := d.byAddress.aranges.over(list[:0], rva, rva+1)
+	if data, o, err := d.best(named, rva); data != nil || err != nil {
 		return data, o, err
+	}
+	for _, off := range named {
+		if has, err := d.rootHas(off, rva); has || err != nil {
+			return nil, owned{}, err
+		}
 	}
 	if err := d.readRoots(); err != nil {
 		return nil, owned{}, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -63,7 +64,7 @@ func (b *builder) variables(say func(source, text string)) {
 			if text := b.text(at, maxMessageText); text != "" {
 				say("memory of "+name, strings.TrimSuffix(text+": "+b.text(vars[detail], 1024), ": "))
 			}
-		case m == b.r.MainModule && b.d.OS() != core.Windows:
+		case m == b.r.MainModule && b.d.OS() != core.Windows && b.runsGo():
 			// Go's runtime/print.go: a ring of what it printed, and where the next byte goes.
 			vars := b.in.Program.Variables(m, "runtime.printBacklog", "runtime.printBacklogIndex")
 			ring := make([]byte, 512)
@@ -74,6 +75,13 @@ func (b *builder) variables(say func(source, text string)) {
 			}
 		}
 	}
+}
+
+// runsGo reports whether the crashed thread has a frame of Go's runtime. To look for variables in a large
+// program that is not Go's would read its whole symbol table.
+func (b *builder) runsGo() bool {
+	t := b.r.Crash.Thread
+	return t >= 0 && t < len(b.in.Stacks) && slices.ContainsFunc(b.in.Stacks[t].Frames, func(f walker.Frame) bool { return strings.HasPrefix(f.Symbol.Name, "runtime.") })
 }
 
 // text returns the text at an address up to its zero byte, which is at most size bytes away; "" without
