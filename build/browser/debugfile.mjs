@@ -61,24 +61,32 @@ async function measure(one, files) {
     const sees = (css, text) => page.waitForFunction(([css, text]) => [...document.querySelectorAll(css)].some((e) => e.textContent.includes(text)), [css, text], { timeout: 600_000 });
     await sees("#stack .row .src", one.says);
     const stack = performance.now() - begun;
+    const first = await readBy(page);
     await page.waitForFunction(() => ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000 });
     const all = performance.now() - begun;
     const memory = await page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
-    let read = { bytes: 0, slices: 0 };
-    for (const w of page.workers()) {
-      const r = await w.evaluate(() => globalThis.crashpaneWorker?.read);
-      if (r) read = { bytes: read.bytes + r.bytes, slices: read.slices + r.slices };
-    }
+    const read = await readBy(page);
     const mb = (n) => `${(n / 1e6).toFixed(0)} MB`;
     const size = files.reduce((sum, file) => sum + statSync(file).size, 0);
     console.log(`${one.what}: ${mb(size)} (wanted: ${one.wanted})`);
     console.log(`  drop to the crashed thread   ${Math.round(stack)} ms, to all threads ${Math.round(all)} ms`);
-    console.log(`  read                         ${read.slices} slices, ${mb(read.bytes)}: ${((100 * read.bytes) / size).toFixed(1)} % of the files`);
+    const part = (r) => `${r.slices} slices, ${mb(r.bytes)}, ${((100 * r.bytes) / size).toFixed(1)} % of the files`;
+    console.log(`  read for the crashed thread  ${part(first)}; for all: ${part(read)}`);
     console.log(`  memory of all programs, peak ${mb(memory)}`);
     if (withSym) await download(page, mb);
   } finally {
     await chrome.close();
   }
+}
+
+// readBy returns what all workers of a page have read of files.
+async function readBy(page) {
+  const sum = { bytes: 0, slices: 0 };
+  for (const w of page.workers()) {
+    const r = await w.evaluate(() => globalThis.crashpaneWorker?.read);
+    if (r) { sum.bytes += r.bytes; sum.slices += r.slices; }
+  }
+  return sum;
 }
 
 async function download(page, mb) {
