@@ -105,6 +105,7 @@ func (s *walk) switches(i int) (sw goSwitch, ok bool) {
 func (t *Steps) acrossSwitches() {
 	s := t.walk
 	for i := 1; s.Policy.GoSwitch && (i < len(s.frames) || t.Next()); i++ {
+		i = min(i, len(s.frames)-1) // a recursion's frames may have gone (skipRounds)
 		sw, ok := s.switches(i)
 		if !ok && !s.frames[i].Row.Signal && s.entered(&s.frames[i]) != "" {
 			break
@@ -172,7 +173,7 @@ func (s *walk) backTo(i int) (attempts []Attempt) {
 		attempts = append(next.Attempts[:len(next.Attempts):len(next.Attempts)], Attempt{Source: next.Source, Row: next.Row,
 			Reason: fmt.Sprintf("the stack was switched here, and 0x%x is on the stack that it was switched to", next.PC)})
 	}
-	s.frames, s.params = s.frames[:i+1], s.params[:i+1]
+	s.frames, s.params, s.rounds = s.frames[:i+1], s.params[:i+1], rounds{}
 	s.top().HasCFA = false
 	s.scanned = 0
 	for k := range s.frames {

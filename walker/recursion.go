@@ -1,13 +1,8 @@
 package walker
 
-import (
-	"slices"
+import "github.com/crashpane/crashpane/core/cpu"
 
-	"github.com/crashpane/crashpane/core/cpu"
-	"github.com/crashpane/crashpane/core/input"
-)
-
-// Skipped are frames of a recursion that the walk passed through and did not keep: Count of them, a multiple of Period.
+// Skipped are frames of a recursion that the walk found and did not keep: Count of them, a multiple of Period.
 // Each has the pc of the frame Period before it. Below are the registers of the last of them, which called nothing
 // else than the frame that has the Skipped is the caller of.
 type Skipped struct {
@@ -24,67 +19,49 @@ const (
 	maxRound = 256
 )
 
-// skipRounds goes on through a recursion without keeping its frames, if the last ones are of one: an overflown stack has
-// hundreds of thousands, which would take the memory that the frames above them need.
+// rounds is the state of skipRounds: the frames from the frame start on are those of a recursion with a period, and
+// go in blocks of whole rounds. A period of 0 is none.
+type rounds struct{ period, block, start int }
+
+// skipRounds leaves out the rounds of a recursion that are between others: an overflown stack has hundreds of
+// thousands of frames, which would take the memory that the frames above them need.
 //
-// Which rules call frame information has depends on the pc alone. So as long as the rules of the frames a round
-// before give the pc of these frames again, the walk would find the same, and only registers differ. Where that ends,
-// the walk goes on as usual from the last whole round.
-func (s *walk) skipRounds() error {
-	n := len(s.frames)
-	if s.Policy.KeptFrames == 0 || n < s.Policy.KeptFrames || n%skipEvery != 0 || s.shadowed {
-		return nil
+//	kept | block | block    ->    kept | block, which has the Skipped
+//
+// Every frame is found as usual, whatever its rules are. Two whole blocks are there before the first of them goes,
+// since some sources look at the callee, too.
+func (s *walk) skipRounds() {
+	n, r := len(s.frames), &s.rounds
+	if s.Policy.KeptFrames == 0 || n < s.Policy.KeptFrames || s.shadowed {
+		return
 	}
-	period := s.round()
-	if period == 0 {
-		return nil
+	if r.period == 0 {
+		if n%skipEvery == 0 {
+			p := s.round()
+			*r = rounds{p, max(p, 2), n} // a block has the callee of a frame, too
+		}
+		return
 	}
-	round := slices.Clone(s.frames[n-period:])
-	s.frames = append(s.frames, s.frames[n-1])
-	top := &s.frames[n]
-	var (
-		kept Frame  // the last one that begins a round
-		cfa  uint64 // of the frame before
-	)
-	for steps := 0; ; steps++ {
-		want := &round[steps%period]
-		if err := s.Budget.Draw(input.Work, 100+int64(len(want.Row.Saved))); err != nil {
-			break
-		}
-		s.calleeOf = 0
-		regs, at, err := s.apply(SourceCFI, &want.Row)
-		if err != nil {
-			break
-		}
-		s.stripPointers(&regs, SourceCFI, &want.Row)
-		if regs.PC() != want.PC || regs.SP() <= top.Regs.SP() || s.check(SourceCFI, &regs) != "" || s.refuted(false, &regs) != "" {
-			break
-		}
-		if steps == 0 {
-			cfa = at
-		}
-		if steps > 0 && steps%period == 0 {
-			kept = *want
-			kept.Regs, kept.CFA, kept.HasCFA = regs, 0, false
-			kept.Skipped = &Skipped{Count: steps, Period: period, Below: top.Regs}
-		}
-		top.PC, top.Lookup, top.Module, top.RVA, top.Regs = want.PC, want.Lookup, want.Module, want.RVA, regs
+	if !s.repeats(n-1, r.period) {
+		*r = rounds{}
+		return
 	}
-	s.frames, s.calleeOf = s.frames[:n], 0
-	if kept.Skipped == nil {
-		return nil
+	if n < r.start+2*r.block {
+		return
 	}
-	if err := s.draw(&kept); err != nil {
-		return err
+	gone := s.frames[r.start : r.start+r.block]
+	skipped := &Skipped{Count: r.block, Period: r.period, Below: gone[r.block-1].Regs}
+	if before := gone[0].Skipped; before != nil {
+		skipped.Count += before.Count
 	}
-	s.remember(SourceCFI, &kept.Regs)
-	s.top().CFA, s.top().HasCFA = cfa, true
-	s.push(kept)
-	return nil
+	copy(gone, s.frames[r.start+r.block:])
+	gone[0].Skipped = skipped
+	s.frames, s.params = s.frames[:n-r.block], s.params[:n-r.block]
+	s.calleeOf = 0
+	s.Budget.Return(int64(r.block) * FrameCost)
 }
 
-// round returns how many frames make a round of the recursion that the last frames are of, or 0. Call frame
-// information has found them all.
+// round returns how many frames make a round of the recursion that the last frames are of, or 0.
 func (s *walk) round() int {
 	n := len(s.frames)
 	for p := 1; p <= maxRound; p++ {
@@ -99,20 +76,13 @@ func (s *walk) round() int {
 		if j == same {
 			return p
 		}
-		if j == 0 && !plainCFI(&s.frames[n-1]) {
-			return 0
-		}
 	}
 	return 0
 }
 
-// repeats reports whether a frame is like the one p frames before it.
+// repeats reports whether a frame is like the one p frames before it, and neither is a guess.
 func (s *walk) repeats(i, p int) bool {
 	f, g := &s.frames[i], &s.frames[i-p]
-	return f.PC == g.PC && f.Lookup == g.Lookup && plainCFI(f) && plainCFI(g)
-}
-
-// plainCFI reports whether call frame information alone led to a frame.
-func plainCFI(f *Frame) bool {
-	return f.Source == SourceCFI && f.Trust == TrustCFI && !f.Row.Signal && f.Tail == nil && !f.Doubtful && !f.returnedTo && len(f.Attempts) == 0
+	return f.PC == g.PC && f.Lookup == g.Lookup && f.Source == g.Source && f.Trust == g.Trust && f.Trust >= TrustFramePointer &&
+		!f.Row.Signal && !f.Doubtful && f.Tail == nil && g.Tail == nil && f.returnedTo == g.returnedTo && len(f.Attempts) == len(g.Attempts)
 }

@@ -66,11 +66,15 @@ var restorers = map[string]struct{ plain bool }{
 func (s *walk) namedReturns(pc uint64) []*cpu.SignalReturn {
 	at := s.arch.CodeAddress(pc)
 	m, rva := s.Modules.Find(at)
-	if m < 0 {
+	if m < 0 || s.inside[at] {
 		return nil
 	}
 	before, ans := s.Symbols.Row(m, rva-1)
 	if here, ok := s.Symbols.Row(m, rva); ok == ans && ans == symbol.Yes && here.Origin == before.Origin && here.Start == before.Start {
+		if s.inside == nil {
+			s.inside = map[uint64]bool{}
+		}
+		s.inside[at] = true
 		return nil
 	}
 	own, _ := s.lookup(m, rva)

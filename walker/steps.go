@@ -49,10 +49,7 @@ func (t *Steps) Next() bool {
 		return false
 	}
 	s.push(next)
-	if err := s.skipRounds(); err != nil {
-		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("only these %d frames were walked: %v", len(s.frames), err)}
-		return false
-	}
+	s.skipRounds()
 	if len(s.frames) > s.Policy.MaxFrames {
 		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("the stack has more than %d frames", s.Policy.MaxFrames)}
 	}

@@ -93,6 +93,10 @@ type walk struct {
 	calleeOf       int
 	// params are the parameter sizes of the frames, where STACK WIN or FUNC has one.
 	params []paramSize
+	// rounds is the recursion that the walk is in.
+	rounds rounds
+	// inside are addresses that have the same rules as the one before: namedReturns asks for each several times.
+	inside map[uint64]bool
 }
 
 // paramSize is the size in bytes of a function's parameters on the stack; ok is false if no record

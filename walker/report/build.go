@@ -215,6 +215,7 @@ func (b *builder) threads() {
 		t.Frames = make([]Frame, len(s.Frames))
 		for j := range s.Frames {
 			t.Frames[j] = b.frame(s.Frames, j)
+			t.leaveOut(j, s.Frames[j].Skipped)
 			b.noteLayer(t, &s.Frames[j])
 		}
 		t.Guesses = b.guesses(t, s.Frames)
@@ -250,9 +251,6 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	}
 	if i > 0 {
 		out.Rule, out.Origin = b.rule(f, all[i-1].Lookup)
-	}
-	if f.Skipped != nil {
-		out.Skipped = f.Skipped.Count
 	}
 	if f.Tail != nil {
 		out.TailCall = Name{Raw: f.Tail.Symbol.Name, Linked: f.Tail.Symbol.Linked}

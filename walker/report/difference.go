@@ -23,6 +23,8 @@ type DifferenceRow struct {
 	Key  string
 	A, B string
 	Same bool
+	// First: it is the first frame in which the stacks differ.
+	First bool
 }
 
 // Differ compares two dumps: the crashes, the stacks of the threads that are shown first, the modules,
@@ -45,7 +47,7 @@ func Differ(a, b *Report, name func(Name) string) *Difference {
 // add adds a row, unless neither dump has the property.
 func (d *Difference) add(part, key, a, b string) {
 	if a != "" || b != "" {
-		d.Rows = append(d.Rows, DifferenceRow{part, key, a, b, a == b})
+		d.Rows = append(d.Rows, DifferenceRow{Part: part, Key: key, A: a, B: b, Same: a == b})
 	}
 }
 
@@ -63,8 +65,8 @@ func (r *Report) sentenceText() string {
 	return r.Crash.Sentence()
 }
 
-// firstFrames returns the frames of the thread that is shown first, without those that are folded.
-func (r *Report) firstFrames() (out []*Frame) {
+// firstFrames returns the indexes of the frames of the thread that is shown first, without those that are folded.
+func (r *Report) firstFrames() (out []int) {
 	if r.FirstThread < 0 {
 		return nil
 	}
@@ -74,7 +76,7 @@ func (r *Report) firstFrames() (out []*Frame) {
 			i = f.From + f.Count - 1
 			continue
 		}
-		out = append(out, &t.Frames[i])
+		out = append(out, i)
 	}
 	return out
 }
@@ -82,38 +84,54 @@ func (r *Report) firstFrames() (out []*Frame) {
 // stacks compares the stacks: the inner frames that are the same, then those that differ, then the outer
 // ones that are the same again.
 func (d *Difference) stacks(a, b *Report, name func(Name) string) {
-	texts := func(r *Report) (out []string) {
-		for _, f := range r.firstFrames() {
-			out = append(out, r.InFunction(f, name))
+	type call struct {
+		number   int
+		function string
+	}
+	calls := func(r *Report) (out []call) {
+		for _, i := range r.firstFrames() {
+			t := &r.Threads[r.FirstThread]
+			out = append(out, call{t.Number(i), r.InFunction(&t.Frames[i], name)})
 		}
 		return out
 	}
-	x, y := texts(a), texts(b)
+	x, y := calls(a), calls(b)
 	inner := 0
-	for inner < len(x) && inner < len(y) && x[inner] == y[inner] {
+	for inner < len(x) && inner < len(y) && x[inner].function == y[inner].function {
 		inner++
 	}
 	outer := 0
-	for outer < len(x)-inner && outer < len(y)-inner && x[len(x)-1-outer] == y[len(y)-1-outer] {
+	for outer < len(x)-inner && outer < len(y)-inner && x[len(x)-1-outer].function == y[len(y)-1-outer].function {
 		outer++
 	}
-	if inner < len(x) || inner < len(y) {
-		d.FirstFrame = inner
-	}
-	at := func(list []string, i, end int) string {
+	at := func(list []call, i, end int) call {
 		if i < end {
 			return list[i]
 		}
-		return ""
+		return call{number: -1}
+	}
+	add := func(x, y call) {
+		number := x.number
+		if number < 0 {
+			number = y.number
+		}
+		d.add("stack", fmt.Sprint(number), x.function, y.function)
 	}
 	for i := 0; i < inner; i++ {
-		d.add("stack", fmt.Sprint(i), x[i], y[i])
+		add(x[i], y[i])
 	}
 	for i := inner; i < max(len(x), len(y))-outer; i++ {
-		d.add("stack", fmt.Sprint(i), at(x, i, len(x)-outer), at(y, i, len(y)-outer))
+		add(at(x, i, len(x)-outer), at(y, i, len(y)-outer))
+		if i == inner {
+			d.FirstFrame = at(x, i, len(x)).number
+			if d.FirstFrame < 0 {
+				d.FirstFrame = y[i].number
+			}
+			d.Rows[len(d.Rows)-1].First = true
+		}
 	}
 	for i := outer; i > 0; i-- {
-		d.add("stack", fmt.Sprint(len(x)-i), x[len(x)-i], y[len(y)-i])
+		add(x[len(x)-i], y[len(y)-i])
 	}
 }
 
@@ -160,13 +178,24 @@ func (d *Difference) modules(a, b *Report) {
 	}
 }
 
+// firstRegs returns the registers of the thread that is shown first, or nil.
+func (r *Report) firstRegs() *cpu.Regs {
+	if r.FirstThread < 0 || len(r.Threads[r.FirstThread].Frames) == 0 {
+		return nil
+	}
+	if regs := r.Threads[r.FirstThread].Frames[0].Regs; regs != nil && regs.Arch != nil {
+		return regs
+	}
+	return nil
+}
+
 // registers compares the first frames' registers, by name.
 func (d *Difference) registers(a, b *Report) {
 	values := func(r *Report) map[string]string {
 		out := map[string]string{}
-		if f := r.firstFrames(); len(f) > 0 && f[0].Regs != nil && f[0].Regs.Arch != nil {
-			for i, name := range f[0].Regs.Arch.Names {
-				if v, ok := f[0].Regs.Get(cpu.Reg(i)); ok {
+		if regs := r.firstRegs(); regs != nil {
+			for i, name := range regs.Arch.Names {
+				if v, ok := regs.Get(cpu.Reg(i)); ok {
 					out[name] = fmt.Sprintf("0x%x", v)
 				}
 			}
@@ -175,8 +204,8 @@ func (d *Difference) registers(a, b *Report) {
 	}
 	x, y := values(a), values(b)
 	for _, r := range []*Report{a, b} {
-		if f := r.firstFrames(); len(f) > 0 && f[0].Regs != nil && f[0].Regs.Arch != nil {
-			for _, name := range f[0].Regs.Arch.Names {
+		if regs := r.firstRegs(); regs != nil {
+			for _, name := range regs.Arch.Names {
 				d.add("register", name, x[name], y[name])
 				delete(x, name)
 				delete(y, name)

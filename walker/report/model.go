@@ -435,9 +435,9 @@ type Frame struct {
 	// TailCall is the function that the frame called, if that jumped on to the frame below and so has
 	// no frame itself; else its Raw is "".
 	TailCall Name
-	// Skipped is how many frames of a recursion the walk passed through before this one without keeping them. They
-	// repeat the frames before.
-	Skipped int
+	// Skipped is how many frames of a recursion the walk found before this one without keeping them. They repeat
+	// the frames before, and SkippedInlines are their inlined calls. LeftOut is how many there are before the frame in all.
+	Skipped, SkippedInlines, LeftOut int
 	// Rule and Origin say how the frame was recovered, Attempts what was rejected before.
 	Rule     string
 	Origin   string

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"sort"
+
+	"github.com/crashpane/crashpane/walker"
 )
 
 // Repeat is a part of a stack in which functions call each other again and again: Count times the same
@@ -10,8 +12,8 @@ import (
 //
 //	main a b a b a b c     First 1, Period 2, Count 3
 //
-// Skipped is how many further frames are between them, which were not kept.
-type Repeat struct{ First, Period, Count, Skipped int }
+// Skipped is how many further frames are between them, which were not kept, and Before how many are before the first.
+type Repeat struct{ First, Period, Count, Skipped, Before int }
 
 // Hidden returns the frames that repeat those of the first period: renderers show them as one row.
 func (x *Repeat) Hidden() (from, count int) { return x.First + x.Period, (x.Count - 1) * x.Period }
@@ -63,19 +65,55 @@ func (t *Thread) Folds() (out []Fold) {
 	return out
 }
 
+// Times is how often the period is on the stack in all.
+func (x *Repeat) Times() int { return x.Count + x.Skipped/x.Period }
+
 // String says which frames repeat which: "frames 15 to 9,812 repeat the 3 frames above 3,266 times".
 func (x *Repeat) String() string {
 	from, n := x.Hidden()
+	from, n = from+x.Before, n+x.Skipped
 	frames := "the frame above"
 	if x.Period > 1 {
 		frames = fmt.Sprintf("the %d frames above", x.Period)
 	}
-	s := fmt.Sprintf("frames %s to %s repeat %s %s times", grouped(from), grouped(from+n-1), frames, grouped(x.Count-1))
+	s := fmt.Sprintf("frames %s to %s repeat %s %s times", grouped(from), grouped(from+n-1), frames, grouped(n/x.Period))
 	if x.Skipped > 0 {
-		s += fmt.Sprintf("; %s more are left out", grouped(x.Skipped))
+		s += fmt.Sprintf("; %s of them are left out", grouped(x.Skipped))
 	}
 	return s
 }
+
+// leaveOut records the frames that the walk left out before frame i, and their inlined calls.
+func (t *Thread) leaveOut(i int, skipped *walker.Skipped) {
+	f := &t.Frames[i]
+	if i > 0 {
+		f.LeftOut = t.Frames[i-1].LeftOut
+	}
+	if skipped == nil {
+		return
+	}
+	f.Skipped, f.LeftOut = skipped.Count, f.LeftOut+skipped.Count
+	for k := max(0, i-skipped.Period); k < i; k++ {
+		f.SkippedInlines += len(t.Frames[k].Inlines) * (skipped.Count / skipped.Period)
+	}
+}
+
+// Number returns the number of frame i in the whole stack: that of those that are left out counts, too.
+func (t *Thread) Number(i int) int {
+	if i < 0 || i >= len(t.Frames) {
+		return i
+	}
+	return i + t.Frames[i].LeftOut
+}
+
+// FrameAt returns the frame with a number, or if that is left out the one after it. It is len(Frames) for a number
+// that is too large.
+func (t *Thread) FrameAt(number int) int {
+	return sort.Search(len(t.Frames), func(i int) bool { return t.Number(i) >= number })
+}
+
+// Total is how many frames the stack has with those that are left out.
+func (t *Thread) Total() int { return t.Number(len(t.Frames)-1) + 1 }
 
 // grouped formats 10881 as "10,881".
 func grouped(n int) string {
@@ -151,7 +189,7 @@ func repeats(t *Thread) []Repeat {
 		for start > done && keys[start-1] == keys[start-1+p] {
 			start--
 		}
-		x := Repeat{First: start, Period: p, Count: (j - start) / p}
+		x := Repeat{First: start, Period: p, Count: (j - start) / p, Before: t.Frames[start].LeftOut}
 		if _, hidden := x.Hidden(); x.Count < 3 || hidden < leastRepeated {
 			tried, end = p, j
 			continue

@@ -23,13 +23,13 @@ func TestRepeats(t *testing.T) {
 		want      []Repeat
 	}{
 		{"abcdefghijklmnopqrstuvwxyz", nil},
-		{"m" + strings.Repeat("a", 16) + "z", nil},                        // too few to be worth a row
-		{"m" + strings.Repeat("a", 17) + "z", []Repeat{{1, 1, 17, 0}}},    //
-		{strings.Repeat("ab", 20), []Repeat{{0, 2, 20, 0}}},               // the whole stack
-		{"m" + strings.Repeat("ab", 20) + "ac", []Repeat{{1, 2, 20, 0}}},  //
-		{"m" + strings.Repeat("abac", 10) + "m", []Repeat{{1, 4, 10, 0}}}, // a is in a period twice
-		{"bc" + strings.Repeat("abc", 10), []Repeat{{0, 3, 10, 0}}},       // begins in the middle of a period
-		{strings.Repeat("a", 20) + "x" + strings.Repeat("b", 20), []Repeat{{0, 1, 20, 0}, {21, 1, 20, 0}}},
+		{"m" + strings.Repeat("a", 16) + "z", nil},                                           // too few to be worth a row
+		{"m" + strings.Repeat("a", 17) + "z", []Repeat{{First: 1, Period: 1, Count: 17}}},    //
+		{strings.Repeat("ab", 20), []Repeat{{First: 0, Period: 2, Count: 20}}},               // the whole stack
+		{"m" + strings.Repeat("ab", 20) + "ac", []Repeat{{First: 1, Period: 2, Count: 20}}},  //
+		{"m" + strings.Repeat("abac", 10) + "m", []Repeat{{First: 1, Period: 4, Count: 10}}}, // a is in a period twice
+		{"bc" + strings.Repeat("abc", 10), []Repeat{{First: 0, Period: 3, Count: 10}}},       // begins in the middle of a period
+		{strings.Repeat("a", 20) + "x" + strings.Repeat("b", 20), []Repeat{{First: 0, Period: 1, Count: 20}, {First: 21, Period: 1, Count: 20}}},
 		{strings.Repeat("abcdefghijklmnopqrst", 2), nil}, // twice is no recursion
 	} {
 		th := stackWith(c.functions)
@@ -40,7 +40,7 @@ func TestRepeats(t *testing.T) {
 	// Frames that are guesses are not folded twice.
 	th := stackWith(strings.Repeat("a", 60))
 	th.Guesses = []Guesses{{From: 30, Count: 10}}
-	if got := repeats(th); !slices.Equal(got, []Repeat{{0, 1, 30, 0}, {40, 1, 20, 0}}) {
+	if got := repeats(th); !slices.Equal(got, []Repeat{{First: 0, Period: 1, Count: 30}, {First: 40, Period: 1, Count: 20}}) {
 		t.Errorf("with guesses %v", got)
 	}
 	th.Repeats = repeats(th)

@@ -39,15 +39,15 @@ type StackRole struct {
 	Guess      bool
 }
 
-// Argument says which of a frame's arguments a word is, for RoleArgument.
-func (r *StackRole) Argument() string {
+// Argument says which of a frame's arguments a word is, for RoleArgument. frame is the frame's number.
+func (r *StackRole) Argument(frame int) string {
 	switch {
 	case r.Register != "":
-		return fmt.Sprintf("space for %s, argument %d of frame %d, if it was stored (guess)", r.Register, r.Number, r.Frame)
+		return fmt.Sprintf("space for %s, argument %d of frame %d, if it was stored (guess)", r.Register, r.Number, frame)
 	case r.Guess:
-		return fmt.Sprintf("argument area of frame %d (guess)", r.Frame)
+		return fmt.Sprintf("argument area of frame %d (guess)", frame)
 	}
-	return fmt.Sprintf("argument word %d of %d of frame %d", r.Number, r.Of, r.Frame)
+	return fmt.Sprintf("argument word %d of %d of frame %d", r.Number, r.Of, frame)
 }
 
 // RoleKind is a kind of a StackRole; stable words.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,8 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// deepDump has threads whose stacks are chains of frame pointers.
+// deepDump has threads whose stacks are chains of frame pointers. Calls from two addresses follow each other without a
+// period (Thue and Morse), so that all frames are kept.
 func deepDump(threads, frames int) []byte { return deepDumps(threads, frames, frames) }
 
 // deepDumps is deepDump with another number of frames of the crashed thread, the last.
@@ -28,7 +30,7 @@ func deepDumps(threads, frames, crashed int) []byte {
 		var mem []byte
 		for i := range frames {
 			mem = binary.LittleEndian.AppendUint64(mem, stack+uint64(i+1)*16)
-			mem = binary.LittleEndian.AppendUint64(mem, base+0x1020)
+			mem = binary.LittleEndian.AppendUint64(mem, base+0x1020+0x100*uint64(bits.OnesCount(uint(i))%2))
 		}
 		ctx := dumptest.AMD64(map[string]uint64{"rip": base + 0x1010, "rsp": stack, "rbp": stack})
 		d.Thread(uint32(id+1), ctx, stack, mem)

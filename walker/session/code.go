@@ -57,7 +57,7 @@ func (s *Session) FrameCode(thread, frame int, wish CodeWish) (*report.Code, err
 		}
 		row.At = true
 		if f.Lookup != f.PC && row.Call && f.Skipped == nil {
-			row.Callee = frame - 1
+			row.Callee = r.Threads[thread].Number(frame) - 1
 		}
 		if !wish.Redact {
 			row.Values = values(row.Text, &f.Regs)

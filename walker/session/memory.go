@@ -62,7 +62,8 @@ type pointers struct {
 	word   int
 }
 
-// frameMemory is the memory of a frame: from its stack pointer to that of its caller.
+// frameMemory is the memory of a frame: from its stack pointer to that of its caller. frame is its number in the whole
+// stack.
 type frameMemory struct {
 	start, end    uint64
 	thread, frame int
@@ -82,7 +83,7 @@ func (s *Session) pointers(texts bool) *pointers {
 		frames := s.walked.stacks[t].Frames
 		for i := range frames {
 			sp := frames[i].Regs.SP()
-			m := frameMemory{start: sp, end: sp, thread: t, frame: i}
+			m := frameMemory{start: sp, end: sp, thread: t, frame: r.Threads[t].Number(i)}
 			if i+1 < len(frames) {
 				m.end = frames[i+1].Regs.SP()
 				if frames[i+1].Skipped != nil { // others are between them

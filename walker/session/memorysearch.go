@@ -184,7 +184,7 @@ func (m *Memory) StackTexts(thread int) (out []StackText, err error) {
 	if thread < 0 || thread >= len(m.s.walked.stacks) || len(m.s.walked.stacks[thread].Frames) == 0 {
 		return nil, nil
 	}
-	sp := m.s.walked.stacks[thread].Frames[0].Regs.SP()
+	sp := m.stackStart(m.s.walked.stacks[thread].Frames)
 	room := make([]byte, maxStackTexts)
 	room = room[:m.s.Memory.Read(sp, room)]
 	if err := m.s.Src.Draw(input.Work, int64(len(room))); err != nil {

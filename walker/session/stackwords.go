@@ -23,7 +23,7 @@ func (m *Memory) StackWords(thread, frame, from, count int) (*report.StackWords,
 	arch := frames[0].Regs.Arch
 	w.size = uint64(arch.WordSize)
 	out.WordSize = arch.WordSize
-	w.start = frames[0].Regs.SP() &^ (w.size - 1)
+	w.start = m.stackStart(frames) &^ (w.size - 1)
 	out.Total = int(min((m.stackEnd(thread, w.start)-w.start)/w.size, report.MemoryRows))
 	if frame >= 0 && frame < len(frames) {
 		if sp := frames[frame].Regs.SP(); sp >= w.start && (sp-w.start)/w.size < uint64(out.Total) {
@@ -46,6 +46,19 @@ func (m *Memory) StackWords(thread, frame, from, count int) (*report.StackWords,
 	w.canaries()
 	w.arguments()
 	return out, err
+}
+
+// stackStart is the first address of a stack that is shown: the stack pointer, or where a stack has overflown the
+// beginning of its memory, which is above.
+func (m *Memory) stackStart(frames []walker.Frame) uint64 {
+	sp := frames[0].Regs.SP()
+	if _, ok := m.s.Memory.Region(sp); ok || len(frames) < 2 {
+		return sp
+	}
+	if region, ok := m.s.Memory.Region(frames[1].Regs.SP()); ok && region.Start > sp {
+		return region.Start
+	}
+	return sp
 }
 
 // stackEnd is the first address after a thread's stack, whose memory from sp on is there.

@@ -55,6 +55,38 @@ func TestStackWords(t *testing.T) {
 	}
 }
 
+// TestOverflownStackWords: where the stack pointer has left the stack, as when it overflows, the words above are shown
+// and explained, and so are the texts in them.
+func TestOverflownStackWords(t *testing.T) {
+	const base = 0x7ffe0000
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": base - 0x40, "rbp": base + 16})
+	st := story{syms: []string{"MODULE Linux x86_64 " + appID + " app\nFUNC 1000 100 0 leaf\nFUNC 2000 100 0 middle\n"}, dump: dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: 9, Platform: 0x8201}).
+		Module(0x400000, 0x3000, "/opt/app", appELF).
+		Thread(7, ctx, base, append([]byte("some text here.\x00"), words64(base+48, 0x402020, 1, 2, 0, 0)...)).
+		Exception(7, 11, 1, base-0x48, ctx).
+		Bytes()}
+	s := st.open(t).Session(0)
+	memory, err := s.WholeMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := memory.StackWords(0, 0, -1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := text.WriteStackWords(&b, s.Report(), words); err != nil {
+		t.Fatal(err)
+	}
+	if want := "0x7ffe0018  0x0000000000402020  return address of frame 1; middle + 0x20\n"; words.Total != 8 || !strings.Contains(b.String(), want) {
+		t.Errorf("%d words, no %q in\n%s", words.Total, want, b.String())
+	}
+	if texts, err := memory.StackTexts(0); err != nil || len(texts) != 1 || texts[0].Text != "some text here." {
+		t.Errorf("texts: %+v, %v", texts, err)
+	}
+}
+
 // TestNamesThatEnd: what a stack does not give as an address' name, since another function's begins or the
 // name is too far, is not its name elsewhere.
 func TestNamesThatEnd(t *testing.T) {

@@ -222,6 +222,9 @@ func (y *lookups) Function(module int, rva uint64) (symbol.Range, bool) {
 // note keeps what was passed over in a record. Registers without a place here (xmm6) are left out:
 // nothing is lost by them.
 func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
+	if len(notes) == 0 {
+		return
+	}
 	// Offsets count from 0, so they are kept as −1, −2, … beside the numbers of lines.
 	key, text := -at.Offset-1, fmt.Sprintf("at offset 0x%x", at.Offset)
 	if at.Line > 0 {

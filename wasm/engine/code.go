@@ -45,7 +45,7 @@ func (e *Engine) code(v *view.View, q protocol.Query) *protocol.CodePage {
 	page := e.listed.list.Page(w.Span.From, w.Span.Count)
 	page.Path, page.Line, page.HasSource = rows.Clean(path), line, e.sourceText(path) != nil
 	page.Link = e.listed.link
-	return &protocol.CodePage{CodePage: *page, Thread: q.Thread, Frame: q.Frame, Around: w.At, OfSource: w.Source}
+	return &protocol.CodePage{CodePage: *page, Thread: q.Thread, Frame: v.Number(q.Thread, q.Frame), Around: w.At, OfSource: w.Source}
 }
 
 // instructions are those around a frame or an address.

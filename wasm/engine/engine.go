@@ -460,6 +460,8 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 			len(rep.Threads[t].Frames[0].Inlines) > 0 {
 			q.Inline = 0
 		}
+	} else if q.Thread < len(rep.Threads) { // the page has the frame's number in the whole stack
+		q.Frame = rep.Threads[q.Thread].FrameAt(q.Frame)
 	}
 	if q.Summary {
 		s := v.Summary()

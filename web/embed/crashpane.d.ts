@@ -262,7 +262,7 @@ export interface Attempt {
 export interface Frame {
   crashpane: FrameAdditions;
   file: string | null;
-  /** From 0, the innermost. */
+  /** From 0, the innermost. Frames of a recursion that are not listed count, too: see Repeat. */
   frame: number;
   function: string | null;
   function_offset: string | null;
@@ -481,7 +481,7 @@ export interface Repeat {
   count: number;
   first: number;
   period: number;
-  /** How many further frames between them are not listed: the walk did not keep them. */
+  /** How many further frames are between them that are not listed: the walk did not keep them. */
   skipped: number;
   thread: number;
 }

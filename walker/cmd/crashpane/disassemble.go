@@ -100,6 +100,7 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	} else {
 		var thread int
 		if thread, err = theThread(r, d.thread); err == nil {
+			d.frame = r.Threads[thread].FrameAt(d.frame)
 			code, err = files.Dump.FrameCode(thread, d.frame, d.wish)
 		}
 		if err == nil {

@@ -306,7 +306,7 @@ func (p *printer) second(t *report.Thread) {
 	other := &p.r.Threads[t.Other]
 	p.Object("wow64", func() {
 		p.List("frames", len(other.Frames), func(i int) {
-			p.PutObject(func() { p.frame(i, &other.Frames[i], false, nil) })
+			p.PutObject(func() { p.frame(other.Number(i), &other.Frames[i], false, nil) })
 		})
 		p.stop(&other.Stop)
 	})
@@ -408,7 +408,7 @@ func (p *printer) repeats() {
 	}
 	p.Objects("repeats", len(all), func(i int) {
 		p.Int("count", int64(all[i].Count))
-		p.Int("first", int64(all[i].First))
+		p.Int("first", int64(all[i].First+all[i].Before))
 		p.Int("period", int64(all[i].Period))
 		p.Int("skipped", int64(all[i].Skipped))
 		p.Int("thread", int64(all[i].thread))

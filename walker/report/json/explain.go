@@ -47,7 +47,7 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	p.strings("checks", x.Checks)
 	if alone {
 		p.end(x.End)
-		p.Int("frame", int64(x.Frame))
+		p.Int("frame", int64(p.r.Threads[x.Thread].Number(x.Frame)))
 		p.function(f.Function)
 	}
 	p.instruction(x.Instruction)

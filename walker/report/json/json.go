@@ -162,7 +162,7 @@ func (p *printer) thread(t *report.Thread, crashing bool) {
 		if p.explain != nil && !crashing {
 			x = p.explain(t.Index, i)
 		}
-		p.PutObject(func() { p.frame(i, &t.Frames[i], crashing && i == 0, x) })
+		p.PutObject(func() { p.frame(t.Number(i), &t.Frames[i], crashing && i == 0, x) })
 	})
 	if t.LastError != nil {
 		p.Str("last_error_value", t.LastError.Text)

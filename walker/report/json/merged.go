@@ -45,7 +45,7 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, opt Options) e
 			p.Objects("frames", len(b.Frames), func(k int) {
 				x := &b.Frames[k]
 				f := &r.Threads[x.Thread].Frames[x.Frame]
-				p.Int("frame", int64(x.Frame))
+				p.Int("frame", int64(r.Threads[x.Thread].Number(x.Frame)))
 				p.function(f.Function)
 				p.moduleName(f.Module)
 				if x.Repeat == nil {
@@ -53,7 +53,7 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, opt Options) e
 					p.Null("repeats")
 				} else {
 					p.Int("period", int64(x.Repeat.Period))
-					p.Int("repeats", int64(x.Repeat.Count))
+					p.Int("repeats", int64(x.Repeat.Times()))
 				}
 				p.Int("thread", int64(x.Thread))
 			})

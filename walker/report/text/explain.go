@@ -27,7 +27,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 	b := newPrinter(w)
 	t := &r.Threads[x.Thread]
 	f := &t.Frames[x.Frame]
-	b.printf("Thread %s, frame %d: %s\n", threadTitle(r, t), x.Frame, frameTitle(r, f))
+	b.printf("Thread %s, frame %d: %s\n", threadTitle(r, t), t.Number(x.Frame), frameTitle(r, f))
 	if x.Frame == 0 {
 		b.printf("From the dump's context; %s.\n", strings.Join(x.Notes, "; "))
 	} else {

@@ -19,7 +19,7 @@ var strip = strings.NewReplacer("|", "", "\n", "")
 //	Module|file|version|debug file|debug id|first address|last address|main
 //
 //	thread|frame|module|function|source file|line|offset
-//	LeftOut|thread|frame|number of frames of a recursion before it that are not listed
+//	LeftOut|thread|first frame|number of frames of a recursion that are not listed
 //
 // Empty fields stay. There is no empty line between threads; the requesting thread comes first.
 func WriteMachine(w io.Writer, r *report.Report) error {
@@ -62,8 +62,10 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 	for _, n := range threads {
 		number := 0
 		for i := range n.thread.Frames {
-			if left := n.thread.Frames[i].Skipped; left > 0 {
+			if f := &n.thread.Frames[i]; f.Skipped > 0 {
+				left := f.Skipped + f.SkippedInlines
 				b.printf("LeftOut|%d|%d|%d\n", n.number, number, left)
+				number += left
 			}
 			eachLine(r, &n.thread.Frames[i], func(l line) {
 				b.printf("%d|%d|", n.number, number)

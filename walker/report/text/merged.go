@@ -81,7 +81,7 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, whole bool) er
 			}
 			line := r.InFunction(&r.Threads[f.Thread].Frames[f.Frame], report.Name.Shown)
 			if f.Repeat != nil {
-				line += fmt.Sprintf("    (%d times %d frames)", f.Repeat.Count, f.Repeat.Period)
+				line += fmt.Sprintf("    (%d times %d frames)", f.Repeat.Times(), f.Repeat.Period)
 			}
 			if k == len(x.Frames)-1 && len(x.Ends) > 0 {
 				line += "    " + m.EndsText(r, x)

@@ -27,10 +27,10 @@ func WriteStackWords(w io.Writer, r *report.Report, words *report.StackWords) er
 			} else if before < 0 {
 				b.printf("after the last frame\n")
 			} else {
-				b.printf("frame %d  %s\n", before, visible.Text(r.InFunction(&r.Threads[words.Thread].Frames[before], name)))
+				b.printf("frame %d  %s\n", r.Threads[words.Thread].Number(before), visible.Text(r.InFunction(&frames[before], name)))
 			}
 		}
-		says := stackRoles(word)
+		says := stackRoles(&r.Threads[words.Thread], word)
 		if points := word.Points.Words(r, name); points != "" {
 			says = append(says, points)
 		}
@@ -40,17 +40,18 @@ func WriteStackWords(w io.Writer, r *report.Report, words *report.StackWords) er
 }
 
 // stackRoles says what the walk found a word to be.
-func stackRoles(w *report.StackWord) (says []string) {
+func stackRoles(t *report.Thread, w *report.StackWord) (says []string) {
 	for _, role := range w.Roles {
+		frame := t.Number(role.Frame)
 		switch role.Kind {
 		case report.RoleReturn:
-			says = append(says, fmt.Sprintf("return address of frame %d", role.Frame))
+			says = append(says, fmt.Sprintf("return address of frame %d", frame))
 		case report.RoleSaved, report.RoleFramePointer:
-			says = append(says, fmt.Sprintf("%s of frame %d, saved by frame %d", role.Register, role.Frame, role.Frame-1))
+			says = append(says, fmt.Sprintf("%s of frame %d, saved by frame %d", role.Register, frame, frame-1))
 		case report.RoleArgument:
-			says = append(says, role.Argument())
+			says = append(says, role.Argument(frame))
 		case report.RoleRead:
-			says = append(says, fmt.Sprintf("read by the rules that lead to frame %d", role.Frame))
+			says = append(says, fmt.Sprintf("read by the rules that lead to frame %d", frame))
 		}
 	}
 	if w.Canary {

@@ -131,6 +131,7 @@ func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	for i := range t.Frames {
 		if n := t.Frames[i].Skipped; n > 0 {
 			b.printf("    (%d frames of a recursion are left out: they repeat those above)\n", n)
+			number += n + t.Frames[i].SkippedInlines
 		}
 		if g := t.GuessesAt(i); g != nil {
 			if i == g.From {

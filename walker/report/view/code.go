@@ -187,6 +187,14 @@ type SourceList struct {
 	line int
 }
 
+// Number returns the number of a frame in the whole stack: see report.Thread.
+func (v *View) Number(thread, frame int) int {
+	if t := v.thread(thread); t != nil {
+		return t.Number(frame)
+	}
+	return frame
+}
+
 // Position returns the source file and the line of a frame, or of an inlined call in it if inline is not
 // -1; "" and 0 if they are not known.
 func (v *View) Position(thread, frame, inline int) (path string, line int) {

@@ -17,16 +17,9 @@ func (v *View) Difference(other *View, from, n int) rows.DifferencePage {
 	d := v.differs.all
 	lo, hi := window(len(d.Rows), from, n)
 	out.From, out.Total = lo, len(d.Rows)
-	stack := 0
-	for i := range d.Rows[:hi] {
+	for i := lo; i < hi; i++ {
 		r := &d.Rows[i]
-		first := r.Part == "stack" && stack == d.FirstFrame
-		if r.Part == "stack" {
-			stack++
-		}
-		if i >= lo {
-			out.Rows = append(out.Rows, rows.DifferenceRow{Index: i, Part: r.Part, Key: rows.Clean(r.Key), A: rows.Clean(r.A), B: rows.Clean(r.B), Same: r.Same, FirstOther: first})
-		}
+		out.Rows = append(out.Rows, rows.DifferenceRow{Index: i, Part: r.Part, Key: rows.Clean(r.Key), A: rows.Clean(r.A), B: rows.Clean(r.B), Same: r.Same, FirstOther: r.First})
 	}
 	out.Title = "The stacks are in the same functions"
 	if d.FirstFrame >= 0 {

@@ -18,7 +18,7 @@ func (v *View) Frame(ti, fi, inline int) *rows.FrameDetail {
 	if t == nil {
 		return nil
 	}
-	d := &rows.FrameDetail{Thread: ti, Frame: fi, Inline: inline, Facts: []rows.Fact{}, Registers: []rows.Register{}}
+	d := &rows.FrameDetail{Thread: ti, Frame: t.Number(fi), Inline: inline, Facts: []rows.Fact{}, Registers: []rows.Register{}}
 	d.Why = emptyWhy()
 	if fi < 0 || fi >= len(t.Frames) {
 		// Show why the thread has no frames.
@@ -62,7 +62,7 @@ func (v *View) identity(d *rows.FrameDetail, f *report.Frame) {
 		in := &f.Inlines[d.Inline]
 		name, file, line, has, start, named = in.Function, in.File, in.Line, in.HasLine, in.Start, true
 	}
-	row := v.frameRow(f, d.Frame)
+	row := v.frameRow(f, d.Frame-f.LeftOut)
 	d.Title = row.Full
 	if named {
 		if d.Title = v.full(name); d.Inline < 0 {
@@ -267,8 +267,8 @@ func (v *View) why(d *rows.FrameDetail, t *report.Thread, fi int) {
 	}
 	w.Origin = rows.Clean(f.Origin)
 	w.Attempts = attempts(f.Attempts)
-	w.Stop, w.Last, w.Suggestion = stopSentence(t), len(t.Frames)-1, rows.Clean(t.Stop.Suggestion)
-	if fi == w.Last {
+	w.Stop, w.Last, w.Suggestion = stopSentence(t), t.Total()-1, rows.Clean(t.Stop.Suggestion)
+	if fi == len(t.Frames)-1 {
 		w.StopAttempts = attempts(t.Stop.Attempts)
 	}
 }

@@ -56,9 +56,9 @@ func (v *View) Merged(make func(*report.Report) *report.Merged, q MergedQuery) r
 			if row >= from && row < from+q.Count {
 				r := v.mergedRow(m, i, k, closed)
 				r.Hit = v.mergedHolds(m, i, k, closed, q.Search)
-				r.Thread, r.Frame = f.Thread, f.Frame
+				r.Thread, r.Frame = f.Thread, v.r.Threads[f.Thread].Number(f.Frame)
 				if holdsThread && f.Thread != q.Thread && v.sameFrame(b, k, q.Thread, q.Frame) {
-					r.Thread, r.Frame = q.Thread, q.Frame
+					r.Thread, r.Frame = q.Thread, v.thread(q.Thread).Number(q.Frame)
 				}
 				out.Rows = append(out.Rows, r)
 			}
@@ -105,7 +105,7 @@ func (v *View) mergedRow(m *report.Merged, branch, k int, closed bool) rows.Merg
 		out.Note = m.EndsText(v.r, b)
 	}
 	if x.Repeat != nil && !closed {
-		out.Note = strings.TrimSpace(fmt.Sprintf("%s times %s. %s", rows.Number(x.Repeat.Count), count(x.Repeat.Period, "frame", "frames"), out.Note))
+		out.Note = strings.TrimSpace(fmt.Sprintf("%s times %s. %s", rows.Number(x.Repeat.Times()), count(x.Repeat.Period, "frame", "frames"), out.Note))
 	}
 	out.Function, out.Note = rows.Clean(out.Function), rows.Clean(out.Note)
 	return out

@@ -49,7 +49,7 @@ func (v *View) Places(text string, points func(address uint64) report.Pointee) (
 			if !named(f) || f.FunctionStart == 0 || seen[f.FunctionStart+offset] || !strings.Contains(strings.ToLower(v.full(f.Function)), name) {
 				continue
 			}
-			note := fmt.Sprintf("frame %d of thread %d", i, t)
+			note := fmt.Sprintf("frame %d of thread %d", i+f.LeftOut, t)
 			if m := v.module(f.Module); m != nil {
 				note += ", " + rows.Clean(m.Title())
 			}

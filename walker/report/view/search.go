@@ -84,7 +84,9 @@ func (v *View) Find(query string) []rows.Hit {
 	for _, i := range v.order() {
 		t := &v.r.Threads[i]
 		add(rows.Hit{Thread: i, Frame: -1, Inline: -1}, rows.Holds(query, threadWords(t)))
-		v.eachHit(t, query, func(frame, inline int) bool { return add(rows.Hit{Thread: i, Frame: frame, Inline: inline}, true) })
+		v.eachHit(t, query, func(frame, inline int) bool {
+			return add(rows.Hit{Thread: i, Frame: t.Number(frame), Inline: inline}, true)
+		})
 	}
 	for _, i := range v.moduleOrder() {
 		add(rows.Hit{Thread: -1, Tab: "modules", Row: i}, rows.Finds(query, v.moduleRow(i), rows.ModuleColumns))

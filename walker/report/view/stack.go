@@ -76,9 +76,10 @@ func (v *View) Stack(q StackQuery) rows.StackPage {
 	if t == nil {
 		return out
 	}
-	out.Name, out.Frames = rows.Clean(t.Name), len(t.Frames)
+	out.Name, out.Frames = rows.Clean(t.Name), t.Total()
 	for _, f := range t.Folds() {
-		out.Folds = append(out.Folds, rows.Run{From: f.From, Count: f.Count, Repeats: f.Repeat != nil})
+		from := t.Number(f.From)
+		out.Folds = append(out.Folds, rows.Run{From: from, Count: t.Number(f.From+f.Count-1) - from + 1, Repeats: f.Repeat != nil})
 	}
 	shown := q.ShowFolds || t.FoldAt(q.Frame) != nil
 	v.otherStack(&out, t)
@@ -173,7 +174,7 @@ func (v *View) bestGuesses(t *report.Thread, g *report.Guesses) string {
 	for _, i := range g.Best {
 		row := v.frameRow(&t.Frames[i], i)
 		row.InFunction = ""
-		best = append(best, fmt.Sprintf("%s (%d)", rows.Place(row), i))
+		best = append(best, fmt.Sprintf("%s (%d)", rows.Place(row), t.Number(i)))
 	}
 	if best == nil {
 		return ""
@@ -236,7 +237,7 @@ func (v *View) namedRow(f *report.Frame, i int) rows.StackRow {
 //
 // widths calls it for every frame of a stack, so it must not demangle.
 func (v *View) placedRow(f *report.Frame, i int) rows.StackRow {
-	row := rows.StackRow{Kind: rows.RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
+	row := rows.StackRow{Kind: rows.RowFrame, Frame: i + f.LeftOut, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
 		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
 	row.Word, _ = rows.Word(f.Trust)
@@ -330,7 +331,7 @@ func (v *View) inlineRow(f *report.Frame, i, k int) rows.StackRow {
 // namedInlineRow is inlineRow with the full name alone.
 func (v *View) namedInlineRow(f *report.Frame, i, k int) rows.StackRow {
 	in := &f.Inlines[k]
-	row := rows.StackRow{Kind: rows.RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inlined", AssignedSymbols: f.AssignedSymbols,
+	row := rows.StackRow{Kind: rows.RowInline, Frame: i + f.LeftOut, Inline: k, Trust: "inline", Word: "inlined", AssignedSymbols: f.AssignedSymbols,
 		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {

@@ -23,9 +23,9 @@ func (v *View) StackWords(part *report.StackWords, redacted bool) rows.StackWord
 		row := rows.StackWordRow{Address: hexOf(part.WordSize, w.Address), Word: hexOf(part.WordSize, w.Value), Frame: w.Frame}
 		if t != nil && w.Frame >= 0 && w.Frame < len(t.Frames) {
 			f := &t.Frames[w.Frame]
-			row.Trust = f.Trust
+			row.Trust, row.Frame = f.Trust, t.Number(w.Frame)
 			if w.Frame != before {
-				row.Label = fmt.Sprintf("%d %s", w.Frame, v.frameRow(f, w.Frame).Function)
+				row.Label = fmt.Sprintf("%d %s", t.Number(w.Frame), v.frameRow(f, w.Frame).Function)
 			}
 		}
 		before = w.Frame
@@ -45,24 +45,25 @@ func (v *View) StackWords(part *report.StackWords, redacted bool) rows.StackWord
 func (v *View) stackWord(t *report.Thread, w *report.StackWord) (kind, meaning string) {
 	var parts []string
 	for _, role := range w.Roles {
-		how := ""
+		how, frame := "", role.Frame
 		if t != nil && role.Frame < len(t.Frames) {
+			frame = t.Number(role.Frame)
 			word, _ := rows.Word(t.Frames[role.Frame].Trust)
 			how = ", by " + word
 		}
 		switch role.Kind {
 		case report.RoleReturn:
 			kind = "return"
-			parts = append([]string{fmt.Sprintf("return address of frame %d%s", role.Frame, how)}, parts...)
+			parts = append([]string{fmt.Sprintf("return address of frame %d%s", frame, how)}, parts...)
 			continue
 		case report.RoleFramePointer:
-			parts = append(parts, fmt.Sprintf("frame pointer (%s) of frame %d, saved by frame %d", rows.Clean(role.Register), role.Frame, role.Frame-1))
+			parts = append(parts, fmt.Sprintf("frame pointer (%s) of frame %d, saved by frame %d", rows.Clean(role.Register), frame, frame-1))
 		case report.RoleSaved:
-			parts = append(parts, fmt.Sprintf("%s of frame %d, saved by frame %d", rows.Clean(role.Register), role.Frame, role.Frame-1))
+			parts = append(parts, fmt.Sprintf("%s of frame %d, saved by frame %d", rows.Clean(role.Register), frame, frame-1))
 		case report.RoleArgument:
-			parts = append(parts, role.Argument())
+			parts = append(parts, role.Argument(frame))
 		case report.RoleRead:
-			parts = append(parts, fmt.Sprintf("read by the rules that lead to frame %d", role.Frame))
+			parts = append(parts, fmt.Sprintf("read by the rules that lead to frame %d", frame))
 		}
 		if kind == "" {
 			kind = string(role.Kind)
