@@ -106,9 +106,12 @@ func (t *Thread) Number(i int) int {
 	return i + t.Frames[i].LeftOut
 }
 
-// FrameAt returns the frame with a number, or if that is left out the one after it. It is len(Frames) for a number
-// that is too large.
+// FrameAt returns the index of the frame with a number, or if that is left out of the one after it. A number of no frame
+// is returned as it is.
 func (t *Thread) FrameAt(number int) int {
+	if number < 0 || number >= t.Total() {
+		return number
+	}
 	return sort.Search(len(t.Frames), func(i int) bool { return t.Number(i) >= number })
 }
 

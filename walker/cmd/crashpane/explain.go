@@ -129,9 +129,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if e.frame > 0 {
-		e.frame = r.Threads[thread].FrameAt(e.frame)
-	}
+	e.frame = r.Threads[thread].FrameAt(e.frame)
 	if n := len(r.Threads[thread].Frames); n == 0 || e.frame >= n {
 		// The session says what there is.
 		_, err := files.Dump.Explain(thread, max(e.frame, 0))
