@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
@@ -15,7 +14,7 @@ import (
 type Holder struct {
 	Thread  int
 	Waiting []int
-	Kind    string // "mutex", "critical section"
+	Kind    string // "mutex", "critical section", "reader-writer lock"
 	Lock    uint64 // its address
 	// Deadlock: the thread itself waits, directly or through others, for one of those that wait for it.
 	Deadlock bool
@@ -70,7 +69,7 @@ func onCycle(waitsFor map[int]int) map[int]bool {
 // holderOf returns the thread that holds the lock for which a thread waits, without Waiting. ok is false
 // if the dump does not show it.
 func holderOf(d *core.Dump, r *Report, t *Thread) (h Holder, ok bool) {
-	if d == nil || d.Memory == nil || t.IsSecond {
+	if d == nil || d.Memory == nil || t.IsSecond || len(t.Frames) == 0 {
 		return h, false
 	}
 	for i := range t.Frames[:min(len(t.Frames), stateFrames)] {
@@ -78,48 +77,15 @@ func holderOf(d *core.Dump, r *Report, t *Thread) (h Holder, ok bool) {
 		if !f.Named() || f.Module < 0 {
 			continue
 		}
-		switch systemName(f.Function.Raw) {
-		case "pthread_mutex_lock", "pthread_mutex_lock_full", "pthread_mutex_timedlock":
-			return mutexHolder(d, r, t, i)
-		case "RtlEnterCriticalSection":
+		name := systemName(f.Function.Raw)
+		if name == "RtlEnterCriticalSection" {
 			return sectionHolder(d, r, t, i)
 		}
+		if slices.Contains(mutexFunctions, name) || slices.Contains(rwlockFunctions, name) {
+			return linuxHolder(d, r, t, i)
+		}
 	}
-	return h, false
-}
-
-// mutexHolder reads a mutex of the GNU C library, which begins with these words (glibc,
-// sysdeps/nptl/bits/struct_mutex.h):
-//
-//	0  int lock: 0 if it is free
-//	4  unsigned count
-//	8  int owner: the id of the thread that holds it
-//
-// The kernel leaves the first argument of a system call, the mutex' address, in its register on x86.
-func mutexHolder(d *core.Dump, r *Report, t *Thread, frame int) (h Holder, ok bool) {
-	library := strings.ToLower(r.Modules[t.Frames[frame].Module].Title())
-	if !strings.HasPrefix(library, "libc.so.6") && !strings.HasPrefix(library, "libc-2.") && !strings.HasPrefix(library, "libpthread") {
-		return h, false
-	}
-	regs := t.Frames[0].Regs
-	if regs == nil || regs.Arch == nil {
-		return h, false
-	}
-	name := map[string]string{"amd64": "rdi", "x86": "ebx"}[regs.Arch.Name]
-	reg, ok := regs.Arch.Lookup(name)
-	if !ok {
-		return h, false
-	}
-	at, known := regs.Get(reg)
-	if !known || !afterSystemCall(d, &t.Frames[0]) {
-		return h, false
-	}
-	lock, ok1 := d.Memory.Word(at, 4)
-	owner, ok2 := d.Memory.Word(at+8, 4)
-	if !ok1 || !ok2 || lock == 0 {
-		return h, false
-	}
-	return holding(d, t, "mutex", at, owner)
+	return linuxHolder(d, r, t, -1)
 }
 
 // sectionHolder reads a critical section of Windows (RTL_CRITICAL_SECTION in winnt.h):

@@ -39,9 +39,10 @@ var stateOf = map[string]struct {
 	state string
 	weak  bool
 }{
-	"pthread_mutex_lock": {waitsLock, false}, "pthread_mutex_lock_full": {waitsLock, false}, "pthread_mutex_timedlock": {waitsLock, false},
+	"pthread_mutex_lock": {waitsLock, false}, "pthread_mutex_lock_full": {waitsLock, false}, "pthread_mutex_timedlock": {waitsLock, false}, "pthread_mutex_clocklock": {waitsLock, false},
 	"lll_lock_wait": {waitsLock, false}, "lll_lock_wait_private": {waitsLock, false},
-	"pthread_rwlock_rdlock": {waitsLock, false}, "pthread_rwlock_wrlock": {waitsLock, false}, "pthread_spin_lock": {waitsLock, false},
+	"pthread_rwlock_rdlock": {waitsLock, false}, "pthread_rwlock_wrlock": {waitsLock, false}, "pthread_rwlock_timedrdlock": {waitsLock, false}, "pthread_rwlock_timedwrlock": {waitsLock, false},
+	"pthread_rwlock_clockrdlock": {waitsLock, false}, "pthread_rwlock_clockwrlock": {waitsLock, false}, "pthread_spin_lock": {waitsLock, false},
 	"RtlEnterCriticalSection": {waitsLock, false}, "RtlpEnterCriticalSectionContended": {waitsLock, false}, "RtlpWaitOnCriticalSection": {waitsLock, false},
 	"RtlAcquireSRWLockExclusive": {waitsLock, false}, "RtlAcquireSRWLockShared": {waitsLock, false},
 	"psynch_mutexwait": {waitsLock, false}, "psynch_rw_rdlock": {waitsLock, false}, "psynch_rw_wrlock": {waitsLock, false}, "os_unfair_lock_lock_slow": {waitsLock, false},
@@ -110,27 +111,15 @@ func (r *Report) StateOf(d *core.Dump, t *Thread) State {
 			break
 		}
 	}
-	if out.Word == "" && d != nil && len(t.Frames) > 0 && afterSystemCall(d, &t.Frames[0]) {
-		out.Word = inSystemCall
+	if out.Word != "" || d == nil || len(t.Frames) == 0 {
+		return out
+	}
+	// Without names the words of a lock may show that the thread waits for it.
+	if _, ok := linuxHolder(d, r, t, -1); ok {
+		return State{Word: waitsLock, Guess: true, Lock: true}
+	}
+	if in, repeats := inSystemCallOf(d, &t.Frames[0]); in {
+		out.Word, out.Guess = inSystemCall, repeats // it may not have entered the system yet
 	}
 	return out
-}
-
-// systemCalls are the instructions of system calls, by processor.
-var systemCalls = map[string][]string{
-	"amd64": {"\x0f\x05"}, "x86": {"\xcd\x80", "\x0f\x34", "\x0f\x05"}, "arm64": {"\x01\x00\x00\xd4"}, "riscv64": {"\x73\x00\x00\x00"},
-}
-
-// afterSystemCall reports whether a frame's pc follows the instruction of a system call.
-func afterSystemCall(d *core.Dump, f *Frame) bool {
-	if f.Regs == nil || f.Regs.Arch == nil {
-		return false
-	}
-	for _, code := range systemCalls[f.Regs.Arch.Name] {
-		p := make([]byte, len(code))
-		if d.Code(f.PC-uint64(len(code)), p) == len(code) && string(p) == code {
-			return true
-		}
-	}
-	return false
 }
