@@ -37,7 +37,9 @@ func TestLocks(t *testing.T) {
 		}
 		return r
 	}
-	amd64 := func() regs { return regs{"rip": code, "rcx": code, "rax": 1<<64 - 512, "rdi": lock, "rsi": 0x80, "rdx": 2} }
+	amd64 := func() regs {
+		return regs{"rip": code, "rcx": code, "rax": 1<<64 - 512, "rdi": lock, "rsi": 0x80, "rdx": 2}
+	}
 	x86 := func() regs { return regs{"eip": code, "eax": 1<<32 - 512, "ebx": lock, "ecx": 0x80, "edx": 2} }
 	arm64 := func() regs { return regs{"pc": code, "x8": 98, "x0": lock, "x1": 0x80, "x2": 2} }
 	arm := func() regs { return regs{"pc": code, "r7": 240, "r0": lock, "r1": 0x80, "r2": 2, "cpsr": 0x10} }
