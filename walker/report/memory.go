@@ -71,11 +71,14 @@ func MemoryMap(d *core.Dump, r *Report) (all []MemoryRange) {
 		}
 	default:
 		for _, r := range d.Memory.Regions() {
-			add(r.Start, r.Loc.Size, "", "in the dump", "")
+			add(r.Start, r.Loc.Size, "", inDump, "")
 		}
 	}
 	return all
 }
+
+// inDump is the state of memory of which the dump says no more than its bytes.
+const inDump = "in the dump"
 
 // stackOf names a thread's stack.
 func stackOf(t *Thread) string {

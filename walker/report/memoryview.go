@@ -83,6 +83,9 @@ func (p *Pointee) Words(r *Report, name func(Name) string) string {
 			contents = "memory without access"
 		case contents == "":
 			contents = strings.TrimSpace(p.Range.State + " memory")
+			if p.Range.State == inDump {
+				contents = "memory " + inDump
+			}
 		}
 		if parts = append(parts, contents); p.Range.Access != "" {
 			parts = append(parts, p.Range.Access)

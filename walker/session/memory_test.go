@@ -40,11 +40,11 @@ func TestMemoryView(t *testing.T) {
 		{0x7ffe0000, 48, true, false, `0x7ffe0000  0x0000000000000001
 0x7ffe0008  0x0000000000402020  main + 0x20
 0x7ffe0010  0x000000007ffe0000  stack of thread 0, frame 0
-0x7ffe0018  0x0000000000500000  in the dump memory
+0x7ffe0018  0x0000000000500000  memory in the dump
 0x7ffe0020  0x0000000000900000
 0x7ffe0028  0x0000000000000000
 `},
-		{0x7ffe0018, 8, true, true, "0x7ffe0018  0x0000000000500000  in the dump memory, \"secret-text\"\n"},
+		{0x7ffe0018, 8, true, true, "0x7ffe0018  0x0000000000500000  memory in the dump, \"secret-text\"\n"},
 		{0x900000, 64, false, false, "0x900000  neither the dump nor a program that was added has this memory\n"},
 	} {
 		view, err := s.Session(0).MemoryView(c.start, c.size, c.texts)
