@@ -153,13 +153,19 @@ func (s *Source) Materialize() {
 	}
 }
 
-// Forgetter is a reader that holds what it has unpacked, and can unpack it again.
+// Forgetter is a reader that holds what it has read or unpacked, and can do it again.
 type Forgetter interface{ Forget() }
 
-// Forget gives back what is held of a file in memory and can be unpacked again by the next read. A part of a file
+// Forget gives back what is held of a file in memory and can be had again by the next read. A part of a file
 // forgets nothing, since others may be read.
 func (s *Source) Forget() {
-	if f, ok := s.r.(Forgetter); ok && s.whole == nil {
+	if s.whole != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cache = Blocks{}
+	if f, ok := s.r.(Forgetter); ok {
 		f.Forget()
 	}
 }

@@ -82,6 +82,9 @@ func dropBeginnings(readers []*fileReader) {
 	}
 }
 
+// Forget implements input.Forgetter.
+func (f *fileReader) Forget() { f.kept = input.Blocks{} }
+
 // hold reads a part of the file at once.
 func (f *fileReader) hold(from, to int64) (err error) {
 	defer func() {
