@@ -53,14 +53,33 @@ type Store struct {
 	Workers int
 }
 
-// Open returns the store in a folder, which it makes if it is not there.
-func Open(dir string) (*Store, error) {
+// Open returns the store in a folder. The folder is made if it is not there and make is set, else that is an error.
+func Open(dir string, make bool) (*Store, error) {
 	s := &Store{dir: dir, Workers: 1}
-	return s, os.MkdirAll(filepath.Join(dir, contentFolder), 0o755)
+	if make {
+		return s, os.MkdirAll(filepath.Join(dir, contentFolder), 0o755)
+	}
+	st, err := os.Stat(dir)
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("%s: not a folder", dir)
+	}
+	return s, err
 }
 
-// MakeTwoTier marks a store without files in Microsoft's layout as one of two tiers.
+// MakeTwoTier marks a store as one of two tiers. One with files in Microsoft's layout stays as it is: that is an error.
 func (s *Store) MakeTwoTier() error {
+	if s.twoTier() {
+		return nil
+	}
+	err := s.walk(func(path string, _ fs.DirEntry) error {
+		if first, _, _ := strings.Cut(path, "/"); first == contentFolder || first == "buildid" || strings.HasSuffix(strings.TrimSuffix(path, indexEnding), ".sym") {
+			return nil
+		}
+		return fmt.Errorf("the store has files in one tier (%s): make one of two tiers in another folder", path)
+	})
+	if err != nil {
+		return err
+	}
 	return s.write(twoTierFile, strings.NewReader(""))
 }
 
@@ -130,7 +149,7 @@ func (s *Store) Add(f *symbols.File, pointer string, replace bool) (a Added, err
 	if pointer != "" {
 		return s.point(f, paths[0], pointer)
 	}
-	content, err := s.content(f.Source())
+	content, err := s.content(f.Source(), replace)
 	if err != nil {
 		return a, fmt.Errorf("%s: %w", f.Name(), err)
 	}
@@ -141,7 +160,7 @@ func (s *Store) Add(f *symbols.File, pointer string, replace bool) (a Added, err
 			return a, fmt.Errorf("%s: %w", f.Name(), err)
 		}
 		a.Paths, a.Had = append(a.Paths, path), a.Had && had
-		if !f.IsBinary && !had {
+		if !f.IsBinary && (!had || s.checkIndex(path+indexEnding) != "") { // an interrupted writer has made none
 			if err := s.index(path); err != nil {
 				return a, fmt.Errorf("%s: its index: %w", f.Name(), err)
 			}
@@ -159,8 +178,9 @@ func (s *Store) point(f *symbols.File, path, pointer string) (a Added, err error
 	return a, s.write(a.Paths[0], strings.NewReader("PATH:"+pointer))
 }
 
-// content copies a file into the store, under its SHA-256, and returns that name.
-func (s *Store) content(src *input.Source) (string, error) {
+// content copies a file into the store, under its SHA-256, and returns that name. A damaged file there is
+// replaced if replace is set.
+func (s *Store) content(src *input.Source, replace bool) (string, error) {
 	t, err := os.CreateTemp(filepath.Join(s.dir, contentFolder), temporary)
 	if err != nil {
 		return "", err
@@ -171,11 +191,17 @@ func (s *Store) content(src *input.Source) (string, error) {
 	if err = errors.Join(err, t.Chmod(0o644), t.Close()); err != nil {
 		return "", err
 	}
-	name := filepath.Join(s.dir, contentFolder, hex.EncodeToString(sum.Sum(nil)))
-	if err := os.Link(t.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
+	base := hex.EncodeToString(sum.Sum(nil))
+	name := filepath.Join(s.dir, contentFolder, base)
+	err = os.Link(t.Name(), name)
+	if errors.Is(err, fs.ErrExist) {
+		if replace && s.checkContent(contentFolder+"/"+base) != "" {
+			return name, os.Rename(t.Name(), name)
+		}
+		now := time.Now()
+		err = os.Chtimes(name, now, now) // it is added again, and Collect leaves it alone
 	}
-	return name, nil
+	return name, err
 }
 
 // readDirect reads a Source that is read once.
@@ -338,6 +364,10 @@ func (s *Store) checkPlace(path string) string {
 		return err.Error()
 	case !slices.Contains(places, path):
 		return "by its ids it belongs to " + strings.Join(places, ", ")
+	case !f.IsBinary:
+		if _, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(path+indexEnding))); err != nil {
+			return "it has no index; adding the file again makes it"
+		}
 	}
 	return ""
 }
@@ -400,7 +430,7 @@ func (s *Store) Collect(before time.Time) (c Collected, err error) {
 				c.Bytes += st.Size()
 				return remove(path)
 			}
-		case strings.HasPrefix(path, contentFolder+"/"), base == twoTierFile:
+		case strings.HasPrefix(path, contentFolder+"/"), base == twoTierFile, strings.HasSuffix(base, ".sym"+indexEnding): // which goes with its file
 		case !before.IsZero() && st.ModTime().Before(before):
 			c.Names++
 			return remove(path)

@@ -287,12 +287,30 @@ func dumpPaths(from string) (func(do func(path string) error) error, error) {
 	if !st.IsDir() {
 		return func(do func(string) error) error { return do(from) }, nil
 	}
+	root := walkRoot(from)
 	return func(do func(string) error) error {
-		return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
+		return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil && path == root:
 				return err
+			case err == nil && d.Type()&fs.ModeSymlink != 0: // to a file; one to a folder may lead round
+				if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+					return nil
+				}
+			case err == nil && !d.Type().IsRegular():
+				return nil
 			}
-			return do(path)
+			return do(path) // a folder that cannot be read is a line with its error, too
 		})
 	}, nil
+}
+
+// walkRoot is how WalkDir is to be given a path: it does not follow a link to a folder.
+func walkRoot(path string) string {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			return filepath.Clean(path) + string(filepath.Separator)
+		}
+	}
+	return path
 }

@@ -45,7 +45,7 @@ added longer ago.
 			if len(args) < 2 || args[0] != "add" && len(args) > 2 {
 				return usageError("add, check or gc, and a folder")
 			}
-			s, err := store.Open(args[1])
+			s, err := store.Open(args[1], args[0] == "add")
 			if err != nil {
 				return err
 			}
@@ -126,16 +126,19 @@ func addToStore(s *store.Store, paths []string, o storeOptions, stdout, stderr i
 		}
 	}
 	for _, root := range paths {
-		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
+		top := walkRoot(root)
+		_ = filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {
+			switch {
+			case err == nil && d.IsDir():
+			case err == nil:
+				err = eachIn(path, func(src *input.Source) { one(src, path, path == top && src.Name == path) })
 			}
-			return eachIn(path, func(src *input.Source) { one(src, path, path == root && src.Name == path) })
+			if err != nil {
+				fmt.Fprintln(stderr, err)
+				failed = true
+			}
+			return nil
 		})
-		if err != nil {
-			fmt.Fprintln(stderr, err)
-			failed = true
-		}
 	}
 	if failed {
 		return errNotAll
