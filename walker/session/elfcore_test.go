@@ -2,13 +2,14 @@ package session
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/walker/report/text"
 )
 
-// TestCore: a core has the stacks of a minidump of the same state, and the same first line.
+// TestCore: a core has the stacks of a minidump of the same state, and the same first line. It says less of the system.
 func TestCore(t *testing.T) {
 	order := dumptest.LittleEndian
 	const sp = 0x7ffe0000
@@ -44,6 +45,7 @@ func TestCore(t *testing.T) {
 	}
 	want, wantFirst := walk(minidump)
 	got, gotFirst := walk(core)
+	want = strings.NewReplacer("OS|Linux|0.0.0", "OS|Linux|", "CPU|amd64|family 0 model 0 stepping 0|", "CPU|amd64||").Replace(want)
 	if got != want || gotFirst != wantFirst {
 		t.Errorf("%s\n%s\nthe minidump has\n%s\n%s", gotFirst, got, wantFirst, want)
 	}
