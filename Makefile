@@ -42,9 +42,9 @@ run: serve-bin ## builds the page and serves it on http://127.0.0.1:8080 (PORT= 
 	dist/bin/bundle -quick -out dist/site -cache dist/cache -symbols "$(SYMBOL_ORIGINS)"
 	@exec dist/bin/serve -addr 127.0.0.1:$(PORT) -dir dist/site
 
-cli: ## dist/bin/crashpane, the command line alone
+cli: ## dist/bin/crashpane, the command line alone, and dist/bin/crashpane-mcp for assistants
 	@mkdir -p dist/bin
-	$(GO) build -trimpath -ldflags="-s -w -X main.version=$(VERSION)" -o dist/bin/crashpane ./walker/cmd/crashpane
+	$(GO) build -trimpath -ldflags="-s -w -X main.version=$(VERSION)" -o dist/bin/ ./walker/cmd/crashpane ./walker/cmd/crashpane-mcp
 
 site: ## dist/site, a folder that any static host can serve, dist/crashpane.html and dist/npm, the package
 	@mkdir -p dist/bin

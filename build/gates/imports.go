@@ -95,7 +95,7 @@ var importRules = []importRule{
 	// It reads a report's stacks for the renderers.
 	{"walker/report/signature", []string{"walker/report"}},
 	// The renderers of tickets read their own model, which view makes.
-	{"walker/report/ticket", []string{"walker/report/rows"}},
+	{"walker/report/ticket", []string{"core/jsonwriter", "walker/report/rows"}},
 	// A renderer reads the report only, and the CPU's table for the names and widths of registers.
 	// report/text has Breakpad's words, which the others show too.
 	{"walker/report/...", []string{"walker/report", "walker/report/rows", "walker/report/signature", "walker/report/text", "walker/report/ticket", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
@@ -162,6 +162,7 @@ var outside = []struct {
 	{"golang.org/x/arch/...", []string{"core/disasm", "core/analysis", "symfile/framecode"}, "one package decodes instructions; what they did and how they move the stack are found out from its operands"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"core/intake/xz"}, "debug information, and dropped files"},
+	{"github.com/modelcontextprotocol/...", []string{"walker/cmd/crashpane-mcp"}, "it would make the command a tenth larger"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},
 }
 

@@ -29,6 +29,16 @@ func (b *Budget) Cancel(why error) { b.cancelled.Store(&why) }
 // Resume ends what Cancel began.
 func (b *Budget) Resume() { b.cancelled.Store(nil) }
 
+// Cancelled returns the error that Cancel was given, else nil.
+func (b *Budget) Cancelled() error {
+	if b != nil {
+		if err := b.cancelled.Load(); err != nil {
+			return *err
+		}
+	}
+	return nil
+}
+
 // Until cancels the Budget with the context's error when the context is done. stop is that of
 // context.AfterFunc.
 func (b *Budget) Until(ctx context.Context) (stop func() bool) {
@@ -248,12 +258,7 @@ func (s *Source) Left(r Resource) int64 {
 // reading the Source say nothing about it.
 func (s *Source) Cancelled() error {
 	whole, _ := s.Within()
-	if whole.Budget != nil {
-		if err := whole.Budget.cancelled.Load(); err != nil {
-			return *err
-		}
-	}
-	return nil
+	return whole.Budget.Cancelled()
 }
 
 // GiveUnpacked adds bytes that were unpacked to storage outside of memory.

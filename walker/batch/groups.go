@@ -16,6 +16,8 @@ type Group struct {
 	// of the dumps.
 	Versions        int
 	Reason, Process string
+	// Example is the name of the first of the dumps, where it is known.
+	Example string
 }
 
 // Groups groups records by their signature, the largest group first, then the latest. Records without
@@ -28,7 +30,7 @@ func Groups(records []*Record) []Group {
 		if !ok {
 			i = len(out)
 			at[r.Signature] = i
-			out = append(out, Group{Signature: r.Signature, Reason: r.Reason, Process: r.Process})
+			out = append(out, Group{Signature: r.Signature, Reason: r.Reason, Process: r.Process, Example: r.Name})
 		}
 		g := &out[i]
 		g.Dumps++

@@ -19,7 +19,8 @@ import (
 //	modules[]          {code_id, debug_file, debug_id, name, version} of those on the stacks
 //	problems[]         what cannot be read, or was left out for its cost
 //	threads[]          {complete, crashed, frames[], id, index, name, total}: the first is that which crashed
-//	threads[].frames[] {file, function, inline, line, module, offset, trust}; offset is hexadecimal, from the module's start
+//	threads[].frames[] {file, frame, function, inline, line, module, offset, skipped, trust}; offset is hexadecimal, from the module's start, skipped is
+//	                   how many frames of a recursion are left out before it
 //	time, uptime       seconds since 1970 UTC, seconds
 //	took_ms            how long the record took to make, in milliseconds
 func WriteJSON(w io.Writer, r *Record) error {
@@ -68,7 +69,7 @@ func WriteJSON(w io.Writer, r *Record) error {
 		p.StrOrNull("reason", r.Reason)
 		p.StrOrNull("signature", r.Signature)
 		p.Int("size", r.Size)
-		p.List("threads", len(r.Threads), func(i int) { thread(p, &r.Threads[i]) })
+		p.List("threads", len(r.Threads), func(i int) { PutThread(p, &r.Threads[i]) })
 		if r.Time != 0 {
 			p.Int("time", int64(r.Time))
 		} else {
@@ -111,13 +112,15 @@ func annotations(p *jsonwriter.Writer, r *Record) {
 	})
 }
 
-func thread(p *jsonwriter.Writer, t *Thread) {
+// PutThread writes a stack as an object.
+func PutThread(p *jsonwriter.Writer, t *Thread) {
 	p.PutObject(func() {
 		p.Bool("complete", t.Complete)
 		p.Bool("crashed", t.Crashed)
 		p.Objects("frames", len(t.Frames), func(i int) {
 			f := &t.Frames[i]
 			p.StrOrNull("file", f.File)
+			p.Int("frame", int64(f.Number))
 			p.StrOrNull("function", f.Function)
 			p.Bool("inline", f.Inline)
 			if f.Line != 0 {
@@ -128,11 +131,39 @@ func thread(p *jsonwriter.Writer, t *Thread) {
 			p.StrOrNull("module", f.Module)
 			p.Key("offset")
 			p.PutHex(f.Offset, 1)
+			p.Int("skipped", int64(f.Skipped))
 			p.Str("trust", f.Trust)
 		})
 		p.Uint("id", uint64(t.ID))
 		p.Int("index", int64(t.Index))
 		p.StrOrNull("name", t.Name)
 		p.Int("total", int64(t.Total))
+	})
+}
+
+// PutGroup writes a group as an object.
+//
+//	dumps, versions    numbers
+//	example            the name of one of the dumps, or null
+//	first, last        seconds since 1970 UTC, or null
+//	process, reason    of one of the dumps, or null
+//	signature          null for dumps without a crash
+func PutGroup(p *jsonwriter.Writer, g *Group) {
+	time := func(key string, t uint32) {
+		if t == 0 {
+			p.Null(key)
+			return
+		}
+		p.Int(key, int64(t))
+	}
+	p.PutObject(func() {
+		p.Int("dumps", int64(g.Dumps))
+		p.StrOrNull("example", g.Example)
+		time("first", g.First)
+		time("last", g.Last)
+		p.StrOrNull("process", g.Process)
+		p.StrOrNull("reason", g.Reason)
+		p.StrOrNull("signature", g.Signature)
+		p.Int("versions", int64(g.Versions))
 	})
 }

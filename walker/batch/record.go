@@ -6,6 +6,7 @@
 package batch
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -37,6 +38,8 @@ type Options struct {
 	Demangle func(string) string
 	// Lists make the symbol signature.
 	Lists signature.Lists
+	// Context, if it is set, ends the work on a dump when it is done. The record is then not whole.
+	Context context.Context
 }
 
 // Record describes a dump. What the dump does not have is "", 0 or nil.
@@ -97,6 +100,9 @@ type Frame struct {
 	Offset uint64
 	Trust  string
 	Inline bool
+	// Number is the frame's, which its inlined calls have too; Skipped is how many frames of a recursion are left
+	// out before it (report.Frame).
+	Number, Skipped int
 }
 
 // Module is a module of the dump.
@@ -118,6 +124,9 @@ func Describe(src *input.Source, opt Options) []Record {
 	}
 	budget := &input.Budget{}
 	budget.GiveFile(src)
+	if opt.Context != nil {
+		defer budget.Until(opt.Context)()
+	}
 	src.Budget, src.Spool = budget, opt.Session.Limits.Spool
 	members, err := intake.Expand(src, opt.Session.Limits, func(string, int64, int64) error { return nil })
 	for _, m := range members {
@@ -159,6 +168,9 @@ func describeAll(src *input.Source, opt *Options) []Record {
 	own := opt.Session
 	own.Store = nil
 	files := session.NewFiles(own)
+	if opt.Context != nil {
+		defer files.Budget().Until(opt.Context)()
+	}
 	items := files.Add(src)
 	var out []Record
 	for _, it := range items {
@@ -306,23 +318,32 @@ func (out *Record) threads(r *report.Report, opt *Options) {
 		if t.Pending || t.Omitted {
 			continue
 		}
-		one := Thread{Index: t.Index, ID: t.ID, Name: t.Name, Crashed: t.Crashed, Total: len(t.Frames), Complete: t.Stop.Kind == string(walker.StopEnd), Frames: []Frame{}}
 		for k := range t.Frames[:min(len(t.Frames), opt.Frames)] {
-			f := &t.Frames[k]
-			if m := f.Module; m >= 0 && !listed[m] {
+			if m := t.Frames[k].Module; m >= 0 && !listed[m] {
 				listed[m] = true
 				of := &r.Modules[m]
 				out.Modules = append(out.Modules, Module{of.Title(), of.Version, report.BaseName(of.DebugFile), of.DebugID, of.CodeID})
 			}
-			one.Frames = append(one.Frames, calls(r, f, opt.Private)...)
 		}
-		out.Threads = append(out.Threads, one)
+		out.Threads = append(out.Threads, StackOf(r, i, 0, opt.Frames, opt.Private))
 	}
 }
 
+// StackOf returns count frames of the stack of a thread, or what there is of them from a frame on. private: the names
+// of users in paths stay.
+func StackOf(r *report.Report, thread, from, count int, private bool) Thread {
+	t := &r.Threads[thread]
+	out := Thread{Index: t.Index, ID: t.ID, Name: t.Name, Crashed: t.Crashed, Total: len(t.Frames), Complete: t.Stop.Kind == string(walker.StopEnd), Frames: []Frame{}}
+	from = min(max(from, 0), len(t.Frames))
+	for k := from; k < min(from+count, len(t.Frames)); k++ {
+		out.Frames = append(out.Frames, calls(r, k, &t.Frames[k], private)...)
+	}
+	return out
+}
+
 // calls returns a frame and the inlined calls in it, which come first.
-func calls(r *report.Report, f *report.Frame, private bool) (out []Frame) {
-	at := Frame{Offset: f.Lookup, Trust: f.Trust}
+func calls(r *report.Report, number int, f *report.Frame, private bool) (out []Frame) {
+	at := Frame{Offset: f.Lookup, Trust: f.Trust, Number: number}
 	if f.Module >= 0 {
 		at.Module, at.Offset = r.Modules[f.Module].Title(), f.RVA
 	}
@@ -342,5 +363,6 @@ func calls(r *report.Report, f *report.Frame, private bool) (out []Frame) {
 		name = f.Function.Shown()
 	}
 	add(name, f.File, f.Line, false)
+	out[0].Skipped = f.Skipped
 	return out
 }

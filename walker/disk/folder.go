@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,8 @@ import (
 // folder is a directory tree that the user named, with symbol files at any depth.
 type folder struct {
 	root    string
+	roots   Roots
+	stop    func() error // why to end a scan, or nil
 	scanned bool
 	// symbols are the symbol files of the dump's modules, by each of their keys (symbols.Key). Of
 	// several files, the first in the order of their paths wins.
@@ -72,10 +73,13 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 			fmt.Fprintln(stderr, err)
 			return nil
 		}
+		if f.stop != nil && f.stop() != nil {
+			return fs.SkipAll
+		}
 		if !d.Type().IsRegular() || irrelevant(path, wanted) {
 			return nil
 		}
-		first, packed, err := firstBytes(path)
+		first, packed, err := firstBytes(f.roots, path)
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 		}
@@ -130,12 +134,17 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 
 // addBinary records the ids and names of a binary. It reads only headers.
 func (f *folder) addBinary(path string) error {
-	files, err := OpenSources([]string{path}, 0)
+	file, src, err := f.roots.Source(path)
 	if err != nil {
 		return err
 	}
-	defer files[0].Close()
-	b, err := binary.Open(files[0].Source)
+	defer file.Close()
+	src.Budget = &input.Budget{}
+	src.Budget.GiveFile(src)
+	spools := &Spools{}
+	defer spools.Close()
+	src.Spool = spools.Create
+	b, err := binary.Open(src)
 	if err != nil {
 		return err
 	}
@@ -186,8 +195,8 @@ func isDebugID(s string) bool {
 
 // firstBytes returns up to 2048 bytes from the start of a file, unpacked if it is packed. With an
 // error it returns what could be read.
-func firstBytes(path string) (first []byte, packed bool, err error) {
-	file, err := os.Open(path)
+func firstBytes(roots Roots, path string) (first []byte, packed bool, err error) {
+	file, _, err := roots.Open(path)
 	if err != nil {
 		return nil, false, err
 	}

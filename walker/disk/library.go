@@ -17,7 +17,9 @@ import (
 // Library has the symbols that many dumps share. Of each file it reads the beginning, when it is
 // added; what a stack needs is read then.
 type Library struct {
-	Files  *session.Files
+	Files *session.Files
+	// Roots confine what is opened.
+	Roots  Roots
 	spools *Spools
 	stderr io.Writer
 	told   int
@@ -56,12 +58,12 @@ func (l *Library) Add(path string) error {
 }
 
 func (l *Library) addFile(path string) error {
-	f, src, err := OpenFile(path)
+	f, src, err := l.Roots.Source(path)
 	if err != nil {
 		return err
 	}
 	f.Close()
-	src = input.New(path, openForReads(path), src.Size)
+	src = input.New(path, openForReads{l.Roots, path}, src.Size)
 	src.Parallel = true
 	for _, it := range l.Files.Add(src) {
 		if it.Message != "" {
@@ -87,11 +89,20 @@ func (l *Library) Summary() {
 
 // openForReads reads a file that is open only while it is read: a symbol store may have more files
 // than a process may open.
-type openForReads string
+type openForReads struct {
+	roots Roots
+	path  string
+}
 
 // ReadAt implements io.ReaderAt.
-func (path openForReads) ReadAt(p []byte, off int64) (int, error) {
-	f, err := os.Open(string(path))
+func (o openForReads) ReadAt(p []byte, off int64) (int, error) {
+	var f *os.File
+	var err error
+	if len(o.roots) > 0 {
+		f, _, err = o.roots.Open(o.path)
+	} else {
+		f, err = os.Open(o.path)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -41,6 +42,93 @@ func OpenSources(paths []string, maxUnpacked int64) (out []SourceFile, err error
 	collectWithin(given)
 	return out, nil
 }
+
+// Roots are folders to which opening is confined, whatever names and symbolic links say. Without any, every file may
+// be opened.
+type Roots []*os.Root
+
+// in returns the root that a path is in, and the path in it.
+func (r Roots) in(path string) (*os.Root, string, error) {
+	for _, root := range r {
+		if local, err := filepath.Rel(root.Name(), path); err == nil && filepath.IsLocal(local) {
+			return root, local, nil
+		}
+	}
+	return nil, "", &os.PathError{Op: "open", Path: path, Err: errors.New("outside of the folders that may be read")}
+}
+
+// Open opens a regular file. To open a FIFO would wait for its writer.
+func (r Roots) Open(path string) (*os.File, os.FileInfo, error) {
+	stat := os.Stat
+	open := func(path string) (*os.File, error) { return os.Open(path) }
+	if len(r) > 0 {
+		root, local, err := r.in(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		path, stat = local, root.Stat
+		// Another file may be there since it was looked at.
+		open = func(path string) (*os.File, error) { return root.OpenFile(path, os.O_RDONLY|notWaiting, 0) }
+	}
+	st, err := stat(path)
+	if err == nil {
+		err = regular(path, st)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if st, err = f.Stat(); err == nil {
+		err = regular(path, st)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, st, nil
+}
+
+// regular returns an error unless what is at a path is a file.
+func regular(path string, st os.FileInfo) error {
+	switch {
+	case st.IsDir():
+		return &os.PathError{Op: "read", Path: path, Err: errors.New("a folder, not a file")}
+	case !st.Mode().IsRegular():
+		return &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
+	}
+	return nil
+}
+
+// isFile reports whether a path is that of a regular file, also through a symbolic link.
+func (r Roots) isFile(path string) bool {
+	stat := os.Stat
+	if len(r) > 0 {
+		root, local, err := r.in(path)
+		if err != nil {
+			return false
+		}
+		path, stat = local, root.Stat
+	}
+	st, err := stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// Source opens a regular file as a Source, whose file the caller closes.
+func (r Roots) Source(path string) (*os.File, *input.Source, error) {
+	f, st, err := r.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	src := input.New(path, f, st.Size())
+	src.Modified = st.ModTime().Unix()
+	return f, src, nil
+}
+
+// OpenFile opens a regular file as a Source, whose file the caller closes.
+func OpenFile(path string) (*os.File, *input.Source, error) { return Roots(nil).Source(path) }
 
 // InBundle returns the file with the debug information of a dSYM bundle, and other paths as they
 // are. A bundle has one such file for each program, and nearly all have one.

@@ -86,9 +86,14 @@ func (s *Set) AddAll(paths []string) error {
 
 // Set gives a session the files that are named. The first of Files' dumps is Dump.
 type Set struct {
-	Files   *session.Files
-	opt     session.Options
-	Dump    *session.Session // the first of them
+	Files *session.Files
+	opt   session.Options
+	Dump  *session.Session // the first of them
+	// Roots confine what is opened. With them the Set is one of several in a process, and leaves the garbage
+	// collector alone.
+	Roots Roots
+	// Member is the name of a dump in an archive, as in "app.zip/MEMBER"; "" is the first.
+	Member  string
 	stderr  io.Writer
 	folders []*folder
 	added   map[string]bool // paths that the session has
@@ -163,7 +168,7 @@ func (s *Set) Add(path string) ([]session.Item, error) {
 	if s.added[path] {
 		return nil, nil
 	}
-	f, src, err := OpenFile(path)
+	f, src, err := s.Roots.Source(path)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +177,9 @@ func (s *Set) Add(path string) ([]session.Item, error) {
 	s.added[path] = true
 	src.Parallel, src.MaxUnpacked = true, s.choices.MaxUnpacked
 	s.given += src.Size
-	collectWithin(s.given)
+	if len(s.Roots) == 0 {
+		collectWithin(s.given)
+	}
 	items := s.Files.Add(src)
 	return items, nil
 }
@@ -186,26 +193,6 @@ func collectWithin(given int64) {
 	debug.SetMemoryLimit(max(least, b.Limit(input.Memory)-program))
 }
 
-// OpenFile opens a regular file. To open a FIFO would wait for its writer.
-func OpenFile(path string) (f *os.File, src *input.Source, err error) {
-	st, err := os.Stat(path)
-	if err == nil && !st.Mode().IsRegular() {
-		err = &os.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
-		if st.IsDir() {
-			err = &os.PathError{Op: "read", Path: path, Err: errors.New("a folder, not a file")}
-		}
-	}
-	if err == nil {
-		f, err = os.Open(path)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	src = input.New(path, f, st.Size())
-	src.Modified = st.ModTime().Unix()
-	return f, src, nil
-}
-
 // addDump adds a file that must be a dump, or an archive with one.
 func (s *Set) addDump(path string) error {
 	if _, err := s.Add(path); err != nil {
@@ -213,6 +200,14 @@ func (s *Set) addDump(path string) error {
 	}
 	s.Dump = s.Files.Session(0)
 	switch n := len(s.Files.Dumps()); {
+	case s.Member != "":
+		for i, d := range s.Files.Dumps() {
+			if d.Name == path+"/"+s.Member {
+				s.Dump = s.Files.Session(i)
+				return nil
+			}
+		}
+		return fmt.Errorf("%s: holds no dump %s", path, s.Member)
 	case n == 1:
 		return nil
 	case n > 1:
@@ -249,7 +244,7 @@ func (s *Set) AddSymbols(path string) error {
 		return err
 	}
 	if st.IsDir() {
-		s.folders = append(s.folders, &folder{root: path})
+		s.folders = append(s.folders, &folder{root: path, roots: s.Roots, stop: s.Files.Budget().Cancelled})
 		return nil
 	}
 	items, err := s.Add(path)
@@ -425,7 +420,7 @@ func (s *Set) stored(debugFile, id string, endings ...string) (string, bool) {
 				continue
 			}
 			for _, ext := range endings {
-				if path := filepath.Join(f.root, local) + ext; isFile(path) {
+				if path := filepath.Join(f.root, local) + ext; s.Roots.isFile(path) {
 					return path, true
 				}
 			}
@@ -449,7 +444,7 @@ func (s *Set) find(w report.MissingFile) []string {
 	for _, f := range s.folders {
 		for _, st := range w.Stores {
 			for _, path := range []string{st.Path, st.Else} {
-				if local := filepath.FromSlash(path); filepath.IsLocal(local) && isFile(filepath.Join(f.root, local)) {
+				if local := filepath.FromSlash(path); filepath.IsLocal(local) && s.Roots.isFile(filepath.Join(f.root, local)) {
 					out = append(out, filepath.Join(f.root, local))
 					break
 				}
@@ -494,12 +489,6 @@ func (f *folder) with(keys []symbols.Key, sure bool) []string {
 		}
 	}
 	return append(out, binaries...)
-}
-
-// isFile reports whether a path is that of a regular file, also through a symbolic link.
-func isFile(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular()
 }
 
 // Check returns an error unless a downloaded file has an id. It opens it apart from the session, which

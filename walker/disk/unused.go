@@ -74,7 +74,7 @@ func (s *Set) useFiles() error {
 // without its ending: libfoo.so.sym is for libfoo.so.
 func (s *Set) useFile(spec string) error {
 	module, path := "", spec
-	if name, file, ok := strings.Cut(spec, "="); ok && !isFile(spec) {
+	if name, file, ok := strings.Cut(spec, "="); ok && !s.Roots.isFile(spec) {
 		module, path = name, file
 	}
 	path = InBundle(path)

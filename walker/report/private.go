@@ -49,6 +49,37 @@ func (r *Report) Redacted() *Report {
 	return &out
 }
 
+// Redacted returns an explanation without the values that the frame was found with, which have words of the
+// stack in them: the rules and where they are from, and no numbers.
+func (x *Explanation) Redacted() *Explanation {
+	out := *x
+	out.Steps = slices.Clone(x.Steps)
+	for i := range out.Steps {
+		out.Steps[i].Computed, out.Steps[i].Value, out.Steps[i].Known = hidden, 0, false
+	}
+	out.Registers, out.Words, out.Checks, out.Notes, out.Scanned = nil, nil, nil, nil, nil
+	if x.End != nil {
+		end := *x.End
+		end.Scanned, out.End = nil, &end
+	}
+	return &out
+}
+
+// Redacted returns memory without its contents, except for words that point into a module or a stack.
+func (m *MemoryView) Redacted() *MemoryView {
+	out := *m
+	out.Rows = slices.Clone(m.Rows)
+	for i := range out.Rows {
+		r := &out.Rows[i]
+		r.Bytes = nil
+		r.Words = slices.DeleteFunc(slices.Clone(r.Words), func(w MemoryWord) bool { return w.Points.Place.Module < 0 && w.Points.Thread < 0 })
+		for k := range r.Words {
+			r.Words[k].Points.Text = ""
+		}
+	}
+	return &out
+}
+
 // homes are the folders that contain users' folders: on Linux and BSD, on macOS and Windows, and on
 // Windows before Vista.
 var homes = []string{"home", "users", "documents and settings"}

@@ -64,7 +64,7 @@ type command struct {
 	flags func(fs *flag.FlagSet) func(args []string, stdout, stderr io.Writer) error
 }
 
-var commands = []command{walkCommand, batchCommand, groupsCommand, reportCommand, briefCommand, fetchCommand, explainCommand, compareCommand, threadsCommand, disassembleCommand, memoryCommand, dumpCommand, rulesCommand, dumpsymsCommand, outlineCommand, indexCommand, storeCommand}
+var commands = []command{walkCommand, batchCommand, groupsCommand, reportCommand, briefCommand, fetchCommand, explainCommand, compareCommand, threadsCommand, disassembleCommand, memoryCommand, dumpCommand, rulesCommand, dumpsymsCommand, outlineCommand, indexCommand, storeCommand, mcpCommand}
 
 // usageError is a command line that is not understood.
 type usageError string

@@ -10,20 +10,48 @@ import (
 // WriteComparison writes a comparison as an object, without a newline at the end. Keys are in
 // alphabetical order. See report.Comparison for the meaning.
 //
+//	first_row   number of the first of the rows, if they are a window (Options.From, Count): then partings and trust are those of its frames
 //	partings[]  {row, ways[{attempts[], next (row or null), origin, rule, source, stop (kind or null), walks[]}]}
 //	rows[]      {at[frame number or null, for each walk], function, module, pc, same, sp}
 //	thread      number
 //	walks[]     {frame_count, policy, stop{attempts[], detail, kind}, trust[] of each frame}
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
-		p.Objects("partings", len(c.Divergences), func(i int) {
-			g := &c.Divergences[i]
+		from, to := 0, len(c.Rows)
+		trust := make([][]report.Frame, len(c.Walks)) // the frames of each walk whose trust is written
+		for j := range c.Walks {
+			trust[j] = c.Walks[j].Frames
+		}
+		if opt.Count > 0 {
+			from = min(max(opt.From, 0), to)
+			to = min(from+opt.Count, to)
+			for j := range c.Walks {
+				first, after := 0, 0
+				for i := from; i < to; i++ {
+					if f := c.Rows[i].At[j]; f >= 0 && after == 0 {
+						first, after = f, f+1
+					} else if f >= 0 {
+						after = f + 1
+					}
+				}
+				trust[j] = trust[j][first:after]
+			}
+			p.Int("first_row", int64(from))
+		}
+		var partings []*report.Divergence
+		for i := range c.Divergences {
+			if g := &c.Divergences[i]; g.Row >= from && g.Row < to {
+				partings = append(partings, g)
+			}
+		}
+		p.Objects("partings", len(partings), func(i int) {
+			g := partings[i]
 			p.Int("row", int64(g.Row))
 			p.List("ways", len(g.Branches), func(j int) { p.PutObject(func() { p.branch(c, &g.Branches[j]) }) })
 		})
-		p.Objects("rows", len(c.Rows), func(i int) {
-			row := &c.Rows[i]
-			f := c.Frame(i)
+		p.Objects("rows", to-from, func(i int) {
+			row := &c.Rows[from+i]
+			f := c.Frame(from + i)
 			p.List("at", len(row.At), func(j int) {
 				if row.At[j] < 0 {
 					p.PutNull()
@@ -47,7 +75,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 				p.Str("detail", walk.Stop.Detail)
 				p.Str("kind", walk.Stop.Kind)
 			})
-			p.List("trust", len(walk.Frames), func(j int) { p.PutString(walk.Frames[j].Trust) })
+			p.List("trust", len(trust[i]), func(j int) { p.PutString(trust[i][j].Trust) })
 		})
 	})
 }

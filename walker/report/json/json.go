@@ -30,6 +30,8 @@ type Options struct {
 	Signatures signature.Lists
 	// Text, if it is set, replaces each text, before it is escaped.
 	Text func(string) string
+	// From and Count are a window of the rows of a comparison; without Count all of them.
+	From, Count int
 	// Private: with the messages that the program had in its memory.
 	Private bool
 }

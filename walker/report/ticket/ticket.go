@@ -8,6 +8,7 @@
 //	windbg.go     the lines of WinDbg's k
 //	csv.go        the modules as CSV
 //	html.go       a page in one file
+//	json.go       JSON
 //	brief.go      at most 8 KB, for a ticket or an assistant
 package ticket
 
@@ -117,6 +118,9 @@ func (s *Stack) after(n int) int {
 	}
 	return left
 }
+
+// More returns how many frames of the stack come after those of Frames.
+func (s *Stack) More() int { return s.after(len(s.Frames)) }
 
 // moreFrames is the text after the frames of a stack that has n more, or "".
 func moreFrames(n int) string {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+var mcpCommand = command{
+	name:  "mcp",
+	line:  "mcp [--symbols FOLDER]… [--private] FOLDER…",
+	about: "let an assistant ask about the dumps in folders, by the Model Context Protocol",
+	help: `Starts crashpane-mcp, a program of its own, which is next to this one or in PATH. It answers an assistant's questions over standard input
+and output: which dumps there are, why one crashed and where, stacks, code, memory, differences, groups. It reads files below the folders alone,
+changes none, and uses no network. docs/COMMAND.md says how to configure a client.
+
+Private texts, the contents of memory and names of users in paths are left out of answers, unless --private is given.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var args []string
+		fs.Func("symbols", "a `folder` with symbol files, programs or PDBs; may be given several times", func(path string) error {
+			args = append(args, "--symbols", path)
+			return nil
+		})
+		fs.BoolFunc("private", "answer with private texts, contents of memory and names of users, too", func(string) error {
+			args = append(args, "--private")
+			return nil
+		})
+		return func(folders []string, _, _ io.Writer) error {
+			if len(folders) == 0 {
+				return usageError("no folder with dumps is named")
+			}
+			path, err := findMCP()
+			if err != nil {
+				return err
+			}
+			return become(path, append(append(args, "--"), folders...))
+		}
+	},
+}
+
+// findMCP returns the path of the program that speaks the protocol.
+func findMCP() (string, error) {
+	name := "crashpane-mcp"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if self, err := os.Executable(); err == nil {
+		path := filepath.Join(filepath.Dir(self), name)
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("the program %s is neither next to this one nor in PATH; make cli builds both", name)
+	}
+	return path, nil
+}
