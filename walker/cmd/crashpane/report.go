@@ -19,7 +19,7 @@ var reportCommand = command{
 	line:  "report [--html | --format FORM] [--thread N] [--private] [--use FILE] DUMP [SYMBOLS…]",
 	about: "write what a ticket needs: what happened, the stack, versions and ids",
 	help: `Prints what happened, the dump's name and time, the product, the uptime, the system, the exception, the signature, the stack of a thread,
-and the version and ids of each module on it. Forms: text, markdown, jira (its wiki markup), windbg (as WinDbg's k), csv (all modules),
+and the version and ids of each module on it. Forms: text, markdown, jira (its wiki markup), windbg (as WinDbg's k), csv (all modules), json,
 and html: a page in one file of less than 200 KB, which needs no network, with the other threads' first 20 frames.
 
 Texts that may be private are hidden: what the program wrote into the dump or said about its end; names of users in paths
@@ -53,7 +53,7 @@ var tickets = []struct {
 	name  string
 	write func(io.Writer, *ticket.Ticket) error
 }{{"text", ticket.WriteText}, {"markdown", ticket.WriteMarkdown}, {"jira", ticket.WriteJira}, {"windbg", ticket.WriteWinDbg},
-	{"csv", ticket.WriteModules}, {"html", ticket.WriteHTML}, {"brief", ticket.WriteBrief}}
+	{"csv", ticket.WriteModules}, {"json", ticket.WriteJSON}, {"html", ticket.WriteHTML}, {"brief", ticket.WriteBrief}}
 
 // ticketNames are the names of the forms, as the flag takes them.
 func ticketNames() []string {

@@ -25,7 +25,7 @@ func written(t *testing.T, form func(io.Writer, *ticket.Ticket) error, k *ticket
 
 // forms are all forms of a ticket.
 var forms = map[string]func(io.Writer, *ticket.Ticket) error{"text": ticket.WriteText, "markdown": ticket.WriteMarkdown, "jira": ticket.WriteJira,
-	"windbg": ticket.WriteWinDbg, "csv": ticket.WriteModules, "html": ticket.WriteHTML, "brief": ticket.WriteBrief}
+	"windbg": ticket.WriteWinDbg, "csv": ticket.WriteModules, "html": ticket.WriteHTML, "json": ticket.WriteJSON, "brief": ticket.WriteBrief}
 
 // oddNames is an example with names that are markup.
 func oddNames() *report.Report {
@@ -58,7 +58,9 @@ func TestTickets(t *testing.T) {
 		"html": {"<h1>app tried to access memory at 0x45 (close to a null pointer) in innermost.</h1>", "<dt>Product</dt><dd>Tiles 1.2.3</dd>", "<code>a|b`&lt;img&gt;`{noformat}&amp;{x}</code>", "<span>rip 0x0000000000400010</span>",
 			"<code>app.debug AAA0</code><td><code>c0de</code>", "Thread 0 “io”, id 10"},
 		"brief": {"What happened: app tried", "Registers: rsp 0x7ffe12345678, rip 0x400010", "  (inlined) The compiler put this function's code into its caller, so the two share a frame.", " 0  app!`anonymous namespace'::f+0x10  [app.cc:9]  (recorded)", "- Missing symbols: x.pdb"},
-		"csv":   {"Module,Version,Base,Size,Debug file,Debug id,Code id,Symbols,Symbol file,Frames,Path", "app,4.5.6.7,0x0000000000400000,4096,app.debug,AAA0,c0de,loaded,,2,/opt/app"},
+		"json": {`"what_happened":"app tried to access memory at 0x45 (close to a null pointer) in innermost."`, `{"name":"Product","text":"Tiles 1.2.3"}`, `{"name":"rip","value":"0x0000000000400010"}`,
+			`"frame":0,"function":"innermost","module":"app","offset":null,"several":0,"source":"i.h:1"`, "\"function\":\"a|b`<img>`{noformat}&{x}\"", `"title":"Thread 1 “main” (crashed), id 77"`, `"several":1,"source":"app.cc:9"`},
+		"csv": {"Module,Version,Base,Size,Debug file,Debug id,Code id,Symbols,Symbol file,Frames,Path", "app,4.5.6.7,0x0000000000400000,4096,app.debug,AAA0,c0de,loaded,,2,/opt/app"},
 	} {
 		got := written(t, forms[name], k)
 		for _, line := range lines {
