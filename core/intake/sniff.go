@@ -64,6 +64,9 @@ const (
 	Binary     Kind = "binary"
 )
 
+// IsDump reports whether a file is a dump of a process, whether or not it can be read.
+func (k Kind) IsDump() bool { return k == Minidump || k == Microdump || k == ELFCore }
+
 // IsBinary reports whether files of the kind are programs, libraries, or debug information of these.
 // Which of them are read, symfile/binary says.
 func (k Kind) IsBinary() bool { return k == ELF || k == PE || k == PDB || k == MachO }

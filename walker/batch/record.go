@@ -137,7 +137,7 @@ func Describe(src *input.Source, opt Options) []Record {
 	// Members are investigations of their own, so that what a dump takes is given back after it.
 	var out []Record
 	for _, m := range members {
-		if records := describeAll(m, &opt); len(records) > 1 || records[0].Error == "" || isDump(m) {
+		if records := describeAll(m, &opt); len(records) > 1 || records[0].Error == "" || intake.Sniff(m).Kind.IsDump() {
 			out = append(out, records...)
 		}
 	}
@@ -145,12 +145,6 @@ func Describe(src *input.Source, opt Options) []Record {
 		out = append(out, failed(src, err))
 	}
 	return out
-}
-
-// isDump reports whether a file begins as a dump does, whether or not it can be read.
-func isDump(src *input.Source) bool {
-	k := intake.Sniff(src).Kind
-	return k == intake.Minidump || k == intake.Microdump || k == intake.ELFCore
 }
 
 // failed is the record of a file without a dump.

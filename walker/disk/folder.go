@@ -220,6 +220,15 @@ func firstBytes(roots Roots, path string) (first []byte, packed bool, err error)
 	return out[:n], true, readError(path, err)
 }
 
+// IsDump reports whether a file is a dump, by its first bytes. It may be compressed.
+func IsDump(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	first, _, _ := firstBytes(path)
+	return intake.Sniff(input.FromBytes(path, first)).Kind.IsDump()
+}
+
 // readError adds the file's name to a reader's error. It returns nil if the file is only short.
 func readError(path string, err error) error {
 	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -137,12 +137,14 @@ func (d *Difference) stacks(a, b *Report, name func(Name) string) {
 
 // modules lists the modules that one dump lacks, or has in another version or build.
 func (d *Difference) modules(a, b *Report) {
-	text := func(m *Module) string {
-		version := m.Version
-		if version == "0.0.0.0" {
-			version = ""
+	version := func(m *Module) string {
+		if m.Version == "0.0.0.0" {
+			return ""
 		}
-		if s := strings.TrimSpace(version + " " + m.DebugID); s != "" {
+		return m.Version
+	}
+	text := func(m *Module) string {
+		if s := strings.TrimSpace(version(m) + " " + m.DebugID); s != "" {
 			return s
 		}
 		if m.CodeID != "" {
@@ -150,10 +152,14 @@ func (d *Difference) modules(a, b *Report) {
 		}
 		return "without an id"
 	}
-	other := map[string]string{}
+	// A version that only one dump has is no difference: another program wrote that dump.
+	same := func(x, y *Module) bool {
+		return text(x) == text(y) || x.DebugID != "" && x.DebugID == y.DebugID && (version(x) == "" || version(y) == "")
+	}
+	other := map[string]*Module{}
 	for i := range b.Modules {
 		if m := &b.Modules[i]; !m.Merged {
-			other[m.Title()] = text(m)
+			other[m.Title()] = m
 		}
 	}
 	seen := map[string]bool{}
@@ -163,12 +169,14 @@ func (d *Difference) modules(a, b *Report) {
 			continue
 		}
 		seen[m.Title()] = true
-		x, y := text(m), other[m.Title()]
-		if x == y {
+		switch o := other[m.Title()]; {
+		case o == nil:
+			d.add("module", m.Title(), text(m), "")
+		case same(m, o):
 			d.SameModules++
-			continue
+		default:
+			d.add("module", m.Title(), text(m), text(o))
 		}
-		d.add("module", m.Title(), x, y)
 	}
 	for i := range b.Modules {
 		if m := &b.Modules[i]; !m.Merged && !seen[m.Title()] {

@@ -34,6 +34,16 @@ func TestDiffer(t *testing.T) {
 	if d.FirstFrame != 2 || d.SameModules != 1 {
 		t.Errorf("first frame %d, %d modules are the same", d.FirstFrame, d.SameModules)
 	}
+	// Another writer's dump may have a version that the first lacks, and frames that are left out have their numbers.
+	c := made("abcdm", "", "same")
+	c.Threads[0].Frames[4].LeftOut = 3000
+	c.Threads[0].Frames[4].Function.Raw = "other"
+	if d := Differ(a, c, func(n Name) string { return n.Raw }); d.SameModules != 2 || d.FirstFrame != 4 || d.Rows[len(d.Rows)-1].Key != "note" {
+		t.Errorf("%+v", d)
+	}
+	if d := Differ(c, a, func(n Name) string { return n.Raw }); d.FirstFrame != 3004 || !d.Rows[5].First || d.Rows[5].Key != "3004" {
+		t.Errorf("%+v", d)
+	}
 	same := Differ(a, a, func(n Name) string { return n.Raw })
 	if same.FirstFrame != -1 || slices.ContainsFunc(same.Rows, func(r DifferenceRow) bool { return !r.Same }) {
 		t.Errorf("a dump differs from itself: %+v", same)

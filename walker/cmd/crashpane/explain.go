@@ -4,12 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/disk"
@@ -173,20 +170,6 @@ type compareRun struct {
 	disk.Choices
 }
 
-// isDump reports whether a file is a dump, by its first bytes.
-func isDump(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	return intake.Sniff(input.New(path, f, info.Size())).Kind == intake.Minidump
-}
-
 // dumps compares two dumps, each with all symbols.
 func (c *compareRun) dumps(args []string, stdout, stderr io.Writer) error {
 	var reports [2]*report.Report
@@ -209,7 +192,7 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(c.format, args); err != nil {
 		return err
 	}
-	if len(args) > 1 && isDump(args[1]) {
+	if len(args) > 1 && disk.IsDump(args[1]) {
 		return c.dumps(args, stdout, stderr)
 	}
 	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name}, c.Choices, stderr)

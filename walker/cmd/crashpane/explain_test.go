@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
 )
 
 // sampleArgs are the sample's dump and symbols after a command.
@@ -70,6 +75,28 @@ func TestCompareDumps(t *testing.T) {
 	for _, want := range []string{"* Reason                    SIGSEGV / SEGV_MAPERR                             EXCEPTION_ACCESS_VIOLATION_READ", "The stacks differ from frame 0 on."} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// TestCompareCores: a core is a dump where the second of two dumps may be, and not a symbol file; also a compressed one.
+func TestCompareCores(t *testing.T) {
+	core := func(signal uint32) []byte {
+		registers := make([]byte, 27*8)
+		binary.LittleEndian.PutUint64(registers[16*8:], 0x401010)
+		return dumptest.NewCore(dumptest.LittleEndian, true, 62).Thread(7, uint16(signal), registers).Process(7, "app", "app").Signal(signal, 1, 0x10).Bytes()
+	}
+	one, other := filepath.Join(t.TempDir(), "core.1"), filepath.Join(t.TempDir(), "core.2.gz")
+	writeFile(t, one, core(11))
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(core(7))
+	z.Close()
+	writeFile(t, other, packed.Bytes())
+	for _, args := range [][]string{{one, other}, {other, one}, {filepath.Join(sample, "tilecruncher.dmp"), one}} {
+		code, out, stderr := crashpane(append([]string{"compare"}, args...)...)
+		if code != exitOK || !strings.Contains(out, " Reason  ") {
+			t.Errorf("%q: exit %d, %s\n%s", args, code, stderr, out)
 		}
 	}
 }
