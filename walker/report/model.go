@@ -518,6 +518,9 @@ type Module struct {
 	// module's.
 	Binary       string
 	BinaryByName bool
+	// Completes is the file that has what the module's files lack, names or unwind rules, if nothing says that there
+	// is one: then it is not among Report.Missing. It is nil where nothing is known to be lacking.
+	Completes *MissingFile
 	// Has says what the files contain, which file has what, and which files are missing.
 	Has symbol.Contents
 	// Publisher is who publishes the program that the module is of, as its name and folder suggest, or "".

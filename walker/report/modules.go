@@ -197,7 +197,10 @@ func (b *builder) symbolStates() {
 // IDDifference says how two debug ids differ. An id is a signature of 32 digits, then an age.
 func IDDifference(want, have string) string {
 	if len(want) > 32 && len(have) > 32 {
-		age := ", age " + have[32:] + " instead of " + want[32:]
+		age := ""
+		if have[32:] != want[32:] {
+			age = ", age " + have[32:] + " instead of " + want[32:]
+		}
 		switch {
 		case strings.EqualFold(want[:32], have[:32]):
 			return "same signature" + age

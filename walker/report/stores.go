@@ -113,6 +113,20 @@ func (m *Module) FileToAdd() string {
 	return cmp.Or(m.Has.DebugFile, m.Has.AltFile, m.Title())
 }
 
+// complete sets Module.Completes: a program that was stripped lacks its debug file, a symbol file without unwind rules the
+// program that it was made from.
+func (b *builder) complete(i int) {
+	m := &b.r.Modules[i]
+	noRules := !m.Has.CFI && !m.Has.SFrame && len(m.Has.Parts) > 0
+	if m.Frames == 0 || m.State != SymbolsLoaded || !m.Has.OnlyExports && !noRules {
+		return
+	}
+	file, id := m.debugFile()
+	w := MissingFile{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: !noRules, CodeID: m.CodeID, Stores: []StoreFile{}}
+	b.stores(&w)
+	m.Completes = &w
+}
+
 // missing ranks the missing symbol files by the frames that need them, those of the program before
 // those of the system, which the user does not have, and last those that only second stacks need. Whatever asks for symbols (findings, the end of a stack, the line above it)
 // asks in this order. Modules of one debug file
@@ -128,6 +142,7 @@ func (b *builder) missing() {
 		missing := m.State == SymbolsMissing || m.State == SymbolsMismatch
 		partial := m.State == SymbolsLoaded && m.partial()
 		if m.Frames == 0 || !missing && !partial {
+			b.complete(i)
 			continue
 		}
 		file, id := m.debugFile()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
@@ -83,25 +84,28 @@ var storeNames = map[string]string{report.LayoutBreakpad: "Breakpad server", rep
 // addWanted adds what a module lacks: what differs from a loaded file, the command that makes the file,
 // where servers have it.
 func (v *View) addWanted(d *rows.ModuleDetail, module int) {
+	m := &v.r.Modules[module]
+	w := m.Completes
 	for i := range v.r.Missing {
-		w := &v.r.Missing[i]
-		if w.Module != module {
-			continue
+		if v.r.Missing[i].Module == module {
+			w = &v.r.Missing[i]
 		}
-		if w.Mismatch.File != "" {
-			d.Missing = append(d.Missing, rows.Clean(rows.BaseName(w.Mismatch.File))+" does not match: "+rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID)))
-		}
-		d.Command, d.File = "crashpane dumpsyms FILE > FILE.sym", rows.Clean(w.DebugFile)
-		if w.Partial && w.Program != "" {
-			d.File = rows.Clean(w.Program)
-			if v.r.Modules[module].Has.NoProgram { // the PDB is there
-				d.Command = "crashpane dumpsyms FILE FILE.pdb > FILE.sym"
-			}
-		}
-		for _, s := range w.Stores {
-			d.Stores = append(d.Stores, rows.Fact{Key: storeNames[s.Layout], Value: rows.Clean(s.Path), Code: true})
-		}
+	}
+	if w == nil {
 		return
+	}
+	if w.Mismatch.File != "" {
+		d.Missing = append(d.Missing, rows.Clean(rows.BaseName(w.Mismatch.File))+" does not match: "+rows.Clean(report.IDDifference(w.DebugID, w.Mismatch.ID)))
+	}
+	d.Command, d.File = "crashpane dumpsyms FILE > FILE.sym", rows.Clean(w.DebugFile)
+	if w.Partial && w.Program != "" {
+		d.File = rows.Clean(w.Program)
+		if m.Has.NoProgram { // the PDB is there
+			d.Command = "crashpane dumpsyms FILE FILE.pdb > FILE.sym"
+		}
+	}
+	for _, s := range w.Stores {
+		d.Stores = append(d.Stores, rows.Fact{Key: storeNames[s.Layout], Value: rows.Clean(s.Path), Code: true})
 	}
 }
 
@@ -234,6 +238,9 @@ func (v *View) moduleStatus(m *report.Module) string {
 		return "Its symbols are missing; " + frames + "."
 	case report.SymbolsLoaded:
 		s := "Its symbols are loaded; " + frames + "."
+		if m.SymbolID != "" && m.SymbolID != m.DebugID && strings.EqualFold(core.ByteSwappedID(m.SymbolID), m.DebugID) {
+			s += " The id of the symbol file has its bytes in another order."
+		}
 		if m.IndexedOnDemand {
 			s += " The symbol file is not fully indexed; Crashpane searches it."
 		}
