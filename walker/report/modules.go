@@ -194,6 +194,11 @@ func (b *builder) symbolStates() {
 	}
 }
 
+// IDSwapped reports whether the id of the module's symbol file is its own with the bytes in another order.
+func (m *Module) IDSwapped() bool {
+	return m.SymbolID != "" && m.SymbolID != m.DebugID && strings.EqualFold(core.ByteSwappedID(m.SymbolID), m.DebugID)
+}
+
 // IDDifference says how two debug ids differ. An id is a signature of 32 digits, then an age.
 func IDDifference(want, have string) string {
 	if len(want) > 32 && len(have) > 32 {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
@@ -238,7 +237,7 @@ func (v *View) moduleStatus(m *report.Module) string {
 		return "Its symbols are missing; " + frames + "."
 	case report.SymbolsLoaded:
 		s := "Its symbols are loaded; " + frames + "."
-		if m.SymbolID != "" && m.SymbolID != m.DebugID && strings.EqualFold(core.ByteSwappedID(m.SymbolID), m.DebugID) {
+		if m.IDSwapped() {
 			s += " The id of the symbol file has its bytes in another order."
 		}
 		if m.IndexedOnDemand {
