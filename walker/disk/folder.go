@@ -222,10 +222,7 @@ func firstBytes(roots Roots, path string) (first []byte, packed bool, err error)
 
 // IsDump reports whether a file is a dump, by its first bytes. It may be compressed.
 func IsDump(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	first, _, _ := firstBytes(path)
+	first, _, _ := firstBytes(nil, path)
 	return intake.Sniff(input.FromBytes(path, first)).Kind.IsDump()
 }
 
