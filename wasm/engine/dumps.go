@@ -44,6 +44,9 @@ type dumpTable struct {
 	cost    time.Duration  // of selecting and sorting the rows
 	wants   map[string]map[int]bool
 	shown   shownDumps
+	// exported are the rows of the export exporting in parts, as they were when its first part was made.
+	exporting protocol.ExportDumps
+	exported  []*rows.DumpRow
 }
 
 // shownDumps are the dumps of a query in its order, made once for a filter and a state of the table.
@@ -445,57 +448,93 @@ func bars(records []*batch.Record, lo, hi uint32, most int, only func(*batch.Rec
 	return out, each
 }
 
-// dumpWriters write the rows of protocol.DumpExports, by their ID.
-var dumpWriters = map[string]func(e *Engine, w io.Writer, dumps []*rows.DumpRow) error{
-	"csv": func(e *Engine, w io.Writer, dumps []*rows.DumpRow) error {
+// dumpWriters write a row of protocol.DumpExports, by its ID: begin what precedes all rows, one each.
+var dumpWriters = map[string]struct {
+	begin func(w io.Writer) error
+	one   func(e *Engine, w io.Writer, d *rows.DumpRow) error
+}{
+	"csv": {func(w io.Writer) error {
 		var titles []string
 		for _, h := range rows.Heads(rows.DumpColumns) {
 			titles = append(titles, h.Title)
 		}
-		return ticket.WriteCSV(w, titles, len(dumps), func(row, column int) string {
-			c := &rows.DumpColumns[column]
-			if c.Copy != nil {
-				return c.Copy(dumps[row])
+		return ticket.WriteCSVRow(w, titles)
+	}, func(_ *Engine, w io.Writer, d *rows.DumpRow) error {
+		var cells []string
+		for i := range rows.DumpColumns {
+			text := rows.DumpColumns[i].Copy
+			if text == nil {
+				text = rows.DumpColumns[i].Text
 			}
-			return c.Text(dumps[row])
-		})
-	},
-	"json": func(e *Engine, w io.Writer, dumps []*rows.DumpRow) error {
-		for _, d := range dumps {
-			i := d.Dump
-			record := e.table.all[i].record
-			src := e.files.DumpSource(i)
-			record.ID = batch.IDOf(src)
-			if !slices.Contains(e.table.live, i) {
-				src.Forget()
-			}
-			if err := batch.WriteJSON(w, &record); err != nil {
-				return err
-			}
+			cells = append(cells, text(d))
 		}
-		return nil
-	},
+		return ticket.WriteCSVRow(w, cells)
+	}},
+	"json": {func(io.Writer) error { return nil }, func(e *Engine, w io.Writer, d *rows.DumpRow) error {
+		record := e.table.all[d.Dump].record
+		src := e.files.DumpSource(d.Dump)
+		record.ID = batch.IDOf(src)
+		if !slices.Contains(e.table.live, d.Dump) {
+			src.Forget()
+		}
+		return batch.WriteJSON(w, &record)
+	}},
 }
 
-// exportDumps makes a text about all dumps of a table. It describes those that are not yet.
+// exportPart is the size of a part of an export, in bytes. The page decodes it in some milliseconds.
+const exportPart = 128 << 10
+
+// exportDumps makes the next part of a text about all dumps of a table. It describes those that are not yet, in turns
+// whose parts are empty: their Next is -1.
 func (e *Engine) exportDumps(req *protocol.ExportDumps) (*protocol.Exported, error) {
-	write := dumpWriters[req.Kind]
-	if write == nil {
+	write, ok := dumpWriters[req.Kind]
+	if !ok {
 		return &protocol.Exported{}, errors.New("there is no such export of dumps")
 	}
-	e.table.listed(e.unlisted, func(i int, d *described) {
-		if !d.known || d.stale {
-			e.describeDump(i, false)
-			e.releaseOthers()
-		}
-	})
+	t, began := &e.table, time.Now()
+	more := func() bool { return time.Since(began) < describeTurn }
 	var b strings.Builder
-	err := write(e, e.files.Budget().Writer(&b), e.showDumps(&req.Table).rows)
-	ending := ""
-	for _, k := range protocol.DumpExports {
-		if k.ID == req.Kind {
-			ending = k.Ending
+	w := e.files.Budget().Writer(&b)
+	from := req.From
+	if from <= 0 {
+		left := false
+		t.listed(e.unlisted, func(i int, d *described) {
+			if d.known && !d.stale {
+				return
+			}
+			if left = left || !more(); !left {
+				left = !e.describeDump(i, true)
+				e.releaseOthers()
+			}
+		})
+		if left {
+			return &protocol.Exported{Next: -1}, nil
+		}
+		from = 0
+		if err := write.begin(w); err != nil {
+			return &protocol.Exported{}, err
 		}
 	}
-	return &protocol.Exported{Text: report.HideUsers(b.String()), FileName: "dumps" + ending}, err
+	if of := (protocol.ExportDumps{Kind: req.Kind, Table: req.Table}); req.From <= 0 || t.exporting != of {
+		t.exporting, t.exported = of, e.showDumps(&req.Table).rows
+	}
+	for ; from < len(t.exported) && b.Len() < exportPart && more(); from++ {
+		if err := write.one(e, w, t.exported[from]); err != nil {
+			return &protocol.Exported{}, err
+		}
+	}
+	out := &protocol.Exported{Text: report.HideUsers(b.String()), FileName: "dumps"}
+	for _, k := range protocol.DumpExports {
+		if k.ID == req.Kind {
+			out.FileName += k.Ending
+		}
+	}
+	switch {
+	case from >= len(t.exported):
+	case from == 0:
+		out.Next = -1
+	default:
+		out.Next = from
+	}
+	return out, nil
 }

@@ -144,15 +144,31 @@ func TestTableSelects(t *testing.T) {
 	}
 }
 
+// exportDumps requests all parts of an export, each of which is small.
+func (k *talk) exportDumps(req protocol.ExportDumps) (text string, parts int) {
+	k.t.Helper()
+	for {
+		k.ask(&req, nil)
+		r, problem := last[*protocol.Exported](k)
+		if problem != "" || len(r.Text) > 2*exportPart {
+			k.t.Fatalf("%q: %d bytes", problem, len(r.Text))
+		}
+		text += r.Text
+		if req.From = r.Next; r.Next == 0 {
+			return text, parts + 1
+		}
+		parts++
+	}
+}
+
 // The exports have all dumps: JSON as crashpane batch writes it, CSV without formulas.
 func TestTableExports(t *testing.T) {
 	k := newTalk(t)
-	fleet(t, k, 3)
-	k.ask(&protocol.ExportDumps{Kind: "json"}, nil)
-	r, problem := last[*protocol.Exported](k)
-	lines := strings.Split(strings.TrimSpace(r.Text), "\n")
-	if problem != "" || len(lines) != 3 {
-		t.Fatalf("%q: %d lines", problem, len(lines))
+	fleet(t, k, 120)
+	text, parts := k.exportDumps(protocol.ExportDumps{Kind: "json"})
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) != 120 || parts < 2 {
+		t.Fatalf("%d lines in %d parts", len(lines), parts)
 	}
 	for _, line := range lines {
 		var d struct {
@@ -164,10 +180,9 @@ func TestTableExports(t *testing.T) {
 			t.Errorf("%v: %s", err, line)
 		}
 	}
-	k.ask(&protocol.ExportDumps{Kind: "csv", Table: protocol.DumpTableQuery{Filter: "0001"}}, nil)
-	r, _ = last[*protocol.Exported](k)
-	if lines := strings.Split(strings.TrimSpace(r.Text), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "Time (UTC),Signature,") || !strings.Contains(lines[1], "fleet/0001.dmp") {
-		t.Errorf("%s", r.Text)
+	text, _ = k.exportDumps(protocol.ExportDumps{Kind: "csv", Table: protocol.DumpTableQuery{Filter: "0001"}})
+	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "Time (UTC),Signature,") || !strings.Contains(lines[1], "fleet/0001.dmp") {
+		t.Errorf("%s", text)
 	}
 	if k.ask(&protocol.ExportDumps{Kind: "pdf"}, nil); k.answers[len(k.answers)-1].Error == "" {
 		t.Error("an export that there is not")

@@ -54,7 +54,12 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		ask("table of dumps", &protocol.Query{Overview: protocol.OverviewQuery{Dumps: &protocol.DumpTableQuery{Dumps: all, Groups: all}}}, nil)
 		for kind := range dumpWriters {
-			ask("dumps as "+kind, &protocol.ExportDumps{Kind: kind}, nil)
+			for range 100 { // the first parts are empty until all dumps are described
+				ask("dumps as "+kind, &protocol.ExportDumps{Kind: kind, From: 0}, nil)
+				if strings.Contains(said["dumps as "+kind], "a.dmp") {
+					break
+				}
+			}
 			if strings.Contains(said["dumps as "+kind], secret) || !strings.Contains(said["dumps as "+kind], "a.dmp") {
 				t.Errorf("dumps as %s: %q", kind, said["dumps as "+kind])
 			}

@@ -231,8 +231,12 @@ func (h *host) copyOld(text string) string {
 	return problem
 }
 
-func (h *host) Download(name, mime, text string) {
-	h.downloadBlob(name, js.Global().Get("Blob").New([]any{text}, map[string]any{"type": mime}))
+func (h *host) Download(name, mime string, parts ...string) {
+	all := make([]any, len(parts))
+	for i, part := range parts {
+		all[i] = part
+	}
+	h.downloadBlob(name, js.Global().Get("Blob").New(all, map[string]any{"type": mime}))
 }
 
 // downloadBlob has the browser save a Blob, as if the user had clicked a link with the attribute

@@ -204,15 +204,30 @@ func (z *DumpTable) export(arg string) {
 		if kind.ID != id || z.page.Reading.stopped {
 			continue
 		}
-		z.page.Work.Exports.waiting[z.page.send(&protocol.ExportDumps{Kind: id, Table: z.query()}, nil)] = func(r *protocol.Exported, problem string) {
+		var parts []string
+		z.exportPart(&protocol.ExportDumps{Kind: id, Table: z.query()}, func(r *protocol.Exported, problem string) {
+			parts = append(parts, r.Text)
 			switch {
 			case problem != "":
 				z.page.Notices.show("error", problem)
+			case r.Next != 0:
 			case how == "download":
-				z.page.Host.Download(r.FileName, kind.MIME, r.Text)
+				z.page.Host.Download(r.FileName, kind.MIME, parts...)
 			default:
-				z.page.Notices.copy(r.Text, kind.Copied)
+				z.page.Notices.copy(strings.Join(parts, ""), kind.Copied)
 			}
+		})
+	}
+}
+
+// exportPart requests a part of an export, and after it the next.
+func (z *DumpTable) exportPart(req *protocol.ExportDumps, do export) {
+	exports := &z.page.Work.Exports
+	exports.waiting[z.page.send(req, nil)] = func(r *protocol.Exported, problem string) {
+		if do(r, problem); problem == "" && r.Next != 0 {
+			next := *req
+			next.From = r.Next
+			z.exportPart(&next, do)
 		}
 	}
 }

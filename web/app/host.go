@@ -67,7 +67,7 @@ type Exchange interface {
 	// Copy puts text on the clipboard, and calls done with the problem, or "".
 	Copy(text string, done func(problem string))
 	// Download saves text as a file.
-	Download(name, mime, text string)
+	Download(name, mime string, parts ...string)
 	// PickFiles and PickFolder open the browser's choosers, OpenSample fetches the sample. The
 	// files go to Reading.Add.
 	PickFiles()

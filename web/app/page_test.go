@@ -51,14 +51,16 @@ func (h *fakeHost) Store(key, value string) {
 }
 func (h *fakeHost) SetTheme(t string)                   { h.theme = t }
 func (h *fakeHost) Copy(text string, done func(string)) { h.copied = text; done("") }
-func (h *fakeHost) Download(name, mime, text string)    { h.downloaded = name + " " + mime + " " + text }
-func (h *fakeHost) PickFiles()                          {}
-func (h *fakeHost) PickFolder()                         {}
-func (h *fakeHost) OpenSample()                         {}
-func (h *fakeHost) Focus(id string)                     { h.focused = append(h.focused, id) }
-func (h *fakeHost) Reveal(string, int)                  {}
-func (h *fakeHost) ShowDocument(id, html string)        { h.document = id + " " + html }
-func (h *fakeHost) Progress(_ string, percent int)      { h.percent = percent }
+func (h *fakeHost) Download(name, mime string, parts ...string) {
+	h.downloaded = name + " " + mime + " " + strings.Join(parts, "")
+}
+func (h *fakeHost) PickFiles()                     {}
+func (h *fakeHost) PickFolder()                    {}
+func (h *fakeHost) OpenSample()                    {}
+func (h *fakeHost) Focus(id string)                { h.focused = append(h.focused, id) }
+func (h *fakeHost) Reveal(string, int)             {}
+func (h *fakeHost) ShowDocument(id, html string)   { h.document = id + " " + html }
+func (h *fakeHost) Progress(_ string, percent int) { h.percent = percent }
 func (h *fakeHost) ShowBackground(text string, percent int) {
 	h.background = append(h.background, fmt.Sprint(text, " ", percent))
 }

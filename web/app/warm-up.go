@@ -111,11 +111,11 @@ func (noStorage) Store(string, string)      {}
 func (noStorage) KeptSize(func(int64, int)) {}
 func (noStorage) ForgetKept(func())         {}
 
-func (noExchange) Copy(string, func(string))       {}
-func (noExchange) Download(string, string, string) {}
-func (noExchange) PickFiles()                      {}
-func (noExchange) PickFolder()                     {}
-func (noExchange) OpenSample()                     {}
+func (noExchange) Copy(string, func(string))          {}
+func (noExchange) Download(string, string, ...string) {}
+func (noExchange) PickFiles()                         {}
+func (noExchange) PickFolder()                        {}
+func (noExchange) OpenSample()                        {}
 
 func (noSymbols) SymbolBases() ([]string, bool)                                        { return nil, false }
 func (noSymbols) CanPickStore() bool                                                   { return false }

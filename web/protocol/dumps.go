@@ -26,10 +26,12 @@ type DumpTablePage struct {
 	All, Known int
 }
 
-// ExportDumps requests a text about all dumps of a DumpTableQuery, whose windows do not matter.
+// ExportDumps requests a text about all dumps of a DumpTableQuery, whose windows do not matter. It comes in parts: the
+// first request has From 0, the next ones have Exported.Next.
 type ExportDumps struct {
 	Kind  string // ID of a row of DumpExports
 	Table DumpTableQuery
+	From  int
 }
 
 // DumpExports has a row for each export of the table of dumps.

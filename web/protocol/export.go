@@ -55,8 +55,11 @@ func ExportOf(id string) *ExportKind {
 	return nil
 }
 
-// Exported has the text, and a name for a file with it.
-type Exported struct{ Text, FileName string }
+// Exported has the text, and a name for a file with it. Of a text in parts Next is what the request for the next one has, or 0.
+type Exported struct {
+	Text, FileName string
+	Next           int
+}
 
 // WriteSym requests a Breakpad symbol file made from the binary called Name. Its text is sent in
 // parts, each beside a SymText.

@@ -35,17 +35,24 @@ func WriteModules(w io.Writer, t *Ticket) error {
 
 // WriteCSV writes a table of n rows as CSV (RFC 4180, with lines that end in LF alone).
 func WriteCSV(w io.Writer, titles []string, n int, cell func(row, column int) string) error {
+	err := WriteCSVRow(w, titles)
+	cells := make([]string, len(titles))
+	for k := 0; k < n && err == nil; k++ {
+		for i := range titles {
+			cells[i] = cell(k, i)
+		}
+		err = WriteCSVRow(w, cells)
+	}
+	return err
+}
+
+// WriteCSVRow writes one line of a table as CSV.
+func WriteCSVRow(w io.Writer, cells []string) error {
 	p := &printer{w: w}
-	for i, title := range titles {
-		p.print(comma(i), title)
+	for i, cell := range cells {
+		p.print(comma(i), csvCell(cell))
 	}
 	p.print("\n")
-	for k := range n {
-		for i := range titles {
-			p.print(comma(i), csvCell(cell(k, i)))
-		}
-		p.print("\n")
-	}
 	return p.err
 }
 
