@@ -98,6 +98,8 @@ test("in Chromium the page starts under the policy without errors, and only from
   assert.deepEqual(tab.problems, []);
   assert.deepEqual(tab.foreign, []);
   assert.ok(tab.requests.length >= 4, "the recorder sees the page's requests");
+  // The page's program is requested by its head. A request by the script that did not match that one would be a second.
+  assert.equal(tab.requests.filter((r) => /\/crashpane\.[0-9a-f]+\.wasm$/.test(r.url)).length, 1, "the page's program is requested once");
   for (const { method, url, body } of tab.requests) {
     assert.equal(method, "GET", url);
     assert.equal(body, 0, url);

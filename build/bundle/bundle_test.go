@@ -19,6 +19,7 @@ import (
 const page = `<!doctype html>
 <html><head>
 <meta charset="utf-8">
+<link rel="preload" href="crashpane.wasm" as="fetch" crossorigin>
 <link rel="stylesheet" href="crashpane.css">
 <link rel="icon" href="icon.svg">
 <script src="crashpane.js" data-wasm="crashpane.wasm" data-worker="crashpane-worker.js" data-engine="crashpane-engine.wasm" data-engine-size="0" defer></script>
@@ -72,7 +73,7 @@ func TestAssembleHashesWhatThePageNames(t *testing.T) {
 	}
 	html := string(files["index.html"])
 	named := regexp.MustCompile(`(?:href|src|data-wasm|data-worker|data-engine)="([^"]*)"`).FindAllStringSubmatch(html, -1)
-	if len(named) != 6 {
+	if len(named) != 7 {
 		t.Fatalf("the page names %d files: %s", len(named), html)
 	}
 	if !strings.Contains(html, `data-engine-size="15"`) {
@@ -172,7 +173,7 @@ func TestAssembleJoinsTheStyleSheet(t *testing.T) {
 func TestAssembleRefuses(t *testing.T) {
 	for name, change := range map[string]func(fstest.MapFS, *parts){
 		"a page that does not name the wasm": func(static fstest.MapFS, _ *parts) {
-			static["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(page, ` data-wasm="crashpane.wasm"`, "", 1))}
+			static["index.html"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(page, `"crashpane.wasm"`, `""`))}
 		},
 		"no style sheet": func(static fstest.MapFS, _ *parts) { delete(static, "crashpane.css") },
 		"no charset": func(static fstest.MapFS, _ *parts) {
