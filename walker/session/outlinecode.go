@@ -47,6 +47,13 @@ func (o *Outline) CodeAt(at uint64, wish CodeWish) (*report.Code, error) {
 	return c.at(at).done(o.fs.opt.Demangle), nil
 }
 
+// Position is the position in the source of an address, in the innermost inlined call there; "" and 0 if none is known.
+func (o *Outline) Position(address uint64) (file string, line int) {
+	l := o.locate(address)
+	file, n := l.position()
+	return file, int(n)
+}
+
 // Address returns the address of what a text names: an address, or the function that has exactly this name, as the
 // file has it or readable; else the only one whose name contains it. named: it is a function's. The error says how many
 // have it.

@@ -28,18 +28,29 @@ type listingOf struct {
 	files                 int // how many files there were, since sources may have come
 }
 
-// code makes a window of a listing of code, or of the source file of a frame.
+// code makes a window of a listing of code, or of the source file of a frame; v is the view of a dump, or of the
+// outline that is open.
 func (e *Engine) code(v *view.View, q protocol.Query) *protocol.CodePage {
 	w := q.Code
 	path, line := v.Position(q.Thread, q.Frame, q.Inline)
+	if v == e.outline.view {
+		path, line = e.outline.of.Position(w.At)
+	}
 	of := listingOf{view: v, thread: q.Thread, frame: q.Frame, inline: q.Inline, at: w.At, source: w.Source, before: w.Before, after: w.After, files: e.files.SourceCount()}
 	if e.listed.list == nil || e.listed.of != of {
 		e.listed.of, e.listed.link = of, ""
 		if w.Source {
-			e.listed.link = e.files.Session(q.Dump).SourceLink(q.Thread, q.Frame, path)
-			e.listed.list = view.NewSourceList(path, line, textOf(e.files.SourceOf(q.Dump, q.Thread, q.Frame, path)))
+			text := e.files.AnySource(path)
+			if v != e.outline.view {
+				e.listed.link = e.files.Session(q.Dump).SourceLink(q.Thread, q.Frame, path)
+				text = e.files.SourceOf(q.Dump, q.Thread, q.Frame, path)
+			}
+			e.listed.list = view.NewSourceList(path, line, textOf(text))
 		} else {
-			e.listed.list = v.CodeList(e.instructions(q), e.sourceText)
+			c := e.instructions(v, q)
+			if e.listed.list = v.CodeList(c, e.sourceText); c.Absent { // the file that has it may come
+				e.listed.of = listingOf{}
+			}
 		}
 	}
 	page := e.listed.list.Page(w.Span.From, w.Span.Count)
@@ -49,13 +60,16 @@ func (e *Engine) code(v *view.View, q protocol.Query) *protocol.CodePage {
 }
 
 // instructions are those around a frame or an address.
-func (e *Engine) instructions(q protocol.Query) (c *report.Code) {
+func (e *Engine) instructions(v *view.View, q protocol.Query) (c *report.Code) {
 	s, w := e.files.Session(q.Dump), q.Code
 	wish := session.CodeWish{Before: max(0, w.Before), After: max(1, w.After), Redact: e.redact}
 	var err error
-	if w.At != 0 {
+	switch {
+	case v == e.outline.view:
+		c, err = e.outline.of.CodeAt(w.At, wish)
+	case w.At != 0:
 		c, err = s.CodeAt(w.At, wish)
-	} else {
+	default:
 		c, err = s.FrameCode(q.Thread, q.Frame, wish)
 	}
 	if err != nil { // the thread has no such frame

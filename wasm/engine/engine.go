@@ -430,6 +430,8 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 				r.Unindexed = append(r.Unindexed, it.ID)
 			}
 		}
+	} else if q.Code != nil && e.openOutline(q.Dump, q.Code.Item, -1) != nil {
+		r.Code = e.code(e.outline.view, q)
 	}
 	if q.Memory.Symbols != nil {
 		r.Memory.Symbols = e.symbolsPage(q)

@@ -20,15 +20,14 @@ type outline struct {
 // outlineStep is how many bytes of records are read before the engine answers.
 const outlineStep = 16 << 20
 
-// openOutline opens the outline that a query is about; nil if there is no such file.
-func (e *Engine) openOutline(q protocol.Query) *session.Outline {
-	item := q.Overview.Outline.Item
-	s := e.session(q.Dump)
+// openOutline opens the outline of a file, or if item is -1 that of a module; nil if there is no such file.
+func (e *Engine) openOutline(dump, item, module int) *session.Outline {
+	s := e.session(dump)
 	if item < 0 && s != nil {
-		item = s.ItemOf(q.Overview.Outline.Module)
+		item = s.ItemOf(module)
 	}
 	o := &e.outline
-	if o.of != nil && o.of.Item() == item && o.dump == q.Dump && !o.of.Stale() {
+	if o.of != nil && o.of.Item() == item && o.dump == dump && !o.of.Stale() {
 		return o.of
 	}
 	e.closeOutline()
@@ -39,7 +38,7 @@ func (e *Engine) openOutline(q protocol.Query) *session.Outline {
 	if s != nil {
 		opened.In(s)
 	}
-	*o = outline{of: opened, dump: q.Dump, view: view.New(opened.Report(), e.demangle)}
+	*o = outline{of: opened, dump: dump, view: view.New(opened.Report(), e.demangle)}
 	return opened
 }
 
@@ -53,7 +52,7 @@ func (e *Engine) closeOutline() {
 // outlinePage answers an OutlineQuery.
 func (e *Engine) outlinePage(q protocol.Query) *rows.OutlinePage {
 	w := q.Overview.Outline
-	of := e.openOutline(q)
+	of := e.openOutline(q.Dump, w.Item, w.Module)
 	if of == nil {
 		return &rows.OutlinePage{Item: -1, Rows: []rows.OutlineRow{}, Empty: "There is no symbol file or program to outline.", Ended: true}
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // Code is the listing of code in the frame zone: around the selected frame, or around an address that
-// the user went to from there. It is queried only while it is open.
+// the user went to from there. Without a dump it is in the Outline, around the address that this shows. It is queried
+// only while it is open.
 type Code struct {
 	page *Page
 	protocol.CodePage
@@ -48,11 +49,19 @@ func (z *Code) start(at uint64) {
 }
 
 // Hidden implements Zone.
-func (z *Code) Hidden() bool { return z.page.State.Side != "code" || z.page.Summary == nil }
+func (z *Code) Hidden() bool {
+	return z.page.State.Side != "code" || z.page.Empty() && !z.page.Panel.Outline.listsCode()
+}
 
 // Want implements Zone.
 func (z *Code) Want(q *protocol.Query) {
-	if s := &z.page.State; s.Thread != z.thread || s.Frame != z.frame || s.Inline != z.inline {
+	s := &z.page.State
+	if o := z.page.Panel.Outline; o.listsCode() {
+		if item := o.item(); z.query.At != o.at || z.query.Item != item {
+			z.start(o.at)
+			z.query.Item = item
+		}
+	} else if s.Thread != z.thread || s.Frame != z.frame || s.Inline != z.inline {
 		z.thread, z.frame, z.inline, z.trail = s.Thread, s.Frame, s.Inline, nil
 		z.start(0)
 	}
@@ -122,8 +131,17 @@ func (z *Code) goTo(arg string) {
 		return
 	}
 	z.trail = append(z.trail, z.query.At)
-	z.start(at)
-	z.page.Screen.ask(z)
+	z.open(at)
+}
+
+// open lists the code at an address; in the Outline, which then shows what is there.
+func (z *Code) open(at uint64) {
+	if o := z.page.Panel.Outline; o.listsCode() {
+		o.goTo(at)
+	} else {
+		z.start(at)
+		z.page.Screen.ask(z)
+	}
 	z.page.Host.Focus("code")
 }
 
@@ -140,9 +158,7 @@ func (z *Code) back() {
 	if n := len(z.trail); n > 0 {
 		at := z.trail[n-1]
 		z.trail = z.trail[:n-1]
-		z.start(at)
-		z.page.Screen.ask(z)
-		z.page.Host.Focus("code")
+		z.open(at)
 	}
 }
 

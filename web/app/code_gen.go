@@ -56,7 +56,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.SetInnerHTML(c.Source)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the source file around the line of this frame"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the source file around the line"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-pressed", boolWord(c.source))
 			vgn.AddAttrInterface("data-act", "code-source")
@@ -255,7 +255,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "code"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Code around the frame"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "code"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Code"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("class", c.listClass())
 		vgn.AddAttrInterface("data-list", "code")
@@ -315,7 +315,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							if r.Kind == "code" {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address code-first"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "-1"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", addressAct(r.Address))
+								vgn.AddAttrInterface("data-act", "address")
 								vgn.AddAttrInterface("data-arg", r.Address)
 								vgn.AddAttrInterface("title", r.Full)
 								vgn.SetInnerHTML(c.first(r))

@@ -57,6 +57,7 @@ func (z *Files) Want(q *protocol.Query) {
 func (z *Files) Apply(r *protocol.QueryResult) {
 	if r.Files != nil {
 		z.FilePage = *r.Files
+		z.page.Panel.Outline.reopen()
 		z.page.Reading.tellUnused(z.Unused)
 	}
 }

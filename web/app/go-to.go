@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type GoTo struct {
 	symbols   []rows.PlaceRow
 	symbolsOf string
 	searched  bool       // all of them were
+	in        string     // what was searched, in words
 	items     []goToItem // of text
 	at        int        // the selected one
 }
@@ -85,6 +87,7 @@ func (z *GoTo) Apply(r *protocol.QueryResult) {
 	}
 	if s := r.Memory.Symbols; s != nil && s.Of == strings.TrimSpace(z.text) {
 		more := len(s.Rows) > len(z.symbols) || z.symbolsOf != s.Of
+		z.in = fmt.Sprintf("%s and the symbol tables of %s", counted(s.Files, "symbol file"), counted(s.Tables, "program"))
 		if z.symbols, z.symbolsOf, z.searched = s.Rows, s.Of, s.Ended; more {
 			at := z.at
 			z.list()
@@ -200,13 +203,26 @@ func (z *GoTo) class(n int) string {
 	return "go-item"
 }
 
-// emptyText says that nothing has the name.
-func (z *GoTo) emptyText() string {
+// status says what was searched for a name, and whether nothing has it.
+func (z *GoTo) status() string {
+	searched := z.symbolsOf != "" && z.symbolsOf == strings.TrimSpace(z.text)
 	switch {
-	case len(z.items) > 0:
-		return ""
-	case z.of != z.text, z.searches():
+	case z.of != z.text && len(z.items) == 0, z.searches():
 		return "Looking for it …"
+	case len(z.items) > 0 && !searched:
+		return ""
+	case len(z.items) > 0:
+		return "Functions are those of the stacks, " + z.in + "."
+	case searched:
+		return "No function of the stacks, " + z.in + ", and no module, register, tab or action has this name."
 	}
-	return "No function of the stacks and symbol files, and no module, register, tab or action has this name."
+	return "No function of the stacks, and no module, register, tab or action has this name."
+}
+
+// counted is "1 program" or "2 programs".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return rows.Number(n) + " " + what
 }

@@ -111,8 +111,8 @@ func (c *GoTo) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dialog-text"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "status"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", c.emptyText() == "")
-				vgn.SetInnerHTML(c.emptyText())
+				vgn.AddAttrInterface("hidden", c.status() == "")
+				vgn.SetInnerHTML(c.status())
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 				vgparent.AppendChild(vgn)
 			}

@@ -41,7 +41,7 @@ func (p *Page) Key(key string, typing bool) bool {
 			case p.Dumps.Table.Open() && a.id == "focus-search":
 				p.Host.Focus("dumps-filter")
 				return true
-			case !p.Shows() && !a.start:
+			case !p.Shows() && !a.start && !(a.id == "toggle-code" && p.Panel.Outline.alone()):
 				return false
 			}
 			p.Act(a.id, "")

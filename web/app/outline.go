@@ -24,6 +24,7 @@ type Outline struct {
 	place        bool // at is shown
 	at           uint64
 	seek, around bool // scroll the list, the lines, to at when its row is known
+	restored     bool // the address's state was applied
 	list, lines  List
 	table, rows  Table
 }
@@ -96,12 +97,17 @@ func (z *Outline) List() *List { return &z.list }
 
 // Want implements Zone.
 func (z *Outline) Want(q *protocol.Query) {
-	item := z.file
-	if files := z.files(); item < 0 && z.module < 0 && len(files) > 0 {
-		item = files[0].Item
-	}
-	q.Overview.Outline = &protocol.OutlineQuery{Item: item, Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
+	z.restore()
+	q.Overview.Outline = &protocol.OutlineQuery{Item: z.item(), Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
 		Place: z.place, Around: z.around, At: z.at, Lines: z.lines.span()}
+}
+
+// item is the file, -1 for that of a module: the first one before the user has chosen.
+func (z *Outline) item() int {
+	if files := z.files(); z.file < 0 && z.module < 0 && len(files) > 0 {
+		return files[0].Item
+	}
+	return z.file
 }
 
 // filter is the text that the list is of: an address is none.
@@ -142,9 +148,15 @@ func (z *Outline) Apply(r *protocol.QueryResult) {
 	}
 	if z.seek && z.Selected >= 0 {
 		z.seek = false
-		z.list.around(z.Selected)
-		z.page.Host.Reveal("outline", z.Selected)
-		z.page.Screen.ask(z)
+		if at := z.Selected - z.list.visible.From; at < 0 || at >= z.list.visible.Count {
+			z.list.around(z.Selected)
+			z.page.Host.Reveal("outline", z.Selected)
+			z.page.Screen.ask(z)
+		}
+	}
+	if s := &z.page.State; z.Name != "" && s.Outline != z.Name {
+		s.Outline = z.Name
+		z.page.Address.write()
 	}
 	if z.Item >= 0 && !z.stopped && (!z.listed || !z.Ended) {
 		z.listed = true
@@ -157,14 +169,10 @@ func (z *Outline) files() []protocol.Choice { return z.page.Panel.Files.Symbols 
 
 // show opens the outline of a file, or without a file that of a module.
 func (z *Outline) show(item, module int) {
-	if item != z.file || item < 0 {
-		z.OutlinePage, z.place, z.text, z.sources, z.listed = rows.OutlinePage{Selected: -1}, false, "", false, false
-		z.list.visible.From, z.lines.visible.From = 0, 0
-	}
-	z.file, z.module, z.stopped = item, module, false
+	z.take(item, module)
 	if z.page.Empty() {
 		z.Alone = true
-		z.page.Notices.List = slices.DeleteFunc(z.page.Notices.List, func(n Notice) bool { return n.Act == "outline" })
+		z.unoffer()
 		z.page.Screen.ask(z)
 		z.page.Host.Focus("outline-field")
 		return
@@ -173,8 +181,27 @@ func (z *Outline) show(item, module int) {
 	z.page.Screen.ask(z)
 }
 
+// take begins the outline of a file, or of a module, unless it is that already.
+func (z *Outline) take(item, module int) {
+	if item != z.file || item < 0 {
+		z.OutlinePage, z.place, z.text, z.sources, z.listed = rows.OutlinePage{Item: -1, Selected: -1}, false, "", false, false
+		z.list.visible.From, z.lines.visible.From = 0, 0
+		z.page.State.Outline, z.page.State.Functions, z.page.State.SourceFiles = "", "", false
+	}
+	z.file, z.module, z.stopped, z.restored = item, module, false, true
+}
+
+// unoffer takes back what the page says of symbols without a dump.
+func (z *Outline) unoffer() {
+	z.page.Notices.List = slices.DeleteFunc(z.page.Notices.List, func(n Notice) bool { return n.Act == "outline" })
+}
+
 // close goes back to the start screen.
-func (z *Outline) close() { z.Alone = false }
+func (z *Outline) close() {
+	z.take(-1, -1)
+	z.Alone, z.page.State.At, z.page.Address.linked.Outline = false, 0, ""
+	z.page.Address.write()
+}
 
 // typed lists what has a text, or goes to the address that it is.
 func (z *Outline) typed(text string) {
@@ -183,16 +210,60 @@ func (z *Outline) typed(text string) {
 		z.goTo(at)
 		return
 	}
+	z.keep()
 	z.list.visible.From = 0
 	z.page.Host.Reveal("outline", 0)
 	z.page.Screen.ask(z)
 }
 
+// keep notes the list in the address.
+func (z *Outline) keep() {
+	if s := &z.page.State; len(z.text) <= maxStateText && (s.Functions != z.text || s.SourceFiles != z.sources) {
+		s.Functions, s.SourceFiles = z.text, z.sources
+		z.page.Address.write()
+	}
+}
+
+// restore applies the state of the page's address, once its file is there.
+func (z *Outline) restore() {
+	s := z.page.State
+	i := slices.IndexFunc(z.files(), func(f protocol.Choice) bool { return f.Name == s.Outline })
+	if z.restored || i < 0 {
+		return
+	}
+	z.take(z.files()[i].Item, -1)
+	z.page.State = s
+	z.text, z.sources, z.at, z.place = s.Functions, s.SourceFiles, s.At, s.At != 0
+	z.around, z.seek = z.place, z.place
+}
+
+// reopen is called when there are other files, or another address: it shows the outline that the address is about.
+func (z *Outline) reopen() {
+	if z.restored {
+		return
+	}
+	switch z.restore(); {
+	case z.restored:
+		if z.Alone = len(z.page.Dumps.List) == 0; z.Alone {
+			z.unoffer()
+		}
+		z.page.Screen.ask(z, &z.page.Frame.Code)
+	case len(z.page.Dumps.List) == 0:
+		z.forget()
+	}
+}
+
 // goTo shows what is at an address.
 func (z *Outline) goTo(at uint64) {
-	z.at, z.place, z.around, z.stopped = at, true, true, false
-	_, z.seek = z.address() // the user chose another row in the list
-	z.page.Screen.ask(z)
+	z.at, z.place, z.around, z.seek, z.stopped = at, true, true, true, false
+	if s := &z.page.State; s.At != at {
+		if !z.page.Empty() {
+			z.page.Panel.Memory.visit(s.At, at)
+		}
+		s.At = at
+		z.page.Address.write()
+	}
+	z.page.Screen.ask(z, &z.page.Frame.Code)
 }
 
 // source lists the functions with code of a source file.
@@ -239,8 +310,9 @@ func (z *Outline) stop() bool {
 }
 
 func (z *Outline) forget() {
-	z.file, z.module, z.listed, z.place = -1, -1, false, false
-	z.OutlinePage = rows.OutlinePage{Selected: -1}
+	s := z.page.State
+	z.take(-1, -1)
+	z.page.State, z.restored, z.Alone = s, false, false
 }
 
 func (z *Outline) actions() []action {
@@ -261,6 +333,10 @@ func (z *Outline) actions() []action {
 			z.typed("")
 		}},
 		{id: "outline-code", do: func(p *Page, at string) {
+			if p.Empty() {
+				p.Frame.toggle("code")
+				return
+			}
 			p.Frame.show("code")
 			p.Frame.Code.openAt(at)
 		}},
@@ -293,8 +369,19 @@ func outlineAddress(z *Outline) string {
 	return z.Place.Address
 }
 
-// showsCode reports whether the frame zone can list the code there: a dump is open.
-func (z *Outline) showsCode() bool { return z.Place != nil && !z.page.Empty() }
+// listsCode reports whether it lists the code at the address: with a dump the frame zone does.
+func (z *Outline) listsCode() bool { return z.alone() && z.place && z.page.State.Side == "code" }
+
+// listsLines reports whether it lists the lines of the function.
+func (z *Outline) listsLines() bool { return z.Place != nil && z.Place.Total > 0 && !z.listsCode() }
+
+// pressed is for aria-pressed of the button Code; nil leaves the attribute out.
+func (z *Outline) pressed() any {
+	if z.page.Empty() {
+		return boolWord(z.listsCode())
+	}
+	return nil
+}
 
 // outlineWarnings are the first, with the number of all.
 func outlineWarnings(z *Outline) []string {

@@ -151,17 +151,17 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn.AddAttrInterface("hidden", outlineTitle(c) == "")
 					vgn.SetInnerHTML(outlineTitle(c))
-					if c.showsCode() {
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "The instructions here (d)"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("aria-pressed", c.pressed())
+					vgn.AddAttrInterface("data-act", "outline-code")
+					vgn.AddAttrInterface("data-arg", outlineAddress(c))
+					vgn.AddAttrInterface("hidden", c.Place == nil)
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Code"}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("data-act", "outline-code")
-						vgn.AddAttrInterface("data-arg", outlineAddress(c))
-						{
-							vgparent := vgn
-							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Code"}
-							vgparent.AppendChild(vgn)
-						}
 					}
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
@@ -172,12 +172,12 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				{
 					vgparent := vgn
 					_ = vgparent
-					if !c.showsCode() {
+					if c.page.Empty() {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 						vgparent.AppendChild(vgn)
 						vgn.SetInnerHTML(outlineAddress(c))
 					}
-					if c.showsCode() {
+					if !c.page.Empty() {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("data-act", "address")
@@ -208,9 +208,23 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
 							vgn.SetInnerHTML(f.Key)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
-							vgparent.AppendChild(vgn)
-							vgn.SetInnerHTML(f.Value)
+							if factAct(f) == nil {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(f.Value)
+							}
+							if factAct(f) != nil {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
+								vgparent.AppendChild(vgn)
+								{
+									vgparent := vgn
+									_ = vgparent
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}, vugu.VGAttribute{Namespace: "", Key: "data-act", Val: "outline-at"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show what is at this address"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("data-arg", f.Value)
+									vgn.SetInnerHTML(f.Value)
+								}
+							}
 						}
 					}
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
@@ -218,9 +232,28 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
+				if c.listsCode() {
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "outline-rows"}}}
+					vgparent.AppendChild(vgn)
+					{
+						vgparent := vgn
+						_ = vgparent
+						{
+							var vgcomp vugu.Builder = &c.page.Frame.Code
+							if vgcomp != nil {
+								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
+							}
+						}
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "outline-part"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", c.Place == nil || c.Place.Total == 0)
+				vgn.AddAttrInterface("hidden", !c.listsLines())
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -231,7 +264,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "outline-rows"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", c.Place == nil || c.Place.Total == 0)
+				vgn.AddAttrInterface("hidden", !c.listsLines())
 				{
 					vgparent := vgn
 					_ = vgparent

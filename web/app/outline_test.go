@@ -53,3 +53,77 @@ func TestOutlineAlone(t *testing.T) {
 		t.Error("it is still shown")
 	}
 }
+
+// symbolsRead has the page read a symbol file without a dump.
+func symbolsRead(p *Page, names ...string) {
+	var all []protocol.Choice
+	for i, name := range names {
+		p.Reading.Add([]File{fakeFile(name)})
+		say(p, &protocol.Added{Items: []protocol.FileRow{{Name: name, Kind: "sym", Usable: true}}})
+		all = append(all, protocol.Choice{Item: i, Name: name})
+	}
+	say(p, &protocol.QueryResult{Files: &protocol.FilePage{Symbols: all}})
+	say(p, &protocol.QueryResult{})
+}
+
+// TestOutlineInAddress: file, list, address and code of an outline are in the page's address: the same files show the
+// same place again, Back leads from one place to the one before, and to the start screen.
+func TestOutlineInAddress(t *testing.T) {
+	p, h, e := newTestPage("")
+	symbolsRead(p, "a.sym", "b.sym")
+	p.Act("outline", "1")
+	page := &rows.OutlinePage{Item: 1, Name: "b.sym", Listed: true, Ended: true, Selected: -1, Place: &rows.OutlinePlace{Address: "0x00001200"}}
+	answer := func() { say(p, &protocol.QueryResult{Overview: protocol.OverviewPage{Outline: page}}) }
+	answer()
+	p.Input("outline", "tree")
+	page.Text = "tree"
+	answer()
+	p.Act("outline-at", "0x1200")
+	answer()
+	if p.Act("outline-code", "0x1200"); h.address != "address=0x1200&symbols=b.sym&functions=tree&side=code" {
+		t.Fatalf("%q", h.address)
+	}
+	answer()
+	answer()
+	if q := last[protocol.Query](e); q.Code == nil || q.Code.Item != 1 || q.Code.At != 0x1200 {
+		t.Errorf("the code: %+v", q.Code)
+	}
+	p.Frame.Code.goTo("0x1300") // a jump
+	answer()
+	if z := p.Panel.Outline; z.at != 0x1300 || p.State.At != 0x1300 {
+		t.Errorf("0x%x, 0x%x", z.at, p.State.At)
+	}
+	p.Address.Changed("#address=0x1200&symbols=b.sym&functions=tree&side=code")
+	if z := p.Panel.Outline; z.at != 0x1200 || !z.alone() || !z.listsCode() || z.text != "tree" {
+		t.Errorf("back: %+v", z)
+	}
+	p.Address.Changed("#symbols=a.sym")
+	if z := p.Panel.Outline; z.file != 0 || z.place || z.text != "" || !z.alone() {
+		t.Errorf("back to another file: %+v", z)
+	}
+	if p.Address.Changed(""); p.Panel.Outline.alone() {
+		t.Error("back to the start screen")
+	}
+
+	// Another page, with the files dropped again.
+	p, h, e = newTestPage("#address=0x1200&symbols=b.sym&functions=tree&side=code&list=sources")
+	if text := p.Address.startText(); text != "This address is about the functions of b.sym. Drop it to see the same place." {
+		t.Errorf("%q", text)
+	}
+	symbolsRead(p, "a.sym", "b.sym")
+	q := last[protocol.Query](e)
+	if w := q.Overview.Outline; w == nil || w.Item != 1 || w.At != 0x1200 || !w.Place || w.Text != "tree" || !w.Files || q.Code == nil || q.Code.Item != 1 {
+		t.Errorf("%+v %+v", w, q.Code)
+	}
+	if h.address != "" && h.address != "address=0x1200&symbols=b.sym&functions=tree&side=code&list=sources" {
+		t.Errorf("%q", h.address)
+	}
+	if p.Act("outline-close", ""); h.address != "side=code" || p.Address.startText() != "" {
+		t.Errorf("%q, %q", h.address, p.Address.startText())
+	}
+	// Without the file nothing is shown in its place.
+	p, _, _ = newTestPage("#symbols=b.sym")
+	if symbolsRead(p, "a.sym"); p.Panel.Outline.alone() {
+		t.Error("the outline of another file")
+	}
+}

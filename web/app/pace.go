@@ -93,7 +93,7 @@ func (z *Pace) query() {
 		}
 	}
 	// Without a dump only the list of files and an outline can be queried.
-	if z.asking || z.painting || p.Reading.stopped || p.Reading.leaving.id != 0 || len(dirty) == 0 || z.stage() == noDump && !dirty[p.Panel.Files] && !dirty[p.Panel.Outline] || z.awaitsFile() {
+	if z.asking || z.painting || p.Reading.stopped || p.Reading.leaving.id != 0 || len(dirty) == 0 || z.stage() == noDump && !dirty[p.Panel.Files] && !dirty[p.Panel.Outline] && !dirty[&p.Frame.Code] || z.awaitsFile() {
 		return
 	}
 	q := &protocol.Query{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: p.Screen.top,

@@ -58,9 +58,12 @@ func (p *Page) selectFrame(frame, inline int) {
 	}
 }
 
-// GoToAddress selects an address, and shows it in the tab Memory.
+// GoToAddress selects an address, and shows it in the tab Memory; without a dump in the outline.
 func (p *Page) GoToAddress(address uint64) {
 	if p.Empty() {
+		if z := p.Panel.Outline; z.alone() {
+			z.goTo(address)
+		}
 		return
 	}
 	p.Panel.Memory.visit(p.State.At, address)

@@ -19,11 +19,15 @@ type State struct {
 	Frame     int
 	Inline    int    // -1: the physical frame
 	Tab       string // a Part
-	// At is the selected address, which the tab Memory shows; 0 for none.
-	At     uint64
-	Closed bool   // the user has folded the lower panel
-	Opened bool   // the user has opened it
-	Side   string // what the frame zone shows: an ID of sides
+	// At is the selected address, which the tab Memory and the outline show; 0 for none.
+	At uint64
+	// Outline is the name of the file whose outline is open, Functions the text of its list, SourceFiles: it is that of
+	// source files.
+	Outline, Functions string
+	SourceFiles        bool
+	Closed             bool   // the user has folded the lower panel
+	Opened             bool   // the user has opened it
+	Side               string // what the frame zone shows: an ID of sides
 	// HideInlines leaves the inlined calls out of the stack.
 	HideInlines bool
 	// ShowGuesses lists the possible callers and repeated frames that are one row otherwise.
@@ -46,7 +50,7 @@ func (s State) place() State {
 	if s.Table {
 		return State{Table: true}
 	}
-	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab, At: s.At}
+	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab, At: s.At, Outline: s.Outline}
 }
 
 // NewState returns the state of a page without an address.
@@ -86,10 +90,15 @@ func (s State) Address() string {
 	if s.At != 0 {
 		setQuery(&b, "address", "0x"+strconv.FormatUint(s.At, 16))
 	}
+	text("symbols", s.Outline, "")
+	text("functions", s.Functions, "")
 	text("side", s.Side, usual.Side)
 	text("threads", s.ThreadFilter, "")
 	text("search", s.Search, "")
 	text("unwind", s.Policy, "")
+	if s.SourceFiles {
+		setQuery(&b, "list", "sources")
+	}
 	if s.HideInlines {
 		setQuery(&b, "inlines", "hidden")
 	}
@@ -144,9 +153,12 @@ func ParseState(hash string) State {
 	if isSide(v["side"]) {
 		s.Side = v["side"]
 	}
+	text("symbols", &s.Outline)
+	text("functions", &s.Functions)
 	text("threads", &s.ThreadFilter)
 	text("search", &s.Search)
 	text("unwind", &s.Policy)
+	s.SourceFiles = v["list"] == "sources"
 	s.HideInlines = v["inlines"] == "hidden"
 	s.StackWords = v["stack"] == "words"
 	s.ShowGuesses = v["guesses"] == "shown"
@@ -202,8 +214,11 @@ func (z *Address) isAbout() string {
 	return strings.Join(parts, ", ")
 }
 
-// startText says on the start screen which dump to drop, or is "".
+// startText says on the start screen which file to drop, or is "".
 func (z *Address) startText() string {
+	if name := z.linked.Outline; name != "" && z.linked.DumpID == "" && z.linked.DumpName == "" {
+		return "This address is about the functions of " + rows.Clean(name) + ". Drop it to see the same place."
+	}
 	if what := z.isAbout(); what != "" {
 		return "This address is about a dump that is not open: " + what + ". Drop it to see the same place."
 	}
@@ -215,7 +230,7 @@ func (z *Address) startText() string {
 func (z *Address) copyLink(names bool) {
 	s := z.page.State
 	if !names {
-		s.DumpName, s.Signature, s.Search, s.ThreadFilter = "", "", "", ""
+		s.DumpName, s.Signature, s.Search, s.ThreadFilter, s.Outline, s.Functions = "", "", "", "", "", ""
 	}
 	z.page.Notices.copy(z.page.Host.Link(s.Address()), "Link copied")
 }
@@ -234,7 +249,7 @@ func (z *Address) write() {
 // first one.
 func (z *Address) set() {
 	place := z.page.State.place()
-	z.page.Host.SetAddress(z.page.State.Address(), (!z.page.Empty() || z.place.Table) && place != z.place)
+	z.page.Host.SetAddress(z.page.State.Address(), (!z.page.Empty() || z.place.Table || z.place.Outline != "" || place.Outline != "") && place != z.place)
 	z.place = place
 }
 
@@ -256,8 +271,10 @@ func (z *Address) Changed(hash string) {
 	if s.Policy != policy {
 		z.page.setPolicy(s.Policy)
 	}
+	z.page.Panel.Outline.restored = false
 	if len(z.page.Dumps.List) == 0 {
 		z.linked = s
+		z.page.Panel.Outline.reopen()
 	} else if s.Table {
 		z.page.Dumps.Table.shown()
 	} else if dump, _ := z.page.Dumps.match(s); dump != z.page.Dumps.Open {

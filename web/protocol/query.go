@@ -57,8 +57,10 @@ type ThreadsQuery struct {
 // CodeQuery is a window of the listing of code around the selected frame, or around the address At if
 // that is not 0. The listing has Before instructions before that and After from there on. Span.From is
 // counted from the row of the instruction that the listing is around, and may be negative.
-// Source: the listing is the source file of the frame, around its line.
+// Source: the listing is the source file of the frame, around its line. Without a dump the code is that of the outline of the
+// file Item, around At.
 type CodeQuery struct {
+	Item          int
 	At            uint64
 	Source        bool
 	Before, After int
