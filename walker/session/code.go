@@ -387,7 +387,7 @@ func (c *coder) add(next, stop uint64) uint64 {
 	if file, line := c.lookup(next).position(); line != 0 && (file != c.file || line != c.line || row.Starts()) {
 		row.File, row.Line, c.file, c.line = file, line, file, line
 	}
-	if rule := c.of.rule(next); rule != c.last {
+	if rule := c.of.rule(next); rule != c.last || rule != "" && row.Starts() {
 		row.Rule, c.last = rule, rule
 	}
 	c.out.Rows = append(c.out.Rows, row)

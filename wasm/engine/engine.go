@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/crashpane/crashpane/core"
@@ -559,7 +560,7 @@ func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
 				page.Rejected = append(page.Rejected, e.sameAs(fileRow(it)))
 			}
 		case (it.Kind == session.KindSym || it.Kind == session.KindBinary) && len(page.Symbols) < maxChoices && e.files.Fits(it.ID, q.Dump):
-			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: rows.BaseName(rows.Clean(it.Name))})
+			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: rows.Clean(it.Name)})
 		}
 		if i >= page.From && i < page.From+span.Count {
 			row := e.sameAs(fileRow(it))
@@ -567,6 +568,7 @@ func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
 			page.Rows = append(page.Rows, row)
 		}
 	}
+	shorten(page.Symbols)
 	all, known := e.count()
 	for i := len(items) - 1; i >= 0 && len(page.Unused) < maxRejected && (!e.table.wanted || all == known); i-- { // a dump that is described later may use it
 		if unused := e.unused(items[i], q.Dump); unused.Reason != session.NotUnused && !unused.Needless {
@@ -584,6 +586,22 @@ func (e *Engine) filePage(q protocol.Query) *protocol.FilePage {
 		}
 	}
 	return page
+}
+
+// shorten leaves the last part of each name, which is a path, or the last two of those that have the same last part: the files
+// of a Mach-O file for several processors are "app/x86_64/app" and "app/arm64/app".
+func shorten(files []protocol.Choice) {
+	same := map[string]int{}
+	for _, f := range files {
+		same[rows.BaseName(f.Name)]++
+	}
+	for i, f := range files {
+		base := rows.BaseName(f.Name)
+		files[i].Name = base
+		if folder := rows.BaseName(strings.TrimSuffix(f.Name, base)); same[base] > 1 && folder != "" {
+			files[i].Name = folder + "/" + base
+		}
+	}
 }
 
 // unused says why a file is used for no dump, in the words for one of them.

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,6 +64,46 @@ func TestOutlineCode(t *testing.T) {
 	}
 	if r := k.look(protocol.Query{Selection: protocol.Selection{Thread: -1}, Code: &protocol.CodeQuery{Item: 9, At: 0x40047c, After: 4, Span: protocol.Span{Count: 4}}}); r.Code != nil {
 		t.Errorf("no such file: %+v", r.Code)
+	}
+}
+
+// TestFatOutline: the parts of a Mach-O file for several processors are chosen by names that differ, and each shows its own code.
+func TestFatOutline(t *testing.T) {
+	opt := Options{Session: session.Options{}}
+	readers.Add(&opt.Session)
+	k := newTalkWith(t, opt)
+	var parts [2][]byte
+	for i, name := range []string{"m-x86_64-fp.dylib.gz", "m-arm64-fp.dylib.gz"} {
+		parts[i] = testfile.Read(t, "../../symfile/macho/testdata/"+name)
+	}
+	// The header of mach-o/fat.h: magic, number; of each part cputype, subtype, offset, size, alignment.
+	const page = 1 << 14
+	fat, at := []byte{}, uint32(page)
+	for _, n := range []uint32{0xcafebabe, 2, 0x01000007, 3, at, uint32(len(parts[0])), 14, 0x0100000c, 0, at + (uint32(len(parts[0]))+page-1)/page*page, uint32(len(parts[1])), 14} {
+		fat = binary.BigEndian.AppendUint32(fat, n)
+	}
+	for _, part := range parts {
+		fat = append(append(fat, make([]byte, (page-len(fat)%page)%page)...), part...)
+	}
+	k.add("m", fat)
+	choices := k.look(protocol.Query{Selection: protocol.Selection{Thread: -1}, Files: &protocol.Span{Count: 9}}).Files.Symbols
+	if len(choices) != 2 || choices[0].Name != "amd64/m" || choices[1].Name != "arm64/m" {
+		t.Fatalf("%+v", choices)
+	}
+	for i, want := range []string{"push rbp", "stp x"} {
+		o := &protocol.OutlineQuery{Item: choices[i].Item, List: true, Text: "recurse", Span: protocol.Span{Count: 4}}
+		r := k.look(protocol.Query{Selection: protocol.Selection{Thread: -1}, Overview: protocol.OverviewQuery{Outline: o}}).Overview.Outline
+		if len(r.Rows) == 0 || r.Rows[0].Name != "recurse" {
+			t.Fatalf("%+v", r)
+		}
+		at, err := strconv.ParseUint(r.Rows[0].Address[2:], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := k.look(protocol.Query{Selection: protocol.Selection{Thread: -1}, Code: &protocol.CodeQuery{Item: choices[i].Item, At: at, After: 1, Span: protocol.Span{Count: 9}}}).Code
+		if c == nil || !slices.ContainsFunc(c.Rows, func(r rows.CodeRow) bool { return r.At && strings.HasPrefix(r.Text, want) }) {
+			t.Errorf("%s: %+v", choices[i].Name, c)
+		}
 	}
 }
 

@@ -25,12 +25,17 @@ func addressAct(text string) any {
 // firstAddress is the first address that is shown as a link. What is below is a count or a flag.
 const firstAddress = 0x1000
 
-// factAct is the action of a fact that is an address in all its digits, which numbers and offsets do not have; else nil.
+// factAct is the action of a fact that is an address; else nil.
 func factAct(f rows.Fact) any {
-	if !f.Code || !strings.HasPrefix(f.Value, "0x") || len(f.Value) != 10 && len(f.Value) != 18 {
+	if !isAddress(f) {
 		return nil
 	}
 	return addressAct(f.Value)
+}
+
+// isAddress reports whether a fact is an address in all its digits, which numbers and offsets do not have.
+func isAddress(f rows.Fact) bool {
+	return f.Code && strings.HasPrefix(f.Value, "0x") && (len(f.Value) == 10 || len(f.Value) == 18)
 }
 
 // addressTitle is the tooltip of an address that points to something.

@@ -90,7 +90,7 @@ func (z *Code) Apply(r *protocol.QueryResult) {
 	z.CodePage = *c
 	switch {
 	case !z.placed:
-		z.placed = true
+		z.placed = c.Total > 0 // else the file with the code may come
 		z.list.visible.From = max(0, c.At-codeMargin)
 		z.page.Host.Reveal("code", min(c.At+z.list.visible.Count, max(0, c.Total-1)))
 		z.page.Host.Reveal("code", z.list.visible.From)

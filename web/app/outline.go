@@ -154,9 +154,11 @@ func (z *Outline) Apply(r *protocol.QueryResult) {
 			z.page.Screen.ask(z)
 		}
 	}
-	if s := &z.page.State; z.Name != "" && s.Outline != z.Name {
-		s.Outline = z.Name
-		z.page.Address.write()
+	for _, f := range z.files() {
+		if s := &z.page.State; f.Item == z.Item && s.Outline != f.Name {
+			s.Outline = f.Name
+			z.page.Address.write()
+		}
 	}
 	if z.Item >= 0 && !z.stopped && (!z.listed || !z.Ended) {
 		z.listed = true

@@ -208,12 +208,12 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
 							vgn.SetInnerHTML(f.Key)
-							if factAct(f) == nil {
+							if !isAddress(f) {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 								vgparent.AppendChild(vgn)
 								vgn.SetInnerHTML(f.Value)
 							}
-							if factAct(f) != nil {
+							if isAddress(f) {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 								vgparent.AppendChild(vgn)
 								{
