@@ -139,52 +139,6 @@ func (f *File) IsARM(rva uint64) bool {
 	return false
 }
 
-// Names calls each with names of the symbol tables, or of a PDB's public names, in the order of the tables and of addresses.
-// A table that cannot be read has none; Warnings says why.
-func (f *File) Names(from, count int, each func(name symbol.Symbol)) (more bool, err error) {
-	var of *pdbProgram
-	switch p := f.program.(type) {
-	case *peProgram:
-		of = p.pdb
-	case *pdbProgram:
-		of = p
-	}
-	if of != nil {
-		return of.pdb.PublicNames(from, count, func(rva uint64, name string) error {
-			each(symbol.Symbol{Name: name, Start: rva, Public: true})
-			return nil
-		})
-	}
-	tables, err := f.symbolTables()
-	if err != nil {
-		return false, err
-	}
-	for _, of := range tables {
-		t, err := of.get()
-		if input.Needs(err) {
-			return false, err
-		}
-		if err != nil {
-			continue
-		}
-		for ; from < t.Len() && count > 0; count-- {
-			if err := f.src.Draw(input.Work, nameWork); err != nil {
-				return false, err
-			}
-			each(t.At(from))
-			from++
-		}
-		if from < t.Len() {
-			return true, nil
-		}
-		from -= t.Len()
-	}
-	return false, nil
-}
-
-// nameWork is the work of reading a name.
-const nameWork = 64
-
 // Variables returns the RVAs of those variables that the symbol tables of an ELF file name.
 func (f *File) Variables(names []string) map[string]uint64 {
 	if p, ok := f.program.(*elfProgram); ok {

@@ -249,6 +249,41 @@ func (f *File) CodeAddress(address uint64) uint64 {
 	return f.Order.Uint64(code)
 }
 
+// marksMode reports whether the lowest bit of a symbol's value is no part of its address.
+func (f *File) marksMode(s *Sym) bool {
+	return f.cpu.ThumbSymbols && s.Type != SymNoType || f.cpu.OtherISA && s.Other&0xf0 == 0xf0
+}
+
+// FunctionNames calls fn with the functions of count entries of .symtab, or of a file without one of .dynsym, from number from
+// on, with the addresses of their code. They are in the order of the table, which mostly is that of the names in
+// the file: to read a million of them by address would read the file at random. more: there are further entries.
+func (f *File) FunctionNames(from, count int, fn func(Sym)) (more bool, err error) {
+	t := f.table(secSymtab)
+	if t == nil {
+		t = f.table(secDynsym)
+	}
+	if t == nil {
+		return false, nil
+	}
+	total := int(t.entries.Size / f.symSize())
+	end := min(from+count, total)
+	for i := from; i < end; i++ {
+		s, err := f.symbol(t, uint32(i))
+		if err != nil {
+			return false, err
+		}
+		if !s.Defined() || s.Type != SymFunc && s.Type != SymIFunc {
+			continue
+		}
+		if f.marksMode(&s) {
+			s.Value &^= 1
+		}
+		s.Value, s.Name = f.CodeAddress(s.Value), f.symbolName(t, s.nameAt)
+		fn(s)
+	}
+	return end < total, nil
+}
+
 // publicsBuilder makes a Publics. exec says of each section whether it has code.
 type publicsBuilder struct {
 	f    *File
@@ -314,7 +349,7 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			// as the function's address.
 			flags, size, rank = isPLT, 0, rankStub
 		}
-		if f.cpu.ThumbSymbols && s.Type != SymNoType || f.cpu.OtherISA && s.Other&0xf0 == 0xf0 {
+		if f.marksMode(s) {
 			value &^= 1
 		}
 		if b.opd != 0 && int(s.Section) == b.opd {

@@ -222,6 +222,23 @@ func (f *File) NamesCode() bool {
 	return f.Symbols(is) == errFound
 }
 
+// CodeNames calls fn with the RVAs and names of code of count entries of the symbol table from number from on, in the order of
+// the table. more: there are further entries.
+func (f *File) CodeNames(from, count uint32, fn func(rva uint64, name string)) (more bool, err error) {
+	end := from + min(count, f.symtab.count-min(from, f.symtab.count))
+	err = f.symbolsFrom(from, end, func(_ uint32, s *Sym) error {
+		at := s.Value
+		if f.Arch != nil && f.Arch.ThumbBit {
+			at &^= 1
+		}
+		if in := f.SectionAt(at); s.defined() && in != nil && in.Exec() && at >= f.Base {
+			fn(at-f.Base, plain(f.Name(s)))
+		}
+		return nil
+	})
+	return end < f.symtab.count, err
+}
+
 // add adds a name of a link-time address, if there is code.
 func (p *Publics) add(address uint64, from uint8, ref uint32) error {
 	if p.f.Arch != nil && p.f.Arch.ThumbBit {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -351,17 +350,10 @@ func (f *File) appendMoved(to []symbol.Range, at uint64, size uint32) ([]symbol.
 //
 // The stream of publics has data too, such as vtables; the section's flags tell code from data.
 func (f *File) Publics(fn func(rva uint64, name string) error) error {
-	_, err := f.PublicNames(0, math.MaxInt, fn)
-	return err
-}
-
-// PublicNames is Publics for count records from number from on, and reports whether there are more.
-func (f *File) PublicNames(from, count int, fn func(rva uint64, name string) error) (more bool, err error) {
 	p, err := f.openPublics()
 	if err != nil {
-		return false, err
+		return err
 	}
-	end := from + min(count, max(0, p.ordered.N-from))
 	tell := func(at uint64, name string) error {
 		parts, err := f.movedSection(at, 1)
 		if err != nil || len(parts) == 0 || name == "" {
@@ -369,7 +361,7 @@ func (f *File) PublicNames(from, count int, fn func(rva uint64, name string) err
 		}
 		return fn(parts[0].Start, name)
 	}
-	for i := from; i < end; i++ {
+	for i := range p.ordered.N {
 		at, off, err := p.at(i)
 		text := ""
 		if number := at >> 32; err == nil && (number == 0 || number > uint64(len(f.sections)) || !f.sections[number-1].code) {
@@ -382,11 +374,11 @@ func (f *File) PublicNames(from, count int, fn func(rva uint64, name string) err
 			err = tell(at, text)
 		}
 		if input.Needs(err) {
-			return false, err
+			return err
 		}
 		if err != nil {
 			f.notes.Add(err)
 		}
 	}
-	return end < p.ordered.N, nil
+	return nil
 }

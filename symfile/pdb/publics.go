@@ -97,6 +97,46 @@ func (p *publics) name(off int64) (string, error) {
 	return text, err
 }
 
+// PublicNames calls fn with the public names of code whose records are in size bytes from off on of the stream of symbol
+// records, in their order: by address they would be read at random. It returns where the next record is, or -1.
+func (f *File) PublicNames(off, size int64, fn func(rva uint64, name string)) (next int64, err error) {
+	p, err := f.openPublics()
+	if err != nil || p.records == nil {
+		return -1, err
+	}
+	for end := off + size; off < end; {
+		if off+4 > p.records.Size {
+			return -1, nil
+		}
+		head, err := p.records.record(off, 4)
+		if err != nil {
+			return -1, err
+		}
+		length, kind := int64(u16(head, 0))+2, u16(head, 2)
+		if length < 4 {
+			return -1, &input.FormatError{File: p.records.Name, Offset: off, Want: "a symbol record", Have: "one of no bytes"}
+		}
+		if kind == symPublic || kind == symPublicST {
+			rec, err := p.records.record(off, 14)
+			if err != nil {
+				return -1, err
+			}
+			number, at := u16(rec, 12), sectionOffset(u16(rec, 12), u32(rec, 8))
+			if number > 0 && int(number) <= len(f.sections) && f.sections[number-1].code {
+				text, err := p.name(off)
+				if err != nil {
+					return -1, err
+				}
+				if parts, err := f.movedSection(at, 1); err == nil && len(parts) > 0 {
+					fn(parts[0].Start, text)
+				}
+			}
+		}
+		off += length
+	}
+	return off, nil
+}
+
 // find is the last name at or before a section's byte.
 func (p *publics) find(key uint64) (text string, at uint64, ok bool, err error) {
 	pos, err := p.ordered.Search(key)

@@ -104,9 +104,9 @@ func (f *fakeBinary) Code(rva uint64, p []byte) int {
 	return len(p)
 }
 
-func (f *fakeBinary) BigEndian() bool                                   { return false }
-func (f *fakeBinary) IsARM(uint64) bool                                 { return false }
-func (f *fakeBinary) Names(int, int, func(symbol.Symbol)) (bool, error) { return false, nil }
+func (f *fakeBinary) BigEndian() bool                                 { return false }
+func (f *fakeBinary) IsARM(uint64) bool                               { return false }
+func (f *fakeBinary) Names(int64, func(symbol.Symbol)) (int64, error) { return -1, nil }
 func (f *fakeBinary) Has() symbol.Contents {
 	return symbol.Contents{CFI: true, Functions: true, Lines: !f.noLines, Parts: []symbol.Part{{What: "unwind rules", File: f.src.Name, Section: ".eh_frame"}}}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,11 +146,20 @@ func TestFindInTables(t *testing.T) {
 		"../../symfile/macho/testdata/m-arm64-fp.dylib.gz": "recurse"} {
 		o := openOutline(t, []string{path}, session.Options{})
 		all := list(t, o, session.OutlineWish{Kind: report.OutlineFunctions, Text: name}, 1<<30)
-		found, next, err := o.Find(name, 16, 0, 1)
-		if err != nil || next >= 0 || len(found) == 0 || len(all.Rows) == 0 || found[0].Address != all.Rows[0].Address {
-			t.Errorf("%s: %+v, %d, %v; the outline has %+v", path, found, next, err, all.Rows)
+		find := func(name string) (all []report.OutlineRow) {
+			for next := int64(0); next >= 0; {
+				found, n, err := o.Find(name, 16, next, 1<<30)
+				if err != nil || n >= 0 && n <= next {
+					t.Fatalf("%s: %d after %d, %v", path, n, next, err)
+				}
+				all, next = append(all, found...), n
+			}
+			return all
 		}
-		if found, _, _ = o.Find("no such name", 16, 0, 1); len(found) > 0 {
+		if found := find(name); len(found) == 0 || len(all.Rows) == 0 || !slices.ContainsFunc(found, func(r report.OutlineRow) bool { return r.Address == all.Rows[0].Address }) {
+			t.Errorf("%s: %+v; the outline has %+v", path, found, all.Rows)
+		}
+		if found := find("no such name"); len(found) > 0 {
 			t.Errorf("%s: %+v", path, found)
 		}
 		o.Close()

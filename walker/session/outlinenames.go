@@ -9,13 +9,10 @@ import (
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// findNames is how many names of a symbol table Find reads in a step.
-const findNames = 1 << 13
-
 // Find goes on with a search for functions whose names contain a text: of a symbol file in its records, about step bytes
-// of them, of a binary in its symbol tables, whose names are those that the walk has without debug information. It
-// finds at most most. from is 0 at first, then the number that it returned; below 0 there are no further ones.
-func (o *Outline) Find(text string, most, from int, step int64) (found []report.OutlineRow, next int, err error) {
+// of them, of a binary in a part of its symbol tables, without its debug information. It finds at most most. from is 0 at
+// first, then the number that it returned; below 0 there are no further ones.
+func (o *Outline) Find(text string, most int, from, step int64) (found []report.OutlineRow, next int64, err error) {
 	if !o.file.IsBinary {
 		list, err := o.List(OutlineWish{Kind: report.OutlineFunctions, Text: text, Most: most}, 0, most, step)
 		if err != nil || list.Ended {
@@ -23,18 +20,19 @@ func (o *Outline) Find(text string, most, from int, step int64) (found []report.
 		}
 		return nil, 0, nil
 	}
-	more, matches := false, o.matcher(text)
+	matches := o.matcher(text)
+	next = -1
 	o.file.WithBinary(func(b symbols.Binary) {
-		more, err = b.Names(from, findNames, func(s symbol.Symbol) {
+		next, err = b.Names(from, func(s symbol.Symbol) {
 			if len(found) < most && matches([]byte(s.Name)) {
 				found = append(found, report.OutlineRow{Address: o.address(s.Start), Size: s.Size, Public: true, Name: report.Name{Raw: s.Name, Linked: true}})
 			}
 		})
 	})
-	if !more || len(found) >= most {
-		return found, -1, err
+	if len(found) >= most {
+		next = -1
 	}
-	return found, from + findNames, err
+	return found, next, err
 }
 
 // generated are words of readable names that mangled names do not spell, in lower case: those of types, of

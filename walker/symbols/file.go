@@ -41,9 +41,9 @@ type Binary interface {
 	// code.
 	BigEndian() bool
 	IsARM(rva uint64) bool
-	// Names calls each with count names of code in the symbol tables, from number from on, and reports whether
-	// there are more. It reads no debug information.
-	Names(from, count int, each func(name symbol.Symbol)) (more bool, err error)
+	// Names calls each with a part of the names of code in the symbol tables. from is 0 at first, then what it returned, which is
+	// below 0 at the end. It reads no debug information.
+	Names(from int64, each func(name symbol.Symbol)) (next int64, err error)
 	// Variables returns the RVAs of those variables that the file names. Initial reads what the file
 	// has at an RVA, also where the program may have written since. Pointer returns the RVA that the
 	// loader makes a pointer at an RVA of.

@@ -132,19 +132,19 @@ func (*part) Function(uint64) (symbol.Range, bool, error)     { return symbol.Ra
 func (p *part) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) {
 	return unwind.FrameData{}, symbol.NoFile, nil
 }
-func (p *part) SourceSum(uint64, string) (symbol.Sum, error)      { return symbol.Sum{}, nil }
-func (p *part) SourceLink(string) (string, error)                 { return "", nil }
-func (p *part) Variables([]string) map[string]uint64              { return nil }
-func (p *part) Initial(uint64, []byte) int                        { return 0 }
-func (p *part) Pointer(uint64) (uint64, bool)                     { return 0, false }
-func (p *part) Code(uint64, []byte) int                           { return 0 }
-func (p *part) BigEndian() bool                                   { return false }
-func (p *part) IsARM(uint64) bool                                 { return false }
-func (p *part) Names(int, int, func(symbol.Symbol)) (bool, error) { return false, nil }
-func (p *part) Has() symbol.Contents                              { return symbol.Contents{} }
-func (p *part) Warnings() []string                                { return nil }
-func (*part) Prefetch(_, _ []uint64)                              {}
-func (*part) NeedsPrefetch(uint64) bool                           { return false }
+func (p *part) SourceSum(uint64, string) (symbol.Sum, error)    { return symbol.Sum{}, nil }
+func (p *part) SourceLink(string) (string, error)               { return "", nil }
+func (p *part) Variables([]string) map[string]uint64            { return nil }
+func (p *part) Initial(uint64, []byte) int                      { return 0 }
+func (p *part) Pointer(uint64) (uint64, bool)                   { return 0, false }
+func (p *part) Code(uint64, []byte) int                         { return 0 }
+func (p *part) BigEndian() bool                                 { return false }
+func (p *part) IsARM(uint64) bool                               { return false }
+func (p *part) Names(int64, func(symbol.Symbol)) (int64, error) { return -1, nil }
+func (p *part) Has() symbol.Contents                            { return symbol.Contents{} }
+func (p *part) Warnings() []string                              { return nil }
+func (*part) Prefetch(_, _ []uint64)                            {}
+func (*part) NeedsPrefetch(uint64) bool                         { return false }
 
 // Attach takes in files with the program's name and an ending. A debug file links to app.alt.
 func (p *part) Attach(src *input.Source) (bool, error) {

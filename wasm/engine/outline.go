@@ -93,7 +93,7 @@ type symbolSearch struct {
 	text  string
 	items []int // of the files that are left
 	of    *session.Outline
-	next  int // for Outline.Find
+	next  int64 // for Outline.Find
 	rows  []rows.PlaceRow
 	// symFiles and tables count the symbol files and the binaries that were searched.
 	symFiles, tables int
@@ -139,7 +139,8 @@ func (e *Engine) searchSymbols(s *session.Session) {
 		f.of, f.next = of, 0
 	}
 	found, next, err := f.of.Find(f.text, mostSymbols-len(f.rows), f.next, outlineStep)
-	if f.next = next; err != nil {
+	f.next = next
+	if err != nil {
 		f.next = -1
 	}
 	v := view.New(f.of.Report(), e.demangle)
@@ -152,9 +153,11 @@ func (e *Engine) searchSymbols(s *session.Session) {
 	if f.next >= 0 {
 		return
 	}
-	if f.of.IsBinary() {
+	switch {
+	case err != nil:
+	case f.of.IsBinary():
 		f.tables++
-	} else {
+	default:
 		f.symFiles++
 	}
 	f.of.Close()
