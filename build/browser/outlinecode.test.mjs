@@ -63,8 +63,8 @@ test("the instructions of a program, by keyboard; jumps, Back and a reload keep 
   // Each address leads to its code: that of a row, and that of a fact.
   await tab.page.goBack();
   await title("recurse");
-  await tab.page.locator("#code .address").nth(4).click();
-  await title("recurse + 0x");
+  await tab.page.locator(".code-row.code", { hasText: "cmp edi, 0x2" }).locator(".address").click();
+  await title("recurse + 0x14");
   await tab.page.locator(".outline-side .facts .address").first().click();
   await at().filter({ hasText: "push rbp" }).waitFor();
 
