@@ -32,7 +32,7 @@ func (z *Dumps) show(dump int, keep bool) {
 	if !keep {
 		z.page.State.Signature = ""
 		z.page.State.Thread, z.page.State.Frame, z.page.State.Inline, z.page.State.At, z.page.Screen.top = -1, 0, -1, 0, true
-		z.page.State.Search, z.page.State.ThreadFilter, z.page.State.Outline, z.page.State.Functions = "", "", "", ""
+		z.page.State.Search, z.page.State.ThreadFilter, z.page.State.OutlineState = "", "", OutlineState{}
 	}
 	for _, l := range z.page.Screen.lists {
 		if l.zone != Zone(&z.Table) {

@@ -188,7 +188,7 @@ func (z *Outline) take(item, module int) {
 	if item != z.file || item < 0 {
 		z.OutlinePage, z.place, z.text, z.sources, z.listed = rows.OutlinePage{Item: -1, Selected: -1}, false, "", false, false
 		z.list.visible.From, z.lines.visible.From = 0, 0
-		z.page.State.Outline, z.page.State.Functions, z.page.State.SourceFiles = "", "", false
+		z.page.State.OutlineState = OutlineState{}
 	}
 	z.file, z.module, z.stopped, z.restored = item, module, false, true
 }

@@ -21,21 +21,11 @@ type State struct {
 	Tab       string // a Part
 	// At is the selected address, which the tab Memory and the outline show; 0 for none.
 	At uint64
-	// Outline is the name of the file whose outline is open, Functions the text of its list, SourceFiles: it is that of
-	// source files.
-	Outline, Functions string
-	SourceFiles        bool
+	OutlineState
 	Closed             bool   // the user has folded the lower panel
 	Opened             bool   // the user has opened it
 	Side               string // what the frame zone shows: an ID of sides
-	// HideInlines leaves the inlined calls out of the stack.
-	HideInlines bool
-	// ShowGuesses lists the possible callers and repeated frames that are one row otherwise.
-	ShowGuesses bool
-	// ShowOffsets has the offset in the function after each name.
-	ShowOffsets bool
-	// StackWords shows the words of the stack in place of its frames.
-	StackWords   bool
+	StackState
 	ThreadFilter string
 	Search       string
 	Policy       string // "" for best
@@ -44,13 +34,32 @@ type State struct {
 	Theme string
 }
 
+// StackState is how the stack is shown.
+type StackState struct {
+	// HideInlines leaves the inlined calls out of the stack.
+	HideInlines bool
+	// ShowGuesses lists the possible callers and repeated frames that are one row otherwise.
+	ShowGuesses bool
+	// ShowOffsets has the offset in the function after each name.
+	ShowOffsets bool
+	// StackWords shows the words of the stack in place of its frames.
+	StackWords bool
+}
+
+// OutlineState is what the outline shows.
+type OutlineState struct {
+	// Outline is the name of the file, Functions the text of its list. SourceFiles: the list is of source files.
+	Outline, Functions string
+	SourceFiles        bool
+}
+
 // place is the part of the state that makes an entry of the history: Back returns to another place,
 // and not to another search or filter.
 func (s State) place() State {
 	if s.Table {
 		return State{Table: true}
 	}
-	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab, At: s.At, Outline: s.Outline}
+	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab, At: s.At, OutlineState: OutlineState{Outline: s.Outline}}
 }
 
 // NewState returns the state of a page without an address.
@@ -230,7 +239,7 @@ func (z *Address) startText() string {
 func (z *Address) copyLink(names bool) {
 	s := z.page.State
 	if !names {
-		s.DumpName, s.Signature, s.Search, s.ThreadFilter, s.Outline, s.Functions = "", "", "", "", "", ""
+		s.DumpName, s.Signature, s.Search, s.ThreadFilter, s.OutlineState = "", "", "", "", OutlineState{}
 	}
 	z.page.Notices.copy(z.page.Host.Link(s.Address()), "Link copied")
 }

@@ -12,9 +12,9 @@ import (
 func TestStateRoundTrip(t *testing.T) {
 	for _, s := range []State{
 		NewState(),
-		{DumpName: "a&b=c#.dmp", DumpID: "00ff", Signature: "a | b", Thread: 3, Frame: 12, Inline: 2, Tab: "files", Side: "why", HideInlines: true, ShowGuesses: true,
+		{DumpName: "a&b=c#.dmp", DumpID: "00ff", Signature: "a | b", Thread: 3, Frame: 12, Inline: 2, Tab: "files", Side: "why", StackState: StackState{HideInlines: true, ShowGuesses: true},
 			ThreadFilter: "io", Search: "std::vector<int>", Policy: "cfi", Closed: true},
-		{Thread: -1, Inline: -1, Tab: "outline", At: 0x1200, Outline: "a&b.sym", Functions: "std::vector<int>::at", SourceFiles: true, Side: "code"},
+		{Thread: -1, Inline: -1, Tab: "outline", At: 0x1200, OutlineState: OutlineState{"a&b.sym", "std::vector<int>::at", true}, Side: "code"},
 		{DumpName: "crash.zip/x y.dmp", Thread: 0, Inline: -1, Tab: "modules", Side: "registers"},
 	} {
 		if got := ParseState("#" + s.Address()); got != s {
@@ -136,7 +136,7 @@ func TestAddressOfAbsentDump(t *testing.T) {
 func TestLinks(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	p.State = State{DumpName: "customer.dmp", DumpID: "77", Signature: "secret", Search: "token", ThreadFilter: "x", Outline: "customer.sym", Functions: "y", Thread: 3, Frame: 2, Inline: -1, Tab: "files", Side: "why"}
+	p.State = State{DumpName: "customer.dmp", DumpID: "77", Signature: "secret", Search: "token", ThreadFilter: "x", OutlineState: OutlineState{Outline: "customer.sym", Functions: "y"}, Thread: 3, Frame: 2, Inline: -1, Tab: "files", Side: "why"}
 	p.Act("copy-link", "")
 	if h.copied != "https://x.example/#id=77&thread=3&frame=2&tab=files&side=why" {
 		t.Errorf("%s", h.copied)
