@@ -57,7 +57,7 @@ func (z *Code) Hidden() bool {
 func (z *Code) Want(q *protocol.Query) {
 	s := &z.page.State
 	if o := z.page.Panel.Outline; o.listsCode() {
-		if item := o.item(); z.query.At != o.at || z.query.Item != item {
+		if item := outlineItem(o); z.query.At != o.at || z.query.Item != item {
 			z.start(o.at)
 			z.query.Item = item
 		}

@@ -121,6 +121,11 @@ func (z *Notices) offer(act, arg, do string) {
 	}
 }
 
+// withdraw removes the messages whose button does an action.
+func (z *Notices) withdraw(act string) {
+	z.List = slices.DeleteFunc(z.List, func(n Notice) bool { return n.Act == act })
+}
+
 // dismiss removes a message.
 func (z *Notices) dismiss(id string) {
 	for i, n := range z.List {

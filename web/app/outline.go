@@ -98,12 +98,12 @@ func (z *Outline) List() *List { return &z.list }
 // Want implements Zone.
 func (z *Outline) Want(q *protocol.Query) {
 	z.restore()
-	q.Overview.Outline = &protocol.OutlineQuery{Item: z.item(), Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
+	q.Overview.Outline = &protocol.OutlineQuery{Item: outlineItem(z), Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
 		Place: z.place, Around: z.around, At: z.at, Lines: z.lines.span()}
 }
 
-// item is the file, -1 for that of a module: the first one before the user has chosen.
-func (z *Outline) item() int {
+// outlineItem is the file of an outline, -1 for that of a module: the first one before the user has chosen.
+func outlineItem(z *Outline) int {
 	if files := z.files(); z.file < 0 && z.module < 0 && len(files) > 0 {
 		return files[0].Item
 	}
@@ -174,7 +174,7 @@ func (z *Outline) show(item, module int) {
 	z.take(item, module)
 	if z.page.Empty() {
 		z.Alone = true
-		z.unoffer()
+		z.page.Notices.withdraw("outline")
 		z.page.Screen.ask(z)
 		z.page.Host.Focus("outline-field")
 		return
@@ -193,11 +193,6 @@ func (z *Outline) take(item, module int) {
 	z.file, z.module, z.stopped, z.restored = item, module, false, true
 }
 
-// unoffer takes back what the page says of symbols without a dump.
-func (z *Outline) unoffer() {
-	z.page.Notices.List = slices.DeleteFunc(z.page.Notices.List, func(n Notice) bool { return n.Act == "outline" })
-}
-
 // close goes back to the start screen.
 func (z *Outline) close() {
 	z.take(-1, -1)
@@ -212,18 +207,13 @@ func (z *Outline) typed(text string) {
 		z.goTo(at)
 		return
 	}
-	z.keep()
+	if s := &z.page.State; len(text) <= maxStateText && (s.Functions != text || s.SourceFiles != z.sources) {
+		s.Functions, s.SourceFiles = text, z.sources
+		z.page.Address.write()
+	}
 	z.list.visible.From = 0
 	z.page.Host.Reveal("outline", 0)
 	z.page.Screen.ask(z)
-}
-
-// keep notes the list in the address.
-func (z *Outline) keep() {
-	if s := &z.page.State; len(z.text) <= maxStateText && (s.Functions != z.text || s.SourceFiles != z.sources) {
-		s.Functions, s.SourceFiles = z.text, z.sources
-		z.page.Address.write()
-	}
 }
 
 // restore applies the state of the page's address, once its file is there.
@@ -247,7 +237,7 @@ func (z *Outline) reopen() {
 	switch z.restore(); {
 	case z.restored:
 		if z.Alone = len(z.page.Dumps.List) == 0; z.Alone {
-			z.unoffer()
+			z.page.Notices.withdraw("outline")
 		}
 		z.page.Screen.ask(z, &z.page.Frame.Code)
 	case len(z.page.Dumps.List) == 0:
@@ -266,12 +256,6 @@ func (z *Outline) goTo(at uint64) {
 		z.page.Address.write()
 	}
 	z.page.Screen.ask(z, &z.page.Frame.Code)
-}
-
-// source lists the functions with code of a source file.
-func (z *Outline) source(path string) {
-	z.sources = false
-	z.typed(path + ":")
 }
 
 // enter has the first row selected, and the list focused.
@@ -328,7 +312,10 @@ func (z *Outline) actions() []action {
 				p.Panel.Outline.goTo(address)
 			}
 		}},
-		{id: "outline-source", do: func(p *Page, path string) { p.Panel.Outline.source(path) }},
+		{id: "outline-source", do: func(p *Page, path string) { // the functions with code of it
+			p.Panel.Outline.sources = false
+			p.Panel.Outline.typed(path + ":")
+		}},
 		{id: "outline-list", do: func(p *Page, what string) {
 			z := p.Panel.Outline
 			z.sources = what == "files"
@@ -374,11 +361,11 @@ func outlineAddress(z *Outline) string {
 // listsCode reports whether it lists the code at the address: with a dump the frame zone does.
 func (z *Outline) listsCode() bool { return z.alone() && z.place && z.page.State.Side == "code" }
 
-// listsLines reports whether it lists the lines of the function.
-func (z *Outline) listsLines() bool { return z.Place != nil && z.Place.Total > 0 && !z.listsCode() }
+// listsLines reports whether an outline lists the lines of the function.
+func listsLines(z *Outline) bool { return z.Place != nil && z.Place.Total > 0 && !z.listsCode() }
 
-// pressed is for aria-pressed of the button Code; nil leaves the attribute out.
-func (z *Outline) pressed() any {
+// codePressed is for aria-pressed of the button Code; nil leaves the attribute out.
+func codePressed(z *Outline) any {
 	if z.page.Empty() {
 		return boolWord(z.listsCode())
 	}

@@ -153,7 +153,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn.SetInnerHTML(outlineTitle(c))
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "The instructions here (d)"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-pressed", c.pressed())
+					vgn.AddAttrInterface("aria-pressed", codePressed(c))
 					vgn.AddAttrInterface("data-act", "outline-code")
 					vgn.AddAttrInterface("data-arg", outlineAddress(c))
 					vgn.AddAttrInterface("hidden", c.Place == nil)
@@ -253,7 +253,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "outline-part"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", !c.listsLines())
+				vgn.AddAttrInterface("hidden", !listsLines(c))
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -264,7 +264,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "outline-rows"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", !c.listsLines())
+				vgn.AddAttrInterface("hidden", !listsLines(c))
 				{
 					vgparent := vgn
 					_ = vgparent

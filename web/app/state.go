@@ -22,9 +22,9 @@ type State struct {
 	// At is the selected address, which the tab Memory and the outline show; 0 for none.
 	At uint64
 	OutlineState
-	Closed             bool   // the user has folded the lower panel
-	Opened             bool   // the user has opened it
-	Side               string // what the frame zone shows: an ID of sides
+	Closed bool   // the user has folded the lower panel
+	Opened bool   // the user has opened it
+	Side   string // what the frame zone shows: an ID of sides
 	StackState
 	ThreadFilter string
 	Search       string
