@@ -278,7 +278,10 @@ const longRules = 4 << 10
 // results are cached for the lookups that follow. Prefetching never changes a result, and its
 // errors are dropped: the lookup that needs the bytes reports them.
 func (f *File) Prefetch(rules, functions []uint64) {
-	f.prefetch(rules, f.NeedsPrefetch, func(rva uint64) error {
+	if !input.ReadsMany(f.src) {
+		return
+	}
+	rule := func(rva uint64) error {
 		c, covered, err := f.cfi(rva)
 		if err == nil && covered {
 			if len(c.Rules) < longRules {
@@ -288,31 +291,35 @@ func (f *File) Prefetch(rules, functions []uint64) {
 			_, _, err = f.frameData(rva)
 		}
 		return err
-	})
-	f.prefetch(functions, func(rva uint64) bool { return !f.symbols.has(rva) }, func(rva uint64) error {
+	}
+	name := func(rva uint64) error {
 		s, ok, err := f.lookup(rva)
 		if err == nil && ok == symbol.Yes {
 			f.symbols.put(rva, s)
 		}
 		return err
+	}
+	rules = lacking(rules, f.NeedsPrefetch)
+	functions = lacking(functions, func(rva uint64) bool { return !f.symbols.has(rva) })
+	f.batch = true
+	defer func() { f.batch = false }()
+	// The next lookup of what is lacking returns the error.
+	f.text.Batch(len(rules)+len(functions), func(i int) error {
+		if i < len(rules) {
+			return rule(rules[i])
+		}
+		return name(functions[i-len(rules)])
 	})
+}
+
+// lacking returns those addresses that are lacking, sorted and each once.
+func lacking(list []uint64, isLacking func(uint64) bool) []uint64 {
+	list = slices.DeleteFunc(slices.Clone(list), func(rva uint64) bool { return !isLacking(rva) })
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // NeedsPrefetch reports whether Prefetch would help to find the unwind records at an address.
 func (f *File) NeedsPrefetch(rva uint64) bool {
 	return input.ReadsMany(f.src) && !f.rows.has(rva) && !f.cfis.has(rva)
-}
-
-// prefetch runs the lookups of those addresses that are lacking, sorted, in batches.
-func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(uint64) error) {
-	if !input.ReadsMany(f.src) {
-		return
-	}
-	list = slices.DeleteFunc(slices.Clone(list), func(rva uint64) bool { return !lacking(rva) })
-	slices.Sort(list)
-	list = slices.Compact(list)
-	f.batch = true
-	defer func() { f.batch = false }()
-	// The next lookup of what is lacking returns the error.
-	f.text.Batch(len(list), func(i int) error { return lookup(list[i]) })
 }

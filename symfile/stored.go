@@ -147,6 +147,19 @@ func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 		t.text, t.base = f.text.Beside, at
 		at += int64(t.far)
 	}
+	if x := f.text.Beside; x != nil {
+		// Where a table's last record ends says where the code ends, which is asked first. The read's error is that of
+		// the lookup.
+		_ = x.Batch(len(f.tables), func(k int) error {
+			t := &f.tables[k]
+			if len(t.heads) == 0 {
+				return nil
+			}
+			from, to := t.span(len(t.heads) - 1)
+			_, err := x.Bytes(t.base+int64(from), int64(to-from))
+			return err
+		})
+	}
 	f.index = index
 	f.Counts.Lines, f.Counts.LineRecords = int(h.line), int(h.lineCount)
 	return f, nil

@@ -95,7 +95,8 @@ func (p *prefetch) rules() {
 			}
 		})
 	}
-	f.Prefetch(list, nil)
+	// The name of the first frame is asked for before the walk goes on, too.
+	f.Prefetch(list, list[:1])
 }
 
 // file returns the module's symbol file, or else its binary, or nil.

@@ -47,11 +47,31 @@ func (ownLists) Once(word string, f *Frame) bool { return f.Function == "" }
 // symbol can say for most builds alike, and the mark keeps a crash in a function without a name apart
 // from those in the function of that name. The lists see the word without the mark, since most
 // functions of a system's libraries have no other name than an export.
+//
+// A lambda is one without its number, which is another one by GCC ({lambda#1}) and by Clang ($_0).
 func (ownLists) Shown(word string, f *Frame) string {
+	word = withoutLambdas(word)
 	if f.Nearest {
 		return "after " + word
 	}
 	return word
+}
+
+// withoutLambdas writes "{lambda}" for "{lambda#1}", and for "$" as a name of its own.
+func withoutLambdas(word string) string {
+	const numbered, plain = "{lambda#", "{lambda}"
+	word = strings.ReplaceAll(word, "::$::", "::"+plain+"::")
+	for {
+		i := strings.Index(word, numbered)
+		if i < 0 {
+			return word
+		}
+		rest := strings.TrimLeft(word[i+len(numbered):], "0123456789")
+		if !strings.HasPrefix(rest, "}") {
+			return word
+		}
+		word = word[:i] + plain + rest[1:]
+	}
 }
 
 func (ownLists) WithLine(string) bool  { return false }

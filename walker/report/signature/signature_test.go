@@ -228,3 +228,18 @@ func TestLanguage(t *testing.T) {
 		}
 	}
 }
+
+// TestLambdas: a lambda has one word whichever compiler named it. siggen's lists leave its numbers.
+func TestLambdas(t *testing.T) {
+	for name, want := range map[string]string{
+		"app::run(int)::{lambda(int)#1}::operator()(int) const":                  "app::run::{lambda}::operator()",
+		"app::run(int)::$_0::operator()(int) const":                              "app::run::{lambda}::operator()",
+		"a::{lambda(int)#12}::operator()(int)::{lambda()#1}::operator()() const": "a::{lambda}::operator()::{lambda}::operator()",
+		"a::{lambda#x::b": "a::{lambda#x::b",
+	} {
+		f := Frame{Function: name}
+		if have := Own.Shown(f.Word(Own), &f); have != want {
+			t.Errorf("%s: have %q, want %q", name, have, want)
+		}
+	}
+}
