@@ -20,13 +20,19 @@ func DecodeA64(code []byte, at uint64) Inst {
 		return Inst{}
 	}
 	in := Inst{Len: 4}
-	switch i.Op {
-	case arm64asm.ADRP:
+	if i.Op == arm64asm.ADRP {
 		at &^= 0xfff
-	case arm64asm.B, arm64asm.CBZ, arm64asm.CBNZ, arm64asm.TBZ, arm64asm.TBNZ:
-		for _, a := range i.Args {
-			if rel, ok := a.(arm64asm.PCRel); ok {
+	}
+	for _, a := range i.Args {
+		rel, ok := a.(arm64asm.PCRel)
+		switch i.Op {
+		case arm64asm.B, arm64asm.CBZ, arm64asm.CBNZ, arm64asm.TBZ, arm64asm.TBNZ:
+			if ok {
 				in.goes(at+uint64(rel), true)
+			}
+		case arm64asm.ADR, arm64asm.ADRP, arm64asm.LDR, arm64asm.LDRSW:
+			if ok {
+				in.Data = at + uint64(rel)
 			}
 		}
 	}

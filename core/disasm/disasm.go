@@ -32,6 +32,9 @@ type Inst struct {
 	Target    uint64
 	HasTarget bool
 	Call      bool
+	// Data is the address of an operand that the bytes say: relative to the instruction, or on x86 absolute. It is 0 for
+	// none.
+	Data uint64
 }
 
 // Knows reports whether there is a decoder for a processor. Code of 32-bit arm may be Thumb code,
@@ -115,6 +118,15 @@ func decoderOf(arch *cpu.Arch) decoder {
 			in := Inst{Len: x.Len, Text: x.Text(at), Call: x.Op == x86asm.CALL}
 			if rel, ok := x.Args[0].(x86asm.Rel); ok {
 				in.goes(arch.Mask(at+uint64(x.Len)+uint64(int64(rel))), true)
+			}
+			for _, a := range x.Args {
+				switch m, _ := a.(x86asm.Mem); {
+				case m.Segment != 0 || m.Index != 0:
+				case m.Base == x86asm.RIP:
+					in.Data = arch.Mask(at + uint64(x.Len) + uint64(m.Disp))
+				case m.Base == 0 && m.Disp != 0 && arch == cpu.X86:
+					in.Data = arch.Mask(uint64(m.Disp))
+				}
 			}
 			return in
 		}

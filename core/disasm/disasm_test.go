@@ -113,3 +113,24 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestData: the addresses of operands that instructions say, and none where a register or a segment has a part of it.
+func TestData(t *testing.T) {
+	for _, c := range []struct {
+		arch *cpu.Arch
+		code string
+		want uint64
+	}{
+		{cpu.AMD64, "488d3dc10e0000", 0x10000 + 7 + 0xec1}, {cpu.AMD64, "8b05f0ffffff", 0x10000 + 6 - 0x10}, {cpu.AMD64, "8b4508", 0}, {cpu.AMD64, "64488b042528000000", 0}, {cpu.AMD64, "e800000000", 0},
+		{cpu.X86, "ff2500a00408", 0x804a000}, {cpu.X86, "8b048500a00408", 0}, {cpu.X86, "a100a00408", 0x804a000},
+		{cpu.ARM64, "100000d0", 0x12000}, {cpu.ARM64, "40000058", 0x10008}, {cpu.ARM64, "00010010", 0x10020}, {cpu.ARM64, "02000014", 0}, {cpu.ARM64, "110240f9", 0},
+	} {
+		code, err := hex.DecodeString(c.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in := Decode(c.arch, append(code, make([]byte, Longest)...), 0x10000, binary.LittleEndian, false); in.Data != c.want {
+			t.Errorf("%s %s, %q: 0x%x, want 0x%x", c.arch.Name, c.code, in.Text, in.Data, c.want)
+		}
+	}
+}

@@ -29,8 +29,10 @@ type CodeRow struct {
 	File   string
 	Line   uint32
 	Source string
-	// In is what the instruction is in. Place is where it goes.
+	// In is what the instruction is in. Place is where it goes, or without a target what has Data.
 	In Place
+	// Data is the address of an operand, if the instruction says it, else 0.
+	Data uint64
 	// Call: it is a call. Callee is the number of the frame that it led to, or -1.
 	Call   bool
 	Callee int

@@ -381,8 +381,10 @@ func (c *coder) add(next, stop uint64) uint64 {
 	}
 	row := report.CodeRow{Instruction: report.Instruction{Address: next, Text: in.Text, Bytes: slices.Clone(code), Target: in.Target, HasTarget: in.HasTarget, Place: report.Place{Module: -1}},
 		Call: in.Call, Callee: -1, In: c.place(next)}
-	if in.HasTarget {
+	if row.Data = in.Data; in.HasTarget {
 		row.Place = c.place(in.Target)
+	} else if in.Data != 0 {
+		row.Place = c.place(in.Data)
 	}
 	if file, line := c.lookup(next).position(); line != 0 && (file != c.file || line != c.line || row.Starts()) {
 		row.File, row.Line, c.file, c.line = file, line, file, line

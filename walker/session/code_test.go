@@ -9,6 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/report/view"
 )
 
 // codeStory is a dump of a processor with code at 0x401000, and its pc there.
@@ -123,6 +124,28 @@ func TestCodeAt(t *testing.T) {
 	}
 	if _, err := dump.FrameCode(0, 999, CodeWish{After: 4}); err == nil {
 		t.Error("a frame that is not there")
+	}
+}
+
+// TestUndecoded: of processors without a decoder the bytes are listed, and it is said, in the text and on the page.
+func TestUndecoded(t *testing.T) {
+	for processor, name := range map[uint16]string{1: "mips", 0x8001: "sparc", 0x8004: "mips64"} {
+		ctx := dumptest.Context(dumptest.LittleEndian, name, map[string]uint64{"pc": 0x401004, "sp": 0x7ffe0000})
+		st := codeStory(processor, "app", ctx, "27bdffd0 afbf002c afb30028")
+		files := st.open(t)
+		s := files.Session(0)
+		c, err := s.FrameCode(0, 0, CodeWish{Before: 4, After: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := name + " instructions are not decoded"
+		if out := codeText(t, files, c); !strings.Contains(out, says) || !strings.Contains(out, " ->  0x401004  af") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+		page := view.New(s.Report(), func(s string) string { return s }).CodeList(c, func(string) view.SourceText { return nil }).Page(-4, 9)
+		if page.Note != strings.ToUpper(says[:1])+says[1:]+"." || len(page.Rows) == 0 || page.Rows[0].Text == "" || page.Rows[0].Text != page.Rows[0].Bytes {
+			t.Errorf("%s: %q, %+v", name, page.Note, page.Rows)
+		}
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 // MemoryView returns size bytes of memory from an address on: the dump's, and where it has none that
 // of the programs that were added. texts says whether to show the text that words point to, which may
 // be private.
+//
+// Its rows begin at that very byte, and each has all of its words. Those of Memory.Part have numbers among the rows of
+// all memory, so that the page can scroll; to make one of the other would take the code of both.
 func (s *Session) MemoryView(start uint64, size int, texts bool) (*report.MemoryView, error) {
 	const row = 16
 	if err := s.Src.Draw(input.Work, int64(size)*codeWork); err != nil {

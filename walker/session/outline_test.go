@@ -244,6 +244,7 @@ func TestHostileOutlines(t *testing.T) {
 						l, err := o.List(session.OutlineWish{Kind: kind, Text: map[string]string{report.OutlineLines: "c:"}[kind]}, 0, 20, 4<<10)
 						for _, r := range l.Rows {
 							o.At(r.Address, true, -1, 20)
+							o.CodeAt(r.Address, session.CodeWish{Before: 4, After: 8})
 						}
 						if err != nil || l.Ended {
 							break
@@ -253,6 +254,10 @@ func TestHostileOutlines(t *testing.T) {
 						}
 					}
 				}
+				for next := int64(0); next >= 0 && err == nil; {
+					_, next, err = o.Find("e", 4, next, 4<<10)
+				}
+				o.CodeAt(random.Uint64(), session.CodeWish{Before: 4, After: 8})
 				o.At(random.Uint64(), true, -1, 20)
 				o.File()
 				o.Close()

@@ -232,6 +232,17 @@ func (z *Code) first(r rows.CodeRow) string {
 	return r.Offset
 }
 
+// goalAct is the action of where an instruction goes, or of its operand; nil for data without a dump, which has no view.
+func (z *Code) goalAct(r rows.CodeRow) any {
+	switch {
+	case r.Target == "", r.Data && !r.IsCode && z.page.Empty():
+		return nil
+	case r.Data:
+		return "address"
+	}
+	return "code-go"
+}
+
 // current is for aria-current; nil leaves the attribute out.
 func (z *Code) current(r rows.CodeRow) any {
 	if r.At {

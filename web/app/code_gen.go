@@ -333,11 +333,16 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent.AppendChild(vgn)
 								vgn.SetInnerHTML(r.Source)
 							}
-							if r.Target != "" {
+							if c.goalAct(r) != nil {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "link code-goal"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", "code-go")
+								vgn.AddAttrInterface("data-act", c.goalAct(r))
 								vgn.AddAttrInterface("data-arg", r.Target)
+								vgn.SetInnerHTML(r.Goal)
+							}
+							if r.Target != "" && c.goalAct(r) == nil {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code-from"}}}
+								vgparent.AppendChild(vgn)
 								vgn.SetInnerHTML(r.Goal)
 							}
 							if r.From != "" {

@@ -127,3 +127,22 @@ func TestOutlineInAddress(t *testing.T) {
 		t.Error("the outline of another file")
 	}
 }
+
+// TestCodeLinks: a jump leads to its target, an operand to memory, or without a dump to a function alone.
+func TestCodeLinks(t *testing.T) {
+	p, _, _ := newTestPage("")
+	jump, data, function := rows.CodeRow{Target: "0x401000"}, rows.CodeRow{Target: "0x402000", Data: true}, rows.CodeRow{Target: "0x401000", Data: true, IsCode: true}
+	for _, c := range []struct {
+		row  rows.CodeRow
+		want [2]any // without a dump, with one
+	}{{jump, [2]any{"code-go", "code-go"}}, {data, [2]any{nil, "address"}}, {function, [2]any{"address", "address"}}, {rows.CodeRow{}, [2]any{nil, nil}}} {
+		if got := p.Frame.Code.goalAct(c.row); got != c.want[0] {
+			t.Errorf("%+v without a dump: %v", c.row, got)
+		}
+		with, _, _ := newTestPage("")
+		with.Summary = &rows.Summary{}
+		if got := with.Frame.Code.goalAct(c.row); got != c.want[1] {
+			t.Errorf("%+v with a dump: %v", c.row, got)
+		}
+	}
+}

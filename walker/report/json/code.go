@@ -13,8 +13,8 @@ import (
 //	from            the file that the code was read from, or null for the dump's memory
 //	function, module, offset  where the address is, or null
 //	guessed         whether where the first instruction begins is a guess
-//	instructions[]  {address, at, bytes, called_frame, file, function, line, module, offset, rule, source, taken, taken_why, target, text, values};
-//	                the place is that of its target, called_frame the number of the frame that the call led to, taken whether
+//	instructions[]  {address, at, bytes, called_frame, file, function, line, module, offset, operand, rule, source, taken, taken_why, target, text, values};
+//	                the place is that of its target, or without one of operand, the address of an operand in memory; called_frame the number of the frame that the call led to, taken whether
 //	                a conditional jump at an exception is, and taken_why what decides it, values are {register: value} of the
 //	                one with at, rule how a caller is found from here on, in code of a program without a dump. What is not
 //	                known is null
@@ -43,6 +43,7 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 			}
 			p.moduleName(row.Place.Module)
 			p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
+			p.hexOrNull("operand", row.Data, row.Data != 0)
 			p.StrOrNull("rule", row.Rule)
 			p.StrOrNull("source", row.Source)
 			if row.Jump != nil {

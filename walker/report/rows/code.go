@@ -29,6 +29,8 @@ type CodeRow struct {
 	// Target is the address where the instruction goes, "0x4011d0", or ""; Goal names it: "main",
 	// "+0x12 ↑" in the same function.
 	Target, Goal string
+	// Data: Target is where an operand is. IsCode: a function is there.
+	Data, IsCode bool
 	// From names the jumps to the instruction: "from +0x12 ↑". Lanes are the lines of jumps in the margin, the nearest
 	// to the code first: a character each, which is ' ' plus Lane… bits.
 	From, Lanes string

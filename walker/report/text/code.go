@@ -74,6 +74,8 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 		}
 		if row.HasTarget {
 			notes = append(notes, row.Place.Text(r, name))
+		} else if row.Data != 0 {
+			notes = append(notes, strings.TrimSpace(fmt.Sprintf("0x%x %s", row.Data, row.Place.Text(r, name))))
 		}
 		if row.Callee >= 0 {
 			notes = append(notes, fmt.Sprintf("called frame %d", row.Callee))

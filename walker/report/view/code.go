@@ -136,6 +136,17 @@ func (l *CodeList) instruction(out *rows.CodeRow, in *report.CodeRow) {
 	}
 	out.Full = out.Address + "  " + out.Bytes + "  " + out.Text
 	if !in.HasTarget {
+		if in.Data != 0 {
+			out.Target, out.Data, out.IsCode = "0x"+fmt.Sprintf("%x", in.Data), true, in.Place.Function.Raw != ""
+			if out.Goal = out.Target; out.IsCode {
+				out.Goal = rows.Fold(l.v.codePlace(&in.Place))
+			}
+			note := l.v.codePlace(&in.Place)
+			if l.v.points != nil { // a dump has more
+				note = l.v.valueNote(in.Data)
+			}
+			out.Full += "  " + strings.TrimSpace(out.Target+" "+note)
+		}
 		return
 	}
 	out.Target = "0x" + fmt.Sprintf("%x", in.Target)
