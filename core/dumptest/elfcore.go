@@ -152,6 +152,15 @@ func (c *Core) Bytes() []byte {
 // build id.
 func ELFImage(order binary.AppendByteOrder, wide bool, machine uint16, size uint64, buildID []byte) []byte {
 	note := appendNote(order, nil, "GNU", 3, buildID)
+	return elfImage(order, wide, machine, size, note, nil)
+}
+
+// GoImage is the same of a program of Go, whose linker writes the build id behind the notes that the headers name.
+func GoImage(order binary.AppendByteOrder, wide bool, machine uint16, size uint64, buildID []byte) []byte {
+	return elfImage(order, wide, machine, size, appendNote(order, nil, "Go", 4, []byte("a/b/c/d")), appendNote(order, nil, "GNU", 3, buildID))
+}
+
+func elfImage(order binary.AppendByteOrder, wide bool, machine uint16, size uint64, note, behind []byte) []byte {
 	out := elfHeader(order, wide, 3, machine, 2)
 	at := uint64(52 + 2*32)
 	if wide {
@@ -159,7 +168,7 @@ func ELFImage(order binary.AppendByteOrder, wide bool, machine uint16, size uint
 	}
 	out = programHeader(order, wide, out, 1, Read|Exec, 0, 0, size, size)
 	out = programHeader(order, wide, out, 4, Read, at, at, uint64(len(note)), uint64(len(note)))
-	return append(out, note...)
+	return append(append(out, note...), behind...)
 }
 
 // elfHeader writes a header whose program headers follow it.

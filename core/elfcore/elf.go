@@ -165,12 +165,21 @@ func (f *elf) buildID(address func(s *segment) int64) (id []byte) {
 		if s.kind != segmentNote {
 			continue
 		}
-		_ = f.notes("notes", address(s), int64(min(s.inFile, 1<<20)), func(n note) bool {
+		end := int64(0) // of a note of Go
+		found := func(n note) bool {
+			if n.name == "Go" {
+				end = (n.at + n.size + 3) &^ 3
+			}
 			if n.name == "GNU" && n.kind == gnuBuildID && n.size <= 64 {
 				id, _ = f.src.Bytes(n.at, n.size)
 			}
 			return id == nil
-		})
+		}
+		_ = f.notes("notes", address(s), int64(min(s.inFile, 1<<20)), found)
+		if id == nil && end > 0 && end < f.src.Size {
+			// Go's linker writes the build id after its own note, and leaves it out of the segment.
+			_ = f.notes("notes", end, min(f.src.Size-end, 12+4+20), found)
+		}
 	}
 	return id
 }

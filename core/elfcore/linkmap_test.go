@@ -101,3 +101,17 @@ func TestLinkMap(t *testing.T) {
 		}
 	}
 }
+
+// TestGoBuildID: Go's linker writes the build id where no header says.
+func TestGoBuildID(t *testing.T) {
+	order := dumptest.LittleEndian
+	c := dumptest.NewCore(order, true, 62).Thread(1, 11, gregset(cpu.AMD64, order, 0x400010, 0x7ff00100)).File(0x400000, 0x402000, 0, "/opt/go").
+		Memory(0x400000, 0x1000, dumptest.Read|dumptest.Exec, dumptest.GoImage(order, true, 62, 0x2000, buildID))
+	d, err := elfcore.Read(input.FromBytes("core", c.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := modules(d), "/opt/go 400000 2000 3031323334353637383961626364656630313233"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
