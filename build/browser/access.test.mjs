@@ -47,6 +47,13 @@ async function show(id) {
   await tab.page.waitForFunction((id) => document.getElementById(id).getAttribute("aria-selected") === "true", id);
 }
 
+// Waits until the shown part has its content: a heading without text is one whose content has not come.
+const filled = () =>
+  tab.page.waitForFunction(() => {
+    const part = document.querySelector(".panel-slot:not([hidden])");
+    return part?.innerText.trim() && [...part.querySelectorAll("h2, h3, h4, [role=heading], .content-head")].every((h) => h.hidden || h.innerText.trim() !== "");
+  });
+
 async function complaints() {
   return tab.page.evaluate(async () =>
     (await globalThis.axe.run(document)).violations.flatMap((v) => v.nodes.map((n) => `${v.id} (${v.impact}): ${n.target} ${n.failureSummary}`)),
@@ -62,7 +69,7 @@ for (const scheme of ["light", "dark"]) {
         await show(id);
         for (const part of [id, ...(await enabled(".panel-parts")).slice(1)]) {
           await show(part);
-          await tab.page.waitForTimeout(150);
+          await filled();
           const row = await tab.page.$(".panel .row.choice-row");
           if (row) await row.click();
           assert.deepEqual(await complaints(), [], part);

@@ -250,7 +250,7 @@ func (c *Crash) Why() string {
 	if c.Recursion.Nearest {
 		are = "are after"
 	}
-	return fmt.Sprintf("%s; %d of its %d frames %s %s", why, c.Recursion.Calls, c.Recursion.Frames, are, c.Recursion.names())
+	return fmt.Sprintf("%s; %s of its %s frames %s %s", why, grouped(c.Recursion.Calls), grouped(c.Recursion.Frames), are, c.Recursion.names())
 }
 
 // Named returns the crash with other display names: thrown for a C++ exception's type, function for the

@@ -437,12 +437,12 @@ func (h *host) measureLists() {
 		first := box.Get("scrollTop").Int() / row
 		h.page.Screen.Scrolled(box.Get("id").String(), first, height/row+2)
 	}
-	// The first column of the stack is four characters wide (4ch). From that follows how many
-	// characters fit into the second.
+	// The width of the stack's first column is a number of characters. From that follows how many fit
+	// into the second.
 	if head := h.find("stack-head"); head.Truthy() {
-		four := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
+		number := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
 		name := head.Get("children").Index(1).Call("getBoundingClientRect").Get("width").Float()
-		if four > 0 && h.page.Stack.SetNameWidth(int(4*name/four)) {
+		if number > 0 && h.page.Stack.SetNameWidth(int(float64(h.page.Stack.NumberWidth())*name/number)) {
 			h.change(func(*app.Page) {})
 		}
 	}

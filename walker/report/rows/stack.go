@@ -46,10 +46,10 @@ type StackRow struct {
 func (r StackRow) IsFold() bool { return r.Kind == RowGuesses || r.Kind == RowRepeat }
 
 // StackColumns are the columns of a stack. As wide as the stack's texts need are the custom
-// properties of StackPage.SourceWidth and WhereWidth. The first has four characters: the
+// properties of StackPage.SourceWidth and WhereWidth. The first has as many characters as its numbers need: the
 // page measures the width of a character by it.
 var StackColumns = []Column[StackRow]{
-	{Head: Head{Title: "#", Class: "num", Width: "4ch"}, Text: FrameNumber, Copy: FrameNumber},
+	{Head: Head{Title: "#", Class: "num", Width: "var(--cp-number, 4ch)"}, Text: FrameNumber, Copy: FrameNumber},
 	{Head: Head{Title: "Function", Class: "fn", Width: "minmax(32%, 1fr)", Narrow: "minmax(55%, 1fr)"},
 		Text: func(r StackRow) string { return r.Function }, Tip: func(r StackRow) string { return r.Full },
 		Find: func(r StackRow) []string { return []string{Place(r)} }, Copy: NameOf},
