@@ -215,7 +215,7 @@ func (b *builder) threads() {
 		t.Frames = make([]Frame, len(s.Frames))
 		for j := range s.Frames {
 			t.Frames[j] = b.frame(s.Frames, j)
-			t.leaveOut(j, s.Frames[j].Skipped)
+			b.leaveOut(t, j, s.Frames[j].Skipped)
 			b.noteLayer(t, &s.Frames[j])
 		}
 		t.Guesses = b.guesses(t, s.Frames)

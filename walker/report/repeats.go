@@ -83,8 +83,8 @@ func (x *Repeat) String() string {
 	return s
 }
 
-// leaveOut records the frames that the walk left out before frame i, and their inlined calls.
-func (t *Thread) leaveOut(i int, skipped *walker.Skipped) {
+// leaveOut records the frames that the walk left out before frame i, and their inlined calls and modules.
+func (b *builder) leaveOut(t *Thread, i int, skipped *walker.Skipped) {
 	f := &t.Frames[i]
 	if i > 0 {
 		f.LeftOut = t.Frames[i-1].LeftOut
@@ -93,8 +93,12 @@ func (t *Thread) leaveOut(i int, skipped *walker.Skipped) {
 		return
 	}
 	f.Skipped, f.LeftOut = skipped.Count, f.LeftOut+skipped.Count
+	rounds := skipped.Count / skipped.Period
 	for k := max(0, i-skipped.Period); k < i; k++ {
-		f.SkippedInlines += len(t.Frames[k].Inlines) * (skipped.Count / skipped.Period)
+		f.SkippedInlines += len(t.Frames[k].Inlines) * rounds
+		if m := t.Frames[k].Module; m >= 0 {
+			b.r.Modules[m].Frames += rounds
+		}
 	}
 }
 

@@ -137,6 +137,9 @@ func TestMillionFrames(t *testing.T) {
 	if len(th.Repeats) != 2 || th.Repeats[0].Skipped+th.Repeats[1].Skipped != skipped || th.Repeats[0].Period != 3 {
 		t.Errorf("%+v", th.Repeats)
 	}
+	if r.Modules[0].Frames != n+2 {
+		t.Errorf("%d frames are in the module", r.Modules[0].Frames)
+	}
 	var b strings.Builder
 	if err := text.WriteMachine(&b, r); err != nil || strings.Count(b.String(), "LeftOut|0|") != 2 || !strings.Contains(b.String(), fmt.Sprintf("\n0|%d|app|main|", n+1)) {
 		t.Errorf("%v, %d lines say what is left out", err, strings.Count(b.String(), "LeftOut|"))
