@@ -51,7 +51,7 @@ async function show(id) {
 const filled = () =>
   tab.page.waitForFunction(() => {
     const part = document.querySelector(".panel-slot:not([hidden])");
-    return part?.innerText.trim() && [...part.querySelectorAll("h2, h3, h4, [role=heading], .content-head")].every((h) => h.hidden || h.innerText.trim() !== "");
+    return part?.innerText.trim() && [...part.querySelectorAll("h2, h3, h4")].every((h) => h.offsetParent === null || h.innerText.trim() !== "");
   });
 
 async function complaints() {

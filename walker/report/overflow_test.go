@@ -33,7 +33,7 @@ func TestRecursion(t *testing.T) {
 	}
 	// Frames that were not kept count, too.
 	crash := Crash{Recursion: recursion(&Thread{Frames: []Frame{parse, a, b, a, b, a, b, none}, Repeats: []Repeat{{First: 1, Period: 2, Count: 3, Skipped: 1000}}})}
-	if got, want := crash.Why(), "; 1006 of its 1008 frames are mutual_a and mutual_b"; got != want {
+	if got, want := crash.Why(), "; 1,006 of its 1,008 frames are mutual_a and mutual_b"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -442,7 +442,7 @@ func (h *host) measureLists() {
 	if head := h.find("stack-head"); head.Truthy() {
 		number := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
 		name := head.Get("children").Index(1).Call("getBoundingClientRect").Get("width").Float()
-		if number > 0 && h.page.Stack.SetNameWidth(int(float64(h.page.Stack.NumberWidth())*name/number)) {
+		if number > 0 && h.page.Stack.SetNameWidth(int(float64(app.NumberWidth(&h.page.Stack))*name/number)) {
 			h.change(func(*app.Page) {})
 		}
 	}

@@ -317,11 +317,11 @@ func (z *Stack) cells(r rows.StackRow) []cell {
 // columns returns the sizes of the columns, which depend on the stack's texts. The last has room
 // for its title at least.
 func (z *Stack) columns() string {
-	return fmt.Sprintf("%s;--cp-number:%dch;--cp-source:%dch;--cp-where:%dch", stackTracks, z.NumberWidth(), z.SourceWidth, z.WhereWidth+2)
+	return fmt.Sprintf("%s;--cp-number:%dch;--cp-source:%dch;--cp-where:%dch", stackTracks, NumberWidth(z), z.SourceWidth, z.WhereWidth+2)
 }
 
-// NumberWidth is the width of the first column, in characters.
-func (z *Stack) NumberWidth() int { return max(4, len(fmt.Sprint(z.Frames-1))) }
+// NumberWidth is the width of a stack's first column, in characters.
+func NumberWidth(z *Stack) int { return max(4, len(fmt.Sprint(z.Frames-1))) }
 
 // active is the id of the selected row, for aria-activedescendant; nil leaves the attribute out, as
 // where the row is not among those that are there.
