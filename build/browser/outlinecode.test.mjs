@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { inRepo } from "./harness.mjs";
-import { put, setUp, tab } from "./setup.mjs";
+import { dump, put, setUp, symbols, tab } from "./setup.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const macho = "symfile/macho/testdata";
@@ -48,17 +48,21 @@ test("the instructions of a program, by keyboard; jumps, Back and a reload keep 
   await hashHas("side=code");
   const first = await tab.page.evaluate(() => location.hash);
 
-  // A call of the function itself leads to its beginning, one of another function there.
-  await tab.page.locator(".code-goal", { hasText: "outside@plt" }).first().focus();
+  await tab.page.locator(".code-goal", { hasText: "+0x39" }).focus();
   await tab.page.keyboard.press("Enter");
-  await title("outside@plt");
+  await title("recurse + 0x39");
   await tab.page.waitForFunction((h) => location.hash !== h, first);
   const second = await tab.page.evaluate(() => location.hash);
   await tab.page.goBack();
   await title("recurse");
   await at().filter({ hasText: "push rbp" }).waitFor();
   await tab.page.goForward();
+  await title("recurse + 0x39");
+  await tab.page.locator(".code-goal", { hasText: "outside@plt" }).first().click(); // another function
   await title("outside@plt");
+  await tab.page.waitForFunction((h) => location.hash !== h, second);
+  await tab.page.goBack();
+  await title("recurse + 0x39");
 
   // Each address leads to its code: that of a row, and that of a fact.
   await tab.page.goBack();
@@ -73,7 +77,7 @@ test("the instructions of a program, by keyboard; jumps, Back and a reload keep 
   await tab.ready();
   await tab.sees("This address is about the functions of m-x86_64-fp.dylib");
   await tab.drop(program);
-  await title("outside@plt");
+  await title("recurse + 0x39");
   await at().waitFor();
   assert.equal(await tab.page.locator("#outline-field").inputValue(), "recurse");
 });
@@ -131,4 +135,24 @@ test("a Mach-O file for several processors is a choice", async () => {
   await find("recurse");
   await at().filter({ hasText: "push rbp" }).waitFor();
   await hashHas("symbols=amd64%2Fm");
+});
+
+test("with a dump the outline's file, text and address are in the page's address, too", async () => {
+  const files = [dump, ...symbols];
+  await tab.drop(files);
+  await tab.sees("tile::blend_edges");
+  await tab.chooseModule("libtilecodec.so");
+  await tab.page.locator("[data-act=outline-module]").click();
+  await tab.page.locator("#outline .row", { hasText: "tile::encode_quadtree" }).waitFor();
+  await find("quadtree");
+  await title("encode_quadtree");
+  for (const part of ["tab=outline", "symbols=libtilecodec.so.sym", "functions=quadtree", "address=0x7"]) await hashHas(part);
+  await tab.page.reload();
+  await tab.ready();
+  await tab.drop(files);
+  await title("encode_quadtree");
+  assert.equal(await tab.page.locator("#outline-field").inputValue(), "quadtree");
+  assert.equal(await tab.page.locator("#outline .row").count(), 1);
+  await tab.page.locator("[data-act=outline-code]").click();
+  await tab.page.locator(".frame .code-zone", { hasText: "Drop libtilecodec.so" }).waitFor(); // the dump does not have that code
 });
