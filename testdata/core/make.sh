@@ -5,7 +5,8 @@
 set -e
 cd "$(dirname "$0")"
 mkdir /tmp/crash
-gcc -g -O1 -fno-optimize-sibling-calls -pthread -o /tmp/crash/crash crash.c
+cp crash.c /tmp/crash
+(cd /tmp/crash && gcc -g -O1 -fno-optimize-sibling-calls -pthread -o crash crash.c) # the folder is in its debug information
 objcopy --strip-debug /tmp/crash/crash crash
 objcopy --only-keep-debug --compress-debug-sections=zlib /tmp/crash/crash crash.debug
 (cd /tmp/crash && ulimit -c unlimited && env -i ./crash) || true
