@@ -22,12 +22,22 @@ var fieldNames = map[string]string{
 // have them.
 var omitIfEmpty = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.CodeID Exception.Name Micro.Signal Micro.Product Micro.ProcessType")
 
+// notPrinted has what says nothing by itself.
+var notPrinted = words("Exception.CodeKnown")
+
 // recordFields has the fields of a CodeView record that only one kind of record has.
 var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB10, "Time": core.SigNB10, "BuildID": core.SigBpEL}
 
 // minidumps has the structs in which microdumps and core files set only some fields. Zero fields of them
 // are omitted for these.
 var minidumps = words("Header SystemInfo Thread Exception")
+
+// unlikeCores has further structs of which that is true for core files, and notInCores the fields that their reader sets to
+// what a minidump would have.
+var (
+	unlikeCores = words("Module CodeView")
+	notInCores  = words("SystemInfo.Processor SystemInfo.PlatformID CodeView.Signature")
+)
 
 // onlyIf has the fields that are valid only if another field of their struct is true.
 var onlyIf = map[string]string{

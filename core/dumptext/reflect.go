@@ -118,7 +118,9 @@ func (w *walk) fields(v reflect.Value, depth int) {
 func (w *walk) hidden(v reflect.Value, i int) bool {
 	t := v.Type()
 	f := t.Field(i)
-	return !f.IsExported() || absent(v, t.Name(), f.Name) || (w.d.Micro != nil || w.d.Registers != nil) && minidumps[t.Name()] && v.Field(i).IsZero()
+	isCore := w.d.Registers != nil
+	some := (isCore || w.d.Micro != nil) && minidumps[t.Name()] || isCore && unlikeCores[t.Name()]
+	return !f.IsExported() || notPrinted[t.Name()+"."+f.Name] || absent(v, t.Name(), f.Name) || some && v.Field(i).IsZero() || isCore && notInCores[t.Name()+"."+f.Name]
 }
 
 // absent reports whether the dump lacks a field, by another field of the struct or by its value.

@@ -106,7 +106,7 @@ func check(t *testing.T, a *cpu.Arch, d *core.Dump) {
 	if got := strings.Join(modules, "\n"); got != want {
 		t.Errorf("%s: modules\n%s\nwant\n%s", a.Name, got, want)
 	}
-	if m := d.Linux.Maps[2]; m.Start != 0x401000 || m.Perms != "r-xp" || m.Path != "/opt/app (deleted)" || m.Offset != 0x1000 || len(d.Linux.Maps) != 7 {
+	if m := d.Linux.Maps[2]; m.Start != 0x401000 || m.Perms != "r-x" || m.Path != "/opt/app (deleted)" || m.Offset != 0x1000 || len(d.Linux.Maps) != 7 {
 		t.Errorf("%s: map %+v of %d", a.Name, m, len(d.Linux.Maps))
 	}
 	if got := len(d.Memory.Regions()); got != 5 {

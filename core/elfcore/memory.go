@@ -30,9 +30,9 @@ func (r *reader) mapSegments() {
 	sort.SliceStable(l.Maps, func(i, j int) bool { return l.Maps[i].Start < l.Maps[j].Start })
 }
 
-// perms writes the flags of a segment as /proc/PID/maps does. Cores do not say what is shared.
+// perms writes the flags of a segment as /proc/PID/maps does, without the last letter: cores do not say what is shared.
 func perms(flags uint32) string {
-	p := []byte("---p")
+	p := []byte("---")
 	for i, f := range []uint32{flagRead, flagWrite, flagExec} {
 		if flags&f != 0 {
 			p[i] = "rwx"[i]

@@ -58,8 +58,11 @@ func MemoryMap(d *core.Dump, r *Report) (all []MemoryRange) {
 	switch {
 	case len(d.Linux.Maps) > 0: // it has names, which Breakpad's memory information of Linux lacks
 		for _, m := range d.Linux.Maps {
-			state := "private"
-			if strings.HasSuffix(m.Perms, "s") {
+			state := ""
+			switch {
+			case strings.HasSuffix(m.Perms, "p"):
+				state = "private"
+			case strings.HasSuffix(m.Perms, "s"):
 				state = "shared"
 			}
 			add(m.Start, m.End-m.Start, strings.TrimRight(m.Perms, "ps"), state, m.Path)
