@@ -57,7 +57,11 @@ func run(src, out, cache, viewer, engine, version string, trusted embedders, bas
 	if err != nil {
 		return err
 	}
-	engineWasm, err := program(src, engine, filepath.Join(cache, "crashpane-engine.wasm"), engineFlags())
+	tables, err := tablesFirst(src, filepath.Join(cache, "tables"))
+	if err != nil {
+		return err
+	}
+	engineWasm, err := program(src, engine, filepath.Join(cache, "crashpane-engine.wasm"), append(engineFlags(), tables))
 	if err != nil {
 		return err
 	}

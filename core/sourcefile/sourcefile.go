@@ -5,10 +5,13 @@ package sourcefile
 import (
 	"cmp"
 	"strings"
+	"sync"
 )
 
 // endings are those of the names of source files.
-var endings = set("c cc cpp cxx c++ cp cppm ixx h hh hpp hxx h++ inl ipp inc tcc tpp m mm s asm rs go swift zig d di nim ml mli hs f f77 f90 f95 f03 f08 for ftn ada adb ads pas pp cs fs vb java kt kts scala groovy js mjs cjs ts jsx tsx dart py pyx pxd rb php pl pm lua def cu cuh cl metal hlsl glsl idl proto y yy l ll lex v sv vhd jl r el clj ex exs erl hrl cr odin vala")
+var endings = sync.OnceValue(func() map[string]bool {
+	return set("c cc cpp cxx c++ cp cppm ixx h hh hpp hxx h++ inl ipp inc tcc tpp m mm s asm rs go swift zig d di nim ml mli hs f f77 f90 f95 f03 f08 for ftn ada adb ads pas pp cs fs vb java kt kts scala groovy js mjs cjs ts jsx tsx dart py pyx pxd rb php pl pm lua def cu cuh cl metal hlsl glsl idl proto y yy l ll lex v sv vhd jl r el clj ex exs erl hrl cr odin vala")
+})
 
 func set(words string) map[string]bool {
 	out := map[string]bool{}
@@ -21,7 +24,7 @@ func set(words string) map[string]bool {
 // Named reports whether a file has the name of a source file.
 func Named(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
-	return dot >= 0 && endings[strings.ToLower(name[dot+1:])]
+	return dot >= 0 && endings()[strings.ToLower(name[dot+1:])]
 }
 
 // Index finds files by the ends of their paths. The zero value is empty.
