@@ -42,7 +42,7 @@ test("the instructions of a program, by keyboard; jumps, Back and a reload keep 
   await at().filter({ hasText: "push rbp" }).waitFor();
   const listed = tab.page.locator("#code");
   await listed.getByText("m.c:").first().waitFor();
-  await listed.getByText("caller: cfa rbp+16").first().waitFor();
+  await listed.getByText("rule: cfa rbp+16").first().waitFor();
   assert.equal(await tab.page.locator("[data-act=outline-code]").getAttribute("aria-pressed"), "true");
   assert.deepEqual(await violations(), []);
   await hashHas("side=code");

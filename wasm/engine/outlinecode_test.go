@@ -47,7 +47,7 @@ func TestOutlineCode(t *testing.T) {
 		t.Errorf("with its program: %+v", c)
 	}
 	c := code(1, 0x40047c)
-	if !has(c, rows.CodeFunction, "run") || !has(c, rows.CodeInstruction, "push rbx") || !has(c, rows.CodeNote, "caller: cfa rsp+16") || has(c, rows.CodeFunction, "started") {
+	if !has(c, rows.CodeFunction, "run") || !has(c, rows.CodeInstruction, "push rbx") || !has(c, rows.CodeNote, "rule: cfa rsp+16") || has(c, rows.CodeFunction, "started") {
 		t.Errorf("the program: %+v", c)
 	}
 	target := ""

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +86,13 @@ func (z *GoTo) Apply(r *protocol.QueryResult) {
 	}
 	if s := r.Memory.Symbols; s != nil && s.Of == strings.TrimSpace(z.text) {
 		more := len(s.Rows) > len(z.symbols) || z.symbolsOf != s.Of
-		z.in = fmt.Sprintf("%s and the symbol tables of %s", counted(s.Files, "symbol file"), counted(s.Tables, "program"))
+		z.in = "the stacks"
+		if s.Files > 0 {
+			z.in += ", " + counted(s.Files, "symbol file")
+		}
+		if s.Tables > 0 {
+			z.in += ", the symbol tables of " + counted(s.Tables, "program")
+		}
 		if z.symbols, z.symbolsOf, z.searched = s.Rows, s.Of, s.Ended; more {
 			at := z.at
 			z.list()
@@ -212,9 +217,9 @@ func (z *GoTo) status() string {
 	case len(z.items) > 0 && !searched:
 		return ""
 	case len(z.items) > 0:
-		return "Functions are those of the stacks, " + z.in + "."
+		return "Functions are those of " + z.in + "."
 	case searched:
-		return "No function of the stacks, " + z.in + ", and no module, register, tab or action has this name."
+		return "No function of " + z.in + ", and no module, register, tab or action has this name."
 	}
 	return "No function of the stacks, and no module, register, tab or action has this name."
 }

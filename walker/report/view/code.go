@@ -135,28 +135,27 @@ func (l *CodeList) instruction(out *rows.CodeRow, in *report.CodeRow) {
 		out.Text = out.Bytes
 	}
 	out.Full = out.Address + "  " + out.Bytes + "  " + out.Text
-	if !in.HasTarget {
-		if in.Data != 0 {
-			out.Target, out.Data, out.IsCode = "0x"+fmt.Sprintf("%x", in.Data), true, in.Place.Function.Raw != ""
-			if out.Goal = out.Target; out.IsCode {
-				out.Goal = rows.Fold(l.v.codePlace(&in.Place))
-			}
-			note := l.v.codePlace(&in.Place)
-			if l.v.points != nil { // a dump has more
-				note = l.v.valueNote(in.Data)
-			}
-			out.Full += "  " + strings.TrimSpace(out.Target+" "+note)
-		}
+	to, note := in.Target, ""
+	switch {
+	case in.HasTarget:
+		note = l.v.codePlace(&in.Place)
+	case in.Data == 0:
 		return
+	case l.v.points != nil:
+		to, note = in.Data, l.v.valueNote(in.Data)
+	default:
+		to, note = in.Data, l.v.codePlace(&in.Place)
 	}
-	out.Target = "0x" + fmt.Sprintf("%x", in.Target)
-	out.Text = strings.TrimRight(strings.Replace(out.Text, out.Target, "", 1), " ,")
+	out.Target, out.Data, out.IsCode = "0x"+fmt.Sprintf("%x", to), !in.HasTarget, in.Place.Function.Raw != ""
+	if in.HasTarget {
+		out.Text = strings.TrimRight(strings.Replace(out.Text, out.Target, "", 1), " ,")
+	}
 	out.Goal = out.Target
 	switch p := &in.Place; {
-	case p.Module < 0:
-	case p.Function.Raw != "" && p.Module == in.In.Module && in.Target-p.Offset == in.Address-in.In.Offset && p.Offset > 0:
+	case p.Module < 0, out.Data && !out.IsCode:
+	case p.Function.Raw != "" && p.Module == in.In.Module && to-p.Offset == in.Address-in.In.Offset && p.Offset > 0:
 		arrow := " ↓"
-		if in.Target <= in.Address {
+		if to <= in.Address {
 			arrow = " ↑"
 		}
 		out.Goal = "+" + short(p.Offset) + arrow
@@ -165,7 +164,10 @@ func (l *CodeList) instruction(out *rows.CodeRow, in *report.CodeRow) {
 	default:
 		out.Goal = rows.Fold(l.v.codePlace(p))
 	}
-	out.Full += "  " + l.v.codePlace(&in.Place)
+	if out.Data {
+		note = out.Target + " " + note
+	}
+	out.Full += "  " + strings.TrimSpace(note)
 }
 
 // note says what is known of an instruction here: the frame that it called, whether it jumps, values of
@@ -179,7 +181,7 @@ func (l *CodeList) note(in *report.CodeRow) string {
 		parts = append(parts, in.Jump.Text())
 	}
 	if in.Rule != "" {
-		parts = append(parts, "caller: "+in.Rule)
+		parts = append(parts, "rule: "+in.Rule)
 	}
 	for _, v := range in.Values {
 		s := fmt.Sprintf("%s = 0x%x", v.Name, v.Value)
