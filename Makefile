@@ -27,7 +27,7 @@ PEER = $(shell sed -n 's/^const peerVersion = "\(.*\)"/\1/p' walker/session/pari
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help pictures portal build run test check cli site bench fuzz gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge test-real serve-bin
+.PHONY: help beam test-beam pictures portal build run test check cli site bench fuzz gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge test-real serve-bin
 
 help: ## says what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -74,6 +74,13 @@ test-wasm: ## the Go tests under js/wasm, in Node
 		GOCACHE="$$($(GO) env GOCACHE)" GOMODCACHE="$$($(GO) env GOMODCACHE)" GOFLAGS="$$($(GO) env GOFLAGS)" \
 		GOPROXY="$$($(GO) env GOPROXY)" GOTOOLCHAIN="$$($(GO) env GOTOOLCHAIN)" \
 		$(GO) test ./...
+
+test-beam: ## crashpane-beam, a module of its own for fleets: its first build takes minutes; no part of make test
+	cd walker/cmd/crashpane-beam && $(GO) vet . && $(GO) test .
+
+beam: ## dist/bin/crashpane-beam, for fleets: Apache Beam with its own runner, and clients of others
+	@mkdir -p dist/bin
+	cd walker/cmd/crashpane-beam && $(GO) build -trimpath -ldflags="-s -w" -o $(CURDIR)/dist/bin/crashpane-beam .
 
 # For example: make test-real PROGRAMS=node,signal KEEP=1
 PROGRAMS ?=
