@@ -29,6 +29,7 @@ var runtimes = map[string]struct {
 	"firefox":  {modules: []string{"xul", "mozglue", "mozjs", "firefox", "thunderbird", "gecko"}},
 	"chromium": {modules: []string{"chrom", "electron", "libcef", "msedge", "webview", "brave", "opera", "vivaldi"}},
 	"python":   {modules: []string{"python"}},
+	"android":  {systems: []core.OS{core.Android}},
 }
 
 // Patterns finds the patterns that a program's runtimes fill memory with. The zero value finds none.
@@ -62,7 +63,7 @@ func (have *Patterns) Find(v uint64) string {
 
 // poisons has the known patterns. Sources: Microsoft's CRT debug heap (MSVC documentation) and heap
 // manager, jemalloc's and mozjemalloc's junk bytes, Apple's malloc(3) (MallocScribble),
-// SpiderMonkey's Poison.h, Chromium's PartitionAlloc, CPython's obmalloc.c. 0xdeadbeef is a
+// SpiderMonkey's Poison.h, Chromium's PartitionAlloc, CPython's obmalloc.c, scudo/standalone/common.h. 0xdeadbeef is a
 // convention of programmers.
 var poisons = []poison{
 	{0xdddddddd, "windows", "memory that Microsoft's debug heap has freed"},
@@ -76,6 +77,7 @@ var poisons = []poison{
 	{0xfdfdfdfd, "windows", "the space between two blocks of Microsoft's debug heap"},
 	{0xbaadf00d, "windows", "allocated memory that was not initialized (the Windows heap under a debugger)"},
 	{0xabababab, "chromium", "memory of Chromium's allocator that was not initialized"},
+	{0xabababab, "android", "allocated memory that was not initialized (Android's Scudo)"},
 	{0xabababab, "windows", "the space after a block of the Windows heap under a debugger"},
 	{0xe5e5e5e5, "firefox", "memory that Firefox's allocator has freed"},
 	{0xa5a5a5a5, "", "allocated memory that was not initialized, or freed memory (jemalloc)"},
