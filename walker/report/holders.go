@@ -46,7 +46,13 @@ func (m *Merged) findHolders(d *core.Dump, r *Report) {
 	for i := range m.Holders {
 		m.Holders[i].Deadlock = round[m.Holders[i].Thread]
 	}
-	sort.SliceStable(m.Holders, func(i, j int) bool { return len(m.Holders[i].Waiting) > len(m.Holders[j].Waiting) })
+	sort.SliceStable(m.Holders, func(i, j int) bool {
+		a, b := &m.Holders[i], &m.Holders[j]
+		if a.Deadlock != b.Deadlock {
+			return a.Deadlock
+		}
+		return len(a.Waiting) > len(b.Waiting)
+	})
 }
 
 // onCycle returns the threads that wait for themselves: directly, or through those that they wait for.

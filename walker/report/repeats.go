@@ -78,7 +78,7 @@ func (x *Repeat) String() string {
 	}
 	s := fmt.Sprintf("frames %s to %s repeat %s %s times", grouped(from), grouped(from+n-1), frames, grouped(n/x.Period))
 	if x.Skipped > 0 {
-		s += fmt.Sprintf("; %s of them are left out", grouped(x.Skipped))
+		s += fmt.Sprintf(" (%s left out)", grouped(x.Skipped))
 	}
 	return s
 }

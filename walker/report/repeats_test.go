@@ -57,6 +57,10 @@ func TestRepeats(t *testing.T) {
 	if s := x.String(); s != "frames 15 to 9,812 repeat the 3 frames above 3,266 times" {
 		t.Error(s)
 	}
+	x = Repeat{First: 12, Period: 3, Count: 100, Skipped: 9501, Before: 300}
+	if s := x.String(); s != "frames 315 to 10,112 repeat the 3 frames above 3,266 times (9,501 left out)" {
+		t.Error(s)
+	}
 }
 
 // TestRepeatsGrow: a stack that has no period as long as it seems costs time in proportion to its frames.
