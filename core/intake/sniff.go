@@ -170,6 +170,8 @@ var signatures = []struct {
 	{"BSJB", Guess{PDB, "a portable PDB file (.NET debug information)"}},
 	{"PAGEDU64", Guess{KernelDump, "a 64-bit Windows kernel dump, not a minidump of a process"}},
 	{"PAGEDUMP", Guess{KernelDump, "a 32-bit Windows kernel dump, not a minidump of a process"}},
+	{"KDUMP   ", Guess{KernelDump, "a dump of the Linux kernel (kdump, makedumpfile), not one of a process"}},
+	{"makedumpfile\x00", Guess{KernelDump, "a dump of the Linux kernel (makedumpfile), not one of a process"}},
 	{"USERDU64", Guess{UserDump, "a 64-bit Windows full user dump in the old format, not a minidump"}},
 	{"USERDUMP", Guess{UserDump, "a 32-bit Windows full user dump in the old format, not a minidump"}},
 	{"\x28\xb5\x2f\xfd", Guess{Zstd, "a zstd file; unpack it first"}},

@@ -90,6 +90,8 @@ func TestSniff(t *testing.T) {
 		{"a.pkg", "xar!\x00\x1c\x00\x01", Packed, "a macOS package (.pkg, .xip: a xar archive); unpack it first"},
 		{"a", "PAGEDU64\x0f\x00", KernelDump, ""},
 		{"a", "PAGEDUMP\x0f\x00", KernelDump, ""},
+		{"a", "KDUMP   \x06\x00", KernelDump, ""},
+		{"vmcore", "makedumpfile\x00\x00\x00\x00", KernelDump, ""},
 		{"a", "USERDU64\x0f\x00", UserDump, ""},
 		{"a.dmp", "W/google-breakpad( 1): -----BEGIN BREAKPAD MICRODUMP-----\nW/google-breakpad( 1): V foo\n", Microdump, ""},
 		{"log.txt", strings.Repeat("08-17 19:45:06 I/other: line\n", 5000) + "F/google-breakpad( 1): -----BEGIN BREAKPAD MICRODUMP-----\n", Microdump, "a Breakpad microdump in a log"},

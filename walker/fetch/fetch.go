@@ -23,16 +23,23 @@ import (
 )
 
 // Server is a symbol server. Layout is one of report's layouts, or "" for a server that is asked in
-// all of them.
-type Server struct{ Layout, Base string }
+// all of them. TwoTier: it has Microsoft's layout below folders named by the first two letters of the files' names.
+type Server struct {
+	Layout, Base string
+	TwoTier      bool
+}
 
 // ParseServer reads the address of a server, "https://host/path" or "microsoft+https://host/path".
 func ParseServer(text string) (Server, error) {
 	s := Server{Base: text}
 	if layout, base, ok := strings.Cut(text, "+"); ok && !strings.Contains(layout, "/") {
-		s = Server{layout, base}
+		s = Server{Layout: layout, Base: base}
+		if layout == twoTier {
+			s.Layout, s.TwoTier = report.LayoutMicrosoft, true
+			layout = s.Layout
+		}
 		if !slices.Contains([]string{report.LayoutBreakpad, report.LayoutMicrosoft, report.LayoutDebuginfod}, layout) {
-			return s, fmt.Errorf("%q: there is no layout %q; there are breakpad, microsoft, debuginfod", text, layout)
+			return s, fmt.Errorf("%q: there is no layout %q; there are breakpad, microsoft, two-tier, debuginfod", text, layout)
 		}
 	}
 	u, err := url.Parse(s.Base)
@@ -42,6 +49,9 @@ func ParseServer(text string) (Server, error) {
 	s.Base = strings.TrimRight(s.Base, "/")
 	return s, nil
 }
+
+// twoTier is Server.TwoTier in an address.
+const twoTier = "two-tier"
 
 // Client downloads files into a folder, which it lays out as the servers are.
 type Client struct {
@@ -169,14 +179,17 @@ func addressOf(server Server, path string) (address, id string, err error) {
 	if len(parts) != 3 || !filepath.IsLocal(filepath.FromSlash(path)) || len(parts[1]) < 8 || strings.Trim(parts[1], "0123456789abcdefABCDEF") != "" {
 		return "", "", fmt.Errorf("%q is not asked for: it is no path of a symbol file", path)
 	}
-	address = server.Base
+	address, id = server.Base, parts[1]
+	if server.TwoTier {
+		parts = append([]string{strings.ToLower(parts[0][:min(2, len(parts[0]))])}, parts...)
+	}
 	for _, part := range parts {
 		if part == "" || part == "." || part == ".." || len(part) > 255 || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == 0xfffd }) {
 			return "", "", fmt.Errorf("%q is not asked for: %q is no name of a file", path, part)
 		}
 		address += "/" + url.PathEscape(part)
 	}
-	return address, parts[1], nil
+	return address, id, nil
 }
 
 // present returns the path of a file that the folder has, as it is or compressed, or "".

@@ -69,7 +69,7 @@ func newServer(t *testing.T, serve http.HandlerFunc, has ...string) *server {
 func client(t *testing.T, layout string, servers ...*server) *Client {
 	var list []Server
 	for _, s := range servers {
-		list = append(list, Server{layout, s.URL + "/store"})
+		list = append(list, Server{Layout: layout, Base: s.URL + "/store"})
 	}
 	c := New(list, filepath.Join(t.TempDir(), "symbols"))
 	c.Pause, c.Idle = time.Millisecond, 2*time.Second
@@ -344,7 +344,8 @@ func TestRefused(t *testing.T) {
 
 func TestParseServer(t *testing.T) {
 	for text, want := range map[string]Server{
-		"https://h/p/": {"", "https://h/p"}, "microsoft+https://h/p": {"microsoft", "https://h/p"}, "debuginfod+http://h": {"debuginfod", "http://h"}, "https://h/a+b": {"", "https://h/a+b"},
+		"https://h/p/": {"", "https://h/p", false}, "microsoft+https://h/p": {"microsoft", "https://h/p", false}, "debuginfod+http://h": {"debuginfod", "http://h", false},
+		"https://h/a+b": {"", "https://h/a+b", false}, "two-tier+https://h/p": {"microsoft", "https://h/p", true},
 		"h": {}, "ftp://h": {}, "https://u:p@h/": {}, "https://h/?q": {}, "other+https://h": {}, "https://": {},
 	} {
 		if got, err := ParseServer(text); (err == nil) != (want != Server{}) || err == nil && got != want {

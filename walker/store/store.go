@@ -127,7 +127,7 @@ func (s *Store) places(f *symbols.File) (out []string, err error) {
 func (s *Store) microsoft(name, id string) string {
 	path := name + "/" + id + "/" + name
 	if s.twoTier() {
-		path = strings.ToLower(name[:min(2, len(name))]) + "/" + path
+		path = strings.ToLower(name[:min(2, len(name))]) + "/" + path // walker/fetch reads them there
 	}
 	return path
 }

@@ -31,7 +31,7 @@ it as SYMBOLS of any command. What is in FOLDER, or among SYMBOLS, is not downlo
 A server gets addresses of files, which have names and ids of modules, and nothing else of the dump. Only the servers of --from are
 asked, and only by this command. --from may be given several times; the first that has a file is taken. SERVER is an address, which is
 asked in the layouts of Breakpad's, Microsoft's (SSQP) and debuginfod's servers, or in one of them if it begins with breakpad+,
-microsoft+ or debuginfod+: microsoft+https://msdl.microsoft.com/download/symbols.
+microsoft+ or debuginfod+: microsoft+https://msdl.microsoft.com/download/symbols. A store of two tiers begins with two-tier+.
 
 A debug file may name a further one, which dwz made and which has a build id of its own: it is asked for, too. Servers of
 these layouts have no .dwo and .dwp files, which have no build id, and no dSYM bundles. For macOS ask servers of Breakpad's layout.
