@@ -29,6 +29,8 @@ const (
 	noteSignal  = 0x53494749 // NT_SIGINFO
 	noteFiles   = 0x46494c45 // NT_FILE
 	noteXSave   = 0x205      // NT_X86_XSAVE_LAYOUT
+
+	notePStatus, noteLWPStatus = 10, 16 // of Solaris (sys/elf.h)
 )
 
 const (
@@ -132,7 +134,10 @@ func (r *reader) readNotes() {
 			continue
 		}
 		r.failed(r.notes("notes", int64(s.offset), int64(min(s.inFile, 1<<62)), func(n note) bool {
-			if r.other = otherSystems[n.name]; r.other != "" {
+			if r.other = otherSystems[n.name]; n.name == "CORE" && (n.kind == notePStatus || n.kind == noteLWPStatus) {
+				r.other = "Solaris"
+			}
+			if r.other != "" {
 				return false
 			}
 			r.note(&n)

@@ -149,10 +149,12 @@ func TestSignals(t *testing.T) {
 func TestRefused(t *testing.T) {
 	order := dumptest.LittleEndian
 	for want, data := range map[string][]byte{
-		"an ELF header":        []byte("MDMP"),
-		"of type 3":            dumptest.ELFImage(order, true, 62, 0x1000, buildID),
-		"number 9999, 64 bits": dumptest.NewCore(order, true, 9999).Bytes(),
-		"one of FreeBSD":       dumptest.NewCore(order, true, 62).Note("FreeBSD", 1, make([]byte, 300)).Bytes(),
+		"an ELF header":                  []byte("MDMP"),
+		"of type 3":                      dumptest.ELFImage(order, true, 62, 0x1000, buildID),
+		"number 9999, 64 bits":           dumptest.NewCore(order, true, 9999).Bytes(),
+		"one of FreeBSD":                 dumptest.NewCore(order, true, 62).Note("FreeBSD", 1, make([]byte, 300)).Bytes(),
+		"one of Solaris":                 dumptest.NewCore(order, true, 62).Note("CORE", 10, make([]byte, 300)).Bytes(),
+		"one of the Linux kernel itself": dumptest.NewCore(order, true, 62).Thread(1, 0, gregset(cpu.AMD64, order, 1, 2)).Note("VMCOREINFO", 0, make([]byte, 300)).Bytes(),
 	} {
 		if _, err := elfcore.Read(input.FromBytes("core", data)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
