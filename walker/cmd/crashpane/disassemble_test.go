@@ -166,3 +166,19 @@ func crashpaneID(t *testing.T, program string) string {
 	}
 	return fields[3]
 }
+
+// TestDisassembleFat: --arch says which part of a Mach-O file for several processors is listed; without it the command asks.
+func TestDisassembleFat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m")
+	writeFile(t, path, fat(machoTestdata(t, "m-x86_64-fp.dylib"), machoTestdata(t, "m-arm64-fp.dylib")))
+	for arch, want := range map[string]string{"x86_64": "push rbp", "amd64": "push rbp", "arm64": "stp x24, x23"} {
+		if code, out, stderr := crashpane("disassemble", "--arch", arch, path, "recurse"); code != exitOK || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, %s\n%s", arch, code, stderr, out)
+		}
+	}
+	for want, args := range map[string][]string{"several files (x86_64, arm64): --arch says": {path, "recurse"}, "has no part for ppc; it has x86_64, arm64": {"--arch", "ppc", path, "recurse"}} {
+		if code, _, stderr := crashpane(append([]string{"disassemble"}, args...)...); code == exitOK || !strings.Contains(stderr, want) {
+			t.Errorf("exit %d, %s, want %q", code, stderr, want)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func choose(path string, items []session.Item, arch string) (int, error) {
 		if !hasCode(it) {
 			continue
 		}
-		if arch != "" && arch != it.SymArch && arch != appleNames[it.SymArch] {
+		if arch != "" && !slices.Contains([]string{it.SymArch, appleNames[it.SymArch]}, cmp.Or(appleNames[arch], arch)) {
 			names = append(names, it.SymArch)
 			continue
 		}
@@ -137,7 +137,10 @@ func choose(path string, items []session.Item, arch string) (int, error) {
 			return 0, errors.New(it.Message)
 		}
 	}
-	return 0, fmt.Errorf("%s: no symbol file, program or debug information%s", path, cmp.Or(strings.Join(names, ", "), ""))
+	if len(names) > 0 {
+		return 0, fmt.Errorf("%s has no part for %s; it has %s", path, arch, strings.Join(names, ", "))
+	}
+	return 0, fmt.Errorf("%s: no symbol file, program or debug information", path)
 }
 
 // ask makes the outline that the user wants.
