@@ -1,6 +1,7 @@
 // The code of programs without a dump, in the outline: instructions with lines, targets and unwind rules, by keyboard, on the
 // history and after a reload. What has no code or no decoder says so.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -11,6 +12,8 @@ import { dump, put, setUp, symbols, tab } from "./setup.mjs";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const macho = "symfile/macho/testdata";
 const program = [`${macho}/m-x86_64-fp.dylib.gz`, `${macho}/m-x86_64-fp.dwarf.gz`];
+const made = "../shared/corpus/other/made-here/core2md";
+const skip = existsSync(inRepo(made)) ? false : "*** SKIPPED: the corpus with a dump and its binary is not here";
 
 setUp({ browser: { serviceWorkers: "block", bypassCSP: true } });
 
@@ -155,4 +158,18 @@ test("with a dump the outline's file, text and address are in the page's address
   assert.equal(await tab.page.locator("#outline .row").count(), 1);
   await tab.page.locator("[data-act=outline-code]").click();
   await tab.page.locator(".frame .code-zone", { hasText: "Drop libtilecodec.so" }).waitFor(); // the dump does not have that code
+});
+
+test("go to finds a function that is on no stack in a program without a symbol file, and says what it searched", { skip }, async () => {
+  await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
+  await tab.sees("mt.c:17");
+  await tab.page.locator("#stack").focus();
+  await tab.page.keyboard.press("g");
+  await tab.page.waitForSelector("#go-to:focus");
+  await tab.page.keyboard.type("register_tm");
+  await tab.page.locator(".go-item", { hasText: "deregister_tm_clones" }).waitFor();
+  await tab.sees("Functions are those of the stacks, the symbol tables of 1 program.");
+  assert.deepEqual(await violations(), []);
+  await tab.page.locator("#go-to").fill("no_such_name");
+  await tab.sees("No function of the stacks, the symbol tables of 1 program, and no module");
 });
