@@ -11,7 +11,8 @@ type Skipped struct {
 }
 
 const (
-	// skipEvery is after how many frames a recursion is looked for: that takes as long as to walk some frames.
+	// skipEvery is after how many frames a recursion is looked for: that takes as long as to walk some frames. A block
+	// of whole rounds has at least as many.
 	skipEvery = 64
 	// leastSame is how many frames repeat others before a recursion is believed.
 	leastSame = 32
@@ -38,7 +39,7 @@ func (s *walk) skipRounds() {
 	if r.period == 0 {
 		if n%skipEvery == 0 {
 			p := s.round()
-			*r = rounds{p, max(p, 2), n} // a block has the callee of a frame, too
+			*r = rounds{p, (skipEvery + p - 1) / max(p, 1) * p, n}
 		}
 		return
 	}
@@ -50,10 +51,11 @@ func (s *walk) skipRounds() {
 		return
 	}
 	gone := s.frames[r.start : r.start+r.block]
-	skipped := &Skipped{Count: r.block, Period: r.period, Below: gone[r.block-1].Regs}
-	if before := gone[0].Skipped; before != nil {
-		skipped.Count += before.Count
+	skipped := gone[0].Skipped
+	if skipped == nil {
+		skipped = &Skipped{Period: r.period}
 	}
+	skipped.Count, skipped.Below = skipped.Count+r.block, gone[r.block-1].Regs
 	copy(gone, s.frames[r.start+r.block:])
 	gone[0].Skipped = skipped
 	s.frames, s.params = s.frames[:n-r.block], s.params[:n-r.block]
