@@ -25,7 +25,12 @@ func (z *FrameZone) Apply(r *protocol.QueryResult) {
 		return
 	}
 	z.Detail = r.Detail
-	if s := &z.page.State; z.page.Screen.top && r.Detail.Thread == s.Thread {
+	s := &z.page.State
+	// An address may name a frame of a recursion that is not listed: the next one is selected in its place.
+	if d := r.Detail; d.Thread == s.Thread && d.Frame > s.Frame && !z.page.Screen.top && !z.page.Screen.dirty[z] {
+		z.page.selectFrame(d.Frame, -1)
+	}
+	if z.page.Screen.top && r.Detail.Thread == s.Thread {
 		s.Frame, s.Inline = max(0, r.Detail.Frame), r.Detail.Inline
 		z.page.Address.place = s.place() // the default selection is not a new place of the history
 	}

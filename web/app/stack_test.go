@@ -84,3 +84,24 @@ func TestGuesses(t *testing.T) {
 		t.Error("the selected guess is hidden")
 	}
 }
+
+// TestFrameThatIsNotListed: an address that names a frame of a recursion that is not listed selects the next one, whose
+// registers are shown, but not after the user has selected another.
+func TestFrameThatIsNotListed(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		p, h, e := newTestPage("thread=1&frame=1")
+		drop(p, e)
+		p.selectFrame(1, -1)
+		if !moved {
+			delete(p.Screen.dirty, &p.Frame) // it was queried
+		}
+		p.Frame.Apply(&protocol.QueryResult{Detail: &rows.FrameDetail{Thread: 1, Frame: 2, Inline: -1}})
+		want := 2
+		if moved {
+			want = 1
+		}
+		if p.State.Frame != want || !moved && !strings.Contains(h.address, "frame=2") {
+			t.Errorf("moved %v: frame %d, %s", moved, p.State.Frame, h.address)
+		}
+	}
+}
