@@ -236,7 +236,10 @@ func (d *Difference) annotations(a, b *Report) {
 	x, y := values(a), values(b)
 	for _, r := range []*Report{a, b} {
 		for _, n := range r.Annotations {
-			d.add("annotation", n.Name, x[n.Name], y[n.Name])
+			// Two values that are hidden may differ or not.
+			if x[n.Name] != hidden || y[n.Name] != hidden {
+				d.add("annotation", n.Name, x[n.Name], y[n.Name])
+			}
 			delete(x, n.Name)
 			delete(y, n.Name)
 		}

@@ -49,3 +49,20 @@ func TestDiffer(t *testing.T) {
 		t.Errorf("a dump differs from itself: %+v", same)
 	}
 }
+
+// TestDifferHidden: of values that are hidden it is not said that they are the same.
+func TestDifferHidden(t *testing.T) {
+	of := func(value string) *Report {
+		r := &Report{FirstThread: -1, Annotations: []Annotation{{Name: "url", Value: value, Private: true}, {Name: "channel", Value: "beta"}}}
+		return r.Redacted()
+	}
+	keys := ""
+	for _, row := range Differ(of("a"), of("b"), Name.Shown).Rows {
+		if row.Part == "annotation" {
+			keys += row.Key
+		}
+	}
+	if keys != "channel" {
+		t.Error(keys)
+	}
+}

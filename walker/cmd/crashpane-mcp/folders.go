@@ -105,7 +105,7 @@ func notOpened(name string, err error) error {
 func (s *server) walk(ctx context.Context, within, after string, do func(name string, d fs.DirEntry) error) error {
 	folders, below := s.folders, "."
 	if within != "" {
-		f, local, err := s.locate(within)
+		f, local, err := s.locate(strings.TrimSuffix(within, "/"))
 		if err != nil {
 			return err
 		}

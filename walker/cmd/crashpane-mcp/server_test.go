@@ -431,7 +431,7 @@ func TestPages(t *testing.T) {
 	if g.Dumps != 71 || g.None != 70 || len(g.Groups) != 1 {
 		t.Errorf("%+v", g)
 	}
-	must(t, c, "groups", args{"folder": "dumps/d3"}, &g)
+	must(t, c, "groups", args{"folder": "dumps/d3/"}, &g)
 	if g.Dumps != 10 {
 		t.Errorf("%+v", g)
 	}
@@ -553,7 +553,7 @@ func TestStdio(t *testing.T) {
 		t.Skip("the names of programs")
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "..//crashpane-mcp", "../crashpane").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin+"/", "../crashpane-mcp", "../crashpane").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, command := range [][]string{{"crashpane-mcp", "--symbols", sample, sample}, {"crashpane", "mcp", sample, "--symbols", sample}} {
