@@ -327,10 +327,10 @@ func (out *Record) threads(r *report.Report, opt *Options) {
 // of users in paths stay.
 func StackOf(r *report.Report, thread, from, count int, private bool) Thread {
 	t := &r.Threads[thread]
-	out := Thread{Index: t.Index, ID: t.ID, Name: t.Name, Crashed: t.Crashed, Total: len(t.Frames), Complete: t.Stop.Kind == string(walker.StopEnd), Frames: []Frame{}}
+	out := Thread{Index: t.Index, ID: t.ID, Name: t.Name, Crashed: t.Crashed, Total: t.Total(), Complete: t.Stop.Kind == string(walker.StopEnd), Frames: []Frame{}}
 	from = min(max(from, 0), len(t.Frames))
 	for k := from; k < min(from+count, len(t.Frames)); k++ {
-		out.Frames = append(out.Frames, calls(r, k, &t.Frames[k], private)...)
+		out.Frames = append(out.Frames, calls(r, t.Number(k), &t.Frames[k], private)...)
 	}
 	return out
 }

@@ -124,16 +124,16 @@ func (d *dump) thread(asked *int) (int, error) {
 	return *asked, nil
 }
 
-// frame checks a frame's number.
-func (d *dump) frame(thread, frame int) error {
+// frame returns the index of the frame with a number.
+func (d *dump) frame(thread, number int) (int, error) {
 	t := &d.report.Threads[thread]
-	if n := len(t.Frames); frame < 0 || frame >= n {
+	if n := t.Total(); number < 0 || number >= n {
 		if n == 0 {
-			return fmt.Errorf("thread %d has no frames: %s", thread, t.Stop.Detail)
+			return 0, fmt.Errorf("thread %d has no frames: %s", thread, t.Stop.Detail)
 		}
-		return fmt.Errorf("there is no frame %d; thread %d has %d, counted from 0", frame, thread, n)
+		return 0, fmt.Errorf("there is no frame %d; thread %d has %d, counted from 0", number, thread, n)
 	}
-	return nil
+	return t.FrameAt(number), nil
 }
 
 // json makes an answer of what a writer of the commands' JSON writes.
@@ -275,8 +275,9 @@ func (s *server) explain(ctx context.Context, q *explainQuestion) (*answer, erro
 }
 
 // explainFrame says why a frame is where it is.
-func (s *server) explainFrame(d *dump, thread, frame int) (*answer, error) {
-	if err := d.frame(thread, frame); err != nil {
+func (s *server) explainFrame(d *dump, thread, number int) (*answer, error) {
+	frame, err := d.frame(thread, number)
+	if err != nil {
 		return nil, err
 	}
 	x, err := d.Dump.Explain(thread, frame)
@@ -472,10 +473,11 @@ func (s *server) code(ctx context.Context, q *codeQuestion) (*answer, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := d.frame(thread, q.Frame); err != nil {
+			frame, err := d.frame(thread, q.Frame)
+			if err != nil {
 				return nil, err
 			}
-			if code, err = d.Dump.FrameCode(thread, q.Frame, wish); err != nil {
+			if code, err = d.Dump.FrameCode(thread, frame, wish); err != nil {
 				return nil, err
 			}
 		}
