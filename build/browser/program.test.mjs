@@ -83,6 +83,18 @@ test("the program is fetched once, and reads dumps, symbol files and binaries", 
   await tab.close();
 });
 
+test("the start screen's picture waits for the program", async () => {
+  const release = await hold();
+  const tab = await chrome.open(site.origin);
+  const picture = () => tab.asked.some((r) => r.url.endsWith(".webp"));
+  await tab.page.waitForTimeout(1500);
+  assert.ok(!picture(), "the picture is fetched before the program");
+  await release();
+  for (let tries = 0; !picture() && tries < 100; tries++) await tab.page.waitForTimeout(100);
+  assert.ok(picture(), "the picture is never fetched");
+  await tab.close();
+});
+
 test("symbol files in .zst are read", async () => {
   const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz")));
   const path = join(dir, "tilecruncher.sym.zst");

@@ -1,11 +1,13 @@
 // Makes the hosted page an installable application: it works offline, opens files that the system
 // passes to it, says when there is a newer version, and shows a picture of what one gets. The loader adds this script when the page
 // is idle, so that it does not delay the start.
-globalThis.startCrashpaneApp = async ({ serviceWorker, pictures, whenQuiet, control }) => {
-  // The start screen's pictures of a crash. The browser fetches the one that it shows.
-  for (const [scheme, address] of Object.entries(pictures)) {
-    if (address) document.documentElement.style.setProperty(`--cp-picture-${scheme}`, `url("${new URL(address, location)}")`);
-  }
+globalThis.startCrashpaneApp = async ({ serviceWorker, pictures, whenEngine, whenQuiet, control }) => {
+  // The start screen's pictures of a crash. The browser fetches the one that it shows, which must not delay the engine's program.
+  whenEngine.then(() => {
+    for (const [scheme, address] of Object.entries(pictures)) {
+      if (address) document.documentElement.style.setProperty(`--cp-picture-${scheme}`, `url("${new URL(address, location)}")`);
+    }
+  });
   // Files that the user opens with the installed application.
   globalThis.launchQueue?.setConsumer(async ({ files }) => {
     if (files?.length) control("add", await Promise.all(files.map((handle) => handle.getFile())), 0);

@@ -75,12 +75,14 @@ async function compile(wasm) {
 // Gives viewer the function that makes workers with the engine's program, and the first of them. A
 // worker fetches and compiles an address or a Blob itself, and says how far it is; the others get it
 // compiled.
-function addWorkers(viewer, first, makeWorker, engine, size) {
+function addWorkers(viewer, first, makeWorker, engine, size, onEngine) {
   viewer.program = { done: 0, total: size };
   viewer.makeWorker = (worker = makeWorker()) => {
     const emit = (program) => worker.dispatchEvent(new MessageEvent("message", { data: { program } }));
     worker.addEventListener("message", ({ data }) => {
-      if (data.program && !viewer.program.module) viewer.program = data.program;
+      if (!data.program || viewer.program.module) return;
+      viewer.program = data.program;
+      if (data.program.module || data.program.problem) onEngine?.();
     });
     const source = typeof engine === "function" ? engine() : engine;
     if (viewer.program.module) worker.postMessage({ program: viewer.program.module });
@@ -157,10 +159,11 @@ function storageOf(window) {
 //   network      whether the user may request symbols from servers
 //   storage      whether the viewer may store anything in the browser
 //   limits       {noFiles, readOnly, redact}: what the host page forbids
+//   onEngine     called when a worker has the engine's program, or could not have it
 //   onEvent      called with each event: its kind, its detail, and the function that controls the viewer (wasm/viewer/control_js.go)
 //
 // Returns a promise that is pending while the program runs.
-async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, onEvent, symbols }) {
+async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, onEngine, onEvent, symbols }) {
   const worker = makeWorker(); // its script is there when the page's program is; then it fetches its own
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
@@ -192,7 +195,7 @@ async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, 
     dropTarget: dropTarget ?? box,
     themed: themed ?? box,
   };
-  addWorkers(viewer, worker, makeWorker, engine, engineSize);
+  addWorkers(viewer, worker, makeWorker, engine, engineSize, onEngine);
   const global = new Proxy(globalThis, {
     get(target, key) {
       if (key === "crashpane") return viewer;
@@ -269,16 +272,17 @@ function bootCrashpane({ app, ...options }) {
   });
   started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
   const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 1000));
-  let resolveQuiet, timer;
+  let resolveQuiet, onEngine, timer;
   const whenQuiet = new Promise((resolve) => (resolveQuiet = resolve));
+  const whenEngine = new Promise((resolve) => (onEngine = resolve));
   const onEvent = (kind, _, control) => {
-    if (kind === "ready" && app) idle(() => addApp({ ...app, whenQuiet }, control), { timeout: 5000 });
+    if (kind === "ready" && app) idle(() => addApp({ ...app, whenEngine, whenQuiet }, control), { timeout: 5000 });
     // The page is quiet some time after it is ready or idle. After other events the user waits for
     // something; and when the viewer is idle, workers may still index symbol files.
     clearTimeout(timer);
     timer = setTimeout(resolveQuiet, { ready: 3000, idle: 15_000 }[kind] ?? 60_000);
   };
-  startCrashpane({ ...whole, onEvent, ...options }).then(() => fail(new Error("the program ended")), fail);
+  startCrashpane({ ...whole, onEngine, onEvent, ...options }).then(() => fail(new Error("the program ended")), fail);
 }
 
 // Adds app.js, which the page can do without.
