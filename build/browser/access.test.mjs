@@ -217,3 +217,14 @@ test("every tab has a key, the panel folds and unfolds, Home and End work in the
   await tab.page.keyboard.press("Home");
   await selected(1);
 });
+
+test("in forced colors the lines of jumps are still drawn", async () => {
+  await open();
+  await tab.page.emulateMedia({ forcedColors: "active" });
+  await tab.page.click("#side-code");
+  await tab.page.waitForSelector(".code-row.at");
+  const drawn = (pseudo) => tab.page.$$eval(".code-row", (rows, pseudo) => rows.filter((row) => getComputedStyle(row, pseudo).backgroundImage.includes("gradient")).length, pseudo);
+  await tab.page.waitForFunction(() => [...document.querySelectorAll(".code-row")].some((row) => row.style.getPropertyValue("--jumps")));
+  assert.equal(await drawn(null), 0, "forced colors take gradients away");
+  assert.ok((await drawn("::before")) > 0);
+});
