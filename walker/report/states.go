@@ -114,6 +114,9 @@ func (r *Report) StateOf(d *core.Dump, t *Thread) State {
 	if out.Word != "" || d == nil || len(t.Frames) == 0 {
 		return out
 	}
+	if s, ok := stateOf[appleCall(d, r, &t.Frames[0])]; ok {
+		return State{Word: s.state, Guess: true, Lock: s.state == waitsLock}
+	}
 	// Without names the words of a lock may show that the thread waits for it.
 	if _, ok := linuxHolder(d, r, t, -1); ok {
 		return State{Word: waitsLock, Guess: true, Lock: true}

@@ -115,3 +115,41 @@ func TestLocks(t *testing.T) {
 		}
 	}
 }
+
+// TestAppleCalls: without names of its functions, the number of a thread's system call says what it waits for, in the
+// library of the system calls alone.
+func TestAppleCalls(t *testing.T) {
+	for _, c := range []struct {
+		cpu, register string
+		number        uint64
+		library       string
+		platform      uint32
+		want          string
+	}{
+		{"amd64", "rax", 0x200014e, "libsystem_kernel.dylib", dumptest.OSMac, "sleeps"},
+		{"amd64", "rax", 0x2000170, "libsystem_kernel.dylib", dumptest.OSIOS, "is idle in a pool"},
+		{"amd64", "rax", 0x100001f, "libsystem_kernel.dylib", dumptest.OSMac, "waits for events"},
+		{"amd64", "rax", 0x200012d, "libsystem_kernel.dylib", dumptest.OSMac, "waits for a lock"},
+		{"amd64", "rax", 0x14e, "libsystem_kernel.dylib", dumptest.OSMac, ""},
+		{"amd64", "rax", 0x200014e, "libother.dylib", dumptest.OSMac, ""},
+		{"amd64", "rax", 0x200014e, "libsystem_kernel.dylib", dumptest.OSLinux, ""},
+		{"arm64", "x16", 305, "libsystem_kernel.dylib", dumptest.OSIOS, "waits for a condition"},
+		{"arm64", "x16", 1<<64 - 31, "libsystem_kernel.dylib", dumptest.OSMac, "waits for events"},
+		{"arm64", "x16", 1<<32 + 305, "libsystem_kernel.dylib", dumptest.OSMac, ""},
+	} {
+		const base, stack = 0x500000, 0x700000
+		pc, sp, processor := "rip", "rsp", uint16(dumptest.CPUAMD64)
+		if c.cpu == "arm64" {
+			pc, sp, processor = "pc", "sp", dumptest.CPUARM64
+		}
+		d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: processor, Platform: c.platform}).
+			Module(base, 0x3000, "/usr/lib/system/"+c.library, appELF).
+			Thread(1, dumptest.Context(dumptest.LittleEndian, c.cpu, map[string]uint64{pc: base + 0x1000, sp: stack, c.register: c.number}), stack, make([]byte, 0x80))
+		fs := NewFiles(Options{})
+		fs.Add(input.FromBytes("a.dmp", d.Bytes()))
+		fs.Report(0)
+		if m := fs.Session(0).Merged(); m.States[0].Word != c.want || c.want != "" && !m.States[0].Guess {
+			t.Errorf("%s %s = 0x%x in %s: %+v", c.cpu, c.register, c.number, c.library, m.States[0])
+		}
+	}
+}
