@@ -80,7 +80,7 @@ func TestRepeatsGrow(t *testing.T) {
 	for i, n := range []int{25_000, 200_000} {
 		th := stackWith(thue(n))
 		took[i] = 1 << 62
-		for range 3 {
+		for range 10 {
 			begun := time.Now()
 			if got := repeats(th); len(got) > 0 {
 				t.Fatalf("%v", got)
