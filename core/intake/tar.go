@@ -144,48 +144,67 @@ func (t tarHeader) with(said tarHeader) tarHeader {
 	return t
 }
 
-// openTar adds the members of a tar archive.
+// tarAtOnce is how many members of a tar archive are looked at before they are given to the caller.
+const tarAtOnce = 64
+
+// openTar adds the members of a tar archive, some at a time.
 func (e *expander) openTar(src *input.Source, depth int) {
 	nothing := tarHeader{size: -1, modified: -1}
-	said := nothing
-	for at := int64(0); at < src.Size; {
-		block, err := src.Bytes(at, min(tarBlock, src.Size-at))
-		if err == nil && len(bytes.Trim(block, "\x00")) == 0 {
-			return // the end, or padding
-		}
-		h, ok := tarHeader{}, false
-		if err == nil && len(block) == tarBlock {
-			h, ok = parseTar(block)
-		}
-		if !ok {
-			e.problem(src.Name, tarPart, at, "no header of a member; those before are used", err)
-			return
-		}
-		data := at + tarBlock
-		switch h.kind {
-		case tarLongName, tarExtended:
-			note, err := src.Bytes(data, min(h.size, maxTarNote, src.Size-data))
-			if err != nil {
-				e.problem(src.Name, tarPart, data, "", err)
-				return
+	at, said := int64(0), nothing
+	e.later(src.Name, 0, func(*task) (done bool) {
+		for first := len(e.out); at < src.Size; {
+			if n := len(e.out) - first; n >= tarAtOnce || n > 0 && e.pauses() {
+				return false
 			}
-			if h.kind == tarLongName {
-				said.name = tarText(note)
-			} else {
-				said.extend(note)
+			next, ok := e.tarEntry(src, at, &said, depth)
+			if !ok {
+				return true
 			}
-		default:
-			h = h.with(said)
-			said = nothing
-			if !e.tarMember(src, h, data, depth) {
-				return
-			}
+			at = next
 		}
-		if h.size > src.Size-data {
-			return
-		}
-		at = data + (h.size+tarBlock-1)/tarBlock*tarBlock
+		return true
+	})
+}
+
+// tarEntry reads the header at an offset, adds its member, and returns where the next one is. ok is false if there is none. said is
+// what headers said of the member that follows them.
+func (e *expander) tarEntry(src *input.Source, at int64, said *tarHeader, depth int) (next int64, ok bool) {
+	block, err := src.Bytes(at, min(tarBlock, src.Size-at))
+	if err == nil && len(bytes.Trim(block, "\x00")) == 0 {
+		return 0, false // the end, or padding
 	}
+	h, ok := tarHeader{}, false
+	if err == nil && len(block) == tarBlock {
+		h, ok = parseTar(block)
+	}
+	if !ok {
+		e.problem(src.Name, tarPart, at, "no header of a member; those before are used", err)
+		return 0, false
+	}
+	data := at + tarBlock
+	switch h.kind {
+	case tarLongName, tarExtended:
+		note, err := src.Bytes(data, min(h.size, maxTarNote, src.Size-data))
+		if err != nil {
+			e.problem(src.Name, tarPart, data, "", err)
+			return 0, false
+		}
+		if h.kind == tarLongName {
+			said.name = tarText(note)
+		} else {
+			said.extend(note)
+		}
+	default:
+		h = h.with(*said)
+		*said = tarHeader{size: -1, modified: -1}
+		if !e.tarMember(src, h, data, depth) {
+			return 0, false
+		}
+	}
+	if h.size > src.Size-data {
+		return 0, false
+	}
+	return data + (h.size+tarBlock-1)/tarBlock*tarBlock, true
 }
 
 // tarMember adds a member whose bytes are at an offset, and reports whether to go on.

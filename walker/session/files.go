@@ -105,7 +105,10 @@ type item struct {
 	dump *input.Source
 	// unpacking is of an archive that may have further members, gave: it had some.
 	unpacking *intake.Expansion
-	gave      bool
+	// members were unpacked and are not added yet; unpacked is what unpacking needed next when it gave them.
+	members  []*input.Source
+	unpacked intake.State
+	gave     bool
 }
 
 // NewFiles makes an empty list of files.
@@ -157,7 +160,7 @@ func (fs *Files) Remove(ids []int) {
 			delete(fs.of, it.file)
 			it.file = nil
 		}
-		fs.items[id].removed, fs.items[id].unpacking = true, nil
+		fs.items[id].removed, fs.items[id].unpacking, fs.items[id].members = true, nil, nil
 	}
 	for _, s := range fs.sessions {
 		if s == nil {
@@ -291,7 +294,7 @@ func (fs *Files) Continue(item int, turn intake.Turn) (items []Item, state intak
 func (fs *Files) StopUnpacking() {
 	for _, it := range fs.items {
 		if it.unpacking != nil {
-			it.unpacking = nil
+			it.unpacking, it.members = nil, nil
 			it.Message = it.Name + ": cancelled before all its files were unpacked"
 		}
 	}
@@ -485,28 +488,33 @@ func (fs *Files) addArchive(it *item) {
 // unpack adds further members of an archive. What could be unpacked before an error is used.
 func (fs *Files) unpack(it *item, turn intake.Turn) (state intake.State) {
 	dumps := len(fs.dumps)
-	for state = intake.Waiting; state == intake.Waiting; {
-		var members []*input.Source
-		members, state = it.unpacking.Next(turn)
-		for _, m := range members {
+	for more := true; more; {
+		if len(it.members) == 0 {
+			it.members, it.unpacked = it.unpacking.Next(turn)
+		}
+		over := false
+		for len(it.members) > 0 && !over {
 			it.gave = true
-			fs.add(m, true)
+			fs.add(it.members[0], true)
+			it.members = it.members[1:]
+			over = turn.Over != nil && (turn.Over() || dumps == 0 && len(fs.dumps) > 0)
 		}
-		if turn.Over != nil && (turn.Over() || dumps == 0 && len(fs.dumps) > 0) {
-			break
+		if len(it.members) > 0 {
+			return intake.Waiting
 		}
+		more = !over && it.unpacked == intake.Waiting && (turn.Over == nil || !turn.Over())
 	}
-	if state != intake.Done {
-		return state
+	if it.unpacked != intake.Done {
+		return it.unpacked
 	}
 	if err := it.unpacking.Err(); err != nil {
 		it.Message, it.Refused = err.Error(), intake.Refused(err)
 	}
-	it.unpacking = nil
+	it.unpacking, it.members = nil, nil
 	if it.Usable = it.gave; !it.Usable && it.Message == "" {
 		it.Message = it.Name + ": an archive with no files in it"
 	}
-	return state
+	return intake.Done
 }
 
 // convert replaces a text in another form, such as UTF-16, by the one that its reader knows.
