@@ -43,7 +43,7 @@ function note() {
 
 const described = (count) => {
   const said = document.querySelector(".dumps-title")?.innerText;
-  return said === `${count.toLocaleString("en-US")} dumps` && !document.querySelector(".dumps-note").innerText.includes("walked") && performance.now();
+  return said === `${count.toLocaleString("en-US")} dumps` && document.querySelector("#dump-table .row") && !document.querySelector(".dumps-note").innerText.includes("walked") && performance.now();
 };
 
 // Traces the tasks of the pages' threads until the function that it returns is called.
