@@ -95,8 +95,13 @@ func (p *prefetch) rules() {
 			}
 		})
 	}
-	// The name of the first frame is asked for before the walk goes on, too.
-	f.Prefetch(list, list[:1])
+	// The name of the first frame is asked for before the walk goes on, too. On a server a round costs more than
+	// the names of words that turn out to be no frames.
+	names := list[:1]
+	if most == remoteRules {
+		names = list
+	}
+	f.Prefetch(list, names)
 }
 
 // file returns the module's symbol file, or else its binary, or nil.
