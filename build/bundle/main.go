@@ -57,11 +57,7 @@ func run(src, out, cache, viewer, engine, version string, trusted embedders, bas
 	if err != nil {
 		return err
 	}
-	tables, err := tablesFirst(src, filepath.Join(cache, "tables"))
-	if err != nil {
-		return err
-	}
-	engineWasm, err := program(src, engine, filepath.Join(cache, "crashpane-engine.wasm"), append(engineFlags(), tables))
+	engineWasm, err := program(src, engine, filepath.Join(cache, "crashpane-engine.wasm"), engineFlags())
 	if err != nil {
 		return err
 	}
