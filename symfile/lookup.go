@@ -221,6 +221,10 @@ type locatedInline struct {
 // End returns the address after the last function, or 0 if no function is known or it cannot be
 // read now.
 func (f *File) End() uint64 {
+	if !f.searches(lazy.Funcs) {
+		end, _ := f.tables[tableFuncs].end()
+		return end
+	}
 	last, ok, err := f.find(tableFuncs, ^uint64(0))
 	if err != nil || !ok {
 		return 0
@@ -237,9 +241,8 @@ func (f *File) CodeBounds() (from, to uint64) {
 	from = ^uint64(0)
 	for _, k := range []tableKind{tableFuncs, tableInits} {
 		t := &f.tables[k]
-		last, ok, err := t.last(^uint64(0))
-		if err == nil && ok {
-			from, to = min(from, t.heads[0].rva), max(to, last.rva+last.size)
+		if end, err := t.end(); err == nil && len(t.heads) > 0 {
+			from, to = min(from, t.heads[0].rva), max(to, end)
 		}
 	}
 	if to <= from {

@@ -18,8 +18,8 @@ import (
 //	from, to, size of the file, fingerprint (of a chunk 0)
 //	lines, line records, and how large the tables are: blocks and bytes of each
 //	MODULE, INFO, counts, warnings, runs of lines apart from their records
-//	of each table whether it is in another order than the file, and of each of its blocks: what its first record is relative to, its
-//	length, its CRC-32
+//	of each table whether it is in another order than the file, where the code of its last record ends, and of each of its blocks:
+//	what its first record is relative to, its length, its CRC-32
 //	CRC-32 of all that
 //	the tables' blocks, one after the other
 //
@@ -27,7 +27,7 @@ import (
 // reads single blocks.
 const (
 	storedMagic   = "symindex"
-	storedVersion = 4
+	storedVersion = 5
 	storedStart   = len(storedMagic) + 1 + 4
 	// mostStart bounds what is read of an index at once, in bytes: 1 GB of symbols takes 800 KB.
 	mostStart = 64 << 20
@@ -112,7 +112,8 @@ func (s *scanner) joinAll(indexes [][]byte, from, to int64) error {
 func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	f := newFile(src, opt)
 	f.reset()
-	b, _, err := index.Block(0)
+	// A block takes some hundred bytes and its head 20, so that this is mostly all that is before the blocks.
+	b, err := index.Bytes(0, min(max(64<<10, index.Size/16), index.Size, mostStart))
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +121,8 @@ func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(b)) < index.Size {
-		if b, err = index.Bytes(0, min(h.length, index.Size, mostStart)); err != nil {
+	if start := min(h.length, index.Size, mostStart); int64(len(b)) < start {
+		if b, err = index.Bytes(0, start); err != nil {
 			return nil, err
 		}
 	}
@@ -146,19 +147,6 @@ func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 		}
 		t.text, t.base = f.text.Beside, at
 		at += int64(t.far)
-	}
-	if x := f.text.Beside; x != nil {
-		// Where a table's last record ends says where the code ends, which is asked first. The read's error is that of
-		// the lookup.
-		_ = x.Batch(len(f.tables), func(k int) error {
-			t := &f.tables[k]
-			if len(t.heads) == 0 {
-				return nil
-			}
-			from, to := t.span(len(t.heads) - 1)
-			_, err := x.Bytes(t.base+int64(from), int64(to-from))
-			return err
-		})
 	}
 	f.index = index
 	f.Counts.Lines, f.Counts.LineRecords = int(h.line), int(h.lineCount)
@@ -276,8 +264,11 @@ func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 		}
 	}
 	for k := range f.tables {
-		p.flag(f.tables[k].moved)
-		f.tables[k].packHeads(p)
+		t := &f.tables[k]
+		end, _ := t.end() // in memory nothing can fail
+		p.flag(t.moved)
+		p.unsigned(end)
+		t.packHeads(p)
 	}
 	binary.LittleEndian.PutUint32(p.b[start+storedStart-4:], uint32(len(p.b)+4-start))
 	p.b = binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b[start:]))
@@ -365,7 +356,7 @@ func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 		f.extras = append(f.extras, e)
 	}
 	for k := range f.tables {
-		f.tables[k].moved = u.flag()
+		f.tables[k].moved, f.tables[k].ended = u.flag(), u.unsigned()
 		f.tables[k].unpackHeads(u, h.sizes[k].heads, h.sizes[k].bytes, f.src.Size)
 	}
 	if u.bad || u.left() > 0 || h.from < 0 || h.to < h.from {

@@ -82,9 +82,11 @@ type table struct {
 	// on.
 	sums []uint32
 	size int64
-	text *lazy.Text
-	base int64
-	far  int
+	// ended is what end returned when the table was stored.
+	ended uint64
+	text  *lazy.Text
+	base  int64
+	far   int
 }
 
 // head says where a block begins and what its first record is relative to, so that blocks are found
@@ -318,15 +320,20 @@ func (t *table) last(key uint64) (r rec, ok bool, err error) {
 }
 
 // near returns the range of the file that has the record of a key, from the first record of its
-// block to that of the next. It returns false if the table is not in the order of the file, the
-// block is the last, or the range is not below 16 KiB.
+// block to that of the next; of the last block it is the first 16 KiB, which may not be all. It returns
+// false if the table is not in the order of the file, or the range is not below 16 KiB.
 func (t *table) near(key uint64) (from, to int64, ok bool) {
 	b := sort.Search(len(t.heads), func(i int) bool { return t.heads[i].rva > key }) - 1
-	if t.moved || b < 0 || b+1 == len(t.heads) {
+	if t.moved || b < 0 {
 		return 0, 0, false
 	}
-	from, to = t.heads[b].off, t.heads[b+1].off
-	return from, to, to > from && to-from < 16<<10
+	const most = 16 << 10
+	from = t.heads[b].off
+	to = min(from+most-1, t.size)
+	if b+1 < len(t.heads) {
+		to = t.heads[b+1].off
+	}
+	return from, to, to > from && to-from < most
 }
 
 // failed returns the error of the last block that could not be read, and clears it.
@@ -355,6 +362,15 @@ func (t *table) around(from, rva uint64) (rec, bool, error) {
 		}
 	}
 	return rec{}, false, t.failed()
+}
+
+// end returns where the code of the last record ends, 0 of an empty table.
+func (t *table) end() (uint64, error) {
+	if t.text != nil {
+		return t.ended, nil // without a read of the last block
+	}
+	r, _, err := t.last(^uint64(0))
+	return r.rva + r.size, err
 }
 
 // packHeads writes the heads of the blocks, for unpackHeads. The blocks' bytes follow all heads

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/symbols"
@@ -90,7 +92,7 @@ func (p *prefetch) rules() {
 	}
 	for left := prefetchWords; left > 0 && len(list) < most; left -= 64 {
 		p.seen[module] = p.steps.Words(p.seen[module], 64, func(m int, rva uint64) {
-			if m == module {
+			if m == module && !slices.Contains(list, rva) { // a recursion has the same few again and again
 				list = append(list, rva)
 			}
 		})
