@@ -165,6 +165,9 @@ func (l *loop) pause() {
 	l.turn(func() { close(done) })
 	<-done
 	l.turned = time.Now()
+	if onPause != nil {
+		onPause()
+	}
 }
 
 // signal wakes the loop, unless it has been woken already.
@@ -224,13 +227,17 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 	case *protocol.Query:
 		// A walk takes a moment, but a hostile file can hold it up. Work that the page shows can be
 		// cancelled.
-		began := time.Now()
-		onRead = func(file js.Value) {
+		began, last := time.Now(), js.Undefined()
+		onPause = func() {
 			if time.Since(began) > longQuery {
-				progress(protocol.Progress{Stage: "reading", Name: nameOf(file)})
+				progress(protocol.Progress{Stage: "reading", Name: nameOf(last)})
 			}
 		}
-		defer func() { onRead = nil }()
+		onRead = func(file js.Value) {
+			last = file
+			onPause()
+		}
+		defer func() { onRead, onPause = nil, nil }()
 	}
 	if files := message.Get("dropped"); files.Truthy() {
 		readers := readersOf(files)
@@ -295,15 +302,19 @@ func (indexStore) Store(key string, index []byte) {
 const longQuery = time.Second
 
 // bytesRead and slicesRead count what was read of all files; onRead, if set, is called with the
-// file at each read.
+// file at each read, and onPause when work goes on: bytes that are in memory can keep it busy, too.
 var (
 	bytesRead  int64
 	slicesRead int64
 	onRead     func(file js.Value)
+	onPause    func()
 )
 
 // nameOf is the name of a File, "" of another Blob.
 func nameOf(file js.Value) string {
+	if !file.Truthy() { // nothing was read
+		return ""
+	}
 	if name := file.Get("name"); name.Type() == js.TypeString {
 		return name.String()
 	}
