@@ -21,7 +21,7 @@ const (
 )
 
 // rounds is the state of skipRounds: the frames from the frame start on are those of a recursion with a period, and
-// go in blocks of whole rounds. A period of 0 is none.
+// go in blocks of whole rounds. With a period of 0 no recursion is known.
 type rounds struct{ period, block, start int }
 
 // skipRounds leaves out the rounds of a recursion that are between others: an overflown stack has hundreds of

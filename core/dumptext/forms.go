@@ -32,7 +32,7 @@ var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB1
 // are omitted for these.
 var minidumps = words("Header SystemInfo Thread Exception")
 
-// unlikeCores has further structs of which that is true for core files, and notInCores the fields that their reader sets to
+// unlikeCores are further structs in which core files set only some fields, and notInCores the fields that their reader sets to
 // what a minidump would have.
 var (
 	unlikeCores = words("Module CodeView")

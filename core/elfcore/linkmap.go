@@ -75,7 +75,7 @@ func (r *reader) filesOfMemory() {
 		f.path = l.path
 	}
 	if m := r.mapping(headers); m != nil && r.fileWith(headers) == nil {
-		// The program that was started, of which the core has neither header nor list: what is mapped from there on
+		// The core has neither header nor list of the program that was started: it is what is mapped from there on
 		// without a gap.
 		end := m.End
 		for next := r.mapping(end); next != nil && next.Start == end; next = r.mapping(end) {

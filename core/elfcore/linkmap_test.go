@@ -13,7 +13,7 @@ import (
 )
 
 // linked is a core without a list of mapped files: a program at fixed addresses, whose header the core has if it is kept,
-// a library whose header it has not, a library and the dynamic linker, of which it has them. The entry of the program's dynamic section with a tag leads to the linker's list,
+// a library without its header, a library and the dynamic linker with theirs. The entry of the program's dynamic section with a tag leads to the linker's list,
 // whose end leads to its beginning.
 func linked(a *cpu.Arch, kept bool, tag, value uint64) *dumptest.Core {
 	order, wide := dumptest.LittleEndian, a.WordSize == 8

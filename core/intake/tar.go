@@ -166,7 +166,7 @@ func (e *expander) openTar(src *input.Source, depth int) {
 	})
 }
 
-// tarEntry reads the header at an offset, adds its member, and returns where the next one is. ok is false if there is none. said is
+// tarEntry reads the header at an offset, adds its member, and returns where the next one is. ok is false at the end. said is
 // what headers said of the member that follows them.
 func (e *expander) tarEntry(src *input.Source, at int64, said *tarHeader, depth int) (next int64, ok bool) {
 	block, err := src.Bytes(at, min(tarBlock, src.Size-at))

@@ -106,7 +106,7 @@ type Set struct {
 // Out returns a writer to stdout with the limit that follows from the size of the files.
 func (s *Set) Out(stdout io.Writer) io.Writer { return s.Files.Budget().Writer(stdout) }
 
-// Ended returns the error that ended the output. If there is none, it says what was left out for its
+// Ended returns the error that ended the output. Without one it says what was left out for its
 // cost.
 func (s *Set) Ended(err error) error {
 	if err == nil {

@@ -80,7 +80,7 @@ func MemoryMap(d *core.Dump, r *Report) (all []MemoryRange) {
 	return all
 }
 
-// inDump is the state of memory of which the dump says no more than its bytes.
+// inDump is the state of memory if the dump has its bytes and says nothing else about it.
 const inDump = "in the dump"
 
 // stackOf names a thread's stack.

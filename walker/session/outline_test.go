@@ -118,18 +118,24 @@ func TestOutlines(t *testing.T) {
 		}
 		o.Close()
 		path := "testdata/outline/" + name + ".txt"
-		if updating() {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
+		compareGolden(t, path, b.Bytes())
+	}
+}
+
+// compareGolden compares an output with a file, which -update writes.
+func compareGolden(t *testing.T, path string, have []byte) {
+	t.Helper()
+	if updating() {
+		if err := os.WriteFile(path, have, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if b.String() != string(want) {
-			t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, b.String())
-		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, want) {
+		t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, have)
 	}
 }
 

@@ -3,7 +3,6 @@ package session_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,18 +56,7 @@ func TestOutlineCode(t *testing.T) {
 		o.Close()
 	}
 	const path = "testdata/outline/code.txt"
-	if updating() {
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, b.String())
-	}
+	compareGolden(t, path, b.Bytes())
 }
 
 // TestOutlineCodeOfARM: a symbol says whether code of 32-bit arm is ARM or Thumb code. What none says is not decoded, and neither is an

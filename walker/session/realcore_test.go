@@ -42,18 +42,7 @@ func TestRealCore(t *testing.T) {
 		t.Fatal(err)
 	}
 	const path = "../../testdata/core/crash.txt"
-	if updating() {
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, b.String())
-	}
+	compareGolden(t, path, b.Bytes())
 }
 
 // TestRealCoreIsGDB: each thread of the core has gdb's frames, in gdb's order. Without libc's file scanning may find more, and
@@ -86,7 +75,7 @@ func TestRealCoreIsGDB(t *testing.T) {
 		}
 		for at++; at < len(thread.Frames) && thread.Frames[at].PC != pc; at++ { // gdb prints no address of the first frame
 			if f := &thread.Frames[at]; f.Trust != "scan" {
-				t.Errorf("thread %d: frame %d, 0x%x (%s), is none of gdb's", thread.ID, at, f.PC, f.Trust)
+				t.Errorf("thread %d: frame %d, 0x%x (%s), is not among gdb's", thread.ID, at, f.PC, f.Trust)
 			}
 		}
 		if at == len(thread.Frames) {

@@ -144,7 +144,7 @@ func TestTableSelects(t *testing.T) {
 	}
 }
 
-// exportDumps requests all parts of an export, each of which is small.
+// exportDumps requests all parts of an export. Each part is small.
 func (k *talk) exportDumps(req protocol.ExportDumps) (text string, parts int) {
 	k.t.Helper()
 	for {

@@ -40,7 +40,7 @@ var flags options
 
 func init() {
 	flag.StringVar(&flags.dumps, "dumps", "", "`glob` of the dumps: /srv/dumps/**, gs://bucket/2026-11-28/*.dmp, s3://…")
-	flag.StringVar(&flags.symbols, "symbols", "", "`store` of symbol files in Breakpad's layout: a folder, or https://host/path, of which only the needed parts are read")
+	flag.StringVar(&flags.symbols, "symbols", "", "`store` of symbol files in Breakpad's layout: a folder, or https://host/path, where only the needed parts are requested")
 	flag.StringVar(&flags.out, "out", "", "`folder` for the results, on any file system that Beam knows")
 	flag.StringVar(&flags.format, "format", "jsonl", "`form` of the records: jsonl, parquet, or both with a comma")
 	flag.IntVar(&flags.shards, "shards", 8, "`number` of files of records")

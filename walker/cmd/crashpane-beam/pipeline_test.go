@@ -63,7 +63,7 @@ func symbols(functions int) []byte {
 	return []byte(b.String())
 }
 
-// dumpsIn makes a folder of n dumps, with a file that is none.
+// dumpsIn makes a folder of n dumps, with a file that is not a dump.
 func dumpsIn(t *testing.T, n int) string {
 	dir := t.TempDir()
 	for i := range n {

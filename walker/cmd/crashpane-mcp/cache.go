@@ -116,7 +116,7 @@ func (c *cache) take(ctx context.Context, name string, current os.FileInfo) (_ *
 	}
 }
 
-// room makes room for a further dump, and reports whether there is some.
+// room makes room for a further dump, and reports whether it could.
 func (c *cache) room() bool {
 	if len(c.dumps) < maxOpen {
 		return true

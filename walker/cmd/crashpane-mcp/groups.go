@@ -28,7 +28,7 @@ type grouped struct {
 	library *disk.Library    // the symbols, once they were needed
 }
 
-// known is a file and the records of its dumps, of which it keeps what groups need.
+// known is a file and what groups need of the records of its dumps.
 type known struct {
 	size, modified int64
 	records        []*batch.Record // none: it is no dump

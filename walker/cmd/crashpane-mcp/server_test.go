@@ -218,7 +218,7 @@ func TestOutside(t *testing.T) {
 		filepath.Join(dir, "null"): "/dev/null",
 	} {
 		if err := os.Symlink(to, link); err != nil {
-			t.Skip("SKIPPED: no links: ", err)
+			t.Fatal(err)
 		}
 	}
 	if err := exec.Command("mkfifo", filepath.Join(dir, "fifo.dmp")).Run(); err != nil {
