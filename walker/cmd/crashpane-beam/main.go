@@ -2,7 +2,7 @@
 // this program and the default, Flink, Spark or Dataflow. It makes the records that crashpane batch makes, by the same
 // function, and counts how many dumps of each signature there are a day.
 //
-// It is a module of its own, since Beam's libraries make a program of 130 MB. docs/FLEET.md says how to run it and
+// It is a module of its own, since Beam's libraries make a program of 110 MB. docs/FLEET.md says how to run it and
 // what a day of dumps costs.
 //
 // Start at pipeline in this file. describe.go makes records, store.go asks for symbols, output.go writes files.
