@@ -87,7 +87,7 @@ var actionTable = []action{
 	{id: "inlines", keys: []string{"i"}, help: "show or hide inlined calls", do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
 	{id: "stack-words", keys: []string{"w"}, help: "show the words of the stack, or its frames", do: func(p *Page, _ string) { p.Stack.Words.toggle() }},
 	{id: "guesses", keys: []string{"s"}, help: "show or hide folded frames: many possible callers, recursions", do: func(p *Page, _ string) { p.Stack.toggleGuesses() }},
-	{id: "offsets", keys: []string{"o"}, help: "show or hide the offset in the function after each name", do: func(p *Page, _ string) { p.State.toggleOffsets(); p.Address.write() }},
+	{id: "offsets", keys: []string{"o"}, help: "show or hide the offset in the function after each name", do: func(p *Page, _ string) { p.State.ShowOffsets = !p.State.ShowOffsets; p.Address.write() }},
 	{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},
 	{id: "side", do: func(p *Page, side string) { p.Frame.show(side) }},
 	{id: "toggle-why", keys: []string{"e"}, help: "show why this frame is here, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("why") }},
@@ -176,41 +176,6 @@ var inputTable = []input{
 	{field: "link-template", long: true, do: func(p *Page, _, text string) { p.Frame.Code.Links.Template = text }},
 	{field: "symbols-base", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.setBase(text) }},
 	{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
-}
-
-// helpLine is a line of the help dialog: keys, and what they do.
-type helpLine struct {
-	Keys []string
-	What string
-}
-
-// helpKeys returns the lines of the help dialog: those of the actions, of the tabs, and of Esc.
-func helpKeys() (lines []helpLine) {
-	for _, a := range actionTable {
-		if a.help == "" {
-			continue
-		}
-		line := helpLine{a.keys[:1:1], a.help}
-		if a.with != "" {
-			line.Keys = append(line.Keys, keyOf(a.with))
-		}
-		lines = append(lines, line)
-	}
-	tabs := helpLine{What: "open a lower tab; the same key again folds the panel"}
-	for _, t := range Tabs {
-		tabs.Keys = append(tabs.Keys, t.Key)
-	}
-	return append(lines, tabs, helpLine{[]string{"Esc"}, "close, cancel, clear the search"})
-}
-
-// keyOf returns the first key of an action, or "".
-func keyOf(id string) string {
-	for _, a := range actionTable {
-		if a.id == id && len(a.keys) > 0 {
-			return a.keys[0]
-		}
-	}
-	return ""
 }
 
 // allows reports whether the host page allows an action.

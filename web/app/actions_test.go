@@ -108,7 +108,7 @@ func TestTabs(t *testing.T) {
 		if l == nil {
 			continue
 		}
-		if p.Screen.list(l.id) != l {
+		if heard, _ := p.Screen.list(l.id); heard != l {
 			t.Errorf("%s: scrolling its list is heard by another", row.ID)
 		}
 		if !strings.Contains(render(t, p), `id="`+l.id+`"`) {

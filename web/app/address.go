@@ -46,14 +46,6 @@ func addressTitle(points string) string {
 	return points + ": show the memory at this address"
 }
 
-// addressPart is an address in a cell of a Table.
-func addressPart(text, points string) part {
-	if addressAct(text) == nil || !strings.HasPrefix(text, "0x") { // other numbers are counts
-		return textPart("", text, "")
-	}
-	return part{kind: "button", class: "address", text: text, tip: addressTitle(points), act: "address", arg: text}
-}
-
 // parseAddress reads a hexadecimal number as users write it: with or without 0x, "00007ff6`1234abcd".
 func parseAddress(s string) (uint64, bool) {
 	s = strings.TrimPrefix(strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), "`", "")), "0x")

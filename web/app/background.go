@@ -1,7 +1,6 @@
 package app
 
 import (
-	"strings"
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -66,9 +65,4 @@ func (z *Background) walked(r *protocol.Walked) (draw bool) {
 	z.page.Work.Indexing.reportChanged(r.Changed)
 	z.page.Screen.askAll()
 	return draw && !z.page.Screen.Pace.asking
-}
-
-func capital(s string) string {
-	n := min(1, len(s))
-	return strings.ToUpper(s[:n]) + s[n:]
 }

@@ -35,8 +35,8 @@ const (
 )
 
 func (z *Code) init(p *Page) {
-	z.page, z.Links.page = p, p
-	z.Links.load()
+	z.page = p
+	z.Links.init(p.Host)
 	z.list = List{id: "code", visible: protocol.Span{Count: 24}, more: 2 * overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }, reached: z.reached}
 	p.Screen.add(z, &z.list)
 	z.start(0)
@@ -265,7 +265,12 @@ func (z *Code) wantedText() string {
 }
 
 // link is the link to the source of the frame's line, or "".
-func (z *Code) link() string { return z.Links.linkOf(z.Path, z.Line, z.Link) }
+func (z *Code) link() string {
+	if z.page.HostPage.Limits.NoNetwork {
+		return ""
+	}
+	return z.Links.linkOf(z.Path, z.Line, z.Link)
+}
 
 // offersLinks reports whether the page has something to say about links.
 func (z *Code) offersLinks() bool {

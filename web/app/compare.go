@@ -107,9 +107,9 @@ func (z *Compare) title() string {
 	case z.Shown.Total == 0:
 		return ""
 	case c.Agreed == c.Found:
-		return "Breakpad, rust-minidump and best find the same " + frameCount(c.Found)
+		return "Breakpad, rust-minidump and best find the same " + counted(c.Found, "frame")
 	default:
-		return "Breakpad, rust-minidump and best agree on " + rows.Number(c.Agreed) + " of " + frameCount(c.Found)
+		return "Breakpad, rust-minidump and best agree on " + rows.Number(c.Agreed) + " of " + counted(c.Found, "frame")
 	}
 }
 
@@ -120,7 +120,7 @@ func (z *Compare) stopsText() string {
 	lines := make([]string, 0, len(z.Shown.Walks))
 	for _, w := range z.Shown.Walks {
 		stop := strings.TrimPrefix(strings.TrimPrefix(w.Stop, "The stack ends early: "), "End of the stack: ")
-		lines = append(lines, w.Policy+", "+frameCount(w.Frames)+": "+stop)
+		lines = append(lines, w.Policy+", "+counted(w.Frames, "frame")+": "+stop)
 	}
 	return joinLines(lines)
 }

@@ -61,7 +61,7 @@ func (z *Downloads) text() string {
 			n++
 		}
 	}
-	text := "Asking for " + files(n)
+	text := "Asking for " + counted(n, "file")
 	if done > 0 { // the total is known only if all servers send a length
 		text += ", " + rows.Size(done)
 		if known {
@@ -143,7 +143,7 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 				came++
 			}
 		}
-		z.page.Host.Announce(fmt.Sprintf("%s of %s found", rows.Number(came), files(n)))
+		z.page.Host.Announce(fmt.Sprintf("%s of %s found", rows.Number(came), counted(n, "file")))
 	}
 }
 

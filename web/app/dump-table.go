@@ -178,7 +178,7 @@ func (z *DumpTable) key(list, key string) bool {
 		row := z.Groups.list.step(key, page.Selected, page.Total)
 		if i := row - page.From; i >= 0 && i < len(page.Rows) && !(z.grouped && page.Rows[i].Signature == z.group) {
 			z.page.Host.Reveal(list, row)
-			z.page.Host.Announce(fmt.Sprintf("%s, %s", page.Rows[i].Title(), dumpCount(page.Rows[i].Dumps)))
+			z.page.Host.Announce(fmt.Sprintf("%s, %s", page.Rows[i].Title(), counted(page.Rows[i].Dumps, "dump")))
 			page.Selected = row
 			z.choose(strconv.Itoa(row))
 		}
@@ -186,15 +186,6 @@ func (z *DumpTable) key(list, key string) bool {
 		return false
 	}
 	return true
-}
-
-// step returns the row to which a key moves from a row; from none (-1) to the first that is visible.
-func (l *List) step(key string, from, total int) int {
-	if from < 0 {
-		return l.visible.From
-	}
-	by := map[string]int{"ArrowDown": 1, "ArrowUp": -1, "PageDown": l.visible.Count - 2, "PageUp": 2 - l.visible.Count, "Home": -total, "End": total}[key]
-	return max(0, min(from+by, total-1))
 }
 
 // export copies or downloads the dumps that are shown: arg is "copy.csv".
@@ -306,24 +297,14 @@ func barsStyle(bars []rows.Bar) string {
 func (z *DumpTable) title() string {
 	n := max(z.All, len(z.page.Dumps.List))
 	if shown := z.DumpTablePage.Dumps.Total; shown != n && z.All > 0 {
-		return rows.Number(shown) + " of " + dumpCount(n)
+		return rows.Number(shown) + " of " + counted(n, "dump")
 	}
-	return dumpCount(n)
-}
-
-func dumpCount(n int) string {
-	if n == 1 {
-		return "1 dump"
-	}
-	return rows.Number(n) + " dumps"
+	return counted(n, "dump")
 }
 
 // note says how many groups there are, and how far the dumps are read.
 func (z *DumpTable) note() string {
-	groups := rows.Number(z.DumpTablePage.Groups.Total) + " groups"
-	if z.DumpTablePage.Groups.Total == 1 {
-		groups = "1 group"
-	}
+	groups := counted(z.DumpTablePage.Groups.Total, "group")
 	if z.Known < z.All {
 		return groups + " · walked " + rows.Number(z.Known) + " of " + rows.Number(z.All)
 	}

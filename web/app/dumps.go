@@ -36,7 +36,7 @@ func (z *Dumps) show(dump int, keep bool) {
 	}
 	for _, l := range z.page.Screen.lists {
 		if l.zone != Zone(&z.Table) {
-			l.visible.From = 0
+			l.list.visible.From = 0
 		}
 	}
 	z.page.Host.Reveal("threads", 0)

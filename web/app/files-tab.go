@@ -130,9 +130,9 @@ func (z *Files) rejectedText() string {
 // haveText says on the start screen that files were read, but no dump.
 func (z *Files) haveText() string {
 	if n := z.Rejections; n > 0 && n == z.Total {
-		return files(n) + " read, but no crash dump that Crashpane can show."
+		return counted(n, "file") + " read, but no crash dump that Crashpane can show."
 	}
-	return files(z.Total) + " read so far, but no crash dump that Crashpane can show."
+	return counted(z.Total, "file") + " read so far, but no crash dump that Crashpane can show."
 }
 
 // fileClass is the class of the Type cell, which colors its mark.
@@ -148,13 +148,6 @@ func fileClass(f protocol.FileRow) string {
 
 // This file has the advice for files that Crashpane cannot use, with a command for the user's own
 // system.
-
-// Systems, as Host.System returns them.
-const (
-	SystemWindows = "windows"
-	SystemMac     = "mac"
-	SystemLinux   = "linux" // and all others
-)
 
 // damaged is a binary of a format that is read, which can only be unusable because it is truncated or
 // damaged.

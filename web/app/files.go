@@ -273,19 +273,11 @@ func (z *Reading) finish() {
 	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
 	z.reportProblems()
 	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 {
-		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
+		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", counted(job.Done, "file")))
 		z.page.Notices.offer("outline", "-1", "Show their functions")
 	}
-	z.announced = fmt.Sprintf("%s read", files(job.Done))
+	z.announced = fmt.Sprintf("%s read", counted(job.Done, "file"))
 	z.page.Host.Announce(z.announced)
-}
-
-// files returns "1 file" or "3 files".
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return rows.Number(n) + " files"
 }
 
 // Cancel ends the running work, and leaves out the files that it was for.
@@ -309,7 +301,7 @@ func (z *Reading) Cancel() {
 		z.queue, z.Job = nil, Job{}
 	}
 	if !z.Job.Active || stopped > 0 && z.reading == nil && len(z.queue) == 0 {
-		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", counted(stopped, "file")))
 		return
 	}
 	stopped += len(z.queue)
@@ -343,7 +335,7 @@ func (z *Reading) Cancel() {
 	}
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.leaving.leave(q)
-	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.%s", files(stopped), stays))
+	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.%s", counted(stopped, "file"), stays))
 }
 
 // listing is the work of listing dropped folders; stop is nil while there is none.
@@ -448,7 +440,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 		z.page.Screen.resetRevisions()
 		z.page.Screen.Pace.step()
 	case len(queue) > 0 && len(z.accepted) > 0:
-		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(len(queue))))
+		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", counted(len(queue), "file")))
 	}
 }
 
@@ -639,7 +631,7 @@ type Parcel struct{ files []File }
 
 // Name names the first of the files.
 func (p *Parcel) Name() string {
-	return fmt.Sprintf("%s and %s more", p.files[0].Name(), files(len(p.files)-1))
+	return fmt.Sprintf("%s and %s more", p.files[0].Name(), counted(len(p.files)-1, "file"))
 }
 
 // Size is that of all files together.

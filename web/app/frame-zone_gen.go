@@ -191,7 +191,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										if addressAct(r.Value) == nil {
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-value"}}}
 											vgparent.AppendChild(vgn)
-											vgn.SetInnerHTML(regValue(r))
+											vgn.SetInnerHTML(known(r.Value))
 										}
 										if addressAct(r.Value) != nil {
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "reg-value address"}}}

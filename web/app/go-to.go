@@ -138,7 +138,7 @@ func (z *GoTo) list() {
 	for i := range z.page.actions {
 		a := &z.page.actions[i]
 		is := a.help != "" && a.id != "go-to" && strings.Contains(a.help, text) && z.page.HostPage.allows(a.limit)
-		add(is, goToItem{Title: upperFirst(a.help), Key: a.keys0(), act: a.id})
+		add(is, goToItem{Title: capital(a.help), Key: a.keys0(), act: a.id})
 	}
 }
 
@@ -155,14 +155,6 @@ func (a *action) keys0() string {
 		return ""
 	}
 	return a.keys[0]
-}
-
-// upperFirst makes the first letter of an English text a capital.
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // key handles a key while the dialog is open, and reports whether it has one.
@@ -222,12 +214,4 @@ func (z *GoTo) status() string {
 		return "No function of " + z.in + ", and no module, register, tab or action has this name."
 	}
 	return "No function of the stacks, and no module, register, tab or action has this name."
-}
-
-// counted is "1 program" or "2 programs".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return rows.Number(n) + " " + what
 }

@@ -208,11 +208,8 @@ func (z *Content) forget() {
 }
 
 func (z *Content) count() string {
-	switch {
-	case z.Title == "" || z.Private:
+	if z.Title == "" || z.Private {
 		return ""
-	case z.Total == 1:
-		return "1 line"
 	}
-	return rows.Number(z.Total) + " lines"
+	return counted(z.Total, "line")
 }

@@ -120,6 +120,29 @@ type Engine interface {
 	StopMaking()
 }
 
+// Fetched is a server's answer.
+type Fetched struct {
+	Status  int    // of HTTP; 0 if there was no answer
+	Problem string // if there was no answer: why
+	At      string // where the server redirected to, or ""
+	File    File   // nil if there is none
+}
+
+// remote is a File that is on a server and is read in parts.
+type remote interface{ Remote() bool }
+
+func isRemote(f File) bool {
+	r, ok := f.(remote)
+	return ok && r.Remote()
+}
+
+// Systems, as Host.System returns them.
+const (
+	SystemWindows = "windows"
+	SystemMac     = "mac"
+	SystemLinux   = "linux" // and all others
+)
+
 // Heights of the lists' rows in pixels. The style sheet and the templates have the same numbers.
 const (
 	RowHeight    = 26

@@ -249,3 +249,18 @@ func ignoreText(d *rows.ModuleDetail) string {
 	}
 	return "Ignore its unwind rules"
 }
+
+// reorder changes the order of the modules, and queries them from the first on.
+func (p *Page) reorder(change func(o *order)) {
+	z := p.Panel.Modules
+	change(&z.order)
+	z.list.visible.From = 0
+	p.Host.Reveal("modules", 0)
+	p.Screen.ask(z)
+}
+
+// makeCommand is the command that makes the missing symbol file of the selected module, or "".
+func makeCommand(z *Modules) string {
+	d := z.detail()
+	return commandFor(d.Command, d.File, z.page.Host.System() == SystemWindows)
+}

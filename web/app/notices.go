@@ -28,16 +28,22 @@ const maxNotices = 4
 // Notices has the messages above the zones, and the toast: a text that confirms an action for a
 // moment.
 type Notices struct {
-	page   *Page
-	List   []Notice
-	lastID int
-	Toast  string
-	toasts int
+	host      Host
+	onProblem func(level, text string) // is called with errors and warnings
+	List      []Notice
+	lastID    int
+	Toast     string
+	toasts    int
+}
+
+// NewNotices makes an empty list. onProblem is called with each error and warning: its level and its text.
+func NewNotices(h Host, onProblem func(level, text string)) Notices {
+	return Notices{host: h, onProblem: onProblem}
 }
 
 // copy puts text on the clipboard, and confirms it with a toast.
 func (z *Notices) copy(text, said string) {
-	z.page.Host.Copy(text, func(problem string) {
+	z.host.Copy(text, func(problem string) {
 		if problem != "" {
 			z.show("error", "The browser did not allow copying: "+problem)
 			return
@@ -51,8 +57,8 @@ func (z *Notices) toast(text string) {
 	z.Toast = text
 	z.toasts++
 	mine := z.toasts
-	z.page.Host.Announce(text)
-	z.page.Host.After(1800, func() (draw bool) {
+	z.host.Announce(text)
+	z.host.After(1800, func() (draw bool) {
 		if draw = z.toasts == mine; draw {
 			z.Toast = ""
 		}
@@ -72,9 +78,9 @@ func (z *Notices) show(level, text string) {
 	if len(z.List) > maxNotices {
 		z.List = z.List[1:]
 	}
-	z.page.Host.Announce(text)
+	z.host.Announce(text)
 	if level != "note" {
-		z.page.HostPage.notify(Event{Kind: EventError, Level: level, Text: text})
+		z.onProblem(level, text)
 	}
 }
 
@@ -90,13 +96,13 @@ func (z *Notices) showFile(about fileTrouble, name, text string) {
 			return
 		}
 		n.names = append(n.names, name)
-		n.Text = files(len(n.names)) + " of " + about.folder + " " + about.what + ": " + rows.BaseName(n.names[0])
+		n.Text = counted(len(n.names), "file") + " of " + about.folder + " " + about.what + ": " + rows.BaseName(n.names[0])
 		if more := len(n.names) - 2; more > 0 {
 			n.Text += ", " + rows.BaseName(n.names[1]) + " and " + rows.Number(more) + " more."
 		} else {
 			n.Text += " and " + rows.BaseName(n.names[1]) + "."
 		}
-		z.page.Host.Announce(n.Text)
+		z.host.Announce(n.Text)
 		return
 	}
 	before := z.lastID

@@ -146,3 +146,15 @@ func TestCodeLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksNeedTheNetwork: a host page that forbids the network gets no links to sources either.
+func TestLinksNeedTheNetwork(t *testing.T) {
+	p, _, _ := newTestPage("")
+	p.Frame.Code.Path, p.Frame.Code.Link = "x.c", "https://files.example/x.c"
+	if got := p.Frame.Code.link(); got != "https://files.example/x.c" {
+		t.Errorf("%q", got)
+	}
+	if p.HostPage.Limits.NoNetwork = true; p.Frame.Code.link() != "" {
+		t.Errorf("no-network: %q", p.Frame.Code.link())
+	}
+}

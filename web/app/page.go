@@ -67,9 +67,10 @@ type Page struct {
 
 // NewPage makes a page that shows the start screen. hash is the state in the page's address.
 func NewPage(h Host, e Engine, hash string) *Page {
-	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
+	p := &Page{Host: h, Engine: e, State: parseState(hash)}
 	p.Address.linked, p.State.Table = p.State, false
-	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
+	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Layout.page = p, p, p, p, p, p
+	p.Notices = NewNotices(h, func(level, text string) { p.HostPage.notify(Event{Kind: EventError, Level: level, Text: text}) })
 	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page, p.Menus.GoTo.page = p, p, p, p, p
 	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
 	p.Work.init(p)
@@ -92,7 +93,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 		p.State.Theme = h.Load("theme")
 	}
 	h.SetTheme(p.State.Theme)
-	p.Layout.load(h.Load("split"))
+	p.Layout.Split.load(h.Load("split"))
 	p.Work.Kept.load()
 	p.Panel.Sources.load()
 	if p.State.Policy != "" {

@@ -662,7 +662,7 @@ func TestSplits(t *testing.T) {
 	p, h, _ := newTestPage("")
 	p.Layout.Resize("threads", 300)
 	p.Layout.Resize("panel", 5)
-	if got := p.Layout.style(); got != "--cp-threads:300px;--cp-panel:90px;" {
+	if got := p.Layout.Split.style(); got != "--cp-threads:300px;--cp-panel:90px;" {
 		t.Errorf("style %q", got)
 	}
 	q := NewPage(&fakeHost{stored: h.stored}, &fakeEngine{}, "")

@@ -39,9 +39,6 @@ var Tabs = []TabRow{
 	{"System", "5", []Part{{"system", "System", newSystem}, {"annotations", "Annotations", newGrid}, {"handles", "Handles", newGrid}, {"streams", "Streams", newStreams}}},
 }
 
-// usualTab is the part that is open at first.
-const usualTab = "modules"
-
 // TabRow is a row of Tabs. Key opens the tab's first part.
 type TabRow struct {
 	Title, Key string
@@ -147,7 +144,7 @@ func (z *Panel) Apply(r *protocol.QueryResult) {
 	if r.Summary != nil {
 		z.have = r.Have
 		if z.disabled(z.page.State.Tab) {
-			z.page.State.Tab = usualTab
+			z.page.State.Tab = UsualTab
 		}
 	}
 }
@@ -291,7 +288,7 @@ func (z *Panel) Changed() { z.ask() }
 // low, and neither the user nor the address has asked for a tab, or for a height of the panel.
 func (z *Panel) folded() bool {
 	s := &z.page.State
-	return s.Closed || !s.Opened && s.Tab == usualTab && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
+	return s.Closed || !s.Opened && s.Tab == UsualTab && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
 }
 
 func (z *Panel) class() string {

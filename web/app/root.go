@@ -14,7 +14,44 @@ type Root struct {
 func NewRoot(p *Page) *Root {
 	c := &Root{Page: p, header: Header{p}, jobBar: JobBar{p}, start: Start{p}, help: Help{p}}
 	for i := range c.splitters {
-		c.splitters[i] = Splitter{p, Splits[i].Name}
+		c.splitters[i] = Splitter{&p.Layout.Split, Splits[i].Name}
 	}
 	return c
+}
+
+// Layout has the sizes of the zones, and whether files are dragged over the window.
+type Layout struct {
+	page     *Page
+	Split    Split
+	Dragging bool // files are being dragged over the window
+}
+
+// Resize sets the size of a zone in pixels and stores it; 0 restores the default.
+func (z *Layout) Resize(name string, px int) {
+	z.Split.resize(name, px)
+	z.page.Host.Store("split", z.Split.text())
+}
+
+// Drag sets whether files are being dragged over the window.
+func (z *Layout) Drag(on bool) { z.Dragging = on }
+
+func (z *Layout) rootClass() string {
+	if z.page.Empty() {
+		return "viewer empty"
+	}
+	return "viewer"
+}
+
+func (z *Layout) mainClass() string {
+	if z.page.Panel.folded() {
+		return "main folded"
+	}
+	return "main"
+}
+
+func (z *Layout) dropText() string {
+	if z.page.Empty() {
+		return "Drop to read these files in this page"
+	}
+	return "Drop to add symbols or another dump"
 }

@@ -1,9 +1,6 @@
 package app
 
-import (
-	"github.com/crashpane/crashpane/walker/report/rows"
-	"github.com/crashpane/crashpane/web/protocol"
-)
+import "github.com/crashpane/crashpane/web/protocol"
 
 // Zone is a part of the screen with data of its own.
 type Zone interface {
@@ -37,12 +34,18 @@ type Screen struct {
 	ChangedRows ChangedRows
 	Pace        Pace
 	zones       []Zone // in the order in which they apply a result
-	lists       []*List
+	lists       []zoneList
 	dirty       map[Zone]bool              // zones to query
 	reports     map[Zone]protocol.ReportID // the report that each zone shows
 	top         bool                       // select the thread's first row when it is known
 	seek        bool                       // scroll to the selected rows when they are known
 	nextID      int
+}
+
+// zoneList is a list of a zone.
+type zoneList struct {
+	list *List
+	zone Zone
 }
 
 func (z *Screen) init(p *Page) {
@@ -54,8 +57,7 @@ func (z *Screen) init(p *Page) {
 func (z *Screen) add(zone Zone, lists ...*List) {
 	z.zones = append(z.zones, zone)
 	for _, l := range lists {
-		l.zone = zone
-		z.lists = append(z.lists, l)
+		z.lists = append(z.lists, zoneList{l, zone})
 	}
 }
 
@@ -96,57 +98,23 @@ func (z *Screen) resetRevisions() {
 // Scrolled is called with the visible rows of a list. If the window lacks some, it queries them and
 // returns true. Scrolling within the window draws nothing.
 func (z *Screen) Scrolled(list string, first, rows int) bool {
-	l := z.list(list)
+	l, zone := z.list(list)
 	if l == nil || rows <= 0 {
 		return false
 	}
-	l.visible = protocol.Span{From: max(0, first), Count: min(rows, 200)}
-	from, to, total := l.loaded()
-	grows := l.reached != nil && l.reached(first <= 0, first+rows >= total)
-	if !grows && first >= from && min(first+rows, total) <= to {
+	if !l.scrolled(first, rows) {
 		return false
 	}
-	z.ask(l.zone)
+	z.ask(zone)
 	return true
 }
 
-// list returns the visible list with an element's id, or nil.
-func (z *Screen) list(id string) *List {
+// list returns the visible list with an element's id and its zone, or nil.
+func (z *Screen) list(id string) (*List, Zone) {
 	for _, l := range z.lists {
-		if l.id == id && !z.hidden(l.zone) {
-			return l
+		if l.list.id == id && !z.hidden(l.zone) {
+			return l.list, l.zone
 		}
 	}
-	return nil
+	return nil, nil
 }
-
-// List is the window of a zone's rows that the page has. The engine makes rows only for windows, so
-// lists of any length are equally fast.
-type List struct {
-	id      string                              // of its element
-	visible protocol.Span                       // as measured by the host
-	more    int                                 // rows queried above and below the visible ones, so that scrolling a little shows rows at once
-	here    func() (window rows.Page, rows int) // the zone's window, and how many rows it has
-	zone    Zone
-	// reached says that the user sees the first, the last row, and reports whether the list grows. It
-	// may be nil.
-	reached func(first, last bool) bool
-}
-
-// overscan is List.more of most lists.
-const overscan = 4
-
-// span returns the window to query.
-func (l *List) span() protocol.Span {
-	from := max(0, l.visible.From-l.more)
-	return protocol.Span{From: from, Count: l.visible.From - from + l.visible.Count + l.more}
-}
-
-// loaded returns the window that the page has: rows from up to to, of total.
-func (l *List) loaded() (from, to, total int) {
-	window, rows := l.here()
-	return window.From, window.From + rows, window.Total
-}
-
-// around moves the window to be queried so that a row is in its middle.
-func (l *List) around(row int) { l.visible.From = max(0, row-l.visible.Count/2) }

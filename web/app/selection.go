@@ -29,7 +29,7 @@ func (p *Page) Select(thread, frame int, tab, address string) {
 	if tab != "" && !p.Empty() {
 		p.Panel.show(tab, false)
 	} else if tab != "" {
-		p.State.Tab = ParseState("tab=" + tab).Tab
+		p.State.Tab = parseState("tab=" + tab).Tab
 	}
 }
 

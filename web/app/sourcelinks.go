@@ -9,7 +9,7 @@ import (
 // SourceLinks makes links to the source lines of frames: by what the path itself says, and by the rules
 // that the user has given. Nothing is requested before the user follows a link.
 type SourceLinks struct {
-	page  *Page
+	host  Storage
 	Open  bool // the fields for a new rule are shown
 	Rules []linkRule
 	// Prefix and Template are typed for a new rule, Problem says why it cannot be used.
@@ -66,7 +66,7 @@ func withLine(link string, line int) string {
 // it knows the revision, so that it counts before what the path says.
 func (z *SourceLinks) linkOf(path string, line int, given string) string {
 	switch {
-	case path == "" || z.page.HostPage.Limits.NoNetwork:
+	case path == "":
 		return ""
 	case strings.HasPrefix(given, "https://"):
 		return withLine(given, line)
@@ -114,9 +114,10 @@ func siteOf(link string) string {
 	return site
 }
 
-// load reads the user's rules from the browser's storage.
-func (z *SourceLinks) load() {
-	for _, line := range strings.Split(z.page.Host.Load(sourceLinksKey), "\n") {
+// init reads the user's rules from the browser's storage.
+func (z *SourceLinks) init(h Storage) {
+	z.host = h
+	for _, line := range strings.Split(z.host.Load(sourceLinksKey), "\n") {
 		if prefix, template, ok := strings.Cut(line, "\t"); ok && isTemplate(template) {
 			z.Rules = append(z.Rules, linkRule{prefix, template})
 		}
@@ -159,7 +160,7 @@ func (z *SourceLinks) store() {
 	for _, r := range z.Rules {
 		lines = append(lines, r.Prefix+"\t"+r.Template)
 	}
-	z.page.Host.Store(sourceLinksKey, joinLines(lines))
+	z.host.Store(sourceLinksKey, strings.Join(lines, "\n"))
 }
 
 // toggle shows or hides the fields for a new rule. The folder of the frame's file is the first proposal.

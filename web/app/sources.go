@@ -57,22 +57,6 @@ const (
 	askedFailed   // failed, or cancelled
 )
 
-// Fetched is a server's answer.
-type Fetched struct {
-	Status  int    // of HTTP; 0 if there was no answer
-	Problem string // if there was no answer: why
-	At      string // where the server redirected to, or ""
-	File    File   // nil if there is none
-}
-
-// remote is a File that is on a server and is read in parts.
-type remote interface{ Remote() bool }
-
-func isRemote(f File) bool {
-	r, ok := f.(remote)
-	return ok && r.Remote()
-}
-
 // maxAsking is how many requests run at a time.
 const maxAsking = 4
 
@@ -366,7 +350,7 @@ func (z *Sources) askText() string {
 	case 1:
 		return "Ask the server for this file"
 	}
-	return "Ask the server for these " + files(len(z.asks))
+	return "Ask the server for these " + counted(len(z.asks), "file")
 }
 
 // leadText says what the button would send.

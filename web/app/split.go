@@ -37,46 +37,40 @@ func (s *Split) of(name string) *int {
 	return nil
 }
 
-// Layout has the sizes of the zones, and whether files are dragged over the window.
-type Layout struct {
-	page     *Page
-	Split    Split
-	Dragging bool // files are being dragged over the window
-}
-
-// Resize sets the size of a zone in pixels and stores it; 0 restores the default.
-func (z *Layout) Resize(name string, px int) {
-	for _, s := range Splits {
-		if s.Name != name {
-			continue
+// resize sets the size of a zone in pixels, within its limits; 0 is the default.
+func (s *Split) resize(name string, px int) {
+	for _, row := range Splits {
+		if row.Name == name {
+			if px != 0 {
+				px = max(row.Least, min(px, row.Most))
+			}
+			*s.of(name) = px
 		}
-		if px != 0 {
-			px = max(s.Least, min(px, s.Most))
-		}
-		*z.Split.of(name) = px
-		z.page.Host.Store("split", fmt.Sprintf("%d,%d,%d", z.Split.Threads, z.Split.Frame, z.Split.Panel))
 	}
 }
 
+// text is what the browser stores.
+func (s *Split) text() string { return fmt.Sprintf("%d,%d,%d", s.Threads, s.Frame, s.Panel) }
+
 // load restores the sizes of an earlier visit.
-func (z *Layout) load(text string) {
+func (s *Split) load(text string) {
 	parts := strings.Split(text, ",")
 	if len(parts) != len(Splits) {
 		return
 	}
-	for i, s := range Splits {
-		if n, err := strconv.Atoi(parts[i]); err == nil && n >= s.Least && n <= s.Most {
-			*z.Split.of(s.Name) = n
+	for i, row := range Splits {
+		if n, err := strconv.Atoi(parts[i]); err == nil && n >= row.Least && n <= row.Most {
+			*s.of(row.Name) = n
 		}
 	}
 }
 
 // style returns the sizes as custom properties of the style sheet, which has the defaults.
-func (z *Layout) style() string {
+func (s *Split) style() string {
 	var b strings.Builder
-	for _, s := range Splits {
-		if n := *z.Split.of(s.Name); n > 0 {
-			fmt.Fprintf(&b, "--cp-%s:%dpx;", s.Name, n)
+	for _, row := range Splits {
+		if n := *s.of(row.Name); n > 0 {
+			fmt.Fprintf(&b, "--cp-%s:%dpx;", row.Name, n)
 		}
 	}
 	return b.String()
@@ -105,32 +99,8 @@ func (c *Splitter) most() int     { return Splits[c.index()].Most }
 
 // now is the size that the splitter reports to screen readers.
 func (c *Splitter) now() int {
-	if n := *c.Page.Layout.Split.of(c.Name); n > 0 {
+	if n := *c.Sizes.of(c.Name); n > 0 {
 		return n
 	}
 	return Splits[c.index()].Size
-}
-
-// Drag sets whether files are being dragged over the window.
-func (z *Layout) Drag(on bool) { z.Dragging = on }
-
-func (z *Layout) rootClass() string {
-	if z.page.Empty() {
-		return "viewer empty"
-	}
-	return "viewer"
-}
-
-func (z *Layout) mainClass() string {
-	if z.page.Panel.folded() {
-		return "main folded"
-	}
-	return "main"
-}
-
-func (z *Layout) dropText() string {
-	if z.page.Empty() {
-		return "Drop to read these files in this page"
-	}
-	return "Drop to add symbols or another dump"
 }

@@ -12,8 +12,8 @@ import "log"
 
 // Splitter is a line between two zones that can be moved, by hand or with the arrow keys.
 type Splitter struct {
-	Page *Page
-	Name string
+	Sizes *Split
+	Name  string
 }
 
 func (c *Splitter) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {

@@ -232,9 +232,9 @@ func (z *Stack) count() string {
 		}
 	}
 	if n > 0 {
-		return frameCount(z.Frames-n) + " · " + rows.Number(n) + " possible callers"
+		return counted(z.Frames-n, "frame") + " · " + rows.Number(n) + " possible callers"
 	}
-	return frameCount(z.Frames)
+	return counted(z.Frames, "frame")
 }
 
 func (z *Stack) isSelected(r rows.StackRow) bool {

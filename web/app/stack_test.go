@@ -53,7 +53,7 @@ func TestGuesses(t *testing.T) {
 	few.Stack.Rows = append(slices.DeleteFunc(few.Stack.Rows, func(r rows.StackRow) bool { return r.Kind == rows.RowStop }), row, end)
 	few.Stack.Total, few.Stack.Frames, few.Stack.Folds = len(few.Stack.Rows), n+10, []rows.Run{{From: n, Count: 9}}
 	say(p, few)
-	if out := render(t, p); !strings.Contains(out, `data-act="guesses"`) || !strings.Contains(out, "9 possible callers, found by scanning: show") || p.Stack.count() != frameCount(n+1)+" · 9 possible callers" {
+	if out := render(t, p); !strings.Contains(out, `data-act="guesses"`) || !strings.Contains(out, "9 possible callers, found by scanning: show") || p.Stack.count() != counted(n+1, "frame")+" · 9 possible callers" {
 		t.Errorf("%s: %s", p.Stack.count(), out)
 	}
 	p.Stack.toRow(p.Stack.Total - 3)

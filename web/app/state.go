@@ -3,9 +3,10 @@ package app
 import (
 	"strconv"
 	"strings"
-
-	"github.com/crashpane/crashpane/walker/report/rows"
 )
+
+// UsualTab is the part of the lower panel that is open at first.
+const UsualTab = "modules"
 
 // State is what the user has chosen. It is stored in the page's address, so a link restores it.
 type State struct {
@@ -64,10 +65,8 @@ func (s State) place() State {
 
 // NewState returns the state of a page without an address.
 func NewState() State {
-	return State{Thread: -1, Inline: -1, Tab: usualTab, Side: "registers"}
+	return State{Thread: -1, Inline: -1, Tab: UsualTab, Side: "registers"}
 }
-
-func (s *State) toggleOffsets() { s.ShowOffsets = !s.ShowOffsets }
 
 // maxStateText bounds texts that come from an address, in bytes.
 const maxStateText = 200
@@ -129,7 +128,7 @@ func (s State) Address() string {
 }
 
 // ParseState reads an address. Users type and paste addresses, so what it cannot read keeps its
-// default value.
+// default value. Tab and Side are as they were typed: the page knows which there are.
 func ParseState(hash string) State {
 	s := NewState()
 	v, ok := parseQuery(strings.TrimPrefix(hash, "#"))
@@ -153,15 +152,9 @@ func ParseState(hash string) State {
 	number("thread", &s.Thread, -1)
 	number("frame", &s.Frame, 0)
 	number("inline", &s.Inline, -1)
-	for _, t := range Parts() {
-		if v["tab"] == t.ID {
-			s.Tab = t.ID
-		}
-	}
+	text("tab", &s.Tab)
 	s.At, _ = parseAddress(v["address"])
-	if isSide(v["side"]) {
-		s.Side = v["side"]
-	}
+	text("side", &s.Side)
 	text("symbols", &s.Outline)
 	text("functions", &s.Functions)
 	text("threads", &s.ThreadFilter)
@@ -177,203 +170,4 @@ func ParseState(hash string) State {
 		s.Theme = t
 	}
 	return s
-}
-
-// Address keeps the state in the page's address.
-type Address struct {
-	page  *Page
-	place State // the place last written
-	// linked is the state of an address that was opened before its dump was.
-	linked State
-}
-
-// refresh writes a new signature to the address, which stays the same place. That is the dump's start
-// until the user selects something, also if the stack shows by now what that is.
-func (z *Address) refresh() {
-	s := z.page.State
-	if z.page.Screen.top {
-		s.Thread, s.Frame, s.Inline = z.place.Thread, 0, -1
-	}
-	z.page.Host.SetAddress(s.Address(), false)
-}
-
-// follow opens the dump that the address was about when it came, at its place, and reports whether
-// it is there now.
-func (z *Address) follow() bool {
-	dump, ok := z.page.Dumps.match(z.linked)
-	if !ok {
-		return false
-	}
-	s, now := z.linked, &z.page.State
-	s.Theme, s.Policy = now.Theme, now.Policy
-	*now, z.linked = s, State{}
-	z.page.Screen.top, z.page.Screen.seek = s.Thread < 0, true
-	z.page.Dumps.show(dump, true)
-	return true
-}
-
-// isAbout names the dump that the page's address is about, if it is not there yet, or returns "".
-func (z *Address) isAbout() string {
-	var parts []string
-	for _, part := range [][2]string{{"", z.linked.DumpName}, {"id ", z.linked.DumpID}, {"signature ", z.linked.Signature}} {
-		if part[1] != "" {
-			parts = append(parts, part[0]+rows.Clean(part[1]))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// startText says on the start screen which file to drop, or is "".
-func (z *Address) startText() string {
-	if name := z.linked.Outline; name != "" && z.linked.DumpID == "" && z.linked.DumpName == "" {
-		return "This address is about the functions of " + rows.Clean(name) + ". Drop it to see the same place."
-	}
-	if what := z.isAbout(); what != "" {
-		return "This address is about a dump that is not open: " + what + ". Drop it to see the same place."
-	}
-	return ""
-}
-
-// copyLink copies the address of what is shown. Without names it has neither the dump's file name nor
-// anything else from the dump, but its id.
-func (z *Address) copyLink(names bool) {
-	s := z.page.State
-	if !names {
-		s.DumpName, s.Signature, s.Search, s.ThreadFilter, s.OutlineState = "", "", "", "", OutlineState{}
-	}
-	z.page.Notices.copy(z.page.Host.Link(s.Address()), "Link copied")
-}
-
-// write writes the state to the address, and notifies the host page. With the first dump it waits
-// until its stack is there (Pace.show): the browser handles a new address like a visit, in
-// several processes, which takes about 40 ms of two cores.
-func (z *Address) write() {
-	if !z.page.Empty() || len(z.page.Dumps.List) == 0 || z.page.State.Table {
-		z.set()
-	}
-	z.page.HostPage.notify(Event{Kind: EventSelect, State: z.page.State})
-}
-
-// set writes the state to the address. Another place makes an entry of the history, except the
-// first one.
-func (z *Address) set() {
-	place := z.page.State.place()
-	z.page.Host.SetAddress(z.page.State.Address(), (!z.page.Empty() || z.place.Table || z.place.Outline != "" || place.Outline != "") && place != z.place)
-	z.place = place
-}
-
-// Changed applies an address that the user has typed or gone back to.
-func (z *Address) Changed(hash string) {
-	s := ParseState(hash)
-	if s.DumpID == z.page.State.DumpID {
-		s.Signature = z.page.State.Signature // an entry of the history may have one from before symbols came
-	}
-	if s.Address() == z.page.State.Address() {
-		return
-	}
-	theme, policy := z.page.State.Theme, z.page.State.Policy
-	z.page.State, z.place = s, s.place()
-	if z.page.State.Theme == "" {
-		z.page.State.Theme = theme
-	}
-	z.page.Host.SetTheme(z.page.State.Theme)
-	if s.Policy != policy {
-		z.page.setPolicy(s.Policy)
-	}
-	z.page.Panel.Outline.restored = false
-	if len(z.page.Dumps.List) == 0 {
-		z.linked = s
-		z.page.Panel.Outline.reopen()
-	} else if s.Table {
-		z.page.Dumps.Table.shown()
-	} else if dump, _ := z.page.Dumps.match(s); dump != z.page.Dumps.Open {
-		z.page.Dumps.Open = dump
-		z.page.forget()
-	}
-	z.page.Search.begin()
-	z.page.Screen.top, z.page.Screen.seek = s.Thread < 0, true
-	z.page.Screen.askAll()
-}
-
-// The state's address is a query string as net/url writes it. That package would add 15 KB to the
-// page's program, for other parts of addresses.
-
-// setQuery adds "key=value".
-func setQuery(b *strings.Builder, key, value string) {
-	if b.Len() > 0 {
-		b.WriteByte('&')
-	}
-	b.WriteString(key)
-	b.WriteByte('=')
-	const digits = "0123456789ABCDEF"
-	for i := range len(value) {
-		switch c := value[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == '~':
-			b.WriteByte(c)
-		case c == ' ':
-			b.WriteByte('+')
-		default:
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-		}
-	}
-}
-
-// parseQuery reads a query string; ok is false if an escape is invalid. Of several values of a key,
-// the first counts.
-func parseQuery(s string) (values map[string]string, ok bool) {
-	out := map[string]string{}
-	for _, part := range strings.Split(s, "&") {
-		k, v, _ := strings.Cut(part, "=")
-		key, ok := unescape(k)
-		value, ok2 := unescape(v)
-		if !ok || !ok2 {
-			return nil, false
-		}
-		if _, twice := out[key]; !twice {
-			out[key] = value
-		}
-	}
-	return out, true
-}
-
-// unescape replaces %XX and + (RFC 1866, section 8.2.1).
-func unescape(s string) (string, bool) {
-	if !strings.ContainsAny(s, "%+") {
-		return s, true
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '+':
-			b.WriteByte(' ')
-		case '%':
-			if i+2 >= len(s) {
-				return "", false
-			}
-			hi, lo := digit(s[i+1]), digit(s[i+2])
-			if hi < 0 || lo < 0 {
-				return "", false
-			}
-			b.WriteByte(byte(hi<<4 | lo))
-			i += 2
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String(), true
-}
-
-// digit returns the value of a hexadecimal digit, or -1.
-func digit(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }

@@ -36,7 +36,7 @@ func TestStateRoundTrip(t *testing.T) {
 
 func TestStateOfAnyAddress(t *testing.T) {
 	for _, hash := range []string{"#thread=-5&frame=x&tab=nonsense&side=up", "#%zz", "#thread=99999999999999999999", "#=&&&"} {
-		if got := ParseState(hash); got != NewState() {
+		if got := parseState(hash); got != NewState() {
 			t.Errorf("%q: %+v", hash, got)
 		}
 	}
@@ -73,8 +73,8 @@ func TestLowWindow(t *testing.T) {
 		written string // a part of the address
 	}{
 		{"", func(*Page) {}, true, ""},
-		{"", func(p *Page) { p.Act("tab", usualTab) }, false, "panel=open"},
-		{"", func(p *Page) { p.Act("tab", usualTab); p.Act("tab", usualTab) }, true, "panel=closed"},
+		{"", func(p *Page) { p.Act("tab", UsualTab) }, false, "panel=open"},
+		{"", func(p *Page) { p.Act("tab", UsualTab); p.Act("tab", UsualTab) }, true, "panel=closed"},
 		{"", func(p *Page) { p.Act("show", "files") }, false, "panel=open"},
 		{"", func(p *Page) { p.Layout.Resize("panel", 200) }, false, ""},
 		{"#tab=files", func(*Page) {}, false, "tab=files"},

@@ -56,6 +56,14 @@ func buttonPart(class, text, act string, arg any) part {
 	return part{kind: "button", class: "button " + class, text: text, act: act, arg: arg}
 }
 
+// addressPart is an address in a cell of a Table.
+func addressPart(text, points string) part {
+	if addressAct(text) == nil || !strings.HasPrefix(text, "0x") { // other numbers are counts
+		return textPart("", text, "")
+	}
+	return part{kind: "button", class: "address", text: text, tip: addressTitle(points), act: "address", arg: text}
+}
+
 func (t *Table) window() rows.Page {
 	p, _ := t.list.here()
 	return p

@@ -180,7 +180,7 @@ func (z *Threads) name(t rows.ThreadRow) string {
 }
 
 func (z *Threads) rowTitle(t rows.ThreadRow) string {
-	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, frameCount(t.Frames)))
+	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, counted(t.Frames, "frame")))
 }
 
 // tag is the mark in a thread's first line: the number of hits, or that the thread crashed or

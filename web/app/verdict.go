@@ -100,10 +100,7 @@ func (z *Verdict) findingsText() string {
 }
 
 func (z *Verdict) problemText() string {
-	if z.page.Summary.Errors == 1 {
-		return "1 problem with this dump"
-	}
-	return rows.Number(z.page.Summary.Errors) + " problems with this dump"
+	return counted(z.page.Summary.Errors, "problem") + " with this dump"
 }
 
 func (z *Verdict) missingText() string {

@@ -8,8 +8,6 @@ import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
-// This file has small texts and classes that several components use.
-
 func boolWord(b bool) string { return strconv.FormatBool(b) }
 
 func tabIndex(selected bool) string {
@@ -42,11 +40,12 @@ func codeClass(code bool) string {
 	return "plain"
 }
 
-func frameCount(n int) string {
-	if n == 1 {
-		return "1 frame"
+// counted is "1 program" or "2 programs".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
 	}
-	return rows.Number(n) + " frames"
+	return rows.Number(n) + " " + what
 }
 
 // hint returns a tooltip, or nil (no attribute) where it would repeat the visible text.
@@ -63,13 +62,6 @@ func height(rows, px int) string { return fmt.Sprintf("height:%dpx", rows*px) }
 
 func offset(from, px int) string { return fmt.Sprintf("transform:translateY(%dpx)", from*px) }
 
-func regValue(r rows.Register) string {
-	if r.Value == "" {
-		return "unknown"
-	}
-	return r.Value
-}
-
 // attemptText says why an attempt was rejected, and which rule it had.
 func attemptText(a rows.Attempt) string {
 	s := a.Reason
@@ -79,19 +71,8 @@ func attemptText(a rows.Attempt) string {
 	return s
 }
 
-// addressHelp explains the addresses and offsets of frames, in the help dialog.
-const addressHelp = "A caller’s address and its offset in the module point into its call instruction: they are the return address minus 1 byte on x86, 2 on ARM and 4 on ARM64, " +
-	"as in Breakpad’s text and rust-minidump’s JSON. “Returns to” in a frame’s details is the return address itself."
-
-// trustWord is a line of the help dialog: a way in which a frame can be found.
-type trustWord struct{ Trust, Word, Sentence string }
-
-// trustWords are the lines of the dialog, the most reliable first.
-func trustWords() []trustWord {
-	var out []trustWord
-	for _, t := range []string{"context", "cfi", "prewalked", "leaf", "frame_pointer", "cfi_scan", "scan", "none", "inline"} {
-		w, s := rows.Word(t)
-		out = append(out, trustWord{t, w, s})
-	}
-	return out
+// capital makes the first letter of an English text a capital.
+func capital(s string) string {
+	n := min(1, len(s))
+	return strings.ToUpper(s[:n]) + s[n:]
 }
