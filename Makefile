@@ -157,8 +157,8 @@ fuzz: ## runs each fuzz target for FUZZTIME=10s
 		echo "$$target"; $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x </dev/null || exit 1; done
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file
-	$(GO) tool vugugen -skip-go-mod -skip-main web/app
-	$(GO) fmt ./web/app
+	@for dir in $$(find web -name '*.vugu' -exec dirname {} + | sort -u); do $(GO) tool vugugen -skip-go-mod -skip-main $$dir || exit 1; done
+	$(GO) fmt ./web/app/...
 
 clean: ## removes all that was built
 	rm -rf dist node_modules

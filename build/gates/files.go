@@ -126,6 +126,48 @@ func checkLength(t *tree) ([]string, string, error) {
 	return wrong, fmt.Sprintf("the longest file written by hand: %s, %d lines", at, longest), nil
 }
 
+// maxInFolder is the most Go files in a folder, without tests and generated files: as many as a reader can look through.
+const maxInFolder = 40
+
+func checkFolders(t *tree) ([]string, string, error) {
+	count := map[string]int{}
+	var wrong []string
+	most := ""
+	for _, name := range t.files {
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := t.read(name)
+		if err != nil {
+			return nil, "", err
+		}
+		if handWritten(name, content) {
+			count[path.Dir(name)]++
+		}
+	}
+	for folder, n := range count {
+		if n > count[most] || n == count[most] && folder < most {
+			most = folder
+		}
+		if n > maxInFolder {
+			wrong = append(wrong, fmt.Sprintf("%s: %d Go files written by hand, more than %d; divide the package", folder, n, maxInFolder))
+		}
+	}
+	sort.Strings(wrong)
+	return wrong, fmt.Sprintf("the most Go files in a folder: %s, %d", most, count[most]), nil
+}
+
+// foldersOf returns the folders that have a file, sorted.
+func foldersOf(files []string, has func(name string) bool) []string {
+	found := map[string]bool{}
+	for _, name := range files {
+		if has(name) {
+			found[path.Dir(name)] = true
+		}
+	}
+	return sorted(found)
+}
+
 // machinePath finds absolute paths of a developer's machine, for example in a debug file that a
 // compiler wrote. They do not exist on a reader's machine, and they tell the developer's user name.
 // A letter, digit, dot or dash before the slash means that it is the middle of another path.

@@ -120,14 +120,22 @@ var importRules = []importRule{
 	{"walker/disk", []string{"core", "core/input", "core/intake", "core/sourcefile", "symfile/binary", "symfile/demangle/msvc", "symfile/symbol", "walker/readers", "walker/report", "walker/session", "walker/symbols"}},
 	{"walker/cmd/...", []string{"walker/disk", "walker/store", "walker/batch", "walker/batch/database", "walker/fetch", "walker/symbols", "core/intake", "walker", "walker/readers", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/sourcefile", "core/visible"}},
 
-	{"web/app", []string{"core/sourcefile", "walker/report/rows", "web/protocol"}},
+	// The packages of the page know nothing of the page as a whole, web/app.
+	{"web/app/words", []string{"walker/report/rows"}},
+	{"web/app/state", []string{"web/app/words"}},
+	{"web/app/host", []string{"web/protocol"}},
+	{"web/app/table", []string{"walker/report/rows", "web/protocol", "web/app/words"}},
+	{"web/app/split", nil},
+	{"web/app/sourcelinks", []string{"web/app/host", "web/app/words"}},
+	{"web/app/notices", []string{"walker/report/rows", "web/app/host", "web/app/words"}},
+	{"web/app", []string{"core/sourcefile", "walker/report/rows", "web/protocol", "web/app/..."}},
 	// The messages between page and engine.
 	{"web/protocol", []string{"walker/report/rows", "web/wire"}},
 	{"web/wire", nil},
 	{"wasm/engine", []string{"walker/batch", "walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
 	{"wasm/jsbytes", nil},
 	// The page's program. It parses nothing.
-	{"wasm/viewer", []string{"walker/report/rows", "web/app", "web/protocol", "wasm/jsbytes"}},
+	{"wasm/viewer", []string{"walker/report/rows", "web/app/...", "web/protocol", "wasm/jsbytes"}},
 	// The program of the page's workers: the engine, with the readers of binaries and the browser's files.
 	{"wasm/worker", []string{"wasm/engine", "wasm/jsbytes", "web/protocol", "walker", "walker/readers", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
 	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
@@ -258,7 +266,7 @@ var kept = []struct {
 		"it makes the page's programs much larger; net/http alone adds two megabytes"},
 	{[]string{module + "/walker/fetch"}, []string{"./wasm/viewer", "./wasm/worker"},
 		"the page asks servers by the browser, at the user's request, and no other way"},
-	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/worker", "./wasm/engine"},
+	{[]string{"github.com/vugu/...", module + "/web/app/..."}, []string{"./wasm/worker", "./wasm/engine"},
 		"the engine knows the protocol, and no page"},
 	{[]string{module + "/core", module + "/core/input", module + "/walker", module + "/symfile/..."}, []string{"./wasm/viewer"},
 		"the page parses nothing"},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -50,37 +51,49 @@ func checkVet(t *tree) ([]string, string, error) {
 	return wrong, "", nil
 }
 
-// components is the folder of the Vugu components.
-const components = "web/app"
-
-// checkGenerated generates the components' Go code in a copy of the folder and compares it with the
-// committed code.
+// checkGenerated generates the Go code of the Vugu components in copies of their folders, and compares
+// it with the committed code.
 func checkGenerated(t *tree) ([]string, string, error) {
-	source := filepath.Join(t.root, filepath.FromSlash(components))
+	var wrong []string
+	count := 0
+	for _, folder := range foldersOf(t.files, func(name string) bool { return path.Ext(name) == ".vugu" }) {
+		lines, n, err := checkComponents(t, folder)
+		if err != nil {
+			return nil, "", err
+		}
+		wrong, count = append(wrong, lines...), count+n
+	}
+	return wrong, fmt.Sprintf("%d files", count), nil
+}
+
+// checkComponents is checkGenerated for one folder. It returns the number of files, too.
+func checkComponents(t *tree, folder string) (wrong []string, count int, err error) {
+	source := filepath.Join(t.root, filepath.FromSlash(folder))
 	// The copy is inside the module, so that the generator resolves imports as in the original. The
-	// go command leaves folders that begin with an underscore out of "./...".
-	copied := filepath.Join(t.root, "dist", "_generated")
-	defer os.RemoveAll(copied)
-	if err := os.RemoveAll(copied); err != nil {
-		return nil, "", err
+	// go command leaves folders that begin with an underscore out of "./...". Its name is the package's.
+	parent := filepath.Join(t.root, "dist", "_generated")
+	copied := filepath.Join(parent, path.Base(folder))
+	defer os.RemoveAll(parent)
+	if err := os.RemoveAll(parent); err != nil {
+		return nil, 0, err
 	}
 	if err := copySources(source, copied); err != nil {
-		return nil, "", err
+		return nil, 0, err
 	}
 	generate := exec.Command("go", "tool", "vugugen", "-skip-go-mod", "-skip-main", copied)
 	generate.Dir = t.root
 	if text, err := generate.CombinedOutput(); err != nil {
-		return nil, "", fmt.Errorf("generating the components' code: %s", oneLine(string(text)))
+		return nil, 0, fmt.Errorf("generating the components of %s: %s", folder, oneLine(string(text)))
 	}
 	generated, err := readGenerated(copied)
 	if err != nil {
-		return nil, "", err
+		return nil, 0, err
 	}
 	committed, err := readGenerated(source)
 	if err != nil {
-		return nil, "", err
+		return nil, 0, err
 	}
-	return compareGenerated(generated, committed), fmt.Sprintf("%d files", len(generated)), nil
+	return compareGenerated(folder, generated, committed), len(generated), nil
 }
 
 // copySources copies the folder's files except generated ones and tests.
@@ -131,18 +144,18 @@ func readGenerated(dir string) (map[string]string, error) {
 
 // compareGenerated returns a line for each file that is missing in committed, differs there, or is
 // only there.
-func compareGenerated(generated, committed map[string]string) []string {
+func compareGenerated(folder string, generated, committed map[string]string) []string {
 	wrong := map[string]bool{}
 	for name, content := range generated {
 		if old, there := committed[name]; !there {
-			wrong[fmt.Sprintf("%s/%s is missing; make gen", components, name)] = true
+			wrong[fmt.Sprintf("%s/%s is missing; make gen", folder, name)] = true
 		} else if old != content {
-			wrong[fmt.Sprintf("%s/%s is out of date; make gen", components, name)] = true
+			wrong[fmt.Sprintf("%s/%s is out of date; make gen", folder, name)] = true
 		}
 	}
 	for name := range committed {
 		if _, wanted := generated[name]; !wanted {
-			wrong[fmt.Sprintf("%s/%s has no source any more; remove it", components, name)] = true
+			wrong[fmt.Sprintf("%s/%s has no source any more; remove it", folder, name)] = true
 		}
 	}
 	return sorted(wrong)

@@ -16,8 +16,8 @@ const (
 	maxFields  = 20
 )
 
-// smallTypes are the folders that are held to that.
-var smallTypes = []string{"web/app", "web/protocol"}
+// smallTypes are the packages that are held to that, as in importRules.
+var smallTypes = []string{"web/app/...", "web/protocol"}
 
 // typeSize is how much a type has.
 type typeSize struct{ methods, fields int }
@@ -25,7 +25,7 @@ type typeSize struct{ methods, fields int }
 func checkTypes(t *tree) ([]string, string, error) {
 	var wrong []string
 	most, at := typeSize{}, [2]string{}
-	for _, folder := range smallTypes {
+	for _, folder := range foldersOf(t.files, func(name string) bool { return path.Ext(name) == ".go" && fitsAny(smallTypes, path.Dir(name)) }) {
 		var sources [][]byte
 		for _, name := range t.files {
 			if path.Dir(name) != folder || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {

@@ -5,6 +5,7 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/state"
 )
 
 // The host page and the viewer call each other through two functions of the loader's object. The
@@ -12,7 +13,7 @@ import (
 // page to call; the cases of control below say what the arguments are.
 
 // setControl sets control. stop ends the workers.
-func (h *host) setControl(stop func()) {
+func (h *browser) setControl(stop func()) {
 	h.limit(h.viewer.Get("limits"))
 	if h.viewer.Get("onEvent").Type() == js.TypeFunction {
 		h.page.HostPage.Watch = h.notifyHost
@@ -36,7 +37,7 @@ func (h *host) setControl(stop func()) {
 }
 
 // control does what the host page requests.
-func (h *host) control(p *app.Page, what string, args []js.Value) {
+func (h *browser) control(p *app.Page, what string, args []js.Value) {
 	switch what {
 	case "add": // an array of Files; a number, which the idle event returns when they are read
 		p.HostPage.Mark = args[1].Int()
@@ -57,7 +58,7 @@ func (h *host) control(p *app.Page, what string, args []js.Value) {
 }
 
 // limit applies the host page's limits. v is {noFiles, readOnly, redact} or undefined.
-func (h *host) limit(v js.Value) {
+func (h *browser) limit(v js.Value) {
 	if v.Truthy() {
 		// The style sheet hides the controls for what is forbidden.
 		mark := func(name string, on bool, value string) {
@@ -74,7 +75,7 @@ func (h *host) limit(v js.Value) {
 }
 
 // notifyHost passes an event to the host page.
-func (h *host) notifyHost(e app.Event) {
+func (h *browser) notifyHost(e app.Event) {
 	detail := map[string]any{}
 	switch e.Kind {
 	case app.EventProgress:
@@ -90,14 +91,14 @@ func (h *host) notifyHost(e app.Event) {
 }
 
 // addressOf returns the selected address, or nil.
-func addressOf(s app.State) any {
+func addressOf(s state.State) any {
 	if s.At == 0 {
 		return nil
 	}
 	return fmt.Sprintf("0x%x", s.At)
 }
 
-func (h *host) notify(kind string, detail map[string]any) {
+func (h *browser) notify(kind string, detail map[string]any) {
 	if onEvent := h.viewer.Get("onEvent"); onEvent.Type() == js.TypeFunction {
 		onEvent.Invoke(kind, detail)
 	}

@@ -12,13 +12,14 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/host"
 )
 
 // maxFiles bounds one drop, since a user may drop a whole home directory by mistake.
 const maxFiles = 50_000
 
 // listenForFiles adds the listeners for drops, the two file choosers and pastes.
-func (h *host) listenForFiles() {
+func (h *browser) listenForFiles() {
 	target := h.viewer.Get("dropTarget")
 	hasFiles := func(e js.Value) bool {
 		// If the user may not add files, the host page may handle the drop itself.
@@ -74,7 +75,7 @@ func (h *host) listenForFiles() {
 	for _, name := range []string{"filesInput", "folderInput"} {
 		input := &dom.HTMLInputElement{BasicHTMLElement: &dom.BasicHTMLElement{BasicElement: element(h.viewer.Get(name))}}
 		h.native(input.Underlying(), "change", func(js.Value) {
-			files := []app.File{}
+			files := []host.File{}
 			for _, f := range input.Files() {
 				files = append(files, newFile(f.Value, f.Get("webkitRelativePath").String()))
 			}
@@ -96,7 +97,7 @@ const manyItems = 24
 // take collects the files of a drop or a paste, and calls offer with them and with problems. It
 // must get the items' files and entries while the event is handled, because the list is empty
 // afterwards. A folder also has a File, of 4096 bytes, so only its entry tells that it is a folder.
-func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problems []string)) {
+func (h *browser) take(data *dom.DataTransfer, offer func(files []host.File, problems []string)) {
 	items := []js.Value{}
 	files := []*jsFile{}
 	named := map[string]int{}
@@ -136,7 +137,7 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 			ambiguous[name], ambiguous[other] = true, true
 		}
 	}
-	plain, folders := []app.File{}, []js.Value{}
+	plain, folders := []host.File{}, []js.Value{}
 	for i, f := range files {
 		if root.IsNull() || ambiguous[f.name] {
 			if e := entry(i); e.Truthy() && e.Get("isDirectory").Bool() {
@@ -198,7 +199,7 @@ func unnumbered(name string) string {
 
 // separateFolders moves the files that are folders, according to the list of the common root, to
 // folders. Items with names in asked were already asked.
-func separateFolders(root js.Value, files []app.File, folders []js.Value, asked map[string]bool) ([]app.File, []js.Value) {
+func separateFolders(root js.Value, files []host.File, folders []js.Value, asked map[string]bool) ([]host.File, []js.Value) {
 	found := map[string]js.Value{}
 	reader := root.Call("createReader")
 	for {
@@ -212,7 +213,7 @@ func separateFolders(root js.Value, files []app.File, folders []js.Value, asked 
 			}
 		}
 	}
-	plain := []app.File{}
+	plain := []host.File{}
 	for _, f := range files {
 		if e, ok := found[f.Name()]; ok && !asked[f.Name()] {
 			folders = append(folders, e)
@@ -225,7 +226,7 @@ func separateFolders(root js.Value, files []app.File, folders []js.Value, asked 
 
 // offer passes files to the page when their sizes are known, because the page sorts by size.
 // Getting a size waits for another process, so the work is divided into tasks of 15 ms.
-func (h *host) offer(files []app.File, problems []string) {
+func (h *browser) offer(files []host.File, problems []string) {
 	left := files
 	l := &listing{h: h, told: time.Now()}
 	var measure func()
@@ -260,7 +261,7 @@ func (h *host) offer(files []app.File, problems []string) {
 
 // drawSoon draws the page in 80 ms, unless something else draws it before. Mostly the first screen
 // arrives by then, and drawing the bar of work would only delay it.
-func (h *host) drawSoon() {
+func (h *browser) drawSoon() {
 	before := h.draws
 	h.later(80, func() {
 		if h.draws == before {
@@ -271,7 +272,7 @@ func (h *host) drawSoon() {
 
 // listing is the work of listing dropped folders, which can take seconds.
 type listing struct {
-	h              *host
+	h              *browser
 	told           time.Time
 	shown, stopped bool
 }
@@ -297,7 +298,7 @@ func (l *listing) finish() bool {
 }
 
 // folders lists folders recursively. It returns all files together, so that a drop is one job.
-func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File, problems []string) {
+func (l *listing) folders(files []host.File, folders []js.Value) (all []host.File, problems []string) {
 	for len(folders) > 0 && len(files) < maxFiles && !l.stopped {
 		if folders[0].Get("createReader").IsUndefined() {
 			files, problems = l.handle(folders[0], "", files, problems)
@@ -352,7 +353,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 
 // handle is folders for a FileSystemDirectoryHandle, or the promise of one. path is the path of its
 // parent folder, with a slash at its end, or "".
-func (l *listing) handle(folder js.Value, path string, files []app.File, problems []string) ([]app.File, []string) {
+func (l *listing) handle(folder js.Value, path string, files []host.File, problems []string) ([]host.File, []string) {
 	failed := func(name, problem string) {
 		problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", rows.Clean(name), problem))
 	}
@@ -450,8 +451,8 @@ func settle(promise js.Value) (value js.Value, problem string) {
 	return value, problem
 }
 
-// OpenSample implements app.Host. The loader knows where the sample is.
-func (h *host) OpenSample() {
+// OpenSample implements host.Host. The loader knows where the sample is.
+func (h *browser) OpenSample() {
 	go func() {
 		problem := "this page has none"
 		var got js.Value
@@ -469,8 +470,8 @@ func (h *host) OpenSample() {
 }
 
 // filesOf returns the Files of a JavaScript array.
-func filesOf(array js.Value) []app.File {
-	files := make([]app.File, array.Length())
+func filesOf(array js.Value) []host.File {
+	files := make([]host.File, array.Length())
 	for i := range files {
 		files[i] = newFile(array.Index(i), "")
 	}

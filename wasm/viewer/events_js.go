@@ -11,7 +11,7 @@ import (
 
 // listen adds a few native listeners at the root for everything that the user does. Vugu's own "@"
 // listeners would serialize the target element with everything in it, at each event.
-func (h *host) listen() {
+func (h *browser) listen() {
 	h.measure = js.FuncOf(func(js.Value, []js.Value) any {
 		defer recoverPanic()
 		h.measureLists()
@@ -69,7 +69,7 @@ func element(v js.Value) *dom.BasicElement {
 func event(v js.Value) *dom.BasicEvent { return &dom.BasicEvent{Value: v} }
 
 // native adds a listener.
-func (h *host) native(target js.Value, event string, do func(js.Value), passive bool) {
+func (h *browser) native(target js.Value, event string, do func(js.Value), passive bool) {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		defer recoverPanic()
 		do(args[0])
@@ -99,7 +99,7 @@ func attribute(el js.Value, name string) string {
 
 // clicked does the action of the innermost element with data-act. A click elsewhere closes the open
 // menu.
-func (h *host) clicked(e js.Value) {
+func (h *browser) clicked(e js.Value) {
 	el := closest(e.Get("target"), "data-act")
 	if !el.Truthy() {
 		if h.page.Menus.Open != "" {
@@ -112,7 +112,7 @@ func (h *host) clicked(e js.Value) {
 }
 
 // typed passes the text of a field with data-input to the page.
-func (h *host) typed(e js.Value) {
+func (h *browser) typed(e js.Value) {
 	el := closest(e.Get("target"), "data-input")
 	if !el.Truthy() {
 		return
@@ -123,7 +123,7 @@ func (h *host) typed(e js.Value) {
 
 // pressed handles a key: first splitters, tabs, menus and lists, which have keys of their own by
 // their roles, then the page.
-func (h *host) pressed(e js.Value) {
+func (h *browser) pressed(e js.Value) {
 	if e.Get("key").String() == "k" && (e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool()) && !h.page.Empty() {
 		event(e).PreventDefault()
 		h.change(func(p *app.Page) { p.Act("go-to", "") })
@@ -206,7 +206,7 @@ func isMove(key string) bool {
 
 // roves moves the focus within tabs and menus with the arrow keys, as the ARIA roles tablist and
 // menu require, and within an open dialog with Tab.
-func (h *host) roves(e js.Value, key string, target js.Value) bool {
+func (h *browser) roves(e js.Value, key string, target js.Value) bool {
 	by := 0
 	group, items := "", ""
 	switch key {

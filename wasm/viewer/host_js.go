@@ -7,11 +7,13 @@ import (
 	"honnef.co/go/js/dom/v2"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/table"
 )
 
-// host implements app.Host with the browser. The loader decides what the viewer fills: the whole
+// browser implements host.Host. The loader decides what the viewer fills: the whole
 // window, or a shadow root in a host page.
-type host struct {
+type browser struct {
 	viewer    js.Value
 	root      *dom.BasicElement // the element that the viewer fills, which has its listeners
 	window    js.Value
@@ -31,9 +33,9 @@ type host struct {
 	timer     js.Value
 }
 
-func newHost(viewer js.Value) *host {
+func newBrowser(viewer js.Value) *browser {
 	window := viewer.Get("hostWindow")
-	return &host{viewer: viewer, root: element(viewer.Get("root")), window: window, low: window.Call("matchMedia", lowWindow)}
+	return &browser{viewer: viewer, root: element(viewer.Get("root")), window: window, low: window.Call("matchMedia", lowWindow)}
 }
 
 // try calls browser functions that may throw (storage, clipboard), and returns the exception's
@@ -52,16 +54,16 @@ func try(do func()) (problem string) {
 }
 
 // owns reports whether the viewer is the whole page, and not embedded in one.
-func (h *host) owns() bool { return h.viewer.Get("ownsWindow").Truthy() }
+func (h *browser) owns() bool { return h.viewer.Get("ownsWindow").Truthy() }
 
-func (h *host) hash() string {
+func (h *browser) hash() string {
 	if !h.owns() {
 		return ""
 	}
 	return h.window.Get("location").Get("hash").String()
 }
 
-func (h *host) SetTitle(title string) {
+func (h *browser) SetTitle(title string) {
 	if h.owns() {
 		h.window.Get("document").Set("title", title)
 	}
@@ -70,7 +72,7 @@ func (h *host) SetTitle(title string) {
 // SetAddress writes the address when it has not changed for 250 ms. Holding a key down changes it
 // faster than browsers allow, and places that the user only passes through need no entry in the
 // history.
-func (h *host) SetAddress(hash string, entry bool) {
+func (h *browser) SetAddress(hash string, entry bool) {
 	if !h.owns() {
 		return
 	}
@@ -93,12 +95,12 @@ func (h *host) SetAddress(hash string, entry bool) {
 	})
 }
 
-func (h *host) Link(hash string) string {
+func (h *browser) Link(hash string) string {
 	address, _, _ := strings.Cut(h.window.Get("location").Get("href").String(), "#")
 	return address + "#" + hash
 }
 
-func (h *host) Load(key string) (value string) {
+func (h *browser) Load(key string) (value string) {
 	try(func() {
 		if v := h.viewer.Get("storage").Call("getItem", "crashpane."+key); v.Type() == js.TypeString {
 			value = v.String()
@@ -107,11 +109,11 @@ func (h *host) Load(key string) (value string) {
 	return value
 }
 
-func (h *host) Store(key, value string) {
+func (h *browser) Store(key, value string) {
 	try(func() { h.viewer.Get("storage").Call("setItem", "crashpane."+key, value) })
 }
 
-func (h *host) SetTheme(theme string) {
+func (h *browser) SetTheme(theme string) {
 	target := h.viewer.Get("themed")
 	if theme == "" {
 		target.Call("removeAttribute", "data-theme")
@@ -120,20 +122,20 @@ func (h *host) SetTheme(theme string) {
 	target.Call("setAttribute", "data-theme", theme)
 }
 
-func (h *host) System() string {
+func (h *browser) System() string {
 	agent := h.window.Get("navigator").Get("userAgent").String()
 	switch {
 	case strings.Contains(agent, "Windows"):
-		return app.SystemWindows
+		return host.Windows
 	case strings.Contains(agent, "Mac OS"):
-		return app.SystemMac
+		return host.Mac
 	}
-	return app.SystemLinux
+	return host.Linux
 }
 
 // kept calls a function of the loader's storage of indexes, and passes on the result of its
 // promise: undefined if the browser refuses.
-func (h *host) kept(do func(js.Value), name string, args ...any) {
+func (h *browser) kept(do func(js.Value), name string, args ...any) {
 	go func() {
 		answer := js.Undefined()
 		try(func() {
@@ -146,7 +148,7 @@ func (h *host) kept(do func(js.Value), name string, args ...any) {
 	}()
 }
 
-func (h *host) KeptSize(done func(int64, int)) {
+func (h *browser) KeptSize(done func(int64, int)) {
 	h.kept(func(all js.Value) {
 		if all.Truthy() {
 			done(int64(all.Get("bytes").Float()), all.Get("count").Int())
@@ -154,7 +156,7 @@ func (h *host) KeptSize(done func(int64, int)) {
 	}, "size")
 }
 
-func (h *host) ForgetKept(done func()) { h.kept(func(js.Value) { done() }, "clear") }
+func (h *browser) ForgetKept(done func()) { h.kept(func(js.Value) { done() }, "clear") }
 
 // once makes a JavaScript function that is released when it is called.
 func once(do func(args []js.Value)) js.Func {
@@ -167,17 +169,17 @@ func once(do func(args []js.Value)) js.Func {
 	return f
 }
 
-func (h *host) later(milliseconds int, do func()) {
+func (h *browser) later(milliseconds int, do func()) {
 	h.window.Call("setTimeout", once(func([]js.Value) { do() }), milliseconds)
 }
 
-func (h *host) After(milliseconds int, do func() (draw bool)) {
+func (h *browser) After(milliseconds int, do func() (draw bool)) {
 	h.later(milliseconds, func() { h.changeIf(func(*app.Page) bool { return do() }) })
 }
 
-// NextFrame implements app.Host. In a hidden tab the browser paints nothing, so it waits at most
+// NextFrame implements host.Host. In a hidden tab the browser paints nothing, so it waits at most
 // 200 ms.
-func (h *host) NextFrame(do func()) {
+func (h *browser) NextFrame(do func()) {
 	done := false
 	act := func() {
 		if !done {
@@ -189,9 +191,9 @@ func (h *host) NextFrame(do func()) {
 	h.later(200, act)
 }
 
-// Copy implements app.Host. It tries the clipboard object first, then the old way, which works in
+// Copy implements host.Host. It tries the clipboard object first, then the old way, which works in
 // more contexts but is deprecated.
-func (h *host) Copy(text string, done func(string)) {
+func (h *browser) Copy(text string, done func(string)) {
 	tell := func(problem string) { h.change(func(*app.Page) { done(problem) }) }
 	clipboard := h.window.Get("navigator").Get("clipboard")
 	if !clipboard.Truthy() {
@@ -213,7 +215,7 @@ func (h *host) Copy(text string, done func(string)) {
 }
 
 // copyOld copies by document.execCommand, and returns the problem.
-func (h *host) copyOld(text string) string {
+func (h *browser) copyOld(text string) string {
 	document := h.window.Get("document")
 	ok := false
 	problem := try(func() {
@@ -231,7 +233,7 @@ func (h *host) copyOld(text string) string {
 	return problem
 }
 
-func (h *host) Download(name, mime string, parts ...string) {
+func (h *browser) Download(name, mime string, parts ...string) {
 	all := make([]any, len(parts))
 	for i, part := range parts {
 		all[i] = part
@@ -241,7 +243,7 @@ func (h *host) Download(name, mime string, parts ...string) {
 
 // downloadBlob has the browser save a Blob, as if the user had clicked a link with the attribute
 // download.
-func (h *host) downloadBlob(name string, blob js.Value) {
+func (h *browser) downloadBlob(name string, blob js.Value) {
 	document := h.window.Get("document")
 	url := js.Global().Get("URL").Call("createObjectURL", blob)
 	link := document.Call("createElement", "a")
@@ -252,7 +254,7 @@ func (h *host) downloadBlob(name string, blob js.Value) {
 	h.later(30_000, func() { js.Global().Get("URL").Call("revokeObjectURL", url) })
 }
 
-func (h *host) Focus(id string) {
+func (h *browser) Focus(id string) {
 	if id == "search" {
 		// The search field always exists, so focus it at once: the next keys that the user types
 		// must go into it.
@@ -272,12 +274,12 @@ func (h *host) Focus(id string) {
 }
 
 // find returns the element with an id, or null.
-func (h *host) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
+func (h *browser) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
 
-// ShowDocument implements app.Host. Vugu leaves the frame alone, because it has drawn the element
+// ShowDocument implements host.Host. Vugu leaves the frame alone, because it has drawn the element
 // without content. A sandbox without permissions gives the document an origin of its own, without
 // scripts, forms and navigation; the policy of the page holds in it, too.
-func (h *host) ShowDocument(id, html string) {
+func (h *browser) ShowDocument(id, html string) {
 	h.after = append(h.after, func() {
 		if box := h.find(id); box.Truthy() {
 			frame := h.window.Get("document").Call("createElement", "iframe")
@@ -289,15 +291,15 @@ func (h *host) ShowDocument(id, html string) {
 	})
 }
 
-// Progress implements app.Host. It sets the same attribute as the next render, which therefore has
+// Progress implements host.Host. It sets the same attribute as the next render, which therefore has
 // nothing to change.
-func (h *host) Progress(bar string, percent int) {
+func (h *browser) Progress(bar string, percent int) {
 	if el := h.root.Call("querySelector", "progress."+bar); el.Truthy() {
 		el.Call("setAttribute", "value", percent)
 	}
 }
 
-func (h *host) ShowBackground(text string, percent int) {
+func (h *browser) ShowBackground(text string, percent int) {
 	box := h.root.Call("querySelector", ".background")
 	if !box.Truthy() {
 		return
@@ -312,7 +314,7 @@ func (h *host) ShowBackground(text string, percent int) {
 	box.Set("hidden", false)
 }
 
-func (h *host) Shift(list string, rows int) {
+func (h *browser) Shift(list string, rows int) {
 	h.after = append(h.after, func() {
 		if box := h.find(list); box.Truthy() {
 			box.Set("scrollTop", box.Get("scrollTop").Float()+float64(rows*rowHeight(box)))
@@ -320,8 +322,8 @@ func (h *host) Shift(list string, rows int) {
 	})
 }
 
-// Reveal implements app.Host. It scrolls no further than needed.
-func (h *host) Reveal(list string, row int) {
+// Reveal implements host.Host. It scrolls no further than needed.
+func (h *browser) Reveal(list string, row int) {
 	h.after = append(h.after, func() {
 		box := h.find(list)
 		if !box.Truthy() {
@@ -343,36 +345,36 @@ func (h *host) Reveal(list string, row int) {
 func rowHeight(list js.Value) int {
 	switch list.Get("id").String() {
 	case "threads":
-		return app.ThreadHeight
+		return table.ThreadHeight
 	case "content", "code", "memory", "stack-words":
-		return app.LineHeight
+		return table.LineHeight
 	}
-	return app.RowHeight
+	return table.RowHeight
 }
 
 // lowWindow is the style sheet's query of medium windows that have no room for twelve rows of a stack
 // above an open lower panel.
 const lowWindow = "(max-width: 1080px) and (max-height: 860px)"
 
-func (h *host) Low() bool { return h.low.Get("matches").Bool() }
+func (h *browser) Low() bool { return h.low.Get("matches").Bool() }
 
-func (h *host) Announce(text string) { h.announce(text) }
+func (h *browser) Announce(text string) { h.announce(text) }
 
 // announce writes to the live region, from which screen readers read. The loader makes it outside
 // of what Vugu draws, because text would be read again whenever it is drawn again.
-func (h *host) announce(text string) {
+func (h *browser) announce(text string) {
 	if live := h.viewer.Get("live"); live.Truthy() {
 		live.Set("textContent", text)
 	}
 }
 
-func (h *host) PickFiles()  { h.viewer.Get("filesInput").Call("click") }
-func (h *host) PickFolder() { h.viewer.Get("folderInput").Call("click") }
+func (h *browser) PickFiles()  { h.viewer.Get("filesInput").Call("click") }
+func (h *browser) PickFolder() { h.viewer.Get("folderInput").Call("click") }
 
 // rendered is called after each render. What has to wait for a render (after) runs in the next
 // frame: measuring elements makes the browser lay out the page, and in that frame it does so
 // anyway.
-func (h *host) rendered() {
+func (h *browser) rendered() {
 	h.draws++
 	h.markBusy()
 	h.scheduleMeasure()
@@ -389,7 +391,7 @@ const busyFrom = 200
 // markBusy has the style sheet show the bar of work after busyFrom. A CSS animation with a delay
 // could do the same, but the browser would compute sixty frames a second for the invisible bar,
 // which takes a tenth of two cores from the engine.
-func (h *host) markBusy() {
+func (h *browser) markBusy() {
 	if h.busy == h.page.Work.Busy() {
 		return
 	}
@@ -408,7 +410,7 @@ func (h *host) markBusy() {
 }
 
 // scheduleMeasure measures in the next frame, at most once in a frame.
-func (h *host) scheduleMeasure() {
+func (h *browser) scheduleMeasure() {
 	if h.measured {
 		return
 	}
@@ -418,7 +420,7 @@ func (h *host) scheduleMeasure() {
 
 // measureLists tells the page which rows of each list are visible. It draws nothing: if rows are
 // missing, the query's result draws them.
-func (h *host) measureLists() {
+func (h *browser) measureLists() {
 	h.measured = false
 	// Callbacks may add others, for the render after this one.
 	todo := h.after

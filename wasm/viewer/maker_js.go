@@ -4,7 +4,7 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/wasm/jsbytes"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -16,8 +16,8 @@ type maker struct {
 	pieces  js.Value // an Array of Blobs, the chunks, which the browser may store on disk
 }
 
-// Make implements app.Engine. The worker runs the same program as the engine.
-func (w *workerEngine) Make(files []app.File, req protocol.Request) {
+// Make implements host.Engine. The worker runs the same program as the engine.
+func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 	w.StopMaking()
 	m := &maker{worker: w.viewer.Call("makeWorker"), pieces: js.Global().Get("Array").New()}
 	w.maker = m
@@ -69,7 +69,7 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	m.worker.Call("postMessage", map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
 }
 
-// StopMaking implements app.Engine. It does not release the handler, which may be its caller.
+// StopMaking implements host.Engine. It does not release the handler, which may be its caller.
 func (w *workerEngine) StopMaking() {
 	if w.maker != nil {
 		w.maker.worker.Call("terminate")

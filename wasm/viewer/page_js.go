@@ -2,8 +2,8 @@
 // reads files, walks stacks and finds names, is another program (wasm/worker).
 //
 //	page_js.go                    begin here
-//	host_js.go, sources_js.go     app.Host
-//	worker_js.go, maker_js.go     app.Engine
+//	host_js.go, sources_js.go     host.Host
+//	worker_js.go, maker_js.go     host.Engine
 //	events_js.go, drop_js.go,     the user's input
 //	split_js.go
 //	control_js.go                 the host page
@@ -44,7 +44,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	h := newHost(viewer)
+	h := newBrowser(viewer)
 	env := renderer.EventEnv()
 	var page *app.Page
 	// All callbacks change the page through changeIf or change. They hold the renderer's lock, and
@@ -111,7 +111,7 @@ func showProgram(p *app.Program, state js.Value) {
 }
 
 // draw renders the page. The program survives a panic in it.
-func draw(h *host, renderer *domrender.JSRenderer, build *vugu.BuildEnv, root *app.Root) {
+func draw(h *browser, renderer *domrender.JSRenderer, build *vugu.BuildEnv, root *app.Root) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.announce(fmt.Sprintf("Crashpane could not draw the page: %v", p))

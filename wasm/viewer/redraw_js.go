@@ -24,7 +24,7 @@ type redraw struct {
 const redraws = 12
 
 // newRedraw makes an invisible element of the window's size, and a renderer that draws in it.
-func (h *host) newRedraw(r *app.WarmUp, aside js.Value) *redraw {
+func (h *browser) newRedraw(r *app.WarmUp, aside js.Value) *redraw {
 	document := h.window.Get("document")
 	d := &redraw{screens: r.Screens(), box: document.Call("createElement", "div"), aside: aside}
 	mount := document.Call("createElement", "div")

@@ -4,13 +4,14 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/host"
 )
 
-// This file implements app.SymbolHost with web/static/symbols.js.
+// This file implements host.Symbols with web/static/symbols.js.
 
-func (h *host) sources() js.Value { return h.viewer.Get("sources") }
+func (h *browser) sources() js.Value { return h.viewer.Get("sources") }
 
-func (h *host) SymbolBases() (bases []string, ok bool) {
+func (h *browser) SymbolBases() (bases []string, ok bool) {
 	list := h.sources().Get("bases")
 	if !list.Truthy() {
 		return nil, false
@@ -21,7 +22,7 @@ func (h *host) SymbolBases() (bases []string, ok bool) {
 	return bases, true
 }
 
-func (h *host) ResolveBase(text string) (base string, allowed bool, problem string) {
+func (h *browser) ResolveBase(text string) (base string, allowed bool, problem string) {
 	r := h.sources().Call("resolve", text)
 	if p := r.Get("problem"); p.Truthy() {
 		return "", false, p.String()
@@ -30,7 +31,7 @@ func (h *host) ResolveBase(text string) (base string, allowed bool, problem stri
 }
 
 // promised calls a function of the loader, and passes on the result of its promise, or the problem.
-func (h *host) promised(do func(answer js.Value, problem string), of js.Value, name string, args ...any) {
+func (h *browser) promised(do func(answer js.Value, problem string), of js.Value, name string, args ...any) {
 	go func() {
 		var answer js.Value
 		var refused string
@@ -43,9 +44,9 @@ func (h *host) promised(do func(answer js.Value, problem string), of js.Value, n
 	}()
 }
 
-// Fetch implements app.Host. It reports progress at most every 150 ms, because each report draws
+// Fetch implements host.Host. It reports progress at most every 150 ms, because each report draws
 // the page.
-func (h *host) Fetch(url, token string, whole bool, progress func(done, total int64), done func(app.Fetched)) (stop func()) {
+func (h *browser) Fetch(url, token string, whole bool, progress func(done, total int64), done func(host.Fetched)) (stop func()) {
 	abort := js.Global().Get("AbortController").New()
 	stopped, shown := false, 0.0
 	counted := js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -62,7 +63,7 @@ func (h *host) Fetch(url, token string, whole bool, progress func(done, total in
 		if stopped {
 			return
 		}
-		f := app.Fetched{Problem: problem}
+		f := host.Fetched{Problem: problem}
 		if problem == "" {
 			f.Status, f.At = answer.Get("status").Int(), answer.Get("at").String()
 			if file := answer.Get("file"); file.Truthy() {
@@ -79,11 +80,11 @@ func (h *host) Fetch(url, token string, whole bool, progress func(done, total in
 	}
 }
 
-func (h *host) folder() js.Value { return h.sources().Get("folder") }
+func (h *browser) folder() js.Value { return h.sources().Get("folder") }
 
-func (h *host) CanPickStore() bool { return h.folder().Get("can").Truthy() }
+func (h *browser) CanPickStore() bool { return h.folder().Get("can").Truthy() }
 
-func (h *host) PickStore(done func(name, problem string)) {
+func (h *browser) PickStore(done func(name, problem string)) {
 	h.promised(func(name js.Value, problem string) {
 		if problem != "" { // mostly because the user has cancelled the chooser
 			done("", problem)
@@ -93,9 +94,11 @@ func (h *host) PickStore(done func(name, problem string)) {
 	}, h.folder(), "pick")
 }
 
-func (h *host) KeepStore(keep bool) { h.promised(func(js.Value, string) {}, h.folder(), "keep", keep) }
+func (h *browser) KeepStore(keep bool) {
+	h.promised(func(js.Value, string) {}, h.folder(), "keep", keep)
+}
 
-func (h *host) RecallStore(done func(string)) {
+func (h *browser) RecallStore(done func(string)) {
 	h.promised(func(name js.Value, problem string) {
 		if problem == "" {
 			done(name.String())
@@ -103,13 +106,13 @@ func (h *host) RecallStore(done func(string)) {
 	}, h.folder(), "recall")
 }
 
-func (h *host) FromStore(paths []string, limit int, done func([]app.File, string)) {
+func (h *browser) FromStore(paths []string, limit int, done func([]host.File, string)) {
 	list := make([]any, len(paths))
 	for i, p := range paths {
 		list[i] = p
 	}
 	h.promised(func(found js.Value, problem string) {
-		var files []app.File
+		var files []host.File
 		for i := 0; problem == "" && i < found.Length(); i++ {
 			files = append(files, newFile(found.Index(i).Get("file"), found.Index(i).Get("path").String()))
 		}

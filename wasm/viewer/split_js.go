@@ -7,17 +7,18 @@ import (
 	"honnef.co/go/js/dom/v2"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/split"
 )
 
 // listenForSplits has the user drag the splitters between zones. During a drag the page is not
 // drawn: the size goes straight to a custom property of the style sheet, and only the last one to
 // the page.
-func (h *host) listenForSplits() {
+func (h *browser) listenForSplits() {
 	var line js.Value // the splitter that is being dragged
 	var start, size, to int
-	split := -1
+	row := -1
 	position := func(e js.Value) int {
-		if app.Splits[split].Vertical {
+		if split.All[row].Vertical {
 			return e.Get("clientX").Int()
 		}
 		return e.Get("clientY").Int()
@@ -28,27 +29,27 @@ func (h *host) listenForSplits() {
 			return
 		}
 		event(e).PreventDefault()
-		line, split = el, splitOf(el)
-		start, size, to = position(e), h.splitSize(split), 0
+		line, row = el, splitOf(el)
+		start, size, to = position(e), h.splitSize(row), 0
 		el.Call("setPointerCapture", e.Get("pointerId"))
 		el.Call("focus")
 		el.Get("classList").Call("add", "moving")
 	}, false)
 	h.native(h.root.Underlying(), "pointermove", func(e js.Value) {
-		if split < 0 {
+		if row < 0 {
 			return
 		}
-		s := &app.Splits[split]
+		s := &split.All[row]
 		to = max(s.Least, min(size+s.Grows*(position(e)-start), s.Most))
 		line.Get("parentNode").Call("closest", ".crash-in").Get("style").Call("setProperty", "--cp-"+s.Name, fmt.Sprintf("%dpx", to))
 	}, false)
 	end := func(js.Value) {
-		if split < 0 {
+		if row < 0 {
 			return
 		}
 		line.Get("classList").Call("remove", "moving")
-		name := app.Splits[split].Name
-		split = -1
+		name := split.All[row].Name
+		row = -1
 		if to > 0 {
 			h.change(func(p *app.Page) { p.Layout.Resize(name, to) })
 		}
@@ -57,7 +58,7 @@ func (h *host) listenForSplits() {
 	h.native(h.root.Underlying(), "pointercancel", end, false)
 	h.native(h.root.Underlying(), "dblclick", func(e js.Value) {
 		if el := closest(e.Get("target"), "data-split"); el.Truthy() {
-			name := app.Splits[splitOf(el)].Name
+			name := split.All[splitOf(el)].Name
 			h.change(func(p *app.Page) { p.Layout.Resize(name, 0) })
 		}
 	}, false)
@@ -66,8 +67,8 @@ func (h *host) listenForSplits() {
 // splitOf returns a splitter's row of app.Splits.
 func splitOf(line js.Value) int {
 	name := attribute(line, "data-split")
-	for i := range app.Splits {
-		if app.Splits[i].Name == name {
+	for i := range split.All {
+		if split.All[i].Name == name {
 			return i
 		}
 	}
@@ -75,8 +76,8 @@ func splitOf(line js.Value) int {
 }
 
 // splitSize measures a zone, which may be smaller than the user's size because of the window.
-func (h *host) splitSize(split int) int {
-	s := &app.Splits[split]
+func (h *browser) splitSize(row int) int {
+	s := &split.All[row]
 	zone := h.root.Call("querySelector", "."+s.Name+":not(.splitter)")
 	if !zone.Truthy() {
 		return s.Size
@@ -89,9 +90,9 @@ func (h *host) splitSize(split int) int {
 
 // splitKey moves a splitter with a key, as the ARIA role separator requires, and reports whether it
 // is one of its keys.
-func (h *host) splitKey(key string, line js.Value) bool {
+func (h *browser) splitKey(key string, line js.Value) bool {
 	i := splitOf(line)
-	s := &app.Splits[i]
+	s := &split.All[i]
 	const step = 16
 	by := 0
 	switch {
@@ -116,7 +117,7 @@ func (h *host) splitKey(key string, line js.Value) bool {
 
 // listenForMenus opens the context menu of a row of the stack, by the right mouse button or the
 // keyboard's menu key.
-func (h *host) listenForMenus() {
+func (h *browser) listenForMenus() {
 	h.native(h.root.Underlying(), "contextmenu", func(e js.Value) {
 		target := e.Get("target")
 		list := closest(target, "data-list")

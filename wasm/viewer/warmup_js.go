@@ -8,6 +8,7 @@ import (
 	"honnef.co/go/js/dom/v2"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -32,7 +33,7 @@ const warmUpTask = 6 * time.Millisecond
 // arrives: building its screen (app.WarmUp), handling a drop, fonts, and drawing. The elements with
 // the fonts' texts stay in the document, invisibly, because browsers drop fonts that are not in
 // use.
-func (h *host) warmUp(r *app.WarmUp, fonts []string) {
+func (h *browser) warmUp(r *app.WarmUp, fonts []string) {
 	defer recoverPanic()
 	aside := h.viewer.Get("live").Get("parentNode")
 	box := h.window.Get("document").Call("createElement", "div")
@@ -80,11 +81,11 @@ func (h *host) warmUp(r *app.WarmUp, fonts []string) {
 }
 
 // warmUpDrop handles an empty file as if the user had dropped it, and sends it to a closed channel.
-func (h *host) warmUpDrop() {
+func (h *browser) warmUpDrop() {
 	data := js.Global().Get("DataTransfer").New()
 	data.Get("items").Call("add", js.Global().Get("File").New([]any{"a"}, "a"))
 	channel := js.Global().Get("MessageChannel").New()
-	h.take(&dom.DataTransfer{Value: data}, func(files []app.File, _ []string) {
+	h.take(&dom.DataTransfer{Value: data}, func(files []host.File, _ []string) {
 		for _, f := range files {
 			f.Size()
 			(&workerEngine{worker: channel.Get("port1")}).Send(protocol.Call{Request: &protocol.Add{Names: []string{f.Name()}}}, f)

@@ -7,10 +7,11 @@ import (
 
 	"github.com/crashpane/crashpane/wasm/jsbytes"
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// workerEngine implements app.Engine with a worker. The loader makes the workers, and gives them
+// workerEngine implements host.Engine with a worker. The loader makes the workers, and gives them
 // the engine's program.
 type workerEngine struct {
 	viewer  js.Value // the loader's object: makeWorker(), program, first
@@ -142,8 +143,8 @@ func (w *workerEngine) terminate() {
 	// The handlers are not released: one of them may be the caller.
 }
 
-// Send implements app.Engine.
-func (w *workerEngine) Send(c protocol.Call, file app.File) {
+// Send implements host.Engine.
+func (w *workerEngine) Send(c protocol.Call, file host.File) {
 	if !w.worker.Truthy() {
 		return
 	}
@@ -163,13 +164,13 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 	w.worker.Call("postMessage", message)
 }
 
-// Restart implements app.Engine.
+// Restart implements host.Engine.
 func (w *workerEngine) Restart() {
 	w.terminate()
 	w.start()
 }
 
-// jsFile implements app.File: a File of the browser with its path in the drop, or what stands in
+// jsFile implements host.File: a File of the browser with its path in the drop, or what stands in
 // for one.
 type jsFile struct {
 	value  js.Value
@@ -188,10 +189,10 @@ func newFile(value js.Value, name string) *jsFile {
 // Remote reports whether the file is on a server.
 func (f *jsFile) Remote() bool { return f.remote }
 
-// Name implements app.File.
+// Name implements host.File.
 func (f *jsFile) Name() string { return f.name }
 
-// Size implements app.File. The first call makes the browser look at the file, which may take a
+// Size implements host.File. The first call makes the browser look at the file, which may take a
 // while.
 func (f *jsFile) Size() int64 {
 	if f.size < 0 {

@@ -4,6 +4,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/crashpane/crashpane/web/app/sourcelinks"
+	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -45,24 +49,24 @@ var actionTable = []action{
 	{id: "open-dump", do: func(p *Page, dump string) { p.Dumps.Table.open(dump) }},
 	{id: "dump-group", do: func(p *Page, row string) { p.Dumps.Table.choose(row) }},
 	{id: "sort-dumps", doN: func(p *Page, column int) {
-		p.Dumps.Table.change(&p.Dumps.Table.Dumps, func() { p.Dumps.Table.Dumps.sortBy(column) })
+		p.Dumps.Table.change(&p.Dumps.Table.Dumps, func() { p.Dumps.Table.Dumps.SortBy(column) })
 	}},
 	{id: "sort-groups", doN: func(p *Page, column int) {
-		p.Dumps.Table.change(&p.Dumps.Table.Groups, func() { p.Dumps.Table.Groups.sortBy(column) })
+		p.Dumps.Table.change(&p.Dumps.Table.Groups, func() { p.Dumps.Table.Groups.SortBy(column) })
 	}},
 	{id: "export-dumps", do: func(p *Page, arg string) { p.Dumps.Table.export(arg) }},
 	{id: "close-dump", limit: addsFiles, do: func(p *Page, _ string) { p.Dumps.closeOpen() }},
 	{id: "menu", do: func(p *Page, menu string) { p.Menus.toggle(menu) }},
 	{id: "theme", do: func(p *Page, _ string) { p.toggleTheme() }},
 	{id: "help", keys: []string{"?"}, start: true, do: func(p *Page, _ string) { p.Menus.toggleHelp() }},
-	{id: "dismiss", do: func(p *Page, id string) { p.Notices.dismiss(id) }},
+	{id: "dismiss", do: func(p *Page, id string) { p.Notices.Dismiss(id) }},
 	{id: "find", do: func(p *Page, to string) { p.Search.Find(map[string]int{"next": 1, "previous": -1}[to]) }},
 	{id: "focus-search", keys: []string{"/"}, help: "search; Enter and Shift+Enter go to the next and the previous hit", do: func(p *Page, _ string) { p.Host.Focus("search") }},
 
 	{id: "go-to", keys: []string{"g"}, help: "go to an address, a register, a name or an action; also Ctrl+K", do: func(p *Page, _ string) { p.Menus.GoTo.toggle() }},
 	{id: "go", do: func(p *Page, arg string) { p.Menus.GoTo.choose(arg) }},
 	{id: "address", do: func(p *Page, arg string) {
-		if address, ok := parseAddress(arg); ok {
+		if address, ok := words.ParseAddress(arg); ok {
 			p.GoToAddress(address)
 		}
 	}},
@@ -94,12 +98,12 @@ var actionTable = []action{
 	{id: "toggle-code", keys: []string{"d"}, help: "show the code around this frame, or its registers", do: func(p *Page, _ string) { p.Frame.toggle("code") }},
 	{id: "code-go", do: func(p *Page, address string) { p.Frame.Code.goTo(address) }},
 	{id: "code-source", do: func(p *Page, _ string) { p.Frame.Code.toggleSource() }},
-	{id: "source-links", do: func(p *Page, _ string) { p.Frame.Code.Links.toggle(p.Frame.Code.Path) }},
+	{id: "source-links", do: func(p *Page, _ string) { p.Frame.Code.Links.Toggle(p.Frame.Code.Path) }},
 	{id: "link-example", doN: func(p *Page, n int) {
-		p.Frame.Code.Links.Template = linkExamples[min(max(n, 0), len(linkExamples)-1)].Template
+		p.Frame.Code.Links.Template = sourcelinks.Examples[min(max(n, 0), len(sourcelinks.Examples)-1)].Template
 	}},
-	{id: "link-add", do: func(p *Page, _ string) { p.Frame.Code.Links.add() }},
-	{id: "link-remove", doN: func(p *Page, n int) { p.Frame.Code.Links.remove(n) }},
+	{id: "link-add", do: func(p *Page, _ string) { p.Frame.Code.Links.Add() }},
+	{id: "link-remove", doN: func(p *Page, n int) { p.Frame.Code.Links.Remove(n) }},
 	{id: "code-back", do: func(p *Page, _ string) { p.Frame.Code.back() }},
 	{id: "code-bytes", do: func(p *Page, _ string) { p.Frame.Code.bytes = !p.Frame.Code.bytes }},
 	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
@@ -123,8 +127,8 @@ var actionTable = []action{
 	{id: "anyway", limit: addsFiles, do: func(p *Page, name string) { p.Reading.unpackAnyway(name) }},
 	{id: "module", do: func(p *Page, arg string) { p.Panel.Modules.choose(arg) }},
 	{id: "show-module", do: func(p *Page, arg string) { p.Panel.Modules.show(arg) }},
-	{id: "sort-modules", doN: func(p *Page, column int) { p.reorder(func(o *order) { o.sortBy(column) }) }},
-	{id: "copy-make", do: func(p *Page, _ string) { p.Notices.copy(makeCommand(p.Panel.Modules), "Command copied") }},
+	{id: "sort-modules", doN: func(p *Page, column int) { p.reorder(func(o *table.Order) { o.SortBy(column) }) }},
+	{id: "copy-make", do: func(p *Page, _ string) { p.Notices.Copy(makeCommand(p.Panel.Modules), "Command copied") }},
 	{id: "ignore", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.ignoreCFI(arg) }},
 	{id: "use", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.assign(arg) }},
 	{id: "unuse", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.unassign(arg) }},
@@ -165,11 +169,11 @@ var inputTable = []input{
 		}
 	}},
 	{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
-	{field: "modules", do: func(p *Page, _, text string) { p.reorder(func(o *order) { o.filter = text }) }},
+	{field: "modules", do: func(p *Page, _, text string) { p.reorder(func(o *table.Order) { o.Filter = text }) }},
 	{field: "other-dump", do: func(p *Page, _, dump string) { p.Panel.tab("dumps").(*Difference).choose(dump) }},
 	{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
 	{field: "use", limit: changes, do: func(p *Page, _, item string) {
-		p.Panel.Modules.assign(item + "." + itoa(p.Panel.Modules.detail().Index))
+		p.Panel.Modules.assign(item + "." + strconv.Itoa(p.Panel.Modules.detail().Index))
 	}},
 	{field: "assign-", limit: changes, do: func(p *Page, item, module string) { p.Panel.Modules.assign(item + "." + module) }},
 	{field: "link-prefix", long: true, do: func(p *Page, _, text string) { p.Frame.Code.Links.Prefix = text }},
@@ -208,8 +212,8 @@ func (p *Page) Input(field, value string) {
 		if !ok || arg != "" && !strings.HasSuffix(in.field, "-") || !p.HostPage.allows(in.limit) {
 			continue
 		}
-		if !in.long && len(value) > maxStateText {
-			value = strings.ToValidUTF8(value[:maxStateText], "")
+		if !in.long && len(value) > state.MaxText {
+			value = strings.ToValidUTF8(value[:state.MaxText], "")
 		}
 		in.do(p, arg, value)
 		return

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,22 +12,22 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// sources returns the package's files with an extension, without tests and generated files.
+// sources returns the files of the page's packages with an extension, without tests and generated files.
 func sources(t *testing.T, ending string) string {
 	t.Helper()
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Skip("the package's source is not here: ", err)
-	}
 	var all strings.Builder
-	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ending) && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, "_gen.go") && name != "actions.go" {
-			content, err := os.ReadFile(name)
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if name := e.Name(); err == nil && strings.HasSuffix(name, ending) && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, "_gen.go") && name != "actions.go" {
+			content, err := os.ReadFile(path)
 			if err != nil {
-				t.Fatal(err)
+				return err
 			}
 			all.Write(content)
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all.String()
 }
@@ -108,13 +110,13 @@ func TestTabs(t *testing.T) {
 		if l == nil {
 			continue
 		}
-		if heard, _ := p.Screen.list(l.id); heard != l {
+		if heard, _ := p.Screen.list(l.ID); heard != l {
 			t.Errorf("%s: scrolling its list is heard by another", row.ID)
 		}
-		if !strings.Contains(render(t, p), `id="`+l.id+`"`) {
-			t.Errorf("%s has no element %q", row.ID, l.id)
+		if !strings.Contains(render(t, p), `id="`+l.ID+`"`) {
+			t.Errorf("%s has no element %q", row.ID, l.ID)
 		}
-		lists[l.id] = true
+		lists[l.ID] = true
 	}
 	if len(lists) < 5 {
 		t.Errorf("lists %v", lists)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -27,7 +28,7 @@ func (z *Background) progress(g protocol.Progress) {
 		return
 	}
 	text, percent := z.Text, z.Percent
-	z.Text, z.Percent = capital(g.Stage), -1
+	z.Text, z.Percent = words.Capital(g.Stage), -1
 	if g.Name != "" {
 		z.Text += " " + rows.Clean(rows.BaseName(g.Name))
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/sourcelinks"
+	"github.com/crashpane/crashpane/web/app/table"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -15,14 +17,14 @@ import (
 type Code struct {
 	page *Page
 	protocol.CodePage
-	list List
+	list table.List
 	// thread and frame are those that query is for.
 	thread, frame, inline int
 	query                 protocol.CodeQuery
 	trail                 []uint64 // the addresses before query.At, for the way back
 	placed                bool     // the listing's instruction was scrolled to
 	bytes, source         bool
-	Links                 SourceLinks
+	Links                 sourcelinks.Links
 }
 
 // The listing begins with so many instructions, and has codeGrowth times as many when the user scrolls
@@ -36,8 +38,8 @@ const (
 
 func (z *Code) init(p *Page) {
 	z.page = p
-	z.Links.init(p.Host)
-	z.list = List{id: "code", visible: protocol.Span{Count: 24}, more: 2 * overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }, reached: z.reached}
+	z.Links.Init(p.Host)
+	z.list = table.List{ID: "code", Visible: protocol.Span{Count: 24}, More: 2 * table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }, Reached: z.reached}
 	p.Screen.add(z, &z.list)
 	z.start(0)
 }
@@ -67,12 +69,12 @@ func (z *Code) Want(q *protocol.Query) {
 	}
 	query := z.query
 	query.Source = z.source
-	query.Span = z.list.span()
+	query.Span = z.list.Span()
 	if z.placed {
 		query.Span.From -= z.At
 	} else {
-		query.Span.From = -codeMargin - z.list.more
-		query.Span.Count += codeMargin + z.list.more
+		query.Span.From = -codeMargin - z.list.More
+		query.Span.Count += codeMargin + z.list.More
 	}
 	q.Code = &query
 }
@@ -91,11 +93,11 @@ func (z *Code) Apply(r *protocol.QueryResult) {
 	switch {
 	case !z.placed:
 		z.placed = c.Total > 0 // else the file with the code may come
-		z.list.visible.From = max(0, c.At-codeMargin)
-		z.page.Host.Reveal("code", min(c.At+z.list.visible.Count, max(0, c.Total-1)))
-		z.page.Host.Reveal("code", z.list.visible.From)
+		z.list.Visible.From = max(0, c.At-codeMargin)
+		z.page.Host.Reveal("code", min(c.At+z.list.Visible.Count, max(0, c.Total-1)))
+		z.page.Host.Reveal("code", z.list.Visible.From)
 	case grown != 0: // rows came before those that are shown
-		z.list.visible.From = max(0, z.list.visible.From+grown)
+		z.list.Visible.From = max(0, z.list.Visible.From+grown)
 		z.page.Host.Shift("code", grown)
 	}
 }
@@ -269,7 +271,7 @@ func (z *Code) link() string {
 	if z.page.HostPage.Limits.NoNetwork {
 		return ""
 	}
-	return z.Links.linkOf(z.Path, z.Line, z.Link)
+	return z.Links.Of(z.Path, z.Line, z.Link)
 }
 
 // offersLinks reports whether the page has something to say about links.

@@ -10,6 +10,9 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/sourcelinks"
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -58,7 +61,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the source file around the line"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.source))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(c.source))
 			vgn.AddAttrInterface("data-act", "code-source")
 			{
 				vgparent := vgn
@@ -70,7 +73,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the bytes of each instruction in place of its offset"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.bytes))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(c.bytes))
 			vgn.AddAttrInterface("data-act", "code-bytes")
 			vgn.AddAttrInterface("hidden", c.source)
 			{
@@ -116,13 +119,13 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("href", c.link())
 						vgn.AddAttrInterface("title", c.link())
-						vgn.SetInnerHTML("Open on " + siteOf(c.link()))
+						vgn.SetInnerHTML("Open on " + sourcelinks.SiteOf(c.link()))
 					}
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "source-links"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-expanded", boolWord(c.Links.Open))
+					vgn.AddAttrInterface("aria-expanded", words.Bool(c.Links.Open))
 					vgn.AddAttrInterface("data-act", "source-links")
 					{
 						vgparent := vgn
@@ -188,7 +191,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					{
 						vgparent := vgn
 						_ = vgparent
-						for i, e := range linkExamples {
+						for i, e := range sourcelinks.Examples {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
 							i := i
@@ -267,7 +270,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 			vgparent.AppendChild(vgn)
 			{
-				b, err := vjson.Marshal(height(c.Total, 20))
+				b, err := vjson.Marshal(words.Height(c.Total, 20))
 				if err != nil {
 					panic(err)
 				}
@@ -281,7 +284,7 @@ func (c *Code) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(offset(c.From, 20))
+					b, err := vjson.Marshal(words.Offset(c.From, 20))
 					if err != nil {
 						panic(err)
 					}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -12,19 +14,19 @@ type Compare struct {
 	pane
 	Shown rows.ComparePage
 	Row   int // that is selected, or -1
-	list  List
+	list  table.List
 }
 
 func newCompare(t pane) Tab {
 	z := &Compare{pane: t, Row: -1}
 	// A row has nine elements, so fewer rows than elsewhere are drawn beyond the visible ones.
-	z.list = List{id: "compare", visible: protocol.Span{Count: 8}, more: 1, here: func() (rows.Page, int) { return z.Shown.Page, len(z.Shown.Rows) }}
+	z.list = table.List{ID: "compare", Visible: protocol.Span{Count: 8}, More: 1, Here: func() (rows.Page, int) { return z.Shown.Page, len(z.Shown.Rows) }}
 	return z
 }
 
 // Want implements Zone.
 func (z *Compare) Want(q *protocol.Query) {
-	q.Compare = &protocol.CompareQuery{Span: z.list.span(), Row: z.Row}
+	q.Compare = &protocol.CompareQuery{Span: z.list.Span(), Row: z.Row}
 }
 
 // Hidden implements Zone.
@@ -46,7 +48,7 @@ func (z *Compare) Empty() string {
 }
 
 // List is for Tab.
-func (z *Compare) List() *List { return &z.list }
+func (z *Compare) List() *table.List { return &z.list }
 
 func (z *Compare) actions() []action {
 	return []action{{id: "compared", doN: func(_ *Page, row int) { z.choose(row) }}}
@@ -76,7 +78,7 @@ func (z *Compare) choose(row int) {
 // forget clears what belongs to another thread.
 func (z *Compare) forget() {
 	z.Row = -1
-	z.list.visible = protocol.Span{Count: max(8, z.list.visible.Count)}
+	z.list.Visible = protocol.Span{Count: max(8, z.list.Visible.Count)}
 	z.page.Host.Reveal("compare", 0)
 }
 
@@ -107,9 +109,9 @@ func (z *Compare) title() string {
 	case z.Shown.Total == 0:
 		return ""
 	case c.Agreed == c.Found:
-		return "Breakpad, rust-minidump and best find the same " + counted(c.Found, "frame")
+		return "Breakpad, rust-minidump and best find the same " + words.Count(c.Found, "frame")
 	default:
-		return "Breakpad, rust-minidump and best agree on " + rows.Number(c.Agreed) + " of " + counted(c.Found, "frame")
+		return "Breakpad, rust-minidump and best agree on " + rows.Number(c.Agreed) + " of " + words.Count(c.Found, "frame")
 	}
 }
 
@@ -120,9 +122,9 @@ func (z *Compare) stopsText() string {
 	lines := make([]string, 0, len(z.Shown.Walks))
 	for _, w := range z.Shown.Walks {
 		stop := strings.TrimPrefix(strings.TrimPrefix(w.Stop, "The stack ends early: "), "End of the stack: ")
-		lines = append(lines, w.Policy+", "+counted(w.Frames, "frame")+": "+stop)
+		lines = append(lines, w.Policy+", "+words.Count(w.Frames, "frame")+": "+stop)
 	}
-	return joinLines(lines)
+	return words.Lines(lines)
 }
 
 // compareCell is the class of a cell, which gives it the shape of its trust.

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -71,7 +73,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(height(c.Shown.Total, 26))
+					b, err := vjson.Marshal(words.Height(c.Shown.Total, 26))
 					if err != nil {
 						panic(err)
 					}
@@ -85,7 +87,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 					vgparent.AppendChild(vgn)
 					{
-						b, err := vjson.Marshal(offset(c.Shown.From, 26))
+						b, err := vjson.Marshal(words.Offset(c.Shown.From, 26))
 						if err != nil {
 							panic(err)
 						}
@@ -114,7 +116,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent.AppendChild(vgn)
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", hint(r.Full, r.Function))
+								vgn.AddAttrInterface("title", words.Hint(r.Full, r.Function))
 								vgn.SetInnerHTML(r.Function)
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 								vgparent.AppendChild(vgn)
@@ -252,7 +254,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.SetInnerHTML(a.Source)
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
 								vgparent.AppendChild(vgn)
-								vgn.SetInnerHTML(attemptText(a))
+								vgn.SetInnerHTML(words.Attempt(a))
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 								vgparent.AppendChild(vgn)
 							}

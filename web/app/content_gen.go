@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -44,7 +46,7 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.query.Bytes))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(c.query.Bytes))
 			vgn.AddAttrInterface("data-act", "stream-bytes")
 			vgn.AddAttrInterface("hidden", c.Private || c.OnlyBytes)
 			{
@@ -90,7 +92,7 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}}}
 			vgparent.AppendChild(vgn)
 			{
-				b, err := vjson.Marshal(height(c.Total, 20))
+				b, err := vjson.Marshal(words.Height(c.Total, 20))
 				if err != nil {
 					panic(err)
 				}
@@ -104,7 +106,7 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(offset(c.From, 20))
+					b, err := vjson.Marshal(words.Offset(c.From, 20))
 					if err != nil {
 						panic(err)
 					}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/words"
 )
 
 // contextMenu is the name of the context menu of a stack's row in Menus.Open.
@@ -58,7 +59,7 @@ func (z *Menus) close() {
 // actions are about the selected row. It reports whether there is such a row.
 func (z *Menus) OpenContext(key string, at Point) bool {
 	if key == "" {
-		key = pair(z.page.State.Frame, z.page.State.Inline)
+		key = words.Pair(z.page.State.Frame, z.page.State.Inline)
 	}
 	for _, r := range z.page.Stack.Rows {
 		if r.Kind == rows.RowStop || frameKey(r) != key {
@@ -93,9 +94,9 @@ func (z *Menus) items() []MenuItem {
 	if r.ModuleIndex >= 0 {
 		out = append(out, MenuItem{"show-module", strconv.Itoa(r.ModuleIndex), "Show module", ""})
 		if item := z.page.Reading.assigned(r.ModuleIndex); r.AssignedSymbols && item >= 0 {
-			out = append(out, MenuItem{"unuse", pair(item, r.ModuleIndex), "Stop using the assigned symbols", ""})
+			out = append(out, MenuItem{"unuse", words.Pair(item, r.ModuleIndex), "Stop using the assigned symbols", ""})
 		} else if r.Other >= 0 && r.Missing {
-			out = append(out, MenuItem{"use", pair(r.Other, r.ModuleIndex), "Use the symbols of another build", ""})
+			out = append(out, MenuItem{"use", words.Pair(r.Other, r.ModuleIndex), "Use the symbols of another build", ""})
 		}
 	}
 	return out
@@ -120,6 +121,6 @@ func (z *Menus) copyRow(what string) {
 		text, said = rows.FrameNumber(r)+" "+rows.RowText(r), "Frame copied"
 	}
 	if text != "" {
-		z.page.Notices.copy(text, said)
+		z.page.Notices.Copy(text, said)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -12,14 +13,14 @@ type Difference struct {
 	pane
 	rows.DifferencePage
 	other int // dump; -1: the one after the open one
-	list  List
-	table Table
+	list  table.List
+	table table.Table
 }
 
 func newDifference(t pane) Tab {
 	z := &Difference{pane: t, other: -1}
-	z.list = List{id: "dumps", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	z.table = Table{list: &z.list, label: "Two dumps", class: "table differences"}
+	z.list = table.List{ID: "dumps", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = table.Table{List: &z.list, Label: "Two dumps", Class: "table differences"}
 	return z
 }
 
@@ -45,7 +46,7 @@ func (z *Difference) with() (other int, choices []protocol.Choice) {
 // choose compares with another dump.
 func (z *Difference) choose(dump string) {
 	if n, err := strconv.Atoi(dump); err == nil {
-		z.other, z.list.visible.From = n, 0
+		z.other, z.list.Visible.From = n, 0
 		z.page.Host.Reveal("dumps", 0)
 		z.page.Screen.ask(z)
 	}
@@ -54,7 +55,7 @@ func (z *Difference) choose(dump string) {
 // Want implements Zone.
 func (z *Difference) Want(q *protocol.Query) {
 	other, _ := z.with()
-	q.Overview.Difference = &protocol.DifferenceQuery{Span: z.list.span(), Other: other}
+	q.Overview.Difference = &protocol.DifferenceQuery{Span: z.list.Span(), Other: other}
 }
 
 // Hidden implements Zone.
@@ -71,35 +72,35 @@ func (z *Difference) Apply(r *protocol.QueryResult) {
 func (z *Difference) Disabled() bool { return z.page.Summary != nil && len(z.page.Dumps.List) < 2 }
 
 // List is for Tab.
-func (z *Difference) List() *List { return &z.list }
+func (z *Difference) List() *table.List { return &z.list }
 
 func (z *Difference) forget() { z.DifferencePage, z.other = rows.DifferencePage{}, -1 }
 
 // Compute implements vugu's callback before each drawing.
 func (z *Difference) Compute() {
-	fill(&z.table, z.Rows, rows.DifferenceColumns, func(r rows.DifferenceRow, to *tableRow) {
+	table.Fill(&z.table, z.Rows, rows.DifferenceColumns, func(r rows.DifferenceRow, to *table.Row) {
 		if !r.Same {
-			to.class += " differs"
+			to.Class += " differs"
 		}
 		if r.FirstOther {
-			to.class += " parts"
+			to.Class += " parts"
 		}
 	})
 	other, choices := z.with()
-	last := len(z.table.heads) - 1
+	last := len(z.table.Heads) - 1
 	for _, d := range z.page.Dumps.List {
 		if d.Dump == z.page.Dumps.Open {
-			z.table.heads[last-1].text = rows.Clean(d.Name)
+			z.table.Heads[last-1].Text = rows.Clean(d.Name)
 		}
 		if d.Dump == other {
-			z.table.heads[last].text = rows.Clean(d.Name)
+			z.table.Heads[last].Text = rows.Clean(d.Name)
 		}
 	}
 	if len(choices) > 1 {
-		z.table.heads[last].parts = []part{{kind: "choice", class: "field small", text: z.table.heads[last].text, field: "other-dump", label: "The other dump", choices: choices}}
+		z.table.Heads[last].Parts = []table.Part{{Kind: "choice", Class: "field small", Text: z.table.Heads[last].Text, Field: "other-dump", Label: "The other dump", Choices: choices}}
 	}
-	z.table.empty = ""
+	z.table.Empty = ""
 	if z.Total == 0 {
-		z.table.empty = "Open a second dump to see both side by side."
+		z.table.Empty = "Open a second dump to see both side by side."
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -61,7 +63,7 @@ func (z *Downloads) text() string {
 			n++
 		}
 	}
-	text := "Asking for " + counted(n, "file")
+	text := "Asking for " + words.Count(n, "file")
 	if done > 0 { // the total is known only if all servers send a length
 		text += ", " + rows.Size(done)
 		if known {
@@ -111,12 +113,12 @@ func (z *Downloads) fetch(a *Asked, whole bool) {
 	a.State, a.done, a.total, a.item, a.all = askedRunning, 0, 0, -1, false
 	z.running++
 	a.stop = z.page.Host.Fetch(a.URL, a.token, whole, func(done, total int64) { a.done, a.total = done, total },
-		func(f Fetched) { z.fetched(a, f) })
+		func(f host.Fetched) { z.fetched(a, f) })
 }
 
 // fetched handles a server's answer: it adds the file, or tries the other address, and starts the
 // next requests.
-func (z *Downloads) fetched(a *Asked, f Fetched) {
+func (z *Downloads) fetched(a *Asked, f host.Fetched) {
 	if a.State != askedRunning {
 		return // it was cancelled
 	}
@@ -130,10 +132,10 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 	} else {
 		a.State, a.file = askedReceived, f.File
 		a.Text = "received, " + rows.Size(f.File.Size())
-		if isRemote(f.File) {
+		if host.IsRemote(f.File) {
 			a.State, a.Text = askedPartial, "found, "+rows.Size(f.File.Size())+"; Crashpane reads only the parts that it needs"
 		}
-		z.page.Reading.Add([]File{f.File})
+		z.page.Reading.Add([]host.File{f.File})
 	}
 	z.next()
 	if z.running == 0 {
@@ -143,12 +145,12 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 				came++
 			}
 		}
-		z.page.Host.Announce(fmt.Sprintf("%s of %s found", rows.Number(came), counted(n, "file")))
+		z.page.Host.Announce(fmt.Sprintf("%s of %s found", rows.Number(came), words.Count(n, "file")))
 	}
 }
 
 // failure describes why a request failed.
-func (z *Downloads) failure(a *Asked, f Fetched) string {
+func (z *Downloads) failure(a *Asked, f host.Fetched) string {
 	switch {
 	case f.Status == 0:
 		return rows.Clean(f.Problem)
@@ -180,7 +182,7 @@ func (z *Downloads) stopAll() {
 }
 
 // added notes the engine's answer to a file, and reports whether the file came from a server.
-func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
+func (z *Downloads) added(f host.File, r *protocol.Added, problem string) bool {
 	for _, a := range z.Asked {
 		if a.file != f {
 			continue
@@ -200,7 +202,7 @@ func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
 }
 
 // brought reports whether a file is a server's answer.
-func (z *Downloads) brought(f File) bool {
+func (z *Downloads) brought(f host.File) bool {
 	return slices.ContainsFunc(z.Asked, func(a *Asked) bool { return a.file == f })
 }
 
@@ -216,7 +218,7 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 		again := r.Changed && !a.again
 		a.State, a.Text = askedFailed, "could not be read completely: "+rows.Clean(problem)
 		if !again {
-			z.page.Notices.show("warning", a.URL+" could not be read completely: "+rows.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open Modules, Missing symbols.")
+			z.page.Notices.Show("warning", a.URL+" could not be read completely: "+rows.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open Modules, Missing symbols.")
 		}
 		// The parts read so far do not match those on the server now, so the engine starts again
 		// without the file.

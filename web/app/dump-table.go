@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -24,17 +26,17 @@ type DumpTable struct {
 
 // tableList is a table whose rows are sorted.
 type tableList struct {
-	list  List
-	table Table
-	order
+	list  table.List
+	table table.Table
+	table.Order
 }
 
 func (z *DumpTable) init(p *Page) {
 	z.page, z.Selected = p, -1
-	z.Dumps.list = List{id: "dump-table", visible: protocol.Span{Count: 20}, more: overscan, here: func() (rows.Page, int) { return z.DumpTablePage.Dumps.Page, len(z.DumpTablePage.Dumps.Rows) }}
-	z.Groups.list = List{id: "dump-groups", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.DumpTablePage.Groups.Page, len(z.DumpTablePage.Groups.Rows) }}
-	z.Dumps.table = Table{list: &z.Dumps.list, label: "Dumps", class: "table dumps-table", enter: "open-dump"}
-	z.Groups.table = Table{list: &z.Groups.list, label: "Groups of dumps with one signature", class: "table dumps-groups", enter: "dump-group"}
+	z.Dumps.list = table.List{ID: "dump-table", Visible: protocol.Span{Count: 20}, More: table.Overscan, Here: func() (rows.Page, int) { return z.DumpTablePage.Dumps.Page, len(z.DumpTablePage.Dumps.Rows) }}
+	z.Groups.list = table.List{ID: "dump-groups", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.DumpTablePage.Groups.Page, len(z.DumpTablePage.Groups.Rows) }}
+	z.Dumps.table = table.Table{List: &z.Dumps.list, Label: "Dumps", Class: "table dumps-table", Enter: "open-dump"}
+	z.Groups.table = table.Table{List: &z.Groups.list, Label: "Groups of dumps with one signature", Class: "table dumps-groups", Enter: "dump-group"}
 	p.Screen.add(z, &z.Dumps.list, &z.Groups.list)
 }
 
@@ -51,8 +53,8 @@ func (z *DumpTable) show() {
 // shown queries the table, and scrolls its new lists to where they were.
 func (z *DumpTable) shown() {
 	h := z.page.Host
-	for _, l := range []*List{&z.Dumps.list, &z.Groups.list} {
-		h.Shift(l.id, l.visible.From)
+	for _, l := range []*table.List{&z.Dumps.list, &z.Groups.list} {
+		h.Shift(l.ID, l.Visible.From)
 	}
 	h.Focus("dump-table")
 	h.SetTitle(z.page.Dumps.documentTitle())
@@ -63,18 +65,18 @@ func (z *DumpTable) shown() {
 func (z *DumpTable) forget() {
 	z.page.State.Table = false
 	z.DumpTablePage, z.Selected, z.filter, z.grouped, z.group = protocol.DumpTablePage{}, -1, "", false, ""
-	z.Dumps.order, z.Groups.order = order{}, order{}
+	z.Dumps.Order, z.Groups.Order = table.Order{}, table.Order{}
 }
 
 // query is the query of the table without windows.
 func (z *DumpTable) query() protocol.DumpTableQuery {
-	return protocol.DumpTableQuery{SortDumps: z.Dumps.by, SortGroups: z.Groups.by, Filter: z.filter, Grouped: z.grouped, Group: z.group, Selected: z.Selected}
+	return protocol.DumpTableQuery{SortDumps: z.Dumps.By, SortGroups: z.Groups.By, Filter: z.filter, Grouped: z.grouped, Group: z.group, Selected: z.Selected}
 }
 
 // Want implements Zone.
 func (z *DumpTable) Want(q *protocol.Query) {
 	t := z.query()
-	t.Dumps, t.Groups = z.Dumps.list.span(), z.Groups.list.span()
+	t.Dumps, t.Groups = z.Dumps.list.Span(), z.Groups.list.Span()
 	q.Overview.Dumps = &t
 }
 
@@ -101,15 +103,15 @@ func (z *DumpTable) described(*protocol.Described) (draw bool) {
 // change changes what is selected, and queries it from the first row on.
 func (z *DumpTable) change(list *tableList, do func()) {
 	do()
-	list.list.visible.From = 0
-	z.page.Host.Reveal(list.list.id, 0)
+	list.list.Visible.From = 0
+	z.page.Host.Reveal(list.list.ID, 0)
 	z.page.Screen.ask(z)
 }
 
 // search selects the dumps that have the words of a text.
 func (z *DumpTable) search(text string) {
-	z.Groups.list.visible.From = 0
-	z.page.Host.Reveal(z.Groups.list.id, 0)
+	z.Groups.list.Visible.From = 0
+	z.page.Host.Reveal(z.Groups.list.ID, 0)
 	z.change(&z.Dumps, func() { z.filter = text })
 }
 
@@ -136,7 +138,7 @@ func (z *DumpTable) open(arg string) {
 	if n, err := strconv.Atoi(arg); err == nil {
 		z.Selected = n
 	} else if page := &z.DumpTablePage.Dumps; z.Selected < 0 && len(page.Rows) > 0 {
-		z.Selected = page.Rows[max(0, min(z.Dumps.list.visible.From-page.From, len(page.Rows)-1))].Dump
+		z.Selected = page.Rows[max(0, min(z.Dumps.list.Visible.From-page.From, len(page.Rows)-1))].Dump
 	}
 	if z.Selected >= 0 {
 		z.page.Dumps.show(z.Selected, false)
@@ -160,25 +162,25 @@ func (z *DumpTable) escape() bool {
 // key moves the selection of one of the lists, and reports whether the list is one of them.
 func (z *DumpTable) key(list, key string) bool {
 	switch list {
-	case z.Dumps.list.id:
+	case z.Dumps.list.ID:
 		page := &z.DumpTablePage.Dumps
-		row := z.Dumps.list.step(key, page.Selected, page.Total)
+		row := z.Dumps.list.Step(key, page.Selected, page.Total)
 		if i := row - page.From; i >= 0 && i < len(page.Rows) {
 			d := &page.Rows[i]
 			z.Selected, page.Selected = d.Dump, row
 			z.page.Host.Reveal(list, row)
 			z.page.Host.Announce(strings.Join([]string{d.Time, rows.DumpColumns[1].Text(d), d.Reason, d.Process, d.Name}, ", "))
 		} else { // the row is not here yet
-			z.Dumps.list.around(row)
+			z.Dumps.list.Around(row)
 			z.page.Host.Reveal(list, row)
 			z.page.Screen.ask(z)
 		}
-	case z.Groups.list.id:
+	case z.Groups.list.ID:
 		page := &z.DumpTablePage.Groups
-		row := z.Groups.list.step(key, page.Selected, page.Total)
+		row := z.Groups.list.Step(key, page.Selected, page.Total)
 		if i := row - page.From; i >= 0 && i < len(page.Rows) && !(z.grouped && page.Rows[i].Signature == z.group) {
 			z.page.Host.Reveal(list, row)
-			z.page.Host.Announce(fmt.Sprintf("%s, %s", page.Rows[i].Title(), counted(page.Rows[i].Dumps, "dump")))
+			z.page.Host.Announce(fmt.Sprintf("%s, %s", page.Rows[i].Title(), words.Count(page.Rows[i].Dumps, "dump")))
 			page.Selected = row
 			z.choose(strconv.Itoa(row))
 		}
@@ -200,12 +202,12 @@ func (z *DumpTable) export(arg string) {
 			parts = append(parts, r.Text)
 			switch {
 			case problem != "":
-				z.page.Notices.show("error", problem)
+				z.page.Notices.Show("error", problem)
 			case r.Next != 0:
 			case how == "download":
 				z.page.Host.Download(r.FileName, kind.MIME, parts...)
 			default:
-				z.page.Notices.copy(strings.Join(parts, ""), kind.Copied)
+				z.page.Notices.Copy(strings.Join(parts, ""), kind.Copied)
 			}
 		})
 	}
@@ -225,31 +227,31 @@ func (z *DumpTable) exportPart(req *protocol.ExportDumps, do export) {
 
 // Compute implements vugu's callback before each drawing.
 func (z *DumpTable) Compute() {
-	fill(&z.Dumps.table, pointers(z.DumpTablePage.Dumps.Rows), rows.DumpColumns, func(d *rows.DumpRow, to *tableRow) {
-		to.class, to.act, to.arg = selectedClass(d.Dump == z.Selected), "open-dump", d.Dump
+	table.Fill(&z.Dumps.table, pointers(z.DumpTablePage.Dumps.Rows), rows.DumpColumns, func(d *rows.DumpRow, to *table.Row) {
+		to.Class, to.Act, to.Arg = selectedClass(d.Dump == z.Selected), "open-dump", d.Dump
 	})
-	z.Dumps.heads(&z.Dumps.table, "sort-dumps")
+	z.Dumps.Heads(&z.Dumps.table, "sort-dumps")
 	from := z.DumpTablePage.Groups.From
-	bars := columnOf(rows.DumpGroupColumns, "days")
+	bars := table.ColumnOf(rows.DumpGroupColumns, "days")
 	i := -1
-	fill(&z.Groups.table, pointers(z.DumpTablePage.Groups.Rows), rows.DumpGroupColumns, func(g *rows.DumpGroupRow, to *tableRow) {
+	table.Fill(&z.Groups.table, pointers(z.DumpTablePage.Groups.Rows), rows.DumpGroupColumns, func(g *rows.DumpGroupRow, to *table.Row) {
 		i++
-		to.class, to.act, to.arg = selectedClass(z.grouped && g.Signature == z.group), "dump-group", from+i
-		to.cells[bars].parts = []part{{kind: "bars", text: to.cells[bars].text, style: barsStyle(g.Days)}}
+		to.Class, to.Act, to.Arg = selectedClass(z.grouped && g.Signature == z.group), "dump-group", from+i
+		to.Cells[bars].Parts = []table.Part{{Kind: "bars", Text: to.Cells[bars].Text, Style: barsStyle(g.Days)}}
 	})
-	z.Groups.heads(&z.Groups.table, "sort-groups")
+	z.Groups.Heads(&z.Groups.table, "sort-groups")
 	// The bars of a row have no order of their own.
-	if head := &z.Groups.table.heads[bars]; len(head.parts) > 0 {
-		head.parts, head.sort = nil, nil
+	if head := &z.Groups.table.Heads[bars]; len(head.Parts) > 0 {
+		head.Parts, head.Sort = nil, nil
 	}
-	z.Dumps.table.empty, z.Groups.table.empty = "", ""
+	z.Dumps.table.Empty, z.Groups.table.Empty = "", ""
 	if z.DumpTablePage.Dumps.Total == 0 && z.All > 0 {
-		z.Dumps.table.empty = "No dump has all of these words."
+		z.Dumps.table.Empty = "No dump has all of these words."
 	}
 	if z.DumpTablePage.Groups.Total == 0 && z.All > 0 {
-		z.Groups.table.empty = "The dumps are being read."
+		z.Groups.table.Empty = "The dumps are being read."
 		if z.Known == z.All {
-			z.Groups.table.empty = "No group."
+			z.Groups.table.Empty = "No group."
 		}
 	}
 }
@@ -297,14 +299,14 @@ func barsStyle(bars []rows.Bar) string {
 func (z *DumpTable) title() string {
 	n := max(z.All, len(z.page.Dumps.List))
 	if shown := z.DumpTablePage.Dumps.Total; shown != n && z.All > 0 {
-		return rows.Number(shown) + " of " + counted(n, "dump")
+		return rows.Number(shown) + " of " + words.Count(n, "dump")
 	}
-	return counted(n, "dump")
+	return words.Count(n, "dump")
 }
 
 // note says how many groups there are, and how far the dumps are read.
 func (z *DumpTable) note() string {
-	groups := counted(z.DumpTablePage.Groups.Total, "group")
+	groups := words.Count(z.DumpTablePage.Groups.Total, "group")
 	if z.Known < z.All {
 		return groups + " · walked " + rows.Number(z.Known) + " of " + rows.Number(z.All)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/state"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -32,11 +33,11 @@ func (z *Dumps) show(dump int, keep bool) {
 	if !keep {
 		z.page.State.Signature = ""
 		z.page.State.Thread, z.page.State.Frame, z.page.State.Inline, z.page.State.At, z.page.Screen.top = -1, 0, -1, 0, true
-		z.page.State.Search, z.page.State.ThreadFilter, z.page.State.OutlineState = "", "", OutlineState{}
+		z.page.State.Search, z.page.State.ThreadFilter, z.page.State.OutlineState = "", "", state.OutlineState{}
 	}
 	for _, l := range z.page.Screen.lists {
 		if l.zone != Zone(&z.Table) {
-			l.list.visible.From = 0
+			l.list.Visible.From = 0
 		}
 	}
 	z.page.Host.Reveal("threads", 0)
@@ -104,7 +105,7 @@ func (z *Dumps) again(r *protocol.Added) {
 	})
 	for _, it := range r.Items {
 		if it.Dump >= 0 && it.Message != "" {
-			z.page.Notices.show("note", it.Message+".")
+			z.page.Notices.Show("note", it.Message+".")
 		}
 	}
 	if !z.page.Reading.Job.shown {
@@ -115,7 +116,7 @@ func (z *Dumps) again(r *protocol.Added) {
 
 // match returns the number of the dump that an address is about: the one with its id, or of an address
 // without one the one with its name. It is the first one, and ok is false, if neither is there.
-func (z *Dumps) match(s State) (dump int, ok bool) {
+func (z *Dumps) match(s state.State) (dump int, ok bool) {
 	for _, d := range z.List {
 		if s.DumpID != "" && d.ID == s.DumpID || s.DumpID == "" && s.DumpName != "" && d.Name == s.DumpName {
 			return d.Dump, true

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -19,7 +20,7 @@ func named(from, to int) (out []protocol.DumpName) {
 // A user who drops many dumps gets their table, opens one, and goes back to the table.
 func TestManyDumpsAreATable(t *testing.T) {
 	p, h, e := newTestPage("")
-	var all []File
+	var all []host.File
 	for i := range 200 {
 		all = append(all, fakeFile(fmt.Sprintf("%d.dmp", i)))
 	}
@@ -70,7 +71,7 @@ func TestFewDumpsAreOpened(t *testing.T) {
 		if p.HostPage.Inside = inside; inside {
 			n = 6
 		}
-		var all []File
+		var all []host.File
 		for i := range n {
 			all = append(all, fakeFile(fmt.Sprintf("%d.dmp", i)))
 		}

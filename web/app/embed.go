@@ -3,6 +3,7 @@ package app
 import (
 	"strings"
 
+	"github.com/crashpane/crashpane/web/app/state"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -19,13 +20,13 @@ type Limits struct {
 
 // Event is a notification for the host page.
 type Event struct {
-	Kind        string // one of the Event… names
-	Text        string // progress: what is being done; error: the message
-	Level       string // error: "error" or "warning"
-	Done, Total int    // progress: files
-	Percent     int    // progress: of the file, or -1
-	State       State  // select
-	Mark, Dumps int    // idle: HostPage.Mark when everything added before it was done, and the number of dumps
+	Kind        string      // one of the Event… names
+	Text        string      // progress: what is being done; error: the message
+	Level       string      // error: "error" or "warning"
+	Done, Total int         // progress: files
+	Percent     int         // progress: of the file, or -1
+	State       state.State // select
+	Mark, Dumps int         // idle: HostPage.Mark when everything added before it was done, and the number of dumps
 }
 
 // Kinds of an Event.
@@ -103,7 +104,7 @@ func (p *Page) Clear() {
 	p.Reading.queue, p.Reading.reading, p.Reading.Job, p.Notices.List = nil, nil, Job{}, nil
 	p.Reading.accepted, p.Reading.decisions, p.HostPage.reported = nil, nil, protocol.ReportID{}
 	theme, policy := p.State.Theme, p.State.Policy
-	p.State = NewState()
+	p.State = state.New()
 	p.State.Theme, p.State.Policy = theme, policy
 	if policy != "" {
 		p.Reading.decisions = []protocol.Request{&protocol.SetPolicy{Policy: policy}}

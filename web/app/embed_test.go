@@ -3,6 +3,7 @@ package app
 import (
 	"testing"
 
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -64,7 +65,7 @@ func TestWhatMayNotBeDoneIsNotDone(t *testing.T) {
 	p.Act("use", "1.0")
 	p.Input("policy", "scan")
 	p.Input("assign-1", "0")
-	p.Reading.Offer([]File{fakeFile("other.dmp")})
+	p.Reading.Offer([]host.File{fakeFile("other.dmp")})
 	for _, r := range e.sent[n:] {
 		if _, ok := r.Request.(*protocol.Query); !ok {
 			t.Errorf("%T was sent", r.Request)

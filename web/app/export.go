@@ -28,10 +28,10 @@ func (z *Exports) copy(id string) {
 	}
 	z.request(id, false, func(r *protocol.Exported, problem string) {
 		if problem != "" {
-			z.page.Notices.show("error", problem)
+			z.page.Notices.Show("error", problem)
 			return
 		}
-		z.page.Notices.copy(r.Text, kind.Copied)
+		z.page.Notices.Copy(r.Text, kind.Copied)
 	})
 }
 

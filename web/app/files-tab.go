@@ -1,9 +1,13 @@
 package app
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -11,45 +15,45 @@ import (
 type Files struct {
 	pane
 	protocol.FilePage
-	list  List
-	table Table
+	list  table.List
+	table table.Table
 }
 
 func newFiles(t pane) Tab {
 	z := &Files{pane: t}
-	z.list = List{id: "files", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	z.table = Table{list: &z.list, label: "Files", class: "table files"}
+	z.list = table.List{ID: "files", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = table.Table{List: &z.list, Label: "Files", Class: "table files"}
 	return z
 }
 
 // Compute implements vugu's callback before each drawing.
 func (z *Files) Compute() {
-	kindOf, last := columnOf(protocol.FileColumns, "kind"), columnOf(protocol.FileColumns, "right")
-	fill(&z.table, z.Rows, protocol.FileColumns, func(f protocol.FileRow, to *tableRow) {
-		kind := &to.cells[kindOf]
-		kind.parts = []part{textPart(fileClass(f), kind.text, "")}
-		var parts []part
+	kindOf, last := table.ColumnOf(protocol.FileColumns, "kind"), table.ColumnOf(protocol.FileColumns, "right")
+	table.Fill(&z.table, z.Rows, protocol.FileColumns, func(f protocol.FileRow, to *table.Row) {
+		kind := &to.Cells[kindOf]
+		kind.Parts = []table.Part{table.Text(fileClass(f), kind.Text, "")}
+		var parts []table.Part
 		if f.Assign {
-			parts = append(parts, part{kind: "choice", class: "field small assign", text: "Assign to…", field: rowID("assign", f.Item),
-				label: "Module for " + f.Name, choices: z.Modules})
+			parts = append(parts, table.Part{Kind: "choice", Class: "field small assign", Text: "Assign to…", Field: words.RowID("assign", f.Item),
+				Label: "Module for " + f.Name, Choices: z.Modules})
 		}
 		if f.Refused {
-			parts = append(parts, buttonPart("link", "Unpack it anyway", "anyway", f.Name))
+			parts = append(parts, table.Button("link", "Unpack it anyway", "anyway", f.Name))
 		}
 		if f.Usable && (f.Kind == "sym" || f.Kind == "binary") {
-			parts = append(parts, buttonPart("link", "Outline", "outline", f.Item))
+			parts = append(parts, table.Button("link", "Outline", "outline", f.Item))
 		}
 		if f.IsBinary() {
-			parts = append(parts, buttonPart("link", "Download .sym", "make", f.Name))
+			parts = append(parts, table.Button("link", "Download .sym", "make", f.Name))
 		}
-		to.cells[last].parts = parts
+		to.Cells[last].Parts = parts
 	})
-	z.table.heads[last].parts = []part{buttonPart("small", "Add files", "pick-files", nil)}
+	z.table.Heads[last].Parts = []table.Part{table.Button("small", "Add files", "pick-files", nil)}
 }
 
 // Want implements Zone.
 func (z *Files) Want(q *protocol.Query) {
-	w := z.list.span()
+	w := z.list.Span()
 	q.Files = &w
 }
 
@@ -66,13 +70,13 @@ func (z *Files) Apply(r *protocol.QueryResult) {
 func (z *Files) Count() (n int, alert bool) { return z.Total, z.Problems > 0 }
 
 // List is for Tab.
-func (z *Files) List() *List { return &z.list }
+func (z *Files) List() *table.List { return &z.list }
 
 // copyCommand copies the suggested command for a file that Crashpane cannot use.
 func (z *Files) copyCommand(item string) {
 	for _, f := range z.Rejected {
-		if itoa(f.Item) == item {
-			z.page.Notices.copy(z.nextCommand(f), "Command copied")
+		if strconv.Itoa(f.Item) == item {
+			z.page.Notices.Copy(z.nextCommand(f), "Command copied")
 		}
 	}
 }
@@ -92,7 +96,7 @@ func (z *Files) canMake() []protocol.FileRow {
 // nextStep returns the advice for a file that Crashpane cannot use, and a command that does it, or
 // "".
 func (z *Files) nextStep(f protocol.FileRow) (text, command string) {
-	windows := z.page.Host.System() == SystemWindows
+	windows := z.page.Host.System() == host.Windows
 	kind := f.Detected
 	if f.Kind == "binary" {
 		kind = damaged
@@ -130,9 +134,9 @@ func (z *Files) rejectedText() string {
 // haveText says on the start screen that files were read, but no dump.
 func (z *Files) haveText() string {
 	if n := z.Rejections; n > 0 && n == z.Total {
-		return counted(n, "file") + " read, but no crash dump that Crashpane can show."
+		return words.Count(n, "file") + " read, but no crash dump that Crashpane can show."
 	}
-	return counted(z.Total, "file") + " read so far, but no crash dump that Crashpane can show."
+	return words.Count(z.Total, "file") + " read so far, but no crash dump that Crashpane can show."
 }
 
 // fileClass is the class of the Type cell, which colors its mark.

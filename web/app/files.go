@@ -9,6 +9,9 @@ import (
 
 	"github.com/crashpane/crashpane/core/sourcefile"
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/notices"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -32,9 +35,9 @@ type Reading struct {
 	page       *Page
 	Job        Job
 	listing    listing
-	queue      []File
-	reading    File // may be a Parcel
-	accepted   []File
+	queue      []host.File
+	reading    host.File // may be a Parcel
+	accepted   []host.File
 	leaving    Leaving
 	jobStart   int                // length of accepted when the present job began
 	unreported []protocol.FileRow // files whose problems are not shown yet
@@ -54,7 +57,7 @@ func (z *Reading) waits() bool { return z.reading != nil || len(z.queue) > 0 }
 // Add reads files, in the order in which a stack is shown soonest: those named like dumps first,
 // then the small ones. The name decides only the order; the engine recognizes a file by its
 // content.
-func (z *Reading) Add(files []File) {
+func (z *Reading) Add(files []host.File) {
 	if len(files) == 0 {
 		return
 	}
@@ -74,7 +77,7 @@ func (z *Reading) Add(files []File) {
 }
 
 // send sends a file, or a Parcel, to the engine.
-func (z *Reading) send(f File) {
+func (z *Reading) send(f host.File) {
 	z.reading = f
 	if !z.Job.Active {
 		z.Job.began = time.Now()
@@ -92,10 +95,10 @@ func (z *Reading) send(f File) {
 
 // takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol
 // files do not: they are searched.
-func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
+func takesLong(f host.File) bool { return isPacked(f) && f.Size() > 1<<20 }
 
 // isPacked reports whether a file is compressed, by its name.
-func isPacked(f File) bool {
+func isPacked(f host.File) bool {
 	name := strings.ToLower(f.Name())
 	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".7z", ".cab", ".tar", ".tgz", ".txz", ".tzst"} {
 		if strings.HasSuffix(name, end) {
@@ -114,7 +117,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	switch {
 	case problem != "" && asked: // the list of requests has it
 	case problem != "":
-		z.page.Notices.show("error", problem)
+		z.page.Notices.Show("error", problem)
 	default:
 		file := z.reading
 		if rest, ok := file.(*Rest); ok {
@@ -129,7 +132,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		case r.PutOff:
 			z.queue = append(z.queue, rest)
 		case r.Rest > 0:
-			z.queue = append([]File{rest}, z.queue...)
+			z.queue = append([]host.File{rest}, z.queue...)
 		}
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
@@ -159,7 +162,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case first:
 		if !many && !z.page.Address.follow() {
 			if what := z.page.Address.isAbout(); what != "" && !z.replay {
-				z.page.Notices.show("note", "This is not the dump of the address, which is "+what+".")
+				z.page.Notices.Show("note", "This is not the dump of the address, which is "+what+".")
 			}
 			z.page.Dumps.show(z.page.Dumps.List[0].Dump, false)
 		}
@@ -219,12 +222,12 @@ func (z *Reading) reportProblems() {
 			}
 			switch {
 			case it.Refused:
-				z.page.Notices.show("warning", text)
-				z.page.Notices.offer("anyway", it.Name, "Unpack it anyway")
+				z.page.Notices.Show("warning", text)
+				z.page.Notices.Offer("anyway", it.Name, "Unpack it anyway")
 			case it.Assign:
-				z.page.Notices.showFile(fileTrouble{folder, "have no MODULE line and can be assigned under Modules, Files"}, it.Name, text)
+				z.page.Notices.ShowFile(notices.Trouble{Folder: folder, What: "have no MODULE line and can be assigned under Modules, Files"}, it.Name, text)
 			default:
-				z.page.Notices.showFile(fileTrouble{folder, "cannot be used"}, it.Name, text)
+				z.page.Notices.ShowFile(notices.Trouble{Folder: folder, What: "cannot be used"}, it.Name, text)
 			}
 		}
 	}
@@ -255,8 +258,8 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 	if len(news) > 1 {
 		text += " Modules, Files has more files that are not used."
 	}
-	z.page.Notices.show("note", text)
-	z.page.Notices.offer("show", "files", "Show files")
+	z.page.Notices.Show("note", text)
+	z.page.Notices.Offer("show", "files", "Show files")
 	// The notice follows at once, and a screen reader reads the last announcement alone.
 	z.page.Host.Announce(z.announced + ". " + text)
 }
@@ -273,10 +276,10 @@ func (z *Reading) finish() {
 	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
 	z.reportProblems()
 	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 {
-		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", counted(job.Done, "file")))
-		z.page.Notices.offer("outline", "-1", "Show their functions")
+		z.page.Notices.Show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", words.Count(job.Done, "file")))
+		z.page.Notices.Offer("outline", "-1", "Show their functions")
 	}
-	z.announced = fmt.Sprintf("%s read", counted(job.Done, "file"))
+	z.announced = fmt.Sprintf("%s read", words.Count(job.Done, "file"))
 	z.page.Host.Announce(z.announced)
 }
 
@@ -301,7 +304,7 @@ func (z *Reading) Cancel() {
 		z.queue, z.Job = nil, Job{}
 	}
 	if !z.Job.Active || stopped > 0 && z.reading == nil && len(z.queue) == 0 {
-		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", counted(stopped, "file")))
+		z.page.Notices.Show("note", fmt.Sprintf("Cancelled: %s left out.", words.Count(stopped, "file")))
 		return
 	}
 	stopped += len(z.queue)
@@ -318,8 +321,8 @@ func (z *Reading) Cancel() {
 		// symbols. It would begin the same work again, so it goes on without the archives of this
 		// drop, or if the drop had no archives, without its symbols, or else without all its files.
 		from := min(z.jobStart, len(z.accepted))
-		var kept []File
-		for _, leaveOut := range []func(File) bool{takesLong, func(f File) bool { return !looksLikeDump(f.Name()) }} {
+		var kept []host.File
+		for _, leaveOut := range []func(host.File) bool{takesLong, func(f host.File) bool { return !looksLikeDump(f.Name()) }} {
 			if kept = slices.DeleteFunc(slices.Clone(z.accepted[from:]), leaveOut); len(kept) < len(z.accepted)-from {
 				break
 			}
@@ -335,7 +338,7 @@ func (z *Reading) Cancel() {
 	}
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.leaving.leave(q)
-	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.%s", counted(stopped, "file"), stays))
+	z.page.Notices.Show("note", fmt.Sprintf("Cancelled: %s left out.%s", words.Count(stopped, "file"), stays))
 }
 
 // listing is the work of listing dropped folders; stop is nil while there is none.
@@ -355,7 +358,7 @@ func (z *Reading) stopListing() bool {
 	}
 	z.listing.stop()
 	z.listing = listing{}
-	z.page.Notices.show("note", "Cancelled: the last drop is left out.")
+	z.page.Notices.Show("note", "Cancelled: the last drop is left out.")
 	return true
 }
 
@@ -409,7 +412,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 		text += " It was reading " + rows.Clean(z.reading.Name()) + "."
 	}
 	if rest, is := z.reading.(*Rest); is { // it is what was being read, though some of it was
-		z.accepted = slices.DeleteFunc(z.accepted, func(f File) bool { return f == rest.File })
+		z.accepted = slices.DeleteFunc(z.accepted, func(f host.File) bool { return f == rest.File })
 	}
 	switch {
 	case z.replay, z.fragile:
@@ -426,7 +429,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 	z.page.Work.Exports.forget()
 	z.stopped, z.fragile, z.leaving.id, z.replay = true, true, 0, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
-	z.page.Notices.show("error", text)
+	z.page.Notices.Show("error", text)
 	z.page.Screen.Pace.engineStopped()
 	z.page.HostPage.reported = protocol.ReportID{}
 	z.page.HostPage.notify(Event{Kind: EventIdle, Mark: z.page.HostPage.Mark})
@@ -440,7 +443,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 		z.page.Screen.resetRevisions()
 		z.page.Screen.Pace.step()
 	case len(queue) > 0 && len(z.accepted) > 0:
-		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", counted(len(queue), "file")))
+		z.page.Notices.Show("warning", fmt.Sprintf("Not read: %s after it.", words.Count(len(queue), "file")))
 	}
 }
 
@@ -450,7 +453,7 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	if !z.Job.Active {
 		z.Job = Job{Active: true, Percent: -1, began: time.Now()}
 	}
-	text := capital(g.Stage)
+	text := words.Capital(g.Stage)
 	if g.Name != "" {
 		text += " " + rows.Clean(rows.BaseName(g.Name))
 	}
@@ -491,7 +494,7 @@ func (z *Reading) notifyProgress() {
 }
 
 // Offer is Add for files from the user, which the host page may forbid.
-func (z *Reading) Offer(files []File) {
+func (z *Reading) Offer(files []host.File) {
 	if z.page.HostPage.TakesFiles() {
 		z.Add(files)
 	}
@@ -526,7 +529,7 @@ func (z *Reading) HasFiles() bool { return z.reading != nil || len(z.accepted)+l
 
 // addRequest returns the request to read a file. A server's answer is accepted only if it is the
 // requested symbol file.
-func (z *Reading) addRequest(f File) *protocol.Add {
+func (z *Reading) addRequest(f host.File) *protocol.Add {
 	req := &protocol.Add{Others: len(z.queue) > 0}
 	if rest, ok := f.(*Rest); ok {
 		req.Continue = rest.item
@@ -564,7 +567,7 @@ func (z *Reading) unpackAnyway(name string) {
 }
 
 // remove starts a new engine with all files but one.
-func (z *Reading) remove(f File) {
+func (z *Reading) remove(f host.File) {
 	for i := range z.accepted {
 		if z.accepted[i] == f {
 			z.accepted = append(z.accepted[:i:i], z.accepted[i+1:]...)
@@ -572,7 +575,7 @@ func (z *Reading) remove(f File) {
 		}
 	}
 	if z.reading != nil {
-		z.queue = append([]File{z.reading}, z.queue...)
+		z.queue = append([]host.File{z.reading}, z.queue...)
 		z.reading = nil
 	}
 	if !z.stopped {
@@ -603,8 +606,8 @@ func (z *Reading) assigned(module int) int {
 }
 
 // inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
-func inOrder(files []File) []File {
-	var dumps, others, code []File
+func inOrder(files []host.File) []host.File {
+	var dumps, others, code []host.File
 	for _, f := range files {
 		switch {
 		case looksLikeDump(f.Name()):
@@ -627,11 +630,11 @@ func looksLikeDump(name string) bool {
 
 // Parcel is several small symbol files or objects that the engine reads at once: a message to the engine and
 // back takes longer than reading one of them.
-type Parcel struct{ files []File }
+type Parcel struct{ files []host.File }
 
 // Name names the first of the files.
 func (p *Parcel) Name() string {
-	return fmt.Sprintf("%s and %s more", p.files[0].Name(), counted(len(p.files)-1, "file"))
+	return fmt.Sprintf("%s and %s more", p.files[0].Name(), words.Count(len(p.files)-1, "file"))
 }
 
 // Size is that of all files together.
@@ -644,27 +647,27 @@ func (p *Parcel) Size() (n int64) {
 
 // Rest is an archive whose first members were read.
 type Rest struct {
-	File
+	host.File
 	item int // its Added.Rest
 }
 
 // withoutRests returns files without the Rests, which a new engine does not know.
-func withoutRests(files []File) []File {
-	return slices.DeleteFunc(slices.Clone(files), func(f File) bool { _, is := f.(*Rest); return is })
+func withoutRests(files []host.File) []host.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f host.File) bool { _, is := f.(*Rest); return is })
 }
 
 // Members returns the files of a Parcel, or the file itself.
-func Members(f File) []File {
+func Members(f host.File) []host.File {
 	if p, ok := f.(*Parcel); ok {
 		return p.files
 	}
-	return []File{f}
+	return []host.File{f}
 }
 
 // fitsParcel reports whether a file is small, and named like a symbol file or an object, or is named like
 // a source file, which is not read yet: people drop thousands of these. With dumps, small dumps fit, too: none of them
 // is opened. A file that a server sent goes alone, since its answer is awaited.
-func fitsParcel(f File, dumps bool) bool {
+func fitsParcel(f host.File, dumps bool) bool {
 	name := strings.ToLower(f.Name())
 	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o") || dumps && looksLikeDump(name)) && f.Size() <= smallFile || sourcefile.Named(name)
 }
@@ -678,7 +681,7 @@ func (z *Reading) wantFirst(names []string) {
 		stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 		stems[stem] = true
 	}
-	var first, rest []File
+	var first, rest []host.File
 	for _, f := range z.queue {
 		if isOf(strings.ToLower(rows.BaseName(f.Name())), stems) {
 			first = append(first, f)

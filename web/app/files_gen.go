@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -44,7 +46,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "An index says where each function is in a large symbol file, so that Crashpane need not read the whole file again. Indexes stay in this browser."}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-checked", boolWord(c.page.Work.Kept.On))
+			vgn.AddAttrInterface("aria-checked", words.Bool(c.page.Work.Kept.On))
 			vgn.AddAttrInterface("data-act", "keep")
 			{
 				vgparent := vgn

@@ -2,7 +2,9 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
+	"strconv"
 )
 
 // Search steps through the hits of the text in the header's search field.
@@ -111,7 +113,7 @@ func (z *Search) title() string {
 		}
 	}
 	if h.Thread >= 0 {
-		return "In thread " + itoa(h.Thread)
+		return "In thread " + strconv.Itoa(h.Thread)
 	}
 	return "In the verdict"
 }
@@ -126,7 +128,9 @@ func (z *Search) marks(class string, texts ...string) string {
 }
 
 // factClass is codeClass for a fact, with the class of a hit if it is one.
-func (z *Search) factClass(f rows.Fact) string { return z.marks(codeClass(f.Code), f.Key+" "+f.Value) }
+func (z *Search) factClass(f rows.Fact) string {
+	return z.marks(words.CodeClass(f.Code), f.Key+" "+f.Value)
+}
 
 // isAt reports whether a row of a tab is the current hit.
 func (z *Search) isAt(tab string, row int) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -48,7 +49,7 @@ func TestFirstScreen(t *testing.T) {
 	added := func(item int) protocol.Reply {
 		return &protocol.Added{Items: []protocol.FileRow{{Item: item, Name: "f", Usable: true}}, Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}
 	}
-	p.Reading.Add([]File{sizedFile{"big.sym.gz", 3 << 20}, sizedFile{"c.sym.gz", 9000}, sizedFile{"a.dmp", 5000}, sizedFile{"b.sym", 8000}})
+	p.Reading.Add([]host.File{sizedFile{"big.sym.gz", 3 << 20}, sizedFile{"c.sym.gz", 9000}, sizedFile{"a.dmp", 5000}, sizedFile{"b.sym", 8000}})
 	for item, want := range []string{"[add]", "[add]", "[add]"} {
 		if got := fmt.Sprint(e.ops()); got != want {
 			t.Fatalf("after %d small files the engine was asked %v, not %s", item, got, want)
@@ -81,7 +82,7 @@ func TestFirstScreen(t *testing.T) {
 func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply, drawn bool) {
 	h, e = &lookingHost{}, &fakeEngine{}
 	p = NewPage(h, e, "")
-	p.Reading.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
+	p.Reading.Add([]host.File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
 	p.Reading.Job.began = time.Now().Add(-ago)
 	dumps := []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	say(p, &protocol.Added{Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
@@ -213,7 +214,7 @@ func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 
 // The first screen does not wait for many small files, nor for a slow engine.
 func TestFirstScreenOfMany(t *testing.T) {
-	list := []File{sizedFile{"a.dmp", 5000}}
+	list := []host.File{sizedFile{"a.dmp", 5000}}
 	for range 300 {
 		list = append(list, sizedFile{"b.sym", 8000})
 	}
@@ -243,7 +244,7 @@ func TestFirstScreenOfMany(t *testing.T) {
 }
 
 func TestOrderOfFiles(t *testing.T) {
-	list := inOrder([]File{sizedFile{"b.sym", 7}, sizedFile{"z.DMP", 90}, sizedFile{"c.sym", 3}, sizedFile{"d.sym", 7}, sizedFile{"y.mdmp", 80}})
+	list := inOrder([]host.File{sizedFile{"b.sym", 7}, sizedFile{"z.DMP", 90}, sizedFile{"c.sym", 3}, sizedFile{"d.sym", 7}, sizedFile{"y.mdmp", 80}})
 	got := ""
 	for _, f := range list {
 		got += f.Name() + " "

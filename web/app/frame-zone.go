@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -32,7 +33,7 @@ func (z *FrameZone) Apply(r *protocol.QueryResult) {
 	}
 	if z.page.Screen.top && r.Detail.Thread == s.Thread {
 		s.Frame, s.Inline = max(0, r.Detail.Frame), r.Detail.Inline
-		z.page.Address.place = s.place() // the default selection is not a new place of the history
+		z.page.Address.place = s.Place() // the default selection is not a new place of the history
 	}
 }
 
@@ -131,7 +132,7 @@ func rulesText(rules []string) string {
 		}
 		lines = append(lines, r)
 	}
-	return joinLines(lines)
+	return words.Lines(lines)
 }
 
 // changesText lists the registers in the called frame and in this one, a line each.

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -38,12 +40,12 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = s
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == s.ID))
+				vgn.AddAttrInterface("aria-selected", words.Bool(c.page.State.Side == s.ID))
 				vgn.AddAttrInterface("data-act", "side")
 				vgn.AddAttrInterface("data-arg", s.ID)
 				vgn.AddAttrInterface("id", "side-"+s.ID)
-				vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == s.ID))
-				vgn.AddAttrInterface("title", hint(s.Tip, ""))
+				vgn.AddAttrInterface("tabindex", words.TabIndex(c.page.State.Side == s.ID))
+				vgn.AddAttrInterface("title", words.Hint(s.Tip, ""))
 				vgn.SetInnerHTML(s.Title)
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
@@ -127,13 +129,13 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.SetInnerHTML(f.Key)
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 								vgparent.AppendChild(vgn)
-								if factAct(f) == nil {
+								if words.FactAct(f) == nil {
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
 									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("class", codeClass(f.Code))
+									vgn.AddAttrInterface("class", words.CodeClass(f.Code))
 									vgn.SetInnerHTML(f.Value)
 								}
-								if factAct(f) != nil {
+								if words.FactAct(f) != nil {
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 									vgparent.AppendChild(vgn)
 									{
@@ -141,9 +143,9 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										_ = vgparent
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}}}
 										vgparent.AppendChild(vgn)
-										vgn.AddAttrInterface("data-act", factAct(f))
+										vgn.AddAttrInterface("data-act", words.FactAct(f))
 										vgn.AddAttrInterface("data-arg", f.Value)
-										vgn.AddAttrInterface("title", addressTitle(""))
+										vgn.AddAttrInterface("title", words.AddressTitle(""))
 										vgn.SetInnerHTML(f.Value)
 									}
 								}
@@ -188,17 +190,17 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-name"}}}
 										vgparent.AppendChild(vgn)
 										vgn.SetInnerHTML(r.Name)
-										if addressAct(r.Value) == nil {
+										if words.AddressAct(r.Value) == nil {
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-value"}}}
 											vgparent.AppendChild(vgn)
 											vgn.SetInnerHTML(known(r.Value))
 										}
-										if addressAct(r.Value) != nil {
+										if words.AddressAct(r.Value) != nil {
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "reg-value address"}}}
 											vgparent.AppendChild(vgn)
-											vgn.AddAttrInterface("data-act", addressAct(r.Value))
+											vgn.AddAttrInterface("data-act", words.AddressAct(r.Value))
 											vgn.AddAttrInterface("data-arg", r.Value)
-											vgn.AddAttrInterface("title", addressTitle(r.Note))
+											vgn.AddAttrInterface("title", words.AddressTitle(r.Note))
 											vgn.SetInnerHTML(r.Value)
 										}
 										if r.Note != "" {
@@ -289,7 +291,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
 									vgparent.AppendChild(vgn)
 									vgn.AddAttrInterface("hidden", len(c.Detail.Why.Record) == 0)
-									vgn.SetInnerHTML(joinLines(c.Detail.Why.Record))
+									vgn.SetInnerHTML(words.Lines(c.Detail.Why.Record))
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 									vgparent.AppendChild(vgn)
 								}
@@ -331,7 +333,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent.AppendChild(vgn)
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
 									vgparent.AppendChild(vgn)
-									vgn.SetInnerHTML(joinLines(c.Detail.Why.Scanned))
+									vgn.SetInnerHTML(words.Lines(c.Detail.Why.Scanned))
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 									vgparent.AppendChild(vgn)
 								}
@@ -388,7 +390,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 											vgn.SetInnerHTML(a.Source)
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
 											vgparent.AppendChild(vgn)
-											vgn.SetInnerHTML(attemptText(a))
+											vgn.SetInnerHTML(words.Attempt(a))
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
 											vgparent.AppendChild(vgn)
 										}
@@ -433,7 +435,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 											vgn.SetInnerHTML(a.Source)
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
 											vgparent.AppendChild(vgn)
-											vgn.SetInnerHTML(attemptText(a))
+											vgn.SetInnerHTML(words.Attempt(a))
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
 											vgparent.AppendChild(vgn)
 										}

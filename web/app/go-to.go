@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -88,10 +89,10 @@ func (z *GoTo) Apply(r *protocol.QueryResult) {
 		more := len(s.Rows) > len(z.symbols) || z.symbolsOf != s.Of
 		z.in = "the stacks"
 		if s.Files > 0 {
-			z.in += ", " + counted(s.Files, "symbol file")
+			z.in += ", " + words.Count(s.Files, "symbol file")
 		}
 		if s.Tables > 0 {
-			z.in += ", the symbol tables of " + counted(s.Tables, "program")
+			z.in += ", the symbol tables of " + words.Count(s.Tables, "program")
 		}
 		if z.symbols, z.symbolsOf, z.searched = s.Rows, s.Of, s.Ended; more {
 			at := z.at
@@ -116,7 +117,7 @@ func (z *GoTo) list() {
 	if d := z.page.Frame.Detail; d != nil {
 		for _, r := range d.Registers {
 			is := text != "" && strings.HasPrefix(strings.ToLower(r.Name), text) || text == "" && r.Role != ""
-			add(is && addressAct(r.Value) != nil, goToItem{Title: r.Name, Note: strings.TrimSpace(r.Value + "  " + r.Note), act: "address", arg: r.Value})
+			add(is && words.AddressAct(r.Value) != nil, goToItem{Title: r.Name, Note: strings.TrimSpace(r.Value + "  " + r.Note), act: "address", arg: r.Value})
 		}
 	}
 	if z.of == z.text {
@@ -129,7 +130,7 @@ func (z *GoTo) list() {
 				add(!known, goToItem{Title: r.Title, Note: r.Note, act: "address", arg: r.Address})
 			}
 		}
-	} else if a, ok := parseAddress(text); ok && strings.HasPrefix(text, "0x") {
+	} else if a, ok := words.ParseAddress(text); ok && strings.HasPrefix(text, "0x") {
 		add(true, goToItem{Title: "0x" + strconv.FormatUint(a, 16), act: "address", arg: text})
 	}
 	for _, t := range Parts() {
@@ -138,14 +139,14 @@ func (z *GoTo) list() {
 	for i := range z.page.actions {
 		a := &z.page.actions[i]
 		is := a.help != "" && a.id != "go-to" && strings.Contains(a.help, text) && z.page.HostPage.allows(a.limit)
-		add(is, goToItem{Title: capital(a.help), Key: a.keys0(), act: a.id})
+		add(is, goToItem{Title: words.Capital(a.help), Key: a.keys0(), act: a.id})
 	}
 }
 
 // sameAddress reports whether two texts are the same address.
 func sameAddress(a, b string) bool {
-	x, isAddress := parseAddress(a)
-	y, is := parseAddress(b)
+	x, isAddress := words.ParseAddress(a)
+	y, is := words.ParseAddress(b)
 	return isAddress && is && x == y
 }
 
@@ -163,7 +164,7 @@ func (z *GoTo) key(key string) bool {
 	case key == "Escape":
 		z.close()
 	case key == "Enter":
-		z.choose(itoa(z.at))
+		z.choose(strconv.Itoa(z.at))
 	case key == "ArrowDown" && n > 0:
 		z.at = (z.at + 1) % n
 	case key == "ArrowUp" && n > 0:
@@ -190,7 +191,7 @@ func (z *GoTo) active() any {
 	if len(z.items) == 0 {
 		return nil
 	}
-	return rowID("go", z.at)
+	return words.RowID("go", z.at)
 }
 
 func (z *GoTo) class(n int) string {

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *GoTo) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -84,11 +86,11 @@ func (c *GoTo) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						_ = r
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "option"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("aria-selected", boolWord(i == c.at))
+						vgn.AddAttrInterface("aria-selected", words.Bool(i == c.at))
 						vgn.AddAttrInterface("class", c.class(i))
 						vgn.AddAttrInterface("data-act", "go")
 						vgn.AddAttrInterface("data-arg", i)
-						vgn.AddAttrInterface("id", rowID("go", i))
+						vgn.AddAttrInterface("id", words.RowID("go", i))
 						{
 							vgparent := vgn
 							_ = vgparent

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -12,16 +14,16 @@ import (
 type Grid struct {
 	pane
 	protocol.GridPage
-	list    List
-	table   Table
+	list    table.List
+	table   table.Table
 	goTo    int      // row to scroll to when the engine has sent it, counted from 1; 0 for none
 	content *Content // of the selected stream; nil in other tables
 }
 
 func newGrid(t pane) Tab {
 	z := &Grid{pane: t}
-	z.list = List{id: "grid", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	z.table = Table{list: &z.list, label: "Rows", class: "table grid-" + z.id}
+	z.list = table.List{ID: "grid", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = table.Table{List: &z.list, Label: "Rows", Class: "table grid-" + z.id}
 	return z
 }
 
@@ -32,13 +34,13 @@ func (z *Grid) Compute() {
 		cell := func(r protocol.GridRow) string { return r.Cells[i] }
 		columns[i] = rows.Column[protocol.GridRow]{Head: h, Text: cell, Tip: cell}
 	}
-	fill(&z.table, z.Rows, columns, func(r protocol.GridRow, to *tableRow) {
-		to.class, to.act, to.arg = z.rowClass(r), z.act(), r.Index
-		for i := range to.cells {
-			if c := &to.cells[i]; z.Columns[i].Address && addressAct(c.text) != nil {
-				c.parts = []part{addressPart(c.text, r.Points)}
+	table.Fill(&z.table, z.Rows, columns, func(r protocol.GridRow, to *table.Row) {
+		to.Class, to.Act, to.Arg = z.rowClass(r), z.act(), r.Index
+		for i := range to.Cells {
+			if c := &to.Cells[i]; z.Columns[i].Address && words.AddressAct(c.Text) != nil {
+				c.Parts = []table.Part{table.Address(c.Text, r.Points)}
 				if r.Points != "" {
-					c.parts = append(c.parts, textPart("points", r.Points, ""))
+					c.Parts = append(c.Parts, table.Text("points", r.Points, ""))
 				}
 			}
 		}
@@ -55,9 +57,9 @@ func newStreams(t pane) Tab {
 // Want implements Zone.
 func (z *Grid) Want(q *protocol.Query) {
 	if z.goTo > 0 { // the list's element is new: the host has measured it at its top, and not yet scrolled it to the row
-		z.list.around(z.goTo - 1)
+		z.list.Around(z.goTo - 1)
 	}
-	q.Grid = &protocol.GridQuery{Name: z.id, Span: z.list.span()}
+	q.Grid = &protocol.GridQuery{Name: z.id, Span: z.list.Span()}
 }
 
 // Hidden implements Zone.
@@ -69,7 +71,7 @@ func (z *Grid) Apply(r *protocol.QueryResult) {
 		z.GridPage = *r.Grid
 		if row := z.goTo - 1; row >= z.From && row < z.From+len(z.Rows) {
 			z.goTo = 0
-			z.list.around(row)
+			z.list.Around(row)
 			z.page.Host.Reveal("grid", row)
 		}
 	}
@@ -81,10 +83,10 @@ func (z *Grid) Disabled() bool {
 }
 
 // List is for Tab.
-func (z *Grid) List() *List { return &z.list }
+func (z *Grid) List() *table.List { return &z.list }
 
 // beside returns the zone beside the table, with its list, or nil.
-func (z *Grid) beside() (Zone, *List) {
+func (z *Grid) beside() (Zone, *table.List) {
 	if z.content == nil {
 		return nil, nil
 	}
@@ -103,7 +105,7 @@ func (z *Grid) actions() []action {
 }
 
 func (z *Grid) forget() {
-	z.GridPage, z.list.visible = protocol.GridPage{}, protocol.Span{Count: 8}
+	z.GridPage, z.list.Visible = protocol.GridPage{}, protocol.Span{Count: 8}
 	if z.content != nil {
 		z.content.forget()
 	}
@@ -122,7 +124,7 @@ func (z *Grid) rowClass(r protocol.GridRow) string {
 	if r.Mark != "" {
 		class += " mark-" + r.Mark
 	}
-	class = z.page.Search.marks(class, joinLines(r.Cells))
+	class = z.page.Search.marks(class, words.Lines(r.Cells))
 	if z.page.Search.isAt(z.id, r.Index) {
 		class += " current"
 	}
@@ -148,18 +150,18 @@ type Content struct {
 	pane
 	protocol.ContentPage
 	query protocol.ContentQuery
-	list  List
+	list  table.List
 }
 
 func newContent(t pane) *Content {
 	z := &Content{pane: t}
-	z.list = List{id: "content", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Lines) }}
+	z.list = table.List{ID: "content", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Lines) }}
 	return z
 }
 
 // Want implements Zone.
 func (z *Content) Want(q *protocol.Query) {
-	z.query.Span = z.list.span()
+	z.query.Span = z.list.Span()
 	query := z.query
 	q.Content = &query
 }
@@ -198,18 +200,18 @@ func (z *Content) reveal() {
 
 // again queries the content from its first line.
 func (z *Content) again() {
-	z.list.visible.From = 0
+	z.list.Visible.From = 0
 	z.page.Host.Reveal("content", 0)
 	z.page.Screen.ask(z)
 }
 
 func (z *Content) forget() {
-	z.query, z.ContentPage, z.list.visible = protocol.ContentQuery{}, protocol.ContentPage{}, protocol.Span{Count: 8}
+	z.query, z.ContentPage, z.list.Visible = protocol.ContentQuery{}, protocol.ContentPage{}, protocol.Span{Count: 8}
 }
 
 func (z *Content) count() string {
 	if z.Title == "" || z.Private {
 		return ""
 	}
-	return counted(z.Total, "line")
+	return words.Count(z.Total, "line")
 }

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 // Header is the line at the top: which dump, search, what to do with the answer.
 type Header struct {
 	Page *Page
@@ -64,7 +66,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.SetInnerHTML(vugu.HTML("‹ "))
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(counted(len(c.Page.Dumps.List), "dump"))
+				vgn.SetInnerHTML(words.Count(len(c.Page.Dumps.List), "dump"))
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
@@ -78,7 +80,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-dumps"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet dump-name"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "dumps"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "dumps"))
+				vgn.AddAttrInterface("aria-expanded", words.Bool(c.Page.Menus.Open == "dumps"))
 				vgn.AddAttrInterface("data-act", "menu")
 				vgn.AddAttrInterface("title", c.Page.State.DumpName)
 				{
@@ -134,7 +136,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = d
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitemradio"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("aria-checked", boolWord(d.Dump == c.Page.Dumps.Open))
+								vgn.AddAttrInterface("aria-checked", words.Bool(d.Dump == c.Page.Dumps.Open))
 								vgn.AddAttrInterface("data-act", "dump")
 								vgn.AddAttrInterface("data-arg", d.Dump)
 								{
@@ -278,7 +280,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-copy"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "copy"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "copy"))
+				vgn.AddAttrInterface("aria-expanded", words.Bool(c.Page.Menus.Open == "copy"))
 				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
@@ -381,7 +383,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-download"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "download"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "download"))
+				vgn.AddAttrInterface("aria-expanded", words.Bool(c.Page.Menus.Open == "download"))
 				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn

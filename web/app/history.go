@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/state"
 )
 
 // parseState reads the page's address. Of tabs that there are not it keeps the usual ones.
-func parseState(hash string) State {
-	s, usual := ParseState(hash), NewState()
+func parseState(hash string) state.State {
+	s, usual := state.Parse(hash), state.New()
 	if tabOf(s.Tab).Title == "" {
 		s.Tab = usual.Tab
 	}
@@ -21,9 +22,9 @@ func parseState(hash string) State {
 // Address keeps the state in the page's address.
 type Address struct {
 	page  *Page
-	place State // the place last written
+	place state.State // the place last written
 	// linked is the state of an address that was opened before its dump was.
-	linked State
+	linked state.State
 }
 
 // refresh writes a new signature to the address, which stays the same place. That is the dump's start
@@ -45,7 +46,7 @@ func (z *Address) follow() bool {
 	}
 	s, now := z.linked, &z.page.State
 	s.Theme, s.Policy = now.Theme, now.Policy
-	*now, z.linked = s, State{}
+	*now, z.linked = s, state.State{}
 	z.page.Screen.top, z.page.Screen.seek = s.Thread < 0, true
 	z.page.Dumps.show(dump, true)
 	return true
@@ -78,9 +79,9 @@ func (z *Address) startText() string {
 func (z *Address) copyLink(names bool) {
 	s := z.page.State
 	if !names {
-		s.DumpName, s.Signature, s.Search, s.ThreadFilter, s.OutlineState = "", "", "", "", OutlineState{}
+		s.DumpName, s.Signature, s.Search, s.ThreadFilter, s.OutlineState = "", "", "", "", state.OutlineState{}
 	}
-	z.page.Notices.copy(z.page.Host.Link(s.Address()), "Link copied")
+	z.page.Notices.Copy(z.page.Host.Link(s.Address()), "Link copied")
 }
 
 // write writes the state to the address, and notifies the host page. With the first dump it waits
@@ -96,7 +97,7 @@ func (z *Address) write() {
 // set writes the state to the address. Another place makes an entry of the history, except the
 // first one.
 func (z *Address) set() {
-	place := z.page.State.place()
+	place := z.page.State.Place()
 	z.page.Host.SetAddress(z.page.State.Address(), (!z.page.Empty() || z.place.Table || z.place.Outline != "" || place.Outline != "") && place != z.place)
 	z.place = place
 }
@@ -111,7 +112,7 @@ func (z *Address) Changed(hash string) {
 		return
 	}
 	theme, policy := z.page.State.Theme, z.page.State.Policy
-	z.page.State, z.place = s, s.place()
+	z.page.State, z.place = s, s.Place()
 	if z.page.State.Theme == "" {
 		z.page.State.Theme = theme
 	}

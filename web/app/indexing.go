@@ -47,7 +47,7 @@ func (z *Indexing) indexed(r *protocol.FileIndexed, problem string) (draw bool) 
 	}
 	if problem != "" {
 		z.page.Work.Downloads.stopAll()
-		z.page.Notices.show("warning", problem)
+		z.page.Notices.Show("warning", problem)
 		return true
 	}
 	z.page.Work.Downloads.indexed(r.Item)
@@ -67,7 +67,7 @@ func (z *Indexing) stopByUser() {
 	z.page.Work.Downloads.stopAll()
 	z.page.send(&protocol.StopIndexing{}, nil)
 	z.page.Work.Background.end()
-	z.page.Notices.show("note", "Stopped. The symbol files were not fully indexed.")
+	z.page.Notices.Show("note", "Stopped. The symbol files were not fully indexed.")
 }
 
 // forget prepares for a new engine, which numbers its files from the start.
@@ -84,7 +84,7 @@ func (z *Indexing) reportChanged(n int) {
 		if n > 1 {
 			frames = rows.Number(n) + " frames changed and are highlighted"
 		}
-		z.page.Notices.show("note", frames+" for a moment. The symbol file is not sorted, so searching it gave wrong answers.")
+		z.page.Notices.Show("note", frames+" for a moment. The symbol file is not sorted, so searching it gave wrong answers.")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -19,7 +20,7 @@ func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 func dropSearched(t *testing.T, p *Page, e *fakeEngine) {
 	t.Helper()
 	drop(p, e)
-	p.Reading.Add([]File{fakeFile("big.sym")})
+	p.Reading.Add([]host.File{fakeFile("big.sym")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
 	say(p, searchedScreen(1))
 	if q := last[protocol.IndexFile](e); q == nil || q.Item != 1 {
@@ -87,7 +88,7 @@ func TestPassIsStopped(t *testing.T) {
 	if count[protocol.IndexFile](e) != 1 {
 		t.Error("it begins again by itself")
 	}
-	p.Reading.Add([]File{fakeFile("c.sym")})
+	p.Reading.Add([]host.File{fakeFile("c.sym")})
 	say(p, searchedScreen(1))
 	if count[protocol.IndexFile](e) != 2 {
 		t.Error("the next drop does not let it go on")
@@ -110,7 +111,7 @@ func TestIndexIsKept(t *testing.T) {
 	if !last[protocol.IndexFile](e2).Keep {
 		t.Error("the next visit does not store the index")
 	}
-	h2.kept = map[string]File{"id-7-print": fakeFile("whole index")}
+	h2.kept = map[string]host.File{"id-7-print": fakeFile("whole index")}
 	say(p2, &protocol.FileIndexed{Item: 1})
 	if p2.Work.Kept.Bytes != 11 {
 		t.Errorf("%d bytes are kept", p2.Work.Kept.Bytes)
@@ -125,7 +126,7 @@ func TestIndexIsKept(t *testing.T) {
 // highlighted.
 func TestPendingRows(t *testing.T) {
 	p, _, _ := newTestPage("")
-	p.Reading.Add([]File{fakeFile("a.dmp")})
+	p.Reading.Add([]host.File{fakeFile("a.dmp")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Usable: true}}})
 	first := screen()
 	first.Revision, first.Pending = 1, 1
@@ -171,7 +172,7 @@ func TestAllOfARemoteFile(t *testing.T) {
 		say(p, searchedScreen(item))
 	}
 	p.Work.Downloads.next()
-	h.fetches[len(h.fetches)-1].done(Fetched{File: f, Status: 206})
+	h.fetches[len(h.fetches)-1].done(host.Fetched{File: f, Status: 206})
 	read(4)
 	if q := last[protocol.IndexFile](e); q != nil {
 		t.Fatalf("all of it is read without being asked for: %+v", q)
@@ -182,7 +183,7 @@ func TestAllOfARemoteFile(t *testing.T) {
 	if q := last[protocol.IndexFile](e); q != nil || len(p.Work.Downloads.partial()) != 0 {
 		t.Fatalf("the engine does not have it yet: %+v, or the button is still there", q)
 	}
-	for item := 0; p.Reading.reading != File(f); item++ {
+	for item := 0; p.Reading.reading != host.File(f); item++ {
 		if item > 5 {
 			t.Fatalf("reading %v, queue %v, accepted %v", p.Reading.reading, p.Reading.queue, p.Reading.accepted)
 		}

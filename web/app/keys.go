@@ -87,7 +87,7 @@ func (p *Page) leaveField() {
 	if p.State.ThreadFilter != "" {
 		p.Input("threads", "")
 	}
-	if p.Panel.Modules.filter != "" {
+	if p.Panel.Modules.Filter != "" {
 		p.Input("modules", "")
 	}
 	p.Host.Focus("stack")
@@ -104,7 +104,7 @@ func (p *Page) ListKey(list, key string) bool {
 		return true
 	}
 	for _, t := range p.Panel.tabs {
-		if k, ok := t.(interface{ listKey(key string) bool }); ok && listOf(t).id == list {
+		if k, ok := t.(interface{ listKey(key string) bool }); ok && listOf(t).ID == list {
 			return k.listKey(key)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -11,13 +12,13 @@ import (
 // free, and cancelling ends nothing else.
 type Making struct {
 	page     *Page
-	name     string // of the binary; "" if none is being written
-	text     string // for the bar of work
-	binaries []File // from which symbol files can be made, with their debug files
+	name     string      // of the binary; "" if none is being written
+	text     string      // for the bar of work
+	binaries []host.File // from which symbol files can be made, with their debug files
 }
 
 // addBinary remembers a file if a symbol file can be made from it.
-func (z *Making) addBinary(f File, items []protocol.FileRow) {
+func (z *Making) addBinary(f host.File, items []protocol.FileRow) {
 	for _, it := range items {
 		if it.Kind != "binary" || !it.Usable {
 			continue
@@ -59,11 +60,11 @@ func (z *Making) Made(name, problem string) {
 	z.name, z.text = "", ""
 	switch {
 	case problem == "":
-		z.page.Notices.toast(name + " written")
+		z.page.Notices.Confirm(name + " written")
 	case name != "":
-		z.page.Notices.show("warning", name+" is incomplete: "+rows.Clean(problem)+".")
+		z.page.Notices.Show("warning", name+" is incomplete: "+rows.Clean(problem)+".")
 	default:
-		z.page.Notices.show("error", "Crashpane could not make a symbol file from "+of+": "+rows.Clean(problem)+".")
+		z.page.Notices.Show("error", "Crashpane could not make a symbol file from "+of+": "+rows.Clean(problem)+".")
 	}
 }
 

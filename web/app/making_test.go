@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -57,7 +58,7 @@ func TestCFIIsIgnoredByHand(t *testing.T) {
 		t.Error("it is ignored twice")
 	}
 	// A new engine gets both decisions, in their order.
-	p.Reading.Add([]File{fakeFile("b.sym")})
+	p.Reading.Add([]host.File{fakeFile("b.sym")})
 	p.Act("cancel", "")
 	say(p, &protocol.Added{Dumps: oneDump})
 	if r := last[protocol.IgnoreCFI](e); r == nil || r.On {
@@ -71,7 +72,7 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	if e.made != nil {
 		t.Fatal("there is no binary yet")
 	}
-	p.Reading.Add([]File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
+	p.Reading.Add([]host.File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
 	for range 2 {
 		name := last[protocol.Add](e).Names[0]
 		say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: name, Kind: "binary", Usable: true}}})

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -13,7 +15,7 @@ import (
 type Memory struct {
 	pane
 	rows.MemoryPage
-	list   List
+	list   table.List
 	sought sought
 	seek   bool // scroll to the selected row when it is known
 }
@@ -35,7 +37,7 @@ type MemoryPlaces struct {
 
 func newMemory(t pane) Tab {
 	z := &Memory{pane: t}
-	z.list = List{id: "memory", visible: protocol.Span{Count: 16}, more: 16, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = table.List{ID: "memory", Visible: protocol.Span{Count: 16}, More: 16, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
 
@@ -48,7 +50,7 @@ func (z *Memory) Want(q *protocol.Query) {
 	}
 	z.seek = z.seek || now != z.sought
 	z.sought = now
-	q.Memory.Rows = &protocol.MemoryRows{Address: s.At, Form: z.id, Span: z.list.span(), Around: z.seek, Texts: z.places().texts}
+	q.Memory.Rows = &protocol.MemoryRows{Address: s.At, Form: z.id, Span: z.list.Span(), Around: z.seek, Texts: z.places().texts}
 }
 
 // Apply implements Zone.
@@ -59,7 +61,7 @@ func (z *Memory) Apply(r *protocol.QueryResult) {
 	z.MemoryPage = *r.Memory.Rows
 	if z.seek {
 		z.seek = false
-		z.list.around(z.Selected)
+		z.list.Around(z.Selected)
 		for _, row := range []int{max(0, z.Selected-2), min(z.Selected+2, z.Total-1), z.Selected} { // with rows around it
 			z.page.Host.Reveal("memory", row)
 		}
@@ -75,7 +77,7 @@ func (z *Memory) Disabled() bool {
 }
 
 // List is for Tab.
-func (z *Memory) List() *List { return &z.list }
+func (z *Memory) List() *table.List { return &z.list }
 
 func (z *Memory) places() *MemoryPlaces { return &z.page.Panel.Memory }
 
@@ -90,7 +92,7 @@ func showsAddress(part string) bool {
 }
 
 func (z *Memory) forget() {
-	z.MemoryPage, z.list.visible, z.sought = rows.MemoryPage{}, protocol.Span{Count: 16}, sought{}
+	z.MemoryPage, z.list.Visible, z.sought = rows.MemoryPage{}, protocol.Span{Count: 16}, sought{}
 	z.page.Panel.Memory = MemoryPlaces{}
 }
 
@@ -173,8 +175,8 @@ func (z *Memory) label() string {
 type Finder struct {
 	pane
 	rows.HitPage
-	list     List
-	table    Table
+	list     table.List
+	table    table.Table
 	kind     string
 	text     string
 	call     int    // the number of the pending request; 0 for none
@@ -186,8 +188,8 @@ type Finder struct {
 
 func newFinder(t pane) Tab {
 	z := &Finder{pane: t, kind: protocol.FindText}
-	z.list = List{id: "hits", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	z.table = Table{list: &z.list, label: "Found in memory", class: "table hits"}
+	z.list = table.List{ID: "hits", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = table.Table{List: &z.list, Label: "Found in memory", Class: "table hits"}
 	return z
 }
 
@@ -196,23 +198,23 @@ var hitHeads = []rows.Head{{Title: "Address", Class: "code", Width: "176px", Nar
 
 // Compute implements vugu's callback before each drawing.
 func (z *Finder) Compute() {
-	z.table.setHeads(hitHeads)
-	z.table.rows = z.table.rows[:0]
+	z.table.SetHeads(hitHeads)
+	z.table.Rows = z.table.Rows[:0]
 	for _, r := range z.Rows {
 		if r.Region != "" {
-			z.table.rows = append(z.table.rows, tableRow{class: "row region", cells: []cell{{class: "cell", text: r.Region, tip: hint(r.Region, "")}}})
+			z.table.Rows = append(z.table.Rows, table.Row{Class: "row region", Cells: []table.Cell{{Class: "cell", Text: r.Region, Tip: words.Hint(r.Region, "")}}})
 			continue
 		}
-		z.table.rows = append(z.table.rows, tableRow{class: "row", cells: []cell{
-			{class: "cell code", parts: []part{addressPart(r.Address, r.Points)}},
-			{class: "cell code", text: r.As, tip: hint(r.As, "")},
-			{class: "cell code" + hitHeads[2].Hidden(), text: r.Points, tip: hint(r.Points, "")}}})
+		z.table.Rows = append(z.table.Rows, table.Row{Class: "row", Cells: []table.Cell{
+			{Class: "cell code", Parts: []table.Part{table.Address(r.Address, r.Points)}},
+			{Class: "cell code", Text: r.As, Tip: words.Hint(r.As, "")},
+			{Class: "cell code" + hitHeads[2].Hidden(), Text: r.Points, Tip: words.Hint(r.Points, "")}}})
 	}
 }
 
 // Want implements Zone.
 func (z *Finder) Want(q *protocol.Query) {
-	w := z.list.span()
+	w := z.list.Span()
 	q.Memory.Hits = &w
 }
 
@@ -232,7 +234,7 @@ func (z *Finder) Disabled() bool {
 }
 
 // List is for Tab.
-func (z *Finder) List() *List { return &z.list }
+func (z *Finder) List() *table.List { return &z.list }
 
 func (z *Finder) actions() []action {
 	return []action{
@@ -270,7 +272,7 @@ func (z *Finder) example() string {
 
 // begin begins a search, and drops the one before.
 func (z *Finder) begin(kind string) {
-	z.done, z.problem, z.searched, z.HitPage, z.list.visible.From = protocol.MemoryFound{}, "", true, rows.HitPage{}, 0
+	z.done, z.problem, z.searched, z.HitPage, z.list.Visible.From = protocol.MemoryFound{}, "", true, rows.HitPage{}, 0
 	z.kindOf = kind
 	z.next(&protocol.FindMemory{Dump: z.page.Dumps.Open, Thread: z.page.State.Thread, Kind: kind, Text: z.text})
 }
@@ -317,7 +319,7 @@ func (z *Finder) status() string {
 	case !z.done.Ended:
 		return rows.Number(n) + " found until it was stopped, at " + rows.Size(z.done.Done) + " of " + rows.Size(z.done.Total)
 	case z.kindOf == protocol.FindStackTexts:
-		return rows.Number(n) + " texts in the stack of thread " + itoa(z.page.State.Thread) + " and where it points to"
+		return rows.Number(n) + " texts in the stack of thread " + strconv.Itoa(z.page.State.Thread) + " and where it points to"
 	case n == 0:
 		return "Not found in " + rows.Size(z.done.Total)
 	case z.done.More:
@@ -328,7 +330,7 @@ func (z *Finder) status() string {
 }
 
 func (z *Finder) forget() {
-	z.HitPage, z.done, z.problem, z.call, z.searched, z.list.visible = rows.HitPage{}, protocol.MemoryFound{}, "", 0, false, protocol.Span{Count: 8}
+	z.HitPage, z.done, z.problem, z.call, z.searched, z.list.Visible = rows.HitPage{}, protocol.MemoryFound{}, "", 0, false, protocol.Span{Count: 8}
 }
 
 // hidePrivate drops what was found: it may be texts.

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -118,7 +120,7 @@ func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.places().texts))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(c.places().texts))
 			vgn.AddAttrInterface("data-act", "memory-texts")
 			{
 				vgparent := vgn
@@ -153,7 +155,7 @@ func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(height(c.Total, 20))
+					b, err := vjson.Marshal(words.Height(c.Total, 20))
 					if err != nil {
 						panic(err)
 					}
@@ -167,7 +169,7 @@ func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 					vgparent.AppendChild(vgn)
 					{
-						b, err := vjson.Marshal(offset(c.From, 20))
+						b, err := vjson.Marshal(words.Offset(c.From, 20))
 						if err != nil {
 							panic(err)
 						}
@@ -187,7 +189,7 @@ func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = r
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("aria-current", current(r.Selected))
+							vgn.AddAttrInterface("aria-current", words.Current(r.Selected))
 							vgn.AddAttrInterface("aria-rowindex", c.From+i+1)
 							vgn.AddAttrInterface("class", memoryClass(r))
 							{
@@ -200,7 +202,7 @@ func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = vgparent
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Select this address"}}}
 									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("data-act", addressAct(r.Address))
+									vgn.AddAttrInterface("data-act", words.AddressAct(r.Address))
 									vgn.AddAttrInterface("data-arg", r.Address)
 									vgn.SetInnerHTML(r.Address)
 								}
@@ -232,15 +234,15 @@ func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									{
 										vgparent := vgn
 										_ = vgparent
-										if r.Points != "" && addressAct(r.Word) != nil {
+										if r.Points != "" && words.AddressAct(r.Word) != nil {
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}}}
 											vgparent.AppendChild(vgn)
-											vgn.AddAttrInterface("data-act", addressAct(r.Word))
+											vgn.AddAttrInterface("data-act", words.AddressAct(r.Word))
 											vgn.AddAttrInterface("data-arg", r.Word)
-											vgn.AddAttrInterface("title", addressTitle(r.Points))
+											vgn.AddAttrInterface("title", words.AddressTitle(r.Points))
 											vgn.SetInnerHTML(r.Word)
 										}
-										if r.Points == "" || addressAct(r.Word) == nil {
+										if r.Points == "" || words.AddressAct(r.Word) == nil {
 											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 											vgparent.AppendChild(vgn)
 											vgn.SetInnerHTML(r.Word)
@@ -250,7 +252,7 @@ func (c *Memory) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								if r.Word != "" {
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "mem-points"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("title", hint(r.Points, ""))
+									vgn.AddAttrInterface("title", words.Hint(r.Points, ""))
 									vgn.SetInnerHTML(r.Points)
 								}
 								if r.Text != "" {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,18 +16,18 @@ type Merged struct {
 	rows.MergedPage
 	toggled []int // branches that are folded or open, other than at first
 	row     int   // that the keys have selected, or -1: the one of the selected frame
-	list    List
+	list    table.List
 }
 
 func newMerged(t pane) Tab {
 	z := &Merged{pane: t, row: -1}
-	z.list = List{id: "merged", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = table.List{ID: "merged", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
 
 // Want implements Zone.
 func (z *Merged) Want(q *protocol.Query) {
-	q.Overview.Merged = &protocol.MergedQuery{Span: z.list.span(), Toggled: slices.Clone(z.toggled)}
+	q.Overview.Merged = &protocol.MergedQuery{Span: z.list.Span(), Toggled: slices.Clone(z.toggled)}
 }
 
 // Hidden implements Zone.
@@ -44,13 +46,13 @@ func (z *Merged) Apply(r *protocol.QueryResult) {
 }
 
 // List is for Tab.
-func (z *Merged) List() *List { return &z.list }
+func (z *Merged) List() *table.List { return &z.list }
 
 func (z *Merged) threadSelected() { z.row = -1 }
 
 func (z *Merged) forget() {
 	z.MergedPage, z.toggled, z.row = rows.MergedPage{}, nil, -1
-	z.list.visible = protocol.Span{Count: max(8, z.list.visible.Count)}
+	z.list.Visible = protocol.Span{Count: max(8, z.list.Visible.Count)}
 }
 
 func (z *Merged) actions() []action {
@@ -133,7 +135,7 @@ func (z *Merged) listKey(key string) bool {
 	z.row = max(0, min(to, z.Total-1))
 	z.page.Host.Reveal("merged", z.row)
 	if z.rowAt(z.row) == nil {
-		z.list.around(z.row)
+		z.list.Around(z.row)
 		z.page.Screen.ask(z)
 	}
 	return true
@@ -157,7 +159,7 @@ func (z *Merged) active() any {
 	if z.rowAt(z.at()) == nil {
 		return nil
 	}
-	return rowID("merged", z.at())
+	return words.RowID("merged", z.at())
 }
 
 // expanded is the row's aria-expanded: nil if it cannot be folded.
@@ -165,7 +167,7 @@ func expanded(r rows.MergedRow) any {
 	if !r.Foldable {
 		return nil
 	}
-	return boolWord(r.Open)
+	return words.Bool(r.Open)
 }
 
 func foldMark(r rows.MergedRow) string {

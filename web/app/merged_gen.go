@@ -10,6 +10,7 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
 import "github.com/crashpane/crashpane/walker/report/rows"
 
 func (c *Merged) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
@@ -58,7 +59,7 @@ func (c *Merged) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 			vgparent.AppendChild(vgn)
 			{
-				b, err := vjson.Marshal(height(c.Total, 26))
+				b, err := vjson.Marshal(words.Height(c.Total, 26))
 				if err != nil {
 					panic(err)
 				}
@@ -72,7 +73,7 @@ func (c *Merged) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(offset(c.From, 26))
+					b, err := vjson.Marshal(words.Offset(c.From, 26))
 					if err != nil {
 						panic(err)
 					}
@@ -94,12 +95,12 @@ func (c *Merged) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("aria-expanded", expanded(r))
 						vgn.AddAttrInterface("aria-level", r.Level+1)
-						vgn.AddAttrInterface("aria-selected", boolWord(c.From+i == c.at()))
+						vgn.AddAttrInterface("aria-selected", words.Bool(c.From+i == c.at()))
 						vgn.AddAttrInterface("class", c.class(i, r))
 						vgn.AddAttrInterface("data-act", "merged")
 						vgn.AddAttrInterface("data-arg", c.From+i)
-						vgn.AddAttrInterface("id", rowID("merged", c.From+i))
-						vgn.AddAttrInterface("title", hint(r.Full, r.Function))
+						vgn.AddAttrInterface("id", words.RowID("merged", c.From+i))
+						vgn.AddAttrInterface("title", words.Hint(r.Full, r.Function))
 						{
 							vgparent := vgn
 							_ = vgparent

@@ -2,6 +2,8 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -11,20 +13,20 @@ type Missing struct {
 	pane
 	rows.MissingPage
 	Sources *Sources
-	list    List
-	table   Table
+	list    table.List
+	table   table.Table
 }
 
 func newMissing(t pane) Tab {
 	z := &Missing{pane: t, Sources: &Sources{page: t.page}}
-	z.list = List{id: "wanted", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	z.table = Table{list: &z.list, label: "Missing symbols", class: "table wanted"}
+	z.list = table.List{ID: "wanted", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = table.Table{List: &z.list, Label: "Missing symbols", Class: "table wanted"}
 	return z
 }
 
 // Want implements Zone.
 func (z *Missing) Want(q *protocol.Query) {
-	w := z.list.span()
+	w := z.list.Span()
 	q.Missing = &w
 }
 
@@ -38,26 +40,26 @@ func (z *Missing) Apply(r *protocol.QueryResult) {
 
 // Compute implements vugu's callback before each drawing.
 func (z *Missing) Compute() {
-	last := columnOf(rows.MissingColumns, "right")
-	z.table.empty = z.emptyText()
-	fill(&z.table, z.Rows, rows.MissingColumns, func(w rows.MissingRow, to *tableRow) {
-		other := &to.cells[last]
+	last := table.ColumnOf(rows.MissingColumns, "right")
+	z.table.Empty = z.emptyText()
+	table.Fill(&z.table, z.Rows, rows.MissingColumns, func(w rows.MissingRow, to *table.Row) {
+		other := &to.Cells[last]
 		if asked := z.page.Work.Downloads.askedWord(w); asked != "" {
-			other.parts = append(other.parts, textPart("asked", asked, asked))
+			other.Parts = append(other.Parts, table.Text("asked", asked, asked))
 		}
 		switch {
 		case w.OtherFile != "":
-			other.parts = append(other.parts, part{kind: "text", class: "mismatch", text: other.text, tip: other.tip},
-				buttonPart("link", "Use anyway", "use", pair(w.Item, w.Module)))
+			other.Parts = append(other.Parts, table.Part{Kind: "text", Class: "mismatch", Text: other.Text, Tip: other.Tip},
+				table.Button("link", "Use anyway", "use", words.Pair(w.Item, w.Module)))
 		case w.DebugID == "":
-			other.parts = append(other.parts, buttonPart("link", "Assign symbols", "show-module", w.Module))
+			other.Parts = append(other.Parts, table.Button("link", "Assign symbols", "show-module", w.Module))
 		}
 	})
-	get := buttonPart("small", "Get symbols", "sources", nil)
-	get.id, get.expanded = "sources-button", boolWord(z.Sources.Open)
-	z.table.heads[last].parts = []part{get}
+	get := table.Button("small", "Get symbols", "sources", nil)
+	get.ID, get.Expanded = "sources-button", words.Bool(z.Sources.Open)
+	z.table.Heads[last].Parts = []table.Part{get}
 	if z.Total > 0 {
-		z.table.heads[last].parts = append(z.table.heads[last].parts, buttonPart("small", "Copy the list", "copy", protocol.ExportMissing))
+		z.table.Heads[last].Parts = append(z.table.Heads[last].Parts, table.Button("small", "Copy the list", "copy", protocol.ExportMissing))
 	}
 }
 
@@ -75,4 +77,4 @@ func (z *Missing) emptyText() string {
 }
 
 // List is for Tab.
-func (z *Missing) List() *List { return &z.list }
+func (z *Missing) List() *table.List { return &z.list }

@@ -4,6 +4,9 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -12,43 +15,43 @@ type Modules struct {
 	pane
 	rows.ModulePage
 	Module int // the one whose details are shown, or -1
-	order
+	table.Order
 	seek  bool // scroll to Module when its row number is known
-	list  List
-	table Table
+	list  table.List
+	table table.Table
 }
 
 func newModules(t pane) Tab {
 	z := &Modules{pane: t, Module: -1}
-	z.list = List{id: "modules", visible: protocol.Span{Count: 8}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	z.table = Table{list: &z.list, label: "Modules", class: "table modules"}
+	z.list = table.List{ID: "modules", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.table = table.Table{List: &z.list, Label: "Modules", Class: "table modules"}
 	return z
 }
 
 // Compute implements vugu's callback before each drawing.
 func (z *Modules) Compute() {
-	z.table.empty = z.emptyText()
-	symbols := columnOf(rows.ModuleColumns, "state")
-	fill(&z.table, z.Rows, rows.ModuleColumns, func(m rows.ModuleRow, to *tableRow) {
-		to.class, to.act, to.arg = z.rowClass(m), "module", m.Index
-		state := &to.cells[symbols]
-		state.class += " " + m.State
-		state.parts = []part{textPart("state-words", state.text, "")}
+	z.table.Empty = z.emptyText()
+	symbols := table.ColumnOf(rows.ModuleColumns, "state")
+	table.Fill(&z.table, z.Rows, rows.ModuleColumns, func(m rows.ModuleRow, to *table.Row) {
+		to.Class, to.Act, to.Arg = z.rowClass(m), "module", m.Index
+		state := &to.Cells[symbols]
+		state.Class += " " + m.State
+		state.Parts = []table.Part{table.Text("state-words", state.Text, "")}
 		if z.canUse(m) {
-			state.parts = append(state.parts, buttonPart("link", useText(m), useAct(m), z.useArg(m)))
+			state.Parts = append(state.Parts, table.Button("link", useText(m), useAct(m), z.useArg(m)))
 		}
 	})
-	z.heads(&z.table, "sort-modules")
-	first := &z.table.heads[0]
-	first.parts = append(first.parts, part{kind: "field", class: "field small head-filter", text: z.filter, field: "modules", label: "Filter the modules"})
+	z.Heads(&z.table, "sort-modules")
+	first := &z.table.Heads[0]
+	first.Parts = append(first.Parts, table.Part{Kind: "field", Class: "field small head-filter", Text: z.Filter, Field: "modules", Label: "Filter the modules"})
 }
 
 // forget is for Tab.
-func (z *Modules) forget() { z.order = order{} }
+func (z *Modules) forget() { z.Order = table.Order{} }
 
 // Want implements Zone.
 func (z *Modules) Want(q *protocol.Query) {
-	q.Modules = &protocol.ModulesQuery{Span: z.list.span(), Selected: z.Module, Sort: z.by, Filter: z.filter}
+	q.Modules = &protocol.ModulesQuery{Span: z.list.Span(), Selected: z.Module, Sort: z.By, Filter: z.Filter}
 }
 
 // Apply implements Zone.
@@ -71,17 +74,17 @@ func (z *Modules) emptyText() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
 	}
-	if z.filter != "" {
+	if z.Filter != "" {
 		return "No module matches."
 	}
 	return "The dump lists no modules."
 }
 
 // List is for Tab.
-func (z *Modules) List() *List { return &z.list }
+func (z *Modules) List() *table.List { return &z.list }
 
 // goTo shows a module and selects it.
-func (z *Modules) goTo(row int) { z.show(itoa(row)) }
+func (z *Modules) goTo(row int) { z.show(strconv.Itoa(row)) }
 
 // assign uses the symbols of a file for a module, whatever their ids say. arg is "ITEM.MODULE".
 func (z *Modules) assign(arg string) {
@@ -107,7 +110,7 @@ func (z *Modules) changed(m *rows.ModulePage) (ids []string) {
 	}
 	for _, r := range m.Rows {
 		if was, ok := old[r.Index]; ok && was.Word != r.Word {
-			ids = append(ids, rowID("module", r.Index))
+			ids = append(ids, words.RowID("module", r.Index))
 		}
 	}
 	return ids
@@ -118,7 +121,7 @@ func (z *Modules) rowClass(m rows.ModuleRow) string {
 	if m.Index == z.Module {
 		class += " selected"
 	}
-	return z.page.Screen.ChangedRows.class(class, rowID("module", m.Index))
+	return z.page.Screen.ChangedRows.class(class, words.RowID("module", m.Index))
 }
 
 // show opens the tab and selects a module in it.
@@ -128,7 +131,7 @@ func (z *Modules) show(arg string) {
 		return
 	}
 	z.Module, z.seek = n, true
-	z.filter = ""
+	z.Filter = ""
 	z.page.Panel.show(z.id, false)
 }
 
@@ -139,7 +142,7 @@ func (z *Modules) found() {
 		return
 	}
 	z.seek = false
-	z.list.around(z.Selected)
+	z.list.Around(z.Selected)
 	z.page.Host.Reveal("modules", z.Selected)
 	if z.Selected < z.From || z.Selected >= z.From+len(z.Rows) {
 		z.page.Screen.ask(z)
@@ -213,9 +216,9 @@ func useAct(m rows.ModuleRow) string {
 
 func (z *Modules) useArg(m rows.ModuleRow) string {
 	if m.State == "forced" {
-		return pair(z.page.Reading.assigned(m.Index), m.Index)
+		return words.Pair(z.page.Reading.assigned(m.Index), m.Index)
 	}
-	return pair(m.Item, m.Index)
+	return words.Pair(m.Item, m.Index)
 }
 
 func useText(m rows.ModuleRow) string {
@@ -235,7 +238,7 @@ func (z *Modules) key(by int) {
 	}
 	// If none is selected, begin with the first visible row.
 	if row += by; z.Module < 0 || z.Selected < 0 {
-		row = max(0, z.list.visible.From-z.From)
+		row = max(0, z.list.Visible.From-z.From)
 	}
 	if row >= 0 && row < len(z.Rows) {
 		z.page.Host.Reveal("modules", z.From+row)
@@ -251,10 +254,10 @@ func ignoreText(d *rows.ModuleDetail) string {
 }
 
 // reorder changes the order of the modules, and queries them from the first on.
-func (p *Page) reorder(change func(o *order)) {
+func (p *Page) reorder(change func(o *table.Order)) {
 	z := p.Panel.Modules
-	change(&z.order)
-	z.list.visible.From = 0
+	change(&z.Order)
+	z.list.Visible.From = 0
 	p.Host.Reveal("modules", 0)
 	p.Screen.ask(z)
 }
@@ -262,5 +265,5 @@ func (p *Page) reorder(change func(o *order)) {
 // makeCommand is the command that makes the missing symbol file of the selected module, or "".
 func makeCommand(z *Modules) string {
 	d := z.detail()
-	return commandFor(d.Command, d.File, z.page.Host.System() == SystemWindows)
+	return commandFor(d.Command, d.File, z.page.Host.System() == host.Windows)
 }

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -188,7 +190,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(joinLines(c.detail().Missing))
+			vgn.SetInnerHTML(words.Lines(c.detail().Missing))
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-make"}}}
@@ -257,7 +259,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(joinLines(c.detail().Warnings))
+			vgn.SetInnerHTML(words.Lines(c.detail().Warnings))
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
@@ -285,13 +287,13 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
 						vgparent.AppendChild(vgn)
 						vgn.SetInnerHTML(f.Key)
-						if factAct(f) == nil {
+						if words.FactAct(f) == nil {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("class", codeClass(f.Code))
+							vgn.AddAttrInterface("class", words.CodeClass(f.Code))
 							vgn.SetInnerHTML(f.Value)
 						}
-						if factAct(f) != nil {
+						if words.FactAct(f) != nil {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 							vgparent.AppendChild(vgn)
 							{
@@ -299,9 +301,9 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = vgparent
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", factAct(f))
+								vgn.AddAttrInterface("data-act", words.FactAct(f))
 								vgn.AddAttrInterface("data-arg", f.Value)
-								vgn.AddAttrInterface("title", addressTitle(""))
+								vgn.AddAttrInterface("title", words.AddressTitle(""))
 								vgn.SetInnerHTML(f.Value)
 							}
 						}

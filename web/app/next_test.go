@@ -4,23 +4,24 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestNextStep: the command is for the user's system, and any file name is one word in it.
 func TestNextStep(t *testing.T) {
 	for _, c := range []struct{ system, taken, name, want string }{
-		{SystemLinux, "a binary that is read", "dir/app.pdb", "ls -l app.pdb"}, // whole ones are read
-		{SystemWindows, "minidump", `C:\my dumps\a b.dmp`, "(Get-Item 'a b.dmp').Length"},
-		{SystemMac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
-		{SystemLinux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},
-		{SystemWindows, "packed", "it's.7z", "tar -xf 'it''s.7z'"},
-		{SystemLinux, "packed", "--to-command=x.7z", "tar -xf './--to-command=x.7z'"},
-		{SystemLinux, "packed", "$(reboot).7z", "tar -xf '$(reboot).7z'"},
-		{SystemLinux, "cab", "ntdll.pd_", "cabextract ntdll.pd_"},
-		{SystemWindows, "cab", "ntdll.pd_", "expand ntdll.pd_ -F:* ."},
-		{SystemLinux, "text", "a.txt", ""},
-		{SystemLinux, "nothing known", "a", ""},
+		{host.Linux, "a binary that is read", "dir/app.pdb", "ls -l app.pdb"}, // whole ones are read
+		{host.Windows, "minidump", `C:\my dumps\a b.dmp`, "(Get-Item 'a b.dmp').Length"},
+		{host.Mac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
+		{host.Linux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},
+		{host.Windows, "packed", "it's.7z", "tar -xf 'it''s.7z'"},
+		{host.Linux, "packed", "--to-command=x.7z", "tar -xf './--to-command=x.7z'"},
+		{host.Linux, "packed", "$(reboot).7z", "tar -xf '$(reboot).7z'"},
+		{host.Linux, "cab", "ntdll.pd_", "cabextract ntdll.pd_"},
+		{host.Windows, "cab", "ntdll.pd_", "expand ntdll.pd_ -F:* ."},
+		{host.Linux, "text", "a.txt", ""},
+		{host.Linux, "nothing known", "a", ""},
 	} {
 		p, h, _ := newTestPage("")
 		h.system = c.system
@@ -70,7 +71,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	r := screen()
 	r.Stack.Rows = append(r.Stack.Rows, stopHint)
 	r.Summary.Missing, r.Summary.Findings = 2, []rows.FindingRow{{Title: "Stack ends early", Thread: -1}}
-	p.Reading.Add([]File{fakeFile("big.sym")})
+	p.Reading.Add([]host.File{fakeFile("big.sym")})
 	p.Screen.Pace.answered(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]
 	if p.Reading.symbolsText() == "" || p.Verdict.hasFinding() || last.Suggestion || last.Function == stopHint.Function {

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -25,21 +28,21 @@ type Outline struct {
 	at           uint64
 	seek, around bool // scroll the list, the lines, to at when its row is known
 	restored     bool // the address's state was applied
-	list, lines  List
-	table, rows  Table
+	list, lines  table.List
+	table, rows  table.Table
 }
 
 func newOutline(t pane) Tab {
 	z := &Outline{pane: t, file: -1, module: -1}
-	z.list = List{id: "outline", visible: protocol.Span{Count: 24}, more: 2 * overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	z.lines = List{id: "outline-lines", visible: protocol.Span{Count: 16}, more: 2 * overscan, here: func() (rows.Page, int) {
+	z.list = table.List{ID: "outline", Visible: protocol.Span{Count: 24}, More: 2 * table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.lines = table.List{ID: "outline-lines", Visible: protocol.Span{Count: 16}, More: 2 * table.Overscan, Here: func() (rows.Page, int) {
 		if z.Place == nil {
 			return rows.Page{}, 0
 		}
 		return z.Place.Page, len(z.Place.Lines)
 	}}
-	z.table = Table{list: &z.list, label: "Outline", class: "table outline-table"}
-	z.rows = Table{list: &z.lines, label: "Lines of the function", class: "table outline-lines"}
+	z.table = table.Table{List: &z.list, Label: "Outline", Class: "table outline-table"}
+	z.rows = table.Table{List: &z.lines, Label: "Lines of the function", Class: "table outline-lines"}
 	return z
 }
 
@@ -52,29 +55,29 @@ func (z *Outline) Compute() {
 	case "lines":
 		columns = rows.OutlineLineColumns
 	}
-	z.table.empty = z.Empty
+	z.table.Empty = z.Empty
 	selected := z.Selected - z.From
-	fill(&z.table, z.Rows, columns, func(r rows.OutlineRow, to *tableRow) {
-		to.class = "row choice-row"
+	table.Fill(&z.table, z.Rows, columns, func(r rows.OutlineRow, to *table.Row) {
+		to.Class = "row choice-row"
 		if selected == 0 {
-			to.class += " selected"
+			to.Class += " selected"
 		}
 		selected--
-		if to.act, to.arg = "outline-at", r.Address; r.Address == "" {
-			to.act, to.arg = "outline-source", r.Full
+		if to.Act, to.Arg = "outline-at", r.Address; r.Address == "" {
+			to.Act, to.Arg = "outline-source", r.Full
 		}
 	})
-	z.rows.rows = z.rows.rows[:0]
+	z.rows.Rows = z.rows.Rows[:0]
 	if z.Place == nil {
 		return
 	}
 	row := z.Place.From
-	fill(&z.rows, z.Place.Lines, rows.OutlineLineRows, func(l rows.OutlineRow, to *tableRow) {
+	table.Fill(&z.rows, z.Place.Lines, rows.OutlineLineRows, func(l rows.OutlineRow, to *table.Row) {
 		if row == z.Place.At {
-			to.class += " selected"
+			to.Class += " selected"
 		}
 		row++
-		to.cells[0].parts = []part{{kind: "button", class: "address", text: l.Address, act: "outline-at", arg: l.Address, tip: "Show what is at this address"}}
+		to.Cells[0].Parts = []table.Part{{Kind: "button", Class: "address", Text: l.Address, Act: "outline-at", Arg: l.Address, Tip: "Show what is at this address"}}
 	})
 }
 
@@ -84,7 +87,7 @@ type outlineLines struct{ *Outline }
 // Apply implements Zone: the Outline has the result.
 func (outlineLines) Apply(*protocol.QueryResult) {}
 
-func (z *Outline) beside() (Zone, *List) { return outlineLines{z}, &z.lines }
+func (z *Outline) beside() (Zone, *table.List) { return outlineLines{z}, &z.lines }
 
 // Hidden implements Zone.
 func (z *Outline) Hidden() bool { return !z.open() && !z.alone() }
@@ -93,13 +96,13 @@ func (z *Outline) Hidden() bool { return !z.open() && !z.alone() }
 func (z *Outline) alone() bool { return z.Alone && z.page.Empty() }
 
 // List is for Tab.
-func (z *Outline) List() *List { return &z.list }
+func (z *Outline) List() *table.List { return &z.list }
 
 // Want implements Zone.
 func (z *Outline) Want(q *protocol.Query) {
 	z.restore()
-	q.Overview.Outline = &protocol.OutlineQuery{Item: outlineItem(z), Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.span(),
-		Place: z.place, Around: z.around, At: z.at, Lines: z.lines.span()}
+	q.Overview.Outline = &protocol.OutlineQuery{Item: outlineItem(z), Module: z.module, List: z.listed, Files: z.sources, Text: z.filter(), Span: z.list.Span(),
+		Place: z.place, Around: z.around, At: z.at, Lines: z.lines.Span()}
 }
 
 // outlineItem is the file of an outline, -1 for that of a module: the first one before the user has chosen.
@@ -124,7 +127,7 @@ func (z *Outline) address() (uint64, bool) {
 	if !strings.HasPrefix(text, "0x") {
 		return 0, false
 	}
-	return parseAddress(text)
+	return words.ParseAddress(text)
 }
 
 // Apply implements Zone. While the list is not complete, the next query reads on.
@@ -143,13 +146,13 @@ func (z *Outline) Apply(r *protocol.QueryResult) {
 	}
 	if z.Place != nil && z.around && z.listed {
 		z.around = false
-		z.lines.around(max(0, z.Place.At))
+		z.lines.Around(max(0, z.Place.At))
 		z.page.Host.Reveal("outline-lines", max(0, z.Place.At))
 	}
 	if z.seek && z.Selected >= 0 {
 		z.seek = false
-		if at := z.Selected - z.list.visible.From; at < 0 || at >= z.list.visible.Count {
-			z.list.around(z.Selected)
+		if at := z.Selected - z.list.Visible.From; at < 0 || at >= z.list.Visible.Count {
+			z.list.Around(z.Selected)
 			z.page.Host.Reveal("outline", z.Selected)
 			z.page.Screen.ask(z)
 		}
@@ -174,7 +177,7 @@ func (z *Outline) show(item, module int) {
 	z.take(item, module)
 	if z.page.Empty() {
 		z.Alone = true
-		z.page.Notices.withdraw("outline")
+		z.page.Notices.Withdraw("outline")
 		z.page.Screen.ask(z)
 		z.page.Host.Focus("outline-field")
 		return
@@ -187,8 +190,8 @@ func (z *Outline) show(item, module int) {
 func (z *Outline) take(item, module int) {
 	if item != z.file || item < 0 {
 		z.OutlinePage, z.place, z.text, z.sources, z.listed = rows.OutlinePage{Item: -1, Selected: -1}, false, "", false, false
-		z.list.visible.From, z.lines.visible.From = 0, 0
-		z.page.State.OutlineState = OutlineState{}
+		z.list.Visible.From, z.lines.Visible.From = 0, 0
+		z.page.State.OutlineState = state.OutlineState{}
 	}
 	z.file, z.module, z.stopped, z.restored = item, module, false, true
 }
@@ -207,11 +210,11 @@ func (z *Outline) typed(text string) {
 		z.goTo(at)
 		return
 	}
-	if s := &z.page.State; len(text) <= maxStateText && (s.Functions != text || s.SourceFiles != z.sources) {
+	if s := &z.page.State; len(text) <= state.MaxText && (s.Functions != text || s.SourceFiles != z.sources) {
 		s.Functions, s.SourceFiles = text, z.sources
 		z.page.Address.write()
 	}
-	z.list.visible.From = 0
+	z.list.Visible.From = 0
 	z.page.Host.Reveal("outline", 0)
 	z.page.Screen.ask(z)
 }
@@ -237,7 +240,7 @@ func (z *Outline) reopen() {
 	switch z.restore(); {
 	case z.restored:
 		if z.Alone = len(z.page.Dumps.List) == 0; z.Alone {
-			z.page.Notices.withdraw("outline")
+			z.page.Notices.Withdraw("outline")
 		}
 		z.page.Screen.ask(z, &z.page.Frame.Code)
 	case len(z.page.Dumps.List) == 0:
@@ -268,7 +271,7 @@ func (z *Outline) enter() {
 
 // choose selects a row that the page has.
 func (z *Outline) choose(i int) {
-	if at, ok := parseAddress(z.Rows[i].Address); ok {
+	if at, ok := words.ParseAddress(z.Rows[i].Address); ok {
 		z.page.Host.Reveal("outline", z.From+i)
 		z.goTo(at)
 	}
@@ -278,7 +281,7 @@ func (z *Outline) choose(i int) {
 func (z *Outline) key(by int) {
 	i := z.Selected - z.From + by
 	if z.Selected < 0 {
-		i = max(0, z.list.visible.From-z.From)
+		i = max(0, z.list.Visible.From-z.From)
 	}
 	if i >= 0 && i < len(z.Rows) {
 		z.choose(i)
@@ -308,7 +311,7 @@ func (z *Outline) actions() []action {
 		{id: "outline-close", do: func(p *Page, _ string) { p.Panel.Outline.close() }},
 		{id: "outline-enter", do: func(p *Page, _ string) { p.Panel.Outline.enter() }},
 		{id: "outline-at", do: func(p *Page, at string) {
-			if address, ok := parseAddress(at); ok {
+			if address, ok := words.ParseAddress(at); ok {
 				p.Panel.Outline.goTo(address)
 			}
 		}},
@@ -367,7 +370,7 @@ func listsLines(z *Outline) bool { return z.Place != nil && z.Place.Total > 0 &&
 // codePressed is for aria-pressed of the button Code; nil leaves the attribute out.
 func codePressed(z *Outline) any {
 	if z.page.Empty() {
-		return boolWord(z.listsCode())
+		return words.Bool(z.listsCode())
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -73,7 +75,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(!c.sources))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(!c.sources))
 			vgn.AddAttrInterface("data-act", "outline-list")
 			vgn.AddAttrInterface("data-arg", "functions")
 			{
@@ -86,7 +88,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.sources))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(c.sources))
 			vgn.AddAttrInterface("data-act", "outline-list")
 			vgn.AddAttrInterface("data-arg", "files")
 			{
@@ -182,7 +184,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("data-act", "address")
 						vgn.AddAttrInterface("data-arg", outlineAddress(c))
-						vgn.AddAttrInterface("title", addressTitle(""))
+						vgn.AddAttrInterface("title", words.AddressTitle(""))
 						vgn.SetInnerHTML(outlineAddress(c))
 					}
 				}
@@ -208,12 +210,12 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
 							vgn.SetInnerHTML(f.Key)
-							if !isAddress(f) {
+							if !words.IsAddress(f) {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 								vgparent.AppendChild(vgn)
 								vgn.SetInnerHTML(f.Value)
 							}
-							if isAddress(f) {
+							if words.IsAddress(f) {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
 								vgparent.AppendChild(vgn)
 								{
@@ -294,7 +296,7 @@ func (c *Outline) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("hidden", c.Place != nil)
-				vgn.SetInnerHTML(joinLines(outlineWarnings(c)))
+				vgn.SetInnerHTML(words.Lines(outlineWarnings(c)))
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -11,7 +12,7 @@ import (
 // or the user stops it, and nothing is asked before the outline is opened.
 func TestOutlineAlone(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.Reading.Add([]File{fakeFile("a.sym")})
+	p.Reading.Add([]host.File{fakeFile("a.sym")})
 	say(p, &protocol.Added{Items: []protocol.FileRow{{Name: "a.sym", Kind: "sym", Usable: true}}})
 	say(p, &protocol.QueryResult{Files: &protocol.FilePage{Symbols: []protocol.Choice{{Item: 0, Name: "a.sym"}}}})
 	if q := last[protocol.Query](e); q == nil || q.Overview.Outline != nil {
@@ -58,7 +59,7 @@ func TestOutlineAlone(t *testing.T) {
 func symbolsRead(p *Page, names ...string) {
 	var all []protocol.Choice
 	for i, name := range names {
-		p.Reading.Add([]File{fakeFile(name)})
+		p.Reading.Add([]host.File{fakeFile(name)})
 		say(p, &protocol.Added{Items: []protocol.FileRow{{Name: name, Kind: "sym", Usable: true}}})
 		all = append(all, protocol.Choice{Item: i, Name: name})
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -143,7 +144,7 @@ func (z *Pace) awaitsFile() bool {
 	if f == nil && len(r.queue) > 0 {
 		f = r.queue[0]
 	}
-	if z.page.Summary != nil || z.page.Dumps.Table.Open() || f == nil || isRemote(f) || r.Job.Done >= firstFiles {
+	if z.page.Summary != nil || z.page.Dumps.Table.Open() || f == nil || host.IsRemote(f) || r.Job.Done >= firstFiles {
 		return false
 	}
 	late := time.Since(r.Job.began) > firstLook
@@ -189,7 +190,7 @@ func (z *Pace) read() {
 }
 
 // isMany reports whether files are more than the first screen waits for.
-func isMany(files []File) bool { return len(files) >= firstFiles }
+func isMany(files []host.File) bool { return len(files) >= firstFiles }
 
 // parcel returns how many of the next files are read together. There are no Parcels while a first
 // screen is not complete, which they would delay.
@@ -252,7 +253,7 @@ func (z *Pace) holdBack(r *protocol.QueryResult) bool {
 	z.held = nil
 	reading := &z.page.Reading
 	f := reading.reading
-	if again || z.page.Summary != nil || r.Summary == nil || f == nil || f.Size() <= smallFile || isPacked(f) || isRemote(f) || looksLikeDump(f.Name()) || reading.replay {
+	if again || z.page.Summary != nil || r.Summary == nil || f == nil || f.Size() <= smallFile || isPacked(f) || host.IsRemote(f) || looksLikeDump(f.Name()) || reading.replay {
 		return false
 	}
 	left := firstNames - time.Since(reading.Job.began)
@@ -284,7 +285,7 @@ func (z *Pace) show(r *protocol.QueryResult, problem string) {
 		p.Reading.Job = Job{}
 	}
 	if problem != "" {
-		p.Notices.show("error", problem)
+		p.Notices.Show("error", problem)
 	}
 	if p.Empty() && (r.Summary != nil || problem != "") { // the first dump: its address has waited for this
 		p.Address.set()

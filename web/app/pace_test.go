@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,7 +15,7 @@ func TestWantedFilesFirst(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Dumps.List = []protocol.DumpName{{Name: "a.dmp"}}
 	say(p, screen())
-	var many []File
+	var many []host.File
 	for i := range 200 {
 		many = append(many, sizedFile{fmt.Sprintf("symbols/lib%d-2.so.sym", i), 1000})
 	}
@@ -62,7 +63,7 @@ func TestParcelCounts(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Dumps.List = []protocol.DumpName{{Name: "a.dmp"}}
 	say(p, screen())
-	var many []File
+	var many []host.File
 	for i := range 100 {
 		many = append(many, sizedFile{fmt.Sprintf("%d.sym", i), 1000})
 	}
@@ -75,7 +76,7 @@ func TestParcelCounts(t *testing.T) {
 	if text := p.Notices.List[0].Text; !strings.Contains(text, "reading 64.sym and 35 files more") {
 		t.Errorf("the notice is %q", text)
 	}
-	p.Reading.Add([]File{sizedFile{"more.sym", 1}})
+	p.Reading.Add([]host.File{sizedFile{"more.sym", 1}})
 	if got := last[protocol.Add](e).Names; len(got) != 64 || p.Reading.Job.Total != 65 {
 		t.Errorf("again: %d files of %d", len(got), p.Reading.Job.Total)
 	}

@@ -12,9 +12,9 @@
 // gen`.
 //
 //	page.go, root.go             the root, and its component
-//	actions.go, keys.go          the table of actions, of fields and of the help; keys
-//	state.go                     the state that a link restores
-//	pace.go, screen.go           what happens when; zones, windows of lists
+//	actions.go, keys.go, help.go the table of actions and of fields; keys; the help
+//	history.go                   the page's address and its history
+//	pace.go, screen.go           what happens when; zones
 //	verdict, threads, stack,     the zones of the screen
 //	frame-zone, code, panel
 //	merged, modules, missing,     the tabs of the panel
@@ -27,13 +27,19 @@
 //	making.go, downloads.go
 //	embed.go                     the host page
 //	outline.go                   what symbols say, with or without a dump
-//	go-to.go, address.go         the dialog that goes to an address or a name; addresses as links
-//	host.go                      what the page needs of the browser and of the engine
+//	go-to.go                     the dialog that goes to an address or a name
 //	warm-up.go                   what the start screen does before the first dump arrives
+//
+// The packages below it know nothing of the page as a whole: host is what it needs of the browser and
+// of the engine, state what a link restores, table its lists and tables, notices its messages, split
+// the splitters, sourcelinks the links to sources, words the small texts of the templates.
 package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/notices"
+	"github.com/crashpane/crashpane/web/app/state"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -41,9 +47,9 @@ import (
 // passes actions, typed text and the engine's answers to the zone that they are for. It is not safe
 // for concurrent use: the host calls its methods under the renderer's lock.
 type Page struct {
-	Host    Host
-	Engine  Engine
-	State   State
+	Host    host.Host
+	Engine  host.Engine
+	State   state.State
 	Summary *rows.Summary // of the selected dump; nil if none is shown
 
 	HostPage HostPage
@@ -52,7 +58,7 @@ type Page struct {
 	Dumps    Dumps
 	Reading  Reading
 	Work     Work
-	Notices  Notices
+	Notices  notices.Notices
 	Menus    Menus
 	Layout   Layout
 
@@ -66,13 +72,13 @@ type Page struct {
 }
 
 // NewPage makes a page that shows the start screen. hash is the state in the page's address.
-func NewPage(h Host, e Engine, hash string) *Page {
+func NewPage(h host.Host, e host.Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: parseState(hash)}
 	p.Address.linked, p.State.Table = p.State, false
 	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Layout.page = p, p, p, p, p, p
-	p.Notices = NewNotices(h, func(level, text string) { p.HostPage.notify(Event{Kind: EventError, Level: level, Text: text}) })
+	p.Notices = notices.New(h, func(level, text string) { p.HostPage.notify(Event{Kind: EventError, Level: level, Text: text}) })
 	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page, p.Menus.GoTo.page = p, p, p, p, p
-	p.Reading.leaving = Leaving{page: p, items: map[File][]int{}}
+	p.Reading.leaving = Leaving{page: p, items: map[host.File][]int{}}
 	p.Work.init(p)
 	p.Screen.init(p)
 	p.Screen.Pace.page = p
@@ -93,7 +99,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 		p.State.Theme = h.Load("theme")
 	}
 	h.SetTheme(p.State.Theme)
-	p.Layout.Split.load(h.Load("split"))
+	p.Layout.Split.Load(h.Load("split"))
 	p.Work.Kept.load()
 	p.Panel.Sources.load()
 	if p.State.Policy != "" {
@@ -112,7 +118,7 @@ func (p *Page) Shows() bool { return !p.Empty() && !p.Dumps.Table.Open() }
 func (p *Page) Starts() bool { return p.Empty() && !p.Dumps.Table.Open() }
 
 // send posts a request and returns its number, which the answer carries.
-func (p *Page) send(req protocol.Request, file File) (id int) {
+func (p *Page) send(req protocol.Request, file host.File) (id int) {
 	p.Screen.nextID++
 	p.Engine.Send(protocol.Call{ID: p.Screen.nextID, Redact: p.HostPage.Limits.Redact, Request: req}, file)
 	return p.Screen.nextID
@@ -165,7 +171,7 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		return p.Work.Indexing.indexed(r, a.Error)
 	case *protocol.Changed:
 		if a.Error != "" {
-			p.Notices.show("error", a.Error)
+			p.Notices.Show("error", a.Error)
 		}
 		p.Screen.askAll()
 	}

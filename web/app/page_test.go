@@ -10,6 +10,8 @@ import (
 	"github.com/vugu/vugu/staticrender"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/split"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -22,7 +24,7 @@ type fakeHost struct {
 	later                                                []func() bool
 	shifted, percent                                     int
 	background                                           []string
-	kept                                                 map[string]File
+	kept                                                 map[string]host.File
 	bases                                                []string
 	closed                                               bool // it may reach no server
 	fetches                                              []fetch
@@ -90,7 +92,7 @@ func (h *fakeHost) ResolveBase(text string) (string, bool, string) {
 	}
 	return text, false, ""
 }
-func (h *fakeHost) Fetch(url, token string, whole bool, _ func(int64, int64), done func(Fetched)) func() {
+func (h *fakeHost) Fetch(url, token string, whole bool, _ func(int64, int64), done func(host.Fetched)) func() {
 	h.fetches = append(h.fetches, fetch{url, token, done})
 	return func() { h.fetchStops++ }
 }
@@ -98,15 +100,15 @@ func (h *fakeHost) CanPickStore() bool                  { return true }
 func (h *fakeHost) PickStore(done func(string, string)) { done("store", "") }
 func (h *fakeHost) KeepStore(bool)                      {}
 func (h *fakeHost) RecallStore(done func(string))       { done("") }
-func (h *fakeHost) FromStore(paths []string, _ int, done func([]File, string)) {
+func (h *fakeHost) FromStore(paths []string, _ int, done func([]host.File, string)) {
 	h.looked = paths
-	done([]File{fakeFile("store/" + paths[0])}, "")
+	done([]host.File{fakeFile("store/" + paths[0])}, "")
 }
 
 // fetch is a request to a server.
 type fetch struct {
 	url, token string
-	done       func(Fetched)
+	done       func(host.Fetched)
 }
 
 // fakeEngine records requests, encoded and decoded again.
@@ -117,7 +119,7 @@ type fakeEngine struct {
 	made     []string // what a file is made of: the operation, the name, the files
 }
 
-func (e *fakeEngine) Send(c protocol.Call, f File) {
+func (e *fakeEngine) Send(c protocol.Call, f host.File) {
 	back, err := protocol.ReadCall(protocol.AppendCall(nil, c))
 	if err != nil {
 		panic(err)
@@ -130,7 +132,7 @@ func (e *fakeEngine) Send(c protocol.Call, f File) {
 
 func (e *fakeEngine) StopMaking() { e.made = nil }
 
-func (e *fakeEngine) Make(files []File, req protocol.Request) {
+func (e *fakeEngine) Make(files []host.File, req protocol.Request) {
 	e.made = []string{"sym", req.(*protocol.WriteSym).Name}
 	for _, f := range files {
 		e.made = append(e.made, f.Name())
@@ -183,7 +185,7 @@ func screen() *protocol.QueryResult {
 
 // drop adds a dump and answers the query that follows.
 func drop(p *Page, e *fakeEngine) {
-	p.Reading.Add([]File{fakeFile("a.dmp")})
+	p.Reading.Add([]host.File{fakeFile("a.dmp")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 	say(p, screen())
 }
@@ -201,7 +203,7 @@ func TestAddressComesWithTheStack(t *testing.T) {
 	} {
 		p, h, _ := newTestPage("")
 		h.address = untouched
-		p.Reading.Add([]File{fakeFile("a.dmp")})
+		p.Reading.Add([]host.File{fakeFile("a.dmp")})
 		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 		if h.address != untouched {
 			t.Errorf("%s: before it came, the address is %q", c.name, h.address)
@@ -269,7 +271,7 @@ func (f largeFile) Size() int64  { return 20 << 20 }
 // An archive that takes seconds to unpack waits until the stack is shown.
 func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.Reading.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
+	p.Reading.Add([]host.File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 	if say(p, &protocol.QueryResult{Summary: screen().Summary, Threads: screen().Threads}); len(e.files) != 1 || !p.Reading.Job.Active {
 		t.Fatalf("files %v before the stack, job %+v", e.files, p.Reading.Job)
@@ -278,7 +280,7 @@ func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 		t.Errorf("files %v behind the stack, job %+v", e.files, p.Reading.Job)
 	}
 	p, _, e = newTestPage("")
-	p.Reading.Add([]File{fakeFile("a.dmp"), largeFile("a.sym")})
+	p.Reading.Add([]host.File{fakeFile("a.dmp"), largeFile("a.sym")})
 	if say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}); len(e.files) != 2 {
 		t.Errorf("a symbol file waits: %v", e.files)
 	}
@@ -355,7 +357,7 @@ func TestOnlyOneQuestionAtATime(t *testing.T) {
 func TestCancelKeepsWhatWasRead(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Reading.Add([]File{fakeFile("huge.sym"), fakeFile("other.sym")})
+	p.Reading.Add([]host.File{fakeFile("huge.sym"), fakeFile("other.sym")})
 	say(p, &protocol.Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4})
 	if out := render(t, p); !strings.Contains(out, "Reading symbols huge.sym") || !strings.Contains(out, "Cancel") {
 		t.Error("progress is not shown")
@@ -366,7 +368,7 @@ func TestCancelKeepsWhatWasRead(t *testing.T) {
 		t.Fatalf("the engine is asked to leave out %+v", q)
 	}
 	leave := lastID(e)
-	p.Reading.Add([]File{fakeFile("next.sym")})
+	p.Reading.Add([]host.File{fakeFile("next.sym")})
 	p.Answer(protocol.Answer{ID: reading, Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "huge.sym"}}}})
 	if p.Answer(protocol.Answer{ID: reading, Reply: &protocol.Progress{Stage: "walking"}}); p.Reading.Job.Text != "" || lastID(e) != leave {
 		t.Errorf("what was cancelled goes on: %q, %v", p.Reading.Job.Text, e.files)
@@ -381,9 +383,9 @@ func TestCancelKeepsWhatWasRead(t *testing.T) {
 func TestCancelOfABusyEngine(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	p.Reading.Add([]File{fakeFile("huge.sym")})
+	p.Reading.Add([]host.File{fakeFile("huge.sym")})
 	p.Reading.Cancel()
-	p.Reading.Add([]File{fakeFile("next.sym")})
+	p.Reading.Add([]host.File{fakeFile("next.sym")})
 	for _, do := range h.later {
 		do()
 	}
@@ -396,12 +398,12 @@ func TestCancelOfABusyEngine(t *testing.T) {
 func TestDeadEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Reading.Add([]File{fakeFile("bad.sym")})
+	p.Reading.Add([]host.File{fakeFile("bad.sym")})
 	p.Reading.EngineStopped("out of memory", false)
 	if out := render(t, p); !strings.Contains(out, "The engine stopped: out of memory. It was reading bad.sym.") {
 		t.Error("the message is missing")
 	}
-	p.Reading.Add([]File{fakeFile("good.sym")})
+	p.Reading.Add([]host.File{fakeFile("good.sym")})
 	if e.restarts != 1 || e.files[0] != "a.dmp" {
 		t.Fatalf("%d restarts, files %v", e.restarts, e.files)
 	}
@@ -411,7 +413,7 @@ func TestDeadEngine(t *testing.T) {
 	}
 	// The engine must not die again and again because of a file that was read before.
 	p.Reading.EngineStopped("again", false)
-	p.Reading.Add([]File{fakeFile("b.dmp")})
+	p.Reading.Add([]host.File{fakeFile("b.dmp")})
 	if p.Reading.Job.Total != 2 && p.Reading.Job.Total != 1 {
 		t.Errorf("job %+v", p.Reading.Job)
 	}
@@ -422,7 +424,7 @@ func TestDeadEngine(t *testing.T) {
 func TestVanishedEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Reading.Add([]File{fakeFile("bad.sym"), fakeFile("second.sym")})
+	p.Reading.Add([]host.File{fakeFile("bad.sym"), fakeFile("second.sym")})
 	p.Reading.EngineStopped("nothing says why", true)
 	if out := render(t, p); !strings.Contains(out, "nothing says why. It was reading bad.sym.") {
 		t.Error("the message is missing")
@@ -448,7 +450,7 @@ func TestDecisionsAreSaidAgain(t *testing.T) {
 		t.Fatalf("assign: %+v", r)
 	}
 	p.Reading.EngineStopped("out of memory", false)
-	p.Reading.Add([]File{fakeFile("x.sym")})
+	p.Reading.Add([]host.File{fakeFile("x.sym")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if last[protocol.Assign](e) == nil {
 		t.Error("the new worker does not know of the assignment")
@@ -560,15 +562,15 @@ func TestAllTabsRender(t *testing.T) {
 func TestCancelWhileWalking(t *testing.T) {
 	dump, small, large := fakeFile("a.dmp"), fakeFile("small.sym"), sizedFile{"large.zip", 300 << 20}
 	for _, c := range []struct {
-		read, stay []File
+		read, stay []host.File
 		gone       []int
 	}{
-		{[]File{dump, small, large}, []File{dump, small}, []int{2, 3}},
-		{[]File{dump, small}, []File{dump}, []int{1}},
-		{[]File{dump}, nil, []int{0}},
+		{[]host.File{dump, small, large}, []host.File{dump, small}, []int{2, 3}},
+		{[]host.File{dump, small}, []host.File{dump}, []int{1}},
+		{[]host.File{dump}, nil, []int{0}},
 	} {
 		p, _, e := newTestPage("")
-		p.Reading.accepted, p.Reading.leaving.items = c.read, map[File][]int{dump: {0}, small: {1}, large: {2, 3}}
+		p.Reading.accepted, p.Reading.leaving.items = c.read, map[host.File][]int{dump: {0}, small: {1}, large: {2, 3}}
 		say(p, &protocol.Progress{Stage: "walking"})
 		p.Act("cancel", "")
 		if q := last[protocol.LeaveOut](e); q == nil || q.Last || !slices.Equal(q.Items, c.gone) || !slices.Equal(p.Reading.accepted, c.stay) {
@@ -584,7 +586,7 @@ func TestCancelWhileWalking(t *testing.T) {
 	if !p.Empty() || len(p.Dumps.List) != 0 {
 		t.Errorf("after cancelling the only dump: %v", p.Dumps.List)
 	}
-	p.Reading.Add([]File{fakeFile("b.dmp")})
+	p.Reading.Add([]host.File{fakeFile("b.dmp")})
 	if got := strings.Join(e.files, " "); got != "a.dmp b.dmp" {
 		t.Errorf("the next drop: %s", got)
 	}
@@ -609,7 +611,7 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	if len(p.Screen.ChangedRows.ids) != 0 {
 		t.Errorf("marked without a change: %v", p.Screen.ChangedRows.ids)
 	}
-	p.Stack.list.visible = protocol.Span{From: 10, Count: 20}
+	p.Stack.list.Visible = protocol.Span{From: 10, Count: 20}
 	answer(2, func(s *rows.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
 	if !p.Screen.ChangedRows.ids["frame-1.-1"] || len(p.Screen.ChangedRows.ids) != 1 {
 		t.Errorf("marked: %v", p.Screen.ChangedRows.ids)
@@ -653,8 +655,8 @@ func TestContextMenu(t *testing.T) {
 	for p.Screen.Pace.asking {
 		say(p, &protocol.QueryResult{Modules: &rows.ModulePage{Selected: 7}})
 	}
-	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.list.visible.From == 0 {
-		t.Errorf("module %d, tab %s, window %v", p.Panel.Modules.Module, p.State.Tab, p.Panel.Modules.list.visible)
+	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.list.Visible.From == 0 {
+		t.Errorf("module %d, tab %s, window %v", p.Panel.Modules.Module, p.State.Tab, p.Panel.Modules.list.Visible)
 	}
 }
 
@@ -662,7 +664,7 @@ func TestSplits(t *testing.T) {
 	p, h, _ := newTestPage("")
 	p.Layout.Resize("threads", 300)
 	p.Layout.Resize("panel", 5)
-	if got := p.Layout.Split.style(); got != "--cp-threads:300px;--cp-panel:90px;" {
+	if got := p.Layout.Split.Style(); got != "--cp-threads:300px;--cp-panel:90px;" {
 		t.Errorf("style %q", got)
 	}
 	q := NewPage(&fakeHost{stored: h.stored}, &fakeEngine{}, "")
@@ -671,7 +673,7 @@ func TestSplits(t *testing.T) {
 	}
 	for _, odd := range []string{"", "1,2", "x,y,z", "-1,99999,0"} {
 		q := NewPage(&fakeHost{stored: map[string]string{"split": odd}}, &fakeEngine{}, "")
-		if q.Layout.Split != (Split{}) {
+		if q.Layout.Split != (split.Sizes{}) {
 			t.Errorf("%q: %+v", odd, q.Layout.Split)
 		}
 	}
@@ -685,7 +687,7 @@ func TestEscapeLeavesTheSearch(t *testing.T) {
 		t.Errorf("an empty search is not left: %v", h.focused)
 	}
 	p.Input("search", "abc")
-	p.Reading.Add([]File{fakeFile("huge.sym")})
+	p.Reading.Add([]host.File{fakeFile("huge.sym")})
 	if !p.Key("Escape", true) || p.State.Search != "" || !p.Reading.Job.Active {
 		t.Errorf("search %q, job %v", p.State.Search, p.Reading.Job.Active)
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/vugu/vugu"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/table"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -108,22 +110,22 @@ func (z *Panel) init(p *Page) {
 			z.Outline = t
 		}
 		z.add(t, listOf(t))
-		if t, ok := t.(interface{ beside() (Zone, *List) }); ok {
+		if t, ok := t.(interface{ beside() (Zone, *table.List) }); ok {
 			z.add(t.beside())
 		}
 	}
 }
 
 // listOf returns the list of a tab, or nil.
-func listOf(t Tab) *List {
-	if t, ok := t.(interface{ List() *List }); ok {
+func listOf(t Tab) *table.List {
+	if t, ok := t.(interface{ List() *table.List }); ok {
 		return t.List()
 	}
 	return nil
 }
 
 // add registers a zone and its list; either may be nil.
-func (z *Panel) add(zone Zone, list *List) {
+func (z *Panel) add(zone Zone, list *table.List) {
 	if zone == nil {
 		return
 	}
@@ -144,7 +146,7 @@ func (z *Panel) Apply(r *protocol.QueryResult) {
 	if r.Summary != nil {
 		z.have = r.Have
 		if z.disabled(z.page.State.Tab) {
-			z.page.State.Tab = UsualTab
+			z.page.State.Tab = state.UsualTab
 		}
 	}
 }
@@ -231,7 +233,7 @@ func (z *Panel) show(id string, toggle bool) {
 	s.Opened = !s.Closed
 	s.Tab = id
 	if l := listOf(z.tab(id)); l != nil && !was {
-		l.visible.From = 0 // its element is a new one
+		l.Visible.From = 0 // its element is a new one
 	}
 	if t, ok := z.tab(id).(interface{ opened() }); ok && !was {
 		t.opened()
@@ -275,8 +277,8 @@ func (z *Panel) goTo(id string, row int) {
 		g.goTo = row + 1
 	}
 	if l := listOf(t); l != nil {
-		l.around(row)
-		z.page.Host.Reveal(l.id, row)
+		l.Around(row)
+		z.page.Host.Reveal(l.ID, row)
 		z.page.Screen.ask(t)
 	}
 }
@@ -288,7 +290,7 @@ func (z *Panel) Changed() { z.ask() }
 // low, and neither the user nor the address has asked for a tab, or for a height of the panel.
 func (z *Panel) folded() bool {
 	s := &z.page.State
-	return s.Closed || !s.Opened && s.Tab == UsualTab && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
+	return s.Closed || !s.Opened && s.Tab == state.UsualTab && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
 }
 
 func (z *Panel) class() string {

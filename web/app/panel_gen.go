@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -45,12 +47,12 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 					vgparent.AppendChild(vgn)
 					vgn.AddAttrInterface("aria-keyshortcuts", t.Key)
-					vgn.AddAttrInterface("aria-selected", boolWord(t.has(c.page.State.Tab) && !c.folded()))
+					vgn.AddAttrInterface("aria-selected", words.Bool(t.has(c.page.State.Tab) && !c.folded()))
 					vgn.AddAttrInterface("data-act", "tab")
 					vgn.AddAttrInterface("data-arg", c.first(t))
 					vgn.AddAttrInterface("disabled", c.disabled(c.first(t)))
 					vgn.AddAttrInterface("id", "tab-"+t.Parts[0].ID)
-					vgn.AddAttrInterface("tabindex", tabIndex(t.has(c.page.State.Tab)))
+					vgn.AddAttrInterface("tabindex", words.TabIndex(t.has(c.page.State.Tab)))
 					{
 						vgparent := vgn
 						_ = vgparent
@@ -82,12 +84,12 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						_ = t
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID))
+						vgn.AddAttrInterface("aria-selected", words.Bool(c.page.State.Tab == t.ID))
 						vgn.AddAttrInterface("data-act", "show")
 						vgn.AddAttrInterface("data-arg", t.ID)
 						vgn.AddAttrInterface("disabled", c.disabled(t.ID))
 						vgn.AddAttrInterface("id", switchID(t.ID))
-						vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Tab == t.ID))
+						vgn.AddAttrInterface("tabindex", words.TabIndex(c.page.State.Tab == t.ID))
 						{
 							vgparent := vgn
 							_ = vgparent
@@ -108,7 +110,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-expanded", boolWord(!c.folded()))
+			vgn.AddAttrInterface("aria-expanded", words.Bool(!c.folded()))
 			vgn.AddAttrInterface("data-act", "tab")
 			vgn.AddAttrInterface("data-arg", c.page.State.Tab)
 			vgn.SetInnerHTML(c.foldText())

@@ -86,7 +86,7 @@ func (z *Preview) done(act string) {
 		z.page.Host.Download(name, kind.MIME, text)
 		return
 	}
-	z.page.Notices.copy(text, kind.Copied)
+	z.page.Notices.Copy(text, kind.Copied)
 }
 
 // title is the heading of the dialog.

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Preview) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -104,7 +106,7 @@ func (c *Preview) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-checked", boolWord(c.Private))
+					vgn.AddAttrInterface("aria-checked", words.Bool(c.Private))
 					vgn.AddAttrInterface("data-act", "private")
 					vgn.AddAttrInterface("hidden", c.page.HostPage.Limits.Redact)
 					{

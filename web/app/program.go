@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 )
 
 // Program is the engine's program. Its worker fetches and compiles it while the page draws; files
@@ -30,12 +31,12 @@ func (z *Program) Failed(problem string) {
 	r := &z.page.Reading
 	r.stopped = true
 	if r.reading != nil {
-		r.queue, r.reading = append([]File{r.reading}, r.queue...), nil
+		r.queue, r.reading = append([]host.File{r.reading}, r.queue...), nil
 	}
 	r.Job = Job{}
 	if r.waits() {
-		z.page.Notices.show("error", fmt.Sprintf("Crashpane could not load its engine (%s).", rows.Clean(problem)))
-		z.page.Notices.offer("load-engine", "", "Try again")
+		z.page.Notices.Show("error", fmt.Sprintf("Crashpane could not load its engine (%s).", rows.Clean(problem)))
+		z.page.Notices.Offer("load-engine", "", "Try again")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -17,7 +18,7 @@ func TestFilesWaitForTheProgram(t *testing.T) {
 	if p.Work.Busy() {
 		t.Error("the page is busy before a file waits")
 	}
-	p.Reading.Add([]File{fakeFile("a.dmp"), fakeFile("libx.so.debug")})
+	p.Reading.Add([]host.File{fakeFile("a.dmp"), fakeFile("libx.so.debug")})
 	if len(e.sent) > 0 {
 		t.Fatal("a file is sent to an engine that is not there")
 	}
@@ -58,11 +59,11 @@ func TestOfflineNeedsTheProgram(t *testing.T) {
 func TestProgramFails(t *testing.T) {
 	for _, again := range []func(p *Page){
 		func(p *Page) { p.Act("load-engine", "") },
-		func(p *Page) { p.Reading.Add([]File{fakeFile("b.sym")}) },
+		func(p *Page) { p.Reading.Add([]host.File{fakeFile("b.sym")}) },
 	} {
 		p, _, e := newTestPage("")
 		p.Work.Program.Loading(0, 0)
-		p.Reading.Add([]File{fakeFile("a.dmp")})
+		p.Reading.Add([]host.File{fakeFile("a.dmp")})
 		p.Work.Program.Failed("Failed to fetch")
 		if len(p.Notices.List) != 1 || p.Notices.List[0].Text != "Crashpane could not load its engine (Failed to fetch)." || p.Notices.List[0].Act != "load-engine" || p.Work.Busy() {
 			t.Errorf("notices %v, busy %v", p.Notices.List, p.Work.Busy())
@@ -87,7 +88,7 @@ func TestProgramFailsInSilence(t *testing.T) {
 		if len(p.Notices.List) != 0 || e.restarts != 0 {
 			t.Errorf("%d restarts, %v", e.restarts, p.Notices.List)
 		}
-		p.Reading.Add([]File{fakeFile("a.dmp")})
+		p.Reading.Add([]host.File{fakeFile("a.dmp")})
 		if e.restarts != 1 || len(e.files) != 1 {
 			t.Errorf("%d restarts; the engine got %q", e.restarts, e.files)
 		}
@@ -97,7 +98,7 @@ func TestProgramFailsInSilence(t *testing.T) {
 func TestWaitingForTheProgramIsCancelled(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Work.Program.Loading(0, 0)
-	p.Reading.Add([]File{fakeFile("a.dmp")})
+	p.Reading.Add([]host.File{fakeFile("a.dmp")})
 	p.Act("cancel", "")
 	if p.Work.Busy() || e.restarts != 0 || len(p.Notices.List) != 1 || p.Notices.List[0].Text != "Cancelled: 1 file left out." {
 		t.Errorf("busy %v, %d restarts, %v", p.Work.Busy(), e.restarts, p.Notices.List)

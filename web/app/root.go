@@ -1,5 +1,9 @@
 package app
 
+import (
+	"github.com/crashpane/crashpane/web/app/split"
+)
+
 // Root is the whole page as a component.
 type Root struct {
 	Page      *Page
@@ -7,14 +11,14 @@ type Root struct {
 	jobBar    JobBar
 	start     Start
 	help      Help
-	splitters [3]Splitter // of the rows of Splits
+	splitters [3]split.Splitter // of the rows of Splits
 }
 
 // NewRoot makes the component of a page.
 func NewRoot(p *Page) *Root {
 	c := &Root{Page: p, header: Header{p}, jobBar: JobBar{p}, start: Start{p}, help: Help{p}}
 	for i := range c.splitters {
-		c.splitters[i] = Splitter{&p.Layout.Split, Splits[i].Name}
+		c.splitters[i] = split.Splitter{Sizes: &p.Layout.Split, Name: split.All[i].Name}
 	}
 	return c
 }
@@ -22,14 +26,14 @@ func NewRoot(p *Page) *Root {
 // Layout has the sizes of the zones, and whether files are dragged over the window.
 type Layout struct {
 	page     *Page
-	Split    Split
+	Split    split.Sizes
 	Dragging bool // files are being dragged over the window
 }
 
 // Resize sets the size of a zone in pixels and stores it; 0 restores the default.
 func (z *Layout) Resize(name string, px int) {
-	z.Split.resize(name, px)
-	z.page.Host.Store("split", z.Split.text())
+	z.Split.Resize(name, px)
+	z.page.Host.Store("split", z.Split.Text())
 }
 
 // Drag sets whether files are being dragged over the window.

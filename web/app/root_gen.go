@@ -127,7 +127,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "crash-in"}}}
 					vgparent.AppendChild(vgn)
 					{
-						b, err := vjson.Marshal(c.Page.Layout.Split.style())
+						b, err := vjson.Marshal(c.Page.Layout.Split.Style())
 						if err != nil {
 							panic(err)
 						}

@@ -1,6 +1,9 @@
 package app
 
-import "github.com/crashpane/crashpane/web/protocol"
+import (
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/protocol"
+)
 
 // Zone is a part of the screen with data of its own.
 type Zone interface {
@@ -44,7 +47,7 @@ type Screen struct {
 
 // zoneList is a list of a zone.
 type zoneList struct {
-	list *List
+	list *table.List
 	zone Zone
 }
 
@@ -54,7 +57,7 @@ func (z *Screen) init(p *Page) {
 }
 
 // add registers a zone and its lists.
-func (z *Screen) add(zone Zone, lists ...*List) {
+func (z *Screen) add(zone Zone, lists ...*table.List) {
 	z.zones = append(z.zones, zone)
 	for _, l := range lists {
 		z.lists = append(z.lists, zoneList{l, zone})
@@ -102,7 +105,7 @@ func (z *Screen) Scrolled(list string, first, rows int) bool {
 	if l == nil || rows <= 0 {
 		return false
 	}
-	if !l.scrolled(first, rows) {
+	if !l.Scrolled(first, rows) {
 		return false
 	}
 	z.ask(zone)
@@ -110,9 +113,9 @@ func (z *Screen) Scrolled(list string, first, rows int) bool {
 }
 
 // list returns the visible list with an element's id and its zone, or nil.
-func (z *Screen) list(id string) (*List, Zone) {
+func (z *Screen) list(id string) (*table.List, Zone) {
 	for _, l := range z.lists {
-		if l.list.id == id && !z.hidden(l.zone) {
+		if l.list.ID == id && !z.hidden(l.zone) {
 			return l.list, l.zone
 		}
 	}

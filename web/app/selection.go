@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -16,7 +17,7 @@ func (p *Page) Select(thread, frame int, tab, address string) {
 	if frame >= 0 {
 		p.selectFrame(frame, -1)
 	}
-	if at, ok := parseAddress(address); ok {
+	if at, ok := words.ParseAddress(address); ok {
 		if p.Empty() {
 			p.State.At = at
 		} else if tab == "" || showsAddress(tab) {
@@ -40,7 +41,7 @@ func (p *Page) selectThread(n int) {
 		return
 	}
 	p.State.Thread, p.State.Frame, p.State.Inline, p.Screen.top = n, 0, -1, true
-	p.Stack.list.visible.From = 0
+	p.Stack.list.Visible.From = 0
 	p.Host.Reveal("stack", 0)
 	p.Address.write()
 	p.Panel.threadSelected()

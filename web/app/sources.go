@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -35,7 +37,7 @@ type Asked struct {
 	At      string // where the server redirected to, or ""
 	State   asked
 	Text    string // the result, in words
-	file    File
+	file    host.File
 	item    int  // its number in the engine, -1 while the engine has not read it
 	all     bool // the user wants all of a file that is read in parts
 	done    int64
@@ -166,26 +168,9 @@ func fileAddress(base, storePath string) string {
 		if part == "" || part == "." || part == ".." {
 			return ""
 		}
-		base += "/" + escaped(part)
+		base += "/" + words.Escape(part, "-._~!$&()*+,;=:@") // a segment (RFC 3986, section 3.3)
 	}
 	return base
-}
-
-// escaped returns a segment of a path as it is written in an address (RFC 3986, section 3.3).
-func escaped(part string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := 0; i < len(part); i++ {
-		c := part[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&()*+,;=:@", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
-		}
-	}
-	return b.String()
 }
 
 // work finds out what the button would send: requests for missing files that were not yet requested
@@ -247,7 +232,7 @@ const curlFolder = "symbols"
 //	curl -fL --create-dirs -C - -o 'symbols/app/5A98…1/app.sym' 'https://symbols.example/app/5A98…1/app.sym'
 func (z *Sources) curlCommand() string {
 	curl, otherwise, end := "curl", " || ", ""
-	if z.page.Host.System() == SystemWindows {
+	if z.page.Host.System() == host.Windows {
 		curl, otherwise, end = "curl.exe", "; if (-not $?) { ", " }"
 	}
 	if z.Token != "" {
@@ -289,7 +274,7 @@ func (z *Sources) copyCurl() {
 	if z.Token != "" {
 		said = "Command copied. Put your token in place of TOKEN, run it, and drop the folder “" + curlFolder + "” here"
 	}
-	z.page.Notices.copy(z.curlCommand(), said)
+	z.page.Notices.Copy(z.curlCommand(), said)
 }
 
 // askAll requests all the files that were shown.
@@ -315,12 +300,12 @@ func (z *Sources) fromFolder() {
 		}
 	}
 	name := z.Folder
-	z.page.Host.FromStore(paths, maxFolder, func(found []File, problem string) {
+	z.page.Host.FromStore(paths, maxFolder, func(found []host.File, problem string) {
 		switch {
 		case problem != "":
-			z.page.Notices.show("warning", "The folder "+rows.Clean(name)+" could not be read: "+rows.Clean(problem))
+			z.page.Notices.Show("warning", "The folder "+rows.Clean(name)+" could not be read: "+rows.Clean(problem))
 		case len(found) == 0:
-			z.page.Notices.show("note", "The folder "+rows.Clean(name)+" has none of the missing files.")
+			z.page.Notices.Show("note", "The folder "+rows.Clean(name)+" has none of the missing files.")
 		default:
 			z.page.Reading.Add(found)
 		}
@@ -350,7 +335,7 @@ func (z *Sources) askText() string {
 	case 1:
 		return "Ask the server for this file"
 	}
-	return "Ask the server for these " + counted(len(z.asks), "file")
+	return "Ask the server for these " + words.Count(len(z.asks), "file")
 }
 
 // leadText says what the button would send.

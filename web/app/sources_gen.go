@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -44,7 +46,7 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = b
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-pressed", boolWord(b == c.Typed))
+				vgn.AddAttrInterface("aria-pressed", words.Bool(b == c.Typed))
 				vgn.AddAttrInterface("data-act", "base")
 				vgn.AddAttrInterface("data-arg", b)
 				vgn.SetInnerHTML(b)
@@ -134,7 +136,7 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Crashpane fills in this address and this folder at your next visit. It still asks the server only when you press the button."}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-checked", boolWord(c.Remember))
+			vgn.AddAttrInterface("aria-checked", words.Bool(c.Remember))
 			vgn.AddAttrInterface("data-act", "remember")
 			{
 				vgparent := vgn

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -74,15 +75,15 @@ func TestLayoutOfSource(t *testing.T) {
 	if len(h.fetches) != 2 || h.fetches[0].url != pdb+"b" || h.fetches[1].url != exe+"e" {
 		t.Fatalf("asked are %+v", h.fetches)
 	}
-	h.fetches[0].done(Fetched{Status: 404})
-	h.fetches[1].done(Fetched{Status: 200, File: fakeFile(exe + "e")})
+	h.fetches[0].done(host.Fetched{Status: 404})
+	h.fetches[1].done(host.Fetched{Status: 200, File: fakeFile(exe + "e")})
 	if len(h.fetches) != 3 || h.fetches[2].url != pdb+"_" {
 		t.Fatalf("asked are %+v", h.fetches)
 	}
 	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID != "5F5E10003000" {
 		t.Errorf("the program is read by %+v: it may be nothing but the one that was asked for", r)
 	}
-	h.fetches[2].done(Fetched{Status: 200, File: fakeFile(pdb + "_")})
+	h.fetches[2].done(host.Fetched{Status: 200, File: fakeFile(pdb + "_")})
 	if p.Work.Downloads.askedWord(p.Panel.Sources.Missing[0]) == "" || p.Work.Downloads.askedWord(p.Panel.Sources.Missing[1]) != "" {
 		t.Errorf("the rows say %q and %q", p.Work.Downloads.askedWord(p.Panel.Sources.Missing[0]), p.Work.Downloads.askedWord(p.Panel.Sources.Missing[1]))
 	}
@@ -103,7 +104,7 @@ func TestSourcesAreDrawn(t *testing.T) {
 		t.Errorf("worked out %d times for %s", h.resolved, html)
 	}
 	p.Act("ask", "")
-	h.fetches[0].done(Fetched{Status: 404})
+	h.fetches[0].done(host.Fetched{Status: 404})
 	html = render(t, p)
 	if !strings.Contains(html, "No file to ask this server for") || strings.Count(html, "not found (404)") != 3 { // in the panel, in the row and in its title
 		t.Error(html)
@@ -114,7 +115,7 @@ func TestSourcesAreDrawn(t *testing.T) {
 func TestSourceWithoutCORS(t *testing.T) {
 	p, h, _ := openSources()
 	p.Act("ask", "")
-	h.fetches[0].done(Fetched{Problem: "symbols.example answers, and does not let this page read its answers (CORS)"})
+	h.fetches[0].done(host.Fetched{Problem: "symbols.example answers, and does not let this page read its answers (CORS)"})
 	if text := p.Panel.Sources.askedText(); !strings.Contains(text, "does not let this page read its answers (CORS)") {
 		t.Errorf("the page says %s", text)
 	}
@@ -137,8 +138,8 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	if !slices.Equal(asked, shown) {
 		t.Errorf("%q were asked, %q were shown", asked, shown)
 	}
-	h.fetches[0].done(Fetched{Status: 404})
-	h.fetches[1].done(Fetched{Status: 200, File: fakeFile("https://symbols.example/b.sym")})
+	h.fetches[0].done(host.Fetched{Status: 404})
+	h.fetches[1].done(host.Fetched{Status: 200, File: fakeFile("https://symbols.example/b.sym")})
 	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID == "" {
 		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
 	}
@@ -177,14 +178,14 @@ func TestSourceThatIsNotListed(t *testing.T) {
 func TestCurl(t *testing.T) {
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
 	for _, c := range []struct{ system, base, token, want string }{
-		{SystemLinux, "https://other.example/s", "", "curl -fL --create-dirs -C - -o 'symbols/app/" + id + "/app.sym' 'https://other.example/s/app/" + id + "/app.sym'\n" +
+		{host.Linux, "https://other.example/s", "", "curl -fL --create-dirs -C - -o 'symbols/app/" + id + "/app.sym' 'https://other.example/s/app/" + id + "/app.sym'\n" +
 			"curl -fL --create-dirs -C - -o 'symbols/b/" + id + "/b.sym' 'https://other.example/s/b/" + id + "/b.sym'"},
-		{SystemMac, "debuginfod+https://other.example", "secret", "curl -H 'Authorization: Bearer TOKEN' -fL --create-dirs -C - -o 'symbols/buildid/0123456789abcdef/debuginfo' 'https://other.example/buildid/0123456789abcdef/debuginfo'"},
-		{SystemWindows, "microsoft+https://other.example", "", "curl.exe -fL --create-dirs -C - -o 'symbols/app.pdb/" + id + "/app.pdb' 'https://other.example/app.pdb/" + id + "/app.pdb'; if (-not $?) { " +
+		{host.Mac, "debuginfod+https://other.example", "secret", "curl -H 'Authorization: Bearer TOKEN' -fL --create-dirs -C - -o 'symbols/buildid/0123456789abcdef/debuginfo' 'https://other.example/buildid/0123456789abcdef/debuginfo'"},
+		{host.Windows, "microsoft+https://other.example", "", "curl.exe -fL --create-dirs -C - -o 'symbols/app.pdb/" + id + "/app.pdb' 'https://other.example/app.pdb/" + id + "/app.pdb'; if (-not $?) { " +
 			"curl.exe -fL --create-dirs -C - -o 'symbols/app.pdb/" + id + "/app.pd_' 'https://other.example/app.pdb/" + id + "/app.pd_' }\n" +
 			"curl.exe -fL --create-dirs -C - -o 'symbols/app.exe/5F5E10003000/app.exe' 'https://other.example/app.exe/5F5E10003000/app.exe'; if (-not $?) { " +
 			"curl.exe -fL --create-dirs -C - -o 'symbols/app.exe/5F5E10003000/app.ex_' 'https://other.example/app.exe/5F5E10003000/app.ex_' }"},
-		{SystemLinux, "", "", ""},
+		{host.Linux, "", "", ""},
 	} {
 		p, h, _ := openSources()
 		h.system = c.system

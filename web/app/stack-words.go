@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -10,7 +11,7 @@ import (
 type StackWords struct {
 	page *Page
 	rows.StackWordPage
-	list   List
+	list   table.List
 	sought sought
 	seek   bool // scroll to the selected frame when its first word is known
 	known  bool // the first result is there
@@ -18,7 +19,7 @@ type StackWords struct {
 
 func (z *StackWords) init(p *Page) {
 	z.page = p
-	z.list = List{id: "stack-words", visible: protocol.Span{Count: 24}, more: 12, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = table.List{ID: "stack-words", Visible: protocol.Span{Count: 24}, More: 12, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
 }
 
@@ -31,7 +32,7 @@ func (z *StackWords) Want(q *protocol.Query) {
 	now := sought{known: true, dump: s.DumpName, thread: s.Thread, frame: s.Frame}
 	z.seek = z.seek || now != z.sought
 	z.sought = now
-	q.Memory.Stack = &protocol.StackWordsQuery{Span: z.list.span(), Around: z.seek}
+	q.Memory.Stack = &protocol.StackWordsQuery{Span: z.list.Span(), Around: z.seek}
 }
 
 // Apply implements Zone.
@@ -43,7 +44,7 @@ func (z *StackWords) Apply(r *protocol.QueryResult) {
 	if z.seek {
 		z.seek = false
 		if z.Selected >= 0 {
-			z.list.visible.From = z.Selected
+			z.list.Visible.From = z.Selected
 			z.page.Host.Reveal("stack-words", min(z.Selected+3, z.Total-1))
 			z.page.Host.Reveal("stack-words", z.Selected)
 		}

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *StackWords) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -42,7 +44,7 @@ func (c *StackWords) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 			vgparent.AppendChild(vgn)
 			{
-				b, err := vjson.Marshal(height(c.Total, 20))
+				b, err := vjson.Marshal(words.Height(c.Total, 20))
 				if err != nil {
 					panic(err)
 				}
@@ -56,7 +58,7 @@ func (c *StackWords) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(offset(c.From, 20))
+					b, err := vjson.Marshal(words.Offset(c.From, 20))
 					if err != nil {
 						panic(err)
 					}
@@ -76,17 +78,17 @@ func (c *StackWords) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						_ = r
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("aria-current", current(r.Frame >= 0 && r.Frame == c.page.State.Frame))
+						vgn.AddAttrInterface("aria-current", words.Current(r.Frame >= 0 && r.Frame == c.page.State.Frame))
 						vgn.AddAttrInterface("aria-rowindex", c.From+i+1)
 						vgn.AddAttrInterface("class", c.class(r))
 						vgn.AddAttrInterface("data-act", c.act(r))
-						vgn.AddAttrInterface("data-arg", pair(r.Frame, -1))
+						vgn.AddAttrInterface("data-arg", words.Pair(r.Frame, -1))
 						{
 							vgparent := vgn
 							_ = vgparent
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "word-frame trust"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", hint(r.Label, ""))
+							vgn.AddAttrInterface("title", words.Hint(r.Label, ""))
 							vgn.SetInnerHTML(r.Label)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "word-at"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)
@@ -95,7 +97,7 @@ func (c *StackWords) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = vgparent
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the memory at this address"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", addressAct(r.Address))
+								vgn.AddAttrInterface("data-act", words.AddressAct(r.Address))
 								vgn.AddAttrInterface("data-arg", r.Address)
 								vgn.SetInnerHTML(r.Address)
 							}
@@ -104,15 +106,15 @@ func (c *StackWords) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								if r.Points != "" && addressAct(r.Word) != nil {
+								if r.Points != "" && words.AddressAct(r.Word) != nil {
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "address"}}}
 									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("data-act", addressAct(r.Word))
+									vgn.AddAttrInterface("data-act", words.AddressAct(r.Word))
 									vgn.AddAttrInterface("data-arg", r.Word)
-									vgn.AddAttrInterface("title", addressTitle(r.Points))
+									vgn.AddAttrInterface("title", words.AddressTitle(r.Points))
 									vgn.SetInnerHTML(r.Word)
 								}
-								if r.Points == "" || addressAct(r.Word) == nil {
+								if r.Points == "" || words.AddressAct(r.Word) == nil {
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 									vgparent.AppendChild(vgn)
 									vgn.SetInnerHTML(r.Word)
@@ -120,7 +122,7 @@ func (c *StackWords) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "word-says"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", hint(says(r), ""))
+							vgn.AddAttrInterface("title", words.Hint(says(r), ""))
 							vgn.SetInnerHTML(says(r))
 						}
 					}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,22 +16,22 @@ type Stack struct {
 	nameWidth int // room for a frame's name, in characters; 0 if unknown
 	goTo      int // row to select when the engine has sent it, or -1
 	Words     StackWords
-	list      List
-	heads     []cell
+	list      table.List
+	heads     []table.Cell
 }
 
 var stackTracks = rows.Tracks(rows.Heads(rows.StackColumns))
 
 func (z *Stack) init(p *Page) {
-	z.page, z.goTo, z.heads = p, -1, headCells(rows.Heads(rows.StackColumns))
-	z.list = List{id: "stack", visible: protocol.Span{Count: 16}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.page, z.goTo, z.heads = p, -1, table.Heads(rows.Heads(rows.StackColumns))
+	z.list = table.List{ID: "stack", Visible: protocol.Span{Count: 16}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
 	z.Words.init(p)
 }
 
 // Want implements Zone.
 func (z *Stack) Want(q *protocol.Query) {
-	w := z.list.span()
+	w := z.list.Span()
 	q.Stack = &w
 }
 
@@ -144,7 +146,7 @@ func (z *Stack) firstFrame() int {
 // keepPlace scrolls the list with the selected row when rows appear or disappear above it, so that
 // the row stays where it is on the screen. A list that is at its top stays there.
 func (z *Stack) keepPlace(s *rows.StackPage) {
-	if z.Selected >= 0 && s.Selected >= 0 && s.Selected != z.Selected && z.list.visible.From > 0 {
+	if z.Selected >= 0 && s.Selected >= 0 && s.Selected != z.Selected && z.list.Visible.From > 0 {
 		z.page.Host.Shift("stack", s.Selected-z.Selected)
 	}
 }
@@ -163,7 +165,7 @@ func (z *Stack) move(by int) {
 }
 
 // pageful is how many rows a page up or down moves by.
-func (z *Stack) pageful() int { return max(1, z.list.visible.Count-2) }
+func (z *Stack) pageful() int { return max(1, z.list.Visible.Count-2) }
 
 // toRow selects a row by its number. If the engine has not sent the row yet, Apply selects it
 // later.
@@ -172,13 +174,13 @@ func (z *Stack) toRow(row int) {
 	if z.Total == 0 {
 		return
 	}
-	from, to, _ := z.list.loaded()
+	from, to, _ := z.list.Loaded()
 	if row >= from && row < to {
 		z.selectRow(row)
 		return
 	}
 	z.goTo = row
-	z.list.around(row)
+	z.list.Around(row)
 	z.page.Screen.ask(z)
 }
 
@@ -232,9 +234,9 @@ func (z *Stack) count() string {
 		}
 	}
 	if n > 0 {
-		return counted(z.Frames-n, "frame") + " · " + rows.Number(n) + " possible callers"
+		return words.Count(z.Frames-n, "frame") + " · " + rows.Number(n) + " possible callers"
 	}
-	return counted(z.Frames, "frame")
+	return words.Count(z.Frames, "frame")
 }
 
 func (z *Stack) isSelected(r rows.StackRow) bool {
@@ -258,7 +260,7 @@ func (z *Stack) class(r rows.StackRow) string {
 // frameID is the id of a row's element, and frameKey its data-arg: "FRAME.INLINE".
 func frameID(r rows.StackRow) string { return "frame-" + frameKey(r) }
 
-func frameKey(r rows.StackRow) string { return pair(r.Frame, r.Inline) }
+func frameKey(r rows.StackRow) string { return words.Pair(r.Frame, r.Inline) }
 
 // frameAct is the action of a click on a row. The suggestion after the last frame leads to the
 // findings.
@@ -298,17 +300,17 @@ func (z *Stack) name(r rows.StackRow) string {
 }
 
 // cells returns the cells of a row. The name is folded to the width of its cell.
-func (z *Stack) cells(r rows.StackRow) []cell {
-	cells := cellsOf(r, rows.StackColumns)
+func (z *Stack) cells(r rows.StackRow) []table.Cell {
+	cells := table.Cells(r, rows.StackColumns)
 	for i := range cells {
 		switch rows.StackColumns[i].Class {
 		case "fn":
-			cells[i].text = z.name(r)
-			cells[i].tip = hint(r.Full, cells[i].text)
+			cells[i].Text = z.name(r)
+			cells[i].Tip = words.Hint(r.Full, cells[i].Text)
 		case "src":
-			cells[i].tip = hint(r.Path, r.Source)
+			cells[i].Tip = words.Hint(r.Path, r.Source)
 		case "trust":
-			cells[i].class += " " + r.Trust
+			cells[i].Class += " " + r.Trust
 		}
 	}
 	return cells

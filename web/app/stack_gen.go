@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -58,7 +60,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show the words of the stack, and what each of them is (w)"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.page.State.StackWords))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(c.page.State.StackWords))
 			vgn.AddAttrInterface("data-act", "stack-words")
 			{
 				vgparent := vgn
@@ -70,7 +72,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show calls that were inlined (i)"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(!c.page.State.HideInlines))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(!c.page.State.HideInlines))
 			vgn.AddAttrInterface("data-act", "inlines")
 			{
 				vgparent := vgn
@@ -82,7 +84,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show how far each frame is from the beginning of its function (o)"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.page.State.ShowOffsets))
+			vgn.AddAttrInterface("aria-pressed", words.Bool(c.page.State.ShowOffsets))
 			vgn.AddAttrInterface("data-act", "offsets")
 			{
 				vgparent := vgn
@@ -144,8 +146,8 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = x
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "columnheader"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("class", x.class)
-					vgn.SetInnerHTML(x.text)
+					vgn.AddAttrInterface("class", x.Class)
+					vgn.SetInnerHTML(x.Text)
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
@@ -165,7 +167,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(height(c.Total, 26))
+					b, err := vjson.Marshal(words.Height(c.Total, 26))
 					if err != nil {
 						panic(err)
 					}
@@ -179,7 +181,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 					vgparent.AppendChild(vgn)
 					{
-						b, err := vjson.Marshal(offset(c.From, 26))
+						b, err := vjson.Marshal(words.Offset(c.From, 26))
 						if err != nil {
 							panic(err)
 						}
@@ -200,7 +202,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
-							vgn.AddAttrInterface("aria-selected", boolWord(c.isSelected(r)))
+							vgn.AddAttrInterface("aria-selected", words.Bool(c.isSelected(r)))
 							vgn.AddAttrInterface("class", c.class(r))
 							vgn.AddAttrInterface("data-act", frameAct(r))
 							vgn.AddAttrInterface("data-arg", frameKey(r))
@@ -217,9 +219,9 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = x
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
 									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("class", x.class)
-									vgn.AddAttrInterface("title", x.tip)
-									vgn.SetInnerHTML(x.text)
+									vgn.AddAttrInterface("class", x.Class)
+									vgn.AddAttrInterface("title", x.Tip)
+									vgn.SetInnerHTML(x.Text)
 								}
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 								vgparent.AppendChild(vgn)

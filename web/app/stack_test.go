@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -32,7 +33,7 @@ func TestSecondStack(t *testing.T) {
 	if out := render(t, p); !strings.Contains(out, "Thread 1, 64-bit layer") || !strings.Contains(out, "Show the 32-bit stack") {
 		t.Error("the second stack does not say what it is")
 	}
-	if !p.Threads.selects(p.Threads.Rows[0]) || p.Threads.selects(p.Threads.Rows[1]) || p.Threads.active() != any(rowID("thread", 1)) {
+	if !p.Threads.selects(p.Threads.Rows[0]) || p.Threads.selects(p.Threads.Rows[1]) || p.Threads.active() != any(words.RowID("thread", 1)) {
 		t.Errorf("the row of the thread is not selected: %v", p.Threads.active())
 	}
 	p.Act("thread", "1")
@@ -53,7 +54,7 @@ func TestGuesses(t *testing.T) {
 	few.Stack.Rows = append(slices.DeleteFunc(few.Stack.Rows, func(r rows.StackRow) bool { return r.Kind == rows.RowStop }), row, end)
 	few.Stack.Total, few.Stack.Frames, few.Stack.Folds = len(few.Stack.Rows), n+10, []rows.Run{{From: n, Count: 9}}
 	say(p, few)
-	if out := render(t, p); !strings.Contains(out, `data-act="guesses"`) || !strings.Contains(out, "9 possible callers, found by scanning: show") || p.Stack.count() != counted(n+1, "frame")+" · 9 possible callers" {
+	if out := render(t, p); !strings.Contains(out, `data-act="guesses"`) || !strings.Contains(out, "9 possible callers, found by scanning: show") || p.Stack.count() != words.Count(n+1, "frame")+" · 9 possible callers" {
 		t.Errorf("%s: %s", p.Stack.count(), out)
 	}
 	p.Stack.toRow(p.Stack.Total - 3)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -14,18 +16,18 @@ type Threads struct {
 	rows.ThreadPage
 	Choosing bool // the thread chooser of narrow windows is open
 	goTo     int  // row to select when the engine has sent it, or -1
-	list     List
+	list     table.List
 }
 
 func (z *Threads) init(p *Page) {
 	z.page, z.goTo = p, -1
-	z.list = List{id: "threads", visible: protocol.Span{Count: 9}, more: overscan, here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
+	z.list = table.List{ID: "threads", Visible: protocol.Span{Count: 9}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
 }
 
 // Want implements Zone.
 func (z *Threads) Want(q *protocol.Query) {
-	q.Threads = &protocol.ThreadsQuery{Span: z.list.span(), Filter: z.page.State.ThreadFilter}
+	q.Threads = &protocol.ThreadsQuery{Span: z.list.Span(), Filter: z.page.State.ThreadFilter}
 }
 
 // Apply implements Zone.
@@ -43,7 +45,7 @@ func (z *Threads) Apply(r *protocol.QueryResult) {
 	}
 	if row := z.goTo; row >= 0 {
 		z.goTo = -1
-		if from, to, _ := z.list.loaded(); row >= from && row < to {
+		if from, to, _ := z.list.Loaded(); row >= from && row < to {
 			z.toRow(row)
 		}
 	}
@@ -52,7 +54,7 @@ func (z *Threads) Apply(r *protocol.QueryResult) {
 // filter shows the threads whose name or id contains a text.
 func (z *Threads) filter(text string) {
 	z.page.State.ThreadFilter = text
-	z.list.visible.From = 0
+	z.list.Visible.From = 0
 	z.page.Host.Reveal("threads", 0)
 	z.page.Address.write()
 	z.page.Screen.ask(z)
@@ -66,7 +68,7 @@ func (z *Threads) changed(t *rows.ThreadPage) (ids []string) {
 	}
 	for _, r := range t.Rows {
 		if was, ok := old[r.Index]; ok && (was.Top != r.Top && !(was.Pending && was.Top == "") || was.Name != r.Name) {
-			ids = append(ids, rowID("thread", r.Index))
+			ids = append(ids, words.RowID("thread", r.Index))
 		}
 	}
 	return ids
@@ -90,7 +92,7 @@ func (z *Threads) toRow(row int) {
 	i := row - z.From
 	if i < 0 || i >= len(z.Rows) {
 		z.goTo = row
-		z.list.around(row)
+		z.list.Around(row)
 		z.page.Screen.ask(z)
 		return
 	}
@@ -161,7 +163,7 @@ func (z *Threads) class(t rows.ThreadRow) string {
 	if t.Hit {
 		class += " hit"
 	}
-	return z.page.Screen.ChangedRows.class(class, rowID("thread", t.Index))
+	return z.page.Screen.ChangedRows.class(class, words.RowID("thread", t.Index))
 }
 
 // selects reports whether a thread's stack, or its second one, is shown.
@@ -180,7 +182,7 @@ func (z *Threads) name(t rows.ThreadRow) string {
 }
 
 func (z *Threads) rowTitle(t rows.ThreadRow) string {
-	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, counted(t.Frames, "frame")))
+	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, words.Count(t.Frames, "frame")))
 }
 
 // tag is the mark in a thread's first line: the number of hits, or that the thread crashed or
@@ -218,7 +220,7 @@ func (z *Threads) top(t rows.ThreadRow) string {
 func (z *Threads) active() any {
 	for _, t := range z.Rows {
 		if z.selects(t) {
-			return rowID("thread", t.Index)
+			return words.RowID("thread", t.Index)
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -19,7 +21,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone threads"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Threads"}}}
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("data-open", boolWord(c.Choosing))
+	vgn.AddAttrInterface("data-open", words.Bool(c.Choosing))
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -44,7 +46,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button thread-chooser"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-expanded", boolWord(c.Choosing))
+			vgn.AddAttrInterface("aria-expanded", words.Bool(c.Choosing))
 			vgn.AddAttrInterface("data-act", "choose-thread")
 			{
 				vgparent := vgn
@@ -98,7 +100,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(height(c.Total, 44))
+					b, err := vjson.Marshal(words.Height(c.Total, 44))
 					if err != nil {
 						panic(err)
 					}
@@ -112,7 +114,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}}}
 					vgparent.AppendChild(vgn)
 					{
-						b, err := vjson.Marshal(offset(c.From, 44))
+						b, err := vjson.Marshal(words.Offset(c.From, 44))
 						if err != nil {
 							panic(err)
 						}
@@ -133,12 +135,12 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "option"}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("aria-posinset", c.From+i+1)
-							vgn.AddAttrInterface("aria-selected", boolWord(c.selects(t)))
+							vgn.AddAttrInterface("aria-selected", words.Bool(c.selects(t)))
 							vgn.AddAttrInterface("aria-setsize", c.Total)
 							vgn.AddAttrInterface("class", c.class(t))
 							vgn.AddAttrInterface("data-act", "thread")
 							vgn.AddAttrInterface("data-arg", t.Index)
-							vgn.AddAttrInterface("id", rowID("thread", t.Index))
+							vgn.AddAttrInterface("id", words.RowID("thread", t.Index))
 							vgn.AddAttrInterface("title", c.rowTitle(t))
 							{
 								vgparent := vgn

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -18,7 +19,7 @@ func TestUnusedIsTold(t *testing.T) {
 	answer := func(files ...protocol.FileRow) {
 		p.Panel.Files.Apply(&protocol.QueryResult{Files: &protocol.FilePage{Rows: files, Unused: files}})
 	}
-	p.Reading.Add([]File{fakeFile("x.sym"), fakeFile("y.sym")})
+	p.Reading.Add([]host.File{fakeFile("x.sym"), fakeFile("y.sym")})
 	answer(row)
 	if len(p.Notices.List) != 0 {
 		t.Errorf("too early: %+v", p.Notices.List)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -23,7 +25,7 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 		z.page.Host.Focus("stack")
 	}
 	z.page.Summary = r.Summary
-	if s := r.Summary.Signature; s != z.page.State.Signature && len(s) <= maxStateText {
+	if s := r.Summary.Signature; s != z.page.State.Signature && len(s) <= state.MaxText {
 		z.page.State.Signature = s
 		z.page.Address.refresh()
 	}
@@ -34,9 +36,9 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 // addressTitle is the tooltip of the crash's address. What it points to is known with the registers.
 func (z *Verdict) addressTitle() string {
 	if d := z.page.Frame.Detail; d != nil {
-		return addressTitle(d.Fault)
+		return words.AddressTitle(d.Fault)
 	}
-	return addressTitle("")
+	return words.AddressTitle("")
 }
 
 // finding returns the most important finding about the selected thread or about all, and its
@@ -100,7 +102,7 @@ func (z *Verdict) findingsText() string {
 }
 
 func (z *Verdict) problemText() string {
-	return counted(z.page.Summary.Errors, "problem") + " with this dump"
+	return words.Count(z.page.Summary.Errors, "problem") + " with this dump"
 }
 
 func (z *Verdict) missingText() string {
@@ -127,16 +129,16 @@ func (z *Verdict) copyFinding(arg string) {
 		for _, f := range z.page.Summary.Findings {
 			b.WriteString(rows.FindingText(f) + "\n")
 		}
-		z.page.Notices.copy(b.String(), "Findings copied")
+		z.page.Notices.Copy(b.String(), "Findings copied")
 		return
 	}
 	if n, err := strconv.Atoi(arg); err == nil && n >= 0 && n < len(z.page.Summary.Findings) {
-		z.page.Notices.copy(rows.FindingText(z.page.Summary.Findings[n]), "Finding copied")
+		z.page.Notices.Copy(rows.FindingText(z.page.Summary.Findings[n]), "Finding copied")
 	}
 }
 
 func (z *Verdict) copySignature() {
 	if z.page.Summary != nil {
-		z.page.Notices.copy(z.page.Summary.Signature, "Signature copied")
+		z.page.Notices.Copy(z.page.Summary.Signature, "Signature copied")
 	}
 }

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/words"
+
 func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -39,17 +41,17 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				{
 					vgparent := vgn
 					_ = vgparent
-					if addressAct(s.Text) == nil || s.Role != "code" {
+					if words.AddressAct(s.Text) == nil || s.Role != "code" {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("class", "verdict-"+s.Role)
 						vgn.SetInnerHTML(s.Text)
 					}
-					if addressAct(s.Text) != nil && s.Role == "code" {
+					if words.AddressAct(s.Text) != nil && s.Role == "code" {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("class", "address verdict-"+s.Role)
-						vgn.AddAttrInterface("data-act", addressAct(s.Text))
+						vgn.AddAttrInterface("data-act", words.AddressAct(s.Text))
 						vgn.AddAttrInterface("data-arg", s.Text)
 						vgn.AddAttrInterface("title", c.addressTitle())
 						vgn.SetInnerHTML(s.Text)

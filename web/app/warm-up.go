@@ -4,6 +4,7 @@ import (
 	"github.com/vugu/vugu"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -27,7 +28,7 @@ const rounds = 40
 
 // NewWarmUp prepares the parts, with a page of its own.
 func NewWarmUp() *WarmUp {
-	p := NewPage(nothing{}, nothing{}, "")
+	p := NewPage(host.Nothing{}, host.Nothing{}, "")
 	r := &WarmUp{page: p}
 	r.parts = []vugu.Builder{&p.Verdict, &p.Threads, &p.Stack, &p.Frame, &p.Panel, NewRoot(p)}
 	return r
@@ -37,7 +38,7 @@ func NewWarmUp() *WarmUp {
 func (r *WarmUp) Step() bool {
 	p := r.page
 	if p.Summary == nil {
-		p.Reading.Add([]File{nothing{}})
+		p.Reading.Add([]host.File{host.Nothing{}})
 		for _, a := range []protocol.Answer{{Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "a", Usable: true}}, Dumps: []protocol.DumpName{{Name: "a"}}}}, {Reply: madeUpResult()}} {
 			if back, err := protocol.ReadAnswer(protocol.AppendAnswer(nil, a, nil)); err == nil {
 				p.Answer(back)
@@ -54,7 +55,7 @@ func (r *WarmUp) Step() bool {
 
 // Screens returns the start screen and, after all steps, the screen of a dump, to be drawn.
 func (r *WarmUp) Screens() [2]vugu.Builder {
-	return [2]vugu.Builder{NewRoot(NewPage(nothing{}, nothing{}, "")), NewRoot(r.page)}
+	return [2]vugu.Builder{NewRoot(NewPage(host.Nothing{}, host.Nothing{}, "")), NewRoot(r.page)}
 }
 
 // madeUpResult returns a result that has a little of everything.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -71,8 +72,8 @@ func (z *Work) forget() {
 // Leaving has the engine end what it is doing, and leave out files (protocol.LeaveOut).
 type Leaving struct {
 	page  *Page
-	items map[File][]int // of the accepted files, as the engine numbers them
-	id    int            // of the LeaveOut that the engine has not answered yet, or 0
+	items map[host.File][]int // of the accepted files, as the engine numbers them
+	id    int                 // of the LeaveOut that the engine has not answered yet, or 0
 }
 
 // mostLeaving is how many milliseconds an engine has to answer a LeaveOut.

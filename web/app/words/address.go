@@ -1,4 +1,4 @@
-package app
+package words
 
 import (
 	"strconv"
@@ -11,12 +11,12 @@ import (
 // the address as its argument. Its title says what it points to, and a click or Enter shows it in
 // the tab Memory (Page.GoToAddress):
 //
-//	<button type="button" class="address" :data-act='addressAct(a)' :data-arg='a' :title='addressTitle(note)' vg-content='a'></button>
+//	<button type="button" class="address" :data-act='words.AddressAct(a)' :data-arg='a' :title='words.AddressTitle(note)' vg-content='a'></button>
 
-// addressAct is the action of an address as it is shown. It is nil for a number in the first page of
+// AddressAct is the action of an address as it is shown. It is nil for a number in the first page of
 // memory, which no program has, and for an unknown value.
-func addressAct(text string) any {
-	if a, ok := parseAddress(text); ok && a >= firstAddress {
+func AddressAct(text string) any {
+	if a, ok := ParseAddress(text); ok && a >= firstAddress {
 		return "address"
 	}
 	return nil
@@ -25,29 +25,29 @@ func addressAct(text string) any {
 // firstAddress is the first address that is shown as a link. What is below is a count or a flag.
 const firstAddress = 0x1000
 
-// factAct is the action of a fact that is an address; else nil.
-func factAct(f rows.Fact) any {
-	if !isAddress(f) {
+// FactAct is the action of a fact that is an address; else nil.
+func FactAct(f rows.Fact) any {
+	if !IsAddress(f) {
 		return nil
 	}
-	return addressAct(f.Value)
+	return AddressAct(f.Value)
 }
 
-// isAddress reports whether a fact is an address in all its digits, which numbers and offsets do not have.
-func isAddress(f rows.Fact) bool {
+// IsAddress reports whether a fact is an address in all its digits, which numbers and offsets do not have.
+func IsAddress(f rows.Fact) bool {
 	return f.Code && strings.HasPrefix(f.Value, "0x") && (len(f.Value) == 10 || len(f.Value) == 18)
 }
 
-// addressTitle is the tooltip of an address that points to something.
-func addressTitle(points string) string {
+// AddressTitle is the tooltip of an address that points to something.
+func AddressTitle(points string) string {
 	if points == "" {
 		return "Show the memory at this address"
 	}
 	return points + ": show the memory at this address"
 }
 
-// parseAddress reads a hexadecimal number as users write it: with or without 0x, "00007ff6`1234abcd".
-func parseAddress(s string) (uint64, bool) {
+// ParseAddress reads a hexadecimal number as users write it: with or without 0x, "00007ff6`1234abcd".
+func ParseAddress(s string) (uint64, bool) {
 	s = strings.TrimPrefix(strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), "`", "")), "0x")
 	a, err := strconv.ParseUint(s, 16, 64)
 	return a, err == nil

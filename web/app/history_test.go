@@ -1,66 +1,22 @@
 package app
 
 import (
-	"encoding/json"
-	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/state"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-func TestStateRoundTrip(t *testing.T) {
-	for _, s := range []State{
-		NewState(),
-		{DumpName: "a&b=c#.dmp", DumpID: "00ff", Signature: "a | b", Thread: 3, Frame: 12, Inline: 2, Tab: "files", Side: "why", StackState: StackState{HideInlines: true, ShowGuesses: true},
-			ThreadFilter: "io", Search: "std::vector<int>", Policy: "cfi", Closed: true},
-		{Thread: -1, Inline: -1, Tab: "outline", At: 0x1200, OutlineState: OutlineState{"a&b.sym", "std::vector<int>::at", true}, Side: "code"},
-		{DumpName: "crash.zip/x y.dmp", Thread: 0, Inline: -1, Tab: "modules", Side: "registers"},
-	} {
-		if got := ParseState("#" + s.Address()); got != s {
-			t.Errorf("through the address %q:\n%+v\n%+v", s.Address(), s, got)
-		}
-		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back State
-		if err := json.Unmarshal(text, &back); err != nil || back != s {
-			t.Errorf("through JSON: %+v, %v", back, err)
-		}
-	}
-	if a := NewState().Address(); a != "" {
-		t.Errorf("the usual state is %q", a)
-	}
-}
-
 func TestStateOfAnyAddress(t *testing.T) {
 	for _, hash := range []string{"#thread=-5&frame=x&tab=nonsense&side=up", "#%zz", "#thread=99999999999999999999", "#=&&&"} {
-		if got := parseState(hash); got != NewState() {
+		if got := parseState(hash); got != state.New() {
 			t.Errorf("%q: %+v", hash, got)
 		}
 	}
-	if got := ParseState("#theme=dark"); got.Theme != "dark" {
+	if got := state.Parse("#theme=dark"); got.Theme != "dark" {
 		t.Errorf("theme %q", got.Theme)
-	}
-}
-
-// TestQuery compares with net/url.
-func TestQuery(t *testing.T) {
-	for _, text := range []string{"", "a b", "%&=+#?/", "Grüße\x00\xff", "~-_.", "vector<int>::at(…)"} {
-		var b strings.Builder
-		setQuery(&b, "k", text)
-		if want := (url.Values{"k": {text}}).Encode(); b.String() != want {
-			t.Errorf("%q: %s, expected %s", text, b.String(), want)
-		}
-		if got, ok := parseQuery("x=1&" + b.String()); !ok || got["k"] != text || got["x"] != "1" {
-			t.Errorf("%q came back as %v", text, got)
-		}
-	}
-	for _, bad := range []string{"%", "a=%2", "%zz=1"} {
-		if _, ok := parseQuery(bad); ok {
-			t.Errorf("%q was read", bad)
-		}
 	}
 }
 
@@ -73,8 +29,8 @@ func TestLowWindow(t *testing.T) {
 		written string // a part of the address
 	}{
 		{"", func(*Page) {}, true, ""},
-		{"", func(p *Page) { p.Act("tab", UsualTab) }, false, "panel=open"},
-		{"", func(p *Page) { p.Act("tab", UsualTab); p.Act("tab", UsualTab) }, true, "panel=closed"},
+		{"", func(p *Page) { p.Act("tab", state.UsualTab) }, false, "panel=open"},
+		{"", func(p *Page) { p.Act("tab", state.UsualTab); p.Act("tab", state.UsualTab) }, true, "panel=closed"},
 		{"", func(p *Page) { p.Act("show", "files") }, false, "panel=open"},
 		{"", func(p *Page) { p.Layout.Resize("panel", 200) }, false, ""},
 		{"#tab=files", func(*Page) {}, false, "tab=files"},
@@ -96,7 +52,7 @@ func TestLowWindow(t *testing.T) {
 func TestAddressOfAbsentDump(t *testing.T) {
 	const about = "This address is about a dump that is not open: a.dmp, id 77, signature crash_here. Drop it to see the same place."
 	added := func(p *Page, names ...protocol.DumpName) {
-		p.Reading.Add([]File{fakeFile(names[len(names)-1].Name)})
+		p.Reading.Add([]host.File{fakeFile(names[len(names)-1].Name)})
 		for i := range names {
 			names[i].Dump = i
 		}
@@ -136,7 +92,7 @@ func TestAddressOfAbsentDump(t *testing.T) {
 func TestLinks(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	p.State = State{DumpName: "customer.dmp", DumpID: "77", Signature: "secret", Search: "token", ThreadFilter: "x", OutlineState: OutlineState{Outline: "customer.sym", Functions: "y"}, Thread: 3, Frame: 2, Inline: -1, Tab: "files", Side: "why"}
+	p.State = state.State{DumpName: "customer.dmp", DumpID: "77", Signature: "secret", Search: "token", ThreadFilter: "x", OutlineState: state.OutlineState{Outline: "customer.sym", Functions: "y"}, Thread: 3, Frame: 2, Inline: -1, Tab: "files", Side: "why"}
 	p.Act("copy-link", "")
 	if h.copied != "https://x.example/#id=77&thread=3&frame=2&tab=files&side=why" {
 		t.Errorf("%s", h.copied)

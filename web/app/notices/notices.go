@@ -1,9 +1,13 @@
-package app
+// Package notices has the messages above the zones of the page, and its toast.
+package notices
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/words"
 )
 
 // Notice is a message above the zones that stays until it is closed.
@@ -15,12 +19,12 @@ type Notice struct {
 	// button.
 	Act, Arg, Do string
 	// about is what the notice is about, if it is about files, and names are theirs.
-	about fileTrouble
+	about Trouble
 	names []string
 }
 
-// fileTrouble is what is wrong with files of a folder, which share a notice.
-type fileTrouble struct{ folder, what string }
+// Trouble is what is wrong with files of a folder, which share a notice.
+type Trouble struct{ Folder, What string }
 
 // maxNotices is the most messages above the zones. The Files tab has all messages about files.
 const maxNotices = 4
@@ -28,7 +32,7 @@ const maxNotices = 4
 // Notices has the messages above the zones, and the toast: a text that confirms an action for a
 // moment.
 type Notices struct {
-	host      Host
+	host      host.Host
 	onProblem func(level, text string) // is called with errors and warnings
 	List      []Notice
 	lastID    int
@@ -36,24 +40,24 @@ type Notices struct {
 	toasts    int
 }
 
-// NewNotices makes an empty list. onProblem is called with each error and warning: its level and its text.
-func NewNotices(h Host, onProblem func(level, text string)) Notices {
+// New makes an empty list. onProblem is called with each error and warning: its level and its text.
+func New(h host.Host, onProblem func(level, text string)) Notices {
 	return Notices{host: h, onProblem: onProblem}
 }
 
-// copy puts text on the clipboard, and confirms it with a toast.
-func (z *Notices) copy(text, said string) {
+// Copy puts text on the clipboard, and confirms it with a toast.
+func (z *Notices) Copy(text, said string) {
 	z.host.Copy(text, func(problem string) {
 		if problem != "" {
-			z.show("error", "The browser did not allow copying: "+problem)
+			z.Show("error", "The browser did not allow copying: "+problem)
 			return
 		}
-		z.toast(said)
+		z.Confirm(said)
 	})
 }
 
-// toast shows a text for a moment.
-func (z *Notices) toast(text string) {
+// Confirm shows a text for a moment.
+func (z *Notices) Confirm(text string) {
 	z.Toast = text
 	z.toasts++
 	mine := z.toasts
@@ -66,8 +70,8 @@ func (z *Notices) toast(text string) {
 	})
 }
 
-// show adds a notice, unless it is there already. If there are too many, it removes the oldest.
-func (z *Notices) show(level, text string) {
+// Show adds a notice, unless it is there already. If there are too many, it removes the oldest.
+func (z *Notices) Show(level, text string) {
 	for _, n := range z.List {
 		if n.Text == text {
 			return
@@ -84,19 +88,19 @@ func (z *Notices) show(level, text string) {
 	}
 }
 
-// showFile adds a notice about a file, with its own text. Files of one folder with the same trouble
+// ShowFile adds a notice about a file, with its own text. Files of one folder with the same trouble
 // share a notice, which names the first.
-func (z *Notices) showFile(about fileTrouble, name, text string) {
+func (z *Notices) ShowFile(about Trouble, name, text string) {
 	for i := range z.List {
 		n := &z.List[i]
-		if n.about != about || about.folder == "" {
+		if n.about != about || about.Folder == "" {
 			continue
 		}
 		if slices.Contains(n.names, name) {
 			return
 		}
 		n.names = append(n.names, name)
-		n.Text = counted(len(n.names), "file") + " of " + about.folder + " " + about.what + ": " + rows.BaseName(n.names[0])
+		n.Text = words.Count(len(n.names), "file") + " of " + about.Folder + " " + about.What + ": " + rows.BaseName(n.names[0])
 		if more := len(n.names) - 2; more > 0 {
 			n.Text += ", " + rows.BaseName(n.names[1]) + " and " + rows.Number(more) + " more."
 		} else {
@@ -106,36 +110,36 @@ func (z *Notices) showFile(about fileTrouble, name, text string) {
 		return
 	}
 	before := z.lastID
-	if z.show("warning", text); z.lastID != before {
+	if z.Show("warning", text); z.lastID != before {
 		n := &z.List[len(z.List)-1]
 		n.about, n.names = about, []string{name}
-		z.offer("show", "files", "Show files")
+		z.Offer("show", "files", "Show files")
 	}
 }
 
 // Problem adds an error of the host.
-func (z *Notices) Problem(text string) { z.show("error", rows.Clean(text)) }
+func (z *Notices) Problem(text string) { z.Show("error", rows.Clean(text)) }
 
 // ProposeFolder adds a button for the folder chooser to the last message: some browsers list a
 // chosen folder that they do not list when it is dropped.
-func (z *Notices) ProposeFolder() { z.offer("pick-folder", "", "Choose the folder") }
+func (z *Notices) ProposeFolder() { z.Offer("pick-folder", "", "Choose the folder") }
 
-// offer adds a button to the last message.
-func (z *Notices) offer(act, arg, do string) {
+// Offer adds a button to the last message.
+func (z *Notices) Offer(act, arg, do string) {
 	if n := len(z.List); n > 0 {
 		z.List[n-1].Act, z.List[n-1].Arg, z.List[n-1].Do = act, arg, do
 	}
 }
 
-// withdraw removes the messages whose button does an action.
-func (z *Notices) withdraw(act string) {
+// Withdraw removes the messages whose button does an action.
+func (z *Notices) Withdraw(act string) {
 	z.List = slices.DeleteFunc(z.List, func(n Notice) bool { return n.Act == act })
 }
 
-// dismiss removes a message.
-func (z *Notices) dismiss(id string) {
+// Dismiss removes a message.
+func (z *Notices) Dismiss(id string) {
 	for i, n := range z.List {
-		if itoa(n.ID) == id {
+		if strconv.Itoa(n.ID) == id {
 			z.List = append(z.List[:i:i], z.List[i+1:]...)
 			return
 		}

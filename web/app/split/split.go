@@ -1,4 +1,6 @@
-package app
+// Package split has the splitters between the zones of the page, and the sizes that the user gives to
+// zones with them. Begin with All.
+package split
 
 import (
 	"fmt"
@@ -6,12 +8,12 @@ import (
 	"strings"
 )
 
-// Split has the sizes that the user has given to zones, in pixels; 0 is the default size.
-type Split struct{ Threads, Frame, Panel int }
+// Sizes has the sizes that the user has given to zones, in pixels; 0 is the default size.
+type Sizes struct{ Threads, Frame, Panel int }
 
-// Splits describes the splitters: the limits and the default of the zone's size, in pixels. The
+// All describes the splitters: the limits and the default of the zone's size, in pixels. The
 // style sheet also bounds them by the size of the window.
-var Splits = []struct {
+var All = []struct {
 	Name, Label       string
 	Least, Most, Size int
 	// Grows is the direction in which the pointer or an arrow key enlarges the zone: 1 right or
@@ -25,7 +27,7 @@ var Splits = []struct {
 }
 
 // of returns the size of the zone with a name.
-func (s *Split) of(name string) *int {
+func (s *Sizes) of(name string) *int {
 	switch name {
 	case "threads":
 		return &s.Threads
@@ -37,9 +39,9 @@ func (s *Split) of(name string) *int {
 	return nil
 }
 
-// resize sets the size of a zone in pixels, within its limits; 0 is the default.
-func (s *Split) resize(name string, px int) {
-	for _, row := range Splits {
+// Resize sets the size of a zone in pixels, within its limits; 0 is the default.
+func (s *Sizes) Resize(name string, px int) {
+	for _, row := range All {
 		if row.Name == name {
 			if px != 0 {
 				px = max(row.Least, min(px, row.Most))
@@ -49,26 +51,26 @@ func (s *Split) resize(name string, px int) {
 	}
 }
 
-// text is what the browser stores.
-func (s *Split) text() string { return fmt.Sprintf("%d,%d,%d", s.Threads, s.Frame, s.Panel) }
+// Text is what the browser stores.
+func (s *Sizes) Text() string { return fmt.Sprintf("%d,%d,%d", s.Threads, s.Frame, s.Panel) }
 
-// load restores the sizes of an earlier visit.
-func (s *Split) load(text string) {
+// Load restores the sizes of an earlier visit.
+func (s *Sizes) Load(text string) {
 	parts := strings.Split(text, ",")
-	if len(parts) != len(Splits) {
+	if len(parts) != len(All) {
 		return
 	}
-	for i, row := range Splits {
+	for i, row := range All {
 		if n, err := strconv.Atoi(parts[i]); err == nil && n >= row.Least && n <= row.Most {
 			*s.of(row.Name) = n
 		}
 	}
 }
 
-// style returns the sizes as custom properties of the style sheet, which has the defaults.
-func (s *Split) style() string {
+// Style returns the sizes as custom properties of the style sheet, which has the defaults.
+func (s *Sizes) Style() string {
 	var b strings.Builder
-	for _, row := range Splits {
+	for _, row := range All {
 		if n := *s.of(row.Name); n > 0 {
 			fmt.Fprintf(&b, "--cp-%s:%dpx;", row.Name, n)
 		}
@@ -76,10 +78,10 @@ func (s *Split) style() string {
 	return b.String()
 }
 
-// index returns the splitter's row of Splits.
+// index returns the splitter's row of All.
 func (c *Splitter) index() int {
-	for i := range Splits {
-		if Splits[i].Name == c.Name {
+	for i := range All {
+		if All[i].Name == c.Name {
 			return i
 		}
 	}
@@ -87,20 +89,20 @@ func (c *Splitter) index() int {
 }
 
 func (c *Splitter) orientation() string {
-	if Splits[c.index()].Vertical {
+	if All[c.index()].Vertical {
 		return "vertical"
 	}
 	return "horizontal"
 }
 
-func (c *Splitter) label() string { return Splits[c.index()].Label }
-func (c *Splitter) least() int    { return Splits[c.index()].Least }
-func (c *Splitter) most() int     { return Splits[c.index()].Most }
+func (c *Splitter) label() string { return All[c.index()].Label }
+func (c *Splitter) least() int    { return All[c.index()].Least }
+func (c *Splitter) most() int     { return All[c.index()].Most }
 
 // now is the size that the splitter reports to screen readers.
 func (c *Splitter) now() int {
 	if n := *c.Sizes.of(c.Name); n > 0 {
 		return n
 	}
-	return Splits[c.index()].Size
+	return All[c.index()].Size
 }

@@ -1,15 +1,18 @@
-package app
+package sourcelinks
 
-import "testing"
+import (
+	"github.com/crashpane/crashpane/web/app/host"
+	"testing"
+)
 
 // TestSourceLinks: paths that say where their source is, and rules of the user, make links; nothing else
 // does.
 func TestSourceLinks(t *testing.T) {
-	z := &SourceLinks{}
-	z.init(nothing{})
+	z := &Links{}
+	z.Init(host.Nothing{})
 	check := func(path, want string) {
 		t.Helper()
-		if got := z.linkOf(path, 43, ""); got != want {
+		if got := z.Of(path, 43, ""); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
@@ -18,16 +21,16 @@ func TestSourceLinks(t *testing.T) {
 	check("/rustc/abc/library/core/src/panicking.rs", "https://github.com/rust-lang/rust/blob/abc/library/core/src/panicking.rs#L43")
 	check("git:github.com/mozilla/gecko", "")
 	check("/build/app/src/{line}.c", "")
-	for _, bad := range []linkRule{{"", "https://x/{path}"}, {"/b", "javascript:alert(1)//{path}"}, {"/b", "https://x/"}, {"/b", "http://x/{path}"}} {
+	for _, bad := range []Rule{{"", "https://x/{path}"}, {"/b", "javascript:alert(1)//{path}"}, {"/b", "https://x/"}, {"/b", "http://x/{path}"}} {
 		z.Prefix, z.Template = bad.Prefix, bad.Template
-		if z.add(); z.Problem == "" || len(z.Rules) != 0 {
+		if z.Add(); z.Problem == "" || len(z.Rules) != 0 {
 			t.Errorf("%+v is a rule", bad)
 		}
 	}
 	z.Prefix, z.Template = `C:\app\`, "https://git.example/app/{path}?l={line}"
-	z.add()
+	z.Add()
 	check(`C:\app\src\{line}\"x.c`, "https://git.example/app/src/%7Bline%7D/%22x.c?l=43")
-	z.remove(0)
+	z.Remove(0)
 	check(`C:\app\src\x.c`, "")
 
 	// The debug information knows the revision. Its links get the line where the site has such pages.
@@ -38,7 +41,7 @@ func TestSourceLinks(t *testing.T) {
 		"https://files.example/x.c?rev=12":                       "https://files.example/x.c?rev=12",
 		"javascript:alert(1)":                                    "",
 	} {
-		if got := z.linkOf(`C:\app\x.c`, 43, given); got != want {
+		if got := z.Of(`C:\app\x.c`, 43, given); got != want {
 			t.Errorf("%s: %q, want %q", given, got, want)
 		}
 	}

@@ -1,8 +1,12 @@
-package app
+// Package state is what the user of the page has chosen, which a link restores: State, and how it is
+// written into the page's address (query.go).
+package state
 
 import (
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/web/app/words"
 )
 
 // UsualTab is the part of the lower panel that is open at first.
@@ -30,7 +34,7 @@ type State struct {
 	ThreadFilter string
 	Search       string
 	Policy       string // "" for best
-	// Theme is a preference of the user, not part of a link: ParseState reads it, Address does not
+	// Theme is a preference of the user, not part of a link: Parse reads it, Address does not
 	// write it.
 	Theme string
 }
@@ -54,22 +58,22 @@ type OutlineState struct {
 	SourceFiles        bool
 }
 
-// place is the part of the state that makes an entry of the history: Back returns to another place,
+// Place is the part of the state that makes an entry of the history: Back returns to another place,
 // and not to another search or filter.
-func (s State) place() State {
+func (s State) Place() State {
 	if s.Table {
 		return State{Table: true}
 	}
 	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab, At: s.At, OutlineState: OutlineState{Outline: s.Outline}}
 }
 
-// NewState returns the state of a page without an address.
-func NewState() State {
+// New returns the state of a page without an address.
+func New() State {
 	return State{Thread: -1, Inline: -1, Tab: UsualTab, Side: "registers"}
 }
 
-// maxStateText bounds texts that come from an address, in bytes.
-const maxStateText = 200
+// MaxText bounds texts that come from an address, in bytes.
+const MaxText = 200
 
 // Address returns the state as a location hash without "#". Default values are left out.
 func (s State) Address() string {
@@ -84,7 +88,7 @@ func (s State) Address() string {
 			setQuery(&b, key, strconv.Itoa(value))
 		}
 	}
-	usual := NewState()
+	usual := New()
 	if s.Table {
 		return "view=dumps"
 	}
@@ -127,10 +131,10 @@ func (s State) Address() string {
 	return b.String()
 }
 
-// ParseState reads an address. Users type and paste addresses, so what it cannot read keeps its
+// Parse reads an address. Users type and paste addresses, so what it cannot read keeps its
 // default value. Tab and Side are as they were typed: the page knows which there are.
-func ParseState(hash string) State {
-	s := NewState()
+func Parse(hash string) State {
+	s := New()
 	v, ok := parseQuery(strings.TrimPrefix(hash, "#"))
 	if !ok {
 		return s
@@ -141,7 +145,7 @@ func ParseState(hash string) State {
 		}
 	}
 	text := func(key string, to *string) {
-		if t := v[key]; t != "" && len(t) <= maxStateText {
+		if t := v[key]; t != "" && len(t) <= MaxText {
 			*to = t
 		}
 	}
@@ -153,7 +157,7 @@ func ParseState(hash string) State {
 	number("frame", &s.Frame, 0)
 	number("inline", &s.Inline, -1)
 	text("tab", &s.Tab)
-	s.At, _ = parseAddress(v["address"])
+	s.At, _ = words.ParseAddress(v["address"])
 	text("side", &s.Side)
 	text("symbols", &s.Outline)
 	text("functions", &s.Functions)

@@ -1,6 +1,10 @@
-package app
+package state
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/web/app/words"
+)
 
 // The state's address is a query string as net/url writes it. That package would add 15 KB to the
 // page's program, for other parts of addresses.
@@ -12,19 +16,7 @@ func setQuery(b *strings.Builder, key, value string) {
 	}
 	b.WriteString(key)
 	b.WriteByte('=')
-	const digits = "0123456789ABCDEF"
-	for i := range len(value) {
-		switch c := value[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == '~':
-			b.WriteByte(c)
-		case c == ' ':
-			b.WriteByte('+')
-		default:
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-		}
-	}
+	b.WriteString(strings.ReplaceAll(words.Escape(value, "-_.~ "), " ", "+"))
 }
 
 // parseQuery reads a query string; ok is false if an escape is invalid. Of several values of a key,

@@ -1,4 +1,6 @@
-package app
+// Package host is what the page needs of the browser and of the engine. wasm/viewer implements it with
+// the browser; Nothing does nothing. Begin with Host.
+package host
 
 import "github.com/crashpane/crashpane/web/protocol"
 
@@ -8,13 +10,13 @@ type Host interface {
 	Document
 	Storage
 	Exchange
-	SymbolHost
+	Symbols
 	// After calls do after a delay. do reports whether the page must be drawn.
 	After(milliseconds int, do func() (draw bool))
 	// NextFrame calls do when the browser is about to paint what was drawn, or soon if it paints
 	// nothing, as in a hidden tab.
 	NextFrame(do func())
-	// System returns the user's operating system: one of the System… names.
+	// System returns the user's operating system: Windows, Mac or Linux.
 	System() string
 }
 
@@ -75,8 +77,8 @@ type Exchange interface {
 	OpenSample()
 }
 
-// SymbolHost gets symbol files from servers and folders.
-type SymbolHost interface {
+// Symbols gets symbol files from servers and folders.
+type Symbols interface {
 	// SymbolBases returns the addresses of the symbol servers that the page was built with; ok is
 	// false if the page may not reach any server.
 	SymbolBases() (bases []string, ok bool)
@@ -131,21 +133,14 @@ type Fetched struct {
 // remote is a File that is on a server and is read in parts.
 type remote interface{ Remote() bool }
 
-func isRemote(f File) bool {
+func IsRemote(f File) bool {
 	r, ok := f.(remote)
 	return ok && r.Remote()
 }
 
 // Systems, as Host.System returns them.
 const (
-	SystemWindows = "windows"
-	SystemMac     = "mac"
-	SystemLinux   = "linux" // and all others
-)
-
-// Heights of the lists' rows in pixels. The style sheet and the templates have the same numbers.
-const (
-	RowHeight    = 26
-	ThreadHeight = 44
-	LineHeight   = 20 // of a stream's content
+	Windows = "windows"
+	Mac     = "mac"
+	Linux   = "linux" // and all others
 )

@@ -1,24 +1,28 @@
-package app
+// Package sourcelinks makes links to the source lines of frames. Begin with Links.Of.
+package sourcelinks
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/words"
 )
 
-// SourceLinks makes links to the source lines of frames: by what the path itself says, and by the rules
+// Links makes links to the source lines of frames: by what the path itself says, and by the rules
 // that the user has given. Nothing is requested before the user follows a link.
-type SourceLinks struct {
-	host  Storage
+type Links struct {
+	host  host.Storage
 	Open  bool // the fields for a new rule are shown
-	Rules []linkRule
+	Rules []Rule
 	// Prefix and Template are typed for a new rule, Problem says why it cannot be used.
 	Prefix, Template, Problem string
 }
 
-// linkRule is a rule of the user: the link of each path that begins with Prefix is Template, with the rest of the path
+// Rule is a rule of the user: the link of each path that begins with Prefix is Template, with the rest of the path
 // in place of {path} and the line in place of {line}.
-type linkRule struct{ Prefix, Template string }
+type Rule struct{ Prefix, Template string }
 
 // knownLinks are the forms of paths that say where the source is: a prefix, the number of parts of the
 // path after it that the link has in its beginning, and the link. {0}, {1} … are those parts.
@@ -36,8 +40,8 @@ var knownLinks = []struct {
 	{"/rustc/", "/", 2, "https://github.com/rust-lang/rust/blob/{0}/{1}#L{line}"},
 }
 
-// linkExamples are templates for a new rule.
-var linkExamples = []struct{ Name, Template string }{
+// Examples are templates for a new rule.
+var Examples = []struct{ Name, Template string }{
 	{"GitHub", "https://github.com/OWNER/REPOSITORY/blob/BRANCH/{path}#L{line}"},
 	{"GitLab", "https://gitlab.com/GROUP/PROJECT/-/blob/BRANCH/{path}#L{line}"},
 	{"Searchfox", "https://searchfox.org/mozilla-central/source/{path}#{line}"},
@@ -62,9 +66,9 @@ func withLine(link string, line int) string {
 	return link
 }
 
-// linkOf returns the link of a line, or "". given is the link to the file that the debug information has, or "":
+// Of returns the link of a line, or "". given is the link to the file that the debug information has, or "":
 // it knows the revision, so that it counts before what the path says.
-func (z *SourceLinks) linkOf(path string, line int, given string) string {
+func (z *Links) Of(path string, line int, given string) string {
 	switch {
 	case path == "":
 		return ""
@@ -93,33 +97,21 @@ func (z *SourceLinks) linkOf(path string, line int, given string) string {
 
 // escapePath escapes what would end a path of a URL, and makes its separators slashes.
 func escapePath(path string) string {
-	var b strings.Builder
-	const digits = "0123456789ABCDEF"
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c == '\\':
-			b.WriteByte('/')
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/+,:@()", c) >= 0:
-			b.WriteByte(c)
-		default:
-			b.WriteString("%" + string(digits[c>>4]) + string(digits[c&15]))
-		}
-	}
-	return b.String()
+	return words.Escape(strings.ReplaceAll(path, `\`, "/"), "-._~/+,:@()")
 }
 
-// siteOf names the site of a link, for its text.
-func siteOf(link string) string {
+// SiteOf names the site of a link, for its text.
+func SiteOf(link string) string {
 	site, _, _ := strings.Cut(strings.TrimPrefix(link, "https://"), "/")
 	return site
 }
 
-// init reads the user's rules from the browser's storage.
-func (z *SourceLinks) init(h Storage) {
+// Init reads the user's rules from the browser's storage.
+func (z *Links) Init(h host.Storage) {
 	z.host = h
 	for _, line := range strings.Split(z.host.Load(sourceLinksKey), "\n") {
 		if prefix, template, ok := strings.Cut(line, "\t"); ok && isTemplate(template) {
-			z.Rules = append(z.Rules, linkRule{prefix, template})
+			z.Rules = append(z.Rules, Rule{prefix, template})
 		}
 	}
 }
@@ -131,8 +123,8 @@ func isTemplate(t string) bool {
 	return strings.HasPrefix(t, "https://") && strings.Contains(t, "{path}") && !strings.ContainsAny(t, "\t\n")
 }
 
-// add adds the rule that is typed, before the others, so that it counts first.
-func (z *SourceLinks) add() {
+// Add adds the rule that is typed, before the others, so that it counts first.
+func (z *Links) Add() {
 	prefix, template := strings.TrimSpace(z.Prefix), strings.TrimSpace(z.Template)
 	switch {
 	case prefix == "" || strings.ContainsAny(prefix, "\t\n"):
@@ -142,20 +134,20 @@ func (z *SourceLinks) add() {
 		z.Problem = "A link begins with https:// and has {path} in it."
 		return
 	}
-	z.Rules = slices.Insert(z.Rules, 0, linkRule{prefix, template})
+	z.Rules = slices.Insert(z.Rules, 0, Rule{prefix, template})
 	z.Prefix, z.Template, z.Problem, z.Open = "", "", "", false
 	z.store()
 }
 
-// remove removes a rule.
-func (z *SourceLinks) remove(n int) {
+// Remove removes a rule.
+func (z *Links) Remove(n int) {
 	if n >= 0 && n < len(z.Rules) {
 		z.Rules = slices.Delete(z.Rules, n, n+1)
 		z.store()
 	}
 }
 
-func (z *SourceLinks) store() {
+func (z *Links) store() {
 	var lines []string
 	for _, r := range z.Rules {
 		lines = append(lines, r.Prefix+"\t"+r.Template)
@@ -163,8 +155,8 @@ func (z *SourceLinks) store() {
 	z.host.Store(sourceLinksKey, strings.Join(lines, "\n"))
 }
 
-// toggle shows or hides the fields for a new rule. The folder of the frame's file is the first proposal.
-func (z *SourceLinks) toggle(path string) {
+// Toggle shows or hides the fields for a new rule. The folder of the frame's file is the first proposal.
+func (z *Links) Toggle(path string) {
 	z.Open, z.Problem = !z.Open, ""
 	if z.Open && z.Prefix == "" {
 		z.Prefix = path[:strings.LastIndexAny(path, `/\`)+1]

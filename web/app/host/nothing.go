@@ -1,9 +1,9 @@
-package app
+package host
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// nothing is a Host and an Engine that do nothing, and an empty File.
-type nothing struct {
+// Nothing is a Host and an Engine that do nothing, and an empty File.
+type Nothing struct {
 	noDocument
 	noStorage
 	noExchange
@@ -19,11 +19,11 @@ type (
 	noEngine   struct{}
 )
 
-func (nothing) Name() string           { return "a" }
-func (nothing) Size() int64            { return 0 }
-func (nothing) After(int, func() bool) {}
-func (nothing) NextFrame(func())       {}
-func (nothing) System() string         { return SystemLinux }
+func (Nothing) Name() string           { return "a" }
+func (Nothing) Size() int64            { return 0 }
+func (Nothing) After(int, func() bool) {}
+func (Nothing) NextFrame(func())       {}
+func (Nothing) System() string         { return Linux }
 
 func (noDocument) SetTitle(string)             {}
 func (noDocument) SetAddress(string, bool)     {}
