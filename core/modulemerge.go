@@ -67,7 +67,7 @@ func (d *Dump) ModuleMap(merged bool, overlap Overlap) *ModuleMap {
 }
 
 // ModuleAt returns the module that covers an address, entries of one file merged, and the
-// module-relative address; -1 and 0 if there is none.
+// module-relative address, or -1 and 0.
 func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
 	if d.modules == nil {
 		d.modules = d.ModuleMap(true, OverlapTruncate)
@@ -428,7 +428,7 @@ func (m *merger) mergeFile(entries []int, file *Mapping) {
 }
 
 // place finds the load that contains a part of the file, or else the one that has the bytes from
-// its offset on, as far as they are contiguous in both; false if there is none.
+// its offset on, as far as they are contiguous in both. It returns false if no load has them.
 func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
 	if p, ok := inLoad(start, size, loads); ok {
 		return p, true

@@ -32,8 +32,8 @@ type Module struct {
 	CodeViewLoc   Location
 	MiscLoc       Location
 	DebugFile     string // path as stored in the CodeView record, else the module's own
-	DebugID       string // 33+ upper-case hex digits as in a symbol store; "" if there is none
-	CodeID        string // Windows: timestamp and size; others: the build id or uuid; "" if there is none
+	DebugID       string // 33+ upper-case hex digits as in a symbol store, or ""
+	CodeID        string // Windows: timestamp and size; others: the build id or uuid, or ""
 	Flags         ModuleFlags
 
 	os OS
@@ -43,7 +43,7 @@ type Module struct {
 
 // CodeView is a module's debug record.
 type CodeView struct {
-	Signature uint32 // RSDS, NB10, BpEL …; 0 if there is none
+	Signature uint32 // RSDS, NB10, BpEL …, or 0
 	GUID      [16]byte
 	Age       uint32
 	Offset    uint32 // NB10

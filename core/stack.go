@@ -129,8 +129,8 @@ func (d *Dump) StackAround(i int, sp uint64) *StackMemory {
 }
 
 // ThreadStack returns the memory that thread i's descriptor names. Windows sometimes writes a
-// descriptor whose file offset is 0 or points nowhere, with the right address: then it is the region
-// that has that. Nil if there is none.
+// descriptor whose file offset is 0 or points nowhere, but with the right address. Then the result is
+// the region at that address, or nil.
 func (d *Dump) ThreadStack(i int) *StackMemory {
 	if i < 0 || i >= len(d.Threads) {
 		return nil

@@ -11,7 +11,7 @@ import (
 type WindowsInfo struct {
 	// ThreadsEx is stream 8: threads with a backing store, which Itanium has.
 	ThreadsEx []ThreadEx
-	// CommentA and CommentW are the texts of streams 10 and 11; nil if there is none.
+	// CommentA and CommentW are the texts of streams 10 and 11, or nil.
 	CommentA, CommentW *string
 	// ThreadInfo is stream 17, in file order.
 	ThreadInfo []ThreadInfo
@@ -19,7 +19,7 @@ type WindowsInfo struct {
 	FunctionTables []FunctionTable
 	// Tokens is stream 19.
 	Tokens []Token
-	// SystemMemory and VMCounters are streams 21 and 22; nil if there is none.
+	// SystemMemory and VMCounters are streams 21 and 22, or nil.
 	SystemMemory *SystemMemory
 	VMCounters   *VMCounters
 }

@@ -232,8 +232,8 @@ func (f *File) End() uint64 {
 	return last.rva + last.size
 }
 
-// CodeBounds returns the bounds of the code that has functions or STACK CFI records; 0 and 0 if
-// there is none, or no full index.
+// CodeBounds returns the bounds of the code that has functions or STACK CFI records. Without any, or
+// without the full index, both are 0.
 func (f *File) CodeBounds() (from, to uint64) {
 	if !f.FullyIndexed() {
 		return 0, 0

@@ -27,7 +27,7 @@ type scanner struct {
 	base int64 // file offset of the buffer
 
 	// fn is the FUNC that the next line or INLINE record belongs to, cfi the STACK CFI INIT that
-	// the next delta belongs to; nil if there is none. Each goes into its table when the next one
+	// the next delta belongs to, or nil. Each goes into its table when the next one
 	// begins. fnEnd and cfiEnd are the end of its last run of lines, in the record or in an element
 	// of extras. When extras is reallocated, such a pointer may be stale; by then its run has
 	// ended, so that no offset equals it any more.

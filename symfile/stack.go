@@ -100,8 +100,8 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 // errors are those of the Source, with the Answer Needs if it is a *input.NeedError. The Row is
 // shared: its Saved must not be changed.
 //
-// The Row's Start and the line of its Origin are those of the last delta in force, or of the INIT
-// record if there is none.
+// The Row's Start and the line of its Origin are those of the last delta in force, or else of the
+// INIT record.
 func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error) {
 	if f.rowArch != arch {
 		f.rows.clear()

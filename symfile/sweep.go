@@ -33,7 +33,7 @@ const (
 //	                       0x0000001a
 func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
-// fieldLen returns how many bytes precede the first blank or line end, or 8 if there is none. Other
+// fieldLen returns how many of 8 bytes precede the first blank or line end. Other
 // bytes below a blank count as blanks.
 func fieldLen(w uint64) int { return bits.TrailingZeros64((w-0x21*ones)&^w&highs) >> 3 }
 
@@ -219,7 +219,7 @@ const (
 const plainRoom = 40
 
 // hexField reads a hexadecimal number of up to eight digits before a blank or a line end at b[i:].
-// It returns the number and the index after the blank, or 0 as the index if there is none. b must
+// It returns the number and the index after the blank, or an index of 0 without a number. b must
 // have nine bytes from i on.
 func hexField(b []byte, i int) (v uint64, next int) {
 	w := eight(b, i)

@@ -63,7 +63,7 @@ type Frame struct {
 	// Doubtful: a search of the stack found the frame, or one that it follows from, and nothing shows
 	// that the frame's call leads to the frame below.
 	Doubtful bool
-	// Skipped are frames of a recursion that are not in the list before this one; nil where there are none.
+	// Skipped says which frames of a recursion were left out of the list before this one, or is nil.
 	Skipped *Skipped
 
 	unnamed bool // Symbol and Answer were not looked up yet

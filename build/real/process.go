@@ -117,8 +117,8 @@ func stop(pid int) error {
 	return fmt.Errorf("process %d does not stop: its threads are %s", pid, taskStates(pid))
 }
 
-// descendant returns a child, or a child's child and so on, of a process whose command line
-// contains a text. It returns 0 if there is none.
+// descendant returns a child of a process, or a child's child and so on, whose command line contains
+// a text, or 0.
 func descendant(pid int, text string) int {
 	entries, _ := filepath.Glob("/proc/[0-9]*")
 	parents := map[int]int{}

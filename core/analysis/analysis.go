@@ -34,7 +34,7 @@ type Result struct {
 	// is unknown.
 	Jump *Jump
 	// Adjusted is the address that explains the crash, if the reported one does not. It is nil if
-	// there is none.
+	// no such address is known.
 	Adjusted *Adjusted
 	// Place is the memory map's entry for the address that failed. It is nil without a map or an
 	// address.
@@ -185,8 +185,8 @@ type crash struct {
 	out    Result
 }
 
-// Analyze analyzes the dump's exception. It returns nil if there is none. It never fails: what the
-// dump lacks, the result lacks.
+// Analyze analyzes the dump's exception. It returns nil for a dump without one. It never fails: what
+// the dump lacks, the result lacks.
 //
 // The order of the steps matters: the cause needs the accesses of the instruction, Adjusted and
 // Place need the cause, an overflow needs the place, and bit flips and guesses are looked for only

@@ -156,7 +156,7 @@ func (f *elf) notes(part string, off, size int64, found func(n note) bool) error
 	return c.Err()
 }
 
-// buildID returns the build id of a program, as the kernel and GNU's linkers write it; nil if there is none.
+// buildID returns the build id of a program, as the kernel and GNU's linkers write it, or nil.
 // Its notes are where address says of a segment.
 func (f *elf) buildID(address func(s *segment) int64) (id []byte) {
 	const gnuBuildID = 3

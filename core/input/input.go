@@ -133,7 +133,7 @@ type Holder interface {
 // archive, which is unpacked from its start.
 type Materializer interface {
 	// Materialize unpacks everything and returns a reader of the same bytes that replaces this one,
-	// or nil if there is none.
+	// or nil.
 	Materialize() io.ReaderAt
 }
 

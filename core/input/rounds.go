@@ -42,8 +42,8 @@ type ahead struct {
 	missing []Range
 }
 
-// NewRounds prepares Rounds for those files whose readers gain by it; files are whole Sources. It
-// returns nil if there is none.
+// NewRounds prepares Rounds for those files whose readers gain by it, or returns nil. files are whole
+// Sources.
 func NewRounds(files []*Source) *Rounds {
 	t := &Rounds{}
 	for _, s := range files {

@@ -154,7 +154,7 @@ func checkParse(t *testing.T, s string) {
 	}
 }
 
-// duplicate is a name that an object of a JSON text has twice; "" if there is none.
+// duplicate is a name that an object of a JSON text has twice, or "".
 func duplicate(s string) string {
 	type level struct {
 		names map[string]bool

@@ -224,7 +224,7 @@ func has32(processor uint16) bool {
 	return false
 }
 
-// nameOr returns a name, or if there is none the number in hexadecimal.
+// nameOr returns a name, or without one the number in hexadecimal.
 func nameOr(name string, number uint32) string {
 	if name != "" {
 		return name

@@ -15,7 +15,7 @@ import (
 // a PUBLIC "<unknown in app.exe>" says so, as Mozilla's dump_syms calls such functions. The unwind
 // rules of a PE file would not show it: a function may have several records.
 func (o *output) body(s *sorter, nameEnd func(start, limit uint64) (uint64, error)) error {
-	var last record // the function that is to be written, of size 0 if there is none
+	var last record // the function that is to be written, or one of size 0
 	var text []byte
 	flush := func() {
 		if last.size > 0 {

@@ -67,7 +67,7 @@ func (o *output) cfi(arch *cpu.Arch, tables []unwind.Table) error {
 func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 	var out ruleRanges
 	var last unwind.Origin
-	var open ruleRange // the one that the next may continue; empty if there is none
+	var open ruleRange // the one that the next may continue; may be empty
 	w.entries++
 	// A table has a row for each range. Ranges that follow each other with one row, and belong to
 	// one entry, become one.

@@ -30,8 +30,7 @@ type Module struct {
 	// ID is the debug id: 32 hexadecimal digits and an age. Name is the binary's own name, without
 	// folders.
 	ID, Name string
-	// CodeID is the binary's own identifier (of ELF files the build id), in any case; "" if there
-	// is none.
+	// CodeID is the binary's own identifier (of ELF files the build id), in any case, or "".
 	CodeID string
 	// CodeName is the binary's name that goes with CodeID where Name is that of its debug information, else
 	// "".

@@ -33,7 +33,7 @@ import (
 // Sections are the debug sections of one file.
 type Sections struct {
 	// Get returns a section by its ELF name (".debug_info", ".debug_line.dwo" …), uncompressed, or
-	// (nil, nil) if there is none.
+	// (nil, nil) if it is missing.
 	Get func(name string) (*input.Source, error)
 	// More returns the further sections of a name: GCC gives each type of a .dwo file a section of
 	// its own. It may be nil.

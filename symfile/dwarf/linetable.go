@@ -38,7 +38,7 @@ type lineTable struct {
 type fileEntry struct {
 	dir  uint64
 	name word
-	sum  *[16]byte // its MD5, nil if there is none
+	sum  *[16]byte // its MD5, or nil
 }
 
 // sortSequences sorts by address: a linker puts functions into another order than their sequences

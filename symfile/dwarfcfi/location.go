@@ -29,9 +29,9 @@ type Variables struct {
 	Section string
 	// OffsetSize is the size of the unit's references to other sections: 4 or 8.
 	OffsetSize int
-	// FrameBase is the base of the function's variables, as Value returns it; Unset if there is none.
+	// FrameBase is the base of the function's variables, as Value returns it, or Unset.
 	FrameBase unwind.Rule
-	// Address returns an entry of the unit's part of .debug_addr; nil if there is none.
+	// Address returns an entry of the unit's part of .debug_addr, or nil.
 	Address func(index uint64) (uint64, bool)
 
 	atEntry bool // of an expression that is an operand of DW_OP_entry_value

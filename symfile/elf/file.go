@@ -32,7 +32,7 @@ type File struct {
 	// Machine and Type are e_machine and e_type; Flags is e_flags.
 	Machine, Type uint16
 	Flags         uint32
-	// Arch is the processor's table, or nil if there is none.
+	// Arch is the processor's table, or nil.
 	Arch *cpu.Arch
 	// Entry is the address at which the program starts.
 	Entry uint64

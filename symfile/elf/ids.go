@@ -173,8 +173,8 @@ func (f *File) ChecksumID() (string, error) {
 	return f.checksumID, nil
 }
 
-// text returns the section with a name, or if the name is "" the first section with code. It
-// returns nil if there is none.
+// text returns the section with a name, or the first section with code if the name is "". It returns
+// nil if the file has no such section.
 func (f *File) text(name string) *Section {
 	for i := range f.Sections {
 		s := &f.Sections[i]

@@ -78,7 +78,7 @@ func CRC(src *input.Source) (uint32, error) {
 	return h.Sum32(), nil
 }
 
-// MiniDebugInfo returns the ELF file in .gnu_debugdata, or nil if there is none. Fedora strips
+// MiniDebugInfo returns the ELF file in .gnu_debugdata, or nil. Fedora strips
 // programs and keeps a symbol table of their functions there, compressed with xz.
 func (f *File) MiniDebugInfo() (*File, error) {
 	s := f.Section(".gnu_debugdata")

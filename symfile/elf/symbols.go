@@ -152,7 +152,7 @@ func (f *File) symbolName(t *symTable, at uint32) string {
 	return name
 }
 
-// Symbols calls fn for every symbol of .symtab or, if there is none, of .dynsym, in the order of
+// Symbols calls fn for every symbol of .symtab, or without one of .dynsym, in the order of
 // the table. If fn returns an error, Symbols stops and returns it.
 func (f *File) Symbols(fn func(Sym) error) error {
 	t := f.table(secSymtab)

@@ -110,7 +110,7 @@ func (t *table) entry(i int) (start uint64, word uint32, err error) {
 }
 
 // find returns the index of the entry that covers a link-time address, its start and its second
-// word. The index is -1 if there is none.
+// word. The index is -1 if no entry covers it.
 func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 	for {
 		var broken error

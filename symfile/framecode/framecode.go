@@ -269,7 +269,7 @@ type ways struct {
 
 func (w *ways) add(one way) { w.list = append(w.list, one) }
 
-// next takes the first one; nil if there is none. It stays valid until the next add.
+// next takes the first one, or nil. It stays valid until the next add.
 func (w *ways) next() *way {
 	if w.head == len(w.list) {
 		w.list, w.head = w.list[:0], 0

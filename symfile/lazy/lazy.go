@@ -324,7 +324,7 @@ func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err er
 }
 
 // Public returns the last PUBLIC record at or below key. after is the offset of the last FUNC
-// record at or below key, 0 if there is none. The errors are those of Find.
+// record at or below key, or 0. The errors are those of Find.
 //
 // Where a writer sorts both kinds together, the PUBLIC records are not searched: Public reads on
 // from that FUNC until a FUNC above the key, and finds none that is before. A read may be the one

@@ -274,7 +274,7 @@ func (t *Text) keep(b *block) {
 	t.blocks[b.n] = b
 }
 
-// Newline returns the index of the next newline in b from i on, or len(b) if there is none.
+// Newline returns the index of the next newline in b from i on, or len(b).
 func Newline(b []byte, i int) int {
 	if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
 		return i + k

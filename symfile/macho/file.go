@@ -24,8 +24,7 @@ type File struct {
 	Order binary.ByteOrder
 	// Class is 32 or 64: the bits of an address, except for arm64_32, whose addresses have 32.
 	Class int
-	// CPU and SubCPU are the header's cputype and cpusubtype. Arch is the table of registers, or nil
-	// if there is none.
+	// CPU and SubCPU are the header's cputype and cpusubtype. Arch is the table of registers, or nil.
 	CPU, SubCPU uint32
 	Arch        *cpu.Arch
 	// Type is the header's filetype.

@@ -51,7 +51,7 @@ func (o *Table) Record(pos int) int {
 	return pos
 }
 
-// Search is the position of the last record whose key is no more than key, -1 if there is none.
+// Search is the position of the last record whose key is no more than key, or -1.
 //
 // Keys are spread about evenly within a section. So once both ends are in the same section, a place
 // is guessed by their keys; from there the search goes in steps that double until the key is

@@ -162,7 +162,7 @@ func (t *Table) entry(i int) (entry, error) {
 // noEntry is the offset of an entry that there is not.
 const noEntry = -1
 
-// find returns the entry that covers an address, or the one before it; ok is false if there is none.
+// find returns the entry that covers an address, or the one before it. ok is false if neither exists.
 func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
 	pos, err := t.starts.Search(rva)
 	if err != nil || pos < 0 {
@@ -172,12 +172,12 @@ func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
 	return e, err == nil && e.start <= rva, err
 }
 
-// function opens the entry that covers an address. It returns nil if there is none, and the entry
-// before it, which has the offset noEntry if there is none either.
+// function opens the entry that covers an address, or returns nil. It also returns the entry before
+// the address, which has the offset noEntry if it is missing too.
 //
 // Go's linker leaves some entries out of order, so that a search may not come to the right one: in
-// esbuild.exe of Go 1.26 a quarter of 7,949 functions. One entry that covers the address is the
-// right one, but before there is none, the table's order is checked.
+// esbuild.exe of Go 1.26 a quarter of 7,949 functions. An entry that covers the address is the
+// right one; but before it answers that the table has none, function checks the table's order.
 func (t *Table) function(rva uint64) (function, entry, error) {
 	f, e, err := t.searched(rva)
 	if f != nil || err != nil {

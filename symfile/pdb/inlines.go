@@ -129,7 +129,7 @@ func (m *moduleData) findImport(from int, number int64) (uint32, error) {
 	return 0, c.Err()
 }
 
-// moduleOf is the module whose name is at an offset of the names; nil if there is none. The linker
+// moduleOf is the module whose name is at an offset of the names, or nil. The linker
 // writes it there in lower case.
 func (f *File) moduleOf(file uint32) (*moduleData, error) {
 	want, err := f.text(file)

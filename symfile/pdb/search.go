@@ -26,7 +26,7 @@ type landmark struct {
 
 // narrow is the start of a record, in a part of the stream, after which that for an address
 // follows, within a block if addresses are spread evenly. next finds the first landmark in a range;
-// ok=false says that there is none. found=false: landmarks are out of order, or there are none.
+// ok=false says that the range has none. found=false: landmarks are missing or out of order.
 //
 // Invariant: the record for key is at lo or after it and before hi, and the addresses of lo and hi
 // are known or are the ends. Each round moves one of them to a block's start, so the loop ends.

@@ -94,7 +94,7 @@ func (l *sourceLinks) read(f *File) error {
 	return err
 }
 
-// namedText is the text of a stream of at most so many bytes, by its name; "" if there is none. Each byte
+// namedText is the text of a stream of at most so many bytes, by its name, or "". Each byte
 // takes so many in memory.
 func (f *File) namedText(name string, most, each int64) (string, error) {
 	number, ok := f.named[name]

@@ -88,7 +88,7 @@ func (f *File) parameters(number uint32) (string, error) {
 	return w.out.String(), nil
 }
 
-// record is a type's record; nil where there is none, or too many were asked for.
+// record is a type's record, or nil. It is nil too after too many requests.
 func (w *typeWriter) record(number uint32) []byte {
 	if w.steps++; w.steps > maxSteps || w.err != nil || number < firstRecord {
 		return nil

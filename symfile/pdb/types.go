@@ -14,7 +14,7 @@ import (
 //
 // Source: LLVM, docs/PDB/TpiStream.rst.
 type types struct {
-	s           *stream // nil if there is none
+	s           *stream // or nil
 	first, last uint32  // numbers: that of the first record, and the one after the last
 	base, size  int64   // of the records in the stream
 	hash        *stream
@@ -72,8 +72,8 @@ func (f *File) openTypes(t **types, number int, what string) (*types, error) {
 	return out, nil
 }
 
-// record is a record by its number, from its length field on: 0 length, 2 kind. It is nil if there
-// is none.
+// record is a record by its number, from its length field on: 0 length, 2 kind. It is nil if the
+// stream lacks it.
 //
 // Records are found from a known one near it: by the table, or, where a stream has none, by what
 // was seen on earlier walks from the start. From there each record's length leads to the next.

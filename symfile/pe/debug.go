@@ -224,7 +224,7 @@ func (f *File) CodeKind(rva uint64) (kind uint8, ok bool) {
 }
 
 // ExtraExceptions is the function table of a hybrid file's other processor: ARM64's in a file for
-// x64, x64's in one for ARM64. It is nil if there is none.
+// x64, x64's in one for ARM64. Other files have nil.
 func (f *File) ExtraExceptions() *input.Source {
 	if f.extra.rva == 0 || f.extra.size == 0 {
 		return nil

@@ -151,7 +151,7 @@ func (t *Table) read(c *input.Cursor) (e entry) {
 	return e
 }
 
-// text returns the string at an offset of .stabstr, or "" if there is none.
+// text returns the string at an offset of .stabstr, or "".
 func (t *Table) text(off uint64) string {
 	if off == 0 || off >= uint64(t.strings.Size) {
 		return ""

@@ -8,8 +8,8 @@ type Identity struct {
 	// without folders.
 	Name string
 	// DebugID is the id by which symbol stores find symbols: 32 upper-case hexadecimal digits and
-	// an age. CodeID is the binary's own identifier in lower case, in ELF files the build id. If
-	// there is none, CodeID is "" and DebugID is a hash of the code.
+	// an age. CodeID is the binary's own identifier in lower case, in ELF files the build id.
+	// Without a build id, CodeID is "" and DebugID is a hash of the code.
 	DebugID, CodeID string
 	// CodeName is the program's name if Name is that of its debug information (a PE file names a
 	// PDB), else "".

@@ -20,6 +20,6 @@ type Table interface {
 // Functions is a Table that knows where functions begin and end.
 type Functions interface {
 	// Function returns the code [start, end) of the function that covers an address, or else of the
-	// last one that starts before it. ok is false if there is none.
+	// last one that starts before it. ok is false if neither exists.
 	Function(rva uint64) (start, end uint64, ok bool, err error)
 }

@@ -183,8 +183,8 @@ type Crash struct {
 	// Event says what happened, as parts of a sentence: "tried to read 8 bytes at", 0x10, "null
 	// pointer plus 16, through rax".
 	Event analysis.Event
-	// Recursion are the functions of most of the crashed thread's frames, if its stack overflowed. It
-	// is nil if there are none.
+	// Recursion are the functions of most of the crashed thread's frames, if its stack overflowed,
+	// or nil.
 	Recursion *Recursion
 	// Ended is how many of the crashed thread's first frames are of functions that end the program
 	// and of what they called, or of a signal's handler: the crash's place is not in them. It is 0 unless the program ended
@@ -592,8 +592,8 @@ type MissingFile struct {
 	Published, Server, Layout string
 }
 
-// Mismatch is a loaded symbol file that has the name of a module's and another id. File is "" if
-// there is none. Item is the session's number of the file.
+// Mismatch is a loaded symbol file that has the name of a module's but another id, or the zero value.
+// Item is the session's number of the file.
 type Mismatch struct {
 	File, ID string
 	Item     int

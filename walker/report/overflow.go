@@ -33,7 +33,7 @@ func (b *builder) overflow() int {
 }
 
 // recursion returns the functions to which more than half of a stack's frames belong: the one with
-// most frames, and those that are between two of its calls. It is nil if there are none.
+// most frames, and those that are between two of its calls. Without such functions it is nil.
 //
 //	mutual_a < mutual_b < mutual_a < mutual_b < main    mutual_a, mutual_b
 //

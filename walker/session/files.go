@@ -46,8 +46,8 @@ type Item struct {
 	Message string
 	// Dump is the index of the dump that it became, or -1.
 	Dump int
-	// For symbol files and binaries: what the MODULE record says, or would say; ID is "" if there
-	// is none, and the user has to assign the file.
+	// For symbol files and binaries: what the MODULE record says, or would say; without an ID
+	// the user has to assign the file.
 	SymName, SymID, SymOS, SymArch string
 	// Refused: it unpacks to more than is allowed, see intake.Refused.
 	Refused bool

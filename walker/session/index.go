@@ -14,7 +14,7 @@ import (
 
 // IndexStore keeps indexes of symbol files for the next visit.
 type IndexStore interface {
-	// Load returns nil if there is none.
+	// Load returns nil if it has no index for the key.
 	Load(key string) []byte
 	Store(key string, index []byte)
 }

@@ -42,7 +42,7 @@ func frames(rows []row) []frame {
 	return out
 }
 
-// golden reads a file of the corpus, unpacked if its name has .gz after it; nil if there is none.
+// golden reads a file of the corpus, or its .gz, unpacked. It returns nil if neither exists.
 func golden(t *testing.T, path string) []byte {
 	t.Helper()
 	if b, err := os.ReadFile(path); err == nil {

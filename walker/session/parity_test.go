@@ -173,7 +173,7 @@ func (s *counts) stack(bp, rust bool) {
 	}
 }
 
-// frame counts one and returns the kind of difference, "" if there is none.
+// frame counts one and returns the kind of difference, or "".
 func (s *counts) frame(bp, rust, agree bool) string {
 	s.frames++
 	switch {

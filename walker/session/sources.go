@@ -113,7 +113,7 @@ func (t *SourceText) Trouble() string { return t.Problem }
 // Count is the number of lines.
 func (t *SourceText) Count() int { return len(t.starts) }
 
-// Line returns a line, counted from 1, without its end; "" if there is none.
+// Line returns a line, counted from 1, without its end, or "".
 func (t *SourceText) Line(n int) string {
 	if n < 1 || n > len(t.starts) {
 		return ""
@@ -182,8 +182,8 @@ func (fs *Files) AddSourceLines(c *report.Code) {
 // maxFitting is how many files of the same path are compared by their checksums.
 const maxFitting = 16
 
-// SourceFor returns the source file that was added for a path that debug information has, whose checksum
-// there is sum, if that is known; nil if there is none.
+// SourceFor returns the source file that the user added for a path in debug information, or nil. sum is the
+// checksum that the debug information has for it, if any.
 func (fs *Files) SourceFor(path string, sum symbol.Sum) *SourceText {
 	z := &fs.sources
 	for i, t := range z.texts {

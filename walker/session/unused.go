@@ -15,7 +15,7 @@ import (
 // Unused says why a dump does not use a file.
 type Unused struct {
 	Reason Reason
-	// Why is the reason as a clause: "its id is that of another build". It is "" if there is none.
+	// Why is the reason as a clause: "its id is that of another build". It may be "".
 	Why string
 	// Wanted: a module that needs symbols and has none has the file's name, or code that begins like
 	// the file's.

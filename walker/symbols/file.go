@@ -317,7 +317,7 @@ func (f *File) WithSym(open bool, do func(s *symfile.File)) bool {
 	return true
 }
 
-// WithBinary calls do with the binary, and returns false if there is none. do must not keep it.
+// WithBinary calls do with the binary, and returns false without one. do must not keep it.
 func (f *File) WithBinary(do func(b Binary)) bool {
 	f.mu.Lock()
 	defer f.unlock()

@@ -62,7 +62,7 @@ export interface WantedSymbol {
   frames: number;
 }
 
-/** Returns a symbol file, or nothing if there is none. */
+/** Returns a symbol file, or nothing. */
 export type SymbolProvider = (symbol: WantedSymbol) => Data | null | undefined | Promise<Data | null | undefined>;
 
 /** The events of <crash-pane> and of a frame, with their details. */

@@ -166,7 +166,7 @@ func (p *parser) typedValue() *node {
 	return p.anyValue()
 }
 
-// anyValue reads a value, and fails if there is none.
+// anyValue reads a value, and fails without one.
 func (p *parser) anyValue() *node {
 	if !p.enter() {
 		return nil

@@ -157,10 +157,10 @@ func (p *printer) strings(key string, all []string) {
 	p.List(key, len(all), func(i int) { p.PutString(all[i]) })
 }
 
-// function writes the key of a function's name, null if there is none.
+// function writes the key of a function's name, or null.
 func (p *printer) function(n report.Name) { p.StrOrNull("function", n.Shown()) }
 
-// moduleName writes the key of a module's name, null if there is none.
+// moduleName writes the key of a module's name, or null.
 func (p *printer) moduleName(m int) {
 	if m < 0 {
 		p.Null("module")

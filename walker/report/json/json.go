@@ -237,7 +237,7 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 	}
 }
 
-// line writes a line number, null if there is none.
+// line writes a line number, or null.
 func (p *printer) line(has bool, line uint32) {
 	if has {
 		p.Uint("line", uint64(line))

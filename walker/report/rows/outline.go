@@ -4,7 +4,7 @@ package rows
 // address.
 type OutlinePage struct {
 	Page
-	Item int // of the file; -1 if there is none
+	Item int // of the file, or -1
 	// Name is the file's name, Module the name and id that it is known by. Facts say what it has, and Warnings
 	// what its reader passed over, of WarningCount.
 	Name, Module string

@@ -72,7 +72,7 @@ func Words(frames []Frame, lists Lists) []string {
 	return out
 }
 
-// Place returns the index of the first frame of the program's own code. If there is none it is 0,
+// Place returns the index of the first frame of the program's own code. Without one it is 0,
 // or -1 without frames, and own is false.
 func Place(frames []Frame, lists Lists) (at int, own bool) {
 	words := Words(frames, lists)

@@ -76,7 +76,7 @@ func plainOrigin(u *url.URL) bool {
 // Upstream is a server's answer.
 type Upstream struct {
 	Status int
-	// Header is one of its header fields, "" if there is none.
+	// Header is one of its header fields, or "".
 	Header func(name string) string
 	// Send answers the body by way of w, whose header is written already.
 	Send func(w http.ResponseWriter) error
