@@ -89,7 +89,7 @@ func TestContexts(t *testing.T) {
 						t.Error("not all registers are known")
 					}
 					if len(c.Extra) < 10 {
-						t.Errorf("only %d registers beside the general ones", len(c.Extra))
+						t.Errorf("only %d registers besides the general ones", len(c.Extra))
 					}
 					for _, x := range c.Extra {
 						got := make([]byte, max(8, len(x.Bytes)))

@@ -26,7 +26,7 @@ func corpusDumps(t testing.TB) (dumps []string) {
 		}
 	}
 	if len(dumps) == 0 {
-		t.Skip("SKIPPED: no corpus at " + corpusDir + " (beside the repository): nothing is opened")
+		t.Skip("SKIPPED: no corpus at " + corpusDir + " (next to the repository): nothing is opened")
 	}
 	return dumps
 }

@@ -97,7 +97,7 @@ func (d *Dump) afford(stream StreamType, n int64) bool {
 	if d.namesRead += n; d.namesRead <= d.Src.Size+4<<20 {
 		return true
 	}
-	d.remark(Bad, stream, -1, "names and debug records that lie beside each other",
+	d.remark(Bad, stream, -1, "names and debug records that do not overlap",
 		fmt.Sprintf("more than %d bytes of them; the rest is left out", d.namesRead-n))
 	d.namesRead = -1 // said once; nothing more is read
 	return false

@@ -36,7 +36,7 @@ func openWithout(src *input.Source, opt Options, why error) (*File, error) {
 	src.Index = nil
 	f, err := openOnDemand(src, opt)
 	if err == nil && f.warn(unusedIndex, 0) {
-		f.say("the index beside the file is not used: %v", why)
+		f.say("the index next to the file is not used: %v", why)
 	}
 	return f, err
 }

@@ -333,7 +333,7 @@ func TestIndexBesideWrong(t *testing.T) {
 				t.Fatalf("%s: %s", name, d)
 			}
 		}
-		if w := f.Warnings; len(w) == 0 || !strings.HasPrefix(w[0].String(), "the index beside the file is not used: ") || !strings.Contains(w[0].String(), c.says) {
+		if w := f.Warnings; len(w) == 0 || !strings.HasPrefix(w[0].String(), "the index next to the file is not used: ") || !strings.Contains(w[0].String(), c.says) {
 			t.Errorf("%s: no word of it: %.300v", name, w)
 		}
 		if strings.HasPrefix(name, "damaged b") && !f.Revised() {

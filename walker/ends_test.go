@@ -46,7 +46,7 @@ func TestCompleteStacks(t *testing.T) {
 
 		{name: "the chain of frame pointers", os: core.MacOS, rbp: at(1), words: []uint64{1, at(4), code(0x2020), 3, 0, 5, code(0x3030), 7},
 			shape: "1010 context, 2020 frame_pointer, end", detail: "the chain of frame pointers ends here: the word at rbp 0x7fff0020 is 0"},
-		{name: "with a return address beside the 0", os: core.MacOS, rbp: at(1), words: []uint64{1, at(4), code(0x2020), 3, 0, code(0x3030), 6, 7},
+		{name: "with a return address next to the 0", os: core.MacOS, rbp: at(1), words: []uint64{1, at(4), code(0x2020), 3, 0, code(0x3030), 6, 7},
 			shape: "1010 context, 2020 frame_pointer, 3030 scan, nothing-found"},
 		{name: "frame 0's register", os: core.MacOS, rbp: at(1), words: []uint64{1, 0, 2, code(0x2020), 3, 4, 5, 6},
 			shape: "1010 context, 2020 scan, nothing-found"},

@@ -176,7 +176,7 @@ type FramePointerRules struct {
 	FromLR bool
 	// LeafByLR: frame 0's lr is its return address if the function made no call yet, which the
 	// functions that pc and lr are in tell. Otherwise all CPUs but 32-bit arm take the saved word
-	// beside the frame pointer, whatever FromLR says, and a frame pointer of 0 ends a stack only if
+	// next to the frame pointer, whatever FromLR says, and a frame pointer of 0 ends a stack only if
 	// it was read from a frame.
 	LeafByLR bool
 	// Verify: a frame whose return address is known not to follow a call, or that does not move up

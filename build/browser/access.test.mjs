@@ -113,7 +113,7 @@ for (const [what, symbols, unused] of [
       return Math.floor((Math.min(bottom, innerHeight) - top) / 26);
     });
     assert.ok(rows >= 12, `${rows} rows`);
-    assert.ok(await tab.page.locator(".reg-value").first().isVisible(), "the registers are beside it");
+    assert.ok(await tab.page.locator(".reg-value").first().isVisible(), "the registers are next to it");
     await tab.page.click("#tab-modules");
     await tab.page.locator("#modules .row").first().waitFor();
   });

@@ -1,5 +1,5 @@
 // Symbols for a module without an id: wherever the page says what to do, the control for it is
-// beside the text, and it works.
+// next to the text, and it works.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

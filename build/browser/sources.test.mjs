@@ -312,7 +312,7 @@ test("the stack reads less than 5 MB of a file of 1 GB", async () => {
   await rm(file);
 });
 
-test("the index beside a large file is asked for and used, and one that does not fit is named", async () => {
+test("the index next to a large file is asked for and used, and one that does not fit is named", async () => {
   // A function that is not in its place: a search does not find it, the index does.
   const onStack = "Pipeline::start()::{lambda()#5}>::_M_invoke";
   const file = await grownSymbols(join(dir, "moved.sym"), 40, { moved: onStack });
@@ -339,7 +339,7 @@ test("the index beside a large file is asked for and used, and one that does not
     }
     await tab.part("files");
     await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
-    assert.equal((await tab.page.locator("#files").innerText()).includes("the index beside the file is not used"), !used);
+    assert.equal((await tab.page.locator("#files").innerText()).includes("the index next to the file is not used"), !used);
     await tab.close();
     tab = await chrome.open(site.origin);
   }

@@ -72,7 +72,7 @@ var poisons = []poison{
 	{0xcdcdcdcd, "windows", "allocated memory that was not initialized (Microsoft's debug heap)"},
 	{0xdddddddd, "python", "memory that Python's debug allocator has freed"},
 	{0xcdcdcdcd, "python", "memory of Python's debug allocator that was not initialized"},
-	{0xfdfdfdfd, "python", "the space beside a block of Python's debug allocator"},
+	{0xfdfdfdfd, "python", "the space next to a block of Python's debug allocator"},
 	{0xcccccccc, "windows", "a local variable that was not initialized (Microsoft's debug code)"},
 	{0xfdfdfdfd, "windows", "the space between two blocks of Microsoft's debug heap"},
 	{0xbaadf00d, "windows", "allocated memory that was not initialized (the Windows heap under a debugger)"},

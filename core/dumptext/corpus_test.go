@@ -66,7 +66,7 @@ func TestCorpus(t *testing.T) {
 	more2, _ := filepath.Glob(filepath.Join(corpus, "other", "*", "*.dmp"))
 	dumps = append(append(dumps, more...), more2...)
 	if len(dumps) == 0 {
-		t.Skip("SKIPPED: no corpus beside the repository: NOTHING is compared with rust-minidump's --dump")
+		t.Skip("SKIPPED: no corpus next to the repository: NOTHING is compared with rust-minidump's --dump")
 	}
 	printed, compared, same, files := 0, 0, 0, 0
 	for _, path := range dumps {

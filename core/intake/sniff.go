@@ -185,7 +185,7 @@ var signatures = []struct {
 	{"SZDD\x88\xf0\x27\x33", Guess{Packed, "a file packed by compress.exe; unpack it with expand on Windows first"}},
 	{arMagic, Guess{Ar, "a static library or Debian package (an ar archive)"}},
 	{"!<thin>\n", Guess{Packed, "a list of object files (a thin ar archive); drop these"}},
-	{"symindex", Guess{Binary, "the index of a symbol file, for a server that has it beside that file"}},
+	{"symindex", Guess{Binary, "the index of a symbol file, for a server that has it next to that file"}},
 	{"BC\xc0\xde", Guess{Binary, "LLVM bitcode, which the linker compiles (-flto)"}},
 	{"\xde\xc0\x17\x0b", Guess{Binary, "LLVM bitcode, which the linker compiles (-flto)"}},
 	{"\x00asm", Guess{Binary, "a WebAssembly module"}},

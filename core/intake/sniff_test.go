@@ -54,7 +54,7 @@ func TestSniff(t *testing.T) {
 		{"a", "\r\nINFO CODE_ID 1234 x\r\nSTACK CFI INIT 0 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\r\n", SymWithoutModule, ""},
 		{"a", "FILE your taxes now\nor else\n", Text, ""},
 		{"a", "FUNCTION f\n", Text, ""},
-		{"a.sym.index", "symindex\x03\x00\x10", Binary, "the index of a symbol file, for a server that has it beside that file"},
+		{"a.sym.index", "symindex\x03\x00\x10", Binary, "the index of a symbol file, for a server that has it next to that file"},
 		{"a", "\x1f\x8b\x08", Gzip, ""},
 		{"a", "PK\x03\x04....", Zip, ""},
 		{"a", "PK\x05\x06" + strings.Repeat("\x00", 18), Zip, ""},

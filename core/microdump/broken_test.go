@@ -202,7 +202,7 @@ func TestCorpus(t *testing.T) {
 	const corpus = "../../../shared/corpus/breakpad/dumps"
 	files, _ := filepath.Glob(filepath.Join(corpus, "microdump-*.dmp"))
 	if len(files) == 0 {
-		t.Skip("SKIPPED: no corpus beside the repository: NO real microdump is read")
+		t.Skip("SKIPPED: no corpus next to the repository: NO real microdump is read")
 	}
 	for _, c := range []struct {
 		name                    string

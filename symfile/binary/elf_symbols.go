@@ -21,7 +21,7 @@ func (f *elfProgram) symbolSources(symbols dwarf.Symbols) []*symbolSource {
 			out = append(out, sourceOf(".stab", e.Src.Name, func() (symbolTable, error) {
 				t, err := stabs.OpenELF(e)
 				if err == nil && t == nil {
-					err = &input.FormatError{File: e.Src.Name, Part: "section headers", Offset: -1, Want: "a section .stabstr beside .stab"}
+					err = &input.FormatError{File: e.Src.Name, Part: "section headers", Offset: -1, Want: "a section .stabstr next to .stab"}
 				}
 				return t, err
 			}))

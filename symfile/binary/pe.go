@@ -87,7 +87,7 @@ func (f *peProgram) warnings() []string {
 		out = append(out, f.debug.Warnings()...)
 	}
 	if f.pe.Hybrid == "arm64ec" && f.pe.ExtraExceptions() == nil {
-		out = append(out, f.src.Name+": has ARM64EC code beside x64 code, and no function table of it that could be read")
+		out = append(out, f.src.Name+": has ARM64EC code as well as x64 code, and no function table of it that could be read")
 	}
 	return out
 }

@@ -204,7 +204,7 @@ const corpus = "../../../shared/corpus/other/"
 func needCorpus(t testing.TB) {
 	t.Helper()
 	if _, err := os.Stat(corpus); err != nil {
-		t.Skip("*** SKIPPED: the corpus is not beside the repository")
+		t.Skip("*** SKIPPED: the corpus is not next to the repository")
 	}
 }
 

@@ -67,7 +67,7 @@ func TestHeaderReadsLittle(t *testing.T) {
 		}
 	}
 	if at(t, tab, cpu.AMD64, 0xfff) != "none" || at(t, tab, cpu.AMD64, 0x1000+200000*16) != "none" {
-		t.Error("rules beside the functions")
+		t.Error("rules outside the functions")
 	}
 	if read.n+hdrRead.n > 3*4*4<<10 || len(tab.Warnings()) > 0 {
 		t.Errorf("%d bytes of %d read, %v", read.n+hdrRead.n, len(b.b), tab.Warnings())

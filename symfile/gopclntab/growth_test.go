@@ -82,7 +82,7 @@ func TestGrowth(t *testing.T) {
 		name         string
 		call, parent func(n, i int) int
 	}{
-		{"calls beside each other", func(n, i int) int { return i%2*(i/2+1) - 1 }, func(n, i int) int { return 2 * i % n }},
+		{"calls next to each other", func(n, i int) int { return i%2*(i/2+1) - 1 }, func(n, i int) int { return 2 * i % n }},
 		{"calls around each other", func(n, i int) int { return i }, func(n, i int) int { return (i + 1) % n }},
 		{"calls in the one before", func(n, i int) int { return i }, func(n, i int) int { return max(i-1, 0) }},
 	} {

@@ -29,7 +29,7 @@ func eachCorpusFile(t *testing.T, f func(t *testing.T, c corpusFile)) {
 	t.Helper()
 	expected, _ := filepath.Glob(filepath.Join(corpusRoot, "*.sframe.json"))
 	if len(expected) == 0 {
-		t.Skip("*** SKIPPED: there is no corpus beside the repository; no SFrame section of a linker was read")
+		t.Skip("*** SKIPPED: there is no corpus next to the repository; no SFrame section of a linker was read")
 	}
 	for _, p := range expected {
 		p = strings.TrimSuffix(p, ".sframe.json")

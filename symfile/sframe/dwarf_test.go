@@ -20,7 +20,7 @@ func TestAgainstDWARF(t *testing.T) {
 		files[i] = p[:len(p)-len(".sframe.json")]
 	}
 	if len(files) == 0 {
-		t.Log("*** SKIPPED: there is no corpus beside the repository; only the oracle's programs are compared")
+		t.Log("*** SKIPPED: there is no corpus next to the repository; only the oracle's programs are compared")
 	}
 	for _, tc := range oracles {
 		files = append(files, filepath.Join("testdata", "oracle", tc.elf+".elf"))

@@ -309,7 +309,7 @@ var made = []*madeSection{{
 			{at: 0x200, words: []int64{-0x80000000, 0x7fffffff}, size: 4, means: "cfa = $rbp − 2147483648, ra = [cfa − 8], $rbp = [cfa + 2147483647], other registers lost"}}},
 	},
 }, {
-	name: "version3", says: "version 3: starts of 64 bits, attributes beside the rows, a signal frame, flexible functions",
+	name: "version3", says: "version 3: starts of 64 bits, attributes next to the rows, a signal frame, flexible functions",
 	order: little, version: 3, flags: 0x05, abi: 3, ra: -8, address: 0x7f0000003000,
 	funcs: []madeFunc{
 		{start: 0x1000, size: 0x10, addr: 1, rows: []madeRow{

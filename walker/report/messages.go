@@ -49,7 +49,7 @@ const (
 // and node_bindings.cc (_productName, _version, prod is "Electron" then and ver Electron's own,
 // process_type, electron.v8-…); Mozilla's CrashAnnotations.yaml (MozCrashReason, AbortMessage,
 // ProductName, Version, ReleaseChannel, ProcessType); Sentry's Electron SDK (sentry___initialScope,
-// JSON). Sentry's native SDK and Unreal keep what they know in files beside the dump
+// JSON). Sentry's native SDK and Unreal keep what they know in files next to the dump
 // (__sentry-event, CrashContext.runtime-xml); ErrorMessage, GameName and BuildVersion are Unreal's
 // names there. The last line of reasons are names that speak for themselves.
 var annotationKeys = []struct {

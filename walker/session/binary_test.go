@@ -170,7 +170,7 @@ func TestSectionOfProgram(t *testing.T) {
 	}
 }
 
-// A binary alone serves names, lines and rules; beside a symbol file each answers what the other
+// A binary alone serves names, lines and rules; next to a symbol file each answers what the other
 // cannot.
 func TestBinaryAndSym(t *testing.T) {
 	const fakeRule = "<app.elf .eh_frame+0x3a8"

@@ -67,7 +67,7 @@ type Progress struct {
 	Name  string // of the file
 	Done  int64
 	Total int64
-	// Background: the step runs beside the session's other work.
+	// Background: the step runs alongside the session's other work.
 	Background bool
 }
 

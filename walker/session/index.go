@@ -103,7 +103,7 @@ func (fs *Files) nextPass() {
 	})
 }
 
-// fullIndex opens a symbol file with its full index, beside the session's other work.
+// fullIndex opens a symbol file with its full index, alongside the session's other work.
 func (fs *Files) fullIndex(p *pass) (full *symfile.File, err error) {
 	if p.item < 0 || p.item >= len(fs.items) || fs.items[p.item].file == nil || fs.items[p.item].file.IsBinary {
 		return nil, fmt.Errorf("there is no symbol file number %d", p.item)

@@ -13,7 +13,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// TestIndexBeside: with the index beside a symbol file on a server the stacks are those of the full
+// TestIndexBeside: with the index next to a symbol file on a server the stacks are those of the full
 // index at once, also of a file that a search reads wrongly. A damaged index changes nothing but
 // that a warning says so.
 func TestIndexBeside(t *testing.T) {
@@ -48,7 +48,7 @@ func TestIndexBeside(t *testing.T) {
 					it = i
 				}
 			}
-			said := strings.Contains(strings.Join(it.Warnings, "\n"), "tilecruncher.sym: the index beside the file is not used: ")
+			said := strings.Contains(strings.Join(it.Warnings, "\n"), "tilecruncher.sym: the index next to the file is not used: ")
 			if exact := len(s.Unindexed(0, false)) == 0; exact != (name == "right") || said == exact {
 				t.Errorf("%s index: exact %v, warnings %q", name, exact, it.Warnings)
 			}

@@ -136,7 +136,7 @@ func (step *machoStep) differs(r *report.Report, swift bool) string {
 
 // TestMachOTraces walks the stacks of Mach-O programs at every fifth of their instructions, prologues
 // and epilogues among them: pc, sp and the registers that calls preserve, of every caller.
-// $CRASHPANE_TRACES names more traces, whose programs are beside them: of those all. README.md in the folder says how
+// $CRASHPANE_TRACES names more traces, whose programs are next to them: of those all. README.md in the folder says how
 // they are made.
 func TestMachOTraces(t *testing.T) {
 	paths, err := filepath.Glob("../../symfile/macho/testdata/traces/*.json.gz")

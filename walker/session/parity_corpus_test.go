@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// corpusRoot is the folder of dumps and goldens beside the repository. It is large and has licences
+// corpusRoot is the folder of dumps and goldens next to the repository. It is large and has licences
 // of its own, so the repository does not carry it; without it these tests have nothing to do.
 const corpusRoot = "../../../shared/corpus"
 
@@ -34,7 +34,7 @@ func corpus(t *testing.T) []parityCase {
 		t.Skip("SKIPPED: the corpus of the reference tools is compared natively only; under js/wasm it would take minutes")
 	}
 	if _, err := os.Stat(corpusRoot); err != nil {
-		t.Skip("SKIPPED: there is no corpus beside the repository; NOTHING was compared with Breakpad and rust-minidump")
+		t.Skip("SKIPPED: there is no corpus next to the repository; NOTHING was compared with Breakpad and rust-minidump")
 	}
 	at := func(parts ...string) string { return filepath.Join(append([]string{corpusRoot}, parts...)...) }
 	var cases []parityCase

@@ -225,7 +225,7 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 	if len(notes) == 0 {
 		return
 	}
-	// Offsets count from 0, so they are kept as −1, −2, … beside the numbers of lines.
+	// Offsets count from 0, so they are kept as −1, −2, … next to the numbers of lines.
 	key, text := -at.Offset-1, fmt.Sprintf("at offset 0x%x", at.Offset)
 	if at.Line > 0 {
 		key, text = int64(at.Line), fmt.Sprintf("line %d", at.Line)

@@ -23,7 +23,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// verdictCases are the dumps of the corpus, each with what symbols there are beside it. Hostile
+// verdictCases are the dumps of the corpus, each with what symbols there are next to it. Hostile
 // files and the emulated programs are left out: they say nothing of crashes.
 func verdictCases(t *testing.T) []parityCase {
 	t.Helper()

@@ -74,7 +74,7 @@ type Options struct {
 	Session session.Options
 	// Fetched returns how many bytes were read from servers; nil if there are no servers.
 	Fetched func() int64
-	// PostData sends a message with bytes beside it. Without it, no symbol files are written.
+	// PostData sends a message together with bytes. Without it, no symbol files are written.
 	PostData func(protocol.Answer, []byte)
 	// Pause is input.Budget.Pause.
 	Pause func()

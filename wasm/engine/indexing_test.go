@@ -71,7 +71,7 @@ func initAddress(record string) (n uint64) {
 	return n
 }
 
-// passes has an engine's passes done when a test says so, as if they were done beside other
+// passes has an engine's passes done when a test says so, as if they were done alongside other
 // requests.
 type passes struct {
 	waiting []func()

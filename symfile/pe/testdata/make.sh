@@ -54,7 +54,7 @@ make arm-aligned thumbv7-pc-windows-msvc arm -O2 -gcodeview -mno-stack-arg-probe
 source=t.c def=$tmp/t.def link=/debug:dwarf,symtab
 make dwarf x86_64-pc-windows-msvc x64 -O2 -gdwarf-5
 
-# ARM64EC beside x64, which lld links since version 20. The emulator runs the function behind the thunk of the export.
+# ARM64EC next to x64, which lld links since version 20. The emulator runs the function behind the thunk of the export.
 if command -v lld-link-22 > /dev/null; then
 	clang-19 --target=arm64ec-pc-windows-msvc -O2 -fno-stack-protector -mno-stack-arg-probe -c ec.c -o "$tmp/ec.obj"
 	clang-19 --target=arm64ec-pc-windows-msvc -c ecload.s -o "$tmp/ecload.obj"

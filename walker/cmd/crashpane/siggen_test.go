@@ -73,7 +73,7 @@ type oracleFrame struct {
 func TestSiggen(t *testing.T) {
 	const root = "../../../../shared/corpus"
 	if _, err := os.Stat(root); err != nil {
-		t.Skip("SKIPPED: there is no corpus beside the repository; NO signature was compared with siggen's")
+		t.Skip("SKIPPED: there is no corpus next to the repository; NO signature was compared with siggen's")
 	}
 	environ := oraclePython(t)
 	names := corpusFunctions(t, root)

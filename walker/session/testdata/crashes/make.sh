@@ -1,6 +1,6 @@
 #!/bin/sh
 # make.sh FOLDER: crashes programs of C++, Rust, Go, JavaScript, Python and Java in many ways, and has LLDB write a dump of each, with the programs and
-# libraries beside them. TestVerdicts compares their first lines if CRASHPANE_CRASHES names the folder. It needs g++, rustc, go,
+# libraries next to them. TestVerdicts compares their first lines if CRASHPANE_CRASHES names the folder. It needs g++, rustc, go,
 # node (20), a JDK (17), Debian's python3 (3.11) and lldb (lldb-22), and an amd64 Linux.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
