@@ -10,7 +10,7 @@ import (
 )
 
 // OSName returns the system's name: "Windows NT", "Linux", …, and the number of one without a name.
-// Like all that is said of the system it is empty without a SystemInfo stream.
+// Like all facts about the system it is empty without a SystemInfo stream.
 func (d *Dump) OSName() string {
 	i := d.System
 	if i == nil || d.Micro != nil && i.OS == OSUnknown {
@@ -62,7 +62,7 @@ func (d *Dump) BuildText() *string {
 	return &d.System.CSDVersion
 }
 
-// CPUName returns the processor's name, or the number of one without a name. Where two CPUs have
+// CPUName returns the processor's name, or the number of one without a name. If two CPUs have
 // its number, the dump's registers say which it is.
 func (d *Dump) CPUName() string {
 	i := d.System

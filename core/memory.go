@@ -134,7 +134,7 @@ func decodeMemoryInfoList(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// build sorts the regions of all sources. Where they overlap, a region keeps what no earlier one
+// build sorts the regions of all sources. If they overlap, a region keeps what no earlier one
 // has: the lists come first (9 before 5, as in rust-minidump), then stacks and backing stores that
 // no list holds; within a list the lower address wins, then the larger size.
 func (m *Memory) build() {

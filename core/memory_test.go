@@ -201,7 +201,7 @@ func BenchmarkMemoryWord(b *testing.B) {
 	}
 }
 
-// Where a frame did not fit on its stack, the stack is what is right above its stack pointer. Memory
+// If a frame did not fit on its stack, the stack is what is right above its stack pointer. Memory
 // that is farther away than the gap below a stack is another one.
 func TestStackBelowItsMemory(t *testing.T) {
 	d := open(t, dumptest.New(dumptest.LittleEndian).Thread(1, nil, 0, nil).Thread(2, nil, 0x900000, make([]byte, 16)).

@@ -150,7 +150,7 @@ func (u *UnloadedModule) CodeID() string {
 	return strings.ToLower(windowsCodeID(u.TimeDateStamp, u.Size))
 }
 
-// FileVersion returns the file's version, "10.0.19041.1", or "". Where modules are ELF files, the
+// FileVersion returns the file's version, "10.0.19041.1", or "". If modules are ELF files, the
 // writer of rust-minidump puts each number into a field of 32 bits; others pack two into one, as on
 // Windows.
 func (m *Module) FileVersion() string {

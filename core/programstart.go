@@ -262,7 +262,7 @@ func (d *Dump) mayBegin(s *programStart, segments []Segment) (out []uint64) {
 }
 
 // agrees reports whether the program's code can be what the dump's memory has, if an entry begins
-// at a distance from the program's start. Where memory has no code of the program, it can. Code
+// at a distance from the program's start. It is true if the dump has no memory of the code. Code
 // that was changed while the program ran is a small part of it.
 func (d *Dump) agrees(s *programStart, at uint64, f *ProgramFile) bool {
 	if f.Read == nil {

@@ -118,7 +118,7 @@ func (d *Dump) StackAround(i int, sp uint64) *StackMemory {
 	if !ok {
 		return own
 	}
-	// Where ranges overlap, the bytes of the thread's own range count.
+	// If ranges overlap, the bytes of the thread's own range count.
 	s := own
 	if own == nil || own.Start < all.first || own.Start > all.last {
 		r, _ := d.Memory.Region(at)

@@ -195,7 +195,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestBrokenRareStreams: what is wrong is said, and what is there is kept.
+// TestBrokenRareStreams: damage is reported, and what is readable is kept.
 func TestBrokenRareStreams(t *testing.T) {
 	words := func(v ...uint32) (p []byte) {
 		for _, x := range v {

@@ -176,7 +176,7 @@ func (d *Dump) emulates(native *Context, program *cpu.Arch) string {
 	return fmt.Sprintf("it was running translated code at 0x%x, and the registers that its thread environment block names are older", pc)
 }
 
-// findFault finds the registers of the exceptions. Where one happened in the layer itself, they are
+// findFault finds the registers of the exceptions. If one happened in the layer itself, they are
 // in its record; where the layer passed one on, they are the thread's own.
 func (d *Dump) findFault(w *Wow64) {
 	found := map[int]bool{}

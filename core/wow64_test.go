@@ -153,7 +153,7 @@ func TestWow64Fault(t *testing.T) {
 	}
 }
 
-// TestWow64Lacking: what is missing or damaged is said, and the thread keeps what the dump has.
+// TestWow64Lacking: what is missing or damaged is reported, and the thread keeps what the dump has.
 func TestWow64Lacking(t *testing.T) {
 	teb := dumptest.ThreadTEB(1)
 	good := dumptest.Reserved(0x14c, 4, wowSaved(1))

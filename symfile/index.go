@@ -70,7 +70,7 @@ var tableWords = [numTables]string{tableFuncs: "FUNC", tableInits: "STACK CFI IN
 // with the highest start; among equals the shortest; among those the first in the file.
 //
 // For records inside one another that is Breakpad's rule (the innermost wins) and for runs that all
-// reach to the function's end it is what rust-minidump cuts them to. Where two overlap in part,
+// reach to the function's end it is what rust-minidump cuts them to. If two overlap in part,
 // Breakpad drops the later in the file and rust-minidump shortens the first: here, as in the
 // latter, the one that starts later counts from its start on.
 //
@@ -185,7 +185,7 @@ func (f *File) sayOf(of int32, format string, args ...any) {
 }
 
 // sortFew sorts a short list, keeping equal ones in their order. slices.SortStableFunc would be
-// compiled anew for each type, and each copy is kilobytes of program that the page has to fetch;
+// compiled again for each type, and each copy is kilobytes of program that the page has to fetch;
 // only the big lists of the index are worth that.
 func sortFew[T any](s []T, order func(a, b T) int) {
 	sort.SliceStable(s, func(i, j int) bool { return order(s[i], s[j]) < 0 })

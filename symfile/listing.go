@@ -75,7 +75,7 @@ func (s *Scan) Step(n int64, v Visit) error {
 	return nil
 }
 
-// lines reads complete lines, the first of which is at an offset of the file.
+// lines reads complete lines, beginning at an offset of the file.
 func (s *Scan) lines(b []byte, base int64, v Visit) {
 	for i := 0; i < len(b); {
 		end := lazy.Newline(b, i)

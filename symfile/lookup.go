@@ -298,7 +298,7 @@ func (f *File) extent(public, rva uint64) (symbol.Extent, error) {
 	if r == (rec{}) {
 		return f.extentByWin(public, rva)
 	}
-	// Where a function may have several records, the code of two functions may touch as well. So
+	// If a function may have several records, the code of two functions may touch as well. So
 	// nothing is known of a name from which records lead to the address without a gap.
 	for n := 0; f.Module.inParts() && covers && r.rva > public && n < maxParts; n++ {
 		before, touches, err := f.find(tableInits, r.rva-1)

@@ -152,7 +152,7 @@ func smallIndex(t testing.TB) (text, index []byte) {
 }
 
 // TestIndexDamaged: an index that is cut anywhere, or changed in what is read at once, is an error
-// that says so. Where a block is changed, the file is read without the index as soon as a lookup
+// that says so. If a block is changed, the file is read without the index as soon as a lookup
 // meets it.
 func TestIndexDamaged(t *testing.T) {
 	text, index := smallIndex(t)
@@ -342,7 +342,7 @@ func TestIndexBesideWrong(t *testing.T) {
 	}
 }
 
-// TestIndexOld: a file that was changed where its fingerprint does not see it is read anew as soon
+// TestIndexOld: a file that was changed where its fingerprint does not see it is read again as soon
 // as a lookup meets the place.
 func TestIndexOld(t *testing.T) {
 	text := generate(3000)
@@ -366,7 +366,7 @@ func TestIndexOld(t *testing.T) {
 		t.Log(d)
 	}
 	if d := differs(f, want, 0x3cd48); d != "" || !f.Revised() || f.Revised() {
-		t.Errorf("not read anew: %s", d)
+		t.Errorf("not read again: %s", d)
 	}
 	sameIndex(t, "anew", f, want)
 }

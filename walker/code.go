@@ -22,7 +22,7 @@ func (s *walk) proposeCode() (candidate, string) {
 		return candidate{}, notApplicable
 	}
 	f := s.top()
-	// Where a program's tables would have the rules and the program is not there, only a scan could
+	// If a program's tables would have the rules and the program is not there, only a scan could
 	// go on from the caller, and would begin to guess where it found nothing before.
 	if f.Module >= 0 && s.functionTables() {
 		if _, ans := s.Symbols.Row(f.Module, f.RVA); ans == symbol.NoFile {
@@ -113,7 +113,7 @@ func (s *walk) followCode(f *Frame) codedRow {
 		code := s.function(start, size)
 		code.Thumb, code.Callee = thumb, s.calledCode
 		if row, ok := framecode.Body(s.arch, s.order(), &code, pc, returned, &s.codeLeft); ok {
-			// Where the stack pointer was lost on the way, nothing says which registers an epilogue has taken
+			// If the stack pointer was lost on the way, nothing says which registers an epilogue has taken
 			// from the stack, but the way to its return.
 			if row.CFA.Kind == unwind.FromReg && row.CFA.Reg != s.arch.SP && !returned {
 				if leaving, ok := s.epilogue(pc, thumb); ok {
@@ -233,7 +233,7 @@ func (s *walk) beforeCalls(row *unwind.Row) bool {
 	return why == ""
 }
 
-// codeDiffers: the code leads to another caller than rules that do not describe epilogues. Where it
+// codeDiffers: the code leads to another caller than rules that do not describe epilogues. If it
 // leads to the same, the rules know better which registers were saved on the way.
 func (s *walk) codeDiffers(f *Frame, row *unwind.Row) bool {
 	code, why := s.codeRow(f)

@@ -195,7 +195,7 @@ func TestReturnToEntry(t *testing.T) {
 	}
 }
 
-// Where the leaf at frame 0 has pushed registers, its caller's rules read a word too low: here the
+// If the leaf at frame 0 has pushed registers, its caller's rules read a word too low: here the
 // address of a function, which no call returns to.
 func TestNoReturnToEntryAboveALeaf(t *testing.T) {
 	a := cpu.ARM64

@@ -16,7 +16,7 @@ func TestCompleteStacks(t *testing.T) {
 	// 8192 words of stackBase go on to a multiple of 64 KB, where stacks of Windows begin.
 	stack := func(n int, words ...uint64) []uint64 { return append(words, make([]uint64, n-len(words))...) }
 	at := func(i uint64) uint64 { return stackBase + 8*i }
-	// Where a test says so, parts of the module are two of Windows' instead.
+	// If a test says so, parts of the module are two of Windows' instead.
 	kernel := func(rva uint64) uint64 { return code(0x8000 + rva) }
 	ntdll := func(rva uint64) uint64 { return code(0xc000 + rva) }
 	windows := core.NewModuleMap([]core.ModuleMapping{{Start: codeBase, Size: 0x8000, Module: 0}, {Start: kernel(0), Size: 0x4000, Module: 1},

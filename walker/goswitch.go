@@ -18,7 +18,7 @@ import (
 // goroutine. A dump that has not all memory lacks the g or the goroutine's stack; then the walk ends
 // at the switch.
 //
-// Where C calls Go (cgocallback) it is the other way round: the thread's stack is left for the
+// If C calls Go (cgocallback) it is the other way round: the thread's stack is left for the
 // goroutine's, and where it was is in the g of the thread's stack.
 //
 // Source: runtime/asm_*.s and runtime/runtime2.go. The layout has been the same since Go 1.5, in
@@ -80,7 +80,7 @@ const goPart = "stack pointer saved by Go's runtime"
 func goName(name string) string { return strings.TrimSuffix(name, ".abi0") }
 
 // switches returns what frame i's function is, if it switched stacks. All names up to there are
-// known. Where a thread was stopped or interrupted by a signal in such a function, that may have been
+// known. If a thread was stopped or interrupted by a signal in such a function, that may have been
 // before the switch.
 func (s *walk) switches(i int) (sw goSwitch, ok bool) {
 	f := &s.frames[i]
@@ -341,7 +341,7 @@ func (s *walk) callerOfSystem() (unwind.Row, bool) {
 //
 //	pc = g.sched.pc     sp = g.sched.sp     lr = g.sched.lr
 //
-// A function calls morestack before it makes its frame. Where return addresses are in a register, its
+// A function calls morestack before it makes its frame. If return addresses are in a register, its
 // own is still there, as in a function that was interrupted.
 func (s *walk) callerInSched() (unwind.Row, bool) {
 	if s.scheduling() {
@@ -499,7 +499,7 @@ func (s *walk) savedByCode(f *Frame) (unwind.Row, bool) {
 }
 
 // returnsToGoexit: the runtime makes a goroutine's stack as if goexit had called its first function
-// by the instruction that it begins with, which is no call. Where a call has a delay slot, what is
+// by the instruction that it begins with, which is no call. If a call has a delay slot, what is
 // looked up for a return address would be in the function before.
 func (s *walk) returnsToGoexit(pc uint64) bool {
 	return s.Policy.GoSwitch && s.arch.CallSize > uint64(s.arch.JumpAlign) && s.goFunction(pc) == "runtime.goexit"

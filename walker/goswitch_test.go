@@ -170,7 +170,7 @@ func TestGoSwitchByFramePointer(t *testing.T) {
 }
 
 // TestGoCallbacks: the frames of C that called Go are there, in a callback in a callback too, and
-// those of the goroutine beyond. Where one cannot be crossed, as a panic undoes what the runtime
+// those of the goroutine beyond. If one cannot be crossed, as a panic undoes what the runtime
 // saved, it is as Go's runtime has it: as if the goroutine had called itself.
 func TestGoCallbacks(t *testing.T) {
 	const base, g0, g, m = 0x400000, 0xc000000100, 0xc000000400, 0xc000000800
@@ -325,7 +325,7 @@ func TestGoSignals(t *testing.T) {
 	}
 }
 
-// TestGoMorestack: a function that calls morestack has not made its frame yet. Where return addresses
+// TestGoMorestack: a function that calls morestack has not made its frame yet. If return addresses
 // are in a register, the runtime keeps that function's own. Its place moved in Go 1.25. RISC-V calls
 // morestack with another register for its return address. A goroutine's stack ends in goexit.
 func TestGoMorestack(t *testing.T) {

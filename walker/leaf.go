@@ -134,7 +134,7 @@ func (s *walk) leafAtSP(words int) (candidate, string) {
 	return candidate{row: row, trust: TrustLeaf}, ""
 }
 
-// holdsNoCode: no code can be at an address. Where the memory map has the stack and not the
+// holdsNoCode: no code can be at an address. If the memory map has the stack and not the
 // address, nothing is mapped there.
 func (s *walk) holdsNoCode(pc uint64) bool {
 	if yes, known := s.executable(pc); pc < firstPage || known {

@@ -50,7 +50,7 @@ func isReserved(name string) bool {
 }
 
 // ended returns why the top frame has no caller, or "". Something must show it, and the frame's
-// rules must find no caller. Where a thread was stopped or interrupted by a signal in clone, that
+// rules must find no caller. If a thread was stopped or interrupted by a signal in clone, that
 // may have been before it entered the new stack.
 func (s *walk) ended() *Stop {
 	if !s.Policy.EndAtOutermost || s.interrupted() {

@@ -310,7 +310,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 }
 
 // fromLR: the caller's pc is the callee's lr, and not the saved word next to the frame pointer.
-// Where LeafByLR uses frame 0's lr, other values of lr are left over from earlier calls. For iOS on
+// If LeafByLR uses frame 0's lr, other values of lr are left over from earlier calls. For iOS on
 // 32-bit arm there is no reference to test against, so it works as in Breakpad.
 func (s *walk) fromLR() bool {
 	rules := s.Policy.FramePointer

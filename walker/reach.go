@@ -252,7 +252,7 @@ func (s *walk) nextName(f *function) uint64 {
 	return f.start + uint64(n)
 }
 
-// entersDirectly is reaches without the functions that jump on: it looks up no symbols. Where a call
+// entersDirectly is reaches without the functions that jump on: it looks up no symbols. If a call
 // leads to another address than the function's first one, it returns where.
 func (s *walk) entersDirectly(ra uint64) (reach, *landing) {
 	call, known := s.callBefore(ra)
@@ -379,7 +379,7 @@ func (s *walk) jumpsOf(f *function, mode uint64) ([]landing, bool) {
 		}
 		l := s.land(to)
 		next := s.called(&l)
-		// Where instructions have no fixed size, a byte of one may look like a short jump into a function
+		// If instructions have no fixed size, a byte of one may look like a short jump into a function
 		// nearby, but hardly to its first byte.
 		l.anywhere = (s.arch.JumpAlign > 1 || slices.Contains(l.at, next.start)) && s.leaves(&next)
 		list = append(list, l)

@@ -158,7 +158,7 @@ func TestScanOfDataPointers(t *testing.T) {
 	}
 }
 
-// Rules that read no memory could go on without end. Where the stack pointer has left the dump's
+// Rules that read no memory could go on without end. If the stack pointer has left the dump's
 // memory, and the caller's is not in it either, nothing can be known. Other stacks that the dump
 // has are followed.
 func TestStackPointerLeavesTheMemory(t *testing.T) {

@@ -8,7 +8,7 @@ const shadowReach = 1 << 14
 
 // proposeShadow takes the caller's pc from the shadow stack, where the CPU keeps a second copy of
 // every return address that no program can overwrite (Intel SDM volume 1, chapter 17, "Control-flow
-// Enforcement Technology"). Where the same value is on the ordinary stack, there is the frame's
+// Enforcement Technology"). If the same value is on the ordinary stack, there is the frame's
 // end.
 func (s *walk) proposeShadow() (candidate, string) {
 	if len(s.shadow) == 0 {

@@ -134,7 +134,7 @@ func TestSignalByCode(t *testing.T) {
 	}
 }
 
-// Where the frames before were guessed, the words have to look like the registers of a thread. And
+// If the frames before were guessed, the words have to look like the registers of a thread. And
 // a pointer in the frame to its registers has to be there.
 func TestSignalAfterGuess(t *testing.T) {
 	restorer := []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}
@@ -157,7 +157,7 @@ func TestSignalAfterGuess(t *testing.T) {
 	}
 }
 
-// Where the dump lacks the code, a return address that is the first byte of a function with the
+// If the dump lacks the code, a return address that is the first byte of a function with the
 // name of that code says the same; another function's does not.
 func TestSignalByName(t *testing.T) {
 	for _, c := range []struct {

@@ -63,7 +63,7 @@ func (s *walk) interruptedElsewhere(sp uint64) bool {
 	if !s.Policy.OtherStacks || sp == s.top().Regs.SP() {
 		return false
 	}
-	// Where the walk went up before, it would go round in a circle.
+	// If the walk went up before, it would go round in a circle.
 	first := s.frames[0].Regs.SP()
 	for i := range s.frames {
 		at := s.frames[i].Regs.SP()

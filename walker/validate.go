@@ -250,7 +250,7 @@ func (s *walk) stripPointers(regs *cpu.Regs, src Source, row *unwind.Row) {
 		return
 	}
 	s.stripRegister(regs, s.arch.PC)
-	// Where no module tells how many bits an address has, the system does.
+	// If no module tells how many bits an address has, the system does.
 	if pc := regs.PC(); s.Policy.CodeAtFrame0 && row.Signed != unwind.NotSigned && !s.Modules.Covers(pc) {
 		bits, ok := map[core.OS]int{core.MacOS: 47, core.IOS: 39}[s.OS]
 		if ok {

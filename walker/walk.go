@@ -254,7 +254,7 @@ func (s *walk) caller() (Frame, *Stop) {
 			return Frame{}, stop
 		}
 		if s.unproven(src, &cand, regs.PC()) {
-			// Where the frame is a guess itself, its rules need not be those of the stack.
+			// If the frame is a guess itself, its rules need not be those of the stack.
 			if s.top().Doubtful {
 				reject(src, cand.row, "0x%x is in no module", regs.PC()-s.arch.CallSize)
 				continue

@@ -129,7 +129,7 @@ func TestStackWin(t *testing.T) {
 	}
 }
 
-// TestWinRegisters: programs restore registers, which Microsoft's compiler names by number. Where a
+// TestWinRegisters: programs restore registers, which Microsoft's compiler names by number. If a
 // program restores as much as its record says was saved, the other registers are unchanged; else
 // they are lost. To the peers a number is a temporary, and what is not assigned is lost.
 func TestWinRegisters(t *testing.T) {

@@ -1,5 +1,5 @@
 // A dump of Windows dropped with a program or PDB that somebody has changed to mislead or to hold
-// up its reader. The dump is shown all the same, what is wrong is said with the file, the part of
+// up its reader. The dump is shown all the same, the problem is reported with the file, the part of
 // it and the offset, and the page goes on answering.
 import assert from "node:assert/strict";
 import { mkdir, open, readFile } from "node:fs/promises";

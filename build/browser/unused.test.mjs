@@ -34,7 +34,7 @@ test("a file that matches no module is told of, and the Files tab says why", asy
   await tab.page.locator("#files .row", { hasText: "Not used: the dump has no module" }).waitFor();
 });
 
-test("symbols in UTF-16 are used, and nothing is said of them", async () => {
+test("symbols in UTF-16 are used without a message", async () => {
   await tab.drop([wide]);
   await tab.drop([dump]);
   await tab.sees("codec.cc");

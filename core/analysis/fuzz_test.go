@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzInstruction gives any bytes to the crash, as code, with registers and a map made of them as
-// well: nothing panics, and what is said holds together.
+// well: nothing panics, and the answers are consistent.
 func FuzzInstruction(f *testing.F) {
 	table, err := os.ReadFile("testdata/x86.tsv")
 	if err != nil {

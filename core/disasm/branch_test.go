@@ -6,7 +6,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// TestDecide: which conditional jumps are taken, and that nothing is said where a register is not
+// TestDecide: which conditional jumps are taken, and that the answer is unknown where a register is not
 // known or an instruction is no such jump.
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {

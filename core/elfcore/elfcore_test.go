@@ -163,7 +163,7 @@ func TestRefused(t *testing.T) {
 }
 
 // TestTruncated: a core may end anywhere, as where a limit of its size cut it off. What is there is read, and
-// what is missing is said.
+// what is missing is reported.
 func TestTruncated(t *testing.T) {
 	for _, a := range []*cpu.Arch{cpu.AMD64, cpu.X86} {
 		data := made(a, dumptest.LittleEndian).Bytes()

@@ -11,8 +11,8 @@ import (
 // Expansion is the work of Expand in parts, between which a caller can do other things. Its members
 // come one by one: those that are named like dumps first, then those that cost least.
 //
-// A member that turns out to cost more than was allowed for is put off: what was unpacked of it is
-// dropped, and it is begun anew, with a larger allowance, when the others are done. So a slow or
+// A member that turns out to cost more than its allowance is postponed: what was unpacked of it is
+// dropped, and it starts over, with a larger allowance, when the others are done. So a slow or
 // hostile member does not keep the others from being read, no more than one member is being unpacked
 // at any time, and unpacking twice adds at most a seventh.
 type Expansion struct {
@@ -35,7 +35,7 @@ func Begin(src *input.Source, limits Limits, progress Progress) *Expansion {
 type Turn struct {
 	// Over is asked now and then. When it is true, Next returns, and goes on at the next call.
 	Over func() bool
-	// Others: other files wait, which go before a member that is put off.
+	// Others: other files wait, which go before a postponed member.
 	Others bool
 }
 
@@ -100,7 +100,7 @@ type task struct {
 	cost    int64 // bytes to be read and unpacked, as far as is known
 	allowed int64 // bytes that it may read and unpack before others go first
 	n       int   // in the order of arrival
-	running bool  // it was begun and not put off
+	running bool  // it was begun and not postponed
 	waited  bool  // other files were let go first
 }
 
@@ -110,7 +110,7 @@ func (e *expander) later(name string, cost int64, step func(t *task) bool) {
 	heap.Push(&e.tasks, &task{step: step, dump: isDumpName(name), cost: cost, allowed: eagerSize, n: e.arrived})
 }
 
-// tooSlow reports whether a task that has read and unpacked n bytes is put off. Then it must drop what
+// tooSlow reports whether a task that has read and unpacked n bytes is postponed. Then it must drop what
 // it has. The archive's last one keeps it, and lets other files go first.
 func (e *expander) tooSlow(t *task, n int64) bool {
 	last := len(e.tasks) == 0

@@ -96,7 +96,7 @@ func TestPutOff(t *testing.T) {
 			want, most = 2, 1+8+9
 		}
 		if putOff != want || turns > most*eagerSize/chunkSize+10 {
-			t.Errorf("others %v: it was put off %d times, and took %d turns", others, putOff, turns)
+			t.Errorf("others %v: it was postponed %d times, and took %d turns", others, putOff, turns)
 		}
 	}
 }

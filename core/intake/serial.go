@@ -18,7 +18,7 @@ var serial = map[Kind]func(src *input.Source) (serialArchive, error){Cab: cabine
 // serialArchive is such an archive.
 type serialArchive struct {
 	members []serialMember
-	release func() // frees what unpacking needs to go on; the next member begins anew
+	release func() // frees what unpacking needs to go on; the next member starts over
 }
 
 // serialMember is a member of a serialArchive.

@@ -56,7 +56,7 @@ func tooMuch(err error) bool {
 // unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as callers
 // read. The result is kept in chunks, or in a spool if it is large.
 type unpacked struct {
-	open   func() (io.Reader, error) // begins anew
+	open   func() (io.Reader, error) // starts from the beginning
 	packed int64                     // the compressed size, bytes
 	size   int64                     // the expected size in bytes, or -1 if unknown
 	limits Limits

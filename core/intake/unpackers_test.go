@@ -15,7 +15,7 @@ import (
 )
 
 // TestCabinet: a PDB in a cabinet is what it was, held in memory or put into a spool; of what is
-// not unpacked here it is said what to do; and a cabinet that claims to hold much costs nothing.
+// not unpacked here a message says what to do; and a cabinet that claims to hold much costs nothing.
 func TestCabinet(t *testing.T) {
 	want := testfile.Read(t, "../../testdata/windows/app.pdb.gz")
 	data := testfile.Read(t, "../../testdata/windows/app.pd_")

@@ -62,7 +62,7 @@ func (a *accepted) check(t *testing.T, file string, d *differences) {
 	}
 }
 
-// write keeps the reasons and writes the counts anew.
+// write keeps the reasons and rewrites the counts.
 func (a *accepted) write(t *testing.T, found map[string]*differences, order []string) {
 	var b strings.Builder
 	for _, h := range a.header {

@@ -36,7 +36,7 @@ func (g *goTable) rules() (unwind.Table, error) {
 	return t.Rules(), nil
 }
 
-// goELF returns the table of an ELF file, or nil. Where no section has its name, Go's note says that
+// goELF returns the table of an ELF file, or nil. If no section has its name, Go's note says that
 // there is one in a segment: in files without section headers, and in position-independent ones,
 // where the system's linker makes it a part of .data.rel.ro.
 func (f *elfProgram) goELF() *goTable {

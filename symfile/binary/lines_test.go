@@ -61,7 +61,7 @@ func TestLinesBySymbols(t *testing.T) {
 					t.Errorf("%x: %s, want %s", at, got, want)
 				}
 			}
-			// Where llvm-symbolizer has no name, code after an inner function is the outer one's, and
+			// If llvm-symbolizer has no name, code after an inner function is the outer one's, and
 			// the rest is between functions.
 			for at := low; at < high; at++ {
 				if got := frames(t, b, at-b.Base()); truth[name][at] == "" && got != "" && !strings.HasPrefix(got, "outer hand-made.S:2") {

@@ -167,11 +167,11 @@ func renamed(src *input.Source, name string, modified int64) *input.Source {
 	return out
 }
 
-// untimed is what is said of objects where nothing but the sizes of functions shows their build.
+// untimed is the message for objects where nothing but the sizes of functions shows their build.
 const untimed = "the times of its objects are not known"
 
 // TestOtherObjects: an object that is not the one that the program was linked from is not used, and one
-// that may be another is said.
+// that may be another is reported.
 func TestOtherObjects(t *testing.T) {
 	files := objectFiles(t, "arm64-5")
 	main, helper := uint64(0x39c), uint64(0x444) // of a.o and b.o
@@ -311,7 +311,7 @@ func TestDamagedObjects(t *testing.T) {
 			exerciseObjects(program, damaged)
 		}
 	}
-	// What is wrong is said, with the offset.
+	// Damage is reported, with the offset.
 	files := objectFiles(t, "arm64-5")
 	object := bytesOf(files["b.o"])
 	f := openWith(t, files)

@@ -129,7 +129,7 @@ func TestMachOSym(t *testing.T) {
 	}
 }
 
-// TestMachOSwapped: in the .debug_frame of a dSYM for i386 4 is esp and 5 is ebp. Where they are the
+// TestMachOSwapped: in the .debug_frame of a dSYM for i386 4 is esp and 5 is ebp. If they are the
 // other way round, the rules are put right, and say so.
 func TestMachOSwapped(t *testing.T) {
 	for _, name := range []string{"right", "swapped"} {

@@ -167,8 +167,8 @@ type tally struct {
 // TestPDBLines compares lines and inlined calls, byte by byte, with what Mozilla's dump_syms makes
 // of the same PDBs, and has llvm-symbolizer judge each difference. All but one byte of a thousand
 // are equal, or differ in a way that is in testdata/pdb-lines.tsv, with as many bytes as it says
-// (-update writes the numbers); and llvm-symbolizer agrees with Mozilla's in none. Where it agrees
-// with neither, and where it differs from both, its own mistakes are in the table.
+// (-update writes the numbers); and llvm-symbolizer agrees with Mozilla's in none. If it agrees
+// with neither, or differs from both, its own mistakes are in the table.
 func TestPDBLines(t *testing.T) {
 	corpus(t)
 	tool, err := exec.LookPath("dump_syms")

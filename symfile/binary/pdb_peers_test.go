@@ -128,7 +128,7 @@ func TestPDBIsItsSym(t *testing.T) {
 				fd, fdAns, err := p.FrameData(at)
 				wantFD, wantFDAns, _ := s.file.FrameData(at)
 				fd.Origin = wantFD.Origin
-				// Where entries were moved in pieces, a PDB knows which of two is of the inner one;
+				// If entries were moved in pieces, a PDB knows which of two is of the inner one;
 				// in a symbol file both are ranges.
 				if fd.Program = strings.TrimSpace(fd.Program); err != nil || fdAns != wantFDAns || fd != wantFD && c.name != "breakpad omap stretched" {
 					if bad++; bad < 6 {

@@ -91,7 +91,7 @@ func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error
 		}
 	}
 	program, saved, err := t.epilogue(rva)
-	// Where the code runs to the end of the function, that is certain. Else the function's
+	// If the code runs to the end of the function, that is certain. Else the function's
 	// beginning may say something.
 	if err == nil && program == "" {
 		program, saved, err = t.beginningAt(rva, ans == symbol.Yes)

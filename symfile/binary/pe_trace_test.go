@@ -190,7 +190,7 @@ func (tr *trace) follow(i int, b *binary.File, rows rowsOf) (n int, why string) 
 }
 
 // TestTracesARM64EC: in a file for x64 code of ARM64EC is unwound by its own function table, with
-// x64's registers in which the system keeps those of ARM64. Where a function has not stored its
+// x64's registers in which the system keeps those of ARM64. If a function has not stored its
 // return address, it is in lr, which an x64 context has elsewhere: there are no rules. Code of x64
 // is unwound by the exception directory.
 func TestTracesARM64EC(t *testing.T) {

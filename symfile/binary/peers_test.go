@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/demangle"
 )
 
-var update = flag.Bool("update", false, "write the counts of testdata/differences.tsv anew")
+var update = flag.Bool("update", false, "rewrite the counts of testdata/differences.tsv")
 
 const corpusRoot = "../../../shared/corpus"
 

@@ -191,7 +191,7 @@ func readBackRows(t *testing.T, name string, b *binary.File, s *symText, arch *c
 			answer, want = symbol.No, unwind.Row{}
 		}
 		if !want.CFA.Plain() {
-			// The cfa of a .plt stub is said by address: it has the same value.
+			// The cfa of a .plt stub is written for each address: it has the same value.
 			a, okA := cfaAt(arch, have, rva)
 			b, okB := cfaAt(arch, want, rva)
 			if !okA && ans == symbol.No {

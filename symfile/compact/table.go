@@ -264,7 +264,7 @@ func (t *table) entry(p *page, i uint32) (e entry, err error) {
 }
 
 // Row implements unwind.Table. It returns false for a function that __eh_frame describes, and for one
-// whose word is 0: nothing is said of it.
+// whose word is 0: the table says nothing about it.
 func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	e, ok, err := t.find(rva)
 	if !ok || err != nil {

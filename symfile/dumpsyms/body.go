@@ -11,7 +11,7 @@ import (
 // address become one record, with the name of the first, marked "m" (several functions) if their
 // names differ. Of several PUBLIC records at one address the first counts.
 //
-// A PUBLIC counts up to the next one. Where the code of a function without a name begins before that,
+// A PUBLIC counts up to the next one. If the code of a function without a name begins before that,
 // a PUBLIC "<unknown in app.exe>" says so, as Mozilla's dump_syms calls such functions. The unwind
 // rules of a PE file would not show it: a function may have several records.
 func (o *output) body(s *sorter, nameEnd func(start, limit uint64) (uint64, error)) error {

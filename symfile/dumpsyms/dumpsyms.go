@@ -52,7 +52,7 @@ type Input struct {
 	// NameEnd returns the first address after that of a name, and before limit, that is known to be
 	// in a function without a name, or limit. Readers do not know that from the unwind rules.
 	NameEnd func(start, limit uint64) (uint64, error)
-	// Unwind are the tables of unwind rules. Where several cover an address, the first counts.
+	// Unwind are the tables of unwind rules. If several cover an address, the first counts.
 	Unwind []unwind.Table
 	// FrameData calls its argument for every record of how a frame of x86 code is found (STACK
 	// WIN), in any order.

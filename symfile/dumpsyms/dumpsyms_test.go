@@ -156,7 +156,7 @@ STACK CFI INIT 1040 4 .cfa: $rsp 32 + .ra: .cfa -8 + ^
 	}
 }
 
-// TestByAddress: the cfa of linkers' stubs is said address by address, and a file of crafted
+// TestByAddress: the cfa of linkers' stubs is written address by address, and a file of crafted
 // expressions costs a bounded time.
 func TestByAddress(t *testing.T) {
 	// .plt's expression: rsp + 8 + ((rip & 15) >= 11) << 3.

@@ -43,7 +43,7 @@ func (s *stored) ReadAt(p []byte, off int64) (int, error) {
 
 func (s *stored) Close() error { s.closed = true; return nil }
 
-// many are functions in no order, made anew at each call: some at one address under other names,
+// many are functions in no order, made again at each call: some at one address under other names,
 // some over each other.
 type many int
 

@@ -276,8 +276,8 @@ func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	return end, nil
 }
 
-// readRoots reads the ranges in the first entry of every unit. Where a unit begins only the one
-// before it says, but sections that list units are read first. Bytes that are missing do not end a
+// readRoots reads the ranges in the first entry of every unit. Only the
+// unit before it says where a unit begins, but sections that list units are read first. Bytes that are missing do not end a
 // pass, so that those of all units are read together (input.Rounds).
 func (d *Data) readRoots() error {
 	x := &d.byAddress

@@ -38,7 +38,7 @@ func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 // units that state no ranges.
 //
 // A unit that .debug_aranges names may still lack the address there: then the units' first entries
-// are searched too. Where that unit's own first entry has the address, too, the code is its own and has
+// are searched too. If that unit's own first entry has the address, too, the code is its own and has
 // no function: GCC folds equal functions and describes one of them.
 func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	var list [maxOver]int64

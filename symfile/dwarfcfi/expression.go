@@ -190,7 +190,7 @@ func exName(op uint8) string {
 	return fmt.Sprintf("operation 0x%02x", op)
 }
 
-// rule returns the code so far as a rule, and begins anew with what follows.
+// rule returns the code so far as a rule, and starts a new one with what follows.
 func (x *expression) rule(forCFA bool) (unwind.Rule, error) {
 	x.first[x.r.pos] = len(x.code)
 	for _, j := range x.jumps {

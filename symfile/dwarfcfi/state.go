@@ -64,7 +64,7 @@ func (s *state) find(col uint64) int {
 	return -1
 }
 
-// set replaces a column's rule or adds it, and counts the change: rowBuilder makes a row anew only
+// set replaces a column's rule or adds it, and counts the change: rowBuilder makes a new row only
 // after one.
 func (s *state) set(r colRule) {
 	s.version++

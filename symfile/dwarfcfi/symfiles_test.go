@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Where a binary is next to the symbol file that Mozilla's or Breakpad's dump_syms made of it,
+// If a binary is next to the symbol file that Mozilla's or Breakpad's dump_syms made of it,
 // every STACK CFI record says what the binary's section says. Two things dump_syms does not say: a
 // return address that is undefined keeps the rule of before, and so does a CFA that an expression
 // gives.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata/publics.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/publics.txt")
 
 // TestTargets reads a program of each target (testdata/make.sh): what processor it is for, its ids,
 // and every name.

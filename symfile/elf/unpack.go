@@ -109,7 +109,7 @@ type spooled struct {
 func (s *spooled) fail(off int64, err error) error {
 	var need *input.NeedError
 	if errors.As(err, &need) {
-		s.r, s.n = nil, 0 // the stream begins anew when they are there
+		s.r, s.n = nil, 0 // the stream starts over when they are there
 		return need
 	}
 	s.err = notUnpacked(s.packed.Name, off, err)

@@ -126,7 +126,7 @@ func TestWriters(t *testing.T) {
 		if ids := append(e.OtherIDs, e.DebugID(), sum); !slices.Contains(ids, debugID(id)) {
 			t.Errorf("%s: %s says %s; the file has %q", w[1], w[0], debugID(id), ids)
 		}
-		// Where a writer does not find the build id, it counts as one that may be missed.
+		// If a writer does not find the build id, it counts as one that may be missed.
 		if debugID(id) != e.DebugID() && e.IDLoaded {
 			t.Errorf("%s: %s does not find its build id", w[1], w[0])
 		}

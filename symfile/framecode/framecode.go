@@ -5,7 +5,7 @@
 // and keeps track of where the values are that the registers had on entry. Epilogue follows the
 // code from an address on to the function's return. Both know of an instruction only what it does to
 // the stack pointer and to values that were there before; a register that anything else is written
-// to becomes unknown. Where the stack pointer's place is lost there are no rules.
+// to becomes unknown. If the stack pointer's place is lost there are no rules.
 //
 // Example, amd64: 55 is "push %rbp", 48 89 e5 "mov %rsp, %rbp". Of a function that begins with both,
 // Body says
@@ -315,7 +315,7 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, f *Function, pc uint64, return
 	return row, ok
 }
 
-// rules follows the code to the address that Body is asked for. Where ways with different stack
+// rules follows the code to the address that Body is asked for. If ways with different stack
 // pointers meet, one of them has allocated memory of a size that is found out at run time (alloca).
 func (m *machine) rules(f *Function, steps *int) (row unwind.Row, ok bool) {
 	found := false
@@ -466,7 +466,7 @@ func (f *Function) has(at uint64) bool { return at >= f.Start && at-f.Start < ui
 // settle finds out what the calls of a function of 32-bit x86 take from the stack.
 //
 // A callee may take its arguments from the stack, which the call does not show. So every call moves
-// the stack pointer up by an unknown number of bytes, 0 or more, and never down. Where the function
+// the stack pointer up by an unknown number of bytes, 0 or more, and never down. If the function
 // is left, the stack pointer is what it was on entry. If the other instructions alone bring it
 // back there, the sum of what was taken on the way is 0, and so is each part of it. The same holds
 // where the way joins one without calls, at the same stack pointer. With the callees at hand, their
@@ -636,7 +636,7 @@ func (m *machine) freed(at slot) bool {
 }
 
 // Epilogue returns the rules at an address from which the code runs on to its function's return: what
-// the registers will have there is what the caller's have. Where it branches, the code behind the
+// the registers will have there is what the caller's have. If it branches, the code behind the
 // branch is followed: an address has one stack, so any way to the return shows it.
 func Epilogue(arch *cpu.Arch, order binary.ByteOrder, code []byte, at uint64, thumb bool) (row unwind.Row, ok bool) {
 	m := newMachine(arch, order, thumb)

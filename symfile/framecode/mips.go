@@ -13,7 +13,7 @@ func mipsReg(n uint32) cpu.Reg {
 }
 
 // decodeMIPS does one instruction of mips, and a branch with the instruction in its delay slot,
-// which is done before the branch is taken. Where that one is asked for, the branch is done alone.
+// which is done before the branch is taken. If that one is asked for, the branch is done alone.
 //
 // Source: MIPS64 Architecture, volume II. Fields: opcode, rs, rt, immediate or rd and a second
 // opcode.

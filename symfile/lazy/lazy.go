@@ -326,7 +326,7 @@ func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err er
 // Public returns the last PUBLIC record at or below key. after is the offset of the last FUNC
 // record at or below key, or 0. The errors are those of Find.
 //
-// Where a writer sorts both kinds together, the PUBLIC records are not searched: Public reads on
+// If a writer sorts both kinds together, the PUBLIC records are not searched: Public reads on
 // from that FUNC until a FUNC above the key, and finds none that is before. A read may be the one
 // that shows that a file is so.
 func (f *File) Public(after int64, key uint64) (e Entry, ok bool, err error) {

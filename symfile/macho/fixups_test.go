@@ -114,7 +114,7 @@ func checkFixups(t *testing.T, what string, x *Fixups, want string, at ...uint64
 	}
 }
 
-// TestFixupsDamaged: what is wrong is said with the command and the offset.
+// TestFixupsDamaged: damage is reported with the command and the offset.
 func TestFixupsDamaged(t *testing.T) {
 	data := make([]byte, 0x2000)
 	f := fixupsFile(0, 0x4000, 14, 0, data, 0, 0)

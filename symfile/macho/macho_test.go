@@ -165,7 +165,7 @@ func TestNoStarts(t *testing.T) {
 	}
 }
 
-// TestDamaged: what is wrong is said with the file and the offset, and the rest is read.
+// TestDamaged: damage is reported with the file and the offset, and the rest is read.
 func TestDamaged(t *testing.T) {
 	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
 	for _, c := range []struct {
@@ -297,7 +297,7 @@ func withCommand(b []byte, cmd uint32, words ...uint32) []byte {
 	return b
 }
 
-// TestEncrypted: code and unwind tables in an encrypted range are not read, which is said; names are.
+// TestEncrypted: code and unwind tables in an encrypted range are not read, and a warning says so; names are.
 func TestEncrypted(t *testing.T) {
 	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
 	for _, c := range []struct {
@@ -330,7 +330,7 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// TestApart: code that has no RVA, and a collection of programs, are said.
+// TestApart: code that has no RVA, and a collection of programs, are reported.
 func TestApart(t *testing.T) {
 	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
 	far := bytes.Clone(whole)
@@ -349,7 +349,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestMoved: a file that does not fit its symbol table, or lacks parts, is said.
+// TestMoved: a file that does not fit its symbol table, or lacks parts, is reported.
 func TestMoved(t *testing.T) {
 	whole := testfile.Read(t, "testdata/m-arm64-fp.dylib.gz")
 	names := func(f *File) (out []string) {

@@ -69,7 +69,7 @@ func objectWith(order binary.AppendByteOrder, cputype uint32, section []byte, sy
 }
 
 // TestRelocations: words with external symbols become addresses, differences too; all others have their
-// value in place. What is outside is said.
+// value in place. What is outside is reported.
 func TestRelocations(t *testing.T) {
 	le, be := binary.LittleEndian, binary.BigEndian
 	const amd64, arm64, x86, ppc = 0x1000007, 0x100000c, 7, 18

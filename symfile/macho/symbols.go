@@ -258,7 +258,7 @@ func (p *Publics) add(address uint64, from uint8, ref uint32) error {
 }
 
 // addSymbols adds the names of the symbol table. In a file whose segments were moved, or that is laid
-// out as in memory, the table and the segments do not fit each other, which is said.
+// out as in memory, the table and the segments do not fit each other; a warning says so.
 func (p *Publics) addSymbols() error {
 	defined, misfits, removed := 0, 0, 0
 	err := p.f.Symbols(func(i uint32, s *Sym) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Table is a table of records with keys that linkers write in ascending order. It is searched, so
-// that little of it is read. Where a search comes to keys that are out of order, all of them are
+// that little of it is read. If a search comes to keys that are out of order, all of them are
 // read once, and sorted. A search may miss that: Check reads all keys.
 type Table struct {
 	// N is how many records there are, and Key the key of record i.

@@ -101,7 +101,7 @@ func TestAgainstLLVM(t *testing.T) {
 	}
 }
 
-// TestEachIsLookup holds what is said of whole functions against what lookups answer, byte by byte.
+// TestEachIsLookup compares what Each returns for whole functions with what lookups answer, byte by byte.
 func TestEachIsLookup(t *testing.T) {
 	for _, machine := range machines {
 		f := testFile(t, machine)

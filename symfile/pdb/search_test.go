@@ -35,7 +35,7 @@ func largeModule(symbolOrder, lineOrder []int) (symbols []byte, subsections [][]
 }
 
 // TestLargeModule: functions and lines of a module are found whatever their order is and wherever
-// the list of files is. Where they are in order, as compilers write them, a lookup reads a small
+// the list of files is. If they are in order, as compilers write them, a lookup reads a small
 // part of the module.
 func TestLargeModule(t *testing.T) {
 	ordered := make([]int, largeFunctions)

@@ -49,7 +49,7 @@ type madeSection struct {
 	address  uint64
 	funcs    []madeFunc
 	warnings []string
-	// others are addresses outside of every function, and what is said of them.
+	// others are addresses outside every function, and the answers for them.
 	others map[uint64]string
 }
 

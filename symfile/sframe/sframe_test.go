@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-var update = flag.Bool("update", false, "write testdata anew: sections, and what their rows mean, both as the writer has them")
+var update = flag.Bool("update", false, "rewrite testdata: sections, and what their rows mean, both as the writer has them")
 
 // open opens bytes as a section; base is the address that module-relative ones count from.
 func open(t testing.TB, name string, data []byte, address, base uint64) unwind.Table {

@@ -231,7 +231,7 @@ func (x *indexer) finish() {
 		if f.size&unknownEnd != 0 {
 			f.size &^= unknownEnd
 			end := limit
-			// The first unit's end above the start. Where it is lower than the next function's
+			// The first unit's end above the start. If it is lower than the next function's
 			// start, padding or other code follows.
 			if n, _ := slices.BinarySearch(x.ends, f.start+1); n < len(x.ends) {
 				end = min(end, x.ends[n]-f.start)

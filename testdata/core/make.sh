@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the core of crash.c as systemd-coredump keeps it (zstd), the program, and gdb's frames of the core. Needs gcc, gdb,
 # zstd, an amd64 Linux that writes cores to the working folder (/proc/sys/kernel/core_pattern: core), and nothing in /tmp/crash.
-# The core has the thread's environment, of which there is none here, and the path of the program.
+# The core has the thread's environment, which is empty here, and the path of the program.
 set -e
 cd "$(dirname "$0")"
 mkdir /tmp/crash

@@ -26,7 +26,7 @@ for o in range(debug, debug + length, 28):
         at, n = struct.unpack_from("<I", image, o + 20)[0], struct.unpack_from("<I", image, o + 16)[0]
         codeview = bytes(image[at : at + n])
 
-# The program is called by a library of the system, of which there is nothing here but its place.
+# A system library calls the program; only its place is known here.
 kernel, kernel_size = 0x7FF8_1234_0000, 0xB0000
 back = kernel + 0x17344
 top, room = 0x14_0010_0000, 0x10000

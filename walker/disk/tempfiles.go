@@ -14,7 +14,7 @@ func newTempFile() (tempFile, error) {
 	if err != nil {
 		return tempFile{}, err
 	}
-	// Where a file that is open can be removed, it does not stay behind whatever becomes of the
+	// If a file that is open can be removed, it does not stay behind whatever becomes of the
 	// program.
 	os.Remove(f.Name())
 	return tempFile{f}, nil

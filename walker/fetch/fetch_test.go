@@ -175,7 +175,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("%q", ranges)
 	}
 
-	// In the next run; and if the file is another one then, it is begun anew.
+	// In the next run; and if the file is another one then, the download starts over.
 	for _, version := range []string{`"v1"`, `"v2"`} {
 		k := client(t, "", s)
 		d := &download{c: k, part: filepath.Join(k.Folder+Partial, filepath.FromSlash(stores[0].Path))}

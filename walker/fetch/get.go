@@ -173,7 +173,7 @@ func (d *download) ask(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the address is said elsewhere
+			err = u.Err // the address is shown elsewhere
 		}
 		var dial *net.OpError
 		if errors.As(err, &dial) && dial.Op == "dial" {

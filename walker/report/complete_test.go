@@ -37,7 +37,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestIDSwapped: a symbol file whose id has its bytes in another order is used, and that is said.
+// TestIDSwapped: a symbol file whose id has its bytes in another order is used, and the report says so.
 func TestIDSwapped(t *testing.T) {
 	for id, want := range map[string]bool{"2155F085A907D1F3F689E8AE6E83AB920": false, "85F0552107A9F3D1F689E8AE6E83AB920": true, "": false} {
 		m := Module{DebugID: "2155F085A907D1F3F689E8AE6E83AB920", SymbolID: id}

@@ -150,7 +150,7 @@ func (t *Thread) FindRepeats() { t.Repeats = repeats(t) }
 
 // repeats returns the recursions in a stack, without guesses.
 //
-// It compares each frame with the last one of the same function. Where that is p frames before, the
+// It compares each frame with the last one of the same function. If that is p frames before, the
 // stack may have the period p: then the frames that follow are those p before.
 func repeats(t *Thread) []Repeat {
 	out := []Repeat{}

@@ -123,7 +123,7 @@ func TestBinaryAlone(t *testing.T) {
 	}
 }
 
-// compareStacks compares two walks. Where a symbol table gives sizes, a binary has no name for code
+// compareStacks compares two walks. If a symbol table gives sizes, a binary has no name for code
 // that no symbol covers; a symbol file, which does not have the sizes, names the nearest export.
 func compareStacks(t *testing.T, a, b *report.Report) {
 	frames, nearest := 0, 0

@@ -303,7 +303,7 @@ func TestIgnoreCFI(t *testing.T) {
 	}
 }
 
-// What a binary's reader meets is said with the module; a file that is no binary is said with the item.
+// A binary reader's problems are reported with the module; a file that is not a binary is reported with the item.
 func TestBinaryErrors(t *testing.T) {
 	s := withFakes()
 	s.Add(source("x.dmp", appDump()))

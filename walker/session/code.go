@@ -293,7 +293,7 @@ func (c *coder) decode(address uint64) (disasm.Inst, []byte, bool) {
 func (c *coder) public(address uint64) bool { return !c.inDump(address) || c.isCode(address) }
 
 // above finds where the instructions before an address begin: as many as are wanted, in order. It goes
-// from function to function, and decodes each from its beginning. Where no symbol says where that of the
+// from function to function, and decodes each from its beginning. If no symbol says where that of the
 // address begins, it goes back to the farthest address from which decoding leads on, and ends. one: no
 // other function than that of the address.
 func (c *coder) above(at uint64, one bool) (found []uint64) {

@@ -127,7 +127,7 @@ func TestCodeAt(t *testing.T) {
 	}
 }
 
-// TestUndecoded: of processors without a decoder the bytes are listed, and it is said, in the text and on the page.
+// TestUndecoded: of processors without a decoder the bytes are listed, with a message in the text and on the page.
 func TestUndecoded(t *testing.T) {
 	for processor, name := range map[uint16]string{1: "mips", 0x8001: "sparc", 0x8004: "mips64"} {
 		ctx := dumptest.Context(dumptest.LittleEndian, name, map[string]uint64{"pc": 0x401004, "sp": 0x7ffe0000})

@@ -17,7 +17,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/text"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite testdata")
 
 // story is a made dump with symbols, whose explanation is kept as a text.
 type story struct {
@@ -274,7 +274,7 @@ func storyText(t *testing.T, s *Files) string {
 	return strings.Join(kept, "")
 }
 
-// The swapped registers of the i386 macOS case are said, with the rules as they stand and as they
+// The swapped registers of the i386 macOS case are explained, with the rules as they stand and as they
 // were used.
 func TestExplainSwapped(t *testing.T) {
 	s := swappedSession(t, swappedRules, walker.Best)

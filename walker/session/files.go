@@ -151,7 +151,7 @@ func (fs *Files) Items() []Item {
 }
 
 // Remove takes items off the list, and their files out of the store. The dumps among them are closed,
-// and all others are walked anew, so that nothing is left of work that was cancelled.
+// and all others are walked again, so that nothing is left of work that was cancelled.
 func (fs *Files) Remove(ids []int) {
 	gone := map[*symbols.File]bool{}
 	for _, id := range ids {
@@ -254,7 +254,7 @@ func (fs *Files) Report(dump int) *report.Report {
 
 // Add takes one file: recognizes it by its content, unpacks archives, opens dumps, and reads which
 // module a symbol file is for. It returns the items that it made, the file's own first. Reports of
-// dumps that a new symbol file concerns are made anew at the next Report.
+// dumps that a new symbol file concerns are made again at the next Report.
 func (fs *Files) Add(src *input.Source) []Item {
 	items, _ := fs.AddPart(src, intake.Turn{})
 	return items

@@ -54,7 +54,7 @@ var formats = map[intake.Kind]struct {
 var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.BundlePart: true, intake.MachOCore: true, intake.Cache: true, intake.DiskImage: true, intake.KernelDump: true,
 	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.Binary: true}
 
-// TestSharedCache: the files of a dyld shared cache are said once, with what to do.
+// TestSharedCache: the files of a dyld shared cache are reported once, with what to do.
 func TestSharedCache(t *testing.T) {
 	s := session.NewFiles(session.Options{})
 	for i, name := range []string{"dyld_shared_cache_arm64e.01", "dyld_shared_cache_arm64e", "dyld_shared_cache_arm64e.symbols"} {
@@ -65,7 +65,7 @@ func TestSharedCache(t *testing.T) {
 	}
 }
 
-// TestFormats: every kind that intake knows is read or is said not to be, the session does with it
+// TestFormats: every kind that intake knows is read or reported as unreadable, the session does with it
 // what it does with its like, and the README, the start page and the command's help name it.
 func TestFormats(t *testing.T) {
 	for name, kind := range enumtest.Strings[intake.Kind](t, "../../core/intake", "Kind") {

@@ -44,7 +44,7 @@ func (s *Session) settle() {
 	}
 }
 
-// match finds the symbol file and the binary of a module anew, since a new file may be better than
+// match finds the symbol file and the binary of a module again, since a new file may be better than
 // one that is used, and the user's choice may have been taken back. It reports whether anything has
 // changed.
 func (s *Session) match(module int) bool {

@@ -66,7 +66,7 @@ func (o *Outline) Close() {
 	}
 }
 
-// Unindexed reports whether the file is a symbol file of which there is no full index, which would tell all
+// Unindexed reports whether the file is a symbol file without a full index, which would tell all
 // its warnings.
 func (o *Outline) Unindexed() (is bool) {
 	o.file.WithSym(false, func(s *symfile.File) { is = !s.FullyIndexed() })

@@ -31,7 +31,7 @@ func codeOf(t *testing.T, o *session.Outline, at uint64, wish session.CodeWish) 
 }
 
 // TestOutlineCode: the instructions of programs of each format and processor without a dump, with their lines and rules, and what
-// is said where none are decoded or the file has no code.
+// is reported where none are decoded or the file has no code.
 func TestOutlineCode(t *testing.T) {
 	files := [][]string{{"../../testdata/sample/libtilecodec.so.sym"}, {"../../symfile/dwarf/testdata/gcc5.elf"}, {"../../symfile/pdb/testdata/x64.pdb.gz"},
 		{"../../symfile/macho/testdata/m-arm64-fp.dwarf.gz"}, {"../../symfile/macho/testdata/m-x86_64-fp.dylib.gz", "../../symfile/macho/testdata/m-x86_64-fp.dwarf.gz"},

@@ -14,7 +14,7 @@ import (
 )
 
 // TestParityBest compares the stacks of the default policy with both tools' outputs, thread by
-// thread and frame by frame. Where the two agree we must, unless testdata/parity/differences.tsv
+// thread and frame by frame. If the two agree we must, unless testdata/parity/differences.tsv
 // says why not; where they do not, we should agree with one. Every difference is in that file, and
 // the file has none that does not occur.
 func TestParityBest(t *testing.T) {

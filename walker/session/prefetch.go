@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// Where a symbol file is searched or a binary read, looking up many addresses at once costs little more than looking
+// If a symbol file is searched or a binary read, looking up many addresses at once costs little more than looking
 // up one. A walk asks address by address, and which one is next only the rules of the last tell.
 // But it is on the stack: the words there that point into the module's code are looked up together.
 // That changes no answer.

@@ -33,7 +33,7 @@ func realCore(t *testing.T) *report.Report {
 }
 
 // TestRealCore: a core of the kernel, packed as systemd-coredump does, is shown as it was when it was read and
-// believed: nothing that a core has not, no module that is missing. -update writes it anew.
+// believed: nothing that a core has not, no module that is missing. -update rewrites it.
 func TestRealCore(t *testing.T) {
 	r := realCore(t)
 	var b bytes.Buffer

@@ -45,7 +45,7 @@ func openSentry(src *input.Source) (symbols.Binary, error) {
 	return b, err
 }
 
-// Dumps of sentry-native's own writer, of every release with another layout. Where the entries are
+// Dumps of sentry-native's own writer, of every release with another layout. If the entries are
 // mappings of code alone, names come from the place in the program that something proves: the
 // program's headers, or a symbol file whose code fills the mapping.
 func TestSentry(t *testing.T) {

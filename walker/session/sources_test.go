@@ -13,7 +13,7 @@ import (
 )
 
 // TestSourceFor: a source file is found by the end of its path, and only then read; its lines end in LF,
-// CR LF or CR; what is doubtful about it is said.
+// CR LF or CR; what is doubtful about it is reported.
 func TestSourceFor(t *testing.T) {
 	fs := NewFiles(Options{})
 	add := func(name, text string) []Item { return fs.Add(input.FromBytes(name, []byte(text))) }

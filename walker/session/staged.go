@@ -96,7 +96,7 @@ func (s *Session) begin() {
 	for m := range s.modules {
 		s.modules[m].requested, s.modules[m].odd, s.modules[m].oddLines = false, nil, nil
 	}
-	s.revised() // all is looked up anew
+	s.revised() // everything is looked up again
 	w, syms := s.newWalker(s.opt.Policy)
 	n := len(s.Threads)
 	s.walked = walked{walker: w, syms: syms, policy: s.opt.Policy, stacks: make([]walker.Stack, n), done: make([]bool, n), left: n, built: -1}

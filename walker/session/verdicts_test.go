@@ -80,7 +80,7 @@ func isMadeAnew(name string) bool {
 }
 
 // randomAddress is an address of a program, a library or a stack on Linux. Those of the crashes that are
-// made anew differ each time.
+// made for the test differ each time.
 var randomAddress = regexp.MustCompile(`0x[0-9a-f]{11,12}\b`)
 
 // TestVerdicts: the first lines of every dump are those of testdata/verdicts.tsv, which a person
@@ -103,7 +103,7 @@ func TestVerdicts(t *testing.T) {
 	if err != nil && !updating() {
 		t.Fatal(err)
 	}
-	want := map[string][]string{} // several where a crash that is made anew differs from run to run
+	want := map[string][]string{} // several where a crash that is made for the test differs from run to run
 	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
 		if name, row, ok := strings.Cut(line, "\t"); ok && !strings.HasPrefix(line, "#") {
 			want[name] = append(want[name], row)
@@ -129,7 +129,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	for name := range rows {
 		if want[name] == nil {
-			t.Errorf("%s is not in the table: write it anew with -update, and read it", name)
+			t.Errorf("%s is not in the table: rewrite it with -update, and read it", name)
 		}
 	}
 	if compared < 60 {
@@ -187,7 +187,7 @@ func verdictRow(t *testing.T, name string, r *report.Report) string {
 	return headline.String() + "\t" + s.Signature + "\t" + stop
 }
 
-// writeVerdicts writes the table. Of crashes that are made anew it keeps those that were not made, and
+// writeVerdicts writes the table. Of crashes that are made for the test it keeps those that were not made, and
 // further forms, if the form that was made is among them.
 func writeVerdicts(t *testing.T, path string, kept map[string][]string, rows map[string]string) {
 	all := map[string][]string{}
@@ -201,7 +201,7 @@ func writeVerdicts(t *testing.T, path string, kept map[string][]string, rows map
 	}
 	var b strings.Builder
 	b.WriteString("# The first lines of each dump of the corpus: name, headline, signature, why the first thread's stack ends.\n" +
-		"# go test ./walker/session -run TestVerdicts -update writes them anew; read what changed.\n")
+		"# go test ./walker/session -run TestVerdicts -update rewrites them; read what changed.\n")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, row := range all[name] {
 			fmt.Fprintf(&b, "%s\t%s\n", name, row)

@@ -95,7 +95,7 @@ func (e *Engine) list(it session.Item) protocol.DumpName {
 	return d.name
 }
 
-// fillRow makes the row of the table anew.
+// fillRow makes the row of the table again.
 func (d *described) fillRow() {
 	r := &d.record
 	d.row = rows.DumpRow{Dump: d.name.Dump, Name: d.name.Name, Signature: rows.Clean(r.Signature), Reason: rows.Clean(r.Reason), Process: rows.Clean(r.Process),
@@ -158,7 +158,7 @@ func (e *Engine) count() (all, known int) {
 	return all, known
 }
 
-// outdate has the records of dumps made anew: of all, or of those that lack symbols which an item may
+// outdate has the records of dumps made again: of all, or of those that lack symbols which an item may
 // have.
 func (e *Engine) outdate(dumps map[int]bool, all bool) {
 	t := &e.table
@@ -183,7 +183,7 @@ func (e *Engine) symbolsCame(it session.Item) {
 	}
 }
 
-// wantedKeys are texts of which a symbol file and a module without symbols share one: an id, or the
+// wantedKeys are texts, one of which a symbol file shares with a module that it belongs to: an id, or the
 // beginning of a name, since tile.so.debug and tile.sym may be of tile.so.
 func wantedKeys(texts ...string) (keys []string) {
 	for _, s := range texts {

@@ -89,7 +89,7 @@ func TestTableOfDumps(t *testing.T) {
 	before := first.Signature
 	k.addSample("tilecruncher.sym.gz", "libtilecodec.so.sym")
 	if page := k.table(protocol.DumpTableQuery{}); page.Known == 30 {
-		t.Error("symbols came, and nothing is described anew")
+		t.Error("symbols came, and nothing is described again")
 	}
 	k.describeAll()
 	page = k.table(protocol.DumpTableQuery{})

@@ -47,7 +47,7 @@ type Engine struct {
 	lastDump int       // the dump of the last query, -1 before the first
 	walking  bool      // stacks of that dump are pending, for Idle to walk
 	rest     time.Time // until when Idle does nothing
-	rested   bool      // it was put off, and has not run since
+	rested   bool      // it was postponed, and has not run since
 	waits    bool      // for the next query (protocol.UntilNext)
 	redact   bool
 }

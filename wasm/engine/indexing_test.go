@@ -209,7 +209,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				}
 			}
 
-			// Another visit uses the stored index, and one that is damaged is made anew.
+			// Another visit uses the stored index, and one that is damaged is made again.
 			for key := range x.kept {
 				for _, damaged := range []bool{false, true} {
 					again, y := exactTalk(t, "tilecruncher.sym", sym)

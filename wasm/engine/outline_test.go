@@ -59,7 +59,7 @@ func TestOutlineWithoutADump(t *testing.T) {
 	if s == nil || !s.Ended || len(s.Rows) != 1 || s.Rows[0].Title != "deregister_tm_clones" {
 		t.Errorf("%+v", s)
 	}
-	// A cancelled list is made anew.
+	// A cancelled list is made again.
 	k.e.Cancel()
 	k.ask(&protocol.LeaveOut{}, nil)
 	if r = query(protocol.Query{Overview: protocol.OverviewQuery{Outline: &protocol.OutlineQuery{Item: 0, List: true, Span: protocol.Span{Count: 3}}}}).Overview.Outline; r.Total != 10 {

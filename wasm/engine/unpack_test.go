@@ -44,7 +44,7 @@ func zipWithSlow(t *testing.T, size int) []byte {
 }
 
 // TestUnpackedInTurns: the first answer to an archive has the dump, other files go before what takes
-// long, queries are answered in between, and what is cancelled is said to be.
+// long, queries are answered in between, and what is cancelled is reported as such.
 func TestUnpackedInTurns(t *testing.T) {
 	data := zipWithSlow(t, 160<<20)
 	k := newTalk(t)
@@ -56,7 +56,7 @@ func TestUnpackedInTurns(t *testing.T) {
 	answers := 0
 	for !r.PutOff {
 		if r.Rest == 0 {
-			t.Fatal("what takes long is not put off")
+			t.Fatal("what takes long is not postponed")
 		}
 		if s := k.screen(-1); s.Stack == nil || len(s.Stack.Rows) == 0 {
 			t.Error("no stack while the archive is unpacked")

@@ -49,7 +49,7 @@ func (w *workerEngine) start() {
 	w.viewer.Get("memory").Call("watch", w.worker)
 }
 
-// watch waits until a worker that has said that it holds its lock no longer does. Where the browser
+// watch waits until a worker that has said that it holds its lock no longer does. If the browser
 // has no locks, as on a page without https, nothing is noticed.
 func (w *workerEngine) watch(made js.Value, lock string) {
 	locks := js.Global().Get("navigator").Get("locks")

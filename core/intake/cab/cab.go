@@ -95,7 +95,7 @@ const (
 	fromPrevious = 0xfffd
 )
 
-// Open reads the header and the list of members. Where the list is damaged, the members before the
+// Open reads the header and the list of members. If the list is damaged, the members before the
 // damage come with the error.
 //
 //	CFHEADER  0 "MSCF" · 8 size u32 · 16 offset of the first CFFILE u32 · 24 version u8 u8 · 26 folders u16 · 28 files u16 · 30 flags u16

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata anew, with 7-Zip (7zz)")
+var update = flag.Bool("update", false, "rewrite testdata, with 7-Zip (7zz)")
 
 // files are what the archives of testdata have: text, x86 code with many calls of few functions and
 // jumps, ARM64 code, an empty file.

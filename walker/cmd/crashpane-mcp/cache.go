@@ -25,7 +25,7 @@ const maxOpen = 8
 type dump struct {
 	*disk.Set
 	report *report.Report // with all threads walked; without private texts, unless these are asked for
-	notes  []string       // what was said when it was opened
+	notes  []string       // messages from when it was opened
 	st     os.FileInfo
 
 	turn  chan bool // has an element while nobody uses it
@@ -41,7 +41,7 @@ type cache struct {
 	mu    sync.Mutex
 	dumps map[string]*dump
 	count int64
-	freed chan bool // closed, and made anew, when a dump is in use no longer
+	freed chan bool // closed and replaced when a dump is no longer in use
 }
 
 func newCache(open func(context.Context, string, *dump) error) *cache {

@@ -538,7 +538,7 @@ func TestMany(t *testing.T) {
 	if n := len(s.cache.dumps); n == 0 || n > maxOpen {
 		t.Errorf("%d dumps are open", n)
 	}
-	// A file that was written anew is another dump.
+	// A file that was written again is another dump.
 	if err := os.WriteFile(filepath.Join(dir, "1.dmp"), deep(500), 0o666); err != nil {
 		t.Fatal(err)
 	}

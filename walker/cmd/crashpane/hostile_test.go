@@ -108,7 +108,7 @@ func TestRulesPartial(t *testing.T) {
 	}
 }
 
-// TestUnreadHeader: that a section cannot be read is said where the output has no place for it.
+// TestUnreadHeader: a section that cannot be read is reported, although the output has no place for it.
 func TestUnreadHeader(t *testing.T) {
 	whole, err := os.ReadFile("../../../symfile/elf/testdata/x86_64-linux-gnu.elf")
 	if err != nil {

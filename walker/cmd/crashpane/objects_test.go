@@ -34,7 +34,7 @@ func unpackObjects(t *testing.T, dir string) (packed []byte) {
 }
 
 // TestDumpsymsObjects: a program with the objects and the library that it was linked from, each alone or
-// all in an archive, makes one symbol file; what is missing or of another program is said.
+// all in an archive, makes one symbol file; what is missing or belongs to another program is reported.
 func TestDumpsymsObjects(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

@@ -10,7 +10,7 @@ import (
 )
 
 // TestWindowsFiles: what a person has of a crash on Windows, on the command line and in folders
-// laid out as symbol servers are; what is missing is said.
+// laid out as symbol servers are; what is missing is reported.
 func TestWindowsFiles(t *testing.T) {
 	const sample = "../../../testdata/windows/"
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/reporttest"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite testdata")
 
 func write(t *testing.T, in report.Input, pretty bool) []byte {
 	t.Helper()

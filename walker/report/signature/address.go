@@ -18,7 +18,7 @@ const addressFrames = 5
 //	app | SIGSEGV / SEGV_MAPERR | app@5A9832E5287241C1838ED98914E9B7FF1+0x1010 | libc.so.6@…+0x2724a
 //
 // Frames end before the first that was found by scanning, since such a frame may be a word that an
-// earlier call has left there. Where these are a system's libraries alone, as of a program that aborted, the first that
+// earlier call has left there. If these are a system's libraries alone, as of a program that aborted, the first that
 // scanning found in another module says which code it was: "scan:app@…+0x1010".
 func Address(r *report.Report) string {
 	if r.Crash == nil || r.Crash.Requested || r.Crash.Thread < 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/text"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite testdata")
 
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {

@@ -70,7 +70,7 @@ func (v *View) Memory(part *report.MemoryPart, points report.Pointee, wish Memor
 	return out
 }
 
-// word adds a word and its meaning. Where the memory begins or ends within a word, there are bytes.
+// word adds a word and its meaning. If the memory begins or ends within a word, there are bytes.
 func (v *View) word(r *report.MemoryRow, row *rows.MemoryRow, wish MemoryWish) {
 	if len(r.Words) == 0 {
 		if !wish.Redacted {

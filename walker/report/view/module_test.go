@@ -45,7 +45,7 @@ func TestModuleDetail(t *testing.T) {
 	}
 }
 
-// Where two files know a module, a frame says which one named it.
+// If two files know a module, a frame says which one named it.
 func TestFrameSaysWhichFileNamedIt(t *testing.T) {
 	r := report.Build(reporttest.Windows())
 	v := New(r, nil)

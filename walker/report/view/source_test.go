@@ -2,7 +2,7 @@ package view
 
 import "testing"
 
-// TestSource: a line of 0 is said, not left out.
+// TestSource: a line of 0 is shown, not left out.
 func TestSource(t *testing.T) {
 	for _, c := range []struct {
 		file        string

@@ -124,7 +124,7 @@ func (v *View) ticketFacts() []rows.Fact {
 	return out
 }
 
-// recorded returns an exception's name and address as the dump records them. Where that is not what
+// recorded returns an exception's name and address as the dump records them. If that is not what
 // happened, it says whose each is.
 //
 //	SIGSEGV / SEGV_MAPERR, address 0x10
