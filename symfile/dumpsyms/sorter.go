@@ -39,7 +39,7 @@ const (
 	// and again.
 	chunkSize = 1 << 20
 	// maxRun is how many bytes are kept in memory if there is a Spool for the rest.
-	maxRun = 32 << 20
+	maxRun = 16 << 20
 )
 
 // sorter holds functions packed: each range that becomes a FUNC record as numbers of variable
