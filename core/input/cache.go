@@ -4,6 +4,9 @@ const (
 	// blockSize is the size of one read, in bytes. In a browser a read of a File costs about the
 	// same up to this size.
 	blockSize = 64 << 10
+	// roundBlock is that size while Rounds run. What is read then is in many places, and all reads are one:
+	// what is around each of them is not read for nothing.
+	roundBlock = 16 << 10
 	// maxBlocks is how many blocks of a file are cached. Those of a Source are 4 MiB.
 	maxBlocks = 64
 )
@@ -36,7 +39,7 @@ func (c *Blocks) Get(off int64) (data []byte, start int64) {
 	return nil, 0
 }
 
-// Put caches a block. It must not overlap a cached one.
+// Put caches a block. If it overlaps cached ones, these need not have the same bounds, but the same bytes.
 func (c *Blocks) Put(data []byte, start int64) {
 	if len(c.blocks) < maxBlocks {
 		c.blocks = append(c.blocks, cachedBlock{})

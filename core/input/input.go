@@ -327,9 +327,12 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 // readBlock reads the block that contains the byte at off into the cache. A pass over the file reads
 // more and more blocks at once, up to 1 MiB. The caller holds mu.
 func (s *Source) readBlock(off int64) (block []byte, start int64, err error) {
-	start = off &^ (blockSize - 1)
 	n := int64(blockSize)
-	if s.lastRead > 0 && start == s.readTo {
+	if s.ahead != nil {
+		n = roundBlock
+	}
+	start = off &^ (n - 1)
+	if s.ahead == nil && s.lastRead > 0 && start == s.readTo {
 		n = min(2*s.lastRead, maxBlocks/4*blockSize)
 	}
 	n = min(n, s.Size-start)

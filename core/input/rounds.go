@@ -122,6 +122,17 @@ func (s *Source) Want(off, n int64) error {
 	return nil
 }
 
+// Ahead returns the bytes from off on, at least n, that Rounds have read, or nil. The caller must not
+// change them.
+func (s *Source) Ahead(off, n int64) []byte {
+	whole, base := s.Within()
+	if whole.ahead == nil || off < 0 || n > s.Size-off {
+		return nil
+	}
+	b := whole.ahead.has(base+off, n)
+	return b[:min(int64(len(b)), s.Size-off)]
+}
+
 // readMissing reads what the round has noted in the file.
 func (s *Source) readMissing() error {
 	a := s.ahead

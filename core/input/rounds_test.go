@@ -79,3 +79,32 @@ func TestRoundsEnd(t *testing.T) {
 		t.Error("rounds of a file in memory")
 	}
 }
+
+// TestRoundBytes: small reads in many places of a file read little around them, also where one follows
+// another, and reads after the rounds find the bytes that are in the file.
+func TestRoundBytes(t *testing.T) {
+	const places, apart, block = 20, 256 << 10, 16 << 10
+	data := make([]byte, places*apart)
+	for i := range data {
+		data[i] = byte(i>>8 + i>>16)
+	}
+	reader := inputtest.NewTogether(data)
+	src := input.New("file", reader, int64(len(data)))
+	rounds := input.NewRounds([]*input.Source{src})
+	rounds.Run(places, func(i int) {
+		for _, at := range []int{100, block, 2 * block} { // one after the other: a round for each
+			if b, err := src.Bytes(int64(i*apart+at), 8); err != nil || b[0] != data[i*apart+at] {
+				return
+			}
+		}
+	}, nil)
+	rounds.Close()
+	if most := int64(places * 3 * block); reader.Bytes > most || reader.Many != 3 {
+		t.Errorf("%d bytes by %d reads, want at most %d by 3", reader.Bytes, reader.Many, most)
+	}
+	for at := 0; at < len(data); at += 1000 {
+		if b, err := src.Bytes(int64(at), 4); err != nil || b[0] != data[at] {
+			t.Fatalf("0x%x: %x, %v", at, b, err)
+		}
+	}
+}

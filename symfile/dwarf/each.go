@@ -118,7 +118,7 @@ func (d *Data) collect(all *collector) error {
 		if sure && len(spans) == 0 && !d.byAddress.named[u.off] {
 			return nil
 		}
-		data, err := d.decode(u, true)
+		data, err := d.decode(u, allCalls)
 		if err != nil {
 			return err
 		}

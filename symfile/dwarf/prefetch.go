@@ -20,7 +20,7 @@ const (
 //	the sections that say which units cover the addresses; if these do not know an address, the
 //	  headers and first entries of all units, and then their ranges
 //	headers, first entries and abbreviations
-//	entries and line programs
+//	entries, line programs, and their parts of the tables of addresses and of offsets of strings
 //
 // Errors are dropped: the lookups meet them again.
 func (d *Data) Prefetch(rvas []uint64, rounds *input.Rounds) {
@@ -95,28 +95,39 @@ func (d *Data) open(off int64) error {
 	return err
 }
 
-// ask asks for the entries and the line program of the unit at an offset. Large ones are left to
-// their readers, which read them piece by piece.
-func (d *Data) ask(off int64) error {
+// ask asks for the entries and the line program of the unit at an offset, and for its parts of tables
+// (DWARF 5, sections 7.26 and 7.27), which have a header of 8 bytes before the base: the length, which counts
+// from after itself, the version and two more bytes. Errors are those of the readers, which meet them
+// again. The tables of 64-bit DWARF are left to their readers, too.
+func (d *Data) ask(off int64) {
 	u := d.main.byOff[off]
 	if u == nil || !u.rooted {
-		return nil
+		return
 	}
-	failed := error(nil)
-	if n := u.end - u.off; n <= wholeUnit {
-		failed = u.sec().src.Want(u.off, n)
+	want(u.sec(), u.off, u.end-u.off)
+	if u.hasStmts {
+		d.wantFrom(secLine, u.stmts)
 	}
-	sec, err := d.main.section(secLine)
-	if !u.hasStmts || sec == nil || err != nil {
-		return failed
+	if u.version >= 5 && u.encoding.off == 4 {
+		d.wantFrom(secAddr, u.addrBase-8)
+		d.wantFrom(secStrOffsets, u.strBase-8)
 	}
-	b, err := sec.upTo(u.stmts, 4)
-	if err != nil {
-		return err
+}
+
+// wantFrom asks for what begins with its length at an offset of a section.
+func (d *Data) wantFrom(id sectionID, at int64) {
+	sec, err := d.main.section(id)
+	if sec == nil || err != nil || at < 0 {
+		return
 	}
-	r := reader{b: b, big: d.main.big}
-	if n := int64(r.u32()) + 4; n <= wholeUnit && n <= sec.size-u.stmts {
-		return sec.src.Want(u.stmts, n)
+	if length, err := sec.number(at, 4, d.main.big); err == nil {
+		want(sec, at, 4+int64(length))
 	}
-	return failed
+}
+
+// want asks for n bytes of a section. Many are left to their readers, which read them piece by piece.
+func want(sec *section, at, n int64) {
+	if n <= wholeUnit && n <= sec.size-at {
+		sec.src.Want(at, n)
+	}
 }

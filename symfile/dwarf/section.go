@@ -165,7 +165,7 @@ func (s *section) errorf(off int64, want, have string, args ...any) error {
 // The caller must not change them. They stay valid until the next read above 64 KiB.
 //
 // It takes them from the section in memory, from the last large read, from one of the last 12 small
-// reads, or from a new read. A new read has at least the section's least size. One that continues
+// reads, from what was read in rounds, or from a new read. A new read has at least the section's least size. One that continues
 // the last read is twice as long as that, up to 64 KiB, so that a pass over the section makes few
 // reads. While skim runs, reads have the size step.
 func (s *section) upTo(off, n int64) ([]byte, error) {
@@ -185,6 +185,9 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 		if at := off - w.at; at >= 0 && at+n <= int64(len(w.data)) {
 			return w.data[at:], nil
 		}
+	}
+	if b := s.src.Ahead(off, n); b != nil {
+		return b, nil
 	}
 	size := s.least
 	if s.step > 0 {

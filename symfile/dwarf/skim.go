@@ -1,6 +1,10 @@
 package dwarf
 
-import "github.com/crashpane/crashpane/core/input"
+import (
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+)
 
 // skimFrom is the least size in bytes of a unit that lookups skim.
 var skimFrom = int64(16 << 10)
@@ -94,7 +98,7 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 	return true, nil
 }
 
-// expand reads the inlined calls of a function of a skimmed unit.
+// expand reads the inlined calls of a function, unless that is done.
 func (d *Data) expand(data *unitData, n int32) error {
 	fn := &data.fns[n]
 	if !fn.open {
@@ -115,23 +119,17 @@ func (d *Data) expand(data *unitData, n int32) error {
 		return nil
 	}
 	r.skipEntry(a.skips, u.encoding)
-	fn.open = false
-	from := len(data.calls)
+	from, spans := len(data.calls), len(data.spans)
 	// The two levels are the unit's first entry and the function, as if the walk had come here from
 	// the start.
-	err = d.entries(data, r, fn.off, []level{{fn: -1}, {fn: n}})
-	if d.warnings.Pass(err) != nil {
-		data.fns[n].open = true
+	err = d.entries(data, r, fn.off, []level{{fn: -1}, {fn: n}}, false, true)
+	if err = d.warnings.Pass(err); err != nil {
+		data.calls, data.spans = data.calls[:from], data.spans[:spans]
 		return err
 	}
-	kept := data.calls[:from] // drop the calls of functions nested in this one
-	for _, c := range data.calls[from:] {
-		if c.fn == n {
-			kept = append(kept, c)
-		}
+	fn.open, fn.calls = false, indexRange{int32(from), int32(len(data.calls))}
+	if slices.Contains(d.cache, data) { // unless it was evicted for another unit of the same lookup
+		d.charge(data, data.memory()-data.size)
 	}
-	data.calls = kept
-	data.fns[n].calls = indexRange{int32(from), int32(len(kept))}
-	data.size += 40 * (len(kept) - from)
 	return nil
 }

@@ -19,11 +19,11 @@ const (
 // function is a function with code. spans and calls select from the unit's slices.
 type function struct {
 	off   int64 // of its entry
-	end   int64 // of its entry and those below it, if the unit was skimmed
+	end   int64 // of its entry and those below it
 	spans indexRange
 	calls indexRange
 	top   bool // its entry is in no namespace or class
-	open  bool // expand has not read its calls yet
+	open  bool // its calls are not read yet, see expand
 }
 
 // indexRange selects elements [from, to) of a slice.
@@ -58,14 +58,14 @@ type unitData struct {
 	spans []span
 	index []owned // ranges of functions, sorted and without overlaps
 	table *lineTable
-	size  int   // estimate of its memory, in bytes
+	size  int   // what it was charged, in bytes
 	paid  int64 // of it, drawn from the budget
 	// folded has pairs of functions that start at one address. The first of a pair is the one in
 	// index.
 	folded [][2]int32
 	// splitMissing: the unit is a skeleton and its .dwo file was missing.
 	splitMissing bool
-	// skimmed: skim read the unit, so that nested functions and all inlined calls are missing.
+	// skimmed: skim read the unit, so that nested functions are missing.
 	skimmed bool
 	// unsortedCalls: the calls of some function are not contiguous in calls.
 	unsortedCalls bool
@@ -99,7 +99,7 @@ func (d *Data) load(u *unit) (*unitData, error) {
 			return c, nil
 		}
 	}
-	data, err := d.decode(u, false)
+	data, err := d.decode(u, outermost)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (d *Data) loadWhole(u *unit) (*unitData, error) {
 	if err != nil || !data.skimmed {
 		return data, err
 	}
-	if data, err = d.decode(u, true); err != nil {
+	if data, err = d.decode(u, allFunctions); err != nil {
 		return nil, err
 	}
 	// load has put the skimmed unit in front; the whole one replaces it.
@@ -124,22 +124,33 @@ func (d *Data) loadWhole(u *unit) (*unitData, error) {
 	return data, nil
 }
 
-// remember puts a unit at the front of the cache, and evicts those that were used least recently
-// until there is memory for it. It stays in any case.
+// remember puts a unit at the front of the cache.
 func (d *Data) remember(data *unitData) {
 	d.cache = slices.Insert(d.cache, 0, data)
-	d.cached += data.size
-	for data.paid == 0 {
-		if data.u.sec().src.Draw(input.Memory, int64(data.size)) == nil {
-			data.paid = int64(data.size)
-		} else if len(d.cache) == 1 {
-			return
-		} else {
-			d.evict(len(d.cache) - 1)
+	d.charge(data, data.memory())
+}
+
+// memory estimates the memory of a unit in bytes: the sizes of the structs.
+func (d *unitData) memory() int {
+	return 1000 + 88*len(d.fns) + 40*len(d.calls) + 16*len(d.spans) + 40*len(d.index) + 16*len(d.table.rows) + 40*len(d.table.seqs) + 57*len(d.table.files)
+}
+
+// charge adds n bytes to the size of a cached unit and draws them. It evicts other units, first those
+// that were used least recently, until there is memory for it. The unit stays in any case.
+func (d *Data) charge(data *unitData, n int) {
+	data.size += n
+	d.cached += n
+	drawn := false
+	for i := len(d.cache) - 1; i >= 0; i-- {
+		if !drawn && data.u.sec().src.Draw(input.Memory, int64(n)) == nil {
+			data.paid, drawn = data.paid+int64(n), true
 		}
-	}
-	for d.cached > maxCached && len(d.cache) > 1 {
-		d.evict(len(d.cache) - 1)
+		if drawn && d.cached <= maxCached {
+			return
+		}
+		if d.cache[i] != data {
+			d.evict(i)
+		}
 	}
 }
 
@@ -152,8 +163,18 @@ func (d *Data) evict(i int) {
 	d.cache = slices.Delete(d.cache, i, i+1)
 }
 
-// decode reads a unit's entries and line program. Unless whole is set, it skims a large unit.
-func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
+// detail says which entries of a unit decode reads.
+type detail uint8
+
+const (
+	outermost detail = iota // functions; in a unit that skim can read only those that are in no other function
+	allFunctions
+	allCalls // all functions with their inlined calls
+)
+
+// decode reads a unit's entries and line program. Inlined calls have lists of ranges all over another
+// section, so lookups leave them to expand, for the one function that they find.
+func (d *Data) decode(u *unit, read detail) (*unitData, error) {
 	if err := d.warnings.Pass(u.rootOf()); err != nil {
 		return nil, err
 	}
@@ -169,7 +190,7 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 		data.splitMissing = body == nil
 	}
 	var err error
-	if !whole {
+	if read == outermost {
 		data.skimmed, err = d.skim(data)
 		if err = d.warnings.Pass(err); err != nil {
 			return nil, err
@@ -177,18 +198,13 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 	}
 	if !data.skimmed {
 		data.fns, data.spans = nil, nil
-		if err := d.warnings.Pass(d.walk(data)); err != nil {
+		if err := d.warnings.Pass(d.walk(data, read == allCalls)); err != nil {
 			return nil, err
 		}
 	}
 	data.buildIndex()
 	data.table, err = d.lines(u)
-	if err = d.warnings.Pass(err); err != nil {
-		return nil, err
-	}
-	// The sizes of the structs, in bytes.
-	data.size = 1000 + 88*len(data.fns) + 40*len(data.calls) + 16*len(data.spans) + 40*len(data.index) + 16*len(data.table.rows) + 40*len(data.table.seqs) + 57*len(data.table.files)
-	return data, nil
+	return data, d.warnings.Pass(err)
 }
 
 // level is the state of the walk for the children of an entry: the function that they are part of
@@ -200,17 +216,17 @@ type level struct {
 	scoped bool
 }
 
-// walk reads all entries of a unit.
-func (d *Data) walk(data *unitData) error {
+// walk reads the functions of a unit, with their inlined calls if calls is set.
+func (d *Data) walk(data *unitData, calls bool) error {
 	u := data.body
 	b, err := u.sec().bytes(u.root, u.end-u.root)
 	if err != nil {
 		return err
 	}
-	return d.entries(data, &reader{b: b, big: u.obj.big}, u.root, []level{{fn: -1}})
+	return d.entries(data, &reader{b: b, big: u.obj.big}, u.root, []level{{fn: -1}}, true, calls)
 }
 
-// entries reads functions and inlined calls from base on. inner has a level for each entry that is
+// entries reads functions, inlined calls or both from base on. inner has a level for each entry that is
 // open at base. The walk ends when the second of them, the unit's first entry or the function that
 // expand reads, is closed. An entry with children is followed by them and by a code of 0, which
 // closes it (DWARF 5, section 2.3).
@@ -227,7 +243,7 @@ func (d *Data) walk(data *unitData) error {
 //	      0                     –, unit, f
 //	    0                       –, unit
 //	  0                         the walk ends
-func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) error {
+func (d *Data) entries(data *unitData, r *reader, base int64, inner []level, functions, calls bool) error {
 	u := data.body
 	sec := u.sec()
 	t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
@@ -242,7 +258,11 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 			if len(inner) <= 2 {
 				break
 			}
-			inner = inner[:len(inner)-1]
+			last := len(inner) - 1
+			if fn := inner[last].fn; fn >= 0 && fn != inner[last-1].fn {
+				data.fns[fn].end = base + int64(r.p)
+			}
+			inner = inner[:last]
 			continue
 		}
 		a := t.get(code)
@@ -258,27 +278,26 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 		case kindFunction:
 			// A declaration, or the abstract instance of an inlined function. Nested functions may
 			// have code.
-			if !a.code {
+			if !a.code || !functions {
 				r.skipEntry(a.skips, u.encoding)
 				here = level{fn: -1, scoped: here.scoped}
 				break
 			}
 			fn, err := d.function(data, r, a, base+int64(at), here)
-			if err != nil && bad == nil {
-				bad = err
-			}
+			bad = worse(bad, err)
 			here = level{fn: fn, scoped: here.scoped}
+			if fn >= 0 {
+				data.fns[fn].end, data.fns[fn].open = u.end, a.children && !calls
+			}
 		// An inlined call in no function with code is in an abstract instance: it says nothing of
 		// addresses.
 		case kindInlined:
-			if here.fn < 0 {
+			if here.fn < 0 || !calls {
 				r.skipEntry(a.skips, u.encoding)
 				break
 			}
 			made, err := d.inlined(data, r, a, base+int64(at), here)
-			if err != nil && bad == nil {
-				bad = err
-			}
+			bad = worse(bad, err)
 			if made {
 				here.depth++
 			}
@@ -310,6 +329,15 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 		}
 	}
 	return bad
+}
+
+// worse returns the first of two errors that is one; before others, one of bytes that are missing, with
+// which the entries are read again.
+func worse(a, b error) error {
+	if a == nil || input.Needs(b) {
+		return b
+	}
+	return a
 }
 
 // codeWords are the attributes that say which code an entry has.
