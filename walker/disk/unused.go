@@ -25,7 +25,7 @@ type Choices struct {
 
 // UnpackedFlag declares --max-unpacked.
 func (c *Choices) UnpackedFlag(fs *flag.FlagSet) {
-	fs.Func("max-unpacked", "let each file that is named unpack to `SIZE` bytes (20G), where that is more than 16 GB for one file in it and 300 times its size for all", func(s string) (err error) {
+	fs.Func("max-unpacked", "let each named file unpack to `SIZE` bytes (20G), in place of 16 GB for each file in it and 300 times its size for all", func(s string) (err error) {
 		c.MaxUnpacked, err = ParseSize(s)
 		return err
 	})
@@ -50,7 +50,7 @@ func ParseSize(s string) (int64, error) {
 // UseFlag declares --use, and --max-unpacked.
 func (c *Choices) UseFlag(fs *flag.FlagSet) {
 	c.UnpackedFlag(fs)
-	fs.Func("use", "use the symbols in `file` for the module of their name, or with MODULE=FILE for that module, whatever their id says; may be given several times",
+	fs.Func("use", "use the symbols in `file` for the module of that name, or with MODULE=FILE for MODULE, whatever their id; may be given several times",
 		func(spec string) error {
 			c.Use = append(c.Use, spec)
 			return nil

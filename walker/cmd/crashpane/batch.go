@@ -26,28 +26,28 @@ import (
 var batchCommand = command{
 	name:  "batch",
 	line:  "batch [--db FILE] [--all-threads] [--frames N] [--private] [--unordered] [--workers N] [--signature-lists DIR] DIR|FILE|- [SYMBOLS…]",
-	about: "describe many dumps, each by one line of JSON",
-	help: `Prints one line of JSON for each crash dump: in the folder DIR and all below it, in FILE (a dump, or an archive of dumps), or at the
-paths that standard input has (-), one in a line. A line has the dump's id, which is equal for equal dumps, its signature and address
-signature, the reason, what happened as a sentence, the first frames of the crashed thread, the modules on them with their versions
+	about: "describe many dumps, with one line of JSON each",
+	help: `Prints one line of JSON for each crash dump in the folder DIR and below it, in FILE (a dump, or an archive of dumps), or at the
+paths on standard input (-), one per line. A line has the dump's id, which is the same for equal dumps, its signature and address
+signature, the reason, what happened as a sentence, the first frames of the crashed thread, their modules with versions
 and ids, the missing symbols, and how long it took. The schema is in docs/COMMAND.md.
 
-The address signature needs no symbols: dumps that share it crashed in the same code of the same build. The signature groups over
-builds. --signature-lists makes it with lists in the form of Mozilla's siggen.
+The address signature needs no symbols: dumps that share it crashed in the same code of the same build. The signature groups dumps
+across builds. --signature-lists makes it with lists in the format of Mozilla's siggen.
 
---db keeps the records in a file, once for equal dumps. What is in it already is not read again, so that a run goes on where one
-before it was interrupted, and tomorrow's run adds to it. crashpane groups prints its groups.
+--db keeps the records in a file, once for equal dumps. Dumps that are already in it are not read again, so a run resumes an
+interrupted one, and tomorrow's run adds to it. crashpane groups prints its groups.
 
-SYMBOLS are files, archives and folders as for crashpane walk. They are shared by all dumps, and each is opened once. A dump in an
-archive with symbols is walked with these alone.
+SYMBOLS are files, archives and folders as for crashpane walk. All dumps share them, and each is opened once. A dump in an
+archive with symbols is walked with these symbols only.
 
-A file that is no dump or cannot be read is a line with its error, and the command goes on; it exits with 1 at the end. Lines come in
-the order of the files, which --unordered gives up. Texts that may be private (annotations) are left out, unless --private asks for them.`,
+For a file that is not a dump or cannot be read, batch prints a line with the error and goes on; it then exits with 1. Lines come in
+the order of the files, unless you give --unordered. Texts that may be private (annotations) are left out, unless you give --private.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		b := batchRun{options: batch.Options{Lists: signature.Own}}
 		fs.BoolVar(&b.options.AllThreads, "all-threads", false, "walk all threads, and print the stacks of all")
 		fs.IntVar(&b.options.Frames, "frames", 10, "`number` of frames of a stack that are printed")
-		fs.BoolVar(&b.options.Private, "private", false, "print annotations, too, which may have private data")
+		fs.BoolVar(&b.options.Private, "private", false, "also print annotations, which may be private")
 		fs.BoolVar(&b.unordered, "unordered", false, "print each line when it is ready")
 		fs.IntVar(&b.workers, "workers", runtime.GOMAXPROCS(0), "`number` of dumps at a time")
 		fs.StringVar(&b.db, "db", "", "keep the records in `file`, a database of SQLite, and print none")

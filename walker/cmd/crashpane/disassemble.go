@@ -20,20 +20,20 @@ var disassembleCommand = command{
 	name:  "disassemble",
 	line:  "disassemble [--thread N] [--frame M | --at ADDRESS] [--function] [--sources FOLDER] [--format text|json] [--use FILE] DUMP [SYMBOLS…] | PROGRAM ADDRESS|NAME [SYMBOLS…]",
 	about: "print the instructions around a frame or an address, or of a program's function, with their source lines",
-	help: `Prints the instructions around the one that a frame is at, for a caller its call, with source lines between them, where jumps and
+	help: `Prints the instructions around a frame's instruction (for a caller, its call), with source lines between them. It shows where jumps and
 calls go, the values of the registers that the marked instruction names, and at an exception whether a conditional jump is taken.
-With --sources the lines are those of the files in a folder, found by the ends of their paths; a file whose name alone fits is not used.
-The code is the dump's, or where the dump does not have it that of a program among SYMBOLS.
+--sources prints the lines from files in a folder, which are found by the ends of their paths; a file with the right name alone is not used.
+The code comes from the dump, or from a program among SYMBOLS if the dump lacks it.
 
 Threads and frames are numbered as for crashpane explain. --at takes an address instead (0x4011d0); on 32-bit arm its lowest bit
-says that the code is Thumb code, which is not decoded. --function prints the whole function. x86, amd64, arm64, arm, ppc, riscv64,
-and loongarch64 are decoded, x86 in Intel's syntax, the others in that of the GNU assembler. Of the others the bytes are printed.
+marks Thumb code, which is not decoded. --function prints the whole function. x86, amd64, arm64, arm, ppc, riscv64
+and loongarch64 are decoded, x86 and amd64 in Intel's syntax, the others in that of the GNU assembler. For other processors the bytes are printed.
 
-Without a dump it prints the code of a program or library from an address on, or that of a function: the whole of it. NAME is the
-function's, or a part of it that no other has. Besides lines and targets it says how a caller is found from each instruction on,
-where the program has unwind rules. Addresses are those that the program is linked at, as for crashpane outline. SYMBOLS are what
-belongs to it: a debug file, a PDB, a dSYM, a symbol file, whose names are then used. Code of 32-bit arm is decoded where a symbol
-says that it is not Thumb code. A symbol file alone has no code.
+Without a dump it prints the code of a program or library from an address on, or a whole function. NAME is the function's name, or a
+part that no other name has. Besides lines and targets it says how a caller is found from each instruction on, if the program has
+unwind rules. Addresses are link-time addresses, as for crashpane outline. SYMBOLS are what belongs to the program: a debug file, a
+PDB, a dSYM, a symbol file; their names are then used. Code of 32-bit arm is decoded if a symbol says that it is not Thumb code. A
+symbol file alone has no code.
 
   crashpane disassemble libfoo.so parse_header libfoo.so.debug
   crashpane disassemble --arch arm64 Foo 0x100003f20 Foo.dSYM`,

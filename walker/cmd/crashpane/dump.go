@@ -17,14 +17,14 @@ var dumpCommand = command{
 	name:  "dump",
 	line:  "dump [--format text|json] [--all] [--memory] DUMP",
 	about: "print everything that a dump says, stream by stream",
-	help: `Prints every stream of the minidump, microdump or core file DUMP, or of each that an archive holds: decoded where this program knows the
-stream, else as text or bytes. Symbols play no part.
+	help: `Prints every stream of the minidump, microdump or core file DUMP, or of each dump in an archive. Streams that this program knows are
+decoded, others are printed as text or bytes. Symbols are not used.
 
 Each line of the text has its whole context, for grep: thread[3].id = 0x1234. Formats: text, and json with the same names.
 Several dumps in one file follow each other; each begins with its name.
 
-The command line and the environment of the process may hold secrets, and are left out without --all; its memory, which may too,
-is left out without --memory.`,
+The command line and the environment of the process may contain secrets, and are left out without --all. Its memory may too, and is
+left out without --memory.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpRun
 		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(dumpFormats, ", "))

@@ -22,30 +22,31 @@ var dumpsymsCommand = command{
 	name:  "dumpsyms",
 	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] [--arch CPU] [--max-unpacked SIZE] FILE [DEBUGFILE…]",
 	about: "make a Breakpad symbol file of a binary or PDB",
-	help: `Prints what is known of the executable or library FILE, an ELF, PE or Mach-O file, as a Breakpad symbol file: its functions, source lines,
-inlined calls, names of exports, and unwind rules.
+	help: `Prints a Breakpad symbol file for the executable or library FILE, an ELF, PE or Mach-O file: its functions, source lines, inlined calls,
+names of exports, and unwind rules.
 
 DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary file that dwz made, may follow. Each must belong to
 FILE: by its build id, by the name and checksum that FILE has for it, or because FILE has split debug information. FILE may
 also be a debug file alone; the unwind rules are then those of its .debug_frame section, if it has one.
 
-A PE file and its PDB are one, in either order: unwind rules for each instruction from the program's function table (.pdata), all else from
-the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a PDB the names of exports and DWARF are written.
+Give a PE file together with its PDB, in either order. The unwind rules for each instruction come from the program's function table
+(.pdata), everything else from the PDB, including the rules of x86 (STACK WIN). Either also works alone: without a PDB, dumpsyms writes
+the names of exports and DWARF.
 
-A Mach-O file and its dSYM (app.dSYM, or the file in it) are one too, in either order. Of a file for several processors --arch says
-which (x86_64, arm64 …). Without a dSYM, the objects and static libraries that the program was linked from may follow,
-whose DWARF is used as the program's debug map says.
+A Mach-O file goes together with its dSYM (app.dSYM, or the file in it), in either order. If a file is for several processors, --arch
+selects one (x86_64, arm64 …). Without a dSYM, name the objects and static libraries that the program was linked from; the program's
+debug map says how to use their DWARF.
 
   crashpane dumpsyms app.exe app.pdb > app.sym
   crashpane dumpsyms --arch arm64 app app.dSYM > app.sym
   crashpane dumpsyms libfoo.so libfoo.so.debug > libfoo.so.sym
 
-The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
-(of programs of Go's linker, minidump-writer does not) the dump has another id, such as a hash. The symbol file lists these ids in INFO
-OTHER_ID records, by which crashpane finds it; for other tools --id hash writes Breakpad's hash as its id. --id build insists on the build
-id. Any other ID is one that a dump has, and is written if FILE answers to it.
+The symbol file's id comes from FILE's build id, or without one from a hash of its code. If the writer of a dump found no build id, as
+minidump-writer does not for programs from Go's linker, the dump has another id, such as a hash. The symbol file lists these ids in INFO
+OTHER_ID records, by which crashpane finds it; for other tools, --id hash writes Breakpad's hash as the id. --id build insists on the build
+id. Any other ID must be one that a dump has; it is written if FILE answers to it.
 
-What could not be read, or is missing, is a line on the error output.`,
+For anything that could not be read, or is missing, there is a line on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpsymsRun
 		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI and STACK WIN records) out")

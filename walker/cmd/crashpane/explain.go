@@ -19,14 +19,14 @@ import (
 var explainCommand = command{
 	name:  "explain",
 	line:  "explain [--thread N] [--frame M] [--unwind POLICY] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
-	about: "say why a frame is where it is, with the numbers",
-	help: `Computes frames again and prints the rules that gave each, with numbers in the places of names, the words of memory that were
-read, the registers before and after, the checks that were passed, and what was tried before and why it was rejected. Of the
-last frame of a stack it says why no frame follows, and what would help.
+	about: "explain why a frame is where it is, with the numbers",
+	help: `Computes frames again and prints the rules that gave each, with numbers in place of names, the words of memory that were
+read, the registers before and after, the checks that it passed, and what was tried first and why it was rejected. For the
+last frame of a stack it explains why no frame follows, and what would help.
 
-Threads are numbered as in the dump, from 0; without --thread it is the one that crashed or asked for the dump. Without --frame
-all frames of the thread are explained, and after them what is wrong with the dump's stacks as a whole. SYMBOLS are as for
-crashpane walk. json is one object, or without --frame one in each line.`,
+Threads are numbered as in the dump, from 0. Without --thread, explain takes the thread that crashed or asked for the dump. Without
+--frame it explains all frames of the thread, and then what is wrong with the dump's stacks as a whole. SYMBOLS are as for
+crashpane walk. json is one object, or without --frame one object per line.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var e explainRun
 		fs.IntVar(&e.thread, "thread", -1, "`number` of the thread in the dump")
@@ -43,11 +43,11 @@ var compareCommand = command{
 	line:  "compare [--thread N] [--format text|json] [--use FILE] DUMP [DUMP] [SYMBOLS…]",
 	about: "walk a thread in six ways, or show two dumps, side by side",
 	help: `Walks one thread by call frame information alone, by frame pointers alone, by scanning alone, as Breakpad does, as rust-minidump
-does, and as crashpane walk does. Prints the frames that any of them found, marked where they differ, where each stopped, and for
-each place where they part how each went on and why not otherwise. The address of a caller is inside its call, where its name and
-offset are looked up; the return address comes after it.
+does, and as crashpane walk does. Prints the frames that any of them found, with marks where they differ, and where each stopped. For
+each place where they part, it explains how each went on, and why not otherwise. The address of a caller is inside its call, where its
+name and offset are looked up; the return address comes after it.
 
-Without --thread it is the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.
+Without --thread, compare takes the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.
 
 With a second dump it prints both side by side: the crash, the stacks of the threads that crashed or asked for the dumps, modules that
 differ, registers, annotations. Lines that differ are marked.`,

@@ -24,19 +24,19 @@ var fetchCommand = command{
 	name:  "fetch",
 	line:  "fetch --from SERVER [--to FOLDER] [--token-file FILE] DUMP [SYMBOLS…]",
 	about: "download the missing symbol files of a dump from the servers that you name",
-	help: `Walks the stacks of DUMP, asks the servers for the symbol files that the stacks lack, walks again with those that came, and so on until
-no more are missing or no server has them. The files go to FOLDER as the servers have them: drop that folder on the page, or name
-it as SYMBOLS of any command. What is in FOLDER, or among SYMBOLS, is not downloaded again.
+	help: `Walks the stacks of DUMP, asks the servers for the symbol files that the stacks lack, and walks again with the new files, until
+nothing is missing or no server has it. The files go to FOLDER in the servers' layout: drop that folder on the page, or name
+it as SYMBOLS of any command. fetch does not download a file again that is in FOLDER or among SYMBOLS.
 
-A server gets addresses of files, which have names and ids of modules, and nothing else of the dump. Only the servers of --from are
-asked, and only by this command. --from may be given several times; the first that has a file is taken. SERVER is an address, which is
-asked in the layouts of Breakpad's, Microsoft's (SSQP) and debuginfod's servers, or in one of them if it begins with breakpad+,
-microsoft+ or debuginfod+: microsoft+https://msdl.microsoft.com/download/symbols. A store of two tiers begins with two-tier+.
+A server gets addresses of files, which contain names and ids of modules, and nothing else from the dump. fetch asks only the servers of
+--from, and no other command asks any. You may give --from several times; the first server that has a file is used. SERVER is an address.
+fetch asks it in the layouts of Breakpad, Microsoft (SSQP) and debuginfod, or in only one of them if it begins with breakpad+,
+microsoft+ or debuginfod+: microsoft+https://msdl.microsoft.com/download/symbols. For a two-tier store, begin with two-tier+.
 
-A debug file may name a further one, which dwz made and which has a build id of its own: it is asked for, too. Servers of
-these layouts have no .dwo and .dwp files, which have no build id, and no dSYM bundles. For macOS ask servers of Breakpad's layout.
+A debug file may refer to a supplementary file that dwz made, with a build id of its own; fetch asks for that too. Servers of
+these layouts have no .dwo and .dwp files, since these have no build id, and no dSYM bundles. For macOS use servers of Breakpad's layout.
 
-What is interrupted goes on at the next run. Compressed files stay so. A file with another id than the module's is refused.`,
+The next run resumes an interrupted download. Compressed files stay compressed. A file whose id is not the module's is refused.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		f := fetchRun{}
 		fs.Func("from", "`address` of a symbol server; may be given several times", func(text string) error {

@@ -22,8 +22,8 @@ var groupsCommand = command{
 	name:  "groups",
 	line:  "groups [--html] FILE",
 	about: "print the groups of dumps in a file that batch --db made",
-	help: `Prints a line for each signature: how many dumps have it, when the first and the last of them were written, of how many versions they
-are, and the signature; the largest groups first. --html prints a page in one file.`,
+	help: `Prints a line for each signature, largest groups first: how many dumps have it, when the first and the last of them were written, how
+many versions they come from, and the signature. --html prints a page in one file.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		page := fs.Bool("html", false, "print a page in one file")
 		return func(args []string, stdout, _ io.Writer) error {

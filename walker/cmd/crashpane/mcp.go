@@ -14,18 +14,18 @@ var mcpCommand = command{
 	name:  "mcp",
 	line:  "mcp [--symbols FOLDER]… [--private] FOLDER…",
 	about: "let an assistant ask about the dumps in folders, by the Model Context Protocol",
-	help: `Starts crashpane-mcp, a program of its own, which is next to this one or in PATH. It answers an assistant's questions over standard input
-and output: which dumps there are, why one crashed and where, stacks, code, memory, differences, groups. It reads files below the folders alone,
-changes none, and uses no network. docs/COMMAND.md says how to configure a client.
+	help: `Starts crashpane-mcp, a separate program next to this one or in PATH. It answers an assistant's questions over standard input
+and output: which dumps there are, why one crashed and where, stacks, code, memory, differences, groups. It reads only files in and below
+the folders, changes none, and uses no network. docs/COMMAND.md explains how to configure a client.
 
-Private texts, the contents of memory and names of users in paths are left out of answers, unless --private is given.`,
+Answers leave out private texts, the contents of memory and names of users in paths, unless you give --private.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var args []string
 		fs.Func("symbols", "a `folder` with symbol files, programs or PDBs; may be given several times", func(path string) error {
 			args = append(args, "--symbols", path)
 			return nil
 		})
-		fs.BoolFunc("private", "answer with private texts, contents of memory and names of users, too", func(string) error {
+		fs.BoolFunc("private", "also answer with private texts, contents of memory and names of users", func(string) error {
 			args = append(args, "--private")
 			return nil
 		})

@@ -20,20 +20,20 @@ var memoryCommand = command{
 	name:  "memory",
 	line:  "memory [--size N] [--words] [--format text|json] DUMP ADDRESS [SYMBOLS…] | memory --find WHAT DUMP [SYMBOLS…] | memory --stack THREAD DUMP [SYMBOLS…]",
 	about: "print the process's memory at an address, or find bytes, text and pointers in it",
-	help: `Prints the memory at an address (0x7ffe1000): that of the dump, and where it has none that of the programs among SYMBOLS. --words
-prints a word in a line with what it points to: a function, a thread's stack and frame, a range of the memory map, and with --private
+	help: `Prints the memory at an address (0x7ffe1000), from the dump, or where the dump lacks it from the programs among SYMBOLS. --words
+prints one word per line, with what it points to: a function, a thread's stack and frame, a range of the memory map, and with --private
 the text there.
 
---find searches all memory of the dump and prints a line for each place, with what it is in. WHAT is text:TEXT, in UTF-8 and in
-UTF-16; hex:BYTES; or pointer:ADDRESS.
+--find searches all memory of the dump and prints a line for each place, with the range that it is in. WHAT is text:TEXT, in UTF-8 and
+in UTF-16; hex:BYTES; or pointer:ADDRESS.
 
---stack prints the words of a thread's stack, frame by frame: return addresses, saved registers, what a scan passed by and why, and
+--stack prints the words of a thread's stack, frame by frame: return addresses, saved registers, what a scan passed over and why, and
 what the other words point to. Threads count from 0.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var m memoryRun
 		fs.IntVar(&m.size, "size", 256, "`number` of bytes")
 		fs.BoolVar(&m.words, "words", false, "a word in a line, with what it points to")
-		fs.BoolVar(&m.private, "private", false, "print the texts that words point to, too")
+		fs.BoolVar(&m.private, "private", false, "also print the texts that words point to")
 		fs.StringVar(&m.find, "find", "", "`what` to find: text:TEXT, hex:BYTES or pointer:ADDRESS")
 		fs.IntVar(&m.stack, "stack", -1, "print the words of the stack of a `thread`")
 		fs.StringVar(&m.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))

@@ -22,18 +22,18 @@ var outlineCommand = command{
 	name:  "outline",
 	line:  "outline [--files] [--arch CPU] [--format text|json] [--max-unpacked SIZE] FILE [ADDRESS|NAME|SOURCE:LINE] [DEBUGFILE…]",
 	about: "list what a symbol file, program or PDB says: functions, files, lines, rules",
-	help: `Prints what FILE says of its code, without a dump: a symbol file, a program or library, its debug file, a PDB or a dSYM. Alone it lists
-all functions by address, with the public names; --files lists the source files.
+	help: `Prints what FILE says about its code, without a dump. FILE is a symbol file, a program or library, its debug file, a PDB or a dSYM. With
+FILE alone, outline lists all functions by address, with the public names; --files lists the source files.
 
   crashpane outline app.sym                   all functions
   crashpane outline app.sym parse             those whose names contain the text, in any case; of a single one also its lines
   crashpane outline app.sym parser.c:120      where the code of a line is; parser.c: lists the functions with code of the file
   crashpane outline app.sym 0x4011d0          the function, line and inlined calls at an address, and how its caller is found
 
-DEBUGFILE is a separate debug file, PDB, program or dSYM that belongs to FILE; where no text follows FILE, write "" before it. Addresses
-are those that the file is linked at, in symbol files from the module's beginning. Unwind rules are as "crashpane rules" prints them.
+DEBUGFILE is a separate debug file, PDB, program or dSYM that belongs to FILE; to name one without a text, write "" before it. Addresses
+are link-time addresses, or in symbol files offsets from the module's start. Unwind rules are as "crashpane rules" prints them.
 
-Of a binary the functions are those that "crashpane dumpsyms" would write. What could not be read is a line on the error output.`,
+For a binary the functions are those that "crashpane dumpsyms" would write. What could not be read is reported on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var o outlineRun
 		fs.BoolVar(&o.files, "files", false, "list source files; NAME is then a part of their paths")

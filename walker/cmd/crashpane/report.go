@@ -19,13 +19,13 @@ var reportCommand = command{
 	line:  "report [--html | --format FORM] [--thread N] [--private] [--use FILE] DUMP [SYMBOLS…]",
 	about: "write what a ticket needs: what happened, the stack, versions and ids",
 	help: `Prints what happened, the dump's name and time, the product, the uptime, the system, the exception, the signature, the stack of a thread,
-and the version and ids of each module on it. Forms: text, markdown, jira (its wiki markup), windbg (as WinDbg's k), csv (all modules), json,
-and html: a page in one file of less than 200 KB, which needs no network, with the other threads' first 20 frames.
+and the version and ids of each module on it. Formats: text, markdown, jira (its wiki markup), windbg (as WinDbg's k), csv (all modules),
+json, brief, and html. html is a page in one file of less than 200 KB, which needs no network, with the other threads' first 20 frames.
 
-Texts that may be private are hidden: what the program wrote into the dump or said about its end; names of users in paths
-become USER. --private prints them. The command line, the environment and memory are in no form.
+Texts that may be private are hidden: what the program wrote into the dump or said about its end. Names of users in paths
+become USER. --private prints them all. No format has the command line, the environment or memory.
 
-Without --thread it is about the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.`,
+Without --thread, report takes the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var r reportRun
 		fs.StringVar(&r.form, "format", "text", "`form` of the output: "+strings.Join(ticketNames(), ", "))
@@ -39,8 +39,8 @@ var briefCommand = command{
 	name:  "brief",
 	line:  "brief [--thread N] [--private] [--use FILE] DUMP [SYMBOLS…]",
 	about: "write at most 8 KB for a ticket or an assistant: what happened, the stack, what is missing",
-	help: `Prints what happened, the stack of the crashed thread and how each of its frames was found, and what is missing, in at most 8 KB of whole lines.
-The same dump and symbols give the same text. Texts that may be private are hidden, as by crashpane report.`,
+	help: `Prints what happened, the stack of the crashed thread, how each frame was found, and what is missing, in at most 8 KB of whole lines.
+The same dump and symbols always give the same text. Texts that may be private are hidden, as by crashpane report.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		r := reportRun{form: "brief"}
 		r.flags(fs)
@@ -75,7 +75,7 @@ type reportRun struct {
 // flags declares what both commands have.
 func (c *reportRun) flags(fs *flag.FlagSet) {
 	fs.IntVar(&c.thread, "thread", -1, "`number` of the thread in the dump")
-	fs.BoolVar(&c.private, "private", false, "print private texts and names of users, too")
+	fs.BoolVar(&c.private, "private", false, "also print private texts and names of users")
 	c.UseFlag(fs)
 }
 

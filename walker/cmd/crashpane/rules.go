@@ -23,9 +23,9 @@ var rulesCommand = command{
 	name:  "rules",
 	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--arch CPU] [--format text|json] [--max-unpacked SIZE] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
-	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll), Mach-O file or symbol file, a row for every range of code in which they
-are the same: from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's
-registers are. Addresses are those that the file is linked at, as readelf and objdump have them.
+	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll), Mach-O file or symbol file, with a row for every range of
+code in which they are the same. A row says from which address on it holds, how the canonical frame address (CFA) is computed, and where
+the return address and the caller's registers are. Addresses are link-time addresses, as in readelf and objdump.
 
   rsp+16        of the CFA: the value of a register and a distance
   cfa-8         of others: saved in the word at that address
@@ -38,12 +38,12 @@ Registers that are not named are unchanged if calls preserve them. Marks: signal
 no caller), topmost (holds only until the function calls another), body (holds where the function calls another, and not in its prologue
 and epilogue), signed-a and signed-b (the return address carries an authentication code).
 
-DEBUGFILE is a separate debug file of FILE, or the file in its dSYM, whose .debug_frame is then asked too.
+DEBUGFILE is a separate debug file of FILE, or the file in its dSYM, whose .debug_frame is then used too.
 
-Without --source all kinds that the file has are printed, in the order in which they are used: the first that covers an address
-is. Kinds: pdata (the function table of Windows), compact (Apple's __unwind_info; where it refers to __eh_frame, that has the row), eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), leaf (code
+Without --source, rules prints all kinds that the file has, in the order of their use: the first that covers an address
+counts. Kinds: pdata (the function table of Windows), compact (Apple's __unwind_info; where it refers to __eh_frame, that has the row), eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), leaf (code
 that the function table of Windows does not mention: it calls nothing), cfi (STACK CFI of a symbol file). --address prints the row of
-one address for each kind; it is an error if none has one. json is an array of objects. Where rules of a kind could not all be read,
+one address for each kind; it is an error if no kind has one. json is an array of objects. If some rules of a kind could not be read,
 an object with "error" and "source", or a line "error: …", says so in the output, and the exit status is 1.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var r rulesRun

@@ -23,14 +23,14 @@ var storeCommand = command{
 	about: "keep symbol files in a folder as symbol servers have them",
 	help: `add puts symbol files, programs and PDBs into the folder DIR, where a static server, a bucket or a shared folder offers them to crashpane,
 debuggers and other tools: .sym files in the layout of Breakpad, each with its index; Windows programs and PDBs in that of Microsoft's symbol
-server; ELF files in that of debuginfod. FILE is a file, a folder or an archive. A file that is there already takes no more room, under
+server; ELF files in that of debuginfod. FILE is a file, a folder or an archive. A file that the store already has takes no more room, under
 whatever name. Several processes may add files at once.
 
---pointer writes a file.ptr with the path of a Windows file in place of the file. --two-tier makes a new store one of two tiers.
+--pointer writes a file.ptr with the path of a Windows file in place of the file. --two-tier makes a new store a two-tier one.
 
-check reads all files, and prints which are damaged, are not where their ids say, or have an index of another file.
+check reads all files, and prints those that are damaged, are not where they belong by their ids, or have another file's index.
 
-gc removes what has no name any more, what interrupted writers left behind, and empty folders; with --older-than 90d also files that were
+gc removes files without a name, what interrupted writers left behind, and empty folders; with --older-than 90d also files that were
 added longer ago.
 
   crashpane store add /srv/symbols build/out

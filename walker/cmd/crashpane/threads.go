@@ -16,12 +16,12 @@ import (
 var threadsCommand = command{
 	name:  "threads",
 	line:  "threads [--merged [--whole]] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
-	about: "say what each thread was doing, or merge their stacks into a tree",
-	help: `Prints a line for each thread: what it was doing, and the function that shows it. A state told from the names of functions is
-a guess, and is marked. Where the dump has the words of a lock that threads wait for, the thread that holds it is named.
+	about: "tell what each thread was doing, or merge their stacks into a tree",
+	help: `Prints a line for each thread: what it was doing, and the function that shows it. A state inferred from names of functions is
+marked as a guess. If the dump has the words of a lock that threads wait for, threads names the thread that holds it.
 
 --merged prints the stacks of all threads as one tree, from the outermost frames on, with the number of threads in each branch.
-Branches that are in the system's libraries alone are one line; --whole prints their frames. SYMBOLS are as for crashpane walk.`,
+Branches that are only in system libraries take one line; --whole prints their frames. SYMBOLS are as for crashpane walk.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var t threadsRun
 		fs.BoolVar(&t.merged, "merged", false, "one tree of all stacks")

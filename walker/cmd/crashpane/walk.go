@@ -20,44 +20,43 @@ var walkCommand = command{
 	name:  "walk",
 	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] [--ignore-cfi MODULE] [--use FILE] DUMP [SYMBOLS…]",
 	about: "walk the stacks of a dump and print them",
-	help: `Prints the crash reason and the stack of every thread of DUMP, a minidump or a core file. Archives with a dump, reports of Apport and uploads (multipart bodies, Sentry
-envelopes) are opened too.
+	help: `Prints the crash reason and the stack of every thread of DUMP, a minidump or a core file. DUMP may also be an archive with a dump, an
+Apport report or an upload (a multipart body, a Sentry envelope).
 
 SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
-Mach-O files with their dSYMs or objects, archives (.gz, .zip, .7z, .zst, .xz, .cab, .tar, .a) of them, or folders. In a folder walk first
-looks for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then in all files. It recognizes a symbol file by its MODULE line
+Mach-O files with their dSYMs or objects, archives (.gz, .zip, .7z, .zst, .xz, .cab, .tar, .a) of them, or folders. In a folder, walk first
+looks for DEBUG_FILE/ID/NAME.sym, the layout of symbol stores, and then in all files. It recognizes a symbol file by its MODULE line
 and a binary by its build id, whatever their names and folders, and a binary without a build id by its name and size.
 
-If a module has both, the symbol file is asked first. The binary gives what the symbol file lacks: a function's name if that has none or only
-an export's, a line, unwind rules. The json says which answered. --ignore-cfi walks
-without a module's call frame information.
+If a module has both, the symbol file comes first. The binary adds what the symbol file lacks: a function's name if the file has none or
+only an export's, a line, unwind rules. The json says which of them answered. --ignore-cfi walks without a module's call frame information.
 
-A file that is named and not used is a line on standard error, with the reason: its id is another, or it has none, or it is of another
-processor. So is a file of a folder that has the name of a module without symbols. --use FILE uses it nevertheless, for the module of
-its name, and --use MODULE=FILE for that module; the json marks the frames that it names or finds ("forced").
+If a file that you name is not used, a line on standard error gives the reason: its id differs, or it has none, or it is for another
+processor. The same goes for a file in a folder that has the name of a module without symbols. --use FILE uses the file anyway, for the
+module of its name; --use MODULE=FILE uses it for that module. The json marks the frames that it names or finds ("forced").
 
-Large symbol files are not read as a whole: walk searches them for what a stack needs. The answers are the same if the file is sorted;
-all known writers sort what matters. A part that turns out to be unsorted is read whole. --exact reads all of every file that is
-needed. The json says for each module whether its file was read whole ("symbols_exact").
+walk does not read large symbol files as a whole, but searches them for what a stack needs. The answers are the same if the file is
+sorted, and all known writers sort what matters. If walk finds that a part is unsorted, it reads that part as a whole. --exact reads
+every file that is needed as a whole. The json says for each module whether its file was read as a whole ("symbols_exact").
 
-Formats: text is what Breakpad's minidump_stackwalk prints, machine its form with "|" between fields, json the schema of
-rust-minidump's minidump-stackwalk with everything else under "crashpane". Function names are as the symbol files have them, and
-those of binaries in text and machine as dumpsyms writes them; "crashpane" has all demangled.`,
+Formats: text is what Breakpad's minidump_stackwalk prints; machine is its form with "|" between fields; json is the schema of
+rust-minidump's minidump-stackwalk, with everything else under "crashpane". Function names are those of the symbol files. In text and
+machine, names from binaries are as dumpsyms writes them; under "crashpane" all names are demangled.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var w walkRun
 		fs.StringVar(&w.format, "format", "text", "`form` of the output: "+strings.Join(formatNames(), ", "))
 		fs.StringVar(&w.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
-		fs.StringVar(&w.explain, "explain", "crashed", "json: `which` frames have their numbers explained: none, the first 128 of the crashed thread (crashed), all")
+		fs.StringVar(&w.explain, "explain", "crashed", "json: `which` frames to explain with their numbers: none, the first 128 of the crashed thread (crashed), all")
 		fs.Func("ignore-cfi", "do without the call frame information of `module`; may be given several times", func(name string) error {
 			w.IgnoreCFI = append(w.IgnoreCFI, name)
 			return nil
 		})
 		w.UseFlag(fs)
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
-		fs.BoolVar(&w.guesses, "guesses", false, "text: list all possible callers that scanning found, also where they are many")
+		fs.BoolVar(&w.guesses, "guesses", false, "text: list all possible callers that scanning found, even if there are many")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
-		fs.BoolVar(&w.private, "private", false, "json: with the messages that the program had in its memory, which may have private data")
-		fs.StringVar(&w.signatureLists, "signature-lists", "", "json: make the crash's signature with the lists in `folder`, in the form of Mozilla's siggen")
+		fs.BoolVar(&w.private, "private", false, "json: include the messages that the program had in its memory, which may be private")
+		fs.StringVar(&w.signatureLists, "signature-lists", "", "json: make the crash signature with the lists in `folder`, in the format of Mozilla's siggen")
 		return w.run
 	},
 }
