@@ -17,6 +17,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -97,10 +98,7 @@ func (s *Store) places(f *symbols.File) (out []string, err error) {
 			out = append(out, path)
 		}
 	case windows && id.Stamped && len(id.CodeID) > 8: // a program
-		name := id.CodeName
-		if name == "" {
-			name = id.Name
-		}
+		name := cmp.Or(id.CodeName, id.Name)
 		out = append(out, s.microsoft(name, strings.ToUpper(id.CodeID[:8])+id.CodeID[8:]))
 	case windows && !id.Code && id.DebugID != "":
 		out = append(out, s.microsoft(id.Name, id.DebugID))

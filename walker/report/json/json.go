@@ -10,6 +10,7 @@
 package jsonreport
 
 import (
+	"cmp"
 	"io"
 	"sort"
 
@@ -51,9 +52,7 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	}
 	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, r.Said(opt.Private), 16, symbolsByName(r)}
 	p.Text = opt.Text
-	if p.lists == nil {
-		p.lists = signature.Own
-	}
+	p.lists = cmp.Or(p.lists, signature.Own)
 	if r.Dump.WordSize == 4 {
 		p.digits = 8
 	}
