@@ -377,20 +377,7 @@ func (s *Store) source(path string) (*input.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return input.New(path, openForReads(full), st.Size()), nil
-}
-
-// openForReads reads a file that is open only while it is read.
-type openForReads string
-
-// ReadAt implements io.ReaderAt.
-func (path openForReads) ReadAt(p []byte, off int64) (int, error) {
-	f, err := os.Open(string(path))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return f.ReadAt(p, off)
+	return input.New(path, input.ClosedFile(full), st.Size()), nil
 }
 
 // Identify says what a file is, for Add. A file that is neither a binary nor a symbol file has no id.
