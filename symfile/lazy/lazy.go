@@ -154,8 +154,9 @@ func (f *File) Present(s Section) bool { return f.spans[s][1] >= 0 }
 // from then on, and Find does not search them.
 func (f *File) SetIndexed(s Section) { f.unsorted[s], f.fences[s] = true, nil }
 
-// Sorted reports whether no block that was read so far shows a section out of order.
-func (f *File) Sorted() bool { return !slices.Contains(f.unsorted[:], true) }
+// Sorted reports whether no block that was read so far shows a section out of order. That FUNC and
+// PUBLIC records are not in order together counts only where they are mixed, and is an error there.
+func (f *File) Sorted() bool { return !slices.Contains(f.unsorted[:both], true) }
 
 // locate reads blocks until one has lines of a section, or until none can have any. Each block that
 // is read narrows the bounds, so the halving takes few reads.

@@ -168,9 +168,14 @@ func TestSearchedFirstExactLater(t *testing.T) {
 	for _, tc := range []struct {
 		name, moved string
 		corrected   bool
-	}{{"sorted", "", false}, {"a function out of its place", "Pipeline::start()::{lambda()#5}>::_M_invoke", true}} {
+		order       func(sym []byte) []byte
+	}{
+		{"sorted", "", false, bytes.Clone},
+		{"sorted, PUBLIC records at the end of the functions", "", false, publicsLast},
+		{"a function out of its place", "Pipeline::start()::{lambda()#5}>::_M_invoke", true, bytes.Clone},
+	} {
 		t.Run(tc.name, func(t *testing.T) {
-			sym := grown(t, 12, tc.moved)
+			sym := tc.order(grown(t, 12, tc.moved))
 			k, x := exactTalk(t, "tilecruncher.sym", sym)
 			first := k.screen(-1)
 			if first.Pending == 0 || len(first.Unindexed) != 0 {
@@ -235,6 +240,20 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			}
 		})
 	}
+}
+
+// publicsLast moves a file's PUBLIC records behind its functions, where Breakpad's dump_syms writes them.
+func publicsLast(sym []byte) []byte {
+	var publics, rest bytes.Buffer
+	for line := range bytes.Lines(sym) {
+		if bytes.HasPrefix(line, []byte("PUBLIC")) {
+			publics.Write(line)
+		} else {
+			rest.Write(line)
+		}
+	}
+	functions, rules, _ := bytes.Cut(rest.Bytes(), []byte("STACK"))
+	return slices.Concat(functions, publics.Bytes(), []byte("STACK"), rules)
 }
 
 // unsorted puts the second half of a file's STACK CFI records before the first.
