@@ -11,7 +11,6 @@
 package core
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -263,7 +262,9 @@ func (d *Dump) diagnose(sev Severity, stream StreamType, err error) {
 	}
 	var need *input.NeedError
 	if errors.As(err, &need) {
-		d.need = cmp.Or(d.need, err)
+		if d.need == nil {
+			d.need = err
+		}
 		return
 	}
 	var fe *input.FormatError

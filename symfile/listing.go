@@ -2,7 +2,6 @@ package symfile
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -158,7 +157,9 @@ func (f *File) Described(e Entry) (symbol.Symbol, error) {
 		return symbol.Symbol{}, &input.FormatError{File: f.src.Name, Offset: e.Off, Want: "a FUNC or PUBLIC record", Have: "another line"}
 	}
 	s.Name, s.Size, s.ParamSize, s.Multiple = string(r.name), r.size, r.params, r.multiple
-	s.Name = cmp.Or(s.Name, nameless)
+	if s.Name == "" {
+		s.Name = nameless
+	}
 	return s, nil
 }
 

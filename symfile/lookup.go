@@ -67,7 +67,9 @@ func (f *File) decode(r *rec) (*function, error) {
 			rec, ok := parseFunc(rest)
 			sure = ok && rec.rva == r.rva
 			fn.name, fn.params, fn.multiple = string(rec.name), rec.params, rec.multiple
-			fn.name = cmp.Or(fn.name, nameless)
+			if fn.name == "" {
+				fn.name = nameless
+			}
 		} else if rest, ok := keyword(b, "INLINE"); ok {
 			fn.addInline(rest)
 		} else if l, ok := parseLine(b); ok && l.rva+l.size > l.rva {
@@ -350,7 +352,9 @@ func (f *File) public(p rec) (symbol.Symbol, error) {
 		return symbol.Symbol{}, err
 	}
 	s := symbol.Symbol{Name: string(r.name), Start: r.rva, ParamSize: r.params, Public: true, Multiple: r.multiple}
-	s.Name = cmp.Or(s.Name, nameless)
+	if s.Name == "" {
+		s.Name = nameless
+	}
 	return f.pubNames.put(p.off, s), nil
 }
 

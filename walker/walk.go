@@ -1,7 +1,6 @@
 package walker
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -202,7 +201,10 @@ func (s *walk) caller() (Frame, *Stop) {
 	for _, src := range s.Policy.Sources {
 		if src == SourceFramePointer || src == SourceScan {
 			// The sources that know the function are done; from here on sources guess.
-			stop := cmp.Or(s.ended(), undeclared)
+			stop := s.ended()
+			if stop == nil {
+				stop = undeclared
+			}
 			if stop != nil {
 				stop.Attempts = attempts
 				return Frame{}, stop

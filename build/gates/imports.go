@@ -128,6 +128,9 @@ var importRules = []importRule{
 	{"web/app/split", nil},
 	{"web/app/sourcelinks", []string{"web/app/host", "web/app/words"}},
 	{"web/app/notices", []string{"walker/report/rows", "web/app/host", "web/app/words"}},
+	{"web/app/zone", []string{"walker/report/rows", "web/protocol", "web/app/host", "web/app/notices", "web/app/split", "web/app/state", "web/app/table", "web/app/words"}},
+	{"web/app/servers", []string{"walker/report/rows", "web/protocol", "web/app/host", "web/app/words", "web/app/zone"}},
+	{"web/app/tabs", []string{"walker/report/rows", "web/protocol", "web/app/host", "web/app/servers", "web/app/table", "web/app/words", "web/app/zone"}},
 	{"web/app", []string{"core/sourcefile", "walker/report/rows", "web/protocol", "web/app/..."}},
 	// The messages between page and engine.
 	{"web/protocol", []string{"walker/report/rows", "web/wire"}},

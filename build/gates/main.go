@@ -1,6 +1,6 @@
 // Gates checks the repository as a whole, for rules that neither the compiler nor the tests of one
 // package check: which packages may import which, what is linked into the page, file names and
-// lengths, formats, generated files, sizes. It prints one line for each violation and exits with 1
+// lengths, files in a folder, formats, generated files, sizes. It prints one line for each violation and exits with 1
 // if there is any. The list of checks is gates, below.
 //
 //	gates [-root .] [-site dist/site] [NAME...]
@@ -28,6 +28,7 @@ var gates = []gate{
 	{"gomod", checkGoMod},
 	{"names", checkNames},
 	{"length", checkLength},
+	{"folders", checkFolders},
 	{"types", checkTypes},
 	{"paths", checkPaths},
 	{"gofmt", checkFormat},

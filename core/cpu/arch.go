@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,7 +146,9 @@ func newArch(a *Arch) *Arch {
 	}
 	for _, l := range a.Contexts {
 		l.Arch = a
-		l.What = cmp.Or(l.What, a.Name)
+		if l.What == "" {
+			l.What = a.Name
+		}
 		if l.Usual == 0 {
 			l.Usual = a.Processors[0]
 		}

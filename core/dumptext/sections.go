@@ -2,7 +2,6 @@ package dumptext
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/crashpane/crashpane/core"
 )
@@ -55,11 +54,11 @@ func init() {
 		{field: "Streams", name: "stream", how: printStreams},
 		{field: "Diags", name: "diagnostic"},
 		{field: "System", streams: []core.StreamType{core.StreamSystemInfo}},
-		{field: "Misc", name: "misc_info", streams: []core.StreamType{core.StreamMiscInfo}, how: printRenamed("Flags", "MiscFlags")},
+		{field: "Misc", name: "misc_info", streams: []core.StreamType{core.StreamMiscInfo}, how: printMisc},
 		{field: "Exception", streams: []core.StreamType{core.StreamException}, how: printException},
 		{field: "Exceptions", name: "other_exception", streams: []core.StreamType{core.StreamException}, how: printOthers},
 		{field: "Breakpad", name: "breakpad_info", streams: []core.StreamType{core.StreamBreakpadInfo}},
-		{field: "Assertion", streams: []core.StreamType{core.StreamAssertion}, how: printRenamed("Type", "AssertionType")},
+		{field: "Assertion", streams: []core.StreamType{core.StreamAssertion}, how: printAssertion},
 		{field: "Threads", name: "thread", streams: []core.StreamType{core.StreamThreadList, core.StreamThreadNames}, how: printThreads},
 		{field: "Modules", name: "module", streams: []core.StreamType{core.StreamModuleList}},
 		{field: "Unloaded", name: "unloaded_module", streams: []core.StreamType{core.StreamUnloadedList}},
@@ -85,36 +84,29 @@ func nothing(*walk, string, reflect.Value) {}
 
 // claimed reports whether a section prints a stream's content.
 func claimed(t core.StreamType) bool {
-	return slices.ContainsFunc(sections, func(s section) bool { return slices.Contains(s.streams, t) })
-}
-
-// some is list, unless n is 0.
-func (w *walk) some(name string, n int, item func(i int)) {
-	if n > 0 {
-		w.list(name, n, item)
+	for i := range sections {
+		for _, s := range sections[i].streams {
+			if s == t {
+				return true
+			}
+		}
 	}
-}
-
-// list prints a list of n structs.
-func (w *walk) list(name string, n int, item func(i int)) {
-	w.open(name, true)
-	for i := range n {
-		w.open("", false)
-		item(i)
-		w.close()
-	}
-	w.close()
+	return false
 }
 
 // printStreams prints the directory, and the content of streams that no section prints.
 func printStreams(w *walk, name string, _ reflect.Value) {
-	w.list(name, len(w.d.Streams), func(i int) {
+	w.open(name, true)
+	for i := range w.d.Streams {
 		s := &w.d.Streams[i]
+		w.open("", false)
 		w.fields(reflect.ValueOf(s).Elem(), 0)
 		if s.Type != core.StreamUnused && (s.Duplicate && s.Type != core.StreamException || !s.Decoded || !claimed(s.Type)) {
 			w.content(s)
 		}
-	})
+		w.close()
+	}
+	w.close()
 }
 
 // content prints a stream as lines if it is text, else as bytes. printStreams calls it for a stream
@@ -132,21 +124,37 @@ func (w *walk) content(s *core.Stream) {
 	}
 }
 
-// printRenamed prints a struct, if there is one, and gives one of its fields a Go name of its own, because
-// fields of other structs with the same name mean other things.
-func printRenamed(field, as string) func(w *walk, name string, v reflect.Value) {
-	return func(w *walk, name string, v reflect.Value) {
-		if v.IsNil() {
-			return
-		}
-		w.open(name, false)
-		w.renamed(v.Elem(), field, as)
-		w.close()
+// printMisc gives the flags a Go name of their own, because Flags of other structs mean other
+// things.
+func printMisc(w *walk, name string, v reflect.Value) {
+	if v.IsNil() {
+		return
 	}
+	w.open(name, false)
+	w.renamed(v.Elem(), "Flags", "MiscFlags")
+	w.close()
+}
+
+func printAssertion(w *walk, name string, v reflect.Value) {
+	if v.IsNil() {
+		return
+	}
+	w.open(name, false)
+	w.renamed(v.Elem(), "Type", "AssertionType")
+	w.close()
 }
 
 func printRegions(w *walk, name string, v reflect.Value) {
-	w.some(name, v.Len(), func(i int) { w.renamed(v.Index(i), "Type", "MemoryType") })
+	if v.Len() == 0 {
+		return
+	}
+	w.open(name, true)
+	for i := range v.Len() {
+		w.open("", false)
+		w.renamed(v.Index(i), "Type", "MemoryType")
+		w.close()
+	}
+	w.close()
 }
 
 // renamed prints a struct's fields, and treats one as if it had another Go name.
@@ -171,24 +179,40 @@ func printException(w *walk, name string, v reflect.Value) {
 	}
 	w.open(name, false)
 	w.renamed(v.Elem(), "Flags", "ExceptionFlags")
-	w.context(w.d.ExceptionContext())
+	c, err := w.d.ExceptionContext()
+	w.context(c, err)
 	w.close()
 }
 
 // printOthers prints the exceptions of a dump with several, but for the last, which is in its own
 // section.
 func printOthers(w *walk, name string, v reflect.Value) {
-	w.some(name, max(0, v.Len()-1), func(i int) {
+	if v.Len() < 2 {
+		return
+	}
+	w.open(name, true)
+	for i := range v.Len() - 1 {
+		w.open("", false)
 		w.renamed(v.Index(i), "Flags", "ExceptionFlags")
 		w.context(w.d.ContextOf(&w.d.Exceptions[i]))
-	})
+		w.close()
+	}
+	w.close()
 }
 
 func printThreads(w *walk, name string, v reflect.Value) {
-	w.some(name, v.Len(), func(i int) {
+	if v.Len() == 0 {
+		return
+	}
+	w.open(name, true)
+	for i := range v.Len() {
+		w.open("", false)
 		w.fields(v.Index(i), 0)
-		w.context(w.d.ThreadContext(i))
-	})
+		c, err := w.d.ThreadContext(i)
+		w.context(c, err)
+		w.close()
+	}
+	w.close()
 }
 
 // context prints every register by name.
@@ -224,11 +248,12 @@ func printMemory(w *walk, _ string, _ reflect.Value) {
 		name string
 		list []core.Region
 	}{{"memory_list", w.d.Memory.List()}, {"memory64_list", w.d.Memory.List64()}, {"memory", w.d.Memory.Regions()}} {
-		if l.name == "memory" && !w.o.Memory {
+		if len(l.list) == 0 || l.name == "memory" && !w.o.Memory {
 			continue
 		}
-		w.some(l.name, len(l.list), func(i int) {
-			r := &l.list[i]
+		w.open(l.name, true)
+		for _, r := range l.list {
+			w.open("", false)
 			w.value("start", hexadecimal(r.Start, 0))
 			w.value("end", hexadecimal(r.End(), 0))
 			w.value("size", hexadecimal(r.Loc.Size, 0))
@@ -236,7 +261,9 @@ func printMemory(w *walk, _ string, _ reflect.Value) {
 			if l.name == "memory" {
 				w.raw("bytes", r.Loc, r.Start)
 			}
-		})
+			w.close()
+		}
+		w.close()
 	}
 	if !w.o.Memory && len(w.d.Memory.Regions()) > 0 {
 		w.value("memory_bytes", plain("left out; --memory prints them"))

@@ -1,8 +1,6 @@
 package binary
 
 import (
-	"slices"
-
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -47,7 +45,12 @@ type codeReader struct {
 
 // has reports whether there is code at an address.
 func (r *codeReader) has(rva uint64) bool {
-	return slices.ContainsFunc(r.pe.Code(), func(c [2]uint64) bool { return rva >= c[0] && rva < c[1] })
+	for _, c := range r.pe.Code() {
+		if rva >= c[0] && rva < c[1] {
+			return true
+		}
+	}
+	return false
 }
 
 // read returns up to n bytes of code from an address on: fewer at the end of a section, none if the

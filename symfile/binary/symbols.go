@@ -68,7 +68,9 @@ func (f *File) find(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 		case input.Needs(err):
 			return symbol.Symbol{}, symbol.Needs, err
 		case err != nil:
-			failed = cmp.Or(failed, err)
+			if failed == nil {
+				failed = err
+			}
 		case ans == symbol.Yes && sym.Public:
 			if public == nil {
 				public = &sym
@@ -91,7 +93,9 @@ func (f *File) find(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			return symbol.Symbol{}, symbol.Needs, err
 		}
 		if err != nil {
-			failed = cmp.Or(failed, err)
+			if failed == nil {
+				failed = err
+			}
 			continue
 		}
 		if s, ok := p.Lookup(rva); ok {

@@ -245,7 +245,9 @@ func (o *output) files(s *sorter) {
 	for i, name := range s.files.list {
 		o.str("FILE")
 		o.dec(uint64(i))
-		name = cmp.Or(name, noFile)
+		if name == "" {
+			name = noFile
+		}
 		o.text(name)
 		o.end()
 	}

@@ -1,7 +1,6 @@
 package dwarfcfi
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -74,7 +73,12 @@ func (t *table) index() error {
 
 // zero reports whether all bytes are 0.
 func zero(p []byte) bool {
-	return len(bytes.Trim(p, "\x00")) == 0
+	for _, b := range p {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fdeRange parses which code an FDE covers. p begins at the entry. It returns false for an FDE of a

@@ -1,7 +1,6 @@
 package elf
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -38,7 +37,10 @@ func (f *File) readSections(h *rawHeader) {
 		f.warnErr(err)
 		return
 	}
-	count := cmp.Or(h.shCount, first.Size)
+	count := h.shCount
+	if count == 0 {
+		count = first.Size
+	}
 	if h.names == countMore {
 		h.names = uint64(first.Link)
 	}

@@ -399,7 +399,12 @@ func (t *Table) eachOf(e entry, fn function, end uint64, f func(start, end uint6
 
 // isCode reports whether the file has code at an address.
 func (t *Table) isCode(rva uint64) bool {
-	return slices.ContainsFunc(t.cfg.Code, func(c [2]uint64) bool { return rva >= c[0] && rva < c[1] })
+	for _, c := range t.cfg.Code {
+		if rva >= c[0] && rva < c[1] {
+			return true
+		}
+	}
+	return false
 }
 
 // word reads a word of the image.

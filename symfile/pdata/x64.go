@@ -3,7 +3,6 @@ package pdata
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -390,7 +389,12 @@ func (f *x64Function) row(p position, row *unwind.Row) error {
 
 // setsFP reports whether the frame pointer was set by what has been done of a prologue.
 func setsFP(codes []x64Code) bool {
-	return slices.ContainsFunc(codes, func(c x64Code) bool { return c.op == opSetFP })
+	for _, c := range codes {
+		if c.op == opSetFP {
+			return true
+		}
+	}
+	return false
 }
 
 // finish takes the return address, which the call pushed last, and makes the row.

@@ -1,7 +1,6 @@
 package sframe
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -61,7 +60,9 @@ func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, erro
 		return nil, err
 	}
 	t := &table{Header: h, src: section, file: cfg.File, rva: address - cfg.Base}
-	t.file = cmp.Or(t.file, section.Name)
+	if t.file == "" {
+		t.file = section.Name
+	}
 	arch, order := h.ABI.arch()
 	if arch == nil {
 		return nil, t.formatError(atABI, "ABI 1 or 2 (arm64), 3 (amd64) or 4 (s390x)", fmt.Sprintf("ABI %d", h.ABI))

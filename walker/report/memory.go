@@ -49,7 +49,9 @@ func MemoryMap(d *core.Dump, r *Report) (all []MemoryRange) {
 		}
 		if first < len(r.Threads) {
 			m.Contents = join(stackOf(&r.Threads[first]), m.Contents)
-			m.Mark = cmp.Or(m.Mark, "stack")
+			if m.Mark == "" {
+				m.Mark = "stack"
+			}
 		}
 		all = append(all, m)
 	}

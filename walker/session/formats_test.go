@@ -94,12 +94,12 @@ func TestFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := read(t, "../../web/app/files.go")
+	files := read(t, "../../web/app/file-names.go")
 	for kind, f := range formats {
 		// Archives and compressed files are known by their names' endings where the page has to
 		// tell before it reads them.
 		if packed := strings.HasPrefix(f.readme, "."); packed && f.item != session.KindBinary && !strings.Contains(files, `"`+f.readme+`"`) {
-			t.Errorf("isPacked in web/app/files.go does not have %q for %s", f.readme, kind)
+			t.Errorf("isPacked in web/app/file-names.go does not have %q for %s", f.readme, kind)
 		}
 		for _, place := range []struct{ name, text, words string }{{"README.md", readme, f.readme}, {"the start page", page.String(), f.page}, {"the help of walk", help, f.help}} {
 			if !strings.Contains(place.text, place.words) {

@@ -1,9 +1,6 @@
 package session
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/symbols"
 )
@@ -124,7 +121,9 @@ func (s *Session) matchSym(module int, candidates []symbols.Candidate, ms *modul
 				mismatch = c.File
 			}
 		}
-		ms.mismatch = cmp.Or(ms.mismatch, mismatch)
+		if ms.mismatch == nil {
+			ms.mismatch = mismatch
+		}
 	}
 	if ms.item != nil || ms.bin != nil {
 		ms.mismatch = nil
@@ -139,7 +138,12 @@ func (ms *moduleSymbols) exactSym(c *symbols.Candidate) bool {
 
 // isOfModule reports whether a file is of a module by its own id.
 func (s *Session) isOfModule(f *symbols.File) bool {
-	return slices.ContainsFunc(f.Keys(), func(k symbols.Key) bool { return k.Sure && len(s.byKey[k.Text]) > 0 })
+	for _, k := range f.Keys() {
+		if k.Sure && len(s.byKey[k.Text]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // idOf returns the debug id by which a module knows a binary; "" if none does.

@@ -1,7 +1,6 @@
 package symbols
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -114,7 +113,10 @@ func (k *Known) NoModule() bool {
 // Names returns the file's names, in lower case.
 func (k *Known) Names() []string {
 	var out []string
-	name := cmp.Or(k.Name, k.StoreFile)
+	name := k.Name
+	if name == "" {
+		name = k.StoreFile
+	}
 	for _, n := range []string{name, k.CodeName} {
 		if n != "" {
 			out = append(out, strings.ToLower(n))

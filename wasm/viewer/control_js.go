@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/zone"
 )
 
 // The host page and the viewer call each other through two functions of the loader's object. The
@@ -18,7 +19,7 @@ func (h *browser) setControl(stop func()) {
 	if h.viewer.Get("onEvent").Type() == js.TypeFunction {
 		h.page.HostPage.Watch = h.notifyHost
 	}
-	h.page.HostPage.Inside = !h.owns()
+	h.page.Inside = !h.owns()
 	h.viewer.Set("control", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		defer recoverPanic()
 		what := args[0].String()
@@ -70,7 +71,7 @@ func (h *browser) limit(v js.Value) {
 		mark("files", v.Get("noFiles").Truthy() || v.Get("readOnly").Truthy(), "off")
 		mark("readonly", v.Get("readOnly").Truthy(), "on")
 		mark("redact", v.Get("redact").Truthy(), "on")
-		h.page.HostPage.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), NoNetwork: !h.viewer.Get("network").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
+		h.page.HostPage.SetLimits(zone.Limits{NoFiles: v.Get("noFiles").Truthy(), NoNetwork: !h.viewer.Get("network").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
 	}
 }
 

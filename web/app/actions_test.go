@@ -43,7 +43,13 @@ func TestEveryElementHasItsRow(t *testing.T) {
 			t.Errorf("action %q has two rows", a.id)
 		}
 		ids[a.id] = true
-		if (a.do == nil) == (a.doN == nil) {
+		does := 0
+		for _, is := range []bool{a.do != nil, a.doN != nil, a.tab.Do != nil, a.tab.DoN != nil} {
+			if is {
+				does++
+			}
+		}
+		if does != 1 {
 			t.Errorf("action %q does nothing, or two things", a.id)
 		}
 		if len(a.keys) == 0 && !strings.Contains(templates, `"`+a.id+`"`) && !strings.Contains(code, `"`+a.id+`"`) {
@@ -100,7 +106,7 @@ func TestTabs(t *testing.T) {
 	answered(p, e)
 	lists := map[string]bool{}
 	for i, row := range Parts() {
-		p.Panel.have = []string{row.ID, "memory"}
+		p.Have = []string{row.ID, "memory"}
 		p.Dumps.List = []protocol.DumpName{{Name: "a.dmp"}, {Dump: 1, Name: "b.dmp"}}
 		p.Panel.show(row.ID, false)
 		if p.State.Tab != row.ID || !strings.Contains(render(t, p), `id="tab-`+row.ID+`"`) {
@@ -110,7 +116,7 @@ func TestTabs(t *testing.T) {
 		if l == nil {
 			continue
 		}
-		if heard, _ := p.Screen.list(l.ID); heard != l {
+		if heard, _ := p.Screen.List(l.ID); heard != l {
 			t.Errorf("%s: scrolling its list is heard by another", row.ID)
 		}
 		if !strings.Contains(render(t, p), `id="`+l.ID+`"`) {
@@ -128,9 +134,9 @@ func TestZonesAskForTheirOwn(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	answered(p, e)
-	p.Panel.have, p.State.Tab = []string{"streams"}, "streams"
+	p.Have, p.State.Tab = []string{"streams"}, "streams"
 	e.sent = nil
-	p.Screen.askAll()
+	p.Screen.AskAll()
 	q := last[protocol.Query](e)
 	if q == nil || !q.Summary || q.Threads == nil || q.Stack == nil || !q.Detail || q.Modules == nil || q.Missing == nil || q.Files == nil || q.Grid == nil || q.Content == nil {
 		t.Errorf("%+v", q)
@@ -143,7 +149,7 @@ func TestZonesAskForTheirOwn(t *testing.T) {
 	}
 	answered(p, e)
 	e.sent = nil
-	p.Screen.ask(&p.Threads)
+	p.Screen.Ask(&p.Threads)
 	if q := last[protocol.Query](e); q == nil || q.Threads == nil || q.Stack != nil || q.Summary {
 		t.Errorf("%+v", q)
 	}

@@ -64,6 +64,6 @@ func (z *Background) walked(r *protocol.Walked) (draw bool) {
 		return draw
 	}
 	z.page.Work.Indexing.reportChanged(r.Changed)
-	z.page.Screen.askAll()
-	return draw && !z.page.Screen.Pace.asking
+	z.page.Screen.AskAll()
+	return draw && !z.page.Pace.asking
 }

@@ -40,7 +40,7 @@ func (z *Code) init(p *Page) {
 	z.page = p
 	z.Links.Init(p.Host)
 	z.list = table.List{ID: "code", Visible: protocol.Span{Count: 24}, More: 2 * table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }, Reached: z.reached}
-	p.Screen.add(z, &z.list)
+	p.Screen.Add(z, &z.list)
 	z.start(0)
 }
 
@@ -123,7 +123,7 @@ func (z *Code) reached(first, end bool) bool {
 func (z *Code) toggleSource() {
 	z.source, z.trail = !z.source, nil
 	z.start(0)
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // goTo lists the code at an address: "0x4011d0".
@@ -142,7 +142,7 @@ func (z *Code) open(at uint64) {
 		o.goTo(at)
 	} else {
 		z.start(at)
-		z.page.Screen.ask(z)
+		z.page.Screen.Ask(z)
 	}
 	z.page.Host.Focus("code")
 }
@@ -177,7 +177,7 @@ func (z *Code) class(r rows.CodeRow) string {
 	if r.At {
 		class += " at"
 	}
-	return z.page.Search.marks(class, r.Full)
+	return z.page.Marks(class, r.Full)
 }
 
 // laneWidth is the distance of two lines of jumps in pixels, laneTip what an arrow adds to their right, laneLeft the space
@@ -268,7 +268,7 @@ func (z *Code) wantedText() string {
 
 // link is the link to the source of the frame's line, or "".
 func (z *Code) link() string {
-	if z.page.HostPage.Limits.NoNetwork {
+	if z.page.Limits.NoNetwork {
 		return ""
 	}
 	return z.Links.Of(z.Path, z.Line, z.Link)
@@ -276,7 +276,7 @@ func (z *Code) link() string {
 
 // offersLinks reports whether the page has something to say about links.
 func (z *Code) offersLinks() bool {
-	return z.source && z.Path != "" && !z.page.HostPage.Limits.NoNetwork
+	return z.source && z.Path != "" && !z.page.Limits.NoNetwork
 }
 
 func (z *Code) listClass() string {

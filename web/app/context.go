@@ -93,7 +93,7 @@ func (z *Menus) items() []MenuItem {
 		MenuItem{"copy-stack", "", "Copy the stack…", keyOf("copy-stack")}, MenuItem{"why", "", "Why this frame", keyOf("toggle-why")})
 	if r.ModuleIndex >= 0 {
 		out = append(out, MenuItem{"show-module", strconv.Itoa(r.ModuleIndex), "Show module", ""})
-		if item := z.page.Reading.assigned(r.ModuleIndex); r.AssignedSymbols && item >= 0 {
+		if item := z.page.Assigned(r.ModuleIndex); r.AssignedSymbols && item >= 0 {
 			out = append(out, MenuItem{"unuse", words.Pair(item, r.ModuleIndex), "Stop using the assigned symbols", ""})
 		} else if r.Other >= 0 && r.Missing {
 			out = append(out, MenuItem{"use", words.Pair(r.Other, r.ModuleIndex), "Use the symbols of another build", ""})

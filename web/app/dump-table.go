@@ -37,7 +37,7 @@ func (z *DumpTable) init(p *Page) {
 	z.Groups.list = table.List{ID: "dump-groups", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.DumpTablePage.Groups.Page, len(z.DumpTablePage.Groups.Rows) }}
 	z.Dumps.table = table.Table{List: &z.Dumps.list, Label: "Dumps", Class: "table dumps-table", Enter: "open-dump"}
 	z.Groups.table = table.Table{List: &z.Groups.list, Label: "Groups of dumps with one signature", Class: "table dumps-groups", Enter: "dump-group"}
-	p.Screen.add(z, &z.Dumps.list, &z.Groups.list)
+	p.Screen.Add(z, &z.Dumps.list, &z.Groups.list)
 }
 
 // Open reports whether the page shows the table.
@@ -57,8 +57,8 @@ func (z *DumpTable) shown() {
 		h.Shift(l.ID, l.Visible.From)
 	}
 	h.Focus("dump-table")
-	h.SetTitle(z.page.Dumps.documentTitle())
-	z.page.Screen.ask(z, z.page.Panel.Files)
+	h.SetTitle(z.page.Menu.documentTitle())
+	z.page.Screen.Ask(z, z.page.Panel.Files)
 }
 
 // forget clears it when there are no dumps any more.
@@ -86,15 +86,15 @@ func (z *DumpTable) Apply(r *protocol.QueryResult) {
 		return
 	}
 	z.DumpTablePage = *r.Overview.Dumps
-	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
+	z.page.Host.SetTitle(z.page.Menu.documentTitle())
 }
 
 // described notes that further dumps are described. The result of the query draws them.
 func (z *DumpTable) described(*protocol.Described) (draw bool) {
 	if z.Open() {
-		z.page.Screen.ask(z)
+		z.page.Screen.Ask(z)
 		if z.Known == z.All {
-			z.page.Screen.ask(z.page.Panel.Files) // which files no dump uses is known by now
+			z.page.Screen.Ask(z.page.Panel.Files) // which files no dump uses is known by now
 		}
 	}
 	return false
@@ -105,7 +105,7 @@ func (z *DumpTable) change(list *tableList, do func()) {
 	do()
 	list.list.Visible.From = 0
 	z.page.Host.Reveal(list.list.ID, 0)
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // search selects the dumps that have the words of a text.
@@ -141,7 +141,7 @@ func (z *DumpTable) open(arg string) {
 		z.Selected = page.Rows[max(0, min(z.Dumps.list.Visible.From-page.From, len(page.Rows)-1))].Dump
 	}
 	if z.Selected >= 0 {
-		z.page.Dumps.show(z.Selected, false)
+		z.page.Menu.show(z.Selected, false)
 	}
 }
 
@@ -173,7 +173,7 @@ func (z *DumpTable) key(list, key string) bool {
 		} else { // the row is not here yet
 			z.Dumps.list.Around(row)
 			z.page.Host.Reveal(list, row)
-			z.page.Screen.ask(z)
+			z.page.Screen.Ask(z)
 		}
 	case z.Groups.list.ID:
 		page := &z.DumpTablePage.Groups

@@ -39,8 +39,8 @@ func TestManyDumpsAreATable(t *testing.T) {
 			say(p, &protocol.QueryResult{Overview: protocol.OverviewPage{Dumps: &protocol.DumpTablePage{All: said, Dumps: rows.DumpPage{Page: rows.Page{Total: said}, Selected: -1, Rows: []rows.DumpRow{{Dump: 7, Name: "7.dmp"}}}}}})
 		}
 	}
-	if !p.Dumps.Table.Open() || p.Shows() || len(p.Dumps.List) != 200 || h.address != "view=dumps" || h.title != "200 dumps – Crashpane" {
-		t.Fatalf("open %v, %d dumps, address %q, title %q", p.Dumps.Table.Open(), len(p.Dumps.List), h.address, h.title)
+	if !p.Table.Open() || p.Shows() || len(p.Dumps.List) != 200 || h.address != "view=dumps" || h.title != "200 dumps – Crashpane" {
+		t.Fatalf("open %v, %d dumps, address %q, title %q", p.Table.Open(), len(p.Dumps.List), h.address, h.title)
 	}
 	if len(e.sent) > 40 {
 		t.Errorf("%d messages for 200 small dumps", len(e.sent))
@@ -50,15 +50,15 @@ func TestManyDumpsAreATable(t *testing.T) {
 		t.Errorf("asked %+v", e.sent[len(e.sent)-1])
 	}
 	say(p, screen())
-	if p.Dumps.Table.Open() || !p.Shows() || len(h.entries) == 0 {
-		t.Errorf("open %v, history %q", p.Dumps.Table.Open(), h.entries)
+	if p.Table.Open() || !p.Shows() || len(h.entries) == 0 {
+		t.Errorf("open %v, history %q", p.Table.Open(), h.entries)
 	}
 	p.Address.Changed("#view=dumps")
-	if !p.Dumps.Table.Open() || p.Dumps.Table.Selected != 7 {
-		t.Errorf("Back: open %v, selected %d", p.Dumps.Table.Open(), p.Dumps.Table.Selected)
+	if !p.Table.Open() || p.Table.Selected != 7 {
+		t.Errorf("Back: open %v, selected %d", p.Table.Open(), p.Table.Selected)
 	}
 	// All but one are cancelled.
-	if say(p, &protocol.Closed{Dumps: named(0, 1)}); p.Dumps.Table.Open() || p.Dumps.Open != 0 {
+	if say(p, &protocol.Closed{Dumps: named(0, 1)}); p.Table.Open() || p.Dumps.Open != 0 {
 		t.Errorf("one dump is left, and dump %d is open", p.Dumps.Open)
 	}
 }
@@ -68,7 +68,7 @@ func TestFewDumpsAreOpened(t *testing.T) {
 	for _, inside := range []bool{false, true} {
 		p, _, e := newTestPage("")
 		n := 3
-		if p.HostPage.Inside = inside; inside {
+		if p.Inside = inside; inside {
 			n = 6
 		}
 		var all []host.File
@@ -88,7 +88,7 @@ func TestFewDumpsAreOpened(t *testing.T) {
 		if p.State.Table || len(p.Dumps.List) != n || !p.Shows() {
 			t.Errorf("inside %v: table %v, %d dumps", inside, p.State.Table, len(p.Dumps.List))
 		}
-		if p.Act("all-dumps", ""); !p.Dumps.Table.Open() {
+		if p.Act("all-dumps", ""); !p.Table.Open() {
 			t.Error("the table is not in reach")
 		}
 	}

@@ -3,20 +3,14 @@ package app
 import (
 	"strings"
 
+	"github.com/crashpane/crashpane/web/app/servers"
 	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // This file is about the host page: the page in which the viewer is embedded as an element or a
 // frame.
-
-// Limits are what a host page forbids.
-type Limits struct {
-	NoFiles   bool // the user may not add files
-	NoNetwork bool // the user may not request symbols from servers
-	ReadOnly  bool // the user may not add files, request symbols or change how the dump is read
-	Redact    bool // private data is neither shown nor exported: see protocol.Call
-}
 
 // Event is a notification for the host page.
 type Event struct {
@@ -42,9 +36,7 @@ const (
 // web/static/app.js, which installs the service worker when the viewer is idle.
 type HostPage struct {
 	page     *Page
-	Limits   Limits
 	Watch    func(Event)
-	Inside   bool              // there is a host page
 	Mark     int               // number of its last addition, which EventIdle returns
 	reported protocol.ReportID // the report of the last EventReport
 }
@@ -59,7 +51,7 @@ func (z *HostPage) notify(e Event) {
 // notifyIdle notifies the host page, after a result, if nothing is left to do, and if there is a
 // new report.
 func (z *HostPage) notifyIdle(r *protocol.QueryResult) {
-	if z.Watch == nil || !z.page.Screen.Pace.isDone(r) {
+	if z.Watch == nil || !z.page.Pace.isDone(r) {
 		return
 	}
 	if z.page.Summary != nil {
@@ -74,20 +66,20 @@ func (z *HostPage) notifyIdle(r *protocol.QueryResult) {
 }
 
 // TakesFiles reports whether the user may add files.
-func (z *HostPage) TakesFiles() bool { return z.allows(addsFiles) }
+func (z *HostPage) TakesFiles() bool { return z.page.Limits.Allows(zone.AddsFiles) }
 
 // SetLimits changes the limits, hides private data, and queries everything again.
-func (z *HostPage) SetLimits(l Limits) {
-	if l == z.Limits {
+func (z *HostPage) SetLimits(l zone.Limits) {
+	if l == z.page.Limits {
 		return
 	}
-	z.Limits = l
+	z.page.Limits = l
 	for _, t := range z.page.Panel.tabs {
-		if t, ok := t.(interface{ hidePrivate() }); ok {
-			t.hidePrivate()
+		if t, ok := t.(interface{ HidePrivate() }); ok {
+			t.HidePrivate()
 		}
 	}
-	z.page.Screen.askAll()
+	z.page.Screen.AskAll()
 }
 
 // startTitle is the heading of the start screen.
@@ -102,12 +94,12 @@ func (z *HostPage) startTitle() string {
 func (p *Page) Clear() {
 	p.Work.Making.stop()
 	p.Reading.queue, p.Reading.reading, p.Reading.Job, p.Notices.List = nil, nil, Job{}, nil
-	p.Reading.accepted, p.Reading.decisions, p.HostPage.reported = nil, nil, protocol.ReportID{}
+	p.Reading.accepted, p.Decisions, p.HostPage.reported = nil, nil, protocol.ReportID{}
 	theme, policy := p.State.Theme, p.State.Policy
 	p.State = state.New()
 	p.State.Theme, p.State.Policy = theme, policy
 	if policy != "" {
-		p.Reading.decisions = []protocol.Request{&protocol.SetPolicy{Policy: policy}}
+		p.Decisions = []protocol.Request{&protocol.SetPolicy{Policy: policy}}
 	}
 	p.Reading.stopped, p.Reading.fragile = false, false
 	p.Engine.Restart()
@@ -121,14 +113,14 @@ func (z *HostPage) networkText() string {
 	bases, ok := z.page.Host.SymbolBases()
 	var others []string
 	for _, b := range bases {
-		if _, address := layoutOf(b); address != "" {
+		if _, address := servers.Layout(b); address != "" {
 			others = append(others, address)
 		}
 	}
 	switch {
-	case z.Inside && len(others) == 0:
+	case z.page.Inside && len(others) == 0:
 		return "This viewer reads files in your browser and sends nothing." + hostPage
-	case z.Inside:
+	case z.page.Inside:
 		return "This viewer reads files in your browser and sends nothing, unless you ask for symbols: it shows you the addresses, and then asks " + strings.Join(others, ", ") + "." + hostPage
 	case !ok:
 		return offline + " The page’s own policy (Content-Security-Policy) forbids every request."

@@ -4,32 +4,33 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
-		limits Limits
+		limits zone.Limits
 		act    string
 		no     bool
 	}{
-		{Limits{}, "pick-files", false},
-		{Limits{NoFiles: true}, "pick-files", true},
-		{Limits{NoFiles: true}, "pick-store", true},
-		{Limits{NoFiles: true}, "ask", false},
-		{Limits{NoFiles: true}, "sources", false},
-		{Limits{NoFiles: true, NoNetwork: true}, "sources", true},
-		{Limits{NoNetwork: true}, "sources", false},
-		{Limits{NoNetwork: true}, "ask", true},
-		{Limits{NoFiles: true, NoNetwork: true}, "assign-", false},
-		{Limits{ReadOnly: true}, "assign-", true},
-		{Limits{ReadOnly: true}, "policy", true},
-		{Limits{ReadOnly: true}, "pick-files", true},
-		{Limits{Redact: true}, "make", true},
-		{Limits{Redact: true}, "policy", false},
-		{Limits{Redact: true}, "private", true},
-		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "copy", false},
-		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "thread", false},
+		{zone.Limits{}, "pick-files", false},
+		{zone.Limits{NoFiles: true}, "pick-files", true},
+		{zone.Limits{NoFiles: true}, "pick-store", true},
+		{zone.Limits{NoFiles: true}, "ask", false},
+		{zone.Limits{NoFiles: true}, "sources", false},
+		{zone.Limits{NoFiles: true, NoNetwork: true}, "sources", true},
+		{zone.Limits{NoNetwork: true}, "sources", false},
+		{zone.Limits{NoNetwork: true}, "ask", true},
+		{zone.Limits{NoFiles: true, NoNetwork: true}, "assign-", false},
+		{zone.Limits{ReadOnly: true}, "assign-", true},
+		{zone.Limits{ReadOnly: true}, "policy", true},
+		{zone.Limits{ReadOnly: true}, "pick-files", true},
+		{zone.Limits{Redact: true}, "make", true},
+		{zone.Limits{Redact: true}, "policy", false},
+		{zone.Limits{Redact: true}, "private", true},
+		{zone.Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "copy", false},
+		{zone.Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "thread", false},
 	} {
 		p, _, _ := newTestPage("")
 		p.HostPage.SetLimits(c.limits)
@@ -44,12 +45,12 @@ func forbids(t *testing.T, p *Page, name string) bool {
 	t.Helper()
 	for _, a := range p.actions {
 		if a.id == name {
-			return !p.HostPage.allows(a.limit)
+			return !p.Limits.Allows(a.limit)
 		}
 	}
 	for _, in := range inputTable {
 		if in.field == name {
-			return !p.HostPage.allows(in.limit)
+			return !p.Limits.Allows(in.limit)
 		}
 	}
 	t.Fatalf("there is no action %q", name)
@@ -60,7 +61,7 @@ func TestWhatMayNotBeDoneIsNotDone(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	answered(p, e)
-	p.HostPage.SetLimits(Limits{NoFiles: true, ReadOnly: true})
+	p.HostPage.SetLimits(zone.Limits{NoFiles: true, ReadOnly: true})
 	n := len(e.sent)
 	p.Act("use", "1.0")
 	p.Input("policy", "scan")
@@ -78,7 +79,7 @@ func TestWhatMayNotBeDoneIsNotDone(t *testing.T) {
 
 func TestEveryRequestSaysWhatIsPrivate(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.HostPage.SetLimits(Limits{Redact: true})
+	p.HostPage.SetLimits(zone.Limits{Redact: true})
 	drop(p, e)
 	p.Work.Exports.Export(protocol.ExportJSON, func(string, string) {})
 	for _, r := range e.sent {
@@ -114,7 +115,7 @@ func TestWatchIsTold(t *testing.T) {
 	p.HostPage.Watch = func(ev Event) { kinds[ev.Kind]++ }
 	p.HostPage.Mark = 7
 	drop(p, e)
-	for p.Screen.askAll(); p.Screen.Pace.asking; {
+	for p.Screen.AskAll(); p.Pace.asking; {
 		r := screen()
 		r.Revision = 1 // as engines count
 		say(p, r)

@@ -45,7 +45,7 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 
 // exportItems returns the items of the menu "copy" or "download": exports of the open dump, or of the table.
 func (p *Page) exportItems(menu string) (out []MenuItem) {
-	if p.Dumps.Table.Open() {
+	if p.Table.Open() {
 		for _, k := range protocol.DumpExports {
 			out = append(out, MenuItem{"export-dumps", menu + "." + k.ID, k.Title, ""})
 		}
@@ -62,7 +62,7 @@ func (p *Page) exportItems(menu string) (out []MenuItem) {
 }
 
 // hasLink reports whether the menu "copy" has links to the open dump.
-func (p *Page) hasLink() bool { return !p.HostPage.Inside && !p.Dumps.Table.Open() }
+func (p *Page) hasLink() bool { return !p.Inside && !p.Table.Open() }
 
 // exportsIn returns the exports of a menu: tickets are in both, the others are for downloads.
 func exportsIn(menu string) (out []protocol.ExportKind) {

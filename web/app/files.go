@@ -3,11 +3,9 @@ package app
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
-	"github.com/crashpane/crashpane/core/sourcefile"
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/app/notices"
@@ -41,7 +39,6 @@ type Reading struct {
 	leaving    Leaving
 	jobStart   int                // length of accepted when the present job began
 	unreported []protocol.FileRow // files whose problems are not shown yet
-	decisions  []protocol.Request // assignments and the unwind policy, which a new engine must get again
 	stopped    bool               // the engine has died, and no new one was started
 	fragile    bool               // the engine has died, and has not shown a dump since
 	replay     bool               // the files of the queue were read before, and a new engine reads them again
@@ -73,7 +70,7 @@ func (z *Reading) Add(files []host.File) {
 	}
 	z.queue = append(z.queue, files...)
 	z.Job.Total += len(files)
-	z.page.Screen.Pace.step()
+	z.page.Pace.step()
 }
 
 // send sends a file, or a Parcel, to the engine.
@@ -93,27 +90,12 @@ func (z *Reading) send(f host.File) {
 	z.notifyProgress()
 }
 
-// takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol
-// files do not: they are searched.
-func takesLong(f host.File) bool { return isPacked(f) && f.Size() > 1<<20 }
-
-// isPacked reports whether a file is compressed, by its name.
-func isPacked(f host.File) bool {
-	name := strings.ToLower(f.Name())
-	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".7z", ".cab", ".tar", ".tgz", ".txz", ".tzst"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
-}
-
 // added handles the engine's answer to a file.
 func (z *Reading) added(r *protocol.Added, problem string) {
 	if z.reading == nil {
 		return
 	}
-	asked := z.page.Work.Downloads.added(z.reading, r, problem)
+	asked := z.page.Work.Downloads.Added(z.reading, r, problem)
 	switch {
 	case problem != "" && asked: // the list of requests has it
 	case problem != "":
@@ -147,7 +129,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	first := len(z.page.Dumps.List) == 0 && len(r.Dumps) > 0
 	newest := len(r.Dumps) > 0 && max(r.All, len(r.Dumps)) > len(z.page.Dumps.List) && !first && !z.Job.shown
 	z.Job.shown = z.Job.shown || first || newest
-	news := z.page.Dumps.add(r)
+	news := z.page.Menu.add(r)
 	z.Job.dumps += len(news)
 	if len(z.page.Dumps.List) > 0 {
 		z.reportProblems()
@@ -158,25 +140,25 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	switch many := z.many(); {
 	case first && many && !z.page.Address.follow():
 		z.Job.table = true
-		z.page.Dumps.Table.show()
+		z.page.Table.show()
 	case first:
 		if !many && !z.page.Address.follow() {
 			if what := z.page.Address.isAbout(); what != "" && !z.replay {
 				z.page.Notices.Show("note", "This is not the dump of the address, which is "+what+".")
 			}
-			z.page.Dumps.show(z.page.Dumps.List[0].Dump, false)
+			z.page.Menu.show(z.page.Dumps.List[0].Dump, false)
 		}
 	case newest && z.page.Address.follow():
 	case r.Same > 0 && !z.replay && !many: // of many the list of files says it
-		z.page.Dumps.again(r)
+		z.page.Menu.again(r)
 	case newest && !z.replay && !many:
-		z.page.Dumps.show(news[0].Dump, false)
+		z.page.Menu.show(news[0].Dump, false)
 	case many && !z.Job.table && !z.replay:
-		if z.Job.table = true; z.page.Screen.top || z.page.Empty() {
-			z.page.Dumps.Table.show()
+		if z.Job.table = true; z.page.Screen.Top || z.page.Empty() {
+			z.page.Table.show()
 		}
 	}
-	z.page.Screen.Pace.fileRead(r.Rest > 0 && slices.ContainsFunc(r.Items, func(it protocol.FileRow) bool { return it.SymID != "" }))
+	z.page.Pace.fileRead(r.Rest > 0 && slices.ContainsFunc(r.Items, func(it protocol.FileRow) bool { return it.SymID != "" }))
 }
 
 // fewDumps are dropped to be looked at; of more the table is shown first.
@@ -185,7 +167,7 @@ const fewDumps = 3
 // many reports whether the job has more than fewDumps, as far as names tell it of files to be read. In a host page, which
 // has a list of its own, the table is only shown if the user asks for it.
 func (z *Reading) many() bool {
-	if z.page.HostPage.Inside {
+	if z.page.Inside {
 		return false
 	}
 	n := z.Job.dumps
@@ -268,11 +250,11 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 func (z *Reading) finish() {
 	job := z.Job
 	z.Job = Job{}
-	if z.page.Screen.Pace.held != nil { // the first screen is not shown yet
+	if z.page.Pace.held != nil { // the first screen is not shown yet
 		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
-	z.page.Screen.Pace.unwalked = job.Done > 0
-	z.page.Screen.askAll()
+	z.page.Pace.unwalked = job.Done > 0
+	z.page.Screen.AskAll()
 	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
 	z.reportProblems()
 	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 {
@@ -298,7 +280,7 @@ func (z *Reading) Cancel() {
 	}
 	// Downloads end without a new engine, and so do files that wait for its program: stacks that are
 	// walked meanwhile stay.
-	stopped := z.page.Work.Downloads.stop()
+	stopped := z.page.Work.Downloads.Stop()
 	if z.page.Work.Program.loading {
 		stopped += len(z.queue)
 		z.queue, z.Job = nil, Job{}
@@ -366,11 +348,11 @@ func (z *Reading) stopListing() bool {
 func (z *Reading) forget() {
 	z.page.forget()
 	z.page.Dumps.List, z.page.Dumps.Open, z.page.Summary = nil, 0, nil
-	z.page.Dumps.Table.forget()
-	clear(z.page.Screen.dirty)
+	z.page.Table.forget()
+	clear(z.page.Screen.Dirty)
 	z.page.Threads.ThreadPage, z.page.Stack.StackPage, z.page.Frame.Detail = rows.ThreadPage{}, rows.StackPage{}, nil
 	z.page.Panel.empty()
-	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
+	z.page.Host.SetTitle(z.page.Menu.documentTitle())
 }
 
 // restore has a new engine read the accepted files again; when it has, added repeats the user's
@@ -418,7 +400,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 	case z.replay, z.fragile:
 		// A file that was read before makes it die. Forget the files, or it would die again with
 		// each drop.
-		z.accepted, z.decisions = nil, nil
+		z.accepted, z.page.Decisions = nil, nil
 		text += " Drop the files again to continue."
 	case again:
 		text += " Crashpane reads the other files again."
@@ -430,7 +412,7 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 	z.stopped, z.fragile, z.leaving.id, z.replay = true, true, 0, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Notices.Show("error", text)
-	z.page.Screen.Pace.engineStopped()
+	z.page.Pace.engineStopped()
 	z.page.HostPage.reported = protocol.ReportID{}
 	z.page.HostPage.notify(Event{Kind: EventIdle, Mark: z.page.HostPage.Mark})
 	switch {
@@ -440,8 +422,8 @@ func (z *Reading) EngineStopped(why string, silent bool) {
 		for _, f := range queue {
 			z.Job.Total += len(Members(f))
 		}
-		z.page.Screen.resetRevisions()
-		z.page.Screen.Pace.step()
+		z.page.Screen.ResetRevisions()
+		z.page.Pace.step()
 	case len(queue) > 0 && len(z.accepted) > 0:
 		z.page.Notices.Show("warning", fmt.Sprintf("Not read: %s after it.", words.Count(len(queue), "file")))
 	}
@@ -510,9 +492,9 @@ func (z *Reading) symbolsText() string {
 			return "Reading symbols: file " + n
 		}
 		return "Reading symbols"
-	case z.page.Work.Downloads.running > 0:
+	case z.page.Work.Downloads.Running > 0:
 		return z.page.Work.text()
-	case z.page.Screen.Pace.unwalked:
+	case z.page.Pace.unwalked:
 		return "Updating the stacks with the new files"
 	}
 	return ""
@@ -520,7 +502,7 @@ func (z *Reading) symbolsText() string {
 
 // decide sends a request that a new engine must get again.
 func (z *Reading) decide(req protocol.Request) {
-	z.decisions = append(z.decisions, req)
+	z.page.Decisions = append(z.page.Decisions, req)
 	z.page.send(req, nil)
 }
 
@@ -541,11 +523,7 @@ func (z *Reading) addRequest(f host.File) *protocol.Add {
 			req.Anyway = append(req.Anyway, one.Name())
 		}
 	}
-	for _, a := range z.page.Work.Downloads.Asked {
-		if a.file == f {
-			req.Symbols, req.DebugID = true, a.ID
-		}
-	}
+	req.DebugID, req.Symbols = z.page.Work.Downloads.Requested(f)
 	return req
 }
 
@@ -582,94 +560,9 @@ func (z *Reading) remove(f host.File) {
 		z.page.Engine.Restart()
 	}
 	z.restore()
-	z.page.Screen.resetRevisions()
-	z.page.Screen.Pace.step()
-	z.page.Screen.askAll()
-}
-
-// assigned returns the file that is assigned to a module of the open dump, or -1.
-func (z *Reading) assigned(module int) int {
-	item := -1
-	for _, d := range z.decisions {
-		switch d := d.(type) {
-		case *protocol.Assign:
-			if d.Dump == z.page.Dumps.Open && d.Module == module {
-				item = d.Item
-			}
-		case *protocol.Unassign:
-			if d.Dump == z.page.Dumps.Open && d.Module == module {
-				item = -1
-			}
-		}
-	}
-	return item
-}
-
-// inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
-func inOrder(files []host.File) []host.File {
-	var dumps, others, code []host.File
-	for _, f := range files {
-		switch {
-		case looksLikeDump(f.Name()):
-			dumps = append(dumps, f)
-		case sourcefile.Named(f.Name()):
-			code = append(code, f)
-		default:
-			others = append(others, f)
-		}
-	}
-	sort.SliceStable(dumps, func(i, j int) bool { return dumps[i].Size() < dumps[j].Size() })
-	sort.SliceStable(others, func(i, j int) bool { return others[i].Size() < others[j].Size() })
-	return append(append(dumps, others...), code...)
-}
-
-func looksLikeDump(name string) bool {
-	name = strings.ToLower(name)
-	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
-}
-
-// Parcel is several small symbol files or objects that the engine reads at once: a message to the engine and
-// back takes longer than reading one of them.
-type Parcel struct{ files []host.File }
-
-// Name names the first of the files.
-func (p *Parcel) Name() string {
-	return fmt.Sprintf("%s and %s more", p.files[0].Name(), words.Count(len(p.files)-1, "file"))
-}
-
-// Size is that of all files together.
-func (p *Parcel) Size() (n int64) {
-	for _, f := range p.files {
-		n += f.Size()
-	}
-	return n
-}
-
-// Rest is an archive whose first members were read.
-type Rest struct {
-	host.File
-	item int // its Added.Rest
-}
-
-// withoutRests returns files without the Rests, which a new engine does not know.
-func withoutRests(files []host.File) []host.File {
-	return slices.DeleteFunc(slices.Clone(files), func(f host.File) bool { _, is := f.(*Rest); return is })
-}
-
-// Members returns the files of a Parcel, or the file itself.
-func Members(f host.File) []host.File {
-	if p, ok := f.(*Parcel); ok {
-		return p.files
-	}
-	return []host.File{f}
-}
-
-// fitsParcel reports whether a file is small, and named like a symbol file or an object, or is named like
-// a source file, which is not read yet: people drop thousands of these. With dumps, small dumps fit, too: none of them
-// is opened. A file that a server sent goes alone, since its answer is awaited.
-func fitsParcel(f host.File, dumps bool) bool {
-	name := strings.ToLower(f.Name())
-	return (strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".o") || dumps && looksLikeDump(name)) && f.Size() <= smallFile || sourcefile.Named(name)
+	z.page.Screen.ResetRevisions()
+	z.page.Pace.step()
+	z.page.Screen.AskAll()
 }
 
 // wantFirst moves the files of the queue that may be of modules without symbols to its front. A
@@ -690,21 +583,6 @@ func (z *Reading) wantFirst(names []string) {
 		}
 	}
 	if len(first) > 0 {
-		z.queue, z.page.Screen.Pace.wanted = append(first, rest...), len(first)
+		z.queue, z.page.Pace.wanted = append(first, rest...), len(first)
 	}
-}
-
-// isOf reports whether a file's name begins with one of some stems, which a separator follows:
-// tile.sym, tile-2.1.so.sym and tile.so.debug are of tile.
-func isOf(name string, stems map[string]bool) bool {
-	for i := range len(name) {
-		c := name[i]
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			continue
-		}
-		if i > 0 && stems[name[:i]] {
-			return true
-		}
-	}
-	return stems[name]
 }

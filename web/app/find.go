@@ -2,7 +2,6 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
-	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 	"strconv"
 )
@@ -10,14 +9,13 @@ import (
 // Search steps through the hits of the text in the header's search field.
 type Search struct {
 	page      *Page
-	Found     protocol.FoundPage
 	hit       int  // number of the hit to go to, from 1; 0 for none
 	searching bool // the result is pending
 }
 
 // begin resets the hits for another text.
 func (z *Search) begin() {
-	z.Found, z.hit, z.searching = protocol.FoundPage{}, 0, z.page.State.Search != ""
+	z.page.Found, z.hit, z.searching = protocol.FoundPage{}, 0, z.page.State.Search != ""
 }
 
 // Want implements Zone.
@@ -40,25 +38,25 @@ func (z *Search) Find(by int) {
 	if z.page.State.Search == "" || z.page.Empty() {
 		return
 	}
-	at := z.Found.At
+	at := z.page.Found.At
 	if z.hit > 0 {
 		at = z.hit
 	}
-	if z.hit = at + by; z.hit < 1 || z.Found.Total > 0 && z.hit > z.Found.Total {
+	if z.hit = at + by; z.hit < 1 || z.page.Found.Total > 0 && z.hit > z.page.Found.Total {
 		z.hit = 1
 		if by < 0 {
-			z.hit = max(1, z.Found.Total)
+			z.hit = max(1, z.page.Found.Total)
 		}
 	}
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // take applies the number of hits, and goes to the requested one.
 func (z *Search) take(f *protocol.FoundPage) {
-	at := z.Found.At
-	z.Found = *f
+	at := z.page.Found.At
+	z.page.Found = *f
 	if f.At == 0 {
-		z.Found.At = min(at, f.Total)
+		z.page.Found.At = min(at, f.Total)
 		return
 	}
 	if z.hit != 0 && f.At == z.hit {
@@ -69,10 +67,10 @@ func (z *Search) take(f *protocol.FoundPage) {
 	case h.Tab != "":
 		z.page.Panel.goTo(h.Tab, h.Row)
 	case h.Thread >= 0 && h.Frame < 0:
-		z.page.Screen.seek = true
+		z.page.Screen.Seek = true
 		z.page.selectThread(h.Thread)
 	case h.Thread >= 0:
-		z.page.Screen.seek = true
+		z.page.Screen.Seek = true
 		if h.Thread != z.page.State.Thread {
 			z.page.selectThread(h.Thread)
 		}
@@ -85,7 +83,7 @@ func (z *Search) take(f *protocol.FoundPage) {
 
 // text is "3 of 17", or how many hits there are.
 func (z *Search) text() string {
-	switch f := &z.Found; {
+	switch f := &z.page.Found; {
 	case z.page.State.Search == "":
 		return ""
 	case z.searching:
@@ -101,8 +99,8 @@ func (z *Search) text() string {
 
 // title says in which tab or thread the current hit is.
 func (z *Search) title() string {
-	h := z.Found.Hit
-	if z.Found.At == 0 {
+	h := z.page.Found.Hit
+	if z.page.Found.At == 0 {
 		return "Enter goes to the next hit, Shift+Enter to the previous one"
 	}
 	for _, t := range Tabs {
@@ -118,30 +116,10 @@ func (z *Search) title() string {
 	return "In the verdict"
 }
 
-// marks adds the class "hit" to an element's classes if one of its texts contains the searched
-// text.
-func (z *Search) marks(class string, texts ...string) string {
-	if z.page.State.Search != "" && rows.Holds(rows.Query(z.page.State.Search), texts...) {
-		return class + " hit"
-	}
-	return class
-}
-
-// factClass is codeClass for a fact, with the class of a hit if it is one.
-func (z *Search) factClass(f rows.Fact) string {
-	return z.marks(words.CodeClass(f.Code), f.Key+" "+f.Value)
-}
-
-// isAt reports whether a row of a tab is the current hit.
-func (z *Search) isAt(tab string, row int) bool {
-	h := z.Found.Hit
-	return z.Found.At > 0 && z.page.State.Search != "" && h.Tab == tab && h.Row == row
-}
-
 // search starts a search for a text.
 func (z *Search) search(text string) {
 	z.page.State.Search = text
 	z.begin()
 	z.page.Address.write()
-	z.page.Screen.ask(&z.page.Threads, &z.page.Stack, z.page.Panel.Modules, z.page.Panel.tab("threads"), z)
+	z.page.Screen.Ask(&z.page.Threads, &z.page.Stack, z.page.Panel.Modules, z.page.Panel.tab("threads"), z)
 }

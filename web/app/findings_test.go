@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/tabs"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -22,7 +23,7 @@ func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
 
 // answered answers queries until the page sends no more.
 func answered(p *Page, e *fakeEngine) {
-	for i := 0; p.Screen.Pace.asking && i < 9; i++ {
+	for i := 0; p.Pace.asking && i < 9; i++ {
 		say(p, screen())
 	}
 }
@@ -35,7 +36,7 @@ func TestFindingsStandInTheVerdictAndTheirTab(t *testing.T) {
 	}
 	p.Act("findings", "")
 	out = render(t, p)
-	if n := strings.Count(out, `class="finding"`); n != findingsShown {
+	if n := strings.Count(out, `class="finding"`); n != tabs.FindingsShown {
 		t.Errorf("%d findings are drawn", n)
 	}
 	for range 3 {

@@ -28,10 +28,10 @@ func (z *FrameZone) Apply(r *protocol.QueryResult) {
 	z.Detail = r.Detail
 	s := &z.page.State
 	// An address may name a frame of a recursion that is not listed: the next one is selected in its place.
-	if d := r.Detail; d.Thread == s.Thread && d.Frame > s.Frame && !z.page.Screen.top && !z.page.Screen.dirty[z] {
+	if d := r.Detail; d.Thread == s.Thread && d.Frame > s.Frame && !z.page.Screen.Top && !z.page.Screen.Dirty[z] {
 		z.page.selectFrame(d.Frame, -1)
 	}
-	if z.page.Screen.top && r.Detail.Thread == s.Thread {
+	if z.page.Screen.Top && r.Detail.Thread == s.Thread {
 		s.Frame, s.Inline = max(0, r.Detail.Frame), r.Detail.Inline
 		z.page.Address.place = s.Place() // the default selection is not a new place of the history
 	}
@@ -59,7 +59,7 @@ func (z *FrameZone) show(side string) {
 	}
 	z.page.State.Side = side
 	z.page.Address.write()
-	z.page.Screen.ask(&z.Code)
+	z.page.Screen.Ask(&z.Code)
 }
 
 // toggle selects a tab, or if it is selected the registers.
@@ -92,7 +92,7 @@ func (z *FrameZone) endTitle() string {
 
 // regClass marks registers with a role (pc, sp, fp, lr), unknown ones, and hits.
 func (z *FrameZone) regClass(r rows.Register) string {
-	class := z.page.Search.marks("reg", r.Value)
+	class := z.page.Marks("reg", r.Value)
 	if r.Role != "" {
 		class += " role"
 	}

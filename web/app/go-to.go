@@ -57,7 +57,7 @@ func (z *GoTo) close() {
 func (z *GoTo) typed(text string) {
 	z.text = text
 	z.list()
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // Hidden implements Zone.
@@ -101,7 +101,7 @@ func (z *GoTo) Apply(r *protocol.QueryResult) {
 		}
 	}
 	if !z.Hidden() && z.of == z.text && z.searches() { // the next query reads on
-		z.page.Screen.ask(z)
+		z.page.Screen.Ask(z)
 	}
 }
 
@@ -138,7 +138,7 @@ func (z *GoTo) list() {
 	}
 	for i := range z.page.actions {
 		a := &z.page.actions[i]
-		is := a.help != "" && a.id != "go-to" && strings.Contains(a.help, text) && z.page.HostPage.allows(a.limit)
+		is := a.help != "" && a.id != "go-to" && strings.Contains(a.help, text) && z.page.Limits.Allows(a.limit)
 		add(is, goToItem{Title: words.Capital(a.help), Key: a.keys0(), act: a.id})
 	}
 }

@@ -14,7 +14,7 @@ func TestGoTo(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
 	answered(p, e)
-	p.Panel.have = []string{"memory"}
+	p.Have = []string{"memory"}
 	p.Frame.Detail.Registers = []rows.Register{{Name: "rip", Value: "0x0000000000401000", Role: "pc"}, {Name: "rax", Value: "0x1"}}
 	p.Key("g", false)
 	if !p.Menus.GoTo.Open || !strings.Contains(render(t, p), `id="go-to"`) {

@@ -57,7 +57,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "all-dumps"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Back to the table of all dumps (b)"}, vugu.VGAttribute{Namespace: "", Key: "aria-keyshortcuts", Val: "b"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("data-act", "all-dumps")
-			vgn.AddAttrInterface("hidden", !c.Page.Shows() || !c.Page.Dumps.many())
+			vgn.AddAttrInterface("hidden", !c.Page.Shows() || !c.Page.Menu.many())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -88,7 +88,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dump-name-text"}}}
 					vgparent.AppendChild(vgn)
-					vgn.SetInnerHTML(c.Page.Dumps.title())
+					vgn.SetInnerHTML(c.Page.Menu.title())
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
 					vgparent.AppendChild(vgn)
 					vgn.SetInnerHTML(vugu.HTML("▾"))
@@ -129,7 +129,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)
-							for vgiterkeyt, d := range c.Page.Dumps.choices() {
+							for vgiterkeyt, d := range c.Page.Menu.choices() {
 								var vgiterkey interface{} = vgiterkeyt
 								_ = vgiterkey
 								d := d
@@ -240,7 +240,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "previous"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Previous hit"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Previous hit (Shift+Enter)"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("data-act", "find")
-				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
+				vgn.AddAttrInterface("disabled", c.Page.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -250,7 +250,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "next"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Next hit"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Next hit (Enter)"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("data-act", "find")
-				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
+				vgn.AddAttrInterface("disabled", c.Page.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent

@@ -31,7 +31,7 @@ type Address struct {
 // until the user selects something, also if the stack shows by now what that is.
 func (z *Address) refresh() {
 	s := z.page.State
-	if z.page.Screen.top {
+	if z.page.Screen.Top {
 		s.Thread, s.Frame, s.Inline = z.place.Thread, 0, -1
 	}
 	z.page.Host.SetAddress(s.Address(), false)
@@ -40,15 +40,15 @@ func (z *Address) refresh() {
 // follow opens the dump that the address was about when it came, at its place, and reports whether
 // it is there now.
 func (z *Address) follow() bool {
-	dump, ok := z.page.Dumps.match(z.linked)
+	dump, ok := z.page.Menu.match(z.linked)
 	if !ok {
 		return false
 	}
 	s, now := z.linked, &z.page.State
 	s.Theme, s.Policy = now.Theme, now.Policy
 	*now, z.linked = s, state.State{}
-	z.page.Screen.top, z.page.Screen.seek = s.Thread < 0, true
-	z.page.Dumps.show(dump, true)
+	z.page.Screen.Top, z.page.Screen.Seek = s.Thread < 0, true
+	z.page.Menu.show(dump, true)
 	return true
 }
 
@@ -125,12 +125,12 @@ func (z *Address) Changed(hash string) {
 		z.linked = s
 		z.page.Panel.Outline.reopen()
 	} else if s.Table {
-		z.page.Dumps.Table.shown()
-	} else if dump, _ := z.page.Dumps.match(s); dump != z.page.Dumps.Open {
+		z.page.Table.shown()
+	} else if dump, _ := z.page.Menu.match(s); dump != z.page.Dumps.Open {
 		z.page.Dumps.Open = dump
 		z.page.forget()
 	}
 	z.page.Search.begin()
-	z.page.Screen.top, z.page.Screen.seek = s.Thread < 0, true
-	z.page.Screen.askAll()
+	z.page.Screen.Top, z.page.Screen.Seek = s.Thread < 0, true
+	z.page.Screen.AskAll()
 }

@@ -41,8 +41,8 @@ func TestLowWindow(t *testing.T) {
 		h.low = true
 		drop(p, e)
 		c.act(p)
-		if out := render(t, p); p.Panel.folded() != c.folded || strings.Contains(out, `class="main folded"`) != c.folded || !strings.Contains(h.address, c.written) {
-			t.Errorf("%+v: folded %v, address %q", c, p.Panel.folded(), h.address)
+		if out := render(t, p); p.Folded() != c.folded || strings.Contains(out, `class="main folded"`) != c.folded || !strings.Contains(h.address, c.written) {
+			t.Errorf("%+v: folded %v, address %q", c, p.Folded(), h.address)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"fmt"
-
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -21,7 +19,7 @@ type Indexing struct {
 // are read, unless the user wants all of it (Downloads.readAll).
 func (z *Indexing) start(items []int) {
 	for _, it := range items {
-		if !z.begun[it] && !z.stopped && !z.page.Work.Downloads.isPartial(it) {
+		if !z.begun[it] && !z.stopped && !z.page.Work.Downloads.IsPartial(it) {
 			z.begun[it] = true
 			z.begin(it)
 		}
@@ -32,7 +30,7 @@ func (z *Indexing) start(items []int) {
 func (z *Indexing) begin(item int) {
 	if !z.running[item] {
 		z.running[item] = true
-		z.page.send(&protocol.IndexFile{Item: item, Keep: z.page.Work.Kept.On}, nil)
+		z.page.send(&protocol.IndexFile{Item: item, Keep: z.page.Panel.Files.Kept.On}, nil)
 	}
 }
 
@@ -46,15 +44,15 @@ func (z *Indexing) indexed(r *protocol.FileIndexed, problem string) (draw bool) 
 		z.page.Work.Background.end()
 	}
 	if problem != "" {
-		z.page.Work.Downloads.stopAll()
+		z.page.Work.Downloads.StopAll()
 		z.page.Notices.Show("warning", problem)
 		return true
 	}
-	z.page.Work.Downloads.indexed(r.Item)
-	if z.page.Work.Kept.On {
-		z.page.Work.Kept.measure()
+	z.page.Work.Downloads.Indexed(r.Item)
+	if z.page.Panel.Files.Kept.On {
+		z.page.Panel.Files.Kept.Measure()
 	}
-	z.page.Screen.askAll()
+	z.page.Screen.AskAll()
 	return true
 }
 
@@ -64,7 +62,7 @@ func (z *Indexing) stopByUser() {
 		delete(z.begun, item)
 	}
 	z.running, z.stopped = map[int]bool{}, true
-	z.page.Work.Downloads.stopAll()
+	z.page.Work.Downloads.StopAll()
 	z.page.send(&protocol.StopIndexing{}, nil)
 	z.page.Work.Background.end()
 	z.page.Notices.Show("note", "Stopped. The symbol files were not fully indexed.")
@@ -73,7 +71,7 @@ func (z *Indexing) stopByUser() {
 // forget prepares for a new engine, which numbers its files from the start.
 func (z *Indexing) forget() {
 	z.running, z.begun, z.stopped = map[int]bool{}, map[int]bool{}, false
-	z.page.Work.Downloads.forgetItems()
+	z.page.Work.Downloads.ForgetItems()
 	z.page.Work.Background.end()
 }
 
@@ -86,51 +84,4 @@ func (z *Indexing) reportChanged(n int) {
 		}
 		z.page.Notices.Show("note", frames+" for a moment. The symbol file is not sorted, so searching it gave wrong answers.")
 	}
-}
-
-// Kept has the setting and the size of the indexes of symbol files that the browser stores for the
-// next visit.
-type Kept struct {
-	page  *Page
-	On    bool  // indexes are kept
-	Bytes int64 // stored
-	count int   // indexes stored
-}
-
-// load restores the setting of the last visit.
-func (z *Kept) load() {
-	kept := z.page.Host.Load("keep")
-	if z.On = kept == "yes"; kept != "" { // if it was never set, nothing is stored, and the storage need not be opened
-		z.measure()
-	}
-}
-
-// toggle switches whether indexes are stored. It does not delete those that are.
-func (z *Kept) toggle() {
-	word := "yes"
-	if z.On {
-		word = "no"
-	}
-	z.page.Host.Store("keep", word)
-	z.On = z.page.Host.Load("keep") == "yes" // not where the page may store nothing
-	z.measure()
-}
-
-func (z *Kept) measure() {
-	z.page.Host.KeptSize(func(bytes int64, n int) { z.Bytes, z.count = bytes, n })
-}
-
-func (z *Kept) clear() {
-	z.page.Host.ForgetKept(func() {
-		z.Bytes, z.count = 0, 0
-		z.page.Host.Announce("Kept indexes deleted")
-	})
-}
-
-// text is the text of the button that deletes the indexes.
-func (z *Kept) text() string {
-	if z.count == 0 {
-		return "No indexes kept"
-	}
-	return fmt.Sprintf("Delete indexes (%s)", rows.Size(z.Bytes))
 }

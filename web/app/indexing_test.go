@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/servers"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -58,7 +59,7 @@ func TestPassEnds(t *testing.T) {
 	}
 	looks := count[protocol.Query](e)
 	say(p, &protocol.FileIndexed{Item: 1})
-	if !p.Work.Background.canStop() || count[protocol.Query](e) == looks && len(p.Screen.dirty) == 0 {
+	if !p.Work.Background.canStop() || count[protocol.Query](e) == looks && len(p.Screen.Dirty) == 0 {
 		t.Error("what is exact is not asked for, or the other file is forgotten")
 	}
 	p.Answer(protocol.Answer{Error: "other.sym was not fully indexed: no memory", Reply: &protocol.FileIndexed{Item: 2}})
@@ -113,11 +114,11 @@ func TestIndexIsKept(t *testing.T) {
 	}
 	h2.kept = map[string]host.File{"id-7-print": fakeFile("whole index")}
 	say(p2, &protocol.FileIndexed{Item: 1})
-	if p2.Work.Kept.Bytes != 11 {
-		t.Errorf("%d bytes are kept", p2.Work.Kept.Bytes)
+	if p2.Panel.Files.Kept.Bytes != 11 {
+		t.Errorf("%d bytes are kept", p2.Panel.Files.Kept.Bytes)
 	}
 	p2.Act("clear-kept", "")
-	if len(h2.kept) != 0 || p2.Work.Kept.Bytes != 0 {
+	if len(h2.kept) != 0 || p2.Panel.Files.Kept.Bytes != 0 {
 		t.Error("not cleared")
 	}
 }
@@ -132,7 +133,7 @@ func TestPendingRows(t *testing.T) {
 	first.Revision, first.Pending = 1, 1
 	first.Threads.Rows[1].Pending = true
 	say(p, first)
-	if !strings.Contains(render(t, p), "…") || !p.Screen.Pace.opening {
+	if !strings.Contains(render(t, p), "…") || !p.Screen.Opening {
 		t.Error("a thread that is being walked does not say so")
 	}
 	last := screen()
@@ -140,8 +141,8 @@ func TestPendingRows(t *testing.T) {
 	last.Threads.Rows[1].Top = "idle"
 	say(p, &protocol.Walked{})
 	say(p, last)
-	if len(p.Screen.ChangedRows.ids) != 0 {
-		t.Errorf("marked: %v", p.Screen.ChangedRows.ids)
+	if len(p.Screen.ChangedRows.Ids) != 0 {
+		t.Errorf("marked: %v", p.Screen.ChangedRows.Ids)
 	}
 	again := screen()
 	again.Revision, again.Pending = 3, 1
@@ -165,22 +166,22 @@ func TestAllOfARemoteFile(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
 	f := remoteFile("https://symbols.example/big.sym")
-	a := &Asked{URL: string(f)}
-	p.Work.Downloads.Asked = append(p.Work.Downloads.Asked, a)
+	a := &servers.Request{URL: string(f)}
+	p.Work.Downloads.Requests = append(p.Work.Downloads.Requests, a)
 	read := func(item int) {
 		say(p, &protocol.Added{Items: []protocol.FileRow{{Item: item, Usable: true}}})
 		say(p, searchedScreen(item))
 	}
-	p.Work.Downloads.next()
+	p.Work.Downloads.Next()
 	h.fetches[len(h.fetches)-1].done(host.Fetched{File: f, Status: 206})
 	read(4)
 	if q := last[protocol.IndexFile](e); q != nil {
 		t.Fatalf("all of it is read without being asked for: %+v", q)
 	}
 	p.Reading.restore()
-	p.Screen.Pace.step()
+	p.Pace.step()
 	p.Act("read-all", string(f))
-	if q := last[protocol.IndexFile](e); q != nil || len(p.Work.Downloads.partial()) != 0 {
+	if q := last[protocol.IndexFile](e); q != nil || len(p.Work.Downloads.Partial()) != 0 {
 		t.Fatalf("the engine does not have it yet: %+v, or the button is still there", q)
 	}
 	for item := 0; p.Reading.reading != host.File(f); item++ {
@@ -194,12 +195,12 @@ func TestAllOfARemoteFile(t *testing.T) {
 		t.Fatalf("the click is forgotten: %+v", q)
 	}
 	p.Act("stop-indexing", "")
-	if len(p.Work.Downloads.partial()) != 1 {
+	if len(p.Work.Downloads.Partial()) != 1 {
 		t.Error("the button does not come back")
 	}
 	p.Act("read-all", string(f))
 	say(p, &protocol.FileIndexed{Item: 7})
-	if a.State != askedReceived {
+	if a.State != servers.Received {
 		t.Errorf("%+v", a)
 	}
 }

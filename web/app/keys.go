@@ -11,8 +11,8 @@ func (p *Page) Key(key string, typing bool) bool {
 		return p.Menus.GoTo.key(key)
 	}
 	if key == "Escape" {
-		if p.Dumps.Table.Open() && p.Menus.Open == "" && !p.Menus.Help && !p.Work.Busy() {
-			return p.Dumps.Table.escape()
+		if p.Table.Open() && p.Menus.Open == "" && !p.Menus.Help && !p.Work.Busy() {
+			return p.Table.escape()
 		}
 		if typing && !p.Empty() && p.Menus.Open == "" {
 			// Escape clears and leaves a field first, whatever else there is to close.
@@ -25,7 +25,7 @@ func (p *Page) Key(key string, typing bool) bool {
 		return false
 	}
 	if typing {
-		if key == "Enter" && p.Dumps.Table.Open() {
+		if key == "Enter" && p.Table.Open() {
 			p.Host.Focus("dump-table")
 			return true
 		}
@@ -38,7 +38,7 @@ func (p *Page) Key(key string, typing bool) bool {
 	for _, a := range p.actions {
 		if slices.Contains(a.keys, key) {
 			switch {
-			case p.Dumps.Table.Open() && a.id == "focus-search":
+			case p.Table.Open() && a.id == "focus-search":
 				p.Host.Focus("dumps-filter")
 				return true
 			case !p.Shows() && !a.start && !(a.id == "toggle-code" && p.Panel.Outline.alone()):
@@ -96,21 +96,21 @@ func (p *Page) leaveField() {
 // ListKey moves the selection of a list other than the stack, and reports whether that list has
 // one.
 func (p *Page) ListKey(list, key string) bool {
-	if p.Dumps.Table.Open() {
-		return p.Dumps.Table.key(list, key)
+	if p.Table.Open() {
+		return p.Table.key(list, key)
 	}
 	if list == "threads" && (key == "Home" || key == "End") {
 		p.Threads.toRow(map[string]int{"Home": 0, "End": p.Threads.Total - 1}[key])
 		return true
 	}
 	for _, t := range p.Panel.tabs {
-		if k, ok := t.(interface{ listKey(key string) bool }); ok && listOf(t).ID == list {
-			return k.listKey(key)
+		if k, ok := t.(interface{ ListKey(key string) bool }); ok && listOf(t).ID == list {
+			return k.ListKey(key)
 		}
 	}
 	by := map[string]int{"ArrowDown": 1, "ArrowUp": -1}[key]
-	if t, ok := p.Panel.tab(list).(interface{ key(by int) }); ok && by != 0 {
-		t.key(by)
+	if t, ok := p.Panel.tab(list).(interface{ MoveSelection(by int) }); ok && by != 0 {
+		t.MoveSelection(by)
 		return true
 	}
 	return false

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/web/app/zone"
 )
 
 // TestLimitsHaveRows: every limit of a viewer comes from an option of core.js, reaches the page
@@ -19,7 +21,7 @@ func TestLimitsHaveRows(t *testing.T) {
 	for _, m := range option.FindAllStringSubmatch(core, -1) {
 		options[m[2]] = m[1]
 	}
-	limits := reflect.TypeFor[Limits]()
+	limits := reflect.TypeFor[zone.Limits]()
 	for i := range limits.NumField() {
 		field := limits.Field(i).Name
 		if field == "NoNetwork" { // an option of the loader, for pages of every kind

@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/tabs"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -38,7 +39,7 @@ func TestModuleSaysWhatItHas(t *testing.T) {
 		t.Error("text of a file became an element")
 	}
 	p.Act("module", "2")
-	if p.Panel.Modules.Module != -1 || p.Panel.Modules.detail().Index != -1 {
+	if p.Panel.Modules.Module != -1 || p.Panel.Modules.Chosen().Index != -1 {
 		t.Error("a second click does not close it")
 	}
 }
@@ -132,7 +133,7 @@ func TestArrowsSelectInTheLowerLists(t *testing.T) {
 	if !p.ListKey("modules", "ArrowUp") || p.Panel.Modules.Module != 2 {
 		t.Errorf("module %d", p.Panel.Modules.Module)
 	}
-	compare := p.Panel.tab("compare").(*Compare)
+	compare := p.Panel.tab("compare").(*tabs.Compare)
 	compare.Shown.Total = 3
 	p.ListKey("compare", "ArrowDown")
 	p.ListKey("compare", "ArrowDown")

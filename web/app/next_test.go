@@ -5,6 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/tabs"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -23,13 +24,11 @@ func TestNextStep(t *testing.T) {
 		{host.Linux, "text", "a.txt", ""},
 		{host.Linux, "nothing known", "a", ""},
 	} {
-		p, h, _ := newTestPage("")
-		h.system = c.system
 		row := protocol.FileRow{Name: c.name, Detected: c.taken, Kind: "other"}
 		if c.taken == "a binary that is read" {
 			row.Kind = "binary"
 		}
-		if _, got := p.Panel.Files.nextStep(row); got != c.want {
+		if _, got := tabs.NextStep(row, c.system); got != c.want {
 			t.Errorf("%s, %s, %s: %s, not %s", c.system, c.taken, c.name, got, c.want)
 		}
 	}
@@ -72,7 +71,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	r.Stack.Rows = append(r.Stack.Rows, stopHint)
 	r.Summary.Missing, r.Summary.Findings = 2, []rows.FindingRow{{Title: "Stack ends early", Thread: -1}}
 	p.Reading.Add([]host.File{fakeFile("big.sym")})
-	p.Screen.Pace.answered(r, "")
+	p.Pace.answered(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]
 	if p.Reading.symbolsText() == "" || p.Verdict.hasFinding() || last.Suggestion || last.Function == stopHint.Function {
 		t.Errorf("%q, finding %v, %+v", p.Reading.symbolsText(), p.Verdict.hasFinding(), last)
@@ -83,7 +82,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	}
 	again := screen()
 	again.Summary.Findings = r.Summary.Findings
-	p.Screen.Pace.answered(again, "")
+	p.Pace.answered(again, "")
 	if p.Reading.symbolsText() != "" || !p.Verdict.hasFinding() {
 		t.Errorf("all is read, and %q", p.Reading.symbolsText())
 	}

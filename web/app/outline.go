@@ -8,6 +8,7 @@ import (
 	"github.com/crashpane/crashpane/web/app/state"
 	"github.com/crashpane/crashpane/web/app/table"
 	"github.com/crashpane/crashpane/web/app/words"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -15,7 +16,8 @@ import (
 // files, lines, and what is at an address. It is a part of the tab Modules, and without a dump a page of its
 // own (alone).
 type Outline struct {
-	pane
+	page *Page
+	id   string
 	rows.OutlinePage
 	Alone bool // it is shown without a dump
 	// file is the item, or -1 for that of a module.
@@ -32,8 +34,8 @@ type Outline struct {
 	table, rows  table.Table
 }
 
-func newOutline(t pane) Tab {
-	z := &Outline{pane: t, file: -1, module: -1}
+func newOutline(_ *zone.Shared, id string) zone.Tab {
+	z := &Outline{id: id, file: -1, module: -1}
 	z.list = table.List{ID: "outline", Visible: protocol.Span{Count: 24}, More: 2 * table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	z.lines = table.List{ID: "outline-lines", Visible: protocol.Span{Count: 16}, More: 2 * table.Overscan, Here: func() (rows.Page, int) {
 		if z.Place == nil {
@@ -87,10 +89,10 @@ type outlineLines struct{ *Outline }
 // Apply implements Zone: the Outline has the result.
 func (outlineLines) Apply(*protocol.QueryResult) {}
 
-func (z *Outline) beside() (Zone, *table.List) { return outlineLines{z}, &z.lines }
+func (z *Outline) Beside() (zone.Zone, *table.List) { return outlineLines{z}, &z.lines }
 
 // Hidden implements Zone.
-func (z *Outline) Hidden() bool { return !z.open() && !z.alone() }
+func (z *Outline) Hidden() bool { return !z.page.ShowsPart(z.id) && !z.alone() }
 
 // alone reports whether it is shown without a dump.
 func (z *Outline) alone() bool { return z.Alone && z.page.Empty() }
@@ -154,7 +156,7 @@ func (z *Outline) Apply(r *protocol.QueryResult) {
 		if at := z.Selected - z.list.Visible.From; at < 0 || at >= z.list.Visible.Count {
 			z.list.Around(z.Selected)
 			z.page.Host.Reveal("outline", z.Selected)
-			z.page.Screen.ask(z)
+			z.page.Screen.Ask(z)
 		}
 	}
 	for _, f := range z.files() {
@@ -165,7 +167,7 @@ func (z *Outline) Apply(r *protocol.QueryResult) {
 	}
 	if z.Item >= 0 && !z.stopped && (!z.listed || !z.Ended) {
 		z.listed = true
-		z.page.Screen.ask(z)
+		z.page.Screen.Ask(z)
 	}
 }
 
@@ -178,12 +180,12 @@ func (z *Outline) show(item, module int) {
 	if z.page.Empty() {
 		z.Alone = true
 		z.page.Notices.Withdraw("outline")
-		z.page.Screen.ask(z)
+		z.page.Screen.Ask(z)
 		z.page.Host.Focus("outline-field")
 		return
 	}
 	z.page.Panel.show(z.id, false)
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // take begins the outline of a file, or of a module, unless it is that already.
@@ -216,7 +218,7 @@ func (z *Outline) typed(text string) {
 	}
 	z.list.Visible.From = 0
 	z.page.Host.Reveal("outline", 0)
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // restore applies the state of the page's address, once its file is there.
@@ -242,9 +244,9 @@ func (z *Outline) reopen() {
 		if z.Alone = len(z.page.Dumps.List) == 0; z.Alone {
 			z.page.Notices.Withdraw("outline")
 		}
-		z.page.Screen.ask(z, &z.page.Frame.Code)
+		z.page.Screen.Ask(z, &z.page.Frame.Code)
 	case len(z.page.Dumps.List) == 0:
-		z.forget()
+		z.Forget()
 	}
 }
 
@@ -253,12 +255,12 @@ func (z *Outline) goTo(at uint64) {
 	z.at, z.place, z.around, z.seek, z.stopped = at, true, true, true, false
 	if s := &z.page.State; s.At != at {
 		if !z.page.Empty() {
-			z.page.Panel.Memory.visit(s.At, at)
+			z.page.Memory.Visit(s.At, at)
 		}
 		s.At = at
 		z.page.Address.write()
 	}
-	z.page.Screen.ask(z, &z.page.Frame.Code)
+	z.page.Screen.Ask(z, &z.page.Frame.Code)
 }
 
 // enter has the first row selected, and the list focused.
@@ -277,8 +279,8 @@ func (z *Outline) choose(i int) {
 	}
 }
 
-// key moves the selection.
-func (z *Outline) key(by int) {
+// MoveSelection moves the selection.
+func (z *Outline) MoveSelection(by int) {
 	i := z.Selected - z.From + by
 	if z.Selected < 0 {
 		i = max(0, z.list.Visible.From-z.From)
@@ -298,41 +300,16 @@ func (z *Outline) stop() bool {
 	return true
 }
 
-func (z *Outline) forget() {
+func (z *Outline) Forget() {
 	s := z.page.State
 	z.take(-1, -1)
 	z.page.State, z.restored, z.Alone = s, false, false
 }
 
-func (z *Outline) actions() []action {
-	return []action{
-		{id: "outline", doN: func(p *Page, item int) { p.Panel.Outline.show(item, -1) }},
-		{id: "outline-module", doN: func(p *Page, module int) { p.Panel.Outline.show(-1, module) }},
-		{id: "outline-close", do: func(p *Page, _ string) { p.Panel.Outline.close() }},
-		{id: "outline-enter", do: func(p *Page, _ string) { p.Panel.Outline.enter() }},
-		{id: "outline-at", do: func(p *Page, at string) {
-			if address, ok := words.ParseAddress(at); ok {
-				p.Panel.Outline.goTo(address)
-			}
-		}},
-		{id: "outline-source", do: func(p *Page, path string) { // the functions with code of it
-			p.Panel.Outline.sources = false
-			p.Panel.Outline.typed(path + ":")
-		}},
-		{id: "outline-list", do: func(p *Page, what string) {
-			z := p.Panel.Outline
-			z.sources = what == "files"
-			z.typed("")
-		}},
-		{id: "outline-code", do: func(p *Page, at string) {
-			if p.Empty() {
-				p.Frame.toggle("code")
-				return
-			}
-			p.Frame.show("code")
-			p.Frame.Code.openAt(at)
-		}},
-	}
+// relist lists functions or source files, of a text.
+func (z *Outline) relist(sources bool, text string) {
+	z.sources = sources
+	z.typed(text)
 }
 
 // outlineFacts are those of the place, or without one of the file.

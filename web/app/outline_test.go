@@ -155,7 +155,7 @@ func TestLinksNeedTheNetwork(t *testing.T) {
 	if got := p.Frame.Code.link(); got != "https://files.example/x.c" {
 		t.Errorf("%q", got)
 	}
-	if p.HostPage.Limits.NoNetwork = true; p.Frame.Code.link() != "" {
+	if p.Limits.NoNetwork = true; p.Frame.Code.link() != "" {
 		t.Errorf("no-network: %q", p.Frame.Code.link())
 	}
 }

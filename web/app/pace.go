@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -17,7 +18,6 @@ type Pace struct {
 	asked     time.Time             // when the last one was sent for a screen that was complete
 	held      *protocol.QueryResult // a first screen that is held back
 	painting  bool                  // the next query waits until the browser has painted a part of a first screen
-	opening   bool                  // not everything that was dropped with the dump is shown yet
 	unwalked  bool                  // files were read, and no stack has come that was walked with them
 	wanted    int                   // of the next files of the queue, how many the stack waits for (wantFirst)
 	namesCome bool                  // the file that is being read has the last of those
@@ -40,7 +40,7 @@ func (z *Pace) stage() stage {
 	switch p := z.page; {
 	case len(p.Dumps.List) == 0:
 		return noDump
-	case p.Dumps.Table.Open():
+	case p.Table.Open():
 		return shown
 	case p.Summary == nil:
 		return unshown
@@ -87,9 +87,9 @@ func (z *Pace) step() {
 // is pending.
 func (z *Pace) query() {
 	p := z.page
-	dirty := p.Screen.dirty
+	dirty := p.Screen.Dirty
 	for zone := range dirty {
-		if p.Screen.hidden(zone) {
+		if p.Screen.Hidden(zone) {
 			delete(dirty, zone)
 		}
 	}
@@ -97,7 +97,7 @@ func (z *Pace) query() {
 	if z.asking || z.painting || p.Reading.stopped || p.Reading.leaving.id != 0 || len(dirty) == 0 || z.stage() == noDump && !dirty[p.Panel.Files] && !dirty[p.Panel.Outline] && !dirty[&p.Frame.Code] || z.awaitsFile() {
 		return
 	}
-	q := &protocol.Query{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: p.Screen.top,
+	q := &protocol.Query{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: p.Screen.Top,
 		HideInlines: p.State.HideInlines, ShowGuesses: p.State.ShowGuesses}, Search: p.State.Search, Wanted: isMany(p.Reading.queue), Rest: restDrawing}
 	for _, zone := range z.part() {
 		zone.Want(q)
@@ -107,7 +107,7 @@ func (z *Pace) query() {
 	case len(dirty) > 0:
 		q.Rest = protocol.UntilNext
 	case z.stage() == shown:
-		if now.Sub(z.asked) < often && !p.Dumps.Table.Open() {
+		if now.Sub(z.asked) < often && !p.Table.Open() {
 			q.Rest = restScrolling
 		}
 		z.asked = now
@@ -117,16 +117,18 @@ func (z *Pace) query() {
 }
 
 // stack returns the zones that make up the first screen.
-func (z *Pace) stack() []Zone { return []Zone{&z.page.Verdict, &z.page.Threads, &z.page.Stack} }
+func (z *Pace) stack() []zone.Zone {
+	return []zone.Zone{&z.page.Verdict, &z.page.Threads, &z.page.Stack}
+}
 
 // part returns the dirty zones of the stage's query, or all if none of those is dirty.
-func (z *Pace) part() []Zone {
-	zones := z.page.Screen.zones
-	first := map[stage][]Zone{unshown: z.stack(), stackShown: append(z.stack(), &z.page.Frame)}[z.stage()]
-	for _, among := range [][]Zone{first, zones} {
-		var now []Zone
+func (z *Pace) part() []zone.Zone {
+	zones := z.page.Screen.Zones
+	first := map[stage][]zone.Zone{unshown: z.stack(), stackShown: append(z.stack(), &z.page.Frame)}[z.stage()]
+	for _, among := range [][]zone.Zone{first, zones} {
+		var now []zone.Zone
 		for _, zone := range among {
-			if z.page.Screen.dirty[zone] {
+			if z.page.Screen.Dirty[zone] {
 				now = append(now, zone)
 			}
 		}
@@ -144,7 +146,7 @@ func (z *Pace) awaitsFile() bool {
 	if f == nil && len(r.queue) > 0 {
 		f = r.queue[0]
 	}
-	if z.page.Summary != nil || z.page.Dumps.Table.Open() || f == nil || host.IsRemote(f) || r.Job.Done >= firstFiles {
+	if z.page.Summary != nil || z.page.Table.Open() || f == nil || host.IsRemote(f) || r.Job.Done >= firstFiles {
 		return false
 	}
 	late := time.Since(r.Job.began) > firstLook
@@ -173,7 +175,7 @@ func (z *Pace) read() {
 		if r.Job.Active && r.Job.Total > 0 {
 			r.finish()
 		}
-	case takesLong(r.queue[0]) && (now == unshown && z.asking || now == stackShown && (z.asking || p.Screen.dirty[&p.Frame])):
+	case takesLong(r.queue[0]) && (now == unshown && z.asking || now == stackShown && (z.asking || p.Screen.Dirty[&p.Frame])):
 	default:
 		n := z.parcel()
 		f := r.queue[0]
@@ -203,7 +205,10 @@ func (z *Pace) parcel() (n int) {
 	if z.wanted > 0 {
 		most = min(most, z.wanted)
 	}
-	for n < most && fitsParcel(queue[n], z.page.Dumps.Table.Open()) && !z.page.Work.Downloads.brought(queue[n]) {
+	for n < most && fitsParcel(queue[n], z.page.Table.Open()) {
+		if _, alone := z.page.Work.Downloads.Requested(queue[n]); alone {
+			break
+		}
 		n++
 	}
 	return max(n, 1)
@@ -215,10 +220,10 @@ func (z *Pace) parcel() (n int) {
 func (z *Pace) fileRead(symbols bool) {
 	if z.namesCome || z.stage() == stackShown || symbols && time.Since(z.asked) > namesAgain {
 		z.namesCome = false
-		z.page.Screen.mark(z.stack()...)
+		z.page.Screen.Mark(z.stack()...)
 	}
-	if z.page.Dumps.Table.Open() && time.Since(z.asked) > often {
-		z.page.Screen.mark(&z.page.Dumps.Table)
+	if z.page.Table.Open() && time.Since(z.asked) > often {
+		z.page.Screen.Mark(&z.page.Table)
 	}
 	z.step()
 }
@@ -261,7 +266,7 @@ func (z *Pace) holdBack(r *protocol.QueryResult) bool {
 		return false
 	}
 	z.held = r
-	z.page.Screen.ask(z.stack()...)
+	z.page.Screen.Ask(z.stack()...)
 	z.page.Host.After(int(left.Milliseconds()), func() (draw bool) { return z.release(r) })
 	return true
 }
@@ -290,10 +295,14 @@ func (z *Pace) show(r *protocol.QueryResult, problem string) {
 	if p.Empty() && (r.Summary != nil || problem != "") { // the first dump: its address has waited for this
 		p.Address.set()
 	}
-	p.Screen.top = p.Screen.top || p.State.Thread < 0
-	z.unwalked = z.unwalked && p.Screen.dirty[&p.Stack] && problem == "" // a dirty stack is not queried yet
-	for _, zone := range p.Screen.zones {
+	p.Screen.Top = p.Screen.Top || p.State.Thread < 0
+	z.unwalked = z.unwalked && p.Screen.Dirty[&p.Stack] && problem == "" // a dirty stack is not queried yet
+	for _, zone := range p.Screen.Zones {
 		zone.Apply(r)
+	}
+	if r.Files != nil {
+		p.Panel.Outline.reopen()
+		p.Reading.tellUnused(r.Files.Unused)
 	}
 	if len(r.Wanted) > 0 {
 		p.Reading.wantFirst(r.Wanted)
@@ -302,9 +311,9 @@ func (z *Pace) show(r *protocol.QueryResult, problem string) {
 	if p.Work.Background.Text == "" {
 		p.Work.Background.began = time.Time{} // further work counts its time from its own start
 	}
-	dirty := p.Screen.dirty
+	dirty := p.Screen.Dirty
 	if len(dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.running) > 0) {
-		z.opening = false
+		p.Screen.Opening = false
 	}
 	now := z.stage()
 	if now == stackShown && dirty[&p.Frame] || now == shown && before != shown && len(dirty) > 0 {
@@ -321,16 +330,16 @@ func (z *Pace) show(r *protocol.QueryResult, problem string) {
 func (z *Pace) painted() {
 	z.painting = false
 	if z.page.Reading.reading != nil && z.stage() == stackShown {
-		z.page.Screen.mark(z.stack()...)
-	} else if len(z.page.Screen.dirty) == 0 {
-		z.page.Screen.mark(&z.page.Verdict)
+		z.page.Screen.Mark(z.stack()...)
+	} else if len(z.page.Screen.Dirty) == 0 {
+		z.page.Screen.Mark(&z.page.Verdict)
 	}
 	z.step()
 }
 
 // isDone reports whether nothing more will come after a result.
 func (z *Pace) isDone(r *protocol.QueryResult) bool {
-	return len(z.page.Screen.dirty) == 0 && !z.asking && !z.page.Reading.waits() && r.Pending == 0
+	return len(z.page.Screen.Dirty) == 0 && !z.asking && !z.page.Reading.waits() && r.Pending == 0
 }
 
 // engineStopped shows what is held back, since nothing better will come.
@@ -342,7 +351,7 @@ func (z *Pace) engineStopped() {
 // reset is called for a new engine: what the one before was asked will not be answered.
 func (z *Pace) reset() {
 	if z.asking {
-		z.page.Screen.mark(z.page.Screen.zones...)
+		z.page.Screen.Mark(z.page.Screen.Zones...)
 	}
-	*z = Pace{page: z.page, opening: z.opening, unwalked: z.unwalked, lastDrawn: z.lastDrawn}
+	*z = Pace{page: z.page, unwalked: z.unwalked, lastDrawn: z.lastDrawn}
 }

@@ -25,7 +25,7 @@ func TestWantedFilesFirst(t *testing.T) {
 		t.Fatalf("%d files are read at first", len(got))
 	}
 	p.Reading.wantFirst([]string{"lib90.so", "LIB95.so.6", "lib9.so", "other.so"})
-	for p.Screen.Pace.asking {
+	for p.Pace.asking {
 		say(p, screen())
 	}
 	e.sent = nil

@@ -11,35 +11,41 @@
 // example stack.go with stack.vugu. The files NAME_gen.go are generated from NAME.vugu by `make
 // gen`.
 //
-//	page.go, root.go             the root, and its component
-//	actions.go, keys.go, help.go the table of actions and of fields; keys; the help
-//	history.go                   the page's address and its history
-//	pace.go, screen.go           what happens when; zones
-//	verdict, threads, stack,     the zones of the screen
-//	frame-zone, code, panel
-//	merged, modules, missing,     the tabs of the panel
-//	findings,
-//	compare, files-tab, system,
-//	grid, log
-//	files.go, dumps.go           reading files, and the menu of dumps
-//	dump-table.go                the table of dumps, and their groups
-//	program.go, indexing.go,    work in the background
-//	making.go, downloads.go
-//	embed.go                     the host page
-//	outline.go                   what symbols say, with or without a dump
-//	go-to.go                     the dialog that goes to an address or a name
-//	warm-up.go                   what the start screen does before the first dump arrives
+//	page.go, root.go              the root, and its component
+//	actions.go, keys.go, help.go  the table of actions and of fields; keys; the help
+//	history.go, selection.go      the page's address and its history; what is selected
+//	pace.go                       what happens when
+//	verdict, threads, stack,      the zones of the screen
+//	stack-words, frame-zone,
+//	code, panel, outline
+//	files.go, file-names.go       reading files
+//	dumps.go, dump-table.go       the menu of dumps; their table
+//	work.go, program.go,          work in the background
+//	indexing.go, making.go,
+//	background.go, export.go
+//	context.go, preview.go,       menus and dialogs
+//	go-to.go, find.go
+//	embed.go                      the host page
+//	warm-up.go                    what the start screen does before the first dump arrives
 //
-// The packages below it know nothing of the page as a whole: host is what it needs of the browser and
-// of the engine, state what a link restores, table its lists and tables, notices its messages, split
-// the splitters, sourcelinks the links to sources, words the small texts of the templates.
+// The packages in its folder know nothing of the page as a whole:
+//
+//	tabs         the parts of the lower panel (their table is in panel.go)
+//	zone         what zones share: selection, dump, windows to query, limits
+//	servers      symbol files from servers and folders
+//	table        lists and tables, and how their rows are sorted
+//	state        what a link restores
+//	host         what the page needs of the browser and of the engine
+//	notices      messages
+//	split        the splitters between zones
+//	sourcelinks  links to source lines
+//	words        small texts and attributes of the templates
 package app
 
 import (
-	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/app/notices"
-	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -47,18 +53,17 @@ import (
 // passes actions, typed text and the engine's answers to the zone that they are for. It is not safe
 // for concurrent use: the host calls its methods under the renderer's lock.
 type Page struct {
-	Host    host.Host
-	Engine  host.Engine
-	State   state.State
-	Summary *rows.Summary // of the selected dump; nil if none is shown
+	zone.Shared
+	Engine host.Engine
+	nextID int
 
 	HostPage HostPage
 	Address  Address
-	Screen   Screen
-	Dumps    Dumps
+	Pace     Pace
+	Menu     DumpMenu
+	Table    DumpTable
 	Reading  Reading
 	Work     Work
-	Notices  notices.Notices
 	Menus    Menus
 	Layout   Layout
 
@@ -73,25 +78,28 @@ type Page struct {
 
 // NewPage makes a page that shows the start screen. hash is the state in the page's address.
 func NewPage(h host.Host, e host.Engine, hash string) *Page {
-	p := &Page{Host: h, Engine: e, State: parseState(hash)}
+	p := &Page{Engine: e}
+	p.Shared.Host, p.State = h, parseState(hash)
 	p.Address.linked, p.State.Table = p.State, false
-	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Layout.page = p, p, p, p, p, p
+	p.HostPage.page, p.Address.page, p.Menu.page, p.Reading.page, p.Menus.page, p.Layout.page = p, p, p, p, p, p
 	p.Notices = notices.New(h, func(level, text string) { p.HostPage.notify(Event{Kind: EventError, Level: level, Text: text}) })
 	p.Search.page, p.Verdict.page, p.Frame.page, p.Menus.Preview.page, p.Menus.GoTo.page = p, p, p, p, p
 	p.Reading.leaving = Leaving{page: p, items: map[host.File][]int{}}
 	p.Work.init(p)
-	p.Screen.init(p)
-	p.Screen.Pace.page = p
-	p.Screen.add(&p.Verdict)
+	p.Screen.Init(h.After, p.Pace.query, p.hides)
+	p.Pace.page = p
+	p.Acts = zone.Acts{Send: p.ask, AddFiles: p.Reading.Add, Decide: p.Reading.decide, SelectThread: p.selectThread, SelectFrame: p.selectFrame,
+		ShowPart: func(id string) { p.Panel.show(id, false) }}
+	p.Screen.Add(&p.Verdict)
 	p.Threads.init(p)
 	p.Stack.init(p)
-	p.Screen.add(&p.Frame)
+	p.Screen.Add(&p.Frame)
 	p.Frame.Code.init(p)
 	p.Panel.init(p)
-	p.Dumps.Table.init(p)
-	p.Screen.add(&p.Search)
-	p.Screen.add(&p.Menus.GoTo)
-	p.Screen.add(&p.Panel)
+	p.Table.init(p)
+	p.Screen.Add(&p.Search)
+	p.Screen.Add(&p.Menus.GoTo)
+	p.Screen.Add(&p.Panel)
 	// The order of the zones above is the order in which they apply a result: the selection comes
 	// with the stack, and the search acts on it.
 	p.actions = append(actionTable, p.Panel.actions()...)
@@ -99,35 +107,48 @@ func NewPage(h host.Host, e host.Engine, hash string) *Page {
 		p.State.Theme = h.Load("theme")
 	}
 	h.SetTheme(p.State.Theme)
-	p.Layout.Split.Load(h.Load("split"))
-	p.Work.Kept.load()
-	p.Panel.Sources.load()
+	p.Split.Load(h.Load("split"))
 	if p.State.Policy != "" {
 		p.Reading.decide(&protocol.SetPolicy{Policy: p.State.Policy})
 	}
 	return p
 }
 
-// Empty reports whether no dump is open: the page shows the start screen or the table of dumps.
-func (p *Page) Empty() bool { return p.Summary == nil }
+// hides reports whether a zone is invisible now. In place of a dump's zones there may be the table of
+// dumps; the list of files has what is said of all.
+func (p *Page) hides(one zone.Zone) bool {
+	table := one == zone.Zone(&p.Table)
+	if p.Table.Open() {
+		return !table && one != zone.Zone(p.Panel.Files)
+	}
+	return table || zone.IsHidden(one)
+}
 
 // Shows reports whether the page shows the open dump.
-func (p *Page) Shows() bool { return !p.Empty() && !p.Dumps.Table.Open() }
+func (p *Page) Shows() bool { return !p.Empty() && !p.Table.Open() }
 
 // Starts reports whether the page shows the start screen.
-func (p *Page) Starts() bool { return p.Empty() && !p.Dumps.Table.Open() }
+func (p *Page) Starts() bool { return p.Empty() && !p.Table.Open() }
 
 // send posts a request and returns its number, which the answer carries.
 func (p *Page) send(req protocol.Request, file host.File) (id int) {
-	p.Screen.nextID++
-	p.Engine.Send(protocol.Call{ID: p.Screen.nextID, Redact: p.HostPage.Limits.Redact, Request: req}, file)
-	return p.Screen.nextID
+	p.nextID++
+	p.Engine.Send(protocol.Call{ID: p.nextID, Redact: p.Limits.Redact, Request: req}, file)
+	return p.nextID
+}
+
+// ask sends a request without a file, unless the engine has ended.
+func (p *Page) ask(req protocol.Request) (id int) {
+	if p.Reading.stopped {
+		return 0
+	}
+	return p.send(req, nil)
 }
 
 // repeatDecisions repeats the user's decisions, when the engine has the files that they are about.
 func (p *Page) repeatDecisions() {
 	p.Reading.replay = false
-	for _, d := range p.Reading.decisions {
+	for _, d := range p.Decisions {
 		p.send(d, nil)
 	}
 }
@@ -148,23 +169,23 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		return p.Reading.progress(*r)
 	case *protocol.Added:
 		p.Reading.added(r, a.Error)
-		return p.Screen.Pace.drawsFile()
+		return p.Pace.drawsFile()
 	case *protocol.QueryResult:
-		return p.Screen.Pace.answered(r, a.Error)
+		return p.Pace.answered(r, a.Error)
 	case *protocol.Exported:
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:
 		return p.Work.Background.walked(r)
 	case *protocol.Described:
-		return p.Dumps.Table.described(r)
+		return p.Table.described(r)
 	case *protocol.MemoryFound:
-		p.Panel.Finder.found(a.ID, r, a.Error)
+		p.Panel.Finder.Found(a.ID, r, a.Error)
 	case *protocol.Missing:
-		p.Panel.Sources.Missing, p.Panel.Sources.known = r.Rows, true
+		p.Panel.Sources.Has(r.Rows)
 	case *protocol.RemoteFailed:
-		p.Work.Downloads.remoteFailed(r, a.Error)
+		p.Work.Downloads.RemoteFailed(r, a.Error)
 	case *protocol.Closed:
-		if p.Dumps.closed(r); a.ID == p.Reading.leaving.id {
+		if p.Menu.closed(r); a.ID == p.Reading.leaving.id {
 			p.Reading.leaving.left()
 		}
 	case *protocol.FileIndexed:
@@ -173,7 +194,7 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 		if a.Error != "" {
 			p.Notices.Show("error", a.Error)
 		}
-		p.Screen.askAll()
+		p.Screen.AskAll()
 	}
 	return true
 }
@@ -181,11 +202,11 @@ func (p *Page) Answer(a protocol.Answer) (draw bool) {
 // forget clears the tabs' state when another dump is opened. In particular, private data revealed
 // for one dump stays hidden for the next.
 func (p *Page) forget() {
-	p.Panel.have = nil
+	p.Have = nil
 	p.Frame.Code.forget()
 	for _, t := range p.Panel.tabs {
-		if t, ok := t.(interface{ forget() }); ok {
-			t.forget()
+		if t, ok := t.(interface{ Forget() }); ok {
+			t.Forget()
 		}
 	}
 }

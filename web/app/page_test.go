@@ -12,6 +12,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/app/split"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -320,7 +321,7 @@ func TestWindowIsAskedFor(t *testing.T) {
 	drop(p, e)
 	p.Stack.Total = 10_000
 	n := len(e.sent)
-	for p.Screen.Pace.asking {
+	for p.Pace.asking {
 		say(p, &protocol.QueryResult{})
 	}
 	if p.Screen.Scrolled("stack", 0, 3) {
@@ -342,7 +343,7 @@ func TestWindowIsAskedFor(t *testing.T) {
 func TestOnlyOneQuestionAtATime(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	for p.Screen.Pace.asking {
+	for p.Pace.asking {
 		say(p, &protocol.QueryResult{})
 	}
 	n := len(e.sent)
@@ -374,8 +375,8 @@ func TestCancelKeepsWhatWasRead(t *testing.T) {
 		t.Errorf("what was cancelled goes on: %q, %v", p.Reading.Job.Text, e.files)
 	}
 	p.Answer(protocol.Answer{ID: leave, Reply: &protocol.Closed{Dumps: p.Dumps.List}})
-	if got := strings.Join(e.files, " "); got != "a.dmp huge.sym next.sym" || e.restarts != 0 || p.Summary == nil || !p.Screen.Pace.asking {
-		t.Errorf("read %s, %d restarts, asking %v", got, e.restarts, p.Screen.Pace.asking)
+	if got := strings.Join(e.files, " "); got != "a.dmp huge.sym next.sym" || e.restarts != 0 || p.Summary == nil || !p.Pace.asking {
+		t.Errorf("read %s, %d restarts, asking %v", got, e.restarts, p.Pace.asking)
 	}
 }
 
@@ -522,7 +523,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("the HTML report is not shown as a page: %.200s", h.document)
 	}
 	p.Act("close-preview", "")
-	p.HostPage.SetLimits(Limits{Redact: true})
+	p.HostPage.SetLimits(zone.Limits{Redact: true})
 	p.Act("export", "stack")
 	p.Act("private", "")
 	if r := last[protocol.Export](e); r.Private || !strings.Contains(render(t, p), "preview-acts") {
@@ -597,24 +598,24 @@ func TestCancelWhileWalking(t *testing.T) {
 func TestLaterSymbolsAreMarked(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	for p.Screen.Pace.asking {
+	for p.Pace.asking {
 		say(p, &protocol.QueryResult{ReportID: protocol.ReportID{Revision: 1}})
 	}
 	answer := func(revision int, change func(s *rows.StackPage)) {
-		p.Screen.ask(&p.Stack)
+		p.Screen.Ask(&p.Stack)
 		r := screen()
 		r.Revision = revision
 		change(r.Stack)
 		say(p, r)
 	}
 	answer(1, func(*rows.StackPage) {})
-	if len(p.Screen.ChangedRows.ids) != 0 {
-		t.Errorf("marked without a change: %v", p.Screen.ChangedRows.ids)
+	if len(p.Screen.ChangedRows.Ids) != 0 {
+		t.Errorf("marked without a change: %v", p.Screen.ChangedRows.Ids)
 	}
 	p.Stack.list.Visible = protocol.Span{From: 10, Count: 20}
 	answer(2, func(s *rows.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
-	if !p.Screen.ChangedRows.ids["frame-1.-1"] || len(p.Screen.ChangedRows.ids) != 1 {
-		t.Errorf("marked: %v", p.Screen.ChangedRows.ids)
+	if !p.Screen.ChangedRows.Ids["frame-1.-1"] || len(p.Screen.ChangedRows.Ids) != 1 {
+		t.Errorf("marked: %v", p.Screen.ChangedRows.Ids)
 	}
 	if !strings.Contains(render(t, p), `"row frame changed"`) {
 		t.Error("the mark is not drawn")
@@ -625,7 +626,7 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	for _, do := range h.later {
 		do()
 	}
-	if len(p.Screen.ChangedRows.ids) != 0 {
+	if len(p.Screen.ChangedRows.Ids) != 0 {
 		t.Error("the marks stay")
 	}
 }
@@ -652,11 +653,11 @@ func TestContextMenu(t *testing.T) {
 		t.Errorf("copied %q, menu %q", h.copied, p.Menus.Open)
 	}
 	p.Act("show-module", "3")
-	for p.Screen.Pace.asking {
+	for p.Pace.asking {
 		say(p, &protocol.QueryResult{Modules: &rows.ModulePage{Selected: 7}})
 	}
-	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.list.Visible.From == 0 {
-		t.Errorf("module %d, tab %s, window %v", p.Panel.Modules.Module, p.State.Tab, p.Panel.Modules.list.Visible)
+	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.List().Visible.From == 0 {
+		t.Errorf("module %d, tab %s, window %v", p.Panel.Modules.Module, p.State.Tab, p.Panel.Modules.List().Visible)
 	}
 }
 
@@ -664,17 +665,17 @@ func TestSplits(t *testing.T) {
 	p, h, _ := newTestPage("")
 	p.Layout.Resize("threads", 300)
 	p.Layout.Resize("panel", 5)
-	if got := p.Layout.Split.Style(); got != "--cp-threads:300px;--cp-panel:90px;" {
+	if got := p.Split.Style(); got != "--cp-threads:300px;--cp-panel:90px;" {
 		t.Errorf("style %q", got)
 	}
 	q := NewPage(&fakeHost{stored: h.stored}, &fakeEngine{}, "")
-	if q.Layout.Split != p.Layout.Split {
-		t.Errorf("remembered %+v of %+v", q.Layout.Split, p.Layout.Split)
+	if q.Split != p.Split {
+		t.Errorf("remembered %+v of %+v", q.Split, p.Split)
 	}
 	for _, odd := range []string{"", "1,2", "x,y,z", "-1,99999,0"} {
 		q := NewPage(&fakeHost{stored: map[string]string{"split": odd}}, &fakeEngine{}, "")
-		if q.Layout.Split != (split.Sizes{}) {
-			t.Errorf("%q: %+v", odd, q.Layout.Split)
+		if q.Split != (split.Sizes{}) {
+			t.Errorf("%q: %+v", odd, q.Split)
 		}
 	}
 }
@@ -700,7 +701,7 @@ func TestWarmUp(t *testing.T) {
 	for r.Step() {
 		n++
 	}
-	if n < 5 || r.page.Empty() || r.page.Stack.Total == 0 || !r.page.Panel.Listed {
+	if n < 5 || r.page.Empty() || r.page.Stack.Total == 0 || !r.page.Listed {
 		t.Errorf("%d steps, %+v", n, r.page.Stack)
 	}
 	if !strings.Contains(render(t, r.page), "row stop") {

@@ -3,42 +3,23 @@ package app
 import (
 	"slices"
 
-	"github.com/vugu/vugu"
-
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/web/app/servers"
 	"github.com/crashpane/crashpane/web/app/state"
 	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/tabs"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
-
-// Tab is a zone of the lower panel: what it queries (Want), how it applies a result (Apply), and
-// its component (Build), whose template draws its rows. A new one is a type that embeds pane, in
-// NAME.go with its template in NAME.vugu, and a Part of a row of Tabs. These methods are optional:
-//
-//	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it needs attention
-//	Disabled() bool               the dump has no data for the tab
-//	List() *List                  the window of rows; without it all rows are drawn
-//	actions() []action            the actions of its elements
-//	forget()                      clears its state when another dump is opened
-//	threadSelected()              clears what belongs to the thread that was selected before
-//	hidePrivate()                 hides private data that the user has revealed
-//	opened()                      its element is a new one
-//	goTo(row int)                 shows a row, for the search
-//	key(by int)                   moves its selection
-//	beside() (Zone, *List)        a second zone beside it
-type Tab interface {
-	Zone
-	vugu.Builder
-}
 
 // Tabs are the tabs of the lower panel, in their order: a tab for each question, with the parts that
 // answer it. Where there are several parts, a switch beside the tabs shows one of them.
 var Tabs = []TabRow{
-	{"Threads", "1", []Part{{"threads", "Threads", newMerged}}},
-	{"Memory", "2", []Part{{"memory", "Map", newGrid}, {"words", "Words", newMemory}, {"bytes", "Bytes", newMemory}, {"text", "Text", newMemory}, {"find", "Find", newFinder}}},
-	{"Modules", "3", []Part{{"modules", "Modules", newModules}, {"wanted", "Missing symbols", newMissing}, {"files", "Files", newFiles}, {"outline", "Outline", newOutline}}},
-	{"Findings", "4", []Part{{"findings", "Findings", newFindings}, {"compare", "Compare", newCompare}, {"dumps", "Two dumps", newDifference}, {"log", "Log", newLog}}},
-	{"System", "5", []Part{{"system", "System", newSystem}, {"annotations", "Annotations", newGrid}, {"handles", "Handles", newGrid}, {"streams", "Streams", newStreams}}},
+	{"Threads", "1", []Part{{"threads", "Threads", tabs.NewMerged}}},
+	{"Memory", "2", []Part{{"memory", "Map", tabs.NewGrid}, {"words", "Words", tabs.NewMemory}, {"bytes", "Bytes", tabs.NewMemory}, {"text", "Text", tabs.NewMemory}, {"find", "Find", tabs.NewFinder}}},
+	{"Modules", "3", []Part{{"modules", "Modules", tabs.NewModules}, {"wanted", "Missing symbols", tabs.NewMissing}, {"files", "Files", tabs.NewFiles}, {"outline", "Outline", newOutline}}},
+	{"Findings", "4", []Part{{"findings", "Findings", tabs.NewFindings}, {"compare", "Compare", tabs.NewCompare}, {"dumps", "Two dumps", tabs.NewDifference}, {"log", "Log", tabs.NewLog}}},
+	{"System", "5", []Part{{"system", "System", tabs.NewSystem}, {"annotations", "Annotations", tabs.NewGrid}, {"handles", "Handles", tabs.NewGrid}, {"streams", "Streams", tabs.NewStreams}}},
 }
 
 // TabRow is a row of Tabs. Key opens the tab's first part.
@@ -50,7 +31,7 @@ type TabRow struct {
 // Part is one view of a tab. ID is its name in State.Tab, the address and for host pages.
 type Part struct {
 	ID, Title string
-	make      func(pane) Tab
+	make      func(s *zone.Shared, id string) zone.Tab
 }
 
 // Parts returns the parts of all tabs.
@@ -61,63 +42,54 @@ func Parts() (all []Part) {
 	return all
 }
 
-// pane has what all tabs have in common.
-type pane struct {
-	page *Page
-	id   string
-}
-
-func (t *pane) open() bool { return t.page.Panel.shows(t.id) }
-
 // Panel is the lower part of the page, with its tabs.
 type Panel struct {
 	page  *Page
-	parts []Part   // of all tabs
-	tabs  []Tab    // of each part
-	zones []Zone   // the parts, and the zones beside them
-	have  []string // ids of the parts for which the dump has data
-	// Listed is set when the first lists have arrived. Before that, an empty list does not say that
-	// there is nothing.
-	Listed bool
+	parts []Part      // of all tabs
+	tabs  []zone.Tab  // of each part
+	zones []zone.Zone // the parts, and the zones beside them
 
 	// Tabs that other zones call.
-	Modules *Modules
-	Missing *Missing
-	Files   *Files
-	Sources *Sources
-	Finder  *Finder
+	Modules *tabs.Modules
+	Missing *tabs.Missing
+	Files   *tabs.Files
+	Sources *servers.Sources
+	Finder  *tabs.Finder
 	Outline *Outline
-	// Memory is what the forms of memory share.
-	Memory MemoryPlaces
 }
 
 // init makes the tabs of the table, and registers their zones and lists.
 func (z *Panel) init(p *Page) {
 	z.page, z.parts = p, Parts()
 	for _, row := range z.parts {
-		t := row.make(pane{p, row.ID})
+		t := row.make(&p.Shared, row.ID)
 		z.tabs = append(z.tabs, t)
 		switch t := t.(type) {
-		case *Modules:
+		case *tabs.Modules:
 			z.Modules = t
-		case *Missing:
+		case *tabs.Missing:
+			t.Sources = servers.NewSources(&p.Shared, &p.Work.Downloads)
 			z.Missing, z.Sources = t, t.Sources
-		case *Files:
+		case *tabs.Files:
 			z.Files = t
-		case *Finder:
+		case *tabs.Finder:
 			z.Finder = t
 		case *Outline:
+			t.page = p
 			z.Outline = t
 		}
 		z.add(t, listOf(t))
-		if t, ok := t.(interface{ beside() (Zone, *table.List) }); ok {
-			z.add(t.beside())
+		if t, ok := t.(interface {
+			Beside() (zone.Zone, *table.List)
+		}); ok {
+			z.add(t.Beside())
 		}
 	}
+	z.Modules.Files = z.Files
 }
 
 // listOf returns the list of a tab, or nil.
-func listOf(t Tab) *table.List {
+func listOf(t zone.Tab) *table.List {
 	if t, ok := t.(interface{ List() *table.List }); ok {
 		return t.List()
 	}
@@ -125,16 +97,16 @@ func listOf(t Tab) *table.List {
 }
 
 // add registers a zone and its list; either may be nil.
-func (z *Panel) add(zone Zone, list *table.List) {
-	if zone == nil {
+func (z *Panel) add(one zone.Zone, list *table.List) {
+	if one == nil {
 		return
 	}
-	z.zones = append(z.zones, zone)
+	z.zones = append(z.zones, one)
 	if list == nil {
-		z.page.Screen.add(zone)
+		z.page.Screen.Add(one)
 		return
 	}
-	z.page.Screen.add(zone, list)
+	z.page.Screen.Add(one, list)
 }
 
 // Want implements Zone. Which tabs have data comes with the summary.
@@ -142,9 +114,9 @@ func (z *Panel) Want(*protocol.Query) {}
 
 // Apply implements Zone.
 func (z *Panel) Apply(r *protocol.QueryResult) {
-	z.Listed = z.Listed || r.Modules != nil
+	z.page.Listed = z.page.Listed || r.Modules != nil
 	if r.Summary != nil {
-		z.have = r.Have
+		z.page.Have = r.Have
 		if z.disabled(z.page.State.Tab) {
 			z.page.State.Tab = state.UsualTab
 		}
@@ -156,12 +128,12 @@ func (z *Panel) Hidden() bool { return true }
 
 // empty clears the lists that are queried with the first screen.
 func (z *Panel) empty() {
-	z.Listed = false
+	z.page.Listed = false
 	z.Modules.ModulePage, z.Missing.MissingPage, z.Files.FilePage = rows.ModulePage{}, rows.MissingPage{}, protocol.FilePage{}
 }
 
 // tab returns the part with an id, or nil.
-func (z *Panel) tab(id string) Tab {
+func (z *Panel) tab(id string) zone.Tab {
 	if i := slices.IndexFunc(z.parts, func(t Part) bool { return t.ID == id }); i >= 0 {
 		return z.tabs[i]
 	}
@@ -200,7 +172,7 @@ func (t TabRow) has(id string) bool {
 
 // switches returns the parts among which the switch chooses.
 func (z *Panel) switches() []Part {
-	if t := tabOf(z.page.State.Tab); len(t.Parts) > 1 && !z.folded() {
+	if t := tabOf(z.page.State.Tab); len(t.Parts) > 1 && !z.page.Folded() {
 		return t.Parts
 	}
 	return nil
@@ -228,28 +200,30 @@ func (z *Panel) show(id string, toggle bool) {
 	if z.disabled(id) {
 		return
 	}
-	s, was := &z.page.State, z.shows(id)
-	s.Closed = toggle && !z.folded() && s.Tab == id
+	s, was := &z.page.State, z.page.ShowsPart(id)
+	s.Closed = toggle && !z.page.Folded() && s.Tab == id
 	s.Opened = !s.Closed
 	s.Tab = id
 	if l := listOf(z.tab(id)); l != nil && !was {
 		l.Visible.From = 0 // its element is a new one
 	}
-	if t, ok := z.tab(id).(interface{ opened() }); ok && !was {
-		t.opened()
+	if t, ok := z.tab(id).(interface{ Opened() }); ok && !was {
+		t.Opened()
 	}
 	z.page.Address.write()
 	z.ask()
 }
 
 // ask queries the open tab, and those whose data other zones show.
-func (z *Panel) ask() { z.page.Screen.ask(z.zones...) }
+func (z *Panel) ask() { z.page.Screen.Ask(z.zones...) }
 
 // actions returns the actions of all tabs.
 func (z *Panel) actions() (all []action) {
 	for _, t := range z.tabs {
-		if t, ok := t.(interface{ actions() []action }); ok {
-			all = append(all, t.actions()...)
+		if t, ok := t.(interface{ Actions() []zone.Action }); ok {
+			for _, a := range t.Actions() {
+				all = append(all, action{id: a.ID, limit: a.Limit, tab: a})
+			}
 		}
 	}
 	return all
@@ -258,9 +232,9 @@ func (z *Panel) actions() (all []action) {
 // threadSelected notifies the tabs that another thread is selected.
 func (z *Panel) threadSelected() {
 	for _, t := range z.tabs {
-		if o, ok := t.(interface{ threadSelected() }); ok {
-			o.threadSelected()
-			z.page.Screen.ask(t)
+		if o, ok := t.(interface{ ThreadSelected() }); ok {
+			o.ThreadSelected()
+			z.page.Screen.Ask(t)
 		}
 	}
 }
@@ -268,47 +242,33 @@ func (z *Panel) threadSelected() {
 // goTo shows a row of a tab.
 func (z *Panel) goTo(id string, row int) {
 	t := z.tab(id)
-	if g, ok := t.(interface{ goTo(row int) }); ok {
-		g.goTo(row)
+	if g, ok := t.(interface{ ShowRow(row int) }); ok {
+		g.ShowRow(row)
 		return
 	}
 	z.show(id, false)
-	if g, ok := t.(*Grid); ok {
-		g.goTo = row + 1
-	}
 	if l := listOf(t); l != nil {
 		l.Around(row)
 		z.page.Host.Reveal(l.ID, row)
-		z.page.Screen.ask(t)
+		z.page.Screen.Ask(t)
 	}
 }
 
 // Changed asks for the open tab after the window has become lower or higher.
 func (z *Panel) Changed() { z.ask() }
 
-// folded reports whether the panel is only its line of tabs: the user has folded it, or the window is
-// low, and neither the user nor the address has asked for a tab, or for a height of the panel.
-func (z *Panel) folded() bool {
-	s := &z.page.State
-	return s.Closed || !s.Opened && s.Tab == state.UsualTab && z.page.Layout.Split.Panel == 0 && z.page.Host.Low()
-}
-
 func (z *Panel) class() string {
-	if z.folded() {
+	if z.page.Folded() {
 		return "panel folded"
 	}
 	return "panel"
 }
 
 func (z *Panel) foldText() string {
-	if z.folded() {
+	if z.page.Folded() {
 		return "Unfold"
 	}
 	return "Fold"
-}
-
-func (z *Panel) shows(tab string) bool {
-	return z.page.Summary != nil && !z.folded() && z.page.State.Tab == tab
 }
 
 // countOf returns the number beside a part's title.

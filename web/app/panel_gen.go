@@ -47,7 +47,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 					vgparent.AppendChild(vgn)
 					vgn.AddAttrInterface("aria-keyshortcuts", t.Key)
-					vgn.AddAttrInterface("aria-selected", words.Bool(t.has(c.page.State.Tab) && !c.folded()))
+					vgn.AddAttrInterface("aria-selected", words.Bool(t.has(c.page.State.Tab) && !c.page.Folded()))
 					vgn.AddAttrInterface("data-act", "tab")
 					vgn.AddAttrInterface("data-arg", c.first(t))
 					vgn.AddAttrInterface("disabled", c.disabled(c.first(t)))
@@ -110,7 +110,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-expanded", words.Bool(!c.folded()))
+			vgn.AddAttrInterface("aria-expanded", words.Bool(!c.page.Folded()))
 			vgn.AddAttrInterface("data-act", "tab")
 			vgn.AddAttrInterface("data-arg", c.page.State.Tab)
 			vgn.SetInnerHTML(c.foldText())
@@ -122,7 +122,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-labelledby", labels(c.page.State.Tab))
-		vgn.AddAttrInterface("hidden", c.folded())
+		vgn.AddAttrInterface("hidden", c.page.Folded())
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -137,13 +137,13 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = t
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", !c.shows(t.ID))
+				vgn.AddAttrInterface("hidden", !c.page.ShowsPart(t.ID))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 					vgparent.AppendChild(vgn)
-					if c.shows(t.ID) {
+					if c.page.ShowsPart(t.ID) {
 						{
 							var vgcomp vugu.Builder = c.tabs[i]
 							if vgcomp != nil {

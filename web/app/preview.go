@@ -104,7 +104,7 @@ func (z *Preview) note() string {
 		return rows.Clean(z.problem)
 	case !z.made:
 		return "Writing it…"
-	case z.page.HostPage.Limits.Redact:
+	case z.page.Limits.Redact:
 		return rows.Size(int64(len(z.text))) + ". The host page has private texts hidden."
 	case z.Private:
 		return rows.Size(int64(len(z.text))) + ", with private texts of the dump and user names in paths. Read it before you send it to others."

@@ -108,7 +108,7 @@ func (c *Preview) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn.AddAttrInterface("aria-checked", words.Bool(c.Private))
 					vgn.AddAttrInterface("data-act", "private")
-					vgn.AddAttrInterface("hidden", c.page.HostPage.Limits.Redact)
+					vgn.AddAttrInterface("hidden", c.page.Limits.Redact)
 					{
 						vgparent := vgn
 						_ = vgparent

@@ -21,7 +21,7 @@ func (z *Program) Loading(done, total int64) { z.loading, z.done, z.total = true
 // Loaded is called when a worker has the program.
 func (z *Program) Loaded() {
 	*z = Program{page: z.page}
-	z.page.Screen.Pace.step()
+	z.page.Pace.step()
 }
 
 // Failed is called if the program cannot be had. The next drop tries again, with the files that
@@ -44,7 +44,7 @@ func (z *Program) Failed(problem string) {
 func (z *Program) again() {
 	z.page.Notices.List = nil
 	z.page.Reading.restore()
-	z.page.Screen.Pace.step()
+	z.page.Pace.step()
 }
 
 // wanted reports whether files wait for the program.

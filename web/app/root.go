@@ -18,22 +18,21 @@ type Root struct {
 func NewRoot(p *Page) *Root {
 	c := &Root{Page: p, header: Header{p}, jobBar: JobBar{p}, start: Start{p}, help: Help{p}}
 	for i := range c.splitters {
-		c.splitters[i] = split.Splitter{Sizes: &p.Layout.Split, Name: split.All[i].Name}
+		c.splitters[i] = split.Splitter{Sizes: &p.Split, Name: split.All[i].Name}
 	}
 	return c
 }
 
-// Layout has the sizes of the zones, and whether files are dragged over the window.
+// Layout resizes the zones, and has whether files are dragged over the window.
 type Layout struct {
 	page     *Page
-	Split    split.Sizes
 	Dragging bool // files are being dragged over the window
 }
 
 // Resize sets the size of a zone in pixels and stores it; 0 restores the default.
 func (z *Layout) Resize(name string, px int) {
-	z.Split.Resize(name, px)
-	z.page.Host.Store("split", z.Split.Text())
+	z.page.Split.Resize(name, px)
+	z.page.Host.Store("split", z.page.Split.Text())
 }
 
 // Drag sets whether files are being dragged over the window.
@@ -47,7 +46,7 @@ func (z *Layout) rootClass() string {
 }
 
 func (z *Layout) mainClass() string {
-	if z.page.Panel.folded() {
+	if z.page.Folded() {
 		return "main folded"
 	}
 	return "main"

@@ -99,9 +99,9 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				if c.Page.Dumps.Table.Open() {
+				if c.Page.Table.Open() {
 					{
-						var vgcomp vugu.Builder = &c.Page.Dumps.Table
+						var vgcomp vugu.Builder = &c.Page.Table
 						if vgcomp != nil {
 							vgin.BuildEnv.WireComponent(vgcomp)
 							vgout.Components = append(vgout.Components, vgcomp)
@@ -127,7 +127,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "crash-in"}}}
 					vgparent.AppendChild(vgn)
 					{
-						b, err := vjson.Marshal(c.Page.Layout.Split.Style())
+						b, err := vjson.Marshal(c.Page.Split.Style())
 						if err != nil {
 							panic(err)
 						}

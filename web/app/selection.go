@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/words"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -20,10 +21,10 @@ func (p *Page) Select(thread, frame int, tab, address string) {
 	if at, ok := words.ParseAddress(address); ok {
 		if p.Empty() {
 			p.State.At = at
-		} else if tab == "" || showsAddress(tab) {
+		} else if tab == "" || zone.ShowsAddress(tab) {
 			p.GoToAddress(at)
 		} else {
-			p.Panel.Memory.visit(p.State.At, at)
+			p.Memory.Visit(p.State.At, at)
 			p.State.At = at
 		}
 	}
@@ -40,22 +41,22 @@ func (p *Page) selectThread(n int) {
 	if n == p.State.Thread {
 		return
 	}
-	p.State.Thread, p.State.Frame, p.State.Inline, p.Screen.top = n, 0, -1, true
+	p.State.Thread, p.State.Frame, p.State.Inline, p.Screen.Top = n, 0, -1, true
 	p.Stack.list.Visible.From = 0
 	p.Host.Reveal("stack", 0)
 	p.Address.write()
 	p.Panel.threadSelected()
-	p.Screen.ask(&p.Threads, &p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code)
+	p.Screen.Ask(&p.Threads, &p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code)
 }
 
 // selectFrame selects a frame, or with inline >= 0 an inlined call in it.
 func (p *Page) selectFrame(frame, inline int) {
-	p.Screen.top = false
+	p.Screen.Top = false
 	p.State.Frame, p.State.Inline = frame, inline
 	p.Address.write()
-	p.Screen.ask(&p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code, p.Panel.tab("threads"))
-	if p.State.At == 0 && showsAddress(p.State.Tab) {
-		p.Screen.ask(p.Panel.tab(p.State.Tab)) // it shows the frame's stack pointer
+	p.Screen.Ask(&p.Stack, &p.Stack.Words, &p.Frame, &p.Frame.Code, p.Panel.tab("threads"))
+	if p.State.At == 0 && zone.ShowsAddress(p.State.Tab) {
+		p.Screen.Ask(p.Panel.tab(p.State.Tab)) // it shows the frame's stack pointer
 	}
 }
 
@@ -67,11 +68,11 @@ func (p *Page) GoToAddress(address uint64) {
 		}
 		return
 	}
-	p.Panel.Memory.visit(p.State.At, address)
+	p.Memory.Visit(p.State.At, address)
 	p.State.At = address
 	part := p.State.Tab
-	if !showsAddress(part) {
-		part = p.Panel.Memory.form
+	if !zone.ShowsAddress(part) {
+		part = p.Memory.Form
 	}
 	if part == "" {
 		part = rows.MemoryWords
@@ -89,7 +90,7 @@ func (p *Page) setPolicy(name string) {
 		name = "best"
 	}
 	p.Reading.decide(&protocol.SetPolicy{Policy: name})
-	p.Screen.askAll()
+	p.Screen.AskAll()
 }
 
 // choosePolicy is setPolicy for the user's choice, which goes into the address.

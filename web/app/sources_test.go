@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/servers"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -26,7 +27,7 @@ func TestAddress(t *testing.T) {
 		"a/b/" + id + "/app.sym":            "",
 		"":                                  "",
 	} {
-		if got := fileAddress(base, path); got != want {
+		if got := servers.FileAddress(base, path); got != want {
 			t.Errorf("%q is asked for as %q, want %q", path, got, want)
 		}
 	}
@@ -34,9 +35,8 @@ func TestAddress(t *testing.T) {
 
 // openSources returns a page with a dump that lacks two symbol files, and the panel open.
 func openSources() (*Page, *fakeHost, *fakeEngine) {
-	p, h, e := newTestPage("")
-	h.bases = []string{"https://symbols.example"}
-	p.Panel.Sources.load()
+	h, e := &fakeHost{bases: []string{"https://symbols.example"}}, &fakeEngine{}
+	p := NewPage(h, e, "")
 	p.Dumps.List = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	p.Summary = &rows.Summary{}
 	p.Act("sources", "")
@@ -51,7 +51,7 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 }
 
 // drawn returns the panel as a drawing has it.
-func drawn(p *Page) *Sources {
+func drawn(p *Page) *servers.Sources {
 	p.Panel.Sources.Compute()
 	return p.Panel.Sources
 }
@@ -63,12 +63,12 @@ func TestLayoutOfSource(t *testing.T) {
 	p, h, e := openSources()
 	h.bases = []string{"microsoft+https://symbols.example", "debuginfod+https://debug.example"}
 	p.Act("base", "debuginfod+https://debug.example")
-	if got := drawn(p).addresses(); got != "https://debug.example/buildid/0123456789abcdef/debuginfo" {
+	if got := drawn(p).Addresses(); got != "https://debug.example/buildid/0123456789abcdef/debuginfo" {
 		t.Errorf("shown are %s", got)
 	}
 	p.Act("base", "microsoft+https://symbols.example")
 	const pdb, exe = "https://symbols.example/app.pdb/" + id + "/app.pd", "https://symbols.example/app.exe/5F5E10003000/app.ex"
-	if got := drawn(p).addresses(); got != pdb+"b\n"+pdb+"_ if the server does not have that\n"+exe+"e\n"+exe+"_ if the server does not have that" {
+	if got := drawn(p).Addresses(); got != pdb+"b\n"+pdb+"_ if the server does not have that\n"+exe+"e\n"+exe+"_ if the server does not have that" {
 		t.Errorf("shown are %s", got)
 	}
 	p.Act("ask", "")
@@ -84,8 +84,8 @@ func TestLayoutOfSource(t *testing.T) {
 		t.Errorf("the program is read by %+v: it may be nothing but the one that was asked for", r)
 	}
 	h.fetches[2].done(host.Fetched{Status: 200, File: fakeFile(pdb + "_")})
-	if p.Work.Downloads.askedWord(p.Panel.Sources.Missing[0]) == "" || p.Work.Downloads.askedWord(p.Panel.Sources.Missing[1]) != "" {
-		t.Errorf("the rows say %q and %q", p.Work.Downloads.askedWord(p.Panel.Sources.Missing[0]), p.Work.Downloads.askedWord(p.Panel.Sources.Missing[1]))
+	if p.Work.Downloads.Word(p.Panel.Sources.Missing[0]) == "" || p.Work.Downloads.Word(p.Panel.Sources.Missing[1]) != "" {
+		t.Errorf("the rows say %q and %q", p.Work.Downloads.Word(p.Panel.Sources.Missing[0]), p.Work.Downloads.Word(p.Panel.Sources.Missing[1]))
 	}
 	p.Act("ask", "")
 	if len(h.fetches) != 3 {
@@ -116,7 +116,7 @@ func TestSourceWithoutCORS(t *testing.T) {
 	p, h, _ := openSources()
 	p.Act("ask", "")
 	h.fetches[0].done(host.Fetched{Problem: "symbols.example answers, and does not let this page read its answers (CORS)"})
-	if text := p.Panel.Sources.askedText(); !strings.Contains(text, "does not let this page read its answers (CORS)") {
+	if text := p.Panel.Sources.AskedText(); !strings.Contains(text, "does not let this page read its answers (CORS)") {
 		t.Errorf("the page says %s", text)
 	}
 }
@@ -126,7 +126,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	if last[protocol.ListMissing](e) == nil {
 		t.Fatal("the panel does not find out what is missing")
 	}
-	shown := strings.Split(drawn(p).addresses(), "\n")
+	shown := strings.Split(drawn(p).Addresses(), "\n")
 	if len(shown) != 2 || len(h.fetches) != 0 {
 		t.Fatalf("%q are shown, and %d were asked", shown, len(h.fetches))
 	}
@@ -143,7 +143,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID == "" {
 		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
 	}
-	if text := p.Panel.Sources.askedText(); !strings.Contains(text, "not found (404)") || !strings.Contains(text, "received, ") {
+	if text := p.Panel.Sources.AskedText(); !strings.Contains(text, "not found (404)") || !strings.Contains(text, "received, ") {
 		t.Errorf("the page says %s", text)
 	}
 	p.Act("ask", "")
@@ -156,7 +156,7 @@ func TestSourceThatIsNotListed(t *testing.T) {
 	p, h, _ := openSources()
 	p.Input("symbols-token", "secret")
 	p.Input("symbols-base", "https://other.example")
-	if problem := drawn(p).problem; !strings.Contains(problem, "crashpane fetch DUMP --from https://other.example") || strings.Contains(problem, "make site") {
+	if problem := drawn(p).Problem; !strings.Contains(problem, "crashpane fetch DUMP --from https://other.example") || strings.Contains(problem, "make site") {
 		t.Errorf("the page says %q", problem)
 	}
 	if p.Panel.Sources.Token != "" {
@@ -164,7 +164,7 @@ func TestSourceThatIsNotListed(t *testing.T) {
 	}
 	p.Act("ask", "")
 	h.closed = true
-	if problem := drawn(p).problem; !strings.Contains(problem, "connect-src 'none'") {
+	if problem := drawn(p).Problem; !strings.Contains(problem, "connect-src 'none'") {
 		t.Errorf("the page says %q", problem)
 	}
 	p.Act("ask", "")
@@ -236,7 +236,7 @@ func TestThePromiseIsOfTheWholeWindow(t *testing.T) {
 	if out := render(t, p); !strings.Contains(out, "Turn the network off") {
 		t.Error("the page's own promise is missing")
 	}
-	p.HostPage.Inside = true
+	p.Inside = true
 	if out := render(t, p); strings.Contains(out, "Turn the network off") || !strings.Contains(out, "What the host page around it does") {
 		t.Error("the viewer promises for its host page")
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/table"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -12,7 +13,7 @@ type StackWords struct {
 	page *Page
 	rows.StackWordPage
 	list   table.List
-	sought sought
+	sought zone.Sought
 	seek   bool // scroll to the selected frame when its first word is known
 	known  bool // the first result is there
 }
@@ -20,7 +21,7 @@ type StackWords struct {
 func (z *StackWords) init(p *Page) {
 	z.page = p
 	z.list = table.List{ID: "stack-words", Visible: protocol.Span{Count: 24}, More: 12, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	p.Screen.add(z, &z.list)
+	p.Screen.Add(z, &z.list)
 }
 
 // Hidden implements Zone.
@@ -29,7 +30,7 @@ func (z *StackWords) Hidden() bool { return !z.page.State.StackWords }
 // Want implements Zone.
 func (z *StackWords) Want(q *protocol.Query) {
 	s := &z.page.State
-	now := sought{known: true, dump: s.DumpName, thread: s.Thread, frame: s.Frame}
+	now := zone.Sought{Known: true, Dump: s.DumpName, Thread: s.Thread, Frame: s.Frame}
 	z.seek = z.seek || now != z.sought
 	z.sought = now
 	q.Memory.Stack = &protocol.StackWordsQuery{Span: z.list.Span(), Around: z.seek}
@@ -55,9 +56,9 @@ func (z *StackWords) Apply(r *protocol.QueryResult) {
 func (z *StackWords) toggle() {
 	s := &z.page.State
 	s.StackWords = !s.StackWords
-	z.sought, z.known = sought{}, false
+	z.sought, z.known = zone.Sought{}, false
 	z.page.Address.write()
-	z.page.Screen.ask(z, &z.page.Stack)
+	z.page.Screen.Ask(z, &z.page.Stack)
 	if s.StackWords {
 		z.page.Host.Focus("stack-words")
 	} else {

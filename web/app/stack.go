@@ -25,7 +25,7 @@ var stackTracks = rows.Tracks(rows.Heads(rows.StackColumns))
 func (z *Stack) init(p *Page) {
 	z.page, z.goTo, z.heads = p, -1, table.Heads(rows.Heads(rows.StackColumns))
 	z.list = table.List{ID: "stack", Visible: protocol.Span{Count: 16}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	p.Screen.add(z, &z.list)
+	p.Screen.Add(z, &z.list)
 	z.Words.init(p)
 }
 
@@ -42,8 +42,8 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 	if s == nil || state.Thread >= 0 && s.Thread != state.Thread {
 		return
 	}
-	if z.page.Screen.updated(z, r.ReportID) && s.Thread == z.Thread {
-		z.page.Screen.ChangedRows.mark(z.changed(s))
+	if z.page.Screen.Updated(z, r.ReportID) && s.Thread == z.Thread {
+		z.page.Screen.ChangedRows.Mark(z.changed(s))
 		z.keepPlace(s)
 	}
 	z.StackPage = *s
@@ -51,12 +51,12 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 		state.ShowGuesses = true
 	}
 	z.hideHints()
-	if z.page.Screen.seek && s.Selected >= 0 {
-		z.page.Screen.seek = false
+	if z.page.Screen.Seek && s.Selected >= 0 {
+		z.page.Screen.Seek = false
 		z.page.Host.Reveal("stack", s.Selected)
 	}
 	state.Thread = s.Thread
-	if at := s.Selected - s.From; z.page.Screen.top && z.goTo < 0 && at >= 0 && at < len(s.Rows) {
+	if at := s.Selected - s.From; z.page.Screen.Top && z.goTo < 0 && at >= 0 && at < len(s.Rows) {
 		state.Frame, state.Inline = max(0, s.Rows[at].Frame), s.Rows[at].Inline
 	}
 	if z.goTo >= 0 {
@@ -68,7 +68,7 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 	// The address, or another report, may have had more frames.
 	if state.Frame > 0 && state.Frame >= s.Frames {
 		state.Frame, state.Inline = 0, -1
-		z.page.Screen.ask(&z.page.Frame, &z.page.Frame.Code, z)
+		z.page.Screen.Ask(&z.page.Frame, &z.page.Frame.Code, z)
 	}
 }
 
@@ -79,7 +79,7 @@ func (z *Stack) toggleInlines() {
 		s.Inline = -1
 	}
 	z.page.Address.write()
-	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
+	z.page.Screen.Ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
 // toggleGuesses switches whether runs of possible callers and of repeated frames are listed. A selected one gives way to the
@@ -91,7 +91,7 @@ func (z *Stack) toggleGuesses() {
 		s.Frame, s.Inline = run.From-1, -1
 	}
 	z.page.Address.write()
-	z.page.Screen.ask(z, &z.page.Frame, &z.page.Frame.Code)
+	z.page.Screen.Ask(z, &z.page.Frame, &z.page.Frame.Code)
 }
 
 // runOf returns the folded run of frames that a frame is in, or nil.
@@ -181,7 +181,7 @@ func (z *Stack) toRow(row int) {
 	}
 	z.goTo = row
 	z.list.Around(row)
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // selectRow selects a row of the window. The rows after the last frame, which say why the stack
@@ -254,7 +254,7 @@ func (z *Stack) class(r rows.StackRow) string {
 			class += c.name
 		}
 	}
-	return z.page.Screen.ChangedRows.class(class, frameID(r))
+	return z.page.Screen.ChangedRows.Class(class, frameID(r))
 }
 
 // frameID is the id of a row's element, and frameKey its data-arg: "FRAME.INLINE".
@@ -334,43 +334,4 @@ func (z *Stack) active() any {
 		}
 	}
 	return nil
-}
-
-// highlightTime is how long changed rows are highlighted, in milliseconds. The animation of the
-// class "changed" in the style sheet takes as long.
-const highlightTime = 2400
-
-// ChangedRows has the rows that changed a moment ago, because symbols or an index arrived. They are
-// highlighted.
-type ChangedRows struct {
-	page  *Page
-	ids   map[string]bool
-	count int // calls of mark
-}
-
-// mark highlights rows, given by their ids, for highlightTime milliseconds. A later call starts the
-// time again for all of them.
-func (z *ChangedRows) mark(ids []string) {
-	if len(ids) == 0 {
-		return
-	}
-	for _, id := range ids {
-		z.ids[id] = true
-	}
-	z.count++
-	mine := z.count
-	z.page.Host.After(highlightTime, func() (draw bool) {
-		if draw = z.count == mine; draw {
-			clear(z.ids)
-		}
-		return draw
-	})
-}
-
-// class returns the class of a row, with the highlight if it has one.
-func (z *ChangedRows) class(class, id string) string {
-	if z.ids[id] {
-		return class + " changed"
-	}
-	return class
 }

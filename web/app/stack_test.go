@@ -94,7 +94,7 @@ func TestFrameThatIsNotListed(t *testing.T) {
 		drop(p, e)
 		p.selectFrame(1, -1)
 		if !moved {
-			delete(p.Screen.dirty, &p.Frame) // it was queried
+			delete(p.Screen.Dirty, &p.Frame) // it was queried
 		}
 		p.Frame.Apply(&protocol.QueryResult{Detail: &rows.FrameDetail{Thread: 1, Frame: 2, Inline: -1}})
 		want := 2

@@ -98,7 +98,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-have"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Page.Panel.Files.Total == 0)
-			vgn.SetInnerHTML(c.Page.Panel.Files.haveText())
+			vgn.SetInnerHTML(c.Page.Panel.Files.HaveText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "ul", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rejected"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Files that cannot be used"}}}
@@ -139,26 +139,26 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextText(f) == "")
+						vgn.AddAttrInterface("hidden", c.Page.Panel.Files.NextText(f) == "")
 						{
 							vgparent := vgn
 							_ = vgparent
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
-							vgn.SetInnerHTML(c.Page.Panel.Files.nextText(f))
+							vgn.SetInnerHTML(c.Page.Panel.Files.NextText(f))
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
 							vgparent.AppendChild(vgn)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "code", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
-							vgn.SetInnerHTML(c.Page.Panel.Files.nextCommand(f))
+							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.NextCommand(f) == "")
+							vgn.SetInnerHTML(c.Page.Panel.Files.NextCommand(f))
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
 							vgparent.AppendChild(vgn)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("data-act", "copy-command")
 							vgn.AddAttrInterface("data-arg", f.Item)
-							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
+							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.NextCommand(f) == "")
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -174,8 +174,8 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "li", Attr: []vugu.VGAttribute(nil)}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", c.Page.Panel.Files.rejectedText() == "")
-				vgn.SetInnerHTML(c.Page.Panel.Files.rejectedText())
+				vgn.AddAttrInterface("hidden", c.Page.Panel.Files.RejectedText() == "")
+				vgn.SetInnerHTML(c.Page.Panel.Files.RejectedText())
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}
@@ -207,13 +207,13 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-made"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.canMake()) == 0)
+			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.CanMake()) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				for vgiterkeyt, f := range c.Page.Panel.Files.canMake() {
+				for vgiterkeyt, f := range c.Page.Panel.Files.CanMake() {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f

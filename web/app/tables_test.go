@@ -31,11 +31,11 @@ func TestOldTabNames(t *testing.T) {
 		drop(address, e)
 		selected, _, e := newTestPage("")
 		drop(selected, e)
-		selected.Panel.have = []string{name}
+		selected.Have = []string{name}
 		selected.Select(-1, -1, name, "")
 		acted, _, e := newTestPage("")
 		drop(acted, e)
-		acted.Panel.have = []string{name}
+		acted.Have = []string{name}
 		acted.Act("show", name)
 		for how, p := range map[string]*Page{"address": address, "select": selected, "button": acted} {
 			if p.State.Tab != name && (how != "address" || !p.Panel.disabled(name)) || how != "address" && tabOf(p.State.Tab).Title != tab {

@@ -22,7 +22,7 @@ type Threads struct {
 func (z *Threads) init(p *Page) {
 	z.page, z.goTo = p, -1
 	z.list = table.List{ID: "threads", Visible: protocol.Span{Count: 9}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
-	p.Screen.add(z, &z.list)
+	p.Screen.Add(z, &z.list)
 }
 
 // Want implements Zone.
@@ -36,11 +36,11 @@ func (z *Threads) Apply(r *protocol.QueryResult) {
 		return
 	}
 	z.keepPending(r.Threads)
-	if z.page.Screen.updated(z, r.ReportID) {
-		z.page.Screen.ChangedRows.mark(z.changed(r.Threads))
+	if z.page.Screen.Updated(z, r.ReportID) {
+		z.page.Screen.ChangedRows.Mark(z.changed(r.Threads))
 	}
 	z.ThreadPage = *r.Threads
-	if z.page.Screen.seek && z.Selected >= 0 {
+	if z.page.Screen.Seek && z.Selected >= 0 {
 		z.page.Host.Reveal("threads", z.Selected)
 	}
 	if row := z.goTo; row >= 0 {
@@ -57,7 +57,7 @@ func (z *Threads) filter(text string) {
 	z.list.Visible.From = 0
 	z.page.Host.Reveal("threads", 0)
 	z.page.Address.write()
-	z.page.Screen.ask(z)
+	z.page.Screen.Ask(z)
 }
 
 // changed returns the ids of rows that differ from what is shown.
@@ -93,7 +93,7 @@ func (z *Threads) toRow(row int) {
 	if i < 0 || i >= len(z.Rows) {
 		z.goTo = row
 		z.list.Around(row)
-		z.page.Screen.ask(z)
+		z.page.Screen.Ask(z)
 		return
 	}
 	z.Selected = row
@@ -117,7 +117,7 @@ func (z *Threads) crashed() {
 // keepPending keeps the texts of threads that are being walked again, so that they do not flicker:
 // their new texts arrive in a moment.
 func (z *Threads) keepPending(t *rows.ThreadPage) {
-	if z.page.Screen.reports[z].Dump != z.page.Dumps.Open {
+	if z.page.Screen.Reports[z].Dump != z.page.Dumps.Open {
 		return
 	}
 	for i := range t.Rows {
@@ -163,7 +163,7 @@ func (z *Threads) class(t rows.ThreadRow) string {
 	if t.Hit {
 		class += " hit"
 	}
-	return z.page.Screen.ChangedRows.class(class, words.RowID("thread", t.Index))
+	return z.page.Screen.ChangedRows.Class(class, words.RowID("thread", t.Index))
 }
 
 // selects reports whether a thread's stack, or its second one, is shown.

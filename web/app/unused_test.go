@@ -17,7 +17,7 @@ func TestUnusedIsTold(t *testing.T) {
 	drop(p, e)
 	row := protocol.FileRow{Name: "in/x.sym", Kind: "sym", Usable: true, Unused: "its id is another"}
 	answer := func(files ...protocol.FileRow) {
-		p.Panel.Files.Apply(&protocol.QueryResult{Files: &protocol.FilePage{Rows: files, Unused: files}})
+		p.Pace.show(&protocol.QueryResult{Files: &protocol.FilePage{Rows: files, Unused: files}}, "")
 	}
 	p.Reading.Add([]host.File{fakeFile("x.sym"), fakeFile("y.sym")})
 	answer(row)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/state"
+	"github.com/crashpane/crashpane/web/app/tabs"
 	"github.com/crashpane/crashpane/web/app/words"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -29,7 +30,7 @@ func (z *Verdict) Apply(r *protocol.QueryResult) {
 		z.page.State.Signature = s
 		z.page.Address.refresh()
 	}
-	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
+	z.page.Host.SetTitle(z.page.Menu.documentTitle())
 	z.page.Reading.fragile = z.page.Reading.fragile && z.page.Reading.replay
 }
 
@@ -85,7 +86,7 @@ func (z *Verdict) findingTitle() string {
 
 func (z *Verdict) findingText() string {
 	f, _ := z.finding()
-	return findingWords(f)
+	return tabs.FindingWords(f)
 }
 
 func (z *Verdict) findingIndex() string {

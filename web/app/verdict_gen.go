@@ -88,7 +88,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("class", c.page.Search.marks("reason", c.page.Summary.Reason))
+			vgn.AddAttrInterface("class", c.page.Marks("reason", c.page.Summary.Reason))
 			vgn.AddAttrInterface("hidden", c.page.Summary.Reason == "")
 			vgn.SetInnerHTML(c.page.Summary.Reason)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
@@ -100,7 +100,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = f
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("class", c.page.Search.marks("fact", f))
+				vgn.AddAttrInterface("class", c.page.Marks("fact", f))
 				vgn.SetInnerHTML(f)
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}

@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
+	"github.com/crashpane/crashpane/web/app/servers"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -12,22 +13,22 @@ type Work struct {
 	page       *Page
 	Program    Program
 	Making     Making
-	Downloads  Downloads
+	Downloads  servers.Downloads
 	Exports    Exports
 	Indexing   Indexing
-	Kept       Kept
 	Background Background
 }
 
 func (z *Work) init(p *Page) {
-	z.page, z.Program.page, z.Making.page, z.Downloads.page, z.Exports.page, z.Indexing.page, z.Kept.page, z.Background.page = p, p, p, p, p, p, p, p
+	z.page, z.Program.page, z.Making.page, z.Exports.page, z.Indexing.page, z.Background.page = p, p, p, p, p, p
+	z.Downloads.Init(&p.Shared, z.Indexing.begin, p.Reading.remove)
 	z.Exports.waiting = map[int]export{}
 	z.Indexing.forget()
 }
 
 // Busy reports whether there is work that can be cancelled.
 func (z *Work) Busy() bool {
-	return z.page.Reading.Job.Active || z.Program.wanted() || z.Making.name != "" || z.Downloads.running > 0 || z.page.Reading.listing.stop != nil
+	return z.page.Reading.Job.Active || z.Program.wanted() || z.Making.name != "" || z.Downloads.Running > 0 || z.page.Reading.listing.stop != nil
 }
 
 // text describes the running work.
@@ -37,8 +38,8 @@ func (z *Work) text() string {
 		return z.page.Reading.Job.Text
 	case z.page.Reading.listing.stop != nil:
 		return "Looking for files: " + rows.Number(z.page.Reading.listing.found) + " so far"
-	case z.Downloads.running > 0:
-		return z.Downloads.text()
+	case z.Downloads.Running > 0:
+		return z.Downloads.Text()
 	case z.Program.wanted():
 		return z.Program.text()
 	}
@@ -63,7 +64,7 @@ func (z *Work) value() any {
 
 // forget prepares for that no answer comes to what the engine was asked.
 func (z *Work) forget() {
-	z.page.Screen.Pace.reset()
+	z.page.Pace.reset()
 	z.page.HostPage.reported = protocol.ReportID{}
 	z.Indexing.forget()
 	z.Exports.forget()
@@ -95,7 +96,7 @@ func (z *Leaving) leave(q *protocol.LeaveOut) {
 		if len(p.Reading.queue) == 0 {
 			p.Reading.forget()
 		}
-		p.Screen.Pace.step()
+		p.Pace.step()
 		return true
 	})
 }
@@ -106,6 +107,6 @@ func (z *Leaving) left() {
 	if z.page.Reading.replay {
 		z.page.repeatDecisions()
 	}
-	z.page.Screen.mark(z.page.Screen.zones...)
-	z.page.Screen.Pace.step()
+	z.page.Screen.Mark(z.page.Screen.Zones...)
+	z.page.Pace.step()
 }

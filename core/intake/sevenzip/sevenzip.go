@@ -9,7 +9,6 @@ package sevenzip
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -213,7 +212,9 @@ func (a *Archive) files(p *parser, s *streams) {
 		case idModified:
 			times = part.times(count)
 		}
-		p.err = cmp.Or(p.err, part.err)
+		if p.err == nil {
+			p.err = part.err
+		}
 	}
 	if p.err != nil || len(names) != count {
 		p.fail("names of %d members, where there are %d", len(names), count)

@@ -36,7 +36,7 @@ func sources(t *testing.T, patterns ...string) string {
 // names, the command the option.
 func TestAdviceCanBeFollowed(t *testing.T) {
 	said := sources(t, "../../report/findings.go", "../../report/overflow.go", "../../session/*.go", "*.go")
-	page := sources(t, "../../../web/app/*.vugu", "../../../web/app/*.go")
+	page := sources(t, "../../../web/app/*.vugu", "../../../web/app/*.go", "../../../web/app/*/*.vugu", "../../../web/app/*/*.go")
 	options := map[string]bool{}
 	for i := range commands {
 		fs := commands[i].flagSet()

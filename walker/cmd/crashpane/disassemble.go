@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -69,10 +70,10 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(d.format, args); err != nil {
 		return err
 	}
-	address, err := addressOf(d.at)
+	address, err := hexNumber(d.at)
 	switch {
 	case d.at != "" && err != nil:
-		return err
+		return usageError(fmt.Sprintf("%q is not an address", d.at))
 	case d.wish.Before < 0 || d.wish.After < 1:
 		return usageError("--before is at least 0, --after at least 1")
 	}

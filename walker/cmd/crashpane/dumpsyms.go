@@ -75,7 +75,11 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer files.Close()
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
 	b, err := joined(files, d.arch)
 	if err != nil {
 		return err

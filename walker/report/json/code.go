@@ -29,10 +29,18 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 			p.hex("address", row.Address)
 			p.Bool("at", row.At)
 			p.Str("bytes", hex.EncodeToString(row.Bytes))
-			p.IntOrNull("called_frame", int64(row.Callee), row.Callee >= 0)
+			if row.Callee >= 0 {
+				p.Int("called_frame", int64(row.Callee))
+			} else {
+				p.Null("called_frame")
+			}
 			p.StrOrNull("file", row.File)
 			p.function(row.Place.Function)
-			p.IntOrNull("line", int64(row.Line), row.Line != 0)
+			if row.Line != 0 {
+				p.Int("line", int64(row.Line))
+			} else {
+				p.Null("line")
+			}
 			p.moduleName(row.Place.Module)
 			p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
 			p.hexOrNull("operand", row.Data, row.Data != 0)

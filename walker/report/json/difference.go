@@ -13,7 +13,11 @@ import (
 //	same_modules           number of modules that are the same in both
 func WriteDifference(w io.Writer, r *report.Report, d *report.Difference, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
-		p.IntOrNull("first_differing_frame", int64(d.FirstFrame), d.FirstFrame >= 0)
+		if d.FirstFrame < 0 {
+			p.Null("first_differing_frame")
+		} else {
+			p.Int("first_differing_frame", int64(d.FirstFrame))
+		}
 		p.Objects("rows", len(d.Rows), func(i int) {
 			row := &d.Rows[i]
 			p.StrOrNull("a", row.A)

@@ -10,7 +10,6 @@
 package jsonreport
 
 import (
-	"cmp"
 	"io"
 	"sort"
 
@@ -52,7 +51,9 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	}
 	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, r.Said(opt.Private), 16, symbolsByName(r)}
 	p.Text = opt.Text
-	p.lists = cmp.Or(p.lists, signature.Own)
+	if p.lists == nil {
+		p.lists = signature.Own
+	}
 	if r.Dump.WordSize == 4 {
 		p.digits = 8
 	}
@@ -100,22 +101,33 @@ func (p *printer) report() {
 	} else {
 		p.Null("linux_memory_map_count")
 	}
-	l := r.LSB
-	p.ObjectOrNull("lsb_release", l != nil, func() {
-		p.Str("codename", l.Codename)
-		p.Str("description", l.Description)
-		p.Str("id", l.ID)
-		p.Str("release", l.Release)
-	})
+	if l := r.LSB; l != nil {
+		p.Object("lsb_release", func() {
+			p.Str("codename", l.Codename)
+			p.Str("description", l.Description)
+			p.Str("id", l.ID)
+			p.Str("release", l.Release)
+		})
+	} else {
+		p.Null("lsb_release")
+	}
 	p.macBootArgs()
 	p.macCrashInfo()
 	// rust-minidump always writes 0, even without modules.
 	p.Int("main_module", 0)
 	p.List("modules", len(r.Modules), p.module)
 	p.Bool("modules_contains_cert_info", false) // certificates are not in the dump
-	jsonwriter.NumberOrNull(p.Writer, "pid", r.Process.PID)
+	if pid := r.Process.PID; pid != nil {
+		p.Uint("pid", uint64(*pid))
+	} else {
+		p.Null("pid")
+	}
 	p.procLimits()
-	jsonwriter.NumberOrNull(p.Writer, "process_uptime", r.Process.Uptime)
+	if u := r.Process.Uptime; u != nil {
+		p.Uint("process_uptime", *u)
+	} else {
+		p.Null("process_uptime")
+	}
 	p.softErrors()
 	p.Str("status", "OK")
 	p.Object("system_info", p.system)
@@ -227,7 +239,11 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 
 // line writes a line number, or null.
 func (p *printer) line(has bool, line uint32) {
-	p.IntOrNull("line", int64(line), has)
+	if has {
+		p.Uint("line", uint64(line))
+	} else {
+		p.Null("line")
+	}
 }
 
 // registers writes the known general registers, sorted by name.

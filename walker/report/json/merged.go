@@ -58,7 +58,11 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, opt Options) e
 				p.Int("thread", int64(x.Thread))
 			})
 			p.Int("level", int64(b.Level))
-			p.IntOrNull("parent", int64(b.Parent), b.Parent >= 0)
+			if b.Parent < 0 {
+				p.Null("parent")
+			} else {
+				p.Int("parent", int64(b.Parent))
+			}
 			p.Bool("system", b.System)
 			numbers(p, "threads", b.Threads)
 		})

@@ -1,9 +1,6 @@
 package rows
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Head is what a table says of a column: its title, the class of its cells, and its sizes.
 type Head struct {
@@ -92,5 +89,10 @@ func Finds[R any](query string, row R, columns []Column[R]) bool {
 
 // Same reports whether the cells of two rows have the same texts.
 func Same[R any](a, b R, columns []Column[R]) bool {
-	return !slices.ContainsFunc(columns, func(c Column[R]) bool { return c.Text(a) != c.Text(b) })
+	for i := range columns {
+		if columns[i].Text(a) != columns[i].Text(b) {
+			return false
+		}
+	}
+	return true
 }

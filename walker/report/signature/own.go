@@ -107,7 +107,12 @@ func (l *list) has(word string) bool {
 	if l.names[word] {
 		return true
 	}
-	return slices.ContainsFunc(l.begins, func(begin string) bool { return strings.HasPrefix(word, begin) })
+	for _, begin := range l.begins {
+		if strings.HasPrefix(word, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 // isStandardImpl reports whether a name is a method of Rust's standard library for one of its own

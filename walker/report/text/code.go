@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -23,7 +22,10 @@ import (
 func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 	b := newPrinter(w)
 	name := report.Name.Shown
-	title := cmp.Or(c.Place.Text(r, name), "outside of every module")
+	title := c.Place.Text(r, name)
+	if title == "" {
+		title = "outside of every module"
+	}
 	from := "the dump's memory"
 	if c.From != "" {
 		from = visible.Text(c.From)

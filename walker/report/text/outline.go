@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -121,6 +120,8 @@ func writeOutlinePlace(b *printer, p *report.OutlinePlace, width int) {
 
 // position is a source file and a line.
 func position(file string, line uint32) string {
-	file = cmp.Or(file, "(no file)")
+	if file == "" {
+		file = "(no file)"
+	}
 	return fmt.Sprintf("%s:%d", file, line)
 }

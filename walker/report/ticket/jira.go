@@ -1,7 +1,6 @@
 package ticket
 
 import (
-	"cmp"
 	"io"
 	"strings"
 )
@@ -19,7 +18,9 @@ func WriteJira(w io.Writer, t *Ticket) error {
 	writeFacts(block, t)
 	writeStacks(block, t)
 	p.print("{noformat}\n")
-	p.err = cmp.Or(p.err, block.err)
+	if p.err == nil {
+		p.err = block.err
+	}
 	return p.err
 }
 

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"sort"
 	"strconv"
@@ -365,7 +364,9 @@ func stopSentence(t *report.Thread) string {
 	d := rows.Clean(t.Stop.Detail)
 	switch t.Stop.Kind {
 	case "end":
-		d = cmp.Or(d, "the chain of frames ends here")
+		if d == "" {
+			d = "the chain of frames ends here"
+		}
 		return "End of the stack: " + d
 	case "":
 		return "End of the stack"

@@ -9,7 +9,6 @@
 package view
 
 import (
-	"cmp"
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -84,7 +83,10 @@ func (v *View) full(n report.Name) string {
 	if s, ok := v.names[n.Raw]; ok {
 		return s
 	}
-	s := cmp.Or(v.demangle(n.Raw), n.Raw)
+	s := v.demangle(n.Raw)
+	if s == "" {
+		s = n.Raw
+	}
 	s = rows.Clean(s)
 	v.names[n.Raw] = s
 	return s

@@ -133,6 +133,7 @@ type Fetched struct {
 // remote is a File that is on a server and is read in parts.
 type remote interface{ Remote() bool }
 
+// IsRemote reports whether a file is on a server and is read in parts.
 func IsRemote(f File) bool {
 	r, ok := f.(remote)
 	return ok && r.Remote()

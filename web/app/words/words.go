@@ -35,6 +35,14 @@ func RowID(kind string, n int) string { return kind + "-" + strconv.Itoa(n) }
 // Pair is an argument of two numbers: "3.-1".
 func Pair(a, b int) string { return fmt.Sprintf("%d.%d", a, b) }
 
+// ParsePair reads what Pair makes; the first number is not negative.
+func ParsePair(arg string) (a, b int, ok bool) {
+	first, second, _ := strings.Cut(arg, ".")
+	a, err := strconv.Atoi(first)
+	b, err2 := strconv.Atoi(second)
+	return a, b, err == nil && err2 == nil && a >= 0
+}
+
 // Lines joins lines.
 func Lines(lines []string) string { return strings.Join(lines, "\n") }
 
@@ -62,10 +70,11 @@ func Hint(title, text string) any {
 	return title
 }
 
-// Height and Offset place a window of rows in its list. The list is as high as if it had all rows,
+// Height is the height of a list. The list is as high as if it had all rows,
 // so the scroll bar is right.
 func Height(rows, px int) string { return fmt.Sprintf("height:%dpx", rows*px) }
 
+// Offset is the place of a window in its list.
 func Offset(from, px int) string { return fmt.Sprintf("transform:translateY(%dpx)", from*px) }
 
 // Attempt says why an attempt was rejected, and which rule it had.
