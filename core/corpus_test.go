@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// corpusDir is the corpus of other projects' dumps next to the module's root. It is no part of this
+// corpusDir is the corpus of other projects' dumps next to the module's root. It is not part of this
 // repository.
 const corpusDir = "../../shared/corpus"
 

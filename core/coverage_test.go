@@ -49,7 +49,7 @@ func TestNothingIsLost(t *testing.T) {
 // and one dump is broken.
 var leftovers = map[string]bool{"crash64c.dmp": true, "crash64c-cv.dmp": true, "linux-mini.dmp": true, "mods_odd.dmp": true, "invalid-range.dmp": true}
 
-// looseContent is the first run of loose bytes that is no padding: 8 or more of them are not 0.
+// looseContent is the first run of loose bytes that is not padding: 8 or more of them are not 0.
 func looseContent(a *account, data []byte) string {
 	for i := 0; i < len(data); i++ {
 		from, content := i, 0

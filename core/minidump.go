@@ -167,7 +167,7 @@ func IsMinidump(first []byte) bool {
 }
 
 // readHeader reads MINIDUMP_HEADER and finds out the byte order by its signature. Its errors are
-// those of a file that is no minidump.
+// those of a file that is not a minidump.
 func (d *Dump) readHeader() error {
 	wrong := func(off int64, want, have string) error {
 		return &input.FormatError{File: d.Src.Name, Part: "minidump header", Offset: off, Want: want, Have: have}

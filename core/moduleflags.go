@@ -29,7 +29,7 @@ const (
 	ModuleNoID
 	// ModuleNoName: it has no name.
 	ModuleNoName
-	// ModuleVirtual: it is no file but a part of the kernel that it maps ("linux-gate.so",
+	// ModuleVirtual: it is not a file but a part of the kernel that it maps ("linux-gate.so",
 	// "[vdso]").
 	ModuleVirtual
 )

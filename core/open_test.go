@@ -165,7 +165,7 @@ func extraReg(c *Context, name string) []byte {
 	return nil
 }
 
-// TestNotADump: what is no minidump is refused with a sentence that says what it is.
+// TestNotADump: what is not a minidump is refused with a sentence that says what it is.
 func TestNotADump(t *testing.T) {
 	good := dumptest.New(dumptest.LittleEndian).System(dumptest.System{}).Bytes()
 	bad := func(f func(p []byte)) []byte { p := append([]byte(nil), good...); f(p); return p }

@@ -82,7 +82,7 @@ func (s *scanner) gotNumber(k tableKind, num uint32, ok bool, off int64) {
 	s.f.tables[k].put(rec{rva: uint64(num), off: off, line: int32(s.line)})
 }
 
-// bad warns of a record whose fields are missing, are no numbers or are too large. It is not used.
+// bad warns of a record whose fields are missing, are not numbers or are too large. It is not used.
 func (s *scanner) bad(what string) {
 	if s.f.warn(badRecord, s.line) {
 		s.f.say("malformed %s record", what)

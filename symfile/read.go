@@ -72,7 +72,7 @@ func (f *File) sure(ok bool) error {
 }
 
 // distrust turns the error of a lookup in a stored index into lazy.Unsorted, after which settled
-// stops using the index. Missing bytes are no fault of the index, so those errors stay as they are.
+// stops using the index. Missing bytes are not the index's fault, so those errors stay as they are.
 func (f *File) distrust(why error) error {
 	if why == nil || why == lazy.ErrMissing || input.Needs(why) || errors.As(why, new(lazy.Unsorted)) {
 		return why

@@ -53,7 +53,7 @@ type Counts struct {
 	// WinFrameData, WinFPO, WinOther: STACK WIN records of type 4 (FRAMEDATA), of type 0 (FPO), and
 	// of the other types of Breakpad's list (1 TRAP, 2 TSS, 3 standard), which no reader uses.
 	WinFrameData, WinFPO, WinOther int
-	// Infos are INFO records, Unknown are lines that are no record of the format.
+	// Infos are INFO records, Unknown counts lines that are not records of the format.
 	Infos, Unknown int
 }
 
@@ -124,7 +124,7 @@ type rowEntry struct {
 const exactBlock = 4 << 10
 
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own
-// (*input.NeedError among them): a file that is no symbol file gives a File without a module and
+// (*input.NeedError among them): a file that is not a symbol file gives a File without a module and
 // with warnings for its lines.
 //
 // With Workers or Indexers the pass is shared (see chunk.go). If the chunks depend on each other,

@@ -81,7 +81,7 @@ func TestModeOfTheContext(t *testing.T) {
 }
 
 // A caller without rules: after the call are add $40, %rsp; ret. What an earlier call left on the
-// stack is passed by, and a word that is no return address is refused.
+// stack is passed by, and a word that is not a return address is refused.
 func TestEpilogueAfterTheCall(t *testing.T) {
 	program := codeAt{code(0x1010): {0x90}, code(0x2020) - 5: {0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 40, 0xc3}, code(0x3030) - 5: {0xe8, 0, 0, 0, 0}, code(0x4040) - 5: {0xe8, 0, 0, 0, 0}}
 	rows := map[uint64]unwind.Row{0x1000: *cfaRow(cpu.AMD64, 2), 0x3000: *cfaRow(cpu.AMD64, 2)}
@@ -165,7 +165,7 @@ func TestThunkInAnAlignedStack(t *testing.T) {
 
 // A stack that a program made (makecontext) has its first function return to another one's first
 // instruction: no call is before it, and it is looked up where it is. Nothing has pushed a return
-// address for it, so that the word at sp is no return address, although it is an address of code.
+// address for it, so that the word at sp is not a return address, although it is an address of code.
 func TestReturnToEntry(t *testing.T) {
 	row := *cfaRow(cpu.AMD64, 1)
 	row.Start = 0x2000

@@ -87,8 +87,8 @@ type Scanned struct {
 	// From is where it began, Words how many were looked at, the accepted one included.
 	From  uint64
 	Words int
-	// Rejected are those that point into a module and are no return addresses, the first of them;
-	// the others of Words are no addresses of code. More says how many are left out.
+	// Rejected are those that point into a module and are not return addresses, the first of them;
+	// the others of Words are not addresses of code. More says how many are left out.
 	Rejected []RejectedWord
 	More     int
 }
@@ -270,7 +270,7 @@ func (w *Walker) ExplainStop(stack *Stack, mem unwind.Memory) Scanned {
 	return Scanned{}
 }
 
-// PassedBy says why a word of the stack is no return address for a scan from the top of the first
+// PassedBy says why a word of the stack is not a return address for a scan from the top of the first
 // frames of a stack, or "" if it points into no module or could be one.
 func (w *Walker) PassedBy(stack *Stack, frames int, mem unwind.Memory, at uint64) string {
 	if frames < 1 || frames > len(stack.Frames) || mem == nil {

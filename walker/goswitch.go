@@ -499,7 +499,7 @@ func (s *walk) savedByCode(f *Frame) (unwind.Row, bool) {
 }
 
 // returnsToGoexit: the runtime makes a goroutine's stack as if goexit had called its first function
-// by the instruction that it begins with, which is no call. If a call has a delay slot, what is
+// by the instruction that it begins with, which is not a call. If a call has a delay slot, what is
 // looked up for a return address would be in the function before.
 func (s *walk) returnsToGoexit(pc uint64) bool {
 	return s.Policy.GoSwitch && s.arch.CallSize > uint64(s.arch.JumpAlign) && s.goFunction(pc) == "runtime.goexit"

@@ -15,7 +15,7 @@ func (s *walk) proposeLeaf() (candidate, string) {
 	// The call pushed its return address, and nothing ran since: the word at sp, or no caller.
 	case s.Policy.NullLeaf && s.interrupted() && s.arch.LR == cpu.NoReg && s.holdsNoCode(s.top().PC):
 		return s.leafAtSP(1)
-	// A function that called another one is no leaf.
+	// A function that called another one is not a leaf.
 	case !s.atContext() && !(s.Policy.InterruptedAsContext && s.interrupted()):
 	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
 		return s.leafByLR()
@@ -50,7 +50,7 @@ func (s *walk) leafByLR() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s 0x%x is no return address into a known function%s", name, lr, why)
 	}
 	f, own := s.top(), s.symbol(s.top())
-	// The lowest bit of an arm address says Thumb, and is no part of it.
+	// The lowest bit of an arm address says Thumb, and is not part of it.
 	if to&^1 == f.PC&^1 {
 		return candidate{}, fmt.Sprintf("%s 0x%x is this very instruction: the function has just come back from a call", name, lr)
 	}

@@ -107,7 +107,7 @@ type Policy struct {
 	// function's code says more.
 	CodeAtFrame0 bool
 	// AsyncFP: on Apple's systems the frame pointer that Swift's async functions save has a mark, which
-	// is no part of it.
+	// is not part of it.
 	AsyncFP bool
 	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal
 	// handler that has a stack of its own, words are read from the memory that the dump has there.

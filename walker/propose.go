@@ -257,7 +257,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		}
 		return ""
 	}
-	// An lr that points into no module is no return address: the frame record has one, perhaps.
+	// An lr that points into no module is not a return address: the frame record has one, perhaps.
 	if fromLR && rules.LRInModule && s.atContext() && !s.Modules.Covers(s.strip(value)-1) {
 		if fp == 0 {
 			return fmt.Sprintf("neither lr (0x%x) nor fp (0) leads to a caller", value)

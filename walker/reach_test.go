@@ -36,7 +36,7 @@ func (c *codeImage) put(end, to uint64, opcode ...byte) {
 	binary.LittleEndian.PutUint32(c.bytes[end-4:], uint32(to-end))
 }
 
-// A function's first address is no return address where no code shows a call before it: of a function
+// A function's first address is not a return address where no code shows a call before it: of a function
 // with a size, of one with a name alone, of one that unwind rules know, and right behind another one. A
 // signal's handler returns to such an address. Nor is a module's right behind another one.
 func TestScanOfFunctionPointers(t *testing.T) {

@@ -142,7 +142,7 @@ func TestRefutedPC(t *testing.T) {
 	}
 }
 
-// A word that points to a module's data is no return address; an explanation lists it with the
+// A word that points to a module's data is not a return address; an explanation lists it with the
 // reason.
 func TestScanOfDataPointers(t *testing.T) {
 	space := &fakeSpace{exec: map[uint64]bool{codeBase + 0x2000: true, codeBase + 0x3000: false}}
@@ -227,7 +227,7 @@ func TestOutermostByName(t *testing.T) {
 	}
 }
 
-// Rules for x86 that do not recover ebp are no good, unless the frame's own ebp was not known either,
+// Rules for x86 that do not recover ebp are not good, unless the frame's own ebp was not known either,
 // as behind Go's switches of stacks.
 func TestRulesWithoutEbp(t *testing.T) {
 	a := cpu.X86

@@ -228,7 +228,7 @@ func (s *walk) signalRowAt(r *cpu.SignalReturn, base cpu.Reg, off int) unwind.Ro
 
 // notInterrupted returns why what a signal's frame holds cannot be registers of an interrupted
 // thread, or "". Above a frame that was guessed the stack pointer may be wrong; then the words there
-// are no registers.
+// are not registers.
 func (s *walk) notInterrupted(row *unwind.Row) string {
 	regs, _, err := s.evaluate(row, &s.top().Regs, s.mem, nil)
 	if err != nil {

@@ -76,7 +76,7 @@ func TestSignalOnAnotherStack(t *testing.T) {
 	if x, err := w.Explain(&s, 2, mem); err != nil || !slices.ContainsFunc(x.Checks, func(c Check) bool { return c.Kind == CheckOtherStack }) {
 		t.Errorf("%v %+v", err, x)
 	}
-	// Rules that restore only what calls preserve are no signal's: the stack pointer has to move
+	// Rules that restore only what calls preserve are not a signal's: the stack pointer has to move
 	// up.
 	s, _, _ = signalStacks(Best, trampolineRow("rbx", "rbp"), stackBase-0x100000)
 	expect(t, s, "1010 context, 2020 cfi, no-progress")

@@ -277,7 +277,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		// A return address is that of the instruction after the call, which may be on another line
 		// or in another function. Looked up is an address inside of the call.
 		f.Lookup = f.PC - s.arch.CallSize
-		// An interrupted function continues at its pc, which is no return address. Nothing calls the
+		// An interrupted function continues at its pc, which is not a return address. Nothing calls the
 		// code that returns from a signal's handler, nor what a stack was made to return to.
 		switch {
 		case cand.row.Signal || s.returnsFromSignal(f.PC):

@@ -227,7 +227,7 @@ func TestPeerFrames(t *testing.T) {
 	}
 }
 
-// Without rules gdb's guesses are no truth: only the innermost frame is compared, and the landmarks.
+// Without rules gdb's guesses prove nothing: only the innermost frame is compared, and the landmarks.
 func TestContexts(t *testing.T) {
 	g := stackOf(3, "outermost")
 	ours := found(stackOf(1, ""), endOfStack)

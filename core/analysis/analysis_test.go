@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// openBytes opens a dump made in memory; nil if it is no dump.
+// openBytes opens a dump made in memory; nil if it is not a dump.
 func openBytes(raw []byte) *core.Dump {
 	d, err := core.Open(input.New("test.dmp", bytes.NewReader(raw), int64(len(raw))))
 	if err != nil {

@@ -79,7 +79,7 @@ func (c *crash) leftStack(addr uint64) bool {
 // nearStack reports whether an access uses the stack pointer or the frame pointer, or is close to
 // the stack pointer.
 //
-// An access to another object close to the end of the stack is no overflow: it uses another
+// An access to another object close to the end of the stack is not an overflow: it uses another
 // register, and is far from the stack pointer.
 func (c *crash) nearStack(a *Access) bool {
 	switch a.Base.Name {

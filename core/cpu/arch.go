@@ -24,7 +24,7 @@ func ByName(name string) *Arch {
 }
 
 // ByELF finds a CPU by an ELF file's e_machine, its class in bits (32 or 64) and e_flags; nil if
-// there is no table for it. 32-bit code of a 64-bit machine (x32, MIPS n32) is no CPU of ours: its
+// there is no table for it. 32-bit code of a 64-bit machine (x32, MIPS n32) is not a CPU of ours: its
 // registers have 64 bits, its addresses 32.
 func ByELF(machine uint16, class int, flags uint32) *Arch {
 	return find(func(a *Arch) bool {

@@ -285,10 +285,10 @@ type Code struct {
 	IsCall    func(b []byte, next uint64, order binary.ByteOrder) bool
 	CallBytes int
 	// Target is where the call before a return address goes. It gets the same bytes as IsCall;
-	// false if that is no call of a constant address.
+	// false if that is not a call of a constant address.
 	Target func(b []byte, next uint64, order binary.ByteOrder) (uint64, bool)
 	// Jump is where the first instruction of some code jumps, always or on a condition; false if
-	// that is no jump to a constant address, or the code has less than MaxJumpBytes bytes. The
+	// that is not a jump to a constant address, or the code has less than MaxJumpBytes bytes. The
 	// address has the Thumb bit. JumpAlign is the distance at which instructions can begin. Both are
 	// zero on a CPU on which jumps are not followed.
 	Jump      func(code []byte, at uint64, order binary.ByteOrder) (uint64, bool)
@@ -298,7 +298,7 @@ type Code struct {
 	Leaves func(code []byte) bool
 	// Stubs finds code that jumps to what a slot holds, as ELF.Stubs does; nil where it is not used.
 	Stubs func(p *PLT, found func(Stub))
-	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is no part
+	// ThumbBit: the lowest bit of a code address says which instruction set it has, and is not part
 	// of the address.
 	ThumbBit bool
 	// Signals are the forms of the code that returns from a signal's handler. SignalsInVDSO: C

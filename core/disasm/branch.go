@@ -77,7 +77,7 @@ type Branch struct {
 }
 
 // Decide says whether a jump, by its text, is taken. value returns a register, by its name; those of
-// flags are "eflags" on x86 and amd64, "cpsr" on arm and arm64. ok is false if it is no conditional
+// flags are "eflags" on x86 and amd64, "cpsr" on arm and arm64. ok is false if it is not a conditional
 // jump, or what decides it is not known.
 //
 // Sources: Intel SDM volume 2, Jcc; Arm Architecture Reference Manual, C1.2.4; RISC-V Unprivileged

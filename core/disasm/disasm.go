@@ -25,7 +25,7 @@ const Longest = 15
 type Inst struct {
 	Len int // in bytes, at least 1 and at most what was given
 	// Text is the instruction in Intel's syntax on x86 and amd64, in that of the GNU assembler
-	// elsewhere. It is "" where the bytes are no instruction that the decoder knows; Len is then that
+	// elsewhere. It is "" where the bytes are not an instruction that the decoder knows; Len is then that
 	// of the smallest instruction.
 	Text string
 	// Target is where a jump or a call goes, if HasTarget: if its bytes say it.

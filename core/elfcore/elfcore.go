@@ -41,7 +41,7 @@ const (
 )
 
 // Read reads a core file. What is wrong with a part of it is in the Dump's Diags. The error is for files
-// that are no core of Linux, or whose headers cannot be read (*input.FormatError), and for bytes that the
+// that are not a core of Linux, or whose headers cannot be read (*input.FormatError), and for bytes that the
 // source does not have yet (*input.NeedError).
 func Read(src *input.Source) (*core.Dump, error) {
 	f, err := openELF(src, maxSegments)

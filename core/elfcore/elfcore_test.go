@@ -41,7 +41,7 @@ func gregset(a *cpu.Arch, order binary.AppendByteOrder, pc, sp uint64) (b []byte
 	return b
 }
 
-// made is a core with two threads, a program, its code left out of the core, a file that is no program, a
+// made is a core with two threads, a program, its code left out of the core, a file that is not a program, a
 // library whose header the core has not, and the kernel's own page.
 func made(a *cpu.Arch, order binary.AppendByteOrder) *dumptest.Core {
 	wide, machine := a.WordSize == 8, a.ELFMachines[0]
@@ -145,7 +145,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no core of Linux is an error that says what it is.
+// TestRefused: what is not a core of Linux is an error that says what it is.
 func TestRefused(t *testing.T) {
 	order := dumptest.LittleEndian
 	for want, data := range map[string][]byte{

@@ -96,7 +96,7 @@ func (r *reader) findModules() {
 			}
 		}
 	}
-	// The kernel's own page with code, which is no file.
+	// The kernel's own page with code, which is not a file.
 	if at, ok := d.Linux.AuxValue("AT_SYSINFO_EHDR"); ok {
 		if region, has := d.Memory.Region(at); has {
 			if m, ok := r.module("linux-gate.so", at, region.End(), false); ok {

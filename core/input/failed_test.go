@@ -37,7 +37,7 @@ func TestFailed(t *testing.T) {
 		broken := errors.New("the disk is broken")
 		s := New("a.dmp", badSector{bytes.NewReader(make([]byte, size)), 2 * blockSize, 3 * blockSize, broken}, size)
 		s.Bytes(0, 16)
-		s.Bytes(size-8, 16) // beyond the end is no error of the reader
+		s.Bytes(size-8, 16) // beyond the end is not an error of the reader
 		s.ReadAt(make([]byte, 16), size)
 		if s.Failed() != nil {
 			t.Errorf("%s: %v before anything failed", what, s.Failed())

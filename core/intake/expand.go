@@ -100,7 +100,7 @@ type Progress func(name string, done, total int64) error
 const eagerSize = 8 << 20
 
 // Expand opens an archive: the result are its members, and those of the archives in it, by content.
-// A file that is no archive comes back as it is. The error is *Problems, everything that could not
+// A file that is not an archive comes back as it is. The error is *Problems, everything that could not
 // be used (*input.FormatError with the file and the offset in it); what could be used is returned
 // with it. A *input.NeedError comes alone.
 //

@@ -144,7 +144,7 @@ func decoded(value []byte, encoding string) []byte {
 	return value
 }
 
-// firstPart returns the offset of the first part's header, or -1 for what is no multipart body. A
+// firstPart returns the offset of the first part's header, or -1 for what is not a multipart body. A
 // line with the boundary is before it, and before that text for people to read (RFC 2046, section
 // 5.1.1); or it is the first line, where the boundary's was lost.
 func firstPart(head []byte) int {
@@ -382,7 +382,7 @@ const maxNotes, maxNested = 2000, 8
 
 // eventNotes returns what an envelope's header or event says: every text, number and truth value,
 // with the names of the objects that it is in ("contexts.os.name"). Tags may be a list of pairs.
-// Other lists (threads, breadcrumbs, images) are no values of the crash as a whole.
+// Other lists (threads, breadcrumbs, images) are not values of the crash as a whole.
 func eventNotes(text []byte) (out []input.Note) {
 	event, _ := object(text)
 	add := func(key string, v jsonwriter.Value) {

@@ -42,7 +42,7 @@ func toUTF8(head []byte) []byte {
 	return d.decode(head[mark : len(head)&^1])
 }
 
-// utf16Decoder converts a text from UTF-16 to UTF-8. What is no character becomes U+FFFD.
+// utf16Decoder converts a text from UTF-16 to UTF-8. What is not a character becomes U+FFFD.
 type utf16Decoder struct {
 	in    io.Reader
 	order binary.ByteOrder

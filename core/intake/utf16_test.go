@@ -23,7 +23,7 @@ func utf16Of(text string, order binary.ByteOrder) string {
 }
 
 // TestUTF16: a symbol file in UTF-16 is the same text in UTF-8, of any size and in any archive, and
-// what is no character becomes the replacement character.
+// what is not a character becomes the replacement character.
 func TestUTF16(t *testing.T) {
 	const module = "MODULE windows x86_64 0 a.pdb\r\n"
 	// The buffer's end falls into the middle of a pair, and between the halves of others.

@@ -119,7 +119,7 @@ func openZip(src *input.Source) (*zipList, error) {
 func (z *zipList) next() (m zipMember, ok bool, err error) {
 	// Writers keep the lowest 16 bits of the number, whatever field they have for it.
 	all := uint16(z.listed) == uint16(z.count)
-	if (all || z.listed >= z.count) && z.at+zipListedSize > z.end { // what is left is no member
+	if (all || z.listed >= z.count) && z.at+zipListedSize > z.end { // what is left is not a member
 		return m, false, nil
 	}
 	z.unreadAt = z.at

@@ -67,7 +67,7 @@ func (r *codeReader) read(rva uint64, n int) ([]byte, error) {
 			if input.Needs(err) {
 				return nil, err
 			}
-			if err == nil { // what the file has no bytes of is no code that it could run
+			if err == nil { // the program cannot run code that the file has no bytes of
 				r.block = b
 			}
 		}
@@ -222,7 +222,7 @@ func (t x86Frames) eachOf(start, next uint64, f func(unwind.FrameData) error) er
 		return err
 	}
 	for at := start; at < min(next, start+x86code.MaxEntry); at++ {
-		// What is no instruction of its own has no program; what is after a function's end is no
+		// What is not an instruction of its own has no program; what is after a function's end is no
 		// part of it.
 		program, saved, err := t.beginningOf(start, at, ans == symbol.Yes)
 		if err == nil && program != "" {

@@ -156,7 +156,7 @@ func (f *File) NameEnd(start, limit uint64) (uint64, error) {
 	return start + uint64(n), failed
 }
 
-// alignment is the largest that compilers give functions: less between two is no function.
+// alignment is the largest that compilers give functions: less between two is not a function.
 const alignment = 16
 
 // sizedEnd is NameEnd for names with sizes. What is less than a function, has another name, or

@@ -198,7 +198,7 @@ func (p *dParser) qualifiedName(modifiers bool) {
 			}
 			p.symbolName(start)
 			if c := p.peek(); c == 'M' || isCallConvention(c) {
-				// If it is no function, this is the type that follows.
+				// If it is not a function, this is the type that follows.
 				p.attempt(func() { p.functionNoReturn(modifiers) })
 			}
 		}

@@ -14,7 +14,7 @@ func decodePunycode(s string, ascii uint64) (string, bool) {
 		skew, damp       = 38, 700
 		initialBias      = 72
 		initialN         = 0x80
-		maxDelta         = utf8.MaxRune * maxIn // a larger number is no character of a name
+		maxDelta         = utf8.MaxRune * maxIn // a larger number is not a character of a name
 	)
 	var out []rune
 	if at := strings.LastIndexByte(s, '_'); at >= 0 {

@@ -46,7 +46,7 @@ type Input struct {
 	CPU *cpu.Arch
 	// Functions become FUNC, line and INLINE records.
 	Functions symbol.Functions
-	// Publics calls its argument for every name of an address that is no function's, in any order;
+	// Publics calls its argument for every name of an address that is not a function's, in any order;
 	// of several at one address the first counts.
 	Publics func(f func(rva uint64, name string) error) error
 	// NameEnd returns the first address after that of a name, and before limit, that is known to be

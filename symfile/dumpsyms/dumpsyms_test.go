@@ -278,7 +278,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestCannotUnwind: that a function cannot be unwound is no rule, and ends the record before it.
+// TestCannotUnwind: that a function cannot be unwound is not a rule, and ends the record before it.
 // One that has no caller has a record without a return address.
 func TestCannotUnwind(t *testing.T) {
 	row := func(n int64) unwind.Row {

@@ -179,7 +179,7 @@ type abbrevTable struct {
 	code, inlines, split bool
 }
 
-// get returns the abbreviation with a code, or nil. For code 0, i wraps around and is no index.
+// get returns the abbreviation with a code, or nil. For code 0, i wraps around and is not an index.
 func (t *abbrevTable) get(code uint64) *abbrev {
 	if i := code - 1; i < uint64(len(t.dense)) {
 		return &t.dense[i]

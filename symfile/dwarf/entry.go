@@ -21,7 +21,7 @@ func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) erro
 		}
 		r := reader{b: b, big: u.obj.big}
 		code := r.uleb()
-		// A code of 0 closes the list of children and is no entry.
+		// A code of 0 closes the list of children and is not an entry.
 		if !r.bad && code == 0 {
 			return nil
 		}

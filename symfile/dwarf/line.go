@@ -303,7 +303,7 @@ func (p *program) run() error {
 			if p.lineRange > 0 {
 				p.advance(uint64((255 - p.first) / p.lineRange))
 			}
-		// The only operand that is no LEB128 number: assemblers use it where a linker still changes
+		// The only operand that is not a LEB128 number: assemblers use it where a linker still changes
 		// sizes.
 		case 0x09: // fixed_advance_pc
 			p.addr += uint64(p.u16())

@@ -159,7 +159,7 @@ func (t *lineTable) path(n uint32) (string, error) {
 	if t.version < 5 {
 		number-- // 0 is the directory of the compilation
 	}
-	// For directory 0 before DWARF 5, number wraps around and is no index: the path is then
+	// For directory 0 before DWARF 5, number wraps around and is not an index: the path is then
 	// relative to compDir.
 	if number < uint64(len(t.dirs)) && !absolute(name) {
 		dir, err = t.name(t.dirs[number])

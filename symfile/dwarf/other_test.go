@@ -65,7 +65,7 @@ func TestOtherContainers(t *testing.T) {
 		file, sym string
 		open      func(*testing.T, string) Sections
 		functions int
-		known     []string // kinds of differences that are no mistakes
+		known     []string // kinds of differences that are not mistakes
 	}{
 		{"mozilla+dump_syms/test_data/windows/basic64-dwarf.dll", "mozilla+dump_syms/test_data/windows/basic64-dwarf.sym", peSections, 10, nil},
 		{"getsentry+symbolic/symbolic-testutils/fixtures/macos/crash.dSYM/Contents/Resources/DWARF/crash", "getsentry+symbolic/symbolic-testutils/fixtures/macos/crash.inlines.sym", machoSections, 100, []string{

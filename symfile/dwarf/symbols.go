@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Symbols is the symbol table of the file. It completes what entries lack: a name that is no linkage
+// Symbols is the symbol table of the file. It completes what entries lack: a name that is not a linkage
 // name, and whole functions. Those of assembler sources have line rows and no entry, and so have most
 // functions of "clang -gline-tables-only", copies whose entry the compiler dropped, and all of a unit
 // whose .dwo file is missing. Such a function is a symbol's code:

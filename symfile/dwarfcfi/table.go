@@ -47,7 +47,7 @@ type Config struct {
 	At func(address uint64, n int64) ([]byte, error)
 }
 
-// check finds mistakes of the caller, which are no faults of a file.
+// check finds mistakes of the caller, which are not faults of a file.
 func (c *Config) check() error {
 	switch {
 	case c.Arch == nil || c.Order == nil:

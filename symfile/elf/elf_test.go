@@ -211,7 +211,7 @@ func xorID(data []byte) string {
 
 // TestOtherIDs: what writers that find no build id make of the code. Which section, and how its
 // last group of 16 bytes ends, is each writer's own. These ids are there also with a build id. A
-// build id of zeros does not count, and zeros are no id.
+// build id of zeros does not count, and zeros are not an id.
 func TestOtherIDs(t *testing.T) {
 	code := make([]byte, 5000)
 	for i, x := 0, uint32(1); i < len(code); i++ { // no pattern, since patterns cancel out

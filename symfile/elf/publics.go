@@ -249,7 +249,7 @@ func (f *File) CodeAddress(address uint64) uint64 {
 	return f.Order.Uint64(code)
 }
 
-// marksMode reports whether the lowest bit of a symbol's value is no part of its address.
+// marksMode reports whether the lowest bit of a symbol's value is not part of its address.
 func (f *File) marksMode(s *Sym) bool {
 	return f.cpu.ThumbSymbols && s.Type != SymNoType || f.cpu.OtherISA && s.Other&0xf0 == 0xf0
 }

@@ -27,7 +27,7 @@ type frame struct {
 	order []cpu.Reg
 	// signed: the return address carries an authentication code.
 	signed bool
-	// signal: what was found is the whole state of an interrupted function, whose pc is no return
+	// signal: what was found is the whole state of an interrupted function, whose pc is not a return
 	// address.
 	signal bool
 	// unknown: the distance is not known, since it depends on the length of a vector register.

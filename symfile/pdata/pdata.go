@@ -433,7 +433,7 @@ func (l leaves) row(start uint64) unwind.Row {
 	return row
 }
 
-// Row implements unwind.Table. A function that has called another one is no leaf, so the rules are
+// Row implements unwind.Table. A function that has called another one is not a leaf, so the rules are
 // valid for the youngest frame only.
 func (l leaves) Row(rva uint64) (unwind.Row, bool, error) {
 	if !l.t.isCode(rva) {

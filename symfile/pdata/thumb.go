@@ -170,7 +170,7 @@ func (thumbCodes) packed(e entry) (*armFunction, error) {
 	foldPrologue, foldEpilogue := false, false
 	if adjust >= 0x3f4 {
 		foldPrologue, foldEpilogue = adjust&4 != 0, adjust&8 != 0
-		// 0x3f4 to 0x3ff are no sizes: bit 2 folds the prologue's, bit 3 the epilogue's, and the
+		// 0x3f4 to 0x3ff are not sizes: bit 2 folds the prologue's, bit 3 the epilogue's, and the
 		// lowest bits are words less one.
 		adjust = adjust&3 + 1
 	}

@@ -44,7 +44,7 @@ const (
 //
 //	 0 signature, -1 since 1999      24 sizes of: list of modules, section contributions, section map,
 //	 4 version                          list of sources, type server map
-//	 8 age                           44 index of the MFC type server, which is no size
+//	 8 age                           44 index of the MFC type server, which is not a size
 //	12 stream of globals, u16        48 sizes of: list of debug streams, edit-and-continue names
 //	16 stream of publics, u16        56 flags, u16; bit 1: private symbols were stripped
 //	20 stream of records, u16        58 machine, u16, as in a PE header

@@ -23,7 +23,7 @@ const (
 	subsectionExports = 0xf8
 )
 
-// Numbers that are no lines, but tell a debugger how to step over code that the compiler added.
+// Numbers that are not lines, but tell a debugger how to step over code that the compiler added.
 // That code belongs to the line before it.
 //
 // Source: LLVM, DebugInfo/CodeView/Line.h (AlwaysStepIntoLineNumber, NeverStepIntoLineNumber).

@@ -54,7 +54,7 @@ func (f *File) typeName(number uint32) (string, error) {
 }
 
 // parameters are a function type's parameters in parentheses, and whether its object is constant;
-// "" for what is no function type.
+// "" for what is not a function type.
 func (f *File) parameters(number uint32) (string, error) {
 	if number < firstRecord {
 		return "", nil

@@ -42,7 +42,7 @@ const (
 // maxExports is how many ordinals there can be.
 const maxExports = 1 << 16
 
-// Publics makes the table. An export that is forwarded to another library is no code of this one,
+// Publics makes the table. An export that is forwarded to another library is not code of this one,
 // and is left out. A symbol comes after an export of the same address, and an export without a
 // name, which is called by its ordinal, last.
 func (f *File) Publics() (*Publics, error) {
@@ -140,7 +140,7 @@ func (p *Publics) add(rva uint64, from uint8, ref uint32) bool {
 // GNU's and LLVM's linkers for MinGW leave the table in programs; Microsoft's linker does not write
 // it. Static labels are the functions of assembler sources that other files don't use: assemblers
 // leave out those of compilers. A section's name has auxiliary records; that and names that begin
-// with a dot (".text", ".file") are no functions.
+// with a dot (".text", ".file") are not functions.
 func (p *Publics) addSymbols() error {
 	const (
 		external, static, label = 2, 3, 6

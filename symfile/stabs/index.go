@@ -91,7 +91,7 @@ func (x *indexer) entry(i uint32, e entry) {
 		text := t.text(name)
 		continued := x.continued
 		x.continued = strings.HasSuffix(text, "\\")
-		// Long texts continue in the next entry of the same kind, which is no function of its own.
+		// Long texts continue in the next entry of the same kind, which is not a function of its own.
 		if continued || !isFunction(text) {
 			return
 		}

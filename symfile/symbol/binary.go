@@ -19,7 +19,7 @@ type Identity struct {
 	// file may have the same. IDLoaded: every writer of dumps finds the build id.
 	OtherIDs []string
 	IDLoaded bool
-	// Stamped: CodeID is no build id. It is the time stamp and the size of the program in memory, as
+	// Stamped: CodeID is not a build id. It is the time stamp and the size of the program in memory, as
 	// linkers for Windows write them; another file may have the same time or size.
 	Stamped bool
 	// ExactRules: the program's unwind rules are those of each instruction, where the STACK CFI records

@@ -370,7 +370,7 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 			caller.Set(s.Reg, v)
 			continue
 		}
-		// Without its stack pointer the caller's frame cannot be found, so this is no loss of one
+		// Without its stack pointer the caller's frame cannot be found, so this is not a loss of one
 		// register.
 		if s.Reg == arch.SP {
 			return caller, cfa, e.err()

@@ -50,7 +50,7 @@ func Entry(code []byte, offset int) (program string, saved uint32, odd bool) {
 	return e.program(), uint32(4 * len(e.saved)), e.inReg || e.grown
 }
 
-// step does one instruction and says how long it is; 0 for what is no part of a beginning.
+// step does one instruction and says how long it is; 0 for what is not part of a beginning.
 //
 //	5r push, pop · 6a n, 68 n push n · 83 ec, 81 ec sub esp, n · 29, 2b sub esp, reg · 8b ec, 89 e5 mov ebp, esp · 8b ff mov edi, edi
 func (e *entry) step(code []byte) int {

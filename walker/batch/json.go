@@ -7,7 +7,7 @@ import (
 )
 
 // WriteJSON writes a record as an object on one line, with a newline after it. Keys are in
-// alphabetical order. What a dump does not have is null. A file that is no dump has error, file, size
+// alphabetical order. What a dump does not have is null. A file that is not a dump has error, file, size
 // and took_ms alone.
 //
 //	address_signature  groups without symbols, see signature.Address

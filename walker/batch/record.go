@@ -49,7 +49,7 @@ type Record struct {
 	// hexadecimal digits.
 	ID   string
 	Size int64 // bytes
-	// Error says why the file is no dump or cannot be read. The rest is empty then.
+	// Error says why the file is not a dump or cannot be read. The rest is empty then.
 	Error string
 
 	Process, Product, Version, OS, CPU string

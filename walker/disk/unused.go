@@ -67,7 +67,7 @@ func (s *Set) useFiles() error {
 	return nil
 }
 
-// useFile assigns one file. A spec that is itself the name of a file is no MODULE=FILE, even if it
+// useFile assigns one file. A spec that is itself the name of a file is not a MODULE=FILE, even if it
 // has a "=".
 //
 // Without MODULE the names to look for are that of the MODULE record, and the file's with and

@@ -159,7 +159,7 @@ func (b *builder) ended(why *reason.Reason) {
 	case b.sentByThread(why, frames):
 	case len(frames) < 2:
 	case c.Event.Did == "jumped to" && c.Event.HasAddress && c.Event.Address == frames[0].PC && !named(&frames[0]):
-		c.Ended = 1 // what is at the address is no function
+		c.Ended = 1 // what is at the address is not a function
 	case c.Event.Did != why.Text || c.Event.Sent:
 	case why.Kind == reason.Abort || why.Kind == reason.Trap || why.Kind == reason.Instruction:
 		if b.aborted(why.Kind); c.Ended == 0 && why.Kind == reason.Abort {

@@ -152,7 +152,7 @@ func (d *Difference) modules(a, b *Report) {
 		}
 		return "without an id"
 	}
-	// A version that only one dump has is no difference: another program wrote that dump.
+	// A version that only one dump has is not a difference: another program wrote that dump.
 	same := func(x, y *Module) bool {
 		return text(x) == text(y) || x.DebugID != "" && x.DebugID == y.DebugID && (version(x) == "" || version(y) == "")
 	}

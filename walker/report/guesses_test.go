@@ -21,7 +21,7 @@ func TestGuesses(t *testing.T) {
 		{stack("context,p", many(174, "scan,?p")), "breakpad", ""},
 		{stack("context,p", many(174, "scan,?p")), "scan", ""},
 		{stack("context,p,f", "cfi,p", many(5, "scan,?-"), "cfi,p", many(6, "cfi_scan,?s")), "best", "2+5 [], 8+6 []"},
-		// Frames whose calls lead to the frame below are listed where they follow a frame that is no guess.
+		// Frames whose calls lead to the frame below are listed where they follow a frame that is not a guess.
 		{stack("context,p", many(9, "scan,p,f")), "best", ""},
 		{stack("context,p", many(2, "scan,p,f"), many(5, "scan,?s")), "best", "3+5 []"},
 		{stack("context,p", many(3, "scan,?s"), many(3, "scan,s")), "best", "1+6 [4 5 6]"},

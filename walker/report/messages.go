@@ -122,7 +122,7 @@ func (b *builder) collectMessages() {
 }
 
 // isSignalAlone reports whether LLDB's text only names the signal, "signal SIGABRT": the reason says that,
-// and it is no message of the program.
+// and it is not a message of the program.
 func isSignalAlone(text string) bool {
 	name, ok := strings.CutPrefix(strings.TrimSpace(text), "signal ")
 	return ok && strings.HasPrefix(name, "SIG") && !strings.ContainsAny(name, " :(")

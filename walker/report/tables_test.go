@@ -36,7 +36,7 @@ func TestChecksHaveWords(t *testing.T) {
 	}
 }
 
-// A kernel's version is one word, and zeros are no version.
+// A kernel's version is one word, and zeros are not a version.
 func TestSystemVersion(t *testing.T) {
 	for words, want := range map[string]string{
 		"10.0.19045 ": "10.0.19045", "0.0.0 ": "", "": "", "6.1.0 -18-amd64 #1 SMP": "6.1.0-18-amd64 #1 SMP", "5.15.0-91-generic": "5.15.0-91-generic",

@@ -66,7 +66,7 @@ func deepStacks(threads, frames, stale int) (dump, syms []byte) {
 }
 
 // TestForesight: the unwind rules of a stack are read together, though where a frame's caller is,
-// is known only when its rules are; words of the stack that are no return addresses change nothing
+// is known only when its rules are; words of the stack that are not return addresses change nothing
 // but what is read.
 func TestForesight(t *testing.T) {
 	const frames = 100

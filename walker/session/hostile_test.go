@@ -402,7 +402,7 @@ func (b badStack) ReadAt(p []byte, off int64) (int, error) {
 	return b.Reader.ReadAt(p, off)
 }
 
-// TestUnreadMemory: a stack that ends because the file cannot be read is no stack that ends because
+// TestUnreadMemory: a stack that ends because the file cannot be read is not a stack that ends because
 // the dump has no more of it.
 func TestUnreadMemory(t *testing.T) {
 	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7ffc0000 + (300 << 10), "rbp": 0x7ffc0000 + (300 << 10)})

@@ -87,7 +87,7 @@ func unpacked(t *testing.T, archive string) string {
 // anyCPU asks walked for reports of every processor.
 const anyCPU = "any"
 
-// walked opens a case with a policy; nil for files that are no minidumps or have none of the
+// walked opens a case with a policy; nil for files that are not minidumps or have none of the
 // compared processors, which also adds to.
 func (c *parityCase) walked(t *testing.T, p walker.Policy, also ...string) *report.Report {
 	_, r := c.opened(t, p, also...)

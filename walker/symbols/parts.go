@@ -10,7 +10,7 @@ import (
 // But only those that may be are offered to it: files that have one of its keys, a name or a build
 // id that it links to, or split units if some of its own are elsewhere.
 
-// Keys that are no module's.
+// Keys that are not a module's.
 const (
 	keySplit  = "split units" // a file of split debug information
 	keyObject = "object"      // one that a linker made programs of

@@ -278,7 +278,7 @@ func TestUnusedFiles(t *testing.T) {
 	if got := build; !strings.HasPrefix(got, "build.sym: another signature: another build: its id is 11112222333344445555666677778888A") || !strings.HasSuffix(got, none) {
 		t.Errorf("%q", got)
 	}
-	// What nobody needs is no notice: the module has its file now.
+	// What nobody needs is not a notice: the module has its file now.
 	k.add("libtilecodec.so.sym", sym)
 	if got := unused(); got != none {
 		t.Errorf("with the right file: %q", got)

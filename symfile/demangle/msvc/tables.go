@@ -33,7 +33,7 @@ var primitiveTypes = map[string]string{
 	"_M": "unsigned __int128",
 }
 
-// conventions has the calling conventions by letter. An unknown letter is no error: it shows as
+// conventions has the calling conventions by letter. An unknown letter is not an error: it shows as
 // nothing.
 var conventions = [128]string{
 	'A': "__cdecl", 'B': "__cdecl", 'C': "__pascal", 'D': "__pascal", 'E': "__thiscall", 'F': "__thiscall", 'G': "__stdcall",

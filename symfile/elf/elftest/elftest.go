@@ -60,7 +60,7 @@ type Sym struct {
 	Section     string
 }
 
-// Reloc is a relocation; Sym counts symbols from 1 (the order given to Symbols), 0 is no symbol.
+// Reloc is a relocation; Sym counts symbols from 1 (the order given to Symbols), 0 is not a symbol.
 type Reloc struct {
 	Off    uint64
 	Sym    uint32

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Package database keeps the records of dumps in a file of SQLite. It is no part of the page, for
+// Package database keeps the records of dumps in a file of SQLite. It is not part of the page, for
 // which SQLite cannot be compiled.
 package database
 
@@ -201,7 +201,7 @@ func null(s string) any {
 }
 
 // Groups calls fn for each signature, those with the most dumps first, and returns how many dumps
-// there are, how many without a crash, and how many files are no dumps.
+// there are, how many without a crash, and how many files are not dumps.
 func (d *DB) Groups(fn func(g *batch.Group) error) (dumps, without, errors int, err error) {
 	for _, count := range []struct {
 		of string

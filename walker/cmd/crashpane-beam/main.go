@@ -88,7 +88,7 @@ func run(ctx context.Context, opt options) error {
 //
 //	dumps ─► files, spread over workers ─► records ─► records-….jsonl, .parquet
 //	                                          ├─────► windows of a day by the dumps' time ─► count by signature ─► days-….jsonl
-//	                                          └─────► what is no dump or failed ─► dead-….jsonl
+//	                                          └─────► what is not a dump or failed ─► dead-….jsonl
 func pipeline(s beam.Scope, opt options, formats []string) {
 	files := fileio.MatchFiles(s.Scope("Files"), opt.dumps, fileio.MatchEmptyDisallow())
 	files = beam.Reshuffle(s, files)

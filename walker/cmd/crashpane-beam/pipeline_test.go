@@ -160,7 +160,7 @@ func compare(t *testing.T, got, want []string) {
 }
 
 // TestSame: the records are those of crashpane batch, to the last dump, in both formats; days count them by the dumps'
-// own times; what is no dump is a dead letter.
+// own times; what is not a dump is a dead letter.
 func TestSame(t *testing.T) {
 	sym := symbols(16)
 	dir, out := dumpsIn(t, 120), t.TempDir()

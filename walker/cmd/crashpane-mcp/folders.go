@@ -69,7 +69,7 @@ func (s *server) locate(name string) (*folder, string, error) {
 	return f, filepath.FromSlash(local), nil
 }
 
-// file opens the file of a dump. What leads out of the folders, and what is no file, is an error. member is what
+// file opens the file of a dump. What leads out of the folders, and what is not a file, is an error. member is what
 // comes after the file's name, of a dump in an archive.
 func (s *server) file(name string) (file *os.File, st os.FileInfo, member string, err error) {
 	f, local, err := s.locate(name)
@@ -157,7 +157,7 @@ type entry struct {
 	trouble string // why it cannot be read
 }
 
-// describe returns what the header of a dump says. false: the file is no dump, and no archive that may have one.
+// describe returns what the header of a dump says. false: the file is neither a dump nor an archive that may have one.
 func (s *server) describe(ctx context.Context, name string) (entry, bool) {
 	f, st, _, err := s.file(name)
 	if err != nil {

@@ -31,7 +31,7 @@ type grouped struct {
 // known is a file and what groups need of the records of its dumps.
 type known struct {
 	size, modified int64
-	records        []*batch.Record // none: it is no dump
+	records        []*batch.Record // none: it is not a dump
 }
 
 func (g *grouped) close() {

@@ -205,7 +205,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestOutside: nothing outside of the folders is read, whatever a name or a link says, and what is no file is not
+// TestOutside: nothing outside of the folders is read, whatever a name or a link says, and what is not a file is not
 // opened.
 func TestOutside(t *testing.T) {
 	dump, symbols := dumptest.Secretive("x")

@@ -183,7 +183,7 @@ func (b *batchRun) describe(path string, library *disk.Library) fileRecords {
 	return fileRecords{path, src.Size, src.Modified, batch.Describe(src, opt)}
 }
 
-// failures counts the files that are no dumps.
+// failures counts the files that are not dumps.
 type failures struct {
 	mu    sync.Mutex
 	n     int

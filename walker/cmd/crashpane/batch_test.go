@@ -46,7 +46,7 @@ func batchLines(t *testing.T, text string) (out []batchLine) {
 	return out
 }
 
-// fleet writes n dumps that crashed at n addresses, a file that is no dump, and an archive with two
+// fleet writes n dumps that crashed at n addresses, a file that is not a dump, and an archive with two
 // dumps, and returns their folder.
 func fleet(t *testing.T, n int) string {
 	dir := t.TempDir()

@@ -114,7 +114,7 @@ func TestDisassembleLink(t *testing.T) {
 }
 
 // TestDisassembleProgram: a program without a dump: the whole of a function by its name, the code at an address, with the names
-// of a symbol file; and the message for one that has no code, or is no dump and no program.
+// of a symbol file; and the message for one that has no code, or is neither a dump nor a program.
 func TestDisassembleProgram(t *testing.T) {
 	const program = "../../../symfile/elf/testdata/x86_64-linux-gnu.elf"
 	sym := filepath.Join(t.TempDir(), "x.sym")

@@ -33,7 +33,7 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestDumpOthers: what is no dump of a crash is printed too, as far as it is a dump; and several
+// TestDumpOthers: what is not a dump of a crash is printed too, as far as it is a dump; and several
 // dumps of one file are printed all.
 func TestDumpOthers(t *testing.T) {
 	dir := t.TempDir()

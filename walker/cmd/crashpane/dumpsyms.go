@@ -66,7 +66,7 @@ type dumpsymsRun struct {
 }
 
 // run writes the symbol file to stdout, and to stderr what could not be read, which rules a symbol
-// file cannot express, and which files are missing. An incomplete symbol file is no error.
+// file cannot express, and which files are missing. An incomplete symbol file is not an error.
 func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no file is named")

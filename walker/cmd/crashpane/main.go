@@ -160,7 +160,7 @@ func (c *command) flagSet() *flag.FlagSet {
 }
 
 // parse takes flags from anywhere among the arguments and returns the others; "--" ends the flags.
-// Package flag stops at the first argument that is no flag, so parse takes that one out and
+// Package flag stops at the first argument that is not a flag, so parse takes that one out and
 // continues after it.
 //
 // Example: "walk app.dmp --format json syms -- --odd-name" has the flag --format and the rest

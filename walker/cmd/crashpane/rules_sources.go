@@ -43,7 +43,7 @@ func openRules(files []disk.SourceFile, arch string) (*rulesFile, error) {
 
 // symRules opens a symbol file's rules.
 //
-// The CPU is that of the MODULE record. STACK WIN records are no unwind.Table, so a file of x86 has
+// The CPU is that of the MODULE record. STACK WIN records are not an unwind.Table, so a file of x86 has
 // rules only if it has STACK CFI too.
 func symRules(src *input.Source) (*rulesFile, error) {
 	f, err := symfile.Open(src, symfile.Options{})

@@ -68,7 +68,7 @@ func TestKeysAreDeclared(t *testing.T) {
 	}
 }
 
-// undeclared are keys that the types leave open: comparisons, code, memory, merged stacks and outlines are no part of a
+// undeclared are keys that the types leave open: comparisons, code, memory, merged stacks and outlines are not part of a
 // report, a crash's analysis is unknown there, and so are macOS' records.
 var undeclared = map[string][]string{
 	"code.go":       strings.Fields("at called_frame guessed instructions operand source_link taken taken_why unread values"),

@@ -17,7 +17,7 @@ var softErrorTexts = []string{
 	`[] []`, `"\ud83d"`, `1_0`, strings.Repeat("[", 200) + strings.Repeat("]", 200),
 }
 
-// reprint is a JSON text as softErrors passes it on: "null" if it is no JSON.
+// reprint is a JSON text as softErrors passes it on: "null" if it is not JSON.
 func reprint(s string) string {
 	var b bytes.Buffer
 	write(&b, &report.Report{SoftErrors: s}, Options{}, (*printer).softErrors)

@@ -76,5 +76,5 @@ func (p *printer) unloaded(i int) {
 	})
 }
 
-// unpadded formats a number that is no address.
+// unpadded formats a number that is not an address.
 func unpadded(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

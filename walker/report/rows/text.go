@@ -119,7 +119,7 @@ func foldPath(s string, width int) string {
 //
 // Example: for "a::b<c::d>::e" it returns 3 and 12, the parts b<c::d> and e. A "::" inside of
 // brackets separates nothing. The "<" of operator<, operator<< and operator<=> and the ">" of
-// operator-> are no brackets.
+// operator-> are not brackets.
 func pathParts(s string) []int {
 	var at []int
 	depth := 0

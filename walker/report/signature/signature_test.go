@@ -63,7 +63,7 @@ func calls(names ...string) (out []Frame) {
 	return out
 }
 
-// If a program ended itself and nothing of it is on the stack, a runtime's function is no place.
+// If a program ended itself and nothing of it is on the stack, a runtime's function is not a place.
 func TestNoPlace(t *testing.T) {
 	r := &report.Report{Crash: &report.Crash{Ended: 1}, Threads: make([]report.Thread, 1)}
 	for _, name := range []string{"runtime.checkdead", "runtime.mput", "runtime.schedule"} {

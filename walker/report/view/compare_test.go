@@ -90,7 +90,7 @@ func TestCompareMarksWhatDiffers(t *testing.T) {
 	if p = v.Compare(c, 1, 1, 1); len(p.Rows) != 1 || p.Rows[0].Index != 1 || p.Selected != 1 || len(p.Branches) != 2 {
 		t.Errorf("%+v", p)
 	}
-	// What one source finds alone has gaps by design: it is no disagreement.
+	// What one source finds alone has gaps by design: it is not a disagreement.
 	c.Walks[0].Policy = "fp"
 	if p = v.Compare(c, 0, 10, -1); p.Found != 2 || p.Agreed != 2 || !p.Rows[1].Same {
 		t.Errorf("%+v", p)

@@ -116,7 +116,7 @@ func oneEach(p []byte) string {
 }
 
 // characters shows bytes as text: in UTF-8, or in UTF-16 where more than half of the second bytes are
-// zero and follow a letter; "·" is what is no character.
+// zero and follow a letter; "·" is what is not a character.
 func characters(p []byte) string {
 	var b strings.Builder
 	wide := 0

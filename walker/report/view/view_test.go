@@ -65,7 +65,7 @@ func TestVerdict(t *testing.T) {
 }
 
 // TestNamesNearby: a public name whose function may have ended has its offset, one whose function
-// has ended is no name, and neither is what writers of symbol files put in place of one.
+// has ended is not a name, and neither is what writers of symbol files put in place of one.
 func TestNamesNearby(t *testing.T) {
 	for _, c := range []struct {
 		name            string

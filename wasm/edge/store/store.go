@@ -127,7 +127,7 @@ func Key(path string) (string, bool) {
 	return strings.Join(parts, "/"), true
 }
 
-// names are the parts of an escaped path, unescaped; false if one of them is no name.
+// names are the parts of an escaped path, unescaped; false if one of them is not a name.
 func names(path string) ([]string, bool) {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
