@@ -101,7 +101,7 @@ func (d *Dump) layerEntry(native *Context, teb uint64) (pc uint64, why string) {
 	}
 	pc = uint64(binary.LittleEndian.Uint32(far[1:]))
 	if far[0] != 0xea || binary.LittleEndian.Uint16(far[5:]) != codeSegment64 {
-		return 0, fmt.Sprintf("the code at 0x%x, by which 32-bit code enters the layer, is no far jump", gate)
+		return 0, fmt.Sprintf("the code at 0x%x, by which 32-bit code enters the layer, is not a far jump", gate)
 	}
 	if d.Memory.Read(pc, table[:]) == len(table) && string(table[:3]) == "\x41\xff\xa7" {
 		r, _ := native.Arch.Lookup("r15")

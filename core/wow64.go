@@ -335,7 +335,7 @@ func (d *Dump) saved(teb uint64) (c *Context, why string) {
 	}
 	flags := l.Flags(raw, d.Header.Order)
 	if flags&contextCPUMask&^contextRequests != l.Flag || flags&contextControl == 0 {
-		return nil, fmt.Sprintf("what its thread environment block names as saved registers, at 0x%x, is no context of %s: its flags are 0x%x", at, a.Name, flags)
+		return nil, fmt.Sprintf("what its thread environment block names as saved registers, at 0x%x, is not a context of %s: its flags are 0x%x", at, a.Name, flags)
 	}
 	c = d.parseContext(raw, l, func(int, int) {})
 	if a == cpu.X86 && c.extra("cs") != codeSegment32 {

@@ -289,7 +289,7 @@ func (f *File) texts() []*string {
 // the size of the symbol file.
 func (f *File) unpackStart(u *unpacker, size int64) (h storedHead, err error) {
 	if len(u.b) < storedStart || string(u.b[:len(storedMagic)]) != storedMagic {
-		return h, f.badIndex("an index", fmt.Sprintf("%d bytes that are no index", len(u.b)))
+		return h, f.badIndex("an index", fmt.Sprintf("%d bytes that are not an index", len(u.b)))
 	}
 	u.at = len(storedMagic)
 	if v := u.unsigned(); v != storedVersion {

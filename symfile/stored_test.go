@@ -310,7 +310,7 @@ func TestIndexBesideWrong(t *testing.T) {
 		says  string
 	}{
 		"empty":           {nil, "not used"},
-		"something else":  {[]byte("<!doctype html><title>Everything is here</title>"), "48 bytes that are no index"},
+		"something else":  {[]byte("<!doctype html><title>Everything is here</title>"), "48 bytes that are not an index"},
 		"another version": {at(len(storedMagic), storedVersion^9), "version 9"},
 		"stale":           {stale, "one of other content"},
 		"cut":             {index[:len(index)-1], "one of"},

@@ -306,7 +306,7 @@ func (s *walk) checkCode(regs *cpu.Regs) string {
 		if why != "" {
 			why = ": " + why
 		}
-		return fmt.Sprintf("0x%x is no return address%s", pc, why)
+		return fmt.Sprintf("0x%x is not a return address%s", pc, why)
 	}
 	return ""
 }

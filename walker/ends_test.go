@@ -125,7 +125,7 @@ func TestNullReturns(t *testing.T) {
 		{name: "callers are left, but a name says that there are none", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, code(0x3030)},
 			funcs: map[uint64]string{0x1000: "f", 0x2000: "clone3", 0x3000: "h"}, shape: "1010 context, 2020 cfi, end", detail: "clone3 is where a stack begins"},
 		{name: "no address of code", rows: map[uint64]unwind.Row{0x1000: rules, 0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0x4c, 4, 5},
-			shape: "1010 context, 2020 cfi, lost", detail: "is 0x4c, which is no address of code"},
+			shape: "1010 context, 2020 cfi, lost", detail: "is 0x4c, which is not an address of code"},
 		{name: "0 behind a scanned frame", rows: map[uint64]unwind.Row{0x2000: rules}, words: []uint64{1, code(0x2020), 2, 0, 4, 5},
 			shape: "1010 context, 2020 scan, lost", detail: "is 0x0, which proves nothing, because a frame before it is a guess"},
 	} {

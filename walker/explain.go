@@ -205,7 +205,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	add(call, CheckAfterCall, 0)
 	if known && !call {
 		if x.Row.Signal {
-			x.Notes = append(x.Notes, "the frame was interrupted by a signal: its pc is no return address")
+			x.Notes = append(x.Notes, "the frame was interrupted by a signal: its pc is not a return address")
 		} else {
 			x.Notes = append(x.Notes, fmt.Sprintf("the instruction before 0x%x is not a call", pc))
 		}

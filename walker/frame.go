@@ -121,7 +121,7 @@ const (
 	StopDumpThread   StopKind = "dump-thread" // the thread that wrote the dump; both peers leave it out
 	StopNoMemory     StopKind = "no-stack-memory"
 	StopEnd          StopKind = "end"            // the last frame is known to have no caller: the stack is complete
-	StopLost         StopKind = "lost"           // the next return address is no address of code, and nothing proves that the stack ends
+	StopLost         StopKind = "lost"           // the next return address is not an address of code, and nothing proves that the stack ends
 	StopNoProgress   StopKind = "no-progress"    // the stack pointer did not move up
 	StopSwitched     StopKind = "stack-switched" // the function switched stacks, and the one that it left is not in the dump
 	StopLeftStack    StopKind = "left-stack"     // the stack pointer is in no memory that the dump has, and neither is any caller's

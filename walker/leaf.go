@@ -47,7 +47,7 @@ func (s *walk) leafByLR() (candidate, string) {
 		if why != "" {
 			why = ": " + why
 		}
-		return candidate{}, fmt.Sprintf("%s 0x%x is no return address into a known function%s", name, lr, why)
+		return candidate{}, fmt.Sprintf("%s 0x%x is not a return address into a known function%s", name, lr, why)
 	}
 	f, own := s.top(), s.symbol(s.top())
 	// The lowest bit of an arm address says Thumb, and is not part of it.

@@ -151,7 +151,7 @@ func (s *walk) endsAtNull(src Source, row *unwind.Row, regs *cpu.Regs) *Stop {
 	case row.Signal:
 		but = "where no thread can have been interrupted"
 	case !s.isNull(regs.PC()):
-		but = "which is no address of code"
+		but = "which is not an address of code"
 	case s.scanned > 0:
 		but = "which proves nothing, because a frame before it is a guess"
 	case !s.endsChain(regs, s.fpWasRead() || s.readsFP(row)):

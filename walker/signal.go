@@ -235,10 +235,10 @@ func (s *walk) notInterrupted(row *unwind.Row) string {
 		return err.Error()
 	}
 	if yes, known := s.executable(regs.PC()); !s.Modules.Covers(regs.PC()) && !(known && yes) {
-		return fmt.Sprintf("nothing else shows that this is a signal's frame, and the word for pc, 0x%x, is no address of code", regs.PC())
+		return fmt.Sprintf("nothing else shows that this is a signal's frame, and the word for pc, 0x%x, is not an address of code", regs.PC())
 	}
 	if !s.holdsStack(regs.SP()) {
-		return fmt.Sprintf("nothing else shows that this is a signal's frame, and the word for sp, 0x%x, is no address of a stack", regs.SP())
+		return fmt.Sprintf("nothing else shows that this is a signal's frame, and the word for sp, 0x%x, is not an address of a stack", regs.SP())
 	}
 	return ""
 }

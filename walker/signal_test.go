@@ -149,11 +149,11 @@ func TestSignalAfterGuess(t *testing.T) {
 	expect(t, walk(), "1010 context, 2000 frame_pointer, 3000 cfi, nothing-found")
 	put(0x1234567, stackBase+8*38)
 	if s := walk(); len(s.Frames) > 2 && s.Frames[2].Source == SourceSignal {
-		t.Errorf("pc is no address of code: %s", shape(s))
+		t.Errorf("pc is not an address of code: %s", shape(s))
 	}
 	put(code(0x3000), 0x1234560)
 	if s := walk(); len(s.Frames) > 2 && s.Frames[2].Source == SourceSignal {
-		t.Errorf("sp is no address of a stack: %s", shape(s))
+		t.Errorf("sp is not an address of a stack: %s", shape(s))
 	}
 }
 

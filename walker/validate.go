@@ -100,7 +100,7 @@ func (s *walk) implausible(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
 	switch {
 	case s.Policy.ProveEnd && pc < firstPage && !s.endsChain(regs, s.fpWasRead()):
-		return fmt.Sprintf("its return address 0x%x is no address of code, nor the end of a chain of frame pointers", pc)
+		return fmt.Sprintf("its return address 0x%x is neither an address of code nor the end of a chain of frame pointers", pc)
 	case !s.Policy.FramePointer.Verify || pc < firstPage:
 		return ""
 	}

@@ -263,7 +263,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		// The stack pointer of a leaf's caller is right only if the leaf has pushed nothing.
 		if top := s.top(); (top.Doubtful || top.Source == SourceLeaf) && !cand.row.Signal && !s.returnsFromSignal(regs.PC()) && s.beginsFunction(regs.PC()) {
-			reject(src, cand.row, "0x%x is a function's first instruction, behind no call", regs.PC())
+			reject(src, cand.row, "0x%x is a function's first instruction, and no call is before it", regs.PC())
 			continue
 		}
 		if cand.row.Signal {

@@ -12,7 +12,7 @@ type rowBuilder struct {
 	t *table
 	f *fde
 	// The register rules of the last row, valid if made, for the state's version. why says why
-	// there is no return address.
+	// there is not a return address.
 	version int
 	made    bool
 	ra      unwind.Rule

@@ -44,7 +44,7 @@ func ParseServer(text string) (Server, error) {
 	}
 	u, err := url.Parse(s.Base)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return s, fmt.Errorf("%q is no address of a server; an address like https://symbols.example/path is, without a user name, ? or #", text)
+		return s, fmt.Errorf("%q is not the address of a server; an address like https://symbols.example/path is, without a user name, ? or #", text)
 	}
 	s.Base = strings.TrimRight(s.Base, "/")
 	return s, nil
@@ -98,9 +98,9 @@ const maxRedirects = 5
 func follow(to *http.Request, via []*http.Request) error {
 	switch from := via[len(via)-1].URL; {
 	case len(via) > maxRedirects:
-		return errors.New("it leads on too often")
+		return errors.New("it redirects too often")
 	case to.URL.Scheme != "https" && (to.URL.Scheme != "http" || from.Scheme == "https"):
-		return fmt.Errorf("it leads on to %s, which is not encrypted", to.URL.Redacted())
+		return fmt.Errorf("it redirects to %s, which is not encrypted", to.URL.Redacted())
 	}
 	to.Header.Del("Referer")
 	return nil
@@ -177,7 +177,7 @@ func (c *Client) file(ctx context.Context, server Server, f report.StoreFile) (s
 func addressOf(server Server, path string) (address, id string, err error) {
 	parts := strings.Split(path, "/")
 	if len(parts) != 3 || !filepath.IsLocal(filepath.FromSlash(path)) || len(parts[1]) < 8 || strings.Trim(parts[1], "0123456789abcdefABCDEF") != "" {
-		return "", "", fmt.Errorf("%q is not asked for: it is no path of a symbol file", path)
+		return "", "", fmt.Errorf("%q is not asked for: it is not the path of a symbol file", path)
 	}
 	address, id = server.Base, parts[1]
 	if server.TwoTier {
@@ -185,7 +185,7 @@ func addressOf(server Server, path string) (address, id string, err error) {
 	}
 	for _, part := range parts {
 		if part == "" || part == "." || part == ".." || len(part) > 255 || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == 0xfffd }) {
-			return "", "", fmt.Errorf("%q is not asked for: %q is no name of a file", path, part)
+			return "", "", fmt.Errorf("%q is not asked for: %q is not a file name", path, part)
 		}
 		address += "/" + url.PathEscape(part)
 	}

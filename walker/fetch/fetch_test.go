@@ -250,7 +250,7 @@ func TestLies(t *testing.T) {
 		}, maxSize, `compresses it by "br"`},
 		"an error":          {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }, maxSize, "server error (503)"},
 		"a token":           {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(401) }, maxSize, "refused (401): the server needs a token"},
-		"to another scheme": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "ftp://example.com/a", 302) }, maxSize, "leads on to ftp://example.com/a"},
+		"to another scheme": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "ftp://example.com/a", 302) }, maxSize, "redirects to ftp://example.com/a"},
 	} {
 		s := newServer(t, c.serve, stores[0].Path)
 		k := client(t, "", s)

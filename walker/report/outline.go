@@ -140,9 +140,9 @@ func (o *Outline) Demangle(f func(string) string) {
 func (l *OutlineList) Nothing() string {
 	switch {
 	case l.Kind == OutlineLines && l.NextLine > 0:
-		return fmt.Sprintf("No code is of that line. The next line with code is %d.", l.NextLine)
+		return fmt.Sprintf("That line has no code. The next line with code is %d.", l.NextLine)
 	case l.Kind == OutlineLines:
-		return "No code is of that line of a source file."
+		return "That source line has no code."
 	case l.Text != "" && l.Kind == OutlineFiles:
 		return "No source file has this name."
 	case l.Text != "":

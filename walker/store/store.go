@@ -117,7 +117,7 @@ func (s *Store) places(f *symbols.File) (out []string, err error) {
 	}
 	for _, p := range out {
 		if !filepath.IsLocal(p) || strings.Contains(p, "/.") {
-			return nil, fmt.Errorf("its name is no file name: %q", p)
+			return nil, fmt.Errorf("its name is not a file name: %q", p)
 		}
 	}
 	return out, nil

@@ -44,9 +44,9 @@ func init() {
 	flag.StringVar(&flags.out, "out", "", "`folder` for the results, on any file system that Beam knows")
 	flag.StringVar(&flags.format, "format", "jsonl", "`form` of the records: jsonl, parquet, or both with a comma")
 	flag.IntVar(&flags.shards, "shards", 8, "`number` of files of records")
-	flag.IntVar(&flags.frames, "frames", 10, "`number` of frames of a stack in a record")
+	flag.IntVar(&flags.frames, "frames", 10, "`number` of frames per stack in a record")
 	flag.IntVar(&flags.parallel, "parallel", runtime.GOMAXPROCS(0), "`number` of dumps that a worker describes at once; 1 where the runner starts a worker for each processor")
-	flag.BoolVar(&flags.private, "private", false, "records with annotations and names of users, too, which may be private")
+	flag.BoolVar(&flags.private, "private", false, "also record annotations and names of users, which may be private")
 }
 
 func main() {

@@ -47,7 +47,7 @@ func (a *answer) result(text func(string) string) (*mcp.CallToolResult, error) {
 	p := jsonwriter.New(&b, jsonwriter.Compact)
 	body, ok := jsonwriter.Parse(string(a.body))
 	if !ok {
-		return nil, errors.New("an answer that is no JSON")
+		return nil, errors.New("an answer that is not JSON")
 	}
 	p.PutObject(func() {
 		p.Str("about", untrusted)
@@ -115,7 +115,7 @@ func cursor(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is no cursor: take that of next in the answer before", visible.Text(text))
+		return 0, fmt.Errorf("%q is not a cursor: use the value of next in the answer before", visible.Text(text))
 	}
 	return n, nil
 }

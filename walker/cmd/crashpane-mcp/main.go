@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, transport mcp.Transport, stderr io.
 		opt.symbols = append(opt.symbols, path)
 		return nil
 	})
-	fs.BoolVar(&opt.private, "private", false, "answer with private texts, contents of memory and names of users, too")
+	fs.BoolVar(&opt.private, "private", false, "also answer with private texts, contents of memory and names of users")
 	says := fs.Bool("version", false, "print which build this is")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -105,7 +105,7 @@ type options struct {
 // newServer opens the folders. The caller closes the server.
 func newServer(opt options) (*server, error) {
 	if len(opt.folders) == 0 {
-		return nil, usageError("no folder with dumps is named; crashpane-mcp --help says more")
+		return nil, usageError("name a folder with dumps; crashpane-mcp --help says more")
 	}
 	s := &server{private: opt.private}
 	for _, path := range opt.folders {

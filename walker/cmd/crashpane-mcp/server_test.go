@@ -189,8 +189,8 @@ func TestErrors(t *testing.T) {
 		{"memory", args{"dump": dump, "address": "0x1000"}, "the nearest that the dump has"},
 		{"memory", args{"dump": dump, "address": "here"}, "one is written 0x7ffe1000"},
 		{"code", args{"dump": dump, "address": "0x1000"}, "neither the dump nor a program"},
-		{"walk", args{"dump": dump, "cursor": "x"}, "no cursor"},
-		{"list", args{"cursor": "x"}, "no cursor"},
+		{"walk", args{"dump": dump, "cursor": "x"}, "not a cursor"},
+		{"list", args{"cursor": "x"}, "not a cursor"},
 		{"list", args{"folder": "sample/none"}, "there is no folder"},
 		{"walk", args{}, "dump"},
 	} {
@@ -573,7 +573,7 @@ func TestStdio(t *testing.T) {
 			t.Errorf("%v: %v\n%s", command, err, stderr.String())
 		}
 	}
-	if out, err := exec.Command(filepath.Join(bin, "crashpane-mcp")).CombinedOutput(); err == nil || !strings.Contains(string(out), "no folder") {
+	if out, err := exec.Command(filepath.Join(bin, "crashpane-mcp")).CombinedOutput(); err == nil || !strings.Contains(string(out), "name a folder") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -157,7 +157,7 @@ const (
 func (s *server) list(ctx context.Context, q *listQuestion) (*answer, error) {
 	if q.Cursor != "" {
 		if _, _, err := s.locate(q.Cursor); err != nil {
-			return nil, fmt.Errorf("%q is no cursor: take that of next in the answer before", visible.Text(q.Cursor))
+			return nil, fmt.Errorf("%q is not a cursor: use the value of next in the answer before", visible.Text(q.Cursor))
 		}
 	}
 	var found []entry

@@ -45,13 +45,13 @@ For a file that is not a dump or cannot be read, batch prints a line with the er
 the order of the files, unless you give --unordered. Texts that may be private (annotations) are left out, unless you give --private.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		b := batchRun{options: batch.Options{Lists: signature.Own}}
-		fs.BoolVar(&b.options.AllThreads, "all-threads", false, "walk all threads, and print the stacks of all")
-		fs.IntVar(&b.options.Frames, "frames", 10, "`number` of frames of a stack that are printed")
+		fs.BoolVar(&b.options.AllThreads, "all-threads", false, "walk all threads and print their stacks")
+		fs.IntVar(&b.options.Frames, "frames", 10, "`number` of frames to print per stack")
 		fs.BoolVar(&b.options.Private, "private", false, "also print annotations, which may be private")
 		fs.BoolVar(&b.unordered, "unordered", false, "print each line when it is ready")
 		fs.IntVar(&b.workers, "workers", runtime.GOMAXPROCS(0), "`number` of dumps at a time")
-		fs.StringVar(&b.db, "db", "", "keep the records in `file`, a database of SQLite, and print none")
-		fs.StringVar(&b.lists, "signature-lists", "", "make signatures with the lists in `folder`, in the form of Mozilla's siggen")
+		fs.StringVar(&b.db, "db", "", "keep the records in `file`, an SQLite database, and do not print them")
+		fs.StringVar(&b.lists, "signature-lists", "", "make signatures with the lists in `folder`, in the format of Mozilla's siggen")
 		return b.run
 	},
 }
@@ -70,7 +70,7 @@ type batchRun struct {
 func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
 	switch {
 	case len(args) == 0:
-		return usageError("no folder, file or - is named")
+		return usageError("name a folder, a file or -")
 	case b.workers < 1 || b.options.Frames < 0:
 		return usageError("--workers is at least 1, --frames at least 0")
 	}
@@ -153,7 +153,7 @@ func (b *batchRun) run(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "%s added to %s; %s in it before\n", counted(n, "file", "files"), visible.Text(b.db), counted(skipped, "was", "were"))
 	}
 	if failed.n > 0 {
-		return fmt.Errorf("%s; the first: %s", counted(failed.n, "file is no dump or cannot be read", "files are no dumps or cannot be read"), failed.first)
+		return fmt.Errorf("%s; the first: %s", counted(failed.n, "file is not a dump or cannot be read", "files are not dumps or cannot be read"), failed.first)
 	}
 	if n+skipped == 0 {
 		return fmt.Errorf("%s: no files", args[0])

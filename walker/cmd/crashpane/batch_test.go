@@ -85,7 +85,7 @@ func TestBatch(t *testing.T) {
 	writeFile(t, sym, []byte("MODULE Linux x86_64 000000010002000304000000000000001 app\nFUNC 0 20 0 first\nFUNC 20 100 0 second\n"))
 	code, text, stderr := crashpane("batch", "--workers=4", dir, sym)
 	lines := batchLines(t, text)
-	if code != exitFailed || len(lines) != 43 || !strings.Contains(stderr, "1 file is no dump or cannot be read; the first: ") || !strings.Contains(stderr, "x.txt") {
+	if code != exitFailed || len(lines) != 43 || !strings.Contains(stderr, "1 file is not a dump or cannot be read; the first: ") || !strings.Contains(stderr, "x.txt") {
 		t.Fatalf("exit %d, %d lines, %s", code, len(lines), stderr)
 	}
 	for i, l := range lines[:40] {

@@ -49,7 +49,7 @@ symbol file alone has no code.
 			d.sources = append(d.sources, path)
 			return nil
 		})
-		fs.StringVar(&d.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read, without a dump")
+		fs.StringVar(&d.arch, "arch", "", "for a Mach-O file with several processors, the `CPU` to read, without a dump")
 		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		d.UseFlag(fs)
 		return d.run

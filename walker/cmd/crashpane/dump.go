@@ -52,7 +52,7 @@ func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	switch len(args) {
 	case 0:
-		return usageError("no dump is named")
+		return usageError("name a dump")
 	case 1:
 	default:
 		return usageError("one dump at a time")

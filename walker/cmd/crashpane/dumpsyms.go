@@ -49,9 +49,9 @@ id. Any other ID must be one that a dump has; it is written if FILE answers to i
 For anything that could not be read, or is missing, there is a line on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpsymsRun
-		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI and STACK WIN records) out")
-		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker has them")
-		fs.StringVar(&d.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
+		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave out the unwind rules (STACK CFI and STACK WIN records)")
+		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker wrote them")
+		fs.StringVar(&d.arch, "arch", "", "for a Mach-O file with several processors, the `CPU` to read")
 		fs.StringVar(&d.id, "id", "", "the `ID` to write: build, hash, or a debug id that a dump has for FILE")
 		d.Choices.UnpackedFlag(fs)
 		return d.run
@@ -69,7 +69,7 @@ type dumpsymsRun struct {
 // file cannot express, and which files are missing. An incomplete symbol file is not an error.
 func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return usageError("no file is named")
+		return usageError("name a file")
 	}
 	files, err := disk.OpenSources(args, d.Choices.MaxUnpacked)
 	if err != nil {
@@ -100,10 +100,10 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if n.Inexpressible > 0 {
-		fmt.Fprintf(stderr, "%s: %d unwind rules that symbol files have no words for are left out, the first at %s\n", b.Name(), n.Inexpressible, n.InexpressibleFirst)
+		fmt.Fprintf(stderr, "%s: %d unwind rules that a symbol file cannot express are left out, the first at %s\n", b.Name(), n.Inexpressible, n.InexpressibleFirst)
 	}
 	if core.NoID(id.DebugID) && d.id == "" {
-		fmt.Fprintf(stderr, "%s: it has no id, so no dump can ask for this symbol file by one\n", b.Name())
+		fmt.Fprintf(stderr, "%s: it has no id, by which a dump could find this symbol file\n", b.Name())
 	}
 	has := b.Has()
 	if has.NoProgram {
@@ -165,7 +165,7 @@ func madeOf(src *input.Source) error {
 	if binary.Is(src) {
 		return nil
 	}
-	return fmt.Errorf("%s is no %s: it is %s", src.Name, binary.Formats(), intake.Sniff(src).What)
+	return fmt.Errorf("%s is not an %s: it is %s", src.Name, binary.Formats(), intake.Sniff(src).What)
 }
 
 // joined opens the first file and attaches the others to it. The error names a file that does not

@@ -54,7 +54,7 @@ func TestDumpsyms(t *testing.T) {
 	if code, _, stderr := crashpane("dumpsyms", stripped, other); code != exitFailed || !strings.Contains(stderr, "does not belong to") || !strings.Contains(stderr, "b060ad20c6b47781552708aa192e7739fac7c84a") {
 		t.Errorf("exit %d, %q", code, stderr)
 	}
-	if code, _, stderr := crashpane("dumpsyms", dump); code != exitFailed || !strings.Contains(stderr, "is no ELF file, PE file, PDB or Mach-O file: it is a minidump") {
+	if code, _, stderr := crashpane("dumpsyms", dump); code != exitFailed || !strings.Contains(stderr, "is not an ELF file, PE file, PDB or Mach-O file: it is a minidump") {
 		t.Errorf("exit %d, %q", code, stderr)
 	}
 	if code, _, _ := crashpane("dumpsyms"); code != exitUsage {

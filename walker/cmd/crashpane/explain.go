@@ -69,7 +69,7 @@ func checkPlain(format string, args []string) error {
 		return usageError(fmt.Sprintf("there is no format %q; there are %s", format, strings.Join(plainFormats, ", ")))
 	}
 	if len(args) == 0 {
-		return usageError("no dump is named")
+		return usageError("name a dump")
 	}
 	return nil
 }

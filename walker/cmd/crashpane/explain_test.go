@@ -162,8 +162,8 @@ func TestExplainUsage(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{[]string{"explain"}, exitUsage, "no dump is named"},
-		{[]string{"compare"}, exitUsage, "no dump is named"},
+		{[]string{"explain"}, exitUsage, "name a dump"},
+		{[]string{"compare"}, exitUsage, "name a dump"},
 		{[]string{"explain", dump, "--format", "html"}, exitUsage, `no format "html"`},
 		{[]string{"explain", dump, "--unwind", "magic"}, exitUsage, `no policy "magic"`},
 		{[]string{"explain", dump, "--thread", "77"}, exitFailed, "there is no thread 77"},

@@ -70,9 +70,9 @@ type fetchRun struct {
 func (c *fetchRun) run(args []string, stdout, stderr io.Writer) error {
 	switch {
 	case len(c.servers) == 0:
-		return usageError("no server is named; --from names one")
+		return usageError("name a server with --from")
 	case len(args) == 0:
-		return usageError("no dump is named")
+		return usageError("name a dump")
 	}
 	client := fetch.New(c.servers, c.to)
 	if c.tokenFile != "" {

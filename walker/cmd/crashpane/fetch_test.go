@@ -172,8 +172,8 @@ func TestFetchProblems(t *testing.T) {
 		{[]string{"--from", page, "--to", dir + "/c", dump}, exitFailed, "No file", "is not a symbol file or a program"},
 		{[]string{"--from", gone.URL, "--to", dir + "/d", dump}, exitFailed, "No file", " cannot be reached: dial tcp "},
 		{[]string{dump}, exitUsage, "", "no server is named"},
-		{[]string{"--from", nothing}, exitUsage, "", "no dump is named"},
-		{[]string{"--from", "nowhere", dump}, exitUsage, "", "is no address of a server"},
+		{[]string{"--from", nothing}, exitUsage, "", "name a dump"},
+		{[]string{"--from", "nowhere", dump}, exitUsage, "", "is not the address of a server"},
 	} {
 		code, stdout, stderr := crashpane(append([]string{"fetch"}, c.args...)...)
 		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {

@@ -28,7 +28,7 @@ many versions they come from, and the signature. --html prints a page in one fil
 		page := fs.Bool("html", false, "print a page in one file")
 		return func(args []string, stdout, _ io.Writer) error {
 			if len(args) != 1 {
-				return usageError("one file is named")
+				return usageError("name one file")
 			}
 			return printGroups(stdout, args[0], *page)
 		}
@@ -67,7 +67,7 @@ func printGroups(w io.Writer, path string, page bool) error {
 		summary += fmt.Sprintf("; %s no crash", counted(without, "dump has", "dumps have"))
 	}
 	if failed > 0 {
-		summary += fmt.Sprintf("; %s or cannot be read", counted(failed, "file is no dump", "files are no dumps"))
+		summary += fmt.Sprintf("; %s or cannot be read", counted(failed, "file is not a dump", "files are not dumps"))
 	}
 	if page {
 		return groupsPage.Execute(w, map[string]any{"Summary": summary, "Groups": all, "Most": most(all)})

@@ -28,7 +28,7 @@ func TestDatabase(t *testing.T) {
 	}
 	crashpane("batch", "--db", db, dir, sym) // an equal dump under another name
 	code, text, stderr := crashpane("groups", db)
-	if want := "40 dumps in 3 groups; 1 file is no dump or cannot be read\n"; code != exitOK || !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 6 ||
+	if want := "40 dumps in 3 groups; 1 file is not a dump or cannot be read\n"; code != exitOK || !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 6 ||
 		!strings.Contains(text, "  a<T>::first\n") || !strings.Contains(text, "  second\n") {
 		t.Errorf("exit %d, %s\n%s", code, stderr, text)
 	}
@@ -67,7 +67,7 @@ func TestDatabaseKilled(t *testing.T) {
 		c.Wait()
 	}
 	crashpane("batch", "--db", db, dir)
-	if _, text, stderr := crashpane("groups", db); !strings.HasPrefix(text, "1,500 dumps in 1 group; 1 file is no dump") {
+	if _, text, stderr := crashpane("groups", db); !strings.HasPrefix(text, "1,500 dumps in 1 group; 1 file is not a dump") {
 		t.Errorf("%s\n%s", text, stderr)
 	}
 }

@@ -28,7 +28,7 @@ The index belongs to this one file: make it again when the file changes. An inde
 		out := fs.String("o", "", "write the index to the file `INDEX`; - is the standard output")
 		return func(args []string, stdout, stderr io.Writer) error {
 			if len(args) != 1 {
-				return usageError("one symbol file is wanted")
+				return usageError("name one symbol file")
 			}
 			return writeIndex(args[0], cmp.Or(*out, args[0]+".index"), stdout)
 		}
@@ -46,7 +46,7 @@ func writeIndex(path, to string, stdout io.Writer) error {
 	defer src.Close()
 	src.Parallel = true
 	if g := intake.Sniff(src.Source); g.Kind != intake.Sym {
-		return fmt.Errorf("%s is no symbol file: it is %s", path, g.What)
+		return fmt.Errorf("%s is not a symbol file: it is %s", path, g.What)
 	}
 	f, err := symfile.Open(src.Source, symfile.Options{Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {

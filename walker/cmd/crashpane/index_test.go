@@ -46,10 +46,10 @@ func TestIndex(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"index"}, exitUsage, "one symbol file is wanted"},
-		{[]string{"index", path, path}, exitUsage, "one symbol file is wanted"},
-		{[]string{"index", path + ".index"}, exitFailed, "is no symbol file: it is the index of a symbol file"},
-		{[]string{"index", filepath.Join(sample, "tilecruncher.dmp")}, exitFailed, "is no symbol file: it is a minidump"},
+		{[]string{"index"}, exitUsage, "name one symbol file"},
+		{[]string{"index", path, path}, exitUsage, "name one symbol file"},
+		{[]string{"index", path + ".index"}, exitFailed, "is not a symbol file: it is the index of a symbol file"},
+		{[]string{"index", filepath.Join(sample, "tilecruncher.dmp")}, exitFailed, "is not a symbol file: it is a minidump"},
 		{[]string{"index", filepath.Join(dir, "nothing")}, exitFailed, "nothing"},
 		{[]string{"index", "-o", filepath.Join(dir, "no", "folder"), path}, exitFailed, "folder"},
 	} {

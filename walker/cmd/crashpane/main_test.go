@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"help", "dump"}, exitOK, "--memory", ""},
 		{[]string{"help", "dance"}, exitUsage, "", `no command "dance"`},
 		{[]string{"dance"}, exitUsage, "", `no command "dance"`},
-		{[]string{"walk"}, exitUsage, "", "no dump is named"},
+		{[]string{"walk"}, exitUsage, "", "name a dump"},
 		{[]string{"walk", "--frobnicate", dump}, exitUsage, "", "frobnicate"},
 		{[]string{"walk", "--format", "html", dump}, exitUsage, "", `no format "html"`},
 		{[]string{"walk", dump, "--unwind", "magic"}, exitUsage, "", `no policy "magic"`},

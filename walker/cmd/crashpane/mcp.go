@@ -31,7 +31,7 @@ Answers leave out private texts, the contents of memory and names of users in pa
 		})
 		return func(folders []string, _, _ io.Writer) error {
 			if len(folders) == 0 {
-				return usageError("no folder with dumps is named")
+				return usageError("name a folder with dumps")
 			}
 			path, err := findMCP()
 			if err != nil {
@@ -56,7 +56,7 @@ func findMCP() (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("the program %s is neither next to this one nor in PATH; make cli builds both", name)
+		return "", fmt.Errorf("there is no program %s next to this one or in PATH; make cli builds both", name)
 	}
 	return path, nil
 }

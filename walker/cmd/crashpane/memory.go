@@ -32,7 +32,7 @@ what the other words point to. Threads count from 0.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var m memoryRun
 		fs.IntVar(&m.size, "size", 256, "`number` of bytes")
-		fs.BoolVar(&m.words, "words", false, "a word in a line, with what it points to")
+		fs.BoolVar(&m.words, "words", false, "one word per line, with what it points to")
 		fs.BoolVar(&m.private, "private", false, "also print the texts that words point to")
 		fs.StringVar(&m.find, "find", "", "`what` to find: text:TEXT, hex:BYTES or pointer:ADDRESS")
 		fs.IntVar(&m.stack, "stack", -1, "print the words of the stack of a `thread`")
@@ -61,7 +61,7 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 	address := uint64(0)
 	if m.find == "" && m.stack < 0 {
 		if len(args) < 2 {
-			return usageError("no address is given")
+			return usageError("give an address")
 		}
 		var err error
 		if address, err = hexNumber(args[1]); err != nil {

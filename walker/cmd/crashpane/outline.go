@@ -37,7 +37,7 @@ For a binary the functions are those that "crashpane dumpsyms" would write. What
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var o outlineRun
 		fs.BoolVar(&o.files, "files", false, "list source files; NAME is then a part of their paths")
-		fs.StringVar(&o.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
+		fs.StringVar(&o.arch, "arch", "", "for a Mach-O file with several processors, the `CPU` to read")
 		fs.StringVar(&o.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		o.Choices.UnpackedFlag(fs)
 		return o.run
@@ -56,7 +56,7 @@ func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
 	case !slices.Contains(plainFormats, o.format):
 		return usageError(fmt.Sprintf("there is no format %q; there are %s", o.format, strings.Join(plainFormats, ", ")))
 	case len(args) == 0:
-		return usageError("no file is named")
+		return usageError("name a file")
 	}
 	what := ""
 	if len(args) > 1 {
@@ -140,7 +140,7 @@ func choose(path string, items []session.Item, arch string) (int, error) {
 	if len(names) > 0 {
 		return 0, fmt.Errorf("%s has no part for %s; it has %s", path, arch, strings.Join(names, ", "))
 	}
-	return 0, fmt.Errorf("%s: no symbol file, program or debug information", path)
+	return 0, fmt.Errorf("%s: not a symbol file, program or debug information", path)
 }
 
 // ask makes the outline that the user wants.

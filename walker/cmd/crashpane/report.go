@@ -86,7 +86,7 @@ func (c *reportRun) run(args []string, stdout, stderr io.Writer) error {
 		return usageError(fmt.Sprintf("there is no form %q; there are %s", c.form, strings.Join(ticketNames(), ", ")))
 	}
 	if len(args) == 0 {
-		return usageError("no dump is named")
+		return usageError("name a dump")
 	}
 	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: disk.ReadSize}, c.Choices, stderr)
 	if err != nil {

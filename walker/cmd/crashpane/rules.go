@@ -49,7 +49,7 @@ an object with "error" and "source", or a line "error: …", says so in the outp
 		var r rulesRun
 		fs.StringVar(&r.source, "source", "", "`kind` of rules: "+strings.Join(ruleSources, ", "))
 		fs.StringVar(&r.address, "address", "", "`address`, hexadecimal, to print the row of")
-		fs.StringVar(&r.arch, "arch", "", "the `CPU` whose part of a Mach-O file for several processors is read")
+		fs.StringVar(&r.arch, "arch", "", "for a Mach-O file with several processors, the `CPU` to read")
 		fs.StringVar(&r.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		r.Choices.UnpackedFlag(fs)
 		return r.run
@@ -74,7 +74,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	case r.source != "" && !slices.Contains(ruleSources, r.source):
 		return usageError(fmt.Sprintf("there is no source %q; there are %s", r.source, strings.Join(ruleSources, ", ")))
 	case len(args) == 0:
-		return usageError("no file is named")
+		return usageError("name a file")
 	}
 	address, err := parseAddress(r.address)
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	tables := slices.DeleteFunc(file.tables, func(t ruleTable) bool { return r.source != "" && t.source != r.source })
 	if len(tables) == 0 {
-		return fmt.Errorf("%s: there are no %s rules in it", args[0], cmp.Or(r.source, "unwind"))
+		return fmt.Errorf("%s: it has no %s rules", args[0], cmp.Or(r.source, "unwind"))
 	}
 	stdout = sources[0].Budget.Writer(stdout)
 	p := &rulesPrinter{stdout: stdout, arch: file.arch, base: file.base}
@@ -165,7 +165,7 @@ func parseAddress(text string) (uint64, error) {
 	}
 	address, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
 	if err != nil {
-		return 0, usageError(fmt.Sprintf("%q is no address", text))
+		return 0, usageError(fmt.Sprintf("%q is not an address", text))
 	}
 	return address, nil
 }

@@ -85,18 +85,18 @@ func TestRulesErrors(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{nil, exitUsage, "no file is named"},
+		{nil, exitUsage, "name a file"},
 		{[]string{framed, oracles + "x86.elf"}, exitFailed, "does not belong to"},
 		{[]string{filepath.Join(sample, "libtilecodec.so.sym"), framed}, exitUsage, "one symbol file at a time"},
 		{[]string{"--source", "stabs", framed}, exitUsage, `no source "stabs"`},
 		{[]string{"--format", "xml", framed}, exitUsage, `no format "xml"`},
 		{[]string{"--address", "main", framed}, exitUsage, `"main" is no address`},
 		{[]string{"--address", "0x1", framed}, exitFailed, "no rules cover 0x1"},
-		{[]string{"--source", "exidx", framed}, exitFailed, "there are no exidx rules in it"},
+		{[]string{"--source", "exidx", framed}, exitFailed, "it has no exidx rules"},
 		{[]string{"no-such-file"}, exitFailed, "no-such-file"},
 		{[]string{dir}, exitFailed, "not a file"},
 		{[]string{write("text", "what is this")}, exitFailed, "no ELF file, PE file, PDB or Mach-O file, and no symbol file"},
-		{[]string{write("empty.sym", "MODULE Linux x86_64 000000000000000000000000000000000 a\n")}, exitFailed, "there are no unwind rules in it"},
+		{[]string{write("empty.sym", "MODULE Linux x86_64 000000000000000000000000000000000 a\n")}, exitFailed, "it has no unwind rules"},
 		{[]string{write("z80.sym", "MODULE Linux z80 000000000000000000000000000000000 a\n")}, exitFailed, `the registers of "z80" are not known`},
 		{[]string{write("cut.elf", string(whole[:100]))}, exitFailed, "cut.elf"},
 	} {

@@ -91,7 +91,7 @@ func (a *age) Set(s string) error {
 // others are added.
 func addToStore(s *store.Store, paths []string, o storeOptions, stdout, stderr io.Writer) error {
 	if len(paths) == 0 {
-		return usageError("no file is named")
+		return usageError("name a file")
 	}
 	if o.twoTier {
 		if err := s.MakeTwoTier(); err != nil {

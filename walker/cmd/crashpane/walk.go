@@ -131,7 +131,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 		return usageError(fmt.Sprintf("there is no policy %q; there are %s", w.unwind, strings.Join(policyNames(), ", ")))
 	}
 	if len(args) == 0 {
-		return usageError("no dump is named")
+		return usageError("name a dump")
 	}
 	if w.explain != "none" && w.explain != "crashed" && w.explain != "all" {
 		return usageError(fmt.Sprintf("%q is not a choice for --explain; the choices are none, crashed, all", w.explain))

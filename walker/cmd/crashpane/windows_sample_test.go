@@ -62,7 +62,7 @@ func TestWindowsFiles(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"dumpsyms", sample + "app.pd_"}, "is no ELF file, PE file, PDB or Mach-O file: it is a Windows cabinet"},
+		{[]string{"dumpsyms", sample + "app.pd_"}, "is not an ELF file, PE file, PDB or Mach-O file: it is a Windows cabinet"},
 		{[]string{"dumpsyms", alone}, "the program itself, app.exe or app.dll: without it callers on x86_64 are guesses"},
 		{[]string{"rules", alone}, "debug information without unwind rules, but for the records of x86"},
 		{[]string{"rules", "--source", "pdata", "--address", "1050", sample + "app.exe"}, "no rules cover 0x1050; it is linked at 0x140000000"},

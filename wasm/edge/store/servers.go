@@ -57,7 +57,7 @@ func Servers(text string) ([]Server, error) {
 		u, err := url.Parse(base)
 		valid := layouts[layout]
 		if err != nil || valid == nil || !plainOrigin(u) || u.RawQuery != "" || u.Fragment != "" {
-			return nil, fmt.Errorf("%q is no symbol server: microsoft+https://host/path, debuginfod+https://host or breakpad+https://host/path is wanted", one)
+			return nil, fmt.Errorf("%q is not a symbol server: microsoft+https://host/path, debuginfod+https://host or breakpad+https://host/path is wanted", one)
 		}
 		if slices.ContainsFunc(out, func(s Server) bool { return s.Host == u.Host }) {
 			return nil, fmt.Errorf("%s is listed twice", u.Host)
@@ -95,18 +95,18 @@ const maxRedirects = 3
 func (c Config) serve(w http.ResponseWriter, r *http.Request, fetch Fetch) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", "GET, OPTIONS")
-		refuse(w, http.StatusMethodNotAllowed, "files can be read here, and nothing can be sent")
+		refuse(w, http.StatusMethodNotAllowed, "files can only be read here (GET)")
 		return
 	}
 	host, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), ServersPrefix), "/")
 	at := slices.IndexFunc(c.Servers, func(s Server) bool { return s.Host == host })
 	if at < 0 {
-		refuse(w, http.StatusForbidden, "this server is not among those that are asked here (SYMBOL_SERVERS)")
+		refuse(w, http.StatusForbidden, "this server is not in SYMBOL_SERVERS")
 		return
 	}
 	parts, ok := names(path)
 	if !ok || r.URL.RawQuery != "" || !c.Servers[at].valid(parts) {
-		refuse(w, http.StatusForbidden, "that is no path of a symbol file on such a server")
+		refuse(w, http.StatusForbidden, "that is not the path of a symbol file on such a server")
 		return
 	}
 	address := c.Servers[at].Base
@@ -131,7 +131,7 @@ func (c Config) serve(w http.ResponseWriter, r *http.Request, fetch Fetch) {
 	c.pass(w, up, host)
 }
 
-// follow asks an address, and where the server leads on to one of the listed origins that one. A
+// follow asks an address or, if the server redirects to one of the listed origins, that one. A
 // nil answer comes with the reason.
 func (c Config) follow(address string, header map[string]string, fetch Fetch) (*Upstream, string) {
 	for range maxRedirects + 1 {
@@ -149,14 +149,14 @@ func (c Config) follow(address string, header map[string]string, fetch Fetch) (*
 		}
 		to, err := from.Parse(up.Header("Location"))
 		if err != nil || !plainOrigin(to) || from.Scheme == "https" && to.Scheme != "https" {
-			return nil, "the server leads on to no address of the web"
+			return nil, "the server redirects to an address that cannot be followed"
 		}
 		if (to.Scheme != from.Scheme || to.Host != from.Host) && !c.leadsTo(to) {
-			return nil, "the server leads on to " + to.Scheme + "://" + to.Host + ", which is not among the origins that it may lead on to (SYMBOL_REDIRECTS)"
+			return nil, "the server redirects to " + to.Scheme + "://" + to.Host + ", which is not among the origins that it may redirect to (SYMBOL_REDIRECTS)"
 		}
 		address = to.String()
 	}
-	return nil, "the server leads on more often than can be followed"
+	return nil, "the server redirects too often"
 }
 
 // leadsTo: the origin is listed, or is a subdomain of one that is listed as "https://*.host".

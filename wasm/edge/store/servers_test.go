@@ -161,11 +161,11 @@ func TestServersLeadOn(t *testing.T) {
 		{"https://evil.example/x", 502, "https://evil.example, which is not among"},
 		{"https://evilblob.example.net/x", 502, "is not among"},
 		{"https://blob.example.net.evil.example/x", 502, "is not among"},
-		{"http://files.example/x", 502, "no address of the web"},
-		{"http://127.0.0.1/x", 502, "no address of the web"},
-		{"file:///etc/passwd", 502, "no address of the web"},
-		{"https://u:p@files.example/x", 502, "no address of the web"},
-		{"", 502, "more often than can be followed"},
+		{"http://files.example/x", 502, "to an address that cannot be followed"},
+		{"http://127.0.0.1/x", 502, "to an address that cannot be followed"},
+		{"file:///etc/passwd", 502, "to an address that cannot be followed"},
+		{"https://u:p@files.example/x", 502, "to an address that cannot be followed"},
+		{"", 502, "redirects too often"},
 	} {
 		to := tc.to
 		if strings.HasPrefix(to, "/") {

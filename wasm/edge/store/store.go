@@ -74,7 +74,7 @@ func Handler(b Bucket, c Config, fetch Fetch) http.Handler {
 			return
 		default:
 			h.Set("Allow", "GET, HEAD, OPTIONS")
-			refuse(w, http.StatusMethodNotAllowed, "symbol files can be read here, and nothing can be sent")
+			refuse(w, http.StatusMethodNotAllowed, "symbol files can only be read here (GET, HEAD)")
 			return
 		}
 		if !c.knows(r.Header.Get("Authorization")) {

@@ -91,8 +91,8 @@ func TestFilesAndParts(t *testing.T) {
 		{"compressed", "GET", "/symbols/big.so/" + id + "/big.so.sym", []string{"Range", "bytes=0-1"}, 200, "\x1f\x8b packed", ""},
 		{"absent", "GET", "/symbols/x.so/" + id + "/x.so.sym", nil, 404, "there is no x.so/" + id + "/x.so.sym\n", ""},
 		{"bucket out of order", "GET", "/symbols/broken/" + id + "/x.sym", nil, 502, "the bucket could not be read\n", ""},
-		{"a dump sent", "POST", path, nil, 405, "symbol files can be read here, and nothing can be sent\n", ""},
-		{"a dump put", "PUT", path, nil, 405, "symbol files can be read here, and nothing can be sent\n", ""},
+		{"a dump sent", "POST", path, nil, 405, "symbol files can only be read here (GET, HEAD)\n", ""},
+		{"a dump put", "PUT", path, nil, 405, "symbol files can only be read here (GET, HEAD)\n", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := ask(t, Config{MaxAge: 60}, tc.method, tc.path, tc.header...)
