@@ -44,7 +44,7 @@ func guidID(g []byte, age uint32) string {
 func NoID(id string) bool { return strings.Trim(id, "0") == "" }
 
 // SameID reports whether two debug ids name one build: they are equal, or would be if one of them
-// had the bytes of the GUID's first three fields, which are numbers, the other way round. Of a
+// had the bytes of the GUID's first three fields, which are numbers, the other way round. For a
 // big-endian ELF file, Breakpad's dump_syms and ours write the build id with these bytes swapped,
 // as of any file; Mozilla's, and whatever is made with the symbolic crate, writes them as they are.
 // No id is the same as none.

@@ -23,8 +23,8 @@ import (
 //	CRC-32 of all that
 //	the tables' blocks, one after the other
 //
-// Numbers are varints, texts have their length in front. Of the index of all of a file a lookup
-// reads single blocks.
+// Numbers are varints, texts have their length in front. A lookup reads single blocks of a
+// file's index.
 const (
 	storedMagic   = "symindex"
 	storedVersion = 5

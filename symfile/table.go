@@ -77,7 +77,7 @@ type table struct {
 	recs []rec
 	err  error // why a block could not be unpacked
 
-	// Of a table that was stored: the checksums of its blocks, and the size of the file that its
+	// For a table that was stored: the checksums of its blocks, and the size of the file that its
 	// records are in. With text its data are not in memory but in another file, far bytes from base
 	// on.
 	sums []uint32
@@ -163,7 +163,7 @@ func (t *table) block(b int) []rec {
 	return t.recs
 }
 
-// decode appends a block's records to recs. Of a stored table it compares the checksum and the
+// decode appends a block's records to recs. For a stored table it compares the checksum and the
 // bounds of each record, since the bytes may come from any file.
 func (t *table) decode(b int, recs []rec) []rec {
 	h := t.heads[b]

@@ -48,7 +48,7 @@ func (s Source) words() string {
 // module list, addresses are module-relative. It is synchronous and reads only what is at hand: for
 // other bytes it returns symbol.Needs, and records which they are for the session's caller.
 type Symbols interface {
-	// Lookup finds the function, line and inlined calls at an address. Of a module without a file it
+	// Lookup finds the function, line and inlined calls at an address. For a module without a file it
 	// answers NoFile.
 	Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer)
 	// Row finds the call frame information that covers an address. No with an Origin means that a

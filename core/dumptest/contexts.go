@@ -134,7 +134,7 @@ func (r *record) value(names ...string) uint64 {
 
 // word appends a value of size bytes in the record's byte order.
 //
-// Of a register with more than 8 bytes the others are 0.
+// In a register with more than 8 bytes the others are 0.
 func (r *record) word(size int, v uint64) {
 	for i := range size {
 		if r.AppendByteOrder == BigEndian {

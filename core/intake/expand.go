@@ -223,8 +223,8 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 }
 
 // unpackBy unpacks a file with a reader of its format; nil is gzip, which may be of several members.
-// Only unpacking finds out its size, so that is done whole, and in steps. Of a damaged file, the
-// bytes before the damage are used.
+// Only unpacking finds out its size, so it is unpacked completely, in steps. The bytes
+// before any damage are used.
 func (e *expander) unpackBy(open unpacker, src *input.Source, part string, depth int, mem *unpacked) {
 	var u *unpacked
 	e.later(src.Name, src.Size, func(t *task) bool {

@@ -133,7 +133,7 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 	}
 }
 
-// decoded returns a value without its Content-Transfer-Encoding. Of a damaged one, what is before
+// decoded returns a value without its Content-Transfer-Encoding. For a damaged one, what is before
 // the damage.
 func decoded(value []byte, encoding string) []byte {
 	if decode := encodings[encoding]; decode != nil {

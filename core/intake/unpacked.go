@@ -134,7 +134,7 @@ func (c *countedReader) ReadByte() (byte, error) {
 	return b, err
 }
 
-// ReadAt unpacks as far as it must. Of damaged data, the bytes before the damage can be read,
+// ReadAt unpacks as far as it must. For damaged data, the bytes before the damage can be read,
 // except for the last one (the last one of all if only the checksum is wrong): a read of that byte
 // returns the error.
 func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {

@@ -226,7 +226,7 @@ func unhex(s string) (p []byte, whole bool) {
 }
 
 // stack reads the header, "0 pointer start size", or a chunk, "address bytes". A chunk begins where
-// the last one ended. If it does not, a line is missing or misplaced, and a new region begins. Of a
+// the last one ended. If it does not, a line is missing or misplaced, and a new region begins. For a
 // damaged chunk, the bytes before the damage are kept.
 //
 //	S 0 C3A397E8 C3A39000 00002000    pointer, start, size

@@ -215,7 +215,7 @@ func answerOf(err error) symbol.Answer {
 	return symbol.Yes
 }
 
-// Each calls fn for every function of PDB, DWARF and STABS, source by source, each by address. Of a
+// Each calls fn for every function of PDB, DWARF and STABS, source by source, each by address. For a
 // source that fills gaps it leaves out functions that begin where another source has one.
 func (f *File) Each(fn func(symbol.Function) error) error {
 	sources := f.symbolSources()

@@ -4,7 +4,7 @@
 //
 // Functions are taken in one pass and kept in a packed form, less than half of the text. The
 // records that go in front of them (FILE, INLINE_ORIGIN) are only known after the last one, and
-// readers search a file fastest if its records are sorted by address. Of large programs the packed
+// readers search a file fastest if its records are sorted by address. For large programs the packed
 // form is sorted in runs, which go to a temporary file. The text itself is never kept.
 //
 // Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md

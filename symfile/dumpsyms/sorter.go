@@ -47,7 +47,7 @@ const (
 // count of lines, and for each the distance from the end of the one before, its size, line (as the
 // difference to the one before) and file. Last are the count of inlined calls, and for each depth,
 // line and file of the call, origin, count of ranges, and for each range the distance from the
-// function's start and the size. Of a PUBLIC record it holds the name.
+// function's start and the size. For a PUBLIC record it holds the name.
 //
 // They are read by address. What exceeds maxRun goes to a Spool, as sorted runs (see runs.go).
 type sorter struct {

@@ -54,7 +54,7 @@ func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) erro
 // word reads an attribute's value (DWARF 5, section 7.5.5). base is the section offset of the
 // reader's first byte.
 //
-// Blocks and expressions are skipped: no attribute that is read has one. Of a string in place, the
+// Blocks and expressions are skipped: no attribute that is read has one. For a string in place, the
 // value is its section offset.
 //
 // The value is the number as stored: a reference still counts from its unit, an index (strx, addrx,

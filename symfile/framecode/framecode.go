@@ -7,7 +7,7 @@
 // the stack pointer and to values that were there before; a register that anything else is written
 // to becomes unknown. If the stack pointer's place is lost there are no rules.
 //
-// Example, amd64: 55 is "push %rbp", 48 89 e5 "mov %rsp, %rbp". Of a function that begins with both,
+// Example, amd64: 55 is "push %rbp", 48 89 e5 "mov %rsp, %rbp". For a function that begins with both,
 // Body says
 //
 //	at the push             cfa = rsp + 8     ra = [cfa − 8]

@@ -42,8 +42,8 @@ const (
 	streamIPI  = 4
 )
 
-// container gives the streams of a file. Of the directory it keeps one size a stream; which pages a
-// stream has is read from the directory when the stream is read.
+// container gives the streams of a file. It keeps one size for each stream of the
+// directory, and reads a stream's list of pages from the directory when the stream is read.
 type container struct {
 	src       *input.Source
 	page      int64

@@ -173,7 +173,7 @@ func (p *Publics) addSymbols() error {
 // Len is the number of names.
 func (p *Publics) Len() int { return len(p.list) }
 
-// At is the name with number i in the order of addresses. Of a name that cannot be read it is "".
+// At is the name with number i in the order of addresses. For a name that cannot be read it is "".
 func (p *Publics) At(i int) symbol.Symbol {
 	e := p.list[i]
 	out := symbol.Symbol{Start: uint64(e.rva), Public: true}

@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// Library has the symbols that many dumps share. Of each file it reads the beginning, when it is
+// Library has the symbols that many dumps share. For each file it reads the beginning, when it is
 // added; what a stack needs is read then.
 type Library struct {
 	Files *session.Files

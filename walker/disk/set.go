@@ -121,7 +121,7 @@ func (s *Set) Ended(err error) error {
 }
 
 // WarnProblems prints the problems of the dump and of the symbols in use on stderr, because
-// Breakpad's output formats have no place for them. Of each file it prints the first warning and
+// Breakpad's output formats have no place for them. For each file it prints the first warning and
 // the number of the others, once, however many modules use the file.
 func (s *Set) WarnProblems(r *report.Report) {
 	for _, d := range r.Diagnostics {

@@ -430,7 +430,7 @@ func (c *coder) done(demangle func(string) string) *report.Code {
 	return c.out
 }
 
-// values are the registers that an instruction names and whose values are known. Of a register that it
+// values are the registers that an instruction names and whose values are known. For a register that it
 // names twice, the wider part counts: "mov eax, [rax]" names rax.
 func values(text string, regs *cpu.Regs) (out []report.RegisterValue) {
 	at, bits := map[cpu.Reg]int{}, map[cpu.Reg]int{}

@@ -40,7 +40,7 @@ type machoStep struct {
 	Words   map[string]uint64
 }
 
-// dump makes a dump of a thread at an instruction. The outermost caller is in no module. Of a program
+// dump makes a dump of a thread at an instruction. The outermost caller is in no module. For a program
 // for arm64e the return addresses on the stack have a signature, and the one in lr while it is signed.
 // The emulator makes none.
 func (tr *machoTrace) dump(t *testing.T, step *machoStep, program []byte) []byte {

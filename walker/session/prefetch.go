@@ -23,7 +23,7 @@ const prefetchWords, prefetchRules, remoteRules = 4096, 256, 64
 const aheadThreads = 64
 
 // ahead looks up what the stacks of the next threads point to, in files that have an index: where
-// that is in a file is then known, and what lies close together is read together. Of a file that is
+// that is in a file is then known, and what lies close together is read together. For a file that is
 // searched, each address that is not needed would cost as much as one that is.
 func (s *Session) ahead() {
 	w := &s.walked
@@ -65,7 +65,7 @@ type prefetch struct {
 }
 
 // rules looks up the unwind rules that the next step lacks, and with them those that later steps in
-// the same module may ask for. Of a file on a server that has no index, where each of them takes
+// the same module may ask for. For a file on a server that has no index, where each of them takes
 // several requests, only those of the next step.
 func (p *prefetch) rules() {
 	module, rva := p.steps.Wants()

@@ -52,7 +52,7 @@ func fat(intel, arm []byte) []byte {
 	return b
 }
 
-// Of a program and a dSYM bundle for two processors, --arch chooses what dumpsyms and rules read, in
+// For a program and a dSYM bundle for two processors, --arch chooses what dumpsyms and rules read, in
 // Apple's words and ours; without it they say which there are.
 func TestFat(t *testing.T) {
 	dir := t.TempDir()

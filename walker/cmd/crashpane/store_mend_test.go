@@ -60,7 +60,7 @@ func TestStoreMends(t *testing.T) {
 	run(exitOK, "--replace", "add", dir, file)
 	run(exitOK, "check", dir)
 
-	// Of a file that was added again its index stays, too, however old that is.
+	// A file that was added again keeps its index, too, however old that is.
 	past := time.Now().Add(-100 * 24 * time.Hour)
 	if err := os.Chtimes(index, past, past); err != nil {
 		t.Fatal(err)

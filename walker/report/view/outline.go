@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
-// Outline makes the rows of the outline of a file. Of a list that is nil it says that it is still to be
+// Outline makes the rows of the outline of a file. For a list that is nil it says that it is still to be
 // made.
 func (v *View) Outline(o *report.Outline) *rows.OutlinePage {
 	f := &o.File

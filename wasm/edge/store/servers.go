@@ -175,7 +175,7 @@ func (c Config) leadsTo(u *url.URL) bool {
 // passed are the header fields of a server's answer that go to the page.
 var passed = []string{"Accept-Ranges", "Content-Length", "Content-Range", "ETag", "Last-Modified"}
 
-// pass hands a server's answer on. Of one that is not a file only the status is of interest.
+// pass hands a server's answer on. If the answer is not a file, only its status matters.
 func (c Config) pass(w http.ResponseWriter, up *Upstream, host string) {
 	switch up.Status {
 	case http.StatusOK, http.StatusPartialContent:
