@@ -19,7 +19,7 @@ type CrashpadInfo struct {
 	AddressMask *uint64
 }
 
-// CrashpadModule is what a module says of itself.
+// CrashpadModule is what a module says about itself.
 type CrashpadModule struct {
 	Module  uint32 // index into Dump.Modules, as stored
 	Version uint32

@@ -18,7 +18,7 @@ type Exception struct {
 	Address    uint64
 	Params     []uint64 // NumberParameters of them, at most 15
 	ContextLoc Location
-	Text       string // what LLDB says of the exception
+	Text       string // what LLDB says about the exception
 	// CodeKnown: Flags is what the kernel wrote as si_code, so that 0 is SI_USER. Writers of minidumps
 	// may leave it 0.
 	CodeKnown bool

@@ -52,7 +52,7 @@ const (
 	handleOperationSize = 288
 	maxBackTrace        = 32
 	maxHandles          = 200_000
-	maxHandleInfo       = 64 // of one handle; writers know of two
+	maxHandleInfo       = 64 // of one handle; writers know about two
 	handleInfoCost      = 48 // of one fact, in memory, in bytes
 )
 

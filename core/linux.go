@@ -25,7 +25,7 @@ type Linux struct {
 	Distribution                                                  Distribution // from LSB
 }
 
-// Distribution is what /etc/lsb-release or /etc/os-release, whichever the writer found, says of the
+// Distribution is what /etc/lsb-release or /etc/os-release, whichever the writer found, says about the
 // system.
 type Distribution struct{ ID, Release, Codename, Description string }
 

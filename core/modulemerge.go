@@ -7,7 +7,7 @@ import (
 
 // Breakpad's and rust-minidump's Linux writers make an entry of the module list for each contiguous
 // part of a program. One whose segments have gaps between them is several entries of one name and
-// id. So is one whose code is mapped once more, as V8 does with its builtins. All that is known of
+// id. So is one whose code is mapped once more, as V8 does with its builtins. All that is known about
 // a program is relative to the address where it begins, so these are one module.
 //
 //	/proc/PID/maps (node 20)                 entry of the list      module-relative
@@ -126,7 +126,7 @@ type fileKey struct {
 
 func (m *Mapping) file() fileKey { return fileKey{m.Path, m.Device, m.Inode} }
 
-// fileIDs is what the module list says of a file's id.
+// fileIDs is what the module list says about a file's id.
 type fileIDs struct {
 	id      string
 	several bool  // there is another id: the file is a package with several libraries in it

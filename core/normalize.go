@@ -69,7 +69,7 @@ func (d *Dump) Another() *Dump {
 	return &c
 }
 
-// Wow64 returns what is known of the process if it is a 32-bit one that a 64-bit tool dumped, else
+// Wow64 returns what is known about the process if it is a 32-bit one that a 64-bit tool dumped, else
 // nil.
 func (d *Dump) Wow64() *Wow64 { return d.wow64 }
 

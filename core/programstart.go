@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// All that files know of a program is relative to its start. Names are wrong where an entry of the
+// All that files know about a program is relative to its start. Names are wrong where an entry of the
 // module list begins elsewhere and nothing shows it:
 //
 //	/proc/PID/maps                           entry of the list      module-relative
@@ -27,7 +27,7 @@ import (
 // the start has to follow from the program's headers, in its file or in the dump's memory, or from
 // the extent of its code, which the entry has in one place only.
 
-// programStart is what a dump says of where a module's program begins.
+// programStart is what a dump says about where a module's program begins.
 type programStart struct {
 	part ModuleMapping // its lowest entry
 	end  uint64        // of its highest entry, and of those of its name above it that have no id
@@ -56,7 +56,7 @@ type Section struct {
 	Write, Exec bool
 }
 
-// ProgramFile is what files say of a module's program.
+// ProgramFile is what files say about a module's program.
 type ProgramFile struct {
 	// Segments are in the program's headers; nil if those are not there.
 	Segments []Segment
@@ -73,7 +73,7 @@ func (d *Dump) mayListParts() bool {
 	return (os == OSLinux || os == Android) && len(d.Linux.Maps) == 0 && d.Micro == nil && d.Crashpad == nil && !d.SizesAreLeast()
 }
 
-// startOf returns what is known of a module's start; nil if that is not in doubt.
+// startOf returns what is known about a module's start; nil if that is not in doubt.
 func (d *Dump) startOf(module int) *programStart {
 	d.ModuleMappings(true)
 	if module >= len(d.starts) || d.starts[module].part.Size == 0 || d.starts[module].doubt == "" && !d.mayListParts() {
@@ -291,7 +291,7 @@ func isPackage(l *Mapping) bool {
 	return strings.HasSuffix(strings.TrimSuffix(l.Path, deletedSuffix), ".apk")
 }
 
-// findStarts returns what the merged entries and the memory maps say of where programs begin.
+// findStarts returns what the merged entries and the memory maps say about where programs begin.
 func (m *merger) findStarts(d *Dump) []programStart {
 	starts := make([]programStart, len(d.Modules))
 	for i := range m.out {

@@ -73,7 +73,7 @@ const (
 // it can live with goes to Dump.diagnose.
 type decoder func(d *Dump, s *Stream, c *input.Cursor)
 
-// streamRow is all there is to know of a stream type.
+// streamRow is all there is to know about a stream type.
 type streamRow struct {
 	Type   StreamType
 	Name   string

@@ -334,7 +334,7 @@ func TestSuspendedLayer(t *testing.T) {
 	}
 }
 
-// TestSuspendedOnARM64: nothing is known of what the layer keeps there.
+// TestSuspendedOnARM64: nothing is known about what the layer keeps there.
 func TestSuspendedOnARM64(t *testing.T) {
 	d := wowDump(dumptest.CPUARM64).Thread(1, dumptest.ARM64(map[string]uint64{"pc": 0x405000, "x13": stack32, "cpsr": 0x30}), 0, nil)
 	if n := normalized(t, d.Bytes()); pcs(n) != "arm 405000" || len(n.Wow64().Left) != 1 || n.Wow64().Left[0].Why != "where it is kept is known for amd64 alone" {

@@ -70,7 +70,7 @@ func openOnDemand(src *input.Source, opt Options) (*File, error) {
 var sections = [...]lazy.Section{recordFile: lazy.Files, recordOrigin: lazy.Origins, recordFunc: lazy.Funcs, recordInline: lazy.Funcs,
 	recordLine: lazy.Funcs, recordPublic: lazy.Publics, recordWin: lazy.Win, recordInit: lazy.CFI, recordDelta: lazy.CFI, recordInfo: lazy.None}
 
-// searchedLine returns what package lazy needs to know of a line. Head is set for the records that
+// searchedLine returns what package lazy needs to know about a line. Head is set for the records that
 // a search finds. A PUBLIC at address 0 is left out, as in the index (gotPublic).
 func searchedLine(line []byte) lazy.Line {
 	if len(line) == 0 {

@@ -299,7 +299,7 @@ func (f *File) extent(public, rva uint64) (symbol.Extent, error) {
 		return f.extentByWin(public, rva)
 	}
 	// If a function may have several records, the code of two functions may touch as well. So
-	// nothing is known of a name from which records lead to the address without a gap.
+	// nothing is known about a name from which records lead to the address without a gap.
 	for n := 0; f.Module.inParts() && covers && r.rva > public && n < maxParts; n++ {
 		before, touches, err := f.find(tableInits, r.rva-1)
 		if err != nil || !touches {

@@ -27,7 +27,7 @@ type Explanation struct {
 	Checks   []Check
 	// Notes are plain sentences about what was lost.
 	Notes []string
-	// Scanned says of a frame that a scan found which words were passed by.
+	// Scanned says for a frame that a scan found which words it passed over.
 	Scanned Scanned
 	// Win are the numbers that a STACK WIN record was evaluated with.
 	Win WinPlace
@@ -41,7 +41,7 @@ type ReadWord struct {
 	Place Place
 }
 
-// Place is what is known of an address.
+// Place is what is known about an address.
 type Place struct {
 	// Addr is the address: a word's value without pointer authentication.
 	Addr uint64

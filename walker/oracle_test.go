@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write the goldens again")
 
 const oracleDir = "../testdata/oracle"
 
-// oracle is a program of testdata/oracle and what gdb said of each of its instructions.
+// oracle is a program of testdata/oracle and what gdb said about each of its instructions.
 type oracle struct {
 	name  string
 	arch  *cpu.Arch

@@ -162,7 +162,7 @@ func (f *rowsByFunction) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	return row, symbol.Yes
 }
 
-// Rules that say of a function that nobody calls it end the stack there; where the thread was
+// Rules that say about a function that nobody calls it end the stack there; where the thread was
 // stopped in it, other sources may still find something.
 func TestRulesOfTheOutermost(t *testing.T) {
 	a := cpu.AMD64

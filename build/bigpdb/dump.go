@@ -115,7 +115,7 @@ func code(dll string) (symbol.Range, error) {
 	return symbol.Range{Start: uint64(s.VirtualAddress), Size: uint64(s.VirtualSize)}, nil
 }
 
-// codeView is what a dump says of the library: the GUID and age of its PDB, and its time stamp.
+// codeView is what a dump says about the library: the GUID and age of its PDB, and its time stamp.
 func codeView(id symbol.Identity) (dumptest.CodeView, uint32, error) {
 	guid, err := hex.DecodeString(id.DebugID[:min(32, len(id.DebugID))])
 	if err != nil || len(guid) != 16 {

@@ -288,7 +288,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestSections: what a program's file says of its sections, in dumps without a memory map.
+// TestSections: what a program's file says about its sections, in dumps without a memory map.
 func TestSections(t *testing.T) {
 	sections := []core.Section{{Start: 0x400000, Size: 0x100, Name: ".text", Exec: true}, {Start: 0x400100, Size: 0x100, Name: ".rdata"},
 		{Start: 0x400200, Size: 0x100, Name: ".data", Write: true}}

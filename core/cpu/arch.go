@@ -11,7 +11,7 @@ import (
 // until they have them.
 var all = []*Arch{X86, AMD64, ARM, ARM64, MIPS, MIPS64, PPC, PPC64, SPARC, RISCV, RISCV64, S390X, LoongArch64}
 
-// elfs are what the readers of ELF files need to know of each CPU; the forms of 32 and 64 bits may
+// elfs are what the readers of ELF files need to know about each CPU; the forms of 32 and 64 bits may
 // share one.
 var elfs = []*ELF{&x86ELF, &amd64ELF, &armELF, &arm64ELF, &mipsELF, &ppcELF, &ppc64ELF, &sparcELF, &riscvELF, &s390xELF, &loongArch64ELF}
 

@@ -96,7 +96,7 @@ type FrameLayout struct {
 	SysVRAOffset int64
 }
 
-// Conventions are what the walker has to know of a CPU's functions beyond the standard frame. Where
+// Conventions are what the walker has to know about a CPU's functions beyond the standard frame. Where
 // a CPU may not be left out, the value 0 means that the table has a gap, and the package's test
 // fails.
 type Conventions struct {

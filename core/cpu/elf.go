@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ELF is what the readers of ELF files have to know of a CPU, for all of its e_machine numbers.
+// ELF is what the readers of ELF files have to know about a CPU, for all of its e_machine numbers.
 type ELF struct {
 	// CPU is the name of one that the table is for; its ELFMachines are the numbers. A name, and no
 	// pointer: tables that only need what the compiler knows are not initialized when a program

@@ -157,7 +157,7 @@ func (f *elf) notes(part string, off, size int64, found func(n note) bool) error
 }
 
 // buildID returns the build id of a program, as the kernel and GNU's linkers write it, or nil.
-// Its notes are where address says of a segment.
+// address says where a segment with its notes is.
 func (f *elf) buildID(address func(s *segment) int64) (id []byte) {
 	const gnuBuildID = 3
 	for i := range f.segments {

@@ -54,7 +54,7 @@ func (r *reader) fileAt(address uint64) *mapped {
 // processors have none, or less).
 const redZone = 128
 
-// placeStacks says of each thread which memory its stack is: from below its stack pointer to the end of
+// placeStacks says for each thread which memory its stack is: from below its stack pointer to the end of
 // the region.
 func (r *reader) placeStacks() {
 	for i := range r.dump.Threads {

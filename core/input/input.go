@@ -36,7 +36,7 @@ type Source struct {
 	// Index is what `crashpane index` made of the file, a symbol file, if that is next to it; else
 	// nil.
 	Index *Source
-	// Notes are what the file that this one was in says of it: fields of an upload.
+	// Notes are what the file that this one was in says about it: fields of an upload.
 	Notes []Note
 	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if
 	// there is no such storage.

@@ -16,7 +16,7 @@ import (
 	"github.com/crashpane/crashpane/core/jsonwriter"
 )
 
-// Crash reporters upload a dump together with what they know of it, and some keep that upload as
+// Crash reporters upload a dump together with what they know about it, and some keep that upload as
 // the dump's file:
 //
 //   - Chromium and Breakpad: a body of multipart/form-data (RFC 7578): fields with a value, and the

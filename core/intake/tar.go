@@ -32,7 +32,7 @@ const (
 	tarSparse                          = 'S' // GNU: without its runs of zeros
 )
 
-// tarHeader is what a header says of a member, or what extended attributes before it do: then size and
+// tarHeader is what a header says about a member, or what extended attributes before it do: then size and
 // modified are -1 where they say nothing.
 type tarHeader struct {
 	name           string
@@ -167,7 +167,7 @@ func (e *expander) openTar(src *input.Source, depth int) {
 }
 
 // tarEntry reads the header at an offset, adds its member, and returns where the next one is. ok is false at the end. said is
-// what headers said of the member that follows them.
+// what headers said about the member that follows them.
 func (e *expander) tarEntry(src *input.Source, at int64, said *tarHeader, depth int) (next int64, ok bool) {
 	block, err := src.Bytes(at, min(tarBlock, src.Size-at))
 	if err == nil && len(bytes.Trim(block, "\x00")) == 0 {

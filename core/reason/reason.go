@@ -55,7 +55,7 @@ const (
 
 // Reason is a decoded exception.
 type Reason struct {
-	// Name is the exception's name, with what is known of it: "SIGSEGV / SEGV_MAPERR". If it has
+	// Name is the exception's name, with what is known about it: "SIGSEGV / SEGV_MAPERR". If it has
 	// none, Name begins with "unknown " and has the numbers. It is "" without an exception.
 	Name string
 	// Code and Flags are the numbers that were decoded, after those of writers that have others in

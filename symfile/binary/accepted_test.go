@@ -42,7 +42,7 @@ func readAccepted(t *testing.T, path string) *accepted {
 	return a
 }
 
-// check compares what was found for a file with what is known of it.
+// check compares what was found for a file with what is known about it.
 func (a *accepted) check(t *testing.T, file string, d *differences) {
 	t.Helper()
 	bad := false

@@ -164,7 +164,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// TestIdentity: what the files of the corpus say of themselves.
+// TestIdentity: what the files of the corpus say about themselves.
 func TestIdentity(t *testing.T) {
 	corpus(t)
 	for path, want := range map[string]symbol.Identity{

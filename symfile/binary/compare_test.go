@@ -310,7 +310,7 @@ func otherRule(arch *cpu.Arch, ours, theirs *unwind.Row) string {
 	return "pcs with another rule"
 }
 
-// sameRow compares rows as what a .sym can say of them: a register that a call preserves is
+// sameRow compares rows as what a .sym can say about them: a register that a call preserves is
 // unchanged without a rule.
 func sameRow(arch *cpu.Arch, a, b *unwind.Row) bool {
 	strip := func(r *unwind.Row) unwind.Row {

@@ -39,7 +39,7 @@ func (f *elfProgram) unwindTables() []*table {
 	return out
 }
 
-// cfiConfig returns what package dwarfcfi must know of a file.
+// cfiConfig returns what package dwarfcfi must know about a file.
 //
 // The addresses of .text, .data and .got are the bases of pointers relative to them
 // (DW_EH_PE_textrel and DW_EH_PE_datarel).

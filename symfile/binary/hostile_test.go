@@ -97,7 +97,7 @@ func TestUnreadableSections(t *testing.T) {
 	}
 }
 
-// asked asks a file for everything, as dumpsyms, rules and a walk do, and gives all that it says of
+// asked asks a file for everything, as dumpsyms, rules and a walk do, and gives all that it says about
 // what it could not read.
 func asked(data []byte) string {
 	f, err := files.Open(input.FromBytes("f", data))

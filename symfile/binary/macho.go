@@ -388,7 +388,7 @@ func (f *machoProgram) attachObject(src *input.Source, cputype uint32) (program,
 	return f, nil
 }
 
-// missing adds the dSYM of a program, and says of a dSYM alone that it has no unwind rules.
+// missing adds the dSYM of a program, and says about a dSYM alone that it has no unwind rules.
 func (f *machoProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	add := func(text string) { out.Missing = append(out.Missing, text) }
 	uuid := func() string {

@@ -46,7 +46,7 @@ var otherWords = strings.NewReplacer("volatile", "", "<NoType>", "...", "`anonym
 // placed is one step of a stack: a function or inlined call and the line in it.
 type placed struct{ name, at string }
 
-// stackOf is what a symbol file says of an address, the innermost call first. at is a file's name
+// stackOf is what a symbol file says about an address, the innermost call first. at is a file's name
 // without folders, and a line.
 func stackOf(s *symbol.Symbol) (out []placed) {
 	base := func(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
@@ -114,7 +114,7 @@ func llvmClass(ours, llvm string, next bool) string {
 	return ""
 }
 
-// symbolized is what llvm-symbolizer says of addresses: of each the lines, the innermost call
+// symbolized is what llvm-symbolizer says about addresses: of each the lines, the innermost call
 // first; "no line" as stackOf has it.
 func symbolized(t *testing.T, tool, program string, addresses []uint64) []string {
 	t.Helper()

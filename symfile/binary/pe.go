@@ -196,7 +196,7 @@ func (f *peProgram) identity() symbol.Identity {
 	return id
 }
 
-// missing adds the PDB or the debug file, which have the functions and lines, and says of a debug
+// missing adds the PDB or the debug file, which have the functions and lines, and says about a debug
 // file without its program that it has no unwind rules.
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	out.NoProgram, out.ProgramName = !id.Code && !out.CFI, id.CodeName
@@ -420,7 +420,7 @@ func (f *peProgram) pdata() (*pdata.Table, error) {
 	return f.functions, nil
 }
 
-// cfiConfig returns what package dwarfcfi must know of the program.
+// cfiConfig returns what package dwarfcfi must know about the program.
 func (f *peProgram) cfiConfig() dwarfcfi.Config {
 	cfg := dwarfcfi.Config{Arch: f.pe.Arch, Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: f.pe.Base, File: f.src.Name,
 		At: func(address uint64, n int64) ([]byte, error) { return f.pe.At(address-f.pe.Base, n) }}

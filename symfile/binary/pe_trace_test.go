@@ -253,7 +253,7 @@ func TestTracesARM64EC(t *testing.T) {
 	}
 }
 
-// What a PE file says of itself, and what there is of it: with a PDB that is not here, or with
+// What a PE file says about itself, and what there is of it: with a PDB that is not here, or with
 // DWARF.
 func TestPE(t *testing.T) {
 	b := open(t, peTraces+"x64.dll")

@@ -73,7 +73,7 @@ type Counts struct {
 	// would find them, so they are left out.
 	Overlapping int
 	// Inexpressible counts the ranges of code whose unwind rules the format cannot express. They
-	// are left out. InexpressibleFirst says of the first of them which it is, and why.
+	// are left out. InexpressibleFirst says which the first of them is, and why.
 	Inexpressible      int
 	InexpressibleFirst string
 	// LostRegisters counts the different rows with a rule for a register that the format cannot

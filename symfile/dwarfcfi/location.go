@@ -75,7 +75,7 @@ type location struct {
 	*expression
 	v      *Variables
 	pieces []unwind.Piece
-	here   unwind.Location // what is known of the piece so far, but for the rule
+	here   unwind.Location // what is known about the piece so far, but for the rule
 }
 
 func (v *Variables) translate(code []byte, off int64) (*location, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// What gdb said of every instruction of a program, on eleven targets (testdata/oracle): from the
+// What gdb said about every instruction of a program, on eleven targets (testdata/oracle): from the
 // registers and the stack of each, our rows lead through the same frames.
 
 const oracles = "../../testdata/oracle/"

@@ -46,7 +46,7 @@ func (b *rowBuilder) begin(t *table, f *fde) {
 // reason.
 //
 // In order: the CFA; the registers and the return address, unless those of the last row still hold;
-// what the walker must know of the row: Outermost (an undefined return address, DWARF 5, section
+// what the walker must know about the row: Outermost (an undefined return address, DWARF 5, section
 // 6.4.4), Topmost, EntryFromFP, Signed.
 func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	t := b.t

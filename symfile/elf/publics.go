@@ -284,7 +284,7 @@ func (f *File) FunctionNames(from, count int, fn func(Sym)) (more bool, err erro
 	return end < total, nil
 }
 
-// publicsBuilder makes a Publics. exec says of each section whether it has code.
+// publicsBuilder makes a Publics. exec says for each section whether it has code.
 type publicsBuilder struct {
 	f    *File
 	p    *Publics

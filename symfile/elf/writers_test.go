@@ -83,7 +83,7 @@ func writerFiles() []writerFile {
 }
 
 // TestWriters: a file answers to each id that a writer of dumps gives it. testdata/writers.txt has
-// what the writers say of the files of writerFiles, which
+// what the writers say about the files of writerFiles, which
 //
 //	CRASHPANE_WRITERS=DIR go test -run TestWriters ./symfile/elf
 //

@@ -3,7 +3,7 @@
 //
 // Body follows the code from the function's first instruction to an address, along all branches,
 // and keeps track of where the values are that the registers had on entry. Epilogue follows the
-// code from an address on to the function's return. Both know of an instruction only what it does to
+// code from an address on to the function's return. Both know about an instruction only what it does to
 // the stack pointer and to values that were there before; a register that anything else is written
 // to becomes unknown. If the stack pointer's place is lost there are no rules.
 //

@@ -141,7 +141,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestCalls: what is known of the stack pointer behind calls that may take their arguments from the
+// TestCalls: what is known about the stack pointer behind calls that may take their arguments from the
 // stack. The callee is at 0x2000.
 func TestCalls(t *testing.T) {
 	for _, c := range []struct {

@@ -23,7 +23,7 @@ const (
 // another one.
 var magics = map[uint32]version{0xfffffffb: go2, 0xfffffffa: go16, 0xfffffff0: go18, 0xfffffff1: go20}
 
-// header is what the table says of itself. Offsets count from its start.
+// header is what the table says about itself. Offsets count from its start.
 //
 //	magic 4 | 0 0 | quantum 1 | pointer size 1 | words:
 //	Go 1.2   functions, then functab; the offset of the files is behind it

@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// module is what runtime.moduledata says of the program: where its text begins, and from where
+// module is what runtime.moduledata says about the program: where its text begins, and from where
 // funcdata counts. Both are 0 before Go 1.18, whose records have addresses.
 type module struct {
 	text, funcdata uint64

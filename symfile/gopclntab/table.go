@@ -23,7 +23,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/ordered"
 )
 
-// Config is what a reader must know of the program and the table does not contain. Addresses are
+// Config is what a reader must know about the program and the table does not contain. Addresses are
 // those that the program was linked for.
 type Config struct {
 	// Arch is the processor; without it there are no unwind rules.

@@ -72,7 +72,7 @@ func (b *block) add(l Line, off int64) {
 	b.entries[l.Section] = append(list, e)
 }
 
-// admit compares a block with what is known of the file, and adds its fences.
+// admit compares a block with what is known about the file, and adds its fences.
 //
 // First it finds out whether FUNC and PUBLIC records are mixed; after that all blocks are admitted
 // anew. Then it checks that the sections in the block are in order and inside their bounds.

@@ -42,7 +42,7 @@ const (
 	All = numSections
 )
 
-// Line is what a search needs to know of a line. symfile's searchedLine makes it.
+// Line is what a search needs to know about a line. symfile's searchedLine makes it.
 type Line struct {
 	Section Section
 	// Head: the line is a record that is searched for. Others belong to the record before, or

@@ -25,7 +25,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Config is what the function table does not say of itself. Addresses are module-relative.
+// Config is what the function table does not say about itself. Addresses are module-relative.
 type Config struct {
 	Arch *cpu.Arch
 	// File is the binary's name, for origins and errors.

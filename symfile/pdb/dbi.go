@@ -226,7 +226,7 @@ func (f *File) readDebug(numbers []int) error {
 		}
 	}
 	if len(f.sections) == 0 {
-		f.notes.Add(fmt.Errorf("%s: without section headers nothing is known of addresses", f.src.Name))
+		f.notes.Add(fmt.Errorf("%s: without section headers nothing is known about addresses", f.src.Name))
 	}
 	if f.Arch != nil && f.Arch.StackWIN {
 		f.openFrames(stream(debugFrames, "frame data"), stream(debugFPO, "FPO"))

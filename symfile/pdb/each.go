@@ -45,7 +45,7 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 	return nil
 }
 
-// each tells of one function. For one inside another it only says that it is there.
+// each describes one function. For one inside another it only says that it is there.
 func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) error) error {
 	d := described{m: m, section: f.at &^ 0xffffffff, files: map[uint32]string{}}
 	var err error

@@ -123,7 +123,7 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 // had when it was linked, begins in the module; false if the address is not in it now.
 type beginning func(at uint64, size uint32) (uint64, bool, error)
 
-// describe is what a module says of an address (key) in a function, whose part around it begins at
+// describe is what a module says about an address (key) in a function, whose part around it begins at
 // at and has size bytes.
 func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin beginning) (symbol.Symbol, error) {
 	// The spans of sites are nested, so the deepest one that covers the address has all the others

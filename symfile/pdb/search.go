@@ -198,7 +198,7 @@ func (m *moduleData) aroundLines() error {
 }
 
 // scan looks for the first landmark that starts in a range, block by block: what is read around the
-// landmark afterwards is mostly in the same block. at says of an offset whether there is one.
+// landmark afterwards is mostly in the same block. at says for an offset whether there is one.
 func (m *moduleData) scan(from, to int64, at func(off int64, head []byte) (landmark, bool, error)) (landmark, bool, error) {
 	for off := from; off < to; {
 		n := min(searchBlock-off&(searchBlock-1), to-off)

@@ -186,7 +186,7 @@ const (
 // maxRanges bounds how many ranges of code are read; linkers make a handful.
 const maxRanges = 1 << 12
 
-// readCodeMap reads what the metadata of a hybrid file says of its code, and where the function
+// readCodeMap reads what the metadata of a hybrid file says about its code, and where the function
 // table of its other processor is.
 //
 //	4 code map RVA, 8 its count (4 bytes start, whose lowest two bits are the kind; 4 bytes length) · 64 second function table RVA, 68 its size

@@ -30,7 +30,7 @@ func open(t testing.TB, name string, b []byte) *pe.File {
 	return f
 }
 
-// What headers, the debug directory and the tables of names say of a file of each processor.
+// What headers, the debug directory and the tables of names say about a file of each processor.
 func TestFiles(t *testing.T) {
 	for _, c := range []struct {
 		file, arch string

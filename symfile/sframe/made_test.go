@@ -154,7 +154,7 @@ func rangeText(start, end uint64, means string) string {
 	return fmt.Sprintf("%x-%x %s\n", start, end, means)
 }
 
-// want is what a reader must say of the section, by address.
+// want is what a reader must say about the section, by address.
 func (s *madeSection) want() string {
 	var b strings.Builder
 	done := make([]bool, len(s.funcs))

@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// oracle is what an emulator and a debugger said of a program (testdata/oracle): of every
+// oracle is what an emulator and a debugger said about a program (testdata/oracle): of every
 // instruction that it runs the registers, the stack, and the callers that gdb found by .eh_frame.
 type oracle struct {
 	arch  *cpu.Arch

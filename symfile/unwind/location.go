@@ -55,7 +55,7 @@ type Scope struct {
 	// Moved is the module's address minus its preferred one.
 	Moved uint64
 	// Entry returns the value that code had when the frame's function was entered, which the caller's
-	// call site says; nil if nothing is known of it.
+	// call site says; nil if nothing is known about it.
 	Entry func(code []Op) (uint64, bool)
 }
 

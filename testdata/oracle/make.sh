@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the programs (NAME.elf) and what gdb says of them (NAME.json.gz). Needs Debian's packages gdb-multiarch, qemu-user and the
+# Makes the programs (NAME.elf) and what gdb says about them (NAME.json.gz). Needs Debian's packages gdb-multiarch, qemu-user and the
 # cross compilers gcc-*-linux-gnu*; one that is missing is passed over. Run it in this folder.
 set -e
 port=5600

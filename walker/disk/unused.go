@@ -175,7 +175,7 @@ func (s *Set) warnUnused(r *report.Report, named []string) {
 	}
 	for _, i := range r.AssignedModules() {
 		m := &r.Modules[i]
-		fmt.Fprintf(s.stderr, "%s: used for %s because of --use, although its id %s is not the module's, %s: what it says of frames may be wrong\n",
+		fmt.Fprintf(s.stderr, "%s: used for %s because of --use, although its id %s is not the module's, %s: what it says about frames may be wrong\n",
 			m.SymbolFile, report.BaseName(m.Name), cmp.Or(m.SymbolID, "(none)"), cmp.Or(m.DebugID, "(none)"))
 	}
 }

@@ -43,7 +43,7 @@ type CodeRow struct {
 	// Rule says how a caller is found from here on, where it differs from the row before, in the words of "crashpane
 	// rules": "cfa rsp+16, ra cfa-8". It is that of a file's outline, and "" for code of a dump.
 	Rule string
-	// Jump says of a conditional jump at an exception whether it is taken; nil elsewhere.
+	// Jump says for a conditional jump at an exception whether it is taken; nil elsewhere.
 	Jump *Jump
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Program has what the modules' files say of the process' memory.
+// Program has what the modules' files say about the process' memory.
 type Program interface {
 	// Variables returns the addresses of those variables that a module's file names.
 	Variables(module int, names ...string) map[string]uint64

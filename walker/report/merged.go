@@ -112,7 +112,7 @@ func Merge(d *core.Dump, r *Report) *Merged {
 	return out
 }
 
-// mark sorts the children of a node and of all behind it, and says of each whether all its frames are
+// mark sorts the children of a node and of all behind it, and says for each whether all its frames are
 // the system's. It keeps its own stack of nodes: a thread may have a million frames.
 func (n *node) mark(r *Report, system []bool) {
 	all := []*node{n}

@@ -108,7 +108,7 @@ type Dump struct {
 	WordSize int
 	// Micro: it is a microdump, text in a log. Size is that of its lines.
 	Micro bool
-	// Core: it is an ELF core, which has no flags and says of the system only its name and processor.
+	// Core: it is an ELF core, which has no flags and says about the system only its name and processor.
 	Core bool
 	// MicroArch is the processor as a microdump spells it.
 	MicroArch string

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Outline is what a symbol file, a program or its debug information says of the code, without a dump.
+// Outline is what a symbol file, a program or its debug information says about the code, without a dump.
 // Addresses are those that the file is linked at, or those in the process of a dump.
 type Outline struct {
 	File OutlineFile
@@ -17,7 +17,7 @@ type Outline struct {
 	Place *OutlinePlace
 }
 
-// OutlineFile is what the file says of itself.
+// OutlineFile is what the file says about itself.
 type OutlineFile struct {
 	Name, Module, DebugID, CodeID, OS, Arch string
 	// Base is the address of the file's first byte in memory, from which symbol files count. WordSize is the
@@ -63,7 +63,7 @@ type OutlineRow struct {
 	Line     uint32
 }
 
-// OutlinePlace is what the file says of an address.
+// OutlinePlace is what the file says about an address.
 type OutlinePlace struct {
 	Address uint64
 	// Function is the function there; its Name is empty if none is known. Known says whether it covers the

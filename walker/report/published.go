@@ -137,7 +137,7 @@ func (b *builder) ofDistribution(m int) bool {
 	return inSystem && b.r.Modules[m].CodeID != "" && strings.Contains(path, "/chromium")
 }
 
-// publish says of each module whose it is.
+// publish says who publishes each module.
 func (b *builder) publish() {
 	for i := range b.r.Modules {
 		m := &b.r.Modules[i]

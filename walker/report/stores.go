@@ -89,7 +89,7 @@ func (b *builder) processorOf(m int) string {
 	return b.r.System.CPU
 }
 
-// debugFile returns the base name and id of the module's debug file. What the dump does not say of
+// debugFile returns the base name and id of the module's debug file. What the dump does not say about
 // it, the module's program may.
 func (m *Module) debugFile() (file, id string) {
 	if m.DebugID == "" && m.Has.DebugFile != "" {

@@ -63,7 +63,7 @@ func wordSize(in Input) int {
 	return 8
 }
 
-// process sets what the dump says of the process itself.
+// process sets what the dump says about the process itself.
 func (b *builder) process() {
 	p := &b.r.Process
 	p.Name, p.Aux = ProgramName(b.d), aux(b.d)

@@ -62,7 +62,7 @@ func BenchmarkReport(b *testing.B) {
 
 // BenchmarkGenerated opens dumps with symbol files of any size that are in the folders of the
 // folder named by CRASHPANE_GENERATED, as make bench generates them: until the crashed thread is
-// there with all its names, and until all threads are. Nothing is known of the file at first. It
+// there with all its names, and until all threads are. Nothing is known about the file at first. It
 // says how often and how much was read of it, by pages as on a disk and by what a browser reads at
 // a time.
 func BenchmarkGenerated(b *testing.B) {

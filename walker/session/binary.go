@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/walker/symbols"
 )
 
-// placeModules tells the dump what the modules' files say of where their programs begin, if that is
+// placeModules tells the dump what the modules' files say about where their programs begin, if that is
 // in doubt. Both peers take every entry for a program.
 func (s *Session) placeModules(policy walker.Policy) {
 	for i := range s.modules {
@@ -26,7 +26,7 @@ func (s *Session) placeModules(policy walker.Policy) {
 	}
 }
 
-// programFile calls do with what the files of a module's very build say of its program.
+// programFile calls do with what the files of a module's very build say about its program.
 func (ms *moduleSymbols) programFile(do func(f core.ProgramFile)) {
 	var f core.ProgramFile
 	if ms.item != nil && !ms.assigned {
@@ -247,7 +247,7 @@ func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 // maxWarnings is how many of the warnings of a binary's parts a report has.
 const maxWarnings = 20
 
-// merge joins what two files know of a module.
+// merge joins what two files know about a module.
 func merge(a, b symbol.Contents) symbol.Contents {
 	names := func(c *symbol.Contents) bool { return c.Functions || c.OnlyExports }
 	only := (a.OnlyExports || !names(&a)) && (b.OnlyExports || !names(&b)) && (a.OnlyExports || b.OnlyExports)
@@ -286,7 +286,7 @@ func symContents(f *symfile.File) symbol.Contents {
 	return out
 }
 
-// programs has what the files of the dump's modules say of the process' memory, for reports. Files of
+// programs has what the files of the dump's modules say about the process' memory, for reports. Files of
 // other builds, which a user has assigned, say nothing of it.
 type programs struct{ s *Session }
 

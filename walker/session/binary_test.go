@@ -129,7 +129,7 @@ func (f *fakeBinary) Attach(src *input.Source) (bool, error) {
 
 func withFakes() *Files { return NewFiles(Options{OpenBinary: openFake}) }
 
-// fromOf says of every frame which function and line it has, who said so, and where its rules come
+// fromOf says for every frame which function and line it has, who said so, and where its rules come
 // from.
 func fromOf(r *report.Report) string {
 	var out []string

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// TestDumpsAreToldApart: what a list says of each dump, and which are the same.
+// TestDumpsAreToldApart: what a list says about each dump, and which are the same.
 func TestDumpsAreToldApart(t *testing.T) {
 	context := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
 	dump := dumptest.New(dumptest.LittleEndian).

@@ -83,7 +83,7 @@ func (s *Session) CodeAt(at uint64, wish CodeWish) (*report.Code, error) {
 type codeSource interface {
 	// readCode reads the code at an address, and returns how many bytes there were.
 	readCode(address uint64, p []byte) int
-	// locate returns what symbols say of an address.
+	// locate returns what symbols say about an address.
 	locate(address uint64) located
 	// codeFile names the file that has a module's code.
 	codeFile(module int) string
@@ -115,7 +115,7 @@ type coder struct {
 	last string // the last rule that a row has
 }
 
-// located is what symbols say of an address. known: they have a name or a line. thumb: what is there is not known to be
+// located is what symbols say about an address. known: they have a name or a line. thumb: what is there is not known to be
 // ARM code.
 type located struct {
 	address uint64

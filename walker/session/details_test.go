@@ -54,7 +54,7 @@ func factsText(facts []rows.Fact) string {
 	return b.String()
 }
 
-// What a dump says of its threads and what a person wrote into it has its place on the page and in
+// What a dump says about its threads and what a person wrote into it has its place on the page and in
 // the JSON.
 func TestThreadTimesAndComments(t *testing.T) {
 	const at = 132_445_465_480_000_000 // 2020-09-14 08:42:28 UTC

@@ -258,7 +258,7 @@ func short(v any) string {
 	return s[:min(60, len(s))]
 }
 
-// compareJSON tells of every leaf, and of every place where the two have not the same shape. Our
+// compareJSON reports every leaf, and every place where the two differ in shape. Our
 // additions are left out.
 func compareJSON(a, b any, path string, tell func(path string, equal bool, a, b any)) {
 	switch x := a.(type) {

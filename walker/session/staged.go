@@ -159,7 +159,7 @@ func (s *Session) limited(y *lookups) func(module int, rva uint64) (symbol.Symbo
 	}
 }
 
-// nameAt returns what symbols say of an address of a module, outside of stacks. The nearest name below
+// nameAt returns what symbols say about an address of a module, outside of stacks. The nearest name below
 // an address is left out where it is another function's, as a frame leaves it out. false: nothing is
 // known.
 func (s *Session) nameAt(module int, rva uint64) (symbol.Symbol, bool) {

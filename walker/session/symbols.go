@@ -91,7 +91,7 @@ func (y *lookups) file(module int) *symbols.File {
 	return ms.item
 }
 
-// failed keeps what a file's reader says of a part that cannot be read as a warning of the file,
+// failed keeps what a file's reader says about a part that cannot be read as a warning of the file,
 // and turns it into an answer: bytes that are not here yet are wanted, anything else is "no".
 func (y *lookups) failed(f *symbols.File, ans symbol.Answer, err error) symbol.Answer {
 	if err == nil {
@@ -244,7 +244,7 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 	}
 }
 
-// symbolsOf returns what the report says of a module's symbols.
+// symbolsOf returns what the report says about a module's symbols.
 func (s *Session) symbolsOf(module int) report.ModuleSymbols {
 	ms := &s.modules[module]
 	out := report.ModuleSymbols{Requested: ms.requested, Unplaced: ms.unplaced}

@@ -55,7 +55,7 @@ type Binary interface {
 	// the row at an address.
 	Prefetch(rules, functions []uint64)
 	NeedsPrefetch(rva uint64) bool
-	// Has is what is known of the module by now.
+	// Has is what is known about the module by now.
 	Has() symbol.Contents
 	// Warnings are what was passed over so far.
 	Warnings() []string

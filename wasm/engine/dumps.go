@@ -22,7 +22,7 @@ import (
 // This file makes the table of all dumps. A dump costs what its record takes: the sessions of those that
 // were not used lately are released, and a dump is read again when it is opened.
 
-// described is what is known of a dump that is or was listed.
+// described is what is known about a dump that is or was listed.
 type described struct {
 	name   protocol.DumpName
 	record batch.Record // without ID, which an export needs alone

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the PDBs and what llvm-symbolizer says of them. Needs clang-19, lld-19 and llvm-19, and may make the folder /src, so that
+# Makes the PDBs and what llvm-symbolizer says about them. Needs clang-19, lld-19 and llvm-19, and may make the folder /src, so that
 # the files name no other.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)

@@ -21,7 +21,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// grouped has what is known of the dumps, so that each is read once.
+// grouped has what is known about the dumps, so that each is read once.
 type grouped struct {
 	turn    chan bool        // has an element while no call reads dumps: the workers of one take all processors
 	known   map[string]known // by the name of the file

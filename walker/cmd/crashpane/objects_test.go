@@ -45,7 +45,7 @@ func TestDumpsymsObjects(t *testing.T) {
 
 	program := path("arm64-5")
 	code, one, stderr := crashpane("dumpsyms", program, path("a.o"), path("b.o"), path("libx.a"))
-	// Nothing in the program says of what time its objects are.
+	// Nothing in the program says from what time its objects are.
 	const untimed = "the times of its objects are not known"
 	if code != exitOK || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, untimed) {
 		t.Errorf("exit %d, %s", code, stderr)

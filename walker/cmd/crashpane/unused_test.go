@@ -110,7 +110,7 @@ func TestUnusedFilesOfFolders(t *testing.T) {
 	if n := strings.Count(stderr, "\n"); n != 3 {
 		t.Errorf("%d lines:\n%s", n, stderr)
 	}
-	// With the module's own file among them there is nothing to say of the others.
+	// With the module's own file among them there is nothing to say about the others.
 	codec(t, filepath.Join(dir, "a", "5.sym"), "MODULE Linux x86_64 "+codecID+" libtilecodec.so")
 	if _, _, stderr := crashpane("walk", codecDmp, filepath.Join(dir, "a")); strings.Contains(stderr, "not used") {
 		t.Error(stderr)

@@ -2,7 +2,7 @@ package rows
 
 import "strings"
 
-// Head is what a table says of a column: its title, the class of its cells, and its sizes.
+// Head is what a table says about a column: its title, the class of its cells, and its sizes.
 type Head struct {
 	Address bool // cells that are addresses in hexadecimal are links to the memory there
 	Title   string
@@ -68,7 +68,7 @@ func (h *Head) Hidden() (class string) {
 	return class
 }
 
-// Heads returns what a table says of its columns.
+// Heads returns what a table says about its columns.
 func Heads[R any](columns []Column[R]) []Head {
 	heads := make([]Head, len(columns))
 	for i := range columns {

@@ -1,6 +1,6 @@
 package rows
 
-// OutlinePage is what a symbol file or binary says of its code: a window of a list, and what is at an
+// OutlinePage is what a symbol file or binary says about its code: a window of a list, and what is at an
 // address.
 type OutlinePage struct {
 	Page
@@ -44,7 +44,7 @@ var OutlineFileColumns = []Column[OutlineRow]{
 	{Head: Head{Title: "Source file", Class: "code", Width: "minmax(0, 1fr)"}, Text: func(r OutlineRow) string { return r.Name }, Tip: func(r OutlineRow) string { return r.Full }},
 }
 
-// OutlinePlace is what a file says of an address: Title is the function and the offset. Lines are a window of
+// OutlinePlace is what a file says about an address: Title is the function and the offset. Lines are a window of
 // the function's lines. At is the number of the line with the address, or -1.
 type OutlinePlace struct {
 	Page

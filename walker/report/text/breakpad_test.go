@@ -100,7 +100,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// TestSystemWords: what the dump says of the system and of a module, in Breakpad's words.
+// TestSystemWords: what the dump says about the system and of a module, in Breakpad's words.
 func TestSystemWords(t *testing.T) {
 	build := ""
 	r := &report.Report{System: report.System{Known: true, OSVersion: "6.1.0", Numbers: [3]uint32{0, 0, 0}, BuildText: &build, CPU: "x86", Processor: 10,

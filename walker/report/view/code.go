@@ -170,7 +170,7 @@ func (l *CodeList) instruction(out *rows.CodeRow, in *report.CodeRow) {
 	out.Full += "  " + strings.TrimSpace(note)
 }
 
-// note says what is known of an instruction here: the frame that it called, whether it jumps, values of
+// note says what is known about an instruction here: the frame that it called, whether it jumps, values of
 // its registers.
 func (l *CodeList) note(in *report.CodeRow) string {
 	var parts []string

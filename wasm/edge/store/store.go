@@ -20,7 +20,7 @@ import (
 // Prefix is the path under which the files lie.
 const Prefix = "/symbols/"
 
-// Object is what a bucket says of a file.
+// Object is what a bucket says about a file.
 type Object struct {
 	// Size in bytes, as stored.
 	Size int64

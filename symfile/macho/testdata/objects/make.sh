@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes programs without dSYMs, the objects and the library that they are linked from, and what
-# llvm-symbolizer says of them with the dSYM that dsymutil makes, with clang, lld and llvm 22.
+# llvm-symbolizer says about them with the dSYM that dsymutil makes, with clang, lld and llvm 22.
 set -e
 compile() { clang-22 --target=$1 -O2 -g -gdwarf-$2 -fdebug-compilation-dir=/src -ffile-prefix-map="$PWD=/src" -funwind-tables -fno-exceptions -c $3 -o $4; }
 pack() { tar --owner=0 --group=0 --mtime=@0 --sort=name -cf $1.tar "$@" && gzip -nf9 $1.tar; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what llvm-symbolizer says of each address of a Mach-O file's __text: truth.py FILE BINARY.
+"""Prints what llvm-symbolizer says about each address of a Mach-O file's __text: truth.py FILE BINARY.
 
 A line is "ADDRESS NAME FILE:LINE < NAME FILE:LINE …", innermost call first, for each address where that
 changes.

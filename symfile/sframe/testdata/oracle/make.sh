@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the programs, what readelf says of them, and what gdb says of every instruction. Needs Debian's packages gdb-multiarch,
+# Makes the programs, what readelf says about them, and what gdb says about every instruction. Needs Debian's packages gdb-multiarch,
 # qemu-user, gcc and gcc-{aarch64,s390x}-linux-gnu, and of two versions of binutils the programs for all three CPUs:
 #
 #	NEW  a command that runs TRIPLET-TOOL of binutils 2.46 or later, whose assembler writes SFrame version 3
