@@ -171,7 +171,7 @@ func TestFetchProblems(t *testing.T) {
 		{[]string{"--from", other, "--to", dir + "/b", dump}, exitFailed, "No file", "is of another build: its id is 00000000"},
 		{[]string{"--from", page, "--to", dir + "/c", dump}, exitFailed, "No file", "is not a symbol file or a program"},
 		{[]string{"--from", gone.URL, "--to", dir + "/d", dump}, exitFailed, "No file", " cannot be reached: dial tcp "},
-		{[]string{dump}, exitUsage, "", "no server is named"},
+		{[]string{dump}, exitUsage, "", "name a server"},
 		{[]string{"--from", nothing}, exitUsage, "", "name a dump"},
 		{[]string{"--from", "nowhere", dump}, exitUsage, "", "is not the address of a server"},
 	} {
