@@ -300,7 +300,7 @@ func TestSuspendedLayer(t *testing.T) {
 		"a short 32-bit TEB":      {nil, func(m *memory) { m.teb32 = m.teb32[:0xc0] }, "does not hold its 32-bit thread environment block"},
 		"no code":                 {nil, func(m *memory) { m.gate = m.gate[:6] }, "does not hold the code at 0x77406000"},
 		"another instruction":     {nil, func(m *memory) { m.gate[0] = 0xe9 }, "the code at 0x77406000, by which 32-bit code enters the layer, is not a far jump"},
-		"another segment":         {nil, func(m *memory) { m.gate[5] = 0x23 }, "is no far jump"},
+		"another segment":         {nil, func(m *memory) { m.gate[5] = 0x23 }, "is not a far jump"},
 		"no table":                {nil, func(m *memory) { m.table = nil }, "does not hold the address at 0x77404758"},
 		"an address in no module": {nil, func(m *memory) { m.table = make([]byte, 8) }, "0x0, is in no module"},
 	} {

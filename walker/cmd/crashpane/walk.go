@@ -20,8 +20,8 @@ var walkCommand = command{
 	name:  "walk",
 	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] [--ignore-cfi MODULE] [--use FILE] DUMP [SYMBOLS…]",
 	about: "walk the stacks of a dump and print them",
-	help: `Prints the crash reason and the stack of every thread of DUMP, a minidump or a core file. DUMP may also be an archive with a dump, an
-Apport report or an upload (a multipart body, a Sentry envelope).
+	help: `Prints the crash reason and the stack of every thread of DUMP, a minidump or a core file. Archives with a dump,
+Apport reports and uploads (multipart bodies, Sentry envelopes) work too.
 
 SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
 Mach-O files with their dSYMs or objects, archives (.gz, .zip, .7z, .zst, .xz, .cab, .tar, .a) of them, or folders. In a folder, walk first
