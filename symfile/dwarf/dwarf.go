@@ -8,7 +8,8 @@
 // A lookup reads only what its address needs:
 //
 //	index.go     which units cover the address: .debug_aranges, else the first entry of every unit
-//	tree.go      the unit's entries: where its functions and inlined calls are (skim.go: of large units, only part of them)
+//	tree.go      the unit's entries: where its functions are (skim.go: of large units, only part of them), and
+//	             below the function that covers the address its inlined calls (expand)
 //	line.go      the unit's line program
 //	names.go     the names of the function and of the inlined calls, when they are asked for
 //	symbols.go   what entries lack and the symbol table has
