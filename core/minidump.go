@@ -11,6 +11,7 @@
 package core
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -262,9 +263,7 @@ func (d *Dump) diagnose(sev Severity, stream StreamType, err error) {
 	}
 	var need *input.NeedError
 	if errors.As(err, &need) {
-		if d.need == nil {
-			d.need = err
-		}
+		d.need = cmp.Or(d.need, err)
 		return
 	}
 	var fe *input.FormatError

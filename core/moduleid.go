@@ -1,6 +1,8 @@
 package core
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -9,10 +11,7 @@ import (
 // identify fills DebugFile, DebugID and CodeID from what was read. An id that is all zeros names no
 // symbol file and is left out.
 func (m *Module) identify() {
-	m.DebugFile = m.debugFile()
-	if m.DebugFile == "" {
-		m.DebugFile = m.Name
-	}
+	m.DebugFile = cmp.Or(m.debugFile(), m.Name)
 	if !m.nilID() {
 		m.DebugID = strings.ToUpper(m.StoredID())
 	}
@@ -81,12 +80,7 @@ func (m *Module) buildGUID() []byte {
 
 // allZero reports whether all bytes are 0.
 func allZero(p []byte) bool {
-	for _, b := range p {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+	return len(bytes.Trim(p, "\x00")) == 0
 }
 
 // StoredID returns the debug id as the debug record has it, be it zeros, or "".

@@ -2,6 +2,7 @@ package symfile
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -157,9 +158,7 @@ func (f *File) Described(e Entry) (symbol.Symbol, error) {
 		return symbol.Symbol{}, &input.FormatError{File: f.src.Name, Offset: e.Off, Want: "a FUNC or PUBLIC record", Have: "another line"}
 	}
 	s.Name, s.Size, s.ParamSize, s.Multiple = string(r.name), r.size, r.params, r.multiple
-	if s.Name == "" {
-		s.Name = nameless
-	}
+	s.Name = cmp.Or(s.Name, nameless)
 	return s, nil
 }
 

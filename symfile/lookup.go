@@ -67,9 +67,7 @@ func (f *File) decode(r *rec) (*function, error) {
 			rec, ok := parseFunc(rest)
 			sure = ok && rec.rva == r.rva
 			fn.name, fn.params, fn.multiple = string(rec.name), rec.params, rec.multiple
-			if fn.name == "" {
-				fn.name = nameless
-			}
+			fn.name = cmp.Or(fn.name, nameless)
 		} else if rest, ok := keyword(b, "INLINE"); ok {
 			fn.addInline(rest)
 		} else if l, ok := parseLine(b); ok && l.rva+l.size > l.rva {
@@ -352,9 +350,7 @@ func (f *File) public(p rec) (symbol.Symbol, error) {
 		return symbol.Symbol{}, err
 	}
 	s := symbol.Symbol{Name: string(r.name), Start: r.rva, ParamSize: r.params, Public: true, Multiple: r.multiple}
-	if s.Name == "" {
-		s.Name = nameless
-	}
+	s.Name = cmp.Or(s.Name, nameless)
 	return f.pubNames.put(p.off, s), nil
 }
 

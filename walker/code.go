@@ -1,6 +1,7 @@
 package walker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -168,9 +169,7 @@ func (s *walk) codeStart(f *Frame) (start, size uint64, ok bool) {
 // function is the code of a function. size is 0 if it is not known.
 func (s *walk) function(start, size uint64) framecode.Function {
 	f := framecode.Function{Start: start, Sized: size > 0}
-	if size == 0 {
-		size = framecode.MaxBody
-	}
+	size = cmp.Or(size, framecode.MaxBody)
 	code := make([]byte, min(size, framecode.MaxSized))
 	n, _ := s.readCode(start, code)
 	f.Code = code[:n]

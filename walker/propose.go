@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
@@ -331,12 +332,7 @@ func (s *walk) fpWasRead() bool {
 
 // readsFP: a rule other than Same finds the caller's frame pointer.
 func (s *walk) readsFP(row *unwind.Row) bool {
-	for _, r := range row.Saved {
-		if r.Reg == s.arch.FP && r.Rule.Kind != unwind.Same {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(row.Saved, func(r unwind.RegRule) bool { return r.Reg == s.arch.FP && r.Rule.Kind != unwind.Same })
 }
 
 // linkFromCallee finds the top frame's lr in its callee's frame record, if call frame information

@@ -1,6 +1,7 @@
 package walker
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -201,10 +202,7 @@ func (s *walk) caller() (Frame, *Stop) {
 	for _, src := range s.Policy.Sources {
 		if src == SourceFramePointer || src == SourceScan {
 			// The sources that know the function are done; from here on sources guess.
-			stop := s.ended()
-			if stop == nil {
-				stop = undeclared
-			}
+			stop := cmp.Or(s.ended(), undeclared)
 			if stop != nil {
 				stop.Attempts = attempts
 				return Frame{}, stop

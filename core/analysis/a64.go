@@ -1,39 +1,40 @@
 package analysis
 
 import (
-	"fmt"
+	"encoding/binary"
 	"strconv"
-	"strings"
+
+	"github.com/crashpane/crashpane/core/disasm"
 )
 
-// This decoder knows the arm64 instructions that can crash by what they access or where they jump:
-// loads, stores, branches through registers, traps. golang.org/x/arch/arm64/arm64asm is no
-// replacement: it hides the offsets of memory operands, lacks the atomics of Armv8.1 and pointer
-// authentication, and would add 35 KB to the page's program. Tests compare the two. Other
-// instructions have the text "" and no accesses.
+// This decoder knows the arm64 instructions that can crash, by what they access or where they jump:
+// loads, stores, branches through registers, traps. Their words are core/disasm's.
+// golang.org/x/arch/arm64/arm64asm is no replacement: it hides the offsets of memory operands, and
+// lacks the atomics of Armv8.1 and pointer authentication. Tests compare the two.
 //
 // Fields in comments are as in the manual, from bit 31 down: "size 001000 o2 L o1 Rs o0 Rt2 Rn Rt".
 //
 // Source: Arm Architecture Reference Manual for A-profile (DDI 0487), section C4.1 "A64 instruction
 // set encoding".
 
-// a64 decodes the instruction w at the program counter.
+// a64 decodes the instruction of 4 bytes at the program counter.
 //
 // Example: f9400408 is "ldr x8, [x0, #8]": size 11, V 0, scaled 1, opc 01 (load), imm12 1 (times
 // 8), Rn 0, Rt 8.
 //
-// The cases are the groups of section C4.1, by bits 28 to 25: x1x0 loads and stores, 0010 SVE, 101x
-// branches, exceptions and system instructions. The other groups process data: they access no
-// memory and have no text here.
-func (m *machine) a64(w uint32) *decoded {
-	in := &decoded{len: 4, authenticates: authenticates(w)}
+// The cases are the groups of section C4.1, by bits 28 to 25: x1x0 loads and stores, 00x0 SME and
+// SVE, 101x branches, exceptions and system instructions. The other groups process data: they access
+// no memory.
+func (m *machine) a64(code []byte) *decoded {
+	w := binary.LittleEndian.Uint32(code)
+	in := &decoded{text: disasm.DecodeA64(code, m.pc).Text, len: 4, authenticates: authenticates(w)}
 	a := &a64insn{m: m, in: in, w: w, rt: w & 31, rn: w >> 5 & 31}
 	switch {
+	case w>>16 == 0:
+		in.trap = true // udf
 	case w>>27&1 == 1 && w>>25&1 == 0:
-		if !a.loadStore() {
-			in.unknown = true
-		}
-	case w>>25&15 == 2: // SVE, whose loads and stores are not decoded
+		in.unknown = !a.loadStore()
+	case w>>25&13 == 0: // their loads and stores are not decoded
 		in.unknown = true
 	case w>>26&0x1f == 5:
 		a.branch()
@@ -41,10 +42,10 @@ func (m *machine) a64(w uint32) *decoded {
 		a.branchRegister()
 	case w>>24 == 0xd4:
 		a.exception()
-	case w>>16 == 0:
-		in.text, in.trap = fmt.Sprintf("udf #%d", w), true
 	case w&^31 == 0xd50b7420:
 		a.zeroLine()
+	case w>>19 == 0xd508>>3: // others that maintain caches by addresses
+		in.unknown = true
 	}
 	return in
 }
@@ -69,35 +70,12 @@ func (a *a64insn) signed(hi, lo uint) int64 {
 
 // xreg reads a register; 31 is sp.
 func (a *a64insn) xreg(n uint32) Register {
-	name := xname(n, true)
+	name := "sp"
+	if n != 31 {
+		name = "x" + strconv.Itoa(int(n))
+	}
 	v, _ := a.m.reg(name)
 	return Register{name, v}
-}
-
-// xname returns a 64-bit register's name. 31 is sp, or xzr if sp is false.
-func xname(n uint32, sp bool) string {
-	switch {
-	case n == 31 && sp:
-		return "sp"
-	case n == 31:
-		return "xzr"
-	}
-	return "x" + strconv.Itoa(int(n))
-}
-
-// general returns a general register's name for a width in bytes: "x1" or "w1".
-func general(n uint32, width int) string {
-	s := xname(n, false)
-	if width < 8 {
-		return "w" + s[1:]
-	}
-	return s
-}
-
-// scalar returns a vector register's name for a scalar of a size in bytes: "b1", "h1", "s1", "d1",
-// "q1".
-func scalar(n uint32, size int) string {
-	return "?bh?s???d???????q"[size:size+1] + strconv.Itoa(int(n))
 }
 
 // access adds the access at register rn plus an offset.
@@ -106,26 +84,12 @@ func (a *a64insn) access(kind Kind, size int, offset int64) {
 	a.in.add(Access{Address: base.Value + uint64(offset), AddressKnown: true, Size: size, Kind: kind, Base: base, Offset: offset})
 }
 
-// at returns the operand "[rn, #offset]".
-func (a *a64insn) at(offset int64) string {
-	s := "[" + xname(a.rn, true)
-	if offset != 0 {
-		s += ", #" + strconv.FormatInt(offset, 10)
+// loadKind returns the kind of access of a load or store.
+func loadKind(load uint32) Kind {
+	if load == 1 {
+		return Read
 	}
-	return s + "]"
-}
-
-// say sets the instruction's text.
-func (a *a64insn) say(name string, operands ...string) {
-	a.in.text = name + " " + strings.Join(operands, ", ")
-}
-
-// loadKind returns the kind of access and the begin of the mnemonic of a load or store.
-func loadKind(load bool) (Kind, string) {
-	if load {
-		return Read, "ld"
-	}
-	return Write, "st"
+	return Write
 }
 
 // loadStore decodes the class "Loads and Stores", C4.1.94. It returns false for instructions that
@@ -157,64 +121,14 @@ func (a *a64insn) loadStore() bool {
 //	88007c41    stxr w0, w1, [x2]          o2 0, L 0: w0 gets the result
 //	88e0fc41    casal w0, w1, [x2]         o2 1, L 1, o1 1: one access that reads and writes
 func (a *a64insn) exclusive() bool {
-	size, o2, load, o1, o0 := a.bits(31, 30), a.bits(23, 23), a.bits(22, 22) == 1, a.bits(21, 21), a.bits(15, 15) == 1
-	rs, rt2 := a.bits(20, 16), a.bits(14, 10)
-	bytes := 1 << size
-	suffix := [...]string{"b", "h", "", ""}[size]
-	kind, name := loadKind(load)
-	reg := general(a.rt, bytes)
-	rel := func(l, s string) string { // acquire or release
-		switch {
-		case o0 && load:
-			return l
-		case o0:
-			return s
-		}
-		return ""
-	}
+	size, o2, load, o1 := a.bits(31, 30), a.bits(23, 23), a.bits(22, 22), a.bits(21, 21)
 	switch {
-	// Compare and swap: of one register, or (o2 0) of a pair.
-	case o2 == 1 && o1 == 1, o2 == 0 && o1 == 1 && size < 2:
-		name = "cas"
-		if o2 == 0 {
-			name, bytes, suffix = "casp", 8<<size, ""
-			reg = general(a.rt, 4<<size) + ", " + general(a.rt+1, 4<<size)
-		}
-		if load {
-			name += "a"
-		}
-		if o0 {
-			name += "l"
-		}
-		other := general(rs, bytes)
-		if o2 == 0 {
-			other = general(rs, bytes/2) + ", " + general(rs+1, bytes/2)
-		}
-		a.say(name+suffix, other, reg, a.at(0))
-		a.access(ReadWrite, bytes, 0)
-	// Acquire and release without an exclusive monitor. Those of limited ordering have o0 0.
-	case o2 == 1:
-		if o0 {
-			name += map[bool]string{true: "ar", false: "lr"}[load]
-		} else {
-			name += map[bool]string{true: "lar", false: "llr"}[load]
-		}
-		a.say(name+suffix, reg, a.at(0))
-		a.access(kind, bytes, 0)
-	// Exclusive: a store also has a register that gets the result, 0 or 1.
-	default:
-		operands := []string{reg}
-		name += rel("a", "l") + "xr" + suffix
-		if o1 == 1 {
-			name = strings.TrimSuffix(name, "r") + "p"
-			operands = append(operands, general(rt2, bytes))
-			bytes *= 2
-		}
-		if !load {
-			operands = append([]string{general(rs, 4)}, operands...)
-		}
-		a.say(name, append(operands, a.at(0))...)
-		a.access(kind, bytes, 0)
+	case o2 == 1 && o1 == 1: // compare and swap
+		a.access(ReadWrite, 1<<size, 0)
+	case o1 == 1 && size < 2: // of a pair
+		a.access(ReadWrite, 8<<size, 0)
+	default: // o1: of a pair
+		a.access(loadKind(load), 1<<size<<o1, 0)
 	}
 	return true
 }
@@ -223,44 +137,21 @@ func (a *a64insn) exclusive() bool {
 //
 //	size 011001 opc 0 imm9 00 Rn Rt
 func (a *a64insn) ordered() bool {
-	size, opc, offset := a.bits(31, 30), a.bits(23, 22), a.signed(20, 12)
-	kind, name := Read, "ldapur"
-	if opc == 0 {
-		kind, name = Write, "stlur"
+	size, opc := a.bits(31, 30), a.bits(23, 22)
+	if isAllocated(size, opc) {
+		a.access(loadKind(min(opc, 1)), 1<<size, a.signed(20, 12))
 	}
-	width, suffix, ok := registerForm(size, opc)
-	if !ok || size == 3 && opc > 1 {
-		return false
-	}
-	a.say(name+suffix, general(a.rt, width), a.at(offset))
-	a.access(kind, 1<<size, offset)
-	return true
+	return isAllocated(size, opc)
 }
 
-// registerForm returns the width of the general register in bytes and the mnemonic's suffix, by
-// size and opc.
+// isAllocated reports whether there is an instruction, by size and opc.
 //
 //	size    opc 0 (store), 1 (load)    opc 2             opc 3
 //	0       b, w register              sb, x register    sb, w register
 //	1       h, w register              sh, x register    sh, w register
 //	2       w register                 sw, x register    not allocated
 //	3       x register                 not allocated     not allocated
-func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
-	// Registers of 32 bits, but for 64-bit data and for loads that extend the sign to 64 bits (opc
-	// 2).
-	width = 4
-	if size == 3 {
-		width = 8
-	}
-	suffix = [...]string{"b", "h", "", ""}[size]
-	switch opc {
-	case 2:
-		width, suffix = 8, [...]string{"sb", "sh", "sw", ""}[size]
-	case 3:
-		width, suffix = 4, [...]string{"sb", "sh", "", ""}[size]
-	}
-	return width, suffix, opc < 2 || size < 3 && !(opc == 3 && size == 2)
-}
+func isAllocated(size, opc uint32) bool { return opc < 2 || size+opc < 5 }
 
 // literal decodes ldr from an address relative to pc:
 //
@@ -269,32 +160,17 @@ func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
 // Example: 58000040 is "ldr x0, #8", the 8 bytes that are 8 bytes after the instruction.
 func (a *a64insn) literal() bool {
 	opc, v, offset := a.bits(31, 30), a.bits(26, 26) == 1, a.signed(23, 5)*4
-	size, name, reg := 4, "ldr", general(a.rt, 4)
+	size := 4
 	switch {
-	case v && opc < 3:
+	case opc == 3:
+		return !v // a prefetch, which never fails
+	case v:
 		size = 4 << opc
-		reg = scalar(a.rt, size)
 	case opc == 1:
-		size, reg = 8, general(a.rt, 8)
-	case opc == 2:
-		name, reg = "ldrsw", general(a.rt, 8)
-	case opc == 3 && !v:
-		a.say("prfm", prefetch(a.rt), fmt.Sprintf("#%d", offset)) // never fails
-		return true
-	case opc != 0:
-		return false
+		size = 8
 	}
-	a.say(name, reg, "#"+strconv.FormatInt(offset, 10))
 	a.in.add(Access{Address: a.m.pc + uint64(offset), AddressKnown: true, Size: size, Kind: Read, Base: Register{"pc", a.m.pc}, Offset: offset})
 	return true
-}
-
-// prefetch returns the name of a prefetch operation, such as "pldl1keep".
-func prefetch(rt uint32) string {
-	if rt&7 > 5 || rt>>3 > 2 {
-		return "#" + strconv.Itoa(int(rt))
-	}
-	return [...]string{"pld", "pli", "pst"}[rt>>3] + "l" + strconv.Itoa(int(rt>>1&3)+1) + [...]string{"keep", "strm"}[rt&1]
 }
 
 // pair decodes ldp, stp, ldnp, stnp and ldpsw:
@@ -304,49 +180,22 @@ func prefetch(rt uint32) string {
 //	a9bf7bfd    stp x29, x30, [sp, #-16]!     16 bytes at sp - 16: how most functions begin
 //	a8c17bfd    ldp x29, x30, [sp], #16       16 bytes at sp: how they end
 func (a *a64insn) pair() bool {
-	opc, v, typ, load := a.bits(31, 30), a.bits(26, 26) == 1, a.bits(24, 23), a.bits(22, 22) == 1
-	rt2 := a.bits(14, 10)
-	kind, name := loadKind(load)
-	name += [...]string{"np", "p", "p", "p"}[typ]
+	opc, v, typ, load := a.bits(31, 30), a.bits(26, 26) == 1, a.bits(24, 23), a.bits(22, 22)
 	size := 4 << opc
-	var one, two string
 	switch {
-	case v && opc < 3:
-		one, two = scalar(a.rt, size), scalar(rt2, size)
-	case v || opc == 3:
-		return false
-	case opc == 1 && (!load || typ == 0):
-		return false // stgp, which stores a tag too
-	default:
-		size = 4
-		if opc == 2 {
-			size = 8
-		}
-		one, two = general(a.rt, size), general(rt2, size)
-		if opc == 1 {
-			name, one, two = "ldpsw", general(a.rt, 8), general(rt2, 8)
-		}
+	case opc == 3, opc == 1 && !v && (load == 0 || typ == 0):
+		return false // or stgp, which stores a tag too
+	case !v && opc == 1:
+		size = 4 // ldpsw
+	case !v && opc == 2:
+		size = 8
 	}
-	a.indexed(name, one+", "+two, kind, 2*size, a.signed(21, 15)*int64(size), typ == 1, typ == 3)
-	return true
-}
-
-// indexed adds an access with an immediate offset, in one of three forms:
-//
-//	[x0], #8     post: the access is at x0
-//	[x0, #8]!    pre: the access is at x0 + 8
-//	[x0, #8]     the access is at x0 + 8
-func (a *a64insn) indexed(name, regs string, kind Kind, size int, offset int64, post, pre bool) {
-	switch {
-	case post:
-		a.say(name, regs, a.at(0), "#"+strconv.FormatInt(offset, 10))
+	offset := a.signed(21, 15) * int64(size)
+	if typ == 1 { // post-index
 		offset = 0
-	case pre:
-		a.say(name, regs, "["+xname(a.rn, true)+", #"+strconv.FormatInt(offset, 10)+"]!")
-	default:
-		a.say(name, regs, a.at(offset))
 	}
-	a.access(kind, size, offset)
+	a.access(loadKind(load), 2*size, offset)
+	return true
 }
 
 // register decodes loads and stores of one register with all kinds of offsets, and the atomics:
@@ -369,109 +218,60 @@ func (a *a64insn) register() bool {
 	if !scaled && a.bits(21, 21) == 1 && form != 2 {
 		return form == 0 && !v && a.atomic()
 	}
-	kind, name := loadKind(opc != 0)
-	bytes := 1 << size
-	var reg, suffix string
+	kind := loadKind(min(opc, 1))
 	switch {
 	case v:
-		kind, name = loadKind(opc&1 == 1)
-		if opc > 1 {
-			if size != 0 {
-				return false
-			}
-			bytes = 16
-		}
-		reg = scalar(a.rt, bytes)
-	case size == 3 && opc == 2:
-		name, reg = "prfm", prefetch(a.rt)
-		if form == 0 && !scaled {
-			name = "prfum"
-		} else if form != 2 && !scaled {
+		if kind = loadKind(opc & 1); opc > 1 && size != 0 {
 			return false
+		} else if opc > 1 {
+			size = 4
 		}
-	default:
-		width, s, ok := registerForm(size, opc)
-		if !ok {
-			return false
-		}
-		reg, suffix = general(a.rt, width), s
-	}
-	what := "r"
-	if !scaled && a.bits(21, 21) == 0 {
-		what = [...]string{"ur", "r", "tr", "r"}[form]
-	}
-	if name == "ld" || name == "st" {
-		name += what + suffix
-	} else {
-		bytes = 0
+	case size == 3 && opc == 2: // a prefetch, which never fails
+		a.in.use(a.xreg(a.rn))
+		return scaled || form == 0 || form == 2 && a.bits(21, 21) == 1
+	case !isAllocated(size, opc):
+		return false
 	}
 	switch {
 	case scaled:
-		unit := int64(max(bytes, 1))
-		if bytes == 0 {
-			unit = 8 // prfm
-		}
-		a.indexed(name, reg, kind, bytes, int64(a.bits(21, 10))*unit, false, false)
+		a.access(kind, 1<<size, int64(a.bits(21, 10))<<size)
 	case a.bits(21, 21) == 1:
-		return a.registerOffset(name, reg, kind, bytes, size, v && opc > 1)
+		return a.registerOffset(kind, size)
+	case form == 2 && v:
+		return false
+	case form == 1:
+		a.access(kind, 1<<size, 0)
 	default:
-		if form == 2 && v {
-			return false
-		}
-		a.indexed(name, reg, kind, bytes, a.signed(20, 12), form == 1, form == 3)
-	}
-	if bytes == 0 {
-		a.in.accesses = a.in.accesses[:0] // a prefetch never fails
+		a.access(kind, 1<<size, a.signed(20, 12))
 	}
 	return true
 }
 
-// registerOffset decodes an access at [Rn, Rm, extend #amount].
+// registerOffset decodes an access at [Rn, Rm, extend #amount]. The amount is size, the logarithm of
+// the bytes, or 0.
 //
 //	f8627820    ldr x0, [x1, x2, lsl #3]      option 3, S 1: x1 + x2 * 8
 //	f8625820    ldr x0, [x1, w2, uxtw #3]     option 2, S 1: x1 + the low half of x2 * 8
 //	38626820    ldrb w0, [x1, x2]             option 3, S 0
-func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size uint32, quad bool) bool {
-	rm, option, shift := a.bits(20, 16), a.bits(15, 13), a.bits(12, 12)
+func (a *a64insn) registerOffset(kind Kind, size uint32) bool {
+	rm, option, amount := a.bits(20, 16), a.bits(15, 13), size*a.bits(12, 12)
 	// Indexes of 8 and 16 bits do not exist for loads and stores.
 	if option&2 == 0 {
 		return false
 	}
-	amount := size
-	if quad {
-		amount = 4
+	index := Register{"xzr", 0}
+	if rm != 31 {
+		index = a.xreg(rm)
 	}
-	index := a.xreg(rm)
-	if rm == 31 {
-		index = Register{"xzr", 0}
-	}
-	value := index.Value
-	word, extend := xname(rm, false), "lsl"
 	switch option {
 	// The low half of the index register, zero-extended or sign-extended.
 	case 2:
-		value, word, extend = uint64(uint32(value)), general(rm, 4), "uxtw"
+		index.Value = uint64(uint32(index.Value))
 	case 6:
-		value, word, extend = uint64(int32(uint32(value))), general(rm, 4), "sxtw"
-	case 7:
-		extend = "sxtx"
+		index.Value = uint64(int32(uint32(index.Value)))
 	}
-	if shift == 0 {
-		amount = 0
-	}
-	index.Value = value
-	text := "[" + xname(a.rn, true) + ", " + word
-	switch {
-	case shift == 1:
-		text += ", " + extend + " #" + strconv.Itoa(int(amount))
-	case extend != "lsl":
-		text += ", " + extend
-	}
-	a.say(name, reg, text+"]")
 	base := a.xreg(a.rn)
-	if bytes != 0 {
-		a.in.add(Access{Address: base.Value + value<<amount, AddressKnown: true, Size: bytes, Kind: kind, Base: base, Index: index, Scale: 1 << amount})
-	}
+	a.in.add(Access{Address: base.Value + index.Value<<amount, AddressKnown: true, Size: 1 << size, Kind: kind, Base: base, Index: index, Scale: 1 << amount})
 	return true
 }
 
@@ -481,34 +281,131 @@ func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size ui
 //
 // Example: b8e00041 is "ldaddal w0, w1, [x2]": size 2, A 1, R 1, Rs 0, o3 0, opc 0 (add).
 func (a *a64insn) atomic() bool {
-	size, acquire, release := a.bits(31, 30), a.bits(23, 23) == 1, a.bits(22, 22) == 1
-	rs, o3, opc := a.bits(20, 16), a.bits(15, 15), a.bits(14, 12)
-	bytes := 1 << size
-	suffix := [...]string{"b", "h", "", ""}[size]
-	order := ""
-	if acquire {
-		order = "a"
-	}
-	if release {
-		order += "l"
-	}
+	size, o3, opc := a.bits(31, 30), a.bits(15, 15), a.bits(14, 12)
 	switch {
-	case o3 == 1 && opc == 4 && acquire && !release && rs == 31:
-		a.say("ldapr"+suffix, general(a.rt, bytes), a.at(0))
-		a.access(Read, bytes, 0)
-		return true
-	case o3 == 1 && opc == 0:
-		a.say("swp"+order+suffix, general(rs, bytes), general(a.rt, bytes), a.at(0))
-	case o3 == 0:
-		name := [...]string{"add", "clr", "eor", "set", "smax", "smin", "umax", "umin"}[opc]
-		if a.rt == 31 && !acquire {
-			a.say("st"+name+order+suffix, general(rs, bytes), a.at(0))
-		} else {
-			a.say("ld"+name+order+suffix, general(rs, bytes), general(a.rt, bytes), a.at(0))
-		}
+	case o3 == 1 && opc == 4 && a.bits(23, 16) == 0xbf: // ldapr
+		a.access(Read, 1<<size, 0)
+	case o3 == 0 || opc == 0:
+		a.access(ReadWrite, 1<<size, 0)
 	default:
 		return false
 	}
-	a.access(ReadWrite, bytes, 0)
 	return true
+}
+
+// structures decodes loads and stores of several vector registers, or of one element of each (ld1
+// to ld4, st1 to st4):
+//
+//	0 Q 001100 post L 0 Rm opcode size Rn Rt      0 Q 001101 post L R Rm opcode S size Rn Rt
+//
+//	4cdf7000    ld1 {v0.16b}, [x0], #16    the form of several registers: opcode 0111, one register
+//	0d400420    ld1 {v0.b}[1], [x1]        the form of one element: Q, S and size are its number
+func (a *a64insn) structures() bool {
+	q, single, post, load := a.bits(30, 30), a.bits(24, 24) == 1, a.bits(23, 23) == 1, a.bits(22, 22)
+	size := a.bits(11, 10)
+	if !post && a.bits(20, 16) != 0 {
+		return false
+	}
+	kind := loadKind(load)
+	if !single {
+		// By opcode: the number of registers, and of adjacent elements.
+		e := [16][2]int{0: {4, 4}, 2: {4, 1}, 4: {3, 3}, 6: {3, 1}, 7: {1, 1}, 8: {2, 2}, 10: {2, 1}}[a.bits(15, 12)]
+		if a.bits(21, 21) != 0 || e[0] == 0 || e[1] > 1 && size == 3 && q == 0 {
+			return false
+		}
+		a.access(kind, e[0]*8<<q, 0)
+		return true
+	}
+	opcode, s := a.bits(15, 13), a.bits(12, 12)
+	element := 1 << (opcode >> 1)
+	switch opcode >> 1 {
+	case 1:
+		if size&1 != 0 {
+			return false
+		}
+	case 2:
+		if size == 1 && s == 0 {
+			element = 8
+		} else if size != 0 {
+			return false
+		}
+	case 3: // one element to all lanes
+		if load == 0 || s != 0 {
+			return false
+		}
+		element = 1 << size
+	}
+	a.access(kind, (int(opcode&1)<<1+int(a.bits(21, 21))+1)*element, 0)
+	return true
+}
+
+// zeroLine decodes dc zva, which clears a block. Its size is 64 bytes on nearly all processors.
+func (a *a64insn) zeroLine() {
+	const block = 64
+	if a.rt == 31 {
+		return
+	}
+	base := a.xreg(a.rt)
+	a.in.add(Access{Address: base.Value &^ (block - 1), AddressKnown: true, Size: block, Kind: Write, Base: base})
+}
+
+// branch decodes b and bl.
+//
+//	op 00101 imm26
+//
+// Example: 94000010 is "bl" to 64 bytes on: imm26 counts instructions of 4 bytes from the branch itself.
+func (a *a64insn) branch() {
+	how := [...]string{"jump", "call"}[a.bits(31, 31)]
+	a.in.jump = &Jump{Target: a.m.pc + uint64(a.signed(25, 0)*4), How: how}
+}
+
+// branchRegister decodes br, blr and ret, also those that authenticate the pointer first:
+//
+//	1101011 Z 0 op 11111 0000 A M Rn Rm
+//
+//	d63f0100    blr x8      Z 0, op 01
+//	d65f03c0    ret         Z 0, op 10, Rn 30
+//	d65f0bff    retaa       A 1: x30 is authenticated with key A
+func (a *a64insn) branchRegister() {
+	op, auth := a.bits(22, 21), a.bits(11, 11) == 1
+	if a.bits(23, 23) != 0 || a.bits(20, 12) != 0x1f0 || op > 2 || a.in.text == "" {
+		return
+	}
+	if auth && op == 2 {
+		a.rn = 30
+	}
+	reg := Register{Name: "xzr"}
+	if a.rn != 31 {
+		reg = a.xreg(a.rn)
+	}
+	a.in.use(reg)
+	a.in.jump = &Jump{Target: reg.Value, How: [...]string{"jump", "call", "return"}[op], Register: reg}
+}
+
+// authenticates reports whether an instruction authenticates a pointer, and so faults if that fails
+// and the processor has FEAT_FPAC.
+//
+//	11011010110000010 0 Z 1 kk Rn Rd         autia, autib, autda, autdb; Z: autiza …
+//	11010101000000110010 0001 1 k 1 11111    autia1716, autib1716
+//	11010101000000110010 0011 1 k s 11111    autiaz, autiasp, autibz, autibsp
+//	1101011 Z 0 op 111110000 1 M Rn Rm       braa, blraa, retaa …
+//	11111000 M S 1 imm9 W 1 Rn Rt            ldraa, ldrab
+func authenticates(w uint32) bool {
+	return w&0xffffd000 == 0xdac11000 || w&^0x40 == 0xd503219f || w&^0x60 == 0xd503239f ||
+		w&0xfe9ff800 == 0xd61f0800 || w&0xff200400 == 0xf8200400
+}
+
+// exception decodes brk and hlt:
+//
+//	11010100 opc imm16 000 LL
+func (a *a64insn) exception() {
+	switch a.w &^ (0xffff << 5) {
+	case 0xd4200000:
+		a.in.trap = true
+		// clang's code checks a pointer that it authenticated, and stops at brk 0xc470 plus the key
+		// (LLVM, AArch64PointerAuth).
+		a.in.authenticates = a.bits(20, 5)&^3 == 0xc470
+	case 0xd4400000:
+		a.in.trap = true
+	}
 }

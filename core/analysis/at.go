@@ -1,14 +1,12 @@
 package analysis
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
-	"github.com/crashpane/crashpane/core/disasm"
 )
 
 // At returns the instruction that a frame is at: the one at the program counter, or for a caller,
@@ -34,9 +32,6 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruc
 	if in.Module, _ = d.ModuleAt(at); in.Module >= 0 { // elsewhere they may be any data
 		in.Bytes = m.code(at, found.len)
 	}
-	if in.Text == "" && m.arch.Instructions == cpu.DecodedA64 && len(in.Bytes) >= 4 { // it neither accesses memory nor branches
-		in.Text = disasm.DecodeA64(in.Bytes, at).Text
-	}
 	if j := found.jump; j != nil && j.How == "call" && j.Register.Name == "" && !j.InMemory {
 		calls, known = j.Target, true
 	}
@@ -55,7 +50,7 @@ func (m *machine) decodeAt(at uint64) *decoded {
 		in = m.x86(p, 8*m.arch.WordSize)
 	case cpu.DecodedA64:
 		if len(p) >= 4 {
-			in = m.a64(binary.LittleEndian.Uint32(p))
+			in = m.a64(p[:4])
 		}
 	}
 	if in == nil || in.len > len(p) {

@@ -35,7 +35,7 @@ func TestAt(t *testing.T) {
 		{name: "x86", arch: cpu.X86, code: "e8fb000000", pc: 5, caller: true, text: "call 0x400200", calls: 0x200},
 		{name: "arm64", arch: cpu.ARM64, code: "200040b9", text: "ldr w0, [x1]"},
 		{name: "arm64 that moves no data", arch: cpu.ARM64, code: "ff4303d1", text: "sub sp, sp, #0xd0"},
-		{name: "bl", arch: cpu.ARM64, code: "40000094", pc: 4, caller: true, text: "bl #256", calls: 0x200},
+		{name: "bl", arch: cpu.ARM64, code: "40000094", pc: 4, caller: true, text: "bl 0x400200", calls: 0x200},
 		{name: "blr", arch: cpu.ARM64, code: "00013fd6", pc: 4, caller: true, text: "blr x8"},
 		{name: "b is no call", arch: cpu.ARM64, code: "40000014", pc: 4, caller: true},
 		{name: "another processor", arch: cpu.MIPS, code: "00000000"},

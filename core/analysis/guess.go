@@ -283,12 +283,7 @@ func (c *crash) contradictions(say func(string, ...any)) {
 
 // allKnown reports whether the dump has all values that the addresses were computed from.
 func allKnown(all []Access) bool {
-	for i := range all {
-		if !all[i].AddressKnown {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(a Access) bool { return !a.AddressKnown })
 }
 
 // alignedMove reports whether an instruction needs its memory operand aligned to the operand's

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -83,16 +84,10 @@ func (c *crash) memoryEvent(e *Event) {
 	case c.execution():
 		at("jumped to", c.pc, c.because(c.pc, Exec, ""))
 	case c.ranInto():
-		why := c.refusal(c.why.Address, Exec)
-		if why == "" {
-			why = "memory that may not be executed"
-		}
+		why := cmp.Or(c.refusal(c.why.Address, Exec), "memory that may not be executed")
 		at("ran into", c.why.Address, why+", with the instruction at "+hexWord(c.pc))
 	case c.badTarget():
-		did := map[string]string{"call": "tried to call", "return": "tried to return to"}[j.How]
-		if did == "" {
-			did = "tried to jump to"
-		}
+		did := cmp.Or(map[string]string{"call": "tried to call", "return": "tried to return to"}[j.How], "tried to jump to")
 		at(did, j.Target, c.because(j.Target, Exec, through(j.Register, 0)))
 	case c.out.Cause >= 0:
 		c.accessEvent(e, &c.out.Accesses[c.out.Cause])

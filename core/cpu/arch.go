@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,9 +147,7 @@ func newArch(a *Arch) *Arch {
 	}
 	for _, l := range a.Contexts {
 		l.Arch = a
-		if l.What == "" {
-			l.What = a.Name
-		}
+		l.What = cmp.Or(l.What, a.Name)
 		if l.Usual == 0 {
 			l.Usual = a.Processors[0]
 		}

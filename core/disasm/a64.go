@@ -42,7 +42,7 @@ func DecodeA64(code []byte, at uint64) Inst {
 
 // a64Words puts right how arm64asm spells: no space after a comma, registers of the system without
 // a name.
-var a64Words = strings.NewReplacer(",#", ", #", "s3_3_c13_c0_2", "tpidr_el0", "s3_3_c13_c0_3", "tpidrro_el0", "s3_3_c4_c4_0", "fpcr", "s3_3_c4_c4_1", "fpsr",
+var a64Words = strings.NewReplacer(", ", ", ", ",", ", ", "s3_3_c13_c0_2", "tpidr_el0", "s3_3_c13_c0_3", "tpidrro_el0", "s3_3_c4_c4_0", "fpcr", "s3_3_c4_c4_1", "fpsr",
 	"s3_3_c0_c0_7", "dczid_el0", "s3_3_c0_c0_1", "ctr_el0", "s3_3_c14_c0_2", "cntvct_el0", "s3_3_c14_c0_0", "cntfrq_el0")
 
 // absolute writes the address of an instruction's target where a decoder writes how far it is:
@@ -78,7 +78,8 @@ func field(word uint32, at, n int) uint32 { return word >> at & (1<<n - 1) }
 // signed is a field with a sign.
 func signed(word uint32, at, n int) int32 { return int32(word<<(32-at-n)) >> (32 - n) }
 
-// a64Rows are instructions that golang.org/x/arch lacks and that C libraries have, or spells by their numbers: hints, atomics (LSE), memory tags (MTE) and those of SVE that copy and fill memory.
+// a64Rows are instructions that golang.org/x/arch lacks and that programs have, or spells by their numbers: hints, atomics (LSE),
+// loads of limited ordering, pointer authentication, memory tags (MTE) and those of SVE that copy and fill memory.
 //
 // Source: Arm Architecture Reference Manual for A-profile, section C4.1, and C8 for SVE.
 var a64Rows = []a64Row{
@@ -89,6 +90,11 @@ var a64Rows = []a64Row{
 	{0x3fa07c00, 0x08a07c00, compareAndSwap},
 	{0xbfa07c00, 0x08207c00, comparePair},
 	{0x3ffffc00, 0x38bfc000, func(w uint32) string { return order("ldapr", w, 0, 0) + " " + sized(w, 0) + ", " + base(w, 0, 0) }},
+	{0x3fa08000, 0x08800000, func(w uint32) string { // limited ordering
+		return order([2]string{"stllr", "ldlar"}[field(w, 22, 1)], w, 0, 0) + " " + sized(w, 0) + ", " + base(w, 0, 0)
+	}},
+	{0x3f200c00, 0x19000000, unscaled},
+	{0xfe9ff800, 0xd61f0800, authenticated},
 
 	{0xffe0fc00, 0x9ac01000, func(w uint32) string { // irg
 		s := "irg " + xsp(w, 0) + ", " + xsp(w, 5)
@@ -140,8 +146,11 @@ var hints = map[uint32]string{7: "xpaclri", 8: "pacia1716", 10: "pacib1716", 12:
 // a64More spells an instruction of a64Rows, or returns "".
 func a64More(word uint32) string {
 	for _, r := range a64Rows {
-		if word&r.mask == r.bits {
-			return r.text(word)
+		if word&r.mask != r.bits {
+			continue
+		}
+		if s := r.text(word); s != "" {
+			return s
 		}
 	}
 	return ""
@@ -180,6 +189,41 @@ func comparePair(w uint32) string {
 		}
 	}
 	return s + base(w, 0, 0)
+}
+
+// unscaled spells ldapur and stlur.
+func unscaled(w uint32) string {
+	size, op := w>>30, field(w, 22, 2)
+	if op > 1 && size+op > 4 {
+		return ""
+	}
+	kind := "w"
+	if size == 3 || op == 2 {
+		kind = "x"
+	}
+	name := [4]string{"stlur", "ldapur", "ldapurs", "ldapurs"}[op] + [4]string{"b", "h"}[size]
+	if size == 2 && op == 2 {
+		name += "w"
+	}
+	return name + " " + register(kind, field(w, 0, 5), "zr") + ", " + base(w, signed(w, 12, 9), 0)
+}
+
+// authenticated spells branches that authenticate the pointer first: with an address (braa), with 0 (braaz), and returns.
+func authenticated(w uint32) string {
+	op, modifier := field(w, 21, 2), field(w, 24, 1)
+	if op > 2 {
+		return ""
+	}
+	name := [3]string{"br", "blr", "ret"}[op] + [2]string{"aa", "ab"}[field(w, 10, 1)]
+	switch {
+	case op == 2 && w&0x3ff == 0x3ff && modifier == 0:
+		return name
+	case op < 2 && modifier == 1:
+		return name + " " + x(w, 5) + ", " + xsp(w, 0)
+	case op < 2 && field(w, 0, 5) == 31:
+		return name + "z " + x(w, 5)
+	}
+	return ""
 }
 
 // order adds to an atomic instruction's name its order and the size of its operand.

@@ -2,6 +2,7 @@ package dumptext
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/crashpane/crashpane/core"
 )
@@ -54,11 +55,11 @@ func init() {
 		{field: "Streams", name: "stream", how: printStreams},
 		{field: "Diags", name: "diagnostic"},
 		{field: "System", streams: []core.StreamType{core.StreamSystemInfo}},
-		{field: "Misc", name: "misc_info", streams: []core.StreamType{core.StreamMiscInfo}, how: printMisc},
+		{field: "Misc", name: "misc_info", streams: []core.StreamType{core.StreamMiscInfo}, how: printRenamed("Flags", "MiscFlags")},
 		{field: "Exception", streams: []core.StreamType{core.StreamException}, how: printException},
 		{field: "Exceptions", name: "other_exception", streams: []core.StreamType{core.StreamException}, how: printOthers},
 		{field: "Breakpad", name: "breakpad_info", streams: []core.StreamType{core.StreamBreakpadInfo}},
-		{field: "Assertion", streams: []core.StreamType{core.StreamAssertion}, how: printAssertion},
+		{field: "Assertion", streams: []core.StreamType{core.StreamAssertion}, how: printRenamed("Type", "AssertionType")},
 		{field: "Threads", name: "thread", streams: []core.StreamType{core.StreamThreadList, core.StreamThreadNames}, how: printThreads},
 		{field: "Modules", name: "module", streams: []core.StreamType{core.StreamModuleList}},
 		{field: "Unloaded", name: "unloaded_module", streams: []core.StreamType{core.StreamUnloadedList}},
@@ -84,29 +85,36 @@ func nothing(*walk, string, reflect.Value) {}
 
 // claimed reports whether a section prints a stream's content.
 func claimed(t core.StreamType) bool {
-	for i := range sections {
-		for _, s := range sections[i].streams {
-			if s == t {
-				return true
-			}
-		}
+	return slices.ContainsFunc(sections, func(s section) bool { return slices.Contains(s.streams, t) })
+}
+
+// some is list, unless n is 0.
+func (w *walk) some(name string, n int, item func(i int)) {
+	if n > 0 {
+		w.list(name, n, item)
 	}
-	return false
+}
+
+// list prints a list of n structs.
+func (w *walk) list(name string, n int, item func(i int)) {
+	w.open(name, true)
+	for i := range n {
+		w.open("", false)
+		item(i)
+		w.close()
+	}
+	w.close()
 }
 
 // printStreams prints the directory, and the content of streams that no section prints.
 func printStreams(w *walk, name string, _ reflect.Value) {
-	w.open(name, true)
-	for i := range w.d.Streams {
+	w.list(name, len(w.d.Streams), func(i int) {
 		s := &w.d.Streams[i]
-		w.open("", false)
 		w.fields(reflect.ValueOf(s).Elem(), 0)
 		if s.Type != core.StreamUnused && (s.Duplicate && s.Type != core.StreamException || !s.Decoded || !claimed(s.Type)) {
 			w.content(s)
 		}
-		w.close()
-	}
-	w.close()
+	})
 }
 
 // content prints a stream as lines if it is text, else as bytes. printStreams calls it for a stream
@@ -124,37 +132,21 @@ func (w *walk) content(s *core.Stream) {
 	}
 }
 
-// printMisc gives the flags a Go name of their own, because Flags of other structs mean other
-// things.
-func printMisc(w *walk, name string, v reflect.Value) {
-	if v.IsNil() {
-		return
+// printRenamed prints a struct, if there is one, and gives one of its fields a Go name of its own, because
+// fields of other structs with the same name mean other things.
+func printRenamed(field, as string) func(w *walk, name string, v reflect.Value) {
+	return func(w *walk, name string, v reflect.Value) {
+		if v.IsNil() {
+			return
+		}
+		w.open(name, false)
+		w.renamed(v.Elem(), field, as)
+		w.close()
 	}
-	w.open(name, false)
-	w.renamed(v.Elem(), "Flags", "MiscFlags")
-	w.close()
-}
-
-func printAssertion(w *walk, name string, v reflect.Value) {
-	if v.IsNil() {
-		return
-	}
-	w.open(name, false)
-	w.renamed(v.Elem(), "Type", "AssertionType")
-	w.close()
 }
 
 func printRegions(w *walk, name string, v reflect.Value) {
-	if v.Len() == 0 {
-		return
-	}
-	w.open(name, true)
-	for i := range v.Len() {
-		w.open("", false)
-		w.renamed(v.Index(i), "Type", "MemoryType")
-		w.close()
-	}
-	w.close()
+	w.some(name, v.Len(), func(i int) { w.renamed(v.Index(i), "Type", "MemoryType") })
 }
 
 // renamed prints a struct's fields, and treats one as if it had another Go name.
@@ -179,40 +171,24 @@ func printException(w *walk, name string, v reflect.Value) {
 	}
 	w.open(name, false)
 	w.renamed(v.Elem(), "Flags", "ExceptionFlags")
-	c, err := w.d.ExceptionContext()
-	w.context(c, err)
+	w.context(w.d.ExceptionContext())
 	w.close()
 }
 
 // printOthers prints the exceptions of a dump with several, but for the last, which is in its own
 // section.
 func printOthers(w *walk, name string, v reflect.Value) {
-	if v.Len() < 2 {
-		return
-	}
-	w.open(name, true)
-	for i := range v.Len() - 1 {
-		w.open("", false)
+	w.some(name, max(0, v.Len()-1), func(i int) {
 		w.renamed(v.Index(i), "Flags", "ExceptionFlags")
 		w.context(w.d.ContextOf(&w.d.Exceptions[i]))
-		w.close()
-	}
-	w.close()
+	})
 }
 
 func printThreads(w *walk, name string, v reflect.Value) {
-	if v.Len() == 0 {
-		return
-	}
-	w.open(name, true)
-	for i := range v.Len() {
-		w.open("", false)
+	w.some(name, v.Len(), func(i int) {
 		w.fields(v.Index(i), 0)
-		c, err := w.d.ThreadContext(i)
-		w.context(c, err)
-		w.close()
-	}
-	w.close()
+		w.context(w.d.ThreadContext(i))
+	})
 }
 
 // context prints every register by name.
@@ -248,12 +224,11 @@ func printMemory(w *walk, _ string, _ reflect.Value) {
 		name string
 		list []core.Region
 	}{{"memory_list", w.d.Memory.List()}, {"memory64_list", w.d.Memory.List64()}, {"memory", w.d.Memory.Regions()}} {
-		if len(l.list) == 0 || l.name == "memory" && !w.o.Memory {
+		if l.name == "memory" && !w.o.Memory {
 			continue
 		}
-		w.open(l.name, true)
-		for _, r := range l.list {
-			w.open("", false)
+		w.some(l.name, len(l.list), func(i int) {
+			r := &l.list[i]
 			w.value("start", hexadecimal(r.Start, 0))
 			w.value("end", hexadecimal(r.End(), 0))
 			w.value("size", hexadecimal(r.Loc.Size, 0))
@@ -261,9 +236,7 @@ func printMemory(w *walk, _ string, _ reflect.Value) {
 			if l.name == "memory" {
 				w.raw("bytes", r.Loc, r.Start)
 			}
-			w.close()
-		}
-		w.close()
+		})
 	}
 	if !w.o.Memory && len(w.d.Memory.Regions()) > 0 {
 		w.value("memory_bytes", plain("left out; --memory prints them"))

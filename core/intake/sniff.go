@@ -101,12 +101,6 @@ func (k Kind) IsPacked() bool { return k.packing().kind != "" }
 // HasMembers reports whether files of the kind are archives that Expand opens.
 func (k Kind) HasMembers() bool { return k.packing().many }
 
-// NamedPacked reports whether a file has the name of a compressed file or an archive.
-func NamedPacked(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc(packedKinds, func(p packedKind) bool { return p.ending != "" && strings.HasSuffix(name, p.ending) })
-}
-
 // Endings returns the endings of the names of compressed files.
 func Endings() (out []string) {
 	for _, p := range packedKinds {

@@ -183,11 +183,3 @@ func TestSniffCorpus(t *testing.T) {
 		t.Errorf("only %v", counts)
 	}
 }
-
-func TestNamedPacked(t *testing.T) {
-	for name, want := range map[string]bool{"a.sym.gz": true, "A.ZIP": true, "a.zst": true, "a.tar.xz": true, "a.cab": true, "a.sym": false, "gz": false, "a.pdb": false} {
-		if NamedPacked(name) != want {
-			t.Errorf("%s: %v", name, !want)
-		}
-	}
-}

@@ -178,6 +178,51 @@ func (w *Writer) StrOrNull(k, v string) {
 	w.Str(k, v)
 }
 
+// IntOrNull writes a number as a member, or null if it is not known.
+func (w *Writer) IntOrNull(k string, v int64, known bool) {
+	if !known {
+		w.Null(k)
+		return
+	}
+	w.Int(k, v)
+}
+
+// ObjectOrNull writes an object as a member, or null if there is none.
+func (w *Writer) ObjectOrNull(k string, is bool, body func()) {
+	if !is {
+		w.Null(k)
+		return
+	}
+	w.Object(k, body)
+}
+
+// NumberOrNull writes the number that a pointer has as a member, or null without one.
+func NumberOrNull[T uint32 | uint64](w *Writer, k string, n *T) {
+	if n == nil {
+		w.Null(k)
+		return
+	}
+	w.Uint(k, uint64(*n))
+}
+
+// Strings writes a list of strings as a member.
+func (w *Writer) Strings(k string, all []string) {
+	w.List(k, len(all), func(i int) { w.PutString(all[i]) })
+}
+
+// StrIf and BoolIf write a member that is absent where it is empty or false.
+func (w *Writer) StrIf(k, v string) {
+	if v != "" {
+		w.Str(k, v)
+	}
+}
+
+func (w *Writer) BoolIf(k string, v bool) {
+	if v {
+		w.Bool(k, v)
+	}
+}
+
 // PutObject writes an object. body writes its members.
 func (w *Writer) PutObject(body func()) {
 	w.Begin(false)

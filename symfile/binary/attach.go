@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -82,12 +83,7 @@ func (f *elfProgram) files() []*elf.File {
 // isSplit reports whether some units are in .dwo files. Those use the addresses in .debug_addr of
 // this file.
 func (f *elfProgram) isSplit() bool {
-	for _, e := range f.files() {
-		if e.Section(".debug_addr") != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.files(), func(e *elf.File) bool { return e.Section(".debug_addr") != nil })
 }
 
 // attachAlt attaches the supplementary file of dwz if it has the build id that .gnu_debugaltlink

@@ -166,12 +166,7 @@ func hasCode(e *elf.File) bool {
 	if sections {
 		return false
 	}
-	for _, s := range e.Segments {
-		if s.Type == segLoad && s.Flags&segExec != 0 && s.FileSize > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Segments, func(s elf.Segment) bool { return s.Type == segLoad && s.Flags&segExec != 0 && s.FileSize > 0 })
 }
 
 // code reads bytes that are the same in memory: those of sections, or else segments, that are not

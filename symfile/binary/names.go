@@ -56,12 +56,7 @@ func (f *File) symbolTables() ([]*names, error) {
 
 // full reports whether one of the tables has more than the exported symbols.
 func full(tables []*names) bool {
-	for _, n := range tables {
-		if n.full {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tables, func(n *names) bool { return n.full })
 }
 
 // symbolNames is the symbol tables of a file as package dwarf asks for them.

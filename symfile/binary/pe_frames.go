@@ -1,6 +1,8 @@
 package binary
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -45,12 +47,7 @@ type codeReader struct {
 
 // has reports whether there is code at an address.
 func (r *codeReader) has(rva uint64) bool {
-	for _, c := range r.pe.Code() {
-		if rva >= c[0] && rva < c[1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.pe.Code(), func(c [2]uint64) bool { return rva >= c[0] && rva < c[1] })
 }
 
 // read returns up to n bytes of code from an address on: fewer at the end of a section, none if the

@@ -68,9 +68,7 @@ func (f *File) find(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 		case input.Needs(err):
 			return symbol.Symbol{}, symbol.Needs, err
 		case err != nil:
-			if failed == nil {
-				failed = err
-			}
+			failed = cmp.Or(failed, err)
 		case ans == symbol.Yes && sym.Public:
 			if public == nil {
 				public = &sym
@@ -93,9 +91,7 @@ func (f *File) find(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			return symbol.Symbol{}, symbol.Needs, err
 		}
 		if err != nil {
-			if failed == nil {
-				failed = err
-			}
+			failed = cmp.Or(failed, err)
 			continue
 		}
 		if s, ok := p.Lookup(rva); ok {

@@ -1,6 +1,8 @@
 package binary
 
 import (
+	"cmp"
+
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -71,9 +73,7 @@ func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 		case input.Needs(err):
 			return unwind.Row{}, symbol.Needs, err
 		case err != nil:
-			if failed == nil {
-				failed = err
-			}
+			failed = cmp.Or(failed, err)
 		case ok:
 			return row, symbol.Yes, failed
 		case noRules.Origin.Part == "":

@@ -245,9 +245,7 @@ func (o *output) files(s *sorter) {
 	for i, name := range s.files.list {
 		o.str("FILE")
 		o.dec(uint64(i))
-		if name == "" {
-			name = noFile
-		}
+		name = cmp.Or(name, noFile)
 		o.text(name)
 		o.end()
 	}

@@ -1,6 +1,7 @@
 package dwarfcfi
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -73,12 +74,7 @@ func (t *table) index() error {
 
 // zero reports whether all bytes are 0.
 func zero(p []byte) bool {
-	for _, b := range p {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+	return len(bytes.Trim(p, "\x00")) == 0
 }
 
 // fdeRange parses which code an FDE covers. p begins at the entry. It returns false for an FDE of a

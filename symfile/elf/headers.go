@@ -1,6 +1,7 @@
 package elf
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -37,10 +38,7 @@ func (f *File) readSections(h *rawHeader) {
 		f.warnErr(err)
 		return
 	}
-	count := h.shCount
-	if count == 0 {
-		count = first.Size
-	}
+	count := cmp.Or(h.shCount, first.Size)
 	if h.names == countMore {
 		h.names = uint64(first.Link)
 	}

@@ -48,8 +48,6 @@ func a64Reg(n uint32, number31 cpu.Reg) cpu.Reg {
 	return number31
 }
 
-const zero = cpu.NoReg
-
 // a64Immediate: add and sub with an immediate, and with sp; and, or of other constants.
 //
 //	sf op 100010 sh imm12 Rn Rd
@@ -220,8 +218,8 @@ func (m *machine) a64Memory(w uint32) {
 		}
 		if !vector {
 			whole := w>>30 == 2
-			m.a64Access(rt, address, load, whole)
-			m.a64Access(a64Reg(w>>10, zero), address.plus(size), load, whole)
+			m.access(rt, address, load, whole)
+			m.access(a64Reg(w>>10, zero), address.plus(size), load, whole)
 		}
 		if mode == 1 || mode == 3 {
 			m.set(rn, base.plus(n))
@@ -233,7 +231,7 @@ func (m *machine) a64Memory(w uint32) {
 		switch {
 		case w>>24&1 != 0: // an unsigned distance
 			if !vector {
-				m.a64Access(rt, base.plus(int64(w>>10&0xfff)<<(w>>30)), load, whole)
+				m.access(rt, base.plus(int64(w>>10&0xfff)<<(w>>30)), load, whole)
 			}
 		case w>>21&1 == 0: // a signed one; with bit 10 the base register changes
 			n := int64(int32(w<<11) >> 23)
@@ -242,7 +240,7 @@ func (m *machine) a64Memory(w uint32) {
 				address = base
 			}
 			if !vector {
-				m.a64Access(rt, address, load, whole)
+				m.access(rt, address, load, whole)
 			}
 			if w>>10&1 != 0 {
 				m.set(rn, base.plus(n))
@@ -260,19 +258,5 @@ func (m *machine) a64Memory(w uint32) {
 		m.set(a64Reg(w>>10, zero), value{})
 	case w>>23&1 != 0: // vectors that change their base register
 		m.set(rn, value{})
-	}
-}
-
-// a64Access is a load or store of one register.
-func (m *machine) a64Access(r cpu.Reg, at value, load, whole bool) {
-	switch {
-	case load && whole:
-		m.set(r, m.load(at))
-	case load:
-		m.set(r, value{})
-	case r == cpu.NoReg || !whole:
-		m.store(at, value{})
-	default:
-		m.store(at, m.get(r))
 	}
 }

@@ -37,7 +37,7 @@ func armReg(n uint32) cpu.Reg {
 	return cpu.Reg(n)
 }
 
-// armPC reads pc as an operand gives no value that is followed.
+// armGet is the value of an operand. Of pc it is none that is followed.
 func (m *machine) armGet(n uint32) value {
 	if n&15 == 15 {
 		return value{}
@@ -82,11 +82,7 @@ func (m *machine) armMany(base, list uint32, load, up, before, writes bool) flow
 		at = start.plus(4 - size)
 	}
 	if writes {
-		if up {
-			m.armSet(base, start.plus(size))
-		} else {
-			m.armSet(base, start.plus(-size))
-		}
+		m.armSet(base, start.plus(distance(uint32(size), up)))
 	}
 	f := flow{}
 	for n := uint32(0); n < 16; n++ {
@@ -177,10 +173,7 @@ func (m *machine) armInstruction(at uint64, w uint32) flow {
 	case w>>25&7 == 4: // ldm, stm
 		return m.armMany(rn, w, load, up, before, writes)
 	case w>>26&3 == 1 && (w>>25&1 == 0 || w>>4&1 == 0): // ldr, str
-		n := int64(w & 0xfff)
-		if !up {
-			n = -n
-		}
+		n := distance(w&0xfff, up)
 		if w>>25&1 != 0 { // a register as distance
 			if writes || !before {
 				m.armSet(rn, value{})
@@ -193,11 +186,7 @@ func (m *machine) armInstruction(at uint64, w uint32) flow {
 		return m.armOne(rd, rn, n, load, w>>22&1 == 0, before, writes || !before)
 	case w>>26&3 == 3: // vpush, vpop and their like; svc
 		if w>>25&1 == 0 && rn == 13 && writes {
-			n := int64(w&0xff) * 4
-			if !up {
-				n = -n
-			}
-			m.armSet(13, m.armGet(13).plus(n))
+			m.armSet(13, m.armGet(13).plus(distance(w&0xff*4, up)))
 		} else if load && w>>24&15 != 15 && w>>25&1 != 0 && w>>4&1 != 0 { // moves from the coprocessor
 			m.armSet(rd, value{})
 		}
@@ -242,11 +231,7 @@ func (m *machine) thumbInstruction(at uint64, w uint32) flow {
 	case w>>9 == 0x5e: // pop
 		return m.armMany(13, w&0xff|w<<7&0x8000, true, true, false, true)
 	case w>>8 == 0xb0: // add, sub sp
-		n := int64(w&0x7f) * 4
-		if w&0x80 != 0 {
-			n = -n
-		}
-		return m.armSet(13, m.armGet(13).plus(n))
+		return m.armSet(13, m.armGet(13).plus(distance(w&0x7f*4, w&0x80 == 0)))
 	case w>>11 == 0x15: // add rd, sp, #
 		return m.armSet(w>>8&7, m.armGet(13).plus(int64(w&0xff)*4))
 	case w>>11 == 0x12, w>>11 == 0x13: // str, ldr relative to sp
@@ -295,6 +280,14 @@ func (m *machine) thumbInstruction(at uint64, w uint32) flow {
 	return m.armSet(low, value{})
 }
 
+// thumbSet writes the result of data processing; number 15 is nothing: a comparison.
+func (m *machine) thumbSet(rd uint32, v value) flow {
+	if rd == 15 {
+		return flow{}
+	}
+	return m.armSet(rd, v)
+}
+
 // thumb32 is an instruction of two halves.
 func (m *machine) thumb32(at uint64, a, b uint32) flow {
 	rn, rt := a&15, b>>12
@@ -303,10 +296,7 @@ func (m *machine) thumb32(at uint64, a, b uint32) flow {
 	case a>>9 == 0x74 && a>>6&1 == 0: // ldm, stm: e8 or e9, writes in bit 5
 		return m.armMany(rn, b, load, a>>8&1 == 0, a>>8&1 != 0, a>>5&1 != 0)
 	case a>>9 == 0x74 && (a>>8&1 != 0 || a>>5&1 != 0): // ldrd, strd
-		n := int64(b&0xff) * 4
-		if a>>7&1 == 0 {
-			n = -n
-		}
+		n := distance(b&0xff*4, a>>7&1 != 0)
 		before, writes := a>>8&1 != 0, a>>5&1 != 0
 		start := m.armGet(rn)
 		if load {
@@ -336,11 +326,7 @@ func (m *machine) thumb32(at uint64, a, b uint32) flow {
 		case a>>7&1 != 0: // twelve bits
 			return m.armOne(rt, rn, int64(b&0xfff), load, whole, true, false)
 		case b>>11&1 != 0: // eight bits
-			n := int64(b & 0xff)
-			if b>>9&1 == 0 {
-				n = -n
-			}
-			return m.armOne(rt, rn, n, load, whole, b>>10&1 != 0, b>>8&1 != 0)
+			return m.armOne(rt, rn, distance(b&0xff, b>>9&1 != 0), load, whole, b>>10&1 != 0, b>>8&1 != 0)
 		case load:
 			return m.armSet(rt, value{})
 		}
@@ -353,24 +339,15 @@ func (m *machine) thumb32(at uint64, a, b uint32) flow {
 		}
 		switch a >> 4 & 0x3f &^ 1 {
 		case 0x10, 0x20: // add
-			if rd == 15 {
-				return flow{}
-			}
-			return m.armSet(rd, m.armGet(rn).plus(n))
+			return m.thumbSet(rd, m.armGet(rn).plus(n))
 		case 0x1a, 0x2a: // sub
-			if rd == 15 {
-				return flow{}
-			}
-			return m.armSet(rd, m.armGet(rn).plus(-n))
+			return m.thumbSet(rd, m.armGet(rn).plus(-n))
 		case 0x02: // bic
 			if rd == 13 {
 				return m.armSet(rd, m.align(m.armGet(rn)))
 			}
 		}
-		if rd == 15 {
-			return flow{}
-		}
-		return m.armSet(rd, value{})
+		return m.thumbSet(rd, value{})
 	case a>>11 == 0x1e && b>>14 == 3, a>>11 == 0x1e && b>>14 == 2 && b>>12&1 != 0: // bl, blx, b
 		s := int32(a<<21) >> 31
 		i1, i2 := ^(int32(b>>13)^s)&1, ^(int32(b>>11)^s)&1
@@ -389,24 +366,17 @@ func (m *machine) thumb32(at uint64, a, b uint32) flow {
 		return flow{}
 	case a>>10&0xf == 0xb || a>>8&0xec == 0xec: // coprocessors: vpush, vpop
 		if rn == 13 && a>>5&1 != 0 && a>>9&1 == 0 {
-			n := int64(b&0xff) * 4
-			if a>>7&1 == 0 {
-				n = -n
-			}
-			m.armSet(13, m.armGet(13).plus(n))
+			m.armSet(13, m.armGet(13).plus(distance(b&0xff*4, a>>7&1 != 0)))
 		} else if load && a>>9&1 != 0 && b>>4&1 != 0 {
 			m.armSet(rt, value{})
 		}
 		return flow{}
 	case a>>9 == 0x75: // data processing with registers
 		rd := b >> 8 & 15
-		if rd == 15 {
-			return flow{}
-		}
 		if a&0xffef == 0xea4f && b&0x70f0 == 0 {
-			return m.armSet(rd, m.armGet(b))
+			return m.thumbSet(rd, m.armGet(b))
 		}
-		return m.armSet(rd, value{})
+		return m.thumbSet(rd, value{})
 	case a>>8 == 0xfb: // multiplications
 		m.armSet(rt, value{})
 		return m.armSet(b>>8, value{})

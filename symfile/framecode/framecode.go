@@ -226,6 +226,40 @@ func (m *machine) store(at, v value) {
 	m.stored = &store{to, v, m.stored, n}
 }
 
+// access is a load or store of one register. whole: of all of it.
+func (m *machine) access(r cpu.Reg, at value, load, whole bool) {
+	switch {
+	case load && whole:
+		m.set(r, m.load(at))
+	case load:
+		m.set(r, value{})
+	case whole:
+		m.store(at, m.get(r))
+	default:
+		m.store(at, value{})
+	}
+}
+
+// general is a register by its number in instructions, which is that of the table, on processors whose
+// register 0 is always 0.
+func general(n uint32) cpu.Reg {
+	if n &= 31; n != 0 {
+		return cpu.Reg(n)
+	}
+	return zero
+}
+
+// zero is the register that is always 0.
+const zero = cpu.NoReg
+
+// distance is a number with its sign.
+func distance(n uint32, up bool) int64 {
+	if up {
+		return int64(n)
+	}
+	return -int64(n)
+}
+
 // move adds to the stack pointer.
 func (m *machine) move(n int64) { m.set(m.arch.SP, m.get(m.arch.SP).plus(n)) }
 

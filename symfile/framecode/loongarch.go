@@ -2,17 +2,7 @@ package framecode
 
 import (
 	"encoding/binary"
-
-	"github.com/crashpane/crashpane/core/cpu"
 )
-
-// loongArchReg is a register by its number in instructions, which is that of the table.
-func loongArchReg(n uint32) cpu.Reg {
-	if n &= 31; n != 0 {
-		return cpu.Reg(n)
-	}
-	return zero
-}
 
 // decodeLoongArch does one instruction of loongarch64.
 //
@@ -23,7 +13,7 @@ func decodeLoongArch(m *machine, at uint64, code []byte) (int, flow) {
 		return 0, flow{}
 	}
 	w := binary.LittleEndian.Uint32(code)
-	rd, rj, rk := loongArchReg(w), loongArchReg(w>>5), loongArchReg(w>>10)
+	rd, rj, rk := general(w), general(w>>5), general(w>>10)
 	si12 := int64(int32(w<<10) >> 20)
 	si14 := int64(int32(w<<8)>>18) * 4
 	if w>>26 >= 0x10 && w>>26 <= 0x1b {
@@ -92,7 +82,7 @@ func loongArchFromVector(w uint32) bool {
 
 // loongArchJump is a branch, a jump, a call or a return.
 func (m *machine) loongArchJump(at uint64, w uint32) flow {
-	rd, rj := loongArchReg(w), loongArchReg(w>>5)
+	rd, rj := general(w), general(w>>5)
 	near := at + uint64(int64(int32(w<<6)>>16)*4)
 	switch op := w >> 26; op {
 	case 0x10, 0x11, 0x12: // beqz, bnez, bceqz and bcnez

@@ -1,17 +1,5 @@
 package framecode
 
-import (
-	"github.com/crashpane/crashpane/core/cpu"
-)
-
-// mipsReg is a register by its number in instructions, which is that of the table.
-func mipsReg(n uint32) cpu.Reg {
-	if n &= 31; n != 0 {
-		return cpu.Reg(n)
-	}
-	return zero
-}
-
 // decodeMIPS does one instruction of mips, and a branch with the instruction in its delay slot,
 // which is done before the branch is taken. If that one is asked for, the branch is done alone.
 //
@@ -42,7 +30,7 @@ func decodeMIPS(m *machine, at uint64, code []byte) (int, flow) {
 }
 
 func (m *machine) mipsInstruction(at uint64, w uint32) flow {
-	rs, rt := mipsReg(w>>21), mipsReg(w>>16)
+	rs, rt := general(w>>21), general(w>>16)
 	n := int64(int16(w))
 	long := m.arch.WordSize == 8
 	near := m.arch.Mask(at + 4 + uint64(n*4))
@@ -79,11 +67,7 @@ func (m *machine) mipsInstruction(at uint64, w uint32) flow {
 			m.set(rt, value{})
 		}
 	case 35, 55: // lw, ld
-		v := value{}
-		if long == (op == 55) {
-			v = m.load(m.get(rs).plus(n))
-		}
-		m.set(rt, v)
+		m.access(rt, m.get(rs).plus(n), true, long == (op == 55))
 	case 43, 63: // sw, sd
 		if long == (op == 63) {
 			m.store(m.get(rs).plus(n), m.get(rt))
@@ -97,19 +81,18 @@ func (m *machine) mipsInstruction(at uint64, w uint32) flow {
 
 // mipsRegisters are the operations of opcode 0.
 func (m *machine) mipsRegisters(w uint32, long bool) flow {
-	rs, rt, rd := mipsReg(w>>21), mipsReg(w>>16), mipsReg(w>>11)
+	rs, rt, rd := general(w>>21), general(w>>16), general(w>>11)
 	switch w & 0x3f {
 	case 8: // jr
 		if rs == m.arch.LR {
-			m.set(m.arch.PC, m.get(rs))
-			return flow{kind: ret}
+			return m.returnToLink()
 		}
 		return flow{kind: indirect}
 	case 9: // jalr
 		return flow{kind: call}
 	case 0x0c: // syscall
-		m.set(mipsReg(2), value{})
-		m.set(mipsReg(7), value{})
+		m.set(general(2), value{})
+		m.set(general(7), value{})
 	case 0x0d: // break
 		return flow{kind: stop}
 	case 0x21, 0x25, 0x2d: // addu, or, daddu; move

@@ -51,8 +51,7 @@ func decodePPC(m *machine, at uint64, code []byte) (int, flow) {
 	case 19: // branches to lr and ctr
 		switch always := w>>21&0x14 == 0x14; {
 		case w>>1&0x3ff == 16 && w&1 == 0 && always: // blr
-			m.set(m.arch.PC, m.get(m.arch.LR))
-			return 4, flow{kind: ret}
+			return 4, m.returnToLink()
 		case w>>1&0x3ff == 528 && w&1 == 0 && always: // bctr
 			return 4, flow{kind: indirect}
 		case w>>1&0x3ff == 528, w>>1&0x3ff == 16:
@@ -64,19 +63,19 @@ func decodePPC(m *machine, at uint64, code []byte) (int, flow) {
 	case 31:
 		m.ppcRegisters(w)
 	case 32, 33: // lwz, lwzu
-		m.ppcLoad(rt, base.plus(n), !long)
+		m.access(rt, base.plus(n), true, !long)
 	case 36, 37: // stw, stwu
 		m.ppcStore(rt, ra, base.plus(n), !long, op == 37)
 	case 46: // lmw
 		for i := w >> 21 & 31; i < 32; i++ {
-			m.ppcLoad(ppcReg(i), base.plus(n+4*int64(i-w>>21&31)), !long)
+			m.access(ppcReg(i), base.plus(n+4*int64(i-w>>21&31)), true, !long)
 		}
 	case 47: // stmw
 		for i := w >> 21 & 31; i < 32; i++ {
 			m.ppcStore(ppcReg(i), ra, base.plus(n+4*int64(i-w>>21&31)), !long, false)
 		}
 	case 58: // ld, ldu, lwa
-		m.ppcLoad(rt, base.plus(n&^3), w&3 == 0)
+		m.access(rt, base.plus(n&^3), true, w&3 == 0)
 	case 62: // std, stdu
 		m.ppcStore(rt, ra, base.plus(n&^3), w&3 < 2, w&3 == 1)
 	case 38, 39, 44, 45, 52, 53, 54, 55: // other stores
@@ -96,14 +95,6 @@ func (m *machine) ppcCall() {
 	m.forget()
 	// r2 and r13 are the system's.
 	m.set(ppcReg(2), value{})
-}
-
-func (m *machine) ppcLoad(r cpu.Reg, at value, whole bool) {
-	v := value{}
-	if whole {
-		v = m.load(at)
-	}
-	m.set(r, v)
 }
 
 // ppcStore stores a register, and with update makes the address the base register's value.

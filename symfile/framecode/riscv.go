@@ -6,14 +6,6 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// riscvReg is a register by its number in instructions, which is that of the table.
-func riscvReg(n uint32) cpu.Reg {
-	if n &= 31; n != 0 {
-		return cpu.Reg(n)
-	}
-	return zero
-}
-
 // decodeRISCV does one instruction of riscv, compressed ones too.
 //
 // Source: RISC-V unprivileged ISA, 2.2 (formats) and 27 (compressed instructions).
@@ -28,7 +20,7 @@ func decodeRISCV(m *machine, at uint64, code []byte) (int, flow) {
 		return 0, flow{}
 	}
 	w := binary.LittleEndian.Uint32(code)
-	rd, rs := riscvReg(w>>7), riscvReg(w>>15)
+	rd, rs := general(w>>7), general(w>>15)
 	immediate := int64(int32(w) >> 20)
 	word := uint32(2)
 	if m.arch.WordSize == 8 {
@@ -42,17 +34,9 @@ func decodeRISCV(m *machine, at uint64, code []byte) (int, flow) {
 		}
 		m.set(rd, v)
 	case 0x03:
-		v := value{}
-		if w>>12&7 == word {
-			v = m.load(m.get(rs).plus(immediate))
-		}
-		m.set(rd, v)
+		m.access(rd, m.get(rs).plus(immediate), true, w>>12&7 == word)
 	case 0x23:
-		v := value{}
-		if w>>12&7 == word {
-			v = m.get(riscvReg(w >> 20))
-		}
-		m.store(m.get(rs).plus(int64(int32(w)>>25<<5|int32(w>>7&31))), v)
+		m.access(general(w>>20), m.get(rs).plus(int64(int32(w)>>25<<5|int32(w>>7&31))), false, w>>12&7 == word)
 	case 0x6f:
 		to := uint64(int64(int32(w)>>31<<20|int32(w&0xff000)|int32(w>>20&1<<11)|int32(w>>21&0x3ff<<1))) + at
 		return 4, m.jumpAndLink(rd, flow{jump, m.arch.Mask(to)})
@@ -105,7 +89,7 @@ func (m *machine) forget() {
 func (m *machine) riscvShort(at uint64, w uint32) flow {
 	sp := m.arch.SP
 	long := m.arch.WordSize == 8
-	rd, short, other := riscvReg(w>>7), riscvReg(w>>7&7|8), riscvReg(w>>2&7|8)
+	rd, short, other := general(w>>7), general(w>>7&7|8), general(w>>2&7|8)
 	signed := int64(int32(w<<19)>>31<<5 | int32(w>>2&31))
 	switch w&3<<3 | w>>13 {
 	case 0: // addi4spn
@@ -117,14 +101,11 @@ func (m *machine) riscvShort(at uint64, w uint32) flow {
 		if !long && w>>13 == 3 {
 			return flow{}
 		}
-		v, n := value{}, int64(w>>10&7<<3|w>>6&1<<2|w>>5&1<<6)
+		n := int64(w>>10&7<<3 | w>>6&1<<2 | w>>5&1<<6)
 		if long {
 			n = int64(w>>10&7<<3 | w>>5&3<<6)
 		}
-		if long == (w>>13 == 3) {
-			v = m.load(m.get(short).plus(n))
-		}
-		m.set(other, v)
+		m.access(other, m.get(short).plus(n), true, long == (w>>13 == 3))
 	case 6, 7: // sw, sd or fsw
 		n := int64(w>>10&7<<3 | w>>6&1<<2 | w>>5&1<<6)
 		if long {
@@ -162,16 +143,13 @@ func (m *machine) riscvShort(at uint64, w uint32) flow {
 		if !long && w>>13 == 3 {
 			return flow{}
 		}
-		v, n := value{}, int64(w>>12&1<<5|w>>4&7<<2|w>>2&3<<6)
+		n := int64(w>>12&1<<5 | w>>4&7<<2 | w>>2&3<<6)
 		if long {
 			n = int64(w>>12&1<<5 | w>>5&3<<3 | w>>2&7<<6)
 		}
-		if long == (w>>13 == 3) {
-			v = m.load(m.get(sp).plus(n))
-		}
-		m.set(rd, v)
+		m.access(rd, m.get(sp).plus(n), true, long == (w>>13 == 3))
 	case 20:
-		from := riscvReg(w >> 2)
+		from := general(w >> 2)
 		switch {
 		case from == zero && w>>12&1 == 0 && rd == m.arch.LR:
 			return m.returnToLink()
@@ -192,7 +170,7 @@ func (m *machine) riscvShort(at uint64, w uint32) flow {
 			n = int64(w>>10&7<<3 | w>>7&7<<6)
 		}
 		if long == (w>>13 == 7) {
-			m.store(m.get(sp).plus(n), m.get(riscvReg(w>>2)))
+			m.store(m.get(sp).plus(n), m.get(general(w>>2)))
 		}
 	}
 	return flow{}

@@ -108,12 +108,7 @@ func (m *machine) framed(s *state) bool {
 	if m.stored != s.stored || m.signed != s.signed || !same(m.arch.SP) || !same(m.arch.FP) || !same(m.arch.LR) {
 		return false
 	}
-	for _, r := range m.arch.CalleeSaved {
-		if !same(r) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(m.arch.CalleeSaved, func(r cpu.Reg) bool { return !same(r) })
 }
 
 // copyOfLR returns a scratch register that has the return address as well as lr, or NoReg.

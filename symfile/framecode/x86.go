@@ -2,6 +2,7 @@ package framecode
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 
@@ -306,10 +307,5 @@ func (m *machine) takes(callee uint64) (n int64, known bool) {
 
 // scratch reports whether calls may change a register.
 func (m *machine) scratch(r cpu.Reg) bool {
-	for _, saved := range m.arch.CalleeSaved {
-		if saved == r {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(m.arch.CalleeSaved, r)
 }

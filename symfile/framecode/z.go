@@ -24,10 +24,10 @@ func decodeZ(m *machine, at uint64, code []byte) (int, flow) {
 	far := func() uint64 { return at + uint64(int64(int32(binary.BigEndian.Uint32(b[2:])))*2) }
 	near := func() uint64 { return at + uint64(half(2)*2) }
 	// A distance of twelve bits, with eight upper ones in instructions of six bytes.
-	distance := int64(int32(b[2]&15)<<8|int32(b[3])) | int64(int8(b[4]))<<12
+	offset := int64(int32(b[2]&15)<<8|int32(b[3])) | int64(int8(b[4]))<<12
 	base := value{}
 	if b[2]>>4 != 0 {
-		base = m.get(cpu.Reg(b[2] >> 4)).plus(distance)
+		base = m.get(cpu.Reg(b[2] >> 4)).plus(offset)
 	}
 	if op == 0xe3 && r2 != 0 { // an index
 		base = value{}
@@ -35,8 +35,7 @@ func decodeZ(m *machine, at uint64, code []byte) (int, flow) {
 	switch {
 	case op == 0x07 && r1 == 15: // br
 		if r2 == m.arch.LR {
-			m.set(m.arch.PC, m.get(m.arch.LR))
-			return n, flow{kind: ret}
+			return n, m.returnToLink()
 		}
 		return n, flow{kind: indirect}
 	case op == 0x07, op == 0x0a, op == 0x47 && r1 == 0: // nop; svc
@@ -69,18 +68,12 @@ func decodeZ(m *machine, at uint64, code []byte) (int, flow) {
 			base = value{}
 		}
 		m.set(r1, base)
-	case op == 0xe3 && b[5] == 0x24: // stg
-		m.store(base, m.get(r1))
-	case op == 0xe3 && b[5] == 0x04: // lg
-		m.set(r1, m.load(base))
+	case op == 0xe3 && b[5] == 0x24, op == 0xe3 && b[5] == 0x04: // stg, lg
+		m.access(r1, base, b[5] == 0x04, true)
 	case op == 0xeb && b[5] == 0x24, op == 0xeb && b[5] == 0x04: // stmg, lmg
 		at := base
 		for r := r1; ; r = (r + 1) & 15 {
-			if b[5] == 0x24 {
-				m.store(at, m.get(r))
-			} else {
-				m.set(r, m.load(at))
-			}
+			m.access(r, at, b[5] == 0x04, true)
 			if r == r2 {
 				break
 			}

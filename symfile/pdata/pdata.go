@@ -399,12 +399,7 @@ func (t *Table) eachOf(e entry, fn function, end uint64, f func(start, end uint6
 
 // isCode reports whether the file has code at an address.
 func (t *Table) isCode(rva uint64) bool {
-	for _, c := range t.cfg.Code {
-		if rva >= c[0] && rva < c[1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.cfg.Code, func(c [2]uint64) bool { return rva >= c[0] && rva < c[1] })
 }
 
 // word reads a word of the image.

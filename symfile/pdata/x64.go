@@ -3,6 +3,7 @@ package pdata
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -389,12 +390,7 @@ func (f *x64Function) row(p position, row *unwind.Row) error {
 
 // setsFP reports whether the frame pointer was set by what has been done of a prologue.
 func setsFP(codes []x64Code) bool {
-	for _, c := range codes {
-		if c.op == opSetFP {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(codes, func(c x64Code) bool { return c.op == opSetFP })
 }
 
 // finish takes the return address, which the call pushed last, and makes the row.

@@ -1,6 +1,7 @@
 package sframe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -60,9 +61,7 @@ func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, erro
 		return nil, err
 	}
 	t := &table{Header: h, src: section, file: cfg.File, rva: address - cfg.Base}
-	if t.file == "" {
-		t.file = section.Name
-	}
+	t.file = cmp.Or(t.file, section.Name)
 	arch, order := h.ABI.arch()
 	if arch == nil {
 		return nil, t.formatError(atABI, "ABI 1 or 2 (arm64), 3 (amd64) or 4 (s390x)", fmt.Sprintf("ABI %d", h.ABI))

@@ -38,14 +38,10 @@ func WriteJSON(w io.Writer, r *Record) error {
 		p.StrOrNull("cpu", r.CPU)
 		p.Null("error")
 		p.Str("file", r.Name)
-		if r.Hang != nil {
-			p.Object("hang", func() {
-				p.Int("thread", int64(r.Hang.Thread))
-				p.Str("why", r.Hang.Why)
-			})
-		} else {
-			p.Null("hang")
-		}
+		p.ObjectOrNull("hang", r.Hang != nil, func() {
+			p.Int("thread", int64(r.Hang.Thread))
+			p.Str("why", r.Hang.Why)
+		})
 		p.StrOrNull("id", r.ID)
 		p.Objects("missing", len(r.Missing), func(i int) {
 			m := &r.Missing[i]
@@ -62,21 +58,17 @@ func WriteJSON(w io.Writer, r *Record) error {
 			p.StrOrNull("version", m.Version)
 		})
 		p.StrOrNull("os", r.OS)
-		number(p, "pid", r.PID)
-		p.List("problems", len(r.Problems), func(i int) { p.PutString(r.Problems[i]) })
+		jsonwriter.NumberOrNull(p, "pid", r.PID)
+		p.Strings("problems", r.Problems)
 		p.StrOrNull("process", r.Process)
 		p.StrOrNull("product", r.Product)
 		p.StrOrNull("reason", r.Reason)
 		p.StrOrNull("signature", r.Signature)
 		p.Int("size", r.Size)
 		p.List("threads", len(r.Threads), func(i int) { PutThread(p, &r.Threads[i]) })
-		if r.Time != 0 {
-			p.Int("time", int64(r.Time))
-		} else {
-			p.Null("time")
-		}
+		p.IntOrNull("time", int64(r.Time), r.Time != 0)
 		p.Float("took_ms", r.milliseconds())
-		number(p, "uptime", r.Uptime)
+		jsonwriter.NumberOrNull(p, "uptime", r.Uptime)
 		p.Str("verdict", r.Verdict)
 		p.StrOrNull("version", r.Version)
 	})
@@ -88,15 +80,6 @@ func WriteJSON(w io.Writer, r *Record) error {
 }
 
 func (r *Record) milliseconds() float64 { return float64(r.Took.Microseconds()) / 1000 }
-
-// number writes a number, or null.
-func number[T uint32 | uint64](p *jsonwriter.Writer, key string, n *T) {
-	if n == nil {
-		p.Null(key)
-		return
-	}
-	p.Uint(key, uint64(*n))
-}
 
 func annotations(p *jsonwriter.Writer, r *Record) {
 	if r.Annotations == nil {
@@ -123,11 +106,7 @@ func PutThread(p *jsonwriter.Writer, t *Thread) {
 			p.Int("frame", int64(f.Number))
 			p.StrOrNull("function", f.Function)
 			p.Bool("inline", f.Inline)
-			if f.Line != 0 {
-				p.Int("line", int64(f.Line))
-			} else {
-				p.Null("line")
-			}
+			p.IntOrNull("line", int64(f.Line), f.Line != 0)
 			p.StrOrNull("module", f.Module)
 			p.Key("offset")
 			p.PutHex(f.Offset, 1)
@@ -149,18 +128,11 @@ func PutThread(p *jsonwriter.Writer, t *Thread) {
 //	process, reason    of one of the dumps, or null
 //	signature          null for dumps without a crash
 func PutGroup(p *jsonwriter.Writer, g *Group) {
-	time := func(key string, t uint32) {
-		if t == 0 {
-			p.Null(key)
-			return
-		}
-		p.Int(key, int64(t))
-	}
 	p.PutObject(func() {
 		p.Int("dumps", int64(g.Dumps))
 		p.StrOrNull("example", g.Example)
-		time("first", g.First)
-		time("last", g.Last)
+		p.IntOrNull("first", int64(g.First), g.First != 0)
+		p.IntOrNull("last", int64(g.Last), g.Last != 0)
 		p.StrOrNull("process", g.Process)
 		p.StrOrNull("reason", g.Reason)
 		p.StrOrNull("signature", g.Signature)

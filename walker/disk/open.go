@@ -18,15 +18,23 @@ type SourceFile struct {
 	Close func() error
 }
 
+// SourceFiles are open files.
+type SourceFiles []SourceFile
+
+// Close closes them all.
+func (files SourceFiles) Close() {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
 // OpenSources opens files, which the caller closes. They share a budget.
-func OpenSources(paths []string, maxUnpacked int64) (out []SourceFile, err error) {
+func OpenSources(paths []string, maxUnpacked int64) (out SourceFiles, err error) {
 	budget, given := &input.Budget{}, int64(0)
 	for _, path := range paths {
 		f, src, err := OpenFile(InBundle(path))
 		if err != nil {
-			for _, s := range out {
-				s.Close()
-			}
+			out.Close()
 			return nil, err
 		}
 		src.Budget, src.MaxUnpacked = budget, maxUnpacked

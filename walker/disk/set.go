@@ -38,6 +38,7 @@ func Open(args []string, opt session.Options, choices Choices, stderr io.Writer)
 		files.Close()
 		return nil, nil, err
 	}
+	files.WarnProblems(r)
 	return files, r, nil
 }
 

@@ -3,7 +3,6 @@ package disk
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -37,25 +36,11 @@ func (s *Set) AddSources(folder string) error {
 			return err
 		}
 		found = true
-		s.Files.Add(input.New(filepath.ToSlash(name), closedFile(path), info.Size()))
+		s.Files.Add(input.New(filepath.ToSlash(name), input.ClosedFile(path), info.Size()))
 		return nil
 	})
 	if err == nil && !found {
 		err = fmt.Errorf("%s: no source files", folder)
 	}
 	return err
-}
-
-// closedFile is the path of a file that is open only while it is read: a folder may have more source files than
-// a process may open.
-type closedFile string
-
-// ReadAt implements io.ReaderAt.
-func (path closedFile) ReadAt(p []byte, off int64) (int, error) {
-	f, err := os.Open(string(path))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return f.ReadAt(p, off)
 }

@@ -49,9 +49,7 @@ func MemoryMap(d *core.Dump, r *Report) (all []MemoryRange) {
 		}
 		if first < len(r.Threads) {
 			m.Contents = join(stackOf(&r.Threads[first]), m.Contents)
-			if m.Mark == "" {
-				m.Mark = "stack"
-			}
+			m.Mark = cmp.Or(m.Mark, "stack")
 		}
 		all = append(all, m)
 	}

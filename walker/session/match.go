@@ -1,6 +1,9 @@
 package session
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/symbols"
 )
@@ -121,9 +124,7 @@ func (s *Session) matchSym(module int, candidates []symbols.Candidate, ms *modul
 				mismatch = c.File
 			}
 		}
-		if ms.mismatch == nil {
-			ms.mismatch = mismatch
-		}
+		ms.mismatch = cmp.Or(ms.mismatch, mismatch)
 	}
 	if ms.item != nil || ms.bin != nil {
 		ms.mismatch = nil
@@ -138,12 +139,7 @@ func (ms *moduleSymbols) exactSym(c *symbols.Candidate) bool {
 
 // isOfModule reports whether a file is of a module by its own id.
 func (s *Session) isOfModule(f *symbols.File) bool {
-	for _, k := range f.Keys() {
-		if k.Sure && len(s.byKey[k.Text]) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Keys(), func(k symbols.Key) bool { return k.Sure && len(s.byKey[k.Text]) > 0 })
 }
 
 // idOf returns the debug id by which a module knows a binary; "" if none does.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -36,10 +37,7 @@ var unknownCPU = &cpu.Arch{Name: "this processor's", WordSize: 8, Code: cpu.Code
 // CodeAt returns the code around an address, with the rules by which callers are found. The address's lowest bit
 // says on 32-bit arm that it is Thumb code.
 func (o *Outline) CodeAt(at uint64, wish CodeWish) (*report.Code, error) {
-	arch := o.arch
-	if arch == nil {
-		arch = unknownCPU
-	}
+	arch := cmp.Or(o.arch, unknownCPU)
 	c := &coder{of: o, src: o.file.Source(), order: binary.LittleEndian, arch: arch, thumb: arch.ThumbBit && at&1 == 1, wish: wish, out: &report.Code{}}
 	if o.bigEndian() {
 		c.order = binary.BigEndian
@@ -100,9 +98,7 @@ func (fs *Files) SymbolsOf(item int) int {
 func (o *Outline) Report() *report.Report {
 	k := &o.file.Known
 	m := report.Module{Name: k.CodeName, DebugID: k.ID, CodeID: k.CodeID}
-	if m.Name == "" {
-		m.Name = k.Name
-	}
+	m.Name = cmp.Or(m.Name, k.Name)
 	if _, absent := o.noCode(); absent && o.file.IsBinary {
 		m.Name = "the program" // the name of its debug file is not its own
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -55,12 +56,7 @@ func (fs *Files) readingSymbols(f *symbols.File, done, total int64) {
 
 // uses reports whether one of the dump's modules takes its symbols from a file.
 func (s *Session) uses(f *symbols.File) bool {
-	for i := range s.modules {
-		if s.modules[i].item == f {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.modules, func(ms moduleSymbols) bool { return ms.item == f })
 }
 
 // revised reports whether lookups in a symbol file of the dump have to be made again.

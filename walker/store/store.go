@@ -17,6 +17,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -97,10 +98,7 @@ func (s *Store) places(f *symbols.File) (out []string, err error) {
 			out = append(out, path)
 		}
 	case windows && id.Stamped && len(id.CodeID) > 8: // a program
-		name := id.CodeName
-		if name == "" {
-			name = id.Name
-		}
+		name := cmp.Or(id.CodeName, id.Name)
 		out = append(out, s.microsoft(name, strings.ToUpper(id.CodeID[:8])+id.CodeID[8:]))
 	case windows && !id.Code && id.DebugID != "":
 		out = append(out, s.microsoft(id.Name, id.DebugID))
@@ -379,20 +377,7 @@ func (s *Store) source(path string) (*input.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return input.New(path, openForReads(full), st.Size()), nil
-}
-
-// openForReads reads a file that is open only while it is read.
-type openForReads string
-
-// ReadAt implements io.ReaderAt.
-func (path openForReads) ReadAt(p []byte, off int64) (int, error) {
-	f, err := os.Open(string(path))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return f.ReadAt(p, off)
+	return input.New(path, input.ClosedFile(full), st.Size()), nil
 }
 
 // Identify says what a file is, for Add. A file that is neither a binary nor a symbol file has no id.

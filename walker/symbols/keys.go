@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -113,10 +114,7 @@ func (k *Known) NoModule() bool {
 // Names returns the file's names, in lower case.
 func (k *Known) Names() []string {
 	var out []string
-	name := k.Name
-	if name == "" {
-		name = k.StoreFile
-	}
+	name := cmp.Or(k.Name, k.StoreFile)
 	for _, n := range []string{name, k.CodeName} {
 		if n != "" {
 			out = append(out, strings.ToLower(n))

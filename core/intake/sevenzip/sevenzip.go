@@ -9,6 +9,7 @@ package sevenzip
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -212,9 +213,7 @@ func (a *Archive) files(p *parser, s *streams) {
 		case idModified:
 			times = part.times(count)
 		}
-		if p.err == nil {
-			p.err = part.err
-		}
+		p.err = cmp.Or(p.err, part.err)
 	}
 	if p.err != nil || len(names) != count {
 		p.fail("names of %d members, where there are %d", len(names), count)

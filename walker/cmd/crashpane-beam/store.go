@@ -209,7 +209,7 @@ func (s *store) source(ctx context.Context, path string) (*input.Source, error) 
 		if err != nil {
 			return nil, err
 		}
-		return input.New(name, opened(name), st.Size()), nil
+		return input.New(name, input.ClosedFile(name), st.Size()), nil
 	}
 	r := &ranged{s: s, address: s.base + "/" + (&url.URL{Path: path}).EscapedPath()}
 	first, err := r.load(ctx, 0)
@@ -218,18 +218,6 @@ func (s *store) source(ctx context.Context, path string) (*input.Source, error) 
 	}
 	s.blocks.put(blockKey{r.address, 0}, first)
 	return input.New(r.address, r, r.size), nil
-}
-
-// opened is a file that is open only while it is read.
-type opened string
-
-func (path opened) ReadAt(p []byte, off int64) (int, error) {
-	f, err := os.Open(string(path))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return f.ReadAt(p, off)
 }
 
 // blockSize is how much of a file one request asks for: smaller blocks make more requests of fewer bytes (docs/FLEET.md

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ func (s *server) locate(name string) (*folder, string, error) {
 		}
 		return nil, "", fmt.Errorf("there is no dump %q: names begin with %s; the tool list has them all", name, strings.Join(names, " or "))
 	}
-	if local == "" {
-		local = "."
-	}
+	local = cmp.Or(local, ".")
 	if !fs.ValidPath(local) || !filepath.IsLocal(filepath.FromSlash(local)) {
 		return nil, "", fmt.Errorf("%q is not the name of a file in the folder %s; the tool list has the names", name, first)
 	}

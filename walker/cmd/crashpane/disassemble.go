@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -70,10 +69,10 @@ func (d *disassembleRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(d.format, args); err != nil {
 		return err
 	}
-	address, err := hexNumber(d.at)
+	address, err := addressOf(d.at)
 	switch {
 	case d.at != "" && err != nil:
-		return usageError(fmt.Sprintf("%q is not an address", d.at))
+		return err
 	case d.wish.Before < 0 || d.wish.After < 1:
 		return usageError("--before is at least 0, --after at least 1")
 	}

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -27,15 +26,13 @@ The command line and the environment of the process may contain secrets, and are
 left out without --memory.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpRun
-		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(dumpFormats, ", "))
+		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		fs.BoolVar(&d.all, "all", false, "print the command line and the environment too")
 		fs.BoolVar(&d.memory, "memory", false, "print the bytes of the memory too")
 		d.UnpackedFlag(fs)
 		return d.run
 	},
 }
-
-var dumpFormats = []string{"text", "json"}
 
 // dumpRun is one run of the command.
 type dumpRun struct {
@@ -47,8 +44,8 @@ type dumpRun struct {
 // run prints every dump of one file, which may be an archive. Problems of a dump are in the output
 // and, if they are errors, on stderr too.
 func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
-	if !slices.Contains(dumpFormats, r.format) {
-		return usageError(fmt.Sprintf("there is no format %q; there are %s", r.format, strings.Join(dumpFormats, ", ")))
+	if err := choice("format", r.format, plainFormats); err != nil {
+		return err
 	}
 	switch len(args) {
 	case 0:

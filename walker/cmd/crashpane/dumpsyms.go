@@ -75,11 +75,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, f := range files {
-			f.Close()
-		}
-	}()
+	defer files.Close()
 	b, err := joined(files, d.arch)
 	if err != nil {
 		return err

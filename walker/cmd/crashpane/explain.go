@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
-	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
@@ -65,13 +64,27 @@ var plainFormats = []string{"text", "json"}
 
 // checkPlain checks what explain and compare have in common: the format, and that a dump is named.
 func checkPlain(format string, args []string) error {
-	if !slices.Contains(plainFormats, format) {
-		return usageError(fmt.Sprintf("there is no format %q; there are %s", format, strings.Join(plainFormats, ", ")))
-	}
 	if len(args) == 0 {
 		return usageError("name a dump")
 	}
-	return nil
+	return choice("format", format, plainFormats)
+}
+
+// choice checks that the value of a flag, which is the name of a thing of a kind, is one of those that there are.
+func choice(kind, value string, all []string) error {
+	if slices.Contains(all, value) {
+		return nil
+	}
+	return usageError(fmt.Sprintf("there is no %s %q; there are %s", kind, value, strings.Join(all, ", ")))
+}
+
+// namesOf are the names of the rows of a table.
+func namesOf[R any](table []R, name func(R) string) []string {
+	var names []string
+	for _, row := range table {
+		names = append(names, name(row))
+	}
+	return names
 }
 
 // writePlain writes an answer about a dump in one of plainFormats: as text, or as JSON with a newline after it.
@@ -112,16 +125,15 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(e.format, args); err != nil {
 		return err
 	}
-	policy, ok := walker.PolicyByName(e.unwind)
-	if !ok {
-		return usageError(fmt.Sprintf("there is no policy %q; there are %s", e.unwind, strings.Join(policyNames(), ", ")))
+	policy, err := policyOf(e.unwind)
+	if err != nil {
+		return err
 	}
 	files, r, err := disk.Open(args, session.Options{Policy: policy, Demangle: msvc.Name}, e.Choices, stderr)
 	if err != nil {
 		return err
 	}
 	defer files.Close()
-	files.WarnProblems(r)
 	thread, err := theThread(r, e.thread)
 	if err != nil {
 		return err
@@ -180,7 +192,6 @@ func (c *compareRun) dumps(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		defer files.Close()
-		files.WarnProblems(r)
 		reports[i], last = r, files
 	}
 	d := report.Differ(reports[0], reports[1], report.Name.Shown)
@@ -200,7 +211,6 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.Close()
-	files.WarnProblems(r)
 	thread, err := theThread(r, c.thread)
 	if err != nil {
 		return err

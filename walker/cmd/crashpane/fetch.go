@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -85,12 +86,11 @@ func (c *fetchRun) run(args []string, stdout, stderr io.Writer) error {
 	if st, err := os.Stat(c.to); err == nil && st.IsDir() {
 		args = append(args, c.to)
 	}
-	opt := session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: disk.ReadSize}
-	files, _, err := disk.Open(args, opt, c.Choices, stderr)
-	if err != nil {
+	files := disk.New(session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: disk.ReadSize, Workers: runtime.GOMAXPROCS(0)}, c.Choices, stderr)
+	defer files.Close()
+	if _, err := files.Read(args); err != nil {
 		return err
 	}
-	defer files.Close()
 	client.Check = func(path, id string) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -64,8 +64,8 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 			return usageError("give an address")
 		}
 		var err error
-		if address, err = hexNumber(args[1]); err != nil {
-			return usageError(fmt.Sprintf("%q is not an address", args[1]))
+		if address, err = addressOf(args[1]); err != nil {
+			return err
 		}
 		args = append(args[:1:1], args[2:]...)
 	}
@@ -77,7 +77,6 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.Close()
-	files.WarnProblems(r)
 	stdout = files.Out(stdout)
 	if m.stack >= 0 {
 		return files.Ended(m.printStack(stdout, files.Dump, r))
@@ -96,8 +95,13 @@ func (m *memoryRun) run(args []string, stdout, stderr io.Writer) error {
 	return files.Ended(writePlain(stdout, m.format, r, view, asText, jsonreport.WriteMemory, true))
 }
 
-func hexNumber(s string) (uint64, error) {
-	return strconv.ParseUint(strings.TrimPrefix(strings.ToLower(s), "0x"), 16, 64)
+// addressOf reads a hexadecimal address with or without 0x.
+func addressOf(text string) (uint64, error) {
+	address, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
+	if err != nil {
+		return 0, usageError(fmt.Sprintf("%q is not an address", text))
+	}
+	return address, nil
 }
 
 // printStack prints the words of a stack.
@@ -173,9 +177,9 @@ func (m *memoryRun) patterns(dump *session.Session) ([]session.Pattern, error) {
 		}
 		return []session.Pattern{{Bytes: b}}, nil
 	case "pointer":
-		n, err := hexNumber(what)
+		n, err := addressOf(what)
 		if err != nil {
-			return nil, usageError(fmt.Sprintf("%q is not an address", what))
+			return nil, err
 		}
 		return []session.Pattern{dump.PointerPattern(n)}, nil
 	}

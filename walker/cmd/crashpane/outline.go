@@ -52,11 +52,11 @@ type outlineRun struct {
 }
 
 func (o *outlineRun) run(args []string, stdout, stderr io.Writer) error {
-	switch {
-	case !slices.Contains(plainFormats, o.format):
-		return usageError(fmt.Sprintf("there is no format %q; there are %s", o.format, strings.Join(plainFormats, ", ")))
-	case len(args) == 0:
+	if len(args) == 0 {
 		return usageError("name a file")
+	}
+	if err := choice("format", o.format, plainFormats); err != nil {
+		return err
 	}
 	what := ""
 	if len(args) > 1 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -48,21 +47,17 @@ The same dump and symbols always give the same text. Texts that may be private a
 	},
 }
 
-// tickets are the forms of a ticket.
-var tickets = []struct {
+type ticketForm struct {
 	name  string
 	write func(io.Writer, *ticket.Ticket) error
-}{{"text", ticket.WriteText}, {"markdown", ticket.WriteMarkdown}, {"jira", ticket.WriteJira}, {"windbg", ticket.WriteWinDbg},
+}
+
+// tickets are the forms of a ticket.
+var tickets = []ticketForm{{"text", ticket.WriteText}, {"markdown", ticket.WriteMarkdown}, {"jira", ticket.WriteJira}, {"windbg", ticket.WriteWinDbg},
 	{"csv", ticket.WriteModules}, {"json", ticket.WriteJSON}, {"html", ticket.WriteHTML}, {"brief", ticket.WriteBrief}}
 
 // ticketNames are the names of the forms, as the flag takes them.
-func ticketNames() []string {
-	var names []string
-	for _, f := range tickets {
-		names = append(names, f.name)
-	}
-	return names
-}
+func ticketNames() []string { return namesOf(tickets, func(f ticketForm) string { return f.name }) }
 
 // reportRun is one run of report or of brief.
 type reportRun struct {
@@ -81,24 +76,22 @@ func (c *reportRun) flags(fs *flag.FlagSet) {
 
 // run walks all threads and writes the ticket.
 func (c *reportRun) run(args []string, stdout, stderr io.Writer) error {
-	form := slices.Index(ticketNames(), c.form)
-	if form < 0 {
-		return usageError(fmt.Sprintf("there is no form %q; there are %s", c.form, strings.Join(ticketNames(), ", ")))
-	}
 	if len(args) == 0 {
 		return usageError("name a dump")
+	}
+	if err := choice("form", c.form, ticketNames()); err != nil {
+		return err
 	}
 	files, r, err := disk.Open(args, session.Options{Demangle: msvc.Name, IndexOnDemand: true, Slice: disk.ReadSize}, c.Choices, stderr)
 	if err != nil {
 		return err
 	}
 	defer files.Close()
-	files.WarnProblems(r)
 	if c.thread >= 0 {
 		if _, err := theThread(r, c.thread); err != nil {
 			return err
 		}
 	}
 	t := view.Ticket(r, msvc.Name, view.TicketOptions{Thread: c.thread, All: c.form == "html", Private: c.private})
-	return files.Ended(tickets[form].write(files.Out(stdout), t))
+	return files.Ended(tickets[slices.Index(ticketNames(), c.form)].write(files.Out(stdout), t))
 }

@@ -68,15 +68,17 @@ type rulesRun struct {
 // run prints the tables of the file one after the other. One that cannot be read does not stop the
 // others: the error is in the output, at the place of its rows, and the command fails at the end.
 func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
-	switch {
-	case !slices.Contains(plainFormats, r.format):
-		return usageError(fmt.Sprintf("there is no format %q; there are %s", r.format, strings.Join(plainFormats, ", ")))
-	case r.source != "" && !slices.Contains(ruleSources, r.source):
-		return usageError(fmt.Sprintf("there is no source %q; there are %s", r.source, strings.Join(ruleSources, ", ")))
-	case len(args) == 0:
+	if len(args) == 0 {
 		return usageError("name a file")
 	}
-	address, err := parseAddress(r.address)
+	err := choice("format", r.format, plainFormats)
+	if err == nil && r.source != "" {
+		err = choice("source", r.source, ruleSources)
+	}
+	var address uint64
+	if err == nil && r.address != "" {
+		address, err = addressOf(r.address)
+	}
 	if err != nil {
 		return err
 	}
@@ -84,11 +86,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, s := range sources {
-			s.Close()
-		}
-	}()
+	defer sources.Close()
 	file, err := openRules(sources, r.arch)
 	if err != nil {
 		return err
@@ -156,18 +154,6 @@ func (r *rulesRun) print(p *rulesPrinter, t ruleTable, address uint64, stderr io
 		fmt.Fprintln(stderr, w)
 	}
 	return err
-}
-
-// parseAddress reads a hexadecimal address with or without 0x. An empty text is 0.
-func parseAddress(text string) (uint64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	address, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
-	if err != nil {
-		return 0, usageError(fmt.Sprintf("%q is not an address", text))
-	}
-	return address, nil
 }
 
 // rulesPrinter writes rows as a table or as JSON.

@@ -90,7 +90,7 @@ func TestRulesErrors(t *testing.T) {
 		{[]string{filepath.Join(sample, "libtilecodec.so.sym"), framed}, exitUsage, "one symbol file at a time"},
 		{[]string{"--source", "stabs", framed}, exitUsage, `no source "stabs"`},
 		{[]string{"--format", "xml", framed}, exitUsage, `no format "xml"`},
-		{[]string{"--address", "main", framed}, exitUsage, `"main" is no address`},
+		{[]string{"--address", "main", framed}, exitUsage, `"main" is not an address`},
 		{[]string{"--address", "0x1", framed}, exitFailed, "no rules cover 0x1"},
 		{[]string{"--source", "exidx", framed}, exitFailed, "it has no exidx rules"},
 		{[]string{"no-such-file"}, exitFailed, "no-such-file"},

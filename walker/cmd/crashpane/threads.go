@@ -48,7 +48,6 @@ func (t *threadsRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.Close()
-	files.WarnProblems(r)
 	asText, asJSON := text.WriteThreads, jsonreport.WriteThreads
 	if t.merged {
 		asText = func(w io.Writer, r *report.Report, m *report.Merged) error { return text.WriteMerged(w, r, m, t.whole) }

@@ -61,11 +61,13 @@ machine, names from binaries are as dumpsyms writes them; under "crashpane" all 
 	},
 }
 
-// formats are the forms of the output.
-var formats = []struct {
+type format struct {
 	name  string
 	write func(w io.Writer, r *report.Report, run *walkRun) error
-}{
+}
+
+// formats are the forms of the output.
+var formats = []format{
 	{"text", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.Write(w, r) }},
 	{"machine", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.WriteMachine(w, r) }},
 	{"json", func(w io.Writer, r *report.Report, run *walkRun) error {
@@ -89,21 +91,17 @@ var formats = []struct {
 }
 
 // formatNames are the names of the formats, as the flag takes them.
-func formatNames() []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
-}
+func formatNames() []string { return namesOf(formats, func(f format) string { return f.name }) }
 
 // policyNames are the names of the unwind policies.
 func policyNames() []string {
-	var names []string
-	for _, p := range walker.Policies() {
-		names = append(names, p.Name)
-	}
-	return names
+	return namesOf(walker.Policies(), func(p walker.Policy) string { return p.Name })
+}
+
+// policyOf returns an unwind policy by its name.
+func policyOf(name string) (walker.Policy, error) {
+	policy, _ := walker.PolicyByName(name)
+	return policy, choice("policy", name, policyNames())
 }
 
 // walkRun is one run of the command.
@@ -122,13 +120,12 @@ type walkRun struct {
 // run checks the flags before it opens a file, so that a mistake is reported at once, and walks all
 // threads. stdout has the report alone, in the format that the user chose.
 func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
-	format := slices.Index(formatNames(), w.format)
-	if format < 0 {
-		return usageError(fmt.Sprintf("there is no format %q; there are %s", w.format, strings.Join(formatNames(), ", ")))
+	if err := choice("format", w.format, formatNames()); err != nil {
+		return err
 	}
-	policy, ok := walker.PolicyByName(w.unwind)
-	if !ok {
-		return usageError(fmt.Sprintf("there is no policy %q; there are %s", w.unwind, strings.Join(policyNames(), ", ")))
+	policy, err := policyOf(w.unwind)
+	if err != nil {
+		return err
 	}
 	if len(args) == 0 {
 		return usageError("name a dump")
@@ -143,9 +140,8 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	defer files.Close()
 	w.dump = files.Dump
-	files.WarnProblems(r)
 	if w.guesses {
 		r.ListGuesses()
 	}
-	return files.Ended(formats[format].write(files.Out(stdout), r, w))
+	return files.Ended(formats[slices.Index(formatNames(), w.format)].write(files.Out(stdout), r, w))
 }

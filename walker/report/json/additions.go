@@ -1,6 +1,7 @@
 package jsonreport
 
 import (
+	"github.com/crashpane/crashpane/core/jsonwriter"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/text"
 )
@@ -41,11 +42,7 @@ func (p *printer) additions() {
 		p.StrOrNull("text", a.Text)
 		p.hex("value", a.Value)
 	})
-	if c := r.Crash; c != nil {
-		p.Object("crash", func() { p.crashAdditions(c) })
-	} else {
-		p.Null("crash")
-	}
+	p.ObjectOrNull("crash", r.Crash != nil, func() { p.crashAdditions(r.Crash) })
 	p.Objects("diagnostics", len(r.Diagnostics), func(i int) {
 		d := &r.Diagnostics[i]
 		p.Str("severity", d.Severity)
@@ -58,21 +55,13 @@ func (p *printer) additions() {
 		p.Uint("time", uint64(r.Dump.Time))
 		p.Int("word_size", int64(r.Dump.WordSize))
 	})
-	p.List("exceptions", len(r.Exceptions), func(i int) { p.PutObject(func() { p.exception(&r.Exceptions[i]) }) })
+	p.Objects("exceptions", len(r.Exceptions), func(i int) { p.exception(&r.Exceptions[i]) })
 	p.findings()
 	p.assignedSymbols()
-	if r.MainModule >= 0 {
-		p.Int("main_module", int64(r.MainModule))
-	} else {
-		p.Null("main_module")
-	}
+	p.IntOrNull("main_module", int64(r.MainModule), r.MainModule >= 0)
 	p.Str("policy", r.Policy)
 	p.StrOrNull("process", r.Process.Name)
-	if pid := r.Process.PID; pid != nil {
-		p.Uint("process_id", uint64(*pid))
-	} else {
-		p.Null("process_id")
-	}
+	jsonwriter.NumberOrNull(p.Writer, "process_id", r.Process.PID)
 	p.Object("product", func() {
 		p.StrOrNull("channel", r.Process.Channel)
 		p.StrOrNull("name", r.Process.Product)
@@ -94,14 +83,11 @@ func (p *printer) additions() {
 	})
 	p.missingSymbols()
 	p.symbolWarnings()
-	if w := r.Wow64; w != nil {
-		p.Object("wow64", func() {
-			p.Str("host", w.Host)
-			p.StrOrNull("program", w.Program)
-		})
-	} else {
-		p.Null("wow64")
-	}
+	w := r.Wow64
+	p.ObjectOrNull("wow64", w != nil, func() {
+		p.Str("host", w.Host)
+		p.StrOrNull("program", w.Program)
+	})
 }
 
 // exception writes one of the dump's exceptions.
@@ -114,11 +100,7 @@ func (p *printer) exception(e *report.Exception) {
 	p.Str("reason", e.Reason.Name)
 	p.Str("reason_breakpad", text.Reason(p.r, &e.Reason, e.Params))
 	p.Str("sentence", e.Event.String())
-	if e.Thread >= 0 && e.Thread < p.r.Listed {
-		p.Int("thread", int64(e.Thread))
-	} else {
-		p.Null("thread")
-	}
+	p.IntOrNull("thread", int64(e.Thread), e.Thread >= 0 && e.Thread < p.r.Listed)
 	p.Uint("thread_id", uint64(e.ThreadID))
 }
 
@@ -127,7 +109,7 @@ func (p *printer) nested(e *report.Exception) {
 	if e == nil {
 		e = &report.Exception{}
 	}
-	p.List("nested", len(e.Nested), func(i int) { p.PutObject(func() { p.exception(&e.Nested[i]) }) })
+	p.Objects("nested", len(e.Nested), func(i int) { p.exception(&e.Nested[i]) })
 }
 
 // assignedSymbols writes the symbols with another id that the user assigned.
@@ -150,7 +132,7 @@ func (p *printer) traces() {
 	r := p.r
 	p.Objects("traces", len(r.Traces), func(i int) {
 		t := &r.Traces[i]
-		p.List("frames", len(t.Frames), func(k int) { p.PutObject(func() { p.traceFrame(&t.Frames[k]) }) })
+		p.Objects("frames", len(t.Frames), func(k int) { p.traceFrame(&t.Frames[k]) })
 		p.Str("source", t.Source)
 	})
 }
@@ -216,12 +198,8 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
 		p.Str("binary", report.BaseName(m.Binary))
 	}
-	if m.BinaryByName {
-		p.Bool("binary_by_name", true)
-	}
-	if m.IgnoredCFI {
-		p.Bool("cfi_ignored", true)
-	}
+	p.BoolIf("binary_by_name", m.BinaryByName)
+	p.BoolIf("cfi_ignored", m.IgnoredCFI)
 	h := &m.Has
 	known := len(h.Parts)+len(h.Missing) > 0
 	if known {
@@ -234,7 +212,7 @@ func (p *printer) moduleAdditions(m *report.Module) {
 				has = append(has, w.word)
 			}
 		}
-		p.List("has", len(has), func(i int) { p.PutString(has[i]) })
+		p.Strings("has", has)
 	}
 	if len(m.Mappings) > 0 {
 		p.Objects("mappings", len(m.Mappings), func(i int) {
@@ -246,7 +224,7 @@ func (p *printer) moduleAdditions(m *report.Module) {
 		})
 	}
 	if known {
-		p.List("missing", len(h.Missing), func(i int) { p.PutString(h.Missing[i]) })
+		p.Strings("missing", h.Missing)
 		p.Objects("parts", len(h.Parts), func(i int) {
 			p.Str("file", report.BaseName(h.Parts[i].File))
 			p.Str("section", h.Parts[i].Section)
@@ -283,11 +261,7 @@ func (p *printer) stop(s *report.Stop) {
 
 // times writes when a thread ran.
 func (p *printer) times(t *report.ThreadTimes) {
-	if t == nil {
-		p.Null("times")
-		return
-	}
-	p.Object("times", func() {
+	p.ObjectOrNull("times", t != nil, func() {
 		p.time("created", t.Created)
 		p.time("ended", t.Ended)
 		p.Uint("exit_status", uint64(t.ExitStatus))
@@ -299,12 +273,8 @@ func (p *printer) times(t *report.ThreadTimes) {
 
 // second writes the second stack of a thread of a 32-bit process.
 func (p *printer) second(t *report.Thread) {
-	if !t.HasSecond {
-		p.Null("wow64")
-		return
-	}
-	other := &p.r.Threads[t.Other]
-	p.Object("wow64", func() {
+	p.ObjectOrNull("wow64", t.HasSecond, func() {
+		other := &p.r.Threads[t.Other]
 		p.List("frames", len(other.Frames), func(i int) {
 			p.PutObject(func() { p.frame(other.Number(i), &other.Frames[i], false, nil) })
 		})
@@ -314,11 +284,7 @@ func (p *printer) second(t *report.Thread) {
 
 // time is a point in time, null for 0.
 func (p *printer) time(key string, t uint32) {
-	if t == 0 {
-		p.Null(key)
-		return
-	}
-	p.Uint(key, uint64(t))
+	p.IntOrNull(key, int64(t), t != 0)
 }
 
 // frameAdditions writes a frame's key "crashpane". Keys that do not apply are absent, because there
@@ -344,9 +310,7 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if x != nil {
 		p.Object("explain", func() { p.explanation(x, nil) })
 	}
-	if f.AssignedSymbols {
-		p.Bool("forced", true)
-	}
+	p.BoolIf("forced", f.AssignedSymbols)
 	for i := range f.Inlines {
 		if f.Inlines[i].Function.Differs() {
 			p.List("inlines_demangled", len(f.Inlines), func(j int) { p.PutString(f.Inlines[j].Function.Shown()) })
@@ -356,25 +320,13 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if f.Module >= 0 && f.RVA != f.Lookup-p.r.Modules[f.Listed].Base {
 		p.hex("module_rva", f.RVA)
 	}
-	if f.Multiple {
-		p.Bool("multiple", true)
-	}
-	if f.Nearest {
-		p.Bool("nearest", true)
-	}
-	if f.Origin != "" {
-		p.Str("origin", f.Origin)
-	}
+	p.BoolIf("multiple", f.Multiple)
+	p.BoolIf("nearest", f.Nearest)
+	p.StrIf("origin", f.Origin)
 	p.hex("pc", f.PC)
-	if f.Public && f.Named() {
-		p.Bool("public", true)
-	}
-	if f.Rule != "" {
-		p.Str("rule", f.Rule)
-	}
-	if f.From != "" {
-		p.Str("symbols_from", f.From)
-	}
+	p.BoolIf("public", f.Public && f.Named())
+	p.StrIf("rule", f.Rule)
+	p.StrIf("symbols_from", f.From)
 	if f.TailCall.Raw != "" {
 		p.Str("tail_call", f.TailCall.Shown())
 	}

@@ -29,18 +29,10 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code, opt Options) error
 			p.hex("address", row.Address)
 			p.Bool("at", row.At)
 			p.Str("bytes", hex.EncodeToString(row.Bytes))
-			if row.Callee >= 0 {
-				p.Int("called_frame", int64(row.Callee))
-			} else {
-				p.Null("called_frame")
-			}
+			p.IntOrNull("called_frame", int64(row.Callee), row.Callee >= 0)
 			p.StrOrNull("file", row.File)
 			p.function(row.Place.Function)
-			if row.Line != 0 {
-				p.Int("line", int64(row.Line))
-			} else {
-				p.Null("line")
-			}
+			p.IntOrNull("line", int64(row.Line), row.Line != 0)
 			p.moduleName(row.Place.Module)
 			p.hexOrNull("offset", row.Place.Offset, row.Place.Module >= 0)
 			p.hexOrNull("operand", row.Data, row.Data != 0)

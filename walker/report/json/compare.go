@@ -47,7 +47,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 		p.Objects("partings", len(partings), func(i int) {
 			g := partings[i]
 			p.Int("row", int64(g.Row))
-			p.List("ways", len(g.Branches), func(j int) { p.PutObject(func() { p.branch(c, &g.Branches[j]) }) })
+			p.Objects("ways", len(g.Branches), func(j int) { p.branch(c, &g.Branches[j]) })
 		})
 		p.Objects("rows", to-from, func(i int) {
 			row := &c.Rows[from+i]
@@ -83,11 +83,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 // branch writes how some of the walks went on from a frame at which walks part.
 func (p *printer) branch(c *report.Comparison, w *report.Branch) {
 	p.attempts(w.Attempts)
-	if w.Next < 0 {
-		p.Null("next")
-	} else {
-		p.Int("next", int64(w.Next))
-	}
+	p.IntOrNull("next", int64(w.Next), w.Next >= 0)
 	p.StrOrNull("origin", w.Origin)
 	p.StrOrNull("rule", w.Rule)
 	p.StrOrNull("source", w.Source)

@@ -16,19 +16,16 @@ func (p *printer) crash() {
 	}
 	a := c.Analysis
 	p.hex("address", c.Address)
-	if adj := a.Adjusted; adj != nil {
-		p.Object("adjusted_address", func() {
-			if adj.Kind == "null-pointer" {
-				p.Str("kind", string(adj.Kind))
-				p.hex("offset", adj.Address)
-				return
-			}
-			p.hex("address", adj.Address)
+	adj := a.Adjusted
+	p.ObjectOrNull("adjusted_address", adj != nil, func() {
+		if adj.Kind == "null-pointer" {
 			p.Str("kind", string(adj.Kind))
-		})
-	} else {
-		p.Null("adjusted_address")
-	}
+			p.hex("offset", adj.Address)
+			return
+		}
+		p.hex("address", adj.Address)
+		p.Str("kind", string(adj.Kind))
+	})
 	// rust-minidump always writes null here. The text is in the key "crashpane".
 	p.Null("assertion")
 	p.List("crash_inconsistencies", len(a.Contradictions), func(i int) { p.PutString(string(a.Contradictions[i])) })
@@ -38,11 +35,7 @@ func (p *printer) crash() {
 	} else {
 		p.Null("instruction")
 	}
-	if a.Jump != nil {
-		p.Object("instruction_pointer_update", func() { p.hex("address", a.Jump.Target) })
-	} else {
-		p.Null("instruction_pointer_update")
-	}
+	p.ObjectOrNull("instruction_pointer_update", a.Jump != nil, func() { p.hex("address", a.Jump.Target) })
 	known := a.AccessesKnown && a.Instruction != nil
 	for i := range a.Accesses {
 		known = known && a.Accesses[i].AddressKnown
@@ -80,20 +73,14 @@ func (p *printer) memoryAccess(i int) {
 			p.Str("access_type", m.Kind.String())
 		}
 		p.hex("address", m.Address)
-		if m.Guard {
-			p.Bool("is_likely_guard_page", true)
-		}
+		p.BoolIf("is_likely_guard_page", m.Guard)
 		p.size(m.Size)
 	})
 }
 
 // size writes the size of an access, null if the instruction alone does not determine it.
 func (p *printer) size(n int) {
-	if n > 0 {
-		p.Int("size", int64(n))
-	} else {
-		p.Null("size")
-	}
+	p.IntOrNull("size", int64(n), n > 0)
 }
 
 // noCrash writes crash_info of a dump without an exception: all keys, and null for most.
@@ -109,11 +96,7 @@ func (p *printer) noCrash() {
 
 // crashingThread writes the index of the thread that crashed or requested the dump, or null.
 func (p *printer) crashingThread() {
-	if p.r.HasRequesting && p.r.FirstThread < p.r.Listed {
-		p.Int("crashing_thread", int64(p.r.FirstThread))
-	} else {
-		p.Null("crashing_thread")
-	}
+	p.IntOrNull("crashing_thread", int64(p.r.FirstThread), p.r.HasRequesting && p.r.FirstThread < p.r.Listed)
 }
 
 // crashAdditions writes the key "crash" in "crashpane": Crashpane's analysis of the crash.
@@ -133,22 +116,14 @@ func (p *printer) crashingThread() {
 func (p *printer) crashAdditions(c *report.Crash) {
 	a := c.Analysis
 	p.Object("analysis", func() { p.analysis(c) })
-	p.List("guesses", len(a.Guesses), func(i int) { p.PutString(a.Guesses[i]) })
+	p.Strings("guesses", a.Guesses)
 	p.nested(p.r.CrashException())
 	p.List("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
 	words, _, at := signature.OfReport(p.r, p.lists, report.Name.Shown)
-	if at.Frame >= 0 {
-		p.Object("place", func() {
-			p.Int("frame", int64(at.Frame))
-			if at.Inline >= 0 {
-				p.Int("inline", int64(at.Inline))
-			} else {
-				p.Null("inline")
-			}
-		})
-	} else {
-		p.Null("place")
-	}
+	p.ObjectOrNull("place", at.Frame >= 0, func() {
+		p.Int("frame", int64(at.Frame))
+		p.IntOrNull("inline", int64(at.Inline), at.Inline >= 0)
+	})
 	p.Str("reason_breakpad", text.Reason(p.r, &c.Reason, c.Params))
 	p.Bool("requested", c.Requested)
 	p.Str("sentence", c.Named(report.Name.Shown, func(n report.Name) string { return rows.Bare(n.Shown()) }).Sentence())
@@ -159,58 +134,41 @@ func (p *printer) crashAdditions(c *report.Crash) {
 func (p *printer) analysis(c *report.Crash) {
 	a := c.Analysis
 	if a.AccessesKnown && a.Instruction != nil {
-		p.List("accesses", len(a.Accesses), func(i int) { p.PutObject(func() { p.access(i) }) })
+		p.Objects("accesses", len(a.Accesses), func(i int) { p.access(i) })
 	} else {
 		p.Null("accesses")
 	}
-	if adj := a.Adjusted; adj != nil {
-		p.Object("adjusted", func() {
-			p.hex("address", adj.Address)
-			p.Str("kind", string(adj.Kind))
-			p.Int("offset", adj.Offset)
-			p.StrOrNull("register", adj.Register.Name)
-		})
-	} else {
-		p.Null("adjusted")
-	}
+	adj := a.Adjusted
+	p.ObjectOrNull("adjusted", adj != nil, func() {
+		p.hex("address", adj.Address)
+		p.Str("kind", string(adj.Kind))
+		p.Int("offset", adj.Offset)
+		p.StrOrNull("register", adj.Register.Name)
+	})
 	p.Objects("bit_flips", len(a.BitFlips), func(i int) {
 		f := &a.BitFlips[i]
 		p.hex("address", f.Address)
 		p.Float("confidence", float64(f.Confidence))
 		p.StrOrNull("register", f.Register)
 	})
-	if a.Cause >= 0 {
-		p.Int("cause", int64(a.Cause))
-	} else {
-		p.Null("cause")
-	}
-	if in := a.Instruction; in != nil {
-		p.Object("instruction", p.crashInstruction)
-	} else {
-		p.Null("instruction")
-	}
-	if j := a.Jump; j != nil {
-		p.Object("jump", func() {
-			p.Str("how", j.How)
-			p.StrOrNull("register", j.Register.Name)
-			p.hexOrNull("slot", j.Slot, j.InMemory)
-			p.hex("target", j.Target)
-		})
-	} else {
-		p.Null("jump")
-	}
-	if m := a.Place; m != nil {
-		p.Object("place", func() {
-			p.hex("end", m.End)
-			p.Bool("guard", m.Guard)
-			p.Bool("mapped", m.Mapped)
-			p.StrOrNull("name", report.BaseName(m.Name))
-			p.Str("permissions", m.Perms())
-			p.hex("start", m.Start)
-		})
-	} else {
-		p.Null("place")
-	}
+	p.IntOrNull("cause", int64(a.Cause), a.Cause >= 0)
+	p.ObjectOrNull("instruction", a.Instruction != nil, p.crashInstruction)
+	j := a.Jump
+	p.ObjectOrNull("jump", j != nil, func() {
+		p.Str("how", j.How)
+		p.StrOrNull("register", j.Register.Name)
+		p.hexOrNull("slot", j.Slot, j.InMemory)
+		p.hex("target", j.Target)
+	})
+	m := a.Place
+	p.ObjectOrNull("place", m != nil, func() {
+		p.hex("end", m.End)
+		p.Bool("guard", m.Guard)
+		p.Bool("mapped", m.Mapped)
+		p.StrOrNull("name", report.BaseName(m.Name))
+		p.Str("permissions", m.Perms())
+		p.hex("start", m.Start)
+	})
 	p.Str("stack_overflow", [...]string{"no", "likely", "yes"}[min(a.Overflow, 2)])
 }
 
@@ -230,11 +188,7 @@ func (p *printer) access(i int) {
 func (p *printer) crashInstruction() {
 	in := p.r.Crash.Analysis.Instruction
 	p.hex("address", in.Address)
-	if in.Module >= 0 {
-		p.Int("module", int64(in.Module))
-	} else {
-		p.Null("module")
-	}
+	p.IntOrNull("module", int64(in.Module), in.Module >= 0)
 	p.Objects("registers", len(in.Registers), func(i int) {
 		p.Str("name", in.Registers[i].Name)
 		p.hex("value", in.Registers[i].Value)

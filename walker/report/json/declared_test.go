@@ -39,10 +39,16 @@ func TestKeysAreDeclared(t *testing.T) {
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) == 0 || !writesKey[method(call)] {
+			if !ok || len(call.Args) == 0 {
 				return true
 			}
-			if lit, ok := call.Args[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			arg := 0
+			if method(call) == "NumberOrNull" { // a function, whose first argument is the writer
+				arg = 1
+			} else if !writesKey[method(call)] {
+				return true
+			}
+			if lit, ok := call.Args[arg].(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				key, _ := strconv.Unquote(lit.Value)
 				keys++
 				switch {
@@ -83,7 +89,7 @@ var undeclared = map[string][]string{
 
 // writesKey are the printer's methods whose first argument is a key.
 var writesKey = map[string]bool{"Key": true, "Object": true, "List": true, "Objects": true, "Str": true, "Null": true, "Bool": true, "Int": true, "Uint": true, "Float": true,
-	"StrOrNull": true, "numberOr": true, "hex": true, "hexOrNull": true}
+	"StrOrNull": true, "IntOrNull": true, "ObjectOrNull": true, "Strings": true, "StrIf": true, "BoolIf": true, "hex": true, "hexOrNull": true}
 
 func method(call *ast.CallExpr) string {
 	if s, ok := call.Fun.(*ast.SelectorExpr); ok {

@@ -13,11 +13,7 @@ import (
 //	same_modules           number of modules that are the same in both
 func WriteDifference(w io.Writer, r *report.Report, d *report.Difference, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
-		if d.FirstFrame < 0 {
-			p.Null("first_differing_frame")
-		} else {
-			p.Int("first_differing_frame", int64(d.FirstFrame))
-		}
+		p.IntOrNull("first_differing_frame", int64(d.FirstFrame), d.FirstFrame >= 0)
 		p.Objects("rows", len(d.Rows), func(i int) {
 			row := &d.Rows[i]
 			p.StrOrNull("a", row.A)

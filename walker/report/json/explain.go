@@ -44,7 +44,7 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 		})
 	}
 	p.hex("cfa", x.CFA)
-	p.strings("checks", x.Checks)
+	p.Strings("checks", x.Checks)
 	if alone {
 		p.end(x.End)
 		p.Int("frame", int64(p.r.Threads[x.Thread].Number(x.Frame)))
@@ -54,17 +54,13 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	if alone {
 		p.moduleName(f.Module)
 	}
-	p.strings("notes", x.Notes)
+	p.Strings("notes", x.Notes)
 	if alone {
 		p.StrOrNull("origin", x.Origin)
 		p.hex("pc", f.PC)
 	}
 	p.Objects("record", len(x.Record), func(i int) {
-		if x.Record[i].Line > 0 {
-			p.Int("line", int64(x.Record[i].Line))
-		} else {
-			p.Null("line")
-		}
+		p.IntOrNull("line", int64(x.Record[i].Line), x.Record[i].Line > 0)
 		p.Str("text", x.Record[i].Text)
 	})
 	p.scanned(x.Scanned)
@@ -94,11 +90,7 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 
 // instruction writes the instruction that a frame is at, or null.
 func (p *printer) instruction(in *report.Instruction) {
-	if in == nil {
-		p.Null("instruction")
-		return
-	}
-	p.Object("instruction", func() {
+	p.ObjectOrNull("instruction", in != nil, func() {
 		p.hex("address", in.Address)
 		p.StrOrNull("bytes", hex.EncodeToString(in.Bytes))
 		p.function(in.Place.Function)
@@ -111,11 +103,7 @@ func (p *printer) instruction(in *report.Instruction) {
 
 // end writes why the stack ends after the frame, or null for other frames.
 func (p *printer) end(e *report.End) {
-	if e == nil {
-		p.Null("end")
-		return
-	}
-	p.Object("end", func() {
+	p.ObjectOrNull("end", e != nil, func() {
 		p.attempts(e.Attempts)
 		p.Str("detail", e.Detail)
 		p.Str("kind", e.Kind)
@@ -135,11 +123,7 @@ func (p *printer) changes(x *report.Explanation, side func(c *report.RegisterCha
 
 // scanned writes which words a scan rejected, or null if nothing was scanned.
 func (p *printer) scanned(s *report.Scanned) {
-	if s == nil {
-		p.Null("scanned")
-		return
-	}
-	p.Object("scanned", func() {
+	p.ObjectOrNull("scanned", s != nil, func() {
 		p.hex("from", s.From)
 		p.Int("more", int64(s.More))
 		p.Objects("rejected", len(s.Rejected), func(i int) {
@@ -151,10 +135,6 @@ func (p *printer) scanned(s *report.Scanned) {
 		})
 		p.Int("words", int64(s.Words))
 	})
-}
-
-func (p *printer) strings(key string, all []string) {
-	p.List(key, len(all), func(i int) { p.PutString(all[i]) })
 }
 
 // function writes the key of a function's name, or null.
@@ -171,25 +151,12 @@ func (p *printer) moduleName(m int) {
 
 // findings writes the findings: [{kind, module, suggestion, text, thread}].
 func (p *printer) findings() {
-	p.List("findings", len(p.r.Findings), func(i int) {
+	p.Objects("findings", len(p.r.Findings), func(i int) {
 		f := &p.r.Findings[i]
-		orNull := func(key string, v int) {
-			if v < 0 {
-				p.Null(key)
-			} else {
-				p.Int(key, int64(v))
-			}
-		}
-		p.PutObject(func() {
-			p.Str("kind", string(f.Kind))
-			orNull("module", f.Module)
-			p.StrOrNull("suggestion", f.Suggestion)
-			p.Str("text", f.Text)
-			if f.Thread < p.r.Listed {
-				orNull("thread", f.Thread)
-			} else {
-				p.Null("thread")
-			}
-		})
+		p.Str("kind", string(f.Kind))
+		p.IntOrNull("module", int64(f.Module), f.Module >= 0)
+		p.StrOrNull("suggestion", f.Suggestion)
+		p.Str("text", f.Text)
+		p.IntOrNull("thread", int64(f.Thread), f.Thread >= 0 && f.Thread < p.r.Listed)
 	})
 }

@@ -10,6 +10,7 @@
 package jsonreport
 
 import (
+	"cmp"
 	"io"
 	"sort"
 
@@ -51,9 +52,7 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	}
 	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, r.Said(opt.Private), 16, symbolsByName(r)}
 	p.Text = opt.Text
-	if p.lists == nil {
-		p.lists = signature.Own
-	}
+	p.lists = cmp.Or(p.lists, signature.Own)
 	if r.Dump.WordSize == 4 {
 		p.digits = 8
 	}
@@ -101,33 +100,22 @@ func (p *printer) report() {
 	} else {
 		p.Null("linux_memory_map_count")
 	}
-	if l := r.LSB; l != nil {
-		p.Object("lsb_release", func() {
-			p.Str("codename", l.Codename)
-			p.Str("description", l.Description)
-			p.Str("id", l.ID)
-			p.Str("release", l.Release)
-		})
-	} else {
-		p.Null("lsb_release")
-	}
+	l := r.LSB
+	p.ObjectOrNull("lsb_release", l != nil, func() {
+		p.Str("codename", l.Codename)
+		p.Str("description", l.Description)
+		p.Str("id", l.ID)
+		p.Str("release", l.Release)
+	})
 	p.macBootArgs()
 	p.macCrashInfo()
 	// rust-minidump always writes 0, even without modules.
 	p.Int("main_module", 0)
 	p.List("modules", len(r.Modules), p.module)
 	p.Bool("modules_contains_cert_info", false) // certificates are not in the dump
-	if pid := r.Process.PID; pid != nil {
-		p.Uint("pid", uint64(*pid))
-	} else {
-		p.Null("pid")
-	}
+	jsonwriter.NumberOrNull(p.Writer, "pid", r.Process.PID)
 	p.procLimits()
-	if u := r.Process.Uptime; u != nil {
-		p.Uint("process_uptime", *u)
-	} else {
-		p.Null("process_uptime")
-	}
+	jsonwriter.NumberOrNull(p.Writer, "process_uptime", r.Process.Uptime)
 	p.softErrors()
 	p.Str("status", "OK")
 	p.Object("system_info", p.system)
@@ -239,11 +227,7 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 
 // line writes a line number, or null.
 func (p *printer) line(has bool, line uint32) {
-	if has {
-		p.Uint("line", uint64(line))
-	} else {
-		p.Null("line")
-	}
+	p.IntOrNull("line", int64(line), has)
 }
 
 // registers writes the known general registers, sorted by name.

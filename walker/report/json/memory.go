@@ -26,21 +26,14 @@ func WriteMemory(w io.Writer, r *report.Report, m *report.MemoryView, opt Option
 
 func (p *printer) word(w *report.MemoryWord) {
 	to := &w.Points
-	index := func(key string, n int) {
-		if n < 0 {
-			p.Null(key)
-			return
-		}
-		p.Int(key, int64(n))
-	}
 	p.PutObject(func() {
 		p.hex("address", w.Address)
-		index("frame", to.Frame)
+		p.IntOrNull("frame", int64(to.Frame), to.Frame >= 0)
 		p.function(to.Place.Function)
 		p.moduleName(to.Place.Module)
 		p.hexOrNull("offset", to.Place.Offset, to.Place.Module >= 0)
 		p.StrOrNull("text", to.Text)
-		index("thread", to.Thread)
+		p.IntOrNull("thread", int64(to.Thread), to.Thread >= 0)
 		p.hex("value", w.Value)
 	})
 }

@@ -58,11 +58,7 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, opt Options) e
 				p.Int("thread", int64(x.Thread))
 			})
 			p.Int("level", int64(b.Level))
-			if b.Parent < 0 {
-				p.Null("parent")
-			} else {
-				p.Int("parent", int64(b.Parent))
-			}
+			p.IntOrNull("parent", int64(b.Parent), b.Parent >= 0)
 			p.Bool("system", b.System)
 			numbers(p, "threads", b.Threads)
 		})

@@ -27,58 +27,37 @@ func WriteOutline(w io.Writer, o *report.Outline) error {
 			p.StrOrNull("arch", f.Arch)
 			p.StrOrNull("code_id", f.CodeID)
 			p.StrOrNull("debug_id", f.DebugID)
-			p.List("missing", len(f.Missing), func(i int) { p.PutString(f.Missing[i]) })
+			p.Strings("missing", f.Missing)
 			p.StrOrNull("module", f.Module)
 			p.Str("name", f.Name)
 			p.StrOrNull("os", f.OS)
-			p.List("parts", len(f.Parts), func(i int) {
-				p.PutObject(func() {
-					p.Str("file", f.Parts[i].File)
-					p.Str("section", f.Parts[i].Section)
-					p.Str("what", f.Parts[i].What)
-				})
+			p.Objects("parts", len(f.Parts), func(i int) {
+				p.Str("file", f.Parts[i].File)
+				p.Str("section", f.Parts[i].Section)
+				p.Str("what", f.Parts[i].What)
 			})
 			p.Int("warning_count", int64(f.WarningCount))
-			p.List("warnings", len(f.Warnings), func(i int) { p.PutString(f.Warnings[i]) })
+			p.Strings("warnings", f.Warnings)
 		})
-		if o.List == nil {
-			p.Null("list")
-		} else {
-			p.Object("list", func() { p.outlineList(o.List) })
-		}
-		if o.Place == nil {
-			p.Null("place")
-		} else {
-			p.Object("place", func() { p.outlinePlace(o.Place) })
-		}
+		p.ObjectOrNull("list", o.List != nil, func() { p.outlineList(o.List) })
+		p.ObjectOrNull("place", o.Place != nil, func() { p.outlinePlace(o.Place) })
 	})
 }
 
 func (p *printer) outlineList(l *report.OutlineList) {
 	p.Bool("complete", !l.More && l.Ended)
-	p.numberOr("next_line", uint64(l.NextLine), l.NextLine > 0)
-	p.List("rows", len(l.Rows), func(i int) {
+	p.IntOrNull("next_line", int64(l.NextLine), l.NextLine > 0)
+	p.Objects("rows", len(l.Rows), func(i int) {
 		r := &l.Rows[i]
-		p.PutObject(func() {
-			code := l.Kind != report.OutlineFiles
-			p.hexOrNull("address", r.Address, code)
-			p.StrOrNull("file", r.File)
-			p.Bool("folded", r.Multiple)
-			p.function(r.Name)
-			p.numberOr("line", uint64(r.Line), r.Line > 0)
-			p.Bool("public", r.Public)
-			p.numberOr("size", r.Size, r.Size > 0)
-		})
+		code := l.Kind != report.OutlineFiles
+		p.hexOrNull("address", r.Address, code)
+		p.StrOrNull("file", r.File)
+		p.Bool("folded", r.Multiple)
+		p.function(r.Name)
+		p.IntOrNull("line", int64(r.Line), r.Line > 0)
+		p.Bool("public", r.Public)
+		p.IntOrNull("size", int64(r.Size), r.Size > 0)
 	})
-}
-
-// numberOr writes a number, or null if it is not known.
-func (p *printer) numberOr(key string, n uint64, known bool) {
-	if !known {
-		p.Null(key)
-		return
-	}
-	p.Int(key, int64(n))
 }
 
 func (p *printer) outlinePlace(at *report.OutlinePlace) {
@@ -87,44 +66,38 @@ func (p *printer) outlinePlace(at *report.OutlinePlace) {
 	p.hex("address", at.Address)
 	p.StrOrNull("file", at.File)
 	p.function(f.Name)
-	p.List("inlines", len(at.Inlines), func(i int) {
+	p.Objects("inlines", len(at.Inlines), func(i int) {
 		c := &at.Inlines[i]
-		p.PutObject(func() {
-			p.StrOrNull("file", c.File)
-			p.function(c.Name)
-			p.numberOr("line", uint64(c.Line), c.Line > 0)
-		})
+		p.StrOrNull("file", c.File)
+		p.function(c.Name)
+		p.IntOrNull("line", int64(c.Line), c.Line > 0)
 	})
-	p.numberOr("line", uint64(at.Line), at.HasLine)
-	p.List("lines", len(at.Lines), func(i int) {
+	p.IntOrNull("line", int64(at.Line), at.HasLine)
+	p.Objects("lines", len(at.Lines), func(i int) {
 		l := &at.Lines[i]
-		p.PutObject(func() {
-			p.hex("address", l.Address)
-			p.StrOrNull("file", l.File)
-			p.List("inlined", len(l.Inlined), func(k int) { p.PutString(l.Inlined[k].Shown()) })
-			p.numberOr("line", uint64(l.Line), true)
-			p.numberOr("size", l.Size, true)
-		})
+		p.hex("address", l.Address)
+		p.StrOrNull("file", l.File)
+		p.List("inlined", len(l.Inlined), func(k int) { p.PutString(l.Inlined[k].Shown()) })
+		p.IntOrNull("line", int64(l.Line), true)
+		p.IntOrNull("size", int64(l.Size), true)
 	})
 	p.StrOrNull("no_rule", at.NoRule)
 	p.hexOrNull("offset", at.Address-f.Address, known)
-	p.numberOr("parameter_size", uint64(at.ParamSize), known && !f.Public)
+	p.IntOrNull("parameter_size", int64(at.ParamSize), known && !f.Public)
 	if r := at.Rule; r == nil {
 		p.Null("rule")
 	} else {
 		p.Object("rule", func() {
 			p.StrOrNull("cfa", r.CFA)
-			p.List("marks", len(r.Marks), func(i int) { p.PutString(r.Marks[i]) })
+			p.Strings("marks", r.Marks)
 			p.StrOrNull("origin", r.Origin)
 			p.StrOrNull("program", r.Text)
 			p.StrOrNull("ra", r.RA)
-			p.List("registers", len(r.Registers), func(i int) {
-				p.PutObject(func() {
-					p.Str("name", r.Registers[i].Name)
-					p.Str("rule", r.Registers[i].Rule)
-				})
+			p.Objects("registers", len(r.Registers), func(i int) {
+				p.Str("name", r.Registers[i].Name)
+				p.Str("rule", r.Registers[i].Rule)
 			})
 		})
 	}
-	p.numberOr("size", f.Size, f.Size > 0)
+	p.IntOrNull("size", int64(f.Size), f.Size > 0)
 }

@@ -1,6 +1,9 @@
 package rows
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Head is what a table says about a column: its title, the class of its cells, and its sizes.
 type Head struct {
@@ -89,10 +92,5 @@ func Finds[R any](query string, row R, columns []Column[R]) bool {
 
 // Same reports whether the cells of two rows have the same texts.
 func Same[R any](a, b R, columns []Column[R]) bool {
-	for i := range columns {
-		if columns[i].Text(a) != columns[i].Text(b) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(columns, func(c Column[R]) bool { return c.Text(a) != c.Text(b) })
 }

@@ -107,12 +107,7 @@ func (l *list) has(word string) bool {
 	if l.names[word] {
 		return true
 	}
-	for _, begin := range l.begins {
-		if strings.HasPrefix(word, begin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.begins, func(begin string) bool { return strings.HasPrefix(word, begin) })
 }
 
 // isStandardImpl reports whether a name is a method of Rust's standard library for one of its own

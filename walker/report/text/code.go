@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -22,10 +23,7 @@ import (
 func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 	b := newPrinter(w)
 	name := report.Name.Shown
-	title := c.Place.Text(r, name)
-	if title == "" {
-		title = "outside of every module"
-	}
+	title := cmp.Or(c.Place.Text(r, name), "outside of every module")
 	from := "the dump's memory"
 	if c.From != "" {
 		from = visible.Text(c.From)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -120,8 +121,6 @@ func writeOutlinePlace(b *printer, p *report.OutlinePlace, width int) {
 
 // position is a source file and a line.
 func position(file string, line uint32) string {
-	if file == "" {
-		file = "(no file)"
-	}
+	file = cmp.Or(file, "(no file)")
 	return fmt.Sprintf("%s:%d", file, line)
 }

@@ -8,6 +8,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -206,10 +207,7 @@ func writeModules(b *printer, r *report.Report) {
 	b.printf("\nLoaded modules:\n")
 	for _, i := range r.ModulesByAddress {
 		m := &r.Modules[i]
-		version := fileVersion(m)
-		if version == "" {
-			version = "???"
-		}
+		version := cmp.Or(fileVersion(m), "???")
 		b.printf("0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, fileName(r, m.Name), version)
 		if isMain(r, m) && m.Base != 0 {
 			b.printf("  (main)")

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"cmp"
 	"io"
 	"strings"
 )
@@ -18,9 +19,7 @@ func WriteJira(w io.Writer, t *Ticket) error {
 	writeFacts(block, t)
 	writeStacks(block, t)
 	p.print("{noformat}\n")
-	if p.err == nil {
-		p.err = block.err
-	}
+	p.err = cmp.Or(p.err, block.err)
 	return p.err
 }
 

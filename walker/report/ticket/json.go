@@ -40,7 +40,7 @@ func WriteJSON(w io.Writer, t *Ticket) error {
 		})
 		p.Bool("hidden", t.Hidden)
 		facts("messages", t.Messages)
-		p.List("missing", len(t.Missing), func(i int) { p.PutString(t.Missing[i]) })
+		p.Strings("missing", t.Missing)
 		p.Objects("modules", len(t.Modules), func(i int) {
 			m := &t.Modules[i]
 			p.StrOrNull("code_id", m.CodeID)

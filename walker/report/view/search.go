@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,21 +107,11 @@ func (v *View) Find(query string) []rows.Hit {
 
 // GroupsHold reports whether one of the facts contains a Query.
 func GroupsHold(query string, groups []rows.Group) bool {
-	for _, g := range groups {
-		if factsHold(query, g.Facts) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(groups, func(g rows.Group) bool { return factsHold(query, g.Facts) })
 }
 
 func factsHold(query string, facts []rows.Fact) bool {
-	for _, f := range facts {
-		if rows.Holds(query, f.Key+" "+f.Value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(facts, func(f rows.Fact) bool { return rows.Holds(query, f.Key+" "+f.Value) })
 }
 
 // threadWords returns what a search for a thread looks in: its name, its index, and its id in both

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strconv"
@@ -364,9 +365,7 @@ func stopSentence(t *report.Thread) string {
 	d := rows.Clean(t.Stop.Detail)
 	switch t.Stop.Kind {
 	case "end":
-		if d == "" {
-			d = "the chain of frames ends here"
-		}
+		d = cmp.Or(d, "the chain of frames ends here")
 		return "End of the stack: " + d
 	case "":
 		return "End of the stack"

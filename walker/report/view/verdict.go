@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,10 +16,7 @@ import (
 //	app tried to read 8 bytes at 0x10 (null pointer plus 16, through rax) in parse.
 func (v *View) Verdict() []rows.Span {
 	r := v.r
-	who := rows.Clean(rows.BaseName(r.Process.Name))
-	if who == "" {
-		who = "The process"
-	}
+	who := cmp.Or(rows.Clean(rows.BaseName(r.Process.Name)), "The process")
 	out := []rows.Span{{Text: who, Role: "name"}}
 	say := func(text, role string) { out = append(out, rows.Span{Text: text, Role: role}) }
 	if r.Crash == nil && v.exceptionLost() {

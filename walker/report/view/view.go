@@ -9,6 +9,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -83,10 +84,7 @@ func (v *View) full(n report.Name) string {
 	if s, ok := v.names[n.Raw]; ok {
 		return s
 	}
-	s := v.demangle(n.Raw)
-	if s == "" {
-		s = n.Raw
-	}
+	s := cmp.Or(v.demangle(n.Raw), n.Raw)
 	s = rows.Clean(s)
 	v.names[n.Raw] = s
 	return s
