@@ -72,9 +72,9 @@ test("the host page adds a dump and symbols, and gets the events", async () => {
   await sees(p, "a", "No crash dump is open");
   await p.focus("#field");
   await p.evaluate(() => {
-    window.told = [];
+    window.events = [];
     const pane = document.getElementById("a");
-    for (const name of ["progress", "symbols-needed", "report", "select", "error"]) pane.addEventListener(name, ({ detail }) => window.told.push([name, detail]));
+    for (const name of ["progress", "symbols-needed", "report", "select", "error"]) pane.addEventListener(name, ({ detail }) => window.events.push([name, detail]));
     pane.setSymbolProvider(async ({ debugFile, debugId }) => {
       const response = await fetch(`symbols/${debugFile}/${debugId}`);
       return response.ok ? response : undefined;
@@ -85,10 +85,10 @@ test("the host page adds a dump and symbols, and gets the events", async () => {
   const report = await p.evaluate(() => document.getElementById("a").getReport());
   assert.equal(report.crash_info.crashing_thread, 5);
   assert.ok(report.threads.length > 3);
-  const told = await p.evaluate(() => window.told);
-  const names = new Set(told.map(([name]) => name));
-  for (const name of ["progress", "symbols-needed", "report", "select"]) assert.ok(names.has(name), `${name} is told`);
-  const needed = told.find(([name]) => name === "symbols-needed")[1].symbols;
+  const events = await p.evaluate(() => window.events);
+  const names = new Set(events.map(([name]) => name));
+  for (const name of ["progress", "symbols-needed", "report", "select"]) assert.ok(names.has(name), `${name} is emitted`);
+  const needed = events.find(([name]) => name === "symbols-needed")[1].symbols;
   assert.ok(needed.some((s) => s.debugFile === "tilecruncher" && s.debugId && s.storePath && s.codeFile && s.frames > 0), JSON.stringify(needed));
   // The viewer does not take the focus, and does not change the page's address.
   assert.equal(await p.evaluate(() => document.activeElement.id), "field");
@@ -167,9 +167,9 @@ test("redact: the command line, the environment and memory are not available, no
   await sees(p, "b", "does not let this viewer show the contents of streams");
   // An address is selected by the host page. With redact, words that are no addresses are hidden, and bytes and texts.
   const address = "0x7f7569879e38";
-  const told = p.evaluate((id) => new Promise((done) => document.getElementById(id).addEventListener("select", ({ detail }) => detail.address && done(detail))), "a");
+  const selected = p.evaluate((id) => new Promise((done) => document.getElementById(id).addEventListener("select", ({ detail }) => detail.address && done(detail))), "a");
   for (const id of ["a", "b"]) await p.evaluate(([i, at]) => document.getElementById(i).select({ address: at }), [id, address]);
-  assert.equal((await told).address, address);
+  assert.equal((await selected).address, address);
   // The lists move when their rows have come, so the marked rows are waited for by their addresses.
   assert.match(await p.locator("#a .mem-row.here", { hasText: address.slice(2) }).innerText(), /0x00005576e8f687f6/);
   await p.locator("#b .mem-row.here", { hasText: address.slice(2) }).waitFor();

@@ -203,8 +203,8 @@ class Tab {
       const host = r.method === "CONNECT" ? r.url : new URL(r.url).host;
       return !browsersOwn.test(host);
     });
-    const told = this.asked.filter((r) => !/^(data|blob):/.test(r.url) && !r.url.startsWith(`${this.origin}/`));
-    return [...wire, ...told];
+    const pageRequests = this.asked.filter((r) => !/^(data|blob):/.test(r.url) && !r.url.startsWith(`${this.origin}/`));
+    return [...wire, ...pageRequests];
   }
 
   // Drops real files and folders onto the page; paths are relative to the repository.

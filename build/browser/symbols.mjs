@@ -23,11 +23,11 @@ export async function startSource(files = {}, settings = {}) {
     }
     const record = { method: request.method, url: request.url, headers: request.headers, sent: 0 };
     source.seen.push(record);
-    const say = (status, text) => response.writeHead(status, { ...headers, "content-type": "text/plain" }).end(text);
-    if (source.broken) return say(source.broken, "broken");
-    if (source.token && request.headers.authorization !== `Bearer ${source.token}`) return say(401, "a token is needed");
+    const respond = (status, text) => response.writeHead(status, { ...headers, "content-type": "text/plain" }).end(text);
+    if (source.broken) return respond(source.broken, "broken");
+    if (source.token && request.headers.authorization !== `Bearer ${source.token}`) return respond(401, "a token is needed");
     const entry = source.files[decodeURIComponent(request.url).replace(/^\/store\//, "")];
-    if (!entry) return say(404, "not here");
+    if (!entry) return respond(404, "not here");
     headers.etag = `"${source.edition}"`;
     if (source.packed) {
       const body = gzipSync(entry.text);

@@ -20,7 +20,7 @@ type action struct {
 	keys  []string               // keys that also do it
 	limit func(zone.Limits) bool // reports whether the host page forbids it; nil: it is always allowed
 	start bool                   // its keys also work on the start screen
-	help  string                 // what the help says of its first key, and of that of the action with; "" for no line
+	help  string                 // what the help says about its first key, and about that of the action with; "" for no line
 	with  string
 	do    func(p *Page, arg string)
 	doN   func(p *Page, n int) // in place of do, if the argument is a number

@@ -32,7 +32,7 @@ func TestFindingsStandInTheVerdictAndTheirTab(t *testing.T) {
 	p, h, _ := withFindings(30)
 	out := render(t, p)
 	if !strings.Contains(out, "Findings: 30") || !strings.Contains(out, "Found by scanning") || strings.Contains(out, "<img") {
-		t.Error("the verdict does not tell of the findings, or text of a file became an element")
+		t.Error("the verdict does not show the findings, or text of a file became an element")
 	}
 	p.Act("findings", "")
 	out = render(t, p)

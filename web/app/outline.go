@@ -12,7 +12,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Outline shows what a symbol file, a program or its debug information says of the code: functions, source
+// Outline shows what a symbol file, a program or its debug information says about the code: functions, source
 // files, lines, and what is at an address. It is a part of the tab Modules, and without a dump a page of its
 // own (alone).
 type Outline struct {

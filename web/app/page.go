@@ -115,7 +115,7 @@ func NewPage(h host.Host, e host.Engine, hash string) *Page {
 }
 
 // hides reports whether a zone is invisible now. In place of a dump's zones there may be the table of
-// dumps; the list of files has what is said of all.
+// dumps; the list of files has the messages about all.
 func (p *Page) hides(one zone.Zone) bool {
 	table := one == zone.Zone(&p.Table)
 	if p.Table.Open() {

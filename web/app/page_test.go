@@ -454,7 +454,7 @@ func TestDecisionsAreSaidAgain(t *testing.T) {
 	p.Reading.Add([]host.File{fakeFile("x.sym")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if last[protocol.Assign](e) == nil {
-		t.Error("the new worker does not know of the assignment")
+		t.Error("the new worker does not know the assignment")
 	}
 }
 

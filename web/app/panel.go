@@ -13,7 +13,7 @@ import (
 )
 
 // Tabs are the tabs of the lower panel, in their order: a tab for each question, with the parts that
-// answer it. Where there are several parts, a switch beside the tabs shows one of them.
+// answer it. Where there are several parts, a switch next to the tabs shows one of them.
 var Tabs = []TabRow{
 	{"Threads", "1", []Part{{"threads", "Threads", tabs.NewMerged}}},
 	{"Memory", "2", []Part{{"memory", "Map", tabs.NewGrid}, {"words", "Words", tabs.NewMemory}, {"bytes", "Bytes", tabs.NewMemory}, {"text", "Text", tabs.NewMemory}, {"find", "Find", tabs.NewFinder}}},
@@ -47,7 +47,7 @@ type Panel struct {
 	page  *Page
 	parts []Part      // of all tabs
 	tabs  []zone.Tab  // of each part
-	zones []zone.Zone // the parts, and the zones beside them
+	zones []zone.Zone // the parts, and the zones next to them
 
 	// Tabs that other zones call.
 	Modules *tabs.Modules
@@ -271,7 +271,7 @@ func (z *Panel) foldText() string {
 	return "Fold"
 }
 
-// countOf returns the number beside a part's title.
+// countOf returns the number next to a part's title.
 func (z *Panel) countOf(id string) (n int, alert bool) {
 	if t, ok := z.tab(id).(interface{ Count() (int, bool) }); ok && z.page.Summary != nil {
 		return t.Count()
@@ -279,7 +279,7 @@ func (z *Panel) countOf(id string) (n int, alert bool) {
 	return 0, false
 }
 
-// count is the number beside the title of one part or of a tab, which is that of its first part.
+// count is the number next to the title of one part or of a tab, which is that of its first part.
 func (z *Panel) count(parts ...Part) string {
 	n, _ := z.countOf(parts[0].ID)
 	return rows.Some(n)

@@ -42,7 +42,7 @@ func TestFilesWaitForTheProgram(t *testing.T) {
 	}
 }
 
-// "It works offline" is said when the engine is there.
+// "It works offline" is shown when the engine is there.
 func TestOfflineNeedsTheProgram(t *testing.T) {
 	p, _, _ := newTestPage("")
 	p.Work.Program.Loading(0, 0)

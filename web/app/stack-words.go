@@ -84,7 +84,7 @@ func (z *StackWords) class(r rows.StackWordRow) string {
 	return class
 }
 
-// act selects the frame of a word; nil where there is none.
+// act is the action that selects the frame of a word, or nil.
 func (z *StackWords) act(r rows.StackWordRow) any {
 	if r.Frame < 0 {
 		return nil

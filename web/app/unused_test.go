@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// TestUnusedIsTold: one notice says of the files that no dump uses, once, and not while others are
+// TestUnusedIsTold: one notice names the files that no dump uses, once, and not while others are
 // still to be read.
 func TestUnusedIsTold(t *testing.T) {
 	p, _, e := newTestPage("")

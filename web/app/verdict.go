@@ -43,7 +43,7 @@ func (z *Verdict) addressTitle() string {
 }
 
 // finding returns the most important finding about the selected thread or about all, and its
-// number; -1 if there is none.
+// number, or -1.
 func (z *Verdict) finding() (rows.FindingRow, int) {
 	if z.page.Summary != nil {
 		for i, f := range z.page.Summary.Findings {

@@ -31,7 +31,7 @@ export interface AnalyzeOptions {
  */
 export function analyze(dump: Data | Promise<Data>, options?: AnalyzeOptions): Promise<Report>;
 
-/** Sets where the package's programs are, if they are not beside its modules. Call it before the first element or analyze. */
+/** Sets where the package's programs are, if they are not next to its modules. Call it before the first element or analyze. */
 export function configure(places: {
   viewer?: string | URL | BufferSource | WebAssembly.Module;
   engine?: string | URL | BufferSource | WebAssembly.Module;
@@ -595,7 +595,7 @@ export interface Call {
   inline: number | null;
 }
 
-/** What annotations say of the program. */
+/** What annotations say about the program. */
 export interface Product {
   channel: string | null;
   name: string | null;

@@ -15,11 +15,11 @@ export function connectFrame(iframe, { token, options, signal } = {}) {
   return new Promise((done, fail) => {
     const end = (settle, value) => {
       clearInterval(timer);
-      removeEventListener("message", hear);
+      removeEventListener("message", onMessage);
       signal?.removeEventListener("abort", abort);
       settle(value);
     };
-    const hear = ({ source, origin, data, ports }) => {
+    const onMessage = ({ source, origin, data, ports }) => {
       if (source !== iframe.contentWindow || origin !== target || data?.crashpane !== version) return;
       if (data.type === "welcome" && ports[0]) end(done, new Connection(ports[0]));
       else if (data.type === "asking") clearInterval(timer); // it has got the hello, and asks the user
@@ -27,7 +27,7 @@ export function connectFrame(iframe, { token, options, signal } = {}) {
     };
     const abort = () => end(fail, signal.reason);
     const hello = () => iframe.contentWindow?.postMessage({ crashpane: version, type: "hello", token, options }, target);
-    addEventListener("message", hear);
+    addEventListener("message", onMessage);
     signal?.addEventListener("abort", abort);
     const timer = setInterval(hello, patience);
     if (signal?.aborted) abort();

@@ -62,14 +62,14 @@ type Exported struct {
 }
 
 // WriteSym requests a Breakpad symbol file made from the binary called Name. Its text is sent in
-// parts, each beside a SymText.
+// parts, each with a SymText.
 type WriteSym struct{ Name string }
 
 // SymWritten follows the text. Problem says what the file lacks because the binary could not be
 // read completely.
 type SymWritten struct{ FileName, Problem string }
 
-// SymText is sent with the next part of the text beside it.
+// SymText is sent along with the next part of the text.
 type SymText struct{}
 
 func (*Export) request()   {}

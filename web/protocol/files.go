@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
-// Add adds the files that are sent beside it.
+// Add adds the files that are sent with it.
 type Add struct {
 	Names []string // their paths, as they were dropped
 	// Symbols: a server has sent the one file, so it must be a symbol file, and must have the id

@@ -1,6 +1,6 @@
 package protocol
 
-// IndexFile has Item's symbol file fully indexed, beside the engine's other work. With Keep an
+// IndexFile has Item's symbol file fully indexed, alongside the engine's other work. With Keep an
 // index that the browser stores is used instead, and a new one is stored.
 type IndexFile struct {
 	Item int

@@ -1,6 +1,6 @@
 package protocol
 
-// OutlineQuery queries what a symbol file or binary says of its code, with or without a dump. Item is the
+// OutlineQuery queries what a symbol file or binary says about its code, with or without a dump. Item is the
 // file's number, or -1 for that of the module Module.
 type OutlineQuery struct {
 	Item, Module int

@@ -1,7 +1,7 @@
 // Package protocol has the messages between the page and the engine in its worker. The page sends a
 // Call with one of the request types. The engine sends an Answer with the reply type of the same
 // row of the table ops; it also sends some replies without a request. Files are not part of the
-// encoded message: they are sent beside it, as objects of the browser.
+// encoded message: they are sent along with it, as objects of the browser.
 //
 // A new operation is two types, a row of the table, a case in wasm/engine and one in
 // web/app. Begin with query.go, which has the query for what is on the screen.

@@ -58,7 +58,7 @@ function symbolSources(bases, window, storage) {
   }
 
   // Requests the beginning of the index next to a symbol file, which crashpane index makes. Returns
-  // undefined if there is none, or if it cannot be read in parts.
+  // undefined if it is missing, or cannot be read in parts.
   async function indexOf(url, token, signal) {
     if (!url.endsWith(".sym")) return undefined;
     try {
@@ -182,7 +182,7 @@ function symbolFolder(window, storage) {
       return folder?.name ?? "";
     },
     keep: (yes) => kept("readwrite", (handles) => (yes && folder ? handles.put(folder, "symbols") : handles.delete("symbols"))),
-    // Finds the files with paths of a symbol store. If there is none of them, it finds symbol files
+    // Finds the files with paths of a symbol store. If it finds none, it looks for symbol files
     // anywhere in the folder, at most limit. Returns [{path, file}].
     async find(paths, limit) {
       const mode = { mode: "read" };

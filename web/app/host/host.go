@@ -55,7 +55,7 @@ type Document interface {
 // Storage is what the browser stores between visits. The page works without it, so failures are
 // ignored.
 type Storage interface {
-	// Load and Store read and write a preference. Load returns "" if there is none.
+	// Load and Store read and write a preference. Load returns "" for one that is not stored.
 	Load(key string) string
 	Store(key, value string)
 	// KeptSize returns the size and the number of the indexes that the engine has stored,
@@ -91,7 +91,7 @@ type Symbols interface {
 	Fetch(url, token string, whole bool, progress func(done, total int64), done func(Fetched)) (stop func())
 	// PickStore has the user choose a folder of symbol files that the page may read again later, in
 	// browsers that can do so (CanPickStore). KeepStore stores that folder for the next visit, or
-	// deletes it; RecallStore calls done with the stored folder's name, "" if there is none.
+	// deletes it; RecallStore calls done with the stored folder's name, or "".
 	CanPickStore() bool
 	PickStore(done func(name, problem string))
 	KeepStore(keep bool)
@@ -127,7 +127,7 @@ type Fetched struct {
 	Status  int    // of HTTP; 0 if there was no answer
 	Problem string // if there was no answer: why
 	At      string // where the server redirected to, or ""
-	File    File   // nil if there is none
+	File    File   // or nil
 }
 
 // remote is a File that is on a server and is read in parts.

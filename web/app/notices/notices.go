@@ -15,7 +15,7 @@ type Notice struct {
 	ID    int
 	Level string // "error", "warning", "note"
 	Text  string
-	// Act and Arg are the action of the button beside the text, Do is the button's text; "" for no
+	// Act and Arg are the action of the button next to the text, Do is the button's text; "" for no
 	// button.
 	Act, Arg, Do string
 	// about is what the notice is about, if it is about files, and names are theirs.

@@ -275,7 +275,7 @@ func (z *Sources) AskedText() string {
 	return strings.Join(lines, "\n")
 }
 
-// Class makes room beside the table for the panel.
+// Class makes room next to the table for the panel.
 func (z *Sources) Class() string {
 	if !z.Open {
 		return "beside"

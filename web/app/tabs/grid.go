@@ -50,7 +50,7 @@ func (z *Grid) Compute() {
 	})
 }
 
-// NewStreams makes a Grid with the content of the selected stream beside it.
+// NewStreams makes a Grid with the content of the selected stream next to it.
 func NewStreams(s *zone.Shared, id string) zone.Tab {
 	t := pane{s, id}
 	z := NewGrid(s, id).(*Grid)
@@ -98,7 +98,7 @@ func (z *Grid) Disabled() bool {
 // List is for Tab.
 func (z *Grid) List() *table.List { return &z.list }
 
-// Beside returns the zone beside the table, with its list, or nil.
+// Beside returns the zone next to the table, with its list, or nil.
 func (z *Grid) Beside() (zone.Zone, *table.List) {
 	if z.content == nil {
 		return nil, nil

@@ -10,11 +10,11 @@ import (
 )
 
 // Missing lists the missing symbol files, the most useful first, with the panel of symbol servers
-// beside it.
+// next to it.
 type Missing struct {
 	pane
 	rows.MissingPage
-	Sources *servers.Sources // the panel beside it
+	Sources *servers.Sources // the panel next to it
 	list    table.List
 	table   table.Table
 }

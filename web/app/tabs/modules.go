@@ -165,7 +165,7 @@ func (z *Modules) Choose(arg string) {
 }
 
 // Chosen returns the details of the selected module. It is never nil, which keeps the template
-// simple; Index is -1 if there are none.
+// simple; Index is -1 without them.
 func (z *Modules) Chosen() *rows.ModuleDetail {
 	if z.Module < 0 || z.Detail == nil || z.Detail.Index != z.Module {
 		return &rows.ModuleDetail{Index: -1}
@@ -183,7 +183,7 @@ func (z *Modules) IgnoreCFI(arg string) {
 	z.page.Screen.AskAll()
 }
 
-// class makes room beside the table for the details.
+// class makes room next to the table for the details.
 func (z *Modules) class() string {
 	if z.Chosen().Index < 0 {
 		return "beside"

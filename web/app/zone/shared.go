@@ -13,7 +13,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Shared is what all zones of the page share: the browser, the selection, what is known of the open
+// Shared is what all zones of the page share: the browser, the selection, what is known about the open
 // dump, and what a zone can have the page do (Acts).
 type Shared struct {
 	Host    host.Host

@@ -7,7 +7,7 @@ import "github.com/vugu/vugu"
 // NAME.go with its template in NAME.vugu, and a Part of a row of Tabs (web/app/panel.go).
 // These methods are optional:
 //
-//	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it needs attention
+//	Count() (n int, alert bool)   the number next to the title, 0 for none, and whether it needs attention
 //	Disabled() bool               the dump has no data for the tab
 //	List() *table.List            the window of rows; without it all rows are drawn
 //	Actions() []Action            the actions of its elements
@@ -18,7 +18,7 @@ import "github.com/vugu/vugu"
 //	ShowRow(row int)              shows a row, for the search
 //	MoveSelection(by int)         moves its selection
 //	ListKey(key string) bool      handles a key in its list, in place of MoveSelection
-//	Beside() (Zone, *List)        a second zone beside it
+//	Beside() (Zone, *List)        a second zone next to it
 type Tab interface {
 	Zone
 	vugu.Builder
