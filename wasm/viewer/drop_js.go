@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -412,25 +413,16 @@ func awaitAll(objects []js.Value, method string) []answer {
 // await calls a method of the file system entries API, which has two callbacks in place of a
 // promise.
 func await(object js.Value, method string) (value js.Value, problem string) {
-	done := make(chan struct{})
-	yes := js.FuncOf(func(_ js.Value, args []js.Value) any { value = args[0]; close(done); return nil })
-	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		problem = args[0].Get("message").String()
-		if problem == "" {
-			problem = args[0].Get("name").String()
-		}
-		close(done)
-		return nil
-	})
-	defer yes.Release()
-	defer no.Release()
-	object.Call(method, yes, no)
-	<-done
-	return value, problem
+	return answered(func(yes, no js.Func) { object.Call(method, yes, no) })
 }
 
 // settle waits for a promise.
 func settle(promise js.Value) (value js.Value, problem string) {
+	return answered(func(yes, no js.Func) { promise.Call("then", yes, no) })
+}
+
+// answered waits until one of two callbacks is called: with a value, or with an error.
+func answered(ask func(yes, no js.Func)) (value js.Value, problem string) {
 	done := make(chan struct{})
 	yes := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if len(args) > 0 {
@@ -440,13 +432,13 @@ func settle(promise js.Value) (value js.Value, problem string) {
 		return nil
 	})
 	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		problem = args[0].Get("message").String()
+		problem = cmp.Or(args[0].Get("message").String(), args[0].Get("name").String())
 		close(done)
 		return nil
 	})
 	defer yes.Release()
 	defer no.Release()
-	promise.Call("then", yes, no)
+	ask(yes, no)
 	<-done
 	return value, problem
 }

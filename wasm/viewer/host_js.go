@@ -266,9 +266,14 @@ func (h *browser) Focus(id string) {
 	if !h.owns() && !h.root.Call("matches", ":focus-within").Bool() {
 		return // the focus is elsewhere in the host page, and must stay there
 	}
+	h.onRendered(id, func(el js.Value) { el.Call("focus", map[string]any{"preventScroll": true}) })
+}
+
+// onRendered calls do with the element with an id, if there is one after the next render.
+func (h *browser) onRendered(id string, do func(el js.Value)) {
 	h.after = append(h.after, func() {
 		if el := h.find(id); el.Truthy() {
-			el.Call("focus", map[string]any{"preventScroll": true})
+			do(el)
 		}
 	})
 }
@@ -280,14 +285,12 @@ func (h *browser) find(id string) js.Value { return h.root.Call("querySelector",
 // without content. A sandbox without permissions gives the document an origin of its own, without
 // scripts, forms and navigation; the policy of the page holds in it, too.
 func (h *browser) ShowDocument(id, html string) {
-	h.after = append(h.after, func() {
-		if box := h.find(id); box.Truthy() {
-			frame := h.window.Get("document").Call("createElement", "iframe")
-			frame.Call("setAttribute", "sandbox", "")
-			frame.Set("title", "Preview")
-			frame.Set("srcdoc", html)
-			box.Call("replaceChildren", frame)
-		}
+	h.onRendered(id, func(box js.Value) {
+		frame := h.window.Get("document").Call("createElement", "iframe")
+		frame.Call("setAttribute", "sandbox", "")
+		frame.Set("title", "Preview")
+		frame.Set("srcdoc", html)
+		box.Call("replaceChildren", frame)
 	})
 }
 
@@ -315,20 +318,14 @@ func (h *browser) ShowBackground(text string, percent int) {
 }
 
 func (h *browser) Shift(list string, rows int) {
-	h.after = append(h.after, func() {
-		if box := h.find(list); box.Truthy() {
-			box.Set("scrollTop", box.Get("scrollTop").Float()+float64(rows*rowHeight(box)))
-		}
+	h.onRendered(list, func(box js.Value) {
+		box.Set("scrollTop", box.Get("scrollTop").Float()+float64(rows*rowHeight(box)))
 	})
 }
 
 // Reveal implements host.Host. It scrolls no further than needed.
 func (h *browser) Reveal(list string, row int) {
-	h.after = append(h.after, func() {
-		box := h.find(list)
-		if !box.Truthy() {
-			return
-		}
+	h.onRendered(list, func(box js.Value) {
 		height := rowHeight(box)
 		top, view := box.Get("scrollTop").Float(), box.Get("clientHeight").Float()
 		at := float64(row * height)

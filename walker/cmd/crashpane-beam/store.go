@@ -1,7 +1,6 @@
 package main
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
@@ -77,7 +78,7 @@ type store struct {
 	mu    sync.Mutex
 	known map[string]*asking // by path in the store
 
-	blocks blocks
+	blocks *lru.Cache[blockKey, []byte]
 	client *http.Client
 
 	asked, there, requests, bytes, hits, misses atomic.Int64
@@ -102,7 +103,7 @@ func newStore(place string) (*store, error) {
 	}
 	readers.Add(&s.opt)
 	s.files = session.NewFiles(s.opt)
-	s.blocks = blocks{byKey: map[blockKey]*list.Element{}, order: list.New()}
+	s.blocks, _ = lru.New[blockKey, []byte](maxBlocks) // an error is one of the number
 	return s, nil
 }
 
@@ -216,7 +217,7 @@ func (s *store) source(ctx context.Context, path string) (*input.Source, error) 
 	if err != nil || r.size < 0 {
 		return nil, err
 	}
-	s.blocks.put(blockKey{r.address, 0}, first)
+	s.blocks.Add(blockKey{r.address, 0}, first)
 	return input.New(r.address, r, r.size), nil
 }
 
@@ -241,7 +242,7 @@ func (r *ranged) ReadAt(p []byte, off int64) (n int, err error) {
 			return n, io.EOF
 		}
 		at := (off + int64(n)) / blockSize
-		block, ok := r.s.blocks.get(blockKey{r.address, at})
+		block, ok := r.s.blocks.Get(blockKey{r.address, at})
 		if ok {
 			r.s.hits.Add(1)
 		} else {
@@ -249,7 +250,7 @@ func (r *ranged) ReadAt(p []byte, off int64) (n int, err error) {
 			if block, err = r.load(context.Background(), at); err != nil {
 				return n, err
 			}
-			r.s.blocks.put(blockKey{r.address, at}, block)
+			r.s.blocks.Add(blockKey{r.address, at}, block)
 		}
 		from := off + int64(n) - at*blockSize
 		if from >= int64(len(block)) {
@@ -327,41 +328,4 @@ func (r *ranged) request(ctx context.Context, at int64) (block []byte, again boo
 type blockKey struct {
 	address string
 	at      int64
-}
-
-// blocks are the blocks that were used last.
-type blocks struct {
-	mu    sync.Mutex
-	byKey map[blockKey]*list.Element
-	order *list.List // the one used last is first
-}
-
-type kept struct {
-	key   blockKey
-	bytes []byte
-}
-
-func (b *blocks) get(key blockKey) ([]byte, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e := b.byKey[key]
-	if e == nil {
-		return nil, false
-	}
-	b.order.MoveToFront(e)
-	return e.Value.(*kept).bytes, true
-}
-
-func (b *blocks) put(key blockKey, bytes []byte) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.byKey[key] != nil {
-		return
-	}
-	b.byKey[key] = b.order.PushFront(&kept{key, bytes})
-	for b.order.Len() > maxBlocks {
-		last := b.order.Back()
-		delete(b.byKey, last.Value.(*kept).key)
-		b.order.Remove(last)
-	}
 }
