@@ -47,34 +47,12 @@ var AMD64 = newArch(&Arch{regs: registers{
 	Contexts: []*ContextLayout{
 		// LLDB's record; LLDB sets no more (lldb's RegisterContextMinidump_x86_64.h,
 		// MinidumpContext_x86_64). That of LLDB 16 has 16 bytes less at its end.
-		{Flag: 0x00100000, FlagsAt: 48, Size: 736, Short: true, Lines: `
-			0	8	p1-6_home
-			52	4	mx_csr
-			56	2	cs ds es fs gs ss
-			68	4	eflags
-			72	8	dr0-3 dr6-7
-			120	8	rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip
-			256	480	_
-			`},
-		{Flag: 0x00100000, FlagsAt: 48, Size: 720, Short: true, Lines: `
-			0	8	p1-6_home
-			52	4	mx_csr
-			56	2	cs ds es fs gs ss
-			68	4	eflags
-			72	8	dr0-3 dr6-7
-			120	8	rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip
-			256	464	_
-			`},
+		{Flag: 0x00100000, FlagsAt: 48, Size: 736, Short: true, Lines: amd64Integers + "256	480	_"},
+		{Flag: 0x00100000, FlagsAt: 48, Size: 720, Short: true, Lines: amd64Integers + "256	464	_"},
 		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64,
 		// MDXmmSaveArea32AMD64; format.rs 976 and 923. From 256 on it is the FXSAVE area (Intel SDM
 		// vol. 1, table 10-2).
-		{Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: `
-			0	8	p1-6_home
-			52	4	mx_csr
-			56	2	cs ds es fs gs ss
-			68	4	eflags
-			72	8	dr0-3 dr6-7
-			120	8	rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip
+		{Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: amd64Integers + `
 			256	2	fctrl fstat
 			260	1	ftag _
 			262	2	fop
@@ -92,6 +70,16 @@ var AMD64 = newArch(&Arch{regs: registers{
 			`},
 	},
 })
+
+// amd64Integers is the beginning of all forms of the record.
+const amd64Integers = `
+			0	8	p1-6_home
+			52	4	mx_csr
+			56	2	cs ds es fs gs ss
+			68	4	eflags
+			72	8	dr0-3 dr6-7
+			120	8	rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip
+`
 
 // amd64Signal is the sigcontext of Linux (arch/x86/include/uapi/asm/sigcontext.h, struct
 // sigcontext_64). The handler's return has popped the first word of the rt_sigframe

@@ -211,6 +211,17 @@ func (p *Place) Text(r *Report, name func(Name) string) string {
 	return fmt.Sprintf("%s + 0x%x", s, p.Offset)
 }
 
+// PlaceOf returns what the word points to that was read for a step's result, as text: the word is for the
+// same target and has the same value. Without one it is "".
+func (x *Explanation) PlaceOf(s *Step, r *Report, name func(Name) string) string {
+	for i := range x.Words {
+		if w := &x.Words[i]; w.For == s.For && w.Value == s.Value {
+			return w.Place.Text(r, name)
+		}
+	}
+	return ""
+}
+
 // checks returns the walker's checks as text.
 func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 	out := []string{}

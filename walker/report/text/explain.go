@@ -146,13 +146,8 @@ func writeSteps(b *printer, r *report.Report, x *report.Explanation) {
 			computed = "" // a constant that a search found
 		}
 		line := fmt.Sprintf("  %-*s %s  %s", name, label(s.For), pad(visible.Text(s.Rule), wide), computed)
-		for i := range x.Words {
-			if w := &x.Words[i]; w.For == s.For && w.Value == s.Value {
-				if p := w.Place.Text(r, shown); p != "" {
-					line += "   " + p
-				}
-				break
-			}
+		if p := x.PlaceOf(&s, r, report.Name.Shown); p != "" {
+			line += "   " + p
 		}
 		b.printf("%s\n", strings.TrimRight(line, " "))
 		// If a rule reads several words, print each on its own line.
@@ -191,8 +186,6 @@ func pad(s string, width int) string {
 	}
 	return s
 }
-
-func shown(n report.Name) string { return n.Shown() }
 
 // writeRecord writes the lines of the symbol file that the rules are from.
 func writeRecord(b *printer, x *report.Explanation) {

@@ -62,7 +62,7 @@ func (v *View) frameInstruction(d *rows.FrameDetail, in *report.Instruction) {
 	add("Instruction", in.Text)
 	if in.HasTarget {
 		target := v.hex(in.Target)
-		if place := in.Place.Text(v.r, v.name); place != "" {
+		if place := in.Place.Text(v.r, v.full); place != "" {
 			target += "  " + place
 		}
 		add("Calls", target)

@@ -66,9 +66,6 @@ func (v *View) numbers(w *rows.Why, x *report.Explanation, f *report.Frame) {
 }
 
 // steps sets the words and the steps, and adds the numbers to Rules.
-//
-// A step and a word of memory belong together if they are for the same target and have the same
-// value: the word was read for the step's result.
 func (v *View) steps(w *rows.Why, x *report.Explanation, f *report.Frame) {
 	if len(x.Steps) > 0 {
 		w.Rules = w.Rules[:0]
@@ -76,17 +73,11 @@ func (v *View) steps(w *rows.Why, x *report.Explanation, f *report.Frame) {
 	for i := range x.Words {
 		if i < shownWords {
 			word := &x.Words[i]
-			w.Words = append(w.Words, rows.ReadWord{Addr: v.frameHex(f, word.Addr), Value: v.frameHex(f, word.Value), For: word.For, Place: rows.Clean(word.Place.Text(v.r, v.name))})
+			w.Words = append(w.Words, rows.ReadWord{Addr: v.frameHex(f, word.Addr), Value: v.frameHex(f, word.Value), For: word.For, Place: rows.Clean(word.Place.Text(v.r, v.full))})
 		}
 	}
 	for _, s := range x.Steps {
-		out := rows.Step{For: s.For, Rule: rows.Clean(s.Rule), Computed: rows.Clean(s.Computed)}
-		for i := range x.Words {
-			if word := &x.Words[i]; word.For == s.For && word.Value == s.Value {
-				out.Place = rows.Clean(word.Place.Text(v.r, v.name))
-				break
-			}
-		}
+		out := rows.Step{For: s.For, Rule: rows.Clean(s.Rule), Computed: rows.Clean(s.Computed), Place: rows.Clean(x.PlaceOf(&s, v.r, v.full))}
 		w.Steps = append(w.Steps, out)
 		line := out.For + " = " + out.Rule
 		if out.Computed != out.Rule {
@@ -98,9 +89,6 @@ func (v *View) steps(w *rows.Why, x *report.Explanation, f *report.Frame) {
 		add(&w.Rules, line)
 	}
 }
-
-// name returns a function's readable name.
-func (v *View) name(n report.Name) string { return v.full(n) }
 
 func (v *View) scanned(w *rows.Why, s *report.Scanned, f *report.Frame) {
 	if s == nil {
