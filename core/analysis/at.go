@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/disasm"
 )
 
 // At returns the instruction that a frame is at: the one at the program counter, or for a caller,
@@ -41,7 +42,7 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruc
 // decodeAt decodes the instruction at an address. It returns nil if the bytes are missing or the
 // instruction is unknown.
 func (m *machine) decodeAt(at uint64) *decoded {
-	var buf [maxInstruction]byte
+	var buf [disasm.Longest]byte
 	p := buf[:m.d.Code(at, buf[:])]
 	m.pc = at
 	var in *decoded

@@ -5,6 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/disasm"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -113,7 +114,7 @@ func (c *crash) ranInto() bool {
 	const page = 0x1000
 	rest := c.why.Address - c.pc
 	if !c.aboutMemory() || c.arch == nil || c.arch.Instructions != cpu.DecodedX86 || !c.why.HasAddress || c.why.Stated ||
-		c.why.Address%page != 0 || rest == 0 || rest >= maxInstruction || c.why.Access == reason.Write {
+		c.why.Address%page != 0 || rest == 0 || rest >= disasm.Longest || c.why.Access == reason.Write {
 		return false
 	}
 	if c.insn != nil && uint64(c.insn.len) <= rest {

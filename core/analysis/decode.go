@@ -7,10 +7,6 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// maxInstruction is the length in bytes of the longest instruction: x86's limit. arm64's have 4
-// bytes.
-const maxInstruction = 15
-
 // decoded is a decoded instruction of any processor, with its effects.
 type decoded struct {
 	text     string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/disasm"
 	"github.com/crashpane/crashpane/core/dumptest"
 )
 
@@ -46,7 +47,7 @@ func FuzzInstruction(f *testing.F) {
 		if r.Event.Did == "" || r.Cause >= len(r.Accesses) {
 			t.Errorf("sentence %q, cause %d of %d", r.Event.String(), r.Cause, len(r.Accesses))
 		}
-		if r.Instruction != nil && len(r.Instruction.Bytes) > maxInstruction {
+		if r.Instruction != nil && len(r.Instruction.Bytes) > disasm.Longest {
 			t.Errorf("%d bytes", len(r.Instruction.Bytes))
 		}
 	})

@@ -167,38 +167,20 @@ func (m *machine) segmentBase(mode int, s x86asm.Reg) (uint64, bool) {
 	return 0, false
 }
 
-// x86Reg reads a general register or a part of one.
+// x86Reg reads a general register or a part of one, or the program counter.
 func (m *machine) x86Reg(r x86asm.Reg) (uint64, bool) {
-	whole := func(n int, bits uint) (uint64, bool) {
-		name := strings.ToLower(x86asm.Reg(x86asm.RAX + x86asm.Reg(n)).String())
-		if m.arch.WordSize == 4 {
-			name = strings.ToLower(x86asm.Reg(x86asm.EAX + x86asm.Reg(n)).String())
-		}
-		v, ok := m.reg(name)
-		return v & (1<<bits - 1), ok // 1<<64 is 0
-	}
-	switch {
-	case x86asm.AL <= r && r <= x86asm.BL:
-		return whole(int(r-x86asm.AL), 8)
-	// ah, ch, dh and bh are the second bytes of the first four registers.
-	case x86asm.AH <= r && r <= x86asm.BH:
-		v, ok := whole(int(r-x86asm.AH), 16)
-		return v >> 8, ok
-	// spl, bpl, sil and dil are numbers 4 to 7.
-	case x86asm.SPB <= r && r <= x86asm.R15B:
-		return whole(int(r-x86asm.SPB)+4, 8)
-	case x86asm.AX <= r && r <= x86asm.R15W:
-		return whole(int(r-x86asm.AX), 16)
-	case x86asm.EAX <= r && r <= x86asm.R15L:
-		return whole(int(r-x86asm.EAX), 32)
-	case x86asm.RAX <= r && r <= x86asm.R15:
-		return whole(int(r-x86asm.RAX), 64)
-	case r == x86asm.RIP:
+	switch r {
+	case x86asm.RIP:
 		return m.pc, true
-	case r == x86asm.EIP:
+	case x86asm.EIP:
 		return m.pc & 0xffffffff, true
 	}
-	return 0, false
+	o, ok := disasm.PartX86(m.arch, r)
+	if !ok {
+		return 0, false
+	}
+	v, ok := m.regs.Get(o.Reg)
+	return o.Value(v), ok
 }
 
 // x86Stack adds the implicit accesses to the stack.

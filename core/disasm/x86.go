@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/crashpane/crashpane/core/cpu"
 )
 
 // X86 is an instruction of x86 or amd64. The displacements of its memory operands have their sign.
@@ -242,6 +244,43 @@ func decodeXOP(code []byte, mode int) (x X86, ok bool) {
 	x, ok = decodePlainVector(same, mode)
 	x.Name = xopRotates[opcode-0xc0]
 	return x, ok
+}
+
+// RegistersX86 are the registers of amd64 and x86 by the machine's numbers.
+var RegistersX86 = map[*cpu.Arch][16]cpu.Reg{cpu.AMD64: numbers(cpu.AMD64, "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"),
+	cpu.X86: numbers(cpu.X86, "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi")}
+
+func numbers(a *cpu.Arch, names ...string) (out [16]cpu.Reg) {
+	for i := range out {
+		out[i] = cpu.NoReg
+		if i < len(names) {
+			out[i], _ = a.Lookup(names[i])
+		}
+	}
+	return out
+}
+
+// PartX86 returns the register that an operand is a part of. ok is false if it is no general register.
+func PartX86(arch *cpu.Arch, r x86asm.Reg) (o Operand, ok bool) {
+	part := func(n x86asm.Reg, shift, bits int) (Operand, bool) {
+		reg := RegistersX86[arch][n]
+		return Operand{reg, shift, bits}, reg != cpu.NoReg
+	}
+	switch {
+	case x86asm.AL <= r && r <= x86asm.BL:
+		return part(r-x86asm.AL, 0, 8)
+	case x86asm.AH <= r && r <= x86asm.BH: // the second bytes of the first four registers
+		return part(r-x86asm.AH, 8, 8)
+	case x86asm.SPB <= r && r <= x86asm.R15B: // spl, bpl, sil and dil are numbers 4 to 7
+		return part(r-x86asm.SPB+4, 0, 8)
+	case x86asm.AX <= r && r <= x86asm.R15W:
+		return part(r-x86asm.AX, 0, 16)
+	case x86asm.EAX <= r && r <= x86asm.R15L:
+		return part(r-x86asm.EAX, 0, 32)
+	case x86asm.RAX <= r && r <= x86asm.R15:
+		return part(r-x86asm.RAX, 0, 64)
+	}
+	return Operand{}, false
 }
 
 // Text returns the instruction in Intel's syntax, as it is at address at.

@@ -10,43 +10,14 @@ import (
 	"github.com/crashpane/crashpane/core/disasm"
 )
 
-// x86Regs are the registers of amd64 and x86 by the machine's numbers.
-var x86Regs = map[*cpu.Arch][16]cpu.Reg{cpu.AMD64: numbers(cpu.AMD64, "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"),
-	cpu.X86: numbers(cpu.X86, "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi")}
-
-func numbers(a *cpu.Arch, names ...string) (out [16]cpu.Reg) {
-	for i := range out {
-		out[i] = cpu.NoReg
-		if i < len(names) {
-			out[i], _ = a.Lookup(names[i])
-		}
-	}
-	return out
-}
-
-// x86Reg is the general register that an operand is a part of. whole: it is all of it, or its lower
-// half, whose write clears the upper one.
+// x86Reg is the general register that an operand is a part of. whole: it is all of it.
 func (m *machine) x86Reg(arg x86asm.Arg) (r cpu.Reg, whole bool) {
-	reg, ok := arg.(x86asm.Reg)
+	reg, _ := arg.(x86asm.Reg)
+	o, ok := disasm.PartX86(m.arch, reg)
 	if !ok {
 		return cpu.NoReg, false
 	}
-	regs := x86Regs[m.arch]
-	switch {
-	case reg >= x86asm.AL && reg <= x86asm.BL:
-		return regs[reg-x86asm.AL], false
-	case reg >= x86asm.AH && reg <= x86asm.BH:
-		return regs[reg-x86asm.AH], false
-	case reg >= x86asm.SPB && reg <= x86asm.R15B:
-		return regs[4+reg-x86asm.SPB], false
-	case reg >= x86asm.AX && reg <= x86asm.R15W:
-		return regs[reg-x86asm.AX], false
-	case reg >= x86asm.EAX && reg <= x86asm.R15L:
-		return regs[reg-x86asm.EAX], m.arch.WordSize == 4
-	case reg >= x86asm.RAX && reg <= x86asm.R15:
-		return regs[reg-x86asm.RAX], true
-	}
-	return cpu.NoReg, false
+	return o.Reg, o.Bits == 8*m.arch.WordSize
 }
 
 // x86Address is the address of a memory operand, if it is a register and a distance.
@@ -110,7 +81,7 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 		rel, ok := i.Args[0].(x86asm.Rel)
 		return m.arch.Mask(at + uint64(i.Len) + uint64(int64(rel))), ok
 	}
-	regs := x86Regs[m.arch]
+	regs := disasm.RegistersX86[m.arch]
 	switch i.Op {
 	case x86asm.PUSH:
 		if i.DataSize == 16 {
@@ -238,7 +209,7 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 // is all it does, and a register that other calls may change has an address in the frame. GCC keeps
 // the caller's stack pointer in ecx while it aligns the stack, also over such a call.
 func (m *machine) pcThunk(callee uint64, direct bool) (cpu.Reg, bool) {
-	regs := x86Regs[m.arch]
+	regs := disasm.RegistersX86[m.arch]
 	if !direct || m.called == nil || m.get(regs[0]).kind != sum && m.get(regs[1]).kind != sum && m.get(regs[2]).kind != sum {
 		return cpu.NoReg, false
 	}

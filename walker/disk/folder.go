@@ -182,15 +182,7 @@ func irrelevant(path string, wanted map[string]bool) bool {
 
 // isDebugID reports whether s has the form of a debug id: 32 hex digits and an age.
 func isDebugID(s string) bool {
-	if len(s) < 33 || len(s) > 40 {
-		return false
-	}
-	for _, c := range s {
-		if !strings.ContainsRune("0123456789abcdefABCDEF", c) {
-			return false
-		}
-	}
-	return true
+	return len(s) >= 33 && len(s) <= 40 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
 // firstBytes returns up to 2048 bytes from the start of a file, unpacked if it is packed. With an
