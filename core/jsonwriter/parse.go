@@ -1,7 +1,8 @@
 package jsonwriter
 
 import (
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -71,13 +72,8 @@ func (w *Writer) Put(v Value) {
 	case []Value:
 		w.PutList(len(v), func(i int) { w.Put(v[i]) })
 	case map[string]Value:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
 		w.PutObject(func() {
-			for _, k := range keys {
+			for _, k := range slices.Sorted(maps.Keys(v)) {
 				w.Key(k)
 				w.Put(v[k])
 			}

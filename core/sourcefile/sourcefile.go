@@ -4,6 +4,7 @@ package sourcefile
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -65,13 +66,7 @@ func (x *Index) Add(path string, id int) {
 // Remove takes out all files for which gone is true.
 func (x *Index) Remove(gone func(id int) bool) {
 	for name, list := range x.byName {
-		kept := list[:0]
-		for _, e := range list {
-			if !gone(e.id) {
-				kept = append(kept, e)
-			}
-		}
-		x.byName[name] = kept
+		x.byName[name] = slices.DeleteFunc(list, func(e entry) bool { return gone(e.id) })
 	}
 }
 

@@ -405,20 +405,12 @@ func isMappingSymbol(name string) bool {
 func (b *publicsBuilder) finish() {
 	l := b.p.list
 	slices.SortFunc(l, func(a, c public) int {
-		if a.rva != c.rva {
-			if a.rva < c.rva {
-				return -1
-			}
-			return 1
+		if by := cmp.Compare(a.rva, c.rva); by != 0 {
+			return by
 		}
 		// Then functions with a size, by rank, .symtab before .dynsym, and the order of the table.
-		if by := cmp.Or(cmp.Compare(a.kind(), c.kind()), cmp.Compare(a.flags&rankMask, c.flags&rankMask)); by != 0 {
-			return by
-		}
-		if by := cmp.Compare(a.flags&fromDynsym, c.flags&fromDynsym); by != 0 {
-			return by
-		}
-		return cmp.Compare(a.symbol, c.symbol)
+		return cmp.Or(cmp.Compare(a.kind(), c.kind()), cmp.Compare(a.flags&rankMask, c.flags&rankMask),
+			cmp.Compare(a.flags&fromDynsym, c.flags&fromDynsym), cmp.Compare(a.symbol, c.symbol))
 	})
 	out := l[:0]
 	end := uint64(0)

@@ -269,15 +269,7 @@ func (t *table) sortStarts() error {
 		}
 		list[i] = functionStart{start, uint32(i)}
 	}
-	slices.SortStableFunc(list, func(a, b functionStart) int {
-		switch {
-		case a.start < b.start:
-			return -1
-		case a.start > b.start:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b functionStart) int { return cmp.Compare(a.start, b.start) })
 	t.byStart, t.inMemory = list, true
 	return nil
 }

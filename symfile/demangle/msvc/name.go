@@ -1,6 +1,9 @@
 package msvc
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // memorize adds an identifier to those that a digit can refer to. It returns false if it is one of
 // them already. The first ten identifiers of a name are numbered from 0, so that "?f@A@1@" is
@@ -189,9 +192,7 @@ func (p *parser) scopes(id *node) *node {
 	}
 	list := p.list(from)
 	// The outermost scope comes first in the result.
-	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
-		list[i], list[j] = list[j], list[i]
-	}
+	slices.Reverse(list)
 	return p.qualified(list)
 }
 
