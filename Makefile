@@ -16,7 +16,7 @@ SYMBOL_ORIGINS ?=
 SYMBOL_SERVERS ?=
 SYMBOL_REDIRECTS ?=
 
-# Where make bench puts the large symbol files that it makes, about 4 GB, with what, and the real files that it inflates.
+# Where make bench puts the large symbol files that it makes (about 4 GB), the real files that it unpacks and enlarges, and the program that makes them.
 GENERATED ?= $(CURDIR)/dist/generated
 CORPUS ?= $(abspath ../shared/corpus)
 GENERATOR ?= ../shared/bench/make_big_sym.py
@@ -65,15 +65,16 @@ check: site ## what the compiler cannot see: imports, sizes, names, formats, gen
 	@$(GO) build -o dist/bin/gates ./build/gates
 	dist/bin/gates -site dist/site
 
+# Go's own limit is 10 minutes a package, which the largest ones take on a busy machine.
 test-go: ## the Go tests natively
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 # Node's glue for Go caps arguments and environment at 12 KB together, so the tests get only what they need.
 test-wasm: ## the Go tests under js/wasm, in Node
 	env -i PATH="$$($(GO) env GOROOT)/lib/wasm:$$PATH" HOME="$$HOME" GOOS=js GOARCH=wasm \
 		GOCACHE="$$($(GO) env GOCACHE)" GOMODCACHE="$$($(GO) env GOMODCACHE)" GOFLAGS="$$($(GO) env GOFLAGS)" \
 		GOPROXY="$$($(GO) env GOPROXY)" GOTOOLCHAIN="$$($(GO) env GOTOOLCHAIN)" \
-		$(GO) test ./...
+		$(GO) test -timeout 30m ./...
 
 test-beam: ## crashpane-beam, a module of its own for fleets: its first build takes minutes; no part of make test
 	cd walker/cmd/crashpane-beam && $(GO) vet . && $(GO) test .
@@ -149,7 +150,7 @@ bench: site serve-bin cli node_modules/.installed ## parsing, walking, the comma
 		CHROME="$$chrome" CRASHPANE_GENERATED=$(GENERATED) KEEP=1 $(NODE) build/browser/big.mjs && \
 		CHROME="$$chrome" $(NODE) build/browser/debugfile.mjs
 
-# Making each input smaller that is new, for which Go takes a minute by itself, would be all that is done.
+# Go spends up to a minute on making each new input smaller. It would do nothing else in this time, so it may try once.
 FUZZTIME ?= 10s
 
 fuzz: ## runs each fuzz target for FUZZTIME=10s
