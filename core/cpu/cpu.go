@@ -102,7 +102,7 @@ type FrameLayout struct {
 type Conventions struct {
 	// EqualSP says when a caller may have its callee's stack pointer.
 	EqualSP EqualSP
-	// FPCheck says how a frame pointer is told from a register that holds something else.
+	// FPCheck says how to tell a frame pointer from a register that holds something else.
 	FPCheck FPCheck
 	// ScanFP says how a frame pointer is carried over a frame that was found by scanning.
 	ScanFP ScanFP
@@ -159,7 +159,7 @@ const (
 	EqualSPMoved
 )
 
-// FPCheck says how a frame pointer is told from a register that holds something else.
+// FPCheck says how to tell a frame pointer from a register that holds something else.
 type FPCheck uint8
 
 const (

@@ -167,7 +167,7 @@ func TestSecondProcessors(t *testing.T) {
 	}
 }
 
-// checkCode: calls are told from other instructions, so that a scan can be.
+// checkCode: calls can be told from other instructions, so that a scan can be.
 func checkCode(t *testing.T, a *Arch) {
 	if a.IsCall == nil || a.CallBytes <= 0 || a.CallBytes > MaxCallBytes {
 		t.Fatalf("a call is looked for in %d bytes", a.CallBytes)

@@ -86,7 +86,7 @@ func inChunks(body string) string {
 	return out.String() + "0\r\n\r\n"
 }
 
-// TestDamagedUploads: what is before the damage is used, and the damage is told of.
+// TestDamagedUploads: what is before the damage is used, and the damage is reported.
 func TestDamagedUploads(t *testing.T) {
 	for name, c := range map[string]struct{ text, member, problem string }{
 		"base64": {"--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\nContent-Transfer-Encoding: base64\r\n\r\nTURNUA==****\r\n--b--\r\n", "x/f MDMP",

@@ -22,7 +22,7 @@ type ender struct {
 	// did is what the process did, if it is not that it aborted itself; why is the cause, or "" for
 	// functions that serve several.
 	did, why string
-	// deep: the stack may be too deep, so that a recursion is told.
+	// deep: the stack may be too deep, so that a recursion is reported.
 	deep bool
 	// through are names of functions by which the runtime calls the program, and was itself called: those
 	// that follow are not the crash's place. One that begins with "/" is a module.

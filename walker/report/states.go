@@ -6,7 +6,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// State says what a thread was doing when the dump was made. Guess: it is told from the names of its
+// State says what a thread was doing when the dump was made. Guess: it follows from the names of its
 // first functions; otherwise from its code. Frame is the frame that shows it.
 type State struct {
 	Word  string

@@ -177,7 +177,7 @@ func TestOtherProcessor(t *testing.T) {
 	}
 }
 
-// A symbol file of another build is not used, both ids are told, and "use anyway" marks what it
+// A symbol file of another build is not used, both ids are shown, and "use anyway" marks what it
 // touches.
 func TestMismatch(t *testing.T) {
 	s := NewFiles(Options{})
