@@ -18,8 +18,10 @@ var reportCommand = command{
 	line:  "report [--html | --format FORM] [--thread N] [--private] [--use FILE] DUMP [SYMBOLS…]",
 	about: "write what a ticket needs: what happened, the stack, versions and ids",
 	help: `Prints what happened, the dump's name and time, the product, the uptime, the system, the exception, the signature, the stack of a thread,
-and the version and ids of each module on it. Formats: text, markdown, jira (its wiki markup), windbg (as WinDbg's k), csv (all modules),
-json, brief, and html. html is a page in one file of less than 200 KB, which needs no network, with the other threads' first 20 frames.
+and the version and ids of each module on it.
+
+Formats: ` + aboutForms() + `.
+The page is smaller than 200 KB, needs no network, and has the other threads' first 20 frames.
 
 Texts that may be private are hidden: what the program wrote into the dump or said about its end. Names of users in paths
 become USER. --private prints them all. No format has the command line, the environment or memory.
@@ -47,17 +49,20 @@ The same dump and symbols always give the same text. Texts that may be private a
 	},
 }
 
-type ticketForm struct {
-	name  string
-	write func(io.Writer, *ticket.Ticket) error
+// ticketNames are the names of the forms, as the flag takes them.
+func ticketNames() []string {
+	return namesOf(ticket.Forms, func(f ticket.Form) string { return f.ID })
 }
 
-// tickets are the forms of a ticket.
-var tickets = []ticketForm{{"text", ticket.WriteText}, {"markdown", ticket.WriteMarkdown}, {"jira", ticket.WriteJira}, {"windbg", ticket.WriteWinDbg},
-	{"csv", ticket.WriteModules}, {"json", ticket.WriteJSON}, {"html", ticket.WriteHTML}, {"brief", ticket.WriteBrief}}
-
-// ticketNames are the names of the forms, as the flag takes them.
-func ticketNames() []string { return namesOf(tickets, func(f ticketForm) string { return f.name }) }
+// aboutForms lists the forms: "text, jira (its wiki markup), …".
+func aboutForms() string {
+	return strings.Join(namesOf(ticket.Forms, func(f ticket.Form) string {
+		if f.About == "" {
+			return f.ID
+		}
+		return f.ID + " (" + f.About + ")"
+	}), ", ")
+}
 
 // reportRun is one run of report or of brief.
 type reportRun struct {
@@ -92,6 +97,7 @@ func (c *reportRun) run(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	t := view.Ticket(r, msvc.Name, view.TicketOptions{Thread: c.thread, All: c.form == "html", Private: c.private})
-	return files.Ended(tickets[slices.Index(ticketNames(), c.form)].write(files.Out(stdout), t))
+	form := ticket.Forms[slices.Index(ticketNames(), c.form)]
+	t := view.Ticket(r, msvc.Name, view.TicketOptions{Thread: c.thread, All: form.All, Private: c.private})
+	return files.Ended(form.Write(files.Out(stdout), t))
 }

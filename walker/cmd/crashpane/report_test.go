@@ -21,8 +21,11 @@ func TestTicketsHideSecrets(t *testing.T) {
 	dump, sym := filepath.Join(dir, "a.dmp"), filepath.Join(dir, "app.sym")
 	writeFile(t, dump, data)
 	writeFile(t, sym, symbols)
-	for _, args := range [][]string{{"brief"}, {"report"}, {"report", "--html"}, {"report", "--format=markdown"}, {"report", "--format=jira"}, {"report", "--format=windbg"},
-		{"report", "--format=csv"}, {"report", "--format=brief"}} {
+	commands := [][]string{{"brief"}, {"report"}, {"report", "--html"}}
+	for _, form := range ticketNames() {
+		commands = append(commands, []string{"report", "--format=" + form})
+	}
+	for _, args := range commands {
 		code, stdout, stderr := crashpane(append(args, dump, sym)...)
 		if code != exitOK || !strings.Contains(stdout, "app") || strings.Contains(stdout, secret) {
 			t.Errorf("%q: exit %d, %s\n%s", args, code, stderr, stdout)

@@ -78,15 +78,24 @@ type Module struct {
 	Size uint64
 }
 
-// Form is a form of tickets. Write writes it.
+// Form is a form of tickets. ID is what crashpane report takes. About is what the command's help says of it, or "".
+// All: it has the stacks of all threads, others that of one. Write writes it.
 type Form struct {
-	ID    string
-	Write func(w io.Writer, t *Ticket) error
+	ID, About string
+	All       bool
+	Write     func(w io.Writer, t *Ticket) error
 }
 
 // Forms are all forms.
 var Forms = []Form{
-	{"text", WriteText}, {"markdown", WriteMarkdown}, {"jira", WriteJira}, {"windbg", WriteWinDbg}, {"csv", WriteModules}, {"html", WriteHTML}, {"brief", WriteBrief},
+	{"text", "", false, WriteText},
+	{"markdown", "", false, WriteMarkdown},
+	{"jira", "its wiki markup", false, WriteJira},
+	{"windbg", "as WinDbg's k", false, WriteWinDbg},
+	{"csv", "all modules", false, WriteModules},
+	{"json", "", false, WriteJSON},
+	{"brief", "at most 8 KB", false, WriteBrief},
+	{"html", "a page in one file", true, WriteHTML},
 }
 
 // Map replaces every text of the ticket.

@@ -23,10 +23,6 @@ func written(t *testing.T, form func(io.Writer, *ticket.Ticket) error, k *ticket
 	return b.String()
 }
 
-// forms are all forms of a ticket.
-var forms = map[string]func(io.Writer, *ticket.Ticket) error{"text": ticket.WriteText, "markdown": ticket.WriteMarkdown, "jira": ticket.WriteJira,
-	"windbg": ticket.WriteWinDbg, "csv": ticket.WriteModules, "html": ticket.WriteHTML, "json": ticket.WriteJSON, "brief": ticket.WriteBrief}
-
 // oddNames is an example with names that are markup.
 func oddNames() *report.Report {
 	r := example()
@@ -46,7 +42,7 @@ func oddNames() *report.Report {
 
 func TestTickets(t *testing.T) {
 	k := Ticket(oddNames(), nil, TicketOptions{Thread: -1, All: true})
-	for name, lines := range map[string][]string{
+	lines := map[string][]string{
 		"text": {"app tried to access memory at 0x45 (close to a null pointer) in innermost.", "Dump:       a.dmp", "Time:       1970-01-01 00:00:01 UTC", "Product:    Tiles 1.2.3",
 			"Uptime:     3 min 20 s", "Reason:     SIGSEGV / SEGV_MAPERR, address 0x45", "Signature:  innermost", "Thread 1 “main” (crashed), id 77",
 			" ↳  app!innermost  [i.h:1]  (inlined)", " 0  app!`anonymous namespace'::f+0x10  [app.cc:9]  (recorded)", "app  version 4.5.6.7, app.debug AAA0, code id c0de"},
@@ -61,14 +57,18 @@ func TestTickets(t *testing.T) {
 		"json": {`"what_happened":"app tried to access memory at 0x45 (close to a null pointer) in innermost."`, `{"name":"Product","text":"Tiles 1.2.3"}`, `{"name":"rip","value":"0x0000000000400010"}`,
 			`"frame":0,"function":"innermost","module":"app","offset":null,"several":0,"source":"i.h:1"`, "\"function\":\"a|b`<img>`{noformat}&{x}\"", `"title":"Thread 1 “main” (crashed), id 77"`, `"several":1,"source":"app.cc:9"`},
 		"csv": {"Module,Version,Base,Size,Debug file,Debug id,Code id,Symbols,Symbol file,Frames,Path", "app,4.5.6.7,0x0000000000400000,4096,app.debug,AAA0,c0de,loaded,,2,/opt/app"},
-	} {
-		got := written(t, forms[name], k)
-		for _, line := range lines {
+	}
+	for _, form := range ticket.Forms {
+		name, got := form.ID, written(t, form.Write, k)
+		if lines[name] == nil {
+			t.Errorf("nothing is expected of the form %s", name)
+		}
+		for _, line := range lines[name] {
 			if !strings.Contains(got, line) {
 				t.Errorf("%s has no %q in\n%s", name, line, got)
 			}
 		}
-		if again := written(t, forms[name], Ticket(oddNames(), nil, TicketOptions{Thread: -1, All: true})); again != got {
+		if again := written(t, form.Write, Ticket(oddNames(), nil, TicketOptions{Thread: -1, All: true})); again != got {
 			t.Errorf("%s differs when it is written again", name)
 		}
 	}
