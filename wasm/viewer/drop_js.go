@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +72,11 @@ func (h *browser) listenForFiles() {
 			h.take(&dom.DataTransfer{Value: data}, h.offer)
 		}
 	}, false)
+	h.listenForChoosers()
+}
+
+// listenForChoosers adds the listeners for the two file choosers.
+func (h *browser) listenForChoosers() {
 	for _, name := range []string{"filesInput", "folderInput"} {
 		input := &dom.HTMLInputElement{BasicHTMLElement: &dom.BasicHTMLElement{BasicElement: element(h.viewer.Get(name))}}
 		h.native(input.Underlying(), "change", func(js.Value) {
@@ -95,13 +99,30 @@ const manyFiles = 1000
 // and all of them together would be one long task.
 const manyItems = 24
 
+// ambiguousNames returns names of items of which the list of their common root cannot tell which are folders, since
+// two have the same name: each of these items is asked.
+func ambiguousNames(files []*jsFile) map[string]bool {
+	named, ambiguous := map[string]int{}, map[string]bool{}
+	for _, f := range files {
+		named[f.name]++
+	}
+	for name, n := range named {
+		if n > 1 {
+			ambiguous[name] = true
+		}
+		if other := unnumbered(name); named[other] > 0 {
+			ambiguous[name], ambiguous[other] = true, true
+		}
+	}
+	return ambiguous
+}
+
 // take collects the files of a drop or a paste, and calls offer with them and with problems. It
 // must get the items' files and entries while the event is handled, because the list is empty
 // afterwards. A folder also has a File, of 4096 bytes, so only its entry tells that it is a folder.
 func (h *browser) take(data *dom.DataTransfer, offer func(files []host.File, problems []string)) {
 	items := []js.Value{}
 	files := []*jsFile{}
-	named := map[string]int{}
 	list := data.Get("items")
 	for i, n := 0, list.Length(); i < n; i++ {
 		item := list.Index(i)
@@ -109,9 +130,7 @@ func (h *browser) take(data *dom.DataTransfer, offer func(files []host.File, pro
 			continue
 		}
 		if f := item.Call("getAsFile"); f.Truthy() {
-			one := newFile(f, "")
-			items, files = append(items, item), append(files, one)
-			named[one.name]++
+			items, files = append(items, item), append(files, newFile(f, ""))
 		}
 	}
 	entry := func(i int) js.Value {
@@ -127,17 +146,7 @@ func (h *browser) take(data *dom.DataTransfer, offer func(files []host.File, pro
 	if len(items) >= manyItems && !local {
 		root = commonRoot(entry(0), entry(1))
 	}
-	// If two items have the same name, the list of the common root cannot tell which of them is a
-	// folder: ask each of these items.
-	ambiguous := map[string]bool{}
-	for name, n := range named {
-		if n > 1 {
-			ambiguous[name] = true
-		}
-		if other := unnumbered(name); named[other] > 0 {
-			ambiguous[name], ambiguous[other] = true, true
-		}
-	}
+	ambiguous := ambiguousNames(files)
 	plain, folders := []host.File{}, []js.Value{}
 	for i, f := range files {
 		if root.IsNull() || ambiguous[f.name] {
@@ -413,16 +422,25 @@ func awaitAll(objects []js.Value, method string) []answer {
 // await calls a method of the file system entries API, which has two callbacks in place of a
 // promise.
 func await(object js.Value, method string) (value js.Value, problem string) {
-	return answered(func(yes, no js.Func) { object.Call(method, yes, no) })
+	done := make(chan struct{})
+	yes := js.FuncOf(func(_ js.Value, args []js.Value) any { value = args[0]; close(done); return nil })
+	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		problem = args[0].Get("message").String()
+		if problem == "" {
+			problem = args[0].Get("name").String()
+		}
+		close(done)
+		return nil
+	})
+	defer yes.Release()
+	defer no.Release()
+	object.Call(method, yes, no)
+	<-done
+	return value, problem
 }
 
 // settle waits for a promise.
 func settle(promise js.Value) (value js.Value, problem string) {
-	return answered(func(yes, no js.Func) { promise.Call("then", yes, no) })
-}
-
-// answered waits until one of two callbacks is called: with a value, or with an error.
-func answered(ask func(yes, no js.Func)) (value js.Value, problem string) {
 	done := make(chan struct{})
 	yes := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if len(args) > 0 {
@@ -432,13 +450,13 @@ func answered(ask func(yes, no js.Func)) (value js.Value, problem string) {
 		return nil
 	})
 	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		problem = cmp.Or(args[0].Get("message").String(), args[0].Get("name").String())
+		problem = args[0].Get("message").String()
 		close(done)
 		return nil
 	})
 	defer yes.Release()
 	defer no.Release()
-	ask(yes, no)
+	promise.Call("then", yes, no)
 	<-done
 	return value, problem
 }

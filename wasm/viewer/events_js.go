@@ -142,10 +142,7 @@ func (h *browser) pressed(e js.Value) {
 		return
 	}
 	if target.Get("id").String() == "go-to" {
-		taken := false
-		if h.change(func(p *app.Page) { taken = p.Key(key, true) }); taken {
-			event(e).PreventDefault()
-		}
+		h.handles(e, func(p *app.Page) bool { return p.Key(key, true) })
 		return
 	}
 	if act := attribute(target, "data-enter"); act != "" && key == "Enter" {
@@ -158,20 +155,11 @@ func (h *browser) pressed(e js.Value) {
 	isTree := list.Truthy() && attribute(list, "role") == "tree" && (key == "ArrowLeft" || key == "ArrowRight" || key == "Enter")
 	if list.Truthy() && (!inThreads || key == "Home" || key == "End") && list.Get("id").String() != "stack" && (isMove(key) || isTree) {
 		// In lists with a selection, arrow keys move it; other lists scroll.
-		taken := false
-		h.change(func(p *app.Page) { taken = p.ListKey(list.Get("id").String(), key) })
-		if taken {
-			event(e).PreventDefault()
-		}
+		h.handles(e, func(p *app.Page) bool { return p.ListKey(list.Get("id").String(), key) })
 		return
 	}
 	if inThreads { // arrow keys in the list of threads do the same as n and p
-		switch key {
-		case "ArrowDown":
-			key = "n"
-		case "ArrowUp":
-			key = "p"
-		}
+		key = threadKey(key)
 	}
 	// Arrow keys belong to the page only if nothing has the focus; otherwise they scroll the
 	// focused element.
@@ -187,12 +175,28 @@ func (h *browser) pressed(e js.Value) {
 		h.change(func(p *app.Page) { p.Search.Find(by) })
 		return
 	}
-	taken := false
-	h.change(func(p *app.Page) { taken = p.Key(key, isTyping(target)) })
-	if taken {
-		e.Call("preventDefault")
+	if h.handles(e, func(p *app.Page) bool { return p.Key(key, isTyping(target)) }) {
 		e.Call("stopPropagation")
 	}
+}
+
+// threadKey is the key of the page that does what a key does in the list of threads.
+func threadKey(key string) string {
+	switch key {
+	case "ArrowDown":
+		return "n"
+	case "ArrowUp":
+		return "p"
+	}
+	return key
+}
+
+// handles passes a key to the page. If the page has used it, the browser does not use it too.
+func (h *browser) handles(e js.Value, do func(p *app.Page) bool) (used bool) {
+	if h.change(func(p *app.Page) { used = do(p) }); used {
+		event(e).PreventDefault()
+	}
+	return used
 }
 
 // isMove reports whether a key moves a selection, or scrolls.

@@ -25,6 +25,13 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
+// limitHeap has the page's heap, a few megabytes, grow more between collections, which then interrupt
+// less often. The limit bounds it, because WebAssembly memory never shrinks.
+func limitHeap() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(20 << 20)
+}
+
 // collectInProportion takes the limit off the page's heap. What thousands of files need exceeds it,
 // and then the collector would run all the time.
 func collectInProportion() {
@@ -35,10 +42,7 @@ func collectInProportion() {
 func main() {
 	// What comes now is a task of its own: the program's start took long enough.
 	time.Sleep(time.Millisecond)
-	// The page's heap is a few megabytes, so it can grow more between collections, which then
-	// interrupt less often. The limit bounds it, because WebAssembly memory never shrinks.
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(20 << 20)
+	limitHeap()
 	viewer := loader()
 	renderer, err := domrender.New(viewer.Get("mount").String())
 	if err != nil {

@@ -101,21 +101,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case problem != "":
 		z.page.Notices.Show("error", problem)
 	default:
-		file := z.reading
-		if rest, ok := file.(*Rest); ok {
-			file = rest.File
-		} else {
-			z.accepted, z.leaving.items[file] = append(z.accepted, file), nil
-		}
-		for _, it := range r.Items {
-			z.leaving.items[file] = append(z.leaving.items[file], it.Item)
-		}
-		switch rest := (&Rest{file, r.Rest}); {
-		case r.PutOff:
-			z.queue = append(z.queue, rest)
-		case r.Rest > 0:
-			z.queue = append([]host.File{rest}, z.queue...)
-		}
+		z.accept(r)
 	}
 	z.page.Work.Making.addBinary(z.reading, r.Items)
 	if r.Rest == 0 {
@@ -159,6 +145,25 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 		}
 	}
 	z.page.Pace.fileRead(r.Rest > 0 && slices.ContainsFunc(r.Items, func(it protocol.FileRow) bool { return it.SymID != "" }))
+}
+
+// accept remembers the file that the engine has read, and what is left of it.
+func (z *Reading) accept(r *protocol.Added) {
+	file := z.reading
+	if rest, ok := file.(*Rest); ok {
+		file = rest.File
+	} else {
+		z.accepted, z.leaving.items[file] = append(z.accepted, file), nil
+	}
+	for _, it := range r.Items {
+		z.leaving.items[file] = append(z.leaving.items[file], it.Item)
+	}
+	switch rest := (&Rest{file, r.Rest}); {
+	case r.PutOff:
+		z.queue = append(z.queue, rest)
+	case r.Rest > 0:
+		z.queue = append([]host.File{rest}, z.queue...)
+	}
 }
 
 // fewDumps are dropped to be looked at; of more the table is shown first.

@@ -79,7 +79,7 @@ func TestAttributesAreDocumented(t *testing.T) {
 	}
 	limits := names(core, "const limiting = {", "};", `(\w+): \(`)
 	options := slices.Concat(limits, names(frame, "const known = new Set([", "]", `"(\w+)"`))
-	address := slices.Concat(options, names(frame, "", "\x00", `asked\.(?:has|get)\("(\w+)"`))
+	address := slices.Concat(options, names(frame, "", "\x00", `parameters\.(?:has|get)\("(\w+)"`))
 	attributes := slices.Concat(limits, names(element, "observedAttributes = [", "]", `"(\w+)"`), names(element, "", "\x00", `this\.(?:has|get)Attribute\("(\w+)"`))
 	for _, c := range []struct {
 		names, in   []string

@@ -47,7 +47,7 @@ export class Viewer {
   #queue = Promise.resolve(); // runs additions one after the other
   #problem = ""; // the viewer's last error
   #provider;
-  #asked = new Set(); // symbols that were requested from the host page
+  #requested = new Set(); // symbols that were requested from the host page
   #asking; // requesting symbols now
   #place = placeOf(); // what to select when the next dump is there
   #fresh = false; // a dump was added, and there is no report of it yet
@@ -135,7 +135,7 @@ export class Viewer {
       const file = await fileOf(data, name);
       const control = await this.#ready;
       if (this.#used) control("clear");
-      this.#asked.clear();
+      this.#requested.clear();
       this.#problem = "";
       this.#selected = "";
       this.#fresh = true;
@@ -173,7 +173,7 @@ export class Viewer {
     return this.#inTurn(async () => {
       const control = await this.#ready;
       control("clear");
-      this.#asked.clear();
+      this.#requested.clear();
       this.#selected = "";
       this.#used = false;
     });
@@ -184,7 +184,7 @@ export class Viewer {
   setSymbolProvider(provider) {
     if (provider != null && typeof provider !== "function") throw new TypeError("a symbol provider is a function");
     this.#provider = provider ?? undefined;
-    if (provider) this.#asked.clear();
+    if (provider) this.#requested.clear();
     if (provider && this.#used) this.#askForSymbols();
   }
 
@@ -197,8 +197,8 @@ export class Viewer {
       const symbols = [];
       for (const { debug_file: debugFile, debug_id: debugId, store_path: storePath, frames, module } of crashpane.wanted_symbols) {
         const key = `${debugFile} ${debugId}`;
-        if (!debugFile || !debugId || this.#asked.has(key)) continue;
-        this.#asked.add(key);
+        if (!debugFile || !debugId || this.#requested.has(key)) continue;
+        this.#requested.add(key);
         symbols.push({ debugFile, debugId, storePath, frames, codeFile: modules[module]?.filename ?? "", codeId: modules[module]?.code_id ?? "" });
       }
       if (!symbols.length) return;

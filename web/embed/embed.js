@@ -7,14 +7,14 @@ import { startCrashpane } from "./runtime.js";
 const version = 1;
 const { dataset } = document.body;
 // The parameters in the frame's address, which the host page has set.
-const asked = new URLSearchParams(location.hash.slice(1));
+const parameters = new URLSearchParams(location.hash.slice(1));
 
 // The symbol servers that the user may ask. By default these are all that the site was built with.
 // If the address names servers, these are used, as far as their origins are the site's own or those
 // that it was built with: its policy allows no others.
 const built = (dataset.symbols ?? "").split(" ").filter(Boolean);
 function sources() {
-  const named = (asked.get("network") ?? "").split(/\s+/).filter(Boolean);
+  const named = (parameters.get("network") ?? "").split(/\s+/).filter(Boolean);
   if (!named.length) return built;
   const origin = (address) => {
     try {
@@ -39,7 +39,7 @@ const agreed = new Set();
 const refused = new Set();
 
 const known = new Set(["theme", "tab", "thread", "frame", ...limitNames]);
-let options = Object.fromEntries([...asked].filter(([key]) => known.has(key)).map(([key, value]) => [key, key === "thread" || key === "frame" ? Number(value) : value || true]));
+let options = Object.fromEntries([...parameters].filter(([key]) => known.has(key)).map(([key, value]) => [key, key === "thread" || key === "frame" ? Number(value) : value || true]));
 
 const ports = new Set();
 const viewer = new Viewer({
@@ -52,8 +52,8 @@ const viewer = new Viewer({
     root: document.body,
     themed: document.documentElement,
     dropTarget: document.documentElement,
-    storage: asked.has("storage"),
-    network: asked.has("network"),
+    storage: parameters.has("storage"),
+    network: parameters.has("network"),
     symbols: sources(),
     limits: limits(),
   },
@@ -108,7 +108,7 @@ let question; // the pending question to the user: {origin, done: [functions]}
 // Reports whether an origin may use the viewer. It asks the user once, about one origin at a time.
 async function trusts(event, token, asking) {
   const { origin } = event;
-  if (asked.has("origin") && asked.get("origin") !== origin) return false;
+  if (parameters.has("origin") && parameters.get("origin") !== origin) return false;
   if (origin !== "null" && (origins.has(origin) || agreed.has(origin))) return true;
   if (await hasToken(token)) return true;
   if (origin === "null" || origin === "" || refused.has(origin) || (question && question.origin !== origin)) return false;

@@ -76,13 +76,13 @@ async function start(module) {
   let address;
   crashpaneWorker.beside = () => {
     const worker = new Worker((address ??= script ? URL.createObjectURL(script) : self.location.href));
-    let asked; // settles the promise of the message that it answers
+    let pending; // settles the promise of the message that it answers
     const end = (why) => {
       worker.terminate();
-      asked?.reject(new Error(why));
+      pending?.reject(new Error(why));
     };
     worker.onmessage = ({ data }) => {
-      if (data.indexed) asked.resolve(data);
+      if (data.indexed) pending.resolve(data);
       else if (data.stopped) end(data.stopped);
     };
     worker.onerror = (event) => {
@@ -92,7 +92,7 @@ async function start(module) {
     worker.postMessage({ program: module, script });
     const ask = (message) =>
       new Promise((resolve, reject) => {
-        asked = { resolve, reject };
+        pending = { resolve, reject };
         worker.postMessage(message);
       });
     return { ask, end };
