@@ -169,7 +169,7 @@ func (z *DumpTable) key(list, key string) bool {
 			d := &page.Rows[i]
 			z.Selected, page.Selected = d.Dump, row
 			z.page.Host.Reveal(list, row)
-			z.page.Host.Announce(strings.Join([]string{d.Time, rows.DumpColumns[1].Text(d), d.Reason, d.Process, d.Name}, ", "))
+			z.page.Host.Announce(strings.Join([]string{d.Time, d.SignatureText(), d.Reason, d.Process, d.Name}, ", "))
 		} else { // the row is not here yet
 			z.Dumps.list.Around(row)
 			z.page.Host.Reveal(list, row)

@@ -316,8 +316,8 @@ func (z *Stack) cells(r rows.StackRow) []table.Cell {
 	return cells
 }
 
-// columns returns the sizes of the columns, which depend on the stack's texts. The last has room
-// for its title at least.
+// columns returns the sizes of the columns, which depend on the stack's texts. The column Where has room for
+// its title at least.
 func (z *Stack) columns() string {
 	return fmt.Sprintf("%s;--cp-number:%dch;--cp-source:%dch;--cp-where:%dch", stackTracks, NumberWidth(z), z.SourceWidth, z.WhereWidth+2)
 }

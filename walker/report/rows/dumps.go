@@ -20,7 +20,7 @@ type DumpRow struct {
 // DumpColumns are the columns of the table of dumps. All are copied.
 var DumpColumns = []Column[*DumpRow]{
 	{Head: Head{Title: "Time (UTC)", Class: "time", Width: "142px", Medium: "142px", Narrow: "88px"}, Text: func(d *DumpRow) string { return d.Time }},
-	{Head: Head{Title: "Signature", Class: "fn", Width: "minmax(0, 4fr)", Medium: "minmax(0, 3fr)"}, Text: (*DumpRow).signature,
+	{Head: Head{Title: "Signature", Class: "fn", Width: "minmax(0, 4fr)", Medium: "minmax(0, 3fr)"}, Text: (*DumpRow).SignatureText,
 		Tip: func(d *DumpRow) string { return strings.TrimSpace(d.Signature + "\n" + d.Verdict) }, Find: func(d *DumpRow) []string { return []string{d.Signature, d.Verdict} }, Copy: func(d *DumpRow) string { return d.Signature }},
 	{Head: Head{Title: "Reason", Width: "minmax(0, 2fr)", Narrow: "minmax(0, 1fr)"}, Text: func(d *DumpRow) string { return d.Reason }, Tip: func(d *DumpRow) string { return d.Reason }},
 	{Head: Head{Title: "Process", Width: "minmax(0, 1.4fr)"}, Text: func(d *DumpRow) string { return d.Process }, Tip: func(d *DumpRow) string { return d.Process }},
@@ -33,8 +33,8 @@ var DumpColumns = []Column[*DumpRow]{
 		Find: func(d *DumpRow) []string { return []string{d.Name} }, Copy: func(d *DumpRow) string { return d.Name }},
 }
 
-// signature is the cell of the signature, or says why there is none.
-func (d *DumpRow) signature() string {
+// SignatureText is the cell of the signature, or says why there is none.
+func (d *DumpRow) SignatureText() string {
 	switch {
 	case !d.Known:
 		return "…"

@@ -156,7 +156,7 @@ func Word(trust string) (word, sentence string) {
 	return "unknown", "How this frame was found is not known."
 }
 
-// Where returns the text of a row's last column: the module and the offset, or the address if
+// Where returns the text of a row's column Where: the module and the offset, or the address if
 // Function has these already.
 func (r StackRow) Where() string {
 	switch {

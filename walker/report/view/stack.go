@@ -234,13 +234,19 @@ func (v *View) namedRow(f *report.Frame, i int) rows.StackRow {
 	return row
 }
 
+// sharedRow returns what the rows of a frame and of its inlined calls have in common.
+func (v *View) sharedRow(f *report.Frame, i int) rows.StackRow {
+	return rows.StackRow{Frame: i + f.LeftOut, AssignedSymbols: f.AssignedSymbols, Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
+		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
+}
+
 // placedRow returns a frame's row without its name.
 //
 // widths calls it for every frame of a stack, so it must not demangle.
 func (v *View) placedRow(f *report.Frame, i int) rows.StackRow {
-	row := rows.StackRow{Kind: rows.RowFrame, Frame: i + f.LeftOut, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
-		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
-		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
+	row := v.sharedRow(f, i)
+	row.Kind, row.Inline, row.Trust, row.Missing = rows.RowFrame, -1, f.Trust, f.MissingSymbols
+	row.Unreliable = row.Unreliable || f.Trust == "none"
 	row.Word, _ = rows.Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
 		row.Module = rows.Clean(m.Title())
@@ -332,9 +338,9 @@ func (v *View) inlineRow(f *report.Frame, i, k int) rows.StackRow {
 // namedInlineRow is inlineRow with the full name alone.
 func (v *View) namedInlineRow(f *report.Frame, i, k int) rows.StackRow {
 	in := &f.Inlines[k]
-	row := rows.StackRow{Kind: rows.RowInline, Frame: i + f.LeftOut, Inline: k, Trust: "inline", Word: "inlined", AssignedSymbols: f.AssignedSymbols,
-		Address: v.frameHex(f, f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
-		Full: v.full(in.Function), Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
+	row := v.sharedRow(f, i)
+	row.Kind, row.Inline, row.Trust, row.Full = rows.RowInline, k, "inline", v.full(in.Function)
+	row.Word, _ = rows.Word(row.Trust)
 	if m := v.module(f.Module); m != nil {
 		row.Module = rows.Clean(m.Title())
 	}

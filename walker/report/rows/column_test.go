@@ -18,7 +18,8 @@ func TestColumnSizes(t *testing.T) {
 			t.Errorf("column %d: class %q, want %q", i, got, want)
 		}
 	}
-	for name, heads := range map[string][]Head{"stack": Heads(StackColumns), "modules": Heads(ModuleColumns), "missing": Heads(MissingColumns)} {
+	for name, heads := range map[string][]Head{"stack": Heads(StackColumns), "modules": Heads(ModuleColumns), "missing": Heads(MissingColumns),
+		"dumps": Heads(DumpColumns), "groups of dumps": Heads(DumpGroupColumns), "difference": Heads(DifferenceColumns)} {
 		for _, h := range heads {
 			if h.Width == "" || strings.Contains(h.Class, "num") && h.Title == "" {
 				t.Errorf("%s: the column %q has no size or title", name, h.Title)
