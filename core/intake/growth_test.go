@@ -49,7 +49,7 @@ func TestMembersGrowth(t *testing.T) {
 			return head + strings.Repeat("{\"type\":\"x\",\"length\":0}\n", n) + strings.Repeat(" ", 100*n)
 		}},
 		{"blank lines", 100000, func(n int) string { return head + strings.Repeat("\n", n) }},
-		{"an event with many tags", 20000, func(n int) string {
+		{"an event with many tags", 5000, func(n int) string {
 			var b strings.Builder
 			b.WriteString("{\"event_id\":\"1\"}\n{\"type\":\"event\"}\n{\"tags\":{")
 			for i := range n {
