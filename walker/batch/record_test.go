@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/walker/report/signature"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -65,6 +68,38 @@ func TestJSON(t *testing.T) {
 	full := errors.New("full")
 	if err := WriteJSON(failing{full}, &Record{}); !errors.Is(err, full) {
 		t.Error(err)
+	}
+}
+
+// TestEveryRecordField: each field of a record is in its JSON, and docs/COMMAND.md names each member.
+func TestEveryRecordField(t *testing.T) {
+	var r Record
+	testfile.Fill(&r)
+	r.Error = "" // a record with an error has nothing else
+	line := func() string {
+		var b bytes.Buffer
+		if err := WriteJSON(&b, &r); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if unused := testfile.Unused(&r, line); len(unused) > 0 {
+		t.Errorf("not in the JSON: %q", unused)
+	}
+	doc, err := os.ReadFile("../../docs/COMMAND.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(doc), "**Batch**")
+	section, _, found := strings.Cut(section, "**Database.**")
+	names := regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(line(), -1)
+	if !found || len(names) < 40 {
+		t.Fatalf("docs/COMMAND.md has no section on batch, or there are only %d members", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(section, "`"+name[1]+"`") {
+			t.Errorf("docs/COMMAND.md does not name %s", name[1])
+		}
 	}
 }
 
