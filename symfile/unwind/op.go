@@ -73,6 +73,8 @@ const (
 	// EntryValue: the value that the next Arg ops, which are not executed, had when the function was
 	// entered.
 	EntryValue
+
+	kinds // how many there are
 )
 
 // Op is one step of code for a stack machine, whose values are words of the CPU's size. A value,
@@ -86,7 +88,7 @@ type Op struct {
 
 // operators has the operators' words, which are Breakpad's where Breakpad has the operator, and how
 // many items each pops and pushes. Pick has one more of each for each item below the top.
-var operators = [...]struct {
+var operators = [kinds]struct {
 	word         string
 	takes, gives int
 }{

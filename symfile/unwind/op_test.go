@@ -10,6 +10,15 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
+// Without its row an operator would be taken to pop and push nothing.
+func TestEveryOperatorHasARow(t *testing.T) {
+	for kind := Computed + 1; kind < kinds; kind++ {
+		if operators[kind].word == "" {
+			t.Errorf("operator %d has no row", kind)
+		}
+	}
+}
+
 // A stack whose rules are DWARF expressions needs these operators.
 func TestWords(t *testing.T) {
 	mem := memory{0x1000: 0x1122334455667788, 0x2008: 0x3000}

@@ -69,6 +69,9 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		for form := range view.MemoryUnits {
 			ask("memory as "+form, &protocol.Query{Memory: protocol.MemoryQuery{Rows: &protocol.MemoryRows{Form: form, Span: all, Texts: true}}}, nil)
+			if a, err := protocol.ReadAnswer([]byte(said["memory as "+form])); redact {
+				checkHidden(t, form, a, err)
+			}
 			ask("without texts "+form, &protocol.Query{Memory: protocol.MemoryQuery{Rows: &protocol.MemoryRows{Form: form, Span: all}}}, nil)
 		}
 		ask("without texts stack", &protocol.Query{Memory: protocol.MemoryQuery{Stack: &protocol.StackWordsQuery{Span: all}}}, nil)
@@ -118,6 +121,30 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		}
 		if redact && !strings.Contains(said["memory"], linux+"/USER/bin/app") {
 			t.Errorf("more is lost: %s", said["memory"])
+		}
+	}
+}
+
+// placesOnly are the texts of a row of memory that are no contents of it. Word and Points are left of words that point
+// into a module or a stack.
+var placesOnly = []string{"Address", "Gap", "From", "Word", "Points"}
+
+// checkHidden checks that the rows of memory in an answer with redact have no other texts.
+func checkHidden(t *testing.T, form string, a protocol.Answer, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := a.Reply.(*protocol.QueryResult).Memory.Rows
+	if page == nil || len(page.Rows) == 0 {
+		t.Fatalf("memory as %s: no rows", form)
+	}
+	for i := range page.Rows {
+		row := reflect.ValueOf(page.Rows[i])
+		for k := range row.NumField() {
+			if name := row.Type().Field(k).Name; row.Field(k).Kind() == reflect.String && !slices.Contains(placesOnly, name) && row.Field(k).String() != "" {
+				t.Errorf("memory as %s: %s tells %q", form, name, row.Field(k).String())
+			}
 		}
 	}
 }
