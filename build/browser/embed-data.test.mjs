@@ -223,7 +223,7 @@ for (const [where, open] of [
     // A host page cannot unset it for a frame.
     if (where.startsWith("the frame")) await tab.page.evaluate(() => window.pane.setOptions({ redact: false }));
     const seen = [];
-    const tabs = [...new Set(Object.entries(tabOf).flat()), "memory"].filter((name) => name !== "dumps");
+    const tabs = Object.keys(tabOf).filter((name) => name !== "dumps");
     for (const name of tabs) {
       await tab.page.evaluate((t) => window.pane.select({ tab: t }), name);
       await viewer.locator(`#tab-${name}[aria-selected=true]`).waitFor();

@@ -144,8 +144,17 @@ async function openTab(context, recorder, url, { ready = true, timeout = 30_000 
   return tab;
 }
 
-// The tabs of the lower panel's parts, but for a tab's first part, which has the tab's own id.
-export const tabOf = { wanted: "modules", files: "modules", outline: "modules", compare: "findings", dumps: "findings", log: "findings", annotations: "system", handles: "system", streams: "system" };
+// The parts of each tab of the lower panel, by the tab's first part (Tabs in web/app/panel.go).
+const parts = {
+  threads: ["threads"],
+  memory: ["memory", "words", "bytes", "text", "find"],
+  modules: ["modules", "wanted", "files", "outline"],
+  findings: ["findings", "compare", "dumps", "log"],
+  system: ["system", "annotations", "handles", "streams"],
+};
+
+// The tab of each part.
+export const tabOf = Object.fromEntries(Object.entries(parts).flatMap(([tab, ids]) => ids.map((id) => [id, tab])));
 
 class Tab {
   constructor(page, recorder, from, origin) {

@@ -307,7 +307,7 @@ type Code struct {
 	Signals       []SignalReturn
 	SignalsInVDSO bool
 	LittleCode    bool
-	// Instructions says who decodes the crashing instruction.
+	// Instructions says who decodes the crashing instruction for crash analysis.
 	Instructions Instructions
 }
 
@@ -326,7 +326,7 @@ const MaxCallBytes, MaxJumpBytes = 8, 8
 type Instructions uint8
 
 const (
-	// NotDecoded: there is no decoder.
+	// NotDecoded: crash analysis has no decoder. core/disasm may have one, which lists the code.
 	NotDecoded Instructions = 1 + iota
 	// DecodedX86: the instructions of x86 and amd64, which differ by the word size.
 	DecodedX86

@@ -134,7 +134,7 @@ func sniffMachO(_ *input.Source, head []byte) Guess {
 	case 0xcafebabe, fat64:
 		// Java class files have the same magic and then their version, which is 45 or more.
 		if n := binary.BigEndian.Uint32(head[4:]); n >= 45 && magic == 0xcafebabe {
-			return Guess{Binary, "a Java class file"}
+			return Guess{OtherBinary, "a Java class file"}
 		}
 		return Guess{Fat, "a Mach-O file for several processors (fat)"}
 	case 0xfeedface, 0xfeedfacf:

@@ -43,25 +43,25 @@ const (
 	UTF16            Kind = "utf-16"    // a text in UTF-16 that is read if it is in UTF-8
 	CRLines          Kind = "cr-lines"  // one whose lines end in CR alone, which is read if they end in LF
 
-	Empty      Kind = "empty"
-	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
-	ELF        Kind = "elf"        // an executable, library, object or debug file
-	ELFCore    Kind = "elf-core"   // a kernel's dump of a process
-	PE         Kind = "pe"
-	PDB        Kind = "pdb"
-	MachO      Kind = "macho"
-	Fat        Kind = "fat"         // Mach-O files for several processors, in one
-	MachOCore  Kind = "macho-core"  // a kernel's dump of a process
-	Cache      Kind = "dyld-cache"  // the libraries of an Apple system in one file, or a part of it
-	DiskImage  Kind = "disk-image"  // Apple's
-	BundlePart Kind = "bundle-part" // a file of an app, a framework, a dSYM … that has no code and no names
-	KernelDump Kind = "kernel-dump" // Windows
-	UserDump   Kind = "user-dump"   // Windows, before minidumps
-	Microdump  Kind = "microdump"   // Breakpad's text form for Android
-	AppleCrash Kind = "apple-crash" // a crash report of macOS or iOS
-	Packed     Kind = "packed"      // compressed or an archive, in a way that is not opened here
-	Text       Kind = "text"
-	Binary     Kind = "binary"
+	Empty       Kind = "empty"
+	Unreadable  Kind = "unreadable" // the bytes could not be read; What says why
+	ELF         Kind = "elf"        // an executable, library, object or debug file
+	ELFCore     Kind = "elf-core"   // a kernel's dump of a process
+	PE          Kind = "pe"
+	PDB         Kind = "pdb"
+	MachO       Kind = "macho"
+	Fat         Kind = "fat"         // Mach-O files for several processors, in one
+	MachOCore   Kind = "macho-core"  // a kernel's dump of a process
+	Cache       Kind = "dyld-cache"  // the libraries of an Apple system in one file, or a part of it
+	DiskImage   Kind = "disk-image"  // Apple's
+	BundlePart  Kind = "bundle-part" // a file of an app, a framework, a dSYM … that has no code and no names
+	KernelDump  Kind = "kernel-dump" // Windows
+	UserDump    Kind = "user-dump"   // Windows, before minidumps
+	Microdump   Kind = "microdump"   // Breakpad's text form for Android
+	AppleCrash  Kind = "apple-crash" // a crash report of macOS or iOS
+	Packed      Kind = "packed"      // compressed or an archive, in a way that is not opened here
+	Text        Kind = "text"
+	OtherBinary Kind = "binary" // none of the above: files that are not read
 )
 
 // IsDump reports whether a file is a dump of a process, whether or not it can be read.
@@ -133,14 +133,14 @@ func Sniff(src *input.Source) Guess {
 	if err != nil {
 		return Guess{Unreadable, "not readable: " + err.Error()}
 	}
-	g := Guess{Binary, "binary data beginning with " + firstBytes(head)}
+	g := Guess{OtherBinary, "binary data beginning with " + firstBytes(head)}
 	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, sniffCache, sniffHTTP, sniffUpload, byText, sniffImage} {
 		if found := look(src, head); found.Kind != "" {
 			g = found
 			break
 		}
 	}
-	if g.Kind == Text || g.Kind == Binary {
+	if g.Kind == Text || g.Kind == OtherBinary {
 		if part := bundlePart(src.Name); part.Kind != "" {
 			return part
 		}
@@ -179,12 +179,12 @@ var signatures = []struct {
 	{"SZDD\x88\xf0\x27\x33", Guess{Packed, "a file packed by compress.exe; unpack it with expand on Windows first"}},
 	{arMagic, Guess{Ar, "a static library or Debian package (an ar archive)"}},
 	{"!<thin>\n", Guess{Packed, "a list of object files (a thin ar archive); drop these"}},
-	{"symindex", Guess{Binary, "the index of a symbol file, for a server that has it next to that file"}},
-	{"BC\xc0\xde", Guess{Binary, "LLVM bitcode, which the linker compiles (-flto)"}},
-	{"\xde\xc0\x17\x0b", Guess{Binary, "LLVM bitcode, which the linker compiles (-flto)"}},
-	{"\x00asm", Guess{Binary, "a WebAssembly module"}},
-	{"SQLite format 3\x00", Guess{Binary, "an SQLite database"}},
-	{"bplist00", Guess{Binary, "a binary property list"}},
+	{"symindex", Guess{OtherBinary, "the index of a symbol file, for a server that has it next to that file"}},
+	{"BC\xc0\xde", Guess{OtherBinary, "LLVM bitcode, which the linker compiles (-flto)"}},
+	{"\xde\xc0\x17\x0b", Guess{OtherBinary, "LLVM bitcode, which the linker compiles (-flto)"}},
+	{"\x00asm", Guess{OtherBinary, "a WebAssembly module"}},
+	{"SQLite format 3\x00", Guess{OtherBinary, "an SQLite database"}},
+	{"bplist00", Guess{OtherBinary, "a binary property list"}},
 }
 
 // bySignature recognizes formats by their magic numbers.

@@ -52,7 +52,7 @@ var formats = map[intake.Kind]struct {
 
 // notRead are the kinds that are named and not read.
 var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.BundlePart: true, intake.MachOCore: true, intake.Cache: true, intake.DiskImage: true, intake.KernelDump: true,
-	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.Binary: true}
+	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.OtherBinary: true}
 
 // TestSharedCache: the files of a dyld shared cache are reported once, with what to do.
 func TestSharedCache(t *testing.T) {

@@ -2,9 +2,12 @@ package app
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/web/app/tabs"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -16,6 +19,41 @@ func TestTabsAreNamed(t *testing.T) {
 			if !strings.Contains(docs, fmt.Sprintf("\n| `%s` | %s | %s |\n", part.ID, tab.Title, part.Title)) || !strings.Contains(types, `"`+part.ID+`"`) {
 				t.Errorf("docs/EMBEDDING.md or web/embed/crashpane.d.ts does not name the part %s of %s", part.ID, tab.Title)
 			}
+		}
+	}
+}
+
+// TestGridsAreOpened: the engine has a table for each part that shows one, and each table has its part.
+func TestGridsAreOpened(t *testing.T) {
+	_, table, _ := strings.Cut(source(t, "../../wasm/engine/grids.go"), "var gridTables = ")
+	table, _, _ = strings.Cut(table, "\n}\n")
+	var has, shown []string
+	for _, row := range regexp.MustCompile(`(?m)^\t\{"(\w+)"`).FindAllStringSubmatch(table, -1) {
+		has = append(has, row[1])
+	}
+	p, _, _ := newTestPage("")
+	for i, part := range Parts() {
+		if _, ok := p.Panel.tabs[i].(*tabs.Grid); ok {
+			shown = append(shown, part.ID)
+		}
+	}
+	slices.Sort(has)
+	slices.Sort(shown)
+	if len(has) < 4 || !slices.Equal(has, shown) {
+		t.Errorf("gridTables in wasm/engine has %q, Tabs has grids for %q", has, shown)
+	}
+}
+
+// TestHarnessKnowsTabs: the browser tests open every part by its tab.
+func TestHarnessKnowsTabs(t *testing.T) {
+	harness := source(t, "../../build/browser/harness.mjs")
+	for _, tab := range Tabs {
+		var ids []string
+		for _, part := range tab.Parts {
+			ids = append(ids, fmt.Sprintf("%q", part.ID))
+		}
+		if row := fmt.Sprintf("\n  %s: [%s],\n", tab.Parts[0].ID, strings.Join(ids, ", ")); !strings.Contains(harness, row) {
+			t.Errorf("build/browser/harness.mjs lacks the row%s", row)
 		}
 	}
 }
