@@ -18,6 +18,7 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	covered := map[string]bool{}
 	for s := bufio.NewScanner(f); s.Scan(); {
 		if strings.HasPrefix(s.Text(), "#") {
 			continue
@@ -31,6 +32,7 @@ func TestDecode(t *testing.T) {
 		if err != nil || arch == nil {
 			t.Fatalf("%q", s.Text())
 		}
+		covered[col[0]] = true
 		order := binary.ByteOrder(binary.LittleEndian)
 		if strings.HasPrefix(col[0], "ppc") {
 			order = binary.BigEndian
@@ -46,6 +48,11 @@ func TestDecode(t *testing.T) {
 			if in := Decode(arch, code[:cut], 0x10000, order, false); in.Len > cut || in.Len < 1 {
 				t.Errorf("%s %s cut to %d bytes: length %d", col[0], col[1], cut, in.Len)
 			}
+		}
+	}
+	for _, arch := range cpu.All() {
+		if Knows(arch, false) != covered[arch.Name] {
+			t.Errorf("%s: decoded %t, rows %t", arch.Name, Knows(arch, false), covered[arch.Name])
 		}
 	}
 }

@@ -25,8 +25,8 @@ calls go, the values of the registers that the marked instruction names, and at 
 The code comes from the dump, or from a program among SYMBOLS if the dump lacks it.
 
 Threads and frames are numbered as for crashpane explain. --at takes an address instead (0x4011d0); on 32-bit arm its lowest bit
-marks Thumb code, which is not decoded. --function prints the whole function. x86, amd64, arm64, arm, ppc, riscv64
-and loongarch64 are decoded, x86 and amd64 in Intel's syntax, the others in that of the GNU assembler. For other processors the bytes are printed.
+marks Thumb code, which is not decoded. --function prints the whole function. x86, amd64, arm64, arm, ppc, ppc64,
+riscv64 and loongarch64 are decoded, x86 and amd64 in Intel's syntax, the others in that of the GNU assembler. For other processors the bytes are printed.
 
 Without a dump it prints the code of a program or library from an address on, or a whole function. NAME is the function's name, or a
 part that no other name has. Besides lines and targets it says how a caller is found from each instruction on, if the program has

@@ -8,9 +8,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/disasm"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/testfile"
 )
+
+// TestDisassembleNamesProcessors: the help names the processors whose code is decoded, and no other.
+func TestDisassembleNamesProcessors(t *testing.T) {
+	_, list, _ := strings.Cut(disassembleCommand.help, "whole function. ")
+	list, _, found := strings.Cut(list, " are decoded")
+	if !found {
+		t.Fatal("the help has no list of processors")
+	}
+	names := strings.FieldsFunc(strings.ReplaceAll(list, " and", ","), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	for _, arch := range cpu.All() {
+		if named := slices.Contains(names, arch.Name); named != disasm.Knows(arch, false) {
+			t.Errorf("%s: decoded %t, named %t", arch.Name, !named, named)
+		}
+	}
+}
 
 // TestDisassembleCommand: the code of a frame of the sample, by frame and by address, as text and
 // JSON.

@@ -55,16 +55,19 @@ func TestTerminal(t *testing.T) {
 	odd := filepath.Join(dir, "odd\x1b[31m\n.dmp")
 	writeFile(t, odd, []byte("MDMP\x00"))
 
-	for _, args := range [][]string{
+	commands := [][]string{
 		{"walk", dump, sym}, {"walk", "--format=machine", dump, sym}, {"walk", "--format=json", dump, sym}, {"walk", dump, archive}, {"walk", archive}, {"walk", odd},
-		{"report", dump, sym}, {"report", "--format=markdown", dump, sym}, {"report", "--format=jira", dump, sym}, {"report", "--format=windbg", dump, sym},
-		{"report", "--format=csv", dump, sym}, {"report", "--html", "--private", dump, sym}, {"report", "--format", name, dump}, {"brief", dump, sym},
+		{"report", dump, sym}, {"report", "--html", "--private", dump, sym}, {"report", "--format", name, dump}, {"brief", dump, sym},
 		{"explain", dump, sym}, {"explain", "--format=json", dump, sym}, {"compare", dump, sym}, {"compare", "--format=json", dump, sym}, {"compare", dump, dump, sym}, {"threads", dump, sym}, {"threads", "--merged", "--whole", dump, sym}, {"threads", "--format=json", dump, sym},
 		{"dump", dump}, {"dump", "--format=json", "--all", dump}, {"dump", archive}, {"dump", odd},
 		{"outline", sym}, {"outline", "--format=json", sym, line}, {"outline", sym, "0x1010"}, {"outline", "--files", sym}, {"outline", odd}, {"outline", archive},
 		{"rules", sym}, {"rules", "--format=json", sym}, {"rules", "--address", "1200", sym}, {"rules", odd}, {"dumpsyms", odd}, {"dumpsyms", sym},
 		{"walk", "--ignore-cfi", name, dump}, {"walk", filepath.Join(dir, name)}, {"walk", "--format", name, dump}, {name}, {"help", name}, {"rules", "--address", name, sym},
-	} {
+	}
+	for _, form := range ticketNames() {
+		commands = append(commands, []string{"report", "--format=" + form, dump, sym})
+	}
+	for _, args := range commands {
 		_, stdout, stderr := crashpane(args...)
 		for what, out := range map[string]string{"stdout": stdout, "stderr": stderr} {
 			if i := strings.IndexFunc(out, func(r rune) bool { return r != '\n' && visible.Hidden(r) }); i >= 0 {
