@@ -14,7 +14,7 @@ import (
 // maxFetched is how many bytes, compressed by brotli at level 11, a browser may fetch until the page
 // is usable, and maxEngine how many of the engine's program, which it fetches after that.
 const (
-	maxFetched = 920_000
+	maxFetched = 930_000
 	maxEngine  = 2_750_000
 	engineWasm = "crashpane-engine.wasm"
 )
