@@ -215,6 +215,7 @@ func checkFrame(t *testing.T, a *Arch) {
 
 // TestNumbers pins a few numbers that symbol files and DWARF depend on.
 func TestNumbers(t *testing.T) {
+	covered := map[*Arch]bool{}
 	for _, c := range []struct {
 		a     *Arch
 		dwarf int
@@ -232,8 +233,14 @@ func TestNumbers(t *testing.T) {
 		{LoongArch64, 1, "ra"}, {LoongArch64, 3, "sp"}, {LoongArch64, 22, "fp"}, {LoongArch64, 31, "s8"},
 		{S390X, 15, "r15"}, {S390X, 16, "f0"}, {S390X, 17, "f2"}, {S390X, 28, "f9"}, {S390X, 31, "f15"}, {S390X, 32, "?"}, {S390X, 65, "pc"},
 	} {
+		covered[c.a] = true
 		if got := c.a.RegName(c.a.DWARF[c.dwarf]); got != c.name {
 			t.Errorf("%s: DWARF register %d is %s, want %s", c.a.Name, c.dwarf, got, c.name)
+		}
+	}
+	for _, a := range All() {
+		if !covered[a] {
+			t.Errorf("%s: no DWARF number is checked", a.Name)
 		}
 	}
 	for _, c := range []struct {

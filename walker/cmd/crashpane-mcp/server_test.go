@@ -131,7 +131,14 @@ func TestTools(t *testing.T) {
 	if err != nil || len(listed.Tools) != 7 {
 		t.Fatalf("%v, %d tools", err, len(listed.Tools))
 	}
+	doc, err := os.ReadFile("../../../docs/COMMAND.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tool := range listed.Tools {
+		if !strings.Contains(string(doc), "\n| `"+tool.Name+"` |") {
+			t.Errorf("docs/COMMAND.md has no row for the tool %s", tool.Name)
+		}
 		if !tool.Annotations.ReadOnlyHint || *tool.Annotations.OpenWorldHint || !strings.Contains(tool.Description, "untrusted") {
 			t.Errorf("%s: %+v, %s", tool.Name, tool.Annotations, tool.Description)
 		}

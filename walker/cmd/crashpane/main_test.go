@@ -21,6 +21,15 @@ func crashpane(args ...string) (code int, stdout, stderr string) {
 }
 
 func TestUsage(t *testing.T) {
+	doc, err := os.ReadFile("../../../docs/COMMAND.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range commands {
+		if !strings.Contains(string(doc), "crashpane "+c.name+" ") && !strings.Contains(string(doc), "`crashpane "+c.name+"`") {
+			t.Errorf("docs/COMMAND.md does not name the command %s", c.name)
+		}
+	}
 	dump := filepath.Join(sample, "tilecruncher.dmp")
 	for _, c := range []struct {
 		args   []string
