@@ -141,8 +141,8 @@ func TestPendingRows(t *testing.T) {
 	last.Threads.Rows[1].Top = "idle"
 	say(p, &protocol.Walked{})
 	say(p, last)
-	if len(p.Screen.ChangedRows.Ids) != 0 {
-		t.Errorf("marked: %v", p.Screen.ChangedRows.Ids)
+	if len(p.Screen.ChangedRows.IDs) != 0 {
+		t.Errorf("marked: %v", p.Screen.ChangedRows.IDs)
 	}
 	again := screen()
 	again.Revision, again.Pending = 3, 1

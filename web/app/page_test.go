@@ -609,13 +609,13 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 		say(p, r)
 	}
 	answer(1, func(*rows.StackPage) {})
-	if len(p.Screen.ChangedRows.Ids) != 0 {
-		t.Errorf("marked without a change: %v", p.Screen.ChangedRows.Ids)
+	if len(p.Screen.ChangedRows.IDs) != 0 {
+		t.Errorf("marked without a change: %v", p.Screen.ChangedRows.IDs)
 	}
 	p.Stack.list.Visible = protocol.Span{From: 10, Count: 20}
 	answer(2, func(s *rows.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
-	if !p.Screen.ChangedRows.Ids["frame-1.-1"] || len(p.Screen.ChangedRows.Ids) != 1 {
-		t.Errorf("marked: %v", p.Screen.ChangedRows.Ids)
+	if !p.Screen.ChangedRows.IDs["frame-1.-1"] || len(p.Screen.ChangedRows.IDs) != 1 {
+		t.Errorf("marked: %v", p.Screen.ChangedRows.IDs)
 	}
 	if !strings.Contains(render(t, p), `"row frame changed"`) {
 		t.Error("the mark is not drawn")
@@ -626,7 +626,7 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	for _, do := range h.later {
 		do()
 	}
-	if len(p.Screen.ChangedRows.Ids) != 0 {
+	if len(p.Screen.ChangedRows.IDs) != 0 {
 		t.Error("the marks stay")
 	}
 }

@@ -45,7 +45,7 @@ type zoneList struct {
 // Init makes an empty screen.
 func (z *Screen) Init(after func(milliseconds int, do func() (draw bool)), query func(), hidden func(zone Zone) bool) {
 	z.ChangedRows.after, z.query, z.Hidden = after, query, hidden
-	z.ChangedRows.Ids, z.Dirty, z.Reports = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.ReportID{}
+	z.ChangedRows.IDs, z.Dirty, z.Reports = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.ReportID{}
 }
 
 // Add registers a zone and its lists.
@@ -122,7 +122,7 @@ const highlightTime = 2400
 // highlighted.
 type ChangedRows struct {
 	after func(milliseconds int, do func() (draw bool))
-	Ids   map[string]bool
+	IDs   map[string]bool
 	count int // calls of mark
 }
 
@@ -133,13 +133,13 @@ func (z *ChangedRows) Mark(ids []string) {
 		return
 	}
 	for _, id := range ids {
-		z.Ids[id] = true
+		z.IDs[id] = true
 	}
 	z.count++
 	mine := z.count
 	z.after(highlightTime, func() (draw bool) {
 		if draw = z.count == mine; draw {
-			clear(z.Ids)
+			clear(z.IDs)
 		}
 		return draw
 	})
@@ -147,7 +147,7 @@ func (z *ChangedRows) Mark(ids []string) {
 
 // Class returns the class of a row, with the highlight if it has one.
 func (z *ChangedRows) Class(class, id string) string {
-	if z.Ids[id] {
+	if z.IDs[id] {
 		return class + " changed"
 	}
 	return class
