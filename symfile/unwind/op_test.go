@@ -78,7 +78,7 @@ func code(arch *cpu.Arch, text string) (code []Op) {
 			code = append(code, Op{Kind: Const, Offset: int64(v)})
 			continue
 		}
-		for k := Add; k <= EntryValue; k++ {
+		for k := Add; int(k) < len(operators); k++ {
 			arg, ok := strings.CutPrefix(tok, operators[k].word)
 			n, err := strconv.Atoi(arg)
 			numbered := k == LoadSized || k == Pick || k == If || k == Jump || k == EntryValue

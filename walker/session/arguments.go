@@ -27,6 +27,7 @@ var inRegisters = []struct {
 	{cpu.ARM64, true, 8, nil},
 	{cpu.ARM, false, 4, nil},
 	{cpu.ARM, true, 4, nil},
+	{cpu.RISCV, false, 8, nil},
 	{cpu.RISCV64, false, 8, nil},
 	{cpu.LoongArch64, false, 8, nil},
 }

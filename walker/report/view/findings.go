@@ -21,7 +21,7 @@ func (v *View) Findings() []rows.FindingRow {
 		f := &v.r.Findings[i]
 		row := rows.FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(rows.Clean(f.Text)), Suggestion: sentenceCase(rows.Clean(f.Suggestion)),
 			Thread: f.Thread, Module: f.Module}
-		row.Minor = f.Kind == report.FindingMissing
+		row.Minor = findingKinds[f.Kind].minor
 		row.Adds = f.Suggestion != "" && findingKinds[f.Kind].asks
 		if m := v.module(f.Module); m != nil {
 			if text := rows.Clean(f.Text); beginsWithFile(m, text) {
@@ -39,35 +39,36 @@ func (v *View) Findings() []rows.FindingRow {
 var findingKinds = map[report.FindingKind]struct {
 	title string
 	asks  bool // its suggestion, if there is one, asks for symbols
+	minor bool // the page lists it and does not put it under the headline
 }{
-	report.FindingCutShort:   {"Truncated file", false},
-	report.FindingOverflow:   {"Stack overflow", false},
-	report.FindingNoMemory:   {"No stack memory", false},
-	report.FindingOutside:    {"Stack pointer outside", false},
-	report.FindingNoContext:  {"No registers", false},
-	report.FindingMismatch:   {"Symbols of another build", true},
-	report.FindingAssigned:   {"Assigned symbols", true},
-	report.FindingUnreadable: {"Unreadable symbols", true},
-	report.FindingNoUnwind:   {"No unwind rules", true},
-	report.FindingBadRecord:  {"Unusable unwind rules", false},
-	report.FindingOddRecord:  {"Odd unwind rules", false},
-	report.FindingSwapped:    {"esp and ebp swapped", false},
-	report.FindingSwitched:   {"No goroutine's stack", false},
-	report.FindingScanned:    {"Guessed callers", true},
-	report.FindingEnds:       {"Stack ends early", true},
-	report.FindingNoDebug:    {"No functions and lines", true},
-	report.FindingMissing:    {"Missing symbols", true},
-	report.FindingExports:    {"Only exported names", true},
-	report.FindingLost:       {"Caller not known", false},
-	report.FindingLimit:      {"Frame limit", false},
-	report.FindingNoSystem:   {"No system", false},
-	report.FindingSeveral:    {"Several exceptions", false},
-	report.FindingNested:     {"Nested exception", false},
-	report.FindingUnlisted:   {"Thread not listed", false},
-	report.FindingWow64:      {"32-bit registers missing", false},
-	report.FindingLayer:      {"64-bit layer missing", false},
-	report.FindingNameless:   {"Module without a name", false},
-	report.FindingUnplaced:   {"Start of a program unknown", true},
+	report.FindingCutShort:   {"Truncated file", false, false},
+	report.FindingOverflow:   {"Stack overflow", false, false},
+	report.FindingNoMemory:   {"No stack memory", false, false},
+	report.FindingOutside:    {"Stack pointer outside", false, false},
+	report.FindingNoContext:  {"No registers", false, false},
+	report.FindingMismatch:   {"Symbols of another build", true, false},
+	report.FindingAssigned:   {"Assigned symbols", true, false},
+	report.FindingUnreadable: {"Unreadable symbols", true, false},
+	report.FindingNoUnwind:   {"No unwind rules", true, false},
+	report.FindingBadRecord:  {"Unusable unwind rules", false, false},
+	report.FindingOddRecord:  {"Odd unwind rules", false, false},
+	report.FindingSwapped:    {"esp and ebp swapped", false, false},
+	report.FindingSwitched:   {"No goroutine's stack", false, false},
+	report.FindingScanned:    {"Guessed callers", true, false},
+	report.FindingEnds:       {"Stack ends early", true, false},
+	report.FindingNoDebug:    {"No functions and lines", true, false},
+	report.FindingMissing:    {"Missing symbols", true, true},
+	report.FindingExports:    {"Only exported names", true, false},
+	report.FindingLost:       {"Caller not known", false, false},
+	report.FindingLimit:      {"Frame limit", false, false},
+	report.FindingNoSystem:   {"No system", false, false},
+	report.FindingSeveral:    {"Several exceptions", false, false},
+	report.FindingNested:     {"Nested exception", false, false},
+	report.FindingUnlisted:   {"Thread not listed", false, false},
+	report.FindingWow64:      {"32-bit registers missing", false, false},
+	report.FindingLayer:      {"64-bit layer missing", false, false},
+	report.FindingNameless:   {"Module without a name", false, false},
+	report.FindingUnplaced:   {"Start of a program unknown", true, false},
 }
 
 // beginsWithFile reports whether a sentence begins with the name of a module or its file, which may
