@@ -93,7 +93,6 @@ type Session struct {
 	// new one (Corrected).
 	searched *report.Report
 	walked   walked // what report was made of, and its making
-	needs    []*input.NeedError
 	// itemOf numbers files for the report, which offers them for use.
 	itemOf func(*symbols.File) int
 	closed bool
@@ -191,6 +190,3 @@ func (s *Session) Unassign(module int) {
 	}
 	s.stale[module] = true
 }
-
-// Wants returns the ranges of files that the last report lacked and that the caller should fetch.
-func (s *Session) Wants() []*input.NeedError { return s.needs }

@@ -90,7 +90,6 @@ func (s *Session) begin() {
 	if s.walked.walker != nil {
 		return
 	}
-	s.needs = nil
 	// A new walk may need other modules than the last one, so what the last one recorded is
 	// dropped.
 	for m := range s.modules {

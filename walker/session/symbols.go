@@ -88,14 +88,12 @@ func (y *lookups) file(module int) *symbols.File {
 }
 
 // failed keeps what a file's reader says about a part that cannot be read as a warning of the file,
-// and turns it into an answer: bytes that are not here yet are wanted, anything else is "no".
+// and turns it into an answer: bytes that a round still has to read are needed, anything else is "no".
 func (y *lookups) failed(f *symbols.File, ans symbol.Answer, err error) symbol.Answer {
 	if err == nil {
 		return ans
 	}
-	var need *input.NeedError
-	if errors.As(err, &need) {
-		y.s.needs = append(y.s.needs, need)
+	if input.Needs(err) {
 		return symbol.Needs
 	}
 	f.Fail(err)
