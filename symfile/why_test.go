@@ -34,10 +34,10 @@ func TestRecordText(t *testing.T) {
 		t.Errorf("%+v %v %v", w, ok, err)
 	}
 	if _, ok, _ := f.WinText(0x5000); ok {
-		t.Error("a record where there is none")
+		t.Error("a record where the file has none")
 	}
 	if lines, _ := f.CFIText(0x5000); lines != nil {
-		t.Error("a record where there is none")
+		t.Error("a record where the file has none")
 	}
 	// A record that cannot be used is named all the same.
 	row, ans, err := f.Row(cpu.X86, 0x2000)

@@ -187,7 +187,7 @@ func (w *Writer) IntOrNull(k string, v int64, known bool) {
 	w.Int(k, v)
 }
 
-// ObjectOrNull writes an object as a member, or null if there is none.
+// ObjectOrNull writes an object as a member, or null without one.
 func (w *Writer) ObjectOrNull(k string, is bool, body func()) {
 	if !is {
 		w.Null(k)

@@ -216,7 +216,7 @@ func (d *dump) space(text string, _ int) bool {
 	return true
 }
 
-// unhex decodes hexadecimal digits up to the first other character. whole is true if there is none.
+// unhex decodes hexadecimal digits up to the first other character. whole is true if all are hexadecimal.
 //
 // Example: "C0FFEE1" gives c0 ff ee and false, "C0FFZZ" c0 ff and false.
 func unhex(s string) (p []byte, whole bool) {

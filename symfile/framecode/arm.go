@@ -37,7 +37,7 @@ func armReg(n uint32) cpu.Reg {
 	return cpu.Reg(n)
 }
 
-// armGet is the value of an operand. Of pc it is none that is followed.
+// armGet is the value of an operand. The value of pc is not followed.
 func (m *machine) armGet(n uint32) value {
 	if n&15 == 15 {
 		return value{}

@@ -158,8 +158,7 @@ func (e *Engine) count() (all, known int) {
 	return all, known
 }
 
-// outdate has the records of dumps made again: of all, or of those that lack symbols which an item may
-// have.
+// outdate has the records of the given dumps made again, or those of all.
 func (e *Engine) outdate(dumps map[int]bool, all bool) {
 	t := &e.table
 	t.listed(e.unlisted, func(i int, d *described) {
@@ -183,8 +182,8 @@ func (e *Engine) symbolsCame(it session.Item) {
 	}
 }
 
-// wantedKeys are texts, one of which a symbol file shares with a module that it belongs to: an id, or the
-// beginning of a name, since tile.so.debug and tile.sym may be of tile.so.
+// wantedKeys makes the keys of a module or a symbol file: ids, and beginnings of names, since tile.so.debug and
+// tile.sym may belong to tile.so. A symbol file and its module have a key in common.
 func wantedKeys(texts ...string) (keys []string) {
 	for _, s := range texts {
 		s, _, _ = strings.Cut(strings.ToLower(s), ".")

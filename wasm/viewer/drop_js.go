@@ -99,8 +99,8 @@ const manyFiles = 1000
 // and all of them together would be one long task.
 const manyItems = 24
 
-// ambiguousNames returns names of items of which the list of their common root cannot tell which are folders, since
-// two have the same name: each of these items is asked.
+// ambiguousNames returns the names that two items have. The list of their common root cannot tell which of the two
+// is a folder, so each of them is asked.
 func ambiguousNames(files []*jsFile) map[string]bool {
 	named, ambiguous := map[string]int{}, map[string]bool{}
 	for _, f := range files {

@@ -33,7 +33,7 @@ var DumpColumns = []Column[*DumpRow]{
 		Find: func(d *DumpRow) []string { return []string{d.Name} }, Copy: func(d *DumpRow) string { return d.Name }},
 }
 
-// SignatureText is the cell of the signature, or says why there is none.
+// SignatureText is the cell of the signature, or says why the dump has no signature.
 func (d *DumpRow) SignatureText() string {
 	switch {
 	case !d.Known:
