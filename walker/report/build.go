@@ -113,6 +113,7 @@ type builder struct {
 	symbols   []ModuleSymbols
 	layer     []layerUse
 	described map[uint64]describedRow
+	unloaded  map[uint64][]UnloadedHit // see unloadedAt
 	// publishedIn has the publishers of programs by the folders of these. It is nil before it is needed.
 	publishedIn map[string]*publisher
 }
@@ -259,7 +260,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		}
 	}
 	if f.Module < 0 {
-		out.Unloaded = unloadedHits(b.d.Unloaded, f.Lookup)
+		out.Unloaded = b.unloadedAt(f.Lookup)
 		return out
 	}
 	m := &b.r.Modules[f.Module]

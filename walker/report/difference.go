@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -156,32 +157,38 @@ func (d *Difference) modules(a, b *Report) {
 	same := func(x, y *Module) bool {
 		return text(x) == text(y) || x.DebugID != "" && x.DebugID == y.DebugID && (version(x) == "" || version(y) == "")
 	}
-	other := map[string]*Module{}
-	for i := range b.Modules {
-		if m := &b.Modules[i]; !m.Merged {
-			other[m.Title()] = m
-		}
+	// Modules are compared by name; of several with one name the first with the first, and so on.
+	type occurrence struct {
+		title string
+		n     int
 	}
-	seen := map[string]bool{}
-	for i := range a.Modules {
-		m := &a.Modules[i]
-		if m.Merged || seen[m.Title()] {
-			continue
+	list := func(r *Report) (keys []occurrence, all map[occurrence]*Module) {
+		all = map[occurrence]*Module{}
+		count := map[string]int{}
+		for i := range r.Modules {
+			if m := &r.Modules[i]; !m.Merged {
+				k := occurrence{m.Title(), count[m.Title()]}
+				count[k.title]++
+				keys, all[k] = append(keys, k), m
+			}
 		}
-		seen[m.Title()] = true
-		switch o := other[m.Title()]; {
+		return keys, all
+	}
+	keys, inA := list(a)
+	others, inB := list(b)
+	for _, k := range keys {
+		switch m, o := inA[k], inB[k]; {
 		case o == nil:
-			d.add("module", m.Title(), text(m), "")
+			d.add("module", k.title, text(m), "")
 		case same(m, o):
 			d.SameModules++
 		default:
-			d.add("module", m.Title(), text(m), text(o))
+			d.add("module", k.title, text(m), text(o))
 		}
 	}
-	for i := range b.Modules {
-		if m := &b.Modules[i]; !m.Merged && !seen[m.Title()] {
-			seen[m.Title()] = true
-			d.add("module", m.Title(), "", text(m))
+	for _, k := range others {
+		if inA[k] == nil {
+			d.add("module", k.title, "", text(inB[k]))
 		}
 	}
 }
@@ -222,26 +229,29 @@ func (d *Difference) registers(a, b *Report) {
 	}
 }
 
-// annotations compares the annotations, by name.
+// annotations compares the annotations, by name, and those without a name by where they are from.
 func (d *Difference) annotations(a, b *Report) {
+	key := func(n *Annotation) string { return cmp.Or(n.Name, n.From) }
 	values := func(r *Report) map[string]string {
 		out := map[string]string{}
-		for _, n := range r.Annotations {
-			if _, ok := out[n.Name]; !ok {
-				out[n.Name] = n.Value
+		for i := range r.Annotations {
+			n := &r.Annotations[i]
+			if _, ok := out[key(n)]; !ok {
+				out[key(n)] = n.Value
 			}
 		}
 		return out
 	}
 	x, y := values(a), values(b)
 	for _, r := range []*Report{a, b} {
-		for _, n := range r.Annotations {
+		for i := range r.Annotations {
+			k := key(&r.Annotations[i])
 			// Two values that are hidden may differ or not.
-			if x[n.Name] != hidden || y[n.Name] != hidden {
-				d.add("annotation", n.Name, x[n.Name], y[n.Name])
+			if x[k] != hidden || y[k] != hidden {
+				d.add("annotation", k, x[k], y[k])
 			}
-			delete(x, n.Name)
-			delete(y, n.Name)
+			delete(x, k)
+			delete(y, k)
 		}
 	}
 }

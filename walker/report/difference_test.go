@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -47,6 +48,33 @@ func TestDiffer(t *testing.T) {
 	same := Differ(a, a, func(n Name) string { return n.Raw })
 	if same.FirstFrame != -1 || slices.ContainsFunc(same.Rows, func(r DifferenceRow) bool { return !r.Same }) {
 		t.Errorf("a dump differs from itself: %+v", same)
+	}
+}
+
+// TestDifferOfEqualNames: two modules may have one name, as the two ntdll.dll of a 32-bit process on a 64-bit system have, and
+// an annotation may have none.
+func TestDifferOfEqualNames(t *testing.T) {
+	of := func(second, comment string) *Report {
+		return &Report{FirstThread: -1, Modules: []Module{{Name: "ntdll.dll", DebugID: "A64"}, {Name: "ntdll.dll", DebugID: second}},
+			Annotations: []Annotation{{From: "Comment", Value: comment}, {From: "liba.so", Value: "text of liba"}}}
+	}
+	for _, c := range []struct {
+		a, b *Report
+		want string
+	}{
+		{of("B32", "same"), of("B32", "same"), "2 same; Comment same same; liba.so text of liba text of liba"},
+		{of("B32", "one"), of("C32", "two"), "1 same; ntdll.dll B32 C32; Comment one two; liba.so text of liba text of liba"},
+	} {
+		d := Differ(c.a, c.b, Name.Shown)
+		have := fmt.Sprint(d.SameModules) + " same"
+		for _, row := range d.Rows {
+			if row.Part == "module" || row.Part == "annotation" {
+				have += "; " + row.Key + " " + row.A + " " + row.B
+			}
+		}
+		if have != c.want {
+			t.Errorf("%q, want %q", have, c.want)
+		}
 	}
 }
 

@@ -84,7 +84,11 @@ func (b *builder) exceptionFindings() {
 		if n > most {
 			text += fmt.Sprintf("; and %d more", n-most)
 		}
-		add(FindingSeveral, -1, "", "the dump has %d exceptions, and the first is shown as the crash: %s", n, text)
+		shown := "first"
+		if r.Crash != nil && r.Crash.Index > 0 { // in a dump that is not normalized
+			shown = "last"
+		}
+		add(FindingSeveral, -1, "", "the dump has %d exceptions, and the %s is shown as the crash: %s", n, shown, text)
 	}
 	for i := range r.Exceptions {
 		e := &r.Exceptions[i]

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -16,8 +17,8 @@ type Holder struct {
 	Waiting []int
 	Kind    string // "mutex", "critical section", "reader-writer lock"
 	Lock    uint64 // its address
-	// Deadlock: the thread itself waits, directly or through others, for one of those that wait for it.
-	Deadlock bool
+	// Deadlock: the thread itself waits for one of those that wait for it; Indirect: it does so through others.
+	Deadlock, Indirect bool
 	// Why says what shows it.
 	Why string
 }
@@ -42,10 +43,7 @@ func (m *Merged) findHolders(d *core.Dump, r *Report) {
 		}
 		m.Holders[at].Waiting = append(m.Holders[at].Waiting, i)
 	}
-	round := onCycle(waitsFor)
-	for i := range m.Holders {
-		m.Holders[i].Deadlock = round[m.Holders[i].Thread]
-	}
+	m.findDeadlocks(waitsFor)
 	sort.SliceStable(m.Holders, func(i, j int) bool {
 		a, b := &m.Holders[i], &m.Holders[j]
 		if a.Deadlock != b.Deadlock {
@@ -53,6 +51,17 @@ func (m *Merged) findHolders(d *core.Dump, r *Report) {
 		}
 		return len(a.Waiting) > len(b.Waiting)
 	})
+}
+
+// findDeadlocks marks the locks that a deadlock is about. A thread in one may hold other locks, too, for which threads
+// wait that are not in it. waitsFor has the thread that each waits for.
+func (m *Merged) findDeadlocks(waitsFor map[int]int) {
+	round := onCycle(waitsFor)
+	for i := range m.Holders {
+		h := &m.Holders[i]
+		h.Deadlock = round[h.Thread] && slices.ContainsFunc(h.Waiting, func(w int) bool { return round[w] })
+		h.Indirect = h.Deadlock && !slices.Contains(h.Waiting, waitsFor[h.Thread])
+	}
 }
 
 // onCycle returns the threads that wait for themselves: directly, or through those that they wait for.
@@ -135,10 +144,14 @@ func sectionHolder(d *core.Dump, r *Report, t *Thread, frame int) (h Holder, ok 
 	return h, false
 }
 
-// holding returns the thread with an id as the holder of a lock for which another one waits.
+// holding returns the thread with an id as the holder of a lock for which another one waits. owner is a word of the lock,
+// which may be no id.
 func holding(d *core.Dump, t *Thread, kind string, at, owner uint64) (h Holder, ok bool) {
+	if owner == 0 || owner > math.MaxUint32 {
+		return h, false
+	}
 	i := d.ThreadByID(uint32(owner))
-	if i < 0 || owner == 0 || i == t.Index {
+	if i < 0 || i == t.Index {
 		return h, false
 	}
 	return Holder{Thread: i, Kind: kind, Lock: at, Why: fmt.Sprintf("the %s at 0x%x has the thread id %d as its owner", kind, at, owner)}, true
@@ -153,6 +166,9 @@ func (h *Holder) String() string {
 	s := fmt.Sprintf("Thread %d holds what %s %s for: %s", h.Thread, threadsText(h.Waiting), wait, h.Why)
 	if h.Deadlock {
 		s += "; a deadlock, since it waits for one of them"
+	}
+	if h.Indirect {
+		s += " through others"
 	}
 	return s
 }

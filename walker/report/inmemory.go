@@ -288,10 +288,17 @@ func (b *builder) valueOf(obj uint64, linked string, standard bool) string {
 	return ""
 }
 
-// sized returns a text by its length.
+// sized returns a text by its length in bytes, "" if it is not UTF-8. It is cut to a little more than maxMessageText.
 func (b *builder) sized(addr, n uint64) string {
-	p := make([]byte, min(n, maxMessageText+1))
-	if p = p[:b.d.Code(addr, p)]; uint64(len(p)) < n && len(p) <= maxMessageText || !utf8.Valid(p[:min(len(p), int(n))]) {
+	const most = maxMessageText + utf8.UTFMax
+	p := make([]byte, min(n, most))
+	if b.d.Code(addr, p) < len(p) {
+		return ""
+	}
+	for cut := 1; n > most && cut < utf8.UTFMax && !utf8.Valid(p); cut++ {
+		p = p[:len(p)-1] // the beginning of a character
+	}
+	if !utf8.Valid(p) {
 		return ""
 	}
 	return string(p)

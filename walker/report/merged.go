@@ -193,12 +193,14 @@ func threadsText(threads []int) string {
 // stateText says what threads were doing, if all were doing the same, and whether that is a guess.
 func (m *Merged) stateText(threads []int) string {
 	s := m.States[threads[0]]
+	guess := false
 	for _, i := range threads {
 		if m.States[i].Word != s.Word {
 			return ""
 		}
+		guess = guess || m.States[i].Guess
 	}
-	if s.Guess {
+	if guess {
 		return s.Word + " (a guess)"
 	}
 	return s.Word
@@ -207,8 +209,10 @@ func (m *Merged) stateText(threads []int) string {
 // EndsText names the threads whose stacks end with a branch, and what they were doing.
 func (m *Merged) EndsText(r *Report, b *MergedBranch) string {
 	out := threadsText(b.Ends)
-	if b.Crashed && slices.ContainsFunc(b.Ends, func(i int) bool { return r.Threads[i].Crashed }) {
+	if at := slices.IndexFunc(b.Ends, func(i int) bool { return r.Threads[i].Crashed }); at >= 0 && len(b.Ends) == 1 {
 		return out + ": crashed"
+	} else if at >= 0 {
+		return out + ": " + threadsText(b.Ends[at:at+1]) + " crashed"
 	}
 	if s := m.stateText(b.Ends); s != "" {
 		out += ": " + s

@@ -132,14 +132,35 @@ func (m *Module) Range() (start, end uint64) {
 	return start, end
 }
 
-// unloadedHits returns the unloaded modules that covered an address, sorted by name, each with the
+// maxUnloaded is how many unloaded modules at one address are considered. Windows remembers the last 64 in all
+// (RTL_UNLOAD_EVENT_TRACE_NUMBER in winnt.h).
+const maxUnloaded = 64
+
+// unloadedAt is unloadedHits of the dump. Many threads may be at one address.
+func (b *builder) unloadedAt(addr uint64) []UnloadedHit {
+	hits, ok := b.unloaded[addr]
+	if !ok {
+		if b.unloaded == nil {
+			b.unloaded = map[uint64][]UnloadedHit{}
+		}
+		hits = unloadedHits(b.d.Unloaded, addr)
+		b.unloaded[addr] = hits
+	}
+	return hits
+}
+
+// unloadedHits returns the first maxUnloaded unloaded modules that covered an address, sorted by name, each with the
 // sorted offsets in it.
 func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 	hits := []UnloadedHit{}
+	n := 0
 	for i := range all {
 		u := &all[i]
 		if addr < u.Base || addr-u.Base >= u.Size {
 			continue
+		}
+		if n++; n > maxUnloaded {
+			break
 		}
 		at := slices.IndexFunc(hits, func(h UnloadedHit) bool { return h.Module == u.Name })
 		if at < 0 {

@@ -149,7 +149,7 @@ func windowsReason(why *report.Reason, name, detail, numbers string, params []ui
 		}
 		return "EXCEPTION_STACK_BUFFER_OVERRUN"
 	case inPageError:
-		if detail != "" && !hasStatus(uint32(params[2])) {
+		if len(params) > 2 && !hasStatus(uint32(params[2])) { // the parameters may be a text
 			detail = fmt.Sprintf("0x%08x", uint32(params[2]))
 		}
 		if detail != "" {
