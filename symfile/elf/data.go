@@ -2,7 +2,6 @@ package elf
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -31,8 +30,7 @@ func (f *File) Data(s *Section) (*input.Source, error) {
 	}
 	d, err := f.content(s)
 	if err != nil {
-		var need *input.NeedError
-		if !errors.As(err, &need) { // a NeedError is not final: try again when the bytes are there
+		if !input.Needs(err) { // a NeedError is not final: try again when the bytes are there
 			f.failed[s] = err
 		}
 		return nil, err
@@ -109,41 +107,28 @@ func Unzip(section *input.Source) (*input.Source, error) {
 	return unpack(section, section.Name, head, int64(size), openZlib)
 }
 
-// compression reads a compressed section's header, and returns the method, the uncompressed size
-// and the header's size.
+// unpack returns a compressed section's uncompressed bytes. Its header (gABI, "Section compression"):
 //
 //	Elf32_Chdr   ch_type 4 | ch_size 4 | ch_addralign 4
 //	Elf64_Chdr   ch_type 4 | reserved 4 | ch_size 8 | ch_addralign 8
-//	.zdebug_     "ZLIB" | size 8, big-endian
-func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, err error) {
-	c := input.NewCursor(f.Src, "section "+s.Name, int64(min(s.Offset, 1<<62)), int64(min(s.Size, 1<<62)), f.Order)
-	start := c.Off()
+func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	if s.Flags&flagCompressed == 0 {
-		c.Skip(4)
-		for _, b := range c.Bytes(8) {
-			size = size<<8 | uint64(b)
-		}
-		return methodZlib, size, c.Off() - start, c.Err()
+		return Unzip(packed)
 	}
-	method = c.U32()
+	c := input.NewCursor(packed, "compression header", 0, packed.Size, f.Order)
+	method := c.U32()
 	if f.Class == 64 {
 		c.Skip(4)
 	}
-	size = f.addr(c)
+	size := f.addr(c)
 	f.addr(c) // ch_addralign
-	return method, size, c.Off() - start, c.Err()
-}
-
-// unpack returns a compressed section's uncompressed bytes.
-func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
-	method, size, skip, err := f.compression(s)
-	if err != nil {
-		return nil, err
+	if c.Err() != nil {
+		return nil, c.Err()
 	}
 	open := map[uint32]opener{methodZlib: openZlib, methodZstd: openZstd}[method]
 	if open == nil {
 		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset),
 			Want: "compression method 1 (zlib) or 2 (zstd)", Have: fmt.Sprint(method)}
 	}
-	return unpack(packed, f.part(s), skip, int64(min(size, 1<<62)), open)
+	return unpack(packed, f.part(s), c.Off(), int64(min(size, 1<<62)), open)
 }

@@ -21,7 +21,7 @@ func (f *File) readDynamic() {
 	for _, s := range f.Segments {
 		if s.Type == segInterp && s.FileSize > 0 { // in a debug file it has no bytes
 			var err error
-			f.Interp, err = stringAt(f.Src.Sub(f.Src.Name+": interpreter", int64(min(s.Offset, 1<<62)), int64(min(s.FileSize, maxSectionName))), 0, maxSectionName)
+			f.Interp, err = f.Src.Sub(f.Src.Name+": interpreter", int64(min(s.Offset, 1<<62)), int64(min(s.FileSize, maxSectionName))).Text(0, maxSectionName)
 			f.warnErr(err)
 		}
 	}
@@ -70,7 +70,7 @@ func (f *File) readDynamic() {
 		}
 		if names != nil {
 			var err error
-			f.SoName, err = stringAt(names, int64(min(at, 1<<62)), maxName)
+			f.SoName, err = names.Text(int64(min(at, 1<<62)), maxName)
 			f.warnErr(err)
 		}
 	}

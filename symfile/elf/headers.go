@@ -93,7 +93,7 @@ func (f *File) readNames(table int) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		var err error
-		if s.Name, err = stringAt(names, int64(s.nameAt), maxSectionName); err != nil {
+		if s.Name, err = names.Text(int64(s.nameAt), maxSectionName); err != nil {
 			f.warnErr(err)
 		}
 		f.checkCompression(s)
@@ -114,32 +114,6 @@ func (f *File) raw(s *Section) *input.Source {
 
 // part names a section in errors about its content.
 func (f *File) part(s *Section) string { return f.Src.Name + ": section " + s.Name }
-
-// stringAt reads a NUL-terminated string, cut to limit bytes.
-func stringAt(src *input.Source, off, limit int64) (string, error) {
-	var long []byte
-	for at := off; at < off+limit; {
-		block, start, err := src.Block(at)
-		if err != nil {
-			return string(long), err
-		}
-		b := block[at-start:]
-		if left := off + limit - at; int64(len(b)) > left {
-			b = b[:left]
-		}
-		for i, ch := range b {
-			if ch == 0 {
-				if long == nil {
-					return string(b[:i]), nil
-				}
-				return string(append(long, b[:i]...)), nil
-			}
-		}
-		long = append(long, b...)
-		at += int64(len(b))
-	}
-	return string(long), nil
-}
 
 // readSegments reads the program headers (gABI, chapter 5, "Program Header"). p_flags is the second
 // field of the 64-bit form, so that the fields of 8 bytes are aligned.

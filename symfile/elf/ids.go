@@ -16,6 +16,11 @@ import (
 func (f *File) readNotes() (other [][]byte) {
 	const most = 1000 // real files have a handful
 	n := 0
+	add := func(id []byte) {
+		if len(other) < maxOtherIDs && !slices.ContainsFunc(other, func(have []byte) bool { return bytes.Equal(have, id) }) {
+			other = append(other, id)
+		}
+	}
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Type != secNote || n == most {
@@ -26,7 +31,7 @@ func (f *File) readNotes() (other [][]byte) {
 			if name == noteGNU && len(f.BuildID) == 0 {
 				f.BuildID = id
 			} else if s.Name == ".note.gnu.build-id" {
-				other = append(other, id)
+				add(id)
 			}
 		})
 	}
@@ -41,7 +46,7 @@ func (f *File) readNotes() (other [][]byte) {
 			case name == noteGNU && len(f.BuildID) == 0:
 				f.BuildID = id
 			case hasCode || n == 0:
-				other = append(other, id)
+				add(id)
 			}
 			if name == noteGNU && bytes.Equal(id, f.BuildID) && s.Address-f.Base == s.Offset {
 				f.IDLoaded = true
@@ -149,11 +154,13 @@ func (f *File) readOtherIDs(notes [][]byte) {
 	}
 }
 
+// maxOtherIDs limits OtherIDs. Real files have up to four.
+const maxOtherIDs = 16
+
 // addOtherID adds an id once, if it is not all zeros or the build id.
 func (f *File) addOtherID(id []byte) {
-	const most = 16 // real files have up to four
 	text := debugID(id)
-	if len(bytes.Trim(id, "\x00")) > 0 && !slices.Contains(f.OtherIDs, text) && text != debugID(f.BuildID) && len(f.OtherIDs) < most {
+	if len(bytes.Trim(id, "\x00")) > 0 && !slices.Contains(f.OtherIDs, text) && text != debugID(f.BuildID) && len(f.OtherIDs) < maxOtherIDs {
 		f.OtherIDs = append(f.OtherIDs, text)
 	}
 }

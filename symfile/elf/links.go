@@ -39,7 +39,7 @@ func (f *File) linkSection(section string) (*input.Source, string) {
 		f.warnErr(err)
 		return nil, ""
 	}
-	name, err := stringAt(d, 0, maxName)
+	name, err := d.Text(0, maxName)
 	if err != nil || name == "" {
 		f.warnErr(err)
 		return nil, ""

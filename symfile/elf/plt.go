@@ -1,9 +1,11 @@
 package elf
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 )
 
 // slots maps the address of a GOT entry, which the loader sets to a function's address, to the
@@ -136,17 +138,13 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			}
 		}
 		err := f.relocRecords(src, s.Type == secRela, func(r relocation) error {
-			if r.sym == 0 {
-				return nil
-			}
-			fits := false
-			for _, k := range types {
-				fits = fits || r.kinds[0] == k
-			}
-			if !fits {
+			if r.sym == 0 || !slices.Contains(types, r.kinds[0]) {
 				return nil
 			}
 			sym, err := f.symbol(t, r.sym)
+			if input.Needs(err) {
+				return err
+			}
 			if err != nil || sym.nameAt == 0 {
 				return nil // ignore a damaged record
 			}

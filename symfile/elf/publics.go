@@ -68,13 +68,17 @@ func (p *Publics) At(i int) Public {
 	return Public{Name: p.name(e), Start: e.rva, Size: uint64(e.flags & maxSize)}
 }
 
-// name reads a name from the file.
-func (p *Publics) name(e public) string {
-	which, name := 0, ""
+// table returns the symbol table that a name is in.
+func (p *Publics) table(e public) *symTable {
 	if e.flags&fromDynsym != 0 {
-		which = 1
+		return p.names[1]
 	}
-	if t := p.names[which]; t != nil {
+	return p.names[0]
+}
+
+// name reads a name from the file.
+func (p *Publics) name(e public) (name string) {
+	if t := p.table(e); t != nil {
 		s, err := p.f.symbol(t, e.symbol)
 		p.f.warnErr(err)
 		if err == nil {
@@ -102,14 +106,11 @@ func (p *Publics) IsARM(rva uint64) bool {
 	if n < 0 || p.list[n].flags&isPLT != 0 {
 		return false
 	}
-	which := 0
-	if p.list[n].flags&fromDynsym != 0 {
-		which = 1
-	}
-	if p.names[which] == nil {
+	t := p.table(p.list[n])
+	if t == nil {
 		return false
 	}
-	s, err := p.f.symbol(p.names[which], p.list[n].symbol)
+	s, err := p.f.symbol(t, p.list[n].symbol)
 	return err == nil && s.Type == SymFunc && s.Value&1 == 0
 }
 
@@ -145,15 +146,16 @@ func (p *Publics) Piece(rva uint64) (n int, start, end uint64) {
 // in a file without section headers with its segment.
 func (p *Publics) codeEnd(rva uint64) uint64 {
 	address := p.f.Base + rva
+	after := func(size uint64) uint64 { return rva + min(size, ^uint64(0)-rva) } // sections may claim any size
 	if s := p.f.SectionAt(address); s != nil {
-		return s.Address + s.Size - p.f.Base
+		return after(s.Size - (address - s.Address))
 	}
 	if len(p.f.Sections) > 0 {
 		return rva + 1
 	}
 	for i := range p.f.Segments {
 		if s := &p.f.Segments[i]; s.Type == segLoad && address-s.Address < s.MemSize {
-			return s.Address + s.MemSize - p.f.Base
+			return after(s.MemSize - (address - s.Address))
 		}
 	}
 	return ^uint64(0)
@@ -372,12 +374,14 @@ func (b *publicsBuilder) executable(s *Sym) bool {
 	return int(s.Section) < len(b.exec) && b.exec[s.Section] || int(s.Section) == b.opd && b.opd != 0
 }
 
-// add adds a name. rank decides between several names of one address.
+// add adds a name. rank decides between several names of one address. Code ends below the last
+// address, so that an end never overflows.
 func (b *publicsBuilder) add(address, size uint64, symbol, flags, rank uint32) {
-	if address < b.f.Base {
+	rva := address - b.f.Base
+	if address < b.f.Base || rva == ^uint64(0) {
 		return
 	}
-	b.p.list = append(b.p.list, public{address - b.f.Base, symbol, flags | rank<<rankShift | uint32(min(size, maxSize))})
+	b.p.list = append(b.p.list, public{rva, symbol, flags | rank<<rankShift | uint32(min(size, maxSize, ^uint64(0)-rva))})
 }
 
 // isMappingSymbol reports whether a name is that of a mapping symbol, which assemblers write where

@@ -14,7 +14,7 @@ import (
 type relocation struct {
 	off    uint64
 	sym    uint32
-	kinds  [3]uint32 // MIPS64 has up to three in one record; elsewhere the second is 0
+	kinds  [3]uint32 // MIPS64 has up to three in one record; elsewhere all but the first are 0
 	addend int64
 }
 
@@ -119,11 +119,9 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 			return err
 		}
 		for i, kind := range e.kinds {
-			if kind == 0 { // none
-				continue
-			}
-			if i > 0 && kind == e.kinds[0] || i > 0 && f.cpu.TripleTypes && kind == 18 {
-				continue // MIPS64: a second type that only widens the value
+			const r64 = 18 // R_MIPS_64
+			if kind == 0 || i > 0 && (kind == e.kinds[0] || kind == r64) {
+				continue // none, or a further type of MIPS64 that only widens the value
 			}
 			k, ok := known[kind]
 			if !ok {
@@ -154,20 +152,18 @@ func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, in
 		return
 	}
 	at = at[:k.Size]
-	// Object files of RISC-V and LoongArch compute differences of addresses by two relocations of
-	// one place: one adds, one subtracts.
 	old := f.load(at)
 	if inPlace {
-		switch k.Form {
-		case cpu.Relative31:
-			addend = int64(old<<33) >> 33
-		default:
-			// The addend in the place has the place's size, and a sign.
-			shift := 64 - 8*uint(k.Size)
-			addend = int64(old<<shift) >> shift
+		// The addend has the place's size, and a sign.
+		shift := 64 - 8*uint(k.Size)
+		if k.Form == cpu.Relative31 {
+			shift = 33
 		}
+		addend = int64(old<<shift) >> shift
 	}
 	v := value + uint64(addend)
+	// Object files of RISC-V and LoongArch compute differences of addresses by two relocations of one
+	// place: one adds, one subtracts.
 	switch k.Form {
 	case cpu.Relative:
 		v -= address

@@ -148,7 +148,7 @@ func (f *File) addSectionAddress(s *Sym) {
 
 // symbolName reads a symbol's name, which is at an offset of the table's names.
 func (f *File) symbolName(t *symTable, at uint32) string {
-	name, _ := stringAt(t.names, int64(at), maxName)
+	name, _ := t.names.Text(int64(at), maxName)
 	return name
 }
 

@@ -2,7 +2,6 @@ package elf
 
 import (
 	"compress/zlib"
-	"errors"
 	"fmt"
 	"io"
 
@@ -107,10 +106,9 @@ type spooled struct {
 // is uncompressed again from its start when the bytes are there, because a reader of a stream
 // cannot go on after an error.
 func (s *spooled) fail(off int64, err error) error {
-	var need *input.NeedError
-	if errors.As(err, &need) {
+	if input.Needs(err) {
 		s.r, s.n = nil, 0 // the stream starts over when they are there
-		return need
+		return err
 	}
 	s.err = notUnpacked(s.packed.Name, off, err)
 	return s.err

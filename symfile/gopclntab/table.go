@@ -148,23 +148,14 @@ const maxText = 1 << 16
 
 // str reads a string that ends with a zero byte.
 func (t *Table) str(off int64) (string, error) {
-	out := []byte(nil)
-	for len(out) <= maxText {
-		block, start, err := t.src.Block(off)
-		if err != nil {
-			return "", err
-		}
-		block = block[off-start:]
-		block = block[:min(len(block), maxText+1)]
-		for i, b := range block {
-			if b == 0 {
-				return t.counted(string(append(out, block[:i]...)), off)
-			}
-		}
-		out = append(out, block...)
-		off += int64(len(block))
+	s, err := t.src.Text(off, maxText+1)
+	switch {
+	case err != nil:
+		return "", err
+	case len(s) > maxText:
+		return "", t.bad(off, "the end of a name", fmt.Sprintf("more than %d bytes", maxText))
 	}
-	return "", t.bad(off, "the end of a name", fmt.Sprintf("more than %d bytes", maxText))
+	return t.counted(s, off)
 }
 
 // counted returns a text, if Each may still have it.

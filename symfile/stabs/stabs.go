@@ -10,7 +10,6 @@
 package stabs
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -156,29 +155,8 @@ func (t *Table) text(off uint64) string {
 	if off == 0 || off >= uint64(t.strings.Size) {
 		return ""
 	}
-	var long []byte
-	for at := int64(off); at < t.strings.Size && len(long) < maxName; {
-		block, start, err := t.strings.Block(at)
-		if err != nil {
-			break
-		}
-		b := block[at-start:]
-		b = b[:min(len(b), maxName)]
-		end := bytes.IndexByte(b, 0)
-		if end >= 0 {
-			b = b[:end]
-		}
-		// Each entry may have the same long name.
-		if t.strings.Draw(input.Work, int64(len(b))) != nil {
-			break
-		}
-		long = append(long, b...)
-		if end >= 0 {
-			break
-		}
-		at += int64(len(b))
-	}
-	return string(long)
+	s, _ := t.strings.Text(int64(off), maxName) // one that does not end counts as it is
+	return s
 }
 
 // address returns an entry's value as a link-time address. A value of 4 bytes gets the upper half
