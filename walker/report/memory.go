@@ -108,13 +108,16 @@ func stackPointer(t *Thread) (uint64, bool) {
 	return r.Get(r.Arch.SP)
 }
 
-// moduleAt returns the name of the first module that overlaps a range, or "".
+// moduleAt returns the name of a module that overlaps a range: of the one at its start, or else of the first that begins in
+// it; "" without one.
 func moduleAt(r *Report, start, size uint64) string {
-	for i := range r.Modules {
-		m := &r.Modules[i]
-		if start >= m.Base && start-m.Base < m.Size || m.Base >= start && m.Base-start < size {
-			return BaseName(m.Name)
-		}
+	if m, _ := r.ModuleMap.Find(start); m >= 0 {
+		return BaseName(r.Modules[m].Name)
+	}
+	all := r.ModulesByAddress
+	i := sort.Search(len(all), func(i int) bool { return r.Modules[all[i]].Base >= start })
+	if i < len(all) && r.Modules[all[i]].Base-start < size {
+		return BaseName(r.Modules[all[i]].Name)
 	}
 	return ""
 }

@@ -157,7 +157,7 @@ func (p *printer) missingSymbols() {
 
 func (p *printer) traceFrame(f *report.Frame) {
 	p.StrOrNull("file", f.File)
-	p.function(f.Function)
+	p.frameFunction(f)
 	p.List("inlines", len(f.Inlines), func(i int) { p.PutString(f.Inlines[i].Function.Shown()) })
 	p.line(f.HasLine, f.Line)
 	p.moduleName(f.Module)

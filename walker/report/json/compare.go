@@ -59,7 +59,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 					p.PutInt(int64(row.At[j]))
 				}
 			})
-			p.function(f.Function)
+			p.frameFunction(f)
 			p.moduleName(f.Module)
 			p.hex("pc", row.PC)
 			p.Bool("same", row.Same)

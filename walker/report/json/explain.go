@@ -48,7 +48,7 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	if alone {
 		p.end(x.End)
 		p.Int("frame", int64(p.r.Threads[x.Thread].Number(x.Frame)))
-		p.function(f.Function)
+		p.frameFunction(f)
 	}
 	p.instruction(x.Instruction)
 	if alone {
@@ -139,6 +139,15 @@ func (p *printer) scanned(s *report.Scanned) {
 
 // function writes the key of a function's name, or null.
 func (p *printer) function(n report.Name) { p.StrOrNull("function", n.Shown()) }
+
+// frameFunction writes the key of the name of a frame's function, or null. A name that is another function's is not the frame's.
+func (p *printer) frameFunction(f *report.Frame) {
+	if f.Named() {
+		p.function(f.Function)
+	} else {
+		p.Null("function")
+	}
+}
 
 // moduleName writes the key of a module's name, or null.
 func (p *printer) moduleName(m int) {

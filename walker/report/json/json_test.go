@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
@@ -128,4 +130,24 @@ func BenchmarkWrite(b *testing.B) {
 		jsonreport.Write(&out, r, jsonreport.Options{Pretty: true})
 	}
 	b.SetBytes(int64(out.Len()))
+}
+
+// TestPassedName: a name that is another function's is no frame's, in every object that has frames.
+func TestPassedName(t *testing.T) {
+	regs := reporttest.AllRegs(cpu.AMD64, 0x401000, 0x7000)
+	far := report.Frame{PC: 0x401000, Lookup: 0x401000, Module: 0, Regs: &regs, Function: report.Name{Raw: "another"}, HasFunction: true, Passed: true, Trust: "context"}
+	r := &report.Report{Threads: []report.Thread{{Frames: []report.Frame{far}}}, Listed: 1, Modules: []report.Module{{Name: "app"}},
+		Traces: []report.Trace{{Source: "bt", Frames: []report.Frame{far}}}}
+	c := &report.Comparison{Walks: []report.ComparedWalk{{Policy: "best", Frames: r.Threads[0].Frames}}, Rows: []report.ComparedRow{{At: []int{0}}}}
+	for name, write := range map[string]func(w io.Writer) error{
+		"report":      func(w io.Writer) error { return jsonreport.Write(w, r, jsonreport.Options{}) },
+		"explanation": func(w io.Writer) error { return jsonreport.WriteExplanation(w, r, &report.Explanation{}, jsonreport.Options{}) },
+		"comparison":  func(w io.Writer) error { return jsonreport.WriteComparison(w, r, c, jsonreport.Options{}) },
+		"merged":      func(w io.Writer) error { return jsonreport.WriteMerged(w, r, report.Merge(nil, r), jsonreport.Options{}) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil || !strings.Contains(b.String(), `"function":null`) || strings.Contains(b.String(), "another") {
+			t.Errorf("%s: %v %s", name, err, b.String())
+		}
+	}
 }

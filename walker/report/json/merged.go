@@ -46,7 +46,7 @@ func WriteMerged(w io.Writer, r *report.Report, m *report.Merged, opt Options) e
 				x := &b.Frames[k]
 				f := &r.Threads[x.Thread].Frames[x.Frame]
 				p.Int("frame", int64(r.Threads[x.Thread].Number(x.Frame)))
-				p.function(f.Function)
+				p.frameFunction(f)
 				p.moduleName(f.Module)
 				if x.Repeat == nil {
 					p.Null("period")

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/rows"
 )
 
 // WriteCode prints instructions, each source line before its first one:
@@ -57,7 +57,7 @@ func WriteCode(w io.Writer, r *report.Report, c *report.Code) error {
 			b.printf("%s:\n", row.In.Function.Shown())
 		}
 		if row.Line != 0 {
-			line := fmt.Sprintf("%s:%d", visible.Text(path.Base(strings.ReplaceAll(row.File, `\`, "/"))), row.Line)
+			line := fmt.Sprintf("%s:%d", visible.Text(rows.BaseName(row.File)), row.Line)
 			if row.Source != "" {
 				line += "  " + visible.Text(strings.TrimSpace(row.Source))
 			}

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"io"
-	"path"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/visible"
@@ -47,7 +46,7 @@ func writeMemory(w io.Writer, m *report.MemoryView, row func(*printer, *report.M
 			if from == "dump" {
 				b.printf("from the dump:\n")
 			} else {
-				b.printf("from %s:\n", visible.Text(path.Base(strings.ReplaceAll(from, `\`, "/"))))
+				b.printf("from %s:\n", visible.Text(report.BaseName(from)))
 			}
 		}
 		row(b, r)

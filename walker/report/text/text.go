@@ -205,6 +205,7 @@ func writePlace(b *printer, r *report.Report, l line) {
 // writeModules writes the modules by address.
 func writeModules(b *printer, r *report.Report) {
 	b.printf("\nLoaded modules:\n")
+	troubles := symbolTroubles(r)
 	for _, i := range r.ModulesByAddress {
 		m := &r.Modules[i]
 		version := cmp.Or(fileVersion(m), "???")
@@ -212,7 +213,7 @@ func writeModules(b *printer, r *report.Report) {
 		if isMain(r, m) && m.Base != 0 {
 			b.printf("  (main)")
 		}
-		if what := symbolTrouble(r, m); what != "" {
+		if what := troubles[debugKey{m.StoredDebugFile, m.StoredID}]; what != "" {
 			b.printf("  (WARNING: %s symbols, %s, %s)", what, fileName(r, m.StoredDebugFile), m.StoredID)
 		}
 		b.printf("\n")
@@ -225,28 +226,25 @@ func isMain(r *report.Report, m *report.Module) bool {
 	return !r.Dump.Micro && r.MainModule >= 0 && m.Base == r.Modules[r.MainModule].Base
 }
 
-// symbolTrouble returns "No" or "Corrupt" if a module's symbols are, else "". Breakpad records
-// modules with frames by debug file and id, so that another module with the same debug file and id
-// is marked too.
-func symbolTrouble(r *report.Report, m *report.Module) string {
-	corrupt := false
+// debugKey is the name and id of a debug file. Breakpad records by it which modules with frames have no symbols, so that
+// another module of the same debug file is marked, too.
+type debugKey struct{ file, id string }
+
+// symbolTroubles returns "No" or "Corrupt" for the modules whose symbols are.
+func symbolTroubles(r *report.Report) map[debugKey]string {
+	out := map[debugKey]string{}
 	for i := range r.Modules {
-		o := &r.Modules[i]
-		if o.Frames == 0 || o.StoredDebugFile != m.StoredDebugFile || o.StoredID != m.StoredID {
-			continue
-		}
-		switch o.State {
-		case report.SymbolsLoaded, report.SymbolsAssigned:
-		case report.SymbolsCorrupt:
-			corrupt = true
-		default:
-			return "No"
+		m := &r.Modules[i]
+		k := debugKey{m.StoredDebugFile, m.StoredID}
+		switch {
+		case m.Frames == 0 || m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned:
+		case m.State != report.SymbolsCorrupt:
+			out[k] = "No"
+		case out[k] == "":
+			out[k] = "Corrupt"
 		}
 	}
-	if corrupt {
-		return "Corrupt"
-	}
-	return ""
+	return out
 }
 
 // fileName returns a module's name as Breakpad prints it. In a microdump Breakpad reads a name up

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/reporttest"
 	"github.com/crashpane/crashpane/walker/report/text"
@@ -109,5 +110,42 @@ func TestNothing(t *testing.T) {
 	}
 	if err := text.WriteMachine(&b, r); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestManyModules: each of many modules costs the same.
+func TestManyModules(t *testing.T) {
+	testfile.Growth(t, 1000, func(size int) (run func()) {
+		r := &report.Report{MainModule: -1}
+		for i := range size {
+			r.Modules = append(r.Modules, report.Module{Name: "a", Frames: 1, State: report.SymbolsLoaded, StoredDebugFile: "a.pdb", StoredID: fmt.Sprint(i)})
+			r.ModulesByAddress = append(r.ModulesByAddress, i)
+		}
+		return func() { text.Write(io.Discard, r) }
+	})
+}
+
+// TestSymbolTroubles: a module of the same debug file and id is marked, too, and missing symbols count for more than damaged ones.
+func TestSymbolTroubles(t *testing.T) {
+	r := &report.Report{MainModule: -1, ModulesByAddress: []int{0, 1, 2, 3}, Modules: []report.Module{
+		{Name: "a", StoredDebugFile: "a", Frames: 1, State: report.SymbolsMissing}, {Name: "b", StoredDebugFile: "a", Frames: 1, State: report.SymbolsCorrupt},
+		{Name: "c", StoredDebugFile: "c", Frames: 1, State: report.SymbolsCorrupt}, {Name: "d", StoredDebugFile: "d", State: report.SymbolsMissing}}}
+	var b bytes.Buffer
+	if err := text.Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"  a  ???  (WARNING: No", "  b  ???  (WARNING: No", "  c  ???  (WARNING: Corrupt", "  d  ???\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in %s", want, b.String())
+		}
+	}
+}
+
+// TestSourceInARepository: of a path in a version control system the file is shown, not the revision.
+func TestSourceInARepository(t *testing.T) {
+	code := &report.Code{Place: report.Place{Module: -1}, Rows: []report.CodeRow{{File: "hg:hg.mozilla.org/mozilla-central:dom/base/Element.cpp:abcdef", Line: 12, Callee: -1, Instruction: report.Instruction{Place: report.Place{Module: -1}}}}}
+	var b bytes.Buffer
+	if err := text.WriteCode(&b, &report.Report{}, code); err != nil || !strings.Contains(b.String(), "\nElement.cpp:12\n") {
+		t.Errorf("%v: %s", err, b.String())
 	}
 }

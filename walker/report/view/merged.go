@@ -18,11 +18,10 @@ type MergedQuery struct {
 	Search        string // a Query
 }
 
-// Merged returns a window of the tree of all threads' stacks. make makes the
-// tree, once for each report.
-func (v *View) Merged(make func(*report.Report) *report.Merged, q MergedQuery) rows.MergedPage {
+// Merged returns a window of the tree of all threads' stacks. merge makes the tree, once for each report.
+func (v *View) Merged(merge func(*report.Report) *report.Merged, q MergedQuery) rows.MergedPage {
 	if v.merged == nil {
-		v.merged = make(v.r)
+		v.merged = merge(v.r)
 	}
 	m := v.merged
 	out := rows.MergedPage{Selected: -1, Rows: []rows.MergedRow{}, Title: count(m.Threads, "thread", "threads") + ", " + count(m.Stacks, "different stack", "different stacks"), Lines: []string{}}
@@ -40,8 +39,12 @@ func (v *View) Merged(make func(*report.Report) *report.Merged, q MergedQuery) r
 		toggled[b] = true
 	}
 	row, from := 0, max(0, q.From)
+	depth, outer := v.depth(q.Thread, q.Frame), make([]int, len(m.Branches)) // outer: how many frames are outside of a branch
 	for i := 0; i < len(m.Branches); i++ {
 		b := &m.Branches[i]
+		if b.Parent >= 0 {
+			outer[i] = outer[b.Parent] + len(m.Branches[b.Parent].Frames)
+		}
 		closed := m.Foldable(i) && b.System != toggled[i]
 		n := len(b.Frames)
 		if closed {
@@ -50,14 +53,15 @@ func (v *View) Merged(make func(*report.Report) *report.Merged, q MergedQuery) r
 		holdsThread := out.Selected < 0 && slices.Contains(b.Threads, q.Thread)
 		for k := range n {
 			f := b.Frames[k]
-			if holdsThread && out.Selected < 0 && (closed || v.sameFrame(b, k, q.Thread, q.Frame)) {
+			selected := holdsThread && outer[i]+k+1 == depth
+			if selected || holdsThread && closed {
 				out.Selected = row
 			}
 			if row >= from && row < from+q.Count {
 				r := v.mergedRow(m, i, k, closed)
 				r.Hit = v.mergedHolds(m, i, k, closed, q.Search)
 				r.Thread, r.Frame = f.Thread, v.r.Threads[f.Thread].Number(f.Frame)
-				if holdsThread && f.Thread != q.Thread && v.sameFrame(b, k, q.Thread, q.Frame) {
+				if selected {
 					r.Thread, r.Frame = q.Thread, v.thread(q.Thread).Number(q.Frame)
 				}
 				out.Rows = append(out.Rows, r)
@@ -72,15 +76,20 @@ func (v *View) Merged(make func(*report.Report) *report.Merged, q MergedQuery) r
 	return out
 }
 
-// sameFrame reports whether a frame of a thread is frame k of a branch: the branches that lead to it
-// have the thread's outer frames.
-func (v *View) sameFrame(b *report.MergedBranch, k, thread, frame int) bool {
-	f := b.Frames[k]
-	if f.Thread == thread {
-		return f.Frame == frame
+// depth returns how many frames of a thread are in the tree from one of its frames outward, which is that frame's depth
+// there; 0 for a frame that is not in the tree.
+func (v *View) depth(thread, frame int) int {
+	t := v.thread(thread)
+	if t == nil || frame < 0 || frame >= len(t.Frames) || t.FoldAt(frame) != nil {
+		return 0
 	}
-	t, other := v.thread(thread), v.thread(f.Thread)
-	return t != nil && other != nil && len(t.Frames)-frame == len(other.Frames)-f.Frame
+	n := len(t.Frames) - frame
+	for _, f := range t.Folds() {
+		if f.From > frame {
+			n -= f.Count
+		}
+	}
+	return n
 }
 
 // mergedRow makes the row of a frame of a branch, or of the whole branch.
