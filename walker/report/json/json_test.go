@@ -140,10 +140,14 @@ func TestPassedName(t *testing.T) {
 		Traces: []report.Trace{{Source: "bt", Frames: []report.Frame{far}}}}
 	c := &report.Comparison{Walks: []report.ComparedWalk{{Policy: "best", Frames: r.Threads[0].Frames}}, Rows: []report.ComparedRow{{At: []int{0}}}}
 	for name, write := range map[string]func(w io.Writer) error{
-		"report":      func(w io.Writer) error { return jsonreport.Write(w, r, jsonreport.Options{}) },
-		"explanation": func(w io.Writer) error { return jsonreport.WriteExplanation(w, r, &report.Explanation{}, jsonreport.Options{}) },
-		"comparison":  func(w io.Writer) error { return jsonreport.WriteComparison(w, r, c, jsonreport.Options{}) },
-		"merged":      func(w io.Writer) error { return jsonreport.WriteMerged(w, r, report.Merge(nil, r), jsonreport.Options{}) },
+		"report": func(w io.Writer) error { return jsonreport.Write(w, r, jsonreport.Options{}) },
+		"explanation": func(w io.Writer) error {
+			return jsonreport.WriteExplanation(w, r, &report.Explanation{}, jsonreport.Options{})
+		},
+		"comparison": func(w io.Writer) error { return jsonreport.WriteComparison(w, r, c, jsonreport.Options{}) },
+		"merged": func(w io.Writer) error {
+			return jsonreport.WriteMerged(w, r, report.Merge(nil, r), jsonreport.Options{})
+		},
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil || !strings.Contains(b.String(), `"function":null`) || strings.Contains(b.String(), "another") {
