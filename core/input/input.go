@@ -96,9 +96,7 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	off = min(max(off, 0), s.Size)
 	size = min(max(size, 0), s.Size-off)
 	if s.data != nil {
-		sub := FromBytes(name, s.data[off:off+size])
-		sub.Budget = s.Budget
-		return sub
+		return s.DeriveBytes(name, s.data[off:off+size])
 	}
 	// The part needs no cache: its reads end in this Source's.
 	sub := New(name, io.NewSectionReader(s, off, size), size)

@@ -104,12 +104,17 @@ func (x *expression) literal(v int64) {
 	x.code = append(x.code, unwind.Op{Kind: unwind.Const, Offset: v})
 }
 
-// register reads the number of a register, which is a part of the operation op or follows it.
-func (x *expression) register(op uint8, at int64) (reg unwind.Op, err error) {
-	n := uint64(op-exReg0) % 32
+// number reads the DWARF number of a register, which is a part of the operation op or follows it.
+func (x *expression) number(op uint8) uint64 {
 	if op == exRegx || op == exBregx {
-		n = x.r.uleb()
+		return x.r.uleb()
 	}
+	return uint64(op-exReg0) % 32
+}
+
+// register reads the number of a register, whose value is needed.
+func (x *expression) register(op uint8, at int64) (reg unwind.Op, err error) {
+	n := x.number(op)
 	r, ok := x.t.register(n)
 	if !ok && x.r.err == nil {
 		return reg, x.t.bad(at, "a general register of "+x.t.Arch.Name, fmt.Sprintf("DWARF register %d", n))

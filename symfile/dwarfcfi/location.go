@@ -3,6 +3,7 @@ package dwarfcfi
 import (
 	"fmt"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -108,9 +109,11 @@ func (x *location) locate(op uint8, at int64) error {
 	}
 	switch {
 	case isReg(op):
-		reg, err := x.register(op, at)
-		x.here = unwind.Location{Kind: unwind.InRegister, Reg: reg.Reg}
-		return err
+		n := x.number(op)
+		x.here = unwind.Location{Kind: unwind.InRegister, Reg: cpu.NoReg, Number: n}
+		if reg, ok := x.t.register(n); ok {
+			x.here.Reg, x.here.Number = reg, 0
+		}
 	case op == exStackValue:
 		x.here.Kind = unwind.IsValue
 	case op == exImplicitValue:

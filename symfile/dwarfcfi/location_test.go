@@ -52,6 +52,7 @@ func TestLocations(t *testing.T) {
 		"nowhere":                    {nil, unwind.Location{}},
 		"in a register":              {[]byte{0x50}, inReg("rax")},
 		"DW_OP_regx":                 {[]byte{0x90, 12}, inReg("r12")},
+		"in xmm0":                    {[]byte{0x61}, unwind.Location{Kind: unwind.InRegister, Reg: cpu.NoReg, Number: 17}},
 		"from the frame base":        {[]byte{0x91, 0x6c}, memory(0x7100 - 20)},
 		"from the CFA":               {[]byte{0x9c, 0x23, 8}, memory(0x7108)},
 		"from a register":            {[]byte{0x77, 16}, memory(0x7010)},

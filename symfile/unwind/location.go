@@ -10,7 +10,8 @@ const (
 	Nowhere LocationKind = iota
 	// InMemory: Rule computes the address.
 	InMemory
-	// InRegister: the value is in Reg, where a debugger could change it.
+	// InRegister: the value is in Reg, where a debugger could change it. Of a register that core/cpu
+	// lacks, for example one of floating point, Reg is cpu.NoReg and Number its DWARF number.
 	InRegister
 	// IsValue: Rule computes the value itself, which is not stored.
 	IsValue
@@ -26,10 +27,11 @@ const (
 // Location says where a value is: of a variable, in terms of a frame's registers and CFA (DWARF 5,
 // section 2.6). Its rules are those of unwinding, and so are evaluated and shown as they are.
 type Location struct {
-	Kind  LocationKind
-	Reg   cpu.Reg
-	Rule  Rule
-	Bytes []byte
+	Kind   LocationKind
+	Reg    cpu.Reg
+	Number uint64
+	Rule   Rule
+	Bytes  []byte
 	// Entity is the offset of an IsPointer's DIE in its section.
 	Entity uint64
 	Pieces []Piece

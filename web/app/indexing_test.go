@@ -138,7 +138,7 @@ func TestPendingRows(t *testing.T) {
 	}
 	last := screen()
 	last.Revision = 2
-	last.Threads.Rows[1].Top = "idle"
+	last.Threads.Rows[1].Stack.Top = "idle"
 	say(p, &protocol.Walked{})
 	say(p, last)
 	if len(p.Screen.ChangedRows.IDs) != 0 {
@@ -148,7 +148,7 @@ func TestPendingRows(t *testing.T) {
 	again.Revision, again.Pending = 3, 1
 	again.Threads.Rows[1].Pending = true
 	say(p, again)
-	if p.Threads.Rows[1].Top != "idle" {
+	if p.Threads.Rows[1].Stack.Top != "idle" {
 		t.Error("what the thread does vanished while it is walked again")
 	}
 }

@@ -67,7 +67,7 @@ func (z *Threads) changed(t *rows.ThreadPage) (ids []string) {
 		old[r.Index] = r
 	}
 	for _, r := range t.Rows {
-		if was, ok := old[r.Index]; ok && (was.Top != r.Top && !(was.Pending && was.Top == "") || was.Name != r.Name) {
+		if was, ok := old[r.Index]; ok && (was.Stack.Top != r.Stack.Top && !(was.Pending && was.Stack.Top == "") || was.Name != r.Name) {
 			ids = append(ids, words.RowID("thread", r.Index))
 		}
 	}
@@ -124,7 +124,7 @@ func (z *Threads) keepPending(t *rows.ThreadPage) {
 		if r := &t.Rows[i]; r.Pending {
 			for _, old := range z.Rows {
 				if old.Index == r.Index {
-					r.Top, r.Frames = old.Top, old.Frames
+					r.Stack = old.Stack
 				}
 			}
 		}
@@ -182,7 +182,7 @@ func (z *Threads) name(t rows.ThreadRow) string {
 }
 
 func (z *Threads) rowTitle(t rows.ThreadRow) string {
-	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, words.Count(t.Frames, "frame")))
+	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, words.Count(t.Stack.Frames, "frame")))
 }
 
 // tag is the mark in a thread's first line: the number of hits, or that the thread crashed or
@@ -208,13 +208,13 @@ func (z *Threads) tagClass(t rows.ThreadRow) string {
 
 // top is a thread's second line: the first named function on its stack.
 func (z *Threads) top(t rows.ThreadRow) string {
-	if t.Top == "" && t.Pending {
+	if t.Stack.Top == "" && t.Pending {
 		return "…"
 	}
-	if t.Top == "" {
+	if t.Stack.Top == "" {
 		return "no frames"
 	}
-	return t.Top
+	return t.Stack.Top
 }
 
 func (z *Threads) active() any {

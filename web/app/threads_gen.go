@@ -10,6 +10,7 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "github.com/crashpane/crashpane/web/app/table"
 import "github.com/crashpane/crashpane/web/app/words"
 
 func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
@@ -100,7 +101,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(words.Height(c.Total, 44))
+					b, err := vjson.Marshal(words.Height(c.Total, table.ThreadHeight))
 					if err != nil {
 						panic(err)
 					}
@@ -114,7 +115,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}}}
 					vgparent.AppendChild(vgn)
 					{
-						b, err := vjson.Marshal(words.Offset(c.From, 44))
+						b, err := vjson.Marshal(words.Offset(c.From, table.ThreadHeight))
 						if err != nil {
 							panic(err)
 						}

@@ -3,6 +3,7 @@
 package database
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"slices"
@@ -16,6 +17,16 @@ import (
 // onlyInTheLine are the fields of a record without a column of their own: the column record has them.
 var onlyInTheLine = []string{"PID", "Hang.", "Modules[0].", "Missing[0].", "Annotations[0].", "Problems[0]", "Took", "Threads[0].Index", "Threads[0].ID", "Threads[0].Name",
 	"Threads[0].Crashed", "Threads[0].Total", "Threads[0].Complete", "Threads[0].Frames[0].Number", "Threads[0].Frames[0].Skipped"}
+
+// schemas are the checksums of the schema's versions.
+var schemas = map[int]string{1: "87e353ba"}
+
+// TestVersion: another schema has another version, by which batch refuses files of older commands.
+func TestVersion(t *testing.T) {
+	if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(schema))); sum[:8] != schemas[Version] {
+		t.Errorf("the schema has changed: raise Version, and add a row for it with %q", sum[:8])
+	}
+}
 
 // TestEveryFieldHasAColumn: each field of a record is in a column, or on the list above, and docs/COMMAND.md names
 // each column.

@@ -43,6 +43,7 @@ type Row struct {
 	ID               string `parquet:"name=id, type=BYTE_ARRAY, convertedtype=UTF8"`
 	Size             int64  `parquet:"name=size, type=INT64"`
 	Time             int64  `parquet:"name=time, type=INT64"` // seconds since 1970 UTC; 0 if the dump has none
+	Uptime           int64  `parquet:"name=uptime, type=INT64"` // seconds; 0 if the dump has none
 	Process          string `parquet:"name=process, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`
 	Product          string `parquet:"name=product, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`
 	Version          string `parquet:"name=version, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`
@@ -146,7 +147,11 @@ func rowOf(r *batch.Record) (Row, error) {
 		return Row{}, err
 	}
 	record := string(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
-	return Row{r.Name, r.ID, r.Size, int64(r.Time), r.Process, r.Product, r.Version, r.OS, r.CPU, r.Reason, r.Verdict, r.AddressSignature, r.Signature, record}, nil
+	var uptime uint64
+	if r.Uptime != nil {
+		uptime = *r.Uptime
+	}
+	return Row{r.Name, r.ID, r.Size, int64(r.Time), int64(uptime), r.Process, r.Product, r.Version, r.OS, r.CPU, r.Reason, r.Verdict, r.AddressSignature, r.Signature, record}, nil
 }
 
 // describe makes the records of a file. A defect in a reader is the error of this file alone.

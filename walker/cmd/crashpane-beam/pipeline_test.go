@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -213,6 +214,29 @@ func TestSame(t *testing.T) {
 	}
 	slices.Sort(rows)
 	compare(t, rows, want)
+}
+
+// TestColumns: docs/FLEET.md says that Parquet has the columns of the table dumps.
+func TestColumns(t *testing.T) {
+	doc, err := os.ReadFile("../../../docs/COMMAND.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `dumps` \\| dump, by `id`: .*").Find(doc)
+	var want, got []string
+	for _, name := range regexp.MustCompile("`(\\w+)`").FindAllSubmatch(row, -1) {
+		want = append(want, string(name[1]))
+	}
+	for i := range reflect.TypeFor[Row]().NumField() {
+		tag, _, _ := strings.Cut(strings.TrimPrefix(reflect.TypeFor[Row]().Field(i).Tag.Get("parquet"), "name="), ",")
+		got = append(got, tag)
+	}
+	want = slices.DeleteFunc(want, func(s string) bool { return s == "dumps" })
+	slices.Sort(got)
+	slices.Sort(want)
+	if want = slices.Compact(want); len(got) < 10 || !slices.Equal(got, want) {
+		t.Errorf("%v, and the table has %v", got, want)
+	}
 }
 
 // TestServer: a server's symbols name the functions, by requests for parts, and each file is asked for once.

@@ -12,14 +12,19 @@ type ThreadRow struct {
 	Name       string
 	Crashed    bool
 	Requesting bool
-	Frames     int
-	Top        string // the first function that has a name
+	Stack      StackSummary
 	Hits       int    // rows of its stack that contain the searched text
 	Hit        bool   // its name or id contains it
 	Pending    bool   // not walked yet
 	HasSecond  bool   // Other is the index of its second stack
 	Other      int
 	Unlisted   bool // not in the dump's list
+}
+
+// StackSummary is what a row of the list of threads says of a thread's stack.
+type StackSummary struct {
+	Frames int
+	Top    string // the first function that has a name
 }
 
 // ThreadPage is a window of the threads, the crashed one first.

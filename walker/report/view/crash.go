@@ -11,22 +11,24 @@ import (
 // verbs has what an instruction does, by kind of access.
 var verbs = map[string]string{"read": "reads", "write": "writes", "readwrite": "reads and writes", "exec": "executes", "access": "accesses"}
 
-// instruction returns the facts about the crashing instruction, for the crashed frame.
+// instruction returns the facts about the crashing instruction, for the crashed frame, and what the
+// crash may come from.
 //
 //	Instruction   mov rax, qword ptr [rdi + 0x10]
 //	Code          48 8b 47 10
 //	Memory        reads 8 bytes at 0x10, which failed
+//	Guess         rdi may be memory that Firefox's allocator has freed
 func (v *View) instruction(thread, frame int) (facts []rows.Fact) {
 	c := v.r.Crash
-	if c == nil || c.Thread != thread || frame != 0 || c.Analysis == nil || c.Analysis.Instruction == nil {
+	if c == nil || c.Thread != thread || frame != 0 || c.Analysis == nil {
 		return nil
 	}
 	a := c.Analysis
-	if a.Instruction.Text != "" {
-		facts = append(facts, rows.Fact{Key: "Instruction", Value: rows.Clean(a.Instruction.Text), Code: true})
+	if in := a.Instruction; in != nil && in.Text != "" {
+		facts = append(facts, rows.Fact{Key: "Instruction", Value: rows.Clean(in.Text), Code: true})
 	}
-	if n := len(a.Instruction.Bytes); n > 0 {
-		facts = append(facts, rows.Fact{Key: "Code", Value: fmt.Sprintf("% x", a.Instruction.Bytes), Code: true})
+	if in := a.Instruction; in != nil && len(in.Bytes) > 0 {
+		facts = append(facts, rows.Fact{Key: "Code", Value: fmt.Sprintf("% x", in.Bytes), Code: true})
 	}
 	for i := range a.Accesses {
 		x := &a.Accesses[i]

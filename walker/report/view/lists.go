@@ -29,8 +29,8 @@ func (v *View) Threads(from, n, selected int, filter, search string) rows.Thread
 			out.Selected = row
 		}
 		if row >= from && row < from+n {
-			r := rows.ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: rows.Clean(t.Name), Crashed: t.Crashed, Frames: t.Found(),
-				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: v.hits(t, search), Pending: t.Pending, Hit: rows.Holds(search, threadWords(t)),
+			r := rows.ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: rows.Clean(t.Name), Crashed: t.Crashed, Stack: rows.StackSummary{Frames: t.Found(), Top: v.top(t)},
+				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Hits: v.hits(t, search), Pending: t.Pending, Hit: rows.Holds(search, threadWords(t)),
 				HasSecond: t.HasSecond, Other: t.Other, Unlisted: t.Unlisted}
 			out.Rows = append(out.Rows, r)
 		}

@@ -97,8 +97,8 @@ func TestNamesNearby(t *testing.T) {
 			t.Errorf("%s: %s", c.name, md)
 		}
 		for _, thread := range v.Threads(0, 10, -1, "", "").Rows {
-			if thread.Index == 1 && thread.Top != c.thread {
-				t.Errorf("%s: thread %q", c.name, thread.Top)
+			if thread.Index == 1 && thread.Stack.Top != c.thread {
+				t.Errorf("%s: thread %q", c.name, thread.Stack.Top)
 			}
 		}
 		d, offset := v.Frame(1, 0, -1), ""
@@ -216,7 +216,7 @@ func TestStackOfGuesses(t *testing.T) {
 	if got := written(t, ticket.WriteMarkdown, k); !strings.Contains(got, "| … | 20 possible callers, found by scanning. Likeliest: app!app::parse (13) |") || strings.Count(got, "guess") != 1 {
 		t.Error(got)
 	}
-	if got := v.Threads(0, 9, 1, "", "").Rows[0].Frames; got != 4 {
+	if got := v.Threads(0, 9, 1, "", "").Rows[0].Stack.Frames; got != 4 {
 		t.Errorf("the list of threads has %d frames", got)
 	}
 }
@@ -275,7 +275,7 @@ func TestStackWindows(t *testing.T) {
 func TestLists(t *testing.T) {
 	v := New(example(), demangled)
 	th := v.Threads(0, 10, 1, "", "")
-	if len(th.Rows) != 2 || th.Rows[0].Index != 1 || !th.Rows[0].Crashed || th.Selected != 0 || th.Rows[1].Top != "wrote the dump" {
+	if len(th.Rows) != 2 || th.Rows[0].Index != 1 || !th.Rows[0].Crashed || th.Selected != 0 || th.Rows[1].Stack.Top != "wrote the dump" {
 		t.Errorf("%+v", th)
 	}
 	if th := v.Threads(0, 10, 1, "IO", ""); th.Total != 1 || th.Rows[0].Index != 0 {
@@ -349,5 +349,19 @@ func TestNamesThatAreShown(t *testing.T) {
 	v.Stack(StackQuery{From: 5000, Count: 40})
 	if made > 1+40 {
 		t.Errorf("%d names for 40 rows of %d", made, frames)
+	}
+}
+
+// TestGuessWithoutCode: what a crash may come from is shown where the dump has no code, too.
+func TestGuessWithoutCode(t *testing.T) {
+	r := example()
+	r.Crash = &report.Crash{Thread: 1, Analysis: &analysis.Result{Cause: -1, Guesses: []string{"the address (0xdddddddd) looks like freed memory\x1b"}}}
+	d := New(r, demangled).Frame(1, 0, -1)
+	want := rows.Fact{Key: "Guess", Value: "the address (0xdddddddd) looks like freed memory␛"}
+	if !slices.Contains(d.Facts, want) {
+		t.Errorf("%+v", d.Facts)
+	}
+	if d := New(r, demangled).Frame(1, 1, -1); slices.Contains(d.Facts, want) {
+		t.Error("a caller has it")
 	}
 }
