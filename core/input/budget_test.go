@@ -53,6 +53,22 @@ func TestBudgetMemory(t *testing.T) {
 	}
 }
 
+// When a file is closed, it gives back what was drawn through it, through its parts and through what was made of it.
+func TestHold(t *testing.T) {
+	for name, src := range map[string]*Source{"in memory": FromBytes("a", make([]byte, 64)), "on disk": New("a", bytes.NewReader(make([]byte, 64)), 64)} {
+		src.Budget = &Budget{}
+		release := src.Hold()
+		for _, s := range []*Source{src, src.Sub("b", 8, 16), src.Sub("b", 8, 16).Sub("c", 1, 2), src.DeriveBytes("d", make([]byte, 8))} {
+			if err := s.Draw(Memory, 1<<20); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if release(); src.Left(Memory) != 64<<20 {
+			t.Errorf("%s: %d bytes left", name, src.Left(Memory))
+		}
+	}
+}
+
 // A Cursor, reads of a file and of what was made of it, and a writer stop when the budget is used up.
 func TestBudgetStops(t *testing.T) {
 	data := make([]byte, 1<<20)

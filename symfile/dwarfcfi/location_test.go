@@ -149,7 +149,7 @@ func TestBadLocations(t *testing.T) {
 		"a piece of the address space":   {[]byte{0x50, 0x93, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, "offset 0x41: expected a piece of fewer than"},
 		"half a piece":                   {[]byte{0x50, 0x9d, 1}, "more bytes"},
 		"a type that is not there":       {[]byte{0x50, 0xa8, 0x10}, "DW_OP_convert"},
-		"a register that amd64 lacks":    {[]byte{0x90, 0x7f}, "DWARF register 127"},
+		"a register that amd64 lacks":    {[]byte{0x92, 0x7f, 0}, "DWARF register 127"},
 		"a jump from one piece to other": {[]byte{0x77, 0, 0x2f, 4, 0, 0x93, 8, 0x77, 0, 0x93, 8}, "inside an operation"},
 	} {
 		l, err := variables(unwind.Rule{}).Location(c.code, 0x40)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/app/servers"
 	"github.com/crashpane/crashpane/web/protocol"
@@ -138,7 +139,7 @@ func TestPendingRows(t *testing.T) {
 	}
 	last := screen()
 	last.Revision = 2
-	last.Threads.Rows[1].Stack.Top = "idle"
+	last.Threads.Rows[1].Stack = rows.StackSummary{Top: "idle", Frames: 3}
 	say(p, &protocol.Walked{})
 	say(p, last)
 	if len(p.Screen.ChangedRows.IDs) != 0 {
@@ -148,7 +149,7 @@ func TestPendingRows(t *testing.T) {
 	again.Revision, again.Pending = 3, 1
 	again.Threads.Rows[1].Pending = true
 	say(p, again)
-	if p.Threads.Rows[1].Stack.Top != "idle" {
+	if p.Threads.Rows[1].Stack != last.Threads.Rows[1].Stack {
 		t.Error("what the thread does vanished while it is walked again")
 	}
 }

@@ -42,7 +42,7 @@ type Row struct {
 	File             string `parquet:"name=file, type=BYTE_ARRAY, convertedtype=UTF8"`
 	ID               string `parquet:"name=id, type=BYTE_ARRAY, convertedtype=UTF8"`
 	Size             int64  `parquet:"name=size, type=INT64"`
-	Time             int64  `parquet:"name=time, type=INT64"` // seconds since 1970 UTC; 0 if the dump has none
+	Time             int64  `parquet:"name=time, type=INT64"`   // seconds since 1970 UTC; 0 if the dump has none
 	Uptime           int64  `parquet:"name=uptime, type=INT64"` // seconds; 0 if the dump has none
 	Process          string `parquet:"name=process, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`
 	Product          string `parquet:"name=product, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`

@@ -13,10 +13,10 @@ type ThreadRow struct {
 	Crashed    bool
 	Requesting bool
 	Stack      StackSummary
-	Hits       int    // rows of its stack that contain the searched text
-	Hit        bool   // its name or id contains it
-	Pending    bool   // not walked yet
-	HasSecond  bool   // Other is the index of its second stack
+	Hits       int  // rows of its stack that contain the searched text
+	Hit        bool // its name or id contains it
+	Pending    bool // not walked yet
+	HasSecond  bool // Other is the index of its second stack
 	Other      int
 	Unlisted   bool // not in the dump's list
 }
