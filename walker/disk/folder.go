@@ -68,7 +68,7 @@ func (f *folder) scan(d *core.Dump, stderr io.Writer) {
 			wanted[k.Text] = true
 		}
 	}
-	filepath.WalkDir(f.root, func(path string, d fs.DirEntry, err error) error {
+	filepath.WalkDir(WalkRoot(f.root), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 			return nil

@@ -46,7 +46,7 @@ func (l *Library) Add(path string) error {
 	case !st.IsDir():
 		return l.addFile(path)
 	}
-	return filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(WalkRoot(path), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			err = l.addFile(path)
 		}

@@ -138,6 +138,17 @@ func (r Roots) Source(path string) (*os.File, *input.Source, error) {
 // OpenFile opens a regular file as a Source, whose file the caller closes.
 func OpenFile(path string) (*os.File, *input.Source, error) { return Roots(nil).Source(path) }
 
+// WalkRoot returns a path as filepath.WalkDir must be given it: WalkDir does not follow a link to a folder, unless a
+// separator ends its path.
+func WalkRoot(path string) string {
+	if st, err := os.Lstat(path); err == nil && st.Mode()&os.ModeSymlink != 0 {
+		if st, err := os.Stat(path); err == nil && st.IsDir() {
+			return filepath.Clean(path) + string(filepath.Separator)
+		}
+	}
+	return path
+}
+
 // InBundle returns the file with the debug information of a dSYM bundle, and other paths as they
 // are. A bundle has one such file for each program, and nearly all have one.
 func InBundle(path string) string {

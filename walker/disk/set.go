@@ -194,33 +194,52 @@ func collectWithin(given int64) {
 	debug.SetMemoryLimit(max(least, b.Limit(input.Memory)-program))
 }
 
-// addDump adds a file that must be a dump, or an archive with one.
+// addDump adds a file that must be a dump, or an archive with one. An archive's other dumps are released: their sessions
+// and bytes would take memory for as long as the Set is open.
 func (s *Set) addDump(path string) error {
 	if _, err := s.Add(path); err != nil {
 		return err
 	}
-	s.Dump = s.Files.Session(0)
-	switch n := len(s.Files.Dumps()); {
-	case s.Member != "":
-		for i, d := range s.Files.Dumps() {
-			if d.Name == path+"/"+s.Member {
-				s.Dump = s.Files.Session(i)
-				return nil
+	dumps := s.Files.Dumps()
+	if len(dumps) == 0 {
+		for _, it := range s.Files.Items() {
+			if it.Message != "" {
+				return errors.New(it.Message)
 			}
 		}
-		return fmt.Errorf("%s: holds no dump %s", path, s.Member)
-	case n == 1:
-		return nil
-	case n > 1:
-		fmt.Fprintf(s.stderr, "%s: holds %d dumps; this is %s\n", path, n, s.Files.Dumps()[0].Name)
-		return nil
+		return fmt.Errorf("%s: not a dump", path)
 	}
-	for _, it := range s.Files.Items() {
-		if it.Message != "" {
-			return errors.New(it.Message)
+	chosen := 0
+	if s.Member != "" {
+		chosen = slices.IndexFunc(dumps, func(d session.Item) bool { return d.Name == path+"/"+s.Member })
+	}
+	if chosen < 0 {
+		return fmt.Errorf("%s: holds no dump %s; %s", path, s.Member, membersOf(path, dumps))
+	}
+	s.Dump = s.Files.Session(chosen)
+	for i := range dumps {
+		if i != chosen {
+			s.Files.Release(i)
 		}
 	}
-	return fmt.Errorf("%s: not a dump", path)
+	if s.Member == "" && len(dumps) > 1 {
+		fmt.Fprintf(s.stderr, "%s: holds %d dumps; this is %s\n", path, len(dumps), dumps[0].Name)
+	}
+	return nil
+}
+
+// membersOf names the first of an archive's dumps, as a part of a sentence.
+func membersOf(path string, dumps []session.Item) string {
+	const most = 3
+	var names []string
+	for _, d := range dumps {
+		names = append(names, strings.TrimPrefix(d.Name, path+"/"))
+	}
+	slices.Sort(names)
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("it holds %s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return "it holds " + strings.Join(names, ", ")
 }
 
 // MaxMessages bounds the messages about single files of one archive. An archive of a symbol
@@ -529,7 +548,7 @@ func (s *Set) Dumps(path string) ([]*core.Dump, error) {
 	}
 	for _, it := range items {
 		if it.Message != "" {
-			return nil, fmt.Errorf("%s", it.Message)
+			return nil, errors.New(it.Message)
 		}
 	}
 	return nil, fmt.Errorf("%s: not a dump", path)

@@ -16,10 +16,11 @@ func (s *Set) AddSources(folder string) error {
 		return err
 	}
 	found := false
-	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	root := WalkRoot(folder)
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			fmt.Fprintln(s.stderr, err)
-			if path == folder {
+			if path == root {
 				return err
 			}
 			return nil

@@ -126,8 +126,11 @@ func (s *Set) useFile(spec string) error {
 // module without symbols: the user expects these to be used. The others are only counted, and only
 // if symbols are missing.
 func (s *Set) warnUnused(r *report.Report, named []string) {
-	others := 0
-	told := 0
+	files := map[string]bool{}
+	for _, path := range named {
+		files[InBundle(path)] = true
+	}
+	others, told := 0, 0
 	tell := func(name, why string) {
 		if told++; told <= MaxMessages {
 			fmt.Fprintf(s.stderr, "%s: not used: %s\n", name, why)
@@ -137,10 +140,9 @@ func (s *Set) warnUnused(r *report.Report, named []string) {
 	}
 	for _, it := range s.Files.Items() {
 		unused := s.Files.Unused(it.ID, 0)
-		direct := slices.ContainsFunc(named, func(path string) bool { return InBundle(path) == it.Name })
 		switch {
 		case unused.Reason == session.NotUnused:
-		case unused.Wanted || direct:
+		case unused.Wanted || files[it.Name]:
 			tell(it.Name, unused.Why+remedy(it.Name, &unused))
 		default:
 			others++

@@ -287,7 +287,7 @@ func dumpPaths(from string) (func(do func(path string) error) error, error) {
 	if !st.IsDir() {
 		return func(do func(string) error) error { return do(from) }, nil
 	}
-	root := walkRoot(from)
+	root := disk.WalkRoot(from)
 	return func(do func(string) error) error {
 		return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
@@ -303,14 +303,4 @@ func dumpPaths(from string) (func(do func(path string) error) error, error) {
 			return do(path) // a folder that cannot be read is a line with its error, too
 		})
 	}, nil
-}
-
-// walkRoot is how WalkDir is to be given a path: it does not follow a link to a folder.
-func walkRoot(path string) string {
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
-			return filepath.Clean(path) + string(filepath.Separator)
-		}
-	}
-	return path
 }

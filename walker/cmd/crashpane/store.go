@@ -126,7 +126,7 @@ func addToStore(s *store.Store, paths []string, o storeOptions, stdout, stderr i
 		}
 	}
 	for _, root := range paths {
-		top := walkRoot(root)
+		top := disk.WalkRoot(root)
 		_ = filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {
 			switch {
 			case err == nil && d.IsDir():
