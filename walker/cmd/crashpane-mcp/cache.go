@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker/disk"
 	"github.com/crashpane/crashpane/walker/report"
@@ -21,17 +22,40 @@ import (
 // further one waits while all are in use.
 const maxOpen = 8
 
+// maxHeld is how much memory in bytes the dumps may take that are not in use. One alone may take more, as far as its
+// budget goes.
+const maxHeld = processMemory / 2
+
 // dump is an open dump. Calls use it one after the other.
 type dump struct {
 	*disk.Set
 	report *report.Report // with all threads walked; without private texts, unless these are asked for
 	notes  []string       // messages from when it was opened
-	st     os.FileInfo
 
+	from  inputs
 	turn  chan bool // has an element while nobody uses it
 	err   error     // why it is not open
 	users int       // of the cache
 	used  int64     // when it was used last, by a count
+}
+
+// inputs are what a dump was read from: its file, and the symbols that there were.
+type inputs struct {
+	size, modified int64 // bytes, nanoseconds since 1970
+	symbols        uint64
+}
+
+func (s *server) inputs(st os.FileInfo) inputs {
+	return inputs{st.Size(), st.ModTime().UnixNano(), s.symbolFiles.stamp(s.symbols)}
+}
+
+// held is how much memory in bytes the dump and what it uses of its symbols take, as its budget counts it.
+func (d *dump) held() int64 {
+	if d.Set == nil {
+		return 0
+	}
+	b := d.Files.Budget()
+	return b.Limit(input.Memory) - b.Left(input.Memory)
 }
 
 // cache has the dumps that are open.
@@ -50,7 +74,7 @@ func newCache(open func(context.Context, string, *dump) error) *cache {
 
 // with calls do with a dump that nobody else uses meanwhile, opened if need be. What is worked on when the context is
 // done ends with its error, and the dump is closed: its stacks may be cut short.
-func (c *cache) with(ctx context.Context, name string, current os.FileInfo, do func(*dump) error) error {
+func (c *cache) with(ctx context.Context, name string, current inputs, do func(*dump) error) error {
 	for {
 		d, created, err := c.take(ctx, name, current)
 		if err != nil {
@@ -88,17 +112,17 @@ func (c *cache) with(ctx context.Context, name string, current os.FileInfo, do f
 var errGone = errors.New("the dump was closed")
 
 // take returns the dump of a name, for leave. created: the caller opens it.
-func (c *cache) take(ctx context.Context, name string, current os.FileInfo) (_ *dump, created bool, err error) {
+func (c *cache) take(ctx context.Context, name string, current inputs) (_ *dump, created bool, err error) {
 	for {
 		c.mu.Lock()
 		c.count++
 		d := c.dumps[name]
-		if d != nil && (d.st.Size() != current.Size() || !d.st.ModTime().Equal(current.ModTime())) {
-			c.forget(name, d) // another file has its name now
+		if d != nil && d.from != current {
+			c.forget(name, d) // another file has its name now, or there are other symbols
 			d = nil
 		}
 		if d == nil && c.room() {
-			d = &dump{st: current, turn: make(chan bool, 1)}
+			d = &dump{from: current, turn: make(chan bool, 1)}
 			c.dumps[name], created = d, true
 		}
 		if d != nil {
@@ -117,10 +141,11 @@ func (c *cache) take(ctx context.Context, name string, current os.FileInfo) (_ *
 }
 
 // room makes room for a further dump, and reports whether it could.
-func (c *cache) room() bool {
-	if len(c.dumps) < maxOpen {
-		return true
-	}
+func (c *cache) room() bool { return len(c.dumps) < maxOpen || c.forgetOldest() }
+
+// forgetOldest closes the dump that has not been used for the longest time, and reports whether there was one that is
+// not in use.
+func (c *cache) forgetOldest() bool {
 	oldest := ""
 	for name, d := range c.dumps {
 		if d.users == 0 && (oldest == "" || d.used < c.dumps[oldest].used) {
@@ -132,6 +157,16 @@ func (c *cache) room() bool {
 	}
 	c.forget(oldest, c.dumps[oldest])
 	return true
+}
+
+// unused returns how many dumps are not in use, and how much memory they take.
+func (c *cache) unused() (count int, held int64) {
+	for _, d := range c.dumps {
+		if d.users == 0 {
+			count, held = count+1, held+d.held()
+		}
+	}
+	return count, held
 }
 
 // forget takes a dump out of the cache, and closes it as soon as nobody uses it.
@@ -156,6 +191,9 @@ func (c *cache) leave(name string, d *dump, gone bool) {
 	if gone || d.used < 0 {
 		c.forget(name, d)
 		return
+	}
+	for count, held := c.unused(); count > 1 && held > maxHeld; count, held = c.unused() {
+		c.forgetOldest()
 	}
 	if d.users == 0 {
 		close(c.freed)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
@@ -59,13 +62,46 @@ func (s *server) locate(name string) (*folder, string, error) {
 		for _, f := range s.folders {
 			names = append(names, f.name+"/")
 		}
-		return nil, "", fmt.Errorf("there is no dump %q: names begin with %s; the tool list has them all", name, strings.Join(names, " or "))
+		return nil, "", fmt.Errorf("there is no dump or folder %q: names begin with %s; the tool list has them all", name, strings.Join(names, " or "))
 	}
 	local = cmp.Or(local, ".")
 	if !fs.ValidPath(local) || !filepath.IsLocal(filepath.FromSlash(local)) {
 		return nil, "", fmt.Errorf("%q is not the name of a file in the folder %s; the tool list has the names", name, first)
 	}
 	return f, filepath.FromSlash(local), nil
+}
+
+// symbolFiles says whether the folders of symbols have changed.
+type symbolFiles struct {
+	mu    sync.Mutex
+	last  uint64
+	until time.Time // last is not looked for again before
+}
+
+// stamp returns another number when a file below the folders was added, removed or written again. Looking takes at
+// most a twentieth of the time, however many files there are.
+func (f *symbolFiles) stamp(folders disk.Roots) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	began := time.Now()
+	if began.Before(f.until) {
+		return f.last
+	}
+	h := fnv.New64a()
+	for i, root := range folders {
+		fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil // what cannot be read has no symbols
+			}
+			if st, err := d.Info(); err == nil {
+				fmt.Fprintf(h, "%d/%s\x00%d %d\n", i, path, st.Size(), st.ModTime().UnixNano())
+			}
+			return nil
+		})
+	}
+	now := time.Now()
+	f.last, f.until = h.Sum64(), now.Add(20*now.Sub(began))
+	return f.last
 }
 
 // file opens the file of a dump. What leads out of the folders, and what is not a file, is an error. member is what
@@ -99,9 +135,32 @@ func notOpened(name string, err error) error {
 	return fmt.Errorf("%q cannot be read", name)
 }
 
+// unreadable counts files and folders that cannot be read.
+type unreadable struct {
+	count int
+	first error
+}
+
+func (u *unreadable) add(err error) {
+	if u.count++; u.count == 1 {
+		u.first = err
+	}
+}
+
+// note is for the answer; "" if all could be read.
+func (u *unreadable) note() string {
+	switch u.count {
+	case 0:
+		return ""
+	case 1:
+		return u.first.Error()
+	}
+	return fmt.Sprintf("%v (and %d more)", u.first, u.count-1)
+}
+
 // walk calls do with the name of each regular file below a folder, or of all folders if within is "", that comes after
-// the name after, in an order that stays. do returns fs.SkipAll to end it.
-func (s *server) walk(ctx context.Context, within, after string, do func(name string, d fs.DirEntry) error) error {
+// the name after, in an order that stays. do returns fs.SkipAll to end it. Folders that cannot be read are added to un.
+func (s *server) walk(ctx context.Context, within, after string, un *unreadable, do func(name string, d fs.DirEntry) error) error {
 	folders, below := s.folders, "."
 	if within != "" {
 		f, local, err := s.locate(strings.TrimSuffix(within, "/"))
@@ -127,7 +186,8 @@ func (s *server) walk(ctx context.Context, within, after string, do func(name st
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			case err != nil:
-				return nil // a folder that may not be read; its files cannot be named either
+				un.add(notOpened(name, err))
+				return nil
 			case d.IsDir() && !begun && slices.Compare(parts, passed) < 0 && !slices.Equal(parts, passed[:min(len(parts), len(passed))]):
 				return fs.SkipDir
 			case d.IsDir() || !d.Type().IsRegular():
@@ -156,19 +216,19 @@ type entry struct {
 	trouble string // why it cannot be read
 }
 
-// describe returns what the header of a dump says. false: the file is neither a dump nor an archive that may have one.
-func (s *server) describe(ctx context.Context, name string) (entry, bool) {
+// describe returns what the header of a dump says. is: the file is a dump, or an archive that may have one.
+func (s *server) describe(ctx context.Context, name string) (out entry, is bool, err error) {
 	f, st, _, err := s.file(name)
 	if err != nil {
-		return entry{}, false
+		return out, false, err
 	}
 	defer f.Close()
 	src := input.New(name, f, st.Size())
-	out := entry{name: name, kind: intake.Sniff(src).Kind, size: st.Size(), modified: st.ModTime().Unix()}
+	out = entry{name: name, kind: intake.Sniff(src).Kind, size: st.Size(), modified: st.ModTime().Unix()}
 	switch out.kind {
 	case intake.Minidump, intake.Microdump, intake.ELFCore:
 	default:
-		return out, mayHaveDump(out.kind, src, f)
+		return out, mayHaveDump(out.kind, src, f), nil
 	}
 	files := session.NewFiles(session.Options{})
 	defer files.Budget().Until(ctx)()
@@ -178,7 +238,7 @@ func (s *server) describe(ctx context.Context, name string) (entry, bool) {
 	} else if len(items) > 0 {
 		out.trouble = items[0].Message
 	}
-	return out, true
+	return out, true, nil
 }
 
 // mayHaveDump reports whether a file is an archive, or a dump that is compressed. What archives have is known when they

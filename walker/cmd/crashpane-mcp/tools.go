@@ -30,8 +30,10 @@ type server struct {
 	folders []*folder
 	symbols disk.Roots
 	private bool
-	cache   *cache
-	grouped grouped
+
+	symbolFiles symbolFiles
+	cache       *cache
+	grouped     grouped
 }
 
 // close closes what is open. No call is under way.
@@ -95,7 +97,7 @@ func (s *server) with(ctx context.Context, name string, do func(*dump) (*answer,
 		return nil, err
 	}
 	f.Close()
-	err = s.cache.with(ctx, name, st, func(d *dump) error {
+	err = s.cache.with(ctx, name, s.inputs(st), func(d *dump) error {
 		if out, err = do(d); err != nil {
 			return err
 		}
@@ -162,13 +164,18 @@ func (s *server) list(ctx context.Context, q *listQuestion) (*answer, error) {
 	}
 	var found []entry
 	looked, left, last := 0, 0, ""
-	err := s.walk(ctx, q.Folder, q.Cursor, func(name string, _ fs.DirEntry) error {
+	un := &unreadable{}
+	err := s.walk(ctx, q.Folder, q.Cursor, un, func(name string, _ fs.DirEntry) error {
 		if len(found) == maxListed || looked == maxLooked {
 			left++
 			return nil
 		}
 		looked, last = looked+1, name
-		if e, ok := s.describe(ctx, name); ok {
+		e, is, err := s.describe(ctx, name)
+		if err != nil {
+			un.add(err)
+		}
+		if is {
 			found = append(found, e)
 		}
 		return nil
@@ -198,6 +205,9 @@ func (s *server) list(ctx context.Context, q *listQuestion) (*answer, error) {
 		a.next = ""
 	} else {
 		a.notes = append(a.notes, "left counts files that were not looked into yet; not all of them need be dumps")
+	}
+	if note := un.note(); note != "" {
+		a.notes = append(a.notes, note)
 	}
 	return a, nil
 }
@@ -542,14 +552,14 @@ func (s *server) compare(ctx context.Context, q *compareQuestion) (*answer, erro
 // difference compares two dumps. One after the other is open: two calls that hold one each could wait for ever.
 func (s *server) difference(ctx context.Context, q *compareQuestion, from int) (*answer, error) {
 	var first *report.Report
-	_, err := s.with(ctx, q.Dump, func(d *dump) (*answer, error) {
+	opened, err := s.with(ctx, q.Dump, func(d *dump) (*answer, error) {
 		first = d.report
 		return &answer{}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.with(ctx, q.Other, func(d *dump) (*answer, error) {
+	a, err := s.with(ctx, q.Other, func(d *dump) (*answer, error) {
 		all := report.Differ(first, d.report, report.Name.Shown)
 		return window(from, len(all.Rows), comparedRows, func(from, count int) ([]byte, error) {
 			part := *all
@@ -559,4 +569,8 @@ func (s *server) difference(ctx context.Context, q *compareQuestion, from int) (
 			})
 		})
 	})
+	if err == nil {
+		a.notes = append(opened.notes, a.notes...)
+	}
+	return a, err
 }
