@@ -140,8 +140,8 @@ func (b *Budget) limit(r Resource) (limit, given int64) {
 	return limit, given
 }
 
-// Draw takes n of a resource. The error is a *BudgetError if that is more than is left; then nothing
-// is taken of Memory, which others may give back.
+// Draw takes n of a resource. The error is a *BudgetError if that is more than is left, or negative.
+// Then nothing is taken, except that no Work is left: the task ends.
 func (b *Budget) Draw(r Resource, n int64) error { return b.DrawKeeping(r, n, 0) }
 
 // DrawKeeping is Draw if so much is left after it for others, else an error.
@@ -153,15 +153,20 @@ func (b *Budget) DrawKeeping(r Resource, n, keep int64) error {
 	if err := b.cancelled.Load(); err != nil {
 		return *err
 	}
-	drawn := b.drawn[r].Add(n)
-	limit, given := b.limit(r)
-	if limit -= keep; drawn <= limit {
-		return nil
+	for {
+		drawn := b.drawn[r].Load()
+		limit, given := b.limit(r)
+		limit -= keep
+		switch {
+		case n < 0 || n > limit-drawn: // n may be a number of a file: a sum with it could overflow
+			if r == Work {
+				b.drawn[r].Store(limit + 1)
+			}
+			return b.end(&BudgetError{r, limit, given})
+		case b.drawn[r].CompareAndSwap(drawn, drawn+n):
+			return nil
+		}
 	}
-	if r == Memory {
-		b.drawn[r].Add(-n)
-	}
-	return b.end(&BudgetError{r, limit, given})
 }
 
 // Left returns how much of a resource is left.

@@ -112,3 +112,42 @@ func TestBudgetStops(t *testing.T) {
 		t.Error("another task has no work left")
 	}
 }
+
+// A file may claim any number. One that overflows the sum, or is negative, is more than is left, and what is
+// refused leaves room for others.
+func TestBudgetClaims(t *testing.T) {
+	for _, claim := range []int64{1<<63 - 1, -1, -1 << 63} {
+		for _, r := range []Resource{Memory, Work, Unpacked} {
+			b := &Budget{}
+			if err := b.Draw(r, 100); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Draw(r, claim); err == nil {
+				t.Errorf("resource %d: %d are drawn", r, claim)
+			}
+			want := b.Limit(r) - 100
+			if r == Work {
+				want = 0
+			}
+			if left := b.Left(r); left != want {
+				t.Errorf("resource %d: after %d, %d are left, not %d", r, claim, left, want)
+			}
+		}
+	}
+}
+
+// What readers of a part of a file draw is given back with the file's, also if the file is in memory.
+func TestHoldOfPart(t *testing.T) {
+	data := make([]byte, 1000)
+	for name, src := range map[string]*Source{"in memory": FromBytes("a", data), "in a file": New("a", bytes.NewReader(data), 1000)} {
+		src.Budget = &Budget{}
+		release := src.Hold()
+		if err := src.Sub("part", 10, 100).Draw(Memory, 500); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		if left := src.Left(Memory); left != src.Budget.Limit(Memory) {
+			t.Errorf("%s: %d bytes are not given back", name, src.Budget.Limit(Memory)-left)
+		}
+	}
+}

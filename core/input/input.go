@@ -181,9 +181,11 @@ func (s *Source) Within() (whole *Source, base int64) {
 // Reader returns the underlying reader of a Source that is not a part of another one.
 func (s *Source) Reader() io.ReaderAt { return s.r }
 
+// Memory returns the whole file if it is in memory, else nil. The caller must not change it.
+func (s *Source) Memory() []byte { return s.data }
+
 // ReadAt implements io.ReaderAt: if fewer than len(p) bytes are left, the error is io.EOF. Errors
-// of the underlying reader, including a
-// *NeedError, are returned unchanged.
+// of the underlying reader, including a *NeedError, are returned unchanged.
 func (s *Source) ReadAt(p []byte, off int64) (int, error) { return s.readBy((*Source).read, p, off) }
 
 // ReadDirect is ReadAt without the cache, for readers that have a cache of their own or read
@@ -218,9 +220,11 @@ func (s *Source) readDirect(p []byte, off int64) (int, error) {
 		return copy(p, s.data[off:]), nil
 	case s.whole != nil:
 		return s.whole.ReadDirect(p, s.base+off)
-	case s.Budget.Draw(Work, int64(len(p))) != nil:
-		return 0, s.Budget.Err()
-	case s.Parallel:
+	}
+	if err := s.Budget.Draw(Work, int64(len(p))); err != nil {
+		return 0, err
+	}
+	if s.Parallel {
 		return readFull(s.r, p, off)
 	}
 	s.mu.Lock()

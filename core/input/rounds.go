@@ -148,19 +148,24 @@ func (s *Source) readMissing() error {
 		}
 		parts, sizes = append(parts, Part{Off: r.Offset}), append(sizes, r.Size)
 	}
-	for i := range parts {
-		if err := s.Draw(Memory, sizes[i]); err != nil {
-			return err
-		}
-		a.rounds.held += sizes[i]
-		parts[i].Data = make([]byte, sizes[i])
-	}
 	if len(parts) == 0 {
 		return nil
 	}
-	if err := ReadMany(s, parts); err != nil {
+	total := int64(0)
+	for _, n := range sizes {
+		total += n
+	}
+	if err := s.Draw(Memory, total); err != nil {
 		return err
 	}
+	for i := range parts {
+		parts[i].Data = make([]byte, sizes[i])
+	}
+	if err := ReadMany(s, parts); err != nil {
+		s.Return(total)
+		return err
+	}
+	a.rounds.held += total
 	a.read = append(a.read, parts)
 	for len(a.read) > 1 && a.rounds.held > roundsBytes {
 		a.drop()

@@ -69,11 +69,15 @@ func TestRoundsEnd(t *testing.T) {
 	}
 	rounds.Close()
 	src = input.New("shorter", reader, 2<<20)
+	src.Budget = &input.Budget{}
 	rounds = input.NewRounds([]*input.Source{src})
 	calls := 0
 	rounds.Run(1, func(int) { calls++; src.Want(3<<19, 8) }, nil)
 	if _, err := src.Bytes(3<<19, 8); calls != 1 || err == nil || errors.As(err, new(*input.NeedError)) {
 		t.Error(calls, err)
+	}
+	if rounds.Close(); src.Left(input.Memory) != src.Budget.Limit(input.Memory) {
+		t.Error("the memory for a read that failed is not given back")
 	}
 	if input.NewRounds([]*input.Source{input.FromBytes("a", nil)}) != nil {
 		t.Error("rounds of a file in memory")
