@@ -285,9 +285,9 @@ func (e *expander) unpackedWhole(u *unpacked, src *input.Source, part string, de
 		}
 	}
 	u.endHere()
-	u.open = nil
 	if mem != nil {
 		mem.drop() // the compressed bytes were only needed for this
+		u.open = nil
 	}
 	var r io.ReaderAt = u
 	if u.whole != nil {

@@ -391,3 +391,26 @@ func FuzzExpand(f *testing.F) {
 		}
 	})
 }
+
+// TestForget: what is given back is unpacked again by the next read, and what cannot be stays.
+func TestForget(t *testing.T) {
+	text := symText + strings.Repeat("FUNC 2000 10 0 other\n", 20_000)
+	badSum := []byte(zipOf(member{"a.sym", text, 8}))
+	badSum[bytes.LastIndex(badSum, []byte("PK\x01\x02"))+16] ^= 1
+	for name, data := range map[string]string{
+		"gzip": gz(text), "gzip in a zip": zipOf(member{"a.sym.gz", gz(text), 0}), "gzip deflated in a zip": zipOf(member{"a.sym.gz", gz(text), 8}),
+		"other data behind it": gz(text) + "something else", "cut off": gz(text)[:len(gz(text))/2], "member": zipOf(member{"a.sym", text, 8}),
+		"member with another checksum": string(badSum),
+	} {
+		out, _ := expand(data, Limits{})
+		if len(out) != 1 {
+			t.Errorf("%s: %v", name, out)
+			continue
+		}
+		want := content(t, out[0])
+		out[0].Forget()
+		if got := content(t, out[0]); got != want || len(got) < 1000 {
+			t.Errorf("%s: %d bytes, and %d after Forget", name, len(want), len(got))
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -19,7 +18,7 @@ import (
 func (e *expander) openFat(src *input.Source, depth int) {
 	c := input.NewCursor(src, "fat header", 0, src.Size, binary.BigEndian)
 	wide, count := c.U32() == fat64, c.U32()
-	var names []string
+	names := map[string]bool{}
 	for range count {
 		kind, part := c.U32(), c.U32()
 		off, size := uint64(0), uint64(0)
@@ -36,10 +35,10 @@ func (e *expander) openFat(src *input.Source, depth int) {
 			break
 		}
 		name := cpuName(cpu.ByMachO(kind), otherMac, kind)
-		if slices.Contains(names, name) {
+		if names[name] {
 			name = fmt.Sprintf("%s-%d", name, part&0xffffff) // arm64 and arm64e, for example
 		}
-		names = append(names, name)
+		names[name] = true
 		if end := uint64(src.Size); off > end || size > end-off {
 			e.problem(src.Name, fmt.Sprintf("member %q", name), -1, fmt.Sprintf("%d bytes at offset 0x%x, where the file has %d in all", size, off, end), nil)
 			continue

@@ -15,10 +15,14 @@ var errNotGzip = errors.New("no gzip header")
 type members struct {
 	in   *countedReader
 	zip  gzip.Reader
-	open bool // a member is being read
+	open bool  // a member is being read
+	end  error // why no other follows
 }
 
 func (m *members) Read(p []byte) (n int, err error) {
+	if m.end != nil {
+		return 0, m.end
+	}
 	if !m.open {
 		if err = m.zip.Reset(m.in); err != nil {
 			return 0, cutOff(ofGzip(err))
@@ -32,11 +36,11 @@ func (m *members) Read(p []byte) (n int, err error) {
 	m.open = false
 	switch next, _ := m.in.Peek(2); {
 	case len(next) == 0:
-		return n, io.EOF
+		m.end = io.EOF
 	case string(next) != "\x1f\x8b":
-		return n, errNotGzip
+		m.end = errNotGzip
 	}
-	return n, nil
+	return n, m.end
 }
 
 // ofGzip returns this package's error for one of compress/gzip.

@@ -181,3 +181,14 @@ func TestGathered(t *testing.T) {
 		}
 	}
 }
+
+// TestGatheredCounts: what a spool handed over counts as unpacked, so that several members cannot together unpack
+// to more than is allowed.
+func TestGatheredCounts(t *testing.T) {
+	text := gz(string(append([]byte(symText), symLike(6<<20)...)))
+	zipped := zipOf(member{"a.sym.gz", text, 0}, member{"b.sym.gz", text, 0})
+	limits := Limits{MaxRatio: 1, RatioFloor: 8 << 20, KeepWhole: 1 << 20, Spool: func() (Spool, error) { return &gatheringSpool{}, nil }}
+	if out, err := expand(zipped, limits); !errors.Is(err, ErrRatio) || len(out) != 1 {
+		t.Error(out, err)
+	}
+}

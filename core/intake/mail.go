@@ -82,13 +82,14 @@ func object(text []byte) (map[string]jsonwriter.Value, bool) {
 
 // openUpload adds the files of an upload, each with the values that were sent with it.
 func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
-	sections, origin, problem := multipartSections, "upload", ""
+	sections, origin := multipartSections, "upload"
 	if kind == Envelope {
 		sections, origin = envelopeSections, "envelope"
 	}
 	var notes []input.Note
 	seen := map[input.Note]bool{}
 	var files []section
+	failed := false
 	sections(src, func(s section) bool {
 		if !e.another(src, string(kind)) {
 			return false
@@ -118,9 +119,12 @@ func (e *expander) openUpload(src *input.Source, kind Kind, depth int) {
 			notes = append(notes, input.Note{Origin: origin, Key: s.name, Value: strings.ToValidUTF8(string(value), "\uFFFD")})
 		}
 		return true
-	}, func(what string) { problem = what })
-	if problem != "" || len(files) == 0 {
-		e.problem(src.Name, string(kind), -1, cmp.Or(problem, "no file in it"), nil)
+	}, func(what string, err error) {
+		failed = true
+		e.problem(src.Name, string(kind), -1, what, err)
+	})
+	if !failed && len(files) == 0 {
+		e.problem(src.Name, string(kind), -1, "no file in it", nil)
 	}
 	for _, f := range files {
 		inner := src.Sub(src.Name+"/"+f.file, f.off, f.size)
@@ -218,36 +222,40 @@ func boundaryOf(src *input.Source, head []byte, first int) (line, newline []byte
 }
 
 // multipartSections yields the parts of a body of multipart/form-data.
-func multipartSections(src *input.Source, yield func(section) bool, fail func(string)) {
+func multipartSections(src *input.Source, yield func(section) bool, fail func(string, error)) {
 	w := window{src: src}
 	head, err := w.bytes(0, sniffSize)
 	first := firstPart(head)
 	if err != nil || first < 0 {
-		fail(fmt.Sprint("no part in it: ", err))
+		fail("no part in it", err)
 		return
 	}
 	boundary, crlf := boundaryOf(src, head, first)
 	delimiter := slices.Concat(crlf, boundary)
 	for at := int64(first); ; {
-		end := w.index(at, append(bytes.Clone(crlf), crlf...))
+		end, err := w.index(at, append(bytes.Clone(crlf), crlf...))
 		if end < 0 || end-at > maxValue {
-			fail(fmt.Sprintf("no end of a part's header at offset 0x%x", at))
+			fail(fmt.Sprintf("no end of a part's header at offset 0x%x", at), err)
 			return
 		}
 		header, err := w.bytes(at, end-at)
 		if err != nil {
-			fail(err.Error())
+			fail("", err)
 			return
 		}
 		s := parsePart(string(header))
 		s.off = end + int64(2*len(crlf))
 		if end = -1; boundary != nil {
-			end = w.index(s.off-int64(len(crlf)), delimiter) // an empty part ends where its header does
+			end, err = w.index(s.off-int64(len(crlf)), delimiter) // an empty part ends where its header does
 		}
 		last := end < 0
 		if last {
 			end = src.Size
-			fail("the end of the file in the middle of a part; what there is of it is used")
+			what := "the end of the file in the middle of a part"
+			if err != nil {
+				what = "a part whose end cannot be read"
+			}
+			fail(what+"; what there is of it is used", err)
 		}
 		s.size = max(end-s.off, 0)
 		if !yield(s) || last {
@@ -314,26 +322,28 @@ func (w *window) bytes(off, size int64) ([]byte, error) {
 	return p[:min(size, int64(len(p)))], err
 }
 
-// index returns where some bytes are next, or -1.
-func (w *window) index(off int64, what []byte) int64 {
+// index returns where some bytes are next, or -1. The error is that of a read.
+func (w *window) index(off int64, what []byte) (int64, error) {
 	for off < w.src.Size {
 		p, err := w.from(off, int64(len(what)))
 		if err != nil {
-			return -1
+			return -1, err
 		}
 		if i := bytes.Index(p, what); i >= 0 {
-			return off + int64(i)
+			return off + int64(i), nil
 		}
 		off += int64(max(len(p)-len(what)+1, 1))
 	}
-	return -1
+	return -1, nil
 }
 
 // envelopeSections yields the items of a Sentry envelope.
-func envelopeSections(src *input.Source, yield func(section) bool, fail func(string)) {
+func envelopeSections(src *input.Source, yield func(section) bool, fail func(string, error)) {
 	w := window{src: src}
+	var failed error
 	newline := func(at int64) int64 {
-		if end := w.index(at, []byte("\n")); end >= 0 {
+		end, err := w.index(at, []byte("\n"))
+		if failed = cmp.Or(failed, err); end >= 0 {
 			return end
 		}
 		return src.Size
@@ -350,8 +360,8 @@ func envelopeSections(src *input.Source, yield func(section) bool, fail func(str
 		}
 		p, err := w.bytes(at, min(end-at, maxValue))
 		h, ok := object(p)
-		if err != nil || !ok {
-			fail(fmt.Sprintf("an item's header at offset 0x%x that cannot be read", at))
+		if err = cmp.Or(failed, err); err != nil || !ok {
+			fail(fmt.Sprintf("an item's header at offset 0x%x that cannot be read", at), err)
 			return
 		}
 		kind := h["type"].Text()
@@ -364,7 +374,10 @@ func envelopeSections(src *input.Source, yield func(section) bool, fail func(str
 		case err == nil && n >= 0 && n <= src.Size-s.off:
 			stop = s.off + n
 		default:
-			fail(fmt.Sprintf("an item of %s bytes, where the file has %d", length.Text(), src.Size-s.off))
+			fail(fmt.Sprintf("an item of %s bytes, where the file has %d", length.Text(), src.Size-s.off), nil)
+		}
+		if failed != nil {
+			fail("an item whose end cannot be read; what there is of it is used", failed)
 		}
 		if s.size = stop - s.off; kind == "attachment" {
 			s.file = cmp.Or(h["filename"].Text(), "attachment")

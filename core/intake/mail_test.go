@@ -3,6 +3,7 @@ package intake
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -132,4 +133,32 @@ func FuzzUploads(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		Expand(input.FromBytes("x", b), Limits{}, nil)
 	})
+}
+
+// brokenAt is a file whose bytes from an offset on cannot be read.
+type brokenAt struct {
+	data []byte
+	off  int64
+}
+
+func (b brokenAt) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > b.off {
+		return 0, errors.New("bad sector")
+	}
+	return copy(p, b.data[off:]), nil
+}
+
+// TestUploadReadErrors: where a part's end cannot be read, the message says so, and not that the file ends.
+func TestUploadReadErrors(t *testing.T) {
+	dump := "MDMP" + noise(300<<10)
+	for name, text := range map[string]string{
+		"multipart": "--b\r\nContent-Disposition: form-data; name=\"upload_file_minidump\"; filename=\"a.dmp\"\r\n\r\n" + dump + "\r\n--b--\r\n",
+		"envelope":  "{}\n{\"type\":\"attachment\",\"filename\":\"a.dmp\"}\n" + strings.ReplaceAll(dump, "\n", " ") + "\n",
+	} {
+		src := input.New(name, brokenAt{[]byte(text), 200 << 10}, int64(len(text)))
+		out, err := Expand(src, Limits{}, nil)
+		if len(out) != 1 || err == nil || !strings.Contains(err.Error(), "bad sector") || strings.Contains(err.Error(), "the end of the file") {
+			t.Errorf("%s: %v, %v", name, out, err)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -47,15 +48,12 @@ func sevenZip(src *input.Source) (serialArchive, error) {
 		*last = append(*last, serialMember{m.Name, m.Size, m.Modified, func() (bool, error) { return a.Approach(m) }, func() (io.Reader, error) { return a.Reader(m) }})
 	}
 	slices.SortStableFunc(blocks, func(a, b []serialMember) int {
-		switch hasDump := slices.ContainsFunc(a, serialMember.isDump); {
-		case hasDump != slices.ContainsFunc(b, serialMember.isDump):
-			if hasDump {
-				return -1
-			}
-			return 1
-		default:
-			return int(max(-1, min(1, sizeOf(a)-sizeOf(b))))
+		if hasDump := slices.ContainsFunc(a, serialMember.isDump); hasDump == slices.ContainsFunc(b, serialMember.isDump) {
+			return cmp.Compare(sizeOf(a), sizeOf(b))
+		} else if hasDump {
+			return -1
 		}
+		return 1
 	})
 	return serialArchive{slices.Concat(blocks...), a.Release}, err
 }

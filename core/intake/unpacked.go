@@ -56,7 +56,7 @@ func tooMuch(err error) bool {
 // unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as callers
 // read. The result is kept in chunks, or in a spool if it is large.
 type unpacked struct {
-	open   func() (io.Reader, error) // starts from the beginning
+	open   func() (io.Reader, error) // starts from the beginning; nil once that is not possible any more
 	packed int64                     // the compressed size, bytes
 	size   int64                     // the expected size in bytes, or -1 if unknown
 	limits Limits
@@ -203,7 +203,6 @@ func (u *unpacked) atOnce() {
 	case n > most:
 		u.stop(u.limits.ratio(n, u.packed))
 	default:
-		u.in.unpacked.Add(n)
 		u.take(r, n)
 	}
 }
@@ -211,6 +210,7 @@ func (u *unpacked) atOnce() {
 // take replaces the unpacked bytes by another reader.
 func (u *unpacked) take(r io.ReaderAt, n int64) {
 	u.drop()
+	u.in.unpacked.Add(n)
 	u.whole, u.n, u.size, u.err = r, n, n, io.EOF
 }
 
@@ -399,11 +399,11 @@ func (u *unpacked) rewind() {
 	}
 }
 
-// Forget implements input.Forgetter. What would take long to unpack again stays.
+// Forget implements input.Forgetter. What would take long to unpack again stays, and what cannot be.
 func (u *unpacked) Forget() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.err == io.EOF && u.n <= eagerSize {
+	if u.err == io.EOF && u.n <= eagerSize && u.open != nil {
 		u.drop()
 	}
 }
@@ -420,9 +420,10 @@ func (u *unpacked) drop() {
 }
 
 // endHere makes what was unpacked so far the whole file, after its error was reported, so that
-// readers get what there is.
+// readers get what there is. Unpacking it again would end in that error.
 func (u *unpacked) endHere() {
 	if u.whole == nil && u.err != io.EOF {
+		u.open = nil
 		u.gather()
 	}
 	if u.err == nil || u.whole == nil && u.n > 0 {

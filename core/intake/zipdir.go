@@ -15,8 +15,7 @@ import (
 // reader of it keeps all members, which takes several times the bytes of the list; this one reads
 // them one after the other.
 
-// zipMember is one member, as the list has it. Sizes and offsets are in bytes, below 0 where the
-// archive claims more than there can be.
+// zipMember is one member, as the list has it. Sizes and offsets are in bytes.
 type zipMember struct {
 	name          string
 	flags, method uint16
@@ -165,7 +164,7 @@ func (m *zipMember) extend(extra []byte) {
 			widened = true
 			for _, v := range []*int64{&m.size, &m.packed, &m.header} {
 				if *v == math.MaxUint32 && len(field) >= 8 {
-					*v = int64(little.Uint64(field))
+					*v = int64(min(little.Uint64(field), math.MaxInt64))
 					field = field[8:]
 				}
 			}
@@ -180,7 +179,7 @@ func (m *zipMember) data(src *input.Source) (int64, error) {
 		return 0, err
 	}
 	if string(h[:4]) != "PK\x03\x04" {
-		return 0, errors.New("no member's header stands there")
+		return 0, errors.New("the bytes there are not a member's header")
 	}
 	off := m.header + zipHeadSize + int64(little.Uint16(h[26:])) + int64(little.Uint16(h[28:]))
 	if off > src.Size {

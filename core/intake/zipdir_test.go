@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func theirs(data []byte) (lines []string, err error) {
 		if err != nil || off > int64(len(data)) {
 			off = -1
 		}
-		lines = append(lines, fmt.Sprintf("%q %x %d %08x %d %d %d", f.Name, f.Flags, f.Method, f.CRC32, int64(f.CompressedSize64), int64(f.UncompressedSize64), off))
+		lines = append(lines, fmt.Sprintf("%q %x %d %08x %d %d %d", f.Name, f.Flags, f.Method, f.CRC32, int64(min(f.CompressedSize64, math.MaxInt64)), int64(min(f.UncompressedSize64, math.MaxInt64)), off))
 	}
 	return lines, nil
 }
@@ -215,5 +216,31 @@ func TestZipOverlap(t *testing.T) {
 	got, err := Expand(input.FromBytes("a.zip", append(out, tail...)), Limits{}, nil)
 	if len(got) < 2 || len(got) > 5 || err == nil || !strings.Contains(err.Error(), "overlap") {
 		t.Errorf("%d members: %v", len(got), err)
+	}
+}
+
+// TestOverlapBehindClaim: a member that claims more bytes than there can be does not hide that those after it
+// overlap.
+func TestOverlapBehindClaim(t *testing.T) {
+	data := []byte(zipOf(member{"a.sym", symText, 0}))
+	at := bytes.Index(data, []byte("PK\x01\x02"))
+	end := bytes.Index(data, []byte("PK\x05\x06"))
+	entry, tail := data[at:end], bytes.Clone(data[end:])
+	le := binary.LittleEndian
+	claim := bytes.Clone(entry)
+	le.PutUint32(claim[20:], 0xffffffff)
+	le.PutUint16(claim[30:], 12) // the extra field: id 1, 8 bytes
+	claim = le.AppendUint64(append(claim[:46+5:46+5], 1, 0, 8, 0), 1<<63)
+	const copies = 100
+	archive := append(bytes.Clone(data[:at]), claim...)
+	for range copies {
+		archive = append(archive, entry...)
+	}
+	le.PutUint16(tail[8:], copies+1)
+	le.PutUint16(tail[10:], copies+1)
+	le.PutUint32(tail[12:], uint32(len(archive)-at))
+	out, err := expand(string(append(archive, tail...)), Limits{})
+	if err == nil || !strings.Contains(err.Error(), "members that overlap") || len(out) > copies {
+		t.Errorf("%d members, %v", len(out), err)
 	}
 }
