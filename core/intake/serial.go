@@ -13,8 +13,9 @@ import (
 )
 
 // serial are the archives whose members follow from those before them, and are unpacked in their order.
-// Each function returns the list of members, as far as it could be read.
-var serial = map[Kind]func(src *input.Source) (serialArchive, error){Cab: cabinet, SevenZip: sevenZip}
+// Each function returns the list of members, as far as it could be read. What unpacking needs to look back
+// to takes no more memory than the budget has.
+var serial = map[Kind]func(src *input.Source, budget *input.Budget) (serialArchive, error){Cab: cabinet, SevenZip: sevenZip}
 
 // serialArchive is such an archive.
 type serialArchive struct {
@@ -31,8 +32,8 @@ type serialMember struct {
 	open     func() (io.Reader, error)
 }
 
-func sevenZip(src *input.Source) (serialArchive, error) {
-	memory := func() int64 { return min(maxWindow, src.Budget.Left(input.Memory)) }
+func sevenZip(src *input.Source, budget *input.Budget) (serialArchive, error) {
+	memory := func() int64 { return min(maxWindow, budget.Left(input.Memory)) }
 	a, err := sevenzip.Open(src, src.Size, memory, unpackers[Zstd])
 	if a == nil {
 		return serialArchive{}, err
@@ -68,7 +69,7 @@ func sizeOf(block []serialMember) (n int64) {
 	return n
 }
 
-func cabinet(src *input.Source) (serialArchive, error) {
+func cabinet(src *input.Source, _ *input.Budget) (serialArchive, error) {
 	c, err := cab.Open(src, src.Size)
 	if c == nil {
 		return serialArchive{}, err
@@ -83,7 +84,7 @@ func cabinet(src *input.Source) (serialArchive, error) {
 
 // openSerial adds the members of an archive that is read from front to back. It unpacks each whole.
 func (e *expander) openSerial(src *input.Source, kind Kind, depth int) {
-	a, err := serial[kind](src)
+	a, err := serial[kind](src, e.top.Budget)
 	if err != nil {
 		e.problem(src.Name, string(kind), -1, "a damaged archive", err)
 	}

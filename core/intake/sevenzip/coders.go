@@ -89,7 +89,7 @@ func (a *Archive) decode(c *coder, size int64, in []io.Reader) (io.Reader, error
 		if len(c.props) != 5 {
 			return nil, wrong("properties of LZMA of %d bytes", len(c.props))
 		}
-		return xz.NewLZMA(in[0], [5]byte(c.props), size, a.memory())
+		return xz.NewLZMA(in[0], [5]byte(c.props), size, min(a.memory(), size))
 	case methodLZMA2:
 		if len(c.props) != 1 {
 			return nil, wrong("properties of LZMA2 of %d bytes", len(c.props))

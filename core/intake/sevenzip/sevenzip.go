@@ -78,6 +78,9 @@ const (
 	startSize = 32
 	// maxList is how large a list of members may be, unpacked: about 100 bytes for each.
 	maxList = 16 << 20
+	// maxItems is how many folders, streams or members a list may have: each takes more memory than it
+	// may take bytes of the list, and 7-Zip writes more than these for each.
+	maxItems = maxList / 64
 	// maxSkipped is how many bytes are unpacked and passed over, besides four times the archive's size: the
 	// content of members that nobody reads, on the way to others. A small archive may claim any number.
 	maxSkipped = 16 << 20
@@ -166,6 +169,7 @@ func (a *Archive) packedList(p *parser) ([]byte, error) {
 // header reads the list of members.
 func (a *Archive) header(p *parser) error {
 	var s streams
+	listed := false
 	for {
 		switch id := p.number(); id {
 		case idArchiveProperties:
@@ -177,7 +181,11 @@ func (a *Archive) header(p *parser) error {
 		case idMainStreams:
 			s = p.streams()
 		case idFiles:
-			a.folders = s.folders
+			if listed { // the members before are of other folders
+				p.fail("two lists of members")
+				break
+			}
+			a.folders, listed = s.folders, true
 			a.files(p, &s)
 		case idEnd:
 			return p.err
@@ -215,8 +223,13 @@ func (a *Archive) files(p *parser, s *streams) {
 		}
 		p.err = cmp.Or(p.err, part.err)
 	}
-	if p.err != nil || len(names) != count {
+	if len(names) != count {
 		p.fail("names of %d members, where there are %d", len(names), count)
+	}
+	if notFolder != nil && len(notFolder) != trues(empty) {
+		p.fail("%d members without bytes, and %d that are files or not", trues(empty), len(notFolder))
+	}
+	if p.err != nil {
 		return
 	}
 	next, without := 0, 0
@@ -378,7 +391,7 @@ func (p *parser) number() (v uint64) {
 // count reads the length of a list whose items take a byte, or at least a bit, each.
 func (p *parser) count() int {
 	n := p.number()
-	if n > uint64(p.Len())*8 {
+	if n > uint64(min(p.Len()*8, maxItems)) {
 		p.fail("%d parts in a list of %d bytes", n, p.Size())
 		return 0
 	}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -279,4 +280,53 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// listed is an archive without packed bytes, whose list of members is not compressed.
+func listed(list []byte) []byte {
+	le := binary.LittleEndian
+	start := le.AppendUint64(nil, 0)
+	start = le.AppendUint64(start, uint64(len(list)))
+	start = le.AppendUint32(start, crc32.ChecksumIEEE(list))
+	out := append([]byte(Magic), 0, 4)
+	out = append(le.AppendUint32(out, crc32.ChecksumIEEE(start)), start...)
+	return append(out, list...)
+}
+
+// TestContradictoryLists: parts of a list that occur twice, with other numbers, are an error, and no member refers
+// to what is not there.
+func TestContradictoryLists(t *testing.T) {
+	folders := func(n byte) []byte { // of one byte each, stored
+		sizes := bytes.Repeat([]byte{1}, int(n))
+		return slices.Concat([]byte{idPackInfo, 0, n, idSize}, sizes, []byte{idEnd, idUnpackInfo, idFolder, n, 0},
+			bytes.Repeat([]byte{1, 1, 0}, int(n)), []byte{idCodersSize}, sizes, []byte{idEnd})
+	}
+	names := func(n byte) []byte {
+		return slices.Concat([]byte{idNames, 1 + 4*n, 0}, bytes.Repeat([]byte{'a', 0, 0, 0}, int(n)))
+	}
+	for name, list := range map[string][]byte{
+		"members without bytes": slices.Concat([]byte{idHeader, idFiles, 3, idEmptyStream, 1, 0x80, idEmptyFile, 1, 0x80, idEmptyStream, 1, 0xe0}, names(3), []byte{idEnd, idEnd}),
+		"lists of members": slices.Concat([]byte{idHeader, idMainStreams}, folders(3), []byte{idEnd, idFiles, 3}, names(3), []byte{idEnd, idMainStreams}, folders(1),
+			[]byte{idEnd, idFiles, 0, idEnd, idEnd}),
+		"lists of folders": slices.Concat([]byte{idHeader, idMainStreams}, folders(3), []byte{idSubStreams, idEnd}, folders(1), []byte{idEnd, idFiles, 3}, names(3), []byte{idEnd, idEnd}),
+	} {
+		if _, err := unpack(listed(list), 1<<20); err == nil {
+			t.Errorf("two %s: no error", name)
+		}
+	}
+}
+
+// TestManyMembers: the members that a list may have take little memory.
+func TestManyMembers(t *testing.T) {
+	const count = maxItems + 1
+	list := []byte{idHeader, idFiles, 0xe0, count & 0xff, count >> 8 & 0xff, count >> 16, idEmptyStream, 0xe0}
+	bits := (count + 7) / 8
+	list = append(list, byte(bits), byte(bits>>8), byte(bits>>16))
+	list = append(list, bytes.Repeat([]byte{0xff}, bits)...)
+	size := 1 + 4*count
+	list = append(list, idNames, 0xe0, byte(size), byte(size>>8), byte(size>>16), 0)
+	list = append(append(list, bytes.Repeat([]byte{'a', 0, 0, 0}, count)...), idEnd, idEnd)
+	if _, err := unpack(listed(list), 1<<20); err == nil || !strings.Contains(err.Error(), "parts in a list") {
+		t.Error(err)
+	}
 }

@@ -73,6 +73,10 @@ func (p *parser) streams() (s streams) {
 		case idPackInfo:
 			places = p.packInfo()
 		case idUnpackInfo:
+			if s.folders != nil || haveParts {
+				p.fail("two lists of folders")
+				break
+			}
 			s.folders = p.unpackInfo()
 			p.assign(s.folders, places)
 		case idSubStreams:
@@ -301,8 +305,8 @@ func (p *parser) subStreams(folders []folder) (out []part) {
 			} else if counts[i] == 1 {
 				m.sum, m.summed = f.sum, f.summed
 			}
-			if at += m.size; m.size < 0 || at > f.size() || p.err != nil {
-				p.fail("members that are larger than their folder")
+			if at += m.size; m.size < 0 || at > f.size() || len(out) == maxItems || p.err != nil {
+				p.fail("members that are larger than their folder, or more than %d", maxItems)
 				return nil
 			}
 			out = append(out, m)

@@ -13,14 +13,13 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"io"
-
-	"github.com/ulikunitz/xz/lzma"
 )
 
 // Reader is the unpacked content of an xz file, of one or more streams.
 type Reader struct {
 	in      *counted
 	maxDict int64
+	data    lzma2  // of the blocks
 	check   byte   // of the stream (2.1.1.2)
 	sizes   []sums // of the stream's blocks, which its index repeats
 	block   *block
@@ -32,7 +31,6 @@ type sums struct{ packed, plain uint64 }
 
 // block is the block that is being read.
 type block struct {
-	r     io.Reader
 	from  int64 // in the file
 	plain uint64
 	sum   hash.Hash // nil if its kind is not verified
@@ -53,7 +51,8 @@ func (c *counted) Read(p []byte) (int, error) {
 // NewReader begins to read an xz file. The memory for a dictionary is at most maxDict bytes: a block
 // whose header claims a larger one can be read as long as no match reaches further back.
 func NewReader(packed io.Reader, maxDict int64) (*Reader, error) {
-	r := &Reader{in: &counted{Reader: packed}, maxDict: max(maxDict, lzma.MinDictCap)}
+	r := &Reader{in: &counted{Reader: packed}, maxDict: maxDict}
+	r.data.in = r.in
 	return r, r.stream()
 }
 
@@ -64,10 +63,7 @@ func (r *Reader) wrong(what string) error { return fmt.Errorf("xz: at 0x%x: %s",
 func (r *Reader) bytes(n int) ([]byte, error) {
 	p := make([]byte, n)
 	_, err := io.ReadFull(r.in, p)
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return p, err
+	return p, unexpected(err)
 }
 
 // stream reads a stream's header (2.1.1): its magic, two bytes of flags, and their CRC-32.
@@ -91,7 +87,7 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 				break
 			}
 		}
-		n, r.err = r.block.r.Read(p)
+		n, r.err = r.data.Read(p)
 		r.block.plain += uint64(n)
 		if r.block.sum != nil {
 			r.block.sum.Write(p[:n])
@@ -142,12 +138,8 @@ func (r *Reader) next() error {
 	if _, err := io.ReadFull(fields, filter[:]); err != nil || h[1]&3 != 0 || filter[0] != 0x21 || filter[1] != 1 || filter[2] > 40 {
 		return r.wrong("a block that has other filters than LZMA2")
 	}
-	decoder, err := NewLZMA2(r.in, filter[2], r.maxDict)
-	if err != nil {
-		return err
-	}
-	r.block = &block{r: decoder, from: from, sum: newSum(r.check)}
-	return nil
+	r.block = &block{from: from, sum: newSum(r.check)}
+	return r.data.begin(filter[2], r.maxDict)
 }
 
 // newSum returns the checksum of a number, or nil for one that is not verified.
