@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -68,5 +69,40 @@ func TestDamaged(t *testing.T) {
 		if got, err := unpack(bad, 1<<20); err == nil && got != want {
 			t.Errorf("byte %d changed: %q", i, got)
 		}
+	}
+}
+
+// The blocks of a file share the memory of one dictionary, and none refers to what is in the one before.
+func TestManyBlocks(t *testing.T) {
+	packed, err := base64.StdEncoding.DecodeString(hello)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const blocks, want = 300, "hello, hello, hello"
+	block := packed[12 : len(packed)-20]
+	file := append(bytes.Clone(packed[:12]), bytes.Repeat(block, blocks)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := NewReader(bytes.NewReader(file), 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, blocks*len(want))
+	if _, err := io.ReadFull(r, got); err != nil || string(got) != strings.Repeat(want, blocks) {
+		t.Errorf("%q, %v", got[:40], err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 100<<20 {
+		t.Errorf("%d blocks took %d MB", blocks, n>>20)
+	}
+	// A second block whose first chunk does not reset the dictionary (e0 to c0).
+	second := bytes.Clone(block)
+	if at := bytes.IndexByte(second, 0xe0); at < 0 {
+		t.Fatal("no chunk")
+	} else {
+		second[at] = 0xc0
+	}
+	if got, err := unpack(append(bytes.Clone(file[:12+len(block)]), second...), 64<<20); got != want || err == nil || !strings.Contains(err.Error(), "refer to what is before") {
+		t.Errorf("%q, %v", got, err)
 	}
 }
