@@ -63,8 +63,14 @@ func isGo(f *Frame) bool {
 // copy of a function: "f(int) [clone .cold.1]", "f() [97751]", "f(int) (.part.0)".
 func withoutSuffixes(name string) string {
 	for {
-		at := max(strings.LastIndex(name, " ["), strings.LastIndex(name, " (."))
-		if at < 0 || name[len(name)-1] != closing[name[at+1]] {
+		at := -1
+		switch {
+		case strings.HasSuffix(name, "]"):
+			at = strings.LastIndex(name, " [")
+		case strings.HasSuffix(name, ")"):
+			at = strings.LastIndex(name, " (.")
+		}
+		if at < 0 || strings.Contains(name[at:], " [") && strings.Contains(name[at:], " (.") {
 			return name
 		}
 		if in := name[at+2 : len(name)-1]; strings.Trim(in, "0123456789") != "" && (in[0] != '.' && !strings.HasPrefix(in, "clone ") || strings.Contains(in, ")")) {
@@ -295,9 +301,8 @@ var closing = map[byte]byte{'(': ')', '{': '}', '[': ']', '<': '>', '`': '\''}
 // lastToken returns a function without the return type and other words before its name: "static
 // void* A<B>::c(int)" becomes "A<B>::c(int)".
 func lastToken(name string) string {
-	var tokens []string
+	starts := []int{0} // of the tokens
 	var levels []byte
-	from := 0
 	for i := range len(name) {
 		c := name[i]
 		if end, ok := closing[c]; ok {
@@ -308,40 +313,39 @@ func lastToken(name string) string {
 		switch {
 		case n > 0 && levels[n-1] == c:
 			levels = levels[:n-1]
-		case n == 0 && c == ' ':
-			tokens = append(tokens, name[from:i])
-			from = i + 1
+		case n == 0 && c == ' ' && i+1 < len(name):
+			starts = append(starts, i+1)
 		}
 	}
-	if from < len(name) {
-		tokens = append(tokens, name[from:])
+	if len(levels) == 0 {
+		name = strings.TrimSuffix(name, " ")
 	}
+	last := len(starts) - 1
 	// Arguments and clone suffixes may be separate tokens: "f (int) [clone .cold.1]".
-	for n := len(tokens); n > 1 && (strings.HasPrefix(tokens[n-1], "(") || strings.HasPrefix(tokens[n-1], "[clone")); n-- {
-		tokens = append(tokens[:n-2], tokens[n-2]+" "+tokens[n-1])
+	for last > 0 && (strings.HasPrefix(name[starts[last]:], "(") || strings.HasPrefix(name[starts[last]:], "[clone")) {
+		last--
 	}
-	if len(tokens) == 0 {
-		return ""
-	}
-	return tokens[len(tokens)-1]
+	return name[starts[last]:]
 }
 
 // withoutLambdaNumbers replaces "::$_3::" by "::$::": clang numbers lambdas in a function.
 func withoutLambdaNumbers(name string) string {
 	const prefix = "::$_"
-	for from := 0; ; {
-		i := strings.Index(name[from:], prefix)
-		if i < 0 {
-			return name
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(name, prefix)
+		b.WriteString(before)
+		if !found {
+			return b.String()
 		}
-		i += from
-		rest := strings.TrimLeft(name[i+len(prefix):], "0123456789")
-		if len(rest) == len(name)-i-len(prefix) || !strings.HasPrefix(rest, "::") {
-			from = i + len(prefix)
+		name = strings.TrimLeft(after, "0123456789")
+		if len(name) == len(after) || !strings.HasPrefix(name, "::") {
+			b.WriteString(prefix)
+			name = after
 			continue
 		}
-		name = name[:i] + "::$" + rest
-		from = i + len("::$::")
+		b.WriteString("::$::")
+		name = name[len("::"):]
 	}
 }
 

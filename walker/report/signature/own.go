@@ -60,17 +60,20 @@ func (ownLists) Shown(word string, f *Frame) string {
 // withoutLambdas writes "{lambda}" for "{lambda#1}", and for "$" as a name of its own.
 func withoutLambdas(word string) string {
 	const numbered, plain = "{lambda#", "{lambda}"
-	word = strings.ReplaceAll(word, "::$::", "::"+plain+"::")
+	rest := strings.ReplaceAll(word, "::$::", "::"+plain+"::")
+	var b strings.Builder
 	for {
-		i := strings.Index(word, numbered)
-		if i < 0 {
-			return word
+		before, after, found := strings.Cut(rest, numbered)
+		b.WriteString(before)
+		if !found {
+			return b.String()
 		}
-		rest := strings.TrimLeft(word[i+len(numbered):], "0123456789")
-		if !strings.HasPrefix(rest, "}") {
-			return word
+		if rest = strings.TrimLeft(after, "0123456789"); !strings.HasPrefix(rest, "}") {
+			b.WriteString(numbered + after)
+			return b.String()
 		}
-		word = word[:i] + plain + rest[1:]
+		b.WriteString(plain)
+		rest = rest[1:]
 	}
 }
 

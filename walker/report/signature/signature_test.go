@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/testfile"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -241,5 +242,18 @@ func TestLambdas(t *testing.T) {
 		if have := Own.Shown(f.Word(Own), &f); have != want {
 			t.Errorf("%s: have %q, want %q", name, have, want)
 		}
+	}
+}
+
+// TestWordsGrow: a word costs time in proportion to its name, whatever a symbol file has as names.
+func TestWordsGrow(t *testing.T) {
+	for _, part := range []string{" [1]", " (.1)", " (x)", "::$_1::f", "::a{lambda#1}", "f<int> "} {
+		testfile.Growth(t, 200_000, func(size int) (run func()) {
+			f := Frame{Function: "f" + strings.Repeat(part, size/len(part))}
+			return func() {
+				f.Word(Own)
+				Own.Shown(f.Function, &f)
+			}
+		})
 	}
 }
