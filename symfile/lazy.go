@@ -269,10 +269,6 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 	}
 }
 
-// longRules is the size in bytes of rules that are not kept in the cache of records; of others it may
-// have 8,192.
-const longRules = 4 << 10
-
 // Prefetch looks up the unwind records at the addresses in rules, and the symbols at those in
 // functions, where the Source reads many ranges at once faster than one after the other. The
 // results are cached for the lookups that follow. Prefetching never changes a result, and its
@@ -284,9 +280,7 @@ func (f *File) Prefetch(rules, functions []uint64) {
 	rule := func(rva uint64) error {
 		c, covered, err := f.cfi(rva)
 		if err == nil && covered {
-			if len(c.Rules) < longRules {
-				f.cfis.put(rva, c)
-			}
+			f.cfis.put(rva, c)
 		} else if err == nil {
 			_, _, err = f.frameData(rva)
 		}

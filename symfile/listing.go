@@ -90,8 +90,8 @@ func (s *Scan) lines(b []byte, base int64, v Visit) {
 }
 
 func (s *Scan) record(line []byte, off int64, v Visit) {
-	if off == 0 {
-		if line = bytes.TrimPrefix(line, bom); len(line) == 0 {
+	if off == 0 && bytes.HasPrefix(line, bom) {
+		if line, off = line[len(bom):], int64(len(bom)); len(line) == 0 {
 			return
 		}
 	}
@@ -142,24 +142,37 @@ func (f *File) FunctionAt(rva uint64) (Entry, bool, error) {
 
 // Described returns what the FUNC or PUBLIC record of an entry says itself, without lines and inlined calls.
 func (f *File) Described(e Entry) (symbol.Symbol, error) {
+	s, _, err := settled(f, func() (symbol.Symbol, bool, error) { return f.described(e) })
+	return s, err
+}
+
+func (f *File) described(e Entry) (s symbol.Symbol, ok bool, err error) {
 	b, err := f.lineAt(e.Off)
 	if err != nil {
-		return symbol.Symbol{}, err
+		return s, false, err
 	}
-	s := symbol.Symbol{Start: e.RVA}
-	rest, isFunc := keyword(bytes.TrimPrefix(b, bom), "FUNC")
-	r, ok := funcRecord{}, false
-	if isFunc {
+	var r funcRecord
+	if rest, isFunc := keyword(b, "FUNC"); isFunc {
 		r, ok = parseFunc(rest)
-	} else if rest, s.Public = keyword(bytes.TrimPrefix(b, bom), "PUBLIC"); s.Public {
+	} else if rest, s.Public = keyword(b, "PUBLIC"); s.Public {
 		r, ok = parsePublic(rest)
 	}
 	if !ok || r.rva != e.RVA {
-		return symbol.Symbol{}, &input.FormatError{File: f.src.Name, Offset: e.Off, Want: "a FUNC or PUBLIC record", Have: "another line"}
+		return symbol.Symbol{}, false, &input.FormatError{File: f.src.Name, Offset: e.Off, Want: "a FUNC or PUBLIC record", Have: "another line"}
 	}
-	s.Name, s.Size, s.ParamSize, s.Multiple = string(r.name), r.size, r.params, r.multiple
-	s.Name = cmp.Or(s.Name, nameless)
-	return s, nil
+	s.Start, s.Size, s.ParamSize, s.Multiple = e.RVA, r.size, r.params, r.multiple
+	s.Name = cmp.Or(string(r.name), nameless)
+	return s, true, nil
+}
+
+// funcOf returns the record of a FUNC. The index may have left it out, since another one covers its
+// code; then its lines are those that follow it in the file.
+func (f *File) funcOf(e Entry, size uint64) (rec, error) {
+	r, ok, err := f.find(tableFuncs, e.RVA)
+	if !ok || r.off != e.Off {
+		r = rec{rva: e.RVA, size: size, off: e.Off}
+	}
+	return r, err
 }
 
 // Lines returns the code of each line record of a FUNC, by address and without overlaps. A PUBLIC has
@@ -169,15 +182,21 @@ func (f *File) Lines(e Entry) ([]symbol.Range, error) {
 	if err != nil || s.Public {
 		return nil, err
 	}
-	fn, err := f.function(&rec{rva: e.RVA, size: s.Size, off: e.Off})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]symbol.Range, len(fn.lines))
-	for i, l := range fn.lines {
-		out[i] = symbol.Range{Start: l.start, Size: l.size}
-	}
-	return out, nil
+	out, _, err := settled(f, func() (out []symbol.Range, ok bool, err error) {
+		r, err := f.funcOf(e, s.Size)
+		if err != nil {
+			return nil, false, err
+		}
+		fn, err := f.function(&r)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, l := range fn.lines {
+			out = append(out, symbol.Range{Start: l.start, Size: l.size})
+		}
+		return out, true, nil
+	})
+	return out, err
 }
 
 // In is Lookup for an address in a function that is known, also where another one covers the address.
@@ -187,7 +206,11 @@ func (f *File) In(e Entry, rva uint64) (symbol.Symbol, error) {
 		return s, err
 	}
 	s, _, err = settled(f, func() (symbol.Symbol, symbol.Answer, error) {
-		at, err := f.locateIn(&rec{rva: e.RVA, size: s.Size, off: e.Off}, rva)
+		r, err := f.funcOf(e, s.Size)
+		if err != nil {
+			return symbol.Symbol{}, answerOf(err), err
+		}
+		at, err := f.locateIn(&r, rva)
 		if err != nil {
 			return symbol.Symbol{}, answerOf(err), err
 		}

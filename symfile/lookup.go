@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/lazy"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -35,6 +36,8 @@ const (
 	// maxInlined bounds how many inlined calls one address has; the deepest seen in a real program
 	// is 27.
 	maxInlined = 1000
+	// inlinesPerStep is how many ranges of inlined calls are compared with an address in a step of work.
+	inlinesPerStep = 16
 )
 
 // function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same
@@ -326,7 +329,7 @@ func (f *File) extentByWin(public, rva uint64) (symbol.Extent, error) {
 		r, both, err := f.tables[kind].around(public, rva)
 		switch {
 		case err != nil:
-			return 0, err
+			return 0, f.distrust(err)
 		case both:
 			return symbol.ExtentOf(public, r.rva, r.rva+r.size, rva), nil
 		case at || own:
@@ -366,6 +369,9 @@ func (f *File) locateIn(r *rec, rva uint64) (located, error) {
 	if has {
 		own = line.file
 		at.file, at.Line, at.HasLine, at.LineStart = own, line.line, true, line.start
+	}
+	if err := f.src.Draw(input.Work, int64(len(fn.inlines)/inlinesPerStep)); err != nil {
+		return located{}, f.src.Wrap("FUNC record", r.off, err)
 	}
 	calls := fn.inlinesAt(rva)
 	depth := uint32(len(calls))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/lazy"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // lineAt returns the line at a file offset, without its end, cut at 1 MiB. It is valid until the
@@ -17,11 +18,30 @@ func (f *File) lineAt(off int64) (line []byte, err error) {
 	return line, err
 }
 
+// bytesPerStep is how many bytes of lines that are in memory are parsed in a step of work.
+const bytesPerStep = 16
+
 // spans calls fn with every line that belongs to a record, in the order of the file: first the
 // record's own line. Line numbers are 0 if the file is searched: what is before the record was not
-// read, so its lines were not counted.
+// read, so its lines were not counted. spans draws the work of parsing, since the lines may be in
+// memory: a record may have millions of them.
 func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
-	if f.lazy != nil {
+	size := int64(0)
+	counted := func(b []byte, line int) {
+		size += int64(len(b)) + 1
+		fn(b, line)
+	}
+	err := f.textOf(r, counted)
+	if err == nil {
+		err = f.src.Wrap("symbol file", r.off, f.src.Draw(input.Work, size/bytesPerStep))
+	}
+	return err
+}
+
+// textOf is spans without what it costs. If the end of the record's lines is not known, they are those
+// up to the next record.
+func (f *File) textOf(r *rec, fn func(b []byte, line int)) error {
+	if f.lazy != nil || r.end == 0 {
 		return f.searchedSpans(r.off, fn)
 	}
 	for _, e := range append([]extra{{off: r.off, end: r.end, line: r.line}}, f.extrasOf(r)...) {
@@ -131,11 +151,13 @@ func (f *File) originName(num uint32) (string, error) {
 }
 
 // recent keeps the values that were put into it last: at least most of them, and at most twice as
-// many. It evicts half of them at once: Prefetch puts thousands in, and each must still be there
-// when the walk looks it up.
+// many. A large value counts as several. It evicts half of them at once: Prefetch puts thousands in,
+// and each must still be there when the walk looks it up.
 type recent[K comparable, V any] struct {
 	most     int
+	weigh    func(v V) int // how many values a large one counts as, besides itself
 	now, old map[K]V
+	weight   int // of now
 }
 
 // How many are kept of what a stack of 10,000 frames in as many functions needs: its symbols, and
@@ -145,8 +167,8 @@ const (
 	mostRules              = 8 << 10
 )
 
-func newRecent[K comparable, V any](most int) *recent[K, V] {
-	return &recent[K, V]{most: most, now: map[K]V{}}
+func newRecent[K comparable, V any](most int, weigh func(v V) int) *recent[K, V] {
+	return &recent[K, V]{most: most, weigh: weigh, now: map[K]V{}}
 }
 
 func (r *recent[K, V]) get(k K) (V, bool) {
@@ -164,11 +186,36 @@ func (r *recent[K, V]) has(k K) bool {
 
 // put stores a value and returns it.
 func (r *recent[K, V]) put(k K, v V) V {
-	if len(r.now) >= r.most {
-		r.now, r.old = map[K]V{}, r.now
+	if r.weight >= r.most {
+		r.now, r.old, r.weight = map[K]V{}, r.now, 0
 	}
 	r.now[k] = v
+	r.weight += 1 + r.weigh(v)
 	return v
 }
 
-func (r *recent[K, V]) clear() { r.now, r.old = map[K]V{}, nil }
+func (r *recent[K, V]) clear() { r.now, r.old, r.weight = map[K]V{}, nil, 0 }
+
+// The sizes of usual values, beyond which they count as several: some 500 bytes each.
+const (
+	usualText    = 512
+	usualInlines = 8
+	usualOps     = 32
+)
+
+func weighName(name string) int { return len(name) / usualText }
+
+func weighSymbol(s symbol.Symbol) int {
+	return len(s.Name)/usualText + len(s.Inlines)/usualInlines
+}
+
+func weighRow(e rowEntry) int { return int(e.row.Ops()) / usualOps }
+
+func weighCFI(c CFIRecord) int {
+	const deltaSize = 40 // besides its text
+	n := len(c.Rules) + deltaSize*len(c.Deltas)
+	for i := range c.Deltas {
+		n += len(c.Deltas[i].Rules)
+	}
+	return n / usualText
+}

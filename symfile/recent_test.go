@@ -2,10 +2,22 @@ package symfile
 
 import "testing"
 
+// TestRecentWeight: large values are fewer, so that what is kept has a limit in bytes.
+func TestRecentWeight(t *testing.T) {
+	const most, large = 100, 9
+	r := newRecent[int](most, func(int) int { return large })
+	for i := range 1000 {
+		r.put(i, i)
+		if n := len(r.now) + len(r.old); n > 2*most/(1+large) || !r.has(i) {
+			t.Fatalf("%d are kept, with the last: %v", n, r.has(i))
+		}
+	}
+}
+
 // TestRecent: the last values are there whenever they are looked up, and not all of those before.
 func TestRecent(t *testing.T) {
 	const most = 100
-	r := newRecent[int, int](most)
+	r := newRecent[int](most, func(int) int { return 0 })
 	for i := range 12*most + 7 {
 		if got := r.put(i, -i); got != -i {
 			t.Fatalf("%d was put, %d answered", -i, got)

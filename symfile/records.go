@@ -244,6 +244,23 @@ func parseCFI(b []byte) (r cfiRecord, ok bool) {
 	return r, !f.bad
 }
 
+// stackCFI and stackWin parse a whole line. Of another line ok is false.
+func stackCFI(line []byte) (r cfiRecord, ok bool) {
+	rest, _ := keyword(line, "STACK")
+	if rest, ok = keyword(rest, "CFI"); !ok {
+		return r, false
+	}
+	return parseCFI(rest)
+}
+
+func stackWin(line []byte) (r winRecord, ok bool) {
+	rest, _ := keyword(line, "STACK")
+	if rest, ok = keyword(rest, "WIN"); !ok {
+		return r, false
+	}
+	return parseWin(rest)
+}
+
 // hexVal maps a byte to the value of the hexadecimal digit that it is, or to 0xff. Breakpad writes
 // lower case; both peers read upper case too.
 var hexVal = func() (t [256]uint8) {

@@ -3,7 +3,6 @@ package symfile
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -70,27 +69,34 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 		return CFIRecord{}, false, err
 	}
 	c := CFIRecord{Start: r.rva, Size: r.size, Line: int(r.line), Offset: r.off}
-	sure := false
-	err = f.spans(&r, func(b []byte, line int) {
-		rest, _ := keyword(b, "STACK")
-		rest, _ = keyword(rest, "CFI")
-		d, ok := parseCFI(rest)
+	err = f.cfiLines(&r, func(d cfiRecord, _ []byte, line int) {
 		switch {
-		case !ok:
 		case d.init:
-			c.Rules, sure = string(d.rules), d.rva == r.rva
+			c.Rules = string(d.rules)
 		case d.rva >= r.rva && d.rva <= rva:
 			c.Deltas = append(c.Deltas, CFIDelta{Address: d.rva, Line: line, Rules: string(d.rules)})
 		}
 	})
-	if err == nil {
-		err = f.sure(sure)
-	}
 	if err != nil {
 		return CFIRecord{}, false, err
 	}
 	sortFew(c.Deltas, func(a, b CFIDelta) int { return cmp.Compare(a.Address, b.Address) })
 	return c, true, nil
+}
+
+// cfiLines calls fn with the STACK CFI INIT record and its deltas, in the order of the file.
+func (f *File) cfiLines(r *rec, fn func(d cfiRecord, text []byte, line int)) error {
+	sure := false
+	err := f.spans(r, func(b []byte, line int) {
+		if d, ok := stackCFI(b); ok {
+			sure = sure || d.init && d.rva == r.rva
+			fn(d, b, line)
+		}
+	})
+	if err == nil {
+		err = f.sure(sure)
+	}
+	return err
 }
 
 // Row returns the unwind rules of STACK CFI at a module-relative address, for a CPU.
@@ -150,40 +156,44 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 }
 
 func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
-	for i, typ := range [2]int{4, 0} {
-		r, ok, err := f.find(tableWin4+tableKind(i), rva)
-		if err != nil {
-			return unwind.FrameData{}, answerOf(err), err
+	r, text, ok, err := f.win(rva)
+	if err != nil || !ok {
+		return unwind.FrameData{}, answerOf(err), err
+	}
+	w, _ := stackWin(text)
+	if err := f.src.Draw(input.Work, stepsPerByte*int64(len(w.program))); err != nil {
+		return unwind.FrameData{}, symbol.No, f.src.Wrap("STACK WIN record", r.off, err)
+	}
+	d := unwind.FrameData{
+		Type: int(w.typ), Start: w.rva, Size: w.size,
+		Prolog: w.prolog, Epilog: w.epilog, Params: w.params,
+		SavedRegs: w.savedRegs, Locals: w.locals, MaxStack: w.maxStack,
+		Program: string(w.program), HasProgram: w.hasProgram, AllocatesBP: w.allocatesBP,
+		Origin: unwind.Origin{File: f.src.Name, Part: fmt.Sprintf("STACK WIN %d", w.typ), Line: int(r.line)},
+	}
+	if r.line == 0 {
+		d.Origin.Offset = r.off
+	}
+	return d, symbol.Yes, nil
+}
+
+// win returns the STACK WIN record that covers an address: one of type 4 before one of type 0.
+func (f *File) win(rva uint64) (r rec, text []byte, ok bool, err error) {
+	for _, k := range [2]tableKind{tableWin4, tableWin0} {
+		if r, ok, err = f.find(k, rva); err != nil {
+			return r, nil, false, err
 		}
 		if !ok {
 			continue
 		}
-		b, err := f.lineAt(r.off)
-		if err != nil {
-			return unwind.FrameData{}, answerOf(err), err
+		if text, err = f.lineAt(r.off); err != nil {
+			return r, nil, false, err
 		}
-		rest, _ := keyword(b, "STACK")
-		rest, _ = keyword(rest, "WIN")
-		w, ok := parseWin(rest)
-		if err := f.sure(ok && w.rva == r.rva); err != nil {
-			return unwind.FrameData{}, symbol.No, err
-		}
-		d := unwind.FrameData{
-			Type: typ, Start: w.rva, Size: w.size,
-			Prolog: w.prolog, Epilog: w.epilog, Params: w.params,
-			SavedRegs: w.savedRegs, Locals: w.locals, MaxStack: w.maxStack,
-			Program: string(w.program), HasProgram: w.hasProgram, AllocatesBP: w.allocatesBP,
-			Origin: unwind.Origin{File: f.src.Name, Part: "STACK WIN 4", Line: int(r.line)},
-		}
-		if r.line == 0 {
-			d.Origin.Offset = r.off
-		}
-		if typ == 0 {
-			d.Origin.Part = "STACK WIN 0"
-		}
-		return d, symbol.Yes, nil
+		w, ok := stackWin(text)
+		is := k == tableWin4 && w.typ == 4 || k == tableWin0 && w.typ == 0
+		return r, text, ok, f.sure(ok && is && w.rva == r.rva)
 	}
-	return unwind.FrameData{}, symbol.No, nil
+	return r, nil, false, nil
 }
 
 // RecordLine is a line of the file, without its end.
@@ -212,29 +222,17 @@ func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
 	if err != nil || !covers {
 		return nil, false, err
 	}
-	type located struct {
+	type record struct {
 		RecordLine
-		rva  uint64
-		init bool
+		rva uint64
 	}
-	var all []located
-	err = f.spans(&r, func(b []byte, line int) {
-		rest, _ := keyword(b, "STACK")
-		rest, _ = keyword(rest, "CFI")
-		d, ok := parseCFI(rest)
-		if ok && (d.init || d.rva >= r.rva && d.rva <= rva) {
-			all = append(all, located{RecordLine{line, strings.TrimRight(string(b), "\r\n")}, d.rva, d.init})
+	var all []record // the first is the INIT record
+	err = f.cfiLines(&r, func(d cfiRecord, text []byte, line int) {
+		if d.rva >= r.rva && d.rva <= rva {
+			all = append(all, record{RecordLine{line, string(text)}, d.rva})
 		}
 	})
-	sortFew(all, func(a, b located) int {
-		switch {
-		case a.init != b.init && a.init:
-			return -1
-		case a.init != b.init:
-			return 1
-		}
-		return cmp.Compare(a.rva, b.rva)
-	})
+	sortFew(all, func(a, b record) int { return cmp.Compare(a.rva, b.rva) })
 	out := make([]RecordLine, len(all))
 	for i := range all {
 		out[i] = all[i].RecordLine
@@ -245,21 +243,10 @@ func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
 // WinText returns the STACK WIN record that FrameData uses, as text, or false if none covers the
 // address.
 func (f *File) WinText(rva uint64) (RecordLine, bool, error) {
-	return settled(f, func() (RecordLine, bool, error) { return f.winText(rva) })
-}
-
-func (f *File) winText(rva uint64) (RecordLine, bool, error) {
-	for i := range 2 {
-		r, ok, err := f.find(tableWin4+tableKind(i), rva)
-		if err != nil {
-			return RecordLine{}, false, err
-		}
-		if ok {
-			b, err := f.lineAt(r.off)
-			return RecordLine{int(r.line), strings.TrimRight(string(b), "\r\n")}, err == nil, err
-		}
-	}
-	return RecordLine{}, false, nil
+	return settled(f, func() (RecordLine, bool, error) {
+		r, text, ok, err := f.win(rva)
+		return RecordLine{int(r.line), string(text)}, ok, err
+	})
 }
 
 // cfiTable is a file's STACK CFI records as an unwind.Table.
@@ -299,11 +286,8 @@ func (t *cfiTable) Each(fn func(start, end uint64, row unwind.Row) error) error 
 		}
 		var init string
 		var deltas []CFIDelta
-		err := f.spans(&r, func(b []byte, line int) {
-			rest, _ := keyword(b, "STACK")
-			rest, _ = keyword(rest, "CFI")
-			switch d, ok := parseCFI(rest); {
-			case !ok:
+		err := f.cfiLines(&r, func(d cfiRecord, _ []byte, line int) {
+			switch {
 			case d.init:
 				init = string(d.rules)
 			case d.rva < r.rva || d.rva-r.rva >= r.size:
@@ -329,15 +313,19 @@ func (t *cfiTable) Each(fn func(start, end uint64, row unwind.Row) error) error 
 // range.
 func (t *cfiTable) record(r *rec, init string, deltas []CFIDelta, fn func(start, end uint64, row unwind.Row) error) error {
 	rules := make([]string, 0, len(deltas))
-	start, line := r.rva, int(r.line)
+	start, line, size := r.rva, int(r.line), len(init)
 	for i := 0; ; {
 		for i < len(deltas) && deltas[i].Address == start {
 			rules, line = append(rules, deltas[i].Rules), deltas[i].Line
+			size += len(deltas[i].Rules)
 			i++
 		}
 		end := r.rva + r.size
 		if i < len(deltas) {
 			end = deltas[i].Address
+		}
+		if err := t.f.src.Draw(input.Work, stepsPerByte*int64(size)); err != nil {
+			return t.f.src.Wrap("STACK CFI record", r.off, err)
 		}
 		row, _, err := unwind.ParseCFI(t.arch, init, rules)
 		if err != nil {

@@ -330,7 +330,10 @@ func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 			u.fail()
 		}
 	}
-	if rest != 0 {
+	switch {
+	case u.bad: // before memory is taken for the heads
+		return h, f.badIndex("an index", "one with more blocks than it has bytes for")
+	case rest != 0:
 		return h, f.badIndex(fmt.Sprintf("an index of %d bytes", size-rest), fmt.Sprintf("one of %d", size))
 	}
 	const most = 1<<31 - 1
