@@ -209,7 +209,7 @@ func (m *machine) step(r *reader) bool {
 		if m.used == len(m.stack) {
 			m.stack = append(m.stack, state{})
 		}
-		m.stack[m.used].copyFrom(&m.cur)
+		m.copyState(r, &m.stack[m.used], &m.cur)
 		m.used++
 	case opRestoreState:
 		if m.used == 0 {
@@ -217,7 +217,7 @@ func (m *machine) step(r *reader) bool {
 			break
 		}
 		m.used--
-		m.cur.copyFrom(&m.stack[m.used])
+		m.copyState(r, &m.cur, &m.stack[m.used])
 	case opDefCFA:
 		reg := r.uleb()
 		m.cfa(reg, int64(r.uleb()))
@@ -254,6 +254,13 @@ func (m *machine) step(r *reader) bool {
 		m.unknown(r, at, op)
 	}
 	return false
+}
+
+// copyState remembers a state or restores it, and draws a step of work for each rule: an entry may
+// have millions of these instructions.
+func (m *machine) copyState(r *reader, to, from *state) {
+	to.copyFrom(from)
+	r.draw(int64(len(from.rules)))
 }
 
 // unknown fails at an instruction that is not known. Its operands are not either, so nothing after

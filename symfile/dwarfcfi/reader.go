@@ -128,6 +128,15 @@ func (r *reader) fail(want, have string) {
 	r.pos = len(r.data)
 }
 
+// draw draws steps of work. If there are not enough left, that is the reader's error.
+func (r *reader) draw(steps int64) {
+	s := r.sec
+	if err := s.src.Draw(input.Work, steps); err != nil && r.err == nil {
+		r.err = s.src.Wrap(s.name, r.at(), err)
+		r.pos = len(r.data)
+	}
+}
+
 // take returns the next n bytes.
 func (r *reader) take(n int) []byte {
 	if n < 0 || n > r.left() {

@@ -208,6 +208,8 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 			from = m.loc
 		}
 	}
+	// A stack may have thousands of frames in one function.
+	r.draw(int64(r.pos))
 	if r.err != nil {
 		return unwind.Row{}, false, r.err
 	}

@@ -1,6 +1,10 @@
 package sframe
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
 
 // entry is a frame row entry (2.4): the rules from its start to that of the next entry.
 //
@@ -85,13 +89,17 @@ func (t *table) fill(fn *function, e *entry) error {
 	return nil
 }
 
+// stepsPerRow is the work of reading a row, as a lookup has to read those before the one that it needs.
+const stepsPerRow = 4
+
 // entry returns the last of a function's rows that starts at or before an offset in the function.
 func (t *table) entry(fn *function, off uint32) (found entry, ok bool, err error) {
 	at := fn.rowsAt
 	var e entry
 	// Rows have no fixed size, so they are read from the first one on. Their words are read of the
 	// one that counts alone.
-	for i := uint32(0); i < fn.rows; i++ {
+	i := uint32(0)
+	for ; i < fn.rows; i++ {
 		next, err := t.read(fn, at, &e)
 		if err != nil {
 			return found, false, err
@@ -104,6 +112,9 @@ func (t *table) entry(fn *function, off uint32) (found entry, ok bool, err error
 		}
 		found.at, found.start, found.info, ok = e.at, e.start, e.info, true
 		at = next
+	}
+	if err := t.src.Draw(input.Work, stepsPerRow*int64(i)); err != nil {
+		return found, false, t.src.Wrap(SectionName, fn.rowsAt, err)
 	}
 	if ok {
 		err = t.fill(fn, &found)

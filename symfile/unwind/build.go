@@ -166,7 +166,7 @@ func Simplify(arch *cpu.Arch, code []Op, forCFA bool) (Rule, error) {
 		return Rule{Kind: Computed, Code: code}, nil
 	}
 	var stack [maxDepth]Rule
-	n := 0
+	n, copied := 0, 0
 	for i := 0; i < len(code); i++ {
 		op := &code[i]
 		takes, gives := op.arity()
@@ -187,14 +187,16 @@ func Simplify(arch *cpu.Arch, code []Op, forCFA bool) (Rule, error) {
 		case takes == 1 && gives == 1:
 			stack[n-1].unary(arch, *op)
 		case takes == 2 && gives == 1:
+			copied += len(stack[n-1].Code)
 			stack[n-2].binary(arch, op.Kind, &stack[n-1])
 		default:
 			if shuffle(*op, stack[:], n); gives > takes {
 				stack[n] = stack[n].shared()
+				copied += len(stack[n].Code)
 			}
 		}
 		// Each "dup +" doubles a rule.
-		if n += gives - takes; n > 0 && len(stack[n-1].Code) > maxSteps {
+		if n += gives - takes; copied > maxCopied || n > 0 && len(stack[n-1].Code) > maxSteps {
 			return fail("the expression grows too long")
 		}
 	}

@@ -138,6 +138,9 @@ const (
 	// record's expression, so that a crafted file cannot make one frame slow.
 	maxSteps = 2048
 	maxText  = 16384
+	// maxCopied limits the ops that are copied while rules are made of a text or an expression: each use
+	// of a variable, and each dup, may copy a long rule.
+	maxCopied = 16 * maxSteps
 )
 
 // compute returns l op r, or op r for operators of one value. The caller masks the result to the

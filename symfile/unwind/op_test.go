@@ -138,7 +138,8 @@ func TestSimplify(t *testing.T) {
 	for text, reason := range map[string]string{
 		"": "no value", "+": "lacks operands", "dup": "lacks operands", "1 pick:1": "lacks operands",
 		"1 if:9": "jump out", "jump:4": "jump out", strings.Repeat("1 ", 40): "too deep", strings.Repeat("1 + ", 3000): "too many operations",
-		"$rax " + strings.Repeat("dup * ", 20): "too long", "entry:2 1": "entry value",
+		"$rax " + strings.Repeat("dup * ", 20):                                       "too long",
+		"$rax " + strings.Repeat("dup * ", 9) + strings.Repeat("dup 1 * drop ", 200): "too long", "entry:2 1": "entry value",
 	} {
 		_, err := Simplify(amd64, code(amd64, text), false)
 		var rule *RuleError

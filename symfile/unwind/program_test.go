@@ -79,6 +79,8 @@ func TestParseProgramErrors(t *testing.T) {
 		{strings.Repeat("$a 1 =", 2500), "too many words"},
 		// Each line doubles the text of $T0.
 		{"$T0 $ebp ^ = " + strings.Repeat("$T0 $T0 $T0 * = ", 60), "grows too long"},
+		// A long rule that is copied again and again.
+		{"$T0 $ebp ^ = " + strings.Repeat("$T0 $T0 $T0 * = ", 9) + strings.Repeat("$T1 $T0 $ebp * = ", 200) + "$eip 1 = $esp 1 =", "grows too long"},
 	} {
 		if row, err := ParseProgram(x86, c.text, nil); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%.40q: %v %v, want %q", c.text, row, err, c.reason)

@@ -301,7 +301,7 @@ func (o Origin) location() string {
 // Equal reports whether two rows have the same rules. The order of Saved and the Origin do not
 // matter, and a saved register whose rule is Unset counts as absent.
 func (r *Row) Equal(o *Row) bool {
-	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) || r.Signal != o.Signal || r.OthersUndefined != o.OthersUndefined {
+	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) || r.Signed != o.Signed || r.Signal != o.Signal || r.OthersUndefined != o.OthersUndefined {
 		return false
 	}
 	return r.within(o) && o.within(r)

@@ -37,6 +37,7 @@ type machine struct {
 	program bool
 	vars    func(string) (uint64, bool)
 	set     []assigned // by the first assignment
+	copied  int        // ops, see maxCopied
 }
 
 // assigned is a name of a program, with its value.
@@ -109,10 +110,11 @@ func (m *machine) run() (top Rule, n int, err error) {
 					return top, 0, err
 				}
 			}
+			m.copied += len(r.Code)
 			l.binary(m.arch, op, r)
 		}
 		// A program that multiplies a name by itself doubles its rule.
-		if len(stack[n-1].Code) > maxSteps {
+		if m.copied > maxCopied || len(stack[n-1].Code) > maxSteps {
 			return top, 0, m.fail("it grows too long")
 		}
 	}
@@ -187,6 +189,7 @@ func (m *machine) read(it *Rule) error {
 	name, _ := cut(m.text[it.Offset:])
 	if i := m.find(name); i >= 0 {
 		*it = m.set[i].rule.shared()
+		m.copied += len(it.Code)
 		return nil
 	}
 	if name == ".undef" {
