@@ -228,6 +228,40 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
+// TestSamePage: of pages that several entries of the index share, each ends where the entry after its own begins, and
+// reading them again draws work.
+func TestSamePage(t *testing.T) {
+	const n = 500
+	one := words(0x01000000, 0x01000000)
+	le := binary.LittleEndian
+	index := one[:28]
+	le.PutUint32(index[24:], n+1)
+	page := one[52:]
+	for i := range uint32(n + 1) {
+		index = append(index[:28+12*i:28+12*i], words(0)[28:40]...)
+		le.PutUint32(index[28+12*i:], 0x1000)
+		le.PutUint32(index[28+12*i+4:], 28+12*(n+1))
+	}
+	le.PutUint32(index[28+12*n:], 0x1200)
+	src := input.FromBytes("a", append(index, page...))
+	src.Budget = &input.Budget{}
+	tab, err := Open(src, Config{Arch: cpu.AMD64, Order: le, File: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[uint64]int{}
+	before := src.Left(input.Work)
+	if err := tab.Each(func(_, end uint64, _ unwind.Row) error { ends[end]++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if ends[0x1200] != 1 || ends[0x1100] != n {
+		t.Errorf("%v", ends)
+	}
+	if drawn := before - src.Left(input.Work); drawn < 2*n {
+		t.Errorf("%d steps of work for %d entries", drawn, 2*n)
+	}
+}
+
 // TestCosts: a lookup is a search, and all rules take time in proportion to their number.
 func TestCosts(t *testing.T) {
 	testfile.Growth(t, 4000, func(size int) func() {

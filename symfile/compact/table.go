@@ -62,6 +62,9 @@ const (
 	compressedPage = 3
 )
 
+// stepsPerEntry is the work of reading an entry.
+const stepsPerEntry = 4
+
 // Open opens a section. Its addresses count from the program's header: they are RVAs.
 //
 //	0 version u32 · 4 common words: offset u32, count u32 · 12 personalities: offset u32, count u32 · 20 index: offset u32, count u32
@@ -140,7 +143,7 @@ func (t *table) open(n uint32) (page, error) {
 	if c.Err() != nil || p.at == 0 {
 		return p, c.Err()
 	}
-	if p.at == t.page.at && p.start == t.page.start {
+	if p.at == t.page.at && p.start == t.page.start && p.end == t.page.end {
 		return t.page, nil
 	}
 	c = input.NewCursor(t.src, SectionName, p.at, min(12, max(0, t.src.Size-p.at)), t.cfg.Order)
@@ -318,6 +321,10 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 		}
 		if p.at == 0 {
 			continue
+		}
+		// Pages may be the same, or lie over each other.
+		if err := t.src.Draw(input.Work, stepsPerEntry*int64(p.count)); err != nil {
+			return t.src.Wrap(SectionName, p.at, err)
 		}
 		for i := uint32(0); i < p.count; i++ {
 			e, err := t.entry(&p, i)

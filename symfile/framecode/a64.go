@@ -180,7 +180,7 @@ func (m *machine) outlined(after, callee uint64) bool {
 	if m.called == nil || m.inCallee || !inRegister || m.returned && after == m.pc {
 		return false
 	}
-	f, ok := m.called(callee)
+	f, ok := m.callee(callee)
 	before := m.state
 	m.inCallee = true
 	defer func() { m.inCallee = false }()

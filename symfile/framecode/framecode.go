@@ -121,15 +121,15 @@ type machine struct {
 	returned bool
 	// drifts: settle follows the code. taken is what it finds: how many bytes of the stack calls have
 	// taken, by their return addresses.
-	drifts bool
-	taken  map[uint64]int64
-	// called is the Function's Callee; callee is the same where settle may ask it.
-	called, callee func(at uint64) (Function, bool)
-	inCallee       bool // outlined does a callee's code
-	entry          state
-	steps          *int
-	todo           [3]ways // of follow; kept, since a function may have many
-	seen           []uint8 // the sizes of the instructions that follow has done, by their distance from the first
+	drifts   bool
+	taken    map[uint64]int64
+	called   func(at uint64) (Function, bool) // the Function's Callee, see callee
+	asks     bool                             // settle asks callees what they take
+	inCallee bool                             // outlined does a callee's code
+	entry    state
+	steps    *int
+	todo     [3]ways // of follow; kept, since a function may have many
+	seen     []uint8 // the sizes of the instructions that follow has done, by their distance from the first
 	// decode does one instruction and returns its size, 0 if it has none.
 	decode func(m *machine, at uint64, code []byte) (int, flow)
 }
@@ -325,6 +325,19 @@ type Function struct {
 	Callee func(at uint64) (Function, bool)
 }
 
+// bytesPerStep is how many bytes of a function that is called are read in the time of a step.
+const bytesPerStep = 256
+
+// callee returns a function that is called. To read its code takes steps.
+func (m *machine) callee(at uint64) (f Function, ok bool) {
+	if m.called == nil {
+		return f, false
+	}
+	f, ok = m.called(at)
+	*m.steps -= len(f.Code) / bytesPerStep
+	return f, ok
+}
+
 // Body returns the rules at pc in a function. returned says that pc is a return address: the rules
 // are those of the call before it, since code may lead there by other ways too if the call never
 // returns. steps is how many instructions may be followed, and is counted down.
@@ -338,11 +351,10 @@ func Body(arch *cpu.Arch, order binary.ByteOrder, f *Function, pc uint64, return
 	if arch != cpu.X86 {
 		return row, ok
 	}
-	for _, callee := range [...]func(uint64) (Function, bool){nil, f.Callee} {
+	for _, m.asks = range [...]bool{false, true} {
 		if ok {
 			break
 		}
-		m.callee = callee
 		m.settle(f, steps)
 		row, ok = m.rules(f, steps)
 	}

@@ -210,10 +210,10 @@ func decodeX86(m *machine, at uint64, code []byte) (int, flow) {
 // the caller's stack pointer in ecx while it aligns the stack, also over such a call.
 func (m *machine) pcThunk(callee uint64, direct bool) (cpu.Reg, bool) {
 	regs := disasm.RegistersX86[m.arch]
-	if !direct || m.called == nil || m.get(regs[0]).kind != sum && m.get(regs[1]).kind != sum && m.get(regs[2]).kind != sum {
+	if !direct || m.get(regs[0]).kind != sum && m.get(regs[1]).kind != sum && m.get(regs[2]).kind != sum {
 		return cpu.NoReg, false
 	}
-	f, ok := m.called(callee)
+	f, ok := m.callee(callee)
 	if !ok || !IsPCThunk(m.arch, f.Code) {
 		return cpu.NoReg, false
 	}
@@ -234,7 +234,7 @@ func IsPCThunk(arch *cpu.Arch, c []byte) bool {
 func (m *machine) x86Called(to, callee uint64, direct bool) {
 	sp := m.get(m.arch.SP)
 	n, known := m.taken[to]
-	if m.drifts && direct && m.callee != nil {
+	if m.drifts && m.asks && direct {
 		if n, known = m.takes(callee); known {
 			m.taken[to] = n
 		}
