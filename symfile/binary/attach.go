@@ -43,7 +43,15 @@ func (f *elfProgram) attachFile(src *input.Source) (bool, error) {
 		if !f.isSplit() {
 			return false, nil
 		}
-		f.split = append(f.split, &splitFile{elf: e, isPackage: isPack(e)})
+		s := &splitFile{elf: e, isPackage: isPack(e)}
+		f.split = append(f.split, s)
+		if !s.isPackage {
+			if f.dwos == nil {
+				f.dwos = map[string][]*splitFile{}
+			}
+			name := baseName(e.Src.Name)
+			f.dwos[name] = append(f.dwos[name], s)
+		}
 		return true, nil
 	}
 	if attached, err := f.attachAlt(e); attached || err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -212,5 +213,40 @@ func TestLinks(t *testing.T) {
 		if have != want {
 			t.Errorf("%s: %s, want %s", path, have, want)
 		}
+	}
+}
+
+// TestAttachReturnsMemory: what lookups keep of a file is returned when another file is attached, which
+// replaces it.
+func TestAttachReturnsMemory(t *testing.T) {
+	read := func(name string) *input.Source {
+		b, err := os.ReadFile("../dwarf/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return input.FromBytes(name, b)
+	}
+	src := read("clang5-split.elf")
+	src.Budget = &input.Budget{}
+	f, err := files.Open(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := func() int64 {
+		if attached, err := f.Attach(read("clang5-split-plain.dwo")); !attached || err != nil {
+			t.Fatal(attached, err)
+		}
+		functions := 0
+		if err := f.Each(func(fn symbol.Function) error {
+			functions++
+			_, _, err := f.Lookup(fn.Ranges[0].Start)
+			return err
+		}); err != nil || functions == 0 {
+			t.Fatal(functions, err)
+		}
+		return src.Budget.Limit(input.Memory) - src.Budget.Left(input.Memory)
+	}
+	if first, second := used(), used(); first == 0 || first != second {
+		t.Errorf("%d bytes of memory, then %d", first, second)
 	}
 }

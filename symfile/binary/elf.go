@@ -21,8 +21,9 @@ type elfProgram struct {
 	mini       *elf.File // the file in .gnu_debugdata
 	miniRead   bool
 	split      []*splitFile
-	embedded   *splitFile // see packed
-	goPart     *goTable   // see goELF
+	dwos       map[string][]*splitFile // those of split with one unit, by the last part of their names
+	embedded   *splitFile              // see embeddedSplit
+	goPart     *goTable                // see goELF
 }
 
 // openELF opens an ELF file. A core file is refused: it is a dump of a process and no program.
@@ -72,16 +73,20 @@ func (f *elfProgram) opened() (out []*elf.File) {
 // loader makes read-only after it has relocated them may not be written to.
 func elfSections(e *elf.File) (out []symbol.Section) {
 	const segRelro, secThreadLocal = 0x6474e552, 0x400 // PT_GNU_RELRO, SHF_TLS
+	var relro elf.Segment                              // glibc's loader takes the last
+	for _, g := range e.Segments {
+		if g.Type == segRelro {
+			relro = g
+		}
+	}
 	for i := range e.Sections {
 		s := &e.Sections[i]
 		if !s.Alloc() || s.Flags&secThreadLocal != 0 && !s.HasBytes() || s.Address < e.Base {
 			continue
 		}
-		relro := slices.ContainsFunc(e.Segments, func(g elf.Segment) bool {
-			return g.Type == segRelro && s.Address >= g.Address && s.Address-g.Address < g.MemSize
-		})
+		inRelro := s.Address >= relro.Address && s.Address-relro.Address < relro.MemSize
 		out = append(out, symbol.Section{Range: symbol.Range{Start: s.Address - e.Base, Size: s.Size}, Name: s.Name,
-			Write: s.Flags&flagWrite != 0 && !relro, Exec: s.Exec()})
+			Write: s.Flags&flagWrite != 0 && !inRelro, Exec: s.Exec()})
 	}
 	return out
 }

@@ -74,11 +74,11 @@ func (f *elfProgram) openDWARF(e *elf.File, symbols dwarf.Symbols) (*dwarf.Data,
 // findSplit returns the .dwo file of a unit, or the package that may have the unit. Dumps and users
 // have other folders than the compiler had, so it chooses the .dwo file whose path has the longest
 // common end with the unit's.
-func (f *elfProgram) findSplit(dwoName, _ string, _ uint64) (*dwarf.Sections, bool) {
+func (f *elfProgram) findSplit(dwoName string) (*dwarf.Sections, bool) {
 	var best *splitFile
 	most := 0
-	for _, s := range f.split {
-		if n := commonSuffix(s.elf.Src.Name, dwoName); !s.isPackage && n > most {
+	for _, s := range f.dwos[baseName(dwoName)] {
+		if n := commonSuffix(s.elf.Src.Name, dwoName); n > most {
 			best, most = s, n
 		}
 	}

@@ -82,6 +82,11 @@ type program interface {
 
 // setProgram sets the file's program and drops the opened sections: the new program may have more.
 func (f *File) setProgram(p program) {
+	for _, s := range f.symbols {
+		if d, ok := s.table.(*dwarf.Data); ok {
+			d.Close()
+		}
+	}
 	f.program, f.id = p, p.identity()
 	f.tables, f.names, f.symbols, f.rows, f.found = nil, nil, nil, nil, nil
 }

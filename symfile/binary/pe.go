@@ -339,13 +339,7 @@ func (f *peProgram) unwindTables() []*table {
 	if f.pe.Hybrid != "" {
 		f.hybridTables(add)
 	} else if hasTable {
-		add(".pdata", func() (unwind.Table, error) {
-			t, err := f.pdata()
-			if err != nil {
-				return nil, err
-			}
-			return t, nil
-		})
+		add(".pdata", func() (unwind.Table, error) { return f.pdata() })
 	}
 	if s := f.pe.Section(".eh_frame"); s != nil {
 		add(".eh_frame", func() (unwind.Table, error) {

@@ -187,8 +187,13 @@ func (t *abbrevTable) get(code uint64) *abbrev {
 	return t.others[code]
 }
 
-// maxAbbrevs limits the tables that an object caches, in bytes of the section.
-const maxAbbrevs = 2 << 20
+const (
+	// maxAbbrevs limits the tables that an object caches, in bytes of the section.
+	maxAbbrevs = 2 << 20
+	// abbrevMemory is how many bytes of memory a byte of the section takes. An abbreviation without
+	// attributes has 5.
+	abbrevMemory = 16
+)
 
 // abbrevsOf returns the table at an offset of .debug_abbrev. A table does not say how long it is,
 // so abbrevsOf reads 4 KiB and, if that was not all of it, four times as much, and parses the table
@@ -233,8 +238,12 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 		}
 	}
 	if o.abbrevLen > maxAbbrevs {
+		o.release(int64(o.abbrevLen) * abbrevMemory)
 		clear(o.abbrevs)
 		o.abbrevLen = 0
+	}
+	if err := o.hold(sec, int64(t.size)*abbrevMemory); err != nil {
+		return nil, err
 	}
 	o.abbrevLen += t.size
 	o.abbrevs[key] = t
@@ -348,8 +357,6 @@ func kindOf(tag uint16) kind {
 		return kindInlined
 	case tagClassType, tagStructureType, tagUnionType, tagInterfaceType:
 		return kindType
-	case tagLexicalBlock, tagNamespace, tagModule, tagCompileUnit, tagPartialUnit, tagSkeletonUnit, tagTryBlock, tagCatchBlock, tagWithStmt, tagEntryPoint, tagEnumerationType:
-		return kindOther
 	case 0x01, 0x05, 0x0d, 0x15, 0x16, 0x24, 0x28, 0x34, 0x48, 0x49, 0x4109, 0x410a: // array_type, formal_parameter, member, subroutine_type, typedef, base_type, enumerator, variable, call_site, call_site_parameter and GNU's of the two
 		return kindLeaf
 	}

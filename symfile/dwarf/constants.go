@@ -4,22 +4,15 @@ package dwarf
 // DW_FORM_, ut for DW_UT_.
 const (
 	tagClassType         = 0x02
-	tagEntryPoint        = 0x03
 	tagEnumerationType   = 0x04
-	tagLexicalBlock      = 0x0b
-	tagCompileUnit       = 0x11
 	tagStructureType     = 0x13
 	tagUnionType         = 0x17
 	tagInlinedSubroutine = 0x1d
 	tagModule            = 0x1e
 	tagSubprogram        = 0x2e
-	tagTryBlock          = 0x32
-	tagWithStmt          = 0x22
-	tagCatchBlock        = 0x25
 	tagInterfaceType     = 0x38
 	tagNamespace         = 0x39
 	tagPartialUnit       = 0x3c
-	tagSkeletonUnit      = 0x4a
 )
 
 const (

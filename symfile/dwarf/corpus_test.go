@@ -89,7 +89,7 @@ func TestCorpus(t *testing.T) {
 			if c.split != "" {
 				corpusFile(t, c.split)
 				files := map[string]*Sections{}
-				opt.Split = func(name, dir string, id uint64) (*Sections, bool) {
+				opt.Split = func(name string) (*Sections, bool) {
 					path := corpus + c.split
 					if c.split[len(c.split)-1] == '/' {
 						path += filepath.Base(name)

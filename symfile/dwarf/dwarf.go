@@ -25,7 +25,6 @@ package dwarf
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -58,7 +57,7 @@ type Options struct {
 	Alt *Sections
 	// Split returns a unit's .dwo file, or a .dwp file that may have the unit, or false if there is
 	// neither. Each lookup that needs the file calls it again. It may be nil.
-	Split func(dwoName, compDir string, dwoID uint64) (*Sections, bool)
+	Split func(dwoName string) (*Sections, bool)
 	// Symbols is the file's symbol table, or nil.
 	Symbols Symbols
 	// ZeroIsCode: a function at address 0 exists. Otherwise the linker discarded it (see
@@ -111,6 +110,18 @@ func Open(s Sections, opt Options) (*Data, error) {
 	return d, nil
 }
 
+// Close returns the memory that Data has drawn from the files' Budget. Data must not be used afterwards.
+func (d *Data) Close() {
+	for len(d.cache) > 0 {
+		d.evict(0)
+	}
+	for _, o := range []*object{d.main, d.alt} {
+		if o != nil {
+			o.release(o.held)
+		}
+	}
+}
+
 // Warnings lists what Data skipped so far, without repetitions: the first hundred warnings, then
 // the number of the rest.
 func (d *Data) Warnings() []string {
@@ -157,8 +168,7 @@ func (d *Data) begin() { clear(d.spent[:]) }
 
 // answerOf returns the answer of a lookup that failed with err.
 func answerOf(err error) symbol.Answer {
-	var need *input.NeedError
-	if errors.As(err, &need) {
+	if input.Needs(err) {
 		return symbol.Needs
 	}
 	return symbol.No

@@ -126,7 +126,7 @@ func (d *Data) collect(all *collector) error {
 			spans = append(spans[:0], span{0, ^uint64(0)}) // readUnlocated looks everywhere
 		}
 		err = all.add(data, spans)
-		data.body.scopes, data.body.scoped = nil, false
+		data.body.dropScopes()
 		return err
 	})
 }
@@ -311,11 +311,8 @@ func (all *collector) name(d *unitData, c *call) (uint32, error) {
 	if err = o.d.warnings.Pass(err); err != nil {
 		return 0, err
 	}
-	if name == "" {
-		name = nameless
-	}
 	n := uint32(len(all.names))
-	all.names = append(all.names, name)
+	all.names = append(all.names, cmp.Or(name, nameless))
 	all.numbers[key] = n
 	return n, nil
 }

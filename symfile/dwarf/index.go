@@ -25,8 +25,8 @@ type unitRange struct {
 //	0xa00  0xa40 0xa40   a search for 0xa80 stops here at once
 type unitRanges []unitRange
 
-// settle sorts the ranges and computes high, which searches rely on.
-func (s unitRanges) settle() {
+// sort sorts the ranges and computes high, which searches rely on.
+func (s unitRanges) sort() {
 	slices.SortStableFunc(s, func(a, b unitRange) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.unit, b.unit)) })
 	var high uint64
 	for i := range s {
@@ -118,7 +118,7 @@ func (d *Data) readAranges() error {
 		}
 		at = end
 	}
-	x.aranges.settle()
+	x.aranges.sort()
 	x.arangesRead = true
 	return nil
 }
@@ -325,7 +325,7 @@ func (d *Data) readRoots() error {
 	if missing != nil {
 		return missing
 	}
-	x.roots.settle()
+	x.roots.sort()
 	x.rootsRead = true
 	return nil
 }
@@ -401,7 +401,7 @@ func (d *Data) readUnlocated() error {
 		}
 	}
 	x.roots = append(x.roots, found...)
-	x.roots.settle()
+	x.roots.sort()
 	x.unlocatedRead = true
 	return nil
 }

@@ -3,7 +3,7 @@ package dwarf
 import "github.com/crashpane/crashpane/core/input"
 
 const (
-	// maxFiles limits a program's files and its directories.
+	// maxFiles limits a program's files, and its directories.
 	maxFiles = 4 << 20
 	// rowBatch is how many rows are paid for together, at rowCost bytes of memory each: 16, and
 	// copies of them while the list grows. A sequence costs as much as sequenceRows.
@@ -177,12 +177,14 @@ func (p *program) names() error {
 		t.files, err = p.table()
 		return err
 	}
-	for p.left() > 0 && p.b[p.p] != 0 {
+	for p.left() > 0 && p.b[p.p] != 0 && len(t.dirs) < maxFiles {
 		t.dirs = append(t.dirs, word{formString, uint64(base) + uint64(p.p)})
 		p.skipText()
 	}
-	p.u8()
-	for p.left() > 0 && p.b[p.p] != 0 {
+	if p.u8() != 0 {
+		return p.errorf("the directories of a line program", "more than %d", maxFiles)
+	}
+	for p.left() > 0 && p.b[p.p] != 0 && len(t.files) < maxFiles {
 		e := fileEntry{name: word{formString, uint64(base) + uint64(p.p)}}
 		p.skipText()
 		e.dir = p.uleb()
@@ -190,7 +192,9 @@ func (p *program) names() error {
 		p.uleb()
 		t.files = append(t.files, e)
 	}
-	p.u8()
+	if p.u8() != 0 {
+		return p.errorf("the files of a line program", "more than %d", maxFiles)
+	}
 	if p.bad {
 		return p.errorf("the directories and files of a line program", "the end of it")
 	}

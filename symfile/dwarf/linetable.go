@@ -141,10 +141,6 @@ func (t *lineTable) path(n uint32) (string, error) {
 		}
 		t.compDir = dir
 	}
-	if len(t.known) < len(t.files) { // DW_LNE_define_file added files
-		t.paths = append(t.paths, make([]string, len(t.files)-len(t.paths))...)
-		t.known = append(t.known, make([]bool, len(t.files)-len(t.known))...)
-	}
 	if t.known[i] {
 		return t.paths[i], nil
 	}

@@ -220,14 +220,6 @@ func (d *Data) multiple(data *unitData, o owned, name string) (bool, error) {
 	return false, nil
 }
 
-// ref returns the reference to an entry of the unit.
-func (u *unit) ref(off int64) ref {
-	if u.types {
-		return ref(off) | refTypes
-	}
-	return ref(off)
-}
-
 // callName returns the name of the function that was inlined.
 func (d *unitData) callName(c *call) (string, error) {
 	r := c.origin

@@ -2,6 +2,7 @@ package dwarf
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -18,6 +19,14 @@ const (
 	noRef        = ^ref(0)
 )
 
+// ref returns the reference to an entry of the unit, by its offset in the section.
+func (u *unit) ref(off int64) ref {
+	if u.types {
+		return ref(off) | refTypes
+	}
+	return ref(off)
+}
+
 // refer returns the entry that an attribute of class reference refers to (DWARF 5, section 7.5.5).
 // DW_FORM_ref1 and the like count from the unit's header, DW_FORM_ref_addr from the start of
 // .debug_info.
@@ -31,11 +40,7 @@ func (u *unit) refer(w word) ref {
 	}
 	switch w.form {
 	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
-		off := ref(w.v) + ref(u.off)
-		if u.types {
-			off |= refTypes
-		}
-		return off
+		return u.ref(int64(w.v) + u.off)
 	case formRefAddr:
 		return ref(w.v)
 	case formRefSup4, formRefSup8, formGNURefAlt:
@@ -241,6 +246,15 @@ type scope struct {
 	class    bool
 }
 
+// scopeMemory is the size of a scope in bytes. It may have two in the file.
+const scopeMemory = 32
+
+// dropScopes gives back what readScopes has read.
+func (u *unit) dropScopes() {
+	u.obj.release(int64(len(u.scopes)) * scopeMemory)
+	u.scopes, u.scoped = nil, false
+}
+
 // maxScopes limits the scopes in a qualified name.
 const maxScopes = 32
 
@@ -268,10 +282,7 @@ func (u *unit) within(off int64, separator string) (_ string, class bool, err er
 		}
 		names = append(names, name)
 	}
-	// The loop went from the inside out.
-	for a, b := 0, len(names)-1; a < b; a, b = a+1, b-1 {
-		names[a], names[b] = names[b], names[a]
-	}
+	slices.Reverse(names) // the loop went from the inside out
 	return strings.Join(names, separator), class, nil
 }
 
@@ -282,11 +293,7 @@ func (u *unit) within(off int64, separator string) (_ string, class bool, err er
 // DW_AT_declaration. A namespace that is opened again may have DW_AT_extension, which refers to an
 // earlier entry of it.
 func (u *unit) scopeName(off int64) (string, error) {
-	o := u.obj
-	r := ref(off)
-	if u.types {
-		r |= refTypes
-	}
+	o, r := u.obj, u.ref(off)
 	for hop := 0; hop < maxHops; hop++ {
 		p, err := o.find(r, u)
 		if err != nil || p.u == nil {
@@ -321,10 +328,7 @@ func (u *unit) scopeName(off int64) (string, error) {
 				if err := t.rootOf(); err != nil {
 					return "", err
 				}
-				o, u = t.obj, t
-				if r = ref(t.off + t.typeOff); t.types {
-					r |= refTypes
-				}
+				o, u, r = t.obj, t, t.ref(t.off+t.typeOff)
 				continue
 			}
 		}
@@ -389,6 +393,10 @@ func (u *unit) readScopes() error {
 		switch {
 		case !a.children:
 		case a.tag == tagNamespace || a.kind == kindType || a.tag == tagEnumerationType || a.tag == tagModule:
+			if err := u.obj.hold(sec, scopeMemory); err != nil {
+				u.dropScopes()
+				return err
+			}
 			u.scopes = append(u.scopes, scope{u.root + int64(at), u.end, in, a.kind == kindType})
 			s := int32(len(u.scopes) - 1)
 			stack = append(stack, level{s, s})

@@ -57,7 +57,7 @@ func all(tb testing.TB, m made) (functions int, warnings []string) {
 	defer func(was int64) { skimFrom = was }(skimFrom)
 	skimFrom = 0
 	s := m.sections(binary.LittleEndian)
-	opt := Options{Alt: &s, Split: func(string, string, uint64) (*Sections, bool) { return &s, true }}
+	opt := Options{Alt: &s, Split: func(string) (*Sections, bool) { return &s, true }}
 	d, err := Open(s, opt)
 	if err != nil {
 		tb.Fatal(err)

@@ -82,6 +82,8 @@ type object struct {
 	abbrevs   map[abbrevKey]*abbrevTable
 	abbrevLen int
 	names     map[entryName]string
+	held      int64         // bytes of memory, see hold
+	payer     *input.Source // whose Budget they are drawn from
 }
 
 // newObject makes an object of a file's sections. It finds out the byte order by how Order writes a
@@ -94,6 +96,27 @@ func newObject(d *Data, s Sections, dwo bool) *object {
 		o.big = probe[1] == 1
 	}
 	return o
+}
+
+// hold draws n bytes of memory that the object keeps. Objects of .dwo files come and go: theirs is not
+// drawn.
+func (o *object) hold(sec *section, n int64) error {
+	if o.dwo {
+		return nil
+	}
+	if err := sec.src.Draw(input.Memory, n); err != nil {
+		return sec.wrap(0, err)
+	}
+	o.held, o.payer = o.held+n, sec.src
+	return nil
+}
+
+// release returns n bytes that hold has drawn.
+func (o *object) release(n int64) {
+	if o.payer != nil {
+		o.payer.Return(n)
+		o.held -= n
+	}
 }
 
 // section returns a section, or nil if the file lacks it or it is empty.

@@ -14,7 +14,7 @@ import (
 // attributes are indexes in the program's .debug_addr. dwp packs many .dwo files into one .dwp
 // file, with an index by id.
 //
-// In order: the file, by the skeleton's DW_AT_dwo_name and DW_AT_comp_dir; in a .dwp file the
+// In order: the file, by the skeleton's DW_AT_dwo_name; in a .dwp file the
 // unit's parts, by its id; the unit in .debug_info.dwo, or in the further sections of that name. A
 // file that lacks the unit is wanted like a missing one: it is of another build.
 func (d *Data) split(u *unit) (*unit, error) {
@@ -22,16 +22,12 @@ func (d *Data) split(u *unit) (*unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := u.text(u.compDir, maxName)
-	if err = d.warnings.Pass(err); err != nil {
-		return nil, err
-	}
 	what := fmt.Sprintf("%s (split unit %016x)", name, u.id)
 	if d.opt.Split == nil {
 		d.want(what)
 		return nil, nil
 	}
-	s, ok := d.opt.Split(name, dir, u.id)
+	s, ok := d.opt.Split(name)
 	if !ok || s == nil {
 		d.want(what)
 		return nil, nil

@@ -132,7 +132,7 @@ func (d *Data) remember(data *unitData) {
 
 // memory estimates the memory of a unit in bytes: the sizes of the structs.
 func (d *unitData) memory() int {
-	return 1000 + 88*len(d.fns) + 40*len(d.calls) + 16*len(d.spans) + 40*len(d.index) + 16*len(d.table.rows) + 40*len(d.table.seqs) + 57*len(d.table.files)
+	return 1000 + 88*len(d.fns) + 40*len(d.calls) + 16*len(d.spans) + 40*len(d.index) + 16*len(d.table.rows) + 40*len(d.table.seqs) + 57*len(d.table.files) + 16*len(d.table.dirs)
 }
 
 // charge adds n bytes to the size of a cached unit and draws them. It evicts other units, first those
@@ -157,7 +157,7 @@ func (d *Data) charge(data *unitData, n int) {
 // evict takes a unit out of the cache.
 func (d *Data) evict(i int) {
 	old := d.cache[i]
-	old.body.scopes, old.body.scoped = nil, false
+	old.body.dropScopes()
 	old.u.sec().src.Return(old.paid)
 	d.cached -= old.size
 	d.cache = slices.Delete(d.cache, i, i+1)

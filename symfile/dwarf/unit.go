@@ -172,7 +172,9 @@ func (o *object) headers(sec *section, types bool, visit func(*unit) error) ([]*
 				continue
 			}
 			if !types {
-				o.byOff[off] = u
+				if err := o.keepUnit(sec, u); err != nil {
+					return nil, err
+				}
 			}
 		}
 		units = append(units, u)
@@ -202,13 +204,25 @@ func (o *object) unitAt(off int64) (*unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.byOff[off] = u
-	return u, nil
+	return u, o.keepUnit(sec, u)
+}
+
+// unitMemory is how many bytes a unit takes, with its entries of byOff and units. The smallest has 11 in
+// the file.
+const unitMemory = 300
+
+// keepUnit keeps a unit of .debug_info for later calls.
+func (o *object) keepUnit(sec *section, u *unit) error {
+	if err := o.hold(sec, unitMemory); err != nil {
+		return err
+	}
+	o.byOff[u.off] = u
+	return nil
 }
 
 // unitContaining returns the unit whose entries include an offset, or nil.
 func (o *object) unitContaining(types bool, off int64) (*unit, error) {
-	units := o.typeUnits
+	var units []*unit
 	if types {
 		if err := o.readTypes(); err != nil {
 			return nil, err
@@ -237,41 +251,52 @@ func (o *object) readTypes() error {
 		return err
 	}
 	if sec != nil {
-		if o.typeUnits, err = o.headers(sec, true, nil); err != nil {
+		units, err := o.headers(sec, true, nil)
+		if err == nil {
+			err = o.hold(sec, int64(len(units))*unitMemory)
+		}
+		if err != nil {
 			return err
 		}
+		o.typeUnits = units
 	}
 	o.typesRead = true
 	return nil
 }
 
-// typeUnit returns the type unit with a signature, or nil.
+// typeUnit returns the type unit with a signature, or nil. In a .dwo file it may be in any of the sections
+// of a name.
 func (o *object) typeUnit(sig uint64) (*unit, error) {
+	if o.first != nil {
+		o = o.first
+	}
 	if o.bySig == nil {
-		if err := o.readTypes(); err != nil {
-			return nil, err
+		if o.pack == nil {
+			if err := o.readOthers(); err != nil {
+				return nil, err
+			}
 		}
-		if err := o.scan(nil); err != nil {
-			return nil, err
-		}
-		o.bySig = map[uint64]*unit{}
-		for _, list := range [][]*unit{o.typeUnits, o.units} {
-			for _, u := range list {
-				if u.kind == utType || u.kind == utSplitType {
-					o.bySig[u.id] = u
+		types := map[uint64]*unit{}
+		for _, part := range append([]*object{o}, o.others...) {
+			if err := part.readTypes(); err != nil {
+				return nil, err
+			}
+			if err := part.scan(nil); err != nil {
+				return nil, err
+			}
+			for _, list := range [][]*unit{part.typeUnits, part.units} {
+				for _, u := range list {
+					if (u.kind == utType || u.kind == utSplitType) && types[u.id] == nil {
+						types[u.id] = u
+					}
 				}
 			}
 		}
+		o.bySig = types
 	}
-	if u := o.bySig[sig]; u != nil {
+	u, known := o.bySig[sig]
+	if known || o.pack == nil {
 		return u, nil
-	}
-	if o.pack == nil {
-		first := o
-		if o.first != nil {
-			first = o.first
-		}
-		return first.typeUnitInOthers(sig)
 	}
 	// In a .dwp file each type unit has a row of its own in .debug_tu_index.
 	part, err := o.pack.part(secTUIndex, sig)
@@ -279,36 +304,11 @@ func (o *object) typeUnit(sig uint64) (*unit, error) {
 		return nil, err
 	}
 	part.pack = nil
-	u, err := part.typeUnit(sig)
-	o.bySig[sig] = u
+	u, err = part.typeUnit(sig)
+	if err == nil {
+		o.bySig[sig] = u
+	}
 	return u, err
-}
-
-// typeUnitInOthers returns the type unit with a signature from the further sections of a .dwo file,
-// or nil.
-func (o *object) typeUnitInOthers(sig uint64) (*unit, error) {
-	if err := o.readOthers(); err != nil {
-		return nil, err
-	}
-	if len(o.others) == 0 {
-		return nil, nil
-	}
-	for _, part := range append([]*object{o}, o.others...) {
-		if err := part.readTypes(); err != nil {
-			return nil, err
-		}
-		if err := part.scan(nil); err != nil {
-			return nil, err
-		}
-		for _, list := range [][]*unit{part.typeUnits, part.units} {
-			for _, u := range list {
-				if (u.kind == utType || u.kind == utSplitType) && u.id == sig {
-					return u, nil
-				}
-			}
-		}
-	}
-	return nil, nil
 }
 
 // rootOf reads the attributes of a unit's first entry. A split unit of DWARF 5 has its id in the

@@ -61,7 +61,7 @@ func (v variant) options(tb testing.TB) Options {
 	}
 	if v.split != "" {
 		files := map[string]*Sections{}
-		opt.Split = func(name, dir string, id uint64) (*Sections, bool) {
+		opt.Split = func(name string) (*Sections, bool) {
 			if v.split != "dwo" {
 				name = v.split
 			}
