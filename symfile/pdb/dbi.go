@@ -105,11 +105,8 @@ func (f *File) readDBI(s *stream) (age uint32, err error) {
 func (f *File) modules() ([]module, error) {
 	if f.listed == nil && f.dbi != nil {
 		list, err := f.readModules()
-		if input.Needs(err) {
+		if err := f.pass(err); err != nil {
 			return nil, err
-		}
-		if err != nil {
-			f.notes.Add(err)
 		}
 		f.listed = list
 	}

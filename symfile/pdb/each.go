@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -32,24 +31,40 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 		if err != nil {
 			return err
 		}
+		parts := m.parts()
 		// end is how far the functions before reach. A function that begins before it is inside of
 		// another.
 		end := uint64(0)
 		for k := range m.functions {
-			if err := m.each(&m.functions[k], m.functions[k].at < end, fn); err != nil {
+			of := &m.functions[k]
+			if err := m.each(of, of.at < end, parts, fn); err != nil {
 				return err
 			}
-			end = max(end, m.functions[k].at+uint64(m.functions[k].size))
+			end = max(end, of.at+uint64(of.size))
 		}
 	}
 	return nil
 }
 
-// each describes one function. For one inside another it only says that it is there.
-func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) error) error {
+// parts are the separated parts by the functions that they belong to, then by address. One that begins
+// inside of another is left out, as of functions that became one.
+func (m *moduleData) parts() (out []separated) {
+	end := uint64(0)
+	for _, s := range m.separated {
+		if s.at >= end {
+			out, end = append(out, s), s.at+uint64(s.size)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b separated) int { return cmp.Compare(a.parent, b.parent) })
+	return out
+}
+
+// each describes one function, with those of the module's parts that belong to it. For a function inside
+// another it only says that it is there.
+func (m *moduleData) each(f *function, inside bool, parts []separated, fn func(symbol.Function) error) error {
 	d := described{m: m, section: f.at &^ 0xffffffff, files: map[uint32]string{}}
 	var err error
-	if d.out.Ranges, err = m.f.movedSection(f.at, f.size); err != nil || len(d.out.Ranges) == 0 {
+	if d.out.Ranges, err = m.f.appendMoved(nil, f.at, f.size); err != nil || len(d.out.Ranges) == 0 {
 		return err
 	}
 	if d.out.Name, err = m.name(f); err != nil {
@@ -62,22 +77,25 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	if err != nil {
 		return err
 	}
+	first, _ := slices.BinarySearchFunc(parts, f.at, func(s separated, at uint64) int { return cmp.Compare(s.parent, at) })
+	for _, s := range parts[first:] {
+		if s.parent != f.at {
+			break
+		}
+		if lines, err = d.addPart(s, lines); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	sites, err := m.inlineSites(f)
-	if input.Needs(err) {
+	if err := m.f.pass(err); err != nil {
 		return err
 	}
-	if err != nil {
-		m.f.notes.Add(err)
-	}
-	if err := d.addLines(innermost(lines, sites)); err != nil {
+	if err := d.addLines(d.section, innermost(lines, sites)); err != nil {
 		return err
 	}
-	if lines, err = d.addSeparated(f, lines); err != nil {
-		return err
-	}
-	if m.f.toSource != nil {
-		slices.SortFunc(d.out.Lines, func(a, b symbol.Line) int { return cmp.Compare(a.Start, b.Start) })
-	}
+	slices.SortStableFunc(d.out.Ranges, func(a, b symbol.Range) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(d.out.Lines, func(a, b symbol.Line) int { return cmp.Compare(a.Start, b.Start) })
 	if err := d.addCalls(sites, lines, len(lines)+int(f.limit-f.off)); err != nil {
 		return err
 	}
@@ -91,8 +109,8 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 type described struct {
 	m   *moduleData
 	out symbol.Function
-	// section is that in which the function begins, as the upper half of an address. Lines and
-	// calls have offsets only, and all are in it.
+	// section is that in which the function begins, as the upper half of an address. Calls have
+	// offsets only, and are in it.
 	section uint64
 	files   map[uint32]string // most lines of a function are of one file, so its path is read once
 	err     error             // of reading a path, which ends the description
@@ -108,12 +126,13 @@ func (d *described) file(entry uint32) string {
 	return path
 }
 
-func (d *described) addLines(list []span) error {
+// addLines adds lines of a section, which is as in described.
+func (d *described) addLines(section uint64, list []span) error {
 	d.out.Lines = slices.Grow(d.out.Lines, len(list))
 	var parts []symbol.Range
 	for _, l := range list {
 		var err error
-		if parts, err = d.m.f.appendMoved(parts[:0], d.section|uint64(l.start), l.end-l.start); err != nil {
+		if parts, err = d.m.f.appendMoved(parts[:0], section|uint64(l.start), l.end-l.start); err != nil {
 			return err
 		}
 		for _, r := range parts {
@@ -123,28 +142,21 @@ func (d *described) addLines(list []span) error {
 	return nil
 }
 
-// addSeparated adds the parts of a function that the linker moved away, such as the code of rare
-// branches: they have lines of their own. It returns these after the function's, by address.
-func (d *described) addSeparated(f *function, lines []span) ([]span, error) {
-	all := slices.Clip(lines)
-	for _, r := range d.m.separated {
-		if r.parent != f.at {
-			continue
-		}
-		more, err := d.m.linesIn(r.at, r.size)
-		if err == nil {
-			err = d.addLines(more)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, more...)
-		if d.out.Ranges, err = d.m.f.appendMoved(d.out.Ranges, r.at, r.size); err != nil {
-			return nil, err
-		}
+// addPart adds a part of a function that the linker moved away, such as the code of rare branches. It
+// returns its lines after those that are given. Only lines of the function's own section may have
+// inlined calls, so those of another one are added here.
+func (d *described) addPart(s separated, lines []span) ([]span, error) {
+	more, err := d.m.linesIn(s.at, s.size)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	return all, nil
+	if d.out.Ranges, err = d.m.f.appendMoved(d.out.Ranges, s.at, s.size); err != nil {
+		return nil, err
+	}
+	if section := s.at &^ 0xffffffff; section != d.section {
+		return lines, d.addLines(section, more)
+	}
+	return append(lines, more...), nil
 }
 
 // addCalls adds the inlined calls. A site's lines are those of the inlined function's source. Where
@@ -328,12 +340,7 @@ func innermost(lines []span, sites []site) []span {
 	return out
 }
 
-// movedSection is where a range of a section is in the module.
-func (f *File) movedSection(at uint64, size uint32) ([]symbol.Range, error) {
-	return f.appendMoved(nil, at, size)
-}
-
-// appendMoved is movedSection, after what a list has.
+// appendMoved adds where a range of a section is in the module to a list.
 func (f *File) appendMoved(to []symbol.Range, at uint64, size uint32) ([]symbol.Range, error) {
 	rva, ok := f.rva(uint16(at>>32), uint32(at))
 	if !ok {
@@ -346,38 +353,26 @@ func (f *File) appendMoved(to []symbol.Range, at uint64, size uint32) ([]symbol.
 	return append(to, parts...), err
 }
 
-// Publics calls fn for every public name of code, by address.
-//
-// The stream of publics has data too, such as vtables; the section's flags tell code from data.
+// Publics calls fn for every public name of code, in the order of the table, which linkers sort by
+// address.
 func (f *File) Publics(fn func(rva uint64, name string) error) error {
 	p, err := f.openPublics()
 	if err != nil {
 		return err
 	}
-	tell := func(at uint64, name string) error {
-		parts, err := f.movedSection(at, 1)
-		if err != nil || len(parts) == 0 || name == "" {
-			return err
-		}
-		return fn(parts[0].Start, name)
-	}
 	for i := range p.ordered.N {
+		rva, text := uint64(0), ""
 		at, off, err := p.at(i)
-		text := ""
-		if number := at >> 32; err == nil && (number == 0 || number > uint64(len(f.sections)) || !f.sections[number-1].code) {
-			continue
-		}
 		if err == nil {
-			text, err = p.name(off)
+			rva, text, err = f.publicCode(at, off)
 		}
-		if err == nil {
-			err = tell(at, text)
-		}
-		if input.Needs(err) {
+		if err := f.pass(err); err != nil {
 			return err
 		}
-		if err != nil {
-			f.notes.Add(err)
+		if text != "" && err == nil {
+			if err := fn(rva, text); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

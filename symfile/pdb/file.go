@@ -33,8 +33,9 @@ type File struct {
 	names *stringTable   // of files and frame data
 
 	dbi           *stream
-	moduleList    part     // of dbi
-	listed        []module // nil until the list was read, see modules
+	moduleList    part           // of dbi
+	listed        []module       // nil until the list was read, see modules
+	numbers       map[string]int // of the modules by name, nil until a module refers to another
 	contributions *contributions
 	sections      []section // of the file as it was linked; with an OMAP, before its code was moved
 	toSource      *omap     // from addresses of the module to those as it was linked; nil if they are the same
@@ -80,6 +81,15 @@ func (f *File) Name() string { return f.src.Name }
 // Warnings are what was passed over so far.
 func (f *File) Warnings() []string { return f.notes.List(f.src.Name) }
 
+// pass keeps an error as a warning. It returns that of bytes that are not here yet, else nil.
+func (f *File) pass(err error) error {
+	if err == nil || input.Needs(err) {
+		return err
+	}
+	f.notes.Add(err)
+	return nil
+}
+
 // cursor reads a stream's part from front to back.
 func cursor(s *stream, off, size int64) *input.Cursor {
 	return input.NewCursor(s.Source, "", off, size, binary.LittleEndian)
@@ -88,6 +98,9 @@ func cursor(s *stream, off, size int64) *input.Cursor {
 const (
 	// maxInfo bounds the stream of ids and names of streams; a file has a dozen of them.
 	maxInfo = 1 << 20
+	// maxStreamName is the length in bytes to which names of streams are cut: without an end, many names
+	// could have the same bytes. Linkers put paths of files into some.
+	maxStreamName = 1 << 10
 	// featureFastlink is set where symbols were left in the object files (/DEBUG:FASTLINK): "MINI".
 	featureFastlink = 0x494e494d
 )
@@ -118,7 +131,7 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 		return "", 0, err
 	}
 	guid = fmt.Sprintf("%08X%04X%04X%X", a, b, d, rest)
-	text := c.Bytes(int64(c.U32()))
+	text := string(c.Bytes(int64(c.U32())))
 	count := c.U32()
 	c.Skip(4)
 	words := c.U32() // of the bits that say which entries of the table are used
@@ -138,7 +151,8 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 	for range used {
 		off, number := c.U32(), c.U32()
 		if c.Err() == nil && int64(off) < int64(len(text)) {
-			name, _, _ := strings.Cut(string(text[off:]), "\x00")
+			rest := text[off:]
+			name, _, _ := strings.Cut(rest[:min(len(rest), maxStreamName)], "\x00")
 			f.named[name] = int(min(number, noStream))
 		}
 	}
@@ -148,26 +162,37 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 				Have: "one made with /DEBUG:FASTLINK, whose symbols are in the object files; make a full one with mspdbcmf.exe, or link with /DEBUG:FULL"}
 		}
 	}
-	if err := c.Err(); err != nil {
-		if input.Needs(err) {
-			return "", 0, err
-		}
-		f.notes.Add(err)
-	}
-	return guid, age, nil
+	return guid, age, f.pass(c.Err())
 }
 
 // stringTable is the stream "/names": texts by their offset.
 type stringTable struct {
-	s    *stream
-	base int64
-	// known are texts that were read, at most maxNames.
-	known map[uint32]string
+	s     *stream
+	base  int64
+	known texts // that were read
+}
+
+// texts keeps texts that were read or made by their number, the last maxTexts bytes or less.
+type texts struct {
+	of   map[uint32]string
+	size int
+}
+
+// keep keeps a text. It forgets all others if there is no room.
+func (t *texts) keep(number uint32, text string) {
+	const entry = 64 // bytes of memory without the text
+	t.size += entry + len(text)
+	if t.of == nil || t.size > maxTexts {
+		t.of, t.size = map[uint32]string{}, entry+len(text)
+	}
+	t.of[number] = text
 }
 
 const (
-	maxNames = 1 << 12
-	// maxText bounds a text without an end.
+	maxTexts = 1 << 20
+	// maxKept is how many small answers are kept, such as ids of other modules.
+	maxKept = 1 << 12
+	// maxText bounds a text without an end, and one that is made of many.
 	maxText = 1 << 16
 	// namesMagic begins the table of names.
 	namesMagic = 0xeffeeffe
@@ -191,11 +216,10 @@ func (f *File) text(off uint32) (string, error) {
 			}
 			c.Skip(4)
 			size := int64(c.U32())
-			if err := c.Err(); input.Needs(err) {
+			if err := f.pass(c.Err()); err != nil {
 				return "", err
-			} else if err != nil {
-				f.notes.Add(err)
-			} else {
+			}
+			if c.Err() == nil {
 				t.s, t.base = s, c.Off()
 				t.s.Source = s.Sub(s.Name, 0, t.base+size)
 			}
@@ -203,17 +227,14 @@ func (f *File) text(off uint32) (string, error) {
 		f.names = t
 	}
 	t := f.names
-	if name, ok := t.known[off]; ok || t.s == nil {
+	if name, ok := t.known.of[off]; ok || t.s == nil {
 		return name, nil
 	}
 	name, _, err := readText(t.s.Source, t.base+int64(off), t.s.Size)
 	if err != nil {
 		return "", err
 	}
-	if t.known == nil || len(t.known) >= maxNames {
-		t.known = map[uint32]string{}
-	}
-	t.known[off] = name
+	t.known.keep(off, name)
 	return name, nil
 }
 

@@ -157,19 +157,16 @@ func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 	return nil
 }
 
-// movedFrame is an entry as it is in the module. With an OMAP, prologue, body and epilogue may have
-// been moved away from each other, and each may be in several pieces, which are entries of their
-// own then.
+// movedFrame is an entry as it is in the module. With an OMAP, prologue and body may have been moved
+// away from each other, and each may be in several pieces, which are entries of their own then.
 func (f *File) movedFrame(d unwind.FrameData) ([]unwind.FrameData, error) {
 	if f.fromSource == nil {
 		return []unwind.FrameData{d}, nil
 	}
 	prolog := min(uint64(d.Prolog), d.Size)
-	// FRAMEDATA and FPO_DATA say nothing of epilogues, so this is 0 for both.
-	epilog := min(uint64(d.Epilog), d.Size-prolog)
 	var out []unwind.FrameData
 	start := d.Start
-	for i, size := range []uint64{prolog, d.Size - prolog - epilog, epilog} {
+	for i, size := range []uint64{prolog, d.Size - prolog} {
 		parts, err := f.moved(start, size)
 		if err != nil {
 			return nil, err
@@ -177,12 +174,9 @@ func (f *File) movedFrame(d unwind.FrameData) ([]unwind.FrameData, error) {
 		start += size
 		for _, p := range parts {
 			e := d
-			e.Start, e.Size, e.Prolog, e.Epilog = p.Start, p.Size, 0, 0
-			switch i {
-			case 0:
+			e.Start, e.Size, e.Prolog = p.Start, p.Size, 0
+			if i == 0 {
 				e.Prolog = uint32(p.Size)
-			case 2:
-				e.Epilog = uint32(p.Size)
 			}
 			out = append(out, e)
 		}
@@ -193,9 +187,9 @@ func (f *File) movedFrame(d unwind.FrameData) ([]unwind.FrameData, error) {
 		whole = whole && out[i].Start == out[i-1].Start+out[i-1].Size
 	}
 	if whole {
-		d.Start, d.Size, d.Prolog, d.Epilog = out[0].Start, 0, 0, 0
+		d.Start, d.Size, d.Prolog = out[0].Start, 0, 0
 		for _, e := range out {
-			d.Size, d.Prolog, d.Epilog = d.Size+e.Size, d.Prolog+e.Prolog, d.Epilog+e.Epilog
+			d.Size, d.Prolog = d.Size+e.Size, d.Prolog+e.Prolog
 		}
 		return []unwind.FrameData{d}, nil
 	}

@@ -36,11 +36,8 @@ func (m *moduleData) origin(id uint32) (origin, error) {
 					c.Skip(int64(c.U32()) * 4)
 				}
 			}
-			if err := c.Err(); err != nil {
-				if input.Needs(err) {
-					return origin{}, err
-				}
-				m.f.notes.Add(err)
+			if err := m.f.pass(c.Err()); err != nil {
+				return origin{}, err
 			}
 		}
 		slices.SortStableFunc(all, func(a, b origin) int { return cmp.Compare(a.id, b.id) })
@@ -80,7 +77,7 @@ func (m *moduleData) global(id uint32) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if m.known == nil || len(m.known) >= maxNames {
+	if m.known == nil || len(m.known) >= maxKept {
 		m.known = map[uint32]uint32{}
 	}
 	m.known[id] = g
@@ -116,17 +113,31 @@ func (m *moduleData) findImport(from int, number int64) (uint32, error) {
 		if err := other.indexLines(); err != nil {
 			return 0, err
 		}
-		// The other module's exports lead from its own id to the one in the stream of ids.
-		for c := cursor(other.s, other.exports.off, other.exports.size); c.Left() >= 8; {
-			if id, global := c.U32(), c.U32(); id == local && c.Err() == nil {
-				return global &^ importedID, nil
-			} else if err := c.Err(); err != nil {
-				return 0, err
-			}
-		}
-		return 0, nil
+		return other.export(local)
 	}
 	return 0, c.Err()
+}
+
+// export is the global id of one of this module's own ids, 0 if other modules do not use it.
+func (m *moduleData) export(local uint32) (uint32, error) {
+	if m.exported == nil {
+		before, list := m.held, map[uint32]uint32{}
+		c := cursor(m.s, m.exports.off, m.exports.size)
+		for c.Left() >= 8 {
+			if err := m.hold(); err != nil {
+				return 0, m.release(before, err)
+			}
+			id, global := c.U32(), c.U32()
+			if _, ok := list[id]; !ok {
+				list[id] = global &^ importedID
+			}
+		}
+		if err := c.Err(); err != nil {
+			return 0, m.release(before, err)
+		}
+		m.exported = list
+	}
+	return m.exported[local], nil
 }
 
 // moduleOf is the module whose name is at an offset of the names, or nil. The linker
@@ -136,27 +147,48 @@ func (f *File) moduleOf(file uint32) (*moduleData, error) {
 	if err != nil || want == "" {
 		return nil, err
 	}
-	list, err := f.modules()
-	for i := range list {
-		name, _, err := readText(f.dbi.Source, int64(list[i].name), f.dbi.Size)
-		if err != nil {
+	if f.numbers == nil {
+		if f.numbers, err = f.moduleNumbers(); err != nil {
 			return nil, err
 		}
-		if strings.EqualFold(name, want) {
-			return f.module(i)
+	}
+	if i, ok := f.numbers[strings.ToLower(want)]; ok {
+		return f.module(i)
+	}
+	return nil, nil
+}
+
+// moduleNumbers has the number of the first module of each name, in lower case.
+func (f *File) moduleNumbers() (map[string]int, error) {
+	list, err := f.modules()
+	if err != nil {
+		return nil, err
+	}
+	const entry = 64 // bytes of memory without the name
+	drawn, out := int64(0), map[string]int{}
+	for i := range list {
+		name, _, err := readText(f.dbi.Source, int64(list[i].name), f.dbi.Size)
+		if err == nil {
+			err = f.src.Draw(input.Memory, entry+int64(len(name)))
+		}
+		if err != nil {
+			f.src.Return(drawn)
+			return nil, err
+		}
+		drawn += entry + int64(len(name))
+		name = strings.ToLower(name)
+		if _, ok := out[name]; !ok {
+			out[name] = i
 		}
 	}
-	return nil, err
+	return out, nil
 }
 
 // callName is the name of an inlined function.
 func (m *moduleData) callName(id uint32) (string, error) {
 	id, err := m.global(id)
 	if err != nil || id == 0 {
-		if err == nil || input.Needs(err) {
-			return "", err
-		}
-		return m.f.unnamed(err)
+		return "", m.f.pass(err)
 	}
 	return m.f.functionName(id)
 }
@@ -176,7 +208,7 @@ const maxDepth = 1 << 10
 // inlineSites are the inlined calls of a function, each after the one that it is in. Those of the last
 // function are kept: a stack that goes through it again asks again.
 func (m *moduleData) inlineSites(fn *function) ([]site, error) {
-	if m.sitesAt != fn.off || m.sites == nil && m.sitesErr == nil {
+	if m.sitesAt != fn.off {
 		m.sites, m.sitesErr = m.readSites(fn)
 		m.inner = nil
 		if m.sitesAt = fn.off; input.Needs(m.sitesErr) {
@@ -277,7 +309,7 @@ func (m *moduleData) readSites(fn *function) ([]site, error) {
 // Source: microsoft-pdb, include/cvinfo.h (BinaryAnnotationOpcode).
 const (
 	noteCodeOffset          = 1
-	noteCodeOffsetBase      = 2
+	noteChunk               = 2 // number of a separated chunk of code; 0 is the function's own
 	noteAddCodeOffset       = 3
 	noteCodeLength          = 4
 	noteFile                = 5
@@ -304,9 +336,12 @@ func annotated(text []byte, start uint32, from origin) []span {
 	var out []span
 	// ends says which spans have a known end.
 	var ended bool
-	file, line, off, base := from.file, from.line, uint32(0), uint32(0)
+	file, line, off, chunk := from.file, from.line, uint32(0), uint32(0)
 	emit := func(length uint32, known bool) {
-		at := start + base + off
+		if chunk > 0 {
+			return
+		}
+		at := start + off
 		// Without a length a span reaches up to the next one.
 		if n := len(out); n > 0 && !ended {
 			out[n-1].end = at
@@ -323,13 +358,15 @@ func annotated(text []byte, start uint32, from origin) []span {
 		switch op {
 		case noteCodeOffset:
 			off = arg
-		case noteCodeOffsetBase:
-			base = arg
+		// Code that was moved away from the function's. Nothing says which chunk has which number, so
+		// what follows has no address.
+		case noteChunk:
+			chunk = arg
 		case noteAddCodeOffset:
 			off += arg
 			emit(0, false)
 		case noteCodeLength:
-			if n := len(out); n > 0 && !ended {
+			if n := len(out); n > 0 && !ended && chunk == 0 {
 				out[n-1].end, ended = out[n-1].start+arg, true
 			}
 			off += arg

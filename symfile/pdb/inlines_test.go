@@ -24,6 +24,7 @@ func TestAnnotated(t *testing.T) {
 		{"padding", []byte{3, 4, 4, 1, 0, 0, 0}, "[104-105:10]"},
 		{"an unknown step ends it", []byte{3, 4, 4, 1, 14, 1, 3, 4, 4, 1}, "[104-105:10]"},
 		{"cut off", []byte{3, 4, 4, 0xc0}, "[]"},
+		{"code in a separated chunk has no address", []byte{2, 1, 3, 4, 4, 8, 2, 0, 3, 4, 4, 1}, "[110-111:10]"},
 		{"nothing", nil, "[]"},
 	} {
 		out := []string{}

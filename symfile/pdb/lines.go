@@ -62,6 +62,7 @@ func (m *moduleData) indexLines() error {
 	if m.linesIndexed || m.s == nil {
 		return nil
 	}
+	before := m.held
 	m.blocks, m.inlinees, m.origins, m.read = nil, nil, nil, false
 	err := m.walkSubsections(m.c13.off, func(s *subsection) (bool, error) {
 		if b, ok := s.lines(); ok {
@@ -71,11 +72,8 @@ func (m *moduleData) indexLines() error {
 		m.keep(s)
 		return false, nil
 	})
-	if err != nil {
-		if input.Needs(err) {
-			return err
-		}
-		m.f.notes.Add(err)
+	if err := m.f.pass(err); err != nil {
+		return m.release(before, err)
 	}
 	slices.SortStableFunc(m.blocks, func(a, b lineBlock) int { return cmp.Compare(a.at, b.at) })
 	m.linesIndexed = true
@@ -229,12 +227,8 @@ func (m *moduleData) linesIn(at uint64, size uint32) ([]span, error) {
 			continue
 		}
 		lines, err := m.lines(b)
-		if err != nil {
-			if input.Needs(err) {
-				return nil, err
-			}
-			m.f.notes.Add(err)
-			continue
+		if err := m.f.pass(err); err != nil {
+			return nil, err
 		}
 		first := max(lastUpTo(lines, uint64(start), func(l *span) uint64 { return uint64(l.start) }), 0)
 		for _, l := range lines[first:] {

@@ -139,11 +139,8 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 	}
 	off, section := uint32(key), uint16(key>>32)
 	sites, err := m.inlineSites(fn)
-	if err != nil {
-		if input.Needs(err) {
-			return s, err
-		}
-		m.f.notes.Add(err)
+	if err := m.f.pass(err); err != nil {
+		return s, err
 	}
 	// A line begins where a symbol file's record of it does: after or before calls that were
 	// inlined.
@@ -200,8 +197,7 @@ func (m *moduleData) name(fn *function) (string, error) {
 	number := u32(rec, 28)
 	if typeIsID(fn.kind) {
 		if number, err = m.f.idType(number); err != nil {
-			_, err = m.f.unnamed(err)
-			return text, err
+			return text, m.f.pass(err)
 		}
 	}
 	args, err := m.f.parameters(number)
@@ -219,12 +215,8 @@ func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, cover
 	// With an OMAP it is only right as far as nothing between the name and the address was moved.
 	address := func(at uint64) uint64 { return rva - (key - at) }
 	text, at, ok, err := p.find(key)
-	if err != nil {
-		if input.Needs(err) {
-			return symbol.Symbol{}, false, err
-		}
-		f.notes.Add(err)
-		ok = false
+	if err := f.pass(err); err != nil {
+		return symbol.Symbol{}, false, err
 	}
 	// A name before the start of the contribution belongs to another object file.
 	if covered && at < from.key() {

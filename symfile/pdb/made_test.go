@@ -111,10 +111,12 @@ type made struct {
 	toSource, fromSource [][2]uint32
 	textSize             uint32            // of the code's section, at least 0x8000
 	named                map[string]string // streams by name
+	types                [][]byte          // records of types, from number 0x1000 on
+	typeIndex            bool              // a table that leads to the first of them
 }
 
 func (m *made) bytes() []byte {
-	const infoAt, dbiAt, namesAt, sectionsAt, framesAt, publicsAt, recordsAt, toAt, fromAt, firstModule = 1, 3, 5, 6, 7, 8, 9, 10, 11, 12
+	const infoAt, typesAt, dbiAt, namesAt, sectionsAt, framesAt, publicsAt, recordsAt, toAt, fromAt, firstModule = 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12
 	streams := make([][]byte, firstModule)
 	var info buf
 	info.u32(20000404, 1, 3).u32(0x11223344).u16(0x5566, 0x7788).u8(1, 2, 3, 4, 5, 6, 7, 8)
@@ -186,6 +188,16 @@ func (m *made) bytes() []byte {
 
 	for _, name := range slices.Sorted(maps.Keys(m.named)) {
 		streams = append(streams, []byte(m.named[name]))
+	}
+	if m.types != nil {
+		records, index := bytes.Join(m.types, nil), uint32(0)
+		var tpi buf
+		if m.typeIndex {
+			index = 8
+		}
+		tpi.u32(20040203, 56, 0x1000, uint32(0x1000+len(m.types)), uint32(len(records))).u16(uint16(len(streams)), 0xffff).u32(4, 0x3ffff, 0, 0, 0, index, 0, 0)
+		streams[typesAt] = append(tpi, records...)
+		streams = append(streams, *new(buf).u32(0x1000, 0))
 	}
 	debug := []uint16{0xffff, 0xffff, 0xffff, 0xffff, 0xffff, sectionsAt, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff}
 	if m.frames != nil {
@@ -263,10 +275,11 @@ func simple() *made {
 	old := madeModule{name: "old.obj", contributions: [][2]uint32{{0x200, 0x80}}, oldLines: []byte("lines of another form..."),
 		symbols: slices.Concat(
 			proc(4, 0x100b, 0x200, 0x10, "\x05first"),
-			record(0x1102, func(b *buf) { b.u32(0, 0, 0, 0x220).u16(1, 6).u8(0).text("adjusted") }))}
+			record(0x1102, func(b *buf) { b.u32(0, 0, 0, 0x220).u16(1, 6).u8(0).text("adjusted") }),
+			record(0x0206, func(b *buf) { b.u32(0, 0, 0, 0x230).u16(1, 6).u8(0).text("\x07counted") }))}
 	first := proc(4, 0x1110, 0, 0x40, "hot")
 	hot := madeModule{name: "hot.obj", contributions: [][2]uint32{{0, 0x40}, {0x300, 0x20}},
-		symbols: slices.Concat(first,
+		symbols: slices.Concat(first, proc(4+len(first), 0x1110, 0, 0x40, "same code"),
 			record(0x1132, func(b *buf) { b.u32(0, 0, 0x20, 0, 0x300, 0).u16(1, 1) }), record(6, func(*buf) {})),
 		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}), lines(0x300, 0x20, [2]uint32{0, 7}, [2]uint32{0x12, 0xfeefee}, [2]uint32{0x14, 8}, [2]uint32{0x16, 0xf00f00}))}
 	linker := madeModule{name: "* Linker *", contributions: [][2]uint32{{0x400, 0x10}},
@@ -299,6 +312,7 @@ func TestRecords(t *testing.T) {
 				{0x1125, "start2 1120+0 a.asm:14 public"},
 				{0x1208, "first 1200+10 :0"},
 				{0x1221, "adjusted 1220+6 :0 public"},
+				{0x1233, "counted 1230+6 :0 public"},
 				{0x1402, "hot 1400+5 :0 public"}, // an incremental link's jump to it
 				{0x1408, "none"},                 // the name before it is in another contribution
 				{0x1150, "start2 1120+0 :0 public"},
@@ -567,5 +581,36 @@ func TestCallsBesideSeparated(t *testing.T) {
 	})
 	if want := []string{"a.cc:2 calls at [{1004 8}]"}; !slices.Equal(said, want) {
 		t.Errorf("%q, want %q", said, want)
+	}
+}
+
+// TestInlinedInSeparated: a call that was inlined into the part of a function that the linker moved away
+// has its lines there.
+func TestInlinedInSeparated(t *testing.T) {
+	notes := []byte{12, 8, 0x83, 0} // 8 bytes from byte 0x300 on
+	origins := *new(buf).u32(0xf6, 16, 0, 0x1000, 0, 50)
+	m := &made{machine: 0x8664, names: []string{"a.cc"}, modules: []madeModule{{
+		name: "a.obj", contributions: [][2]uint32{{0, 0x40}, {0x300, 0x20}},
+		symbols: slices.Concat(
+			proc(4, 0x1110, 0, 0x40, "f", record(0x114d, func(b *buf) { b.u32(0, 0, 0x1000).u8(notes...).pad(4) }), record(0x114e, func(*buf) {})),
+			record(0x1132, func(b *buf) { b.u32(0, 0, 0x20, 0, 0x300, 0).u16(1, 1) }), record(6, func(*buf) {})),
+		lines: slices.Concat(checksums(1), origins, lines(0, 0x40, [2]uint32{0, 1}), lines(0x300, 0x20, [2]uint32{0, 9})),
+	}}}
+	var said []string
+	f := m.open(t)
+	f.Each(func(fn symbol.Function) error {
+		for _, l := range fn.Lines {
+			said = append(said, fmt.Sprintf("%x+%x:%d", l.Start, l.Size, l.Line))
+		}
+		for _, c := range fn.Inlines {
+			said = append(said, fmt.Sprintf("line %d calls at %x", c.CallLine, c.Ranges))
+		}
+		return nil
+	})
+	if want := []string{"1000+40:1", "1300+8:50", "1308+18:9", "line 9 calls at [{1300 8}]"}; !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+	if s, _, err := f.Lookup(0x1304); err != nil || s.Line != 9 || len(s.Inlines) != 1 || s.Inlines[0].Line != 50 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -65,8 +65,9 @@ type moduleData struct {
 	inner    []span // what innermost makes of those and of the lines of innerOf
 	innerOf  uint64
 
-	imports, exports part // ids of other modules that are used here, and those of this one that are used elsewhere
-	known            map[uint32]uint32
+	imports, exports part              // ids of other modules that are used here, and those of this one that are used elsewhere
+	known            map[uint32]uint32 // ids of other modules, see global
+	exported         map[uint32]uint32 // nil until exports was read
 }
 
 // part is a range of a stream.
@@ -133,12 +134,10 @@ func (m *moduleData) index() error {
 	if m.indexed || m.s == nil {
 		return nil
 	}
+	before := m.held
 	m.functions, m.thunks, m.separated = nil, nil, nil
-	if err := m.indexSymbols(); err != nil {
-		if input.Needs(err) {
-			return err
-		}
-		m.f.notes.Add(err)
+	if err := m.f.pass(m.indexSymbols()); err != nil {
+		return m.release(before, err)
 	}
 	m.indexed = true
 	return nil
@@ -237,6 +236,14 @@ func (m *moduleData) hold() error {
 	return nil
 }
 
+// release gives back what was drawn since the memory held was less, for an index that is made again
+// when the bytes that it needs are here. It returns why that is so.
+func (m *moduleData) release(held int64, why error) error {
+	m.s.Return(m.held - held)
+	m.held = held
+	return why
+}
+
 // bytes are bytes of the stream, not to be changed; of those of one block no copy is made.
 func (m *moduleData) bytes(off, n int64) ([]byte, error) {
 	if err := m.s.Draw(input.Work, recordWork); err != nil {
@@ -286,22 +293,26 @@ func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32,
 	i := lastUpTo(m.functions, key, (*function).start)
 	for n := 0; i >= 0 && n < most; i, n = i-1, n+1 {
 		if f := &m.functions[i]; key-f.at < uint64(f.size) {
-			// Identical functions that the linker made one (/OPT:ICF) have a record each. The first
-			// of them is shown.
-			for i > 0 && m.functions[i-1].at == f.at && key-f.at < uint64(m.functions[i-1].size) {
-				i--
-			}
-			f = &m.functions[i]
+			f = m.firstAt(i, key)
 			return f, f.at, f.size, nil
 		}
 	}
 	if i := lastUpTo(m.separated, key, func(s *separated) uint64 { return s.at }); i >= 0 && key-m.separated[i].at < uint64(m.separated[i].size) {
 		s := m.separated[i]
 		if k := lastUpTo(m.functions, s.parent, (*function).start); k >= 0 && m.functions[k].at == s.parent {
-			return &m.functions[k], s.at, s.size, nil
+			return m.firstAt(k, s.parent), s.at, s.size, nil
 		}
 	}
 	return nil, 0, 0, nil
+}
+
+// firstAt is the first function that begins where the one with number i does and covers a section's byte.
+// Identical functions that the linker made one (/OPT:ICF) have a record each.
+func (m *moduleData) firstAt(i int, key uint64) *function {
+	for i > 0 && m.functions[i-1].at == m.functions[i].at && key-m.functions[i-1].at < uint64(m.functions[i-1].size) {
+		i--
+	}
+	return &m.functions[i]
 }
 
 // thunk is the thunk that covers a section's byte, or nil.

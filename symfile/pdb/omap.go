@@ -107,7 +107,7 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.movesKept += 1 + len(out); f.moves == nil || f.movesKept > maxNames {
+	if f.movesKept += 1 + len(out); f.moves == nil || f.movesKept > maxKept {
 		f.moves, f.movesKept = map[symbol.Range][]symbol.Range{}, 1+len(out)
 	}
 	f.moves[r] = out

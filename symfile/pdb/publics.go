@@ -46,17 +46,15 @@ func (f *File) openPublics() (*publics, error) {
 	if c.Err() == nil && size > c.Left() {
 		c.FailAt(4, fmt.Sprintf("a table of no more than %d bytes", c.Left()), fmt.Sprint(size))
 	}
-	if err := c.Err(); err != nil {
-		if input.Needs(err) {
-			return nil, err
-		}
-		// A damaged table costs the public names only: the two streams stay nil, and searches find
-		// nothing.
-		f.notes.Add(err)
-		p.opened = true
+	if err := f.pass(c.Err()); err != nil {
+		return nil, err
+	}
+	p.opened = true
+	// A damaged table costs the public names only: the two streams stay nil, and searches find nothing.
+	if c.Err() != nil {
 		return p, nil
 	}
-	p.table, p.records, p.base, p.opened = table, records, c.Off(), true
+	p.table, p.records, p.base = table, records, c.Off()
 	p.ordered = ordered.Table{N: int(size / 4), Key: func(i int) (uint64, error) {
 		at, _, err := p.at(i)
 		return at, err
@@ -97,8 +95,9 @@ func (p *publics) name(off int64) (string, error) {
 	return text, err
 }
 
-// PublicNames calls fn with the public names of code whose records are in size bytes from off on of the stream of symbol
-// records, in their order: by address they would be read at random. It returns where the next record is, or -1.
+// PublicNames calls fn with the public names of code whose records are in size bytes from off on of
+// the stream of symbol records, in their order: by address they would be read at random. It returns
+// where the next record is, or -1.
 func (f *File) PublicNames(off, size int64, fn func(rva uint64, name string)) (next int64, err error) {
 	p, err := f.openPublics()
 	if err != nil || p.records == nil {
@@ -121,20 +120,31 @@ func (f *File) PublicNames(off, size int64, fn func(rva uint64, name string)) (n
 			if err != nil {
 				return -1, err
 			}
-			number, at := u16(rec, 12), sectionOffset(u16(rec, 12), u32(rec, 8))
-			if number > 0 && int(number) <= len(f.sections) && f.sections[number-1].code {
-				text, err := p.name(off)
-				if err != nil {
-					return -1, err
-				}
-				if parts, err := f.movedSection(at, 1); err == nil && len(parts) > 0 {
-					fn(parts[0].Start, text)
-				}
+			rva, text, err := f.publicCode(sectionOffset(u16(rec, 12), u32(rec, 8)), off)
+			if err != nil {
+				return -1, err
+			}
+			if text != "" {
+				fn(rva, text)
 			}
 		}
 		off += length
 	}
 	return off, nil
+}
+
+// publicCode is where a public name is in the module, by its address and the offset of its record. text
+// is "" for a name of data, such as a vtable, and for code that is no longer in the module.
+func (f *File) publicCode(at uint64, off int64) (rva uint64, text string, err error) {
+	if number := at >> 32; number == 0 || number > uint64(len(f.sections)) || !f.sections[number-1].code {
+		return 0, "", nil
+	}
+	parts, err := f.appendMoved(nil, at, 1)
+	if err != nil || len(parts) == 0 {
+		return 0, "", err
+	}
+	text, err = f.publics.name(off)
+	return parts[0].Start, text, err
 }
 
 // find is the last name at or before a section's byte.
@@ -143,17 +153,19 @@ func (p *publics) find(key uint64) (text string, at uint64, ok bool, err error) 
 	if err != nil || pos < 0 {
 		return "", 0, false, err
 	}
-	// Of several names at one address the first counts.
-	at, off, err := p.at(p.ordered.Record(pos))
-	for pos > 0 && err == nil {
-		before, o, e := p.at(p.ordered.Record(pos - 1))
-		if err = e; before != at || err != nil {
-			break
-		}
-		pos, off = pos-1, o
-	}
+	at, _, err = p.at(p.ordered.Record(pos))
 	// The last name up to the address may be of the section before, which says nothing of this one.
 	if err != nil || at>>32 != key>>32 {
+		return "", 0, false, err
+	}
+	// Of several names at one address the first counts. The linker may give thousands of functions with
+	// the same code one address.
+	before, err := p.ordered.Search(at - 1)
+	if err != nil {
+		return "", 0, false, err
+	}
+	_, off, err := p.at(p.ordered.Record(before + 1))
+	if err != nil {
 		return "", 0, false, err
 	}
 	text, err = p.name(off)

@@ -8,7 +8,7 @@ import "encoding/binary"
 // 2002, whose names begin with their length.
 const (
 	symEnd         = 0x0006
-	symThunkST     = 0x1006
+	symThunkST     = 0x0206
 	symGProcST     = 0x100b
 	symLProcST     = 0x100a
 	symPublicST    = 0x1009
@@ -28,8 +28,9 @@ const (
 	symInlineSite2 = 0x115d
 )
 
-// Kinds that open a scope without being a function: S_BLOCK32, S_WITH32, managed code.
-var scopes = map[uint16]bool{0x1103: true, 0x1104: true, 0x1007: true, 0x1008: true, 0x112a: true, 0x112b: true, symThunk: true, symThunkST: true, symSepCode: true}
+// Kinds that open a scope without being a function: S_BLOCK32, S_WITH32, these two as _ST, managed
+// code, thunks, parts of functions.
+var scopes = map[uint16]bool{0x1103: true, 0x1104: true, 0x0207: true, 0x0208: true, 0x112a: true, 0x112b: true, symThunk: true, symThunkST: true, symSepCode: true}
 
 // isProc: the record is a function's. Its layout: 4 parent, 8 end, 12 next, 16 length, 20 and 24
 // where the prologue ends and the epilogue begins, 28 type, 32 offset, 36 section u16, 38 flags u8,

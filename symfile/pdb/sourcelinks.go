@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -23,6 +24,8 @@ const (
 	maxServer, maxDocuments, maxParsed = 32 << 20, 1 << 20, 16
 	// maxVariables is how many variables of a source server are kept; known writers have a dozen.
 	maxVariables = 1000
+	// maxFields is how many fields a file's line has; known writers write less than ten.
+	maxFields = 100
 	// maxLink is how long a link may be: browsers and servers take no longer ones for sure.
 	maxLink = 4 << 10
 	// maxReferences is how many variables are put in for one link; known writers use less than 20.
@@ -109,17 +112,14 @@ func (f *File) namedText(name string, most, each int64) (string, error) {
 		f.notes.Add(fmt.Errorf("%s: the stream %s has %d bytes, and is not read", f.src.Name, name, s.Size))
 		return "", nil
 	}
-	err := f.src.Draw(input.Memory, each*s.Size)
-	var b []byte
-	if err == nil {
-		b, err = s.Bytes(0, s.Size)
-	}
-	if input.Needs(err) {
-		return "", err
-	}
-	if err != nil {
+	if err := f.src.Draw(input.Memory, each*s.Size); err != nil {
 		f.notes.Add(err)
 		return "", nil
+	}
+	b, err := s.Bytes(0, s.Size)
+	if err != nil {
+		f.src.Return(each * s.Size)
+		return "", f.pass(err)
 	}
 	return strings.TrimPrefix(string(b), "\xef\xbb\xbf"), nil
 }
@@ -200,7 +200,7 @@ func (l *sourceLinks) server(src *input.Source, path string) (string, error) {
 		if tail := line[len(path):]; tail != "" && tail[0] != '*' {
 			continue
 		}
-		e := expansion{variables: l.variables, fields: strings.Split(line, "*")}
+		e := expansion{variables: l.variables, fields: strings.SplitN(line, "*", maxFields)}
 		link, err := e.expand("%srcsrvtrg%")
 		if err != nil {
 			return "", nil // the file's mistake: it has no link then
@@ -304,9 +304,9 @@ func (e *expansion) value(name string) (string, error) {
 	if e.references++; e.references > maxReferences || slices.Contains(e.open, name) {
 		return "", errExpansion
 	}
-	for i, field := range e.fields {
-		if name == fmt.Sprintf("var%d", i+1) {
-			return field, nil
+	if digits, ok := strings.CutPrefix(name, "var"); ok {
+		if n, err := strconv.Atoi(digits); err == nil && n > 0 && n <= len(e.fields) {
+			return e.fields[n-1], nil
 		}
 	}
 	text, ok := e.variables[name]

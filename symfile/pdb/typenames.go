@@ -1,6 +1,7 @@
 package pdb
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 )
@@ -34,8 +35,11 @@ type typeWriter struct {
 	err   error
 }
 
-// maxSteps bounds how many types one name is made of.
+// maxSteps bounds how many types with records one name is made of, and with maxText how long it is.
 const maxSteps = 500
+
+// full reports whether a name is as long as one may be.
+func (w *typeWriter) full() bool { return w.steps > maxSteps || w.out.Len() > maxText }
 
 // typeWriter makes a writer for one name.
 func (f *File) typeWriter() (*typeWriter, error) {
@@ -63,7 +67,7 @@ func (f *File) parameters(number uint32) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if name, ok := w.types.names[number]; ok {
+	if name, ok := w.types.names.of[number]; ok {
 		return name, nil
 	}
 	rec := w.record(number)
@@ -79,18 +83,15 @@ func (f *File) parameters(number uint32) (string, error) {
 		}
 	}
 	if w.err != nil {
-		return f.unnamed(w.err)
+		return "", f.pass(w.err)
 	}
-	if w.types.names == nil || len(w.types.names) >= maxNames {
-		w.types.names = map[uint32]string{}
-	}
-	w.types.names[number] = w.out.String()
+	w.types.names.keep(number, w.out.String())
 	return w.out.String(), nil
 }
 
-// record is a type's record, or nil. It is nil too after too many requests.
+// record is a type's record, or nil. It is nil too in a name that is full.
 func (w *typeWriter) record(number uint32) []byte {
-	if w.steps++; w.steps > maxSteps || w.err != nil || number < firstRecord {
+	if w.steps++; w.full() || w.err != nil || number < firstRecord {
 		return nil
 	}
 	rec, err := w.types.record(number)
@@ -107,7 +108,7 @@ func (w *typeWriter) list(number uint32) {
 	rec := w.record(number)
 	if u16(rec, 2) == leafArgList {
 		count := min(int64(u32(rec, 4)), int64(len(rec)-8)/4)
-		for i := int64(0); i < count && w.steps <= maxSteps; i++ {
+		for i := int64(0); i < count && !w.full(); i++ {
 			if i > 0 {
 				w.out.WriteString(", ")
 			}
@@ -293,43 +294,25 @@ func (w *typeWriter) size(number uint32) uint64 {
 	return 0
 }
 
-// numberAt is the number at an offset of a record, 0 for one that is negative or has no such form.
-// A number below 0x8000 is its own form. 0x8000 has one byte, 8001 and 8002 two, 8003 and 8004
-// four, 8009 and 800a eight (LF_CHAR, LF_SHORT, LF_USHORT, LF_LONG, LF_ULONG, LF_QUADWORD,
-// LF_UQUADWORD).
+// numberForms are the sizes in bytes of numbers that follow their form (LF_CHAR, LF_SHORT, LF_USHORT,
+// LF_LONG, LF_ULONG, LF_QUADWORD, LF_UQUADWORD). A form below 0x8000 is the number itself.
+var numberForms = map[uint16]int{0x8000: 1, 0x8001: 2, 0x8002: 2, 0x8003: 4, 0x8004: 4, 0x8009: 8, 0x800a: 8}
+
+// numberAt is the number at an offset of a record, which is not negative; 0 for one that is cut off or
+// of an unknown form.
 func numberAt(rec []byte, off int) uint64 {
-	switch form := u16(rec, off); form {
-	case 0x8000:
-		if off+2 < len(rec) {
-			return uint64(rec[off+2])
-		}
-	case 0x8001, 0x8002:
-		return uint64(u16(rec, off+2))
-	case 0x8003, 0x8004:
-		return uint64(u32(rec, off+2))
-	case 0x8009, 0x800a:
-		return uint64(u32(rec, off+2)) | uint64(u32(rec, off+6))<<32
-	default:
-		if form < 0x8000 {
-			return uint64(form)
-		}
+	form := u16(rec, off)
+	if form < 0x8000 {
+		return uint64(form)
 	}
-	return 0
+	var b [8]byte
+	if size := numberForms[form]; off+2+size <= len(rec) {
+		copy(b[:], rec[off+2:][:size])
+	}
+	return binary.LittleEndian.Uint64(b[:])
 }
 
-// pastNumber is what follows a number in a record: one of less than 0x8000 is itself, others begin
-// with their form.
+// pastNumber is what follows a number in a record.
 func pastNumber(rec []byte, off int) []byte {
-	size := 2
-	switch u16(rec, off) {
-	case 0x8000:
-		size = 3
-	case 0x8001, 0x8002:
-		size = 4
-	case 0x8003, 0x8004:
-		size = 6
-	case 0x8009, 0x800a:
-		size = 10
-	}
-	return rec[min(off+size, len(rec)):]
+	return rec[min(off+2+numberForms[u16(rec, off)], len(rec)):]
 }

@@ -21,9 +21,8 @@ type types struct {
 	index       int64 // of the table in hash
 	ordered     ordered.Table
 	// seen are offsets of records, every seenEach-th, of a stream without a table.
-	seen []int64
-	// names are names that were made, by number, at most maxNames.
-	names map[uint32]string
+	seen  []int64
+	names texts // that were made
 }
 
 const seenEach = 256
@@ -52,11 +51,10 @@ func (f *File) openTypes(t **types, number int, what string) (*types, error) {
 		if c.Err() == nil && out.base+out.size > s.Size {
 			c.FailAt(16, fmt.Sprintf("no more than %d bytes of records", max(s.Size-out.base, 0)), fmt.Sprint(out.size))
 		}
-		if err := c.Err(); input.Needs(err) {
+		if err := f.pass(c.Err()); err != nil {
 			return nil, err
-		} else if err != nil {
-			f.notes.Add(err)
-		} else {
+		}
+		if c.Err() == nil {
 			out.s = s
 			const entry = 8 // number, offset
 			if h := f.msf.stream(hash, what+" index"); h != nil && index >= 0 && size >= entry && index+size <= h.Size {
@@ -127,6 +125,9 @@ func (t *types) record(number uint32) ([]byte, error) {
 			return t.s.Bytes(t.base+at, size)
 		}
 		at, n = at+size, n+1
+		if err := t.s.Draw(input.Work, 1); err != nil {
+			return nil, t.s.Wrap("types", t.base+at, err)
+		}
 	}
 }
 
@@ -160,12 +161,12 @@ func (f *File) functionName(id uint32) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if name, ok := ids.names[id]; ok {
+	if name, ok := ids.names.of[id]; ok {
 		return name, nil
 	}
 	rec, err := ids.record(id)
 	if err != nil {
-		return f.unnamed(err)
+		return "", f.pass(err)
 	}
 	text, scope := "", ""
 	switch u16(rec, 2) {
@@ -174,7 +175,7 @@ func (f *File) functionName(id uint32) (string, error) {
 		if s := u32(rec, 4); s != 0 && s != id {
 			outer, err := ids.record(s)
 			if err != nil {
-				return f.unnamed(err)
+				return "", f.pass(err)
 			}
 			if u16(outer, 2) == leafStringID { // 4 its parts, 8 text
 				scope = namedScope(zeroEnded(outer[min(8, len(outer)):]))
@@ -183,7 +184,7 @@ func (f *File) functionName(id uint32) (string, error) {
 	case leafMFuncID: // 4 class, 8 type, 12 name
 		text = zeroEnded(rec[min(12, len(rec)):])
 		if scope, err = f.typeName(u32(rec, 4)); err != nil {
-			return f.unnamed(err)
+			return "", f.pass(err)
 		}
 	default:
 		return "", nil
@@ -193,13 +194,11 @@ func (f *File) functionName(id uint32) (string, error) {
 	}
 	args, err := f.parameters(u32(rec, 8))
 	if err != nil {
-		return f.unnamed(err)
+		return "", f.pass(err)
 	}
-	if ids.names == nil || len(ids.names) >= maxNames {
-		ids.names = map[uint32]string{}
-	}
-	ids.names[id] = text + args
-	return text + args, nil
+	text += args
+	ids.names.keep(id, text)
+	return text, nil
 }
 
 // namedScope writes namespaces without a name as the names of functions have them. In a scope they
@@ -216,16 +215,6 @@ func namedScope(scope string) string {
 		}
 	}
 	return strings.Join(parts, "::")
-}
-
-// unnamed makes a note of what is wrong with a type, and does without; bytes that are not here yet
-// stay an error.
-func (f *File) unnamed(err error) (string, error) {
-	if input.Needs(err) {
-		return "", err
-	}
-	f.notes.Add(err)
-	return "", nil
 }
 
 // idType is the type of an id: that of a function.
