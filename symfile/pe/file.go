@@ -46,6 +46,7 @@ type File struct {
 	// mapped: the source is the image as the loader laid it out, so that an RVA is an offset.
 	mapped      bool
 	headersSize uint32
+	fileAlign   uint32 // of sections
 	dirs        [dirCount]directory
 	symbolsAt   int64 // COFF symbol table
 	symbolCount int64
@@ -144,7 +145,7 @@ func (f *File) bad(part string, off int64, want, have string) error {
 //	DOS header:   0 "MZ" · 60 offset of the PE signature u32
 //	file header:  0 "PE\0\0" · 4 machine u16 · 6 sections u16 · 8 time stamp u32 · 12 symbol table u32 · 16 symbols u32 ·
 //	              20 size of the optional header u16 · 22 characteristics u16
-//	optional:     0 magic u16 (0x10b PE32, 0x20b PE32+) · 28 image base u32, or 24 u64 · 56 size of image u32 · 60 size of headers u32 ·
+//	optional:     0 magic u16 (0x10b PE32, 0x20b PE32+) · 28 image base u32, or 24 u64 · 36 file alignment u32 · 56 size of image u32 · 60 size of headers u32 ·
 //	              68 subsystem u16 · 92 or 108 number of directories u32 · directories 8 bytes each
 func (f *File) headers() (sections int, at int64, err error) {
 	head, err := f.Src.Bytes(0, min(64, f.Src.Size))
@@ -184,8 +185,9 @@ func (f *File) headers() (sections int, at int64, err error) {
 	default:
 		return 0, 0, f.bad("optional header", opt, "magic number 0x10b (32 bit) or 0x20b (64 bit)", fmt.Sprintf("0x%x", magic))
 	}
-	// From the image base to the size of the image: alignments, versions.
-	c.Skip(24)
+	c.Skip(4)
+	f.fileAlign = c.U32()
+	c.Skip(16) // versions
 	f.ImageSize, f.headersSize = c.U32(), c.U32()
 	c.Skip(4)
 	f.Subsystem = c.U16()
@@ -277,7 +279,11 @@ func (f *File) readSections(count int, at int64) error {
 		if s.Offset == 0 {
 			s.FileSize = 0
 		}
-		s.Offset &^= 0x1ff // the loader reads whole sectors of 512 bytes
+		// The loader reads whole sectors of 512 bytes. Firmware and drivers may be aligned to less, and
+		// are loaded as they are.
+		if f.fileAlign >= 512 {
+			s.Offset &^= 0x1ff
+		}
 		var err error
 		if s.Name, err = f.sectionName(name); input.Needs(err) {
 			return err

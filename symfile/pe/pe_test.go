@@ -208,3 +208,33 @@ func TestMapped(t *testing.T) {
 		t.Errorf("%v %v", err, err2)
 	}
 }
+
+// TestSmallAlignment: sections of firmware may begin anywhere in the file. Those of programs begin at a
+// sector of 512 bytes, whatever their headers say.
+func TestSmallAlignment(t *testing.T) {
+	whole := read(t, "x64.dll")
+	le := binary.LittleEndian
+	want, err := open(t, "x64.dll", whole).At(0x1000, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const moved = 0x60
+	for align, shift := range map[uint32]int{0x20: moved, 0x200: 0} {
+		headers := int(le.Uint32(whole[60:]))
+		first := len(whole)
+		b := bytes.Clone(whole)
+		le.PutUint32(b[headers+24+36:], align)
+		count, at := int(le.Uint16(b[headers+6:])), headers+24+int(le.Uint16(b[headers+20:]))
+		for i := range count {
+			raw := b[at+40*i+20:]
+			if off := le.Uint32(raw); off > 0 {
+				first = min(first, int(off))
+				le.PutUint32(raw, off+moved)
+			}
+		}
+		b = append(append(b[:first:first], make([]byte, shift)...), b[first:]...)
+		if have, err := open(t, "moved.dll", b).At(0x1000, 32); err != nil || !bytes.Equal(have, want) {
+			t.Errorf("alignment 0x%x: % x, %v, want % x", align, have, err, want)
+		}
+	}
+}

@@ -214,7 +214,7 @@ func (p *Publics) Piece(rva uint64) (n int, code symbol.Range) {
 	if next < len(p.list) {
 		end = uint64(p.list[next].rva)
 	}
-	none := symbol.Range{Start: rva, Size: end - rva}
+	none := symbol.Range{Start: rva, Size: end - min(rva, end)}
 	if next == 0 {
 		return -1, none
 	}
