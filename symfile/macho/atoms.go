@@ -14,11 +14,8 @@ type Atom struct {
 	Address, Size uint64
 }
 
-// descAltEntry marks a symbol inside of an atom (N_ALT_ENTRY). Such a symbol has the rest of the atom.
-const descAltEntry = 0x200
-
 // Atoms returns the code of an object by its symbols, sorted by address. Several symbols of one address
-// have the same code.
+// have the same code. A symbol inside of an atom (altEntry) has the rest of it.
 func (f *File) Atoms() ([]Atom, error) {
 	type start struct {
 		Atom
@@ -36,11 +33,14 @@ func (f *File) Atoms() ([]Atom, error) {
 		if s.Value < of.Address || s.Value-of.Address > of.Size {
 			return nil
 		}
-		name := f.Name(s)
+		name, err := f.Name(s)
+		if input.Needs(err) {
+			return err
+		}
 		if err := f.Src.Draw(input.Memory, int64(len(name))+96); err != nil {
 			return err
 		}
-		all = append(all, start{Atom{name, s.Value, of.Address + of.Size - s.Value}, s.Desc&descAltEntry != 0})
+		all = append(all, start{Atom{name, s.Value, of.Address + of.Size - s.Value}, s.Desc&altEntry != 0})
 		return nil
 	})
 	if err != nil {
@@ -48,16 +48,18 @@ func (f *File) Atoms() ([]Atom, error) {
 	}
 	slices.SortStableFunc(all, func(a, b start) int { return cmp.Compare(a.Address, b.Address) })
 	out := make([]Atom, len(all))
-	next := ^uint64(0) // where the next atom begins
+	// Where the next atom begins, and the first of those that were seen.
+	next, first := ^uint64(0), ^uint64(0)
 	for i := len(all) - 1; i >= 0; i-- {
 		s := &all[i]
-		if i+1 < len(all) && all[i+1].Address > s.Address && !all[i+1].inside {
-			next = all[i+1].Address
+		if i+1 < len(all) && all[i+1].Address > s.Address {
+			next = first
+		}
+		if !s.inside {
+			first = s.Address
 		}
 		out[i] = s.Atom
-		if next > s.Address {
-			out[i].Size = min(out[i].Size, next-s.Address)
-		}
+		out[i].Size = min(out[i].Size, next-s.Address)
 	}
 	return out, nil
 }

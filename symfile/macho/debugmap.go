@@ -56,7 +56,10 @@ func (f *File) DebugMap() (*DebugMap, error) {
 		switch s.Type {
 		case StabOSO:
 			open = false
-			name := f.Name(s)
+			name, err := f.Name(s)
+			if input.Needs(err) {
+				return err
+			}
 			if err := f.Src.Draw(input.Memory, int64(len(name))+64); err != nil {
 				return err
 			}
@@ -67,7 +70,11 @@ func (f *File) DebugMap() (*DebugMap, error) {
 				return nil
 			}
 			of := &m.Objects[len(m.Objects)-1]
-			if f.nameless(s) {
+			first, err := f.firstByte(s)
+			if input.Needs(err) {
+				return err
+			}
+			if first == 0 {
 				if open {
 					m.functions[len(m.functions)-1].size = uint32(min(s.Value, 1<<32-1))
 				}
@@ -113,15 +120,6 @@ func (f *File) locals(fn func(s *Sym) error) error {
 	return f.symbolsFrom(first, end, func(_ uint32, s *Sym) error { return fn(s) })
 }
 
-// nameless reports whether an entry has the empty name.
-func (f *File) nameless(s *Sym) bool {
-	if s.nameAt == 0 || s.nameAt >= f.symtab.names.size {
-		return true
-	}
-	b, err := f.Src.Bytes(int64(f.symtab.names.off)+int64(s.nameAt), 1)
-	return err != nil || b[0] == 0
-}
-
 // Functions returns the functions that the program has of an object, by its number.
 func (m *DebugMap) Functions(object int) []MappedFunction {
 	of := &m.Objects[object]
@@ -134,7 +132,8 @@ func (m *DebugMap) Functions(object int) []MappedFunction {
 
 func (m *DebugMap) function(i uint32) MappedFunction {
 	e := &m.functions[i]
-	return MappedFunction{uint64(e.rva), uint64(e.size), m.f.Name(&Sym{nameAt: e.name}), int(e.object)}
+	name, _ := m.f.Name(&Sym{nameAt: e.name})
+	return MappedFunction{uint64(e.rva), uint64(e.size), name, int(e.object)}
 }
 
 // Find returns the functions that cover an RVA. There are several where the linker folded functions

@@ -139,12 +139,15 @@ func (x *Fixups) page(s *chained, page uint64, fn func(at, value uint64) error) 
 	return err
 }
 
-// data returns the bytes of a page, as many as the file has.
+// data returns the bytes of a page, as many as the file has, and draws the work of its chains.
 func (x *Fixups) data(at, size uint64) ([]byte, error) {
 	for i := range x.f.Segments {
 		if s := &x.f.Segments[i]; at >= s.Address && at-s.Address < s.FileSize {
 			size = min(size, s.FileSize-(at-s.Address))
 		}
+	}
+	if err := x.f.Src.Draw(input.Work, int64(size)/8); err != nil {
+		return nil, err
 	}
 	return x.f.At(at, int64(size))
 }
@@ -152,6 +155,7 @@ func (x *Fixups) data(at, size uint64) ([]byte, error) {
 // chain follows a chain from an offset of a page to its end, and returns the offset there.
 func (x *Fixups) chain(s *chained, at uint64, data []byte, off int, fn func(at, value uint64) error) (end int, err error) {
 	fm := &s.format
+	end = off
 	for off+fm.size <= len(data) {
 		var v uint64
 		if fm.size == 8 {

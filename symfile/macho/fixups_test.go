@@ -90,6 +90,14 @@ func TestFixups32(t *testing.T) {
 	if err := x.Each(func(at, value uint64) error { return nil }); err == nil || !strings.Contains(err.Error(), "0x10 after 0x1c") {
 		t.Errorf("chains that are one: %v", err)
 	}
+	// A start behind the page's end is no way back to its beginning.
+	x, err = fixupsFile(base, segment, 3, 0x10000, data, noChain, manyChains|2, 0x10, 0x1800, lastChain|0x10).Fixups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Each(func(at, value uint64) error { return nil }); err == nil || !strings.Contains(err.Error(), "0x10 after 0x1800") {
+		t.Errorf("a chain beyond the page: %v", err)
+	}
 }
 
 func checkFixups(t *testing.T, what string, x *Fixups, want string, at ...uint64) {

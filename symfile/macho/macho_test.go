@@ -139,6 +139,7 @@ func TestStarts(t *testing.T) {
 		{"8007ff", "[0x380]"},
 		{"", "[]"},
 		{"ffffffff0f01", "[0xffffffff]"},
+		{"8007f8ffffffffffffffff0108", "[0x380]"}, // a sum of more than 64 bits
 	} {
 		data, _ := hex.DecodeString(c.data)
 		f := &File{Src: input.FromBytes("a", data), starts: part{0, uint32(len(data))}}

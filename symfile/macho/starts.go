@@ -32,9 +32,10 @@ func (f *File) Starts() (Starts, error) {
 			break
 		}
 		all = all[size:]
-		if at += n; at >= 1<<32 {
+		if n >= 1<<32-at {
 			break
 		}
+		at += n
 		rva := at
 		if f.Arch != nil && f.Arch.ThumbBit {
 			rva &^= 1

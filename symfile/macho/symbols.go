@@ -124,24 +124,37 @@ func (f *File) symbolAt(i uint32) (s Sym, err error) {
 	return s, c.Err()
 }
 
-// Name reads the name of an entry as it is in the file.
-func (f *File) Name(s *Sym) string {
+// Name reads the name of an entry as it is in the file; "" if it has none.
+func (f *File) Name(s *Sym) (string, error) {
 	if s.nameAt == 0 || s.nameAt >= f.symtab.names.size {
-		return ""
+		return "", nil
 	}
 	off := int64(f.symtab.names.off) + int64(s.nameAt)
 	left := min(int64(f.symtab.names.size-s.nameAt), f.Src.Size-off)
 	return zeroEnded(f.Src, off, min(left, maxName))
 }
 
+// firstByte reads the first byte of the name of an entry; 0 if it has none.
+func (f *File) firstByte(s *Sym) (byte, error) {
+	if s.nameAt == 0 || s.nameAt >= f.symtab.names.size {
+		return 0, nil
+	}
+	off := int64(f.symtab.names.off) + int64(s.nameAt)
+	block, start, err := f.Src.Block(off)
+	if err != nil {
+		return 0, err
+	}
+	return block[off-start], nil
+}
+
 // zeroEnded reads a text that ends with a zero, of up to n bytes.
-func zeroEnded(src *input.Source, off, n int64) string {
+func zeroEnded(src *input.Source, off, n int64) (string, error) {
 	const step = 128
 	var b strings.Builder
 	for n > 0 {
 		p, err := src.Bytes(off, min(step, n))
 		if err != nil {
-			return ""
+			return "", err
 		}
 		if i := slices.Index(p, 0); i >= 0 {
 			b.Write(p[:i])
@@ -150,7 +163,7 @@ func zeroEnded(src *input.Source, off, n int64) string {
 		b.Write(p)
 		off, n = off+int64(len(p)), n-int64(len(p))
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // plain removes the underscore that Apple's compilers put before every name of C:
@@ -232,7 +245,11 @@ func (f *File) CodeNames(from, count uint32, fn func(rva uint64, name string)) (
 			at &^= 1
 		}
 		if in := f.SectionAt(at); s.defined() && in != nil && in.Exec() && at >= f.Base {
-			fn(at-f.Base, plain(f.Name(s)))
+			name, err := f.Name(s)
+			if err != nil {
+				return err
+			}
+			fn(at-f.Base, plain(name))
 		}
 		return nil
 	})
@@ -270,14 +287,22 @@ func (p *Publics) addSymbols() error {
 			misfits++
 			return nil
 		}
-		from := uint8(fromLocal)
 		if s.Type&external != 0 {
-			from = fromExternal
-		} else if b, err := p.f.Src.Bytes(int64(p.f.symtab.names.off)+int64(s.nameAt), 1); err != nil {
-			return p.add(s.Value, from, i)
-		} else if b[0] == 'l' || b[0] == 'L' {
+			return p.add(s.Value, fromExternal, i)
+		}
+		from := uint8(fromLocal)
+		b, err := p.f.firstByte(s)
+		name := ""
+		switch {
+		case b == 'l' || b == 'L':
 			from = fromPrivate
-		} else if b[0] == '<' && p.f.Name(s) == "<redacted>" {
+		case b == '<':
+			name, err = p.f.Name(s)
+		}
+		if input.Needs(err) {
+			return err
+		}
+		if name == "<redacted>" {
 			removed++
 			return nil
 		}
@@ -340,14 +365,14 @@ func (p *Publics) addStubs() error {
 		c := input.NewCursor(table, "", 0, table.Size, f.Order)
 		for n := uint64(0); c.Left() >= 4; n++ {
 			sym, err := f.symbolAt(c.U32() &^ 0xc0000000) // INDIRECT_SYMBOL_LOCAL and ABS have no symbol
-			if err != nil {
-				if input.Needs(err) {
-					return err
-				}
-				continue
+			name := ""
+			if err == nil {
+				name, err = f.Name(&sym)
 			}
-			name := plain(f.Name(&sym))
-			if name == "" {
+			if input.Needs(err) {
+				return err
+			}
+			if name = plain(name); err != nil || name == "" {
 				continue
 			}
 			ref, err := p.named(name + "@plt")
@@ -376,7 +401,8 @@ func (p *Publics) At(i int) symbol.Symbol {
 	if e.from == fromExport || e.from == fromStub {
 		out.Name = p.names[e.ref]
 	} else if s, err := p.f.symbolAt(e.ref); err == nil {
-		out.Name = plain(p.f.Name(&s))
+		name, _ := p.f.Name(&s)
+		out.Name = plain(name)
 	}
 	if len(p.starts) > 0 {
 		_, code := p.Piece(uint64(e.rva))
@@ -407,11 +433,11 @@ func (p *Publics) Piece(rva uint64) (n int, code symbol.Range) {
 		return -1, none
 	}
 	start := uint64(p.list[next-1].rva)
-	if _, after, _ := p.starts.Piece(start); rva >= after {
+	_, after, _ := p.starts.Piece(start)
+	if rva >= after {
 		return -1, none
-	} else {
-		end = min(end, after)
 	}
+	end = min(end, after)
 	s := p.f.SectionAt(p.f.Base + start)
 	if s == nil || s != p.f.SectionAt(p.f.Base+rva) {
 		return -1, none
