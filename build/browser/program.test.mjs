@@ -159,7 +159,7 @@ test("the loader accepts the program as bytes", async () => {
     document.body.append(root);
     window.asked = 0;
     startCrashpane({
-      wasm: fetch(wasm),
+      wasm: fetch(wasm).then((response) => response.arrayBuffer()),
       engine: async () => {
         window.asked++;
         return (await fetch(engine)).arrayBuffer();

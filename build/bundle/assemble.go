@@ -158,7 +158,7 @@ func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 		}
 		return all
 	}
-	return read("symbols.js", "kept.js", "loader.js"), read("worker.js", "ranges.js", "unpack.js", "kept.js"), err
+	return read("fetching.js", "kept.js", "symbols.js", "loader.js"), read("worker.js", "fetching.js", "kept.js", "ranges.js", "unpack.js"), err
 }
 
 // addStatic adds the files of web/static except those that become parts of other files.
@@ -168,7 +168,7 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 			return err
 		}
 		switch path.Base(name) {
-		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js", "unpack.js", "kept.js":
+		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js", "unpack.js", "kept.js", "fetching.js":
 			return nil
 		}
 		switch path.Ext(name) {

@@ -33,6 +33,7 @@ func sampleParts() parts {
 			"symbols.js":    {Data: []byte("")},
 			"ranges.js":     {Data: []byte("")},
 			"kept.js":       {Data: []byte("")},
+			"fetching.js":   {Data: []byte("")},
 			"unpack.js":     {Data: []byte("")},
 			"worker.js":     {Data: []byte("work();\n")},
 			"app.js":        {Data: []byte("app();\n")},

@@ -101,8 +101,8 @@ func (h *browser) Link(hash string) string {
 }
 
 func (h *browser) Load(key string) (value string) {
-	try(func() {
-		if v := h.viewer.Get("storage").Call("getItem", "crashpane."+key); v.Type() == js.TypeString {
+	h.stored(func(storage js.Value) {
+		if v := storage.Call("getItem", "crashpane."+key); v.Type() == js.TypeString {
 			value = v.String()
 		}
 	})
@@ -110,7 +110,15 @@ func (h *browser) Load(key string) (value string) {
 }
 
 func (h *browser) Store(key, value string) {
-	try(func() { h.viewer.Get("storage").Call("setItem", "crashpane."+key, value) })
+	h.stored(func(storage js.Value) { storage.Call("setItem", "crashpane."+key, value) })
+}
+
+// stored calls do with the storage of preferences, unless the viewer or the browser refuses it. A
+// browser that does throws when the property is read, which a program only survives in a call.
+func (h *browser) stored(do func(storage js.Value)) {
+	if h.viewer.Get("storage").Truthy() {
+		try(func() { do(js.Global().Get("Reflect").Call("get", h.window, "localStorage")) })
+	}
 }
 
 func (h *browser) SetTheme(theme string) {

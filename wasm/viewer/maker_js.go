@@ -58,7 +58,6 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 	})
 	m.worker.Call("addEventListener", "message", m.handler)
 	m.worker.Call("addEventListener", "error", m.handler)
-	w.viewer.Get("memory").Call("watch", m.worker)
 	// All files, because a binary needs its debug files; the worker's engine matches them by their
 	// ids.
 	for _, f := range files {
@@ -73,6 +72,7 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 func (w *workerEngine) StopMaking() {
 	if w.maker != nil {
 		w.maker.worker.Call("terminate")
+		w.viewer.Get("memory").Call("delete", w.maker.worker)
 	}
 	w.maker = nil
 }

@@ -16,11 +16,11 @@ import "syscall/js"
 //	  first                      a worker that it has made already
 //	  program                    the engine's program: {done, total} in bytes while a worker fetches it, then {module} or {problem}
 //	  sample()                   → promise of the sample's files; undefined without a sample
-//	  storage                    the storage of preferences
+//	  storage                    whether the viewer may store anything in the browser
 //	  kept                       the storage of indexes: size, clear (kept.js)
 //	  sources                    symbols from servers and folders (symbols.js): bases, resolve, ask, folder
 //	  network, limits            whether servers may be asked; what the host page forbids: {noFiles, readOnly, redact}
-//	  memory                     measures the memory of all programs of the page: watch(worker)
+//	  memory                     a Map of the size of each worker's memory, without those that have ended
 //	  onEvent(kind, detail)      called with each event; undefined without a listener
 //	set by the program
 //	  control(what, …)           does what the host page requests (control_js.go)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"syscall/js"
-	"time"
 
 	"github.com/crashpane/crashpane/wasm/jsbytes"
 	"github.com/crashpane/crashpane/web/app"
@@ -21,7 +20,6 @@ type workerEngine struct {
 	stopped func(string)
 	// vanished is called if the worker has ended without a message or an event.
 	vanished func()
-	started  int // workers
 	// making and made are called about the file that the maker writes; download gives it to the
 	// browser.
 	making   func(protocol.Progress)
@@ -41,24 +39,15 @@ func (w *workerEngine) start() {
 	}
 	w.viewer.Set("first", js.Undefined())
 	w.worker = made
-	w.listen(made)
-	w.started++
-	lock := fmt.Sprintf("crashpane %d %d", time.Now().UnixNano(), w.started)
-	w.worker.Call("postMessage", map[string]any{"lock": lock})
-	w.watch(w.worker, lock)
-	w.viewer.Get("memory").Call("watch", w.worker)
+	lock := fmt.Sprint("crashpane ", js.Global().Get("Math").Call("random").Float())
+	w.listen(made, lock)
+	made.Call("postMessage", map[string]any{"lock": lock})
 }
 
-// watch waits until a worker that has said that it holds its lock no longer does. If the browser
-// has no locks, as on a page without https, nothing is noticed.
+// watch waits until a worker no longer holds its lock. If the browser has no locks, as on a page
+// without https, no worker says that it holds one, and nothing is noticed.
 func (w *workerEngine) watch(made js.Value, lock string) {
-	locks := js.Global().Get("navigator").Get("locks")
-	if !locks.Truthy() {
-		return
-	}
-	var locked, free js.Func
-	free = js.FuncOf(func(js.Value, []js.Value) any {
-		free.Release()
+	free := once(func([]js.Value) {
 		if w.worker.Equal(made) {
 			w.later(func() {
 				if w.worker.Equal(made) { // no message says why it ended
@@ -67,23 +56,12 @@ func (w *workerEngine) watch(made js.Value, lock string) {
 				}
 			})
 		}
-		return nil
 	})
-	locked = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if !args[0].Get("data").Get("locked").Truthy() {
-			return nil
-		}
-		made.Call("removeEventListener", "message", locked)
-		locked.Release()
-		refused := js.FuncOf(func(js.Value, []js.Value) any { return nil }) // a page from a file has no locks
-		locks.Call("request", lock, free).Call("catch", refused)
-		return nil
-	})
-	made.Call("addEventListener", "message", locked)
+	js.Global().Get("navigator").Get("locks").Call("request", lock, free)
 }
 
 // listen handles the messages of a worker.
-func (w *workerEngine) listen(made js.Value) {
+func (w *workerEngine) listen(made js.Value, lock string) {
 	// Messages of a worker that was replaced may still arrive.
 	current := func() bool { return w.worker.Equal(made) }
 	on := func(event string, do func(js.Value)) {
@@ -105,6 +83,10 @@ func (w *workerEngine) listen(made js.Value) {
 		}
 		if p := data.Get("program"); p.Truthy() {
 			w.program(p)
+			return
+		}
+		if data.Get("locked").Truthy() {
+			w.watch(made, lock)
 			return
 		}
 		message := data.Get("reply")
@@ -138,6 +120,7 @@ func (w *workerEngine) end(why string) {
 func (w *workerEngine) terminate() {
 	if w.worker.Truthy() {
 		w.worker.Call("terminate")
+		w.viewer.Get("memory").Call("delete", w.worker)
 	}
 	w.worker = js.Undefined()
 	// The handlers are not released: one of them may be the caller.

@@ -1,6 +1,7 @@
 // The engine without a page: it takes a dump and symbols, and returns the report. It is for Node
 // and for workers; on a page it would block the page's thread.
 import { engineProgram } from "./assets.js";
+import { isNamed } from "./core.js";
 import { Go, runCrashpane, scope } from "./runtime.js";
 
 export async function analyze(dump, { name, symbols = [], policy = "best" } = {}) {
@@ -8,8 +9,7 @@ export async function analyze(dump, { name, symbols = [], policy = "best" } = {}
   let count = 0;
   for await (const one of symbols) {
     count++;
-    const named = one !== null && typeof one === "object" && "data" in one && !(one instanceof Blob);
-    files.push(await readable(named ? one.data : one, (named ? one.name : one?.name) ?? `symbols-${count}.sym`));
+    files.push(await readable(isNamed(one) ? one.data : one, one?.name ?? `symbols-${count}.sym`));
   }
   const module = await engineProgram();
   return JSON.parse(await run(module, { analyze: 1, files, policy: String(policy) }));

@@ -182,7 +182,6 @@ export class Viewer {
   // provider is called for each missing symbol file, and returns data, or nothing. undefined
   // removes it.
   setSymbolProvider(provider) {
-    if (provider != null && typeof provider !== "function") throw new TypeError("a symbol provider is a function");
     this.#provider = provider ?? undefined;
     if (provider) this.#requested.clear();
     if (provider && this.#used) this.#askForSymbols();
@@ -244,6 +243,7 @@ export class Viewer {
   }
 }
 
-function isNamed(one) {
+// Reports whether a host page's file is {data, name}, and not the data alone.
+export function isNamed(one) {
   return one !== null && typeof one === "object" && "data" in one && !(one instanceof Blob);
 }

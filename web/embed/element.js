@@ -35,8 +35,6 @@ export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
         engine: engineProgram,
         makeWorker,
         root: this.#root,
-        window: globalThis.window,
-        document: globalThis.document,
         dropTarget: this,
         themed: this,
         storage: this.hasAttribute("storage"),

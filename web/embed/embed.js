@@ -45,7 +45,7 @@ const ports = new Set();
 const viewer = new Viewer({
   start: startCrashpane,
   options: {
-    wasm: () => fetch(dataset.wasm, { credentials: "same-origin" }),
+    wasm: dataset.wasm,
     engine: dataset.engine,
     engineSize: Number(dataset.engineSize) || 0,
     makeWorker: () => new Worker(dataset.worker),

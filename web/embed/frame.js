@@ -1,5 +1,6 @@
 // The host page's side of the protocol of embed.html: it sends hello until the frame answers with a
 // port, and then uses that port.
+import { isNamed } from "./core.js";
 
 const version = 1;
 const patience = 100; // milliseconds between two hellos
@@ -69,7 +70,7 @@ class Connection extends EventTarget {
   }
   addSymbols(data, { name } = {}) {
     const all = Array.isArray(data) ? data : [{ data, name }];
-    const files = all.map((one) => (one !== null && typeof one === "object" && "data" in one && !(one instanceof Blob) ? { data: one.data, name: one.name } : { data: one, name: one?.name }));
+    const files = all.map((one) => ({ data: isNamed(one) ? one.data : one, name: one?.name }));
     return this.#ask("symbols", { files }, moved(files.map((file) => file.data)));
   }
   getReport() {

@@ -11,13 +11,16 @@ const fetched = async (address) => {
 
 const { frame, reports } = await (await fetched("portal.json")).json();
 
-// The element. Symbols are asked for by the name and id of the debug file; this portal keeps them
-// where the reports are.
-const element = document.getElementById("element");
-element.setSymbolProvider(async ({ debugFile, debugId }) => {
+// Symbols are asked for by the name and id of the debug file; this portal keeps them where the
+// reports are.
+const symbolsOf = async ({ debugFile, debugId }) => {
   const response = await fetch(`symbols/${encodeURIComponent(debugFile)}/${encodeURIComponent(debugId)}`);
   return response.ok ? response.blob() : undefined;
-});
+};
+
+// The element.
+const element = document.getElementById("element");
+element.setSymbolProvider(symbolsOf);
 element.addEventListener("symbols-needed", ({ detail }) => show("element-says", `Needs symbols of ${detail.symbols.map((s) => s.debugFile).join(", ")}`));
 element.addEventListener("error", ({ detail }) => show("element-says", detail.message));
 element.addEventListener("select", ({ detail }) => show("element-says", `${detail.dump}: thread ${detail.thread}, frame ${detail.frame} is selected`));
@@ -25,18 +28,12 @@ element.addEventListener("select", ({ detail }) => show("element-says", `${detai
 // The frame, which is of another origin: its page cannot be reached from here but by messages.
 const iframe = document.getElementById("frame");
 iframe.src = frame;
-let connection;
-const connected = connectFrame(iframe).then((made) => {
-  connection = made;
+const connected = connectFrame(iframe).then((connection) => {
   connection.addEventListener("symbols-needed", async ({ detail }) => {
-    const found = await Promise.all(
-      detail.symbols.map(async ({ debugFile, debugId }) => {
-        const response = await fetch(`symbols/${encodeURIComponent(debugFile)}/${encodeURIComponent(debugId)}`);
-        return response.ok ? { data: await response.arrayBuffer(), name: `${debugFile}.sym` } : undefined;
-      }),
-    );
-    await connection.addSymbols(found.filter(Boolean));
+    const found = await Promise.all(detail.symbols.map(async (symbol) => ({ data: await symbolsOf(symbol), name: `${symbol.debugFile}.sym` })));
+    await connection.addSymbols(found.filter(({ data }) => data));
   });
+  return connection;
 });
 
 async function open({ name, address }) {
@@ -46,7 +43,7 @@ async function open({ name, address }) {
     show("element-says", `${name}: ${crash.type} in thread ${crash.crashing_thread}`);
   };
   const showFrame = async () => {
-    await connected;
+    const connection = await connected;
     // A stream goes over as it comes, if the browser can hand it over.
     const { body } = await fetched(address);
     await connection.loadDump(body, { name });

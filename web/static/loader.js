@@ -7,11 +7,13 @@
 // text. Any other text is a mistake, and is refused.
 const vuguAsks = "(function(){if(window.vuguRender)";
 
-// Vugu stores its state on "window" and finds elements in "document". Each viewer gets stand-ins
-// for both, so that one window can have several viewers, each in its own root.
-function standIns(window, document, root) {
+// Makes a stand-in for the global object of a viewer's program, which has the viewer as "crashpane".
+// Vugu stores its state on "window" and finds elements in "document", so each viewer has its own of
+// both, and one window can have several viewers, each in its own root.
+function standIn(viewer, root) {
   const own = Object.create(null);
-  const facadeDocument = {
+  own.crashpane = viewer;
+  own.document = {
     querySelector: (selector) => root.querySelector(selector),
     querySelectorAll: (selector) => root.querySelectorAll(selector),
     createElement: (name) => document.createElement(name),
@@ -20,7 +22,7 @@ function standIns(window, document, root) {
     createComment: (text) => document.createComment(text),
     head: document.head,
   };
-  const facade = new Proxy(window, {
+  own.window = new Proxy(globalThis, {
     get(target, key) {
       if (key in own) return own[key];
       const value = Reflect.get(target, key);
@@ -33,12 +35,10 @@ function standIns(window, document, root) {
     },
     has: (target, key) => key in own || key in target,
   });
-  own.window = facade;
-  own.document = facadeDocument;
   own.eval = (text) => {
     if (!String(text).startsWith(vuguAsks)) throw new EvalError("Crashpane evaluates no text");
   };
-  return { facade, facadeDocument };
+  return own.window;
 }
 
 // Runs a Go program with another global object. Go's glue (wasm_exec.js) puts the global object
@@ -57,97 +57,51 @@ function runWith(go, instance, global) {
 
 globalThis.runCrashpane = runWith;
 
-// Compiles a program. wasm is bytes, a Response, a WebAssembly.Module, an address, a promise of one
-// of these, or a function that returns one.
-async function compile(wasm) {
-  let got = await (typeof wasm === "function" ? wasm() : wasm);
-  if (got instanceof WebAssembly.Module) return got;
-  if (typeof got === "string" || got instanceof URL) got = await fetch(got, { credentials: "same-origin" });
-  if (got instanceof Response) {
-    if (!got.ok) throw new Error(`${got.url} answered ${got.status}`);
-    // Some servers send another type, for which compileStreaming fails.
-    if (!/^application\/wasm\b/.test(got.headers.get("content-type") ?? "")) return WebAssembly.compile(await got.arrayBuffer());
-    return WebAssembly.compileStreaming(got);
-  }
-  return WebAssembly.compile(got);
-}
-
-// Gives viewer the function that makes workers with the engine's program, and the first of them. A
-// worker fetches and compiles an address or a Blob itself, and says how far it is; the others get it
-// compiled.
+// Gives viewer the function that makes workers with the engine's program, and the first of them,
+// which fetches and compiles the program, and says how far it is; the others get it compiled.
 function addWorkers(viewer, first, makeWorker, engine, size, onEngine) {
   viewer.program = { done: 0, total: size };
   viewer.makeWorker = (worker = makeWorker()) => {
-    const emit = (program) => worker.dispatchEvent(new MessageEvent("message", { data: { program } }));
     worker.addEventListener("message", ({ data }) => {
+      if (data.memory) viewer.memory.set(worker, data.memory);
       if (!data.program || viewer.program.module) return;
       viewer.program = data.program;
       if (data.program.module || data.program.problem) onEngine?.();
     });
-    const source = typeof engine === "function" ? engine() : engine;
-    if (viewer.program.module) worker.postMessage({ program: viewer.program.module });
-    else if (source instanceof Blob) worker.postMessage({ program: source, size });
-    else if (typeof source === "string" || source instanceof URL) worker.postMessage({ program: new URL(source, globalThis.location.href).href, size });
-    else
-      compile(source).then(
-        (module) => {
-          worker.postMessage({ program: module });
-          emit({ module });
-        },
-        (error) => emit({ problem: String(error?.message ?? error) }),
-      );
+    const send = async () => {
+      const program = viewer.program.module ?? (await (typeof engine === "function" ? engine() : engine));
+      const isAddress = typeof program === "string" || program instanceof URL;
+      worker.postMessage({ program: isAddress ? new URL(program, location.href).href : program, size });
+    };
+    send().catch((error) => worker.dispatchEvent(new MessageEvent("message", { data: { program: { problem: String(error?.message ?? error) } } })));
     return worker;
   };
   viewer.first = viewer.makeWorker(first);
 }
 
-function make(document, name, attributes, parent) {
+function make(name, attributes, parent) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   parent.append(element);
   return element;
 }
 
-// Measures the memory of the page's program and of all workers, in bytes, for tests and benchmarks.
-// A worker sends its size with every message. peak is the largest total so far, which includes
-// workers that have ended since.
-function memoryOf() {
-  const used = new Map();
-  const memory = {
-    peak: 0,
-    total: () => [...used.values()].reduce((sum, bytes) => sum + bytes, 0),
-    set(who, bytes) {
-      used.set(who, bytes);
-      memory.peak = Math.max(memory.peak, memory.total());
-    },
-    watch(worker) {
-      const terminate = worker.terminate.bind(worker);
-      worker.terminate = () => {
-        used.delete(worker);
-        terminate();
-      };
-      worker.addEventListener("message", ({ data }) => {
-        if (data.memory) memory.set(worker, data.memory);
-        if (memory.page) memory.set(memory, memory.page());
-      });
-    },
-  };
-  return memory;
-}
-
-// Returns the storage of preferences, or undefined if the browser refuses it.
-function storageOf(window) {
-  try {
-    return window.localStorage;
-  } catch {
-    return undefined;
+// Has the size of the memory of each worker, in bytes, for tests and benchmarks. A worker sends it
+// with every message. peak is the largest total so far, with the memory of the page's own program,
+// and with that of workers that have ended since.
+class Memory extends Map {
+  peak = 0;
+  page = () => 0;
+  set(worker, bytes) {
+    super.set(worker, bytes);
+    this.peak = Math.max(this.peak, [...this.values()].reduce((sum, n) => sum + n, this.page()));
+    return this;
   }
 }
 
 // Starts a viewer in a root.
 //
-//   wasm         the page's program, in one of the forms of compile
-//   engine       the engine's program, in the same forms, or as a Blob of its gzip form; its worker fetches an address
+//   wasm, engine the page's program and the engine's, each in one of the forms of compile
 //   engineSize   its unpacked size in bytes, if known
 //   makeWorker   makes a new Worker that runs worker.js
 //   root         the element or shadow root that the viewer fills
@@ -163,47 +117,37 @@ function storageOf(window) {
 //   onEvent      called with each event: its kind, its detail, and the function that controls the viewer (wasm/viewer/control_js.go)
 //
 // Returns a promise that is pending while the program runs.
-async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, onEngine, onEvent, symbols }) {
+async function startCrashpane({ wasm, engine, engineSize = 0, makeWorker, root, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, onEngine, onEvent, symbols }) {
   const worker = makeWorker(); // its script is there when the page's program is; then it fetches its own
   const module = await compile(wasm);
-  const box = make(document, "div", { class: "crashpane-root" }, root);
-  make(document, "div", { "data-mount": "" }, box);
+  const box = make("div", { class: "crashpane-root" }, root);
+  make("div", { "data-mount": "" }, box);
   if (!sample) box.dataset.sample = "off";
   if (!network) box.dataset.network = "off";
   // These elements are outside of what the viewer draws: screen readers would read the live region
   // again after each drawing, and a click on the choosers must not be a click on the viewer.
-  const aside = make(document, "div", { class: "offscreen" }, root);
-  const live = make(document, "div", { "aria-live": "polite", role: "status" }, aside);
-  const filesInput = make(document, "input", { type: "file", multiple: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "files" }, aside);
-  const folderInput = make(document, "input", { type: "file", multiple: "", webkitdirectory: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "folder" }, aside);
-  const { facade, facadeDocument } = standIns(window, document, box);
-  globalThis.crashpaneVuguHelper(facade, facadeDocument);
+  const aside = make("div", { class: "offscreen" }, root);
+  const live = make("div", { "aria-live": "polite", role: "status" }, aside);
+  const filesInput = make("input", { type: "file", multiple: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "files" }, aside);
+  const folderInput = make("input", { type: "file", multiple: "", webkitdirectory: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "folder" }, aside);
   // The object through which the program reaches the browser. wasm/viewer/protocol_js.go describes
   // it.
   const viewer = {
-    sample, ownsWindow, network, live, filesInput, folderInput,
-    memory: memoryOf(),
-    kept: keptIn(storage ? window : {}),
-    storage: storage ? storageOf(window) : undefined,
-    limits,
+    sample, ownsWindow, network, storage, limits, live, filesInput, folderInput,
+    memory: new Memory(),
+    kept: keptIndexes(storage),
     // In a microtask, because the listener may call control, which must not run during an event.
     onEvent: onEvent && ((kind, detail) => queueMicrotask(() => onEvent(kind, detail, viewer.control))),
-    sources: symbolSources(network ? symbols : undefined, window, storage),
+    sources: symbolSources(network ? symbols : undefined, storage),
     root: box,
     mount: "[data-mount]",
-    hostWindow: window,
+    hostWindow: globalThis,
     dropTarget: dropTarget ?? box,
     themed: themed ?? box,
   };
   addWorkers(viewer, worker, makeWorker, engine, engineSize, onEngine);
-  const global = new Proxy(globalThis, {
-    get(target, key) {
-      if (key === "crashpane") return viewer;
-      if (key === "window") return facade;
-      if (key === "document") return facadeDocument;
-      return Reflect.get(target, key);
-    },
-  });
+  const global = standIn(viewer, box);
+  globalThis.crashpaneVuguHelper(global, global.document);
   await new Promise((done) => setTimeout(done)); // compiling ends a task, and the program's start is another
   const go = new globalThis.Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
@@ -217,14 +161,9 @@ globalThis.compileCrashpane = compile;
 // Fetches the sample's files. list is the address of a list of their names; they are in the same
 // folder.
 async function filesBeside(list) {
-  const get = async (address) => {
-    const response = await fetch(address, { credentials: "same-origin" });
-    if (!response.ok) throw new Error(`${address} answered ${response.status}`);
-    return response;
-  };
-  const { files } = await (await get(list)).json();
+  const { files } = await (await fetchOwn(list)).json();
   const folder = list.slice(0, list.lastIndexOf("/") + 1);
-  return Promise.all(files.map(async ({ name }) => new File([await (await get(folder + name)).blob()], name)));
+  return Promise.all(files.map(async ({ name }) => new File([await (await fetchOwn(folder + name)).blob()], name)));
 }
 
 // Keeps files that the user drops before the viewer listens, because the browser would open them in
@@ -299,7 +238,7 @@ globalThis.bootCrashpane = bootCrashpane;
 const script = globalThis.document?.currentScript;
 if (script?.dataset.wasm) {
   bootCrashpane({
-    wasm: fetch(script.dataset.wasm, { credentials: "same-origin" }),
+    wasm: script.dataset.wasm,
     engine: script.dataset.engine,
     engineSize: Number(script.dataset.engineSize) || 0,
     makeWorker: () => new Worker(script.dataset.worker),

@@ -1,20 +1,12 @@
 // Reads parts of a symbol file on a server, for the engine (wasm/worker/remote_js.go), by
-// HTTP range requests (RFC 9110, section 14). remote is {url, token, size, edition, head} from the
-// page's request (symbols.js): edition is the ETag or the date of the file, head its first bytes.
-// If the file on the server changes, the error has changed set.
+// HTTP range requests. remote is {url, token, size, edition, head} from the page's request
+// (symbols.js): edition is the ETag or the date of the file, head its first bytes. If the file on
+// the server changes, the error has changed set.
 const remoteRange = (remote) => {
   let condition = Boolean(remote.edition) && !remote.edition.startsWith("W/"); // send If-Range; a weak ETag is not allowed there
   let proven = false;
   const changed = (why) => Object.assign(new Error(why), { changed: true });
-  const get = (from, to) =>
-    fetch(remote.url, {
-      headers: {
-        Range: `bytes=${from}-${to - 1}`,
-        ...(condition && { "If-Range": remote.edition }),
-        ...(remote.token && { Authorization: `Bearer ${remote.token}` }),
-      },
-      credentials: "omit", referrerPolicy: "no-referrer", mode: "cors", cache: "no-store",
-    });
+  const get = (from, to) => fetchSymbols(remote.url, remote.token, { from, to, edition: condition && remote.edition });
   async function once(from, to) {
     let response;
     try {
@@ -32,8 +24,7 @@ const remoteRange = (remote) => {
       if (response.status === 200 || response.status === 412 || response.status === 416) throw changed("the file on the server has changed");
       throw Object.assign(new Error(`the server answered ${response.status}`), { final: response.status < 500 });
     }
-    const edition = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
-    if (edition !== remote.edition || response.headers.get("content-range") !== `bytes ${from}-${to - 1}/${remote.size}`) {
+    if (editionOf(response) !== remote.edition || response.headers.get("content-range") !== `bytes ${from}-${to - 1}/${remote.size}`) {
       response.body?.cancel();
       throw changed("the file on the server has changed");
     }

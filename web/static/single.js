@@ -19,11 +19,6 @@ function packed(kind) {
   return bytes;
 }
 
-// Makes a Response of the page's program, which the browser compiles while it unpacks it.
-function program() {
-  return new Response(packed("wasm").stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": "application/wasm" } });
-}
-
 // A worker from a blob: URL of a file's page may not make workers from that URL, but from one of
 // its own.
 const script = new Blob([blocks("worker")[0].textContent], { type: "text/javascript" });
@@ -34,7 +29,7 @@ const makeWorker = () => {
 };
 let engine;
 bootCrashpane({
-  wasm: program(),
+  wasm: packed("wasm"),
   engine: () => (engine ??= packed("engine")),
   makeWorker,
   sample: async () => blocks("sample").map((block) => new File([bytesOf(block.textContent)], block.dataset.name)),

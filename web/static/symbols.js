@@ -1,14 +1,11 @@
-// Gets symbol files from a server or a folder, at the user's request (wasm/viewer/sources_js.go). A
-// request for a file has nothing but its address, and the token if the user has typed one: no
-// cookies, no referrer.
+// Gets symbol files from a server or a folder, at the user's request (wasm/viewer/sources_js.go).
 const symbolHead = 64 << 10; // bytes of the first range request
 const symbolWhole = 4 << 20; // files up to this size are fetched completely
 
 // bases are the servers that the page was built with; if undefined, the page may not reach any
 // server.
-function symbolSources(bases, window, storage) {
-  const home = window.location;
-  const web = /^https?:$/.test(home.protocol);
+function symbolSources(bases, storage) {
+  const web = /^https?:$/.test(location.protocol);
   // A layout may precede the address of a server: "microsoft+https://…". Without it, or with
   // breakpad+, its paths are those of Breakpad's servers.
   const resolve = (text) => {
@@ -16,30 +13,24 @@ function symbolSources(bases, window, storage) {
     let url;
     try {
       if (!/^(https?:\/\/[^/]|\/[^/])/i.test(address)) throw new Error();
-      url = new URL(address, home.href);
+      url = new URL(address, location.href);
       if (url.username || url.password || url.search || url.hash || !/^https?:$/.test(url.protocol)) throw new Error();
     } catch {
       return { problem: "Type an address like https://symbols.example/path, without a user name, ? or #. Begin it with microsoft+ or debuginfod+ if the server has that layout." };
     }
     const { origin } = url;
-    return { base: (layout ?? "") + url.href.replace(/\/+$/, ""), origin, allowed: bases !== undefined && (origins.has(origin) || (web && origin === home.origin)) };
+    return { base: (layout ?? "") + url.href.replace(/\/+$/, ""), origin, allowed: bases !== undefined && (origins.has(origin) || (web && origin === location.origin)) };
   };
   const origins = new Set();
   const built = (bases ?? []).filter((base) => web || !/^(\w+\+)?\//.test(base)).map((base) => resolve(base));
   for (const { origin } of built) origins.add(origin);
-
-  const get = (url, token, range, signal) =>
-    window.fetch(url, {
-      headers: { ...(range && { Range: range }), ...(token && { Authorization: `Bearer ${token}` }) },
-      credentials: "omit", referrerPolicy: "no-referrer", mode: "cors", cache: "no-store", signal,
-    });
 
   // Finds out why a request failed. If a request in mode no-cors succeeds, the server answers but
   // its CORS headers do not allow this page to read it.
   async function unanswered(url, error, signal) {
     const host = new URL(url).host;
     try {
-      await window.fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", mode: "no-cors", cache: "no-store", signal });
+      await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", mode: "no-cors", cache: "no-store", signal });
     } catch {
       return `${host} cannot be reached (${error.message}), or redirects to a server that this page may not reach`;
     }
@@ -52,9 +43,8 @@ function symbolSources(bases, window, storage) {
   async function beginning(response, url, token) {
     const part = /^bytes 0-(\d+)\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
     const head = new Uint8Array(await response.arrayBuffer());
-    const edition = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
     const known = part && Number(part[1]) + 1 === head.byteLength && !response.headers.get("content-encoding");
-    return known ? { url, token, size: Number(part[2]), edition, head } : undefined;
+    return known ? { url, token, size: Number(part[2]), edition: editionOf(response), head } : undefined;
   }
 
   // Requests the beginning of the index next to a symbol file, which crashpane index makes. Returns
@@ -62,7 +52,7 @@ function symbolSources(bases, window, storage) {
   async function indexOf(url, token, signal) {
     if (!url.endsWith(".sym")) return undefined;
     try {
-      const response = await get(`${url}.index`, token, `bytes=0-${symbolHead - 1}`, signal);
+      const response = await fetchSymbols(`${url}.index`, token, { to: symbolHead, signal });
       if (response.status === 206) return await beginning(response, `${url}.index`, token);
       response.body?.cancel();
     } catch (error) {
@@ -71,29 +61,10 @@ function symbolSources(bases, window, storage) {
     return undefined;
   }
 
-  // Collects the body in Blobs, which the browser stores in memory or on disk.
   async function collect(response, name, progress) {
     const packed = response.headers.get("content-encoding");
     const total = packed ? 0 : Number(response.headers.get("content-length")) || 0;
-    const blobs = [];
-    let pieces = [];
-    let waiting = 0;
-    let done = 0;
-    const flush = () => {
-      blobs.push(new Blob(pieces));
-      pieces = [];
-      waiting = 0;
-    };
-    for (const reader = response.body.getReader(); ; ) {
-      const { value, done: end } = await reader.read();
-      if (end) break;
-      pieces.push(value);
-      done += value.byteLength;
-      if ((waiting += value.byteLength) > 4 << 20) flush();
-      progress(done, total);
-    }
-    flush();
-    return new File(blobs, name);
+    return new File([await collectStream(response.body.getReader(), (done) => progress(done, total))], name);
   }
 
   return {
@@ -105,12 +76,12 @@ function symbolSources(bases, window, storage) {
     async ask(url, token, whole, progress, signal) {
       let response;
       try {
-        response = await get(url, token, whole ? "" : `bytes=0-${symbolHead - 1}`, signal);
+        response = await fetchSymbols(url, token, { to: whole ? 0 : symbolHead, signal });
       } catch (error) {
         // For a range request, browsers do not accept a compressed answer, and some servers have
         // only that. Request the whole file.
         if (signal.aborted) throw error;
-        response = await (whole ? Promise.reject(error) : get(url, token, "", signal)).catch(async (error) => {
+        response = await (whole ? Promise.reject(error) : fetchSymbols(url, token, { signal })).catch(async (error) => {
           throw new Error(await unanswered(url, error, signal));
         });
       }
@@ -121,7 +92,7 @@ function symbolSources(bases, window, storage) {
         if (remote?.size > symbolWhole) return { status: 206, at, remote: { ...remote, index: await indexOf(url, token, signal) } };
         // The file is small, or the server does not allow the page to read Content-Range (CORS).
         // Request the whole file.
-        response = await get(url, token, "", signal);
+        response = await fetchSymbols(url, token, { signal });
       }
       if (response.status !== 200) {
         response.body?.cancel();
@@ -129,31 +100,15 @@ function symbolSources(bases, window, storage) {
       }
       return { status: 200, at, file: await collect(response, url, progress) };
     },
-    folder: symbolFolder(window, storage),
+    folder: symbolFolder(storage),
   };
 }
 
 // A folder of symbol files that the user has chosen. The browser can store its handle, and asks the
 // user for permission at the next visit.
-function symbolFolder(window, storage) {
+function symbolFolder(storage) {
   let folder;
-  const kept = (mode, use) =>
-    new Promise((done, fail) => {
-      if (!storage) throw new Error("this page may store nothing");
-      const opening = window.indexedDB.open("crashpane-folder", 1);
-      opening.onupgradeneeded = () => opening.result.createObjectStore("handles");
-      opening.onerror = () => fail(opening.error);
-      opening.onsuccess = () => {
-        const database = opening.result;
-        const transaction = database.transaction("handles", mode);
-        const request = use(transaction.objectStore("handles"));
-        transaction.oncomplete = () => {
-          database.close();
-          done(request.result);
-        };
-        transaction.onabort = () => fail(transaction.error);
-      };
-    });
+  const kept = storesIn("crashpane-folder", ["handles"], storage);
   // Returns the file with a path in the folder, or undefined.
   async function at(path) {
     try {
@@ -172,9 +127,9 @@ function symbolFolder(window, storage) {
     }
   }
   return {
-    can: typeof window.showDirectoryPicker === "function",
+    can: typeof showDirectoryPicker === "function",
     async pick() {
-      folder = await window.showDirectoryPicker({ id: "crashpane-symbols", mode: "read" });
+      folder = await showDirectoryPicker({ id: "crashpane-symbols", mode: "read" });
       return folder.name;
     },
     async recall() {

@@ -5,7 +5,6 @@
 // and returns whether to go on.
 const unpackGzip = async (packed, most, onProgress) => {
   const step = 32 << 10; // bytes unpacked in one go: deflate expands at most about a thousand times, so a malicious file takes 32 MB of memory
-  const part = 4 << 20; // size of the Blobs of unpacked data
   const source = packed.stream().getReader();
   const inflater = new DecompressionStream("gzip");
   const into = inflater.writable.getWriter();
@@ -24,24 +23,8 @@ const unpackGzip = async (packed, most, onProgress) => {
   };
   const fed = feed().catch((error) => into.abort(error).catch(() => {}));
   try {
-    const parts = [];
-    let held = [];
-    let size = 0;
-    for (let total = 0; ; ) {
-      const { done, value } = await from.read();
-      if (done) break;
-      total += value.byteLength;
-      if (total > most) return null;
-      held.push(value);
-      size += value.byteLength;
-      if (size >= part) {
-        parts.push(new Blob(held));
-        held = [];
-        size = 0;
-      }
-    }
-    const whole = new Blob([...parts, ...held]);
-    await whole.slice(-1).arrayBuffer(); // if the browser had no room for a Blob, reading it fails
+    const whole = await collectStream(from, (size) => size <= most);
+    await whole?.slice(-1).arrayBuffer(); // if the browser had no room for a Blob, reading it fails
     return whole;
   } finally {
     from.cancel().catch(() => {});

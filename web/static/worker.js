@@ -2,13 +2,12 @@
 
 // The object that the program and the scripts of this worker share;
 // wasm/worker/protocol_js.go describes it. The scripts that are joined to this one add
-// range and unpack; the program adds receive, read and fetched.
-const crashpaneWorker = (self.crashpaneWorker = { kept: keptIn(self) });
-
-// The engine's worker. It gets and starts the engine's program, keeps messages until the program
-// listens, and reports how the program ended.
+// range and unpack; the program adds read and fetched, and replaces receive, which keeps messages
+// until then.
 const waiting = [];
-let running = false;
+const crashpaneWorker = (self.crashpaneWorker = { kept: keptIndexes(true), receive: (message) => waiting.push(message) });
+
+// The engine's worker. It gets and starts the engine's program, and reports how the program ended.
 let lastWords = "";
 let script; // a Blob with this script, where the address of it is not for its workers (single.js)
 
@@ -29,20 +28,6 @@ function stopped(why) {
   close();
 }
 
-// Returns the program compiled. program is that already, its address, or a Blob of its gzip form.
-async function compiled(program, size) {
-  if (program instanceof WebAssembly.Module) return program;
-  const response =
-    program instanceof Blob
-      ? new Response(program.stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "content-type": "application/wasm" } })
-      : await fetch(program, { credentials: "same-origin" });
-  if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
-  count(response.clone(), size).catch(() => {}); // compiling has the same error
-  // Some servers send another type, for which compileStreaming fails.
-  if (!/^application\/wasm\b/.test(response.headers.get("content-type") ?? "")) return WebAssembly.compile(await response.arrayBuffer());
-  return WebAssembly.compileStreaming(response);
-}
-
 // Tells the page ten times a second how many bytes have arrived. It reads a copy of the response.
 async function count(response, total) {
   let done = 0;
@@ -60,12 +45,12 @@ async function count(response, total) {
 async function load(program, size) {
   let module;
   try {
-    module = await compiled(program, size);
+    module = await compile(program, (response) => count(response, size).catch(() => {})); // compiling has the same error
   } catch (error) {
     postMessage({ program: { problem: String(error?.message ?? error) } });
     return;
   }
-  if (module !== program) postMessage({ program: { module } });
+  postMessage({ program: { module } });
   start(module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
 }
 
@@ -76,29 +61,27 @@ async function start(module) {
   let address;
   crashpaneWorker.beside = () => {
     const worker = new Worker((address ??= script ? URL.createObjectURL(script) : self.location.href));
-    let pending; // settles the promise of the message that it answers
-    const end = (why) => {
-      worker.terminate();
-      pending?.reject(new Error(why));
-    };
-    worker.onmessage = ({ data }) => {
-      if (data.indexed) pending.resolve(data);
-      else if (data.stopped) end(data.stopped);
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      end("a worker could not run");
-    };
     worker.postMessage({ program: module, script });
+    let end;
     const ask = (message) =>
       new Promise((resolve, reject) => {
-        pending = { resolve, reject };
+        end = (why) => {
+          worker.terminate();
+          reject(new Error(why));
+        };
+        worker.onmessage = ({ data }) => {
+          if (data.indexed) resolve(data);
+          else if (data.stopped) end(data.stopped);
+        };
+        worker.onerror = (event) => {
+          event.preventDefault();
+          end("a worker could not run");
+        };
         worker.postMessage(message);
       });
-    return { ask, end };
+    return { ask, end: (why) => end(why) };
   };
   const ended = go.run(instance);
-  running = true;
   for (const message of waiting.splice(0)) crashpaneWorker.receive(message);
   await ended;
   stopped(lastWords || "it ended");
@@ -115,9 +98,7 @@ onmessage = ({ data }) => {
     navigator.locks?.request(data.lock, hold).catch(() => {});
   } else if (data.program) {
     load(data.program, data.size);
-  } else if (running) {
-    crashpaneWorker.receive(data);
   } else if (!data.script) {
-    waiting.push(data);
+    crashpaneWorker.receive(data);
   }
 };
