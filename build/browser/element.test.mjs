@@ -97,6 +97,24 @@ test("the host page adds a dump and symbols, and gets the events", async () => {
   assert.equal(await p.evaluate(() => localStorage.length), 0);
 });
 
+test("a dump that is loaded while the provider works gets its symbols too, and those of the one before are dropped", async () => {
+  const p = await open("/one.html");
+  await p.evaluate(() => {
+    window.requested = [];
+    document.getElementById("a").setSymbolProvider(({ debugFile }) => new Promise((settle) => window.requested.push({ debugFile, settle })));
+  });
+  const requests = () => p.evaluate(() => window.requested.filter(({ debugFile }) => debugFile === "tilecruncher").length);
+  await load(p, "a");
+  await p.waitForFunction(() => window.requested.length > 0);
+  const before = await requests();
+  await load(p, "a");
+  await p.evaluate(() => window.requested.forEach(({ settle }) => settle(new TextEncoder().encode("MODULE Linux x86_64 000000000000000000000000000000000 old\n"))));
+  await p.waitForFunction((n) => window.requested.filter(({ debugFile }) => debugFile === "tilecruncher").length > n, before, { timeout: 30_000 });
+  await p.evaluate(() => document.getElementById("a").select({ tab: "files" }));
+  await sees(p, "a", "tilecruncher.dmp");
+  assert.doesNotMatch(await text(p, "a"), /\.sym/);
+});
+
 // It reads blocks of the symbol file, without the scripts of the page's own worker.
 test("a worker analyzes a dump with a large symbol file", async () => {
   const p = await open("/one.html");

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -62,7 +63,7 @@ func assemble(p parts) (map[string][]byte, error) {
 		enclose(&b, script)
 		assets[made] = b.Bytes()
 	}
-	if err := addStyle(assets, p.static); err != nil {
+	if assets["crashpane.css"], err = styleSheet(p.static); err != nil {
 		return nil, err
 	}
 	if err := addStatic(assets, p.static); err != nil {
@@ -161,22 +162,12 @@ func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 	return read("fetching.js", "kept.js", "symbols.js", "loader.js"), read("worker.js", "fetching.js", "kept.js", "ranges.js", "unpack.js"), err
 }
 
-// addStatic adds the files of web/static except those that become parts of other files.
+// addStatic adds the files of web/static except those that become parts of other files, as all
+// scripts do.
 func addStatic(assets map[string][]byte, static fs.FS) error {
 	return fs.WalkDir(static, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || name == "index.html" || path.Ext(name) == ".js" || path.Dir(name) == styleFolder {
 			return err
-		}
-		switch path.Base(name) {
-		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js", "unpack.js", "kept.js", "fetching.js":
-			return nil
-		}
-		switch path.Ext(name) {
-		case ".go", ".md", ".mjs":
-			return nil
-		}
-		if path.Dir(name) == styleFolder {
-			return nil
 		}
 		if assets[name] != nil {
 			return fmt.Errorf("web/static/%s: the bundle makes a file of that name", name)
@@ -186,26 +177,23 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 	})
 }
 
-// styleFolder may hold the style sheet in parts. The bundle joins them to crashpane.css in the
-// order of their names.
+// styleFolder has the style sheet in parts.
 const styleFolder = "css"
 
-func addStyle(assets map[string][]byte, static fs.FS) error {
-	// fs.Glob returns sorted names.
-	parts, err := fs.Glob(static, styleFolder+"/*.css")
+// styleSheet joins the parts to crashpane.css, in the order of their names.
+func styleSheet(static fs.FS) (sheet []byte, err error) {
+	parts, err := fs.Glob(static, styleFolder+"/*.css") // sorted
 	if err != nil || len(parts) == 0 {
-		return err
+		return nil, errors.Join(err, errors.New("web/static/css has no style sheet"))
 	}
-	var sheet []byte
 	for _, name := range parts {
 		content, err := fs.ReadFile(static, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sheet = append(sheet, content...)
 	}
-	assets["crashpane.css"] = sheet
-	return nil
+	return sheet, nil
 }
 
 // hashedName inserts the content's hash before the name's extension.

@@ -28,19 +28,19 @@ const page = `<!doctype html>
 func sampleParts() parts {
 	return parts{
 		static: fstest.MapFS{
-			"index.html":    {Data: []byte(page)},
-			"loader.js":     {Data: []byte("load();\n")},
-			"symbols.js":    {Data: []byte("")},
-			"ranges.js":     {Data: []byte("")},
-			"kept.js":       {Data: []byte("")},
-			"fetching.js":   {Data: []byte("")},
-			"unpack.js":     {Data: []byte("")},
-			"worker.js":     {Data: []byte("work();\n")},
-			"app.js":        {Data: []byte("app();\n")},
-			"sw.js":         {Data: []byte("serve(files, version);\n")},
-			"crashpane.css": {Data: []byte("a { background: url(dots.svg) }")},
-			"icon.svg":      {Data: []byte("<svg/>")},
-			"dots.svg":      {Data: []byte("<svg></svg>")},
+			"index.html":  {Data: []byte(page)},
+			"loader.js":   {Data: []byte("load();\n")},
+			"symbols.js":  {Data: []byte("")},
+			"ranges.js":   {Data: []byte("")},
+			"kept.js":     {Data: []byte("")},
+			"fetching.js": {Data: []byte("")},
+			"unpack.js":   {Data: []byte("")},
+			"worker.js":   {Data: []byte("work();\n")},
+			"app.js":      {Data: []byte("app();\n")},
+			"sw.js":       {Data: []byte("serve(files, version);\n")},
+			"css/1.css":   {Data: []byte("a { background: url(dots.svg) }")},
+			"icon.svg":    {Data: []byte("<svg/>")},
+			"dots.svg":    {Data: []byte("<svg></svg>")},
 		},
 		embed: fstest.MapFS{
 			"embed.html": {Data: []byte(`<html><head><meta charset="utf-8">
@@ -150,7 +150,7 @@ func TestAssembleListsTheSampleDumpFirst(t *testing.T) {
 func TestAssembleJoinsTheStyleSheet(t *testing.T) {
 	p := sampleParts()
 	static := p.static.(fstest.MapFS)
-	delete(static, "crashpane.css")
+	delete(static, "css/1.css")
 	static["css/2-rest.css"] = &fstest.MapFile{Data: []byte("b{}\n")}
 	static["css/1-first.css"] = &fstest.MapFile{Data: []byte("a{}\n")}
 	files, err := assemble(p)
@@ -176,7 +176,7 @@ func TestAssembleRefuses(t *testing.T) {
 		"a page that does not name the wasm": func(static fstest.MapFS, _ *parts) {
 			static["index.html"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(page, `"crashpane.wasm"`, `""`))}
 		},
-		"no style sheet": func(static fstest.MapFS, _ *parts) { delete(static, "crashpane.css") },
+		"no style sheet": func(static fstest.MapFS, _ *parts) { delete(static, "css/1.css") },
 		"no charset": func(static fstest.MapFS, _ *parts) {
 			static["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(page, `<meta charset="utf-8">`, "", 1))}
 		},
@@ -184,7 +184,7 @@ func TestAssembleRefuses(t *testing.T) {
 			static["index.html"] = &fstest.MapFile{Data: []byte(page + `<meta http-equiv="Content-Security-Policy">`)}
 		},
 		"a file of a made one's name": func(static fstest.MapFS, _ *parts) {
-			static["crashpane.js"] = &fstest.MapFile{Data: []byte("x")}
+			static["crashpane.wasm"] = &fstest.MapFile{Data: []byte("x")}
 		},
 		"an empty sample": func(_ fstest.MapFS, p *parts) { p.sample = fstest.MapFS{} },
 	} {

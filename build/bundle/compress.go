@@ -46,7 +46,7 @@ func compress(files map[string][]byte, cache string, quick bool) (map[string][]b
 				return nil, err
 			}
 			defer os.Remove(at)
-			missing = append(missing, at, at)
+			missing = append(missing, at)
 		}
 	}
 	if len(missing) > 2 {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"path"
 	"regexp"
 	"strings"
 
@@ -85,23 +84,16 @@ func classic(module string) string {
 // their own folder, and embed.html with the files that it needs.
 func npm(p parts, version string) (map[string][]byte, error) {
 	files := map[string][]byte{"crashpane.wasm": p.wasm, "crashpane-engine.wasm": p.engine, "licenses.txt": p.licenses}
-	for i, from := range []fs.FS{p.embed, p.static} {
-		entries, err := fs.ReadDir(from, ".")
-		if err != nil {
+	entries, err := fs.ReadDir(p.embed, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if files[entry.Name()], err = fs.ReadFile(p.embed, entry.Name()); err != nil {
 			return nil, err
 		}
-		for _, entry := range entries {
-			name := entry.Name()
-			keep := i == 0 || path.Ext(name) == ".css"
-			if entry.IsDir() || !keep || path.Ext(name) == ".go" {
-				continue
-			}
-			if files[name], err = fs.ReadFile(from, name); err != nil {
-				return nil, err
-			}
-		}
 	}
-	if err := addStyle(files, p.static); err != nil {
+	if files["crashpane.css"], err = styleSheet(p.static); err != nil {
 		return nil, err
 	}
 	loader, worker, err := scriptsOf(p.static)

@@ -48,7 +48,7 @@ func TestFramePageRefusesWhatIsNoOrigin(t *testing.T) {
 func TestPackage(t *testing.T) {
 	p := sampleParts()
 	static := p.static.(fstest.MapFS)
-	delete(static, "crashpane.css")
+	delete(static, "css/1.css")
 	static["css/1-base.css"] = &fstest.MapFile{Data: []byte("@media (max-width: 1080px) { a { height: min(27vh, 100dvh); width: 50vw } }")}
 	static["css/2-zones.css"] = &fstest.MapFile{Data: []byte("c{}")}
 	p.licenses = []byte("== Crashpane ==\n\nOurs.\n\n== " + goName + " ==\n\nTheirs.")

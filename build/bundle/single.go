@@ -78,25 +78,17 @@ func elementOf(name string) *regexp.Regexp {
 	return regexp.MustCompile(`<` + name + `\b[^>]*>(?:</` + name + `>)?\n?`)
 }
 
-var sheetLink = regexp.MustCompile(`<link rel="stylesheet" href="([^"]+)">`)
+var sheetLink = regexp.MustCompile(`<link rel="stylesheet" href="crashpane.css">`)
 
-// styles replaces the links to style sheets by style elements.
+// styles replaces the link to the style sheet by a style element.
 func (s *singlePage) styles() {
-	s.html = sheetLink.ReplaceAllStringFunc(s.html, func(link string) string {
-		name := sheetLink.FindStringSubmatch(link)[1]
-		assets := map[string][]byte{}
-		if err := addStyle(assets, s.static); err != nil {
-			s.fail("%v", err)
-		}
-		sheet, err := assets[name], error(nil)
-		if sheet == nil {
-			sheet, err = fs.ReadFile(s.static, name)
-		}
+	s.html = sheetLink.ReplaceAllStringFunc(s.html, func(string) string {
+		sheet, err := styleSheet(s.static)
 		if err != nil {
 			s.fail("%v", err)
 		}
 		if bytes.Contains(sheet, []byte("url(")) {
-			s.fail("%s names another file by url(), which it has not", name)
+			s.fail("the style sheet names another file by url(), which it has not")
 		}
 		s.sheets = append(s.sheets, hashSource(s.inside("style", string(sheet))))
 		return "<style>" + string(sheet) + "</style>"

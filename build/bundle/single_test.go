@@ -17,7 +17,7 @@ func singleOf(p parts) (string, error) {
 
 func withPlainStyle() parts {
 	p := sampleParts()
-	p.static.(fstest.MapFS)["crashpane.css"] = &fstest.MapFile{Data: []byte("a { color: red }")}
+	p.static.(fstest.MapFS)["css/1.css"] = &fstest.MapFile{Data: []byte("a { color: red }")}
 	return p
 }
 

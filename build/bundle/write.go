@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 )
 
 // write makes the folder contain exactly these files. It does not touch a file that already has the
@@ -17,7 +18,7 @@ func write(dir string, files map[string][]byte) error {
 	for name := range files {
 		names = append(names, name)
 	}
-	isIndex := func(name string) bool { return len(name) >= 10 && name[:10] == "index.html" }
+	isIndex := func(name string) bool { return strings.HasPrefix(name, "index.html") }
 	sort.Slice(names, func(i, j int) bool {
 		if a, b := isIndex(names[i]), isIndex(names[j]); a != b {
 			return b

@@ -136,14 +136,14 @@ var importRules = []importRule{
 	{"web/protocol", []string{"walker/report/rows", "web/wire"}},
 	{"web/wire", nil},
 	{"wasm/engine", []string{"walker/batch", "walker/symbols", "core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
-	{"wasm/jsbytes", nil},
+	{"wasm/jsvalue", nil},
 	// The page's program. It parses nothing.
-	{"wasm/viewer", []string{"walker/report/rows", "web/app/...", "web/protocol", "wasm/jsbytes"}},
+	{"wasm/viewer", []string{"walker/report/rows", "web/app/...", "web/protocol", "wasm/jsvalue"}},
 	// The program of the page's workers: the engine, with the readers of binaries and the browser's files.
-	{"wasm/worker", []string{"wasm/engine", "wasm/jsbytes", "web/protocol", "walker", "walker/readers", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
+	{"wasm/worker", []string{"wasm/engine", "wasm/jsvalue", "web/protocol", "walker", "walker/readers", "walker/session", "walker/symbols", "walker/report/...", "symfile/...", "core/..."}},
 	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
 	{"wasm/edge/store", nil},
-	{"wasm/edge", []string{"wasm/edge/store"}},
+	{"wasm/edge", []string{"wasm/edge/store", "wasm/jsvalue"}},
 	// They write dumps for benchmarks.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigprogram", []string{"core/dumptest"}},

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/wasm/edge/store"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 	"github.com/syumai/workers"
 	"github.com/syumai/workers/cloudflare"
 )
@@ -129,22 +131,9 @@ func (b bucket) Send(w http.ResponseWriter, key string, off, n int64) error {
 
 // await is a promise's value.
 func await(promise js.Value) (js.Value, error) {
-	type result struct {
-		value js.Value
-		err   error
+	value, reason := jsvalue.Await(promise)
+	if reason.Truthy() {
+		return value, errors.New(jsvalue.Problem(reason))
 	}
-	done := make(chan result, 1)
-	yes := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		done <- result{value: args[0]}
-		return nil
-	})
-	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		done <- result{err: fmt.Errorf("%s", args[0].Call("toString").String())}
-		return nil
-	})
-	defer yes.Release()
-	defer no.Release()
-	promise.Call("then", yes, no)
-	r := <-done
-	return r.value, r.err
+	return value, nil
 }

@@ -33,17 +33,17 @@ type described struct {
 
 // dumpTable has all dumps, by their numbers.
 type dumpTable struct {
-	all     []*described
-	names   map[string]int // how many dumps have a name
-	live    []int          // the dumps with a session, the one that was used last at the end
-	wanted  bool           // the page has shown the table
-	next    int            // no dump before it is to be described
-	first   []int          // the dumps of the last window, which are described first
-	changes int            // counts what changes the table
-	told    time.Time      // when the page was told last
-	cost    time.Duration  // of selecting and sorting the rows
-	wants   map[string]map[int]bool
-	shown   shownDumps
+	all      []*described
+	names    map[string]int // how many dumps have a name
+	live     []int          // the dumps with a session, the one that was used last at the end
+	wanted   bool           // the page has shown the table
+	next     int            // no dump before it is to be described
+	first    []int          // the dumps of the last window, which are described first
+	changes  int            // counts what changes the table
+	notified time.Time      // when the last Described was sent
+	cost     time.Duration  // of selecting and sorting the rows
+	wants    map[string]map[int]bool
+	shown    shownDumps
 	// exported are the rows of the export exporting in parts, as they were when its first part was made.
 	exporting protocol.ExportDumps
 	exported  []*rows.DumpRow
@@ -63,9 +63,9 @@ type shownDumps struct {
 const (
 	// mostLive is how many dumps have a session: the open one, and those that the user may go back to.
 	mostLive = 8
-	// tellEvery is how often the page is told that there are more records, and then queries and draws them. A table that
-	// takes long to make is queried so seldom that this takes a tenth of the time.
-	tellEvery, tellCost = 250 * time.Millisecond, 10
+	// notifyEvery is how often the page is notified that there are more records, and then queries and draws them. A table
+	// that takes long to make is queried so seldom that this takes a tenth of the time.
+	notifyEvery, notifyCost = 250 * time.Millisecond, 10
 	// chartBars and rowBars are the most bars of the chart and of that in a row.
 	chartBars, rowBars = 60, 24
 )
@@ -221,13 +221,13 @@ func (e *Engine) describeNext() (more bool) {
 		}
 		e.releaseOthers()
 	}
-	if dump >= 0 && time.Since(t.told) < max(tellEvery, tellCost*t.cost) {
+	if dump >= 0 && time.Since(t.notified) < max(notifyEvery, notifyCost*t.cost) {
 		return true
 	}
-	if all, known := e.count(); dump >= 0 || known == all && !t.told.IsZero() {
-		t.told = time.Now()
+	if all, known := e.count(); dump >= 0 || known == all && !t.notified.IsZero() {
+		t.notified = time.Now()
 		if dump < 0 {
-			t.told = time.Time{} // all of it was told
+			t.notified = time.Time{} // of all records
 		}
 		e.post(protocol.Answer{Reply: &protocol.Described{Known: known, All: all}})
 	}
@@ -517,7 +517,8 @@ func (e *Engine) exportDumps(req *protocol.ExportDumps) (*protocol.Exported, err
 	if of := (protocol.ExportDumps{Kind: req.Kind, Table: req.Table}); req.From <= 0 || t.exporting != of {
 		t.exporting, t.exported = of, e.showDumps(&req.Table).rows
 	}
-	for ; from < len(t.exported) && b.Len() < exportPart && more(); from++ {
+	// A part with the titles has a row too: its Next says that they are there.
+	for first := from; from < len(t.exported) && b.Len() < exportPart && (from == first || more()); from++ {
 		if err := write.one(e, w, t.exported[from]); err != nil {
 			return &protocol.Exported{}, err
 		}
@@ -528,11 +529,7 @@ func (e *Engine) exportDumps(req *protocol.ExportDumps) (*protocol.Exported, err
 			out.FileName += k.Ending
 		}
 	}
-	switch {
-	case from >= len(t.exported):
-	case from == 0:
-		out.Next = -1
-	default:
+	if from < len(t.exported) {
 		out.Next = from
 	}
 	return out, nil

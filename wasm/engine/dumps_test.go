@@ -5,11 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"github.com/crashpane/crashpane/core/input"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -186,6 +187,35 @@ func TestTableExports(t *testing.T) {
 	}
 	if k.ask(&protocol.ExportDumps{Kind: "pdf"}, nil); k.answers[len(k.answers)-1].Error == "" {
 		t.Error("an export that there is not")
+	}
+}
+
+// slowOnce is a file whose next read takes a while.
+type slowOnce struct {
+	*bytes.Reader
+	wait time.Duration
+}
+
+func (s *slowOnce) ReadAt(p []byte, off int64) (int, error) {
+	time.Sleep(s.wait)
+	s.wait = 0
+	return s.Reader.ReadAt(p, off)
+}
+
+// The first row of a CSV has the titles, and no other row has them, however long the last dump takes to be described.
+func TestExportHasOneHead(t *testing.T) {
+	whole, err := os.ReadFile(sample + "tilecruncher.dmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newTalk(t)
+	file := &slowOnce{Reader: bytes.NewReader(whole)}
+	k.ask(&protocol.Add{}, input.New("slow.dmp", file, int64(len(whole))))
+	k.e.release(0)
+	file.wait = 2 * describeTurn
+	text, _ := k.exportDumps(protocol.ExportDumps{Kind: "csv"})
+	if lines := strings.Split(strings.TrimSpace(text), "\n"); file.wait != 0 || len(lines) != 2 || !strings.Contains(lines[1], "slow.dmp") {
+		t.Errorf("%s", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"honnef.co/go/js/dom/v2"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/app/host"
 )
@@ -27,7 +28,7 @@ func (h *browser) listenForFiles() {
 	}
 	drag := func(on bool) {
 		if h.page.Layout.Dragging != on {
-			h.change(func(p *app.Page) { p.Layout.Drag(on) })
+			h.change(func(p *app.Page) { p.Layout.Dragging = on })
 		}
 	}
 	overs := 0
@@ -60,7 +61,7 @@ func (h *browser) listenForFiles() {
 			return
 		}
 		event(e).PreventDefault()
-		h.changeIf(func(p *app.Page) bool { p.Layout.Drag(false); return false })
+		h.changeIf(func(p *app.Page) bool { p.Layout.Dragging = false; return false })
 		h.drawSoon()
 		h.take(&dom.DataTransfer{Value: e.Get("dataTransfer")}, h.offer)
 	}, false)
@@ -168,7 +169,7 @@ func (h *browser) take(data *dom.DataTransfer, offer func(files []host.File, pro
 		if !root.IsNull() {
 			plain, folders = separateFolders(root, plain, folders, ambiguous)
 		}
-		l := &listing{h: h, told: time.Now()}
+		l := &listing{h: h, shownAt: time.Now()}
 		plain, problems := l.folders(plain, folders)
 		if l.finish() {
 			offer(plain, problems)
@@ -238,7 +239,7 @@ func separateFolders(root js.Value, files []host.File, folders []js.Value, asked
 // Getting a size waits for another process, so the work is divided into tasks of 15 ms.
 func (h *browser) offer(files []host.File, problems []string) {
 	left := files
-	l := &listing{h: h, told: time.Now()}
+	l := &listing{h: h, shownAt: time.Now()}
 	var measure func()
 	measure = func() {
 		defer recoverPanic()
@@ -283,7 +284,7 @@ func (h *browser) drawSoon() {
 // listing is the work of listing dropped folders, which can take seconds.
 type listing struct {
 	h              *browser
-	told           time.Time
+	shownAt        time.Time
 	shown, stopped bool
 }
 
@@ -292,8 +293,8 @@ func (l *listing) found(n int) bool {
 	if n > manyFiles {
 		collectInProportion()
 	}
-	if time.Since(l.told) > 250*time.Millisecond && !l.stopped {
-		l.shown, l.told = true, time.Now()
+	if time.Since(l.shownAt) > 250*time.Millisecond && !l.stopped {
+		l.shown, l.shownAt = true, time.Now()
 		l.h.change(func(p *app.Page) { p.Reading.Listing(n, func() { l.stopped = true }) })
 	}
 	return !l.stopped
@@ -422,43 +423,20 @@ func awaitAll(objects []js.Value, method string) []answer {
 // await calls a method of the file system entries API, which has two callbacks in place of a
 // promise.
 func await(object js.Value, method string) (value js.Value, problem string) {
-	done := make(chan struct{})
-	yes := js.FuncOf(func(_ js.Value, args []js.Value) any { value = args[0]; close(done); return nil })
-	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		problem = args[0].Get("message").String()
-		if problem == "" {
-			problem = args[0].Get("name").String()
-		}
-		close(done)
-		return nil
-	})
-	defer yes.Release()
-	defer no.Release()
-	object.Call(method, yes, no)
-	<-done
-	return value, problem
+	return orProblem(jsvalue.Called(func(yes, no js.Func) { object.Call(method, yes, no) }))
 }
 
 // settle waits for a promise.
 func settle(promise js.Value) (value js.Value, problem string) {
-	done := make(chan struct{})
-	yes := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if len(args) > 0 {
-			value = args[0]
-		}
-		close(done)
-		return nil
-	})
-	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		problem = args[0].Get("message").String()
-		close(done)
-		return nil
-	})
-	defer yes.Release()
-	defer no.Release()
-	promise.Call("then", yes, no)
-	<-done
-	return value, problem
+	return orProblem(jsvalue.Await(promise))
+}
+
+// orProblem makes a text of the reason why there is no value.
+func orProblem(value, reason js.Value) (js.Value, string) {
+	if reason.Truthy() {
+		return value, jsvalue.Problem(reason)
+	}
+	return value, ""
 }
 
 // OpenSample implements host.Host. The loader knows where the sample is.

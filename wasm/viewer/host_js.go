@@ -141,30 +141,29 @@ func (h *browser) System() string {
 	return host.Linux
 }
 
-// kept calls a function of the loader's storage of indexes, and passes on the result of its
-// promise: undefined if the browser refuses.
-func (h *browser) kept(do func(js.Value), name string, args ...any) {
-	go func() {
-		answer := js.Undefined()
-		try(func() {
-			promised, problem := settle(h.viewer.Get("kept").Call(name, args...))
-			if problem == "" {
-				answer = promised
-			}
-		})
-		h.change(func(*app.Page) { do(answer) })
-	}()
-}
-
 func (h *browser) KeptSize(done func(int64, int)) {
-	h.kept(func(all js.Value) {
-		if all.Truthy() {
+	h.promised(func(all js.Value, problem string) {
+		if problem == "" {
 			done(int64(all.Get("bytes").Float()), all.Get("count").Int())
 		}
-	}, "size")
+	}, h.viewer.Get("kept"), "size")
 }
 
-func (h *browser) ForgetKept(done func()) { h.kept(func(js.Value) { done() }, "clear") }
+func (h *browser) ForgetKept(done func()) {
+	h.promised(func(js.Value, string) { done() }, h.viewer.Get("kept"), "clear")
+}
+
+// promised calls a function of the loader, and passes on the result of its promise, or the problem.
+func (h *browser) promised(do func(answer js.Value, problem string), of js.Value, name string, args ...any) {
+	go func() {
+		var answer js.Value
+		problem := try(func() { answer = of.Call(name, args...) })
+		if problem == "" {
+			answer, problem = settle(answer)
+		}
+		h.change(func(*app.Page) { do(answer, problem) })
+	}()
+}
 
 // once makes a JavaScript function that is released when it is called.
 func once(do func(args []js.Value)) js.Func {

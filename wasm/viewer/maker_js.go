@@ -3,7 +3,7 @@ package main
 import (
 	"syscall/js"
 
-	"github.com/crashpane/crashpane/wasm/jsbytes"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -11,9 +11,8 @@ import (
 // maker is a worker that makes a file for the user to download. It reads files, and sends the new
 // file in chunks.
 type maker struct {
-	worker  js.Value
-	handler js.Func
-	pieces  js.Value // an Array of Blobs, the chunks, which the browser may store on disk
+	worker js.Value
+	pieces js.Value // an Array of Blobs, the chunks, which the browser may store on disk
 }
 
 // Make implements host.Engine. The worker runs the same program as the engine.
@@ -25,7 +24,7 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 		w.StopMaking()
 		w.made(name, problem)
 	}
-	m.handler = js.FuncOf(func(_ js.Value, args []js.Value) any {
+	handler := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		defer recoverPanic()
 		if w.maker != m {
 			return nil
@@ -37,7 +36,7 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 		} else if s := data.Get("stopped"); s.Type() == js.TypeString {
 			end("", "the worker stopped: "+s.String())
 		} else if message := data.Get("reply"); message.Truthy() {
-			a, err := protocol.ReadAnswer(jsbytes.BytesOf(message))
+			a, err := protocol.ReadAnswer(jsvalue.BytesOf(message))
 			if err != nil {
 				end("", "its answer could not be read: "+err.Error())
 				return nil
@@ -56,19 +55,20 @@ func (w *workerEngine) Make(files []host.File, req protocol.Request) {
 		}
 		return nil
 	})
-	m.worker.Call("addEventListener", "message", m.handler)
-	m.worker.Call("addEventListener", "error", m.handler)
+	m.worker.Call("addEventListener", "message", handler)
+	m.worker.Call("addEventListener", "error", handler)
 	// All files, because a binary needs its debug files; the worker's engine matches them by their
 	// ids.
 	for _, f := range files {
 		if file, ok := f.(*jsFile); ok {
-			m.worker.Call("postMessage", map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Names: []string{file.name}}})), "dropped": []any{file.value}})
+			m.worker.Call("postMessage", map[string]any{"request": jsvalue.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Names: []string{file.name}}})), "dropped": []any{file.value}})
 		}
 	}
-	m.worker.Call("postMessage", map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
+	m.worker.Call("postMessage", map[string]any{"request": jsvalue.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
 }
 
-// StopMaking implements host.Engine. It does not release the handler, which may be its caller.
+// StopMaking implements host.Engine. It does not release the handler: messages of the worker may still
+// arrive.
 func (w *workerEngine) StopMaking() {
 	if w.maker != nil {
 		w.maker.worker.Call("terminate")

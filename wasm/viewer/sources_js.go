@@ -30,20 +30,6 @@ func (h *browser) ResolveBase(text string) (base string, allowed bool, problem s
 	return r.Get("base").String(), r.Get("allowed").Bool(), ""
 }
 
-// promised calls a function of the loader, and passes on the result of its promise, or the problem.
-func (h *browser) promised(do func(answer js.Value, problem string), of js.Value, name string, args ...any) {
-	go func() {
-		var answer js.Value
-		var refused string
-		if problem := try(func() { answer = of.Call(name, args...) }); problem != "" {
-			refused = problem
-		} else {
-			answer, refused = settle(answer)
-		}
-		h.change(func(*app.Page) { do(answer, refused) })
-	}()
-}
-
 // Fetch implements host.Host. It reports progress at most every 150 ms, because each report draws
 // the page.
 func (h *browser) Fetch(url, token string, whole bool, progress func(done, total int64), done func(host.Fetched)) (stop func()) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"syscall/js"
 
-	"github.com/crashpane/crashpane/wasm/jsbytes"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/protocol"
@@ -27,7 +27,6 @@ type workerEngine struct {
 	download func(name string, blob js.Value)
 	maker    *maker
 	later    func(func())
-	handler  []js.Func
 }
 
 // start makes a worker, or takes the one that the loader has made. The worker keeps messages until
@@ -72,7 +71,6 @@ func (w *workerEngine) listen(made js.Value, lock string) {
 			}
 			return nil
 		})
-		w.handler = append(w.handler, f)
 		made.Call("addEventListener", event, f)
 	}
 	on("message", func(e js.Value) {
@@ -93,7 +91,7 @@ func (w *workerEngine) listen(made js.Value, lock string) {
 		if !message.Truthy() {
 			return
 		}
-		a, err := protocol.ReadAnswer(jsbytes.BytesOf(message))
+		a, err := protocol.ReadAnswer(jsvalue.BytesOf(message))
 		if err != nil {
 			w.end("its answer could not be read: " + err.Error())
 			return
@@ -123,7 +121,7 @@ func (w *workerEngine) terminate() {
 		w.viewer.Get("memory").Call("delete", w.worker)
 	}
 	w.worker = js.Undefined()
-	// The handlers are not released: one of them may be the caller.
+	// The handlers are not released: messages of the worker may still arrive.
 }
 
 // Send implements host.Engine.
@@ -131,7 +129,7 @@ func (w *workerEngine) Send(c protocol.Call, file host.File) {
 	if !w.worker.Truthy() {
 		return
 	}
-	message := map[string]any{"request": jsbytes.ArrayOf(protocol.AppendCall(nil, c))}
+	message := map[string]any{"request": jsvalue.ArrayOf(protocol.AppendCall(nil, c))}
 	if _, ok := c.Request.(*protocol.LeaveOut); ok {
 		message["cancel"] = true
 	}

@@ -6,6 +6,7 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 )
 
 // fileReader reads slices of a File synchronously, which the browser allows only in a worker. A
@@ -58,7 +59,7 @@ func readersOf(files js.Value) []*fileReader {
 	for i, f := range readers {
 		begun.SetIndex(i, f.file.Call("slice", 0, min(f.size, keptBlock)).Call("arrayBuffer"))
 	}
-	settled, _ := await(js.Global().Get("Promise").Call("allSettled", begun))
+	settled, _ := jsvalue.Await(js.Global().Get("Promise").Call("allSettled", begun))
 	for i, f := range readers {
 		if bytes := settled.Index(i).Get("value"); bytes.Truthy() {
 			f.held = js.Global().Get("Uint8Array").New(bytes)
@@ -169,7 +170,7 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	}
 	return readTogether(parts, fileGap, begin, func(n int64, why js.Value) error {
 		if why.Truthy() {
-			return unreadable(why.Get("message"))
+			return unreadable(jsvalue.Problem(why))
 		}
 		noteRead(n, f.file)
 		return nil
@@ -182,8 +183,8 @@ const fileGap = 128 << 10
 
 // readTogether fills parts, which are sorted by offset, by many reads that are under way at
 // once, about 16 MiB. Parts at most gap bytes apart are one read. begin begins one and returns
-// the promise of an ArrayBuffer; came is told how many bytes have come, or why not.
-func readTogether(parts []input.Part, gap int64, begin func(from, to int64) js.Value, came func(n int64, why js.Value) error) error {
+// the promise of an ArrayBuffer; ended is called with how many bytes have arrived, or why not.
+func readTogether(parts []input.Part, gap int64, begin func(from, to int64) js.Value, ended func(n int64, why js.Value) error) error {
 	const mostOfOne, mostAtOnce = 2 << 20, 16 << 20
 	type run struct {
 		from, to int64
@@ -204,10 +205,10 @@ func readTogether(parts []input.Part, gap int64, begin func(from, to int64) js.V
 			begun.SetIndex(n, begin(runs[n].from, runs[n].to))
 			bytes += runs[n].to - runs[n].from
 		}
-		settled, _ := await(js.Global().Get("Promise").Call("allSettled", begun))
+		settled, _ := jsvalue.Await(js.Global().Get("Promise").Call("allSettled", begun))
 		for i, run := range runs[:n] {
 			one := settled.Index(i)
-			if err := came(run.to-run.from, one.Get("reason")); err != nil {
+			if err := ended(run.to-run.from, one.Get("reason")); err != nil {
 				return err
 			}
 			bytes := js.Global().Get("Uint8Array").New(one.Get("value"))

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/lazy"
-	"github.com/crashpane/crashpane/wasm/jsbytes"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 )
 
 // indexer implements symfile.ChunkIndexer with a worker of its own, in addition to the engine's. The first
@@ -56,10 +56,10 @@ func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
 	if !x.worker.Truthy() {
 		x.worker = scripts().Call("beside")
 	}
-	reply, why := await(x.worker.Call("ask", message))
+	reply, why := jsvalue.Await(x.worker.Call("ask", message))
 	if why.Truthy() {
 		x.Stop() // its worker has ended
-		return nil, errors.New(why.Get("message").String())
+		return nil, errors.New(jsvalue.Problem(why))
 	}
 	x.memory = reply.Get("memory").Int()
 	js.Global().Call("postMessage", map[string]any{"memory": memory()})
@@ -73,7 +73,7 @@ func (x *indexer) Index(c symfile.Chunk) (index []byte, err error) {
 		}
 		return nil, err
 	}
-	return jsbytes.BytesOf(reply.Get("index")), nil
+	return jsvalue.BytesOf(reply.Get("index")), nil
 }
 
 // Stop implements symfile.ChunkIndexer. Ending the worker frees its memory.
@@ -112,7 +112,7 @@ func indexChunk(self, message js.Value) {
 		self.Call("postMessage", reply)
 		return
 	}
-	array := jsbytes.ArrayOf(index)
+	array := jsvalue.ArrayOf(index)
 	reply["index"] = array
 	self.Call("postMessage", reply, []any{array.Get("buffer")})
 }

@@ -6,6 +6,7 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 )
 
 // remoteReader reads parts of a file on a server. The caller waits; messages that come
@@ -62,8 +63,8 @@ func (r *remoteReader) hold(from, to int64) error {
 	if r.err != nil {
 		return r.err
 	}
-	bytes, why := await(r.read.Invoke(float64(from), float64(to)))
-	if err := r.took(to-from, why); err != nil {
+	bytes, why := jsvalue.Await(r.read.Invoke(float64(from), float64(to)))
+	if err := r.ended(to-from, why); err != nil {
 		return err
 	}
 	r.held, r.from, r.to = js.Global().Get("Uint8Array").New(bytes), from, to
@@ -78,10 +79,10 @@ func (r *remoteReader) fail(err error, changed bool) {
 	}
 }
 
-// took notes that n bytes have come, or why not.
-func (r *remoteReader) took(n int64, why js.Value) error {
+// ended notes that n bytes have arrived, or why not.
+func (r *remoteReader) ended(n int64, why js.Value) error {
 	if why.Truthy() {
-		r.fail(errors.New(why.Get("message").String()), why.Get("changed").Truthy())
+		r.fail(errors.New(jsvalue.Problem(why)), why.Get("changed").Truthy())
 	}
 	if r.err == nil {
 		if fetched += n; onFetch != nil {
@@ -98,26 +99,7 @@ func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 		return r.err
 	}
 	begin := func(from, to int64) js.Value { return r.read.Invoke(float64(from), float64(to)) }
-	return readTogether(parts, remoteGap, begin, r.took)
-}
-
-// await is a promise's value, or what it was rejected with.
-func await(promise js.Value) (value, err js.Value) {
-	var yes, no js.Func
-	done := make(chan struct{})
-	settle := func(to *js.Value) js.Func {
-		return js.FuncOf(func(_ js.Value, args []js.Value) any {
-			*to = args[0]
-			yes.Release()
-			no.Release()
-			close(done)
-			return nil
-		})
-	}
-	yes, no = settle(&value), settle(&err)
-	promise.Call("then", yes, no)
-	<-done
-	return value, err
+	return readTogether(parts, remoteGap, begin, r.ended)
 }
 
 // fetched is how many bytes were read of servers; onFetch, if set, is called after each part with

@@ -10,7 +10,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
-	"github.com/crashpane/crashpane/wasm/jsbytes"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 )
 
 // limits returns the limits and means of unpacking in a browser: large unpacked data goes to Blobs,
@@ -57,7 +57,7 @@ func (s *blobSpool) WriteAt(p []byte, off int64) (n int, err error) {
 			if len(s.parts) == 0 {
 				runtime.GC() // unpacking leaves much garbage; see collectLate
 			}
-			s.parts = append(s.parts, blobs(jsbytes.ArrayOf(s.last)))
+			s.parts = append(s.parts, blobs(jsvalue.ArrayOf(s.last)))
 			s.last = s.last[:0]
 		}
 	}
@@ -88,7 +88,7 @@ func (s *blobSpool) ReadAt(p []byte, off int64) (n int, err error) {
 // by other workers.
 func (s *blobSpool) Gather() (r io.ReaderAt, err error) {
 	defer refused(&err)
-	whole := blobs(append(s.parts, jsbytes.ArrayOf(s.last))...)
+	whole := blobs(append(s.parts, jsvalue.ArrayOf(s.last))...)
 	s.parts, s.last = nil, nil
 	f := newFileReader(whole)
 	if f.size > 0 {
@@ -129,7 +129,7 @@ func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 	}
 	if d.Raw {
 		trailer := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, d.Sum), uint32(d.Size))
-		blob = blobs(jsbytes.ArrayOf([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}), blob, jsbytes.ArrayOf(trailer))
+		blob = blobs(jsvalue.ArrayOf([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}), blob, jsvalue.ArrayOf(trailer))
 	}
 	onProgress := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if d.Progress != nil {
@@ -138,9 +138,9 @@ func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 		return d.Src.Cancelled() == nil
 	})
 	defer onProgress.Release()
-	out, why := await(unpack.Invoke(blob, float64(d.MaxSize), onProgress))
+	out, why := jsvalue.Await(unpack.Invoke(blob, float64(d.MaxSize), onProgress))
 	if why.Truthy() {
-		return nil, 0, fmt.Errorf("%v", why.Get("message"))
+		return nil, 0, errors.New(jsvalue.Problem(why))
 	}
 	if out.IsNull() {
 		return nil, d.MaxSize + 1, nil

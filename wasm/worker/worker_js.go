@@ -10,7 +10,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/wasm/engine"
-	"github.com/crashpane/crashpane/wasm/jsbytes"
+	"github.com/crashpane/crashpane/wasm/jsvalue"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -31,8 +31,8 @@ func run(opt engine.Options, analyze func(message js.Value) bool) {
 	}))
 	l.post = poster(l.self, func() func(string) string { return l.engine.Text() })
 	opt.PostData = func(a protocol.Answer, data []byte) {
-		array := jsbytes.ArrayOf(data)
-		message := map[string]any{"reply": jsbytes.ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
+		array := jsvalue.ArrayOf(data)
+		message := map[string]any{"reply": jsvalue.ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
 		l.self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
 	opt.Session.Beside = func(work, then func()) {
@@ -190,7 +190,7 @@ func poster(self js.Value, text func() func(string) string) func(protocol.Answer
 			}
 			last = time.Now()
 		}
-		self.Call("postMessage", map[string]any{"reply": jsbytes.ArrayOf(protocol.AppendAnswer(nil, a, text())), "memory": memory()})
+		self.Call("postMessage", map[string]any{"reply": jsvalue.ArrayOf(protocol.AppendAnswer(nil, a, text())), "memory": memory()})
 	}
 }
 
@@ -209,7 +209,7 @@ func (l *loop) guarded(do func()) (fit bool) {
 
 // handle answers one message.
 func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
-	call, err := protocol.ReadCall(jsbytes.BytesOf(message.Get("request")))
+	call, err := protocol.ReadCall(jsvalue.BytesOf(message.Get("request")))
 	if err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
@@ -286,16 +286,16 @@ type indexStore struct{}
 
 // Load implements session.IndexStore.
 func (indexStore) Load(key string) []byte {
-	found, why := await(scripts().Get("kept").Call("get", key))
+	found, why := jsvalue.Await(scripts().Get("kept").Call("get", key))
 	if why.Truthy() || !found.Truthy() {
 		return nil
 	}
-	return jsbytes.BytesOf(found)
+	return jsvalue.BytesOf(found)
 }
 
 // Store implements session.IndexStore. What the browser refuses is not there at the next visit.
 func (indexStore) Store(key string, index []byte) {
-	await(scripts().Get("kept").Call("put", key, jsbytes.ArrayOf(index)))
+	jsvalue.Await(scripts().Get("kept").Call("put", key, jsvalue.ArrayOf(index)))
 }
 
 // longQuery is how long a query takes before the page says so.

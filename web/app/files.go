@@ -44,7 +44,7 @@ type Reading struct {
 	replay     bool               // the files of the queue were read before, and a new engine reads them again
 	// announced is what was announced when the last job ended.
 	announced string
-	told      map[string]bool // names of files that a notice has called unused
+	unused    map[string]bool // names of files that a notice has called unused
 	anyway    map[string]bool // names of files that may unpack to more than usual
 }
 
@@ -228,18 +228,18 @@ func (z *Reading) tellUnused(list []protocol.FileRow) {
 	}
 	var news []protocol.FileRow
 	for _, f := range list {
-		if !z.told[f.Name] {
+		if !z.unused[f.Name] {
 			news = append(news, f)
 		}
 	}
 	if len(news) == 0 {
 		return
 	}
-	if z.told == nil {
-		z.told = map[string]bool{}
+	if z.unused == nil {
+		z.unused = map[string]bool{}
 	}
 	for _, f := range news {
-		z.told[f.Name] = true
+		z.unused[f.Name] = true
 	}
 	text := rows.BaseName(news[0].Name) + " is not used: " + news[0].Unused + "."
 	if len(news) > 1 {

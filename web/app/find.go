@@ -1,9 +1,10 @@
 package app
 
 import (
+	"strconv"
+
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/protocol"
-	"strconv"
 )
 
 // Search steps through the hits of the text in the header's search field.

@@ -35,9 +35,6 @@ func (z *Layout) Resize(name string, px int) {
 	z.page.Host.Store("split", z.page.Split.Text())
 }
 
-// Drag sets whether files are being dragged over the window.
-func (z *Layout) Drag(on bool) { z.Dragging = on }
-
 func (z *Layout) rootClass() string {
 	if z.page.Empty() {
 		return "viewer empty"

@@ -39,8 +39,12 @@ func (z *Stack) Want(q *protocol.Query) {
 // first row, and goTo.
 func (z *Stack) Apply(r *protocol.QueryResult) {
 	s, state := r.Stack, &z.page.State
-	if s == nil || state.Thread >= 0 && s.Thread != state.Thread {
+	other := s != nil && state.Thread >= 0 && s.Thread != state.Thread
+	if s == nil || other && z.page.Screen.Dirty[z] { // it is of the thread that was selected before
 		return
+	}
+	if other { // the dump has no thread of the number that an address or the host page gave
+		z.page.Screen.Top = true
 	}
 	if z.page.Screen.Updated(z, r.ReportID) && s.Thread == z.Thread {
 		z.page.Screen.ChangedRows.Mark(z.changed(s))
@@ -58,6 +62,10 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 	state.Thread = s.Thread
 	if at := s.Selected - s.From; z.page.Screen.Top && z.goTo < 0 && at >= 0 && at < len(s.Rows) {
 		state.Frame, state.Inline = max(0, s.Rows[at].Frame), s.Rows[at].Inline
+	}
+	if other {
+		z.page.Address.place = state.Place() // it takes the place of the one that there is not
+		z.page.Address.write()
 	}
 	if z.goTo >= 0 {
 		row := z.goTo

@@ -106,3 +106,28 @@ func TestFrameThatIsNotListed(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadThatThereIsNot: an address or a host page may name a thread that the dump does not have. Then the page shows
+// the one that the engine chose, and says so. A result of a thread that was selected before changes nothing.
+func TestThreadThatThereIsNot(t *testing.T) {
+	p, h, e := newTestPage("#dump=a.dmp&thread=888&frame=2")
+	drop(p, e)
+	for p.Pace.asking { // the first result comes while there is more to read
+		say(p, screen())
+	}
+	if p.State.Thread != 1 || p.State.Frame != 0 || len(p.Stack.Rows) == 0 || h.address != "dump=a.dmp&thread=1" || len(h.entries) != 0 {
+		t.Errorf("thread %d, frame %d, %d rows, address %q, entries %v", p.State.Thread, p.State.Frame, len(p.Stack.Rows), h.address, h.entries)
+	}
+	p.Select(777, -1, "", "")
+	if say(p, screen()); p.State.Thread != 1 || !strings.Contains(render(t, p), "Thread 1") {
+		t.Errorf("thread %d is selected", p.State.Thread)
+	}
+	for p.Pace.asking {
+		say(p, &protocol.QueryResult{})
+	}
+	p.Act("thread", "0")
+	p.Act("thread", "5")
+	if say(p, screen()); p.State.Thread != 5 {
+		t.Errorf("a result of another thread selects %d", p.State.Thread)
+	}
+}

@@ -47,8 +47,9 @@ export class Viewer {
   #queue = Promise.resolve(); // runs additions one after the other
   #problem = ""; // the viewer's last error
   #provider;
-  #requested = new Set(); // symbols that were requested from the host page
-  #asking; // requesting symbols now
+  #requested = new Set(); // symbols of the dump that were requested from the host page
+  #asking = false; // requesting symbols now
+  #reported = false; // there is a report whose missing symbols were not requested yet
   #place = placeOf(); // what to select when the next dump is there
   #fresh = false; // a dump was added, and there is no report of it yet
   #selected = ""; // the last select event
@@ -135,7 +136,7 @@ export class Viewer {
       const file = await fileOf(data, name);
       const control = await this.#ready;
       if (this.#used) control("clear");
-      this.#requested.clear();
+      this.#requested = new Set();
       this.#problem = "";
       this.#selected = "";
       this.#fresh = true;
@@ -173,7 +174,7 @@ export class Viewer {
     return this.#inTurn(async () => {
       const control = await this.#ready;
       control("clear");
-      this.#requested.clear();
+      this.#requested = new Set();
       this.#selected = "";
       this.#used = false;
     });
@@ -187,28 +188,35 @@ export class Viewer {
     if (provider && this.#used) this.#askForSymbols();
   }
 
-  // Dispatches symbols-needed, once for each missing file, and calls the provider.
+  // Requests the symbols that the last report lacks, one report after the other.
   async #askForSymbols() {
+    this.#reported = true;
     if (this.#asking) return;
     this.#asking = true;
-    try {
-      const { modules, crashpane } = await this.getReport();
-      const symbols = [];
-      for (const { debug_file: debugFile, debug_id: debugId, store_path: storePath, frames, module } of crashpane.wanted_symbols) {
-        const key = `${debugFile} ${debugId}`;
-        if (!debugFile || !debugId || this.#requested.has(key)) continue;
-        this.#requested.add(key);
-        symbols.push({ debugFile, debugId, storePath, frames, codeFile: modules[module]?.filename ?? "", codeId: modules[module]?.code_id ?? "" });
-      }
-      if (!symbols.length) return;
-      this.#emit("symbols-needed", { symbols });
-      const files = await this.#provided(symbols);
-      if (files.length) this.addSymbols(files);
-    } catch {
-      // The dump was removed meanwhile, or the engine has ended, which is an event of its own.
-    } finally {
-      this.#asking = false;
+    while (this.#reported) {
+      this.#reported = false;
+      // It fails if the dump was removed meanwhile, or the engine has ended, which is an event of
+      // its own.
+      await this.#requestMissing().catch(() => {});
     }
+    this.#asking = false;
+  }
+
+  // Dispatches symbols-needed, once for each missing file, and calls the provider.
+  async #requestMissing() {
+    const requested = this.#requested;
+    const { modules, crashpane } = await this.getReport();
+    const symbols = [];
+    for (const { debug_file: debugFile, debug_id: debugId, store_path: storePath, frames, module } of crashpane.wanted_symbols) {
+      const key = `${debugFile} ${debugId}`;
+      if (!debugFile || !debugId || requested.has(key)) continue;
+      requested.add(key);
+      symbols.push({ debugFile, debugId, storePath, frames, codeFile: modules[module]?.filename ?? "", codeId: modules[module]?.code_id ?? "" });
+    }
+    if (!symbols.length) return;
+    this.#emit("symbols-needed", { symbols });
+    const files = await this.#provided(symbols);
+    if (files.length && requested === this.#requested) this.addSymbols(files); // else the dump is another one
   }
 
   async #provided(symbols) {

@@ -2,12 +2,12 @@ package servers
 
 import (
 	"fmt"
-	"github.com/crashpane/crashpane/web/app/zone"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/app/words"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
@@ -91,7 +91,7 @@ func (z *Downloads) Text() string {
 	return text
 }
 
-// askedWord describes the latest request for a missing file, in its row.
+// Word describes the latest request for a missing file, in its row.
 func (z *Downloads) Word(w rows.MissingRow) string {
 	if len(z.Requests) == 0 {
 		return ""

@@ -5,12 +5,12 @@ package servers
 
 import (
 	"fmt"
-	"github.com/crashpane/crashpane/web/app/zone"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/host"
 	"github.com/crashpane/crashpane/web/app/words"
+	"github.com/crashpane/crashpane/web/app/zone"
 	"github.com/crashpane/crashpane/web/protocol"
 )
 

@@ -3,10 +3,9 @@ package tabs
 import (
 	"strconv"
 
-	"github.com/crashpane/crashpane/web/protocol"
-
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/zone"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // FindingsShown is how many findings are drawn at first, and how many more each time.

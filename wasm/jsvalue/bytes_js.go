@@ -1,5 +1,5 @@
-// Package jsbytes copies bytes between Go and JavaScript.
-package jsbytes
+// Package jsvalue copies bytes between Go and JavaScript, and waits for promises.
+package jsvalue
 
 import "syscall/js"
 
