@@ -20,8 +20,7 @@ type Compare struct {
 
 // NewCompare makes the part with an id.
 func NewCompare(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Compare{pane: t, Row: -1}
+	z := &Compare{pane: pane{s, id}, Row: -1}
 	// A row has nine elements, so fewer rows than elsewhere are drawn beyond the visible ones.
 	z.list = table.List{ID: "compare", Visible: protocol.Span{Count: 8}, More: 1, Here: func() (rows.Page, int) { return z.Shown.Page, len(z.Shown.Rows) }}
 	return z

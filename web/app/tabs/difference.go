@@ -20,8 +20,7 @@ type Difference struct {
 
 // NewDifference makes the part with an id.
 func NewDifference(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Difference{pane: t, other: -1}
+	z := &Difference{pane: pane{s, id}, other: -1}
 	z.list = table.List{ID: "dumps", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	z.table = table.Table{List: &z.list, Label: "Two dumps", Class: "table differences"}
 	return z

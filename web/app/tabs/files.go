@@ -21,8 +21,7 @@ type Files struct {
 
 // NewFiles makes the part with an id.
 func NewFiles(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Files{pane: t}
+	z := &Files{pane: pane{s, id}}
 	z.Kept.load(s.Host)
 	z.list = table.List{ID: "files", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	z.table = table.Table{List: &z.list, Label: "Files", Class: "table files"}

@@ -1,7 +1,6 @@
 package tabs
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -28,8 +27,7 @@ type Finder struct {
 
 // NewFinder makes the part with an id.
 func NewFinder(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Finder{pane: t, Kind: protocol.FindText}
+	z := &Finder{pane: pane{s, id}, Kind: protocol.FindText}
 	z.list = table.List{ID: "hits", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	z.table = table.Table{List: &z.list, Label: "Found in memory", Class: "table hits"}
 	return z
@@ -71,9 +69,7 @@ func (z *Finder) Apply(r *protocol.QueryResult) {
 func (z *Finder) Hidden() bool { return !z.open() }
 
 // Disabled is for Tab.
-func (z *Finder) Disabled() bool {
-	return z.page.Summary != nil && !slices.Contains(z.page.Have, "memory")
-}
+func (z *Finder) Disabled() bool { return z.lacks("memory") }
 
 // List is for Tab.
 func (z *Finder) List() *table.List { return &z.list }

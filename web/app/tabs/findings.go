@@ -20,8 +20,7 @@ type Findings struct {
 
 // NewFindings makes the part with an id.
 func NewFindings(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	return &Findings{t, FindingsShown}
+	return &Findings{pane{s, id}, FindingsShown}
 }
 
 // Want implements Zone.

@@ -1,7 +1,6 @@
 package tabs
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/rows"
@@ -23,8 +22,7 @@ type Grid struct {
 
 // NewGrid makes the part with an id. It is one of the tables that the engine has (gridTables in wasm/engine), by its id.
 func NewGrid(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Grid{pane: t}
+	z := &Grid{pane: pane{s, id}}
 	z.list = table.List{ID: "grid", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	z.table = table.Table{List: &z.list, Label: "Rows", Class: "table grid-" + z.id}
 	return z
@@ -52,9 +50,8 @@ func (z *Grid) Compute() {
 
 // NewStreams makes a Grid with the content of the selected stream next to it.
 func NewStreams(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
 	z := NewGrid(s, id).(*Grid)
-	z.content = newContent(t)
+	z.content = newContent(z.pane)
 	return z
 }
 
@@ -91,9 +88,7 @@ func (z *Grid) Apply(r *protocol.QueryResult) {
 }
 
 // Disabled is for Tab.
-func (z *Grid) Disabled() bool {
-	return z.page.Summary != nil && !slices.Contains(z.page.Have, z.id)
-}
+func (z *Grid) Disabled() bool { return z.lacks(z.id) }
 
 // List is for Tab.
 func (z *Grid) List() *table.List { return &z.list }

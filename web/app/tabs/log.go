@@ -10,8 +10,7 @@ type Log struct{ pane }
 
 // NewLog makes the part with an id.
 func NewLog(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	return &Log{t}
+	return &Log{pane{s, id}}
 }
 
 // Want implements Zone.

@@ -1,8 +1,6 @@
 package tabs
 
 import (
-	"slices"
-
 	"github.com/crashpane/crashpane/walker/report/rows"
 	"github.com/crashpane/crashpane/web/app/table"
 	"github.com/crashpane/crashpane/web/app/zone"
@@ -21,8 +19,7 @@ type Memory struct {
 
 // NewMemory makes the part with an id. The id is the form of its rows.
 func NewMemory(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Memory{pane: t}
+	z := &Memory{pane: pane{s, id}}
 	z.list = table.List{ID: "memory", Visible: protocol.Span{Count: 16}, More: 16, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
@@ -58,9 +55,7 @@ func (z *Memory) Apply(r *protocol.QueryResult) {
 func (z *Memory) Hidden() bool { return !z.open() }
 
 // Disabled is for Tab.
-func (z *Memory) Disabled() bool {
-	return z.page.Summary != nil && !slices.Contains(z.page.Have, "memory")
-}
+func (z *Memory) Disabled() bool { return z.lacks("memory") }
 
 // List is for Tab.
 func (z *Memory) List() *table.List { return &z.list }

@@ -22,8 +22,7 @@ type Merged struct {
 
 // NewMerged makes the part with an id.
 func NewMerged(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Merged{pane: t, row: -1}
+	z := &Merged{pane: pane{s, id}, row: -1}
 	z.list = table.List{ID: "merged", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }

@@ -21,8 +21,7 @@ type Missing struct {
 
 // NewMissing makes the part with an id. The panel gives it its Sources.
 func NewMissing(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Missing{pane: t}
+	z := &Missing{pane: pane{s, id}}
 	z.list = table.List{ID: "wanted", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	z.table = table.Table{List: &z.list, Label: "Missing symbols", Class: "table wanted"}
 	return z

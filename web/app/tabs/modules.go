@@ -26,8 +26,7 @@ type Modules struct {
 
 // NewModules makes the part with an id. The panel gives it its Files.
 func NewModules(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	z := &Modules{pane: t, Module: -1}
+	z := &Modules{pane: pane{s, id}, Module: -1}
 	z.list = table.List{ID: "modules", Visible: protocol.Span{Count: 8}, More: table.Overscan, Here: func() (rows.Page, int) { return z.Page, len(z.Rows) }}
 	z.table = table.Table{List: &z.list, Label: "Modules", Class: "table modules"}
 	return z

@@ -4,6 +4,8 @@
 package tabs
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/web/app/zone"
 )
 
@@ -14,3 +16,8 @@ type pane struct {
 }
 
 func (t *pane) open() bool { return t.page.ShowsPart(t.id) }
+
+// lacks reports whether the open dump has no data for a part.
+func (t *pane) lacks(id string) bool {
+	return t.page.Summary != nil && !slices.Contains(t.page.Have, id)
+}

@@ -22,8 +22,7 @@ type System struct {
 
 // NewSystem makes the part with an id.
 func NewSystem(s *zone.Shared, id string) zone.Tab {
-	t := pane{s, id}
-	return &System{pane: t}
+	return &System{pane: pane{s, id}}
 }
 
 // Want implements Zone.
