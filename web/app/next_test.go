@@ -17,6 +17,7 @@ func TestNextStep(t *testing.T) {
 		{host.Mac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
 		{host.Linux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},
 		{host.Windows, "packed", "it's.7z", "tar -xf 'it''s.7z'"},
+		{host.Windows, "packed", "’;calc;‘.7z", "tar -xf '’’;calc;‘‘.7z'"},
 		{host.Linux, "packed", "--to-command=x.7z", "tar -xf './--to-command=x.7z'"},
 		{host.Linux, "packed", "$(reboot).7z", "tar -xf '$(reboot).7z'"},
 		{host.Linux, "cab", "ntdll.pd_", "cabextract ntdll.pd_"},
@@ -30,6 +31,23 @@ func TestNextStep(t *testing.T) {
 		}
 		if _, got := tabs.NextStep(row, c.system); got != c.want {
 			t.Errorf("%s, %s, %s: %s, not %s", c.system, c.taken, c.name, got, c.want)
+		}
+	}
+}
+
+// TestMakeCommand: the name of a module's file comes from the dump, and is one word of the command, whatever is in it.
+func TestMakeCommand(t *testing.T) {
+	for _, c := range []struct{ system, file, want string }{
+		{host.Linux, "libfoo.so", "dumpsyms libfoo.so libfoo.so.pdb > libfoo.so.sym"},
+		{host.Linux, "a FILE;reboot", "dumpsyms 'a FILE;reboot' 'a FILE;reboot.pdb' > 'a FILE;reboot.sym'"},
+		{host.Windows, "my app", "dumpsyms 'my app' 'my app.pdb' > 'my app.sym'"},
+	} {
+		p, h, _ := newTestPage("")
+		h.system = c.system
+		m := p.Panel.Modules
+		m.Module, m.Detail = 0, &rows.ModuleDetail{Command: "dumpsyms FILE FILE.pdb > FILE.sym", File: c.file}
+		if got := tabs.MakeCommand(m); got != c.want {
+			t.Errorf("%s, %s: %s, not %s", c.system, c.file, got, c.want)
 		}
 	}
 }

@@ -68,13 +68,14 @@ func commandFor(command, file string, windows bool) string {
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+/") == "" {
 			return name
 		}
-		if windows {
-			return "'" + strings.ReplaceAll(name, "'", "''") + "'"
+		if windows { // PowerShell takes four more characters for single quotation marks (SpecialChars in its CharTraits.cs)
+			return "'" + strings.NewReplacer("'", "''", "‘", "‘‘", "’", "’’", "‚", "‚‚", "‛", "‛‛").Replace(name) + "'"
 		}
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 	if command == "" || file == "" {
 		return ""
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(command, "FILE.sym", quote(file+".sym")), "FILE", quote(file))
+	// In one pass, since a name may have FILE in it.
+	return strings.NewReplacer("FILE.sym", quote(file+".sym"), "FILE.pdb", quote(file+".pdb"), "FILE", quote(file)).Replace(command)
 }
