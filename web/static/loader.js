@@ -94,7 +94,8 @@ class Memory extends Map {
   page = () => 0;
   set(worker, bytes) {
     super.set(worker, bytes);
-    this.peak = Math.max(this.peak, [...this.values()].reduce((sum, n) => sum + n, this.page()));
+    const total = [...this.values()].reduce((sum, n) => sum + n, this.page());
+    this.peak = Math.max(this.peak, total);
     return this;
   }
 }
