@@ -162,7 +162,7 @@ func decodeLinuxDSODebug(d *Dump, s *Stream, c *input.Cursor) {
 		if m.Err() != nil {
 			break
 		}
-		e.Name = strings.TrimRight(d.stringAt(s.Type, name, "name in the link map"), "\x00")
+		e.Name = strings.TrimRight(d.stringAt(s.Type, FileOff(name), "name in the link map"), "\x00")
 		i.Modules = append(i.Modules, e)
 	}
 	d.diagnose(Bad, s.Type, m.Err())

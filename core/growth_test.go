@@ -3,6 +3,7 @@ package core_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/crashpane/crashpane/core"
@@ -48,6 +49,17 @@ func TestGrowth(t *testing.T) {
 			}
 			d.Memory(0x10000, append(elf, bytes.Repeat([]byte{1}, 56*n)...))
 		}, 2000},
+		{"modules of other names in one file", func(d *dumptest.Dump, n int) {
+			// The file's lines follow each other, and none begins at its first byte.
+			d.System(dumptest.System{Processor: 9, Platform: 0x8201})
+			maps := []byte{}
+			for i := range n {
+				at := uint64(0x10000 + 0x1000*i)
+				d.Module(at, 0x1000, fmt.Sprint("m", i), dumptest.ELF([]byte("0123456789abcdef")))
+				maps = fmt.Appendf(maps, "%x-%x r-xp %x 08:01 1 /x\n", at, at+0x1000, at)
+			}
+			d.Stream(uint32(core.StreamLinuxMaps), maps)
+		}, 3000},
 		{"contiguous memory", func(d *dumptest.Dump, n int) {
 			d.System(dumptest.System{Processor: 9, Platform: 0x8201})
 			at := d.Put(make([]byte, 16))

@@ -67,7 +67,7 @@ func decodeHandleData(d *Dump, s *Stream, c *input.Cursor) {
 	name := func(off uint32, what string) string {
 		v, ok := names[off]
 		if !ok {
-			v = d.stringAt(s.Type, off, what)
+			v = d.stringAt(s.Type, FileOff(off), what)
 			names[off] = v
 		}
 		return v

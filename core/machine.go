@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -113,7 +114,7 @@ func (d *Dump) CPUInfo() string {
 func (i *SystemInfo) vendor(d *Dump) string {
 	var p [12]byte
 	for k := 0; k < 12; k += 4 {
-		putLE32(p[k:], d.Header.Order.Uint32(i.CPUBytes[k:]))
+		binary.LittleEndian.PutUint32(p[k:], d.Header.Order.Uint32(i.CPUBytes[k:]))
 	}
 	return string(bytes.ToValidUTF8(p[:], []byte("\uFFFD")))
 }

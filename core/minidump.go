@@ -84,6 +84,7 @@ type Dump struct {
 	need      error           // a *input.NeedError that a decoder met
 	namesRead int64           // see afford
 	truncated int             // memory ranges beyond the end of the file, wholly or in part
+	bad       int             // diagnostics that are Bad, those that Diags has no room for too
 }
 
 // Severity of a Diagnostic.
@@ -269,6 +270,9 @@ func (d *Dump) diagnose(sev Severity, stream StreamType, err error) {
 	var fe *input.FormatError
 	if !errors.As(err, &fe) {
 		fe = &input.FormatError{File: d.Src.Name, Part: stream.part(), Offset: -1, Err: err}
+	}
+	if sev == Bad {
+		d.bad++
 	}
 	switch {
 	case len(d.Diags) < maxDiags:

@@ -106,7 +106,7 @@ func (m *Module) mayBePart() bool {
 	return m.Name != "" && m.Flags&(ModuleNoSize|ModuleDuplicate) == 0
 }
 
-func (m *Module) hasID() bool { return strings.Trim(m.DebugID, "0") != "" }
+func (m *Module) hasID() bool { return !NoID(m.DebugID) }
 
 // merger merges entries of the module list.
 type merger struct {
@@ -196,7 +196,8 @@ func (m *merger) at(addr uint64) *Mapping {
 func (m *merger) startsBelow(addr uint64) bool {
 	i := m.below(addr)
 	part := m.lines[i]
-	for i--; i >= 0 && part.Offset > 0; i-- {
+	for i--; i >= 0 && part.Offset > 0 && m.work > 0; i-- {
+		m.work--
 		switch l := m.lines[i]; {
 		case l.sameFile(part) && !l.reserved():
 			if !part.follows(l) {

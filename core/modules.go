@@ -120,7 +120,7 @@ func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 		}
 		m.HasVersion = sig == versionSignature
 		m.Version = [4]uint16{uint16(m.FileVersionMS >> 16), uint16(m.FileVersionMS), uint16(m.FileVersionLS >> 16), uint16(m.FileVersionLS)}
-		m.Name = d.stringAt(s.Type, name, "module name")
+		m.Name = d.stringAt(s.Type, FileOff(name), "module name")
 		d.readCodeView(&m)
 		d.readDebugMisc(&m)
 		m.identify()
@@ -149,9 +149,9 @@ func (d *Dump) readCodeView(m *Module) {
 	case SigRSDS:
 		// A GUID is a u32, two u16 and eight bytes; it is kept in the order that it has in a
 		// little-endian file.
-		putLE32(cv.GUID[0:], c.U32())
-		putLE16(cv.GUID[4:], c.U16())
-		putLE16(cv.GUID[6:], c.U16())
+		binary.LittleEndian.PutUint32(cv.GUID[0:], c.U32())
+		binary.LittleEndian.PutUint16(cv.GUID[4:], c.U16())
+		binary.LittleEndian.PutUint16(cv.GUID[6:], c.U16())
 		c.Fill(cv.GUID[8:])
 		cv.Age = c.U32()
 		cv.File = cString(c.Bytes(c.Left()))
@@ -195,12 +195,6 @@ func (d *Dump) readDebugMisc(m *Module) {
 	}
 }
 
-// putLE32 and putLE16 store numbers as a little-endian file has them.
-func putLE32(p []byte, v uint32) {
-	p[0], p[1], p[2], p[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
-}
-func putLE16(p []byte, v uint16) { p[0], p[1] = byte(v), byte(v>>8) }
-
 // decodeUnloadedList reads MINIDUMP_UNLOADED_MODULE entries.
 //
 //	0 BaseOfImage u64 · 8 SizeOfImage u32 · 12 CheckSum u32 · 16 TimeDateStamp u32 · 20 ModuleNameRva u32
@@ -213,7 +207,7 @@ func decodeUnloadedList(d *Dump, s *Stream, c *input.Cursor) {
 		if c.Err() != nil {
 			return
 		}
-		u.Name = d.stringAt(s.Type, name, "name of an unloaded module")
+		u.Name = d.stringAt(s.Type, FileOff(name), "name of an unloaded module")
 		d.Unloaded = append(d.Unloaded, u)
 	}
 }

@@ -97,7 +97,7 @@ func decodeMacBootArgs(d *Dump, s *Stream, c *input.Cursor) {
 		d.remark(Bad, s.Type, at, "the offset of the boot arguments inside the file", hexNum(off))
 		return
 	}
-	args := d.stringAt(s.Type, uint32(off), "boot arguments")
+	args := d.stringAt(s.Type, FileOff(off), "boot arguments")
 	d.MacBootArgs = &args
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -325,5 +326,66 @@ func TestUTF16(t *testing.T) {
 		if got := utf16String(c.in, binary.LittleEndian); got != c.want {
 			t.Errorf("% x = %q, want %q", c.in, got, c.want)
 		}
+	}
+}
+
+// TestBadStringLength: a string with an impossible length is reported, and says nothing about the others.
+func TestBadStringLength(t *testing.T) {
+	b := dumptest.New(dumptest.LittleEndian).Module(0x400000, 0x1000, "first", nil).Module(0x500000, 0x1000, "second", nil)
+	bad := b.Put([]byte{0xf0, 0xff, 0xff, 0xff})
+	data := b.Bytes()
+	first := bytes.Index(data, binary.LittleEndian.AppendUint64(nil, 0x400000))
+	binary.LittleEndian.PutUint32(data[first+20:], uint32(bad))
+	d := open(t, data)
+	if d.Modules[0].Name != "" || d.Modules[1].Name != "second" {
+		t.Errorf("the modules are %q and %q", d.Modules[0].Name, d.Modules[1].Name)
+	}
+	if len(d.Diags) != 1 || !strings.Contains(d.Diags[0].Err.Error(), "a string of at most") {
+		t.Error(d.Diags)
+	}
+}
+
+// TestBadBehindManyDiagnostics: a stream is not called decoded because there is no room for what is wrong with it.
+func TestBadBehindManyDiagnostics(t *testing.T) {
+	b := dumptest.New(dumptest.LittleEndian)
+	for range maxDiags + 1 {
+		b.MemoryAt(0x1000, 4, 0)
+	}
+	handle := make([]byte, 48)
+	for at, v := range map[int]uint32{0: 16, 4: 32, 8: 1, 24: 0xfffffff0} {
+		binary.LittleEndian.PutUint32(handle[at:], v)
+	}
+	d := open(t, b.Stream(12, handle).Bytes())
+	if len(d.Diags) != maxDiags+1 || len(d.Handles) != 1 || d.Stream(12).Decoded {
+		t.Errorf("%d diagnostics, %d handles, decoded: %v", len(d.Diags), len(d.Handles), d.Stream(12).Decoded)
+	}
+}
+
+// far is a file of which only the beginning and some bytes at a distance are not zero.
+type far struct {
+	head, tail []byte
+	at         int64
+}
+
+func (f far) ReadAt(p []byte, off int64) (int, error) {
+	clear(p)
+	if off < int64(len(f.head)) {
+		copy(p, f.head[off:])
+	}
+	if end := f.at + int64(len(f.tail)); off < end && off+int64(len(p)) > f.at {
+		copy(p[max(0, f.at-off):], f.tail[max(0, off-f.at):])
+	}
+	return len(p), nil
+}
+
+// TestFarNames: offsets of 64 bits reach beyond 4 GiB.
+func TestFarNames(t *testing.T) {
+	const at = 5 << 30
+	names := binary.LittleEndian.AppendUint64([]byte{1, 0, 0, 0, 7, 0, 0, 0}, at)
+	args := binary.LittleEndian.AppendUint64(make([]byte, 8), at)
+	data := dumptest.New(dumptest.LittleEndian).Thread(7, nil, 0, nil).Stream(24, names).Stream(0x4d7a0002, args).Bytes()
+	d, err := Open(input.New("big.dmp", far{data, []byte("\x04\x00\x00\x00h\x00i\x00"), at}, at+100))
+	if err != nil || d.Threads[0].Name != "hi" || d.MacBootArgs == nil || *d.MacBootArgs != "hi" {
+		t.Errorf("%q, %v, %v", d.Threads[0].Name, d.Diags, err)
 	}
 }

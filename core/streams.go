@@ -252,17 +252,14 @@ func (d *Dump) decodeStream(row *streamRow, s *Stream) {
 		return
 	}
 	c := input.NewCursor(d.Src, row.Type.part(), int64(s.Loc.Off), int64(s.Loc.Size), d.Header.Order)
-	before := len(d.Diags)
+	before := d.bad
 	if !s.Loc.In(d.Src.Size) {
 		d.remark(Bad, row.Type, int64(s.Loc.Off), fmt.Sprintf("%d bytes", s.Loc.Size), fmt.Sprintf("a file of %d bytes", d.Src.Size))
 	}
 	row.Decode(d, s, c)
 	d.endPadding(s, c)
 	d.diagnose(Bad, row.Type, c.Err())
-	s.Decoded = c.Err() == nil
-	for _, diag := range d.Diags[before:] {
-		s.Decoded = s.Decoded && diag.Severity != Bad
-	}
+	s.Decoded = c.Err() == nil && d.bad == before
 }
 
 // endPadding goes over the zeros with which writers round a stream's size up.

@@ -104,7 +104,7 @@ func decodeSystemInfo(d *Dump, s *Stream, c *input.Cursor) {
 	if c.Err() != nil {
 		return
 	}
-	i.CSDVersion = d.stringAt(s.Type, csd, "OS version string")
+	i.CSDVersion = d.stringAt(s.Type, FileOff(csd), "OS version string")
 	for _, row := range osTable {
 		if row.Platform == i.PlatformID {
 			i.OS = row.OS

@@ -47,7 +47,7 @@ func utf16Field(p []byte, order binary.ByteOrder) string {
 
 // stringAt reads a MINIDUMP_STRING: its length in bytes (u32), then UTF-16. Offset 0 is the header,
 // so it means "none". What is wrong with it is a diagnostic of the stream that points to it.
-func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
+func (d *Dump) stringAt(stream StreamType, off FileOff, what string) string {
 	if off == 0 {
 		return ""
 	}
@@ -64,7 +64,7 @@ func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 			n = c.Left()
 		}
 	}
-	if !d.afford(stream, n) {
+	if c.Err() == nil && !d.afford(stream, n) {
 		return ""
 	}
 	p := c.Bytes(n)

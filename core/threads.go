@@ -69,7 +69,7 @@ func decodeThreadNames(d *Dump, s *Stream, c *input.Cursor) {
 			d.remark(Warning, s.Type, c.Off()-8, "the offset of a name inside the file", hexNum(off))
 			continue
 		}
-		names[id] = d.stringAt(s.Type, uint32(off), "thread name")
+		names[id] = d.stringAt(s.Type, FileOff(off), "thread name")
 	}
 	for i := range d.Threads {
 		d.Threads[i].Name, d.Threads[i].Named = names[d.Threads[i].ID]

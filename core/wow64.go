@@ -141,7 +141,7 @@ func (d *Dump) findOwn(w *Wow64, i int) {
 	switch {
 	case err == nil && programCode(native) != nil:
 		t.in = inHalves
-	case err != nil && d.ownRecord(t.ContextLoc) != nil:
+	case err != nil && d.isOwn(t.ContextLoc):
 		t.in = inOwn
 	default:
 		c, why := d.saved(t.TEB)
@@ -187,7 +187,7 @@ func (d *Dump) findFault(w *Wow64) {
 		switch {
 		case err == nil && programCode(native) != nil:
 			e.in = inHalves
-		case err != nil && d.ownRecord(e.ContextLoc) != nil:
+		case err != nil && d.isOwn(e.ContextLoc):
 			e.in = inOwn
 		case err == nil && native.Regs.PC() == e.Address:
 			continue
@@ -248,14 +248,24 @@ func (d *Dump) ProcessorOf(e *Exception) uint16 {
 	return d.System.Processor
 }
 
-// ownRecord returns the processor of a record that is one of a 32-bit program, or nil.
-func (d *Dump) ownRecord(loc Location) *cpu.Arch {
+// ownRecord reads a record that is one of a 32-bit program.
+func (d *Dump) ownRecord(loc Location, part string) (c *Context, err error) {
 	for _, a := range []*cpu.Arch{cpu.X86, cpu.ARM} {
-		if c, err := d.as(a).readContext(loc, ""); err == nil && c.Flags&contextCPUMask != 0 {
-			return a
+		c, err = d.as(a).readContext(loc, part)
+		if err == nil && c.Flags&contextCPUMask != 0 {
+			return c, nil
 		}
 	}
-	return nil
+	if err == nil {
+		err = d.wrongContext(part, int64(loc.Off), "context flags of a 32-bit processor", "none")
+	}
+	return nil, err
+}
+
+// isOwn reports whether a record is one of a 32-bit program.
+func (d *Dump) isOwn(loc Location) bool {
+	_, err := d.ownRecord(loc, "")
+	return err == nil
 }
 
 // as returns the dump as that of another processor, for reading its context records.
@@ -377,7 +387,7 @@ func (d *Dump) registers(in registersIn, loc Location, teb64 uint64, part string
 		}
 		return c, nil
 	case inOwn:
-		return d.as(d.ownRecord(loc)).readContext(loc, part)
+		return d.ownRecord(loc, part)
 	}
 	source := d
 	if d.wow64 != nil {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
 
@@ -339,5 +340,21 @@ func TestSuspendedOnARM64(t *testing.T) {
 	d := wowDump(dumptest.CPUARM64).Thread(1, dumptest.ARM64(map[string]uint64{"pc": 0x405000, "x13": stack32, "cpsr": 0x30}), 0, nil)
 	if n := normalized(t, d.Bytes()); pcs(n) != "arm 405000" || len(n.Wow64().Left) != 1 || n.Wow64().Left[0].Why != "where it is kept is known for amd64 alone" {
 		t.Errorf("%s, %+v", pcs(n), n.Wow64().Left)
+	}
+}
+
+// TestWow64Cancelled: a context that cannot be read any more is an error, also where it is a record of the
+// program's own.
+func TestWow64Cancelled(t *testing.T) {
+	own := dumptest.X86(map[string]uint64{"eip": 0x401000, "esp": 0x9000, "cs": 0x23})
+	d := open(t, dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSWindows}).
+		Module(0x77000000, 0x1000, `C:\Windows\System32\wow64.dll`, nil).Thread(1, own, 0x9000, make([]byte, 64)).Bytes()).Normalized()
+	if c, err := d.ThreadContext(0); err != nil || c.Regs.PC() != 0x401000 || c.Arch != cpu.X86 {
+		t.Fatal(c, err)
+	}
+	d.Src.Budget = &input.Budget{}
+	d.Src.Budget.Cancel(errors.New("cancelled"))
+	if _, err := d.ThreadContext(0); err == nil {
+		t.Error("no error")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/elfcore"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/testfile"
 )
 
 var buildID = []byte("0123456789abcdef0123")
@@ -216,4 +217,23 @@ func TestManySegments(t *testing.T) {
 		}
 		check(t, a, d)
 	}
+}
+
+// TestGrowth: files that overlap, all with the program's entry in them, cost in proportion to their number.
+func TestGrowth(t *testing.T) {
+	testfile.Growth(t, 1000, func(n int) func() {
+		c := dumptest.NewCore(dumptest.LittleEndian, true, cpu.AMD64.ELFMachines[0])
+		end := uint64(0x10000 + 0x1000*(n+1))
+		c.Thread(1, 11, gregset(cpu.AMD64, dumptest.LittleEndian, 0x10000, 0)).Auxv([2]uint64{9, end - 8})
+		for i := range n {
+			c.File(0x10000+0x1000*uint64(i), end, 0, fmt.Sprint("/lib/", i))
+		}
+		data := c.Memory(0x10000, end-0x10000, dumptest.Read|dumptest.Exec, nil).Bytes()
+		return func() {
+			d, err := elfcore.Read(input.FromBytes("core", data))
+			if err != nil || len(d.Modules) != n {
+				t.Fatal(len(d.Modules), err)
+			}
+		}
+	})
 }

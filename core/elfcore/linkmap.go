@@ -167,7 +167,7 @@ func (r *reader) links(dynamic uint64) (out []linked) {
 		seen[at] = true
 		path := r.text(word(at + size))
 		if err := r.src.Draw(input.Memory, int64(len(path))); err != nil {
-			r.failed(err)
+			r.failed(r.src.Wrap("list of the dynamic linker", -1, err))
 			break
 		}
 		out = append(out, linked{base: word(at), dynamic: word(at + 2*size), path: path})

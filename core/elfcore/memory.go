@@ -1,6 +1,7 @@
 package elfcore
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -81,6 +82,7 @@ func (r *reader) findModules() {
 	d := r.dump
 	entry, _ := d.Linux.AuxValue("AT_ENTRY")
 	var modules []core.Module
+	started := 0 // the module that the program begins in
 	for i := 0; i < len(r.files); {
 		first := r.files[i]
 		end, code := first.end, r.isCode(first.start)
@@ -89,12 +91,15 @@ func (r *reader) findModules() {
 			end, code = r.files[i].end, code || r.isCode(r.files[i].start)
 		}
 		if m, ok := r.module(first.path, first.start, end, code && first.offset == 0); ok {
-			modules = append(modules, m)
-			if last := len(modules) - 1; entry-m.Base < m.Size && entry >= m.Base && last > 0 {
-				copy(modules[1:], modules[:last])
-				modules[0] = m
+			if entry >= m.Base && entry-m.Base < m.Size {
+				started = len(modules)
 			}
+			modules = append(modules, m)
 		}
+	}
+	if started > 0 {
+		m := modules[started]
+		modules = slices.Insert(slices.Delete(modules, started, started+1), 0, m)
 	}
 	// The kernel's own page with code, which is not a file.
 	if at, ok := d.Linux.AuxValue("AT_SYSINFO_EHDR"); ok {

@@ -9,7 +9,8 @@ import (
 )
 
 // finish makes the dump. Its Src is a file in memory: the bytes of the context, then those of the
-// stack, to which its locations refer.
+// stack, to which its locations refer. They take less memory than their digits take of the log. What
+// reads them draws from the log's Budget.
 //
 // In order: the file in memory; the exception and the thread; what core completes for any dump
 // (Complete), such as the memory; the thread's stack, which needs the context; whether the stack is
@@ -25,7 +26,7 @@ func (d *dump) finish(name string) *core.Dump {
 	for i := range d.regions {
 		d.regions[i].Loc.Off += core.FileOff(len(d.context))
 	}
-	out.Src = input.FromBytes(name, data)
+	out.Src = d.r.src.DeriveBytes(name, data)
 	context := core.Location{Size: uint64(len(d.context))}
 
 	// A microdump is always of a crash, even if it has no reason. It has one thread, without an id.

@@ -51,7 +51,7 @@ const (
 //
 // If there are several, they are named after the log with a number: "log.txt #1".
 func Read(src *input.Source) ([]*core.Dump, error) {
-	r := reader{name: src.Name, open: map[string]*dump{}}
+	r := reader{src: src, open: map[string]*dump{}}
 	buf := bufio.NewReaderSize(io.NewSectionReader(src, 0, src.Size), maxLine)
 	for number := 1; ; number++ {
 		line, size, err := readLine(buf)
@@ -99,7 +99,7 @@ func readLine(buf *bufio.Reader) (line []byte, size int64, err error) {
 
 // reader is the state of reading a log.
 type reader struct {
-	name string
+	src  *input.Source
 	read int64 // bytes
 	all  []*dump
 	// open has the unfinished microdumps by writer: lines of two processes may alternate.

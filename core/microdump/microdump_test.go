@@ -239,3 +239,13 @@ func TestContexts(t *testing.T) {
 		}
 	}
 }
+
+// TestBudget: what reads a microdump draws from the log's budget.
+func TestBudget(t *testing.T) {
+	src := input.FromBytes("log", []byte(sample().Log("", "\n")))
+	src.Budget = &input.Budget{}
+	dumps, err := microdump.Read(src)
+	if err != nil || len(dumps) != 1 || dumps[0].Src.Budget != src.Budget {
+		t.Error(dumps, err)
+	}
+}

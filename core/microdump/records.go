@@ -31,7 +31,7 @@ type dump struct {
 func newDump(r *reader, line int) *dump {
 	d := &dump{r: r}
 	d.micro.FirstLine, d.micro.LastLine = line, line
-	d.core.Src = input.FromBytes(r.name, nil) // for the name in diagnostics; finish replaces it
+	d.core.Src = input.FromBytes(r.src.Name, nil) // for the name in diagnostics; finish replaces it
 	return d
 }
 
@@ -41,7 +41,7 @@ func (d *dump) note(sev core.Severity, letter string, line int, want, have strin
 	if letter != "" {
 		part += ", " + letter + " record"
 	}
-	d.core.AddDiagnostic(sev, &input.FormatError{File: d.r.name, Part: part, Offset: -1, Line: line, Want: want, Have: have})
+	d.core.AddDiagnostic(sev, &input.FormatError{File: d.r.src.Name, Part: part, Offset: -1, Line: line, Want: want, Have: have})
 }
 
 // recordRow is a kind of record: its letter, a description of its fields for diagnostics, and its
