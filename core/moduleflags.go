@@ -15,7 +15,7 @@ const (
 	ModuleNoSize ModuleFlags = 1 << iota
 	// ModuleOverlap: it shares addresses with another module that is not its duplicate.
 	ModuleOverlap
-	// ModuleDuplicate: a module with the same name and range stood earlier in the list.
+	// ModuleDuplicate: a module with the same name and range is earlier in the list.
 	ModuleDuplicate
 	// ModuleDeleted: its file was deleted or replaced while the program ran ("… (deleted)", which
 	// the kernel appends).

@@ -17,7 +17,7 @@ type MacCrashInfo struct {
 	Module, Message, Signature, Backtrace, SecondMessage string
 }
 
-// Limit is a line of /proc/PID/limits. Soft and Hard are as they stand: a number or "unlimited".
+// Limit is a line of /proc/PID/limits. Soft and Hard are as in the file: a number or "unlimited".
 type Limit struct{ Name, Soft, Hard, Unit string }
 
 const (

@@ -44,7 +44,7 @@ func PatternsOf(d *core.Dump, wordSize int) Patterns {
 	for _, name := range slices.Sorted(maps.Keys(runtimes)) {
 		r := runtimes[name]
 		if slices.Contains(r.systems, d.OS()) || slices.ContainsFunc(d.Modules, func(m core.Module) bool {
-			name := strings.ToLower(m.Name[strings.LastIndexAny(m.Name, `/\`)+1:])
+			name := strings.ToLower(core.FileName(m.Name))
 			return slices.ContainsFunc(r.modules, func(part string) bool { return strings.Contains(name, part) })
 		}) {
 			p.runtimes = append(p.runtimes, name)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -377,8 +378,7 @@ func (c *crash) section(addr uint64) string {
 	if !ok || module < 0 {
 		return ""
 	}
-	name := c.d.Modules[module].Name
-	return s.Name + " of " + name[strings.LastIndexAny(name, `/\`)+1:]
+	return s.Name + " of " + core.FileName(c.d.Modules[module].Name)
 }
 
 // forbidden returns the section of a program's file that an address is in, if it forbids an access,

@@ -20,7 +20,7 @@ type Micro struct {
 	Stack                 []byte
 	Context               []byte
 	Modules               []MicroModule
-	Gaps                  string // the H record as it stands, or ""
+	Gaps                  string // the text of the H record, or ""
 }
 
 // MicroModule is an M record. ID has 33 digits.

@@ -10,7 +10,7 @@ type System struct {
 	Version         [3]uint32 // major, minor, build
 	Platform        uint32    // OS…
 	CSD             string    // "" writes no string
-	CPU             [24]byte  // as the bytes shall stand in the file
+	CPU             [24]byte  // the bytes as they are in the file
 }
 
 // System adds the SystemInfo stream.

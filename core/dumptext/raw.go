@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/cpu"
 )
 
 const (
@@ -20,9 +19,6 @@ const (
 	// text.
 	maxTextStream = 16 << 20
 )
-
-// regNumber returns the register with a number in the CPU's table.
-func regNumber(i int) cpu.Reg { return cpu.Reg(i) }
 
 // registerBytes formats a register of any width as a number.
 func registerBytes(le []byte) scalar {
@@ -140,10 +136,7 @@ func (w *walk) privateText(name string, loc core.Location) {
 	case !w.o.All:
 		w.leftOut(name, loc.Size, "--all")
 	case !loc.In(w.d.Src.Size):
-		w.open(name, false)
-		w.value("offset", hexadecimal(uint64(loc.Off), 0))
-		w.value("size", hexadecimal(loc.Size, 0))
-		w.close()
+		w.location(name, loc, "")
 	case loc.Size > maxTextStream || int64(loc.Size) > w.budget:
 		w.raw(name, loc, 0)
 	default:

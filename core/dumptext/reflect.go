@@ -1,6 +1,7 @@
 package dumptext
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -166,11 +167,11 @@ func (w *walk) special(name string, v reflect.Value, goName string) bool {
 			w.value(name, quoted(x.Error()))
 		}
 	case core.StreamType:
-		w.value(name, hexadecimal(uint64(x), 0).with("name", orText(x.Name(), "unknown")))
+		w.value(name, hexadecimal(uint64(x), 0).with("name", cmp.Or(x.Name(), "unknown")))
 	case core.Severity:
 		w.value(name, plain([]string{"note", "warning", "error"}[min(int(x), 2)]))
 	case core.OS:
-		w.value(name, plain(orText(osNames[x], "unknown")))
+		w.value(name, plain(cmp.Or(osNames[x], "unknown")))
 	case core.Location:
 		w.location(name, x, goName)
 	case interface{ Words() []string }:
@@ -182,7 +183,7 @@ func (w *walk) special(name string, v reflect.Value, goName string) bool {
 		w.value(name, s)
 	case core.KeyValue:
 		w.open(name, false)
-		w.value(mapKey(orText(x.Key, "_")), quoted(x.Value))
+		w.value(mapKey(cmp.Or(x.Key, "_")), quoted(x.Value))
 		w.close()
 	default:
 		return false
@@ -196,12 +197,4 @@ func orderName(o binary.ByteOrder) string {
 		return "big-endian"
 	}
 	return "little-endian"
-}
-
-// orText returns s, or another text if s is empty.
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 )
 
 // section is a part of the output: one field of core.Dump.
@@ -204,7 +205,7 @@ func (w *walk) context(c *core.Context, err error) {
 	}
 	digits := 2 * c.Arch.WordSize
 	for i, n := range c.Arch.Names {
-		if v, ok := c.Regs.Get(regNumber(i)); ok {
+		if v, ok := c.Regs.Get(cpu.Reg(i)); ok {
 			w.value(n, hexadecimal(v, digits))
 		}
 	}

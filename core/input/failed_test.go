@@ -22,16 +22,32 @@ func (b badSector) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
+// ReadManyAt implements ManyReader.
+func (b badSector) ReadManyAt(parts []Part) error {
+	for _, p := range parts {
+		if _, err := b.ReadAt(p.Data, p.Off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TestFailed: what a caller may take for bytes that are not there stays known as an error of the
 // reader, whichever way it was read.
 func TestFailed(t *testing.T) {
 	const size = 4 * blockSize
 	for what, read := range map[string]func(s *Source){
-		"ReadAt":  func(s *Source) { s.ReadAt(make([]byte, 8), 2*blockSize+8) },
-		"large":   func(s *Source) { s.ReadAt(make([]byte, size), 0) },
-		"Block":   func(s *Source) { s.Block(2*blockSize + 8) },
-		"Bytes":   func(s *Source) { s.Bytes(2*blockSize, 16) },
-		"a part":  func(s *Source) { s.Sub("part", 2*blockSize, 100).Bytes(0, 16) },
+		"ReadAt": func(s *Source) { s.ReadAt(make([]byte, 8), 2*blockSize+8) },
+		"large":  func(s *Source) { s.ReadAt(make([]byte, size), 0) },
+		"Block":  func(s *Source) { s.Block(2*blockSize + 8) },
+		"Bytes":  func(s *Source) { s.Bytes(2*blockSize, 16) },
+		"a part": func(s *Source) { s.Sub("part", 2*blockSize, 100).Bytes(0, 16) },
+		"direct": func(s *Source) { s.ReadDirect(make([]byte, 8), 2*blockSize+8) },
+		"direct, by several at once": func(s *Source) {
+			s.Parallel = true
+			s.ReadDirect(make([]byte, 8), 2*blockSize+8)
+		},
+		"many":    func(s *Source) { ReadMany(s, []Part{{2*blockSize + 8, make([]byte, 8)}}) },
 		"outside": nil,
 	} {
 		broken := errors.New("the disk is broken")

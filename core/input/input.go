@@ -225,16 +225,17 @@ func (s *Source) readDirect(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	if s.Parallel {
-		return readFull(s.r, p, off)
+		n, err := readFull(s.r, p, off)
+		if err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.fail(off, err)
+		}
+		return n, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ok, err := s.ahead.fill(p, off); ok {
-		return len(p), nil
-	} else if err != nil {
-		return 0, err
-	}
-	return readFull(s.r, p, off)
+	return s.fill(p, off)
 }
 
 // read fills p through the cache. The range must be inside the file.
@@ -261,21 +262,31 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// full is readFull that also records the first error for Failed. The caller holds mu.
+// full draws what a read costs, and fills p. The caller holds mu.
 func (s *Source) full(p []byte, off int64) (int, error) {
 	if err := s.Budget.Draw(Work, int64(len(p))); err != nil {
 		return 0, err
 	}
+	return s.fill(p, off)
+}
+
+// fill fills p with what Rounds have read, or from the reader. The caller holds mu.
+func (s *Source) fill(p []byte, off int64) (int, error) {
 	if ok, err := s.ahead.fill(p, off); ok {
 		return len(p), nil
 	} else if err != nil {
 		return 0, err
 	}
 	n, err := readFull(s.r, p, off)
+	s.fail(off, err)
+	return n, err
+}
+
+// fail records the first error of a read for Failed. The caller holds mu.
+func (s *Source) fail(off int64, err error) {
 	if err != nil && s.failed == nil && !Needs(err) {
 		s.failed = &FormatError{File: s.Name, Offset: off, Have: "a read error", Err: err}
 	}
-	return n, err
 }
 
 // Failed returns the first error of the underlying reader that is not a *NeedError, or nil. A

@@ -40,7 +40,13 @@ func ReadMany(src *Source, parts []Part) error {
 		if err := src.Draw(Work, bytes); err != nil {
 			return err
 		}
-		return many.ReadManyAt(moved)
+		err := many.ReadManyAt(moved)
+		if err != nil && len(moved) > 0 {
+			whole.mu.Lock()
+			defer whole.mu.Unlock()
+			whole.fail(moved[0].Off, err)
+		}
+		return err
 	}
 	for _, p := range parts {
 		if _, err := src.ReadDirect(p.Data, p.Off); err != nil {

@@ -82,7 +82,7 @@ const (
 	// may take bytes of the list, and 7-Zip writes more than these for each.
 	maxItems = maxList / 64
 	// maxSkipped is how many bytes are unpacked and passed over, besides four times the archive's size: the
-	// content of members that nobody reads, on the way to others. A small archive may claim any number.
+	// content of members that are not read, on the way to others. A small archive may claim any number.
 	maxSkipped = 16 << 20
 	// maxApproach is how many bytes Approach unpacks.
 	maxApproach = 1 << 20

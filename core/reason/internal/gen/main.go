@@ -163,7 +163,7 @@ func buildCodes(dir string) ([]byte, error) {
 	fmt.Fprintf(out, ")\n\n// codes has %d entries in %d tables, from data/codes.tsv, sorted by table and code.\nvar codes = [...]entry{\n", len(entries), len(names))
 	for i, e := range entries {
 		if i > 0 && entries[i-1].table == e.table && entries[i-1].code == e.code {
-			return nil, fmt.Errorf("codes.tsv: %s %#x stands there twice", e.table, e.code)
+			return nil, fmt.Errorf("codes.tsv: %s %#x is there twice", e.table, e.code)
 		}
 		out.WriteString("\t" + e.lit)
 	}
